@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+//go:embed pacer.c
+var pacerSource []byte
+
+//go:embed node.js
+var nodeSource []byte
+
+// A bench is what trials are made with.
+type bench struct {
+	tools               []tool // installed ones; dyno is the first
+	genCPUs, serverCPUs []int
+	dir                 string // of what was built; close removes it
+	log                 io.Writer
+}
+
+// newBench builds and finds what trials need. It must be closed.
+func newBench(ctx context.Context, o options, log io.Writer) (*bench, error) {
+	only, err := chosen("-only", o.only, toolNames())
+	if err != nil {
+		return nil, err
+	}
+	b := &bench{log: log}
+	if b.genCPUs, err = parseCPUs(o.genCPUs); err != nil {
+		return nil, fmt.Errorf("-gen-cpus: %w", err)
+	}
+	if b.serverCPUs, err = parseCPUs(o.serverCPUs); err != nil {
+		return nil, fmt.Errorf("-server-cpus: %w", err)
+	}
+	if err := raiseFiles(); err != nil {
+		return nil, err
+	}
+	if b.dir, err = os.MkdirTemp("", "dyno-bench-"); err != nil {
+		return nil, fmt.Errorf("make a directory for what is built: %w", err)
+	}
+	if err := b.findTools(ctx, o.dyno, only); err != nil {
+		return nil, errors.Join(err, b.close())
+	}
+	return b, nil
+}
+
+func (b *bench) close() error { return os.RemoveAll(b.dir) }
+
+// findTools builds dyno, unless it is given, and the pacer, if there is a C compiler, and
+// finds the others.
+func (b *bench) findTools(ctx context.Context, dyno string, only map[string]bool) error {
+	if dyno == "" {
+		dyno = b.program("dyno")
+		if err := build(ctx, "go", "build", "-o", dyno, "dyno"); err != nil {
+			return err
+		}
+	}
+	path, err := exec.LookPath(dyno)
+	if err != nil {
+		return fmt.Errorf("-dyno: %w", err)
+	}
+	first := tools[0]
+	if first.path, err = filepath.Abs(path); err != nil {
+		return fmt.Errorf("-dyno: %w", err)
+	}
+	b.tools = []tool{first}
+	if len(only) == 0 || only["pacer"] {
+		if t, err := b.buildPacer(ctx); err != nil {
+			fmt.Fprintf(b.log, "bench: without the pacer: %v\n", err)
+		} else {
+			b.tools = append(b.tools, t)
+		}
+	}
+	installed, err := find(only)
+	b.tools = append(b.tools, installed...)
+	return err
+}
+
+// buildPacer compiles the bare open-loop generator that stands in tools as a program.
+func (b *bench) buildPacer(ctx context.Context) (tool, error) {
+	t := tools[1]
+	source := filepath.Join(b.dir, "pacer.c")
+	if err := os.WriteFile(source, pacerSource, 0o600); err != nil {
+		return t, fmt.Errorf("write the pacer's source: %w", err)
+	}
+	t.path = b.program("pacer")
+	return t, build(ctx, "cc", "-O2", "-o", t.path, source)
+}
+
+// program is the path of a program that is built.
+func (b *bench) program(name string) string {
+	if filepath.Separator == '\\' {
+		name += ".exe"
+	}
+	return filepath.Join(b.dir, name)
+}
+
+func build(ctx context.Context, name string, args ...string) error {
+	output, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s %v: %w: %s", name, args, err, firstLine(output))
+	}
+	return nil
+}
+
+// contestants are the tools that make the row's load, dyno first.
+func (b *bench) contestants(r row) []tool {
+	var out []tool
+	for _, t := range b.tools {
+		wanted := t.name == "dyno" || len(r.rivals) == 0 || slices.Contains(r.rivals, t.name)
+		if wanted && len(t.command(r.load, "http://127.0.0.1:1/").args) > 0 {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// perTrial is what a trial takes beside its load, for the estimate.
+const perTrial = 500 * time.Millisecond
+
+// estimate is about how long the rows will take.
+func (b *bench) estimate(rows []row) time.Duration {
+	var sum time.Duration
+	for _, r := range rows {
+		one := time.Duration(r.load.seconds)*time.Second + perTrial
+		if r.memory {
+			one *= 2
+		}
+		sum += one * time.Duration(r.pairs*len(b.contestants(r)))
+	}
+	return sum.Round(time.Second)
+}
+
+// row runs all trials of a row. What fails is in its trial, and the others go on.
+func (b *bench) row(ctx context.Context, r row) rowOutcome {
+	out := rowOutcome{Name: r.name, Title: r.title, Seconds: r.load.seconds, row: r}
+	tools := map[string]tool{}
+	for _, t := range b.contestants(r) {
+		out.Tools = append(out.Tools, t.name)
+		tools[t.name] = t
+	}
+	for round, names := range rounds(out.Tools, r.pairs) {
+		for _, name := range names {
+			if ctx.Err() != nil {
+				break
+			}
+			t := trial{Tool: name, Round: round}
+			values, err := b.trial(ctx, r, tools[name])
+			if t.Values = values; err != nil {
+				t.Error = err.Error()
+			}
+			out.Trials = append(out.Trials, t)
+			fmt.Fprintf(b.log, "%s %d/%d %s\n", r.name, round+1, r.pairs, t)
+		}
+	}
+	out.judge()
+	return out
+}
+
+// rounds is the order of a row's trials: all tools in each round, and each round the other
+// way round than the last, so that a drift of the machine favours none.
+func rounds(tools []string, count int) [][]string {
+	out := make([][]string, count)
+	for i := range out {
+		out[i] = slices.Clone(tools)
+		if i%2 == 1 {
+			slices.Reverse(out[i])
+		}
+	}
+	return out
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"dyno/stats"
+)
+
+// confidence is what intervals are asked for.
+const confidence = 0.95
+
+// A rowOutcome is what a row gave.
+type rowOutcome struct {
+	Name     string    `json:"name"`
+	Title    string    `json:"title"`
+	Seconds  int       `json:"seconds"`
+	Tools    []string  `json:"tools"`
+	Baseline string    `json:"baseline,omitempty"` // of the ratios
+	Ratios   []ratio   `json:"ratios"`
+	Verdicts []verdict `json:"verdicts"`
+	Trials   []trial   `json:"trials"`
+	row      row
+}
+
+// A ratio is a tool's metric over the baseline's.
+type ratio struct {
+	Tool   string `json:"tool"`
+	Metric metric `json:"metric"`
+	Pairs  int    `json:"pairs"`
+	stats.Interval
+}
+
+// A verdict says whether dyno reached a bar.
+type verdict struct {
+	Bar     string          `json:"bar"`
+	Found   *stats.Interval `json:"found,omitempty"`
+	Trials  int             `json:"trials"` // or pairs
+	Reached bool            `json:"reached"`
+	Why     string          `json:"why,omitempty"` // it could not be judged
+	// Barely: the interval reaches the bar, the estimate does not.
+	Barely bool `json:"barely,omitempty"`
+}
+
+// judge computes the ratios and verdicts from the trials.
+func (o *rowOutcome) judge() {
+	o.Baseline = o.best(o.row.baseline)
+	for _, c := range o.row.columns {
+		for _, name := range o.Tools {
+			if !c.ratio || name == o.Baseline {
+				continue
+			}
+			v, pairs, err := o.ratio(name, c.metric)
+			if err == nil { // else the table shows that there is none
+				o.Ratios = append(o.Ratios, ratio{name, c.metric, pairs, v})
+			}
+		}
+	}
+	for _, b := range o.row.bars {
+		o.Verdicts = append(o.Verdicts, o.verdict(b))
+	}
+}
+
+// best is that of the tools whose median rate is the highest; none if none has a trial.
+func (o *rowOutcome) best(names []string) string {
+	best, highest := "", 0.0
+	for _, name := range names {
+		if v := stats.Median(o.values(name, rate)); v > highest {
+			best, highest = name, v
+		}
+	}
+	return best
+}
+
+// values are a tool's of a metric, in the order of the trials.
+func (o *rowOutcome) values(tool string, m metric) []float64 {
+	var out []float64
+	for _, t := range o.Trials {
+		if v, ok := t.Values[m]; ok && t.Tool == tool {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// ratio compares a tool with the baseline, in the rounds in which both have the metric.
+func (o *rowOutcome) ratio(tool string, m metric) (stats.Interval, int, error) {
+	a, b := o.paired(tool, o.Baseline, m)
+	v, err := stats.PairedRatio(a, b, confidence)
+	return v, len(a), err
+}
+
+func (o *rowOutcome) paired(one, other string, m metric) (a, b []float64) {
+	of := func(tool string, round int) (float64, bool) {
+		i := slices.IndexFunc(o.Trials, func(t trial) bool {
+			return t.Tool == tool && t.Round == round
+		})
+		if i < 0 {
+			return 0, false
+		}
+		v, ok := o.Trials[i].Values[m]
+		return v, ok
+	}
+	for round := range o.row.pairs {
+		x, okX := of(one, round)
+		y, okY := of(other, round)
+		if okX && okY {
+			a, b = append(a, x), append(b, y)
+		}
+	}
+	return a, b
+}
+
+// verdict holds dyno against a bar.
+func (o *rowOutcome) verdict(b bar) verdict {
+	if b.op == asAsked {
+		b.value = o.row.load.asked(b.metric)
+	}
+	v := verdict{Bar: b.describe(o.Baseline)}
+	var found stats.Interval
+	var err error
+	if b.ratio {
+		if o.Baseline == "" {
+			v.Why = fmt.Sprintf("no trial of %v: not installed, or it failed", o.row.baseline)
+			return v
+		}
+		found, v.Trials, err = o.ratio("dyno", b.metric)
+	} else {
+		values := o.values("dyno", b.metric)
+		v.Trials = len(values)
+		found, err = stats.MedianInterval(values, confidence)
+		if b.op == asAsked && err == nil { // every one counts, not the middle
+			found.Low, found.High = slices.Min(values), slices.Max(values)
+		}
+	}
+	if err != nil {
+		v.Why = err.Error()
+		return v
+	}
+	v.Found = &found
+	v.Reached = b.reachedBy(found.Low, found.High)
+	v.Barely = v.Reached && !b.reachedBy(found.Estimate, found.Estimate)
+	return v
+}
+
+// reachedBy reports whether an interval reaches the bar.
+func (b bar) reachedBy(low, high float64) bool {
+	switch b.op {
+	case atLeast:
+		return high >= b.value
+	case atMost:
+		return low <= b.value
+	case within:
+		return low <= b.value+b.tolerance && high >= b.value-b.tolerance
+	default: // asAsked
+		return low == b.value && high == b.value
+	}
+}
+
+// describe is the bar in words.
+func (b bar) describe(baseline string) string {
+	if b.ratio {
+		if baseline == "" {
+			baseline = "the baseline"
+		}
+		return fmt.Sprintf("%s %s %g × %s", b.metric, b.op, b.value, baseline)
+	}
+	if b.op == within {
+		return fmt.Sprintf("%s %s ± %s", b.metric, format(b.metric, b.value),
+			format(b.metric, b.tolerance))
+	}
+	return fmt.Sprintf("%s %s %s", b.metric, b.op, format(b.metric, b.value))
+}
+
+func (op operator) String() string {
+	return [...]string{atLeast: "≥", atMost: "≤", within: "±", asAsked: "="}[op]
+}

@@ -1,0 +1,157 @@
+// Bench compares dyno with the load generators that are installed beside it.
+//
+// Each row is a load. All tools of a row make it in rounds, in an order that turns round
+// every round, each trial against a server process of its own, the generator pinned to one
+// set of CPUs and the server to another. No tool's own figures decide anything:
+//
+//   - req/s is what the server counted between two instants inside the trial, at 20 % and
+//     90 % of its duration. Neither connecting nor a tool that stops late (wrk's 3 s last up
+//     to 3.1 s) changes it.
+//   - CPU per request is the user and system time of the generator's process, from its start
+//     to its end, over all requests that the server counted in that time.
+//   - Peak memory is the process's highest resident set.
+//
+// Ratios are of trials of the same round, with an exact interval over the rounds (package
+// stats). A bar is reached when the interval reaches it. The rows and their bars are one
+// table, in rows.go; the tools another, in tools.go.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"strings"
+	"syscall"
+)
+
+// The exit statuses.
+const (
+	exitOK          = 0
+	exitMissed      = 1 // with -gate: a bar was not reached, or could not be judged
+	exitUsage       = 2
+	exitFailed      = 3 // a trial failed: what is printed lacks it
+	exitInterrupted = 130
+)
+
+// options are the command's flags.
+type options struct {
+	pairs, seconds        int
+	rows, only            string
+	json, dyno            string
+	genCPUs, serverCPUs   string
+	markdown, gate, force bool
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	o, err := parseFlags(args, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return exitOK
+	}
+	var b *bench
+	var chosen []row
+	if err == nil {
+		chosen, err = o.chooseRows()
+	}
+	if err == nil {
+		b, err = newBench(ctx, o, stderr)
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "bench:", err)
+		return exitUsage
+	}
+	defer b.close()
+	fmt.Fprintf(stderr, "bench: %d rows, about %s\n", len(chosen), b.estimate(chosen))
+
+	all := outcome{Format: "dyno.bench/1", Machine: describe(ctx, b.tools)}
+	for _, r := range chosen {
+		if ctx.Err() == nil {
+			all.Rows = append(all.Rows, b.row(ctx, r))
+		}
+	}
+	if err := all.write(o, stdout); err != nil {
+		fmt.Fprintln(stderr, "bench:", err)
+		return exitFailed
+	}
+	return all.status(ctx, o.gate)
+}
+
+func parseFlags(args []string, stderr io.Writer) (options, error) {
+	var o options
+	gen, server := defaultCPUs(runtime.NumCPU())
+	f := flag.NewFlagSet("bench", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.IntVar(&o.pairs, "pairs", 10, "rounds of each row, where the row does not say")
+	f.IntVar(&o.seconds, "seconds", 3, "length of a trial, where the row does not say")
+	f.StringVar(&o.rows, "rows", "", "only these rows, comma-separated: "+rowNames())
+	f.StringVar(&o.only, "only", "", "only these tools beside dyno: "+toolNames())
+	f.StringVar(&o.json, "json", "", "write all trials and verdicts to this file")
+	f.StringVar(&o.dyno, "dyno", "", "use this dyno instead of building one")
+	f.StringVar(&o.genCPUs, "gen-cpus", gen, "CPUs of the generator (0,2-3); empty: any")
+	f.StringVar(&o.serverCPUs, "server-cpus", server, "CPUs of the server; empty: any")
+	f.BoolVar(&o.markdown, "md", false, "print Markdown")
+	f.BoolVar(&o.gate, "gate", false, "exit 1 unless every bar was reached")
+	f.BoolVar(&o.force, "force", false, "-pairs and -seconds hold for rows that say their own too")
+	if err := f.Parse(args); err != nil {
+		return o, err
+	}
+	if f.NArg() > 0 {
+		return o, fmt.Errorf("unexpected argument %q: rows are chosen with -rows", f.Arg(0))
+	}
+	if o.pairs < 1 || o.seconds < 1 {
+		return o, fmt.Errorf("-pairs %d -seconds %d: both must be at least 1", o.pairs, o.seconds)
+	}
+	return o, nil
+}
+
+// defaultCPUs gives the generator the first CPU and the server the second, if there are two.
+func defaultCPUs(n int) (gen, server string) {
+	if n < 2 || !canPin {
+		return "", ""
+	}
+	return "0", "1"
+}
+
+// chooseRows returns the rows that -rows names, or all, as -pairs and -seconds make them.
+func (o options) chooseRows() ([]row, error) {
+	names, err := chosen("-rows", o.rows, rowNames())
+	if err != nil {
+		return nil, err
+	}
+	var out []row
+	for _, r := range rows {
+		if len(names) > 0 && !names[r.name] {
+			continue
+		}
+		if r.pairs == 0 || o.force {
+			r.pairs = o.pairs
+		}
+		if r.load.seconds == 0 || o.force {
+			r.load.seconds = o.seconds
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// chosen is the set of names in list, each of which must be among allowed.
+func chosen(flag, list, allowed string) (map[string]bool, error) {
+	set := map[string]bool{}
+	for _, name := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' }) {
+		if !strings.Contains(","+allowed+",", ","+name+",") {
+			return nil, fmt.Errorf("%s %q: want some of %s", flag, name, allowed)
+		}
+		set[name] = true
+	}
+	return set, nil
+}

@@ -1,0 +1,247 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"dyno/stats"
+)
+
+// An outcome is all that a call of bench gave.
+type outcome struct {
+	Format  string       `json:"format"`
+	Machine machine      `json:"machine"`
+	Rows    []rowOutcome `json:"rows"`
+}
+
+// write prints the outcome, and writes it to the file of -json.
+func (o *outcome) write(opt options, w io.Writer) error {
+	if opt.json != "" {
+		text, err := json.MarshalIndent(o, "", "\t")
+		if err == nil {
+			err = os.WriteFile(opt.json, append(text, '\n'), 0o644)
+		}
+		if err != nil {
+			return fmt.Errorf("-json: %w", err)
+		}
+	}
+	var b strings.Builder
+	b.WriteString(o.Machine.lines())
+	for i := range o.Rows {
+		o.Rows[i].print(&b, opt.markdown)
+	}
+	o.summary().print(&b, opt.markdown)
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return fmt.Errorf("print the outcome: %w", err)
+	}
+	return nil
+}
+
+// status is what the command exits with.
+func (o *outcome) status(ctx context.Context, gate bool) int {
+	missed := false
+	for _, r := range o.Rows {
+		for _, t := range r.Trials {
+			if t.Error != "" && ctx.Err() == nil {
+				return exitFailed
+			}
+		}
+		for _, v := range r.Verdicts {
+			missed = missed || !v.Reached
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return exitInterrupted
+	case gate && missed:
+		return exitMissed
+	}
+	return exitOK
+}
+
+// A table is text in columns.
+type table struct {
+	title string
+	lines [][]string // the first is the head
+	notes []string
+}
+
+// print writes the table as text, or as Markdown.
+func (t table) print(b *strings.Builder, markdown bool) {
+	widths := make([]int, len(t.lines[0]))
+	for _, line := range t.lines {
+		for i, cell := range line {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	between, edge, mark := "  ", "", ""
+	if markdown {
+		between, edge, mark = " | ", "|", "### "
+	}
+	fmt.Fprintf(b, "\n%s%s\n\n", mark, t.title)
+	for i, line := range t.lines {
+		var cells []string
+		for j, cell := range line {
+			cells = append(cells, cell+strings.Repeat(" ", widths[j]-utf8.RuneCountInString(cell)))
+		}
+		text := strings.Join(cells, between)
+		if markdown {
+			text = edge + " " + text + " " + edge
+		}
+		b.WriteString(strings.TrimRight(text, " ") + "\n")
+		if markdown && i == 0 {
+			b.WriteString(edge + strings.Repeat(" --- |", len(line)) + "\n")
+		}
+	}
+	for _, note := range t.notes {
+		fmt.Fprintf(b, "\n%s\n", note)
+	}
+}
+
+// print writes the row's table, with what failed below it.
+func (o *rowOutcome) print(b *strings.Builder, markdown bool) {
+	head := []string{"tool", "trials"}
+	for _, c := range o.row.columns {
+		head = append(head, string(c.metric))
+		if c.spread {
+			head = append(head, "lowest–highest")
+		}
+		if c.ratio && o.Baseline != "" {
+			head = append(head, "× "+o.Baseline)
+		}
+	}
+	t := table{title: o.Name + ": " + o.Title, lines: [][]string{head}}
+	for _, name := range o.Tools {
+		t.lines = append(t.lines, o.line(name))
+	}
+	if len(o.Ratios) > 0 {
+		t.notes = append(t.notes, fmt.Sprintf("Ratios with their %.1f %% interval over %d pairs "+
+			"of %d s; other values are medians.",
+			o.Ratios[0].Level*100, o.Ratios[0].Pairs, o.Seconds))
+	}
+	for _, x := range o.Trials {
+		if x.Error != "" {
+			t.notes = append(t.notes, fmt.Sprintf("Failed: round %d, %s", x.Round+1, x))
+		}
+	}
+	t.print(b, markdown)
+}
+
+// line is a tool's line in the row's table. A value that there is not is a dash.
+func (o *rowOutcome) line(tool string) []string {
+	trials := 0
+	for _, t := range o.Trials {
+		if t.Tool == tool && t.Error == "" {
+			trials++
+		}
+	}
+	line := []string{tool, strconv.Itoa(trials)}
+	for _, c := range o.row.columns {
+		values := o.values(tool, c.metric)
+		middle, spread := "–", "–"
+		if len(values) > 0 {
+			middle = format(c.metric, stats.Median(values))
+			spread = between(c.metric, values)
+		}
+		line = append(line, middle)
+		if c.spread {
+			line = append(line, spread)
+		}
+		if c.ratio && o.Baseline != "" {
+			line = append(line, o.ratioCell(tool, c.metric))
+		}
+	}
+	return line
+}
+
+func (o *rowOutcome) ratioCell(tool string, m metric) string {
+	if tool == o.Baseline {
+		return "1"
+	}
+	for _, r := range o.Ratios {
+		if r.Tool == tool && r.Metric == m {
+			return interval("", r.Interval)
+		}
+	}
+	return "–"
+}
+
+// summary is the bars of all rows.
+func (o *outcome) summary() table {
+	t := table{title: "Bars", lines: [][]string{{"row", "bar", "found", "verdict"}}}
+	reached, all := 0, 0
+	for _, r := range o.Rows {
+		for i, v := range r.Verdicts {
+			found, says := "–", "not judged: "+v.Why
+			if v.Found != nil {
+				m := r.row.bars[i].metric
+				if r.row.bars[i].ratio {
+					m = ""
+				}
+				found, says = interval(m, *v.Found), "NOT reached"
+			}
+			switch {
+			case v.Barely:
+				says = "reached by the interval only"
+			case v.Reached:
+				says = "reached"
+			}
+			if all++; v.Reached {
+				reached++
+			}
+			t.lines = append(t.lines, []string{r.Name, v.Bar, found, says})
+		}
+	}
+	t.notes = []string{fmt.Sprintf("%d of %d bars reached.", reached, all)}
+	return t
+}
+
+// interval is an estimate and its interval, of a metric or, with none, of a ratio.
+func interval(m metric, v stats.Interval) string {
+	return fmt.Sprintf("%s [%s, %s]", format(m, v.Estimate), format(m, v.Low), format(m, v.High))
+}
+
+func between(m metric, values []float64) string {
+	low, high := values[0], values[0]
+	for _, v := range values {
+		low, high = min(low, v), max(high, v)
+	}
+	return format(m, low) + "–" + format(m, high)
+}
+
+// format is a value with as many digits as its metric deserves.
+func format(m metric, v float64) string {
+	switch m {
+	case rate, served, sent, failed, connServed, perConn, lagP50, lagP99, lagMax:
+		return thousands(v)
+	case peak:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	case latencyMean, latencyP99, serviceMean:
+		return strconv.FormatFloat(v, 'f', 2, 64)
+	default: // CPU, ratios
+		return strconv.FormatFloat(v, 'f', 3, 64)
+	}
+}
+
+// thousands is v without a fraction, with a comma before every three digits.
+func thousands(v float64) string {
+	digits := strconv.FormatFloat(v, 'f', 0, 64)
+	sign := ""
+	if strings.HasPrefix(digits, "-") {
+		sign, digits = "-", digits[1:]
+	}
+	var b strings.Builder
+	for i, d := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(d)
+	}
+	return sign + b.String()
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"time"
+)
+
+// dynoResult is what bench takes from a dyno.result/1. What may be absent is a pointer.
+type dynoResult struct {
+	Format   string `json:"format"`
+	Requests struct {
+		Sent       *float64 `json:"sent"`
+		Completed  float64  `json:"completed"`
+		Errors     float64  `json:"errors"`
+		Unfinished float64  `json:"unfinished"`
+	} `json:"requests"`
+	Latency struct {
+		Mean *float64 `json:"mean_us"`
+		P99  *float64 `json:"p99_us"`
+	} `json:"latency"`
+	Service struct {
+		Mean *float64 `json:"mean_us"`
+	} `json:"service"`
+	Connections struct {
+		Served *float64 `json:"served"`
+	} `json:"connections"`
+	Generator struct {
+		LagP99 *float64 `json:"send_lag_p99_us"`
+		LagMax *float64 `json:"send_lag_max_us"`
+	} `json:"generator"`
+}
+
+func readDyno(output []byte) (reading, error) {
+	var v dynoResult
+	if err := json.Unmarshal(output, &v); err != nil {
+		return nil, fmt.Errorf("dyno's --json: %w", err)
+	}
+	if v.Format != "dyno.result/1" {
+		return nil, fmt.Errorf("dyno's --json: format %q, want dyno.result/1", v.Format)
+	}
+	r := reading{failed: v.Requests.Errors}
+	r.put(sent, v.Requests.Sent, 1)
+	r.put(connServed, v.Connections.Served, 1)
+	r.put(lagP99, v.Generator.LagP99, 1)
+	r.put(lagMax, v.Generator.LagMax, 1)
+	r.put(latencyMean, v.Latency.Mean, 1e-3)
+	r.put(latencyP99, v.Latency.P99, 1e-3)
+	r.put(serviceMean, v.Service.Mean, 1e-3)
+	return r, nil
+}
+
+func (r reading) put(m metric, v *float64, scale float64) {
+	if v != nil {
+		r[m] = *v * scale
+	}
+}
+
+func readPacer(output []byte) (reading, error) {
+	var v struct {
+		Sent        *float64 `json:"sent"`
+		Completed   float64  `json:"completed"`
+		LagP50      *float64 `json:"lag_p50_us"`
+		LagP99      *float64 `json:"lag_p99_us"`
+		LagMax      *float64 `json:"lag_max_us"`
+		LatencyMean *float64 `json:"latency_mean_us"`
+		LatencyP99  *float64 `json:"latency_p99_us"`
+		ServiceMean *float64 `json:"service_mean_us"`
+	}
+	if err := json.Unmarshal(output, &v); err != nil {
+		return nil, fmt.Errorf("the pacer's output: %w", err)
+	}
+	if v.Sent == nil {
+		return nil, errors.New("the pacer's output does not say how many were sent")
+	}
+	r := reading{failed: *v.Sent - v.Completed}
+	r.put(sent, v.Sent, 1)
+	r.put(lagP50, v.LagP50, 1)
+	r.put(lagP99, v.LagP99, 1)
+	r.put(lagMax, v.LagMax, 1)
+	r.put(latencyMean, v.LatencyMean, 1e-3)
+	r.put(latencyP99, v.LatencyP99, 1e-3)
+	r.put(serviceMean, v.ServiceMean, 1e-3)
+	return r, nil
+}
+
+var (
+	wrkDone    = regexp.MustCompile(`(?m)^ *\d+ requests in `)
+	wrkMean    = regexp.MustCompile(`(?m)^ +Latency +([\d.]+(?:us|ms|s|m|h)) `)
+	wrkP99     = regexp.MustCompile(`(?m)^ +99(?:\.000)?% +([\d.]+(?:us|ms|s|m|h))\r?$`)
+	wrkSockets = regexp.MustCompile(
+		`(?m)^ +Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)`)
+	wrkStatus = regexp.MustCompile(`(?m)^ +Non-2xx or 3xx responses: (\d+)`)
+)
+
+// readWrk reads what wrk and wrk2 print.
+func readWrk(output []byte) (reading, error) {
+	if !wrkDone.Match(output) {
+		return nil, fmt.Errorf("wrk's output has no total: %s", firstLine(output))
+	}
+	r := reading{failed: sum(wrkSockets, output) + sum(wrkStatus, output)}
+	for m, pattern := range map[metric]*regexp.Regexp{latencyMean: wrkMean, latencyP99: wrkP99} {
+		found := pattern.FindSubmatch(output)
+		if found == nil {
+			continue
+		}
+		d, err := time.ParseDuration(string(found[1]))
+		if err != nil {
+			return nil, fmt.Errorf("wrk's latency: %w", err)
+		}
+		r[m] = d.Seconds() * 1e3
+	}
+	return r, nil
+}
+
+var (
+	abDone   = regexp.MustCompile(`(?m)^Complete requests: +\d+`)
+	abFailed = regexp.MustCompile(`(?m)^Failed requests: +(\d+)`)
+	abStatus = regexp.MustCompile(`(?m)^Non-2xx responses: +(\d+)`)
+)
+
+func readAB(output []byte) (reading, error) {
+	if !abDone.Match(output) {
+		return nil, fmt.Errorf("ab's output has no total: %s", firstLine(output))
+	}
+	return reading{failed: sum(abFailed, output) + sum(abStatus, output)}, nil
+}
+
+var h2loadTotals = regexp.MustCompile(`(?m)^requests: \d+ total, \d+ started, \d+ done, ` +
+	`\d+ succeeded, (\d+) failed, `)
+
+// readH2load takes failed: errored and timeout are parts of it.
+func readH2load(output []byte) (reading, error) {
+	if !h2loadTotals.Match(output) {
+		return nil, fmt.Errorf("h2load's output has no total: %s", firstLine(output))
+	}
+	return reading{failed: sum(h2loadTotals, output)}, nil
+}
+
+// sum adds the numbers that the pattern finds first; none is 0.
+func sum(pattern *regexp.Regexp, output []byte) float64 {
+	total := 0.0
+	if found := pattern.FindSubmatch(output); found != nil {
+		for _, digits := range found[1:] {
+			v, err := strconv.ParseFloat(string(digits), 64)
+			if err == nil { // digits only: it cannot fail but for size
+				total += v
+			}
+		}
+	}
+	return total
+}
+
+// firstLine is the first line that is not empty, cut to what fits an error.
+func firstLine(output []byte) string {
+	line, _, _ := bytes.Cut(bytes.TrimSpace(output), []byte("\n"))
+	return string(bytes.TrimSpace(line[:min(len(line), 200)]))
+}

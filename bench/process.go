@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// A usage is what a process took.
+type usage struct {
+	user, system time.Duration
+	peak         int64 // bytes resident at most; 0: unknown
+}
+
+// peakEvery is how often a running process's memory is read: growth in the last such moment
+// of its life may be missed (see peakOf).
+const peakEvery = 20 * time.Millisecond
+
+// runOn runs a program on the CPUs until it ends and returns what it printed and took.
+// While it runs, beside runs too, with the instant of the start; its context ends with the
+// program.
+func runOn(ctx context.Context, cpus []int, path string, c command,
+	beside func(ctx context.Context, start time.Time)) ([]byte, usage, error) {
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, path, c.args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(c.stdin), &stdout, &stderr
+	cmd.Env = append(os.Environ(), c.env...)
+	cmd.WaitDelay = time.Second
+	if err := startOn(cpus, cmd); err != nil {
+		return nil, usage{}, fmt.Errorf("start %s: %w", path, err)
+	}
+	life, end := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		beside(life, time.Now())
+	}()
+	seen := make(chan int64)
+	go func() { seen <- watchPeak(life, cmd.Process.Pid) }()
+	err := cmd.Wait()
+	end()
+	<-done
+	u := usage{cmd.ProcessState.UserTime(), cmd.ProcessState.SystemTime(),
+		peakOf(cmd.ProcessState, <-seen)}
+	if ctx.Err() != nil {
+		return nil, u, fmt.Errorf("%s: stopped: %w", path, context.Cause(ctx))
+	}
+	if err != nil {
+		said := append(stderr.Bytes(), stdout.Bytes()...)
+		return nil, u, fmt.Errorf("%s %s: %w: %s",
+			path, strings.Join(c.args, " "), err, firstLine(said))
+	}
+	return stdout.Bytes(), u, nil
+}
+
+// watchPeak returns the highest resident memory of a process that it saw while ctx lasted.
+func watchPeak(ctx context.Context, pid int) int64 {
+	tick := time.NewTicker(peakEvery)
+	defer tick.Stop()
+	var peak int64
+	for {
+		peak = max(peak, peakNow(pid))
+		select {
+		case <-ctx.Done():
+			return peak
+		case <-tick.C:
+		}
+	}
+}

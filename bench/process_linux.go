@@ -1,0 +1,109 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+const canPin = true
+
+// startOn starts cmd on the CPUs, or on any when there are none. A new process inherits the
+// CPUs of the thread that makes it: it never runs anywhere else, not even to start.
+func startOn(cpus []int, cmd *exec.Cmd) error {
+	if len(cpus) == 0 {
+		return cmd.Start()
+	}
+	var before, pinned unix.CPUSet
+	for _, cpu := range cpus {
+		pinned.Set(cpu)
+	}
+	runtime.LockOSThread()
+	if err := unix.SchedGetaffinity(0, &before); err != nil {
+		runtime.UnlockOSThread()
+		return fmt.Errorf("read the CPUs of this thread: %w", err)
+	}
+	if err := unix.SchedSetaffinity(0, &pinned); err != nil {
+		runtime.UnlockOSThread()
+		return fmt.Errorf("pin to CPUs %v (see -gen-cpus, -server-cpus): %w", cpus, err)
+	}
+	started := cmd.Start()
+	if err := unix.SchedSetaffinity(0, &before); err != nil {
+		return fmt.Errorf("unpin this thread: %w", err) // it stays locked, and ends with us
+	}
+	runtime.UnlockOSThread()
+	return started
+}
+
+// raiseFiles raises the limit of open files to what is allowed. Go programs do so for
+// themselves and undo it for those they start; to set it says that they shall have it too.
+func raiseFiles() error {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return fmt.Errorf("read the limit of open files: %w", err)
+	}
+	limit.Cur = limit.Max
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return fmt.Errorf("raise the limit of open files: %w", err)
+	}
+	return nil
+}
+
+// peakOf is the highest resident memory in bytes of an ended process, of which seen was
+// read while it ran.
+//
+// Linux counts into a process's maximum what its maker had in memory when it became the new
+// program. The maximum is the process's own only where it is above that.
+func peakOf(state *os.ProcessState, seen int64) int64 {
+	var self syscall.Rusage
+	u, ok := state.SysUsage().(*syscall.Rusage)
+	if !ok || syscall.Getrusage(syscall.RUSAGE_SELF, &self) != nil || u.Maxrss <= self.Maxrss {
+		return seen
+	}
+	return u.Maxrss << 10
+}
+
+// peakNow is the highest resident memory in bytes so far of a process, 0 where it is gone.
+func peakNow(pid int) int64 {
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	if err != nil {
+		return 0
+	}
+	_, after, _ := bytes.Cut(status, []byte("\nVmHWM:"))
+	line, _, _ := bytes.Cut(after, []byte("\n"))
+	kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(string(line)), " kB"), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return kib << 10
+}
+
+// kernel is the release that runs.
+func kernel() string {
+	release, err := os.ReadFile("/proc/sys/kernel/osrelease")
+	if err != nil {
+		return "unknown"
+	}
+	return "Linux " + strings.TrimSpace(string(release))
+}
+
+// cpuModel is the name of the first CPU.
+func cpuModel() string {
+	info, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return runtime.GOARCH
+	}
+	for line := range strings.Lines(string(info)) {
+		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return runtime.GOARCH
+}

@@ -1,0 +1,209 @@
+package main
+
+import "strings"
+
+// A metric is a quantity of one trial.
+type metric string
+
+// The metrics, with their units. Of times, those of the generator's own account are here
+// only where there is no other: the server cannot know when a request was due.
+const (
+	rate        metric = "req/s"           // counted by the server
+	cpu         metric = "CPU µs/req"      // of the generator, user and system
+	user        metric = "user"            // of cpu
+	system      metric = "system"          // of cpu
+	peak        metric = "peak MiB"        // resident
+	perConn     metric = "bytes/conn"      // resident, above that with one connection
+	served      metric = "served"          // requests counted by the server in the whole trial
+	sent        metric = "sent"            // requests, by the generator's account
+	failed      metric = "errors"          // by the generator's account, of any kind
+	connServed  metric = "conns served"    // connections that had an answer
+	lagP50      metric = "lag p50 µs"      // sent later than possible
+	lagP99      metric = "lag p99 µs"      //
+	lagMax      metric = "lag max µs"      //
+	latencyMean metric = "mean ms"         // from when the request was due
+	latencyP99  metric = "p99 ms"          //
+	serviceMean metric = "service mean ms" // from when it was sent
+)
+
+// A load is what the generators of a row are told to do.
+type load struct {
+	connections, threads, seconds int
+	rate                          int  // requests a second in all; 0: as fast as answers come
+	close                         bool // one connection for each request
+}
+
+// asked is how many of what the metric counts the load asks for.
+func (l load) asked(m metric) float64 {
+	if m == connServed {
+		return float64(l.connections)
+	}
+	return float64(l.rate * l.seconds)
+}
+
+// A serverKind says what a row is run against.
+type serverKind int
+
+const (
+	targetServer serverKind = iota // dyno target
+	nodeServer                     // node.js, a cluster with a process for each CPU
+)
+
+// A row is one load, the tools that make it, and what must come of it.
+type row struct {
+	name, title string
+	load        load // seconds 0: as -seconds says
+	pairs       int  // 0: as -pairs says
+	server      serverKind
+	serverArgs  []string
+	rivals      []string // beside dyno; none: every tool that can make the load
+	baseline    []string // ratios are to the one of these that has the highest rate
+	unpinned    bool
+	memory      bool // a trial is two loads, the other with one connection
+	columns     []column
+	bars        []bar
+}
+
+// A column of a row's table: the median of a metric for each tool, if asked for its lowest
+// and highest value too, and its ratio to the baseline.
+type column struct {
+	metric        metric
+	spread, ratio bool
+}
+
+// An operator says how a value is held against a bar.
+type operator int
+
+const (
+	atLeast operator = iota // the interval's high end is the bar or more
+	atMost                  // its low end is the bar or less
+	within                  // it overlaps bar ± tolerance
+	asAsked                 // every trial had just what the load asks for
+)
+
+// A bar is what dyno must reach in a row.
+type bar struct {
+	metric    metric
+	ratio     bool // of dyno's to the baseline's, else dyno's own value
+	op        operator
+	value     float64 // of asAsked: see load.asked
+	tolerance float64 // of within
+}
+
+var speed = []column{
+	{metric: rate, spread: true, ratio: true}, {metric: cpu, ratio: true},
+	{metric: user}, {metric: system}, {metric: peak}, {metric: failed},
+}
+
+var (
+	wrkOnly = []string{"wrk"}
+	hello   = []string{"--body", "12"} // with a header of 141 bytes
+)
+
+// rows are all comparisons, with the bars that the project has set itself.
+var rows = []row{
+	{
+		name:  "keep100",
+		title: "keep-alive, 100 connections, 141 bytes of header and 12 of body",
+		load:  load{connections: 100, threads: 1}, serverArgs: hello,
+		baseline: wrkOnly, columns: speed,
+		bars: []bar{
+			{metric: rate, ratio: true, op: atLeast, value: 1.35},
+			{metric: cpu, ratio: true, op: atMost, value: 0.77},
+		},
+	},
+	{
+		name: "keep1000", title: "keep-alive, 1,000 connections",
+		load: load{connections: 1000, threads: 1}, serverArgs: hello,
+		baseline: wrkOnly, columns: speed,
+		bars: []bar{{metric: rate, ratio: true, op: atLeast, value: 1.3}},
+	},
+	{
+		name: "keep1", title: "keep-alive, 1 connection (waking idle CPUs decides the rate)",
+		load: load{connections: 1, threads: 1}, serverArgs: hello,
+		baseline: wrkOnly, columns: speed,
+		bars: []bar{{metric: cpu, ratio: true, op: atMost, value: 1.1}},
+	},
+	{
+		name: "body64k", title: "bodies of 64 KiB, 100 connections",
+		load: load{connections: 100, threads: 1}, serverArgs: []string{"--body", "65536"},
+		baseline: wrkOnly, columns: speed,
+		bars: []bar{{metric: rate, ratio: true, op: atLeast, value: 1}},
+	},
+	{
+		name: "body1m", title: "bodies of 1 MiB, 100 connections",
+		load: load{connections: 100, threads: 1}, serverArgs: []string{"--body", "1048576"},
+		baseline: wrkOnly, columns: speed,
+	},
+	{
+		name: "close100", title: "one connection for each request, 100 at a time",
+		load: load{connections: 100, threads: 1, close: true}, serverArgs: hello,
+		baseline: []string{"wrk", "ab"}, columns: speed,
+		bars: []bar{{metric: rate, ratio: true, op: atLeast, value: 1}},
+	},
+	{
+		name: "mem10k", title: "memory of 10,000 connections above that of one",
+		load: load{connections: 10000, threads: 1, seconds: 5}, pairs: 3, memory: true,
+		serverArgs: hello,
+		rivals:     wrkOnly, baseline: wrkOnly,
+		columns: []column{
+			{metric: perConn, spread: true}, {metric: peak}, {metric: connServed},
+			{metric: rate}, {metric: failed},
+		},
+		bars: []bar{
+			{metric: perConn, op: atMost, value: 8000},
+			{metric: connServed, op: asAsked},
+		},
+	},
+	{
+		name:       "pace",
+		title:      "20,000/s for 10 s on 100 connections, beside a bare pacer in C",
+		load:       load{connections: 100, threads: 1, seconds: 10, rate: 20000},
+		serverArgs: hello,
+		rivals:     []string{"pacer", "wrk2"}, baseline: []string{"pacer"},
+		columns: []column{
+			{metric: lagP99, spread: true, ratio: true}, {metric: lagP50}, {metric: lagMax},
+			{metric: sent}, {metric: served}, {metric: cpu}, {metric: failed},
+		},
+		bars: []bar{
+			{metric: sent, op: asAsked},
+			{metric: served, op: asAsked},
+			{metric: lagP99, ratio: true, op: atMost, value: 1.2},
+		},
+	},
+	{
+		name:   "stall",
+		title:  "1,000/s on 100 connections, the server stalls for 1 s in every 10 s",
+		load:   load{connections: 100, threads: 1, seconds: 20, rate: 1000},
+		pairs:  3,
+		rivals: []string{"pacer", "wrk2"}, baseline: []string{"pacer"},
+		serverArgs: []string{"--body", "12", "--stall", "1s/10s"},
+		columns: []column{
+			{metric: latencyMean, spread: true}, {metric: latencyP99, spread: true},
+			{metric: serviceMean}, {metric: sent}, {metric: served}, {metric: failed},
+		},
+		bars: []bar{
+			{metric: latencyMean, op: within, value: 50, tolerance: 3},
+			{metric: latencyP99, op: within, value: 900, tolerance: 45},
+			{metric: serviceMean, op: atMost, value: 13},
+			{metric: sent, op: asAsked},
+			{metric: served, op: asAsked},
+		},
+	},
+	{
+		name: "node",
+		title: "a Node.js cluster, 7 threads, 21 connections, nothing pinned " +
+			"(published in 2013: go-meter 28,106, wrk 34,388, ratio 0.82)",
+		load: load{connections: 21, threads: 7, seconds: 30}, pairs: 3, server: nodeServer,
+		rivals: []string{"wrk", "go-meter"}, baseline: wrkOnly, unpinned: true, columns: speed,
+		bars: []bar{{metric: rate, ratio: true, op: atLeast, value: 1}},
+	},
+}
+
+func rowNames() string {
+	var names []string
+	for _, r := range rows {
+		names = append(names, r.name)
+	}
+	return strings.Join(names, ",")
+}

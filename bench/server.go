@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"time"
+)
+
+// servedPath tells how many requests a server has answered, without counting the question.
+const servedPath = "/.dyno/served"
+
+// How long a server may take to listen, to tell its count and to end.
+const (
+	startWait = 10 * time.Second
+	countWait = 10 * time.Second
+	stopWait  = 5 * time.Second
+)
+
+// listening is the first line of a server.
+var listening = regexp.MustCompile(`^listening on (http://\S+?)/?\r?\n$`)
+
+// A server is a process that answers, and counts what it answers.
+type server struct {
+	url    string // of what is loaded
+	base   string
+	client *http.Client
+	cmd    *exec.Cmd
+	stderr bytes.Buffer
+	exited chan error
+}
+
+// startServer starts a server on the CPUs and returns when it listens.
+func startServer(ctx context.Context, cpus []int, page, path string,
+	args ...string) (*server, error) {
+	s := &server{cmd: exec.CommandContext(ctx, path, args...), exited: make(chan error, 1)}
+	// No connection of ours stays among those of the load.
+	s.client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: countWait}
+	s.cmd.Stderr, s.cmd.WaitDelay = &s.stderr, stopWait
+	stdout, out := io.Pipe()
+	s.cmd.Stdout = out
+	if err := startOn(cpus, s.cmd); err != nil {
+		return nil, fmt.Errorf("start the server: %w", err)
+	}
+	first := make(chan string, 1)
+	go func() {
+		lines := bufio.NewReader(stdout)
+		line, err := lines.ReadString('\n')
+		if err == nil { // else the server is gone, and says so through Wait
+			first <- line
+		}
+		io.Copy(io.Discard, lines)
+	}()
+	go func() {
+		err := s.cmd.Wait()
+		out.Close()
+		s.exited <- err
+	}()
+	select {
+	case line := <-first:
+		found := listening.FindStringSubmatch(line)
+		if found == nil {
+			err := fmt.Errorf("the server said %q, want listening on http://…", line)
+			return nil, errors.Join(err, s.stop())
+		}
+		s.base = found[1]
+		s.url = s.base + page
+		return s, nil
+	case err := <-s.exited:
+		return nil, fmt.Errorf("the server ended: %v: %s", err, firstLine(s.stderr.Bytes()))
+	case <-time.After(startWait):
+		err := fmt.Errorf("the server did not listen within %v", startWait)
+		return nil, errors.Join(err, s.stop())
+	}
+}
+
+// served asks for the requests answered so far. The instant is the middle of the exchange.
+func (s *server) served(ctx context.Context) (count float64, at time.Time, err error) {
+	before := time.Now()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+servedPath, nil)
+	if err != nil {
+		return 0, at, fmt.Errorf("ask the server for its count: %w", err)
+	}
+	response, err := s.client.Do(request)
+	if err != nil {
+		return 0, at, fmt.Errorf("ask the server for its count: %w", err)
+	}
+	defer response.Body.Close()
+	after := time.Now()
+	var counts struct {
+		Served *float64 `json:"served"`
+	}
+	if err := json.NewDecoder(response.Body).Decode(&counts); err != nil {
+		return 0, at, fmt.Errorf("read the server's count: %w", err)
+	}
+	if response.StatusCode != http.StatusOK || counts.Served == nil {
+		return 0, at, fmt.Errorf("the server answers %s with %s and no count",
+			servedPath, response.Status)
+	}
+	return *counts.Served, before.Add(after.Sub(before) / 2), nil
+}
+
+// stop ends the server, by force if it does not within stopWait.
+func (s *server) stop() error {
+	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
+		err = s.cmd.Process.Kill() // Windows has no interrupt
+		if err != nil && !errors.Is(err, os.ErrProcessDone) {
+			return fmt.Errorf("end the server: %w", err)
+		}
+	}
+	select {
+	case <-s.exited: // how it ends does not matter: it was told to
+		return nil
+	case <-time.After(stopWait):
+	}
+	if err := s.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("kill the server: %w", err)
+	}
+	<-s.exited
+	return nil
+}

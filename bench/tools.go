@@ -1,0 +1,226 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+)
+
+// A tool is a load generator and how it is asked for a load.
+type tool struct {
+	name string
+	path string // of the program; empty in the table, set where it was found
+	// command is what makes the load on url, or nothing where the tool cannot make it.
+	command func(l load, url string) command
+	// read takes from the tool's output what only the tool can know; nil where nothing is
+	// taken. All else is the server's and the kernel's account.
+	read    func(output []byte) (reading, error)
+	version []string // arguments with which the tool's first line names its version
+}
+
+// A command is how a program is called. One without arguments does not exist.
+type command struct {
+	args  []string
+	stdin string
+	env   []string
+}
+
+// A reading is the values that one trial gave; what it cannot know is absent.
+type reading map[metric]float64
+
+// made is how many of tools bench builds itself: dyno, then the pacer.
+const made = 2
+
+// tools are all that bench knows.
+var tools = []tool{
+	{name: "dyno", command: dyno, read: readDyno, version: []string{"version"}},
+	{name: "pacer", command: pacer, read: readPacer},
+	{name: "wrk", command: wrk, read: readWrk, version: []string{"-v"}},
+	{name: "ab", command: ab, read: readAB, version: []string{"-V"}},
+	{name: "h2load", command: h2load, read: readH2load, version: []string{"--version"}},
+	{name: "hey", command: hey},
+	{name: "oha", command: oha, version: []string{"--version"}},
+	{name: "bombardier", command: bombardier, version: []string{"--version"}},
+	{name: "k6", command: k6, version: []string{"version"}},
+	{name: "vegeta", command: vegeta, version: []string{"-version"}},
+	{name: "go-meter", command: goMeter},
+	{name: "wrk2", command: wrk2, read: readWrk, version: []string{"-v"}},
+}
+
+func toolNames() string {
+	var names []string
+	for _, t := range tools[1:] {
+		names = append(names, t.name)
+	}
+	return strings.Join(names, ",")
+}
+
+// variable is the environment variable that names the tool's program.
+func (t tool) variable() string {
+	return strings.ToUpper(strings.ReplaceAll(t.name, "-", "_"))
+}
+
+// find returns the tools of others that are installed: where an environment variable like
+// WRK2 or GO_METER says, else on PATH. Those that are wanted by name must be.
+func find(wanted map[string]bool) ([]tool, error) {
+	var found []tool
+	for _, t := range tools[made:] {
+		if len(wanted) > 0 && !wanted[t.name] {
+			continue
+		}
+		program := os.Getenv(t.variable())
+		required := program != "" || wanted[t.name]
+		if program == "" {
+			program = t.name
+		}
+		path, err := exec.LookPath(program)
+		if err != nil && required {
+			return nil, fmt.Errorf("%s is not installed ($%s can name the program): %w",
+				t.name, t.variable(), err)
+		}
+		if err == nil {
+			t.path = path
+			found = append(found, t)
+		}
+	}
+	return found, nil
+}
+
+func dyno(l load, url string) command {
+	args := []string{"run", "-t", n(l.threads), "-c", n(l.connections), "-d", s(l),
+		"--no-save", "-q", "--json", "-"}
+	if l.rate > 0 {
+		args = append(args, "-R", n(l.rate))
+	}
+	if l.close {
+		args = append(args, "--reconnect", "always")
+	}
+	return command{args: append(args, url)}
+}
+
+func pacer(l load, url string) command {
+	if l.rate == 0 {
+		return command{}
+	}
+	port := strings.Trim(url[strings.LastIndex(url, ":")+1:], "/")
+	return command{args: []string{n(l.rate), n(l.connections), n(l.seconds), port}}
+}
+
+func wrk(l load, url string) command {
+	if l.rate > 0 {
+		return command{}
+	}
+	args := []string{"-t" + n(l.threads), "-c" + n(l.connections), "-d" + s(l), "--latency"}
+	if l.close {
+		args = append(args, "-H", "Connection: close")
+	}
+	return command{args: append(args, url)}
+}
+
+// wrk2 always has a rate; one that no server answers makes the load a closed one.
+func wrk2(l load, url string) command {
+	asked := l.rate
+	if asked == 0 {
+		asked = 10_000_000
+	}
+	l.rate = 0
+	c := wrk(l, url)
+	c.args = append([]string{"-R" + n(asked)}, c.args...)
+	return c
+}
+
+// ab stops after 50,000 requests unless told otherwise, and holds memory for as many as it
+// is told: a million a second is more than it makes.
+func ab(l load, url string) command {
+	if l.rate > 0 {
+		return command{}
+	}
+	args := []string{"-q", "-c", n(l.connections), "-t", n(l.seconds),
+		"-n", n(l.seconds * 1_000_000)}
+	if !l.close {
+		args = append(args, "-k")
+	}
+	return command{args: append(args, url)}
+}
+
+func h2load(l load, url string) command {
+	if l.rate > 0 || l.close {
+		return command{}
+	}
+	return command{args: []string{"--h1", "-t" + n(l.threads), "-c" + n(l.connections),
+		"-D", n(l.seconds), url}}
+}
+
+func hey(l load, url string) command {
+	if l.rate > 0 {
+		return command{}
+	}
+	args := []string{"-z", s(l), "-c", n(l.connections), "-cpus", n(l.threads)}
+	if l.close {
+		args = append(args, "-disable-keepalive")
+	}
+	return command{args: append(args, url)}
+}
+
+func oha(l load, url string) command {
+	if l.rate > 0 {
+		return command{}
+	}
+	args := []string{"-z", s(l), "-c", n(l.connections), "--no-tui"}
+	if l.close {
+		args = append(args, "--disable-keepalive")
+	}
+	return command{args: append(args, url)}
+}
+
+func bombardier(l load, url string) command {
+	if l.rate > 0 {
+		return command{}
+	}
+	args := []string{"-c", n(l.connections), "-d", s(l), "-p", "result"}
+	if l.close {
+		args = append(args, "-H", "Connection: close")
+	}
+	return command{args: append(args, url)}
+}
+
+func k6(l load, url string) command {
+	if l.rate > 0 {
+		return command{}
+	}
+	script := fmt.Sprintf(`import http from 'k6/http';
+export const options = { discardResponseBodies: true, noConnectionReuse: %t };
+export default function () { http.get(%q); }
+`, l.close, url)
+	return command{
+		args:  []string{"run", "--no-usage-report", "-u", n(l.connections), "-d", s(l), "-"},
+		stdin: script,
+		env:   []string{"K6_AUTO_EXTENSION_RESOLUTION=false"}, // else it asks the Internet
+	}
+}
+
+func vegeta(l load, url string) command {
+	if l.rate > 0 {
+		return command{}
+	}
+	c := n(l.connections)
+	return command{
+		args: []string{"attack", "-rate", "0", "-workers", c, "-max-workers", c,
+			"-connections", c, "-duration", s(l), fmt.Sprintf("-keepalive=%t", !l.close),
+			"-output", os.DevNull},
+		stdin: "GET " + url + "\n",
+	}
+}
+
+func goMeter(l load, url string) command {
+	if l.rate > 0 || l.close {
+		return command{}
+	}
+	return command{args: []string{"-t", n(l.threads), "-c", n(l.connections), "-d", s(l),
+		"-u", url}}
+}
+
+func n(v int) string  { return strconv.Itoa(v) }
+func s(l load) string { return strconv.Itoa(l.seconds) + "s" }

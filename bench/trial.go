@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+// A trial is one tool's one load, and what it gave.
+type trial struct {
+	Tool   string  `json:"tool"`
+	Round  int     `json:"round"`
+	Values reading `json:"values,omitempty"`
+	Error  string  `json:"error,omitempty"`
+}
+
+// String is the trial in a line, for whoever waits.
+func (t trial) String() string {
+	if t.Error != "" {
+		return t.Tool + ": " + t.Error
+	}
+	return fmt.Sprintf("%s: %s req/s, %.2f µs CPU/req", t.Tool,
+		format(rate, t.Values[rate]), t.Values[cpu])
+}
+
+// The part of a trial's duration in which the server's count is taken for the rate: every
+// tool has started by then, and none has begun to stop.
+const rateFrom, rateTo = 0.2, 0.9
+
+// overrun is how much longer than its load a tool may take, to start, drain and print.
+const overrun = 30 * time.Second
+
+// trial makes one trial of a row.
+func (b *bench) trial(ctx context.Context, r row, t tool) (reading, error) {
+	v, err := b.load(ctx, r, t)
+	if err != nil || !r.memory {
+		return v, err
+	}
+	many := r.load.connections
+	r.load.connections = 1
+	one, err := b.load(ctx, r, t)
+	if err != nil {
+		return nil, fmt.Errorf("with one connection: %w", err)
+	}
+	if one[peak] > 0 {
+		v[perConn] = (v[peak] - one[peak]) * (1 << 20) / float64(many-1)
+	}
+	return v, nil
+}
+
+// load runs the tool once against a server of its own.
+func (b *bench) load(ctx context.Context, r row, t tool) (v reading, err error) {
+	genCPUs := b.genCPUs
+	if r.unpinned {
+		genCPUs = nil
+	}
+	limit := time.Duration(r.load.seconds)*time.Second + overrun
+	ctx, cancel := context.WithTimeoutCause(ctx, limit,
+		fmt.Errorf("not done after %v", limit))
+	defer cancel()
+	s, err := b.serve(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.stop()) }()
+	return measure(ctx, s, genCPUs, t, r.load)
+}
+
+// serve starts the row's server.
+func (b *bench) serve(ctx context.Context, r row) (*server, error) {
+	cpus := b.serverCPUs
+	if r.unpinned {
+		cpus = nil
+	}
+	if r.server == targetServer {
+		args := append([]string{"target", "--listen", "127.0.0.1:0"}, r.serverArgs...)
+		return startServer(ctx, cpus, "/", b.tools[0].path, args...)
+	}
+	node, err := exec.LookPath("node")
+	if err != nil {
+		return nil, fmt.Errorf("the row needs Node.js: %w", err)
+	}
+	script := filepath.Join(b.dir, "node.js")
+	if err := os.WriteFile(script, nodeSource, 0o600); err != nil {
+		return nil, fmt.Errorf("write the server's source: %w", err)
+	}
+	return startServer(ctx, cpus, "/index.html", node, script)
+}
+
+// measure lets the tool load the server, and takes what the server, the kernel and the tool
+// say of it.
+func measure(ctx context.Context, s *server, cpus []int, t tool, l load) (reading, error) {
+	before, _, err := s.served(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var perSecond float64
+	var polled error
+	poll := func(ctx context.Context, start time.Time) {
+		perSecond, polled = s.rate(ctx, start, time.Duration(l.seconds)*time.Second)
+	}
+	output, took, err := runOn(ctx, cpus, t.path, t.command(l, s.url), poll)
+	if err = errors.Join(err, polled); err != nil {
+		return nil, err
+	}
+	after, _, err := s.served(ctx)
+	if err != nil {
+		return nil, err
+	}
+	count := after - before
+	if count <= 0 {
+		return nil, fmt.Errorf("the server counted no request: %s", firstLine(output))
+	}
+	v := reading{}
+	if t.read != nil {
+		if v, err = t.read(output); err != nil {
+			return nil, err
+		}
+	}
+	v[rate], v[served] = perSecond, count
+	v[user] = took.user.Seconds() * 1e6 / count
+	v[system] = took.system.Seconds() * 1e6 / count
+	v[cpu] = v[user] + v[system]
+	if took.peak > 0 {
+		v[peak] = float64(took.peak) / (1 << 20)
+	}
+	return v, nil
+}
+
+// rate is what the server counts a second between two instants inside a load.
+func (s *server) rate(ctx context.Context, start time.Time, length time.Duration) (float64, error) {
+	var count [2]float64
+	var at [2]time.Time
+	for i, part := range []float64{rateFrom, rateTo} {
+		until := start.Add(time.Duration(part * float64(length)))
+		select {
+		case <-ctx.Done():
+			return 0, fmt.Errorf("the tool ended after %v of %v",
+				time.Since(start).Round(time.Millisecond), length)
+		case <-time.After(time.Until(until)):
+		}
+		var err error
+		if count[i], at[i], err = s.served(ctx); err != nil {
+			return 0, err
+		}
+	}
+	return (count[1] - count[0]) / at[1].Sub(at[0]).Seconds(), nil
+}

@@ -1,0 +1,149 @@
+// Package cli is the terminal: verbs, flags, help, progress and exit codes.
+// Nothing else knows of them, and it knows nothing else: it reads a command
+// line into a plan, hands it to package load, and what comes back to packages
+// result and report.
+//
+// stdout carries results, stderr everything said on the way to them. Whatever
+// is wrong with a command line is said at once, all of it, before anything is
+// sent.
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"dyno/load"
+	"dyno/report"
+)
+
+// streams are the standard ones.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// Main does what args, without the program's name, ask for, and returns the
+// exit code.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
+	s := streams{stdin, stdout, stderr}
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintf(stderr, "%s\ndyno: %v\n"+
+				"This is a fault of dyno %s. Please report it, with the lines above.\n",
+				debug.Stack(), p, load.Version)
+			code = exitFault
+		}
+	}()
+	if len(args) == 0 {
+		s.overview(s.err)
+		return exitUsage
+	}
+	name, rest := args[0], args[1:]
+	if v, found := find(name); found {
+		return v.run(s, rest)
+	}
+	if strings.HasPrefix(name, "-") || strings.ContainsAny(name, ":/.") {
+		return run(s, args) // dyno URL
+	}
+	return s.unknown(name)
+}
+
+// A verb is what dyno can do.
+type verb struct {
+	name, args, does string
+	run              func(s streams, args []string) int
+	groups           func() []group // of options, for the help
+	more             string         // of the help, below the options
+	examples         []string       // each of which a test runs
+}
+
+func find(name string) (verb, bool) {
+	aliases := map[string]string{"-h": "help", "--help": "help", "--version": "version", "-V": "version"}
+	if full, is := aliases[name]; is {
+		name = full
+	}
+	for _, v := range verbs() {
+		if v.name == name {
+			return v, true
+		}
+	}
+	return verb{}, false
+}
+
+func verbs() []verb {
+	return []verb{
+		{name: "run", args: "[flags] URL", does: "load a server, and report what was measured",
+			run: run, groups: newRunFlags().groups, more: runNotes, examples: runExamples},
+		{name: "target", args: "[flags]", does: "be a small, very fast server to load",
+			run: serve, groups: new(targetFlags).groups, examples: targetExamples},
+		{name: "compare", args: "A B [C...]", does: "set stored results side by side",
+			run: compare, groups: new(helpFlag).groups, more: resultNotes, examples: compareExamples},
+		{name: "report", args: "[flags] RESULT", does: "show a stored result again, or write it to a file",
+			run: again, groups: new(reportFlags).groups, more: resultNotes, examples: reportExamples},
+		{name: "history", does: "list what is stored", run: history,
+			groups: new(helpFlag).groups, examples: []string{"dyno history"}},
+		{name: "schema", args: "result", does: "print the JSON Schema of results", run: schema,
+			examples: []string{"dyno schema result"}},
+		{name: "completion", args: "bash|zsh|fish", does: "print what completes dyno's command lines",
+			run: completion, examples: []string{"dyno completion bash"}},
+		{name: "version", does: "print the version", run: version, examples: []string{"dyno version"}},
+		{name: "help", args: "[VERB]", does: "explain a verb", run: help,
+			examples: []string{"dyno help", "dyno help run"}},
+	}
+}
+
+// unknown says which verb may have been meant.
+func (s streams) unknown(name string) int {
+	var names []string
+	for _, v := range verbs() {
+		names = append(names, v.name)
+	}
+	meant := ""
+	if n := nearest(name, names); n != "" {
+		meant = "; did you mean " + n + "?"
+	}
+	fmt.Fprintf(s.err, "dyno: %q is neither a URL nor one of %s%s\nsee 'dyno help'\n",
+		name, strings.Join(names, ", "), meant)
+	return exitUsage
+}
+
+// refuse says all that is wrong with the command line of a verb.
+func (s streams) refuse(verb string, faults []error) int {
+	for _, f := range faults {
+		fmt.Fprintf(s.err, "dyno: %v\n", f)
+	}
+	fmt.Fprintf(s.err, "see 'dyno help %s'\n", verb)
+	return exitUsage
+}
+
+func (s streams) fail(code int, err error) int {
+	fmt.Fprintf(s.err, "dyno: %v\n", err)
+	return code
+}
+
+// style is how stdout wants its text: see no-color.org.
+func (s streams) style() report.Style {
+	return report.Style{Color: isTerminal(s.out) && os.Getenv("NO_COLOR") == "" &&
+		os.Getenv("TERM") != "dumb"}
+}
+
+func version(s streams, args []string) int {
+	if len(args) > 0 {
+		return s.refuse("version", extra(args, 0))
+	}
+	fmt.Fprintf(s.out, "dyno %s (%s %s/%s)\n", load.Version, runtime.Version(), runtime.GOOS,
+		runtime.GOARCH)
+	return exitOK
+}
+
+// extra is the fault of having more words than n.
+func extra(words []string, n int) []error {
+	if len(words) <= n {
+		return nil
+	}
+	return []error{fmt.Errorf("%q is more than there is use for", words[n:])}
+}

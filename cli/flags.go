@@ -1,0 +1,272 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"dyno/load"
+	"dyno/requests"
+)
+
+// runFlags is the command line of dyno run.
+type runFlags struct {
+	plan     load.Plan
+	defaults requests.Defaults
+
+	body, urls, bodies, requestsFile string // as given: a file, "-" for stdin
+	connectTo                        string
+
+	json           string
+	save, noSave   bool
+	verbose, quiet bool
+	strict, help   bool
+}
+
+func newRunFlags() *runFlags { return &runFlags{plan: load.DefaultPlan()} }
+
+func (f *runFlags) groups() []group {
+	return []group{f.loadGroup(), f.requestGroup(), f.connectionGroup(), f.tlsGroup(), f.outputGroup()}
+}
+
+func (f *runFlags) loadGroup() group {
+	p := &f.plan
+	return group{"Load", []option{
+		{"connections", "c", "N", "connections, of all threads together (50)", into(&p.Connections, parseInt)},
+		{"duration", "d", "D", "how long to measure (10s)", seconds(&p.Duration)},
+		{"requests", "n", "N", "send exactly N, instead of for a time; with -d, whichever is first",
+			into(&p.Requested, parseCount)},
+		{"rate", "R", "N", "requests a second in all, due at even intervals whatever the server does;\n" +
+			"without it, a connection sends its next when it has its answer", into(&p.Rate, parseRate)},
+		{"warmup", "", "D", "load so long before measuring (0s)", seconds(&p.Warmup)},
+		{"drain", "", "D", "wait so long at the end for what is under way (2s)", seconds(&p.Drain)},
+		{"timeout", "", "D", "for an exchange, from when it was sent (10s)", seconds(&p.Timeout)},
+		{"threads", "t", "N", "threads (one a physical core)", into(&p.Threads, parseInt)},
+		{"cpus", "", "LIST", "CPUs for the threads, as 0,2-3 (those the process may use)",
+			into(&p.CPUs, parseCPUs)},
+		{"ring", "", "KIND", "how to do I/O: auto, epoll or portable (auto)", into(&p.Ring, parseRing)},
+	}}
+}
+
+func (f *runFlags) requestGroup() group {
+	d := &f.defaults
+	return group{"Requests", []option{
+		{"method", "X", "M", "GET, unless there is a body: then POST", into(&d.Method, parseMethod)},
+		{"header", "H", "'K: V'", "a header; may be repeated", func(s string) error {
+			field, err := requests.Field(s)
+			if err == nil {
+				d.Header = append(d.Header, field)
+			}
+			return err
+		}},
+		{"body", "b", "S|@FILE", "a body, or the file that holds it", word(&f.body)},
+		{"urls", "", "FILE", "paths or URLs, one a line, sent in turn", word(&f.urls)},
+		{"bodies", "", "FILE", "bodies, one a line, sent in turn", word(&f.bodies)},
+		{"requests-file", "", "FILE", "requests, one JSON object a line, with any of\n" +
+			"method, url, headers, body, weight, name", word(&f.requestsFile)},
+		{"expect", "", "LIST", "statuses that are welcome, as 200,204 or 2xx; others are errors",
+			into(&f.plan.Expect, parseExpect)},
+	}}
+}
+
+func (f *runFlags) connectionGroup() group {
+	p := &f.plan
+	return group{"Connections", []option{
+		{"reconnect", "", "WHEN", "never, always, or after N exchanges (never)",
+			into(&p.Reconnect, parseReconnect)},
+		{"pipeline", "", "N", "requests under way at once on a connection (1)", into(&p.Pipeline, parseInt)},
+		{"http", "", "VERSION", "auto, 1.0 or 1.1 (auto, which is 1.1)", into(&p.HTTP, parseHTTP)},
+		{"connect-to", "", "HOST:PORT", "connect there, and still ask for the URL's host",
+			word(&f.connectTo)},
+		{"connect-rate", "", "N", "connections to open a second (at once)", into(&p.ConnectRate, parseRate)},
+		{"connect-timeout", "", "D", "for a connection, TLS included (5s)", seconds(&p.Connecting)},
+	}}
+}
+
+func (f *runFlags) tlsGroup() group {
+	t := &f.plan.TLS
+	return group{"TLS", []option{
+		{"insecure", "", "", "accept any certificate", on(&t.Insecure)},
+		{"cacert", "", "FILE", "trust these certificates instead of the system's", readable(&t.CAFile)},
+		{"cert", "", "FILE", "our certificate, for servers that ask for one", readable(&t.CertFile)},
+		{"key", "", "FILE", "its key", readable(&t.KeyFile)},
+		{"sni", "", "NAME", "server name to ask for and to verify (the URL's host)", word(&t.ServerName)},
+	}}
+}
+
+func (f *runFlags) outputGroup() group {
+	return group{"Output", []option{
+		{"json", "", "FILE|-", "write the result there too; with - stdout has nothing else",
+			word(&f.json)},
+		{"save", "", "", "keep the result, for compare, report and history (yes)", on(&f.save)},
+		{"no-save", "", "", "do not keep it", on(&f.noSave)},
+		{"verbose", "v", "", "a line a second, as a table", on(&f.verbose)},
+		{"quiet", "q", "", "no progress, and a line instead of the report", on(&f.quiet)},
+		{"strict", "", "", "exit 3 unless the measurement can be trusted", on(&f.strict)},
+		{"help", "h", "", "this", on(&f.help)},
+	}}
+}
+
+// parseInt reads a count that is an int.
+func parseInt(s string) (int, error) {
+	n, err := parseCount(s)
+	return int(n), err
+}
+
+func seconds(to *load.Seconds) func(string) error {
+	return into(to, func(s string) (load.Seconds, error) {
+		d, err := parseDuration(s)
+		return load.Seconds(d), err
+	})
+}
+
+// parseMethod reads a method; they are case-sensitive.
+func parseMethod(s string) (string, error) { return s, requests.Method(s) }
+
+// parseRing reads a kind of ring that some platform has.
+func parseRing(s string) (string, error) {
+	if !slices.Contains([]string{"auto", "epoll", "portable"}, s) {
+		return "", fmt.Errorf("%q is not auto, epoll or portable", s)
+	}
+	return s, nil
+}
+
+// readable stores the name of a file that can be read.
+func readable(to *string) func(string) error {
+	return into(to, func(s string) (string, error) {
+		f, err := os.Open(s)
+		if err != nil {
+			return "", err
+		}
+		return s, f.Close()
+	})
+}
+
+// readRun reads the command line of dyno run. The plan is whole if there is no
+// fault.
+func readRun(args []string, stdin io.Reader) (*runFlags, []error) {
+	f := newRunFlags()
+	p := parse(args, f.groups())
+	if f.help {
+		return f, nil
+	}
+	faults := append(p.faults, contradictions(p.given)...)
+	f.settle(p.given)
+	faults = append(faults, f.setTarget(p)...)
+	var wrong []error
+	f.plan.Requests, wrong = f.requests(stdin)
+	if len(f.plan.Requests) == 0 { // why is among the faults; Check need not say so again
+		f.plan.Requests = []load.Request{{Weight: 1}}
+	}
+	return f, append(append(faults, wrong...), flatten(f.plan.Check())...)
+}
+
+// setTarget makes the target what the URL says. If that is wrong, something
+// takes its place with which Check finds what else is, and nothing that is not.
+func (f *runFlags) setTarget(p parsed) []error {
+	u, err := theURL(p)
+	if err != nil {
+		f.plan.Target = load.Target{Host: "unknown", TLS: true}
+		return []error{err}
+	}
+	f.plan.Target, f.defaults.URL = u.Target, u
+	return f.redirect()
+}
+
+// settle gives what was not asked for the value that suits what was.
+func (f *runFlags) settle(given map[string]bool) {
+	p := &f.plan
+	if p.Requested > 0 && !given["duration"] {
+		p.Duration = 0
+	}
+	if p.Requested > 0 && !given["connections"] {
+		p.Connections = int(min(int64(p.Connections), p.Requested))
+	}
+	if !given["threads"] {
+		p.Threads = max(min(p.Threads, p.Connections), 1)
+	}
+}
+
+// theURL is the one that the command line must have.
+func theURL(p parsed) (requests.URL, error) {
+	flaw := func(format string, args ...any) (requests.URL, error) {
+		return requests.URL{}, load.Flaw{Setting: "URL", Problem: fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case len(p.words) == 0:
+		return flaw("none is given; write one, as in dyno run http://localhost:8080/")
+	case len(p.words) > 1 && !p.stray:
+		return flaw("%d are given, %q; a run has one, and --urls for several of its host",
+			len(p.words), p.words)
+	}
+	u, err := requests.Parse(p.words[len(p.words)-1])
+	if err != nil {
+		return flaw("%v", err)
+	}
+	return u, nil
+}
+
+// redirect makes the target what --connect-to says. Host and the name that TLS
+// asks for stay the URL's.
+func (f *runFlags) redirect() []error {
+	if f.connectTo == "" {
+		return nil
+	}
+	flaw := func(problem string) []error {
+		return []error{load.Flaw{Setting: "--connect-to", Problem: problem}}
+	}
+	t := &f.plan.Target
+	host, port, err := requests.HostPort(f.connectTo)
+	switch {
+	case err != nil:
+		return flaw(err.Error())
+	case port == 0:
+		return flaw(fmt.Sprintf("%q has no port; write HOST:PORT", f.connectTo))
+	case t.Unix != "":
+		return flaw("and a http+unix URL each say where to connect; give one of them")
+	}
+	if t.TLS && f.plan.TLS.ServerName == "" {
+		f.plan.TLS.ServerName = t.Host
+	}
+	t.Host, t.Port = host, port
+	return nil
+}
+
+// exclusive are flags of which a command line may have one.
+var exclusive = []struct{ one, other, because string }{
+	{"verbose", "quiet", "one asks for more and one for less"},
+	{"save", "no-save", "one asks for what the other forbids"},
+	{"insecure", "cacert", "whoever accepts any certificate trusts no particular one"},
+	{"body", "bodies", "both say what to send"},
+	{"requests-file", "urls", "the file says what to ask for"},
+	{"requests-file", "bodies", "the file says what to send"},
+	{"requests-file", "body", "the file says what to send"},
+	{"requests-file", "method", "the file says with what method"},
+}
+
+func contradictions(given map[string]bool) (faults []error) {
+	for _, x := range exclusive {
+		if given[x.one] && given[x.other] {
+			faults = append(faults, load.Flaw{Setting: "--" + x.one + " and --" + x.other,
+				Problem: x.because + "; give one of them"})
+		}
+	}
+	return faults
+}
+
+// flatten is the errors that err joins.
+func flatten(err error) []error {
+	if err == nil {
+		return nil
+	}
+	joined, is := err.(interface{ Unwrap() []error })
+	if !is {
+		return []error{err}
+	}
+	var all []error
+	for _, e := range joined.Unwrap() {
+		all = append(all, flatten(e)...)
+	}
+	return all
+}

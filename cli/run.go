@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"dyno/load"
+	"dyno/report"
+	"dyno/result"
+)
+
+// The exit codes. Where several apply, the first of this list does.
+const (
+	exitInterrupted = 130
+	exitFault       = 5 // of dyno itself
+	exitUsage       = 2
+	exitUnreachable = 4 // no exchange completed
+	exitUntrusted   = 3 // the measurement, and --strict was given
+	exitOK          = 0
+)
+
+// run is dyno run: one load, one result.
+func run(s streams, args []string) int {
+	f, faults := readRun(args, s.in)
+	switch {
+	case f.help:
+		return s.help("run")
+	case len(faults) > 0:
+		return s.refuse("run", faults)
+	}
+	out, err := openOutput(f.json, s.out)
+	if err != nil {
+		return s.refuse("run", []error{load.Flaw{Setting: "--json", Problem: err.Error()}})
+	}
+	ctx, stop := untilInterrupted()
+	defer stop()
+	p := newProgress(s, f)
+	measured, err := load.Run(ctx, f.plan, p.second)
+	p.end()
+	if err != nil {
+		out.discard()
+		return s.notRun(err)
+	}
+	r, err := result.From(measured, load.Version)
+	if err != nil {
+		out.discard()
+		return s.fail(exitFault, err)
+	}
+	return s.deliver(f, r, out)
+}
+
+// notRun says why nothing was sent: most often what the user can mend.
+func (s streams) notRun(err error) int {
+	if _, flaw := errors.AsType[load.Flaw](err); flaw {
+		return s.refuse("run", flatten(err))
+	}
+	return s.fail(exitFault, err)
+}
+
+// untilInterrupted is a context that SIGINT or SIGTERM ends. The next one ends
+// the process.
+func untilInterrupted() (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
+// deliver stores and shows r, and says with what code to exit. The last line it
+// writes to stderr is what went wrong, if anything did.
+func (s streams) deliver(f *runFlags, r *result.Result, out *output) int {
+	code := exitOK
+	if f.save || !f.noSave && r.Requests.Completed > 0 {
+		if err := store(r); err != nil {
+			fmt.Fprintf(s.err, "dyno: %v\n", err)
+			if f.save {
+				code = exitUsage
+			}
+		}
+	}
+	if err := s.show(f, r, out); err != nil {
+		fmt.Fprintf(s.err, "dyno: writing the result: %v\n", err)
+		code = exitUsage
+	}
+	switch cause := failure(r); {
+	case r.Ended == string(load.Interrupted):
+		return exitInterrupted
+	case code != exitOK:
+		return code
+	case cause != "":
+		fmt.Fprintf(s.err, "dyno: %s\n", cause)
+		return exitUnreachable
+	case f.strict && r.Generator.Verdict != result.OK:
+		fmt.Fprintf(s.err, "dyno: the measurement cannot be trusted: %s\n", r.Generator.Verdict)
+		return exitUntrusted
+	}
+	return exitOK
+}
+
+func store(r *result.Result) error {
+	home, err := result.Home()
+	if err != nil {
+		return err
+	}
+	_, err = result.Save(home, r)
+	return err
+}
+
+// show writes the report to stdout, unless the JSON goes there.
+func (s streams) show(f *runFlags, r *result.Result, out *output) error {
+	err := out.write(r)
+	switch {
+	case f.json == "-":
+		return err
+	case f.quiet:
+		return errors.Join(err, report.Quiet(s.out, r))
+	}
+	return errors.Join(err, report.Text(s.out, r, s.style()))
+}
+
+// failure is why nothing was measured; "" if something was.
+func failure(r *result.Result) string {
+	if r.Requests.Completed > 0 {
+		return ""
+	}
+	head := "no exchange completed"
+	if r.Ended == string(load.Unreachable) {
+		head = "nothing could be reached"
+	}
+	if len(r.Errors) == 0 {
+		return fmt.Sprintf("%s: %d sent, none answered in %.3g s", head, r.Requests.Sent,
+			r.Window.MeasuredS+r.Window.DrainedS)
+	}
+	e := r.Errors[0]
+	where := e.Phase
+	if e.Address != "" {
+		where += " " + e.Address
+	}
+	detail := strings.TrimPrefix(e.Detail, e.Address+": ")
+	return fmt.Sprintf("%s: %s: %s (%s)", head, where, detail, times(e.Count))
+}
+
+func times(n int64) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}

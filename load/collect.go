@@ -1,0 +1,202 @@
+package load
+
+import (
+	"fmt"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"dyno/metric"
+)
+
+// handed is what a worker hands over: a snapshot each interval, at last itself.
+type handed struct {
+	snapshot *metric.Snapshot
+	worker   *worker
+	err      error
+}
+
+// collect adds up what the workers hand over until all have ended.
+func (r *run) collect() error {
+	pending := map[int]*metric.Snapshot{} // intervals, until all workers have handed them over
+	parts := map[int]int{}
+	total := metric.NewSnapshot()
+	next, running := 0, r.threads
+	var workers []*worker
+	var failed error
+	for running > 0 {
+		h := <-r.handed
+		if s := h.snapshot; s != nil {
+			total.Add(s)
+			if sum := pending[s.Interval]; sum == nil {
+				pending[s.Interval] = s
+			} else {
+				sum.Add(s)
+				r.recycle(s)
+			}
+			parts[s.Interval]++
+		} else {
+			running--
+			if h.err != nil {
+				failed = h.err
+			} else {
+				workers = append(workers, h.worker)
+			}
+		}
+		for ; parts[next] == r.threads; next++ {
+			r.emit(pending[next])
+			r.recycle(pending[next])
+			delete(pending, next)
+		}
+	}
+	if failed != nil {
+		return failed
+	}
+	for _, i := range slices.Sorted(maps.Keys(pending)) {
+		r.emit(pending[i])
+	}
+	r.conclude(workers, total)
+	return nil
+}
+
+func (r *run) recycle(s *metric.Snapshot) {
+	s.Reset()
+	select {
+	case r.spare <- s:
+	default:
+	}
+}
+
+// emit makes an interval of a second's snapshots. The last, of what came after
+// the window, is left out when nothing did.
+func (r *run) emit(s *metric.Snapshot) {
+	if s.Sent+s.Completed+s.Failed+s.Received+s.Written == 0 && s.To-s.From < interval {
+		return
+	}
+	iv := Interval{
+		Index: s.Interval, From: time.Duration(s.From), To: time.Duration(s.To),
+		Sent: s.Sent, Completed: s.Completed, Failed: s.Failed, InFlight: s.InFlight,
+		Received: s.Received, Written: s.Written,
+	}
+	if l := s.Latency; l.Count > 0 {
+		v := l.View()
+		iv.Mean, iv.Max = time.Duration(l.Mean()), time.Duration(l.Max)
+		iv.P50, iv.P99 = time.Duration(v.Quantile(0.5)), time.Duration(v.Quantile(0.99))
+	}
+	r.result.Intervals = append(r.result.Intervals, iv)
+	if r.each != nil {
+		r.each(iv)
+	}
+}
+
+// conclude makes the result of what all workers counted.
+func (r *run) conclude(workers []*worker, total *metric.Snapshot) {
+	res := r.result
+	res.Total, res.Tally = total, newTally()
+	known := map[failure]*Failure{}
+	notices := map[string]bool{}
+	var last, to int64
+	from := int64(notYet)
+	for _, w := range workers {
+		res.Tally.add(w.tally)
+		last = max(last, w.lastDone)
+		to = max(to, w.now)
+		from = w.from
+		res.CPU += w.meter.cpu
+		res.Busy = max(res.Busy, w.meter.busy)
+		res.Routes = addRoutes(res.Routes, w.routes)
+		maps.Copy(notices, w.notice)
+		for k, f := range w.errors {
+			if known[k] == nil {
+				known[k] = &Failure{Phase: f.Phase, Kind: f.Kind, Address: f.Address, Detail: f.Detail}
+			}
+			known[k].Count += f.Count
+		}
+		res.Ended = worse(res.Ended, w.ending)
+	}
+	for _, f := range known {
+		res.Failures = append(res.Failures, *f)
+	}
+	slices.SortFunc(res.Failures, func(a, b Failure) int {
+		if a.Count != b.Count {
+			return int(b.Count - a.Count)
+		}
+		return strings.Compare(string(a.Phase)+a.Kind+a.Address, string(b.Phase)+b.Kind+b.Address)
+	})
+	res.Notices = append(res.Notices, slices.Sorted(maps.Keys(notices))...)
+	res.Ring = r.ringKind()
+	r.setWindow(from, to, last)
+	if len(res.Failures) > 0 {
+		f := res.Failures[0]
+		res.Cause = fmt.Sprintf("%s %s: %s", f.Phase, f.Address, f.Detail)
+	}
+}
+
+// setWindow finds how long was measured: the planned time, or until it ended.
+func (r *run) setWindow(from, to, last int64) {
+	res := r.result
+	if from == notYet {
+		return // never began
+	}
+	res.Started = time.Now().Add(-time.Duration(to-from) - time.Duration(r.plan.Warmup))
+	switch res.Ended {
+	case ByDuration:
+		res.Measured = time.Duration(r.plan.Duration)
+	case ByRequests:
+		res.Measured = time.Duration(last - from)
+	default:
+		res.Measured = time.Duration(max(to-from, 0))
+		if d := time.Duration(r.plan.Duration); d > 0 {
+			res.Measured = min(res.Measured, d)
+		}
+	}
+	res.Drained = max(time.Duration(to-from)-res.Measured, 0)
+	var gc debug.GCStats
+	debug.ReadGCStats(&gc)
+	for i, end := range gc.PauseEnd {
+		if end.After(res.Started.Add(time.Duration(r.plan.Warmup))) {
+			res.GCPauseMax = max(res.GCPauseMax, gc.Pause[i])
+		}
+	}
+}
+
+// worse is the ending that says more of the run.
+func worse(a, b Ending) Ending {
+	order := []Ending{ByRequests, ByDuration, Gone, Unreachable, Interrupted}
+	if slices.Index(order, a) > slices.Index(order, b) {
+		return a
+	}
+	return b
+}
+
+func addRoutes(to, from []Route) []Route {
+	if to == nil {
+		return from
+	}
+	for i := range from {
+		to[i].Completed += from[i].Completed
+		to[i].Failed += from[i].Failed
+		to[i].Latency.Add(from[i].Latency)
+	}
+	return to
+}
+
+// add adds from to t; failures are added elsewhere.
+func (t *Tally) add(from *Tally) {
+	t.Opened += from.Opened
+	t.Reconnects += from.Reconnects
+	t.Served += from.Served
+	t.TLSFull += from.TLSFull
+	t.TLSResumed += from.TLSResumed
+	t.Retried += from.Retried
+	t.Unfinished += from.Unfinished
+	t.Late += from.Late
+	t.LateMax = max(t.LateMax, from.LateMax)
+	t.Waiting += from.Waiting
+	t.FirstByte.Add(from.FirstByte)
+	t.Connect.Add(from.Connect)
+	t.TLS.Add(from.TLS)
+	t.Lag.Add(from.Lag)
+}

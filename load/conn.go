@@ -1,0 +1,341 @@
+package load
+
+import (
+	"errors"
+	"io"
+
+	"dyno/proto"
+	"dyno/ring"
+)
+
+// A conn is one connection: a socket, its codec, and the exchanges under way.
+// When the socket is lost the connection goes on with another: its next life.
+type conn struct {
+	codec proto.Codec
+	fd    int
+	life  uint32
+	addr  int
+	state lifeState
+
+	listed  bool // in worker.idle
+	touched bool // in worker.touched
+	busy    bool // the ring is sending
+	quiet   bool // no byte of the response that comes next has come
+	served  bool // an exchange was completed, in any life
+	settled bool // the first attempts are over
+	barren  uint8
+	tries   uint8  // addresses tried while settling
+	used    uint32 // exchanges completed in this life
+	live    int    // exchanges under way
+
+	since int64 // dialed
+	up    int64 // connected
+	open  int64 // when it last got room
+	first int64 // when the response that comes next began
+	wake  int64 // its entry in timers that counts; 0: none
+	again int64 // down: when to dial
+
+	in      []byte // received and not yet taken by the codec
+	out     []byte // to send
+	sending []byte // what the ring is sending
+
+	exchanges []exchange // by tag
+	tags      []uint32   // those not in use
+}
+
+// A lifeState is how far a connection has come.
+type lifeState uint8
+
+const (
+	down lifeState = iota
+	connecting
+	shaking // connected; the protocol has no room yet
+	ready
+)
+
+// An exchange is a request under way, and the instants that will measure it.
+type exchange struct {
+	arrival
+	sent   int64
+	status uint16
+	live   bool
+}
+
+func user(i, life uint32) uint64 { return uint64(life)<<32 | uint64(i) }
+
+// dial begins a new life.
+func (w *worker) dial(i uint32) {
+	c := &w.conns[i]
+	c.life++ // completions of the life before are no longer this connection's
+	c.codec, c.busy, c.quiet = w.newCodec(), false, true
+	c.in, c.out, c.used, c.first = c.in[:0], c.out[:0], 0, 0
+	c.since, c.state = w.now, connecting
+	c.addr = w.dialing.address()
+	fd, err := w.ring.Connect(c.addr, user(i, c.life))
+	c.fd = fd
+	if err != nil {
+		w.fall(i, c)
+		w.dialFailed(i, c, Connect, err)
+		return
+	}
+	w.arm(i, c, c.since+int64(w.plan.Connecting))
+}
+
+// complete is what a completion means for its connection.
+func (w *worker) complete(done ring.Completion) {
+	i := uint32(done.User)
+	c := &w.conns[i]
+	if c.life != uint32(done.User>>32) || c.state == down {
+		return
+	}
+	w.now = w.ring.Now()
+	switch done.Op {
+	case ring.Connected:
+		w.connected(i, c, done.Err)
+	case ring.Sent:
+		c.busy = false
+		if done.Err != nil {
+			w.lose(i, c, Write, done.Err)
+		} else {
+			w.flush(i, c)
+		}
+	case ring.Received:
+		w.receive(i, c, done.Data, done.Err)
+	}
+	w.offer(i, c)
+	w.issue()
+}
+
+// offer lists a connection that has room among the idle.
+func (w *worker) offer(i uint32, c *conn) {
+	if c.state != ready || c.listed || c.codec.Room() == 0 {
+		return
+	}
+	c.listed, c.open = true, w.now
+	w.idle.push(i)
+}
+
+func (w *worker) connected(i uint32, c *conn, err error) {
+	if err != nil {
+		w.fall(i, c)
+		w.dialFailed(i, c, Connect, err)
+		return
+	}
+	if !w.warming() {
+		w.tally.Connect.Record(w.now - c.since)
+	}
+	c.state, c.up = shaking, w.now
+	w.up++
+	w.greet(i, c)
+	w.flush(i, c)
+}
+
+// greet makes a connection ready as soon as its codec takes requests.
+func (w *worker) greet(i uint32, c *conn) {
+	if c.state != shaking || c.codec.Room() == 0 {
+		return
+	}
+	c.state = ready
+	w.tally.Opened++
+	if c.settled {
+		w.tally.Reconnects++
+	}
+	w.dialing.settle(w, c, true)
+}
+
+// warming reports whether what happens now belongs to the warm-up.
+func (w *worker) warming() bool { return w.start <= w.now && w.now < w.from }
+
+// counting reports whether what happens now is measured.
+func (w *worker) counting() bool { return w.now >= w.from }
+
+// flush hands what there is to send to the ring, unless it is still at the last.
+func (w *worker) flush(i uint32, c *conn) {
+	for !c.busy && c.state >= shaking {
+		if len(c.out) == 0 {
+			if c.out = c.codec.Flush(c.out); len(c.out) == 0 {
+				return
+			}
+		}
+		if w.counting() {
+			w.count.Written += int64(len(c.out))
+		}
+		if w.ring.Send(c.fd, c.out) {
+			c.out = c.out[:0]
+			continue
+		}
+		c.busy = true
+		c.sending, c.out = c.out, c.sending[:0]
+	}
+}
+
+// fall ends a life. What was under way must have been dealt with.
+func (w *worker) fall(i uint32, c *conn) {
+	if c.codec != nil {
+		c.codec.Decode(nil, true) // lets go of what it may hold
+		c.codec = nil
+	}
+	if c.state >= shaking {
+		if w.up--; w.up == 0 {
+			w.downSince = w.now
+		}
+	}
+	c.state, c.busy = down, false
+	if c.used > 0 {
+		c.barren = 0
+	} else if c.barren < 30 {
+		c.barren++
+	}
+}
+
+// wanted reports whether there is, or will be, something to send.
+func (w *worker) wanted() bool {
+	return len(w.retries) > 0 || !w.over && w.left != 0 && (w.now < w.end || w.next != AtOnce)
+}
+
+// A connection that comes to nothing is dialed again after a pause that
+// doubles from redialFirst to redialMost, so that a server that refuses is not
+// dialed as fast as the loop turns. One that was of use is dialed at once.
+const (
+	redialFree  = 1 // lives without use before there is a pause
+	redialFirst = int64(1e6)
+	redialMost  = int64(500e6)
+)
+
+// redial begins the next life, now or after a pause.
+func (w *worker) redial(i uint32, c *conn) {
+	if !w.wanted() {
+		return
+	}
+	pause := int64(0)
+	if n := int(c.barren) - redialFree; n > 0 {
+		pause = min(redialFirst<<min(n-1, 20), redialMost)
+	}
+	if c.again = w.now + pause; pause == 0 && c.barren == 0 {
+		w.dial(i)
+		return
+	}
+	w.arm(i, c, c.again) // not from here: a dial that fails at once would recur
+}
+
+// lose ends a life that failed. An exchange of which no byte was answered, on
+// a connection that had served others, goes to the next life, once: the peer
+// closed while the request was on its way. The others have failed.
+func (w *worker) lose(i uint32, c *conn, phase Phase, err error) {
+	untouched := w.unanswered(c, err)
+	oldest := c.oldest()
+	for tag := range c.exchanges {
+		x := &c.exchanges[tag]
+		if !x.live {
+			continue
+		}
+		first := x == oldest
+		unanswered := untouched || !first
+		switch {
+		case first && phase == Timeout:
+			w.fail(c, x, Timeout, err)
+		case unanswered && c.used > 0 && !x.retried && phase != Protocol:
+			w.again(x)
+		case first || untouched:
+			w.fail(c, x, phase, err)
+		default:
+			w.fail(c, x, Read, errBehind)
+		}
+		w.retire(c, uint32(tag))
+	}
+	if oldest == nil && phase != Read {
+		w.failed(c, phase, err)
+	}
+	w.ring.Close(c.fd, false)
+	w.fall(i, c)
+	w.redial(i, c)
+}
+
+// unanswered lets the codec go and reports whether no byte of the oldest
+// exchange's response has come. err may be what the codec itself said of that.
+func (w *worker) unanswered(c *conn, err error) bool {
+	_, ev := c.codec.Decode(c.in, true)
+	c.codec = nil
+	if ev.Kind == proto.Broken {
+		err = ev.Err
+	}
+	var f *proto.Fault
+	return errors.As(err, &f) && f.Kind == proto.FaultClosed
+}
+
+// errBehind is the failure of an exchange that was pipelined behind another.
+var errBehind = errors.New("the connection was lost at an earlier exchange")
+
+// close ends a life in good order: the peer or the protocol is through.
+func (w *worker) close(i uint32, c *conn) {
+	if c.live > 0 || c.used == 0 {
+		w.lose(i, c, Read, io.EOF)
+		return
+	}
+	w.ring.Close(c.fd, true)
+	w.fall(i, c)
+	w.redial(i, c)
+}
+
+// arm sees to it that the connection is looked at by then.
+func (w *worker) arm(i uint32, c *conn, at int64) {
+	if c.wake == 0 || at < c.wake {
+		c.wake = at
+		w.timers.push(at, i)
+	}
+}
+
+// expire looks at a connection whose time has come.
+func (w *worker) expire(t timer) {
+	i := t.conn
+	c := &w.conns[i]
+	if c.wake != t.at {
+		return
+	}
+	c.wake = 0
+	switch at := w.deadline(c); {
+	case at == notYet:
+	case at > w.now:
+		w.arm(i, c, at)
+	case c.state == down:
+		if w.wanted() {
+			w.dial(i)
+		}
+	case c.state == ready:
+		w.lose(i, c, Timeout, errTimeout)
+	default:
+		phase := Connect
+		if c.state == shaking {
+			phase = TLSPhase
+		}
+		w.ring.Close(c.fd, false)
+		w.fall(i, c)
+		w.dialFailed(i, c, phase, errTimeout)
+	}
+}
+
+var errTimeout = errors.New("no answer in time")
+
+// deadline is when a connection must be looked at: dialed, or given up.
+func (w *worker) deadline(c *conn) int64 {
+	switch c.state {
+	case down:
+		return c.again
+	case connecting, shaking:
+		return c.since + int64(w.plan.Connecting)
+	}
+	if x := c.oldest(); x != nil {
+		return x.sent + int64(w.plan.Timeout)
+	}
+	return notYet
+}
+
+// oldest is the exchange that was sent first of those under way.
+func (c *conn) oldest() (oldest *exchange) {
+	for tag := range c.exchanges {
+		if x := &c.exchanges[tag]; x.live && (oldest == nil || x.sent < oldest.sent) {
+			oldest = x
+		}
+	}
+	return oldest
+}

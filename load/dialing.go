@@ -1,0 +1,171 @@
+package load
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+
+	"dyno/ring"
+)
+
+// dialing is how a worker's connections come to be: one after the other at the
+// asked rate, each trying the addresses in turn. The load begins when all first
+// attempts have ended, well or not.
+type dialing struct {
+	pace     Schedule // of this worker's connections; nil: at once
+	begun    int64
+	dialed   int   // of the worker's connections
+	next     int64 // when the next is to be dialed; notYet when all have been
+	pending  int   // first attempts that have not ended
+	opened   int
+	settled  bool // all have ended
+	turn     int  // addresses used
+	bad      []bool
+	allBad   bool
+}
+
+func (d *dialing) begin(w *worker) {
+	d.begun, d.pending = w.now, len(w.conns)
+	d.advance()
+	d.bad = make([]bool, len(w.addrs))
+	d.turn = w.id
+	d.step(w)
+}
+
+// step dials the connections whose time has come. A turn dials a bounded
+// number, so that the first are not forgotten over the last.
+func (d *dialing) step(w *worker) {
+	const most = 64
+	for n := 0; n < most && d.next <= w.now; n++ {
+		i := d.dialed
+		d.dialed++
+		if d.advance(); d.dialed == len(w.conns) {
+			d.next = notYet
+		}
+		w.dial(uint32(i))
+	}
+}
+
+// advance finds out when to dial the next.
+func (d *dialing) advance() {
+	if d.next = d.begun; d.pace != nil {
+		due, _ := d.pace.Next()
+		d.next += due
+	}
+}
+
+// address is the one to dial next: all in turn, without those that failed while
+// others did not.
+func (d *dialing) address() int {
+	for {
+		a := d.turn % len(d.bad)
+		d.turn++
+		if !d.bad[a] || d.allBad {
+			return a
+		}
+	}
+}
+
+// settle says that a connection's first attempt has ended.
+func (d *dialing) settle(w *worker, c *conn, opened bool) {
+	if c.settled {
+		return
+	}
+	c.settled = true
+	if opened {
+		d.opened++
+	}
+	if d.pending--; d.pending == 0 {
+		d.settled = true
+		w.gate.settle(d.opened, w.now, w.of)
+		w.awaitStart()
+	}
+}
+
+// dialFailed is when a connection could not be opened. While it settles it
+// tries every address before that counts as a failure: a name such as localhost
+// has addresses at which nobody listens.
+func (w *worker) dialFailed(i uint32, c *conn, phase Phase, err error) {
+	d := &w.dialing
+	if !c.settled && phase == Connect && tellsOfAddress(err) && len(w.addrs) > 1 {
+		d.condemn(w, c.addr, err)
+		if c.tries++; int(c.tries) < len(w.addrs) && !d.allBad {
+			c.barren = 0
+			w.arm(i, c, w.now)
+			c.again = w.now
+			return
+		}
+	}
+	w.failed(c, phase, err)
+	d.settle(w, c, false)
+	w.redial(i, c)
+}
+
+// condemn takes an address out of turn, unless none would be left.
+func (d *dialing) condemn(w *worker, addr int, err error) {
+	if d.bad[addr] {
+		return
+	}
+	d.bad[addr] = true
+	d.allBad = true
+	for _, b := range d.bad {
+		d.allBad = d.allBad && b
+	}
+	w.notice[fmt.Sprintf("%v: %v; its share goes to the target's other addresses",
+		w.addrs[addr], describe(err))] = true
+}
+
+// tellsOfAddress reports whether err is about who listens there, and not about
+// the generator's own limits.
+func tellsOfAddress(err error) bool {
+	kind := kindOf(err)
+	return kind == "refused" || kind == "unreachable"
+}
+
+// A failures counts what failed, by what a user would tell apart.
+type failures map[failure]*Failure
+
+type failure struct {
+	phase Phase
+	kind  string
+	addr  ring.Addr
+}
+
+func (f failures) add(phase Phase, addr ring.Addr, err error) {
+	key := failure{phase, kindOf(err), addr}
+	known := f[key]
+	if known == nil {
+		known = &Failure{Phase: phase, Kind: key.kind, Address: addr.String(), Detail: describe(err)}
+		f[key] = known
+	}
+	known.Count++
+}
+
+func (f failures) list() (all []Failure) {
+	for _, v := range f {
+		all = append(all, *v)
+	}
+	return all
+}
+
+// unexpected is the error of a status that the plan does not expect.
+type unexpected uint16
+
+func (u unexpected) Error() string { return fmt.Sprintf("status %d was not expected", uint16(u)) }
+
+// expects reports whether a status is one of those that are welcome.
+func (p *Plan) expects(status uint16) bool {
+	for _, s := range p.Expect {
+		if s.From <= status && status <= s.To {
+			return true
+		}
+	}
+	return len(p.Expect) == 0
+}
+
+// errno is the system's error in err, if there is one.
+func errno(err error) (syscall.Errno, bool) {
+	var e syscall.Errno
+	ok := errors.As(err, &e)
+	return e, ok
+}

@@ -1,0 +1,210 @@
+package load
+
+import (
+	"errors"
+	"io"
+
+	"dyno/proto"
+)
+
+// send begins an exchange on connection i, which has room for it.
+func (w *worker) send(i uint32, c *conn, a arrival) {
+	if len(c.tags) == 0 { // grows to the codec's room, once
+		c.tags = append(c.tags, uint32(len(c.exchanges)))
+		c.exchanges = append(c.exchanges, exchange{})
+	}
+	tag := c.tags[len(c.tags)-1]
+	c.tags = c.tags[:len(c.tags)-1]
+	c.exchanges[tag] = exchange{arrival: a, sent: w.now, live: true}
+	c.out = c.codec.Encode(c.out, int(a.request), tag)
+	c.live++
+	w.outstanding++
+	if w.next != AtOnce && a.counted && !a.retried {
+		w.measureLag(c, a.due)
+	}
+	w.arm(i, c, w.now+int64(w.plan.Timeout))
+	if !c.touched {
+		c.touched = true
+		w.touched = append(w.touched, i)
+	}
+}
+
+// lateAfter is when a request of an open loop counts as sent late.
+const lateAfter = int64(1e6)
+
+// measureLag counts how much later than due a request was sent, and how much
+// of that is the generator's own: it had a connection for it and was busy.
+func (w *worker) measureLag(c *conn, due int64) {
+	late := w.now - due
+	if late > lateAfter {
+		w.tally.Late++
+	}
+	w.tally.LateMax = max(w.tally.LateMax, late)
+	w.tally.Lag.Record(w.now - max(due, c.open))
+}
+
+// receive takes what came, after what was left over before it.
+func (w *worker) receive(i uint32, c *conn, data []byte, err error) {
+	if w.counting() {
+		w.count.Received += int64(len(data))
+	}
+	if c.quiet && len(data) > 0 {
+		c.quiet, c.first = false, w.now
+	}
+	if len(c.in) > 0 { // rare: a message was split
+		c.in = append(c.in, data...)
+		data = c.in
+	}
+	if err != nil && err != io.EOF {
+		w.lose(i, c, Read, err)
+		return
+	}
+	for {
+		n, ev := c.codec.Decode(data, err == io.EOF)
+		data = data[n:]
+		switch ev.Kind {
+		case proto.More:
+			c.in = append(c.in[:0], data...) // overlapping is fine: a copy
+			if err == io.EOF {
+				w.lose(i, c, Read, err)
+			} else {
+				w.flush(i, c)
+			}
+			return
+		case proto.Shaken:
+			w.shaken(c, ev.Resumed)
+			w.greet(i, c)
+		case proto.Head:
+			w.head(c, &c.exchanges[ev.Tag], ev.Status)
+		case proto.Done:
+			w.done(c, ev.Tag)
+			c.quiet, c.first = len(data) == 0, w.now
+		case proto.Refused:
+			w.refused(c, ev.Tag)
+		case proto.Closing:
+			w.close(i, c)
+			return
+		case proto.Broken:
+			c.in = c.in[:0]
+			w.broken(i, c, ev.Err)
+			return
+		}
+	}
+}
+
+// broken ends a life as the codec's fault says.
+func (w *worker) broken(i uint32, c *conn, err error) {
+	phase := Protocol
+	var f *proto.Fault
+	if errors.As(err, &f) && (f.Kind == proto.FaultClosed || f.Kind == proto.FaultTruncated) {
+		phase = Read
+	}
+	if c.state == shaking {
+		w.ring.Close(c.fd, false)
+		w.fall(i, c)
+		w.dialFailed(i, c, TLSPhase, err)
+		return
+	}
+	w.lose(i, c, phase, err)
+}
+
+// shaken counts a handshake.
+func (w *worker) shaken(c *conn, resumed bool) {
+	if resumed {
+		w.tally.TLSResumed++
+	} else {
+		w.tally.TLSFull++
+	}
+	if !w.warming() {
+		w.tally.TLS.Record(w.now - c.up)
+	}
+}
+
+// head notes what a response says of itself.
+func (w *worker) head(c *conn, x *exchange, status uint16) {
+	x.status = status
+	if !x.counted {
+		return
+	}
+	first := c.first
+	if w.plan.Target.TLS || first < x.sent { // records are not responses
+		first = w.now
+	}
+	w.tally.FirstByte.Record(first - x.sent)
+}
+
+// done measures an exchange that was answered completely.
+func (w *worker) done(c *conn, tag uint32) {
+	x := &c.exchanges[tag]
+	c.used++
+	c.served = true
+	if x.counted {
+		w.lastDone = w.now
+		w.count.Status[min(x.status, 999)]++
+		if !w.plan.expects(x.status) {
+			w.fail(c, x, Expect, unexpected(x.status))
+		} else {
+			latency := w.now - x.due
+			w.count.Completed++
+			w.count.Latency.Record(latency)
+			if w.next != AtOnce {
+				w.count.Service.Record(w.now - x.sent)
+			}
+			if w.route != nil {
+				r := &w.routes[w.route[x.request]]
+				r.Completed++
+				r.Latency.Record(latency)
+			}
+		}
+	}
+	w.retire(c, tag)
+}
+
+// fail counts an exchange that came to no good.
+func (w *worker) fail(c *conn, x *exchange, phase Phase, err error) {
+	if !x.counted {
+		return
+	}
+	w.lastDone = w.now
+	w.count.Failed++
+	if w.route != nil {
+		w.routes[w.route[x.request]].Failed++
+	}
+	w.failed(c, phase, err)
+}
+
+// failed counts a failure, whatever it was that failed.
+func (w *worker) failed(c *conn, phase Phase, err error) {
+	w.errors.add(phase, w.addrs[c.addr], err)
+}
+
+// again sends an exchange once more, as soon as there is a connection.
+func (w *worker) again(x *exchange) {
+	a := x.arrival
+	a.retried = true
+	w.retries = append(w.retries, a)
+	if a.counted {
+		w.tally.Retried++
+	}
+}
+
+// refused is when the peer says that it did not process an exchange.
+func (w *worker) refused(c *conn, tag uint32) {
+	x := &c.exchanges[tag]
+	if x.retried {
+		w.fail(c, x, Protocol, errRefused)
+	} else {
+		w.again(x)
+	}
+	w.retire(c, tag)
+}
+
+var errRefused = errors.New("refused by the server, twice")
+
+// retire gives back what an exchange held.
+func (w *worker) retire(c *conn, tag uint32) {
+	c.exchanges[tag].live = false
+	c.tags = append(c.tags, tag)
+	c.live--
+	w.outstanding--
+}

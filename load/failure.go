@@ -1,0 +1,61 @@
+package load
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"dyno/proto"
+)
+
+// kindOf is the word by which a failure is counted.
+func kindOf(err error) string {
+	var fault *proto.Fault
+	var status unexpected
+	switch {
+	case errors.As(err, &fault):
+		return fault.Kind
+	case errors.As(err, &status):
+		return "status"
+	case errors.Is(err, errTimeout):
+		return "timeout"
+	case errors.Is(err, errRefused):
+		return "refused"
+	case errors.Is(err, errBehind), errors.Is(err, io.EOF):
+		return "closed"
+	}
+	if e, ok := errno(err); ok {
+		if k, known := errnos[e]; known {
+			return k.kind
+		}
+	}
+	return "other"
+}
+
+// describe is the failure in words, with what a user can do.
+func describe(err error) string {
+	if errors.Is(err, io.EOF) {
+		return "the server closed the connection"
+	}
+	if e, ok := errno(err); ok {
+		if k, known := errnos[e]; known && k.mend != "" {
+			return fmt.Sprintf("%v; %s", e, k.mend)
+		}
+		return e.Error()
+	}
+	return strings.TrimSpace(err.Error())
+}
+
+// A errnoKind is the word for a system error, and what can be done.
+type errnoKind struct{ kind, mend string }
+
+const (
+	mendPorts = "every local port to this address is in use or waits (TIME_WAIT): " +
+		"use fewer connections, keep them open, or widen net.ipv4.ip_local_port_range"
+	mendFiles   = "raise the limit of open files (ulimit -n) or lower --connections"
+	mendMissing = "nothing is there: is the server running, and the path right?"
+	mendForbid  = "a firewall or the file's permissions forbid it"
+	mendBacklog = "the server does not accept as fast as connections come: " +
+		"raise its listen backlog or use --connect-rate"
+)

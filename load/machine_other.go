@@ -1,0 +1,24 @@
+//go:build !linux
+
+package load
+
+import (
+	"fmt"
+	"runtime"
+)
+
+func usableCPUs(asked []int) ([]int, error) {
+	if len(asked) > 0 {
+		return nil, Flaw{"--cpus", fmt.Sprintf("%s cannot keep a thread on a CPU", runtime.GOOS)}
+	}
+	return nil, nil
+}
+
+// Threads is how many workers a run has unless told otherwise.
+func Threads() int { return runtime.NumCPU() }
+
+func pin([]int, int, int) {}
+
+func ensureFiles(int) (string, error) { return "", nil }
+
+func localPorts() int { return 0 }

@@ -1,0 +1,203 @@
+package load
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/netip"
+	"time"
+
+	"dyno/proto"
+)
+
+// A Plan is all that decides a run: flags set its fields, files decode into
+// it, results store it. Run changes nothing in it.
+type Plan struct {
+	Target   Target    `json:"target"`
+	Requests []Request `json:"requests"`
+
+	HTTP      string `json:"http"`      // "1.0" or "1.1"
+	Pipeline  int    `json:"pipeline"`  // exchanges under way at once on a connection
+	Reconnect int    `json:"reconnect"` // exchanges a connection carries; 0: as many as it will
+	TLS       TLS    `json:"tls,omitzero"`
+
+	Connections int     `json:"connections"` // in all threads together
+	Threads     int     `json:"threads"`
+	Rate        Rate    `json:"rate,omitempty"`         // arrivals a second, in all; 0: closed loop
+	Requested   int64   `json:"requested,omitempty"`    // exactly so many; 0: until Duration
+	ConnectRate Rate    `json:"connect_rate,omitempty"` // connections opened a second; 0: at once
+	Duration    Seconds `json:"duration_s,omitempty"`   // of the measured window; 0: until Requested
+	Warmup      Seconds `json:"warmup_s"`               // loaded before the window, not counted
+	Drain       Seconds `json:"drain_s"`                // for what was due in the window, after it
+	Timeout     Seconds `json:"timeout_s"`              // of an exchange, from when it was sent
+	Connecting  Seconds `json:"connect_timeout_s"`      // of a connection, TLS included
+
+	Expect []Statuses `json:"expect,omitempty"` // other statuses are errors; none: all are welcome
+
+	Ring string `json:"ring"` // one of ring.Kinds, or "auto"
+	CPUs []int  `json:"cpus,omitempty"`
+}
+
+// A Target is where requests go.
+type Target struct {
+	URL  string `json:"url"` // as the user wrote it, without credentials
+	TLS  bool   `json:"tls"`
+	Host string `json:"host,omitempty"` // host name or address to dial
+	Port uint16 `json:"port,omitempty"`
+	Unix string `json:"unix,omitempty"` // path of a socket to dial instead
+}
+
+// A Request is one of those a run sends, and how often.
+type Request struct {
+	proto.Request
+	Name   string // of its route in the result
+	Weight int    // of 1 or more: its share of what is sent
+
+	digest digest // of a Body that JSON did not hold
+}
+
+// TLS is how the server is authenticated, and we to it. Files are PEM.
+type TLS struct {
+	Insecure   bool   `json:"insecure,omitempty"` // accept any certificate
+	CAFile     string `json:"cacert,omitempty"`   // trusted instead of the system's
+	CertFile   string `json:"cert,omitempty"`     // ours, for servers that ask
+	KeyFile    string `json:"key,omitempty"`
+	ServerName string `json:"sni,omitempty"` // asked for and verified; "": the URL's host
+}
+
+// Seconds is a duration that JSON shows in seconds.
+type Seconds time.Duration
+
+// MarshalJSON writes seconds.
+func (s Seconds) MarshalJSON() ([]byte, error) {
+	return json.Marshal(time.Duration(s).Seconds())
+}
+
+// UnmarshalJSON reads seconds.
+func (s *Seconds) UnmarshalJSON(b []byte) error {
+	var f float64
+	err := json.Unmarshal(b, &f)
+	*s = Seconds(math.Round(f * 1e9))
+	return err
+}
+
+// String is the duration as Go writes it.
+func (s Seconds) String() string { return time.Duration(s).String() }
+
+// A Rate is a number of events a second, in thousandths so that schedules can
+// be exact. JSON shows events a second.
+type Rate int64
+
+// PerSecond is a rate of f events a second, to the nearest thousandth.
+func PerSecond(f float64) Rate { return Rate(math.Round(f * 1000)) }
+
+// PerSecond is the rate in events a second.
+func (r Rate) PerSecond() float64 { return float64(r) / 1000 }
+
+// MarshalJSON writes events a second.
+func (r Rate) MarshalJSON() ([]byte, error) { return json.Marshal(r.PerSecond()) }
+
+// UnmarshalJSON reads events a second.
+func (r *Rate) UnmarshalJSON(b []byte) error {
+	var f float64
+	err := json.Unmarshal(b, &f)
+	*r = PerSecond(f)
+	return err
+}
+
+// Statuses is a range of status codes.
+type Statuses struct {
+	From uint16 `json:"from"`
+	To   uint16 `json:"to"` // included
+}
+
+// DefaultPlan is a plan of which only Target and Requests are missing.
+func DefaultPlan() Plan {
+	return Plan{
+		HTTP: "1.1", Pipeline: 1, Connections: 50, Threads: Threads(), Ring: "auto",
+		Duration: Seconds(10 * time.Second), Drain: Seconds(2 * time.Second),
+		Timeout: Seconds(10 * time.Second), Connecting: Seconds(5 * time.Second),
+	}
+}
+
+// Limits of a plan, each far above what one machine can do.
+const (
+	MaxConnections = 1 << 20
+	MaxThreads     = 1 << 10
+	MaxPipeline    = 1 << 10
+	MaxRate        = 100_000_000 // a second
+	MaxRequested   = 1 << 50
+	MaxTime        = 366 * 24 * time.Hour
+)
+
+// A Flaw is one thing wrong with a plan: which setting, as the command line
+// names it, what it was, and what is allowed.
+type Flaw struct{ Setting, Problem string }
+
+// Error names the setting first.
+func (f Flaw) Error() string { return f.Setting + ": " + f.Problem }
+
+// Check reports every Flaw of the plan, joined, and changes nothing. It looks
+// at nothing outside the plan: Limits does.
+func (p *Plan) Check() error {
+	var all []error
+	flaw := func(bad bool, setting, format string, args ...any) {
+		if bad {
+			all = append(all, Flaw{setting, fmt.Sprintf(format, args...)})
+		}
+	}
+	within := func(n, low, high int64, setting string) {
+		flaw(n < low || n > high, setting, "%d is not within %d to %d", n, low, high)
+	}
+	period := func(d Seconds, low time.Duration, setting string) {
+		t := time.Duration(d)
+		flaw(t < low || t > MaxTime, setting, "%v is not within %v to %v", t, low, MaxTime)
+	}
+	within(int64(p.Connections), 1, MaxConnections, "--connections")
+	within(int64(p.Threads), 1, MaxThreads, "--threads")
+	within(int64(p.Pipeline), 1, MaxPipeline, "--pipeline")
+	within(int64(p.Reconnect), 0, math.MaxInt32, "--reconnect")
+	within(p.Requested, 0, MaxRequested, "--requests")
+	rate(p.Rate, "--rate", flaw)
+	rate(p.ConnectRate, "--connect-rate", flaw)
+	period(p.Warmup, 0, "--warmup")
+	period(p.Drain, 0, "--drain")
+	period(p.Timeout, time.Millisecond, "--timeout")
+	period(p.Connecting, time.Millisecond, "--connect-timeout")
+	if p.Requested == 0 || p.Duration != 0 {
+		period(p.Duration, time.Millisecond, "--duration")
+	}
+	flaw(p.Requested > 0 && p.Requested < int64(p.Connections), "--requests",
+		"%d requests cannot use %d connections; lower --connections or raise --requests",
+		p.Requested, p.Connections)
+	flaw(p.HTTP != "1.0" && p.HTTP != "1.1", "--http", "%q is not auto, 1.0 or 1.1", p.HTTP)
+	flaw(p.HTTP == "1.0" && p.Pipeline > 1, "--pipeline", "HTTP/1.0 has no pipelining")
+	flaw(p.Reconnect > 0 && p.Pipeline > p.Reconnect, "--pipeline",
+		"%d exchanges cannot be under way on a connection that carries %d", p.Pipeline, p.Reconnect)
+	flaw(p.Target.Host == "" && p.Target.Unix == "", "URL", "has no host")
+	flaw(len(p.Requests) == 0, "--requests-file", "has no request")
+	flaw((p.TLS.CertFile == "") != (p.TLS.KeyFile == ""), "--cert", "needs --key, and --key needs --cert")
+	flaw(!p.Target.TLS && p.TLS != TLS{}, "--insecure, --cacert, --cert, --key, --sni",
+		"say how TLS is done, and %s is without TLS", p.Target.URL)
+	for _, s := range p.Expect {
+		flaw(s.From < 100 || s.To > 999 || s.From > s.To, "--expect",
+			"%d-%d is not a range of status codes", s.From, s.To)
+	}
+	return errors.Join(all...)
+}
+
+func rate(r Rate, setting string, flaw func(bool, string, string, ...any)) {
+	flaw(r < 0 || r > MaxRate*1000, setting, "%v/s is not within 0.001/s to %d/s",
+		r.PerSecond(), MaxRate)
+}
+
+// Open reports whether arrivals follow a schedule of their own (an open loop)
+// and not the answers (a closed loop).
+func (p *Plan) Open() bool { return p.Rate > 0 }
+
+// literal is the target's address if no name has to be looked up.
+func (t Target) literal() (netip.AddrPort, bool) {
+	a, err := netip.ParseAddr(t.Host)
+	return netip.AddrPortFrom(a, t.Port), err == nil
+}

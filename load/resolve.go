@@ -1,0 +1,37 @@
+package load
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"time"
+
+	"dyno/ring"
+)
+
+// resolve finds the target's addresses, each once and in the resolver's order,
+// and how long that took (0 when there was nothing to look up).
+func resolve(ctx context.Context, p *Plan) ([]ring.Addr, time.Duration, error) {
+	if p.Target.Unix != "" {
+		return []ring.Addr{{Unix: p.Target.Unix}}, 0, nil
+	}
+	if a, ok := p.Target.literal(); ok {
+		return []ring.Addr{{TCP: a}}, 0, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(p.Connecting))
+	defer cancel()
+	began := time.Now()
+	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", p.Target.Host)
+	if err != nil {
+		return nil, 0, err
+	}
+	var all []ring.Addr
+	seen := map[netip.Addr]bool{}
+	for _, a := range found {
+		if a = a.Unmap(); !seen[a] {
+			seen[a] = true
+			all = append(all, ring.Addr{TCP: netip.AddrPortFrom(a, p.Target.Port)})
+		}
+	}
+	return all, time.Since(began), nil
+}

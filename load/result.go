@@ -1,0 +1,103 @@
+package load
+
+import (
+	"time"
+
+	"dyno/metric"
+)
+
+// A Result is what one run of a plan measured, as counted; package result
+// turns it into what is stored and read.
+type Result struct {
+	Plan    Plan
+	Ring    string    // the kind used
+	Started time.Time // when the load began, warm-up included
+	Ended   Ending
+	Cause   string // of Gone and Unreachable: the failure seen most
+
+	DNS      time.Duration // of the look-up; 0 when there was none
+	Measured time.Duration // length of the window
+	Drained  time.Duration // spent after it
+
+	Total     *metric.Snapshot // of the window
+	Intervals []Interval
+	Tally
+
+	Routes     []Route       // in the plan's order; one for each name
+	CPU        time.Duration // of this process, in the window
+	Busy       float64       // share of the window in which the busiest worker had something to do
+	GCPauseMax time.Duration // in the window
+	Notices    []string      // what was done differently from what was asked, and why
+}
+
+// An Ending is why a run ended.
+type Ending string
+
+// The endings of a run.
+const (
+	ByDuration  Ending = "duration"
+	ByRequests  Ending = "requests"
+	Interrupted Ending = "interrupted"
+	Gone        Ending = "gone"        // no connection could be opened any more
+	Unreachable Ending = "unreachable" // none could ever be opened
+)
+
+// An Interval is a second of the run, of all workers together; the last may be
+// shorter, and is what came after the window.
+type Interval struct {
+	Index                   int
+	From, To                time.Duration // after the window's start
+	Sent, Completed, Failed int64
+	InFlight                int64
+	Received, Written       int64
+	Mean, P50, P99, Max     time.Duration // of latency; 0 when nothing completed
+	Warmup                  bool          // loaded, not counted
+}
+
+// A Failure is a way in which connections or exchanges failed, and how often.
+type Failure struct {
+	Phase   Phase
+	Kind    string // from a fixed small set, such as "refused" or "timeout"
+	Address string
+	Detail  string // of the first
+	Count   int64
+}
+
+// A Phase is the part of a connection's or an exchange's life that failed.
+type Phase string
+
+// The phases, in the order in which they happen.
+const (
+	DNS      Phase = "dns"
+	Connect  Phase = "connect"
+	TLSPhase Phase = "tls"
+	Write    Phase = "write"
+	Read     Phase = "read"
+	Protocol Phase = "protocol"
+	Timeout  Phase = "timeout"
+	Expect   Phase = "expect"
+)
+
+// A Route is the exchanges of all requests of one name.
+type Route struct {
+	Name              string
+	Completed, Failed int64
+	Latency           *metric.Histogram
+}
+
+// A Tally is what a worker counts over the whole run and hands over at its
+// end. Tallies add up.
+type Tally struct {
+	Opened, Reconnects  int64 // connections, whole run
+	Served              int   // connections that completed an exchange
+	TLSFull, TLSResumed int64
+	Retried             int64 // exchanges sent again
+	Unfinished          int64
+	Late                int64 // open loop: sent more than lateAfter after they were due
+	LateMax             int64 // ns after due, of all that were sent
+	Waiting             int64 // open loop: due in the window and never sent
+
+	FirstByte, Connect, TLS *metric.Histogram // Coarse
+	Lag                     *metric.Histogram // Fine; open loop: sent later than they could be
+	Failures                []Failure
+}

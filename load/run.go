@@ -1,0 +1,242 @@
+// Package load is the generator: a plan goes in, a result comes out. Read
+// worker.go first: it is the loop that everything else serves.
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"runtime"
+	"slices"
+	"time"
+
+	"dyno/metric"
+	"dyno/proto"
+	"dyno/ring"
+)
+
+// Run does what the plan says and calls each once a second with what was
+// measured meanwhile, in order. A plan that cannot be carried out is an error
+// that joins Flaws, and nothing was sent; a target that cannot be reached is a
+// result, as is all that happens later. When ctx ends so does the load, and
+// the result has what was measured until then.
+func Run(ctx context.Context, p Plan, each func(Interval)) (*Result, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	if p.TLS.ServerName == "" && p.Target.TLS {
+		p.TLS.ServerName = p.Target.Host
+	}
+	r := &run{plan: p, each: each, result: &Result{Plan: p, Started: time.Now()}}
+	if err := r.prepare(); err != nil {
+		return nil, err
+	}
+	addrs, took, err := resolve(ctx, &p)
+	if err != nil {
+		return r.unresolved(ctx, err), nil
+	}
+	r.addrs = addrs
+	r.result.DNS = took
+	if err := r.checkPorts(); err != nil {
+		return nil, err
+	}
+	if err := r.work(ctx); err != nil {
+		return nil, err
+	}
+	return r.result, nil
+}
+
+// A run is a Run under way.
+type run struct {
+	plan     Plan
+	each     func(Interval)
+	protocol proto.Protocol
+	addrs    []ring.Addr
+	threads  int
+	cpus     []int
+	gate     *gate
+	handed   chan handed
+	spare    chan *metric.Snapshot
+	result   *Result
+}
+
+// prepare finds out what only the machine and the files can tell.
+func (r *run) prepare() error {
+	var err, more error
+	if r.protocol, err = protocol(&r.plan); err == nil {
+		if _, err = r.protocol(r.plan.protoRequests()); err != nil {
+			err = Flaw{"requests", err.Error()}
+		}
+	}
+	if kind := r.plan.Ring; kind != "auto" && !slices.Contains(ring.Kinds, kind) {
+		err = errors.Join(err, Flaw{"--ring", fmt.Sprintf("this platform has no %q; it has %v", kind, ring.Kinds)})
+	}
+	r.cpus, more = usableCPUs(r.plan.CPUs)
+	err = errors.Join(err, more)
+	notice, more := ensureFiles(r.plan.Connections)
+	if notice != "" {
+		r.notice(notice)
+	}
+	r.threads = min(r.plan.Threads, r.plan.Connections)
+	if r.threads < r.plan.Threads {
+		r.notice(fmt.Sprintf("%d threads, not %d: a connection is served by one thread",
+			r.threads, r.plan.Threads))
+	}
+	return errors.Join(err, more)
+}
+
+func (r *run) notice(s string) { r.result.Notices = append(r.result.Notices, s) }
+
+// checkPorts refuses more connections than there are ports to open them from.
+func (r *run) checkPorts() error {
+	ports := localPorts()
+	if ports == 0 || r.plan.Target.Unix != "" || r.plan.Connections <= ports*len(r.addrs) {
+		return nil
+	}
+	return Flaw{"--connections", fmt.Sprintf(
+		"%d connections to %d address(es) need as many local ports and there are %d for each; "+
+			"widen net.ipv4.ip_local_port_range or lower --connections",
+		r.plan.Connections, len(r.addrs), ports)}
+}
+
+// unresolved is the result of a run whose target has no address.
+func (r *run) unresolved(ctx context.Context, err error) *Result {
+	detail := err.Error()
+	var dns *net.DNSError
+	if errors.As(err, &dns) {
+		detail = fmt.Sprintf("%s: %s", dns.Name, dns.Err)
+	}
+	kind := "unknown-host"
+	if dns != nil && dns.IsTimeout {
+		kind = "timeout"
+	}
+	r.result.Ended = Unreachable
+	if ctx.Err() != nil {
+		r.result.Ended = Interrupted
+	}
+	r.result.Tally = newTally()
+	r.result.Total = metric.NewSnapshot()
+	r.result.Failures = []Failure{{Phase: DNS, Kind: kind, Address: r.plan.Target.Host, Detail: detail, Count: 1}}
+	r.result.Cause = "dns: " + detail
+	return r.result
+}
+
+// work runs the workers and collects what they hand over.
+func (r *run) work(ctx context.Context) error {
+	if need := r.threads + 1; runtime.GOMAXPROCS(0) < need {
+		runtime.GOMAXPROCS(need) // each worker keeps one to itself
+	}
+	r.gate = newGate(r.threads)
+	r.handed = make(chan handed, 4*r.threads)
+	r.spare = make(chan *metric.Snapshot, 4*r.threads)
+	stop := context.AfterFunc(ctx, func() { r.gate.stop.CompareAndSwap(0, ring.Clock()) })
+	defer stop()
+	for i := range r.threads {
+		go r.worker(i)
+	}
+	return r.collect()
+}
+
+// worker is the life of worker i, on a thread of its own that ends with it.
+func (r *run) worker(i int) {
+	runtime.LockOSThread()
+	pin(r.cpus, i, r.threads)
+	w, free, err := r.newWorker(i)
+	if err == nil {
+		err = w.run()
+		free()
+	}
+	if err != nil { // the others would wait for it at the gate
+		r.gate.stop.CompareAndSwap(0, ring.Clock())
+	}
+	r.handed <- handed{worker: w, err: err}
+}
+
+func (r *run) newWorker(i int) (*worker, func(), error) {
+	g, free, err := ring.Open(r.plan.Ring, r.addrs)
+	if err != nil {
+		return nil, nil, fmt.Errorf("opening ring %q: %w", r.plan.Ring, err)
+	}
+	w, err := newWorker(&r.plan, g, r.addrs, r.protocol, r.gate, i, r.threads)
+	if err != nil {
+		free()
+		return nil, nil, err
+	}
+	w.report = func(s *metric.Snapshot) *metric.Snapshot {
+		r.handed <- handed{snapshot: s}
+		select {
+		case s = <-r.spare:
+			return s
+		default:
+			return metric.NewSnapshot()
+		}
+	}
+	return w, free, nil
+}
+
+// newWorker is worker i of n.
+func newWorker(p *Plan, g ring.Ring, addrs []ring.Addr, protocol proto.Protocol,
+	gate *gate, i, n int) (*worker, error) {
+	newCodec, err := protocol(p.protoRequests())
+	if err != nil {
+		return nil, err
+	}
+	connections := int(share(int64(p.Connections), i, n))
+	tally := newTally()
+	w := &worker{
+		plan: p, ring: g, addrs: addrs, newCodec: newCodec, gate: gate, id: i, of: n,
+		conns: make([]conn, connections), idle: newFIFO(connections),
+		schedule: closedLoop{}, sequence: newSequence(p.Requests, i, n), left: -1,
+		count: metric.NewSnapshot(), tally: &tally, errors: failures{}, notice: map[string]bool{},
+	}
+	if p.Open() {
+		w.schedule = newConstant(p.Rate, i, n)
+	}
+	if p.ConnectRate > 0 {
+		w.dialing.pace = newConstant(p.ConnectRate, i, n)
+	}
+	if p.Requested > 0 {
+		w.left = share(p.Requested, i, n)
+	}
+	w.routes, w.route = newRoutes(p.Requests)
+	return w, nil
+}
+
+func newTally() Tally {
+	return Tally{
+		FirstByte: metric.NewHistogram(metric.Coarse),
+		Connect:   metric.NewHistogram(metric.Coarse),
+		TLS:       metric.NewHistogram(metric.Coarse),
+		Lag:       metric.NewHistogram(metric.Fine),
+	}
+}
+
+// RoutesMax is how many routes are told apart; the rest count as one.
+const RoutesMax = 1000
+
+// OtherRoutes is the name of those.
+const OtherRoutes = "(others)"
+
+// newRoutes gives every name its place, and every request its name's. With one
+// request there are none: its route would be the total.
+func newRoutes(reqs []Request) (routes []Route, route []int) {
+	if len(reqs) < 2 {
+		return nil, nil
+	}
+	places := map[string]int{}
+	for i := range reqs {
+		name := reqs[i].Name
+		if _, known := places[name]; !known && len(routes) >= RoutesMax-1 {
+			name = OtherRoutes
+		}
+		place, known := places[name]
+		if !known {
+			place = len(routes)
+			places[name] = place
+			routes = append(routes, Route{Name: name, Latency: metric.NewHistogram(metric.Coarse)})
+		}
+		route = append(route, place)
+	}
+	return routes, route
+}

@@ -1,0 +1,83 @@
+package load
+
+// A timer is when a connection wants to be looked at.
+type timer struct {
+	at   int64
+	conn uint32
+}
+
+// timers is a heap of them, the earliest first. Entries that have become
+// pointless stay until their time has come: a connection has one that counts,
+// and its owner knows which. So an exchange that is over in time costs nothing.
+type timers []timer
+
+func (t *timers) push(at int64, conn uint32) {
+	*t = append(*t, timer{at, conn})
+	h := *t
+	i := len(h) - 1
+	for i > 0 {
+		up := (i - 1) / 2
+		if h[up].at <= h[i].at {
+			break
+		}
+		h[up], h[i] = h[i], h[up]
+		i = up
+	}
+}
+
+// pop takes the earliest if it is not after now.
+func (t *timers) pop(now int64) (timer, bool) {
+	h := *t
+	if len(h) == 0 || h[0].at > now {
+		return timer{}, false
+	}
+	first, last := h[0], len(h)-1
+	h[0] = h[last]
+	h = h[:last]
+	*t = h
+	for i := 0; ; {
+		low := 2*i + 1
+		if low+1 < last && h[low+1].at < h[low].at {
+			low++
+		}
+		if low >= last || h[i].at <= h[low].at {
+			return first, true
+		}
+		h[i], h[low] = h[low], h[i]
+		i = low
+	}
+}
+
+// next is when the earliest is, or never.
+func (t timers) next(never int64) int64 {
+	if len(t) == 0 {
+		return never
+	}
+	return t[0].at
+}
+
+// A fifo of connections, each in it at most once.
+type fifo struct {
+	ring       []uint32
+	first, len uint32
+}
+
+func newFIFO(capacity int) fifo {
+	size := 1
+	for size < capacity {
+		size *= 2
+	}
+	return fifo{ring: make([]uint32, size)}
+}
+
+func (f *fifo) push(conn uint32) {
+	f.ring[(f.first+f.len)&uint32(len(f.ring)-1)] = conn
+	f.len++
+}
+
+func (f *fifo) head() uint32 { return f.ring[f.first&uint32(len(f.ring)-1)] }
+
+func (f *fifo) drop() {
+	f.first++
+	f.len--
+}

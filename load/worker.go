@@ -1,0 +1,310 @@
+package load
+
+import (
+	"dyno/metric"
+	"dyno/proto"
+	"dyno/ring"
+)
+
+// A worker drives its connections from one thread, and shares nothing with the
+// others while there is load. Each turn it waits, takes what has completed,
+// sends what is due, and hands over what it counted.
+type worker struct {
+	plan     *Plan
+	ring     ring.Ring
+	addrs    []ring.Addr
+	newCodec func() proto.Codec
+	gate     *gate
+	id, of   int
+	report   func(*metric.Snapshot) *metric.Snapshot // an empty one for a full one
+
+	conns   []conn
+	idle    fifo // connections that had room when last looked at, longest first
+	touched []uint32
+	retries []arrival
+	timers  timers
+	dialing dialing
+
+	schedule Schedule
+	sequence *sequence
+	next     int64 // when the next request is due, after start; AtOnce
+	left     int64 // requests still to begin in the window; below 0: any number
+
+	now              int64
+	start, from, end int64 // of the load, and of the window; notYet before they are known
+	limit            int64 // when the drain ends, and with it all
+	over             bool  // the schedule is, or the window, or what was left
+	outstanding      int   // exchanges under way
+	up               int   // connections that are connected
+	downSince        int64 // when the last of them went down
+	lastDone         int64
+	rotate           int64 // when the interval ends
+
+	count  *metric.Snapshot
+	tally  *Tally
+	routes []Route // by request; the requests of one name share one
+	route  []int
+	errors failures
+	meter  meter
+	ending Ending
+	notice map[string]bool // said once each
+}
+
+// notYet is an instant that has not come.
+const notYet = ring.Never
+
+// interval is how often a worker hands over what it counted, and patience how
+// long it sleeps at most, so that it notices an interruption.
+const (
+	interval = int64(1e9)
+	patience = int64(50e6)
+)
+
+// An arrival is a request that is due.
+type arrival struct {
+	due     int64
+	request uint32
+	counted bool // due in the window
+	retried bool
+}
+
+func (w *worker) run() error {
+	w.begin()
+	for !w.finished() {
+		if err := w.ring.Wait(w.wake()); err != nil {
+			return err
+		}
+		w.turn()
+	}
+	w.finish()
+	return nil
+}
+
+// turn is all that there is to do at one time.
+func (w *worker) turn() {
+	w.now = w.ring.Now()
+	w.keepTime()
+	for c, ok := w.ring.Next(); ok; c, ok = w.ring.Next() {
+		w.complete(c)
+	}
+	w.issue()
+}
+
+// begin is before the first turn.
+func (w *worker) begin() {
+	w.now = w.ring.Now()
+	w.start, w.from, w.end, w.limit, w.rotate = notYet, notYet, notYet, notYet, notYet
+	w.downSince = w.now
+	w.dialing.begin(w)
+	w.advance()
+}
+
+// keepTime does what is due by the clock and not by a completion.
+func (w *worker) keepTime() {
+	if w.start == notYet {
+		w.awaitStart()
+	}
+	for t, ok := w.timers.pop(w.now); ok; t, ok = w.timers.pop(w.now) {
+		w.expire(t)
+	}
+	w.dialing.step(w)
+	if w.now >= w.from {
+		w.meter.begin(w)
+	}
+	if w.now >= w.end {
+		w.meter.end(w)
+	}
+	if w.now >= w.rotate {
+		w.handOver()
+	}
+}
+
+// awaitStart fixes the window once the gate is open.
+func (w *worker) awaitStart() {
+	start := w.gate.start.Load()
+	if start == notYet || start == unreachable {
+		return
+	}
+	w.start = start
+	w.from = start + int64(w.plan.Warmup)
+	if w.plan.Duration > 0 {
+		w.end = w.from + int64(w.plan.Duration)
+		w.limit = w.end + int64(w.plan.Drain)
+	}
+	w.rotate = w.from + interval
+	w.lastDone = w.from
+}
+
+// wake is when there will be something to do even if nothing completes.
+func (w *worker) wake() int64 {
+	at := min(w.now+patience, w.timers.next(notYet), w.dialing.next, w.rotate)
+	if w.start == notYet {
+		if w.dialing.settled {
+			at = min(at, w.now+startLead/4)
+		}
+		return at
+	}
+	if w.idle.len > 0 && !w.over {
+		at = min(at, w.start+max(w.next, 0))
+	}
+	if w.now < w.end {
+		return min(at, w.end)
+	}
+	return min(at, w.limit)
+}
+
+// finished reports whether the run is over for this worker, and notes why.
+func (w *worker) finished() bool {
+	switch {
+	case w.gate.stop.Load() != 0:
+		w.ending = Interrupted
+	case w.start == notYet:
+		if w.gate.start.Load() != unreachable {
+			return false
+		}
+		w.ending = Unreachable
+	case w.over && w.outstanding == 0 && len(w.retries) == 0:
+		w.ending = ByDuration
+		if w.left == 0 {
+			w.ending = ByRequests
+		}
+	case w.now >= w.limit:
+		w.ending = ByDuration
+	case w.up == 0 && w.now-w.downSince > int64(w.plan.Connecting):
+		w.ending = Gone
+	default:
+		return false
+	}
+	return true
+}
+
+// advance moves on to the next arrival.
+func (w *worker) advance() {
+	due, ok := w.schedule.Next()
+	w.next = due
+	w.over = w.over || !ok
+}
+
+// due reports whether a request may be sent now.
+func (w *worker) due() bool {
+	if w.now >= w.limit {
+		return false
+	}
+	if len(w.retries) > 0 {
+		return true
+	}
+	if w.over || w.now < w.start {
+		return false
+	}
+	at := w.now
+	if w.next != AtOnce {
+		at = w.start + w.next
+	}
+	if at >= w.end || w.left == 0 {
+		w.over = true
+		return false
+	}
+	return at <= w.now
+}
+
+// take is the request that is due.
+func (w *worker) take() arrival {
+	if n := len(w.retries); n > 0 {
+		a := w.retries[0]
+		w.retries = w.retries[:copy(w.retries, w.retries[1:])]
+		return a
+	}
+	a := arrival{due: w.now, request: w.sequence.take()}
+	if w.next != AtOnce {
+		a.due = w.start + w.next
+		w.advance()
+	}
+	if a.counted = a.due >= w.from; a.counted {
+		w.left--
+		w.count.Sent++
+	}
+	return a
+}
+
+// issue sends every request that is due, while a connection has room for it:
+// in a closed loop to the same connection until it is full, in an open loop to
+// each in turn.
+func (w *worker) issue() {
+	for w.idle.len > 0 && w.due() {
+		i := w.idle.head()
+		c := &w.conns[i]
+		if c.state != ready || c.codec.Room() == 0 {
+			c.listed = false
+			w.idle.drop()
+			continue
+		}
+		w.send(i, c, w.take())
+		if c.codec.Room() == 0 {
+			c.listed = false
+			w.idle.drop()
+		} else if w.next != AtOnce {
+			w.idle.drop()
+			w.idle.push(i)
+		}
+	}
+	for _, i := range w.touched {
+		c := &w.conns[i]
+		c.touched = false
+		w.flush(i, c)
+	}
+	w.touched = w.touched[:0]
+}
+
+// handOver gives away the interval's counts and begins the next.
+func (w *worker) handOver() {
+	w.count.From = (int64(w.count.Interval)) * interval
+	w.count.To = w.now - w.from
+	w.count.InFlight = int64(w.outstanding)
+	next := w.count.Interval + 1
+	w.count = w.report(w.count)
+	w.count.Interval = next
+	w.rotate += interval
+}
+
+// finish counts what is left over and hands over the rest.
+func (w *worker) finish() {
+	w.meter.end(w)
+	for i := range w.conns {
+		for _, x := range w.conns[i].exchanges {
+			if x.live && x.counted {
+				w.tally.Unfinished++
+			}
+		}
+		if w.conns[i].codec != nil {
+			w.conns[i].codec.Decode(nil, true) // lets go of what it may hold
+		}
+		if w.conns[i].served {
+			w.tally.Served++
+		}
+	}
+	for _, a := range w.retries {
+		if a.counted {
+			w.tally.Unfinished++
+		}
+	}
+	w.tally.Waiting = w.waiting()
+	w.tally.Failures = w.errors.list()
+	if w.now >= w.from {
+		w.handOver()
+	}
+}
+
+// waiting is how many requests were due in the window and never sent.
+func (w *worker) waiting() (n int64) {
+	if w.next == AtOnce || w.start == notYet || w.left == 0 {
+		return 0
+	}
+	till := min(w.end, w.now)
+	for !w.over && w.start+w.next < till {
+		if w.start+w.next >= w.from {
+			n++
+		}
+		w.advance()
+	}
+	return n
+}

@@ -1,0 +1,119 @@
+// Package metric counts: the histogram, and the snapshot that carries one
+// interval's measurements from a worker to every reader of them.
+package metric
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// A Histogram counts nanoseconds in the layout of HdrHistogram, from 1 ns to a
+// little over an hour; what is longer counts as the longest. It never grows, so
+// Record neither allocates nor fails; Add merges without loss. Min, Max and Sum
+// are exact, every other value is that of its bucket.
+//
+// Only counting is done here. What is read from the counts is read by
+// hdrhistogram-go, the field's own implementation.
+type Histogram struct {
+	Count, Sum, Min, Max int64 // Min and Max are meaningless while Count is 0
+
+	digits int
+	half   uint // log2 of the buckets in an octave
+	counts []int64
+}
+
+// Longest is the largest value told apart from larger ones, in nanoseconds.
+const Longest = 1<<42 - 1
+
+// Precision, in significant decimal digits: Fine for what results are judged
+// by (264 KB a histogram), Coarse for what there are many of (35 KB).
+const (
+	Coarse = 2
+	Fine   = 3
+)
+
+// NewHistogram returns an empty histogram that tells values apart to the given
+// number of significant digits.
+func NewHistogram(digits int) *Histogram {
+	// HdrHistogram: the smallest power of two that is at least 2×10^digits.
+	sub := uint(bits.Len(uint(2*math.Pow10(digits)) - 1))
+	octaves := bits.Len64(Longest) - int(sub) + 1
+	return &Histogram{digits: digits, half: sub - 1, counts: make([]int64, (octaves+1)<<(sub-1))}
+}
+
+// Record counts v once.
+func (h *Histogram) Record(v int64) {
+	h.counts[h.index(v)]++
+	h.Sum += v
+	if h.Count == 0 || v < h.Min {
+		h.Min = v
+	}
+	if v > h.Max || h.Count == 0 {
+		h.Max = v
+	}
+	h.Count++
+}
+
+func (h *Histogram) index(v int64) int {
+	u := uint64(min(max(v, 0), Longest))
+	octave := uint(bits.Len64(u >> (h.half + 1)))
+	return int(uint64(octave)<<h.half + u>>octave)
+}
+
+// Add counts all that from counts. Both must have the same digits.
+func (h *Histogram) Add(from *Histogram) {
+	if from.Count == 0 {
+		return
+	}
+	for i, n := range from.counts {
+		h.counts[i] += n
+	}
+	if h.Count == 0 {
+		h.Min, h.Max = from.Min, from.Max
+	}
+	h.Min, h.Max = min(h.Min, from.Min), max(h.Max, from.Max)
+	h.Count, h.Sum = h.Count+from.Count, h.Sum+from.Sum
+}
+
+// Reset makes h empty.
+func (h *Histogram) Reset() {
+	if h.Count > 0 {
+		clear(h.counts)
+	}
+	h.Count, h.Sum, h.Min, h.Max = 0, 0, 0, 0
+}
+
+// Mean is the exact mean, in nanoseconds.
+func (h *Histogram) Mean() float64 { return float64(h.Sum) / float64(max(h.Count, 1)) }
+
+// HDR is a copy of the counts as hdrhistogram-go reads, encodes and merges them.
+func (h *Histogram) HDR() *hdrhistogram.Histogram {
+	return hdrhistogram.Import(&hdrhistogram.Snapshot{LowestTrackableValue: 1,
+		HighestTrackableValue: Longest, SignificantFigures: int64(h.digits), Counts: h.counts})
+}
+
+// Encode is the histogram in HdrHistogram's V2 compressed form, in base64.
+func (h *Histogram) Encode() (string, error) {
+	b, err := h.HDR().Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	return string(b), err
+}
+
+// A View reads quantiles from the counts as they were when it was made.
+type View struct {
+	hdr      *hdrhistogram.Histogram
+	min, max int64
+}
+
+// View is a view of h as it is now.
+func (h *Histogram) View() View { return View{h.HDR(), h.Min, h.Max} }
+
+// Quantile is the value, in nanoseconds, that a fraction q of those counted did
+// not exceed, never outside those counted.
+func (v View) Quantile(q float64) int64 {
+	return min(max(v.hdr.ValueAtQuantile(q*100), v.min), v.max)
+}
+
+// Stdev is the standard deviation, in nanoseconds.
+func (v View) Stdev() float64 { return v.hdr.StdDev() }

@@ -1,0 +1,97 @@
+package metric
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// The layout is HdrHistogram's: the same values recorded by both give the same
+// counts, so that any HdrHistogram tool reads what Encode writes.
+func TestLayoutIsHdrHistograms(t *testing.T) {
+	for _, digits := range []int{Coarse, Fine} {
+		ours, theirs := NewHistogram(digits), hdrhistogram.New(1, Longest, digits)
+		r := rand.New(rand.NewPCG(1, 2))
+		for i := range 200_000 {
+			v := r.Int64N(1 << (1 + i%42))
+			ours.Record(v)
+			if err := theirs.RecordValue(v); err != nil {
+				t.Fatal(v, err)
+			}
+		}
+		text, err := ours.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := hdrhistogram.Decode([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range []float64{0, 1, 25, 50, 90, 99, 99.9, 99.99, 100} {
+			a, b := back.ValueAtQuantile(q), theirs.ValueAtQuantile(q)
+			if a != b {
+				t.Errorf("%d digits, p%v: %d, HdrHistogram %d", digits, q, a, b)
+			}
+		}
+		if back.TotalCount() != theirs.TotalCount() {
+			t.Errorf("%d values, HdrHistogram %d", back.TotalCount(), theirs.TotalCount())
+		}
+	}
+}
+
+func TestExtremes(t *testing.T) {
+	h := NewHistogram(Fine)
+	for _, v := range []int64{-5, 0, 1, Longest, Longest * 4} {
+		h.Record(v)
+	}
+	if h.Count != 5 || h.Min != -5 || h.Max != Longest*4 {
+		t.Errorf("count %d, min %d, max %d", h.Count, h.Min, h.Max)
+	}
+	if q := h.View().Quantile(0.5); q != 1 {
+		t.Errorf("median %d, want 1", q)
+	}
+}
+
+func TestAddIsRecordingBoth(t *testing.T) {
+	a, b, both := NewSnapshot(), NewSnapshot(), NewSnapshot()
+	for i := range int64(1000) {
+		for _, s := range []*Snapshot{a, both} {
+			s.Latency.Record(i * 1000)
+			s.Status[200]++
+		}
+		for _, s := range []*Snapshot{b, both} {
+			s.Latency.Record(i * 777)
+			s.Completed++
+		}
+	}
+	a.Add(b)
+	if a.Completed != both.Completed || a.Status != both.Status {
+		t.Error("counters differ")
+	}
+	l, w := a.Latency.View(), both.Latency.View()
+	for _, q := range []float64{0.1, 0.5, 0.99, 1} {
+		if l.Quantile(q) != w.Quantile(q) {
+			t.Errorf("p%v: %d, want %d", q*100, l.Quantile(q), w.Quantile(q))
+		}
+	}
+	a.Reset()
+	if a.Latency.Count != 0 || a.Completed != 0 || a.Latency.View().Quantile(1) != 0 {
+		t.Error("Reset left something")
+	}
+}
+
+func TestRecordAllocatesNothing(t *testing.T) {
+	h, v := NewHistogram(Fine), int64(1)
+	if n := testing.AllocsPerRun(1000, func() { h.Record(v); v = v*3 + 1 }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkRecord(b *testing.B) {
+	h, v := NewHistogram(Fine), int64(1)
+	for b.Loop() {
+		h.Record(v & (1<<24 - 1))
+		v += 7919
+	}
+}

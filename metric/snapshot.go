@@ -1,0 +1,57 @@
+package metric
+
+// Statuses is how many status codes are told apart: 0 to 999, as on the wire.
+const Statuses = 1000
+
+// A Snapshot is what was counted in an interval. Its owner hands it over whole
+// at the interval's end. Snapshots of one interval from several workers, or of
+// several intervals, add up to one; percentiles come from the sum, never from
+// an average.
+type Snapshot struct {
+	Interval int   // which interval of the run it is, counted from 0
+	From, To int64 // ns after the start of the load
+
+	// Exchanges due in the measured window, counted when it happened to them.
+	Sent      int64 // begun, each counted once however often it is sent again
+	Completed int64 // answered completely
+	Failed    int64 // over without an answer that counts
+	InFlight  int64 // begun and not over, when the interval ended
+
+	Received, Written int64 // bytes on the wire, both measured at the socket
+
+	Status  [Statuses]int64
+	Latency *Histogram // due to done; completed exchanges only
+	Service *Histogram // sent to done; not counted in a closed loop: it equals Latency
+}
+
+// NewSnapshot returns an empty snapshot.
+func NewSnapshot() *Snapshot {
+	return &Snapshot{Latency: NewHistogram(Fine), Service: NewHistogram(Fine)}
+}
+
+// Add adds from to s, which then covers both.
+func (s *Snapshot) Add(from *Snapshot) {
+	if s.To == 0 {
+		s.From = from.From
+	}
+	s.From, s.To = min(s.From, from.From), max(s.To, from.To)
+	s.Sent += from.Sent
+	s.Completed += from.Completed
+	s.Failed += from.Failed
+	s.InFlight += from.InFlight
+	s.Received += from.Received
+	s.Written += from.Written
+	for i, n := range from.Status {
+		s.Status[i] += n
+	}
+	s.Latency.Add(from.Latency)
+	s.Service.Add(from.Service)
+}
+
+// Reset makes s empty, to be filled again.
+func (s *Snapshot) Reset() {
+	l, v := s.Latency, s.Service
+	l.Reset()
+	v.Reset()
+	*s = Snapshot{Latency: l, Service: v}
+}

@@ -1,0 +1,142 @@
+package tls
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"dyno/proto"
+)
+
+// faultClosed has no cause to wrap: that nothing more came is all there is to say.
+var faultClosed = &proto.Fault{Kind: proto.FaultHandshake,
+	Detail: "the server closed the connection during the TLS handshake; does it speak TLS?"}
+
+// inHandshake says what kept the handshake from succeeding.
+func inHandshake(err error) *proto.Fault {
+	var record tls.RecordHeaderError
+	var verify *tls.CertificateVerificationError
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return faultClosed
+	case errors.As(err, &record):
+		return &proto.Fault{Kind: proto.FaultHandshake, Err: err, Detail: fmt.Sprintf(
+			"the server does not speak TLS: it began with %q; is this an http:// server?",
+			record.RecordHeader[:])}
+	case errors.As(err, &verify):
+		return &proto.Fault{Kind: proto.FaultCertificate, Err: err, Detail: certificate(verify.Err)}
+	}
+	if f := alert(err); f != nil {
+		return f
+	}
+	return &proto.Fault{Kind: proto.FaultHandshake, Err: err,
+		Detail: "TLS handshake: " + strings.TrimPrefix(err.Error(), "tls: ")}
+}
+
+// afterHandshake says what was wrong with records that should have held data.
+func afterHandshake(err error) *proto.Fault {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return &proto.Fault{Kind: proto.FaultTruncated,
+			Detail: "connection closed inside a TLS record"}
+	}
+	if f := alert(err); f != nil {
+		return f
+	}
+	return &proto.Fault{Kind: proto.FaultRecord, Err: err,
+		Detail: "bad TLS record: " + strings.TrimPrefix(err.Error(), "tls: ")}
+}
+
+// certificate says which name, authority or date was wrong.
+func certificate(err error) string {
+	var host x509.HostnameError
+	var unknown x509.UnknownAuthorityError
+	var invalid x509.CertificateInvalidError
+	switch {
+	case errors.As(err, &host):
+		return fmt.Sprintf("certificate is valid for %s, not for %s; use --sni or --insecure",
+			names(host.Certificate), host.Host)
+	case errors.As(err, &unknown) && unknown.Cert != nil:
+		return fmt.Sprintf("certificate is signed by %s, which is not trusted here; "+
+			"use --cacert or --insecure", issuer(unknown.Cert))
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired && invalid.Cert != nil:
+		return fmt.Sprintf("certificate is valid only from %s to %s; use --insecure, "+
+			"or check the clock", date(invalid.Cert.NotBefore), date(invalid.Cert.NotAfter))
+	}
+	return "certificate not accepted: " + strings.TrimPrefix(err.Error(), "x509: ") +
+		"; use --insecure to do without"
+}
+
+const maxNames = 5 // of those that a certificate may list by the hundred
+
+func names(c *x509.Certificate) string {
+	all := slices.Clip(c.DNSNames)
+	for _, ip := range c.IPAddresses {
+		all = append(all, ip.String())
+	}
+	switch more := len(all) - maxNames; {
+	case len(all) == 0:
+		return "no name at all"
+	case more > 0:
+		return fmt.Sprintf("%s and %d more", strings.Join(all[:maxNames], ", "), more)
+	}
+	return strings.Join(all, ", ")
+}
+
+func issuer(c *x509.Certificate) string {
+	name := c.Issuer.String()
+	switch {
+	case bytes.Equal(c.RawIssuer, c.RawSubject):
+		return "itself"
+	case name == "":
+		return "an authority without a name"
+	}
+	return name
+}
+
+func date(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// alert is the fault that a server has told us of, or nil.
+func alert(err error) *proto.Fault {
+	var op *net.OpError
+	if !errors.As(err, &op) || op.Op != "remote error" {
+		return nil
+	}
+	what := strings.TrimPrefix(op.Err.Error(), "tls: ")
+	kind, mend := proto.FaultAlert, mends[what]
+	if what == "no application protocol" {
+		kind = proto.FaultALPN
+	}
+	if mend != "" {
+		mend = "; " + mend
+	}
+	return &proto.Fault{Kind: kind, Err: err,
+		Detail: fmt.Sprintf("the server ended TLS with the alert %q%s", what, mend)}
+}
+
+// mends is what a user can do about an alert.
+var mends = map[string]string{
+	"certificate required":           "use --cert and --key",
+	"bad certificate":                "it refuses the certificate of --cert, or wants one",
+	"unknown certificate authority":  "it does not trust who signed the certificate of --cert",
+	"handshake failure":              "it may want a certificate (--cert), or another TLS version",
+	"protocol version not supported": "see --tls-min and --tls-max",
+	"unrecognized name":              "see --sni",
+	"no application protocol":        "see --alpn",
+}
+
+// noProtocol is for a server that chose what we cannot speak.
+func noProtocol(chosen string, offered []string) *proto.Fault {
+	detail := fmt.Sprintf("the server chose %q (ALPN)", chosen)
+	if chosen == "" {
+		detail = "the server chose no protocol (ALPN)"
+	}
+	return &proto.Fault{Kind: proto.FaultALPN,
+		Detail: fmt.Sprintf("%s; offered were %q", detail, offered)}
+}

@@ -1,0 +1,220 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"dyno/load"
+	"dyno/result"
+)
+
+const (
+	mostCompared  = 26 // results: they are named by letters
+	mostDiffering = 20 // settings listed
+	widestSetting = 30 // characters of one
+)
+
+// A measure is a row of a comparison. Its value of a result is ok if there is
+// one.
+type measure struct {
+	name string
+	show func(float64) string
+	of   func(r *result.Result) (value float64, ok bool)
+}
+
+func measures() []measure {
+	all := []measure{{"requests/s", digits3, func(r *result.Result) (float64, bool) {
+		return r.Rate.Completed, true
+	}}}
+	for _, q := range quantiles {
+		if q.name == "min" || q.name == "stdev" {
+			continue
+		}
+		all = append(all, measure{q.name, micros, func(r *result.Result) (float64, bool) {
+			if r.Latency == nil || q.cell(r.Latency) == tooFew {
+				return 0, false
+			}
+			return q.of(r.Latency), true
+		}})
+	}
+	return append(all,
+		measure{"CPU a request", micros, func(r *result.Result) (float64, bool) {
+			return r.Generator.CPUPerRequest, r.Generator.CPUPerRequest > 0
+		}},
+		measure{"errors", exact3, func(r *result.Result) (float64, bool) {
+			return float64(r.Requests.Errors), true
+		}})
+}
+
+// Compare writes results side by side with their ratios to the first, in what
+// their plans and machines differ, and what may not be concluded.
+func Compare(w io.Writer, rs []*result.Result) error {
+	if len(rs) < 2 || len(rs) > mostCompared {
+		return fmt.Errorf("comparing needs 2 to %d results, and %d are given", mostCompared, len(rs))
+	}
+	differing, err := differences(rs)
+	if err != nil {
+		return err
+	}
+	d := &document{w: w}
+	legend := table{}
+	for i, r := range rs {
+		legend = append(legend, []string{letter(i), plain(r.ID), what(r), model(r)})
+	}
+	legend.write(d, "", "l")
+	fmt.Fprintln(d)
+	sideBySide(rs).write(d, "", "lr")
+	fmt.Fprintln(d)
+	for _, line := range cautions(rs, differing) {
+		fmt.Fprintln(d, strings.Join(wrap(line, textWidth), "\n"))
+	}
+	if len(differing) > 0 {
+		head := []string{""}
+		for i := range rs {
+			head = append(head, letter(i))
+		}
+		append(table{head}, differing[:min(len(differing), mostDiffering)]...).write(d, "  ", "l")
+		if n := len(differing) - mostDiffering; n > 0 {
+			fmt.Fprintf(d, "  and %s more\n", count(int64(n)))
+		}
+	}
+	return d.err
+}
+
+func letter(i int) string { return string(rune('A' + i)) }
+
+func sideBySide(rs []*result.Result) table {
+	head, verdicts := []string{""}, []string{"verdict"}
+	for i, r := range rs {
+		head, verdicts = append(head, letter(i)), append(verdicts, plain(r.Generator.Verdict))
+		if i > 0 {
+			head, verdicts = append(head, letter(i)+"/A"), append(verdicts, "")
+		}
+	}
+	t := table{head}
+	for _, m := range measures() {
+		row := []string{m.name}
+		base, known := m.of(rs[0])
+		for i, r := range rs {
+			value, ok := m.of(r)
+			cell, ratio := tooFew, ""
+			if ok {
+				cell = m.show(value)
+			}
+			if ok && known && base > 0 {
+				ratio = fmt.Sprintf("×%.3f", value/base)
+			}
+			row = append(row, cell)
+			if i > 0 {
+				row = append(row, ratio)
+			}
+		}
+		t = append(t, row)
+	}
+	return append(t, verdicts)
+}
+
+// cautions are what keeps one from concluding too much.
+func cautions(rs []*result.Result, differing table) []string {
+	var all []string
+	for i, r := range rs {
+		if r.Generator.Verdict != result.OK {
+			all = append(all, fmt.Sprintf("%s is %s: %s.", letter(i), plain(r.Generator.Verdict),
+				plain(strings.Join(r.Generator.Reasons, "; "))))
+		}
+		if r.Model != rs[0].Model {
+			all = append(all, fmt.Sprintf("A is %s and %s is %s: their latencies are not the same "+
+				"quantity.", plain(rs[0].Model), letter(i), plain(r.Model)))
+		}
+	}
+	all = append(all, "Each is a single run: a difference between two cannot be told from the "+
+		"difference that the same run makes when repeated. Repeat them in turns before relying on it.")
+	switch target := func(row []string) bool { return isTarget(row[0]) }; {
+	case len(differing) == 0:
+		all = append(all, "Plans and machines are the same.")
+	case !slices.ContainsFunc(differing, func(row []string) bool { return !target(row) }):
+		all = append(all, "Plans and machines are the same but for the target:")
+	default:
+		all = append(all, "Compare only like with like. The ratios are also those of:")
+	}
+	return all
+}
+
+// isTarget reports whether a setting says only where requests go.
+func isTarget(setting string) bool {
+	return strings.HasPrefix(setting, "target.") || strings.HasSuffix(setting, ".authority")
+}
+
+// differences has a row for each setting in which not all plans, machines and
+// versions agree.
+func differences(rs []*result.Result) (table, error) {
+	all := make([]map[string]string, len(rs))
+	settings := map[string]bool{}
+	for i, r := range rs {
+		var err error
+		if all[i], err = flatten(r); err != nil {
+			return nil, err
+		}
+		for s := range all[i] {
+			settings[s] = true
+		}
+	}
+	var t table
+	for _, s := range slices.Sorted(maps.Keys(settings)) {
+		row, differ := []string{s}, false
+		for i := range rs {
+			row = append(row, shorten(all[i][s]))
+			differ = differ || all[i][s] != all[0][s]
+		}
+		if differ {
+			t = append(t, row)
+		}
+	}
+	return t, nil
+}
+
+func shorten(s string) string {
+	s = plain(s)
+	if s == "" {
+		return tooFew
+	}
+	if r := []rune(s); len(r) > widestSetting {
+		return string(r[:widestSetting-1]) + "…"
+	}
+	return s
+}
+
+// flatten is all that decided the run, as a setting for each leaf of its JSON:
+// target.url, requests[0].path.
+func flatten(r *result.Result) (map[string]string, error) {
+	b, err1 := json.Marshal(struct {
+		load.Plan
+		Host result.Host `json:"host"`
+		Dyno string      `json:"dyno"`
+	}{r.Plan, r.Host, r.Dyno})
+	var tree any
+	err2 := json.Unmarshal(b, &tree)
+	leaves := map[string]string{}
+	var walk func(at string, v any)
+	walk = func(at string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for k, child := range v {
+				walk(strings.TrimPrefix(at+"."+k, "."), child)
+			}
+		case []any:
+			for i, child := range v {
+				walk(fmt.Sprintf("%s[%d]", at, i), child)
+			}
+		default:
+			leaves[at] = fmt.Sprint(v)
+		}
+	}
+	walk("", tree)
+	return leaves, errors.Join(err1, err2)
+}

@@ -1,0 +1,91 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+
+	"dyno/result"
+)
+
+// JSON writes the result as it is stored: format dyno.result/1, indented, keys
+// in a fixed order.
+func JSON(w io.Writer, r *result.Result) error { return result.Encode(w, r) }
+
+// CSV writes the series, a line for each second of the window, with the keys
+// of the JSON as its head. Times of seconds in which nothing completed are
+// empty.
+func CSV(w io.Writer, r *result.Result) error {
+	c := csv.NewWriter(w)
+	err := c.Write([]string{"t_s", "sent", "completed", "errors", "mean_us", "p50_us", "p99_us",
+		"max_us", "in_flight", "bytes_received", "bytes_sent"})
+	if err != nil {
+		return err
+	}
+	whole := func(n int64) string { return strconv.FormatInt(n, 10) }
+	for _, p := range r.Series {
+		time := func(us float64) string {
+			if p.Completed == 0 {
+				return ""
+			}
+			return strconv.FormatFloat(us, 'f', -1, 64)
+		}
+		err := c.Write([]string{strconv.FormatFloat(p.T, 'f', -1, 64), whole(p.Sent),
+			whole(p.Completed), whole(p.Errors), time(p.Mean), time(p.P50), time(p.P99), time(p.Max),
+			whole(p.InFlight), whole(p.Received), whole(p.Written)})
+		if err != nil {
+			return err
+		}
+	}
+	c.Flush()
+	return c.Error()
+}
+
+// Markdown writes what Text writes, for a page or a pull request.
+func Markdown(w io.Writer, r *result.Result) error {
+	d := &document{w: w}
+	fmt.Fprintf(d, "# %s\n\n%s\n\n", escape(what(r)), escape(how(r)))
+	fmt.Fprintf(d, "**Verdict:** %s\n\n", escape(verdict(r)))
+	for _, reason := range r.Generator.Reasons {
+		fmt.Fprintf(d, "- %s\n", escape(reason))
+	}
+	if len(r.Generator.Reasons) > 0 {
+		fmt.Fprintln(d)
+	}
+	for _, text := range r.Warnings {
+		fmt.Fprintf(d, "> **Warning:** %s\n\n", escape(text))
+	}
+	t := table{{"", ""}}
+	for _, f := range facts(r) {
+		t = append(t, []string{f.name, f.text})
+	}
+	t = append(t, []string{"started", r.Window.Started.Format("2006-01-02 15:04:05 MST")},
+		[]string{"host", machine(r.Host)}, []string{"dyno", plain(r.Dyno)})
+	t.markdown(d, "l")
+	for _, part := range []struct {
+		head, sides string
+		rows        table
+	}{
+		{"Durations", "lr", durations(r)},
+		{"Errors", "rl", failures(r)},
+		{"Routes", "lr", routes(r)},
+	} {
+		if part.rows != nil {
+			fmt.Fprintf(d, "## %s\n\n", part.head)
+			part.rows.markdown(d, part.sides)
+		}
+	}
+	return d.err
+}
+
+// machine is the host in a line.
+func machine(h result.Host) string {
+	s := fmt.Sprintf("%s/%s, %s", plain(h.OS), plain(h.Arch), many(int64(h.CPUs), "CPU"))
+	for _, more := range []string{h.CPU, h.Kernel, h.Go} {
+		if more != "" {
+			s += ", " + plain(more)
+		}
+	}
+	return s
+}

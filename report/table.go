@@ -1,0 +1,93 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// A table is rows of cells. The first row is the head.
+type table [][]string
+
+// write aligns columns with spaces. Sides says for each column, l or r, to
+// which side; its last letter is that of all further ones.
+func (t table) write(w io.Writer, indent, sides string) {
+	var widths []int
+	for _, row := range t {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range t {
+		line := indent
+		for i, cell := range row {
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if side(sides, i) == 'l' {
+				line += cell + pad + "  "
+			} else {
+				line += pad + cell + "  "
+			}
+		}
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
+	}
+}
+
+func side(sides string, column int) byte { return sides[min(column, len(sides)-1)] }
+
+// markdown writes the table as Markdown, aligned in the same way.
+func (t table) markdown(w io.Writer, sides string) {
+	for i, row := range t {
+		line := "|"
+		for _, cell := range row {
+			line += " " + escape(cell) + " |"
+		}
+		fmt.Fprintln(w, line)
+		if i > 0 {
+			continue
+		}
+		line = "|"
+		for c := range row {
+			line += map[byte]string{'l': "---|", 'r': "--:|"}[side(sides, c)]
+		}
+		fmt.Fprintln(w, line)
+	}
+	fmt.Fprintln(w)
+}
+
+// wrap breaks s between words into lines of at most width characters, where
+// words allow.
+func wrap(s string, width int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(s) {
+		if line != "" && utf8.RuneCountInString(line+" "+word) > width {
+			lines, line = append(lines, line), ""
+		}
+		line = strings.TrimLeft(line+" "+word, " ")
+	}
+	return append(lines, line)
+}
+
+// escape keeps s from being Markdown.
+func escape(s string) string { return markup.Replace(plain(s)) }
+
+var markup = strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`,
+	"<", "&lt;", "&", "&amp;")
+
+// A document is a writer that remembers its first error, so that a renderer
+// can write as if there were none.
+type document struct {
+	w   io.Writer
+	err error
+}
+
+func (d *document) Write(b []byte) (int, error) {
+	if d.err == nil {
+		_, d.err = d.w.Write(b)
+	}
+	return len(b), nil
+}

@@ -1,0 +1,160 @@
+// Package report renders results: for a terminal, as Markdown, JSON and CSV,
+// and side by side. Renderers are functions of the result and a writer, and
+// compute nothing: what is worth saying is in the result. Each says the load
+// model, the window, what became of the requests under way at its end, and the
+// generator's verdict on itself.
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"dyno/result"
+)
+
+// Style is how a terminal wants its text.
+type Style struct {
+	Color bool // use ANSI colours
+}
+
+type color string
+
+const (
+	bold   color = "1"
+	red    color = "31"
+	green  color = "32"
+	yellow color = "33"
+)
+
+func (s Style) paint(c color, text string) string {
+	if !s.Color {
+		return text
+	}
+	return "\x1b[" + string(c) + "m" + text + "\x1b[0m"
+}
+
+// A fact is a line of a report: its name, and what there is to say.
+type fact struct{ name, text string }
+
+// facts are the report but for its tables.
+func facts(r *result.Result) []fact {
+	all := []fact{
+		{"model", model(r)},
+		{"window", window(r)},
+		{"rate", rate(r)},
+		{"requests", requests(r)},
+		{"status", statuses(r)},
+		{"bytes", traffic(r)},
+		{"connections", connections(r)},
+		{"generator", generator(r)},
+	}
+	if r.ID != "" {
+		all = append(all, fact{"stored", plain(r.ID)})
+	}
+	return all
+}
+
+const (
+	textWidth = 98 // in which lines break
+	nameWidth = 13 // of a fact's name and the space after it
+	mostRows  = 20 // of a table in text; JSON has all
+)
+
+// Text writes what a person wants to see after a run: the model and the
+// verdict in words first, then the numbers, then whatever went wrong.
+func Text(w io.Writer, r *result.Result, s Style) error {
+	d := &document{w: w}
+	fmt.Fprintf(d, "%s, %s\n", s.paint(bold, what(r)), how(r))
+	lines := facts(r)
+	writeFact(d, s, "", lines[0])
+	writeVerdict(d, s, r)
+	for _, text := range r.Warnings {
+		writeFact(d, s, yellow, fact{"WARNING", plain(text)})
+	}
+	for _, f := range lines[1:] {
+		writeFact(d, s, "", f)
+	}
+	writeTables(d, s, r)
+	return d.err
+}
+
+func writeFact(d *document, s Style, c color, f fact) {
+	name := f.name
+	for _, line := range wrap(f.text, textWidth-nameWidth) {
+		if c != "" {
+			line = s.paint(c, line)
+		}
+		fmt.Fprintf(d, "  %-*s%s\n", nameWidth, name, line)
+		name = ""
+	}
+}
+
+func writeVerdict(d *document, s Style, r *result.Result) {
+	c, known := map[string]color{result.OK: green, result.ClientBound: red}[r.Generator.Verdict]
+	if !known {
+		c = yellow
+	}
+	writeFact(d, s, c, fact{"verdict", verdict(r)})
+	for _, reason := range r.Generator.Reasons {
+		for i, line := range wrap(plain(reason), textWidth-nameWidth-2) {
+			mark := "  "
+			if i == 0 {
+				mark = "- "
+			}
+			fmt.Fprintf(d, "  %-*s%s%s\n", nameWidth, "", mark, line)
+		}
+	}
+}
+
+func writeTables(d *document, s Style, r *result.Result) {
+	if t := durations(r); t != nil {
+		fmt.Fprintln(d)
+		t.write(d, "  ", "lr")
+		if t.has(tooFew) {
+			fmt.Fprintf(d, "  %s too few were measured for this percentile\n", tooFew)
+		}
+	}
+	if t := failures(r); t != nil {
+		fmt.Fprintf(d, "\n  %s\n", s.paint(red, "errors"))
+		t.top().write(d, "  ", "rl")
+		t.writeRest(d)
+	}
+	if t := routes(r); t != nil {
+		fmt.Fprintln(d)
+		t.top().write(d, "  ", "lr")
+		t.writeRest(d)
+	}
+}
+
+// top is the head and the first rows of the table.
+func (t table) top() table { return t[:min(len(t), mostRows+1)] }
+
+func (t table) writeRest(w io.Writer) {
+	if n := len(t) - mostRows - 1; n > 0 {
+		fmt.Fprintf(w, "  and %s more, in --json\n", count(int64(n)))
+	}
+}
+
+func (t table) has(cell string) bool {
+	return slices.ContainsFunc(t, func(row []string) bool { return slices.Contains(row, cell) })
+}
+
+// Quiet writes the line that matters, and what speaks against it.
+func Quiet(w io.Writer, r *result.Result) error {
+	d := &document{w: w}
+	all := []string{rate(r)}
+	if l := r.Latency; l != nil {
+		all = append(all, "p50 "+micros(l.P50), "p99 "+micros(l.P99))
+	}
+	all = append(all, many(r.Requests.Errors, "error"))
+	if why, early := endings[r.Ended]; early {
+		all = append(all, why)
+	}
+	fmt.Fprintf(d, "%s, %s\n", strings.Join(all, ", "), plain(r.Generator.Verdict))
+	for _, line := range slices.Concat(r.Generator.Reasons, r.Warnings) {
+		fmt.Fprintf(d, "- %s\n", plain(line))
+	}
+	return d.err
+}

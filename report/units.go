@@ -1,0 +1,109 @@
+package report
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// count is n with thousands separated.
+func count(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	digits := len(strings.TrimPrefix(s, "-"))
+	for at := len(s) - 3; digits > 3; at, digits = at-3, digits-3 {
+		s = s[:at] + "," + s[at:]
+	}
+	return s
+}
+
+// many is count of a thing that has a plural in s.
+func many(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return count(n) + " " + thing + "s"
+}
+
+// digits3 is f to three significant digits, or to the whole number from 1,000,
+// without an exponent.
+func digits3(f float64) string {
+	switch a := math.Abs(f); {
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		return "–"
+	case a >= 999.5:
+		return count(int64(math.Round(f)))
+	case a >= 99.95:
+		return strconv.FormatFloat(f, 'f', 0, 64)
+	case a >= 9.995:
+		return strconv.FormatFloat(f, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(f, 'f', 2, 64)
+}
+
+// exact3 is digits3 where whole numbers have no decimals: 12.5, 100, 20,000.
+func exact3(f float64) string {
+	if f == math.Trunc(f) && math.Abs(f) < 1e15 {
+		return count(int64(f))
+	}
+	return digits3(f)
+}
+
+// A unit is how large one is, in the unit of the quantity, and its name.
+type unit struct {
+	size float64
+	name string
+}
+
+var (
+	times = []unit{{1e6, "s"}, {1e3, "ms"}, {1, "µs"}, {1e-3, "ns"}}
+	sizes = []unit{{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "KB"}, {1, "B"}}
+)
+
+// in is f in the largest of the units of which it has at least one, after
+// rounding: 999.9 µs are 1.00 ms.
+func in(units []unit, f float64) string {
+	for _, u := range units {
+		if math.Abs(f) >= u.size*0.9995 {
+			return digits3(f/u.size) + " " + u.name
+		}
+	}
+	last := units[len(units)-1]
+	if f == 0 {
+		return "0 " + last.name
+	}
+	return digits3(f/last.size) + " " + last.name
+}
+
+// micros is a time in µs for people: 83.1 µs, 4.12 ms, 1.20 s.
+func micros(us float64) string {
+	if us == 0 {
+		return "0 s"
+	}
+	return in(times, us)
+}
+
+// seconds is micros of a time in s.
+func seconds(s float64) string { return micros(s * 1e6) }
+
+// size is a size in powers of 1,000.
+func size(n float64) string {
+	if math.Abs(n) < 999.5 {
+		return count(int64(math.Round(n))) + " B"
+	}
+	return in(sizes, n)
+}
+
+// percent is f, of 100.
+func percent(f float64) string { return digits3(f) + " %" }
+
+// plain is s, which a server or a file may have written, on one line and
+// without what a terminal would obey.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
+			return '·'
+		}
+		return r
+	}, strings.TrimSpace(s))
+}

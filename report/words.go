@@ -1,0 +1,193 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"dyno/result"
+)
+
+// model is the load model in words.
+func model(r *result.Result) string {
+	if r.Model != result.OpenLoop {
+		s := "closed, " + many(int64(r.Plan.Connections), "connection")
+		if r.Plan.Pipeline > 1 {
+			s += fmt.Sprintf(", %s requests under way on each", count(int64(r.Plan.Pipeline)))
+		}
+		return s
+	}
+	late := "none"
+	if n := r.Requests.Late; n != nil && *n > 0 {
+		late = count(*n)
+	}
+	s := fmt.Sprintf("open, %s/s constant, %s sent late", exact3(offered(r)), late)
+	if worst := r.Requests.LateMax; worst != nil && *worst > 0 {
+		s += ", worst " + micros(*worst)
+	}
+	return s
+}
+
+func offered(r *result.Result) float64 {
+	if r.Rate.Offered == nil {
+		return r.Plan.Rate.PerSecond()
+	}
+	return *r.Rate.Offered
+}
+
+// what is sent, and where: GET http://host/.
+func what(r *result.Result) string {
+	url := plain(r.Plan.Target.URL)
+	if reqs := r.Plan.Requests; len(reqs) == 1 {
+		return plain(reqs[0].Method) + " " + url
+	}
+	return fmt.Sprintf("%s to %s", many(int64(len(r.Plan.Requests)), "request"), url)
+}
+
+// how it is sent: the rest of the plan that one would ask for.
+func how(r *result.Result) string {
+	s := "HTTP/" + plain(r.Plan.HTTP)
+	if r.Plan.Target.TLS {
+		s += " over TLS"
+		if r.Plan.TLS.Insecure {
+			s += ", any certificate"
+		}
+	}
+	if r.Plan.Target.Unix != "" {
+		s += ", unix socket " + plain(r.Plan.Target.Unix)
+	}
+	if r.Model == result.OpenLoop {
+		s += ", " + many(int64(r.Plan.Connections), "connection")
+	}
+	switch n := r.Plan.Reconnect; {
+	case n == 1:
+		s += ", a connection for each request"
+	case n > 1:
+		s += fmt.Sprintf(", a connection for each %s requests", count(int64(n)))
+	}
+	s += ", " + many(int64(r.Generator.Threads), "thread")
+	if r.Generator.Ring != "" {
+		s += ", " + plain(r.Generator.Ring)
+	}
+	return s
+}
+
+var endings = map[string]string{
+	"interrupted": "INTERRUPTED",
+	"gone":        "the server was GONE",
+	"unreachable": "UNREACHABLE",
+}
+
+// window says when was measured, and what became of the requests under way at
+// its end.
+func window(r *result.Result) string {
+	w := r.Window
+	s := seconds(w.MeasuredS) + " measured"
+	if w.WarmupS > 0 {
+		s += ", after " + seconds(w.WarmupS) + " of warm-up"
+	}
+	if why, early := endings[r.Ended]; early {
+		s += "; " + why
+	}
+	then := "at its end"
+	if w.DrainedS > 0 {
+		then = seconds(w.DrainedS) + " later"
+	}
+	switch n := r.Requests.Unfinished; {
+	case r.Requests.Sent == 0:
+		return s
+	case n == 1:
+		return s + "; 1 request under way was given up " + then
+	case n > 1:
+		return s + fmt.Sprintf("; %s requests under way were given up %s", count(n), then)
+	case w.DrainedS > 0:
+		return s + "; what was under way ended within " + seconds(w.DrainedS)
+	}
+	return s + "; nothing was under way at its end"
+}
+
+func requests(r *result.Result) string {
+	q := r.Requests
+	s := fmt.Sprintf("%s sent: %s completed, %s, %s unfinished", count(q.Sent), count(q.Completed),
+		many(q.Errors, "error"), count(q.Unfinished))
+	if q.Retried > 0 {
+		s += fmt.Sprintf("; %s sent again after a close", count(q.Retried))
+	}
+	if q.Waiting != nil && *q.Waiting > 0 {
+		s += fmt.Sprintf("; %s more due and NEVER SENT", count(*q.Waiting))
+	}
+	return s
+}
+
+func statuses(r *result.Result) string {
+	var all []string
+	for _, code := range result.Codes(r.Status) {
+		all = append(all, plain(code)+": "+count(r.Status[code]))
+	}
+	if all == nil {
+		return "no response"
+	}
+	return strings.Join(all, "; ")
+}
+
+func traffic(r *result.Result) string {
+	flow := func(n int64) string {
+		s := size(float64(n))
+		if t := r.Window.MeasuredS; t > 0 {
+			s += " (" + size(float64(n)/t) + "/s)"
+		}
+		return s
+	}
+	return flow(r.Bytes.Received) + " in, " + flow(r.Bytes.Sent) + " out"
+}
+
+func connections(r *result.Result) string {
+	c := r.Connections
+	s := fmt.Sprintf("%s asked, %s opened, %s served, %s", count(int64(c.Asked)), count(c.Opened),
+		count(int64(c.Served)), many(c.Reconnects, "reconnect"))
+	if c.TLSFull != nil && c.TLSResumed != nil {
+		s += fmt.Sprintf("; TLS: %s full, %s resumed", count(*c.TLSFull), count(*c.TLSResumed))
+	}
+	return s
+}
+
+func rate(r *result.Result) string {
+	s := digits3(r.Rate.Completed) + " requests/s"
+	if r.Model == result.OpenLoop {
+		s += fmt.Sprintf(" of %s offered", exact3(offered(r)))
+	}
+	return s
+}
+
+// generator is what the load cost this machine, and how well it was made.
+func generator(r *result.Result) string {
+	g := r.Generator
+	var all []string
+	if g.CPUPerRequest > 0 {
+		all = append(all, micros(g.CPUPerRequest)+" CPU a request")
+	}
+	if g.CPUPercent > 0 {
+		all = append(all, digits3(g.CPUPercent)+" % of a core")
+	}
+	all = append(all, "busy "+percent(g.BusyPercent))
+	if g.SendLagP99 != nil && g.SendLagMax != nil {
+		all = append(all, fmt.Sprintf("send lag p99 %s, max %s", micros(*g.SendLagP99),
+			micros(*g.SendLagMax)))
+	}
+	if g.GCPauseMax > 0 {
+		all = append(all, "GC pause max "+micros(g.GCPauseMax))
+	}
+	return strings.Join(all, ", ")
+}
+
+// verdict is the generator's verdict on itself, in a sentence.
+func verdict(r *result.Result) string {
+	switch r.Generator.Verdict {
+	case result.OK:
+		return "ok: the generator was not the limit"
+	case result.ClientBound:
+		return "CLIENT-BOUND: these are the generator's limits, not the server's"
+	case result.Suspect:
+		return "SUSPECT: do not rely on these numbers before reading why"
+	}
+	return plain(r.Generator.Verdict)
+}

@@ -1,0 +1,79 @@
+package requests
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Limits of the files read, and of what they may ask for.
+const (
+	MaxFile     = 1 << 30 // bytes in a file, and of the bodies of all requests
+	MaxLine     = 64 << 20
+	MaxRequests = 1 << 20
+	MaxWeight   = 1_000_000
+	maxFaults   = 10 // shown for one file
+)
+
+// A Fault is one thing wrong in a file.
+type Fault struct {
+	File         string
+	Line, Column int // from 1; 0 where it does not apply
+	Problem      string
+}
+
+// Error begins as a compiler's messages do: file:line:column.
+func (f Fault) Error() string {
+	switch {
+	case f.Line == 0:
+		return f.File + ": " + f.Problem
+	case f.Column == 0:
+		return fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Problem)
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Problem)
+}
+
+// atColumn is an error at a column of the line being read.
+type atColumn struct {
+	column int
+	error
+}
+
+// eachLine calls each with every line of r without its end, LF or CRLF, valid
+// until each returns. It joins what each returns into Faults of the file name,
+// the first few of them, and goes on after a fault so as to find the others.
+func eachLine(name string, r io.Reader, each func(line []byte) error) error {
+	limited := &io.LimitedReader{R: r, N: MaxFile + 1}
+	scan := bufio.NewScanner(limited)
+	scan.Buffer(make([]byte, 64<<10), MaxLine)
+	var faults []error
+	count, n := 0, 0
+	fault := func(f Fault) {
+		if count++; count <= maxFaults {
+			faults = append(faults, f)
+		}
+	}
+	for scan.Scan() {
+		n++
+		if err := each(scan.Bytes()); err != nil {
+			f := Fault{File: name, Line: n, Problem: err.Error()}
+			if at, ok := errors.AsType[atColumn](err); ok {
+				f.Column = at.column
+			}
+			fault(f)
+		}
+	}
+	switch err := scan.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		fault(Fault{name, n + 1, 0, fmt.Sprintf("the line is longer than %d MiB", MaxLine>>20)})
+	case err != nil:
+		fault(Fault{File: name, Problem: "reading: " + err.Error()})
+	case limited.N <= 0:
+		fault(Fault{File: name, Problem: fmt.Sprintf("is larger than %d GiB", MaxFile>>30)})
+	}
+	if count > maxFaults {
+		faults = append(faults, Fault{File: name, Problem: fmt.Sprintf("and %d more", count-maxFaults)})
+	}
+	return errors.Join(faults...)
+}

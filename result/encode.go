@@ -1,0 +1,27 @@
+package result
+
+import (
+	_ "embed" // for Schema
+	"encoding/json"
+	"io"
+	"maps"
+	"slices"
+)
+
+// Schema is the JSON Schema (2020-12) of a result.
+//
+//go:embed schema.json
+var Schema []byte
+
+// Encode writes r as stored: indented JSON, keys in a fixed order.
+func Encode(w io.Writer, r *Result) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}
+
+// Codes are the status codes of status, in order.
+func Codes(status map[string]int64) []string {
+	return slices.Sorted(maps.Keys(status))
+}

@@ -1,0 +1,232 @@
+package result
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"dyno/load"
+	"dyno/metric"
+)
+
+// From is what a run counted, in the form that is kept, with secrets taken out
+// and the generator judged. It says that version of dyno measured. An error
+// means that a histogram cannot be encoded, a fault of dyno.
+func From(r *load.Result, version string) (*Result, error) {
+	total := r.Total
+	if total == nil { // nothing was ever sent
+		total = metric.NewSnapshot()
+	}
+	out := &Result{Format: Format, Dyno: version, Plan: redacted(r.Plan), Model: ClosedLoop,
+		Ended: string(r.Ended), Host: host(),
+		Window: Window{Started: r.Started.UTC(), WarmupS: time.Duration(r.Plan.Warmup).Seconds(),
+			MeasuredS: r.Measured.Seconds(), DrainedS: r.Drained.Seconds()},
+		Requests: Requests{Sent: total.Sent, Completed: total.Completed, Errors: total.Failed,
+			Unfinished: r.Unfinished, Retried: r.Retried},
+		Rate:        Rate{Sent: per(total.Sent, r.Measured), Completed: per(total.Completed, r.Measured)},
+		Status:      status(total),
+		Errors:      failures(r.Failures),
+		Bytes:       Bytes{Sent: total.Written, Received: total.Received},
+		Connections: connections(r),
+		Series:      series(r.Intervals),
+		Routes:      routes(r.Routes),
+		Generator:   generator(r, total),
+	}
+	if err := out.distributions(r, total); err != nil {
+		return nil, err
+	}
+	if r.Ended == load.Gone || r.Ended == load.Unreachable {
+		out.Cause = r.Cause
+	}
+	if r.Plan.Open() {
+		out.open(r)
+	} else {
+		out.closed()
+	}
+	out.Generator.Verdict, out.Generator.Reasons = judge(out)
+	out.Warnings = append(slices.Clone(r.Notices), warnings(out)...)
+	return out, nil
+}
+
+// open adds what only an open loop has.
+func (r *Result) open(from *load.Result) {
+	offered, late, waiting := from.Plan.Rate.PerSecond(), from.Late, from.Waiting
+	worst := micro(float64(from.LateMax))
+	r.Model, r.Rate.Offered = OpenLoop, &offered
+	r.Requests.Late, r.Requests.LateMax, r.Requests.Waiting = &late, &worst, &waiting
+	if lag := from.Lag; lag != nil && lag.Count > 0 {
+		p99, longest := micro(float64(lag.View().Quantile(0.99))), micro(float64(lag.Max))
+		r.Generator.SendLagP99, r.Generator.SendLagMax = &p99, &longest
+	}
+}
+
+// closed adds what only a closed loop has.
+func (r *Result) closed() {
+	if r.Latency == nil {
+		return
+	}
+	service := *r.Latency // a request is due when it can be sent
+	r.Service = &service
+	under := float64(r.Plan.Connections * r.Plan.Pipeline)
+	little := math.Round(r.Rate.Completed*r.Latency.Mean/1e6/under*1e4) / 1e4
+	r.Generator.Little = &little
+}
+
+func (r *Result) distributions(from *load.Result, total *metric.Snapshot) error {
+	for _, d := range []struct {
+		of   string
+		from *metric.Histogram
+		to   **Distribution
+	}{
+		{"latency", total.Latency, &r.Latency},
+		{"dns", lookup(from.DNS), &r.Phases.DNS},
+		{"service", total.Service, &r.Service},
+		{"first byte", from.FirstByte, &r.Phases.FirstByte},
+		{"connect", from.Connect, &r.Phases.Connect},
+		{"tls", from.TLS, &r.Phases.TLS},
+	} {
+		if d.from == nil || d.from.Count == 0 {
+			continue
+		}
+		to, err := distribution(d.from)
+		if err != nil {
+			return fmt.Errorf("encoding the %s histogram: %w", d.of, err)
+		}
+		*d.to = to
+	}
+	return nil
+}
+
+// lookup is the one look-up of a name that a run makes, if it made it.
+func lookup(took time.Duration) *metric.Histogram {
+	if took <= 0 {
+		return nil
+	}
+	h := metric.NewHistogram(metric.Fine)
+	h.Record(int64(took))
+	return h
+}
+
+func distribution(h *metric.Histogram) (*Distribution, error) {
+	v := h.View()
+	q := func(p float64) float64 { return micro(float64(v.Quantile(p))) }
+	hdr, err := h.Encode()
+	return &Distribution{
+		Count: h.Count, Min: micro(float64(h.Min)), Mean: micro(h.Mean()), Stdev: micro(v.Stdev()),
+		P50: q(0.5), P75: q(0.75), P90: q(0.9), P95: q(0.95), P99: q(0.99),
+		P999: q(0.999), P9999: q(0.9999), Max: micro(float64(h.Max)), HDR: hdr,
+	}, err
+}
+
+func status(s *metric.Snapshot) map[string]int64 {
+	m := map[string]int64{}
+	for code, n := range s.Status {
+		if n > 0 {
+			m[fmt.Sprintf("%03d", code)] = n
+		}
+	}
+	return m
+}
+
+func failures(from []load.Failure) []Error {
+	all := make([]Error, len(from))
+	for i, f := range from {
+		all[i] = Error{string(f.Phase), f.Kind, f.Address, f.Detail, f.Count}
+	}
+	slices.SortStableFunc(all, func(a, b Error) int { return cmp.Compare(b.Count, a.Count) })
+	return all
+}
+
+func connections(r *load.Result) Connections {
+	c := Connections{Asked: r.Plan.Connections, Opened: r.Opened, Served: r.Served,
+		Reconnects: r.Reconnects}
+	if r.Plan.Target.TLS {
+		full, resumed := r.TLSFull, r.TLSResumed
+		c.TLSFull, c.TLSResumed = &full, &resumed
+	}
+	return c
+}
+
+// series leaves out the warm-up, so that it adds up to the totals.
+func series(from []load.Interval) []Point {
+	all := []Point{}
+	for _, i := range from {
+		if i.Warmup {
+			continue
+		}
+		all = append(all, Point{T: i.To.Seconds(), Sent: i.Sent, Completed: i.Completed,
+			Errors: i.Failed, Mean: micro(float64(i.Mean)), P50: micro(float64(i.P50)),
+			P99: micro(float64(i.P99)), Max: micro(float64(i.Max)), InFlight: i.InFlight,
+			Received: i.Received, Written: i.Written})
+	}
+	return all
+}
+
+// routes are worth telling only when there are several.
+func routes(from []load.Route) []Route {
+	if len(from) < 2 {
+		return nil
+	}
+	all := make([]Route, len(from))
+	for i, r := range from {
+		all[i] = Route{Name: r.Name, Completed: r.Completed, Errors: r.Failed}
+		if r.Latency == nil || r.Latency.Count == 0 {
+			continue
+		}
+		v := r.Latency.View()
+		q := func(p float64) float64 { return micro(float64(v.Quantile(p))) }
+		all[i].Mean, all[i].Max = micro(r.Latency.Mean()), micro(float64(r.Latency.Max))
+		all[i].P50, all[i].P90, all[i].P99 = q(0.5), q(0.9), q(0.99)
+	}
+	return all
+}
+
+func generator(r *load.Result, total *metric.Snapshot) Generator {
+	g := Generator{BusyPercent: hundredths(100 * r.Busy), GCPauseMax: micro(float64(r.GCPauseMax)),
+		Ring: r.Ring, Threads: min(r.Plan.Threads, r.Plan.Connections)} // no thread without one
+	if total.Completed > 0 {
+		g.CPUPerRequest = micro(float64(r.CPU) / float64(total.Completed))
+	}
+	if r.Measured > 0 {
+		g.CPUPercent = hundredths(100 * float64(r.CPU) / float64(r.Measured))
+	}
+	return g
+}
+
+// secrets are what the name of a header whose value is nobody's business has
+// in it, in lower case.
+var secrets = []string{"authorization", "cookie", "token", "secret", "key", "password"}
+
+// redacted is p without the values of secret headers. Credentials in the URL
+// have become a header before they got here.
+func redacted(p load.Plan) load.Plan {
+	p.Requests = slices.Clone(p.Requests)
+	for i := range p.Requests {
+		fields := slices.Clone(p.Requests[i].Header)
+		for k, f := range fields {
+			name := strings.ToLower(f.Name)
+			has := func(part string) bool { return strings.Contains(name, part) }
+			if slices.ContainsFunc(secrets, has) {
+				fields[k].Value = "(redacted)"
+			}
+		}
+		p.Requests[i].Header = fields
+	}
+	return p
+}
+
+// per is n in a time d, a second, to the thousandth.
+func per(n int64, d time.Duration) float64 {
+	if d <= 0 {
+		return 0
+	}
+	return math.Round(float64(n)/d.Seconds()*1000) / 1000
+}
+
+// micro is ns nanoseconds in microseconds, to the nanosecond.
+func micro(ns float64) float64 { return math.Round(ns) / 1000 }
+
+func hundredths(f float64) float64 { return math.Round(f*100) / 100 }

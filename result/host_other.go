@@ -1,0 +1,11 @@
+//go:build !linux && !darwin
+
+package result
+
+import "os"
+
+// platform is the kernel's release and the CPU's model; empty when unknown.
+// Windows tells its processes the model only.
+func platform() (kernel, cpu string) {
+	return "", os.Getenv("PROCESSOR_IDENTIFIER")
+}

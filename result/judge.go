@@ -1,0 +1,217 @@
+package result
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"dyno/load"
+)
+
+// Thresholds of the generator's verdict on itself. They follow the validity
+// gates of the literature (Nighthawk, Lancet, web-frameworks' use of Little's
+// law) where there are any.
+const (
+	busySuspect = 80.0 // percent: queueing before the thread is felt in latency
+	busyBound   = 95.0
+
+	// A send later than it could be is the generator's delay in the server's
+	// latency. Below a millisecond it is the machine's timers and wake-ups;
+	// above, what it is worth depends on the latency it is part of.
+	lagSuspect      = 1000.0  // µs at p99, and
+	lagSuspectShare = 0.1     // of the mean latency
+	lagBound        = 10000.0 // µs at p99, and
+	lagBoundShare   = 0.5
+
+	pauseSuspect      = 1000.0 // µs of the longest, and
+	pauseSuspectShare = 0.1    // of p99
+
+	littleSuspect = 0.03 // share by which rate × latency misses the connections
+	littleBound   = 0.1
+	littleTurns   = 100 // exchanges a connection needs for its first and last not to matter
+
+	leastMeasured  = 1.0 // s
+	leastCompleted = 100
+)
+
+// A check looks for one doubt about the generator, and returns the verdict it
+// leads to, or OK, and what the user can know and do about it.
+type check func(r *Result) (verdict, reason string)
+
+// checks, the gravest for the numbers first.
+var checks = []check{ended, busy, sendLag, ports, files, unserved, little, pauses, short}
+
+// judge is the generator's verdict on itself: the worst that any check comes
+// to. It looks only at the values that r keeps, so that anyone can redo it.
+func judge(r *Result) (verdict string, reasons []string) {
+	grave := map[string]int{OK: 0, Suspect: 1, ClientBound: 2}
+	verdict, reasons = OK, []string{}
+	for _, c := range checks {
+		v, reason := c(r)
+		if v == OK {
+			continue
+		}
+		reasons = append(reasons, reason)
+		if grave[v] > grave[verdict] {
+			verdict = v
+		}
+	}
+	return verdict, reasons
+}
+
+func ended(r *Result) (string, string) {
+	measured := span(r.Window.MeasuredS * 1e6)
+	switch load.Ending(r.Ended) {
+	case load.Unreachable:
+		return Suspect, "nothing was measured: no connection could be opened (" + r.Cause + ")"
+	case load.Gone:
+		return Suspect, fmt.Sprintf("the load ended after %v because no connection could be "+
+			"opened any more (%s): the server was gone for the rest", measured, r.Cause)
+	case load.Interrupted:
+		return Suspect, fmt.Sprintf("interrupted after %v: this is a part of the run that was "+
+			"planned", measured)
+	}
+	if r.Requests.Completed == 0 {
+		reason := "nothing was measured: no exchange completed"
+		if len(r.Errors) > 0 {
+			reason += " (" + r.Errors[0].Detail + ")"
+		}
+		return Suspect, reason
+	}
+	return OK, ""
+}
+
+func busy(r *Result) (string, string) {
+	mend := "add threads (-t)"
+	if r.Generator.Threads >= r.Host.CPUs {
+		mend = "give it more CPUs, or another machine"
+	}
+	switch b := r.Generator.BusyPercent; {
+	case b >= busyBound:
+		return ClientBound, fmt.Sprintf("the generator had something to do %.0f %% of the time: "+
+			"this is its limit, not (only) the server's; %s", b, mend)
+	case b >= busySuspect:
+		return Suspect, fmt.Sprintf("the generator had something to do %.0f %% of the time, which "+
+			"is near its limit: some of the latency is its own; %s", b, mend)
+	}
+	return OK, ""
+}
+
+func sendLag(r *Result) (string, string) {
+	if r.Generator.SendLagP99 == nil || r.Latency == nil {
+		return OK, ""
+	}
+	lag, mean := *r.Generator.SendLagP99, r.Latency.Mean
+	verdict := OK
+	switch {
+	case lag > max(lagBound, lagBoundShare*mean):
+		verdict = ClientBound
+	case lag > max(lagSuspect, lagSuspectShare*mean):
+		verdict = Suspect
+	}
+	return verdict, fmt.Sprintf("the generator sent late by its own fault, 1 %% by more than %v, "+
+		"and latency (mean %v) includes that: give it CPUs of its own, or lower -R",
+		span(lag), span(mean))
+}
+
+func ports(r *Result) (string, string) {
+	return exhausted(r, "no-port", "there was no local port left for %d connections: widen "+
+		"net.ipv4.ip_local_port_range, or keep connections alive")
+}
+
+func files(r *Result) (string, string) {
+	return exhausted(r, "no-file", "there was no file descriptor left for %d connections: raise "+
+		"the limit (ulimit -n), or lower -c")
+}
+
+func exhausted(r *Result, kind, reason string) (string, string) {
+	var n int64
+	for _, e := range r.Errors {
+		if e.Kind == kind {
+			n += e.Count
+		}
+	}
+	if n == 0 {
+		return OK, ""
+	}
+	return Suspect, fmt.Sprintf(reason, n)
+}
+
+// unserved finds connections that were asked for and not part of the load. An
+// open loop does not need all it has: there it counts those never opened.
+func unserved(r *Result) (string, string) {
+	c := r.Connections
+	missing, what := int64(c.Asked-c.Served), "completed an exchange"
+	if r.Model == OpenLoop {
+		missing, what = int64(c.Asked)-(c.Opened-c.Reconnects), "could be opened"
+	}
+	if missing <= 0 || r.Requests.Completed == 0 {
+		return OK, ""
+	}
+	return Suspect, fmt.Sprintf("%d of %d connections never %s: the load was that of the others; "+
+		"see the errors, give --warmup or a longer -d, or lower -c", missing, c.Asked, what)
+}
+
+// little applies Little's law: in a closed loop every connection always has an
+// exchange under way, so the rate times the mean latency is their number. It
+// says nothing where connections pause by design or by failure.
+func little(r *Result) (string, string) {
+	turns := littleTurns * int64(r.Plan.Connections) * int64(r.Plan.Pipeline)
+	applies := r.Generator.Little != nil && r.Plan.Reconnect == 0 && r.Requests.Errors == 0 &&
+		r.Connections.Reconnects == 0 && r.Connections.Served == r.Connections.Asked &&
+		len(r.Errors) == 0 && r.Requests.Completed >= turns
+	if !applies {
+		return OK, ""
+	}
+	// What began in the window may end after it: one latency at most.
+	edge := r.Latency.Max / 1e6 / r.Window.MeasuredS
+	share := *r.Generator.Little
+	verdict, miss := OK, math.Abs(share-1)-edge
+	switch {
+	case miss > littleBound:
+		verdict = ClientBound
+	case miss > littleSuspect:
+		verdict = Suspect
+	}
+	if share > 1 {
+		return verdict, fmt.Sprintf("rate × mean latency is %.2f of what %d connections can have "+
+			"under way: one of them is measured wrong; report it as a fault of dyno",
+			share, r.Connections.Asked)
+	}
+	return verdict, fmt.Sprintf("connections had an exchange under way only %.0f %% of the time, "+
+		"by rate × mean latency: the rest went to connecting (give --warmup), to threads that had "+
+		"their part of -n done early (give -d), or to the generator itself", 100*share)
+}
+
+func pauses(r *Result) (string, string) {
+	pause := r.Generator.GCPauseMax
+	if r.Latency == nil || pause <= max(pauseSuspect, pauseSuspectShare*r.Latency.P99) {
+		return OK, ""
+	}
+	return Suspect, fmt.Sprintf("garbage collection stopped the generator for up to %v: the "+
+		"highest latencies may be its own", span(pause))
+}
+
+func short(r *Result) (string, string) {
+	switch {
+	case r.Requests.Completed == 0:
+		return OK, "" // ended says so
+	case r.Requests.Completed < leastCompleted:
+		return Suspect, fmt.Sprintf("only %d exchanges completed: too few for percentiles; give a "+
+			"longer -d or a larger -n", r.Requests.Completed)
+	case r.Window.MeasuredS < leastMeasured:
+		return Suspect, fmt.Sprintf("measured for only %v: too short for a rate; give a longer -d "+
+			"or a larger -n", span(r.Window.MeasuredS*1e6))
+	}
+	return OK, ""
+}
+
+// span is us microseconds to three digits, for people.
+func span(us float64) time.Duration {
+	d := time.Duration(us * 1e3)
+	unit := time.Duration(1)
+	for d/unit >= 1000 {
+		unit *= 10
+	}
+	return d.Round(unit)
+}

@@ -1,0 +1,187 @@
+// Package result is the form in which what a run measured is kept: one JSON
+// object, format dyno.result/1, whose keys others rely on. Its schema is in
+// schema.json. A quantity that does not apply is absent, never 0.
+package result
+
+import (
+	"time"
+
+	"dyno/load"
+)
+
+// Format is what every result says of itself.
+const Format = "dyno.result/1"
+
+// The models of load.
+const (
+	ClosedLoop = "closed" // a connection's next request is due when it has the answer to the last
+	OpenLoop   = "open"   // requests are due at instants of their own
+)
+
+// The generator's verdicts on itself, from good to bad.
+const (
+	OK          = "ok"           // nothing speaks against the numbers
+	Suspect     = "suspect"      // something does: see the reasons
+	ClientBound = "client-bound" // the numbers are the generator's, not the server's
+)
+
+// A Result is what one run measured.
+type Result struct {
+	Format string    `json:"format"`
+	ID     string    `json:"id,omitempty"` // under which it is stored
+	Dyno   string    `json:"dyno"`         // version that measured
+	Plan   load.Plan `json:"plan"`
+	Model  string    `json:"model"`           // ClosedLoop or OpenLoop
+	Ended  string    `json:"ended"`           // why: one of load's endings
+	Cause  string    `json:"cause,omitempty"` // of "gone" and "unreachable"
+	Host   Host      `json:"host"`
+	Window Window    `json:"window"`
+
+	Requests    Requests         `json:"requests"`
+	Rate        Rate             `json:"rate"`
+	Latency     *Distribution    `json:"latency,omitempty"` // of completed exchanges
+	Service     *Distribution    `json:"service,omitempty"`
+	Phases      Phases           `json:"phases"`
+	Status      map[string]int64 `json:"status"`
+	Errors      []Error          `json:"errors"`
+	Bytes       Bytes            `json:"bytes"`
+	Connections Connections      `json:"connections"`
+	Series      []Point          `json:"series"`
+	Routes      []Route          `json:"routes,omitempty"`
+	Generator   Generator        `json:"generator"`
+	Warnings    []string         `json:"warnings,omitempty"` // what a reader must know besides
+}
+
+// A Host is the machine that made the load.
+type Host struct {
+	OS     string `json:"os"`
+	Arch   string `json:"arch"`
+	Kernel string `json:"kernel,omitempty"`
+	CPU    string `json:"cpu,omitempty"`
+	CPUs   int    `json:"cpus"` // that the process may use
+	Go     string `json:"go"`
+}
+
+// A Window is when was measured.
+type Window struct {
+	Started   time.Time `json:"started"` // of the load, warm-up included
+	WarmupS   float64   `json:"warmup_s"`
+	MeasuredS float64   `json:"measured_s"`
+	DrainedS  float64   `json:"drained_s"` // spent after it on what was due in it
+}
+
+// Requests are the exchanges due in the window. Sent is Completed + Errors +
+// Unfinished; a request sent again after its connection closed counts once in
+// Sent and once in Retried.
+type Requests struct {
+	Sent       int64  `json:"sent"`
+	Completed  int64  `json:"completed"`
+	Errors     int64  `json:"errors"`
+	Unfinished int64  `json:"unfinished"` // given up at the end, without an answer
+	Retried    int64  `json:"retried"`
+	Waiting    *int64 `json:"waiting,omitempty"` // open: due in the window and never sent
+	Late       *int64 `json:"late,omitempty"`    // open: sent more than 1 ms after they were due
+
+	LateMax *float64 `json:"late_max_us,omitempty"` // open: longest from due to sent
+}
+
+// A Rate is in requests a second of the window.
+type Rate struct {
+	Offered   *float64 `json:"offered,omitempty"` // open
+	Sent      float64  `json:"sent"`
+	Completed float64  `json:"completed"`
+}
+
+// A Distribution is of durations. HDR is a HdrHistogram of nanoseconds, V2
+// compressed, base64.
+type Distribution struct {
+	Count int64   `json:"count"`
+	Min   float64 `json:"min_us"`
+	Mean  float64 `json:"mean_us"`
+	Stdev float64 `json:"stdev_us"`
+	P50   float64 `json:"p50_us"`
+	P75   float64 `json:"p75_us"`
+	P90   float64 `json:"p90_us"`
+	P95   float64 `json:"p95_us"`
+	P99   float64 `json:"p99_us"`
+	P999  float64 `json:"p99_9_us"`
+	P9999 float64 `json:"p99_99_us"`
+	Max   float64 `json:"max_us"`
+	HDR   string  `json:"hdr,omitempty"`
+}
+
+// Phases are parts of an exchange's or a connection's time.
+type Phases struct {
+	DNS       *Distribution `json:"dns,omitempty"`
+	Connect   *Distribution `json:"connect,omitempty"`    // of connections opened in the window
+	TLS       *Distribution `json:"tls,omitempty"`        // handshakes, likewise
+	FirstByte *Distribution `json:"first_byte,omitempty"` // sent to the response's first byte
+}
+
+// An Error is one way in which things failed. Failures before a request was
+// sent (dns, connect, tls) are not among Requests.Errors.
+type Error struct {
+	Phase   string `json:"phase"` // dns connect tls write read protocol timeout expect
+	Kind    string `json:"kind"`
+	Address string `json:"address,omitempty"`
+	Detail  string `json:"detail"` // of the first
+	Count   int64  `json:"count"`
+}
+
+// Bytes are those on the wire in the window, below HTTP and TLS, above TCP.
+type Bytes struct {
+	Sent     int64 `json:"sent"`
+	Received int64 `json:"received"`
+}
+
+// Connections are those of the whole run, warm-up included.
+type Connections struct {
+	Asked      int    `json:"asked"`
+	Opened     int64  `json:"opened"`     // each time one was
+	Served     int    `json:"served"`     // of those asked, that completed an exchange
+	Reconnects int64  `json:"reconnects"` // opened again after a close, for whatever reason
+	TLSFull    *int64 `json:"tls_full,omitempty"`
+	TLSResumed *int64 `json:"tls_resumed,omitempty"`
+}
+
+// A Point is an interval of the run, of one second but for the last.
+type Point struct {
+	T         float64 `json:"t_s"` // its end, after the window's start
+	Sent      int64   `json:"sent"`
+	Completed int64   `json:"completed"`
+	Errors    int64   `json:"errors"`
+	Mean      float64 `json:"mean_us,omitempty"`
+	P50       float64 `json:"p50_us,omitempty"`
+	P99       float64 `json:"p99_us,omitempty"`
+	Max       float64 `json:"max_us,omitempty"`
+	InFlight  int64   `json:"in_flight"`
+	Received  int64   `json:"bytes_received"`
+	Written   int64   `json:"bytes_sent"`
+}
+
+// A Route is one of several requests, or those of one name.
+type Route struct {
+	Name      string  `json:"name"`
+	Completed int64   `json:"completed"`
+	Errors    int64   `json:"errors"`
+	Mean      float64 `json:"mean_us,omitempty"`
+	P50       float64 `json:"p50_us,omitempty"`
+	P90       float64 `json:"p90_us,omitempty"`
+	P99       float64 `json:"p99_us,omitempty"`
+	Max       float64 `json:"max_us,omitempty"`
+}
+
+// A Generator is what dyno says of itself.
+type Generator struct {
+	CPUPerRequest float64  `json:"cpu_us_per_request,omitempty"` // of completed
+	CPUPercent    float64  `json:"cpu_percent,omitempty"`        // of one core
+	BusyPercent   float64  `json:"busy_percent"`                 // of the busiest thread
+	SendLagP99    *float64 `json:"send_lag_p99_us,omitempty"`    // open: sent later than it could be
+	SendLagMax    *float64 `json:"send_lag_max_us,omitempty"`
+	GCPauseMax    float64  `json:"gc_pause_max_us"`
+	Ring          string   `json:"ring"`
+	Threads       int      `json:"threads"`
+	Little        *float64 `json:"little,omitempty"` // closed: 1 if no connection ever idled
+	Verdict       string   `json:"verdict"`          // OK, Suspect or ClientBound
+	Reasons       []string `json:"reasons"`
+}

@@ -1,0 +1,232 @@
+package result
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Home is the directory under which dyno keeps what it stores: $DYNO_HOME,
+// else where the platform keeps a user's data. It need not exist.
+func Home() (string, error) {
+	if d := os.Getenv("DYNO_HOME"); d != "" {
+		return d, nil
+	}
+	// A relative $XDG_DATA_HOME is to be ignored, says its specification.
+	if d := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(d) {
+		return filepath.Join(d, "dyno"), nil
+	}
+	if d := os.Getenv("LocalAppData"); runtime.GOOS == "windows" && d != "" {
+		return filepath.Join(d, "dyno"), nil
+	}
+	d, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("finding a place to store results: %w; set DYNO_HOME", err)
+	}
+	return filepath.Join(d, ".local", "share", "dyno"), nil
+}
+
+const suffix = ".json"
+
+func folder(home string) string { return filepath.Join(home, "results") }
+
+// An ID is the instant the load began, to a tick; the next is tried if it is
+// taken, so many times at most.
+const (
+	tick     = time.Second / (1 << 16)
+	attempts = 1 << 10
+)
+
+func idOf(start time.Time) string {
+	return fmt.Sprintf("%s-%04x", start.UTC().Format("20060102-150405"),
+		start.Nanosecond()*(1<<16)/int(time.Second))
+}
+
+// Save stores r under home, in one file, whole or not at all, and sets its ID.
+// IDs sort by the time the load began (UTC); none is ever given twice.
+func Save(home string, r *Result) (path string, err error) {
+	dir := folder(home)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("storing the result: %w", err)
+	}
+	for i := range attempts {
+		id := idOf(r.Window.Started.Add(time.Duration(i) * (tick + 1)))
+		path = filepath.Join(dir, id+suffix)
+		err = saveAs(path, id, r)
+		if !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
+	if err != nil {
+		return "", fmt.Errorf("storing the result: %w", err)
+	}
+	return path, nil
+}
+
+// saveAs fails with fs.ErrExist if the ID is taken. Whoever holds the temporary
+// file may give its ID; it holds it until the rename makes it path, so of two
+// that want the same ID, one finds either that file or the other.
+func saveAs(path, id string, r *Result) error {
+	temp := filepath.Join(filepath.Dir(path), "."+id+".tmp")
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp)
+	if _, err := os.Lstat(path); err == nil {
+		return errors.Join(fs.ErrExist, f.Close())
+	}
+	r.ID = id
+	err = errors.Join(Encode(f, r), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(temp, path)
+	}
+	if err != nil {
+		r.ID = ""
+	}
+	return err
+}
+
+// Open reads a stored result: idOrPath is a file, an ID, the beginning of an
+// ID that no other shares, or "last".
+func Open(home, idOrPath string) (*Result, error) {
+	path, err := find(home, idOrPath)
+	if err != nil {
+		return nil, err
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading a result: %w", err)
+	}
+	r, err := Decode(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
+}
+
+func find(home, idOrPath string) (path string, err error) {
+	info, err := os.Stat(idOrPath)
+	file := err == nil && info.Mode().IsRegular()
+	if file || strings.ContainsAny(idOrPath, `/\`) || strings.HasSuffix(idOrPath, suffix) {
+		return idOrPath, nil
+	}
+	ids, err := stored(home)
+	if err != nil {
+		return "", err
+	}
+	if len(ids) == 0 {
+		return "", fmt.Errorf("result %q: there is no such file, and none is stored in %s",
+			idOrPath, folder(home))
+	}
+	matches := ids[:1]
+	if idOrPath != "last" {
+		matches = slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+			return !strings.HasPrefix(id, idOrPath)
+		})
+	}
+	switch {
+	case slices.Contains(matches, idOrPath):
+		return filepath.Join(folder(home), idOrPath+suffix), nil
+	case len(matches) == 1:
+		return filepath.Join(folder(home), matches[0]+suffix), nil
+	case len(matches) == 0:
+		return "", fmt.Errorf("result %q: there is no such file, and no stored one has an ID that "+
+			"begins so; the last is %s, and \"last\" means it", idOrPath, ids[0])
+	}
+	return "", fmt.Errorf("result %q: %d stored ones have an ID that begins so, such as %s and %s; "+
+		"give more of it", idOrPath, len(matches), matches[0], matches[1])
+}
+
+// stored are the IDs of all stored results, newest first.
+func stored(home string) ([]string, error) {
+	entries, err := os.ReadDir(folder(home))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("looking for stored results: %w", err)
+	}
+	var ids []string
+	for _, e := range entries {
+		id, is := strings.CutSuffix(e.Name(), suffix)
+		if is && !strings.HasPrefix(id, ".") {
+			ids = append(ids, id)
+		}
+	}
+	slices.Reverse(ids) // ReadDir sorts
+	return ids, nil
+}
+
+// A Summary is what a list of results shows of one.
+type Summary struct {
+	ID        string
+	Path      string
+	Err       error // why it cannot be read; what follows is then unset
+	Started   time.Time
+	URL       string
+	Model     string
+	Completed float64 // requests a second
+	P99       float64 // µs of latency; 0 if nothing completed
+	Verdict   string
+}
+
+// List is all that is stored under home, newest first. A file that cannot be
+// read is listed with the reason.
+func List(home string) ([]Summary, error) {
+	ids, err := stored(home)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Summary, len(ids))
+	for i, id := range ids {
+		s := Summary{ID: id, Path: filepath.Join(folder(home), id+suffix)}
+		if r, err := Open(home, s.Path); err != nil {
+			s.Err = err
+		} else {
+			s.Started, s.URL, s.Model = r.Window.Started, r.Plan.Target.URL, r.Model
+			s.Completed, s.Verdict = r.Rate.Completed, r.Generator.Verdict
+			if r.Latency != nil {
+				s.P99 = r.Latency.P99
+			}
+		}
+		all[i] = s
+	}
+	return all, nil
+}
+
+// Decode reads a result, of this format only: of an older or newer dyno's it
+// says so, instead of reading less than it holds.
+func Decode(b []byte) (*Result, error) {
+	var head struct {
+		Format string `json:"format"`
+	}
+	if err := json.Unmarshal(b, &head); err != nil {
+		return nil, fmt.Errorf("not a result of dyno: %w", err)
+	}
+	if head.Format != Format {
+		return nil, otherFormat(head.Format)
+	}
+	r := new(Result)
+	if err := json.Unmarshal(b, r); err != nil {
+		return nil, fmt.Errorf("a damaged result: %w", err)
+	}
+	return r, nil
+}
+
+func otherFormat(format string) error {
+	name, ours, _ := strings.Cut(Format, "/")
+	version, is := strings.CutPrefix(format, name+"/")
+	have, err := strconv.Atoi(version)
+	read, _ := strconv.Atoi(ours)
+	if is && err == nil && have > read {
+		return fmt.Errorf("written by a newer dyno: its format is %s and this one reads %s; "+
+			"update dyno", format, Format)
+	}
+	return fmt.Errorf("not a result of dyno: its format is %q, not %q", format, Format)
+}

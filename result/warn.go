@@ -1,0 +1,63 @@
+package result
+
+import (
+	"fmt"
+	"strings"
+)
+
+// lossShare is the share of requests missing from latency above which a reader
+// is told.
+const lossShare = 0.01
+
+// warnings are what one must know to read r rightly, other than about the
+// generator: that responses were not what one would take them for, and
+// whatever latency does not include.
+func warnings(r *Result) []string {
+	var all []string
+	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+
+	if len(r.Plan.Expect) == 0 {
+		warnStatuses(r, say)
+	}
+	sent := float64(r.Requests.Sent)
+	if n := r.Requests.Errors; float64(n) > lossShare*sent {
+		say("%.1f %% of the requests failed: latency is that of the others", 100*float64(n)/sent)
+	}
+	if n := r.Requests.Unfinished; float64(n) > lossShare*sent {
+		say("%.1f %% of the requests were given up without an answer at the end: latency is that "+
+			"of the others, which were faster; give a longer --drain", 100*float64(n)/sent)
+	}
+	if n := r.Requests.Waiting; n != nil && *n > 0 {
+		say("%d requests were due and never sent, for all %d connections were waiting for "+
+			"answers: the rate of -R was not reached, and latency grows for as long as it is not; "+
+			"give more -c, or a lower -R", *n, r.Connections.Asked)
+	}
+	return all
+}
+
+// warnStatuses says loudly that answers were refusals: a server that only
+// fails is often the fastest.
+func warnStatuses(r *Result, say func(string, ...any)) {
+	var byClass [10]int64
+	var all int64
+	var codes [10][]string
+	for _, code := range Codes(r.Status) {
+		class := code[0] - '0'
+		byClass[class] += r.Status[code]
+		all += r.Status[code]
+		codes[class] = append(codes[class], code)
+	}
+	failed := byClass[4] + byClass[5]
+	list := strings.Join(append(codes[4], codes[5]...), ", ")
+	switch {
+	case failed > 0 && failed == all:
+		say("EVERY response was an error (%s): this is how fast the server fails", list)
+	case failed > 0:
+		say("%d responses (%.2f %%) were errors (%s) and are counted as completed; --expect 2xx "+
+			"makes them errors", failed, 100*float64(failed)/float64(all), list)
+	}
+	if n := byClass[3]; n > 0 && n == all {
+		say("every response was a redirect (%s), and redirects are not followed: give the URL "+
+			"they lead to", strings.Join(codes[3], ", "))
+	}
+}

@@ -1,0 +1,504 @@
+package ring
+
+import (
+	"io"
+	"runtime"
+	"syscall"
+	"unsafe"
+)
+
+// Kinds are the rings of this platform, the fastest first.
+var Kinds = []string{"epoll", "portable"}
+
+var opener = map[string]func([]Addr) (Ring, func(), error){
+	"epoll": openEpoll, "portable": openPortable,
+}
+
+// Sizes and limits of an epoll ring.
+const (
+	scratchSize = 256 << 10 // what one receive can lend: large bodies come in few pieces
+	eventsMax   = 512       // taken from the kernel at once
+)
+
+// While at least a quarter of the sockets that wait for an answer have one,
+// asking each directly costs less than asking epoll which they are; below
+// that, and for a few sockets, epoll is cheaper. The bar was measured.
+const (
+	sweepShare = 4
+	sweepMin   = 8
+)
+
+// epoll is the readiness of sockets, turned into completions.
+//
+// A socket is registered once, edge-triggered, for all it can report; there is
+// no further call to epoll_ctl. What is sent is written at once. In the epoll
+// mode a turn takes the kernel's list of ready sockets; in the sweep mode it
+// asks each socket for its answer, and epoll only for the strays: sockets that
+// wait for something else than an answer.
+type epoll struct {
+	ep      int
+	addrs   []target
+	sockets []socket // by file descriptor
+	life    int32
+
+	events  []syscall.EpollEvent
+	at, got int // events looked at, taken
+
+	open         []int32 // the sockets a sweep looks at
+	sweeping     bool
+	cursor       int // in open
+	polls, hits  int // of this sweep
+	strays       int
+	missCost     int64 // of a poll that finds nothing, in ns
+	idle         int64
+	completed    []Completion // not in answer to an event
+	taken        int          // of completed
+	scratch      []byte
+	lingering    []lingerer
+	coarseTimers bool // the kernel has no epoll_pwait2
+}
+
+type target struct {
+	family int
+	addr   syscall.Sockaddr
+}
+
+type socket struct {
+	rest  []byte // of a Send
+	user  uint64
+	life  int32 // tells this socket from others that had its number
+	place int32 // in epoll.open
+	state state
+	hope  uint8 // empty sweeps after which it no longer counts as answering
+	hup   bool  // the peer has closed: read to the end
+	stray bool
+}
+
+type state uint8
+
+const (
+	closed state = iota
+	connecting
+	connected
+	ended     // nothing more to receive
+	lingering // closed by its user, not yet by its peer
+)
+
+// How many empty sweeps a socket is worth: any number while its answer is
+// awaited, a few after a piece of one.
+const (
+	awaited = 255
+	partial = 4
+)
+
+type lingerer struct {
+	fd   int
+	life int32
+	till int64
+}
+
+const everything = syscall.EPOLLIN | syscall.EPOLLOUT | syscall.EPOLLRDHUP | 1<<31 // EPOLLET
+
+// openEpoll must be called by the thread that will use the ring.
+func openEpoll(addrs []Addr) (Ring, func(), error) {
+	ep, err := syscall.EpollCreate1(syscall.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &epoll{ep: ep, events: make([]syscall.EpollEvent, eventsMax),
+		scratch: make([]byte, scratchSize), missCost: missCost()}
+	for _, a := range addrs {
+		r.addrs = append(r.addrs, sockaddr(a))
+	}
+	const setTimerSlack = 29 // PR_SET_TIMERSLACK: wake within a nanosecond of the deadline
+	syscall.RawSyscall(syscall.SYS_PRCTL, setTimerSlack, 1, 0)
+	return r, r.free, nil
+}
+
+func (r *epoll) free() {
+	for fd := range r.sockets {
+		if r.sockets[fd].state != closed {
+			syscall.Close(fd)
+		}
+	}
+	syscall.Close(r.ep)
+}
+
+func sockaddr(a Addr) target {
+	switch ip := a.TCP.Addr(); {
+	case a.Unix != "":
+		return target{syscall.AF_UNIX, &syscall.SockaddrUnix{Name: a.Unix}}
+	case ip.Unmap().Is4():
+		return target{syscall.AF_INET, &syscall.SockaddrInet4{
+			Addr: ip.Unmap().As4(), Port: int(a.TCP.Port())}}
+	default:
+		return target{syscall.AF_INET6, &syscall.SockaddrInet6{
+			Addr: ip.As16(), Port: int(a.TCP.Port()), ZoneId: zone(ip.Zone())}}
+	}
+}
+
+// missCost measures a receive that finds nothing.
+func missCost() int64 {
+	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return 0
+	}
+	defer syscall.Close(pair[0])
+	defer syscall.Close(pair[1])
+	const n = 64
+	var b [1]byte
+	from := Clock()
+	for range n {
+		receive(pair[0], b[:])
+	}
+	return (Clock() - from) / n
+}
+
+func (r *epoll) Now() int64  { return Clock() }
+func (r *epoll) Idle() int64 { return r.idle }
+
+func (r *epoll) Connect(addr int, user uint64) (int, error) {
+	to := r.addrs[addr]
+	const kind = syscall.SOCK_STREAM | syscall.SOCK_NONBLOCK | syscall.SOCK_CLOEXEC
+	fd, err := syscall.Socket(to.family, kind, 0)
+	if err != nil {
+		return -1, err
+	}
+	if to.family != syscall.AF_UNIX {
+		syscall.SetsockoptInt(fd, syscall.IPPROTO_TCP, syscall.TCP_NODELAY, 1)
+	}
+	err = syscall.Connect(fd, to.addr)
+	if err == syscall.EINPROGRESS { // on loopback it is often over by now
+		if err = syscall.Connect(fd, to.addr); err == syscall.EISCONN {
+			err = nil
+		}
+	}
+	if err != nil && err != syscall.EALREADY {
+		syscall.Close(fd)
+		return -1, err
+	}
+	for len(r.sockets) <= fd {
+		r.sockets = append(r.sockets, socket{})
+	}
+	r.life++
+	s := &r.sockets[fd]
+	*s = socket{user: user, life: r.life, state: connecting, place: int32(len(r.open))}
+	r.open = append(r.open, int32(fd))
+	r.setStray(s, true)
+	ev := syscall.EpollEvent{Events: everything, Fd: int32(fd), Pad: s.life}
+	if err := syscall.EpollCtl(r.ep, syscall.EPOLL_CTL_ADD, fd, &ev); err != nil {
+		r.forget(fd)
+		return -1, err
+	}
+	if err == nil {
+		s.state = connected
+		r.completed = append(r.completed, Completion{Op: Connected, User: user})
+	}
+	return fd, nil
+}
+
+func (r *epoll) setStray(s *socket, is bool) {
+	if s.stray == is {
+		return
+	}
+	s.stray = is
+	if is {
+		r.strays++
+	} else {
+		r.strays--
+	}
+}
+
+func (r *epoll) Send(fd int, b []byte) bool {
+	s := &r.sockets[fd]
+	n, errno := send(fd, b)
+	if n == len(b) {
+		s.hope = awaited
+		r.setStray(s, false)
+		return true
+	}
+	if errno != 0 && errno != syscall.EAGAIN {
+		r.completed = append(r.completed, Completion{Op: Sent, User: s.user, Err: errno})
+		return false
+	}
+	s.rest = b[max(n, 0):]
+	r.setStray(s, true)
+	return false
+}
+
+// write goes on with a Send. It reports whether that is over, and its error.
+func (r *epoll) write(fd int, s *socket) (bool, error) {
+	for len(s.rest) > 0 {
+		n, errno := send(fd, s.rest)
+		if errno == syscall.EAGAIN {
+			return false, nil
+		}
+		if errno != 0 {
+			s.rest = nil
+			return true, errno
+		}
+		s.rest = s.rest[n:]
+	}
+	s.rest = nil
+	s.hope = awaited
+	r.setStray(s, false)
+	return true, nil
+}
+
+func (r *epoll) Close(fd int, gently bool) {
+	s := &r.sockets[fd]
+	if !gently || s.hup || s.state != connected || len(r.lingering) >= lingerMax {
+		r.forget(fd)
+		return
+	}
+	s.state = lingering
+	r.setStray(s, true)
+	r.lingering = append(r.lingering, lingerer{fd, s.life, Clock() + lingerFor})
+}
+
+func (r *epoll) forget(fd int) {
+	s := &r.sockets[fd]
+	r.setStray(s, false)
+	if int(s.place) < r.cursor { // what the sweep has yet to ask must not get behind it
+		r.cursor--
+		r.swap(int(s.place), r.cursor)
+	}
+	last := len(r.open) - 1
+	r.swap(int(s.place), last)
+	r.open = r.open[:last]
+	*s = socket{}
+	syscall.Close(fd)
+}
+
+// swap exchanges two places in open.
+func (r *epoll) swap(i, j int) {
+	a, b := r.open[i], r.open[j]
+	r.open[i], r.open[j] = b, a
+	r.sockets[a].place, r.sockets[b].place = int32(j), int32(i)
+}
+
+func (r *epoll) Wait(deadline int64) error {
+	now := int64(0)
+	if len(r.lingering) > 0 {
+		now = Clock()
+		deadline = min(deadline, r.giveUpLingering(now))
+	}
+	r.sweeping = r.worthSweeping()
+	r.cursor, r.polls, r.hits = 0, 0, 0
+	if r.sweeping {
+		if r.strays == 0 {
+			r.got = 0
+			return nil
+		}
+		return r.take(0)
+	}
+	timeout := int64(0)
+	if r.taken == len(r.completed) {
+		now = Clock()
+		timeout = max(deadline-now, 0)
+	}
+	err := r.take(timeout)
+	if timeout > 0 {
+		r.idle += Clock() - now
+	}
+	return err
+}
+
+// worthSweeping looks back at the last turn.
+func (r *epoll) worthSweeping() bool {
+	if !r.sweeping {
+		return r.got >= sweepMin && r.got*sweepShare >= len(r.open)
+	}
+	r.idle += int64(r.polls-r.hits) * r.missCost
+	return r.hits > 0 && r.hits*sweepShare >= r.polls
+}
+
+// giveUpLingering returns when to come again.
+func (r *epoll) giveUpLingering(now int64) int64 {
+	n := 0
+	for n < len(r.lingering) {
+		l := r.lingering[n]
+		s := &r.sockets[l.fd]
+		if mine := s.life == l.life && s.state == lingering; mine && l.till > now {
+			break
+		} else if mine {
+			r.forget(l.fd)
+		}
+		n++
+	}
+	r.lingering = r.lingering[:copy(r.lingering, r.lingering[n:])]
+	if len(r.lingering) == 0 {
+		return Never
+	}
+	return r.lingering[0].till
+}
+
+// take asks the kernel for events, for at most timeout nanoseconds.
+func (r *epoll) take(timeout int64) error {
+	r.at, r.got = 0, 0
+	n, errno := r.poll(timeout)
+	refused := errno == syscall.ENOSYS || errno == syscall.EPERM // EPERM: by a container
+	if refused && !r.coarseTimers {
+		r.coarseTimers = true
+		n, errno = r.poll(timeout)
+	}
+	if errno == syscall.EINTR {
+		return nil
+	}
+	if errno != 0 {
+		return errno
+	}
+	r.got = n
+	return nil
+}
+
+// poll is epoll_pwait2, or what there was before Linux 5.11. A poll that cannot
+// block does not tell the Go scheduler: it is over sooner than that would take.
+func (r *epoll) poll(timeout int64) (int, syscall.Errno) {
+	events := uintptr(unsafe.Pointer(&r.events[0]))
+	const pwait2 = 441
+	var n uintptr
+	var errno syscall.Errno
+	switch {
+	case timeout == 0:
+		n, _, errno = syscall.RawSyscall6(syscall.SYS_EPOLL_PWAIT, uintptr(r.ep), events,
+			eventsMax, 0, 0, 0)
+	case r.coarseTimers:
+		ms := uintptr(min((timeout+999_999)/1e6, 1<<30))
+		n, _, errno = syscall.Syscall6(syscall.SYS_EPOLL_PWAIT, uintptr(r.ep), events,
+			eventsMax, ms, 0, 0)
+	default:
+		ts := [2]int64{timeout / 1e9, timeout % 1e9} // 64 bits wide on every machine
+		n, _, errno = syscall.Syscall6(pwait2, uintptr(r.ep), events, eventsMax,
+			uintptr(unsafe.Pointer(&ts)), 0, 0)
+	}
+	runtime.KeepAlive(r)
+	return int(n), errno
+}
+
+func (r *epoll) Next() (Completion, bool) {
+	if r.taken < len(r.completed) {
+		c := r.completed[r.taken]
+		if r.taken++; r.taken == len(r.completed) {
+			r.taken, r.completed = 0, r.completed[:0]
+		}
+		return c, true
+	}
+	for r.at < r.got {
+		if c, ok := r.event(&r.events[r.at]); ok {
+			return c, true
+		}
+	}
+	if r.sweeping {
+		return r.sweep()
+	}
+	return Completion{}, false
+}
+
+const (
+	gone     = syscall.EPOLLRDHUP | syscall.EPOLLHUP | syscall.EPOLLERR
+	writable = syscall.EPOLLOUT | syscall.EPOLLERR | syscall.EPOLLHUP
+	incoming = syscall.EPOLLIN | gone
+)
+
+// event takes a completion from ev, or nothing and the next event's turn.
+func (r *epoll) event(ev *syscall.EpollEvent) (Completion, bool) {
+	fd := int(ev.Fd)
+	s := &r.sockets[fd]
+	if s.life != ev.Pad {
+		r.at++
+		return Completion{}, false
+	}
+	switch {
+	case s.state == connecting && ev.Events&writable != 0:
+		return r.connected(fd, s), true
+	case s.state == lingering && ev.Events&gone != 0:
+		r.forget(fd)
+	case s.state == connected && len(s.rest) > 0 && ev.Events&syscall.EPOLLOUT != 0:
+		ev.Events &^= syscall.EPOLLOUT
+		over, err := r.write(fd, s)
+		return Completion{Op: Sent, User: s.user, Err: err}, over
+	case s.state == connected && ev.Events&incoming != 0:
+		s.hup = s.hup || ev.Events&(syscall.EPOLLRDHUP|syscall.EPOLLHUP) != 0
+		if r.sweeping && s.hope > 0 {
+			break // this turn's sweep will come to it
+		}
+		return r.received(fd, s, &r.at)
+	}
+	r.at++
+	return Completion{}, false
+}
+
+func (r *epoll) connected(fd int, s *socket) Completion {
+	s.state = connected
+	c := Completion{Op: Connected, User: s.user}
+	if e, err := syscall.GetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_ERROR); err != nil {
+		c.Err = err
+	} else if e != 0 {
+		c.Err = syscall.Errno(e)
+	}
+	if c.Err != nil {
+		s.state = ended
+	}
+	return c
+}
+
+// received takes what fd has received, and steps on when that is likely all.
+// Short is all: when more comes there will be another event, or another sweep.
+func (r *epoll) received(fd int, s *socket, step *int) (Completion, bool) {
+	n, errno := receive(fd, r.scratch)
+	switch {
+	case n > 0:
+		if n < len(r.scratch) && !s.hup {
+			*step++
+		}
+		s.hope = partial
+		return Completion{Op: Received, User: s.user, Data: r.scratch[:n]}, true
+	case errno == syscall.EAGAIN:
+		*step++
+		return Completion{}, false
+	}
+	*step++
+	s.state = ended
+	c := Completion{Op: Received, User: s.user, Err: io.EOF}
+	if errno != 0 {
+		c.Err = errno
+	}
+	return c, true
+}
+
+// sweep asks the sockets that may have an answer, one after the other.
+func (r *epoll) sweep() (Completion, bool) {
+	for r.cursor < len(r.open) {
+		fd := int(r.open[r.cursor])
+		s := &r.sockets[fd]
+		if s.state != connected || s.hope == 0 {
+			r.cursor++
+			continue
+		}
+		r.polls++
+		if c, ok := r.received(fd, s, &r.cursor); ok {
+			r.hits++
+			return c, true
+		}
+		if s.hope != awaited {
+			if s.hope--; s.hope == 0 {
+				r.setStray(s, true)
+			}
+		}
+	}
+	return Completion{}, false
+}
+
+// send and receive do not tell the Go scheduler either: they cannot block.
+func send(fd int, b []byte) (int, syscall.Errno) {
+	n, _, errno := syscall.RawSyscall6(syscall.SYS_SENDTO, uintptr(fd),
+		uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), syscall.MSG_NOSIGNAL, 0, 0)
+	return int(n), errno
+}
+
+func receive(fd int, b []byte) (int, syscall.Errno) {
+	n, _, errno := syscall.RawSyscall6(syscall.SYS_RECVFROM, uintptr(fd),
+		uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), 0, 0, 0)
+	return int(n), errno
+}

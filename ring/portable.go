@@ -1,0 +1,280 @@
+package ring
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// pieceSize is what one connection can lend at once. There is a buffer for each
+// of them, unlike with epoll, so ten thousand connections hold 160 MiB.
+const pieceSize = 16 << 10
+
+// portable is package net, turned into completions. A connection has a
+// goroutine that dials and then reads, and during a Send one that writes. They
+// queue what has happened; the worker takes the whole queue once a turn.
+type portable struct {
+	addrs   []Addr
+	streams []*stream // by fd; nil where none is open
+	unused  []int     // fds below len(streams)
+	batch   []arrival // taken from the queue
+	taken   int       // of batch
+	lent    *stream   // whose buffer the user is looking at
+	timer   *time.Timer
+	idle    int64
+
+	life context.Context // ends when the ring is freed
+	all  sync.WaitGroup  // every goroutine
+
+	wake      chan struct{} // of 1: the queue is no longer empty
+	mu        sync.Mutex    // of what follows, and of the streams' shared fields
+	queue     []arrival
+	lingering int
+}
+
+// A stream is one connection. Its cancel ends the dialing or the connection.
+type stream struct {
+	user     uint64
+	ring     *portable
+	life     context.Context
+	cancel   context.CancelFunc
+	released chan struct{} // of 1: the user is done with what it was lent
+	writer   sync.WaitGroup
+	sending  bool // the worker's: Sent has not been taken yet
+
+	conn   net.Conn // nil until connected
+	closed bool     // by the user, who wants to hear no more; written by the worker
+	ended  bool     // nothing more to receive
+	gentle bool     // counted as lingering
+}
+
+type arrival struct {
+	Completion
+	stream *stream
+}
+
+func openPortable(addrs []Addr) (Ring, func(), error) {
+	r := &portable{
+		addrs: addrs, timer: time.NewTimer(0), wake: make(chan struct{}, 1),
+	}
+	life, cancel := context.WithCancel(context.Background())
+	r.life = life
+	return r, func() { cancel(); r.all.Wait() }, nil
+}
+
+func (r *portable) Now() int64  { return Clock() }
+func (r *portable) Idle() int64 { return r.idle }
+
+// Connect never fails at once.
+func (r *portable) Connect(addr int, user uint64) (int, error) {
+	s := &stream{user: user, ring: r, released: make(chan struct{}, 1)}
+	s.life, s.cancel = context.WithCancel(r.life)
+	fd := len(r.streams)
+	if n := len(r.unused) - 1; n >= 0 {
+		fd = r.unused[n]
+		r.unused = r.unused[:n]
+		r.streams[fd] = s
+	} else {
+		r.streams = append(r.streams, s)
+	}
+	r.all.Go(func() { s.serve(r.addrs[addr]) })
+	return fd, nil
+}
+
+// Send is always Sent later: package net has no write that cannot block.
+func (r *portable) Send(fd int, b []byte) bool {
+	s := r.streams[fd]
+	s.sending = true
+	s.writer.Add(1)
+	r.all.Go(func() {
+		_, err := s.conn.Write(b)
+		s.writer.Done()
+		s.post(Completion{Op: Sent, Err: errno(err)})
+	})
+	return false
+}
+
+func (r *portable) Close(fd int, gently bool) {
+	s := r.streams[fd]
+	r.streams[fd] = nil
+	r.unused = append(r.unused, fd)
+	r.mu.Lock()
+	s.closed = true
+	s.gentle = gently && s.conn != nil && !s.ended && !s.sending && r.lingering < lingerMax
+	if s.gentle {
+		r.lingering++
+	}
+	r.mu.Unlock()
+	if s.gentle { // serve reads on
+		s.conn.SetReadDeadline(time.Now().Add(time.Duration(lingerFor)))
+		return
+	}
+	s.cancel()
+	s.writer.Wait() // what is being sent belongs to the user again
+}
+
+func (r *portable) Wait(deadline int64) error {
+	if r.taken < len(r.batch) || r.take() {
+		return nil
+	}
+	from := Clock()
+	if deadline <= from {
+		return nil
+	}
+	r.timer.Reset(time.Duration(deadline - from))
+	select {
+	case <-r.wake:
+	case <-r.timer.C:
+	}
+	r.idle += Clock() - from
+	r.take()
+	return nil
+}
+
+// take swaps the batch that has been taken for what has come in meanwhile.
+func (r *portable) take() bool {
+	r.mu.Lock()
+	r.batch, r.queue = r.queue, r.batch[:0]
+	r.mu.Unlock()
+	r.taken = 0
+	return len(r.batch) > 0
+}
+
+func (r *portable) Next() (Completion, bool) {
+	for {
+		if r.lent != nil {
+			r.lent.released <- struct{}{}
+			r.lent = nil
+		}
+		if r.taken == len(r.batch) {
+			return Completion{}, false
+		}
+		a := r.batch[r.taken]
+		r.batch[r.taken] = arrival{}
+		r.taken++
+		if a.Data != nil {
+			r.lent = a.stream
+		}
+		if a.Op == Sent {
+			a.stream.sending = false
+		}
+		if !a.stream.closed {
+			return a.Completion, true
+		}
+	}
+}
+
+// serve is the life of a connection.
+func (s *stream) serve(to Addr) {
+	dialer := net.Dialer{KeepAlive: -1}
+	network, address := "unix", to.Unix
+	if to.Unix == "" {
+		network = "tcp"
+		address = netip.AddrPortFrom(to.TCP.Addr().Unmap(), to.TCP.Port()).String()
+	}
+	conn, err := dialer.DialContext(s.life, network, address)
+	if err == nil {
+		s.ring.all.Add(1)
+		context.AfterFunc(s.life, func() {
+			conn.Close()
+			s.ring.all.Done()
+		})
+	}
+	s.ring.mu.Lock()
+	s.conn, s.ended = conn, err != nil
+	s.ring.mu.Unlock()
+	s.post(Completion{Op: Connected, Err: errno(err)})
+	if err == nil {
+		s.receive()
+	}
+}
+
+// receive reads until there is no more. What the user has been lent is not
+// overwritten even if the user has closed the connection since.
+func (s *stream) receive() {
+	buf := make([]byte, pieceSize)
+	for {
+		n, err := s.conn.Read(buf)
+		if n > 0 && s.post(Completion{Op: Received, Data: buf[:n]}) {
+			select {
+			case <-s.released:
+			case <-s.life.Done():
+				return
+			}
+		}
+		if err != nil {
+			s.end(err)
+			return
+		}
+	}
+}
+
+// end is the end of receiving. The connection stays open for its user to close;
+// if that has been done gently, the time has come.
+func (s *stream) end(err error) {
+	s.ring.mu.Lock()
+	s.ended = true
+	gentle := s.gentle
+	if gentle {
+		s.ring.lingering--
+	}
+	s.ring.mu.Unlock()
+	if gentle {
+		s.cancel()
+		return
+	}
+	s.post(Completion{Op: Received, Err: errno(err)})
+}
+
+// post queues c, unless the user has closed the connection.
+func (s *stream) post(c Completion) bool {
+	r := s.ring
+	c.User = s.user
+	r.mu.Lock()
+	if s.closed {
+		r.mu.Unlock()
+		return false
+	}
+	r.queue = append(r.queue, arrival{c, s})
+	first := len(r.queue) == 1
+	r.mu.Unlock()
+	if first {
+		select {
+		case r.wake <- struct{}{}:
+		default:
+		}
+	}
+	return true
+}
+
+// errno is the system's error in err, so that it is the same on every ring, or
+// else err: io.EOF, or package net's own.
+func errno(err error) error {
+	var e syscall.Errno
+	if !errors.As(err, &e) {
+		return err
+	}
+	if posix, ok := winsock[e]; ok {
+		return posix
+	}
+	return e
+}
+
+// winsock has Windows' numbers for what package syscall gives names, but other
+// numbers. No other system's errors go so high.
+var winsock = map[syscall.Errno]syscall.Errno{
+	10024: syscall.EMFILE,
+	10048: syscall.EADDRINUSE,
+	10049: syscall.EADDRNOTAVAIL,
+	10051: syscall.ENETUNREACH,
+	10053: syscall.ECONNABORTED,
+	10054: syscall.ECONNRESET,
+	10055: syscall.ENOBUFS,
+	10060: syscall.ETIMEDOUT,
+	10061: syscall.ECONNREFUSED,
+	10065: syscall.EHOSTUNREACH,
+}

@@ -1,0 +1,100 @@
+// Package ring performs one worker's socket operations and reports how they
+// ended. Its interface has the shape of io_uring, completions. Epoll imitates
+// it by doing the operation when it becomes possible; Portable by a goroutine
+// for each connection; Sim does it in virtual time.
+package ring
+
+import (
+	"fmt"
+	"net/netip"
+	"time"
+)
+
+// A Ring serves one worker and is used by its goroutine only. All instants are
+// nanoseconds after one origin, the same for every real ring of a process.
+type Ring interface {
+	// Now is the time.
+	Now() int64
+
+	// Connect starts connecting a socket to address addr of those the ring was
+	// opened with: Connected, then Received again and again until Close. Every
+	// completion of the connection carries user. When even the start fails, it
+	// returns the error and no completion follows.
+	Connect(addr int, user uint64) (fd int, err error)
+
+	// Send sends all of b. If it reports true that is done; else b must not
+	// change until Sent says so. One Send at a time for each connection.
+	Send(fd int, b []byte) (done bool)
+
+	// Close closes fd. A gentle close leaves it to the peer to close first, for
+	// a while, so that no local port is kept in TIME_WAIT. Completions already
+	// on their way may still come.
+	Close(fd int, gently bool)
+
+	// Wait returns when a completion may be ready, and at deadline at the latest.
+	Wait(deadline int64) error
+
+	// Next takes one completion. The Data of the one before is no longer valid.
+	Next() (Completion, bool)
+
+	// Idle is for how long, since it was opened, the ring had nothing to do.
+	Idle() int64
+}
+
+// A Completion is how an operation ended.
+type Completion struct {
+	Op   Op
+	User uint64 // as given to Connect
+	Data []byte // Received: the bytes, lent until Next
+	Err  error  // why it failed; io.EOF when the peer has closed
+}
+
+// An Op is the end of a kind of operation.
+type Op uint8
+
+const (
+	Connected Op = iota + 1
+	Received
+	Sent
+)
+
+// A ring's sockets that are left to their peers to close, and for how long.
+const (
+	lingerMax = 4096
+	lingerFor = int64(time.Second)
+)
+
+// Never is a deadline that does not come.
+const Never = 1<<63 - 1
+
+// An Addr is where a ring can connect to: a TCP address, or a unix socket.
+type Addr struct {
+	TCP  netip.AddrPort
+	Unix string // a path; TCP is unset
+}
+
+// String is the address as errors and reports show it.
+func (a Addr) String() string {
+	if a.Unix != "" {
+		return a.Unix
+	}
+	return a.TCP.String()
+}
+
+// Open returns a ring of the given kind that can connect to addrs, and what
+// frees it. The kinds are those of Kinds; "auto" is the first of them.
+func Open(kind string, addrs []Addr) (Ring, func(), error) {
+	if kind == "auto" {
+		kind = Kinds[0]
+	}
+	open := opener[kind]
+	if open == nil {
+		return nil, nil, fmt.Errorf("this platform has no ring %q; it has %v", kind, Kinds)
+	}
+	return open(addrs)
+}
+
+var origin = time.Now()
+
+// Clock is the time on which all real rings of the process agree.
+func Clock() int64 { return int64(time.Since(origin)) }

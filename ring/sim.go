@@ -1,0 +1,135 @@
+package ring
+
+import (
+	"container/heap"
+	"io"
+)
+
+// Sim is a ring in virtual time: nothing sleeps, nothing is random, and the
+// server is a function. Data that was lent is overwritten when its time is
+// over, so that who keeps it fails.
+type Sim struct {
+	// Server is called when bytes arrive at the server's end of a connection.
+	Server func(p *Peer, b []byte)
+	// Accept, if set, says what becomes of the nth connect, from 0, and after
+	// how many nanoseconds.
+	Accept func(n int) (after int64, err error)
+
+	now   int64
+	seq   int
+	queue simQueue
+	peers []*Peer // by file descriptor
+	lent  []byte
+	idle  int64
+}
+
+// A Peer is the server's end of a connection.
+type Peer struct {
+	N    int // which connection it is, from 0
+	sim  *Sim
+	user uint64
+	open bool
+}
+
+type simEvent struct {
+	at   int64
+	seq  int
+	peer *Peer
+	c    Completion
+}
+
+// Now is the virtual time.
+func (s *Sim) Now() int64 { return s.now }
+
+// Idle is the virtual time in which nothing happened.
+func (s *Sim) Idle() int64 { return s.idle }
+
+func (s *Sim) at(t int64, p *Peer, c Completion) {
+	s.seq++
+	c.User = p.user
+	heap.Push(&s.queue, simEvent{t, s.seq, p, c})
+}
+
+// Reply sends b to the client, which has it after so many nanoseconds.
+func (p *Peer) Reply(after int64, b []byte) {
+	p.sim.at(p.sim.now+after, p, Completion{Op: Received, Data: b})
+}
+
+// Hangup ends the connection: with io.EOF in an orderly way, else by err.
+func (p *Peer) Hangup(after int64, err error) {
+	p.sim.at(p.sim.now+after, p, Completion{Op: Received, Err: err})
+}
+
+// Now is the virtual time at the server, which is the client's.
+func (p *Peer) Now() int64 { return p.sim.now }
+
+// Connect is always answered, at once or as Accept says.
+func (s *Sim) Connect(_ int, user uint64) (int, error) {
+	p := &Peer{N: len(s.peers), sim: s, user: user, open: true}
+	s.peers = append(s.peers, p)
+	var after int64
+	var err error
+	if s.Accept != nil {
+		after, err = s.Accept(p.N)
+	}
+	s.at(s.now+after, p, Completion{Op: Connected, Err: err})
+	return p.N, nil
+}
+
+// Send arrives at the server at once.
+func (s *Sim) Send(fd int, b []byte) bool {
+	s.Server(s.peers[fd], b)
+	return true
+}
+
+// Close ends all that was under way on fd.
+func (s *Sim) Close(fd int, _ bool) { s.peers[fd].open = false }
+
+// Wait moves the time on to the next event, or to the deadline.
+func (s *Sim) Wait(deadline int64) error {
+	next := deadline
+	if len(s.queue) > 0 {
+		next = min(next, s.queue[0].at)
+	}
+	if next == Never {
+		return io.ErrNoProgress // nobody will ever do anything again
+	}
+	if next > s.now {
+		s.idle += next - s.now
+		s.now = next
+	}
+	return nil
+}
+
+// Next takes what has happened by now.
+func (s *Sim) Next() (Completion, bool) {
+	for i := range s.lent {
+		s.lent[i] = '!'
+	}
+	s.lent = s.lent[:0]
+	for len(s.queue) > 0 && s.queue[0].at <= s.now {
+		e := heap.Pop(&s.queue).(simEvent)
+		if !e.peer.open {
+			continue
+		}
+		s.lent = append(s.lent, e.c.Data...)
+		e.c.Data = s.lent
+		return e.c, true
+	}
+	return Completion{}, false
+}
+
+type simQueue []simEvent
+
+func (q simQueue) Len() int { return len(q) }
+func (q simQueue) Less(i, j int) bool {
+	return q[i].at < q[j].at || q[i].at == q[j].at && q[i].seq < q[j].seq
+}
+func (q simQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *simQueue) Push(x any)   { *q = append(*q, x.(simEvent)) }
+func (q *simQueue) Pop() any {
+	n := len(*q) - 1
+	x := (*q)[n]
+	*q = (*q)[:n]
+	return x
+}

@@ -1,0 +1,17 @@
+package ring
+
+import (
+	"net"
+	"strconv"
+)
+
+// zone is the index of an IPv6 zone, which is a number or an interface's name.
+func zone(name string) uint32 {
+	if n, err := strconv.ParseUint(name, 10, 32); err == nil {
+		return uint32(n)
+	}
+	if i, err := net.InterfaceByName(name); err == nil {
+		return uint32(i.Index)
+	}
+	return 0
+}

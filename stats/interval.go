@@ -1,0 +1,134 @@
+package stats
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// ErrEmpty is returned where an estimate was asked for from no values.
+var ErrEmpty = errors.New("no values")
+
+// An Interval is an estimate and what it may be confused with.
+type Interval struct {
+	Low      float64 `json:"low"`
+	Estimate float64 `json:"estimate"`
+	High     float64 `json:"high"`
+	// Level is the coverage that Low to High really has, 0 to 1. It is at least the level
+	// asked for, except when there are too few values for that: then Low and High are the
+	// extremes. One value has the level 0.
+	Level float64 `json:"level"`
+}
+
+// MedianInterval estimates the median of what the values x were drawn from, two-sided, at
+// the level asked for (0 to 1, such as 0.95).
+//
+// Low and High are the order statistics x(k) and x(n+1−k) with the largest k that keeps
+// P(B < k) ≤ (1−level)/2 for B binomial(n, ½). The level is then 1 − 2·P(B < k): at 10
+// values x(2) to x(9), 97.9 %. Source: Hollander, Wolfe, Chicken, "Nonparametric
+// Statistical Methods", 3rd ed., section 3.6 (the interval that belongs to the sign test).
+func MedianInterval(x []float64, level float64) (Interval, error) {
+	if len(x) == 0 {
+		return Interval{}, ErrEmpty
+	}
+	s := sorted(x)
+	n := len(s)
+	k, out := rank(binomialHalf(n), (1-level)/2)
+	return Interval{s[k-1], Quantile(s, 0.5), s[n-k], 1 - 2*out}, nil
+}
+
+// HodgesLehmann estimates the centre of the values x, which are taken to lie symmetrically
+// about it, two-sided, at the level asked for (0 to 1).
+//
+// The estimate is the median of the M = n(n+1)/2 Walsh averages (x_i+x_j)/2, i ≤ j; Low and
+// High are the Walsh averages w(k) and w(M+1−k) with the largest k that keeps
+// P(W < k) ≤ (1−level)/2 for Wilcoxon's signed-rank statistic W, whose distribution is
+// computed exactly. At 10 values: w(9) to w(47) of 55, 95.1 %. Source: Hollander, Wolfe,
+// Chicken, sections 3.2 and 3.3; it is what R's wilcox.test(x, conf.int=TRUE) prints.
+// Equal values only make the true level higher.
+//
+// Time is O(n³) and memory O(n²): meant for trials, up to a few hundred.
+func HodgesLehmann(x []float64, level float64) (Interval, error) {
+	if len(x) == 0 {
+		return Interval{}, ErrEmpty
+	}
+	w := walsh(x)
+	k, out := rank(signedRank(len(x)), (1-level)/2)
+	return Interval{w[k-1], Quantile(w, 0.5), w[len(w)-k], 1 - 2*out}, nil
+}
+
+// PairedRatio estimates by which factor a exceeds b, where a[i] and b[i] were measured as a
+// pair: the Hodges–Lehmann estimate and interval of ln(a[i]/b[i]), turned back by exp. So
+// the ratio of b to a is exactly the inverse, and one wild pair does not move it. All values
+// must be above 0 and there must be as many of a as of b.
+func PairedRatio(a, b []float64, level float64) (Interval, error) {
+	if len(a) != len(b) {
+		return Interval{}, fmt.Errorf("pairs of %d and %d values", len(a), len(b))
+	}
+	logs := make([]float64, len(a))
+	for i := range a {
+		logs[i] = math.Log(a[i] / b[i])
+		if !(a[i] > 0 && b[i] > 0) || math.IsInf(logs[i], 0) || math.IsNaN(logs[i]) {
+			return Interval{}, fmt.Errorf("pair %d: no ratio of %v to %v", i+1, a[i], b[i])
+		}
+	}
+	v, err := HodgesLehmann(logs, level)
+	if err != nil {
+		return Interval{}, err
+	}
+	return Interval{math.Exp(v.Low), math.Exp(v.Estimate), math.Exp(v.High), v.Level}, nil
+}
+
+// rank returns the largest k ≥ 1 with p(0)+…+p(k−1) ≤ tail, and that sum; or 1 and p(0) when
+// even p(0) is more. p must be symmetric, so that k stays within the lower half.
+func rank(p []float64, tail float64) (k int, out float64) {
+	// The sums of exact fractions are rounded: an equal tail must not count as more.
+	const rounding = 1e-12
+	k, out = 1, p[0]
+	for 2*(k+1) <= len(p) && out+p[k] <= tail+rounding {
+		out += p[k]
+		k++
+	}
+	return k, min(out, 0.5)
+}
+
+// binomialHalf returns the probabilities of 0…n heads in n throws of a fair coin.
+func binomialHalf(n int) []float64 {
+	p := make([]float64, n+1)
+	all, _ := math.Lgamma(float64(n + 1))
+	for i := range p {
+		heads, _ := math.Lgamma(float64(i + 1))
+		tails, _ := math.Lgamma(float64(n - i + 1))
+		p[i] = math.Exp(all - heads - tails - float64(n)*math.Ln2)
+	}
+	return p
+}
+
+// signedRank returns the probabilities of 0…n(n+1)/2 as the sum of those ranks 1…n that get
+// a positive sign by a fair coin.
+func signedRank(n int) []float64 {
+	p := make([]float64, n*(n+1)/2+1)
+	p[0] = 1
+	for r := 1; r <= n; r++ {
+		for w := r * (r + 1) / 2; w >= 0; w-- {
+			p[w] /= 2
+			if w >= r {
+				p[w] += p[w-r] / 2
+			}
+		}
+	}
+	return p
+}
+
+// walsh returns the mean of every pair of values, each with itself too, ascending.
+func walsh(x []float64) []float64 {
+	w := make([]float64, 0, len(x)*(len(x)+1)/2)
+	for i, a := range x {
+		for _, b := range x[i:] {
+			w = append(w, a/2+b/2)
+		}
+	}
+	slices.Sort(w)
+	return w
+}

@@ -1,0 +1,160 @@
+//go:build amd64 || arm64
+
+package target
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"sync"
+	"syscall"
+)
+
+// loops is the engine of Linux: one loop without Service, where the queue needs
+// a single one, or as many as there are workers.
+type loops struct {
+	all  []*loop
+	path string // of the unix socket
+}
+
+// newEngine makes the loops, which take over l.
+func newEngine(s *site, l net.Listener) (engine, error) {
+	n := s.Workers
+	if s.queue != nil {
+		n = 1
+	}
+	e := &loops{}
+	listeners, err := e.listeners(l, n)
+	if err != nil {
+		return nil, err
+	}
+	for i, fd := range listeners {
+		lo, err := newLoop(s, &s.counts[i], fd)
+		if err != nil {
+			for _, fd := range listeners[i:] {
+				syscall.Close(fd)
+			}
+			e.close()
+			return nil, fmt.Errorf("event loop %d: %w", i, err)
+		}
+		if e.path != "" && n > 1 {
+			lo.acceptMax = 1 // leave some to the others
+		}
+		e.all = append(e.all, lo)
+	}
+	l.Close()
+	return e, nil
+}
+
+// listeners makes n descriptors that listen where l does. Several TCP sockets
+// can share one port, the kernel then spreads connections over them; a unix
+// socket is shared itself. The Go runtime is not to watch them, so they are
+// duplicates of what package net has made.
+func (e *loops) listeners(l net.Listener, n int) (fds []int, err error) {
+	defer func() {
+		for _, fd := range fds {
+			if err != nil {
+				syscall.Close(fd)
+			}
+		}
+	}()
+	if u, ok := l.(*net.UnixListener); ok {
+		u.SetUnlinkOnClose(false)
+		e.path = l.Addr().String()
+	} else if n > 1 {
+		if err := control(l, shared); err != nil {
+			return nil, fmt.Errorf("--workers %d: sharing the port: %w", n, err)
+		}
+	}
+	for i := range n {
+		if i > 0 && e.path == "" {
+			config := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error {
+				return controlRaw(c, shared)
+			}}
+			l, err = config.Listen(context.Background(), "tcp", l.Addr().String())
+			if err != nil {
+				return fds, fmt.Errorf("--workers %d: sharing the port: %w", n, err)
+			}
+			defer l.Close()
+		}
+		fd := -1
+		err := control(l, func(raw int) (err error) {
+			fd, err = duplicate(raw)
+			return err
+		})
+		if err != nil {
+			return fds, fmt.Errorf("duplicating the listening socket: %w", err)
+		}
+		fds = append(fds, fd)
+	}
+	return fds, nil
+}
+
+func shared(fd int) error {
+	return syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, reusePort, 1)
+}
+
+func duplicate(fd int) (int, error) {
+	n, _, e := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_DUPFD_CLOEXEC, 0)
+	if e != 0 {
+		return -1, e
+	}
+	// Connections inherit this; unix sockets do not know it.
+	syscall.SetsockoptInt(int(n), syscall.IPPROTO_TCP, syscall.TCP_NODELAY, 1)
+	return int(n), nil
+}
+
+// control calls do with the descriptor of l.
+func control(l net.Listener, do func(fd int) error) error {
+	c, err := l.(syscall.Conn).SyscallConn()
+	if err != nil {
+		return err
+	}
+	return controlRaw(c, do)
+}
+
+func controlRaw(c syscall.RawConn, do func(fd int) error) (err error) {
+	return errors.Join(c.Control(func(fd uintptr) { err = do(int(fd)) }), err)
+}
+
+// run runs the loops, each on a thread.
+func (e *loops) run(ctx context.Context) error {
+	// A loop that sweeps does not give its processor back to the scheduler.
+	if n := len(e.all) + 1; runtime.GOMAXPROCS(0) < n {
+		runtime.GOMAXPROCS(n)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var running, waking sync.WaitGroup
+	errs := make([]error, len(e.all))
+	for i, l := range e.all {
+		running.Go(func() {
+			defer cancel()
+			if err := l.run(); err != nil {
+				errs[i] = fmt.Errorf("event loop %d: %w", i, err)
+			}
+		})
+	}
+	waking.Go(func() {
+		<-ctx.Done()
+		for _, l := range e.all {
+			l.quit()
+		}
+	})
+	running.Wait()
+	waking.Wait()
+	e.close()
+	return errors.Join(errs...)
+}
+
+func (e *loops) close() {
+	for _, l := range e.all {
+		l.free()
+	}
+	if e.path != "" {
+		os.Remove(e.path)
+	}
+}
