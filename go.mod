@@ -11,4 +11,8 @@ require (
 	golang.org/x/term v0.47.0
 )
 
-require golang.org/x/text v0.43.0 // indirect
+require (
+	github.com/rogpeppe/go-internal v1.16.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
+	golang.org/x/tools v0.51.0 // indirect
+)

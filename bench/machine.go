@@ -39,7 +39,8 @@ func describe(ctx context.Context, tools []tool) machine {
 			// Some exit with an error status: what they print counts.
 			output, err := exec.CommandContext(ctx, t.path, t.version...).CombinedOutput()
 			cancel()
-			if says = firstLine(output); says == "" {
+			says, _, _ = strings.Cut(firstLine(output), " Copyright")
+			if says == "" {
 				says = fmt.Sprint("unknown: ", err)
 			}
 		}

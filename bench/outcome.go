@@ -125,12 +125,34 @@ func (o *rowOutcome) print(b *strings.Builder, markdown bool) {
 			"of %d s; other values are medians.",
 			o.Ratios[0].Level*100, o.Ratios[0].Pairs, o.Seconds))
 	}
+	if note := o.disturbed(); note != "" {
+		t.notes = append(t.notes, note)
+	}
 	for _, x := range o.Trials {
 		if x.Error != "" {
 			t.notes = append(t.notes, fmt.Sprintf("Failed: round %d, %s", x.Round+1, x))
 		}
 	}
 	t.print(b, markdown)
+}
+
+// quiet is how much of a CPU other programs may use before a trial counts as disturbed.
+const quiet = 5.0
+
+// disturbed says how many trials were not alone on the machine; empty if all were.
+func (o *rowOutcome) disturbed() string {
+	count, worst := 0, 0.0
+	for _, t := range o.Trials {
+		if v := t.Values[foreign]; v > quiet {
+			count, worst = count+1, max(worst, v)
+		}
+	}
+	if count == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Disturbed: in %d of %d trials other programs used more than %g %% "+
+		"of a CPU, at most %.0f %%. Run it again on a quiet machine.",
+		count, len(o.Trials), quiet, worst)
 }
 
 // line is a tool's line in the row's table. A value that there is not is a dash.
@@ -174,17 +196,18 @@ func (o *rowOutcome) ratioCell(tool string, m metric) string {
 
 // summary is the bars of all rows.
 func (o *outcome) summary() table {
-	t := table{title: "Bars", lines: [][]string{{"row", "bar", "found", "verdict"}}}
+	t := table{title: "Bars", lines: [][]string{{"row", "bar", "found", "interval", "verdict"}}}
 	reached, all := 0, 0
 	for _, r := range o.Rows {
 		for i, v := range r.Verdicts {
-			found, says := "–", "not judged: "+v.Why
+			found, basis, says := "–", "–", "not judged: "+v.Why
 			if v.Found != nil {
 				m := r.row.bars[i].metric
 				if r.row.bars[i].ratio {
 					m = ""
 				}
 				found, says = interval(m, *v.Found), "NOT reached"
+				basis = fmt.Sprintf("%.1f %% of %d", v.Found.Level*100, v.Trials)
 			}
 			switch {
 			case v.Barely:
@@ -195,7 +218,7 @@ func (o *outcome) summary() table {
 			if all++; v.Reached {
 				reached++
 			}
-			t.lines = append(t.lines, []string{r.Name, v.Bar, found, says})
+			t.lines = append(t.lines, []string{r.Name, v.Bar, found, basis, says})
 		}
 	}
 	t.notes = []string{fmt.Sprintf("%d of %d bars reached.", reached, all)}
@@ -220,7 +243,7 @@ func format(m metric, v float64) string {
 	switch m {
 	case rate, served, sent, failed, connServed, perConn, lagP50, lagP99, lagMax:
 		return thousands(v)
-	case peak:
+	case peak, foreign:
 		return strconv.FormatFloat(v, 'f', 1, 64)
 	case latencyMean, latencyP99, serviceMean:
 		return strconv.FormatFloat(v, 'f', 2, 64)

@@ -14,11 +14,11 @@ import (
 type dynoResult struct {
 	Format   string `json:"format"`
 	Requests struct {
-		Sent       *float64 `json:"sent"`
-		Completed  float64  `json:"completed"`
-		Errors     float64  `json:"errors"`
-		Unfinished float64  `json:"unfinished"`
+		Sent *float64 `json:"sent"`
 	} `json:"requests"`
+	Errors []struct {
+		Count float64 `json:"count"`
+	} `json:"errors"`
 	Latency struct {
 		Mean *float64 `json:"mean_us"`
 		P99  *float64 `json:"p99_us"`
@@ -43,7 +43,10 @@ func readDyno(output []byte) (reading, error) {
 	if v.Format != "dyno.result/1" {
 		return nil, fmt.Errorf("dyno's --json: format %q, want dyno.result/1", v.Format)
 	}
-	r := reading{failed: v.Requests.Errors}
+	r := reading{failed: 0}
+	for _, e := range v.Errors {
+		r[failed] += e.Count
+	}
 	r.put(sent, v.Requests.Sent, 1)
 	r.put(connServed, v.Connections.Served, 1)
 	r.put(lagP99, v.Generator.LagP99, 1)
@@ -123,6 +126,7 @@ var (
 	abStatus = regexp.MustCompile(`(?m)^Non-2xx responses: +(\d+)`)
 )
 
+// readAB may count a response twice: as one of another length and one of another status.
 func readAB(output []byte) (reading, error) {
 	if !abDone.Match(output) {
 		return nil, fmt.Errorf("ab's output has no total: %s", firstLine(output))

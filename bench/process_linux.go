@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -83,6 +84,40 @@ func peakNow(pid int) int64 {
 		return 0
 	}
 	return kib << 10
+}
+
+// cpuOf is the CPU time that a running process has taken, 0 where it is gone.
+func cpuOf(pid int) time.Duration {
+	const schedulerClock = 2 // of clock numbers made from a process, as in linux/posix-timers.h
+	var t unix.Timespec
+	if unix.ClockGettime(int32(^pid<<3|schedulerClock), &t) != nil {
+		return 0
+	}
+	return time.Duration(t.Nano())
+}
+
+// busy is the time that all CPUs together have been busy since the machine started, with
+// what its host took from it; 0 where that cannot be read.
+func busy() time.Duration {
+	stat, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0
+	}
+	const tick = 10 * time.Millisecond // USER_HZ is 100 wherever Go runs
+	line, _, _ := strings.Cut(string(stat), "\n")
+	var ticks int64
+	for i, field := range strings.Fields(line) {
+		// cpu user nice system idle iowait irq softirq steal; guest is part of user.
+		if i == 0 || i == 4 || i == 5 || i > 8 {
+			continue
+		}
+		v, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			return 0
+		}
+		ticks += v
+	}
+	return time.Duration(ticks) * tick
 }
 
 // kernel is the release that runs.

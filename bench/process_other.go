@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"time"
 )
 
 // What is asked of the system is known for Linux only: elsewhere nothing is pinned and
@@ -23,5 +24,7 @@ func startOn(cpus []int, cmd *exec.Cmd) error {
 func raiseFiles() error                        { return nil }
 func peakOf(_ *os.ProcessState, _ int64) int64 { return 0 }
 func peakNow(int) int64                        { return 0 }
+func cpuOf(int) time.Duration                  { return 0 }
+func busy() time.Duration                      { return 0 }
 func kernel() string                           { return runtime.GOOS }
 func cpuModel() string                         { return runtime.GOARCH }

@@ -17,6 +17,7 @@ const (
 	served      metric = "served"          // requests counted by the server in the whole trial
 	sent        metric = "sent"            // requests, by the generator's account
 	failed      metric = "errors"          // by the generator's account, of any kind
+	foreign     metric = "other CPU %"     // of one CPU, by all other programs meanwhile
 	connServed  metric = "conns served"    // connections that had an answer
 	lagP50      metric = "lag p50 µs"      // sent later than possible
 	lagP99      metric = "lag p99 µs"      //
@@ -92,7 +93,7 @@ type bar struct {
 
 var speed = []column{
 	{metric: rate, spread: true, ratio: true}, {metric: cpu, ratio: true},
-	{metric: user}, {metric: system}, {metric: peak}, {metric: failed},
+	{metric: user}, {metric: system}, {metric: peak}, {metric: failed}, {metric: foreign},
 }
 
 var (

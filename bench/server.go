@@ -34,6 +34,7 @@ type server struct {
 	base   string
 	client *http.Client
 	cmd    *exec.Cmd
+	alone  bool // it is one process, whose CPU time is the server's
 	stderr bytes.Buffer
 	exited chan error
 }

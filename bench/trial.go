@@ -78,7 +78,11 @@ func (b *bench) serve(ctx context.Context, r row) (*server, error) {
 	}
 	if r.server == targetServer {
 		args := append([]string{"target", "--listen", "127.0.0.1:0"}, r.serverArgs...)
-		return startServer(ctx, cpus, "/", b.tools[0].path, args...)
+		s, err := startServer(ctx, cpus, "/", b.tools[0].path, args...)
+		if err == nil {
+			s.alone = true
+		}
+		return s, err
 	}
 	node, err := exec.LookPath("node")
 	if err != nil {
@@ -98,6 +102,7 @@ func measure(ctx context.Context, s *server, cpus []int, t tool, l load) (readin
 	if err != nil {
 		return nil, err
 	}
+	others := s.watchOthers()
 	var perSecond float64
 	var polled error
 	poll := func(ctx context.Context, start time.Time) {
@@ -107,13 +112,10 @@ func measure(ctx context.Context, s *server, cpus []int, t tool, l load) (readin
 	if err = errors.Join(err, polled); err != nil {
 		return nil, err
 	}
+	share, known := others(took)
 	after, _, err := s.served(ctx)
 	if err != nil {
 		return nil, err
-	}
-	count := after - before
-	if count <= 0 {
-		return nil, fmt.Errorf("the server counted no request: %s", firstLine(output))
 	}
 	v := reading{}
 	if t.read != nil {
@@ -121,14 +123,39 @@ func measure(ctx context.Context, s *server, cpus []int, t tool, l load) (readin
 			return nil, err
 		}
 	}
-	v[rate], v[served] = perSecond, count
-	v[user] = took.user.Seconds() * 1e6 / count
-	v[system] = took.system.Seconds() * 1e6 / count
-	v[cpu] = v[user] + v[system]
-	if took.peak > 0 {
-		v[peak] = float64(took.peak) / (1 << 20)
+	if after <= before {
+		return nil, fmt.Errorf("the server counted no request: %s", firstLine(output))
+	}
+	v.account(after-before, took)
+	if v[rate] = perSecond; known {
+		v[foreign] = share
 	}
 	return v, nil
+}
+
+// account is what a process took for the requests that the server counted.
+func (r reading) account(count float64, took usage) {
+	r[served] = count
+	r[user] = took.user.Seconds() * 1e6 / count
+	r[system] = took.system.Seconds() * 1e6 / count
+	r[cpu] = r[user] + r[system]
+	if took.peak > 0 {
+		r[peak] = float64(took.peak) / (1 << 20)
+	}
+}
+
+// watchOthers begins to watch what programs beside the server and a generator take. The
+// function it returns ends that, given the generator's use, and tells it in % of one CPU;
+// or that it is not known.
+func (s *server) watchOthers() func(generator usage) (percent float64, known bool) {
+	began, all, own := time.Now(), busy(), cpuOf(s.cmd.Process.Pid)
+	return func(generator usage) (float64, bool) {
+		if all == 0 || !s.alone {
+			return 0, false
+		}
+		rest := busy() - all - (cpuOf(s.cmd.Process.Pid) - own) - generator.user - generator.system
+		return max(0, 100*rest.Seconds()/time.Since(began).Seconds()), true // ticks are coarse
+	}
 }
 
 // rate is what the server counts a second between two instants inside a load.

@@ -44,6 +44,9 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	}
 	name, rest := args[0], args[1:]
 	if v, found := find(name); found {
+		if len(rest) == 1 && (rest[0] == "-h" || rest[0] == "--help") {
+			return s.help(v.name)
+		}
 		return v.run(s, rest)
 	}
 	if strings.HasPrefix(name, "-") || strings.ContainsAny(name, ":/.") {

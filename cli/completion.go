@@ -10,8 +10,6 @@ import (
 // completion is dyno completion.
 func completion(s streams, args []string) int {
 	switch strings.Join(args, " ") {
-	case "-h", "--help":
-		return s.help("completion")
 	case "bash":
 		bashCompletion(s.out)
 	case "zsh":

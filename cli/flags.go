@@ -35,10 +35,10 @@ func (f *runFlags) loadGroup() group {
 	return group{"Load", []option{
 		{"connections", "c", "N", "connections, of all threads together (50)", into(&p.Connections, parseInt)},
 		{"duration", "d", "D", "how long to measure (10s)", seconds(&p.Duration)},
-		{"requests", "n", "N", "send exactly N, instead of for a time; with -d, whichever is first",
+		{"requests", "n", "N", "send exactly N, not for a time; with -d, whichever is first",
 			into(&p.Requested, parseCount)},
-		{"rate", "R", "N", "requests a second in all, due at even intervals whatever the server does;\n" +
-			"without it, a connection sends its next when it has its answer", into(&p.Rate, parseRate)},
+		{"rate", "R", "N", "requests a second in all, at even intervals whatever the server\n" +
+			"does; without it, a connection sends when it has its answer", into(&p.Rate, parseRate)},
 		{"warmup", "", "D", "load so long before measuring (0s)", seconds(&p.Warmup)},
 		{"drain", "", "D", "wait so long at the end for what is under way (2s)", seconds(&p.Drain)},
 		{"timeout", "", "D", "for an exchange, from when it was sent (10s)", seconds(&p.Timeout)},

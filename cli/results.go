@@ -190,16 +190,9 @@ func list(w io.Writer, all []result.Summary) error {
 
 // schema is dyno schema: what checks a result of another's making.
 func schema(s streams, args []string) int {
-	var f helpFlag
-	p := parse(args, f.groups())
-	if f.help {
-		return s.help("schema")
-	}
-	if len(p.words) != 1 || p.words[0] != "result" {
-		p.faults = append(p.faults, fmt.Errorf("%q has no schema; there is one of: result", p.words))
-	}
-	if len(p.faults) > 0 {
-		return s.refuse("schema", p.faults)
+	if len(args) != 1 || args[0] != "result" {
+		return s.refuse("schema", []error{fmt.Errorf("%q has no schema; there is one of: result",
+			strings.Join(args, " "))})
 	}
 	_, err := s.out.Write(result.Schema)
 	return s.wrote(err)

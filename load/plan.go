@@ -177,7 +177,8 @@ func (p *Plan) Check() error {
 		"%d exchanges cannot be under way on a connection that carries %d", p.Pipeline, p.Reconnect)
 	flaw(p.Target.Host == "" && p.Target.Unix == "", "URL", "has no host")
 	flaw(len(p.Requests) == 0, "--requests-file", "has no request")
-	flaw((p.TLS.CertFile == "") != (p.TLS.KeyFile == ""), "--cert", "needs --key, and --key needs --cert")
+	flaw((p.TLS.CertFile == "") != (p.TLS.KeyFile == ""), "--cert",
+		"needs --key, and --key needs --cert")
 	flaw(!p.Target.TLS && p.TLS != TLS{}, "--insecure, --cacert, --cert, --key, --sni",
 		"say how TLS is done, and %s is without TLS", p.Target.URL)
 	for _, s := range p.Expect {

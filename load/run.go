@@ -70,7 +70,8 @@ func (r *run) prepare() error {
 		}
 	}
 	if kind := r.plan.Ring; kind != "auto" && !slices.Contains(ring.Kinds, kind) {
-		err = errors.Join(err, Flaw{"--ring", fmt.Sprintf("this platform has no %q; it has %v", kind, ring.Kinds)})
+		err = errors.Join(err, Flaw{"--ring",
+			fmt.Sprintf("this platform has no %q; it has %v", kind, ring.Kinds)})
 	}
 	r.cpus, more = usableCPUs(r.plan.CPUs)
 	err = errors.Join(err, more)
@@ -117,7 +118,8 @@ func (r *run) unresolved(ctx context.Context, err error) *Result {
 	}
 	r.result.Tally = newTally()
 	r.result.Total = metric.NewSnapshot()
-	r.result.Failures = []Failure{{Phase: DNS, Kind: kind, Address: r.plan.Target.Host, Detail: detail, Count: 1}}
+	r.result.Failures = []Failure{{
+		Phase: DNS, Kind: kind, Address: r.plan.Target.Host, Detail: detail, Count: 1}}
 	r.result.Cause = "dns: " + detail
 	return r.result
 }

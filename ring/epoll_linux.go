@@ -47,7 +47,7 @@ type epoll struct {
 	open         []int32 // the sockets a sweep looks at
 	sweeping     bool
 	cursor       int // in open
-	polls, hits  int // of this sweep
+	polls, hits  int // of this turn: sockets asked, answers taken
 	strays       int
 	missCost     int64 // of a poll that finds nothing, in ns
 	idle         int64
@@ -307,7 +307,7 @@ func (r *epoll) Wait(deadline int64) error {
 // worthSweeping looks back at the last turn.
 func (r *epoll) worthSweeping() bool {
 	if !r.sweeping {
-		return r.got >= sweepMin && r.got*sweepShare >= len(r.open)
+		return r.hits >= sweepMin && r.hits*sweepShare >= len(r.open)
 	}
 	r.idle += int64(r.polls-r.hits) * r.missCost
 	return r.hits > 0 && r.hits*sweepShare >= r.polls
@@ -453,6 +453,7 @@ func (r *epoll) received(fd int, s *socket, step *int) (Completion, bool) {
 			*step++
 		}
 		s.hope = partial
+		r.hits++
 		return Completion{Op: Received, User: s.user, Data: r.scratch[:n]}, true
 	case errno == syscall.EAGAIN:
 		*step++
@@ -478,7 +479,6 @@ func (r *epoll) sweep() (Completion, bool) {
 		}
 		r.polls++
 		if c, ok := r.received(fd, s, &r.cursor); ok {
-			r.hits++
 			return c, true
 		}
 		if s.hope != awaited {

@@ -1,10 +1,11 @@
 package ring
 
 import (
-	"io"
 	"net"
 	"os"
 	"runtime"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -102,8 +103,8 @@ func (b *bench) answer(i int, s string) {
 	}
 }
 
-// round has all the peers but the first few answer, and takes the answers.
-func (b *bench) round(from int) {
+// round has all the peers but the first few answer, and takes all answers.
+func (b *bench) round(from int) map[uint64]string {
 	b.t.Helper()
 	for i := from; i < len(b.fds); i++ {
 		b.send(i)
@@ -115,6 +116,7 @@ func (b *bench) round(from int) {
 			b.t.Fatalf("%d answers taken in this turn, not that of %d", len(got), i)
 		}
 	}
+	return got
 }
 
 // blocks fails unless the ring soon has nothing to do but to wait.
@@ -197,8 +199,8 @@ func TestPieces(t *testing.T) {
 	b.round(0)
 	b.send(0)
 	b.answer(0, "piece")
-	if got := b.turn(0); got[0] != "piece" {
-		t.Fatalf("took %v", got)
+	if got := b.round(1); got[0] != "piece" {
+		t.Fatalf("took %q", got[0])
 	}
 	for range partial {
 		b.round(1)
@@ -212,12 +214,8 @@ func TestPieces(t *testing.T) {
 	}
 	for range 3 {
 		b.answer(0, "rest")
-		for i := 1; i < 64; i++ {
-			b.send(i)
-			b.answer(i, "a")
-		}
-		if got := b.turn(0); got[0] != "rest" || len(got) != 64 || !b.r.sweeping {
-			t.Fatalf("sweeping %v, took %q of it and %d others", b.r.sweeping, got[0], len(got)-1)
+		if got := b.round(1); got[0] != "rest" || !b.r.sweeping {
+			t.Fatalf("sweeping %v, took %q", b.r.sweeping, got[0])
 		}
 		for range partial {
 			b.round(1)
@@ -227,7 +225,7 @@ func TestPieces(t *testing.T) {
 	b.wait(0)
 	ended := 0
 	for c, ok := b.r.Next(); ok; c, ok = b.r.Next() {
-		if c.User == 0 && c.Err == io.EOF {
+		if c.User == 0 && c.Err == syscall.ECONNRESET { // it had not read all
 			ended++
 		}
 	}
@@ -399,10 +397,18 @@ func count(t *testing.T, kind string, times int) {
 	}
 }
 
+// openFiles counts sockets and epolls. Package net keeps pipes for io.Copy.
 func openFiles(t *testing.T) int {
-	d, err := os.ReadDir("/proc/self/fd")
+	files, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		t.Skip(err)
 	}
-	return len(d)
+	n := 0
+	for _, f := range files {
+		what, _ := os.Readlink("/proc/self/fd/" + f.Name())
+		if strings.HasPrefix(what, "socket:") || strings.HasPrefix(what, "anon_inode:") {
+			n++
+		}
+	}
+	return n
 }

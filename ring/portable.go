@@ -14,6 +14,10 @@ import (
 // of them, unlike with epoll, so ten thousand connections hold 160 MiB.
 const pieceSize = 16 << 10
 
+// farewellMax is how much a peer may say after a gentle close, such as that TLS
+// is over, before it is taken for one that will not close.
+const farewellMax = 64 << 10
+
 // portable is package net, turned into completions. A connection has a
 // goroutine that dials and then reads, and during a Send one that writes. They
 // queue what has happened; the worker takes the whole queue once a turn.
@@ -197,6 +201,7 @@ func (s *stream) serve(to Addr) {
 // overwritten even if the user has closed the connection since.
 func (s *stream) receive() {
 	buf := make([]byte, pieceSize)
+	farewell := 0
 	for {
 		n, err := s.conn.Read(buf)
 		if n > 0 && s.post(Completion{Op: Received, Data: buf[:n]}) {
@@ -205,6 +210,8 @@ func (s *stream) receive() {
 			case <-s.life.Done():
 				return
 			}
+		} else if farewell += n; farewell > farewellMax {
+			err = net.ErrClosed
 		}
 		if err != nil {
 			s.end(err)

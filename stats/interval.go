@@ -59,9 +59,9 @@ func HodgesLehmann(x []float64, level float64) (Interval, error) {
 }
 
 // PairedRatio estimates by which factor a exceeds b, where a[i] and b[i] were measured as a
-// pair: the Hodges–Lehmann estimate and interval of ln(a[i]/b[i]), turned back by exp. So
-// the ratio of b to a is exactly the inverse, and one wild pair does not move it. All values
-// must be above 0 and there must be as many of a as of b.
+// pair: the Hodges-Lehmann estimate and interval of ln(a[i]/b[i]), turned back by exp. So
+// the ratio of b to a is the inverse, and one wild pair hardly moves it. All values must be
+// above 0 and there must be as many of a as of b.
 func PairedRatio(a, b []float64, level float64) (Interval, error) {
 	if len(a) != len(b) {
 		return Interval{}, fmt.Errorf("pairs of %d and %d values", len(a), len(b))

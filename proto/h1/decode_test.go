@@ -131,6 +131,8 @@ var conversations = []struct {
 	{"chunk line without end", "", chunked + "1;" + strings.Repeat("x", maxSize), "200 oversized"},
 	{"trailers without end", "", chunked + "0\r\n" + strings.Repeat("A: b\r\n", maxTrailer/6+1),
 		"200 oversized"},
+	{"trailers too long by their end", "",
+		chunked + "0\r\n" + strings.Repeat("A: bcd\r\n", maxTrailer/8) + "\r\n", "200 oversized"},
 
 	// Interim responses.
 	{"100", "", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
@@ -229,7 +231,7 @@ func TestContract(t *testing.T) {
 		{"length", Options{}, get, small, false, []proto.Event{head(200), done(12)}},
 		{"chunked", Options{}, get,
 			chunked + "5;x=y\r\nhello\r\n10\r\n0123456789abcdef\r\n0\r\nA: b\r\n\r\n", false,
-			 []proto.Event{head(200), done(21)}},
+			[]proto.Event{head(200), done(21)}},
 		{"interim", Options{}, get,
 			"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 404 No\r\nContent-Length:0\r\n\r\n",
 			false, []proto.Event{head(404), done(0)}},

@@ -140,7 +140,10 @@ func drive(t testing.TB, c proto.Codec, nc net.Conn, requests, chunk int) (s see
 			out = c.Encode(out, 0, uint32(sent))
 			sent++
 		}
-		if out = c.Flush(out); len(out) > 0 {
+		if out = c.Flush(out); len(out) > piece+4096 {
+			t.Errorf("%d bytes at once", len(out))
+		}
+		if len(out) > 0 {
 			nc.Write(out) // if it fails, so will Read
 			continue
 		}

@@ -229,6 +229,9 @@ func TestBadRecords(t *testing.T) {
 		if !errors.As(last.Err, &f) || f.Kind != tc.kind {
 			t.Errorf("%s: %+v", name, last)
 		}
+		if inner := c.(*codec).inner; inner.Room() != 0 {
+			t.Errorf("%s: what is inside was not told of the end", name)
+		}
 	}
 }
 

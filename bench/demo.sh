@@ -1,0 +1,17 @@
+#!/bin/sh
+# demo.sh DYNO: starts dyno target on a free port, loads it, prints the report.
+set -eu
+dyno=$1
+log=$(mktemp)
+"$dyno" target --listen 127.0.0.1:0 >"$log" &
+server=$!
+trap 'kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; cat "$log"; rm -f "$log"' EXIT
+url=
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	url=$(sed -n 's/^listening on //p' "$log")
+	[ -n "$url" ] && break
+	sleep 0.1
+done
+[ -n "$url" ] || { echo "demo: the server did not start" >&2; exit 1; }
+echo "\$ dyno run -c 100 -d 5s --warmup 1s $url"
+"$dyno" run -c 100 -d 5s --warmup 1s "$url"

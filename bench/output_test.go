@@ -1,0 +1,106 @@
+package main
+
+import (
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func near(a, b float64) bool { return math.Abs(a-b) <= 1e-4*max(1, math.Abs(b)) }
+
+// The files in testdata are what the tools printed here, with faults of the server and
+// without.
+func TestOutputs(t *testing.T) {
+	for _, c := range []struct {
+		file string
+		read func([]byte) (reading, error)
+		want reading
+	}{
+		{"wrk.txt", readWrk, reading{failed: 0, latencyMean: 0.0639, latencyP99: 0.143}},
+		{"wrk-errors.txt", readWrk,
+			reading{failed: 410 + 6697, latencyMean: 1.05, latencyP99: 20.48}},
+		{"ab.txt", readAB, reading{failed: 0}},
+		{"ab-errors.txt", readAB, reading{failed: 2520 + 980}},
+		{"h2load.txt", readH2load, reading{failed: 0}},
+		{"h2load-errors.txt", readH2load, reading{failed: 160}},
+		{"dyno.json", readDyno, reading{failed: 0, sent: 500, connServed: 5,
+			lagP99: 3700.735, lagMax: 9700.164,
+			latencyMean: 0.311823, latencyP99: 7.262207, serviceMean: 0.16007}},
+		{"pacer.json", readPacer, reading{failed: 0, sent: 500,
+			lagP50: 36.231, lagP99: 438.733, lagMax: 2505.528,
+			latencyMean: 0.145293, latencyP99: 1.36658, serviceMean: 0.091956}},
+	} {
+		output, err := os.ReadFile(filepath.Join("testdata", c.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := c.read(output)
+		if err != nil {
+			t.Fatalf("%s: %v", c.file, err)
+		}
+		if !maps.EqualFunc(got, c.want, near) {
+			t.Errorf("%s: got %v, want %v", c.file, got, c.want)
+		}
+	}
+}
+
+func TestNoOutput(t *testing.T) {
+	for _, c := range []struct {
+		read         func([]byte) (reading, error)
+		output, want string
+	}{
+		{readWrk, "unable to connect\nagain", "wrk's output has no total: unable to connect"},
+		{readAB, "", "ab's output has no total"},
+		{readH2load, "\n\n usage\n", "h2load's output has no total: usage"},
+		{readDyno, "connected", "dyno's --json: invalid character"},
+		{readDyno, `{"format":"dyno.result/2"}`, `format "dyno.result/2"`},
+		{readPacer, `{"lag_p99_us":1}`, "does not say how many"},
+		{readPacer, ``, "the pacer's output: unexpected end"},
+	} {
+		got, err := c.read([]byte(c.output))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: got %v, %v, want the error %q", c.output, got, err, c.want)
+		}
+	}
+}
+
+// What a tool did not measure is absent, not 0.
+func TestAbsent(t *testing.T) {
+	got, err := readDyno([]byte(`{"format":"dyno.result/1","errors":[{"count":3},{"count":4}]}`))
+	if want := (reading{failed: 7}); err != nil || !maps.Equal(got, want) {
+		t.Errorf("got %v, %v, want %v", got, err, want)
+	}
+}
+
+func FuzzOutputs(f *testing.F) {
+	files, err := filepath.Glob("testdata/*.*")
+	if err != nil || len(files) == 0 {
+		f.Fatal("no testdata: ", err)
+	}
+	for _, name := range files {
+		output, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(output)
+	}
+	f.Fuzz(func(t *testing.T, output []byte) {
+		for _, x := range tools {
+			if x.read == nil {
+				continue
+			}
+			got, err := x.read(output)
+			if (got == nil) != (err != nil) {
+				t.Fatalf("%s: got %v and %v", x.name, got, err)
+			}
+			for m, v := range got {
+				if math.IsNaN(v) {
+					t.Errorf("%s: %s is no number", x.name, m)
+				}
+			}
+		}
+	})
+}

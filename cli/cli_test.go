@@ -1,0 +1,325 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain makes this program dyno when it is started under that name.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"dyno": func() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+	})
+}
+
+// TestScripts is the contract of the command line: a file for each behaviour.
+// Besides what testscript has, a script has a server at $URL and $TLSURL, whose
+// certificate $CA verifies, and which answers with the status that the path
+// /status/N names and with the request's body; $CLOSED, where nothing listens;
+// and these commands:
+//
+//	exits CODE dyno ...   runs dyno, which must exit with that code
+//	served N              fails unless the server counted N requests since last asked
+//	appears FILE          waits until there is such a file
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:   "testdata/script",
+		Setup: setup,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "served": served, "appears": appears,
+		},
+	})
+}
+
+// shortly has the race detector, in a dyno that has it, wait for less than a
+// second before it exits.
+const shortly = "atexit_sleep_ms=20"
+
+type counterKey struct{}
+
+func setup(env *testscript.Env) error {
+	served := new(atomic.Int64)
+	handler := answer(served)
+	plain, secure := httptest.NewServer(handler), httptest.NewUnstartedServer(handler)
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0) // scripts refuse its certificate
+	secure.StartTLS()
+	env.Defer(func() {
+		plain.Close()
+		secure.Close()
+	})
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	if err := closed.Close(); err != nil {
+		return err
+	}
+	ca := filepath.Join(env.WorkDir, "ca.pem")
+	block := pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}
+	if err := os.WriteFile(ca, pem.EncodeToMemory(&block), 0o600); err != nil {
+		return err
+	}
+	env.Values[counterKey{}] = served
+	env.Setenv("URL", plain.URL)
+	env.Setenv("ADDR", plain.Listener.Addr().String())
+	env.Setenv("TLSURL", secure.URL)
+	env.Setenv("CA", ca)
+	env.Setenv("CLOSED", closed.Addr().String())
+	env.Setenv("GORACE", shortly)
+	env.Setenv("DYNO_HOME", filepath.Join(env.WorkDir, "home"))
+	return nil
+}
+
+// answer is a server that counts what it serves.
+func answer(served *atomic.Int64) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		served.Add(1)
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		if n, found := strings.CutPrefix(r.URL.Path, "/status/"); found {
+			status, err := strconv.Atoi(n)
+			if err != nil {
+				status = http.StatusBadRequest
+			}
+			w.WriteHeader(status)
+		}
+		w.Write(append(body, "hello, world"...))
+	})
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND ...")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	code := 0
+	if exit, is := errors.AsType[*exec.ExitError](err); is {
+		code = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if fmt.Sprint(code) != args[0] {
+		ts.Fatalf("%q exits with %d, not %s", args[1:], code, args[0])
+	}
+}
+
+func served(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: served N")
+	}
+	if n := ts.Value(counterKey{}).(*atomic.Int64).Swap(0); fmt.Sprint(n) != args[0] {
+		ts.Fatalf("the server counted %d requests, not %s", n, args[0])
+	}
+}
+
+func appears(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: appears FILE")
+	}
+	for range 1000 {
+		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	ts.Fatalf("%s does not appear", args[0])
+}
+
+// shell is a command line as a shell reads it, in dir.
+func shell(t *testing.T, dir, line string) *exec.Cmd {
+	t.Helper()
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("examples are for a POSIX shell, and there is none: ", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	t.Cleanup(cancel)
+	c := exec.CommandContext(ctx, sh, "-c", "exec "+line)
+	c.Dir = dir
+	c.Env = append(os.Environ(), "GORACE="+shortly, "DYNO_HOME="+filepath.Join(dir, "home"))
+	return c
+}
+
+// Every example in the help does what it says, against a server of ours and
+// for a shorter time: of a flag given twice the last counts.
+func TestExamples(t *testing.T) {
+	dir := t.TempDir()
+	server := httptest.NewServer(answer(new(atomic.Int64)))
+	defer server.Close()
+	mix := `{"url": "/a", "weight": 3}` + "\n" + `{"url": "/b", "body": "x"}` + "\n"
+	if err := os.WriteFile(filepath.Join(dir, "mix.jsonl"), []byte(mix), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	url := server.URL + "/"
+	for _, name := range []string{"before.json", "after.json"} {
+		if out, err := shell(t, dir, "dyno -d 100ms --json "+name+" "+url).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	for _, v := range verbs() {
+		for _, example := range v.examples {
+			line := strings.ReplaceAll(example, "http://127.0.0.1:8080", server.URL)
+			t.Run(example, func(t *testing.T) {
+				switch v.name {
+				case "target":
+					tryTarget(t, dir, line)
+				case "run":
+					try(t, dir, line+" -d 200ms --warmup 50ms", url)
+				default:
+					try(t, dir, line, "")
+				}
+			})
+		}
+	}
+}
+
+// try runs a line, which must succeed and say something, with want in it.
+func try(t *testing.T, dir, line, want string) {
+	t.Helper()
+	c := shell(t, dir, line)
+	var errs bytes.Buffer
+	c.Stderr = &errs
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", line, err, errs.Bytes())
+	}
+	if _, file, writes := strings.Cut(line, " -o "); writes {
+		if out, err = os.ReadFile(filepath.Join(dir, file)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(out) == 0 || !strings.Contains(string(out), strings.TrimSuffix(want, "/")) {
+		t.Errorf("%s: prints %q, and not %q", line, out, want)
+	}
+}
+
+// tryTarget starts a server, asks it once, and ends it.
+func tryTarget(t *testing.T, dir, line string) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no SIGTERM to end a server with")
+	}
+	c := shell(t, dir, line+" --listen 127.0.0.1:0")
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	lines.Scan()
+	url, found := strings.CutPrefix(lines.Text(), "listening on ")
+	if !found {
+		t.Fatalf("the first line is %q", lines.Text())
+	}
+	response, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		t.Errorf("status %d", response.StatusCode)
+	}
+	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	lines.Scan()
+	if got, want := lines.Text(), "served 1 requests on 1 connections"; got != want {
+		t.Errorf("the last line is %q, want %q", got, want)
+	}
+	if err := c.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A run that is interrupted reports what it measured until then.
+func TestInterrupted(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no signal to send to another process")
+	}
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		asked := make(chan struct{}, 1)
+		served := new(atomic.Int64)
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if served.Add(1) == 100 {
+				asked <- struct{}{}
+			}
+		}))
+		c := shell(t, t.TempDir(), "dyno -d 1h -c 3 --drain 0 "+server.URL)
+		var out bytes.Buffer
+		c.Stdout = &out
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		<-asked
+		if err := c.Process.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+		err := c.Wait()
+		if exit, is := errors.AsType[*exec.ExitError](err); !is || exit.ExitCode() != exitInterrupted {
+			t.Errorf("%v: %v, want exit status 130", sig, err)
+		}
+		if !strings.Contains(out.String(), "requests") || !strings.Contains(out.String(), "p99") {
+			t.Errorf("%v: no report: %q", sig, out.String())
+		}
+		server.Close()
+	}
+}
+
+// What goes wrong in dyno itself is said to be that.
+func TestFault(t *testing.T) {
+	var out, errs bytes.Buffer
+	code := Main([]string{"run", "--urls", "-", "http://127.0.0.1:1/"}, broken{}, &out, &errs)
+	if code != exitFault || !strings.Contains(errs.String(), "dyno: a broken reader\n"+
+		"This is a fault of dyno") || !strings.Contains(errs.String(), "cli_test.go") {
+		t.Errorf("code %d, %s", code, errs.String())
+	}
+}
+
+// broken is a reader with a fault.
+type broken struct{}
+
+func (broken) Read([]byte) (int, error) { panic("a broken reader") }
+
+// Flags, like everything in the help, fit a terminal.
+func TestHelpFits(t *testing.T) {
+	for _, v := range verbs() {
+		var out bytes.Buffer
+		if code := Main([]string{"help", v.name}, nil, &out, io.Discard); code != exitOK {
+			t.Errorf("help %s exits with %d", v.name, code)
+		}
+		for line := range strings.Lines(out.String()) {
+			if n := len([]rune(line)) - 1; n > 100 {
+				t.Errorf("help %s: %d columns: %s", v.name, n, line)
+			}
+		}
+		var same bytes.Buffer
+		Main([]string{v.name, "--help"}, nil, &same, io.Discard)
+		if !bytes.Equal(out.Bytes(), same.Bytes()) {
+			t.Errorf("dyno help %s and dyno %s --help differ", v.name, v.name)
+		}
+	}
+}

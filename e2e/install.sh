@@ -1,0 +1,49 @@
+#!/bin/sh
+# Installs the servers and peers that tests and benchmarks meet, from the
+# distribution's own packages: on Debian and Ubuntu, as root. Elsewhere it says
+# what to install, and that is not a failure: a test that misses one is skipped
+# and says so. It can be run again at any time, and then does what is missing.
+set -eu
+
+PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
+
+# command:package
+wanted='nginx:nginx apache2:apache2 php:php-cli node:nodejs caddy:caddy
+python3:python3 wrk:wrk ab:apache2-utils h2load:nghttp2-client ip:iproute2'
+
+missing=
+for w in $wanted; do
+	command -v "${w%%:*}" >/dev/null 2>&1 || missing="$missing ${w#*:}"
+done
+if [ -z "$missing" ]; then
+	echo "every server and peer is installed"
+	exit 0
+fi
+if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then
+	echo "please install:$missing"
+	echo "on Debian or Ubuntu: sudo apt-get install --no-install-recommends$missing"
+	exit 0
+fi
+
+# Packages of servers start them, on ports that are not ours to take.
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+	trap 'rm -f "$policy"' EXIT
+	trap 'exit 1' HUP INT TERM
+	printf '#!/bin/sh\nexit 101\n' >"$policy"
+	chmod 755 "$policy"
+fi
+
+export DEBIAN_FRONTEND=noninteractive
+install() { apt-get install -y -q --no-install-recommends "$@"; }
+
+apt-get update -q || echo "the package lists could not be renewed; going on with those there are"
+# shellcheck disable=SC2086 # words, on purpose
+if ! install $missing; then
+	echo "not all of:$missing can be had at once; trying one after the other"
+	failed=
+	for p in $missing; do
+		install "$p" || failed="$failed $p"
+	done
+	[ -z "$failed" ] || echo "could not install:$failed; tests of these will be skipped"
+fi

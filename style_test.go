@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// The countable half of STYLE.md.
+const (
+	functionMax  = 60  // lines
+	fileMax      = 500 // lines, tests apart
+	lineMax      = 100 // characters
+	interfaceMax = 8   // methods
+)
+
+// exceptions are places that may break a rule, with the reason.
+var exceptions = map[string]string{}
+
+// sources are the Go files of the repository.
+func sources(t *testing.T) (files []string) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "node_modules" || len(d.Name()) > 1 && d.Name()[0] == '.'):
+			return filepath.SkipDir
+		case strings.HasSuffix(path, ".go"):
+			files = append(files, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestStyle(t *testing.T) {
+	unfinished := regexp.MustCompile(`\b(TODO|FIXME|XXX|HACK)\b`)
+	for _, path := range sources(t) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		test := strings.HasSuffix(path, "_test.go")
+		complain := func(at token.Position, format string, args ...any) {
+			if exceptions[path] == "" {
+				t.Errorf("%s:%d: "+format, append([]any{path, at.Line}, args...)...)
+			}
+		}
+		lines := bytes.Split(text, []byte("\n"))
+		if len(lines)-1 > fileMax && !test {
+			complain(token.Position{Line: len(lines)}, "%d lines, at most %d: has it outgrown its name?", len(lines)-1, fileMax)
+		}
+		for i, line := range lines {
+			at := token.Position{Line: i + 1}
+			if n := utf8.RuneCount(line); n > lineMax && !test {
+				complain(at, "%d characters, at most %d", n, lineMax)
+			}
+			if unfinished.Match(line) && path != "style_test.go" {
+				complain(at, "unfinished by its own words")
+			}
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, text, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !test {
+			checkDeclarations(set, file, complain)
+		}
+	}
+}
+
+func checkDeclarations(set *token.FileSet, file *ast.File, complain func(token.Position, string, ...any)) {
+	if name := file.Name.Name; name == "util" || name == "common" || name == "lib" || name == "core" {
+		complain(set.Position(file.Pos()), "a package named %s says nothing", name)
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			at, end := set.Position(n.Pos()), set.Position(n.End())
+			if lines := end.Line - at.Line + 1; lines > functionMax {
+				complain(at, "%s has %d lines, at most %d", n.Name.Name, lines, functionMax)
+			}
+			if n.Name.Name == "init" && n.Recv == nil {
+				complain(at, "no init functions")
+			}
+			if n.Doc == nil && n.Name.IsExported() && exportedReceiver(n) && !conventional[n.Name.Name] {
+				complain(at, "%s has no doc comment", n.Name.Name)
+			}
+		case *ast.InterfaceType:
+			if m := n.Methods.NumFields(); m > interfaceMax {
+				complain(set.Position(n.Pos()), "an interface of %d methods, at most %d", m, interfaceMax)
+			}
+		}
+		return true
+	})
+}
+
+// conventional are methods whose contract is that of a well-known interface.
+var conventional = map[string]bool{
+	"String": true, "Error": true, "Unwrap": true, "Close": true, "Read": true, "Write": true,
+	"Len": true, "Less": true, "Swap": true, "Push": true, "Pop": true, "Set": true, "Type": true,
+}
+
+func exportedReceiver(f *ast.FuncDecl) bool {
+	if f.Recv == nil {
+		return true
+	}
+	typ := f.Recv.List[0].Type
+	if star, is := typ.(*ast.StarExpr); is {
+		typ = star.X
+	}
+	name, is := typ.(*ast.Ident)
+	return is && name.IsExported()
+}
+
+// Every package says what it is for.
+func TestPackageComments(t *testing.T) {
+	documented := map[string]bool{}
+	for _, path := range sources(t) {
+		dir := filepath.Dir(path)
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.PackageClauseOnly|parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		documented[dir] = documented[dir] || file.Doc != nil
+	}
+	for dir, has := range documented {
+		if !has {
+			t.Errorf("%s has no package comment", dir)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+//go:build amd64 || arm64
+
+package target
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestLoopAllocatesNothing(t *testing.T) {
+	for _, service := range []string{"", "constant:1ns"} {
+		config := fixed()
+		config.Service = service
+		c := dial(t, serve(t, config))
+		request, answer := []byte(get), make([]byte, len(keep))
+		n := testing.AllocsPerRun(2000, func() {
+			c.Write(request)
+			io.ReadFull(c, answer)
+		})
+		if n > 0 {
+			t.Errorf("service %q: %v allocations a request", service, n)
+		}
+	}
+}
+
+// TestLoopsShare checks that every loop has its part of the connections.
+func TestLoopsShare(t *testing.T) {
+	config := fixed()
+	config.Workers = 3
+	s := serve(t, config)
+	for range 100 {
+		c := dial(t, s)
+		fmt.Fprint(c, getLast)
+		readAll(t, c)
+	}
+	for i := range s.site.counts {
+		if s.site.counts[i].requests.Load() == 0 {
+			t.Errorf("loop %d served nothing", i)
+		}
+	}
+}
+
+func TestJobs(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var queue jobs
+	for i := range uint64(1000) {
+		queue.push(job{end: random.Int64N(50), order: i})
+		if i%3 == 2 {
+			queue.pop()
+		}
+	}
+	for last := (job{end: -1}); len(queue) > 0; {
+		next := queue.pop()
+		if next.end < last.end || next.end == last.end && next.order < last.order {
+			t.Fatalf("%+v came after %+v", next, last)
+		}
+		last = next
+	}
+}
+
+// TestWaits checks both ways of waiting, one of which needs a recent kernel.
+func TestWaits(t *testing.T) {
+	type wait func(int, []syscall.EpollEvent, time.Duration) (int, error)
+	for name, wait := range map[string]wait{"nanoseconds": waitFor, "milliseconds": waitMillis} {
+		ep, err := syscall.EpollCreate1(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer syscall.Close(ep)
+		event, err := newEvent()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer syscall.Close(event)
+		ev := syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: 7}
+		if err := syscall.EpollCtl(ep, syscall.EPOLL_CTL_ADD, event, &ev); err != nil {
+			t.Fatal(err)
+		}
+		events := make([]syscall.EpollEvent, 4)
+		begin := time.Now()
+		if n, err := wait(ep, events, 1500*time.Microsecond); n != 0 || err != nil {
+			t.Errorf("%s: %d events, %v", name, n, err)
+		}
+		if d := time.Since(begin); d < 1500*time.Microsecond {
+			t.Errorf("%s: waited only %v", name, d)
+		}
+		if err := ring(event); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := wait(ep, events, -1); n != 1 || events[0].Fd != 7 || err != nil {
+			t.Errorf("%s: %d events, %v", name, n, err)
+		}
+	}
+}

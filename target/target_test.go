@@ -1,0 +1,522 @@
+package target
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// both runs a test on both implementations.
+func both(t *testing.T, test func(t *testing.T, portable bool)) {
+	t.Run("native", func(t *testing.T) { test(t, false) })
+	t.Run("portable", func(t *testing.T) { test(t, true) })
+}
+
+// start starts a server. What it returns stops it, and gives Serve's error.
+func start(t *testing.T, c Config) (*Server, func() error) {
+	t.Helper()
+	s, err := Listen(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error)
+	go func() { done <- s.Serve(ctx) }()
+	stop := sync.OnceValue(func() error {
+		cancel()
+		return <-done
+	})
+	t.Cleanup(func() { stop() })
+	return s, stop
+}
+
+func serve(t *testing.T, c Config) *Server {
+	t.Helper()
+	s, _ := start(t, c)
+	return s
+}
+
+// dial connects to s, for not too long.
+func dial(t *testing.T, s *Server) net.Conn {
+	t.Helper()
+	c, err := net.Dial(s.Addr().Network(), s.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	c.SetDeadline(time.Now().Add(20 * time.Second))
+	return c
+}
+
+// readAll reads until the server closes. A reset connection fails the test.
+func readAll(t *testing.T, c net.Conn) string {
+	t.Helper()
+	b, err := io.ReadAll(c)
+	if err != nil {
+		t.Fatalf("after %d bytes: %v", len(b), err)
+	}
+	return string(b)
+}
+
+func TestExchanges(t *testing.T) {
+	both(t, func(t *testing.T, portable bool) {
+		config := fixed()
+		config.Portable = portable
+		s := serve(t, config)
+		for _, e := range exchanges {
+			t.Run(e.name, func(t *testing.T) {
+				c := dial(t, s)
+				c.Write([]byte(e.send))
+				if got := readAll(t, c); got != e.want {
+					t.Errorf("at once:\n%q\nwant\n%q", got, e.want)
+				}
+				if len(e.send) > 500 {
+					return
+				}
+				c = dial(t, s)
+				go func() {
+					for i := range len(e.send) {
+						c.Write([]byte(e.send[i : i+1]))
+					}
+				}()
+				if got := readAll(t, c); got != e.want {
+					t.Errorf("byte by byte:\n%q\nwant\n%q", got, e.want)
+				}
+			})
+		}
+	})
+}
+
+// TestExpect sends the body only when told to.
+func TestExpect(t *testing.T) {
+	both(t, func(t *testing.T, portable bool) {
+		config := fixed()
+		config.Portable = portable
+		c := dial(t, serve(t, config))
+		fmt.Fprint(c, post+"Expect: 100-continue\r\nContent-Length: 3\r\n"+
+			"Connection: close\r\n\r\n")
+		got := make([]byte, len(interim))
+		if _, err := io.ReadFull(c, got); err != nil || string(got) != interim {
+			t.Fatalf("%q, %v", got, err)
+		}
+		fmt.Fprint(c, "abc")
+		if got := readAll(t, c); got != last {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+// TestHalfClose checks that who closes its half is still answered.
+func TestHalfClose(t *testing.T) {
+	both(t, func(t *testing.T, portable bool) {
+		config := fixed()
+		config.Portable = portable
+		config.Service = "constant:1ms"
+		c := dial(t, serve(t, config))
+		fmt.Fprint(c, get+get)
+		c.(*net.TCPConn).CloseWrite()
+		if got := readAll(t, c); got != keep+keep {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+func TestNetHTTP(t *testing.T) {
+	both(t, func(t *testing.T, portable bool) {
+		s := serve(t, Config{Addr: "127.0.0.1:0", Body: 12, Workers: 2, Portable: portable})
+		const clients, requests = 8, 50
+		var dials atomic.Int64
+		transport := &http.Transport{
+			MaxIdleConnsPerHost: clients,
+			DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+				dials.Add(1)
+				return (&net.Dialer{}).DialContext(ctx, network, addr)
+			},
+		}
+		defer transport.CloseIdleConnections()
+		client := http.Client{Transport: transport}
+		url := "http://" + s.Addr().String()
+		var group sync.WaitGroup
+		for range clients {
+			group.Go(func() {
+				for i := range requests {
+					body := strings.NewReader(strings.Repeat("x", i*1000))
+					resp, err := client.Post(url, "text/plain", body)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					b, err := io.ReadAll(resp.Body)
+					resp.Body.Close()
+					if err != nil || resp.StatusCode != 200 || string(b) != filler {
+						t.Errorf("%s %q %v", resp.Status, b, err)
+					}
+					if _, err := http.ParseTime(resp.Header.Get("Date")); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		group.Wait()
+		got := s.Served()
+		if got.Requests != clients*requests || got.Connections != uint64(dials.Load()) ||
+			got.BytesSent != clients*requests*153 || got.Refused != 0 {
+			t.Errorf("%+v after %d requests on %d connections", got, clients*requests, dials.Load())
+		}
+		resp, err := http.Get(url + "/.dyno/served")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		var told map[string]uint64
+		if err := json.NewDecoder(resp.Body).Decode(&told); err != nil {
+			t.Fatal(err)
+		}
+		if told["served"] != got.Requests || told["connections"] != got.Connections ||
+			told["bytes_sent"] != got.BytesSent || told["bytes_received"] != got.BytesReceived {
+			t.Errorf("told %v, served %+v", told, got)
+		}
+	})
+}
+
+func TestLargeBodies(t *testing.T) {
+	both(t, func(t *testing.T, portable bool) {
+		for _, size := range []int{inlineMax, inlineMax + 1, 64 << 10, 5<<20 + 7} {
+			s := serve(t, Config{Addr: "127.0.0.1:0", Body: size, Portable: portable,
+				Header: []string{date}})
+			c := dial(t, s)
+			go fmt.Fprint(c, get+get+get+getLast)
+			head := strings.Replace(keepHead, "Length: 12", "Length: "+strconv.Itoa(size), 1)
+			body := strings.Repeat(filler, size/len(filler)+1)[:size]
+			final := strings.Replace(head, "keep-alive", "close", 1)
+			want := strings.Repeat(head+body, 3) + final + body
+			if got := readAll(t, c); got != want {
+				t.Errorf("%d bytes: got %d, want %d", size, len(got), len(want))
+			}
+			if got := s.Served(); got.BytesSent != uint64(len(want)) {
+				t.Errorf("%d bytes: %+v, want %d", size, got, len(want))
+			}
+		}
+	})
+}
+
+// TestAbandoned checks that what a client does not wait for is not counted as sent.
+func TestAbandoned(t *testing.T) {
+	both(t, func(t *testing.T, portable bool) {
+		const size = 64 << 20
+		s, stop := start(t, Config{Addr: "127.0.0.1:0", Body: size, Portable: portable})
+		c := dial(t, s)
+		fmt.Fprint(c, get)
+		if _, err := io.ReadFull(c, make([]byte, 100)); err != nil {
+			t.Fatal(err)
+		}
+		c.Close()
+		next := dial(t, s)
+		fmt.Fprint(next, "HEAD / HTTP/1.0\r\n\r\n")
+		readAll(t, next)
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Served(); got.Requests != 2 || got.BytesSent == 0 || got.BytesSent >= size {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// TestUpload sends more than is read at once, which must be dropped.
+func TestUpload(t *testing.T) {
+	both(t, func(t *testing.T, portable bool) {
+		config := fixed()
+		config.Portable = portable
+		s := serve(t, config)
+		c := dial(t, s)
+		const size = 20 << 20
+		go func() {
+			fmt.Fprintf(c, "%sContent-Length: %d\r\n\r\n", post, size)
+			c.Write(bytes.Repeat([]byte("GET /\r\n\r\n"), size/9+1)[:size])
+			fmt.Fprintf(c, "%sTransfer-Encoding: chunked\r\n\r\n%x\r\n", post, size)
+			c.Write(make([]byte, size))
+			fmt.Fprint(c, "\r\n0\r\n\r\n"+getLast)
+		}()
+		if got := readAll(t, c); got != keep+keep+last {
+			t.Errorf("%q", got)
+		}
+		if got := s.Served(); got.Requests != 3 || got.BytesReceived < 2*size {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// TestCloseAfter sends more requests than will be answered: the answers must
+// come nevertheless, not be lost to a reset.
+func TestCloseAfter(t *testing.T) {
+	both(t, func(t *testing.T, portable bool) {
+		config := fixed()
+		config.Portable = portable
+		config.CloseAfter = 3
+		s := serve(t, config)
+		for range 20 {
+			c := dial(t, s)
+			go func() {
+				for range 200 {
+					c.Write([]byte(get))
+				}
+			}()
+			if got := readAll(t, c); got != keep+keep+last {
+				t.Fatalf("%q", got)
+			}
+			c.Close()
+		}
+		if got := s.Served(); got.Requests != 60 || got.Connections != 20 {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// TestManyConnections has enough of them for the loop to sweep, while some
+// connections end and others begin.
+func TestManyConnections(t *testing.T) {
+	both(t, func(t *testing.T, portable bool) {
+		config := fixed()
+		config.Portable = portable
+		s := serve(t, config)
+		const connections, rounds = 60, 40
+		conns := make([]net.Conn, connections)
+		for i := range conns {
+			conns[i] = dial(t, s)
+		}
+		got := make([]byte, len(keep))
+		for round := range rounds {
+			for _, c := range conns {
+				fmt.Fprint(c, get)
+			}
+			for _, c := range conns {
+				if _, err := io.ReadFull(c, got); err != nil || string(got) != keep {
+					t.Fatalf("round %d: %q, %v", round, got, err)
+				}
+			}
+			old := &conns[round%connections]
+			(*old).Close()
+			*old = dial(t, s)
+		}
+		if got := s.Served(); got.Requests != connections*rounds {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+type entry struct {
+	arrival, start, service int64
+	path                    string
+}
+
+// logged reads a log of requests.
+func logged(t *testing.T, log string) (entries []entry) {
+	t.Helper()
+	rows, err := csv.NewReader(strings.NewReader(log)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows {
+		var ns [3]int64
+		for i := range ns {
+			if ns[i], err = strconv.ParseInt(row[i], 10, 64); err != nil {
+				t.Fatal(err)
+			}
+		}
+		entries = append(entries, entry{ns[0], ns[1], ns[2], row[3]})
+	}
+	return entries
+}
+
+func TestLog(t *testing.T) {
+	both(t, func(t *testing.T, portable bool) {
+		var log bytes.Buffer
+		s, stop := start(t, Config{Addr: "127.0.0.1:0", Log: &log, Portable: portable})
+		before := time.Now().UnixNano()
+		var want []string
+		for range 3 {
+			c := dial(t, s)
+			for i := range 100 {
+				path := fmt.Sprintf("/%d?a=\"b\",c", i)
+				fmt.Fprintf(c, "GET %s HTTP/1.1\r\n\r\n", path)
+				want = append(want, path)
+			}
+			fmt.Fprint(c, "GET /.dyno/served HTTP/1.1\r\nConnection: close\r\n\r\n")
+			readAll(t, c)
+		}
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+		var paths []string
+		for _, e := range logged(t, log.String()) {
+			paths = append(paths, e.path)
+			if e.arrival < before || e.start != e.arrival || e.service != 0 {
+				t.Errorf("%+v, begun after %d", e, before)
+			}
+			before = e.arrival
+		}
+		if !slices.Equal(paths, want) {
+			t.Errorf("paths %q", paths)
+		}
+	})
+}
+
+// TestService checks by its log that the server kept to the queue's rules.
+func TestService(t *testing.T) {
+	both(t, func(t *testing.T, portable bool) {
+		const workers, service = 3, 5 * time.Millisecond
+		var log bytes.Buffer
+		s, stop := start(t, Config{Addr: "127.0.0.1:0", Log: &log, Portable: portable,
+			Workers: workers, Service: "constant:" + service.String(), Header: []string{date},
+			Body: 12})
+		var group sync.WaitGroup
+		for i := range 10 {
+			c := dial(t, s)
+			group.Go(func() {
+				fmt.Fprint(c, get+get+getLast)
+				if got, _ := io.ReadAll(c); string(got) != keep+keep+last {
+					t.Errorf("connection %d: %q", i, got)
+				}
+			})
+		}
+		group.Wait()
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+		entries := logged(t, log.String())
+		if len(entries) != 30 {
+			t.Fatalf("%d lines", len(entries))
+		}
+		slices.SortStableFunc(entries, func(a, b entry) int { return int(a.start - b.start) })
+		for i, e := range entries {
+			if e.service != int64(service) || e.start < e.arrival {
+				t.Errorf("%+v", e)
+			}
+			if i >= workers && e.start < entries[i-workers].start+int64(service) {
+				t.Errorf("request %d begins while %d are served", i, workers)
+			}
+		}
+	})
+}
+
+// TestStalls asks all the time. What is asked in a stall must be answered after.
+func TestStalls(t *testing.T) {
+	both(t, func(t *testing.T, portable bool) {
+		config := fixed()
+		config.Portable = portable
+		config.Stall = "100ms/200ms"
+		c := dial(t, serve(t, config))
+		answer := make([]byte, len(keep))
+		ask := func() (asked, told time.Time) {
+			asked = time.Now()
+			fmt.Fprint(c, get)
+			if _, err := io.ReadFull(c, answer); err != nil {
+				t.Fatal(err)
+			}
+			return asked, time.Now()
+		}
+		// The first request arrived between these, so the stall lasts at least from
+		// begin to end.
+		asked, told := ask()
+		begin, end := told.Add(100*time.Millisecond), asked.Add(200*time.Millisecond)
+		before, during := 0, 0
+		for told.Before(end) {
+			asked, told = ask()
+			switch {
+			case told.Before(begin):
+				before++
+			case asked.After(begin) && told.Before(end):
+				during++
+			}
+		}
+		// One may have been on its way through the server when the stall began.
+		if before == 0 || during > 1 {
+			t.Errorf("%d answers before the stall, %d in it", before, during)
+		}
+	})
+}
+
+func TestUnixSocket(t *testing.T) {
+	both(t, func(t *testing.T, portable bool) {
+		dir, err := os.MkdirTemp("", "dyno") // t.TempDir may be too long for a socket
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(dir)
+		path := filepath.Join(dir, "s")
+		stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+		if err != nil {
+			t.Skipf("no unix sockets here: %v", err)
+		}
+		stale.SetUnlinkOnClose(false)
+		stale.Close()
+		config := fixed()
+		config.Addr, config.Portable, config.Workers = "unix:"+path, portable, 2
+		s, stop := start(t, config)
+		if _, err := Listen(config); err == nil {
+			t.Error("a second server took the socket")
+		}
+		for range 10 {
+			c := dial(t, s)
+			fmt.Fprint(c, get+getLast)
+			if got := readAll(t, c); got != keep+last {
+				t.Fatalf("%q", got)
+			}
+		}
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(path); !os.IsNotExist(err) {
+			t.Errorf("the socket is left behind: %v", err)
+		}
+	})
+}
+
+// TestStop checks that Serve ends though clients are connected, waiting and stalled.
+func TestStop(t *testing.T) {
+	both(t, func(t *testing.T, portable bool) {
+		for _, config := range []Config{
+			{}, {Workers: 2}, {Service: "constant:1h"}, {Stall: "1h/1h1s"},
+		} {
+			config.Addr, config.Portable = "127.0.0.1:0", portable
+			s, stop := start(t, config)
+			if config.Stall != "" {
+				s.site.first.Store(-int64(2000 * time.Second)) // it is stalled now
+			}
+			c := dial(t, s)
+			fmt.Fprint(c, get)
+			if config.Service+config.Stall == "" {
+				if _, err := c.Read(make([]byte, 1)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := stop(); err != nil {
+				t.Errorf("%+v: %v", config, err)
+			}
+			if _, err := io.Copy(io.Discard, c); err != nil && !isReset(err) {
+				t.Errorf("%+v: the connection was not closed: %v", config, err)
+			}
+			if c, err := net.Dial("tcp", s.Addr().String()); err == nil {
+				c.Close()
+				t.Errorf("%+v: still listening", config)
+			}
+		}
+	})
+}
+
+func isReset(err error) bool { return strings.Contains(err.Error(), "reset") }
