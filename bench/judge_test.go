@@ -197,7 +197,7 @@ tool  trials  req/s  lowest–highest  × wrk                 peak MiB
 dyno  6       2,000  2,000–2,100     2.000 [2.000, 2.100]  –
 wrk   5       1,000  1,000–1,000     1                     –
 
-Ratios with their 93.8 % interval over 5 pairs of 3 s; other values are medians.
+Ratios are of pairs of 3 s trials (interval: 93.8 %, 5 values); other values are medians.
 
 Disturbed: in 1 of 12 trials other programs used more than 5 % of a CPU, at most 40 %. ` +
 		`Run it again on a quiet machine.
@@ -206,9 +206,9 @@ Failed: round 6, wrk: failed
 
 ### Bars
 
-| row | bar             | found                | interval    | verdict |
+| row | bar             | found                | interval         | verdict |
 | --- | --- | --- | --- | --- |
-| x   | req/s ≥ 2 × wrk | 2.000 [2.000, 2.100] | 93.8 % of 5 | reached |
+| x   | req/s ≥ 2 × wrk | 2.000 [2.000, 2.100] | 93.8 %, 5 values | reached |
 
 1 of 1 bars reached.
 `

@@ -121,9 +121,8 @@ func (o *rowOutcome) print(b *strings.Builder, markdown bool) {
 		t.lines = append(t.lines, o.line(name))
 	}
 	if len(o.Ratios) > 0 {
-		t.notes = append(t.notes, fmt.Sprintf("Ratios with their %.1f %% interval over %d pairs "+
-			"of %d s; other values are medians.",
-			o.Ratios[0].Level*100, o.Ratios[0].Pairs, o.Seconds))
+		t.notes = append(t.notes, fmt.Sprintf("Ratios are of pairs of %d s trials (interval: %s); "+
+			"other values are medians.", o.Seconds, level(o.Ratios[0].Level, o.Ratios[0].Pairs)))
 	}
 	if note := o.disturbed(); note != "" {
 		t.notes = append(t.notes, note)
@@ -207,7 +206,7 @@ func (o *outcome) summary() table {
 					m = ""
 				}
 				found, says = interval(m, *v.Found), "NOT reached"
-				basis = fmt.Sprintf("%.1f %% of %d", v.Found.Level*100, v.Trials)
+				basis = level(v.Found.Level, v.Trials)
 			}
 			switch {
 			case v.Barely:
@@ -225,9 +224,21 @@ func (o *outcome) summary() table {
 	return t
 }
 
-// interval is an estimate and its interval, of a metric or, with none, of a ratio.
+// interval is an estimate and its interval, of a metric or, with none, of a ratio. Of one
+// value there is no interval.
 func interval(m metric, v stats.Interval) string {
+	if v.Level == 0 {
+		return format(m, v.Estimate)
+	}
 	return fmt.Sprintf("%s [%s, %s]", format(m, v.Estimate), format(m, v.Low), format(m, v.High))
+}
+
+// level says how far an interval from so many values can be trusted.
+func level(level float64, values int) string {
+	if level == 0 {
+		return "none, 1 value"
+	}
+	return fmt.Sprintf("%.1f %%, %d values", level*100, values)
 }
 
 func between(m metric, values []float64) string {

@@ -49,7 +49,7 @@ func be(what string, args []string) error {
 		time.Sleep(10 * peakEvery)
 		return nil
 	case "be-large":
-		bytes := make([]byte, 256<<20)
+		bytes := make([]byte, 128<<20)
 		for i := 0; i < len(bytes); i += os.Getpagesize() {
 			bytes[i] = 1
 		}
@@ -229,7 +229,7 @@ func TestPeakIsTheProcessesOwn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if u.peak == 0 || large != (u.peak >= 256<<20) {
+		if u.peak == 0 || large != (u.peak >= 128<<20) {
 			t.Errorf("%s: got %d bytes", what, u.peak)
 		}
 	}

@@ -65,7 +65,9 @@ type verb struct {
 }
 
 func find(name string) (verb, bool) {
-	aliases := map[string]string{"-h": "help", "--help": "help", "--version": "version", "-V": "version"}
+	aliases := map[string]string{
+		"-h": "help", "--help": "help", "-V": "version", "--version": "version",
+	}
 	if full, is := aliases[name]; is {
 		name = full
 	}
@@ -85,7 +87,7 @@ func verbs() []verb {
 			run: serve, groups: new(targetFlags).groups, examples: targetExamples},
 		{name: "compare", args: "A B [C...]", does: "set stored results side by side",
 			run: compare, groups: new(helpFlag).groups, more: resultNotes, examples: compareExamples},
-		{name: "report", args: "[flags] RESULT", does: "show a stored result again, or write it to a file",
+		{name: "report", args: "[flags] RESULT", does: "show a stored result, or write it to a file",
 			run: again, groups: new(reportFlags).groups, more: resultNotes, examples: reportExamples},
 		{name: "history", does: "list what is stored", run: history,
 			groups: new(helpFlag).groups, examples: []string{"dyno history"}},

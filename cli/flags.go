@@ -33,7 +33,8 @@ func (f *runFlags) groups() []group {
 func (f *runFlags) loadGroup() group {
 	p := &f.plan
 	return group{"Load", []option{
-		{"connections", "c", "N", "connections, of all threads together (50)", into(&p.Connections, parseInt)},
+		{"connections", "c", "N", "connections, of all threads together (50)",
+			into(&p.Connections, parseInt)},
 		{"duration", "d", "D", "how long to measure (10s)", seconds(&p.Duration)},
 		{"requests", "n", "N", "send exactly N, not for a time; with -d, whichever is first",
 			into(&p.Requested, parseCount)},
@@ -75,11 +76,13 @@ func (f *runFlags) connectionGroup() group {
 	return group{"Connections", []option{
 		{"reconnect", "", "WHEN", "never, always, or after N exchanges (never)",
 			into(&p.Reconnect, parseReconnect)},
-		{"pipeline", "", "N", "requests under way at once on a connection (1)", into(&p.Pipeline, parseInt)},
+		{"pipeline", "", "N", "requests under way at once on a connection (1)",
+			into(&p.Pipeline, parseInt)},
 		{"http", "", "VERSION", "auto, 1.0 or 1.1 (auto, which is 1.1)", into(&p.HTTP, parseHTTP)},
 		{"connect-to", "", "HOST:PORT", "connect there, and still ask for the URL's host",
 			word(&f.connectTo)},
-		{"connect-rate", "", "N", "connections to open a second (at once)", into(&p.ConnectRate, parseRate)},
+		{"connect-rate", "", "N", "connections to open a second (at once)",
+			into(&p.ConnectRate, parseRate)},
 		{"connect-timeout", "", "D", "for a connection, TLS included (5s)", seconds(&p.Connecting)},
 	}}
 }

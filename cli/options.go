@@ -63,10 +63,10 @@ type parsed struct {
 	stray  bool // words may hold the value of an unknown flag
 }
 
-// parse gives the options of groups the values that args has for them, the last
-// one of each last. Every fault is found: pflag itself stops at the first, so
-// args are made free of those that are its business, and the options' own are
-// kept while it goes on.
+// parse gives the options of groups the values that args has for them, in their
+// order, so that of several the last counts. It finds every fault: pflag stops
+// at the first, so args are first made free of those that are its business, and
+// the options' own are kept while it goes on.
 func parse(args []string, groups []group) parsed {
 	args, p := settle(args, groups)
 	p.given = map[string]bool{}
@@ -116,7 +116,7 @@ func settle(args []string, groups []group) ([]string, parsed) {
 	args = slices.Clone(args)
 	var p parsed
 	for range 2 * len(args) { // a round mends one argument; its mend may need another
-		set := newSet(groups, func(o option) pflag.Value { return &probe{o, args, groups} })
+		set := newSet(groups, func(o option) pflag.Value { return &inspector{o, args, groups} })
 		err := set.Parse(args)
 		if err == nil {
 			break
@@ -143,18 +143,18 @@ func settle(args []string, groups []group) ([]string, parsed) {
 	return args, p
 }
 
-// A probe refuses a value that was not meant as one: the rest of a long flag
+// An inspector refuses a value that was not meant as one: the rest of a long flag
 // written with one dash.
-type probe struct {
+type inspector struct {
 	option
 	args   []string
 	groups []group
 }
 
-func (p *probe) String() string { return "" }
-func (p *probe) Type() string   { return p.option.value }
+func (p *inspector) String() string { return "" }
+func (p *inspector) Type() string   { return p.option.value }
 
-func (p *probe) Set(s string) error {
+func (p *inspector) Set(s string) error {
 	word := "-" + p.short + s
 	if p.short == "" || len(s) < 2 || !slices.Contains(p.args, word) {
 		return nil

@@ -63,8 +63,7 @@ func (u URL) resolve(s string) (URL, error) {
 	case err != nil:
 		return URL{}, err
 	case !u.sameOrigin(v):
-		return URL{}, fmt.Errorf("%s leads away from %s, which is the only place this run may load",
-			v.origin(), u.origin())
+		return URL{}, fmt.Errorf("leads to %s, and this run may load only %s", v.origin(), u.origin())
 	case v.Basic == "":
 		v.Basic = u.Basic
 	}

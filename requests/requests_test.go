@@ -98,8 +98,8 @@ func TestURLsAndBodies(t *testing.T) {
 		t.Errorf("3 URLs and 2 bodies are %d requests, %v", len(got), err)
 	}
 	_, err = Pair(d, urls[:4], make([][]byte, MaxRequests/2+1))
-	wantError(t, err, "4 URLs and 524289 bodies pair to 2097156 requests; at most 1048576 are possible: "+
-		"make one list as long as the other")
+	wantError(t, err, "4 URLs and 524289 bodies pair to 2097156 requests; "+
+		"at most 1048576 are possible: make one list as long as the other")
 }
 
 func TestURLsFaults(t *testing.T) {
@@ -108,18 +108,19 @@ func TestURLsFaults(t *testing.T) {
 		"/a b", "http://127.0.0.1:8080/fine", "http+unix:///s:/"}, "\n")), base(t).URL)
 	wantError(t, err, `
 urls.txt:2: "no/slash" is neither a path, which starts with /, nor a URL
-urls.txt:3: http://elsewhere leads away from http://127.0.0.1:8080, which is the only place this run may load
-urls.txt:4: https://127.0.0.1:8080 leads away from http://127.0.0.1:8080, which is the only place this run may load
-urls.txt:5: http://127.0.0.1 leads away from http://127.0.0.1:8080, which is the only place this run may load
+urls.txt:3: leads to http://elsewhere, and this run may load only http://127.0.0.1:8080
+urls.txt:4: leads to https://127.0.0.1:8080, and this run may load only http://127.0.0.1:8080
+urls.txt:5: leads to http://127.0.0.1, and this run may load only http://127.0.0.1:8080
 urls.txt:6: "/a b" has a space; write %20
-urls.txt:8: http+unix:///s: leads away from http://127.0.0.1:8080, which is the only place this run may load`)
+urls.txt:8: leads to http+unix:///s:, and this run may load only http://127.0.0.1:8080`)
 
 	_, err = URLs("urls.txt", strings.NewReader("\n# nothing\n"), base(t).URL)
 	wantError(t, err, "urls.txt: has no URL; write one path or URL a line")
 	_, err = Bodies("bodies.txt", strings.NewReader(""))
 	wantError(t, err, "bodies.txt: has no body; write one a line")
 	_, err = URLs("urls.txt", strings.NewReader(strings.Repeat("x\n", 100)), base(t).URL)
-	if s := err.Error(); !strings.HasSuffix(s, "\nurls.txt: and 90 more") || strings.Count(s, "\n") != 10 {
+	s := err.Error()
+	if !strings.HasSuffix(s, "\nurls.txt: and 90 more") || strings.Count(s, "\n") != 10 {
 		t.Errorf("100 faults are\n%s", s)
 	}
 	_, err = Bodies("bodies.txt", io.MultiReader(strings.NewReader("x\n"),
@@ -137,7 +138,7 @@ func TestRead(t *testing.T) {
 		``,
 		` { "url" : "/a" , "weight":3,"name":"a" } `,
 		`{"method":"DELETE","url":"http://127.0.0.1:8080/d","headers":{"x-run":"2","Cookie":["a","b"]}}`,
-		`{"body":"é\n","headers":["Content-Type: text/plain"]}`,
+		`{"body":"é\n","headers":["Content-Type: a/b"]}`,
 		`{"method":"OPTIONS","url":"*"}`,
 	}, "\n")), d)
 	if err != nil {
@@ -147,7 +148,7 @@ func TestRead(t *testing.T) {
 		`GET 127.0.0.1:8080/base [Accept: */*] [X-Run: 1] ×1 "GET /base"`,
 		`GET 127.0.0.1:8080/a [Accept: */*] [X-Run: 1] ×3 "a"`,
 		`DELETE 127.0.0.1:8080/d [x-run: 2] [Cookie: a] [Cookie: b] [Accept: */*] ×1 "DELETE /d"`,
-		`POST 127.0.0.1:8080/base [Content-Type: text/plain] [Accept: */*] [X-Run: 1] "é\n" ×1 "POST /base"`,
+		`POST 127.0.0.1:8080/base [Content-Type: a/b] [Accept: */*] [X-Run: 1] "é\n" ×1 "POST /base"`,
 		`OPTIONS 127.0.0.1:8080* [Accept: */*] [X-Run: 1] ×1 "OPTIONS *"`)
 }
 

@@ -329,7 +329,10 @@ func TestPeerEnds(t *testing.T) {
 			err  error
 		}{
 			{"closes", func(c *net.TCPConn) { c.Close() }, io.EOF},
-			{"closes one way", func(c *net.TCPConn) { c.CloseWrite(); io.Copy(io.Discard, c) }, io.EOF},
+			{"closes one way", func(c *net.TCPConn) {
+				c.CloseWrite()
+				io.Copy(io.Discard, c)
+			}, io.EOF},
 			{"resets", func(c *net.TCPConn) { c.SetLinger(0); c.Close() }, syscall.ECONNRESET},
 		} {
 			t.Run(test.name, func(t *testing.T) {

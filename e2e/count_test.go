@@ -1,0 +1,215 @@
+//go:build linux
+
+package e2e
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"dyno/result"
+)
+
+// A counter is a dyno target, which knows what it has served.
+type counter struct {
+	url string
+	cmd *exec.Cmd
+	out *bufio.Reader
+}
+
+func startTarget(t *testing.T, args ...string) *counter {
+	t.Helper()
+	args = append([]string{"target", "--listen", "127.0.0.1:0"}, args...)
+	c := &counter{cmd: exec.Command(binary, args...)}
+	pipe, err := c.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		c.cmd.Process.Kill()
+		c.cmd.Wait()
+	})
+	c.out = bufio.NewReader(pipe)
+	line, err := c.out.ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.url = strings.TrimSpace(strings.TrimPrefix(line, "listening on "))
+	return c
+}
+
+// served is the server's count while it serves.
+func (c *counter) served(t *testing.T) int64 {
+	t.Helper()
+	res, err := http.Get(c.url + "/.dyno/served")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var counts struct{ Requests int64 }
+	if err := json.NewDecoder(res.Body).Decode(&counts); err != nil {
+		t.Fatal(err)
+	}
+	return counts.Requests
+}
+
+// stop ends the server and returns its last word.
+func (c *counter) stop(t *testing.T) (served int64) {
+	t.Helper()
+	c.cmd.Process.Signal(syscall.SIGTERM)
+	line, err := io.ReadAll(c.out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var connections int64
+	if _, err := fmt.Sscanf(string(line), "served %d requests on %d connections", &served,
+		&connections); err != nil {
+		t.Fatalf("%q: %v", line, err)
+	}
+	return served
+}
+
+// agree checks the server's count against dyno's.
+func agree(t *testing.T, r *result.Result, served int64) {
+	t.Helper()
+	q := r.Requests
+	if served < q.Completed || served > q.Sent+q.Retried {
+		t.Errorf("the server counts %d; %+v", served, q)
+	}
+	if q.Unfinished == 0 && q.Retried == 0 && q.Errors == 0 && served != q.Sent {
+		t.Errorf("the server counts %d of %d sent, and nothing was lost", served, q.Sent)
+	}
+}
+
+// TestCounts compares what dyno says it sent with what the server served.
+func TestCounts(t *testing.T) {
+	tests := []struct {
+		name, args string
+		target     string
+		exactly    int64 // sent, if that is known
+	}{
+		{name: "requests", args: "-n 12345 -c 7", exactly: 12345},
+		{name: "two threads", args: "-n 12345 -c 7 -t 2", exactly: 12345},
+		{name: "fewer requests than connections", args: "-n 3 -c 3 -t 2", exactly: 3},
+		{name: "rate", args: "-R 2000 -d 1s -c 7", exactly: 2000},
+		{name: "rate and requests", args: "-R 5k -n 2345 -c 7 -t 2", exactly: 2345},
+		{name: "duration", args: "-d 1s -c 7", exactly: -1},
+		{name: "duration, two threads", args: "-d 1s -c 7 -t 2", exactly: -1},
+		{name: "pipelined", args: "-n 12345 -c 7 --pipeline 8", exactly: 12345},
+		{name: "pipelined, for a time", args: "-d 1s -c 7 --pipeline 16 -t 2", exactly: -1},
+		{name: "portable ring", args: "-n 12345 -c 7 --ring portable", exactly: 12345},
+		{name: "reconnecting", args: "-n 2345 -c 7 --reconnect 10", exactly: 2345},
+		{name: "closed by the server", args: "-n 2345 -c 7", target: "--close-after 10",
+			exactly: 2345},
+		{name: "no time to drain", args: "-d 500ms -c 50 --drain 0s",
+			target: "--workers 4 --service constant:5ms", exactly: -1},
+		{name: "overloaded", args: "-R 2000 -d 500ms -c 10 --drain 100ms",
+			target: "--service constant:5ms", exactly: -1},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			c := startTarget(t, strings.Fields(test.target)...)
+			r := run(t, 0, append(strings.Fields(test.args), c.url)...).result
+			served := c.served(t)
+			balanced(t, r, test.exactly)
+			agree(t, r, served)
+			if test.exactly > 0 && r.Requests.Retried == 0 && served != test.exactly {
+				t.Errorf("the server counts %d, want %d", served, test.exactly)
+			}
+			if last := c.stop(t); last < served {
+				t.Errorf("the server's last word is %d; it had said %d", last, served)
+			}
+		})
+	}
+}
+
+// TestWarmup checks that a warm-up is served and not counted.
+func TestWarmup(t *testing.T) {
+	t.Parallel()
+	c := startTarget(t)
+	r := run(t, 0, "-R", "1000", "--warmup", "500ms", "-d", "1s", "-c", "5", c.url).result
+	balanced(t, r, 1000)
+	if served := c.served(t); served != 1500 {
+		t.Errorf("the server counts %d; want the window's 1000 and the warm-up's 500", served)
+	}
+}
+
+// TestInterrupt checks that a signal ends a run at once, with a complete report.
+func TestInterrupt(t *testing.T) {
+	for _, test := range []struct {
+		name, args string
+		signal     syscall.Signal
+	}{
+		{"SIGINT", "-d 30s -c 7", syscall.SIGINT},
+		{"SIGTERM", "-d 30s -c 7 -t 2", syscall.SIGTERM},
+		{"open", "-d 30s -c 7 -R 1000", syscall.SIGINT},
+		{"portable", "-d 30s -c 7 --ring portable", syscall.SIGTERM},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			c := startTarget(t)
+			d := start(t, append(strings.Fields(test.args), c.url)...)
+			for c.served(t) < 100 { // it is in the midst of it
+				time.Sleep(20 * time.Millisecond)
+			}
+			o := interrupt(t, d, test.signal)
+			if o.result.Ended != "interrupted" || o.result.Requests.Completed < 100 {
+				t.Errorf("%s with %+v", o.result.Ended, o.result.Requests)
+			}
+			agree(t, o.result, c.served(t))
+			for _, want := range []string{"; INTERRUPTED", "p99.9", "interrupted after "} {
+				if !strings.Contains(o.stdout, want) {
+					t.Errorf("the report lacks %q:\n%s", want, o.stdout)
+				}
+			}
+		})
+	}
+}
+
+// interrupt sends a running dyno a signal, which it must obey within a second.
+func interrupt(t *testing.T, d *running, signal syscall.Signal) *outcome {
+	t.Helper()
+	sent := time.Now()
+	d.cmd.Process.Signal(signal)
+	o := d.wait().exits(t, 130)
+	if took := time.Since(sent); took > time.Second {
+		t.Errorf("it took %v to stop", took)
+	}
+	balanced(t, o.result, -1)
+	return o
+}
+
+// TestInterruptConnecting interrupts a run that has not begun: its connections
+// are accepted and TLS is never spoken on them.
+func TestInterruptConnecting(t *testing.T) {
+	t.Parallel()
+	l, accepted := listenSilently(t)
+	d := start(t, "-d", "30s", "-c", "3", "--connect-timeout", "20s", "--insecure",
+		"https://"+l.Addr().String())
+	<-accepted
+	o := interrupt(t, d, syscall.SIGINT)
+	if q := o.result.Requests; q.Sent != 0 || !strings.Contains(o.stdout, "INTERRUPTED") {
+		t.Errorf("%+v\n%s", q, o.stdout)
+	}
+}
+
+// listenSilently accepts connections and never says a word.
+func listenSilently(t *testing.T) (net.Listener, <-chan struct{}) {
+	accepted := make(chan struct{}, 1000)
+	addr := listen(t, func(c net.Conn) {
+		accepted <- struct{}{}
+		io.Copy(io.Discard, c)
+	})
+	return addr, accepted
+}

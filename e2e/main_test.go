@@ -1,0 +1,216 @@
+//go:build linux
+
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"dyno/result"
+)
+
+// binaryEnv tells a test that runs in a namespace of its own where the program
+// is that the test outside has built.
+const binaryEnv = "DYNO_E2E_BINARY"
+
+// binary is the program under test.
+var binary = os.Getenv(binaryEnv)
+
+func TestMain(m *testing.M) {
+	os.Exit(buildAndRun(m))
+}
+
+func buildAndRun(m *testing.M) int {
+	if binary != "" {
+		return m.Run()
+	}
+	dir, err := os.MkdirTemp("", "dyno-e2e")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	os.Chmod(dir, 0o755) // tests that give up root still start the program
+	binary = filepath.Join(dir, "dyno")
+	if out, err := exec.Command("go", "build", "-o", binary, "..").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "building dyno: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// patience is how long a run may take before it counts as a hang.
+const patience = 30 * time.Second
+
+// A running dyno.
+type running struct {
+	t              *testing.T
+	cmd            *exec.Cmd
+	stdout, stderr strings.Builder
+	json           string // where it writes its result
+	began          time.Time
+	killer         *time.Timer
+}
+
+// An outcome is what a user has in the end.
+type outcome struct {
+	stdout, stderr string
+	code           int
+	took           time.Duration
+	peak           int64          // bytes resident
+	result         *result.Result // nil if none was written
+}
+
+// start starts dyno run with these arguments, and with its result written to a
+// file besides.
+func start(t *testing.T, args ...string) *running {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "result.json")
+	return startCommand(t, file, exec.Command(binary, runArgs(file, args)...))
+}
+
+func runArgs(file string, args []string) []string {
+	return append([]string{"run", "--no-save", "--json", file}, args...)
+}
+
+func startCommand(t *testing.T, file string, cmd *exec.Cmd) *running {
+	t.Helper()
+	r := &running{t: t, json: file, cmd: cmd, began: time.Now()}
+	cmd.Env = append(os.Environ(), "NO_COLOR=1", "GODEBUG=", "DYNO_HOME="+filepath.Dir(file))
+	cmd.Stdout, cmd.Stderr = &r.stdout, &r.stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r.killer = time.AfterFunc(patience, func() { cmd.Process.Signal(syscall.SIGQUIT) })
+	t.Cleanup(func() { cmd.Process.Kill() })
+	return r
+}
+
+// wait waits for its end, and fails the test if it hangs.
+func (r *running) wait() *outcome {
+	r.t.Helper()
+	err := r.cmd.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		r.t.Fatal(err)
+	}
+	o := &outcome{stdout: r.stdout.String(), stderr: r.stderr.String(),
+		code: r.cmd.ProcessState.ExitCode(), took: time.Since(r.began)}
+	if !r.killer.Stop() {
+		r.t.Fatalf("%v hung; its goroutines:\n%s", r.cmd.Args, o.stderr)
+	}
+	if u, ok := r.cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		o.peak = u.Maxrss << 10
+	}
+	b, err := os.ReadFile(r.json)
+	if err == nil {
+		o.result = &result.Result{}
+		err = json.Unmarshal(b, o.result)
+	} else if os.IsNotExist(err) {
+		err = nil
+	}
+	if err != nil {
+		r.t.Fatalf("%v: %v", r.cmd.Args, err)
+	}
+	return o
+}
+
+// run runs dyno to its end and expects an exit code.
+func run(t *testing.T, code int, args ...string) *outcome {
+	t.Helper()
+	return start(t, args...).wait().exits(t, code)
+}
+
+func (o *outcome) exits(t *testing.T, code int) *outcome {
+	t.Helper()
+	if o.code != code {
+		t.Fatalf("exit code %d, want %d\nstdout:\n%s\nstderr:\n%s", o.code, code, o.stdout, o.stderr)
+	}
+	if o.result == nil && code != 2 {
+		t.Fatalf("no result was written\nstderr:\n%s", o.stderr)
+	}
+	return o
+}
+
+// last is the last line on stderr, which says what went wrong.
+func (o *outcome) last() string {
+	lines := strings.Split(strings.TrimRight(o.stderr, "\n"), "\n")
+	return normal(lines[len(lines)-1])
+}
+
+// errors are the lines of the report's table of errors.
+func (o *outcome) errors() (rows []string) {
+	_, table, found := strings.Cut(o.stdout, "\n  errors\n")
+	if !found {
+		return nil
+	}
+	table, _, _ = strings.Cut(table, "\n\n")
+	for _, line := range strings.Split(strings.TrimRight(table, "\n"), "\n")[1:] {
+		rows = append(rows, normal(line))
+	}
+	return rows
+}
+
+// warnings are the report's warnings, and the verdict's reasons.
+func (o *outcome) warnings() (all []string) {
+	for _, s := range append(o.result.Warnings, o.result.Generator.Reasons...) {
+		all = append(all, normal(s))
+	}
+	return all
+}
+
+var (
+	port     = regexp.MustCompile(`(127\.0\.0\.1|\[::1\]|localhost):\d+`)
+	duration = regexp.MustCompile(`\b\d+(\.\d+)?(ns|µs|ms|s)\b`)
+	blanks   = regexp.MustCompile(`\s+`)
+)
+
+// normal is s without what differs from run to run.
+func normal(s string) string {
+	s = port.ReplaceAllString(s, "$1:PORT")
+	s = duration.ReplaceAllString(s, "TIME")
+	return strings.TrimSpace(blanks.ReplaceAllString(s, " "))
+}
+
+// balanced checks that every request is accounted for: n were sent, unless n is
+// below 0, and each of them came to one end.
+func balanced(t *testing.T, r *result.Result, n int64) {
+	t.Helper()
+	q := r.Requests
+	if q.Completed+q.Errors+q.Unfinished != q.Sent {
+		t.Errorf("requests do not add up: %+v", q)
+	}
+	if n >= 0 && q.Sent != n {
+		t.Errorf("sent %d, want %d", q.Sent, n)
+	}
+	var status, series int64
+	for _, k := range r.Status {
+		status += k
+	}
+	for _, p := range r.Series {
+		series += p.Sent
+	}
+	if status < q.Completed || series != q.Sent {
+		t.Errorf("%d statuses of %d completed, %d in the series of %d sent", status, q.Completed,
+			series, q.Sent)
+	}
+}
+
+// flawless checks that all n were answered, with this status.
+func flawless(t *testing.T, r *result.Result, n int64, status string) {
+	t.Helper()
+	balanced(t, r, n)
+	if r.Requests.Completed != n || len(r.Errors) > 0 || r.Status[status] != n {
+		t.Errorf("completed %d of %d, %s: %v, errors %+v", r.Requests.Completed, n, status,
+			r.Status, r.Errors)
+	}
+}
