@@ -30,13 +30,14 @@ func (r *run) collect() error {
 		h := <-r.handed
 		if s := h.snapshot; s != nil {
 			total.Add(s)
-			if sum := pending[s.Interval]; sum == nil {
-				pending[s.Interval] = s
+			i := s.Interval
+			parts[i]++
+			if sum := pending[i]; sum == nil {
+				pending[i] = s
 			} else {
 				sum.Add(s)
 				r.recycle(s)
 			}
-			parts[s.Interval]++
 		} else {
 			running--
 			if h.err != nil {

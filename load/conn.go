@@ -18,7 +18,6 @@ type conn struct {
 	state lifeState
 
 	listed  bool // in worker.idle
-	touched bool // in worker.touched
 	busy    bool // the ring is sending
 	quiet   bool // no byte of the response that comes next has come
 	served  bool // an exchange was completed, in any life

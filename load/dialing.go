@@ -12,16 +12,16 @@ import (
 // asked rate, each trying the addresses in turn. The load begins when all first
 // attempts have ended, well or not.
 type dialing struct {
-	pace     Schedule // of this worker's connections; nil: at once
-	begun    int64
-	dialed   int   // of the worker's connections
-	next     int64 // when the next is to be dialed; notYet when all have been
-	pending  int   // first attempts that have not ended
-	opened   int
-	settled  bool // all have ended
-	turn     int  // addresses used
-	bad      []bool
-	allBad   bool
+	pace    Schedule // of this worker's connections; nil: at once
+	begun   int64
+	dialed  int   // of the worker's connections
+	next    int64 // when the next is to be dialed; notYet when all have been
+	pending int   // first attempts that have not ended
+	opened  int
+	settled bool // all have ended
+	turn    int  // addresses used
+	bad     []bool
+	allBad  bool
 }
 
 func (d *dialing) begin(w *worker) {

@@ -23,10 +23,6 @@ func (w *worker) send(i uint32, c *conn, a arrival) {
 		w.measureLag(c, a.due)
 	}
 	w.arm(i, c, w.now+int64(w.plan.Timeout))
-	if !c.touched {
-		c.touched = true
-		w.touched = append(w.touched, i)
-	}
 }
 
 // lateAfter is when a request of an open loop counts as sent late.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -140,19 +141,28 @@ func (r *run) work(ctx context.Context) error {
 	return r.collect()
 }
 
-// worker is the life of worker i, on a thread of its own that ends with it.
+// worker is the life of worker i, on a thread of its own that ends with it. A
+// fault of its own ends the run and not the process.
 func (r *run) worker(i int) {
 	runtime.LockOSThread()
+	var done handed
+	defer func() {
+		if p := recover(); p != nil {
+			done.err = fmt.Errorf("worker %d: %v\n%s", i, p, debug.Stack())
+		}
+		if done.err != nil { // the others would wait for it at the gate
+			r.gate.stop.CompareAndSwap(0, ring.Clock())
+		}
+		r.handed <- done
+	}()
 	pin(r.cpus, i, r.threads)
 	w, free, err := r.newWorker(i)
-	if err == nil {
-		err = w.run()
-		free()
+	if err != nil {
+		done.err = err
+		return
 	}
-	if err != nil { // the others would wait for it at the gate
-		r.gate.stop.CompareAndSwap(0, ring.Clock())
-	}
-	r.handed <- handed{worker: w, err: err}
+	defer free()
+	done.worker, done.err = w, w.run()
 }
 
 func (r *run) newWorker(i int) (*worker, func(), error) {

@@ -20,7 +20,6 @@ type worker struct {
 
 	conns   []conn
 	idle    fifo // connections that had room when last looked at, longest first
-	touched []uint32
 	retries []arrival
 	timers  timers
 	dialing dialing
@@ -228,31 +227,35 @@ func (w *worker) take() arrival {
 
 // issue sends every request that is due, while a connection has room for it:
 // in a closed loop to the same connection until it is full, in an open loop to
-// each in turn.
+// each in turn, and at once, for there the instant of sending is measured.
 func (w *worker) issue() {
+	open := w.next != AtOnce
 	for w.idle.len > 0 && w.due() {
 		i := w.idle.head()
 		c := &w.conns[i]
 		if c.state != ready || c.codec.Room() == 0 {
-			c.listed = false
-			w.idle.drop()
+			w.unlist(c)
 			continue
 		}
 		w.send(i, c, w.take())
-		if c.codec.Room() == 0 {
-			c.listed = false
-			w.idle.drop()
-		} else if w.next != AtOnce {
-			w.idle.drop()
-			w.idle.push(i)
+		full := c.codec.Room() == 0
+		if full || open {
+			w.unlist(c)
+			w.flush(i, c)
+		} else if !w.due() {
+			w.flush(i, c)
+		}
+		if open {
+			w.now = w.ring.Now()
+			w.offer(i, c)
 		}
 	}
-	for _, i := range w.touched {
-		c := &w.conns[i]
-		c.touched = false
-		w.flush(i, c)
-	}
-	w.touched = w.touched[:0]
+}
+
+// unlist takes the connection at the head of the idle from there.
+func (w *worker) unlist(c *conn) {
+	c.listed = false
+	w.idle.drop()
 }
 
 // handOver gives away the interval's counts and begins the next.
