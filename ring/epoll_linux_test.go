@@ -281,6 +281,63 @@ func TestConnectInTurn(t *testing.T) {
 	}
 }
 
+// TestAnewInSweep has every answer end its connection, and another begin, for
+// which nothing is sent yet: there is nobody to ask.
+func TestAnewInSweep(t *testing.T) {
+	b := newBench(t, 64)
+	for i := range b.fds {
+		b.send(i)
+		b.answer(i, "a")
+	}
+	b.wait(0)
+	for c, ok := b.r.Next(); ok; c, ok = b.r.Next() {
+		if c.Op == Received {
+			b.r.Close(b.fds[c.User], false)
+			b.connect()
+		}
+	}
+	b.turn(0)
+	b.blocks()
+}
+
+// TestStaleEvent closes a socket of which an event has been taken, and opens
+// one that gets its number.
+func TestStaleEvent(t *testing.T) {
+	b := newBench(t, 2)
+	b.peers[0].(*net.UnixConn).CloseWrite()
+	b.peers[1].(*net.UnixConn).CloseWrite()
+	b.wait(0)
+	if _, ok := b.r.Next(); !ok || b.r.got != 2 {
+		t.Fatalf("%d events", b.r.got)
+	}
+	b.r.Close(b.fds[1], false)
+	for b.connect(); b.fds[len(b.fds)-1] != b.fds[1]; {
+		b.connect()
+	}
+	for _, ok := b.r.Next(); ok; _, ok = b.r.Next() {
+	}
+	if s := b.r.sockets[b.fds[1]]; s.state != connected || s.hup {
+		t.Errorf("it takes the other's event for its own: %+v", s)
+	}
+}
+
+// TestConnectFailsLater. On loopback it does so at once, so a socket that fails
+// is made one that is still connecting.
+func TestConnectFailsLater(t *testing.T) {
+	b := newBench(t, 1)
+	b.send(0)
+	b.r.sockets[b.fds[0]].state = connecting
+	b.peers[0].Close() // a reset, for it has not read
+	b.wait(0)
+	c, ok := b.r.Next()
+	if !ok || c.Op != Connected || c.Err != syscall.ECONNRESET {
+		t.Errorf("took %+v", c)
+	}
+	if c, ok := b.r.Next(); ok {
+		t.Errorf("and after it %+v", c)
+	}
+}
+
 // TestFullScratch receives more at once than can be lent at once.
 func TestFullScratch(t *testing.T) {
 	b := newBench(t, 1)

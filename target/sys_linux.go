@@ -18,8 +18,6 @@ const (
 	timerSlack    = 29      // PR_SET_TIMERSLACK
 	sysEventfd    = syscall.SYS_EVENTFD2
 	sysEpollWait2 = 441 // epoll_pwait2, the same on both architectures
-
-	secretMax = 200 * time.Microsecond // see waitFor
 )
 
 // receive reads what has come. Both results are 0 at the end of the stream.
@@ -74,43 +72,24 @@ func ring(event int) error {
 }
 
 // waitFor waits for events for a time, which is not limited when negative.
-//
-// At first it does so without a word to the Go scheduler: as long as a thread
-// that waits has told it, the scheduler's monitor wakes up every 20 µs to take
-// its processor away, which costs a busy server a tenth of its time. But while a
-// thread waits in secret the collector cannot start, so that must be brief.
 func waitFor(ep int, events []syscall.EpollEvent, d time.Duration) (int, error) {
-	brief := d
-	if d < 0 || d > secretMax {
-		brief = secretMax
+	var limit *syscall.Timespec
+	if d >= 0 {
+		t := syscall.NsecToTimespec(int64(d))
+		limit = &t
 	}
-	t := syscall.NsecToTimespec(int64(brief))
-	n, _, e := syscall.RawSyscall6(sysEpollWait2, uintptr(ep),
-		uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)),
-		uintptr(unsafe.Pointer(&t)), 0, 0)
-	switch {
-	case e == syscall.ENOSYS || e == syscall.EPERM:
-		return waitMillis(ep, events, d) // before Linux 5.11, or in a strict container
-	case e == syscall.EINTR:
-		return 0, nil
-	case e != 0:
-		return 0, e
-	case n > 0 || brief == d:
-		return int(n), nil
-	}
-	limit := &t
-	if t = syscall.NsecToTimespec(int64(d - brief)); d < 0 {
-		limit = nil
-	}
-	n, _, e = syscall.Syscall6(sysEpollWait2, uintptr(ep),
+	n, _, e := syscall.Syscall6(sysEpollWait2, uintptr(ep),
 		uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)),
 		uintptr(unsafe.Pointer(limit)), 0, 0)
-	if e == syscall.EINTR {
+	switch e {
+	case 0:
+		return int(n), nil
+	case syscall.EINTR:
 		return 0, nil
-	} else if e != 0 {
-		return 0, e
+	case syscall.ENOSYS, syscall.EPERM: // before Linux 5.11, or in a strict container
+		return waitMillis(ep, events, d)
 	}
-	return int(n), nil
+	return 0, e
 }
 
 // waitMillis is waitFor where waits are whole milliseconds.
