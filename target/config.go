@@ -61,7 +61,7 @@ func (c Config) Check() error {
 		faults = append(faults, fmt.Errorf(format, args...))
 	}
 	if err := checkAddr(c.Addr); err != nil {
-		fault("--addr %q: %w", c.Addr, err)
+		fault("--listen %q: %w", c.Addr, err)
 	}
 	if c.Status != 0 && (c.Status < 200 || c.Status > 599) {
 		fault("--status %d: want 200 to 599", c.Status)

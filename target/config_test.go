@@ -23,7 +23,7 @@ func TestCheck(t *testing.T) {
 		Service: "foo", Stall: "2s/1s",
 	}.Check()
 	want := []string{
-		`--addr "here": want HOST:PORT, :PORT or unix:PATH`,
+		`--listen "here": want HOST:PORT, :PORT or unix:PATH`,
 		`--status 199: want 200 to 599`,
 		`--body -1: want 0 to 1073741824 bytes`,
 		`--header "no colon": want 'Name: value'`,

@@ -180,11 +180,11 @@ func listen(addr string) (net.Listener, error) {
 	}
 	l, err := net.Listen(network, address)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("--addr %s: another program listens there; choose another "+
+		return nil, fmt.Errorf("--listen %s: another program listens there; choose another "+
 			"(port 0 takes a free one): %w", addr, err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("--addr %s: %w", addr, err)
+		return nil, fmt.Errorf("--listen %s: %w", addr, err)
 	}
 	return l, nil
 }
