@@ -17,14 +17,14 @@ var opener = map[string]func([]Addr) (Ring, func(), error){
 // Sizes and limits of an epoll ring.
 const (
 	scratchSize = 256 << 10 // what one receive can lend: large bodies come in few pieces
-	eventsMax   = 512       // taken from the kernel at once
+	eventsMax   = 4096      // taken from the kernel at once
 )
 
-// While at least a quarter of the sockets that wait for an answer have one,
-// asking each directly costs less than asking epoll which they are; below
-// that, and for a few sockets, epoll is cheaper. The bar was measured.
+// While at least an eighth of the sockets that wait for an answer have one,
+// asking each directly costs less than asking epoll which they are, and being
+// woken; below that, and for a few sockets, epoll is cheaper. Measured.
 const (
-	sweepShare = 4
+	sweepShare = 8
 	sweepMin   = 8
 )
 

@@ -55,6 +55,11 @@ func (c *codec) head(b []byte, eof bool) (n int, ev proto.Event) {
 	if c.first == c.next {
 		return c.idle(b, eof)
 	}
+	fresh := c.answer.status == 0 && c.size == 0 && c.seen == 0
+	if k := &c.run.known; fresh && len(k.head) > 0 && bytes.HasPrefix(b, k.head) {
+		c.answer = k.answer
+		return len(k.head), c.headEnd()
+	}
 	for {
 		line, k := c.line(b[n:])
 		if k == 0 || c.size > maxHead {
@@ -71,6 +76,9 @@ func (c *codec) head(b []byte, eof bool) (n int, ev proto.Event) {
 				return n, c.broken(f)
 			}
 		default:
+			if fresh && c.size == n && n <= knownMax && c.answer.status >= 200 {
+				c.run.known = known{append(c.run.known.head[:0], b[:n]...), c.answer}
+			}
 			if ev = c.headEnd(); ev.Kind != proto.More {
 				return n, ev
 			}
