@@ -164,8 +164,9 @@ func TestConnectsBeginNoSweep(t *testing.T) {
 	newBench(t, 64).blocks()
 }
 
-// TestFewAnswersEndSweep has less than a quarter of the sockets answer.
+// TestFewAnswersEndSweep has less than an eighth of the sockets answer.
 func TestFewAnswersEndSweep(t *testing.T) {
+	const few = 64/sweepShare - 1
 	b := newBench(t, 64)
 	b.round(0)
 	b.round(0)
@@ -173,16 +174,16 @@ func TestFewAnswersEndSweep(t *testing.T) {
 		b.send(i)
 	}
 	for turn := range 3 {
-		for i := range 15 {
+		for i := range few {
 			b.answer(i, "a")
 		}
-		if got := b.turn(0); len(got) != 15 {
-			t.Fatalf("%d of 15 answers taken", len(got))
+		if got := b.turn(0); len(got) != few {
+			t.Fatalf("%d of %d answers taken", len(got), few)
 		}
 		if b.r.sweeping != (turn == 0) {
 			t.Errorf("in turn %d sweeping is %v", turn, b.r.sweeping)
 		}
-		for i := range 15 {
+		for i := range few {
 			b.send(i)
 		}
 	}
