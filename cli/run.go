@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"dyno/load"
@@ -140,8 +139,7 @@ func failure(r *result.Result) string {
 	if e.Address != "" {
 		where += " " + e.Address
 	}
-	detail := strings.TrimPrefix(e.Detail, e.Address+": ")
-	return fmt.Sprintf("%s: %s: %s (%s)", head, where, detail, times(e.Count))
+	return fmt.Sprintf("%s: %s: %s (%s)", head, where, e.Detail, times(e.Count))
 }
 
 func times(n int64) string {

@@ -57,11 +57,11 @@ func (c *counter) served(t *testing.T) int64 {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	var counts struct{ Requests int64 }
+	var counts struct{ Served int64 }
 	if err := json.NewDecoder(res.Body).Decode(&counts); err != nil {
 		t.Fatal(err)
 	}
-	return counts.Requests
+	return counts.Served
 }
 
 // stop ends the server and returns its last word.
@@ -160,9 +160,7 @@ func TestInterrupt(t *testing.T) {
 			t.Parallel()
 			c := startTarget(t)
 			d := start(t, append(strings.Fields(test.args), c.url)...)
-			for c.served(t) < 100 { // it is in the midst of it
-				time.Sleep(20 * time.Millisecond)
-			}
+			eventually(t, "dyno is in the midst of it", func() bool { return c.served(t) >= 100 })
 			o := interrupt(t, d, test.signal)
 			if o.result.Ended != "interrupted" || o.result.Requests.Completed < 100 {
 				t.Errorf("%s with %+v", o.result.Ended, o.result.Requests)

@@ -1,7 +1,6 @@
 package load
 
 import (
-	"fmt"
 	"maps"
 	"runtime/debug"
 	"slices"
@@ -130,8 +129,7 @@ func (r *run) conclude(workers []*worker, total *metric.Snapshot) {
 	res.Ring = r.ringKind()
 	r.setWindow(from, to, last)
 	if len(res.Failures) > 0 {
-		f := res.Failures[0]
-		res.Cause = fmt.Sprintf("%s %s: %s", f.Phase, f.Address, f.Detail)
+		res.Cause = res.Failures[0].cause()
 	}
 }
 

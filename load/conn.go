@@ -2,7 +2,6 @@ package load
 
 import (
 	"errors"
-	"io"
 
 	"dyno/proto"
 	"dyno/ring"
@@ -187,9 +186,15 @@ func (w *worker) fall(i uint32, c *conn) {
 	}
 }
 
-// wanted reports whether there is, or will be, something to send.
+// wanted reports whether there is, or will be, something to send. When there is
+// not, it is over: with every connection lost nobody else would notice.
 func (w *worker) wanted() bool {
-	return len(w.retries) > 0 || !w.over && w.left != 0 && (w.now < w.end || w.next != AtOnce)
+	at := w.now
+	if w.next != AtOnce && w.start != notYet {
+		at = w.start + w.next
+	}
+	w.over = w.over || w.left == 0 || at >= w.end
+	return !w.over || len(w.retries) > 0
 }
 
 // A connection that comes to nothing is dialed again after a pause that
@@ -218,8 +223,9 @@ func (w *worker) redial(i uint32, c *conn) {
 }
 
 // lose ends a life that failed. An exchange of which no byte was answered, on
-// a connection that had served others, goes to the next life, once: the peer
-// closed while the request was on its way. The others have failed.
+// a connection that had served others, goes to the next life: the peer closed
+// while the request was on its way. It does so once, unless the peer had said
+// with an earlier answer that it would close. The others have failed.
 func (w *worker) lose(i uint32, c *conn, phase Phase, err error) {
 	untouched := w.unanswered(c, err)
 	oldest := c.oldest()
@@ -233,7 +239,7 @@ func (w *worker) lose(i uint32, c *conn, phase Phase, err error) {
 		switch {
 		case first && phase == Timeout:
 			w.fail(c, x, Timeout, err)
-		case unanswered && c.used > 0 && !x.retried && phase != Protocol:
+		case unanswered && c.used > 0 && (!x.retried || err == errClosed) && phase != Protocol:
 			w.again(x)
 		case first || untouched:
 			w.fail(c, x, phase, err)
@@ -265,10 +271,15 @@ func (w *worker) unanswered(c *conn, err error) bool {
 // errBehind is the failure of an exchange that was pipelined behind another.
 var errBehind = errors.New("the connection was lost at an earlier exchange")
 
+// errClosed is why exchanges are lost with a life that ends in good order: they
+// were pipelined behind its last.
+var errClosed error = &proto.Fault{Kind: proto.FaultClosed,
+	Detail: "the server closed the connection after an earlier exchange"}
+
 // close ends a life in good order: the peer or the protocol is through.
 func (w *worker) close(i uint32, c *conn) {
 	if c.live > 0 || c.used == 0 {
-		w.lose(i, c, Read, io.EOF)
+		w.lose(i, c, Read, errClosed)
 		return
 	}
 	w.ring.Close(c.fd, true)

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"fmt"
 	"time"
 
 	"dyno/metric"
@@ -62,6 +63,9 @@ type Failure struct {
 	Detail  string // of the first
 	Count   int64
 }
+
+// cause is the failure as the reason of an ending.
+func (f Failure) cause() string { return fmt.Sprintf("%s %s: %s", f.Phase, f.Address, f.Detail) }
 
 // A Phase is the part of a connection's or an exchange's life that failed.
 type Phase string

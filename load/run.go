@@ -107,7 +107,7 @@ func (r *run) unresolved(ctx context.Context, err error) *Result {
 	detail := err.Error()
 	var dns *net.DNSError
 	if errors.As(err, &dns) {
-		detail = fmt.Sprintf("%s: %s", dns.Name, dns.Err)
+		detail = dns.Err
 	}
 	kind := "unknown-host"
 	if dns != nil && dns.IsTimeout {
@@ -119,9 +119,9 @@ func (r *run) unresolved(ctx context.Context, err error) *Result {
 	}
 	r.result.Tally = newTally()
 	r.result.Total = metric.NewSnapshot()
-	r.result.Failures = []Failure{{
-		Phase: DNS, Kind: kind, Address: r.plan.Target.Host, Detail: detail, Count: 1}}
-	r.result.Cause = "dns: " + detail
+	f := Failure{Phase: DNS, Kind: kind, Address: r.plan.Target.Host, Detail: detail, Count: 1}
+	r.result.Failures = []Failure{f}
+	r.result.Cause = f.cause()
 	return r.result
 }
 

@@ -105,7 +105,7 @@ func failing() *result.Result {
 		"11.0 % of the requests failed: latency is that of the others"}
 	r.Generator.Verdict, r.Generator.Reasons = result.ClientBound, []string{
 		"the generator had something to do 98 % of the time: this is its limit, not (only) the " +
-			"server's; add threads (-t)", "there was no file descriptor left for 4 connections: " +
+			"server's; add threads (-t)", "no file descriptor was left for a connection, 4 times: " +
 			"raise the limit (ulimit -n), or lower -c"}
 	return r
 }

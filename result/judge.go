@@ -87,6 +87,8 @@ func busy(r *Result) (string, string) {
 		mend = "give it more CPUs, or another machine"
 	}
 	switch b := r.Generator.BusyPercent; {
+	case r.Requests.Completed == 0:
+		return OK, "" // ended says so
 	case b >= busyBound:
 		return ClientBound, fmt.Sprintf("the generator had something to do %.0f %% of the time: "+
 			"this is its limit, not (only) the server's; %s", b, mend)
@@ -115,13 +117,13 @@ func sendLag(r *Result) (string, string) {
 }
 
 func ports(r *Result) (string, string) {
-	return exhausted(r, "no-port", "there was no local port left for %d connections: widen "+
+	return exhausted(r, "no-port", "no local port was left for a connection, %d times: widen "+
 		"net.ipv4.ip_local_port_range, or keep connections alive")
 }
 
 func files(r *Result) (string, string) {
-	return exhausted(r, "no-file", "there was no file descriptor left for %d connections: raise "+
-		"the limit (ulimit -n), or lower -c")
+	return exhausted(r, "no-file", "no file descriptor was left for a connection, %d times: "+
+		"raise the limit (ulimit -n), or lower -c")
 }
 
 func exhausted(r *Result, kind, reason string) (string, string) {

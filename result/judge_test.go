@@ -48,10 +48,10 @@ func TestJudge(t *testing.T) {
 		{"great lag", lag(11_000, 1000), ClientBound, "11ms"},
 		{"great lag small in latency", lag(11_000, 50_000), Suspect, "11ms"},
 		{"ports", func(r *Result) { r.Errors = []Error{{Kind: "no-port", Count: 3}} }, Suspect,
-			"3 connections: widen net.ipv4.ip_local_port_range"},
+			"3 times: widen net.ipv4.ip_local_port_range"},
 		{"files", func(r *Result) {
 			r.Errors = []Error{{Kind: "no-file", Count: 3}, {Kind: "no-file", Count: 1}}
-		}, Suspect, "4 connections: raise the limit (ulimit -n)"},
+		}, Suspect, "4 times: raise the limit (ulimit -n)"},
 		{"unserved", func(r *Result) { r.Connections.Served = 7 }, Suspect,
 			"3 of 10 connections never completed an exchange"},
 		{"unserved in an open loop", func(r *Result) { r.Model, r.Connections.Served = OpenLoop, 7 },

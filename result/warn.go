@@ -19,6 +19,21 @@ func warnings(r *Result) []string {
 	if len(r.Plan.Expect) == 0 {
 		warnStatuses(r, say)
 	}
+	warnLosses(r, say)
+	if n := r.Requests.Waiting; n != nil && *n > 0 {
+		say("%d requests were due and never sent, for all %d connections were waiting for "+
+			"answers: the rate of -R was not reached, and latency grows for as long as it is not; "+
+			"give more -c, or a lower -R", *n, r.Connections.Asked)
+	}
+	return all
+}
+
+// warnLosses says what share of the requests latency tells nothing of. When
+// that is all of them there is no latency, and the verdict says so.
+func warnLosses(r *Result, say func(string, ...any)) {
+	if r.Requests.Completed == 0 {
+		return
+	}
 	sent := float64(r.Requests.Sent)
 	if n := r.Requests.Errors; float64(n) > lossShare*sent {
 		say("%.1f %% of the requests failed: latency is that of the others", 100*float64(n)/sent)
@@ -27,12 +42,6 @@ func warnings(r *Result) []string {
 		say("%.1f %% of the requests were given up without an answer at the end: latency is that "+
 			"of the others, which were faster; give a longer --drain", 100*float64(n)/sent)
 	}
-	if n := r.Requests.Waiting; n != nil && *n > 0 {
-		say("%d requests were due and never sent, for all %d connections were waiting for "+
-			"answers: the rate of -R was not reached, and latency grows for as long as it is not; "+
-			"give more -c, or a lower -R", *n, r.Connections.Asked)
-	}
-	return all
 }
 
 // warnStatuses says loudly that answers were refusals: a server that only

@@ -1,0 +1,348 @@
+//go:build linux
+
+package e2e
+
+import (
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A bad server, and what a user is told of it.
+type bad struct {
+	name  string
+	serve func(net.Conn)
+	args  string
+	code  int
+	last  string        // line on stderr, after "dyno: "
+	rows  []string      // of the report's table of errors, without the counts
+	say   []string      // all warnings, and reasons to doubt the numbers
+	sent  int64         // exactly, and each of them failed; 0: not known
+	most  time.Duration // that it may take; 0: quick
+	check func(*testing.T, *outcome)
+}
+
+// quick is long for a run that has nothing to wait for, and short of the
+// timeouts that it would otherwise wait for.
+const quick = 4 * time.Second
+
+const (
+	none    = "no exchange completed: "
+	nothing = "nothing was measured: no exchange completed"
+	fewMany = "only 40 exchanges completed: too few for percentiles; give a longer -d or a larger -n"
+	hundred = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"
+	chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+	failing = "HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n"
+)
+
+// lossy is a bad server all of whose n answers fail in one way.
+func lossy(name string, serve func(net.Conn), phase, kind, detail string) bad {
+	return bad{name: name, serve: serve, args: "-n 4 -c 2", code: 4, sent: 4,
+		last: none + phase + " 127.0.0.1:PORT: " + detail + " (N times)",
+		rows: []string{phase + " " + kind + " 127.0.0.1:PORT " + detail},
+		say:  []string{nothing + " (" + detail + ")"}}
+}
+
+var lossyServers = []bad{
+	lossy("reset before the answer", resetting(""),
+		"read", "reset", "connection reset by peer"),
+	lossy("reset inside a body", resetting(hundred+"half"),
+		"read", "reset", "connection reset by peer"),
+	lossy("close inside a body", sayingOnce(hundred+"half"),
+		"read", "truncated", "connection closed after 4 of 100 bytes of body"),
+	lossy("close inside a chunk", sayingOnce(chunked+"8\r\nhalf"),
+		"read", "truncated", "connection closed inside a chunked body, after 4 bytes of it"),
+	lossy("close inside a header", sayingOnce("HTTP/1.1 200 OK\r\nContent-"),
+		"read", "truncated", "connection closed inside the response header, after 25 bytes"),
+	lossy("close without an answer", mute,
+		"read", "closed", "connection closed before the response"),
+	lossy("another protocol", saying("SSH-2.0-OpenSSH_9.2p1\r\n"),
+		"protocol", "garbage",
+		`not an HTTP/1.x response: it begins with "SSH-2.0-OpenSSH_9.2p1"`),
+	lossy("TLS", saying("\x15\x03\x01\x00\x02\x02\x46"),
+		"protocol", "garbage",
+		`not an HTTP/1.x response: it begins with "\x15\x03\x01\x00\x02\x02F"; `+
+			`is this an https:// server?`),
+	lossy("a header of 1 GB", endless,
+		"protocol", "oversized", "the response header is longer than 256 KiB"),
+	lossy("a line of 1 GB", endlessLine,
+		"protocol", "oversized", "the response header is longer than 256 KiB"),
+	lossy("two lengths", saying("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok"),
+		"protocol", "framing", "Content-Length is both 2 and 3"),
+	lossy("a folded header", saying("HTTP/1.1 200 OK\r\nA: b\r\n c\r\nContent-Length: 2\r\n\r\nok"),
+		"protocol", "framing", `a folded header line (begins with a space): " c"`),
+}
+
+var badServers = []bad{
+	{name: "silent, with a timeout", serve: silent, args: "-d 1s -c 3 --timeout 300ms", code: 4,
+		last: none + "timeout 127.0.0.1:PORT: no answer in time (N times)",
+		rows: []string{"timeout timeout 127.0.0.1:PORT no answer in time"},
+		say:  []string{nothing + " (no answer in time)"}, most: 2500 * time.Millisecond},
+	{name: "silent, to the end of the drain", serve: silent, args: "-d 1s -c 3", code: 4,
+		last: none + "3 sent, none answered in TIME", say: []string{nothing},
+		most: 6 * time.Second, check: unfinished(3)},
+	{name: "a byte a second", serve: dripping, args: "-d 1s -c 3 --timeout 400ms", code: 4,
+		last: none + "timeout 127.0.0.1:PORT: no answer in time (N times)",
+		rows: []string{"timeout timeout 127.0.0.1:PORT no answer in time"},
+		say:  []string{nothing + " (no answer in time)"}},
+	{name: "a byte a second, with patience", serve: dripping, args: "-d 1s -c 3 --drain 1s",
+		code: 4, last: none + "3 sent, none answered in TIME", say: []string{nothing},
+		check: unfinished(3)},
+	{name: "close without an answer, for a time", serve: mute, args: "-d 500ms -c 2", code: 4,
+		last: none + "read 127.0.0.1:PORT: connection closed before the response (N times)",
+		rows: []string{"read closed 127.0.0.1:PORT connection closed before the response"},
+		say:  []string{nothing + " (connection closed before the response)"},
+		check: func(t *testing.T, o *outcome) {
+			if n := o.result.Connections.Opened; n > 100 {
+				t.Errorf("a server that answers nothing was dialed %d times in half a second", n)
+			}
+		}},
+	{name: "close after each answer", serve: sayingOnce(answer), args: "-n 40 -c 2",
+		say: []string{fewMany}, check: func(t *testing.T, o *outcome) {
+			flawless(t, o.result, 40, "200")
+			if c := o.result.Connections; c.Reconnects != 38 || c.Opened != 40 {
+				t.Errorf("%+v; want 38 reconnects", c)
+			}
+		}},
+	{name: "500 to all", serve: saying(failing), args: "-n 40 -c 2",
+		say: []string{"EVERY response was an error (500): this is how fast the server fails",
+			fewMany},
+		check: func(t *testing.T, o *outcome) {
+			flawless(t, o.result, 40, "500")
+			if !strings.Contains(o.stdout, "WARNING      EVERY response was an error") {
+				t.Errorf("not loud:\n%s", o.stdout)
+			}
+		}},
+	{name: "500 that is not welcome", serve: saying(failing), args: "-n 40 -c 2 --expect 2xx",
+		code: 4, sent: 40,
+		last: none + "expect 127.0.0.1:PORT: status 500 was not expected (N times)",
+		rows: []string{"expect status 127.0.0.1:PORT status 500 was not expected"},
+		say:  []string{nothing + " (status 500 was not expected)"}},
+	{name: "two answers to each", serve: saying(answer + answer), args: "-n 40 -c 2",
+		rows: []string{`protocol unasked 127.0.0.1:PORT the server sent "HTTP/1.1 200 OK\r\n` +
+			`Content-Length: 2\r\n\r\nok"… and no request was waiting for it`},
+		say: []string{fewMany}},
+}
+
+func unfinished(n int64) func(*testing.T, *outcome) {
+	return func(t *testing.T, o *outcome) {
+		if q := o.result.Requests; q.Sent != n || q.Unfinished != n {
+			t.Errorf("%+v; want %d unfinished", q, n)
+		}
+	}
+}
+
+func TestBadServers(t *testing.T) {
+	for _, test := range slices.Concat(lossyServers, badServers) {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			addr := listen(t, test.serve).Addr().String()
+			o := run(t, test.code, append(strings.Fields(test.args), "http://"+addr)...)
+			test.told(t, o)
+		})
+	}
+}
+
+// told checks what a user was told.
+func (b bad) told(t *testing.T, o *outcome) {
+	t.Helper()
+	if last := o.last(); b.last != "" && last != "dyno: "+b.last {
+		t.Errorf("last line\n\t%s\nwant\n\tdyno: %s", last, b.last)
+	}
+	if rows := o.errors(); !slices.Equal(rows, b.rows) {
+		t.Errorf("errors\n\t%s\nwant\n\t%s", strings.Join(rows, "\n\t"), strings.Join(b.rows, "\n\t"))
+	}
+	if said := o.said(); !slices.Equal(said, b.say) {
+		t.Errorf("said\n\t%s\nwant\n\t%s", strings.Join(said, "\n\t"), strings.Join(b.say, "\n\t"))
+	}
+	balanced(t, o.result, -1)
+	if q := o.result.Requests; b.sent > 0 && (q.Sent != b.sent || q.Errors != b.sent) {
+		t.Errorf("%+v; want %d errors", q, b.sent)
+	}
+	if most := max(b.most, quick); o.took > most {
+		t.Errorf("took %v, want less than %v", o.took, most)
+	}
+	if b.check != nil {
+		b.check(t, o)
+	}
+}
+
+// TestRefused is a server that is not there.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	const detail = "connect 127.0.0.1:PORT: connection refused"
+	bad{code: 4, last: "nothing could be reached: " + detail + " (N times)",
+		rows: []string{"connect refused 127.0.0.1:PORT connection refused"},
+		say:  []string{"nothing was measured: no connection could be opened (" + detail + ")"},
+	}.told(t, run(t, 4, "-d", "20s", "-c", "2", "http://"+refusing(t)))
+}
+
+// TestMissingSocket is a unix socket that is not there.
+func TestMissingSocket(t *testing.T) {
+	t.Parallel()
+	const detail = "connect PATH: no such file or directory; " +
+		"nothing is there: is the server running, and the path right?"
+	path := t.TempDir() + "/none.sock"
+	o := run(t, 4, "-n", "10", "-c", "2", "http+unix://"+path+":/")
+	want := "dyno: nothing could be reached: " + detail + " (N times)"
+	if last := strings.ReplaceAll(o.last(), path, "PATH"); last != want {
+		t.Errorf("last line\n\t%s\nwant\n\t%s", last, want)
+	}
+}
+
+// TestDying is a server that goes away in the middle.
+func TestDying(t *testing.T) {
+	t.Parallel()
+	o := run(t, 0, "-d", "20s", "-c", "4", "--connect-timeout", "500ms",
+		"http://"+dying(t, 1000))
+	balanced(t, o.result, -1)
+	if r := o.result; r.Ended != "gone" || r.Requests.Completed != 1000 || r.Requests.Sent != 1004 {
+		t.Errorf("%s: %+v", r.Ended, r.Requests)
+	}
+	if o.took > quick {
+		t.Errorf("it went on for %v", o.took)
+	}
+	const want = "the load ended after TIME because no connection could be opened any more " +
+		"(connect 127.0.0.1:PORT: connection refused): the server was gone for the rest"
+	if said := o.said(); !slices.Contains(said, want) || !strings.Contains(o.stdout, "GONE") {
+		t.Errorf("said %q, want %q", said, want)
+	}
+}
+
+// TestStall is a server that answers nobody for a second: in an open loop the
+// requests that were due meanwhile have waited, and latency says so.
+func TestStall(t *testing.T) {
+	t.Parallel()
+	c := startTarget(t, "--stall", "1s/2s")
+	r := run(t, 0, "-R", "500", "-d", "3s", "-c", "10", "--drain", "5s", c.url).result
+	flawless(t, r, 1500, "200")
+	// A third of the requests wait, from 0 to 1 s; those sent before it, all of it.
+	if r.Latency.Max < 0.9e6 || r.Latency.Mean < 0.1e6 || r.Latency.P95 < 0.5e6 {
+		t.Errorf("latency of a second's stall: %+v", r.Latency)
+	}
+	if r.Service.P50 > r.Latency.Mean || r.Service.Mean > r.Latency.Mean/2 {
+		t.Errorf("service %+v is not much below latency %+v", r.Service, r.Latency)
+	}
+	agree(t, r, c.served(t))
+}
+
+// TestMemory checks that what a server sends does not pile up.
+func TestMemory(t *testing.T) {
+	const modest = 64 << 10 // kB resident
+	for _, test := range []struct {
+		name  string
+		serve func(net.Conn)
+		code  int
+	}{
+		{"bodies of 8 MB", saying("HTTP/1.1 200 OK\r\nContent-Length: 8388608\r\n\r\n" +
+			strings.Repeat("8 bytes\n", 1<<20)), 0},
+		{"bodies without end", saying("HTTP/1.1 200 OK\r\n\r\n" +
+			strings.Repeat("8 bytes\n", 1<<25)), 4},
+		{"headers of 1 GB", endless, 4},
+		{"lines of 1 GB", endlessLine, 4},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			l := listen(t, test.serve)
+			d := start(t, "-d", "1s", "-c", "8", "--drain", "0s", "http://"+l.Addr().String())
+			peak := d.peak()
+			o := d.wait().exits(t, test.code)
+			balanced(t, o.result, -1)
+			if peak == 0 || peak > modest {
+				t.Errorf("%d kB of memory", peak)
+			}
+			t.Logf("%d kB of memory for %d MB received", peak, o.result.Bytes.Received>>20)
+		})
+	}
+}
+
+// TestHalfDead checks that a run against a server that never
+// answers some connections tells how many those are.
+func TestHalfDead(t *testing.T) {
+	t.Parallel()
+	turn := make(chan bool, 1)
+	turn <- true
+	l := listen(t, func(c net.Conn) {
+		alive := <-turn
+		turn <- !alive
+		if !alive {
+			io.Copy(io.Discard, c)
+			return
+		}
+		saying(answer)(c)
+	})
+	o := run(t, 0, "-d", "1s", "-c", "4", "--drain", "0s", "http://"+l.Addr().String())
+	balanced(t, o.result, -1)
+	want := "2 of 4 connections never completed an exchange: the load was that of the others; " +
+		"see the errors, give --warmup or a longer -d, or lower -c"
+	if said := o.said(); !slices.Contains(said, want) || o.result.Connections.Served != 2 {
+		t.Errorf("%+v, said %q", o.result.Connections, said)
+	}
+}
+
+// limited runs dyno in a shell that limits it first.
+func limited(t *testing.T, script, url string) *outcome {
+	t.Helper()
+	dir := publicDir(t)
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "result.json")
+	args := append([]string{"-c", script, "sh", binary},
+		runArgs(file, []string{"-c", "500", "-n", "5000", url})...)
+	return startCommand(t, file, exec.Command("sh", args...)).wait()
+}
+
+// TestFiles is more connections than a process may have files: the limit is
+// raised, as far as that is allowed, and then dyno says how to raise it.
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	url := "http://" + listen(t, saying(answer)).Addr().String()
+	o := limited(t, `ulimit -Sn 100; exec "$@"`, url).exits(t, 0)
+	flawless(t, o.result, 5000, "200")
+	forbidden := `ulimit -n 100; exec "$@"`                                      // the hard limit, too
+	if exec.Command("sh", "-c", "ulimit -n 100 && ulimit -n 200").Run() == nil { // root, most often
+		o = limited(t, forbidden, url).exits(t, 0)
+		flawless(t, o.result, 5000, "200")
+		const notice = "the limit of open files was raised from 100 to 564"
+		if said := o.said(); !slices.Contains(said, notice) {
+			t.Errorf("said %q, want %q", said, notice)
+		}
+		forbidden = `ulimit -n 100; exec setpriv --reuid 65534 --clear-groups ` +
+			`--bounding-set -all --inh-caps -all "$@"`
+	}
+	o = limited(t, forbidden, url).exits(t, 2)
+	const refusal = "\ndyno: --connections: 500 connections need 564 open files and the limit is " +
+		"100; raise it with ulimit -n 564\nsee 'dyno help run'\n"
+	if !strings.HasSuffix(o.stderr, refusal) {
+		t.Errorf("stderr\n%s\nwant\n%s", o.stderr, refusal)
+	}
+}
+
+// TestBacklog is a server that accepts nothing: with its backlog full it does
+// not even answer to SYN.
+func TestBacklog(t *testing.T) {
+	t.Parallel()
+	fd, addr := boundSocket(t)
+	if err := syscall.Listen(fd, 0); err != nil {
+		t.Fatal(err)
+	}
+	for { // until it is full
+		c, err := net.DialTimeout("tcp", addr, 200*time.Millisecond)
+		if err != nil {
+			break
+		}
+		defer c.Close()
+	}
+	const detail = "connect 127.0.0.1:PORT: no answer in time"
+	bad{last: "nothing could be reached: " + detail + " (N times)",
+		rows: []string{"connect timeout 127.0.0.1:PORT no answer in time"},
+		say:  []string{"nothing was measured: no connection could be opened (" + detail + ")"},
+	}.told(t, run(t, 4, "-d", "30s", "-c", "3", "--connect-timeout", "500ms", "http://"+addr))
+}

@@ -1,0 +1,190 @@
+//go:build linux
+
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A real server, as a plain process in a directory of its own.
+type real struct {
+	name    string
+	command string // looked for in the usual places
+	pack    string // Debian's package of it
+	files   map[string]string
+	start   string // arguments; DIR and PORT stand for the launch's
+	log     string // file that gets a line for each request, with its URL
+
+	closes  int    // a connection after so many requests; 0: never
+	keeps   bool   // HTTP/1.0 connections alive, when asked to
+	few     bool   // requests are enough: it is slow
+	unread  bool   // bodies are left so, and the connection closed if they are long
+	refuses string // a method
+}
+
+// A launched server.
+type launched struct {
+	real
+	url, dir string
+	exited   chan struct{}
+}
+
+// launch starts the server, on a free port, and skips the test if it is missing.
+func (s real) launch(t *testing.T) *launched {
+	t.Helper()
+	path := look(s.command)
+	if path == "" {
+		t.Skipf("%s is not installed; Debian's package is %s (see e2e/install.sh)", s.command, s.pack)
+	}
+	const attempts = 3 // another process may be given the port between our look and the start
+	for i := 1; ; i++ {
+		l, err := s.try(t, path)
+		if err == nil {
+			return l
+		}
+		if i == attempts {
+			t.Fatal(err)
+		}
+	}
+}
+
+// look finds a command also where only root's PATH leads.
+func look(command string) string {
+	for _, name := range []string{command, "/usr/sbin/" + command, "/usr/local/sbin/" + command} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+func (s real) try(t *testing.T, path string) (*launched, error) {
+	l := &launched{real: s, dir: publicDir(t), exited: make(chan struct{})}
+	port := freePort(t)
+	l.url = "http://127.0.0.1:" + port
+	words := strings.NewReplacer("DIR", l.dir, "PORT", port, "ROOT", rootOnly("user root;"),
+		"WWW", rootOnly("User www-data\nGroup www-data"))
+	for name, content := range s.files {
+		file := filepath.Join(l.dir, name)
+		os.MkdirAll(filepath.Dir(file), 0o755)
+		if err := os.WriteFile(file, []byte(words.Replace(content)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(path, strings.Fields(words.Replace(s.start))...)
+	cmd.Dir = l.dir
+	cmd.Env = append(os.Environ(), "XDG_DATA_HOME="+l.dir, "XDG_CONFIG_HOME="+l.dir)
+	out, err := os.Create(filepath.Join(l.dir, "output"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		cmd.Wait()
+		close(l.exited)
+	}()
+	t.Cleanup(func() { l.stop(cmd.Process.Pid) })
+	return l, l.ready()
+}
+
+// stop ends the server's process group, gently if it lets us.
+func (l *launched) stop(group int) {
+	syscall.Kill(-group, syscall.SIGTERM)
+	select {
+	case <-l.exited:
+	case <-time.After(2 * time.Second):
+	}
+	syscall.Kill(-group, syscall.SIGKILL) // whoever outlived it
+	<-l.exited
+}
+
+// ready waits for the first proper answer.
+func (l *launched) ready() error {
+	client := &http.Client{Timeout: time.Second,
+		Transport: &http.Transport{DisableKeepAlives: true}}
+	var last error
+	for end := time.Now().Add(15 * time.Second); time.Now().Before(end); {
+		res, err := client.Get(l.url + "/?ready")
+		if err == nil {
+			res.Body.Close()
+			if res.StatusCode == http.StatusOK {
+				return nil
+			}
+			err = fmt.Errorf("status %s", res.Status)
+		}
+		last = err
+		select {
+		case <-l.exited:
+			said, _ := os.ReadFile(filepath.Join(l.dir, "output"))
+			return fmt.Errorf("%s ended: %s", l.name, said)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	return fmt.Errorf("%s is not ready: %w", l.name, last)
+}
+
+// served waits until the server's log has n requests with this word in their
+// URL: it may write after it has answered. Then it returns how many there are.
+func (l *launched) served(t *testing.T, word string, n int64) int64 {
+	t.Helper()
+	var count int64
+	for end := time.Now().Add(3 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		b, err := os.ReadFile(filepath.Join(l.dir, l.log))
+		if err != nil {
+			t.Fatal(err)
+		}
+		count = int64(bytes.Count(b, []byte(word)))
+		if count >= n || time.Now().After(end) {
+			return count
+		}
+	}
+}
+
+// publicDir is a directory that servers can read after they have given up root,
+// with a short name, for the path of a socket must be short.
+func publicDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "dyno")
+	if err == nil {
+		err = os.Chmod(dir, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
+}
+
+// rootOnly is a line of configuration that is wrong for others.
+func rootOnly(line string) string {
+	if os.Geteuid() != 0 {
+		return ""
+	}
+	return line
+}

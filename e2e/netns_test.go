@@ -1,0 +1,263 @@
+//go:build linux
+
+package e2e
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// outsideEnv names the network namespace of the test that started this one.
+const outsideEnv = "DYNO_E2E_OUTSIDE"
+
+// TestNamespace starts itself once more, in namespaces of its own, and there
+// tries what must not be tried on a network that works.
+func TestNamespace(t *testing.T) {
+	if outside := os.Getenv(outsideEnv); outside != "" {
+		inNamespace(t, outside)
+		return
+	}
+	t.Parallel()
+	args := []string{"--net", "--mount"}
+	if os.Geteuid() != 0 {
+		args = append(args, "--map-root-user")
+	}
+	probe := append(slices.Clone(args), "ip", "link")
+	if out, err := exec.Command("unshare", probe...).CombinedOutput(); err != nil {
+		t.Skipf("no network namespace can be had here: %v: %s", err, out)
+	}
+	outside, err := os.Readlink("/proc/self/ns/net")
+	if err != nil {
+		t.Fatal(err)
+	}
+	args = append(args, os.Args[0], "-test.run=^TestNamespace$", "-test.v", "-test.timeout=60s")
+	cmd := exec.Command("unshare", args...)
+	cmd.Env = append(os.Environ(), outsideEnv+"="+outside, binaryEnv+"="+binary)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Logf("%s", out)
+}
+
+// inNamespace is what goes on inside. Before anything is sent it makes sure
+// that nothing can leave.
+func inNamespace(t *testing.T, outside string) {
+	inside, err := os.Readlink("/proc/self/ns/net")
+	links, err2 := net.Interfaces()
+	if err != nil || err2 != nil || inside == outside || len(links) != 1 || links[0].Name != "lo" {
+		t.Fatalf("not in a network namespace of its own: %s, outside %s, with %v (%v, %v)",
+			inside, outside, links, err, err2)
+	}
+	t.Run("no network at all", noNetwork)
+	ip(t, "link", "set", "lo", "up")
+	t.Run("no route", noRoute)
+	t.Run("routes to nowhere", noWay)
+	t.Run("no answer to SYN", noAnswer)
+	t.Run("names", names)
+	t.Run("ports", ports)
+}
+
+func ip(t *testing.T, args ...string) {
+	t.Helper()
+	command(t, "ip", args...)
+}
+
+func command(t *testing.T, name string, args ...string) {
+	t.Helper()
+	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s %s: %v: %s", name, strings.Join(args, " "), err, out)
+	}
+}
+
+// unreached runs dyno against what cannot be reached, and checks what it says
+// and that it does not wait.
+func unreached(t *testing.T, url, kind, detail string, most time.Duration) {
+	t.Helper()
+	phase, _, _ := strings.Cut(detail, " ")
+	where, what, _ := strings.Cut(strings.TrimPrefix(detail, phase+" "), ": ")
+	bad{last: "nothing could be reached: " + detail + " (N times)", most: most,
+		rows: []string{phase + " " + kind + " " + where + " " + what},
+		say:  []string{"nothing was measured: no connection could be opened (" + detail + ")"},
+	}.told(t, run(t, 4, "-d", "30s", "-c", "3", "--connect-timeout", "1s", url))
+}
+
+// noNetwork is a machine of which not even the loopback is up.
+func noNetwork(t *testing.T) {
+	const detail = "connect 127.0.0.1:PORT: network is unreachable"
+	unreached(t, "http://127.0.0.1:80", "unreachable", detail, 0)
+}
+
+func noRoute(t *testing.T) {
+	unreached(t, "http://198.51.100.1", "unreachable",
+		"connect 198.51.100.1:80: network is unreachable", 0)
+	unreached(t, "http://[2001:db8::1]", "unreachable",
+		"connect [2001:db8::1]:80: network is unreachable", 0)
+}
+
+func noWay(t *testing.T) {
+	for _, test := range []struct{ route, kind, detail string }{
+		{"unreachable", "unreachable", "no route to host"},
+		{"prohibit", "forbidden", "permission denied; " +
+			"a firewall or the file's permissions forbid it"},
+		{"blackhole", "other", "invalid argument"},
+		{"throw", "unreachable", "network is unreachable"},
+	} {
+		ip(t, "route", "replace", test.route, "198.51.100.0/24")
+		unreached(t, "http://198.51.100.1", test.kind, "connect 198.51.100.1:80: "+test.detail, 0)
+		ip(t, "route", "del", test.route, "198.51.100.0/24")
+	}
+}
+
+// noAnswer is a link on which nobody is, that swallows what is sent.
+func noAnswer(t *testing.T) {
+	dummy := exec.Command("ip", "link", "add", "nobody", "type", "dummy")
+	tun := exec.Command("ip", "tuntap", "add", "nobody", "mode", "tun")
+	if out, err := dummy.CombinedOutput(); err != nil {
+		if more, err := tun.CombinedOutput(); err != nil {
+			t.Skipf("the kernel has no link that leads nowhere: dummy: %s; tun: %s", out, more)
+		}
+	}
+	ip(t, "address", "add", "203.0.113.1/24", "dev", "nobody")
+	ip(t, "link", "set", "nobody", "arp", "off")
+	ip(t, "link", "set", "nobody", "up")
+	unreached(t, "http://203.0.113.2", "timeout", "connect 203.0.113.2:80: no answer in time",
+		3*time.Second)
+	ip(t, "link", "del", "nobody")
+}
+
+// names are found by a resolver of our own, and in a file.
+func names(t *testing.T) {
+	bind(t, "/etc/hosts", "::1 localhost both\n127.0.0.1 localhost both\n")
+	bind(t, "/etc/resolv.conf", "nameserver 127.0.0.53\noptions timeout:1 attempts:1\n")
+	t.Run("no resolver", func(t *testing.T) { unresolved(t, "connection refused") })
+	t.Run("silent resolver", func(t *testing.T) {
+		resolver(t, false)
+		unresolved(t, "i/o timeout")
+	})
+	t.Run("unknown name", unknownName)
+	t.Run("two addresses, one server", twoAddresses)
+}
+
+// bind puts a file of ours in the place of another, for this namespace.
+func bind(t *testing.T, over, content string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "bound")
+	if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount(file, over, "", syscall.MS_BIND, ""); err != nil {
+		t.Fatalf("mounting over %s: %v", over, err)
+	}
+}
+
+// resolver answers DNS queries until the test ends: with nothing, or that there
+// is no such name.
+func resolver(t *testing.T, answers bool) {
+	c, err := net.ListenPacket("udp", "127.0.0.53:53")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	go func() {
+		for b := make([]byte, 512); ; {
+			n, from, err := c.ReadFrom(b)
+			if err != nil {
+				return
+			}
+			if answers {
+				b[2], b[3] = 0x81, 0x83 // a response; recursion; no such name
+				b[10], b[11] = 0, 0     // and no additional record
+				c.WriteTo(b[:question(b[:n])], from)
+			}
+		}
+	}()
+}
+
+// question is where the question of a DNS message ends.
+func question(b []byte) int {
+	i := 12
+	for i < len(b) && b[i] != 0 {
+		i += int(b[i]) + 1
+	}
+	return min(i+5, len(b))
+}
+
+func unknownName(t *testing.T) {
+	resolver(t, true)
+	const detail = "dns nowhere.invalid: no such host"
+	unreached(t, "http://nowhere.invalid", "unknown-host", detail, 0)
+}
+
+// unresolved is a name of which nobody can be asked.
+func unresolved(t *testing.T, detail string) {
+	t.Helper()
+	o := run(t, 4, "-d", "30s", "--connect-timeout", "500ms", "http://nowhere.invalid")
+	const head = "dyno: nothing could be reached: dns nowhere.invalid: "
+	if !strings.HasPrefix(o.last(), head) || !strings.HasSuffix(o.last(), detail+" (N times)") {
+		t.Errorf("%s\nwant %s…%s", o.last(), head, detail)
+	}
+	if o.took > quick {
+		t.Errorf("took %v", o.took)
+	}
+}
+
+// twoAddresses is localhost as most machines have it, and a server that listens
+// at one of its addresses: the other's share goes there, and the user is told.
+func twoAddresses(t *testing.T) {
+	l := listen(t, saying(answer))
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	o := run(t, 0, "-n", "1000", "-c", "6", "-t", "2", "http://both:"+port)
+	flawless(t, o.result, 1000, "200")
+	want := "[::1]:PORT: connection refused; its share goes to the target's other addresses"
+	if said := o.said(); !slices.Contains(said, want) || o.result.Connections.Served != 6 {
+		t.Errorf("said %q, %+v", said, o.result.Connections)
+	}
+}
+
+// ports are what a client runs out of.
+func ports(t *testing.T) {
+	const setting = "/proc/sys/net/ipv4/ip_local_port_range"
+	if err := os.WriteFile(setting, []byte("40000 40099"), 0); err != nil {
+		t.Fatal(err)
+	}
+	l := listen(t, saying(answer))
+	url := "http://" + l.Addr().String()
+	o := run(t, 2, "-c", "500", "-d", "1s", url)
+	want := "dyno: --connections: 500 connections to 1 address(es) need as many local ports and " +
+		"there are 100 for each; widen net.ipv4.ip_local_port_range or lower --connections"
+	if !strings.Contains(o.stderr, want) {
+		t.Errorf("%s\nwant %s", o.stderr, want)
+	}
+	for range 60 { // others have them
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+	}
+	o = run(t, 0, "-c", "90", "-d", "1s", url)
+	balanced(t, o.result, -1)
+	row := "connect no-port 127.0.0.1:PORT cannot assign requested address; every local port to " +
+		"this address is in use or waits (TIME_WAIT): use fewer connections, keep them open, or " +
+		"widen net.ipv4.ip_local_port_range"
+	if rows := o.errors(); !slices.Equal(rows, []string{row}) || o.result.Generator.Verdict == "ok" {
+		t.Errorf("%s, errors\n\t%s\nwant\n\t%s", o.result.Generator.Verdict,
+			strings.Join(rows, "\n\t"), row)
+	}
+	if served := o.result.Connections.Served; served < 1 || served > 40 {
+		t.Errorf("%d connections served", served)
+	}
+	want = "no local port was left for a connection, "
+	if said := o.said(); len(said) == 0 || !strings.HasPrefix(said[0], want) {
+		t.Errorf("said %q", said)
+	}
+}

@@ -1,0 +1,111 @@
+//go:build linux
+
+package e2e
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestNginx is what one real server is enough for.
+func TestNginx(t *testing.T) {
+	t.Parallel()
+	_, crt, key := certify(t, time.Now().Add(24*time.Hour), "127.0.0.1")
+	server, tlsPort := nginx, freePort(t)
+	server.files = maps.Clone(nginx.files)
+	server.files["nginx.conf"] = strings.Replace(nginx.files["nginx.conf"], "\t\tlocation / {",
+		fmt.Sprintf("\t\tlisten 127.0.0.1:%s ssl;\n\t\tssl_certificate %s;\n"+
+			"\t\tssl_certificate_key %s;\n\t\tlocation / {", tlsPort, crt, key), 1)
+	l := server.launch(t)
+	t.Run("pipelined", l.pipelined)
+	t.Run("unix socket", l.unixSocket)
+	t.Run("routes", l.routes)
+	t.Run("rate", l.rate)
+	secure := "https://127.0.0.1:" + tlsPort
+	t.Run("TLS", func(t *testing.T) { l.secure(t, secure, "--cacert", crt) })
+	t.Run("TLS, unverified", func(t *testing.T) { l.secure(t, secure, "--insecure") })
+	t.Run("TLS, pipelined", func(t *testing.T) {
+		l.secure(t, secure, "--insecure", "--pipeline", "8")
+	})
+	t.Run("TLS each time", func(t *testing.T) { l.handshakes(t, secure, crt) })
+}
+
+// pipelined sends on while nginx closes after 100 requests: what it did not
+// answer is sent again.
+func (l *launched) pipelined(t *testing.T) {
+	r := run(t, 0, "-n", "2000", "-c", "8", "--pipeline", "8", l.url+"/?piped=").result
+	flawless(t, r, 2000, "200")
+	agree(t, r, l.served(t, "/?piped=", 2000))
+	reconnected(t, r, 100, 2000, 8)
+}
+
+func (l *launched) unixSocket(t *testing.T) {
+	r := run(t, 0, "-n", "2000", "-c", "8",
+		"http+unix://"+filepath.Join(l.dir, "nginx.sock")+":/?unix=").result
+	flawless(t, r, 2000, "200")
+	agree(t, r, l.served(t, "/?unix=", 2000))
+	reconnected(t, r, 100, 2000, 8)
+}
+
+// routes are told apart, as are their statuses.
+func (l *launched) routes(t *testing.T) {
+	urls := filepath.Join(t.TempDir(), "urls")
+	lines := "/a?route=\n/missing?route=\n" + l.url + "/b?route=\n"
+	if err := os.WriteFile(urls, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := run(t, 0, "-n", "1999", "-c", "8", "--urls", urls, l.url)
+	r := o.result
+	balanced(t, r, 1999)
+	agree(t, r, l.served(t, "route=", 1999))
+	if want := map[string]int64{"200": 1333, "404": 666}; !maps.Equal(r.Status, want) {
+		t.Errorf("statuses %v, want %v", r.Status, want)
+	}
+	for i, want := range []int64{667, 666, 666} {
+		if len(r.Routes) != 3 || r.Routes[i].Completed != want || r.Routes[i].P50 <= 0 {
+			t.Fatalf("routes %+v; want %d of number %d", r.Routes, want, i+1)
+		}
+	}
+	const warning = "666 responses (33.32 %) were errors (404) and are counted as completed; " +
+		"--expect 2xx makes them errors"
+	if said := o.said(); len(said) == 0 || said[0] != warning {
+		t.Errorf("said %q", said)
+	}
+}
+
+func (l *launched) rate(t *testing.T) {
+	r := run(t, 0, "-R", "2000", "-d", "1s", "-c", "8", l.url+"/?rate=").result
+	flawless(t, r, 2000, "200")
+	agree(t, r, l.served(t, "/?rate=", 2000))
+	reconnected(t, r, 100, 2000, 8)
+}
+
+func (l *launched) secure(t *testing.T, url string, args ...string) {
+	word := "/?tls" + strings.Join(args[:1], "") + fmt.Sprint(len(args)) + "="
+	r := run(t, 0, append(args, "-n", "2000", "-c", "8", url+word)...).result
+	flawless(t, r, 2000, "200")
+	agree(t, r, l.served(t, word, 2000))
+	reconnected(t, r, 100, 2000, 8)
+	shakes := *r.Connections.TLSFull + *r.Connections.TLSResumed
+	p := r.Phases.TLS
+	if p == nil || p.Min <= 0 || p.Count != shakes || shakes != r.Connections.Opened {
+		t.Errorf("%d handshakes, phase %+v; connections %+v", shakes, p, r.Connections)
+	}
+}
+
+// handshakes has one for each request.
+func (l *launched) handshakes(t *testing.T, url, crt string) {
+	r := run(t, 0, "--cacert", crt, "--reconnect", "always", "-n", "200", "-c", "4",
+		url+"/?shake=").result
+	flawless(t, r, 200, "200")
+	agree(t, r, l.served(t, "/?shake=", 200))
+	reconnected(t, r, 1, 200, 4)
+	if p := r.Phases; p.TLS.Count < 200 || p.Connect.Count < 200 {
+		t.Errorf("%d handshakes in %d connections", p.TLS.Count, p.Connect.Count)
+	}
+}
