@@ -14,7 +14,7 @@ deps: ## what the tests need besides Go: servers and peers, from Debian's packag
 	@e2e/install.sh
 
 test: deps ## the whole suite, with the race detector
-	$(GO) test -race -timeout 15m ./...
+	$(GO) test -race -timeout 15m $(TESTFLAGS) ./...
 
 fuzz: ## every fuzz target for FUZZ each
 	@bench/fuzz.sh $(FUZZ)
