@@ -194,7 +194,7 @@ func (w *worker) wanted() bool {
 		at = w.start + w.next
 	}
 	w.over = w.over || w.left == 0 || at >= w.end
-	return !w.over || len(w.retries) > 0
+	return !w.over || w.retries.len > 0
 }
 
 // A connection that comes to nothing is dialed again after a pause that

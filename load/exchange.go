@@ -178,7 +178,7 @@ func (w *worker) failed(c *conn, phase Phase, err error) {
 func (w *worker) again(x *exchange) {
 	a := x.arrival
 	a.retried = true
-	w.retries = append(w.retries, a)
+	w.retries.push(a)
 	if a.counted {
 		w.tally.Retried++
 	}

@@ -198,7 +198,7 @@ func newWorker(p *Plan, g ring.Ring, addrs []ring.Addr, protocol proto.Protocol,
 	tally := newTally()
 	w := &worker{
 		plan: p, ring: g, addrs: addrs, newCodec: newCodec, gate: gate, id: i, of: n,
-		conns: make([]conn, connections), idle: newFIFO(connections),
+		conns: make([]conn, connections), idle: newFIFO[uint32](connections), retries: newFIFO[arrival](1),
 		schedule: closedLoop{}, sequence: newSequence(p.Requests, i, n), left: -1,
 		count: metric.NewSnapshot(), tally: &tally, errors: failures{}, notice: map[string]bool{},
 	}

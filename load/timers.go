@@ -55,29 +55,3 @@ func (t timers) next(never int64) int64 {
 	}
 	return t[0].at
 }
-
-// A fifo of connections, each in it at most once.
-type fifo struct {
-	ring       []uint32
-	first, len uint32
-}
-
-func newFIFO(capacity int) fifo {
-	size := 1
-	for size < capacity {
-		size *= 2
-	}
-	return fifo{ring: make([]uint32, size)}
-}
-
-func (f *fifo) push(conn uint32) {
-	f.ring[(f.first+f.len)&uint32(len(f.ring)-1)] = conn
-	f.len++
-}
-
-func (f *fifo) head() uint32 { return f.ring[f.first&uint32(len(f.ring)-1)] }
-
-func (f *fifo) drop() {
-	f.first++
-	f.len--
-}

@@ -19,8 +19,8 @@ type worker struct {
 	report   func(*metric.Snapshot) *metric.Snapshot // an empty one for a full one
 
 	conns   []conn
-	idle    fifo // connections that had room when last looked at, longest first
-	retries []arrival
+	idle    fifo[uint32]  // connections that had room when last looked at, longest first
+	retries fifo[arrival] // to be sent again, before all others
 	timers  timers
 	dialing dialing
 
@@ -162,7 +162,7 @@ func (w *worker) finished() bool {
 			return false
 		}
 		w.ending = Unreachable
-	case w.over && w.outstanding == 0 && len(w.retries) == 0:
+	case w.over && w.outstanding == 0 && w.retries.len == 0:
 		w.ending = ByDuration
 		if w.left == 0 {
 			w.ending = ByRequests
@@ -189,7 +189,7 @@ func (w *worker) due() bool {
 	if w.now >= w.limit {
 		return false
 	}
-	if len(w.retries) > 0 {
+	if w.retries.len > 0 {
 		return true
 	}
 	if w.over || w.now < w.start {
@@ -208,9 +208,9 @@ func (w *worker) due() bool {
 
 // take is the request that is due.
 func (w *worker) take() arrival {
-	if n := len(w.retries); n > 0 {
-		a := w.retries[0]
-		w.retries = w.retries[:copy(w.retries, w.retries[1:])]
+	if w.retries.len > 0 {
+		a := w.retries.head()
+		w.retries.drop()
 		return a
 	}
 	a := arrival{due: w.now, request: w.sequence.take()}
@@ -285,8 +285,8 @@ func (w *worker) finish() {
 			w.tally.Served++
 		}
 	}
-	for _, a := range w.retries {
-		if a.counted {
+	for ; w.retries.len > 0; w.retries.drop() {
+		if w.retries.head().counted {
 			w.tally.Unfinished++
 		}
 	}
