@@ -59,11 +59,17 @@ func (t table) markdown(w io.Writer, sides string) {
 }
 
 // wrap breaks s between words into lines of at most width characters, where
-// words allow.
+// words allow, but not between a number and what it counts.
 func wrap(s string, width int) []string {
 	var lines []string
 	line := ""
-	for _, word := range strings.Fields(s) {
+	words := strings.Fields(s)
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		for i+1 < len(words) && '0' <= words[i][0] && words[i][0] <= '9' {
+			i++
+			word += " " + words[i]
+		}
 		if line != "" && utf8.RuneCountInString(line+" "+word) > width {
 			lines, line = append(lines, line), ""
 		}

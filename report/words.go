@@ -112,6 +112,9 @@ func requests(r *result.Result) string {
 	if q.Retried > 0 {
 		s += fmt.Sprintf("; %s sent again after a close", count(q.Retried))
 	}
+	if q.SentAfter != nil && *q.SentAfter > 0 {
+		s += fmt.Sprintf("; %s of them sent after the window", count(*q.SentAfter))
+	}
 	if q.Waiting != nil && *q.Waiting > 0 {
 		s += fmt.Sprintf("; %s more due and NEVER SENT", count(*q.Waiting))
 	}
