@@ -22,8 +22,8 @@ load:           metric proto proto/h1 proto/tls ring / golang.org/x/sys
 target:         / golang.org/x/sys
 requests:       load proto proto/h1 / golang.org/x/net
 result:         load metric / golang.org/x/sys github.com/HdrHistogram/hdrhistogram-go
-report:         result load metric stats /
-cli:            load metric proto report requests result ring target / github.com/spf13/pflag golang.org/x/sys golang.org/x/term
+report:         result load /
+cli:            load proto report requests result target / github.com/spf13/pflag golang.org/x/sys golang.org/x/term
 bench:          stats /  golang.org/x/sys
 e2e:            /
 .:              cli /

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -39,7 +40,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 		}
 	}()
 	if len(args) == 0 {
-		s.overview(s.err)
+		overview(s.err)
 		return exitUsage
 	}
 	name, rest := args[0], args[1:]
@@ -119,10 +120,24 @@ func (s streams) unknown(name string) int {
 // refuse says all that is wrong with the command line of a verb.
 func (s streams) refuse(verb string, faults []error) int {
 	for _, f := range faults {
-		fmt.Fprintf(s.err, "dyno: %v\n", f)
+		fmt.Fprintf(s.err, "dyno: %s\n", brief(f.Error()))
 	}
 	fmt.Fprintf(s.err, "see 'dyno help %s'\n", verb)
 	return exitUsage
+}
+
+// brief is a message with no more of what it quotes than is needed to find it.
+func brief(message string) string {
+	quoted := regexp.MustCompile(`"(?:[^"\\]|\\.)*"`) // with the escapes of Go
+	return quoted.ReplaceAllStringFunc(message, func(q string) string {
+		return `"` + report.Clip(q[1:len(q)-1], 80) + `"`
+	})
+}
+
+// print writes to stdout, and returns the exit code of having done so, or not.
+func (s streams) print(text string) int {
+	_, err := io.WriteString(s.out, text)
+	return s.wrote(err)
 }
 
 func (s streams) fail(code int, err error) int {
@@ -132,17 +147,16 @@ func (s streams) fail(code int, err error) int {
 
 // style is how stdout wants its text: see no-color.org.
 func (s streams) style() report.Style {
-	return report.Style{Color: isTerminal(s.out) && os.Getenv("NO_COLOR") == "" &&
-		os.Getenv("TERM") != "dumb"}
+	return report.Style{Width: columns(s.out), Color: isTerminal(s.out) &&
+		os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
 }
 
 func version(s streams, args []string) int {
 	if len(args) > 0 {
 		return s.refuse("version", extra(args, 0))
 	}
-	fmt.Fprintf(s.out, "dyno %s (%s %s/%s)\n", load.Version, runtime.Version(), runtime.GOOS,
-		runtime.GOARCH)
-	return exitOK
+	return s.print(fmt.Sprintf("dyno %s (%s %s/%s)\n", load.Version, runtime.Version(),
+		runtime.GOOS, runtime.GOARCH))
 }
 
 // extra is the fault of having more words than n.
@@ -151,4 +165,20 @@ func extra(words []string, n int) []error {
 		return nil
 	}
 	return []error{fmt.Errorf("%q is more than there is use for", words[n:])}
+}
+
+// flatten is the errors that err joins.
+func flatten(err error) []error {
+	if err == nil {
+		return nil
+	}
+	joined, is := err.(interface{ Unwrap() []error })
+	if !is {
+		return []error{err}
+	}
+	var all []error
+	for _, e := range joined.Unwrap() {
+		all = append(all, flatten(e)...)
+	}
+	return all
 }

@@ -23,6 +23,8 @@ import (
 	"testing"
 	"time"
 
+	"dyno/load"
+
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -286,6 +288,62 @@ func TestInterrupted(t *testing.T) {
 			t.Errorf("%v: no report: %q", sig, out.String())
 		}
 		server.Close()
+	}
+}
+
+// What stdout does not take is said, whatever it was.
+func TestStdoutFails(t *testing.T) {
+	t.Setenv("DYNO_HOME", t.TempDir())
+	server := httptest.NewServer(answer(new(atomic.Int64)))
+	defer server.Close()
+	for _, args := range [][]string{
+		{"help"}, {"help", "run"}, {"run", "-h"}, {"version"}, {"schema", "result"},
+		{"completion", "bash"}, {"completion", "fish"}, {"run", "-n", "1", "-c", "1", server.URL},
+		{"run", "-n", "1", "-c", "1", "-q", server.URL}, {"report", "last"}, {"history"},
+	} {
+		var errs bytes.Buffer
+		code := Main(args, nil, fullDisk{}, &errs)
+		if code != exitUsage || !strings.Contains(errs.String(), "no space left") {
+			t.Errorf("%q: code %d, %s", args, code, errs.String())
+		}
+	}
+}
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+// The table has the seconds of the window, and what came after it is not one.
+func TestProgressEndsWithTheWindow(t *testing.T) {
+	for _, test := range []struct {
+		window time.Duration
+		rows   int
+	}{{time.Second, 1}, {0, 2}} {
+		var b bytes.Buffer
+		p := progress{w: &b, table: true, window: test.window}
+		p.second(load.Interval{To: time.Second, Completed: 7})
+		p.second(load.Interval{From: time.Second, To: 1100 * time.Millisecond, Completed: 1})
+		if n := strings.Count(b.String(), "\n"); n != test.rows {
+			t.Errorf("a window of %v has %d rows, want %d\n%s", test.window, n, test.rows, b.String())
+		}
+	}
+}
+
+// What listens on all addresses says so.
+func TestAt(t *testing.T) {
+	for _, test := range []struct {
+		asked string
+		got   net.Addr
+		want  string
+	}{
+		{"0.0.0.0:0", &net.TCPAddr{IP: net.IPv6unspecified, Port: 80}, "http://0.0.0.0:80"},
+		{":0", &net.TCPAddr{IP: net.IPv6unspecified, Port: 80}, "http://[::]:80"},
+		{"localhost:0", &net.TCPAddr{IP: net.IPv6loopback, Port: 80}, "http://[::1]:80"},
+		{"unix:/run/t.s", &net.UnixAddr{Net: "unix", Name: "/run/t.s"}, "http+unix:///run/t.s:/"},
+	} {
+		if got := at(test.asked, test.got); got != test.want {
+			t.Errorf("%s is %s, want %s", test.asked, got, test.want)
+		}
 	}
 }
 

@@ -9,19 +9,20 @@ import (
 
 // completion is dyno completion.
 func completion(s streams, args []string) int {
+	var b strings.Builder
 	switch strings.Join(args, " ") {
 	case "bash":
-		bashCompletion(s.out)
+		bashCompletion(&b)
 	case "zsh":
-		fmt.Fprintln(s.out, "autoload -U +X bashcompinit && bashcompinit")
-		bashCompletion(s.out)
+		fmt.Fprintln(&b, "autoload -U +X bashcompinit && bashcompinit")
+		bashCompletion(&b)
 	case "fish":
-		fishCompletion(s.out)
+		fishCompletion(&b)
 	default:
 		return s.refuse("completion", []error{fmt.Errorf("%q is not a shell; there are bash, zsh, fish",
 			strings.Join(args, " "))})
 	}
-	return exitOK
+	return s.print(b.String())
 }
 
 // flagsOf are the long flags of a verb, with their dashes.

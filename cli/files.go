@@ -38,12 +38,13 @@ func (f *runFlags) requests(stdin io.Reader) ([]load.Request, []error) {
 		return err
 	})
 	if file, isFile := strings.CutPrefix(f.body, "@"); isFile {
-		read("--body", file, func(_ string, r io.Reader) (err error) {
-			bodies[0], err = whole(r)
+		read("--body", file, func(_ string, r io.Reader) error {
+			b, err := whole(r)
+			bodies = [][]byte{b}
 			return err
 		})
-	} else if f.body != "" {
-		bodies[0] = []byte(f.body)
+	} else if f.hasBody {
+		bodies = [][]byte{[]byte(f.body)}
 	}
 	if len(faults) > 0 || f.requestsFile != "" || f.defaults.URL == (requests.URL{}) {
 		return all, faults

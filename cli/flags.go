@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,6 +17,7 @@ type runFlags struct {
 	defaults requests.Defaults
 
 	body, urls, bodies, requestsFile string // as given: a file, "-" for stdin
+	hasBody                          bool   // and it may be empty
 	connectTo                        string
 
 	json           string
@@ -37,7 +39,7 @@ func (f *runFlags) loadGroup() group {
 			into(&p.Connections, parseInt)},
 		{"duration", "d", "D", "how long to measure (10s)", seconds(&p.Duration)},
 		{"requests", "n", "N", "send exactly N, not for a time; with -d, whichever is first",
-			into(&p.Requested, parseCount)},
+			into(&p.Requested, positive(parseCount))},
 		{"rate", "R", "N", "requests a second in all, at even intervals whatever the server\n" +
 			"does; without it, a connection sends when it has its answer", into(&p.Rate, parseRate)},
 		{"warmup", "", "D", "load so long before measuring (0s)", seconds(&p.Warmup)},
@@ -46,7 +48,8 @@ func (f *runFlags) loadGroup() group {
 		{"threads", "t", "N", "threads (one a physical core)", into(&p.Threads, parseInt)},
 		{"cpus", "", "LIST", "CPUs for the threads, as 0,2-3 (those the process may use)",
 			into(&p.CPUs, parseCPUs)},
-		{"ring", "", "KIND", "how to do I/O: auto, epoll or portable (auto)", into(&p.Ring, parseRing)},
+		{"ring", "", "KIND", "how to do I/O: auto, epoll, uring or portable (auto)",
+			into(&p.Ring, parseRing)},
 	}}
 }
 
@@ -61,7 +64,7 @@ func (f *runFlags) requestGroup() group {
 			}
 			return err
 		}},
-		{"body", "b", "S|@FILE", "a body, or the file that holds it", word(&f.body)},
+		{"body", "b", "S|@FILE", "a body, or the file that holds it", f.setBody},
 		{"urls", "", "FILE", "paths or URLs, one a line, sent in turn", word(&f.urls)},
 		{"bodies", "", "FILE", "bodies, one a line, sent in turn", word(&f.bodies)},
 		{"requests-file", "", "FILE", "requests, one JSON object a line, with any of\n" +
@@ -81,7 +84,7 @@ func (f *runFlags) connectionGroup() group {
 		{"http", "", "VERSION", "auto, 1.0 or 1.1 (auto, which is 1.1)", into(&p.HTTP, parseHTTP)},
 		{"connect-to", "", "HOST:PORT", "connect there, and still ask for the URL's host",
 			word(&f.connectTo)},
-		{"connect-rate", "", "N", "connections to open a second (at once)",
+		{"connect-rate", "", "N", "connections to open a second, at the start (at once)",
 			into(&p.ConnectRate, parseRate)},
 		{"connect-timeout", "", "D", "for a connection, TLS included (5s)", seconds(&p.Connecting)},
 	}}
@@ -111,12 +114,6 @@ func (f *runFlags) outputGroup() group {
 	}}
 }
 
-// parseInt reads a count that is an int.
-func parseInt(s string) (int, error) {
-	n, err := parseCount(s)
-	return int(n), err
-}
-
 func seconds(to *load.Seconds) func(string) error {
 	return into(to, func(s string) (load.Seconds, error) {
 		d, err := parseDuration(s)
@@ -124,13 +121,22 @@ func seconds(to *load.Seconds) func(string) error {
 	})
 }
 
+// setBody takes a body, which may be empty, or the name of its file.
+func (f *runFlags) setBody(s string) error {
+	if s == "@" {
+		return errors.New(`"@" names no file; write @FILE`)
+	}
+	f.body, f.hasBody = s, true
+	return nil
+}
+
 // parseMethod reads a method; they are case-sensitive.
 func parseMethod(s string) (string, error) { return s, requests.Method(s) }
 
 // parseRing reads a kind of ring that some platform has.
 func parseRing(s string) (string, error) {
-	if !slices.Contains([]string{"auto", "epoll", "portable"}, s) {
-		return "", fmt.Errorf("%q is not auto, epoll or portable", s)
+	if !slices.Contains([]string{"auto", "epoll", "uring", "portable"}, s) {
+		return "", fmt.Errorf("%q is not auto, epoll, uring or portable", s)
 	}
 	return s, nil
 }
@@ -138,6 +144,9 @@ func parseRing(s string) (string, error) {
 // readable stores the name of a file that can be read.
 func readable(to *string) func(string) error {
 	return into(to, func(s string) (string, error) {
+		if s == "" {
+			return "", errNoValue
+		}
 		f, err := os.Open(s)
 		if err != nil {
 			return "", err
@@ -162,7 +171,8 @@ func readRun(args []string, stdin io.Reader) (*runFlags, []error) {
 	if len(f.plan.Requests) == 0 { // why is among the faults; Check need not say so again
 		f.plan.Requests = []load.Request{{Weight: 1}}
 	}
-	return f, append(append(faults, wrong...), flatten(f.plan.Check())...)
+	faults = append(append(faults, wrong...), flatten(f.plan.Check())...)
+	return f, append(faults, f.conflicts()...)
 }
 
 // setTarget makes the target what the URL says. If that is wrong, something
@@ -234,42 +244,4 @@ func (f *runFlags) redirect() []error {
 	}
 	t.Host, t.Port = host, port
 	return nil
-}
-
-// exclusive are flags of which a command line may have one.
-var exclusive = []struct{ one, other, because string }{
-	{"verbose", "quiet", "one asks for more and one for less"},
-	{"save", "no-save", "one asks for what the other forbids"},
-	{"insecure", "cacert", "whoever accepts any certificate trusts no particular one"},
-	{"body", "bodies", "both say what to send"},
-	{"requests-file", "urls", "the file says what to ask for"},
-	{"requests-file", "bodies", "the file says what to send"},
-	{"requests-file", "body", "the file says what to send"},
-	{"requests-file", "method", "the file says with what method"},
-}
-
-func contradictions(given map[string]bool) (faults []error) {
-	for _, x := range exclusive {
-		if given[x.one] && given[x.other] {
-			faults = append(faults, load.Flaw{Setting: "--" + x.one + " and --" + x.other,
-				Problem: x.because + "; give one of them"})
-		}
-	}
-	return faults
-}
-
-// flatten is the errors that err joins.
-func flatten(err error) []error {
-	if err == nil {
-		return nil
-	}
-	joined, is := err.(interface{ Unwrap() []error })
-	if !is {
-		return []error{err}
-	}
-	var all []error
-	for _, e := range joined.Unwrap() {
-		all = append(all, flatten(e)...)
-	}
-	return all
 }

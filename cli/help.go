@@ -32,8 +32,9 @@ var reportExamples = []string{"dyno report last", "dyno report last -o result.md
 func help(s streams, args []string) int {
 	switch {
 	case len(args) == 0, strings.HasPrefix(args[0], "-"):
-		s.overview(s.out)
-		return exitOK
+		var b strings.Builder
+		overview(&b)
+		return s.print(b.String())
 	case len(args) > 1:
 		return s.refuse("help", extra(args, 1))
 	}
@@ -44,7 +45,7 @@ func help(s streams, args []string) int {
 }
 
 // overview is what there is.
-func (s streams) overview(w io.Writer) {
+func overview(w io.Writer) {
 	fmt.Fprintf(w, "dyno %s loads HTTP servers, and says how far its numbers can be trusted.\n\n",
 		load.Version)
 	for _, v := range verbs() {
@@ -56,7 +57,7 @@ func (s streams) overview(w io.Writer) {
 // help explains the verb of that name.
 func (s streams) help(name string) int {
 	v, _ := find(name)
-	w := s.out
+	w := new(strings.Builder)
 	fmt.Fprintf(w, "%s: %s\n", strings.TrimSpace("dyno "+v.name+" "+v.args), v.does)
 	if v.groups != nil {
 		for _, g := range v.groups() {
@@ -75,7 +76,7 @@ func (s streams) help(name string) int {
 			fmt.Fprintf(w, "  %s\n", e)
 		}
 	}
-	return exitOK
+	return s.print(w.String())
 }
 
 // writeOption explains one, in lines below each other if it takes several.

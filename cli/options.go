@@ -50,9 +50,18 @@ func into[T any](to *T, parse func(string) (T, error)) func(string) error {
 	}
 }
 
-// word is what stores a value as it is.
+// errNoValue is the fault of an empty value where none can be meant.
+var errNoValue = errors.New("needs a value")
+
+// word is what stores a value as it is, unless it is empty.
 func word(to *string) func(string) error {
-	return func(s string) error { *to = s; return nil }
+	return func(s string) error {
+		if s == "" {
+			return errNoValue
+		}
+		*to = s
+		return nil
+	}
 }
 
 // A parsed command line is what was found on it besides the options' values.

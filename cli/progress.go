@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"dyno/load"
 	"dyno/report"
@@ -18,10 +20,13 @@ type progress struct {
 	table bool
 	live  bool
 	total int64
+
+	window time.Duration // 0: until all is sent
 }
 
 func newProgress(s streams, f *runFlags) *progress {
-	p := &progress{w: s.err, table: f.verbose, live: isTerminal(s.err)}
+	p := &progress{w: s.err, table: f.verbose, window: time.Duration(f.plan.Duration),
+		live: isTerminal(s.err) && os.Getenv("TERM") != "dumb"}
 	switch {
 	case f.quiet:
 		p.live = false
@@ -29,44 +34,25 @@ func newProgress(s streams, f *runFlags) *progress {
 		p.live = false
 		fmt.Fprintln(p.w, report.SecondHeader())
 	default:
-		fmt.Fprintf(p.w, "%s, %s\n", f.plan.Target.URL, extent(f.plan))
+		fmt.Fprintln(p.w, report.Planned(f.plan))
 	}
 	return p
-}
-
-// extent is how much a plan asks for, in words.
-func extent(p load.Plan) string {
-	s := fmt.Sprintf("%d connections", p.Connections)
-	if p.Connections == 1 {
-		s = "1 connection"
-	}
-	if p.Open() {
-		s += fmt.Sprintf(", %v requests/s", p.Rate.PerSecond())
-	}
-	if p.Requested > 0 {
-		s += fmt.Sprintf(", %d requests", p.Requested)
-	}
-	if p.Duration > 0 {
-		s += ", " + p.Duration.String()
-	}
-	if p.Warmup > 0 {
-		s += " after " + p.Warmup.String() + " of warm-up"
-	}
-	return s
 }
 
 // clearLine goes to the line's beginning and erases it.
 const clearLine = "\r\x1b[K"
 
+// second shows an interval of the window. What ended after it is in the report.
 func (p *progress) second(iv load.Interval) {
-	if !iv.Warmup {
-		p.total += iv.Completed
+	if p.window > 0 && iv.From >= p.window {
+		return
 	}
+	p.total += iv.Completed
 	switch {
 	case p.table:
 		fmt.Fprintln(p.w, report.Second(iv, p.total))
 	case p.live:
-		fmt.Fprint(p.w, clearLine+report.Live(iv))
+		fmt.Fprint(p.w, clearLine+report.Clip(report.Live(iv), cmp.Or(columns(p.w), 80)-1))
 	}
 }
 
@@ -81,4 +67,17 @@ func (p *progress) end() {
 func isTerminal(w io.Writer) bool {
 	f, isFile := w.(*os.File)
 	return isFile && term.IsTerminal(int(f.Fd()))
+}
+
+// columns is the width of the terminal that w writes to; 0 if it is none, or
+// does not tell.
+func columns(w io.Writer) int {
+	if !isTerminal(w) {
+		return 0
+	}
+	width, _, err := term.GetSize(int(w.(*os.File).Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
 }

@@ -35,6 +35,12 @@ func open(words []string) (all []*result.Result, faults []error) {
 	}
 	for _, w := range words {
 		r, err := result.Open(home, w)
+		if info, bad := os.Stat(w); err != nil && bad == nil && info.IsDir() {
+			err = fmt.Errorf("%q is a folder; name a file in it, a stored result's ID, or last", w)
+		}
+		if w == "" {
+			err = errors.New(`"" names no result; name a file, a stored result's ID, or last`)
+		}
 		if err != nil {
 			faults = append(faults, err)
 		}
@@ -71,8 +77,9 @@ type reportFlags struct {
 
 func (f *reportFlags) groups() []group {
 	return []group{{"Flags", []option{
-		{"output", "o", "FILE", "write it there, in the form that the name's end says:\n" +
-			strings.Join(formats(), ", "), word(&f.output)},
+		{"output", "o", "FILE|-", "write it there, in the form that the name's end says:\n" +
+			strings.Join(formats(), ", ") + ";\n.csv has only the series, a line a second; " +
+			"- is stdout, as text", word(&f.output)},
 		{"help", "h", "", "this", on(&f.help)},
 	}}}
 }
@@ -115,7 +122,7 @@ func again(s streams, args []string) int {
 		p.faults = append(p.faults, fmt.Errorf("one result is wanted; %d given", len(p.words)))
 	}
 	var write func(io.Writer, *result.Result) error
-	if f.output != "" {
+	if f.output != "" && f.output != "-" {
 		var err error
 		if write, err = renderer(f.output); err != nil {
 			p.faults = append(p.faults, err)

@@ -131,8 +131,8 @@ func failure(r *result.Result) string {
 		head = "nothing could be reached"
 	}
 	if len(r.Errors) == 0 {
-		return fmt.Sprintf("%s: %d sent, none answered in %.3g s", head, r.Requests.Sent,
-			r.Window.MeasuredS+r.Window.DrainedS)
+		return fmt.Sprintf("%s: %s sent, none answered in %.3g s", head,
+			report.Many(r.Requests.Sent, "request"), r.Window.MeasuredS+r.Window.DrainedS)
 	}
 	e := r.Errors[0]
 	where := e.Phase
@@ -146,5 +146,5 @@ func times(n int64) string {
 	if n == 1 {
 		return "once"
 	}
-	return fmt.Sprintf("%d times", n)
+	return report.Many(n, "time")
 }

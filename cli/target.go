@@ -1,10 +1,11 @@
 package cli
 
 import (
-	"bufio"
+	"errors"
 	"fmt"
 	"net"
 	"os"
+	"strconv"
 
 	"dyno/load"
 	"dyno/target"
@@ -29,10 +30,10 @@ func (f *targetFlags) groups() []group {
 				return nil
 			}},
 			{"close-after", "", "N", "close a connection after N requests (never)",
-				into(&c.CloseAfter, parseInt)},
+				into(&c.CloseAfter, positive(parseInt))},
 		}},
 		{"Time", []option{
-			{"workers", "", "N", "requests served at once (1)", into(&c.Workers, parseInt)},
+			{"workers", "", "N", "requests served at once (1)", into(&c.Workers, positive(parseInt))},
 			{"service", "", "DIST", "time to serve one: constant:D, or exponential:D with mean D (none)",
 				word(&c.Service)},
 			{"stall", "", "D/EVERY", "do nothing for D in every EVERY, as 1s/10s (never)", word(&c.Stall)},
@@ -80,16 +81,13 @@ func serve(s streams, args []string) int {
 	defer stop()
 	server, err := target.Listen(f.config)
 	if err != nil {
-		return s.refuse("target", []error{load.Flaw{Setting: "--listen", Problem: err.Error()}})
+		return s.refuse("target", []error{err})
 	}
-	fmt.Fprintf(s.out, "listening on %s\n", at(server.Addr()))
+	fmt.Fprintf(s.out, "listening on %s\n", at(f.config.Addr, server.Addr()))
 	err = server.Serve(ctx)
 	n := server.Served()
 	fmt.Fprintf(s.out, "served %d requests on %d connections\n", n.Requests, n.Connections)
-	if err == nil {
-		err = log()
-	}
-	if err != nil {
+	if err = errors.Join(err, log()); err != nil {
 		return s.fail(exitFault, err)
 	}
 	return exitOK
@@ -104,24 +102,19 @@ func (f *targetFlags) openLog() (end func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	b := bufio.NewWriterSize(file, 1<<20)
-	f.config.Log = b
-	return func() error {
-		if err := b.Flush(); err != nil {
-			return err
-		}
-		return file.Close()
-	}, nil
+	f.config.Log = file // the server buffers, and flushes at its end
+	return file.Close, nil
 }
 
-// at is an address as URLs begin that lead to it.
-func at(a net.Addr) string {
+// at is an address as URLs begin that lead to it. All addresses of one family
+// are called as they were asked for, whichever socket serves them.
+func at(asked string, a net.Addr) string {
 	if a.Network() == "unix" {
 		return "http+unix://" + a.String() + ":/"
 	}
-	host, port, err := net.SplitHostPort(a.String())
-	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
-		return "http://" + net.JoinHostPort("127.0.0.1", port) // all, of which this is one
+	host, _, _ := net.SplitHostPort(asked)
+	if tcp, is := a.(*net.TCPAddr); is && host != "" && tcp.IP.IsUnspecified() {
+		return "http://" + net.JoinHostPort(host, strconv.Itoa(tcp.Port))
 	}
 	return "http://" + a.String()
 }

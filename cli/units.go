@@ -14,31 +14,45 @@ import (
 
 // parseDuration reads a Go duration or a bare number of seconds.
 func parseDuration(s string) (time.Duration, error) {
-	wrong := fmt.Errorf("%q is not a duration; write 30s, 1m30s, 500ms, or seconds as 30", s)
-	if f, ok := plainNumber(s); ok {
-		if f *= 1e9; f < math.MaxInt64 {
-			return time.Duration(math.Round(f)), nil
-		}
-		return 0, fmt.Errorf("%q is longer than a duration can be", s)
-	}
 	d, err := time.ParseDuration(s)
+	f, bare := plainNumber(s)
 	switch {
+	case bare && f*1e9 < math.MaxInt64:
+		d = time.Duration(math.Round(max(f, -1) * 1e9))
+	case bare, err != nil && tooLarge(s):
+		d = math.MaxInt64
 	case err != nil:
-		return 0, wrong
-	case d < 0:
+		return 0, fmt.Errorf("%q is not a duration; write 30s, 1m30s, 500ms, or seconds as 30", s)
+	}
+	switch {
+	case d < 0, strings.HasPrefix(s, "-") && d == math.MaxInt64:
 		return 0, fmt.Errorf("%q is negative", s)
+	case d > load.MaxTime:
+		return 0, fmt.Errorf("%q is too long; the longest allowed is %.0fh", s, load.MaxTime.Hours())
 	}
 	return d, nil
 }
 
-// plainNumber reads digits with at most one point among them: no sign, no
-// exponent, none of Go's other ways to write a number.
+// tooLarge reports whether s, which no duration can hold, would be one with
+// smaller numbers.
+func tooLarge(s string) bool {
+	_, err := time.ParseDuration(strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return '0'
+		}
+		return r
+	}, s))
+	return err == nil
+}
+
+// plainNumber reads a decimal number, as 20, 0.5 or 1e4, and none of Go's other
+// ways to write one. It is infinite if it is too large for a float64.
 func plainNumber(s string) (float64, bool) {
-	if strings.Trim(s, "0123456789.") != "" {
+	if strings.Trim(s, "0123456789.eE+-") != "" || strings.HasPrefix(s, "+") {
 		return 0, false
 	}
 	f, err := strconv.ParseFloat(s, 64)
-	return f, err == nil
+	return f, err == nil || errors.Is(err, strconv.ErrRange)
 }
 
 // parseNumber reads a number with an optional k, for thousands, or M.
@@ -62,15 +76,14 @@ func parseRate(s string) (load.Rate, error) {
 		return 0, fmt.Errorf("%q is not a rate; write a number a second, as 20000, 20k or 0.5", s)
 	case f > load.MaxRate:
 		return 0, fmt.Errorf("%q is above %d/s", s, load.MaxRate)
-	}
-	r := load.PerSecond(f)
-	if r < 1 {
+	case f < 0.0005:
 		return 0, fmt.Errorf("%q is below 0.001/s", s)
 	}
-	return r, nil
+	return load.PerSecond(f), nil
 }
 
-// parseCount reads a whole number of things.
+// parseCount reads a whole number of things. It may be negative: who knows the
+// least number allowed says that it is below.
 func parseCount(s string) (int64, error) {
 	f, ok := parseNumber(s)
 	switch {
@@ -78,8 +91,27 @@ func parseCount(s string) (int64, error) {
 		return 0, fmt.Errorf("%q is not a whole number; write 200, 10k or 2M", s)
 	case f > 1<<53:
 		return 0, fmt.Errorf("%q is above %d", s, int64(1)<<53)
+	case f < -1<<53:
+		return 0, fmt.Errorf("%q is negative", s)
 	}
 	return int64(f), nil
+}
+
+// parseInt is parseCount of an int.
+func parseInt(s string) (int, error) {
+	n, err := parseCount(s)
+	return int(n), err
+}
+
+// positive is parse without what is below 1.
+func positive[N int | int64](parse func(string) (N, error)) func(string) (N, error) {
+	return func(s string) (N, error) {
+		n, err := parse(s)
+		if err == nil && n < 1 {
+			err = fmt.Errorf("%q is below 1", s)
+		}
+		return n, err
+	}
 }
 
 // maxCPU is the highest number that a CPU can have.

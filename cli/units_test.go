@@ -22,9 +22,11 @@ func parsing[T any](parse func(string) (T, error)) func(string) string {
 }
 
 func TestUnits(t *testing.T) {
+	above0 := parsing(positive(parseCount))
 	duration, rate, count := parsing(parseDuration), parsing(parseRate), parsing(parseCount)
 	cpus, expect, reconnect := parsing(parseCPUs), parsing(parseExpect), parsing(parseReconnect)
 	const notAStatus = " is not a status; write codes from 100 to 599 and classes, as 200,204 or 2xx"
+	const tooLong = " is too long; the longest allowed is 8784h"
 	const notADuration = " is not a duration; write 30s, 1m30s, 500ms, or seconds as 30"
 	for _, test := range []struct {
 		parse    func(string) string
@@ -33,20 +35,27 @@ func TestUnits(t *testing.T) {
 		{duration, "30", "30s"}, {duration, "0.5", "500ms"}, {duration, "1m30s", "1m30s"},
 		{duration, "0", "0s"}, {duration, "1.5h", "1h30m0s"}, {duration, ".5", "500ms"},
 		{duration, "", `! ""` + notADuration}, {duration, "30sec", `! "30sec"` + notADuration},
-		{duration, "1e3", `! "1e3"` + notADuration}, {duration, "0x10", `! "0x10"` + notADuration},
+		{duration, "1e3", "16m40s"}, {duration, "0x10", `! "0x10"` + notADuration},
 		{duration, "NaN", `! "NaN"` + notADuration}, {duration, "-1s", `! "-1s" is negative`},
-		{duration, "99999999999", `! "99999999999" is longer than a duration can be`},
+		{duration, "-1", `! "-1" is negative`}, {duration, "-1e300", `! "-1e300" is negative`},
+		{duration, "-9999999999h", `! "-9999999999h" is negative`},
+		{duration, "8784h", "8784h0m0s"}, {duration, "8785h", `! "8785h"` + tooLong},
+		{duration, "9999999999h", `! "9999999999h"` + tooLong},
+		{duration, "1e300", `! "1e300"` + tooLong}, {duration, "1e999", `! "1e999"` + tooLong},
 
 		{rate, "20k", "20000000"}, {rate, "1.5K", "1500000"}, {rate, "2M/s", "2000000000"},
 		{rate, "0.5", "500"}, {rate, "0.001", "1"},
 		{rate, "0", `! "0" is below 0.001/s`}, {rate, "101M", `! "101M" is above 100000000/s`},
 		{rate, "2m", `! "2m" is not a rate; write a number a second, as 20000, 20k or 0.5`},
-		{rate, "-1", `! "-1" is not a rate; write a number a second, as 20000, 20k or 0.5`},
+		{rate, "-1", `! "-1" is below 0.001/s`}, {rate, "-1e300", `! "-1e300" is below 0.001/s`},
+		{rate, "1e4", "10000000"}, {rate, "2.5E-1/s", "250"},
+		{rate, "1e999", `! "1e999" is above 100000000/s`},
 		{rate, "k", `! "k" is not a rate; write a number a second, as 20000, 20k or 0.5`},
 
 		{count, "12345", "12345"}, {count, "10k", "10000"}, {count, "1.5k", "1500"},
 		{count, "1.5", `! "1.5" is not a whole number; write 200, 10k or 2M`},
-		{count, "-1", `! "-1" is not a whole number; write 200, 10k or 2M`},
+		{count, "-1", "-1"}, {count, "-1e30", `! "-1e30" is negative`}, {count, "1e4", "10000"},
+		{above0, "1", "1"}, {above0, "0", `! "0" is below 1`}, {above0, "-7", `! "-7" is below 1`},
 		{count, "99999999999M", `! "99999999999M" is above 9007199254740992`},
 
 		{cpus, "0,2-3", "[0 2 3]"}, {cpus, "3,1,1-2", "[1 2 3]"},

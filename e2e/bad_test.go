@@ -86,14 +86,14 @@ var badServers = []bad{
 		rows: []string{"timeout timeout 127.0.0.1:PORT no answer in time"},
 		say:  []string{nothing + " (no answer in time)"}, most: 2500 * time.Millisecond},
 	{name: "silent, to the end of the drain", serve: silent, args: "-d 1s -c 3", code: 4,
-		last: none + "3 sent, none answered in TIME", say: []string{nothing},
+		last: none + "3 requests sent, none answered in TIME", say: []string{nothing},
 		most: 6 * time.Second, check: unfinished(3)},
 	{name: "a byte a second", serve: dripping, args: "-d 1s -c 3 --timeout 400ms", code: 4,
 		last: none + "timeout 127.0.0.1:PORT: no answer in time (N times)",
 		rows: []string{"timeout timeout 127.0.0.1:PORT no answer in time"},
 		say:  []string{nothing + " (no answer in time)"}},
 	{name: "a byte a second, with patience", serve: dripping, args: "-d 1s -c 3 --drain 1s",
-		code: 4, last: none + "3 sent, none answered in TIME", say: []string{nothing},
+		code: 4, last: none + "3 requests sent, none answered in TIME", say: []string{nothing},
 		check: unfinished(3)},
 	{name: "close without an answer, for a time", serve: mute, args: "-d 500ms -c 2", code: 4,
 		last: none + "read 127.0.0.1:PORT: connection closed before the response (N times)",
@@ -295,7 +295,7 @@ func limited(t *testing.T, script, url string) *outcome {
 	}
 	file := filepath.Join(dir, "result.json")
 	args := append([]string{"-c", script, "sh", binary},
-		runArgs(file, []string{"-c", "500", "-n", "5000", url})...)
+		runArgs(file, []string{"-t", "2", "-c", "500", "-n", "5000", url})...)
 	return startCommand(t, file, exec.Command("sh", args...)).wait()
 }
 
@@ -310,7 +310,7 @@ func TestFiles(t *testing.T) {
 	if exec.Command("sh", "-c", "ulimit -n 100 && ulimit -n 200").Run() == nil { // root, most often
 		o = limited(t, forbidden, url).exits(t, 0)
 		flawless(t, o.result, 5000, "200")
-		const notice = "the limit of open files was raised from 100 to 564"
+		const notice = "the limit of open files was raised from 100 to 518"
 		if said := o.said(); !slices.Contains(said, notice) {
 			t.Errorf("said %q, want %q", said, notice)
 		}
@@ -318,8 +318,8 @@ func TestFiles(t *testing.T) {
 			`--bounding-set -all --inh-caps -all "$@"`
 	}
 	o = limited(t, forbidden, url).exits(t, 2)
-	const refusal = "\ndyno: --connections: 500 connections need 564 open files and the limit is " +
-		"100; raise it with ulimit -n 564\nsee 'dyno help run'\n"
+	const refusal = "\ndyno: --connections: 500 connections need 518 open files and the limit is " +
+		"100; raise it with ulimit -n 518\nsee 'dyno help run'\n"
 	if !strings.HasSuffix(o.stderr, refusal) {
 		t.Errorf("stderr\n%s\nwant\n%s", o.stderr, refusal)
 	}

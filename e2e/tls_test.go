@@ -106,6 +106,10 @@ func TestBadTLS(t *testing.T) {
 				`is this an http:// server?`},
 		{"closed", plain(func(c net.Conn) { c.Read(make([]byte, 4096)) }), "", "handshake",
 			"the server closed the connection during the TLS handshake; does it speak TLS?"},
+		{"reset", plain(func(c net.Conn) {
+			c.Read(make([]byte, 4096))
+			c.(*net.TCPConn).SetLinger(0)
+		}), "", "reset", "connection reset by peer"},
 		{"silent", plain(silent), "--connect-timeout 300ms", "timeout", "no answer in time"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

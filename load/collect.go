@@ -1,7 +1,9 @@
 package load
 
 import (
+	"fmt"
 	"maps"
+	"math"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -12,6 +14,7 @@ import (
 
 // handed is what a worker hands over: a snapshot each interval, at last itself.
 type handed struct {
+	from     int // which worker
 	snapshot *metric.Snapshot
 	worker   *worker
 	err      error
@@ -20,7 +23,7 @@ type handed struct {
 // collect adds up what the workers hand over until all have ended.
 func (r *run) collect() error {
 	pending := map[int]*metric.Snapshot{} // intervals, until all workers have handed them over
-	parts := map[int]int{}
+	done := make([]int, r.threads)        // intervals that each worker has handed over, or will
 	total := metric.NewSnapshot()
 	next, running := 0, r.threads
 	var workers []*worker
@@ -30,7 +33,7 @@ func (r *run) collect() error {
 		if s := h.snapshot; s != nil {
 			total.Add(s)
 			i := s.Interval
-			parts[i]++
+			done[h.from] = i + 1
 			if sum := pending[i]; sum == nil {
 				pending[i] = s
 			} else {
@@ -39,13 +42,14 @@ func (r *run) collect() error {
 			}
 		} else {
 			running--
+			done[h.from] = math.MaxInt // the others do not wait for it
 			if h.err != nil {
 				failed = h.err
 			} else {
 				workers = append(workers, h.worker)
 			}
 		}
-		for ; parts[next] == r.threads; next++ {
+		for ; next < slices.Min(done) && pending[next] != nil; next++ {
 			r.emit(pending[next])
 			r.recycle(pending[next])
 			delete(pending, next)
@@ -53,9 +57,6 @@ func (r *run) collect() error {
 	}
 	if failed != nil {
 		return failed
-	}
-	for _, i := range slices.Sorted(maps.Keys(pending)) {
-		r.emit(pending[i])
 	}
 	r.conclude(workers, total)
 	return nil
@@ -86,8 +87,9 @@ func (r *run) emit(s *metric.Snapshot) {
 		iv.P50, iv.P99 = time.Duration(v.Quantile(0.5)), time.Duration(v.Quantile(0.99))
 	}
 	r.result.Intervals = append(r.result.Intervals, iv)
-	if r.each != nil {
-		r.each(iv)
+	select {
+	case r.shown <- iv:
+	default: // nobody looks, or not for long
 	}
 }
 
@@ -98,13 +100,17 @@ func (r *run) conclude(workers []*worker, total *metric.Snapshot) {
 	known := map[failure]*Failure{}
 	notices := map[string]bool{}
 	var last, to int64
-	from := int64(notYet)
+	from, cpuFrom, cpuTo := int64(notYet), time.Duration(math.MaxInt64), time.Duration(0)
+	outage, gone := int64(math.MaxInt64), 0
 	for _, w := range workers {
 		res.Tally.add(w.tally)
+		outage = min(outage, w.tally.Outage) // while one has a connection there is none
 		last = max(last, w.lastDone)
 		to = max(to, w.now)
-		from = w.from
-		res.CPU += w.meter.cpu
+		from = min(from, w.from)
+		if w.meter.ended {
+			cpuFrom, cpuTo = min(cpuFrom, w.meter.cpuFrom), max(cpuTo, w.meter.cpuTo)
+		}
 		res.Busy = max(res.Busy, w.meter.busy)
 		res.Routes = addRoutes(res.Routes, w.routes)
 		maps.Copy(notices, w.notice)
@@ -115,7 +121,17 @@ func (r *run) conclude(workers []*worker, total *metric.Snapshot) {
 			known[k].Count += f.Count
 		}
 		res.Ended = worse(res.Ended, w.ending)
+		if w.ending == Gone {
+			gone++
+		}
 	}
+	res.Outage = outage
+	if res.Ended == Gone && gone < len(workers) {
+		res.Ended = ByDuration
+		r.notice(fmt.Sprintf("%d of %d threads lost all their connections and could open none "+
+			"again: from then on the load was that of the others", gone, len(workers)))
+	}
+	res.CPU = max(cpuTo-cpuFrom, 0)
 	for _, f := range known {
 		res.Failures = append(res.Failures, *f)
 	}
@@ -139,6 +155,7 @@ func (r *run) setWindow(from, to, last int64) {
 	if from == notYet {
 		return // never began
 	}
+	res.Warmed = time.Duration(r.plan.Warmup) + time.Duration(min(to-from, 0))
 	res.Started = time.Now().Add(-time.Duration(to-from) - time.Duration(r.plan.Warmup))
 	switch res.Ended {
 	case ByDuration:
@@ -147,9 +164,9 @@ func (r *run) setWindow(from, to, last int64) {
 		res.Measured = time.Duration(last - from)
 	default:
 		res.Measured = time.Duration(max(to-from, 0))
-		if d := time.Duration(r.plan.Duration); d > 0 {
-			res.Measured = min(res.Measured, d)
-		}
+	}
+	if d := time.Duration(r.plan.Duration); d > 0 {
+		res.Measured = min(res.Measured, d)
 	}
 	res.Drained = max(time.Duration(to-from)-res.Measured, 0)
 	var gc debug.GCStats
@@ -192,6 +209,8 @@ func (t *Tally) add(from *Tally) {
 	t.Retried += from.Retried
 	t.Unfinished += from.Unfinished
 	t.Late += from.Late
+	t.SentAfter += from.SentAfter
+	t.CompletedAfter += from.CompletedAfter
 	t.LateMax = max(t.LateMax, from.LateMax)
 	t.Waiting += from.Waiting
 	t.FirstByte.Add(from.FirstByte)

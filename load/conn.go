@@ -20,6 +20,7 @@ type conn struct {
 	busy    bool // the ring is sending
 	quiet   bool // no byte of the response that comes next has come
 	served  bool // an exchange was completed, in any life
+	opened  bool // in some life
 	settled bool // the first attempts are over
 	barren  uint8
 	tries   uint8  // addresses tried while settling
@@ -29,7 +30,7 @@ type conn struct {
 	since int64 // dialed
 	up    int64 // connected
 	open  int64 // when it last got room
-	first int64 // when the response that comes next began
+	first int64 // when the response that comes next began, or the last one ended
 	wake  int64 // its entry in timers that counts; 0: none
 	again int64 // down: when to dial
 
@@ -115,8 +116,7 @@ func (w *worker) offer(i uint32, c *conn) {
 
 func (w *worker) connected(i uint32, c *conn, err error) {
 	if err != nil {
-		w.fall(i, c)
-		w.dialFailed(i, c, Connect, err)
+		w.abandon(i, c, err)
 		return
 	}
 	if !w.warming() {
@@ -124,6 +124,7 @@ func (w *worker) connected(i uint32, c *conn, err error) {
 	}
 	c.state, c.up = shaking, w.now
 	w.up++
+	w.endOutage()
 	w.greet(i, c)
 	w.flush(i, c)
 }
@@ -135,9 +136,10 @@ func (w *worker) greet(i uint32, c *conn) {
 	}
 	c.state = ready
 	w.tally.Opened++
-	if c.settled {
+	if c.opened {
 		w.tally.Reconnects++
 	}
+	c.opened = true
 	w.dialing.settle(w, c, true)
 }
 
@@ -145,7 +147,15 @@ func (w *worker) greet(i uint32, c *conn) {
 func (w *worker) warming() bool { return w.start <= w.now && w.now < w.from }
 
 // counting reports whether what happens now is measured.
-func (w *worker) counting() bool { return w.now >= w.from }
+func (w *worker) counting() bool { return w.now >= w.from && w.now < w.end }
+
+// endOutage adds up the time of the window in which no connection could be had.
+func (w *worker) endOutage() {
+	if w.outage != notYet && w.start != notYet {
+		w.tally.Outage += max(min(w.now, w.end)-max(w.outage, w.from), 0)
+	}
+	w.outage = notYet
+}
 
 // flush hands what there is to send to the ring, unless it is still at the last.
 func (w *worker) flush(i uint32, c *conn) {
@@ -193,7 +203,7 @@ func (w *worker) wanted() bool {
 	if w.next != AtOnce && w.start != notYet {
 		at = w.start + w.next
 	}
-	w.over = w.over || w.left == 0 || at >= w.end
+	w.over = w.over || at >= w.end
 	return !w.over || w.retries.len > 0
 }
 
@@ -222,11 +232,26 @@ func (w *worker) redial(i uint32, c *conn) {
 	w.arm(i, c, c.again) // not from here: a dial that fails at once would recur
 }
 
+// abandon ends a life that failed before it could carry an exchange.
+func (w *worker) abandon(i uint32, c *conn, err error) {
+	phase := Connect
+	if c.state == shaking {
+		phase = TLSPhase
+	}
+	w.ring.Close(c.fd, false)
+	w.fall(i, c)
+	w.dialFailed(i, c, phase, err)
+}
+
 // lose ends a life that failed. An exchange of which no byte was answered, on
 // a connection that had served others, goes to the next life: the peer closed
 // while the request was on its way. It does so once, unless the peer had said
 // with an earlier answer that it would close. The others have failed.
 func (w *worker) lose(i uint32, c *conn, phase Phase, err error) {
+	if c.state == shaking {
+		w.abandon(i, c, err)
+		return
+	}
 	untouched := w.unanswered(c, err)
 	oldest := c.oldest()
 	for tag := range c.exchanges {
@@ -314,13 +339,7 @@ func (w *worker) expire(t timer) {
 	case c.state == ready:
 		w.lose(i, c, Timeout, errTimeout)
 	default:
-		phase := Connect
-		if c.state == shaking {
-			phase = TLSPhase
-		}
-		w.ring.Close(c.fd, false)
-		w.fall(i, c)
-		w.dialFailed(i, c, phase, errTimeout)
+		w.abandon(i, c, errTimeout)
 	}
 }
 
@@ -336,6 +355,9 @@ func (w *worker) deadline(c *conn) int64 {
 	}
 	if x := c.oldest(); x != nil {
 		return x.sent + int64(w.plan.Timeout)
+	}
+	if c.busy { // answered early: the rest of the request must go, and the server may not read it
+		return c.first + int64(w.plan.Timeout)
 	}
 	return notYet
 }

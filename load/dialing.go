@@ -97,6 +97,9 @@ func (w *worker) dialFailed(i uint32, c *conn, phase Phase, err error) {
 		}
 	}
 	w.failed(c, phase, err)
+	if w.up == 0 && w.outage == notYet {
+		w.outage = w.now
+	}
 	d.settle(w, c, false)
 	w.redial(i, c)
 }
@@ -139,13 +142,6 @@ func (f failures) add(phase Phase, addr ring.Addr, err error) {
 		f[key] = known
 	}
 	known.Count++
-}
-
-func (f failures) list() (all []Failure) {
-	for _, v := range f {
-		all = append(all, *v)
-	}
-	return all
 }
 
 // unexpected is the error of a status that the plan does not expect.

@@ -95,12 +95,6 @@ func (w *worker) broken(i uint32, c *conn, err error) {
 	if errors.As(err, &f) && (f.Kind == proto.FaultClosed || f.Kind == proto.FaultTruncated) {
 		phase = Read
 	}
-	if c.state == shaking {
-		w.ring.Close(c.fd, false)
-		w.fall(i, c)
-		w.dialFailed(i, c, TLSPhase, err)
-		return
-	}
 	w.lose(i, c, phase, err)
 }
 
@@ -142,6 +136,9 @@ func (w *worker) done(c *conn, tag uint32) {
 		} else {
 			latency := w.now - x.due
 			w.count.Completed++
+			if x.sent >= w.end && !x.retried {
+				w.tally.CompletedAfter++
+			}
 			w.count.Latency.Record(latency)
 			if w.next != AtOnce {
 				w.count.Service.Record(w.now - x.sent)

@@ -103,6 +103,28 @@ func TestSequence(t *testing.T) {
 	}
 }
 
+func TestQuota(t *testing.T) {
+	for _, rate := range []Rate{0, PerSecond(1000)} {
+		for _, c := range []int{7, 50} {
+			for n := 1; n <= 7; n++ {
+				p := &Plan{Connections: c, Requested: 12345, Rate: rate}
+				sum := int64(0)
+				for i := range n {
+					q := quota(p, i, n)
+					sum += q
+					mine := share(int64(c), i, n)
+					if each := p.Requested / int64(c); rate == 0 && (q < each*mine || q > (each+1)*mine) {
+						t.Errorf("%d of %d requests for %d of %d connections", q, p.Requested, mine, c)
+					}
+				}
+				if sum != p.Requested {
+					t.Errorf("rate %v, %d workers: %d requests in all", rate, n, sum)
+				}
+			}
+		}
+	}
+}
+
 func TestShare(t *testing.T) {
 	for _, total := range []int64{0, 1, 7, 12345, 1 << 40} {
 		for n := 1; n < 9; n++ {

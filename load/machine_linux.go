@@ -64,11 +64,12 @@ func Threads() int {
 }
 
 // pin keeps the calling thread, worker i of n, on a CPU of its own if there
-// are as many, else on those that may be used. It is a wish: where it is not
+// are as many, else on those that may be used; also if it shares them with the
+// server, which then may need that one more. It is a wish: where it is not
 // granted the run goes on.
-func pin(cpus []int, i, n int) {
+func pin(cpus []int, i, n int, shared bool) {
 	var mask unix.CPUSet
-	if n <= len(cpus) {
+	if n <= len(cpus) && !shared {
 		cpus = cpus[i : i+1]
 	}
 	for _, cpu := range cpus {
@@ -78,12 +79,12 @@ func pin(cpus []int, i, n int) {
 }
 
 // filesBesides is how many open files a run needs besides its connections.
-const filesBesides = 64
+const filesBesides = 16
 
 // ensureFiles sees to it that the process may have a file for each connection.
 // It returns what it changed, or what the user must.
-func ensureFiles(connections int) (notice string, err error) {
-	need := uint64(connections + filesBesides)
+func ensureFiles(connections, threads int) (notice string, err error) {
+	need := uint64(connections + threads + filesBesides)
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		return "", fmt.Errorf("reading the limit of open files: %w", err)

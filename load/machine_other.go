@@ -17,8 +17,8 @@ func usableCPUs(asked []int) ([]int, error) {
 // Threads is how many workers a run has unless told otherwise.
 func Threads() int { return runtime.NumCPU() }
 
-func pin([]int, int, int) {}
+func pin([]int, int, int, bool) {}
 
-func ensureFiles(int) (string, error) { return "", nil }
+func ensureFiles(int, int) (string, error) { return "", nil }
 
 func localPorts() int { return 0 }

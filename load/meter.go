@@ -6,37 +6,29 @@ import (
 	"dyno/ring"
 )
 
-// A meter is what the window cost the generator: from its first turn to its
-// last, of this worker and, for the first worker, of the process.
+// A meter is what the window cost the generator, from its first turn to its
+// last: this worker's time, and the CPU time of the process then and then.
 type meter struct {
-	begun, ended bool
-	at, idle     int64
-	cpuAt        time.Duration
-
-	busy float64 // share of the time in which there was something to do
-	cpu  time.Duration
+	begun, ended   bool
+	at, idle       int64
+	busy           float64 // share of the time in which there was something to do
+	cpuFrom, cpuTo time.Duration
 }
 
 func (m *meter) begin(w *worker) {
 	if m.begun {
 		return
 	}
-	m.begun, m.at, m.idle = true, w.now, w.ring.Idle()
-	if w.id == 0 {
-		m.cpuAt = processCPU()
-	}
+	m.begun, m.at, m.idle, m.cpuFrom = true, w.now, w.ring.Idle(), processCPU()
 }
 
 func (m *meter) end(w *worker) {
 	if !m.begun || m.ended {
 		return
 	}
-	m.ended = true
+	m.ended, m.cpuTo = true, processCPU()
 	if took := w.now - m.at; took > 0 {
 		m.busy = 1 - float64(w.ring.Idle()-m.idle)/float64(took)
-	}
-	if w.id == 0 {
-		m.cpu = processCPU() - m.cpuAt
 	}
 }
 

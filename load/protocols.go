@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -36,7 +37,7 @@ func protocol(p *Plan) (proto.Protocol, error) {
 func tlsConfig(p *Plan) (*tls.Config, error) {
 	c := &tls.Config{
 		InsecureSkipVerify: p.TLS.Insecure,
-		ServerName:         p.TLS.ServerName,
+		ServerName:         cmp.Or(p.TLS.ServerName, p.Target.Host),
 		NextProtos:         []string{"http/1.1"},
 	}
 	if p.TLS.CAFile != "" {

@@ -17,6 +17,7 @@ type Result struct {
 	Cause   string // of Gone and Unreachable: the failure seen most
 
 	DNS      time.Duration // of the look-up; 0 when there was none
+	Warmed   time.Duration // before the window: the planned warm-up, or until it was interrupted
 	Measured time.Duration // length of the window
 	Drained  time.Duration // spent after it
 
@@ -52,7 +53,6 @@ type Interval struct {
 	InFlight                int64
 	Received, Written       int64
 	Mean, P50, P99, Max     time.Duration // of latency; 0 when nothing completed
-	Warmup                  bool          // loaded, not counted
 }
 
 // A Failure is a way in which connections or exchanges failed, and how often.
@@ -98,7 +98,10 @@ type Tally struct {
 	Retried             int64 // exchanges sent again
 	Unfinished          int64
 	Late                int64 // open loop: sent more than lateAfter after they were due
+	SentAfter           int64 // open loop: due in the window and sent after it, a backlog
+	CompletedAfter      int64 // of those
 	LateMax             int64 // ns after due, of all that were sent
+	Outage              int64 // ns of the window in which no connection could be opened
 	Waiting             int64 // open loop: due in the window and never sent
 
 	FirstByte, Connect, TLS *metric.Histogram // Coarse

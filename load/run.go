@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"time"
 
 	"dyno/metric"
@@ -18,16 +19,13 @@ import (
 )
 
 // Run does what the plan says and calls each once a second with what was
-// measured meanwhile, in order. A plan that cannot be carried out is an error
-// that joins Flaws, and nothing was sent; a target that cannot be reached is a
-// result, as is all that happens later. When ctx ends so does the load, and
-// the result has what was measured until then.
+// measured meanwhile, in order and from one goroutine. A plan that cannot be
+// carried out is an error that joins Flaws, and nothing was sent; a target that
+// cannot be reached is a result, as is all that happens later. When ctx ends so
+// does the load, and the result has what was measured until then.
 func Run(ctx context.Context, p Plan, each func(Interval)) (*Result, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
-	}
-	if p.TLS.ServerName == "" && p.Target.TLS {
-		p.TLS.ServerName = p.Target.Host
 	}
 	r := &run{plan: p, each: each, result: &Result{Plan: p, Started: time.Now()}}
 	if err := r.prepare(); err != nil {
@@ -59,6 +57,7 @@ type run struct {
 	gate     *gate
 	handed   chan handed
 	spare    chan *metric.Snapshot
+	shown    chan Interval
 	result   *Result
 }
 
@@ -76,7 +75,7 @@ func (r *run) prepare() error {
 	}
 	r.cpus, more = usableCPUs(r.plan.CPUs)
 	err = errors.Join(err, more)
-	notice, more := ensureFiles(r.plan.Connections)
+	notice, more := ensureFiles(r.plan.Connections, min(r.plan.Threads, r.plan.Connections))
 	if notice != "" {
 		r.notice(notice)
 	}
@@ -86,6 +85,16 @@ func (r *run) prepare() error {
 			r.threads, r.plan.Threads))
 	}
 	return errors.Join(err, more)
+}
+
+// local reports whether the server runs on this machine, and so on its CPUs.
+func (r *run) local() bool {
+	for _, a := range r.addrs {
+		if a.Unix == "" && !a.TCP.Addr().IsLoopback() {
+			return false
+		}
+	}
+	return true
 }
 
 func (r *run) notice(s string) { r.result.Notices = append(r.result.Notices, s) }
@@ -138,7 +147,30 @@ func (r *run) work(ctx context.Context) error {
 	for i := range r.threads {
 		go r.worker(i)
 	}
+	defer r.showing()()
 	return r.collect()
+}
+
+// shownMost is how many intervals may wait to be shown, an hour of them.
+const shownMost = 3600
+
+// showing calls each apart from collecting, for each may wait: a terminal that
+// is stopped must not stop the load. What it returns waits until all is shown.
+func (r *run) showing() (wait func()) {
+	if r.each == nil {
+		return func() {}
+	}
+	r.shown = make(chan Interval, shownMost)
+	var group sync.WaitGroup
+	group.Go(func() {
+		for iv := range r.shown {
+			r.each(iv)
+		}
+	})
+	return func() {
+		close(r.shown)
+		group.Wait()
+	}
 }
 
 // worker is the life of worker i, on a thread of its own that ends with it. A
@@ -153,9 +185,10 @@ func (r *run) worker(i int) {
 		if done.err != nil { // the others would wait for it at the gate
 			r.gate.stop.CompareAndSwap(0, ring.Clock())
 		}
+		done.from = i
 		r.handed <- done
 	}()
-	pin(r.cpus, i, r.threads)
+	pin(r.cpus, i, r.threads, r.local())
 	w, free, err := r.newWorker(i)
 	if err != nil {
 		done.err = err
@@ -176,7 +209,7 @@ func (r *run) newWorker(i int) (*worker, func(), error) {
 		return nil, nil, err
 	}
 	w.report = func(s *metric.Snapshot) *metric.Snapshot {
-		r.handed <- handed{snapshot: s}
+		r.handed <- handed{from: i, snapshot: s}
 		select {
 		case s = <-r.spare:
 			return s
@@ -198,7 +231,8 @@ func newWorker(p *Plan, g ring.Ring, addrs []ring.Addr, protocol proto.Protocol,
 	tally := newTally()
 	w := &worker{
 		plan: p, ring: g, addrs: addrs, newCodec: newCodec, gate: gate, id: i, of: n,
-		conns: make([]conn, connections), idle: newFIFO[uint32](connections), retries: newFIFO[arrival](1),
+		conns: make([]conn, connections),
+		idle:  newFIFO[uint32](connections), retries: newFIFO[arrival](1),
 		schedule: closedLoop{}, sequence: newSequence(p.Requests, i, n), left: -1,
 		count: metric.NewSnapshot(), tally: &tally, errors: failures{}, notice: map[string]bool{},
 	}
@@ -209,7 +243,7 @@ func newWorker(p *Plan, g ring.Ring, addrs []ring.Addr, protocol proto.Protocol,
 		w.dialing.pace = newConstant(p.ConnectRate, i, n)
 	}
 	if p.Requested > 0 {
-		w.left = share(p.Requested, i, n)
+		w.left = quota(p, i, n)
 	}
 	w.routes, w.route = newRoutes(p.Requests)
 	return w, nil

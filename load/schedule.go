@@ -50,6 +50,17 @@ func share(total int64, i, n int) int64 {
 	return part
 }
 
+// quota is how many of the requests asked for are worker i's of n. In an open
+// loop they are shared as the arrivals are; in a closed one every connection
+// has as many, or workers with fewer connections would go on alone.
+func quota(p *Plan, i, n int) int64 {
+	if p.Open() {
+		return share(p.Requested, i, n)
+	}
+	all := int64(p.Connections)
+	return p.Requested/all*share(all, i, n) + share(p.Requested%all, i, n)
+}
+
 // A sequence is the order in which a run's requests are sent, over and over:
 // each as often as its weight says, and as evenly spread as that allows.
 type sequence struct {

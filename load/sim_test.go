@@ -36,7 +36,7 @@ func simPlan(change func(p *Plan)) Plan {
 }
 
 // simulate runs a plan on a simulated server.
-func simulate(t *testing.T, p Plan, sim *ring.Sim) *Result {
+func simulate(t *testing.T, p Plan, sim ring.Ring) *Result {
 	t.Helper()
 	if err := p.Check(); err != nil {
 		t.Fatal(err)
@@ -186,8 +186,9 @@ func TestWarmup(t *testing.T) {
 	if r.Total.Completed != 100 || r.Total.Latency.Max != 10*ms {
 		t.Errorf("%d completed, longest %d ns", r.Total.Completed, r.Total.Latency.Max)
 	}
-	// Bytes count when they pass, and an answer to the warm-up came at the window's start.
-	if want := int64(101 * len(hello)); r.Total.Received != want {
+	// Bytes count when they pass: the last answer to the warm-up came at the window's
+	// start, the last of the window at its end.
+	if want := int64(100 * len(hello)); r.Total.Received != want {
 		t.Errorf("%d bytes received, want %d", r.Total.Received, want)
 	}
 }
@@ -206,6 +207,9 @@ func TestOverload(t *testing.T) {
 	}
 	if r.Total.Service.Max != 4*ms {
 		t.Errorf("longest service time %d ns", r.Total.Service.Max)
+	}
+	if r.SentAfter != 250 || r.CompletedAfter != 250 { // or the rate would be twice the server's
+		t.Errorf("after the window %d sent, %d completed", r.SentAfter, r.CompletedAfter)
 	}
 }
 
@@ -231,6 +235,44 @@ func TestServerCloses(t *testing.T) {
 				t.Errorf("%d retried, %d reconnects, %d opened", r.Retried, r.Reconnects, r.Opened)
 			}
 		})
+	}
+}
+
+// A rate so low that the last request is answered long before the window's end:
+// the window is still as long as was asked.
+func TestLowRate(t *testing.T) {
+	p := simPlan(func(p *Plan) { p.Rate, p.Duration = PerSecond(0.5), Seconds(3*s) })
+	sim := steady(ms)
+	r := simulate(t, p, sim)
+	if sim.Now() != 3*s || r.Total.Completed != 2 || r.Measured != 3*time.Second {
+		t.Errorf("ended at %d ns, %d completed, measured %v", sim.Now(), r.Total.Completed, r.Measured)
+	}
+}
+
+// The server is away for a while in the middle: that time is an outage.
+func TestOutage(t *testing.T) {
+	sim := &ring.Sim{}
+	away := func() bool { return sim.Now() >= 2*s && sim.Now() < 4*s }
+	sim.Server = func(p *ring.Peer, _ []byte) {
+		if away() {
+			p.Hangup(0, syscall.ECONNRESET)
+		} else {
+			p.Reply(10*ms, hello)
+		}
+	}
+	sim.Accept = func(int) (int64, error) {
+		if away() {
+			return 0, syscall.ECONNREFUSED
+		}
+		return 0, nil
+	}
+	p := simPlan(func(p *Plan) { p.Connections, p.Duration = 2, Seconds(6*s) })
+	r := simulate(t, p, sim)
+	if out := time.Duration(r.Outage); out < 1900*time.Millisecond || out > 2500*time.Millisecond {
+		t.Errorf("outage %v, want 2 s and at most the pause before a redial more", out)
+	}
+	if r.Ended != ByDuration || r.Total.Failed != 0 {
+		t.Errorf("ended by %s, %d failed", r.Ended, r.Total.Failed)
 	}
 }
 

@@ -17,7 +17,7 @@ type Snapshot struct {
 	Failed    int64 // over without an answer that counts
 	InFlight  int64 // begun and not over, when the interval ended
 
-	Received, Written int64 // bytes on the wire, both measured at the socket
+	Received, Written int64 // bytes from and to the socket, the latter when handed to it
 
 	Status  [Statuses]int64
 	Latency *Histogram // due to done; completed exchanges only

@@ -81,7 +81,7 @@ func Markdown(w io.Writer, r *result.Result) error {
 
 // machine is the host in a line.
 func machine(h result.Host) string {
-	s := fmt.Sprintf("%s/%s, %s", plain(h.OS), plain(h.Arch), many(int64(h.CPUs), "CPU"))
+	s := fmt.Sprintf("%s/%s, %s", plain(h.OS), plain(h.Arch), Many(int64(h.CPUs), "CPU"))
 	for _, more := range []string{h.CPU, h.Kernel, h.Go} {
 		if more != "" {
 			s += ", " + plain(more)

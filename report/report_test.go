@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"dyno/load"
 	"dyno/proto"
@@ -253,8 +254,12 @@ func TestSecondsAndLive(t *testing.T) {
 			"2       664,028    332,014    318 µs    289 µs   4.62 ms   50.8 MB   14.6 MB        3"},
 		{Second(idle, 1),
 			"10.3             1       0.00         –         –         –       0 B       0 B        0"},
-		{Second(load.Interval{From: -time.Second, Warmup: true}, 0),
-			"warm-up             0       0.00         –         –         –       0 B       0 B        0"},
+		{Second(load.Interval{From: 2 * time.Second, To: 2*time.Second + 50, Completed: 20,
+			Received: 400, Mean: 68_400, P50: 68_400, P99: 68_400}, 664_048),
+			"2       664,048          –   68.4 µs   68.4 µs   68.4 µs         –         –        0"},
+		{Second(load.Interval{From: 2 * time.Second, To: 2*time.Second + 20*time.Millisecond,
+			Completed: 20}, 20),
+			"2            20      1,000       0 s       0 s       0 s       0 B       0 B        0"},
 		{Live(full), "2.00 s  332,014 requests/s  p50 289 µs  p99 4.62 ms  50.8 MB/s in  " +
 			"100 under way  3 errors"},
 		{Live(idle), "10.2 s  0.00 requests/s  0 B/s in  0 under way  0 errors"},
@@ -262,6 +267,41 @@ func TestSecondsAndLive(t *testing.T) {
 		if got := strings.TrimLeft(test.got, " "); got != test.want {
 			t.Errorf("%q\nwant %q", got, test.want)
 		}
+	}
+}
+
+// Lines are as wide as the terminal, and at most as wide as can be read.
+func TestTextWidth(t *testing.T) {
+	longest := func(width int) (most int) {
+		var b bytes.Buffer
+		if err := Text(&b, late(), Style{Width: width}); err != nil {
+			t.Fatal(err)
+		}
+		text, _, _ := strings.Cut(b.String(), "\n\n") // tables are as wide as they are
+		for _, line := range strings.Split(text, "\n")[1:] {
+			most = max(most, utf8.RuneCountInString(line))
+		}
+		return most
+	}
+	for width, limit := range map[int]int{60: 60, 100: 100, 300: 100, 0: 100, 3: 40} {
+		if got := longest(width); got > limit || got < limit*3/4 {
+			t.Errorf("in %d columns lines have up to %d characters", width, got)
+		}
+	}
+}
+
+func TestPlanned(t *testing.T) {
+	p := plan("http://127.0.0.1:8080/")
+	p.Connections, p.Requested, p.Rate, p.Duration = 1, 1, load.PerSecond(10_000_000), 0
+	want := "http://127.0.0.1:8080/, 1 connection, 10,000,000 requests/s, 1 request"
+	if got := Planned(p); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	p = plan("http://x/" + strings.Repeat("y", 5000))
+	p.Warmup = load.Seconds(time.Second)
+	if url, rest, _ := strings.Cut(Planned(p), ", "); utf8.RuneCountInString(url) != 2000 ||
+		rest != "100 connections, 10s after 1s of warm-up" {
+		t.Errorf("%d characters, %s", utf8.RuneCountInString(url), rest)
 	}
 }
 

@@ -17,6 +17,15 @@ import (
 // Style is how a terminal wants its text.
 type Style struct {
 	Color bool // use ANSI colours
+	Width int  // columns, of which 100 at most are used; 0: as many
+}
+
+// width is in how many characters lines break, their indent apart.
+func (s Style) width() int {
+	if s.Width <= 0 {
+		return textWidth
+	}
+	return min(textWidth, max(s.Width, narrowest)-indent)
 }
 
 type color string
@@ -58,6 +67,8 @@ func facts(r *result.Result) []fact {
 
 const (
 	textWidth = 98 // in which lines break
+	indent    = 2  // of lines, besides
+	narrowest = 40 // columns in which a report can be read
 	nameWidth = 13 // of a fact's name and the space after it
 	mostRows  = 20 // of a table in text; JSON has all
 )
@@ -82,7 +93,7 @@ func Text(w io.Writer, r *result.Result, s Style) error {
 
 func writeFact(d *document, s Style, c color, f fact) {
 	name := f.name
-	for _, line := range wrap(f.text, textWidth-nameWidth) {
+	for _, line := range wrap(f.text, s.width()-nameWidth) {
 		if c != "" {
 			line = s.paint(c, line)
 		}
@@ -98,7 +109,7 @@ func writeVerdict(d *document, s Style, r *result.Result) {
 	}
 	writeFact(d, s, c, fact{"verdict", verdict(r)})
 	for _, reason := range r.Generator.Reasons {
-		for i, line := range wrap(plain(reason), textWidth-nameWidth-2) {
+		for i, line := range wrap(plain(reason), s.width()-nameWidth-2) {
 			mark := "  "
 			if i == 0 {
 				mark = "- "
@@ -148,7 +159,7 @@ func Quiet(w io.Writer, r *result.Result) error {
 	if l := r.Latency; l != nil {
 		all = append(all, "p50 "+micros(l.P50), "p99 "+micros(l.P99))
 	}
-	all = append(all, many(r.Requests.Errors, "error"))
+	all = append(all, Many(r.Requests.Errors, "error"))
 	if why, early := endings[r.Ended]; early {
 		all = append(all, why)
 	}

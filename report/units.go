@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // count is n with thousands separated.
@@ -17,8 +18,8 @@ func count(n int64) string {
 	return s
 }
 
-// many is count of a thing that has a plural in s.
-func many(n int64, thing string) string {
+// Many is n, thousands separated, of a thing that has a plural in s.
+func Many(n int64, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
@@ -96,6 +97,15 @@ func size(n float64) string {
 
 // percent is f, of 100.
 func percent(f float64) string { return digits3(f) + " %" }
+
+// Clip is s if it has at most n characters, else the first of them and "…", n
+// in all.
+func Clip(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:max(n-1, 0)]) + "…"
+}
 
 // plain is s, which a server or a file may have written, on one line and
 // without what a terminal would obey.

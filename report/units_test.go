@@ -9,7 +9,7 @@ func TestUnits(t *testing.T) {
 	for _, test := range []struct{ got, want string }{
 		{count(0), "0"}, {count(999), "999"}, {count(1000), "1,000"}, {count(-1234567), "-1,234,567"},
 		{count(-100), "-100"}, {count(math.MinInt64), "-9,223,372,036,854,775,808"},
-		{many(1, "connection"), "1 connection"}, {many(2000, "thread"), "2,000 threads"},
+		{Many(1, "connection"), "1 connection"}, {Many(2000, "thread"), "2,000 threads"},
 		{digits3(0), "0.00"}, {digits3(1.234), "1.23"}, {digits3(9.996), "10.0"},
 		{digits3(99.96), "100"}, {digits3(999.4), "999"}, {digits3(999.6), "1,000"},
 		{digits3(332014.4), "332,014"}, {digits3(math.NaN()), "–"}, {digits3(-12.34), "-12.3"},
@@ -22,6 +22,7 @@ func TestUnits(t *testing.T) {
 		{size(0), "0 B"}, {size(999), "999 B"}, {size(999.6), "1.00 KB"}, {size(1000), "1.00 KB"},
 		{size(1.5e6), "1.50 MB"}, {size(999.9e6), "1.00 GB"}, {size(5e15), "5,000 TB"},
 		{percent(97.25), "97.2 %"},
+		{Clip("grün", 4), "grün"}, {Clip("grüne", 4), "grü…"}, {Clip("a", 0), "…"}, {Clip("", 0), ""},
 		{plain(" a\x1b[31mb\r\nc\xffü "), "a·[31mb··c·ü"},
 	} {
 		if test.got != test.want {

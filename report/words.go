@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"strings"
 
+	"dyno/load"
 	"dyno/result"
 )
 
 // model is the load model in words.
 func model(r *result.Result) string {
 	if r.Model != result.OpenLoop {
-		s := "closed, " + many(int64(r.Plan.Connections), "connection")
+		s := "closed, " + Many(int64(r.Plan.Connections), "connection")
 		if r.Plan.Pipeline > 1 {
 			s += fmt.Sprintf(", %s requests under way on each", count(int64(r.Plan.Pipeline)))
 		}
@@ -34,13 +35,34 @@ func offered(r *result.Result) float64 {
 	return *r.Rate.Offered
 }
 
+// Planned is what a run is about to do: where to send, and how much.
+func Planned(p load.Plan) string {
+	s := Clip(plain(p.Target.URL), longestURL) + ", " + Many(int64(p.Connections), "connection")
+	if p.Open() {
+		s += ", " + exact3(p.Rate.PerSecond()) + " requests/s"
+	}
+	if p.Requested > 0 {
+		s += ", " + Many(p.Requested, "request")
+	}
+	if p.Duration > 0 {
+		s += ", " + p.Duration.String()
+	}
+	if p.Warmup > 0 {
+		s += " after " + p.Warmup.String() + " of warm-up"
+	}
+	return s
+}
+
+// longestURL is how many characters of a URL are shown.
+const longestURL = 2000
+
 // what is sent, and where: GET http://host/.
 func what(r *result.Result) string {
-	url := plain(r.Plan.Target.URL)
+	url := Clip(plain(r.Plan.Target.URL), longestURL)
 	if reqs := r.Plan.Requests; len(reqs) == 1 {
 		return plain(reqs[0].Method) + " " + url
 	}
-	return fmt.Sprintf("%s to %s", many(int64(len(r.Plan.Requests)), "request"), url)
+	return fmt.Sprintf("%s to %s", Many(int64(len(r.Plan.Requests)), "request"), url)
 }
 
 // how it is sent: the rest of the plan that one would ask for.
@@ -56,7 +78,7 @@ func how(r *result.Result) string {
 		s += ", unix socket " + plain(r.Plan.Target.Unix)
 	}
 	if r.Model == result.OpenLoop {
-		s += ", " + many(int64(r.Plan.Connections), "connection")
+		s += ", " + Many(int64(r.Plan.Connections), "connection")
 	}
 	switch n := r.Plan.Reconnect; {
 	case n == 1:
@@ -64,7 +86,7 @@ func how(r *result.Result) string {
 	case n > 1:
 		s += fmt.Sprintf(", a connection for each %s requests", count(int64(n)))
 	}
-	s += ", " + many(int64(r.Generator.Threads), "thread")
+	s += ", " + Many(int64(r.Generator.Threads), "thread")
 	if r.Generator.Ring != "" {
 		s += ", " + plain(r.Generator.Ring)
 	}
@@ -108,7 +130,7 @@ func window(r *result.Result) string {
 func requests(r *result.Result) string {
 	q := r.Requests
 	s := fmt.Sprintf("%s sent: %s completed, %s, %s unfinished", count(q.Sent), count(q.Completed),
-		many(q.Errors, "error"), count(q.Unfinished))
+		Many(q.Errors, "error"), count(q.Unfinished))
 	if q.Retried > 0 {
 		s += fmt.Sprintf("; %s sent again after a close", count(q.Retried))
 	}
@@ -146,7 +168,7 @@ func traffic(r *result.Result) string {
 func connections(r *result.Result) string {
 	c := r.Connections
 	s := fmt.Sprintf("%s asked, %s opened, %s served, %s", count(int64(c.Asked)), count(c.Opened),
-		count(int64(c.Served)), many(c.Reconnects, "reconnect"))
+		count(int64(c.Served)), Many(c.Reconnects, "reconnect"))
 	if c.TLSFull != nil && c.TLSResumed != nil {
 		s += fmt.Sprintf("; TLS: %s full, %s resumed", count(*c.TLSFull), count(*c.TLSResumed))
 	}

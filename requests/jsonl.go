@@ -17,7 +17,7 @@ import (
 
 // Read reads one request a line, each a JSON object of these keys:
 //
-//	method   a string; GET, or POST when there is a body
+//	method   a string; GET, or POST with a body, even an empty one
 //	url      a path, or a URL of the run's own origin; the run's own
 //	headers  {"Name": "value"}, a value being a list for a header sent twice,
 //	         or ["Name: value"]; those of the defaults with other names follow
@@ -155,7 +155,7 @@ var setters = map[string]func(*entry, json.RawMessage) error{
 	"weight": func(e *entry, v json.RawMessage) (err error) {
 		e.weight, err = strconv.Atoi(string(v))
 		if err != nil || e.weight < 1 || e.weight > MaxWeight {
-			return fmt.Errorf("weight %s is not an integer from 1 to %d", v, MaxWeight)
+			return fmt.Errorf("weight %.80s is not an integer from 1 to %d", v, MaxWeight)
 		}
 		return nil
 	},

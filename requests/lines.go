@@ -2,6 +2,7 @@ package requests
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -40,9 +41,18 @@ type atColumn struct {
 	error
 }
 
+// excess is an error after which nothing of a file is of use: it has more than a
+// run can hold.
+type excess string
+
+func (e excess) Error() string { return string(e) }
+
+func tooMany(format string, args ...any) error { return excess(fmt.Sprintf(format, args...)) }
+
 // eachLine calls each with every line of r without its end, LF or CRLF, valid
 // until each returns. It joins what each returns into Faults of the file name,
-// the first few of them, and goes on after a fault so as to find the others.
+// the first few of them, and goes on after a fault so as to find the others,
+// unless there is an excess.
 func eachLine(name string, r io.Reader, each func(line []byte) error) error {
 	limited := &io.LimitedReader{R: r, N: MaxFile + 1}
 	scan := bufio.NewScanner(limited)
@@ -56,12 +66,19 @@ func eachLine(name string, r io.Reader, each func(line []byte) error) error {
 	}
 	for scan.Scan() {
 		n++
-		if err := each(scan.Bytes()); err != nil {
+		line := scan.Bytes()
+		if n == 1 {
+			line = bytes.TrimPrefix(line, []byte("\ufeff")) // some editors begin files so
+		}
+		if err := each(line); err != nil {
 			f := Fault{File: name, Line: n, Problem: err.Error()}
 			if at, ok := errors.AsType[atColumn](err); ok {
 				f.Column = at.column
 			}
 			fault(f)
+			if _, over := errors.AsType[excess](err); over {
+				return errors.Join(faults...)
+			}
 		}
 	}
 	switch err := scan.Err(); {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"dyno/load"
@@ -16,14 +17,8 @@ import (
 // Defaults are what a request has unless it says otherwise itself.
 type Defaults struct {
 	URL    URL           // where all requests go, and the path of one that has none
-	Method string        // "": GET, or POST when there is a body
+	Method string        // "": GET, or POST with a body, even an empty one
 	Header []proto.Field // sent unless a request has one of the same name
-	Body   []byte
-}
-
-// One is the single request that needs no file.
-func One(d Defaults) ([]load.Request, error) {
-	return Pair(d, []URL{d.URL}, [][]byte{d.Body})
 }
 
 // URLs reads one URL a line, each either a path or absolute and of base's own
@@ -35,7 +30,7 @@ func URLs(file string, r io.Reader, base URL) ([]URL, error) {
 			return nil
 		}
 		if len(all) == MaxRequests {
-			return fmt.Errorf("there are more than %d URLs", MaxRequests)
+			return tooMany("there are more than %d URLs", MaxRequests)
 		}
 		u, err := base.resolve(string(line))
 		all = append(all, u)
@@ -75,9 +70,9 @@ func Bodies(file string, r io.Reader) ([][]byte, error) {
 	var all [][]byte
 	err := eachLine(file, r, func(line []byte) error {
 		if len(all) == MaxRequests {
-			return fmt.Errorf("there are more than %d bodies", MaxRequests)
+			return tooMany("there are more than %d bodies", MaxRequests)
 		}
-		all = append(all, bytes.Clone(line))
+		all = append(all, append([]byte{}, line...)) // an empty one is not nil
 		return nil
 	})
 	if err == nil && len(all) == 0 {
@@ -124,7 +119,7 @@ type entry struct {
 	method string
 	url    URL
 	header []proto.Field
-	body   []byte
+	body   []byte // nil: none, which is not an empty one
 	weight int
 	name   string
 }
@@ -140,19 +135,30 @@ func (b *builder) add(e entry) error {
 	if e.header != nil || e.url.Basic != b.URL.Basic {
 		r.Header = b.headerOf(e.header, e.url.Basic)
 	}
-	if err := problem(h1.Check(r.Request)); err != nil {
+	if err := errors.Join(problem(h1.Check(r.Request)), framed(r.Request)); err != nil {
 		return err
 	}
 	if r.Name == "" {
 		r.Name = r.Method + " " + r.Path
 	}
 	if b.bytes += int64(len(r.Body)); b.bytes > MaxFile {
-		return fmt.Errorf("the bodies of all requests have more than %d GiB", MaxFile>>30)
+		return tooMany("the bodies of all requests have more than %d GiB", MaxFile>>30)
 	}
 	if len(b.done) == MaxRequests {
-		return fmt.Errorf("there are more than %d requests", MaxRequests)
+		return tooMany("there are more than %d requests", MaxRequests)
 	}
 	b.done = append(b.done, r)
+	return nil
+}
+
+// framed reports a header that says another length of r's body than it has.
+func framed(r proto.Request) error {
+	for _, f := range r.Header {
+		if strings.EqualFold(f.Name, "Content-Length") && f.Value != strconv.Itoa(len(r.Body)) {
+			return fmt.Errorf("header %s: %q is not the length of the body, %d; leave it out, "+
+				"it is sent when needed", f.Name, f.Value, len(r.Body))
+		}
+	}
 	return nil
 }
 
@@ -160,7 +166,7 @@ func (d Defaults) method(body []byte) string {
 	switch {
 	case d.Method != "":
 		return d.Method
-	case len(body) > 0:
+	case body != nil:
 		return "POST"
 	}
 	return "GET"
@@ -199,6 +205,9 @@ func Field(s string) (proto.Field, error) {
 func check(f proto.Field) error {
 	if f.Name == "" {
 		return errors.New("a header has no name; write 'Name: value'")
+	}
+	if strings.EqualFold(f.Name, "Transfer-Encoding") {
+		return fmt.Errorf("header %s: bodies are sent whole, with Content-Length", f.Name)
 	}
 	return problem(h1.Check(proto.Request{Method: "GET", Path: "/", Header: []proto.Field{f}}))
 }

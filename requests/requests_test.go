@@ -55,16 +55,17 @@ func wantError(t *testing.T, err error, want string) {
 func TestOne(t *testing.T) {
 	d := base(t)
 	d.Header = []proto.Field{{Name: "Accept", Value: "*/*"}}
+	var body []byte
 	one := func(want string) {
 		t.Helper()
-		got, err := One(d)
+		got, err := Pair(d, []URL{d.URL}, [][]byte{body})
 		if err != nil {
 			t.Fatal(err)
 		}
 		compareLines(t, got, want)
 	}
 	one(`GET 127.0.0.1:8080/base [Accept: */*] ×1 "GET /base"`)
-	d.Body = []byte("x")
+	body = []byte("x")
 	one(`POST 127.0.0.1:8080/base [Accept: */*] "x" ×1 "POST /base"`)
 	d.Method, d.URL.Basic = "PUT", "Basic eA=="
 	one(`PUT 127.0.0.1:8080/base [Authorization: Basic eA==] [Accept: */*] "x" ×1 "PUT /base"`)
@@ -89,9 +90,9 @@ func TestURLsAndBodies(t *testing.T) {
 	}
 	compareLines(t, got,
 		`POST 127.0.0.1:8080/a "one" ×1 "POST /a"`,
-		`GET 127.0.0.1:8080/b?c ×1 "GET /b?c"`,
+		`POST 127.0.0.1:8080/b?c ×1 "POST /b?c"`,
 		`POST 127.0.0.1:8080/e "one" ×1 "POST /e"`,
-		`GET 127.0.0.1:8080/ [Authorization: Basic dTo=] ×1 "GET /"`)
+		`POST 127.0.0.1:8080/ [Authorization: Basic dTo=] ×1 "POST /"`)
 
 	got, err = Pair(d, urls[:3], bodies)
 	if err != nil || len(got) != 6 {
@@ -128,6 +129,54 @@ urls.txt:8: leads to http+unix:///s:, and this run may load only http://127.0.0.
 	wantError(t, err, "bodies.txt: reading: the disk is gone")
 	_, err = Bodies("bodies.txt", strings.NewReader("x\n"+strings.Repeat("y", MaxLine+1)))
 	wantError(t, err, "bodies.txt:2: the line is longer than 64 MiB")
+}
+
+// What is over a limit ends the reading, at once.
+func TestExcess(t *testing.T) {
+	rest := iotest.ErrReader(errors.New("it was read to its end"))
+	lines := strings.NewReader(strings.Repeat("/\n", MaxRequests+64<<10))
+	_, err := Bodies("f", io.MultiReader(lines, rest))
+	wantError(t, err, "f:1048577: there are more than 1048576 bodies")
+	lines.Reset(strings.Repeat("/\n", MaxRequests+64<<10))
+	_, err = URLs("f", io.MultiReader(lines, rest), base(t).URL)
+	wantError(t, err, "f:1048577: there are more than 1048576 URLs")
+}
+
+// Some editors begin a file with a byte order mark.
+func TestByteOrderMark(t *testing.T) {
+	const mark = "\ufeff"
+	d := base(t)
+	urls, err := URLs("f", strings.NewReader(mark+"/a"), d.URL)
+	if err != nil || len(urls) != 1 || urls[0].Path != "/a" {
+		t.Errorf("URLs are %v, %v", urls, err)
+	}
+	bodies, err := Bodies("f", strings.NewReader(mark+"a\n"+mark))
+	if err != nil || len(bodies) != 2 || string(bodies[0]) != "a" || string(bodies[1]) != mark {
+		t.Errorf("bodies are %q, %v", bodies, err)
+	}
+	all, err := Read("f", strings.NewReader(mark+`{"url":"/a"}`), d)
+	if err != nil || len(all) != 1 || all[0].Path != "/a" {
+		t.Errorf("requests are %v, %v", all, err)
+	}
+}
+
+// How a body is framed is ours to say.
+func TestFraming(t *testing.T) {
+	d := base(t)
+	for value, want := range map[string]string{
+		"3": "", "4": `header Content-Length: "4" is not the length of the body, 3; leave it out, ` +
+			"it is sent when needed",
+	} {
+		d.Header = []proto.Field{{Name: "Content-Length", Value: value}}
+		_, err := Pair(d, []URL{d.URL}, [][]byte{[]byte("abc")})
+		if want != "" {
+			wantError(t, err, want)
+		} else if err != nil {
+			t.Error(err)
+		}
+	}
+	_, err := Field("transfer-encoding: gzip, chunked")
+	wantError(t, err, "header transfer-encoding: bodies are sent whole, with Content-Length")
 }
 
 func TestRead(t *testing.T) {

@@ -39,7 +39,7 @@ const maxSocketPath = 103
 func Parse(s string) (URL, error) {
 	scheme, rest, found := strings.Cut(s, "://")
 	if !found {
-		return URL{}, fmt.Errorf("%q has no scheme; write %s", s, withScheme(s))
+		return URL{}, noScheme(s)
 	}
 	rest, _, _ = strings.Cut(rest, "#")
 	switch strings.ToLower(scheme) {
@@ -53,12 +53,23 @@ func Parse(s string) (URL, error) {
 	return URL{}, fmt.Errorf("scheme %q is not http, https or http+unix", scheme)
 }
 
-func withScheme(s string) string {
-	s = strings.TrimLeft(s, "/:")
-	if !strings.ContainsAny(s, "/?#") {
-		s += "/"
+// noScheme says what to write instead of s, which has no "://".
+func noScheme(s string) error {
+	scheme, rest, _ := strings.Cut(s, ":")
+	problem := "has no // after its scheme"
+	if l := strings.ToLower(scheme); l != "http" && l != "https" {
+		scheme, rest, problem = "http", s, "has no scheme"
 	}
-	return "http://" + s
+	rest = strings.TrimLeft(rest, "/:")
+	switch {
+	case rest == "":
+		return fmt.Errorf("%q names no host; write one, as in http://localhost:8080/", s)
+	case len(rest) > 80:
+		return fmt.Errorf("%q %s; it begins with %s://", s, problem, scheme)
+	case !strings.ContainsAny(rest, "/?#"):
+		rest += "/"
+	}
+	return fmt.Errorf("%q %s; write %s://%s", s, problem, scheme, rest)
 }
 
 func parse(scheme, rest string, port uint16) (URL, error) {

@@ -22,11 +22,13 @@ func From(r *load.Result, version string) (*Result, error) {
 	}
 	out := &Result{Format: Format, Dyno: version, Plan: redacted(r.Plan), Model: ClosedLoop,
 		Ended: string(r.Ended), Host: host(),
-		Window: Window{Started: r.Started.UTC(), WarmupS: time.Duration(r.Plan.Warmup).Seconds(),
-			MeasuredS: r.Measured.Seconds(), DrainedS: r.Drained.Seconds()},
+		Window: Window{Started: r.Started.UTC(), WarmupS: r.Warmed.Seconds(),
+			MeasuredS: r.Measured.Seconds(), DrainedS: r.Drained.Seconds(),
+			OutageS: time.Duration(r.Outage).Seconds()},
 		Requests: Requests{Sent: total.Sent, Completed: total.Completed, Errors: total.Failed,
 			Unfinished: r.Unfinished, Retried: r.Retried},
-		Rate:        Rate{Sent: per(total.Sent, r.Measured), Completed: per(total.Completed, r.Measured)},
+		Rate: Rate{Sent: per(total.Sent-r.SentAfter, r.Measured),
+			Completed: per(total.Completed-r.CompletedAfter, r.Measured)},
 		Status:      status(total),
 		Errors:      failures(r.Failures),
 		Bytes:       Bytes{Sent: total.Written, Received: total.Received},
@@ -54,9 +56,11 @@ func From(r *load.Result, version string) (*Result, error) {
 // open adds what only an open loop has.
 func (r *Result) open(from *load.Result) {
 	offered, late, waiting := from.Plan.Rate.PerSecond(), from.Late, from.Waiting
+	after := from.SentAfter
 	worst := micro(float64(from.LateMax))
 	r.Model, r.Rate.Offered = OpenLoop, &offered
 	r.Requests.Late, r.Requests.LateMax, r.Requests.Waiting = &late, &worst, &waiting
+	r.Requests.SentAfter = &after
 	if lag := from.Lag; lag != nil && lag.Count > 0 {
 		p99, longest := micro(float64(lag.View().Quantile(0.99))), micro(float64(lag.Max))
 		r.Generator.SendLagP99, r.Generator.SendLagMax = &p99, &longest
@@ -150,13 +154,9 @@ func connections(r *load.Result) Connections {
 	return c
 }
 
-// series leaves out the warm-up, so that it adds up to the totals.
 func series(from []load.Interval) []Point {
 	all := []Point{}
 	for _, i := range from {
-		if i.Warmup {
-			continue
-		}
 		all = append(all, Point{T: i.To.Seconds(), Sent: i.Sent, Completed: i.Completed,
 			Errors: i.Failed, Mean: micro(float64(i.Mean)), P50: micro(float64(i.P50)),
 			P99: micro(float64(i.P99)), Max: micro(float64(i.Max)), InFlight: i.InFlight,
@@ -187,8 +187,8 @@ func routes(from []load.Route) []Route {
 func generator(r *load.Result, total *metric.Snapshot) Generator {
 	g := Generator{BusyPercent: hundredths(100 * r.Busy), GCPauseMax: micro(float64(r.GCPauseMax)),
 		Ring: r.Ring, Threads: min(r.Plan.Threads, r.Plan.Connections)} // no thread without one
-	if total.Completed > 0 {
-		g.CPUPerRequest = micro(float64(r.CPU) / float64(total.Completed))
+	if n := total.Completed - r.CompletedAfter; n > 0 {
+		g.CPUPerRequest = micro(float64(r.CPU) / float64(n))
 	}
 	if r.Measured > 0 {
 		g.CPUPercent = hundredths(100 * float64(r.CPU) / float64(r.Measured))

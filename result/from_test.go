@@ -47,15 +47,14 @@ func closedRun() *load.Result {
 	total.Sent, total.Completed, total.Failed = 1003, 1000, 2
 	total.Received, total.Written, total.Status[200], total.Status[404] = 5000, 4000, 999, 1
 	return &load.Result{Plan: plan, Ring: "epoll", Ended: load.ByDuration, Total: total,
-		Started:  time.Date(2026, 1, 2, 15, 4, 5, 999, time.FixedZone("", 3600)),
-		Measured: 2 * time.Second, Drained: time.Millisecond, DNS: 3 * time.Millisecond,
+		Started: time.Date(2026, 1, 2, 15, 4, 5, 999, time.FixedZone("", 3600)),
+		Warmed:  time.Second, Measured: 2 * time.Second, Drained: time.Millisecond, DNS: 3 * time.Millisecond,
 		Intervals: []load.Interval{
-			{Index: 0, From: -time.Second, To: 0, Completed: 77, Warmup: true},
-			{Index: 1, From: 0, To: time.Second, Sent: 600, Completed: 600, InFlight: 2,
+			{Index: 0, From: 0, To: time.Second, Sent: 600, Completed: 600, InFlight: 2,
 				Received: 3000, Written: 2400, Mean: 9, P50: 5000, P99: 6000, Max: 7000},
-			{Index: 2, From: time.Second, To: 2 * time.Second, Sent: 403, Completed: 400, Failed: 2},
+			{Index: 1, From: time.Second, To: 2 * time.Second, Sent: 403, Completed: 400, Failed: 2},
 		},
-		Tally: load.Tally{Opened: 3, Reconnects: 1, Served: 2, TLSFull: 2, TLSResumed: 1,
+		Tally: load.Tally{Outage: 5e8, Opened: 3, Reconnects: 1, Served: 2, TLSFull: 2, TLSResumed: 1,
 			Retried: 1, Unfinished: 1,
 			FirstByte: histogram(metric.Coarse, time.Millisecond),
 			Connect:   histogram(metric.Coarse, time.Microsecond, 3*time.Microsecond),
@@ -79,6 +78,7 @@ func openRun() *load.Result {
 	r.Total.Service.Add(histogram(metric.Fine, time.Microsecond))
 	r.Lag = histogram(metric.Fine, 20*time.Microsecond, 30*time.Microsecond)
 	r.Late, r.LateMax, r.Waiting = 4, int64(5*time.Millisecond), 6
+	r.SentAfter, r.CompletedAfter = 203, 200
 	return r
 }
 
@@ -98,7 +98,7 @@ func TestFromClosed(t *testing.T) {
 		{"version", r.Dyno, "1.2.3"},
 		{"model", r.Model, ClosedLoop},
 		{"ended", r.Ended, "duration"},
-		{"window", r.Window, Window{time.Date(2026, 1, 2, 14, 4, 5, 999, time.UTC), 1, 2, 0.001}},
+		{"window", r.Window, Window{time.Date(2026, 1, 2, 14, 4, 5, 999, time.UTC), 1, 2, 0.001, 0.5}},
 		{"requests", r.Requests, Requests{Sent: 1003, Completed: 1000, Errors: 2, Unfinished: 1,
 			Retried: 1}},
 		{"rate", r.Rate, Rate{Sent: 501.5, Completed: 500}},
@@ -157,6 +157,11 @@ func TestFromOpen(t *testing.T) {
 	}
 	if *r.Requests.Late != 4 || *r.Requests.LateMax != 5000 || *r.Requests.Waiting != 6 {
 		t.Errorf("%+v", r.Requests)
+	}
+	// 800 exchanges of the 2 s window and 0.5 s of CPU are its own; the others came after it.
+	if *r.Requests.SentAfter != 203 || r.Rate.Sent != 400 || r.Rate.Completed != 400 ||
+		r.Generator.CPUPerRequest != 625 {
+		t.Errorf("%+v, %+v, %+v", r.Requests, r.Rate, r.Generator)
 	}
 	if *r.Generator.SendLagMax != 30 || *r.Generator.SendLagP99 != 30 {
 		t.Errorf("lag %v, %v", *r.Generator.SendLagP99, *r.Generator.SendLagMax)

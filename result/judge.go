@@ -26,9 +26,11 @@ const (
 	pauseSuspect      = 1000.0 // µs of the longest, and
 	pauseSuspectShare = 0.1    // of p99
 
-	littleSuspect = 0.03 // share by which rate × latency misses the connections
-	littleBound   = 0.1
-	littleTurns   = 100 // exchanges a connection needs for its first and last not to matter
+	littleSuspect    = 0.03 // share by which rate × latency misses the connections
+	littleBound      = 0.1
+	neverSentSuspect = 0.001 // share of the requests due that were never sent
+
+	littleTurns = 100 // exchanges a connection needs for its first and last not to matter
 
 	leastMeasured  = 1.0 // s
 	leastCompleted = 100
@@ -39,7 +41,8 @@ const (
 type check func(r *Result) (verdict, reason string)
 
 // checks, the gravest for the numbers first.
-var checks = []check{ended, busy, sendLag, ports, files, unserved, little, pauses, short}
+var checks = []check{
+	ended, outage, neverSent, busy, sendLag, ports, files, unserved, little, pauses, short}
 
 // judge is the generator's verdict on itself: the worst that any check comes
 // to. It looks only at the values that r keeps, so that anyone can redo it.
@@ -81,14 +84,38 @@ func ended(r *Result) (string, string) {
 	return OK, ""
 }
 
+func outage(r *Result) (string, string) {
+	if r.Window.OutageS == 0 {
+		return OK, ""
+	}
+	cause := ""
+	if len(r.Errors) > 0 {
+		cause = " (" + r.Errors[0].Detail + ")"
+	}
+	return Suspect, fmt.Sprintf("for %v of the window no connection could be opened%s: rate "+
+		"and percentiles say nothing of that time", span(r.Window.OutageS*1e6), cause)
+}
+
+func neverSent(r *Result) (string, string) {
+	if r.Requests.Waiting == nil {
+		return OK, ""
+	}
+	waiting, due := float64(*r.Requests.Waiting), float64(*r.Requests.Waiting+r.Requests.Sent)
+	if waiting <= neverSentSuspect*due {
+		return OK, ""
+	}
+	return Suspect, fmt.Sprintf("%.3g %% of the requests due were never sent, and the latencies "+
+		"leave them out: they are those of a lower rate; lower -R, or give more -c", 100*waiting/due)
+}
+
 func busy(r *Result) (string, string) {
 	mend := "add threads (-t)"
 	if r.Generator.Threads >= r.Host.CPUs {
 		mend = "give it more CPUs, or another machine"
 	}
 	switch b := r.Generator.BusyPercent; {
-	case r.Requests.Completed == 0:
-		return OK, "" // ended says so
+	case r.Requests.Completed < leastCompleted:
+		return OK, "" // too few to tell: short says so
 	case b >= busyBound:
 		return ClientBound, fmt.Sprintf("the generator had something to do %.0f %% of the time: "+
 			"this is its limit, not (only) the server's; %s", b, mend)

@@ -80,6 +80,9 @@ func TestJudge(t *testing.T) {
 		{"GC small in latency", func(r *Result) {
 			r.Generator.GCPauseMax, r.Latency.P99 = 1234, 20_000
 		}, OK, ""},
+		{"outage", func(r *Result) { r.Window.OutageS = 1.95 }, Suspect, "for 1.95s of the window"},
+		{"never sent", func(r *Result) { n := int64(500); r.Requests.Waiting = &n }, Suspect, "never sent"},
+		{"a few never sent", func(r *Result) { n := int64(50); r.Requests.Waiting = &n }, OK, ""},
 		{"few", func(r *Result) { r.Requests.Completed = 99 }, Suspect, "only 99 exchanges"},
 		{"short", func(r *Result) { r.Window.MeasuredS = 0.0501 }, Suspect, "only 50.1ms"},
 		{"interrupted", func(r *Result) { r.Ended = "interrupted" }, Suspect, "interrupted after 10s"},
@@ -139,6 +142,9 @@ func TestWarnings(t *testing.T) {
 		{"few failures", func(r *Result) { r.Requests.Errors = 1000 }, ""},
 		{"unfinished", func(r *Result) { r.Requests.Unfinished = 5000 }, "5.0 % of the requests were"},
 		{"waiting", func(r *Result) { r.Requests.Waiting = set(int64(5)) }, "5 requests were due"},
+		{"a backlog", func(r *Result) { r.Requests.SentAfter = set(r.Requests.Sent / 2) },
+			"sent only after the window"},
+		{"the last request", func(r *Result) { r.Requests.SentAfter = set(int64(1)) }, ""},
 		{"none waiting", func(r *Result) { r.Requests.Waiting = set(int64(0)) }, ""},
 	} {
 		r := sound()

@@ -67,7 +67,8 @@ type Window struct {
 	Started   time.Time `json:"started"` // of the load, warm-up included
 	WarmupS   float64   `json:"warmup_s"`
 	MeasuredS float64   `json:"measured_s"`
-	DrainedS  float64   `json:"drained_s"` // spent after it on what was due in it
+	DrainedS  float64   `json:"drained_s"`          // spent after it on what was due in it
+	OutageS   float64   `json:"outage_s,omitempty"` // of it in which no connection could be opened
 }
 
 // Requests are the exchanges due in the window. Sent is Completed + Errors +
@@ -79,13 +80,15 @@ type Requests struct {
 	Errors     int64  `json:"errors"`
 	Unfinished int64  `json:"unfinished"` // given up at the end, without an answer
 	Retried    int64  `json:"retried"`
-	Waiting    *int64 `json:"waiting,omitempty"` // open: due in the window and never sent
-	Late       *int64 `json:"late,omitempty"`    // open: sent more than 1 ms after they were due
+	Waiting    *int64 `json:"waiting,omitempty"`    // open: due in the window and never sent
+	Late       *int64 `json:"late,omitempty"`       // open: sent more than 1 ms after they were due
+	SentAfter  *int64 `json:"sent_after,omitempty"` // open: due in the window and sent after it
 
 	LateMax *float64 `json:"late_max_us,omitempty"` // open: longest from due to sent
 }
 
-// A Rate is in requests a second of the window.
+// A Rate is in requests a second of the window, without those of Requests.SentAfter:
+// what a server works off later is not what it could do in the time.
 type Rate struct {
 	Offered   *float64 `json:"offered,omitempty"` // open
 	Sent      float64  `json:"sent"`
@@ -113,7 +116,7 @@ type Distribution struct {
 // Phases are parts of an exchange's or a connection's time.
 type Phases struct {
 	DNS       *Distribution `json:"dns,omitempty"`
-	Connect   *Distribution `json:"connect,omitempty"`    // of connections opened in the window
+	Connect   *Distribution `json:"connect,omitempty"`    // of connections, but for the warm-up's
 	TLS       *Distribution `json:"tls,omitempty"`        // handshakes, likewise
 	FirstByte *Distribution `json:"first_byte,omitempty"` // sent to the response's first byte
 }

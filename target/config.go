@@ -17,7 +17,7 @@ import (
 type Config struct {
 	Addr   string   // "127.0.0.1:8080", ":0" for a free port, "unix:/path.sock"
 	Status int      // of every answer, 200 to 599; 0 means 200
-	Body   int      // bytes of body; 204 and 304 have none whatever is said here
+	Body   int      // bytes of body; 204 and 304 have none
 	Header []string // lines "Name: value" added to every answer
 
 	// Workers is how many requests are served at once; 0 means 1. Without
@@ -68,6 +68,9 @@ func (c Config) Check() error {
 	}
 	if c.Body < 0 || c.Body > bodyMax {
 		fault("--body %d: want 0 to %d bytes", c.Body, bodyMax)
+	}
+	if c.Body > 0 && (c.Status == 204 || c.Status == 304) {
+		fault("--body %d: an answer of status %d has none", c.Body, c.Status)
 	}
 	size := 0
 	for _, line := range c.Header {

@@ -42,6 +42,7 @@ func TestCheck(t *testing.T) {
 	for _, c := range []Config{
 		{}, {Addr: ":x"}, {Addr: ":65536"}, {Addr: "unix:"},
 		{Addr: "unix:" + strings.Repeat("a", unixMax+1)},
+		{Addr: ":0", Status: 204, Body: 1}, {Addr: ":0", Status: 304, Body: 1},
 		{Addr: ":0", Status: 600}, {Addr: ":0", Body: bodyMax + 1},
 		{Addr: ":0", Header: []string{"A: " + strings.Repeat("a", headerMax)}},
 		{Addr: ":0", Service: "constant:"}, {Addr: ":0", Service: "constant:0s"},

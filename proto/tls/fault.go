@@ -126,9 +126,9 @@ var mends = map[string]string{
 	"bad certificate":                "it refuses the certificate of --cert, or wants one",
 	"unknown certificate authority":  "it does not trust who signed the certificate of --cert",
 	"handshake failure":              "it may want a certificate (--cert), or another TLS version",
-	"protocol version not supported": "see --tls-min and --tls-max",
+	"protocol version not supported": "dyno speaks TLS 1.2 and 1.3",
 	"unrecognized name":              "see --sni",
-	"no application protocol":        "see --alpn",
+	"no application protocol":        "it speaks no protocol that was offered",
 }
 
 // noProtocol is for a server that chose what we cannot speak.
