@@ -7,11 +7,11 @@ import (
 	"unsafe"
 )
 
-// Kinds are the rings of this platform, the fastest first.
-var Kinds = []string{"epoll", "portable"}
+// Kinds are the rings of this platform, in the order in which "auto" tries them.
+var Kinds = []string{"epoll", "uring", "portable"}
 
-var opener = map[string]func([]Addr) (Ring, func(), error){
-	"epoll": openEpoll, "portable": openPortable,
+var opener = openers{
+	"epoll": openEpoll, "uring": openUring, "portable": openPortable,
 }
 
 // Sizes and limits of an epoll ring.
@@ -54,7 +54,7 @@ type epoll struct {
 	completed    []Completion // not in answer to an event
 	taken        int          // of completed
 	scratch      []byte
-	lingering    []lingerer
+	lingering    lingerers
 	coarseTimers bool // the kernel has no epoll_pwait2
 }
 
@@ -69,28 +69,12 @@ type socket struct {
 	stray bool
 }
 
-type state uint8
-
-const (
-	closed state = iota
-	connecting
-	connected
-	ended     // nothing more to receive
-	lingering // closed by its user, not yet by its peer
-)
-
 // How many empty sweeps a socket is worth: any number while its answer is
 // awaited, a few after a piece of one.
 const (
 	awaited = 255
 	partial = 4
 )
-
-type lingerer struct {
-	fd   int
-	life int32
-	till int64
-}
 
 const everything = syscall.EPOLLIN | syscall.EPOLLOUT | syscall.EPOLLRDHUP | 1<<31 // EPOLLET
 
@@ -123,23 +107,8 @@ func (r *epoll) Now() int64  { return Clock() }
 func (r *epoll) Idle() int64 { return r.idle }
 
 func (r *epoll) Connect(addr int, user uint64) (int, error) {
-	to := r.addrs[addr]
-	const kind = syscall.SOCK_STREAM | syscall.SOCK_NONBLOCK | syscall.SOCK_CLOEXEC
-	fd, err := syscall.Socket(to.family, kind, 0)
+	fd, up, err := begin(r.addrs[addr])
 	if err != nil {
-		return -1, err
-	}
-	if to.family != syscall.AF_UNIX {
-		syscall.SetsockoptInt(fd, syscall.IPPROTO_TCP, syscall.TCP_NODELAY, 1)
-	}
-	err = syscall.Connect(fd, to.addr)
-	if err == syscall.EINPROGRESS { // on loopback it is often over by now
-		if err = syscall.Connect(fd, to.addr); err == syscall.EISCONN {
-			err = nil
-		}
-	}
-	if err != nil && err != syscall.EALREADY {
-		syscall.Close(fd)
 		return -1, err
 	}
 	for len(r.sockets) <= fd {
@@ -155,7 +124,7 @@ func (r *epoll) Connect(addr int, user uint64) (int, error) {
 		r.forget(fd)
 		return -1, err
 	}
-	if err == nil {
+	if up {
 		s.state = connected
 		r.completed = append(r.completed, Completion{Op: Connected, User: user})
 	}
@@ -246,7 +215,7 @@ func (r *epoll) Wait(deadline int64) error {
 	now := int64(0)
 	if len(r.lingering) > 0 {
 		now = Clock()
-		deadline = min(deadline, r.giveUpLingering(now))
+		deadline = min(deadline, r.lingering.giveUp(now, r))
 	}
 	r.sweeping = r.worthSweeping()
 	r.cursor, r.polls, r.hits = 0, 0, 0
@@ -278,24 +247,9 @@ func (r *epoll) worthSweeping() bool {
 	return r.hits > 0 && r.hits*sweepShare >= r.polls
 }
 
-// giveUpLingering returns when to come again.
-func (r *epoll) giveUpLingering(now int64) int64 {
-	n := 0
-	for n < len(r.lingering) {
-		l := r.lingering[n]
-		s := &r.sockets[l.fd]
-		if mine := s.life == l.life && s.state == lingering; mine && l.till > now {
-			break
-		} else if mine {
-			r.forget(l.fd)
-		}
-		n++
-	}
-	r.lingering = r.lingering[:copy(r.lingering, r.lingering[n:])]
-	if len(r.lingering) == 0 {
-		return Never
-	}
-	return r.lingering[0].till
+func (r *epoll) lingers(l lingerer) bool {
+	s := &r.sockets[l.fd]
+	return s.life == l.life && s.state == lingering
 }
 
 // take asks the kernel for events, for at most timeout nanoseconds.
@@ -396,12 +350,7 @@ func (r *epoll) event(ev *syscall.EpollEvent) (Completion, bool) {
 
 func (r *epoll) connected(fd int, s *socket) Completion {
 	s.state = connected
-	c := Completion{Op: Connected, User: s.user}
-	if e, err := syscall.GetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_ERROR); err != nil {
-		c.Err = err
-	} else if e != 0 {
-		c.Err = syscall.Errno(e)
-	}
+	c := Completion{Op: Connected, User: s.user, Err: connectError(fd)}
 	if c.Err != nil {
 		s.state = ended
 	}

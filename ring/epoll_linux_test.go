@@ -420,10 +420,7 @@ func TestNoLeaks(t *testing.T) {
 // gently, some when the peer has closed, and some it leaves to free.
 func count(t *testing.T, kind string, times int) {
 	addr := serveTCP(t, func(c net.Conn) { c.Write([]byte("x")) })
-	r, free, err := Open(kind, []Addr{addr})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, free := mustOpen(t, kind, []Addr{addr})
 	defer free()
 	user := uint64(0)
 	for range times {

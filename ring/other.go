@@ -2,7 +2,7 @@
 
 package ring
 
-// Kinds are the rings of this platform, the fastest first.
+// Kinds are the rings of this platform, in the order in which "auto" tries them.
 var Kinds = []string{"portable"}
 
-var opener = map[string]func([]Addr) (Ring, func(), error){"portable": openPortable}
+var opener = openers{"portable": openPortable}

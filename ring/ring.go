@@ -1,10 +1,11 @@
 // Package ring performs one worker's socket operations and reports how they
-// ended. Its interface has the shape of io_uring, completions. Epoll imitates
-// it by doing the operation when it becomes possible; Portable by a goroutine
-// for each connection; Sim does it in virtual time.
+// ended. Its interface has the shape of io_uring, completions. Uring is that;
+// Epoll imitates it by doing the operation when it becomes possible; Portable
+// by a goroutine for each connection; Sim does it in virtual time.
 package ring
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"time"
@@ -81,17 +82,34 @@ func (a Addr) String() string {
 	return a.TCP.String()
 }
 
+// ErrRefused is in the error of a ring that this system could have, but that its
+// version or its rules refuse. Another kind may be had.
+var ErrRefused = errors.New("refused by this system")
+
 // Open returns a ring of the given kind that can connect to addrs, and what
-// frees it. The kinds are those of Kinds; "auto" is the first of them.
+// frees it; the thread that opens it is the one that may use it. The kinds are
+// those of Kinds; "auto" is the first of them that the system does not refuse.
 func Open(kind string, addrs []Addr) (Ring, func(), error) {
 	if kind == "auto" {
-		kind = Kinds[0]
+		return openFirst(Kinds, opener, addrs)
 	}
 	open := opener[kind]
 	if open == nil {
 		return nil, nil, fmt.Errorf("this platform has no ring %q; it has %v", kind, Kinds)
 	}
 	return open(addrs)
+}
+
+// openers are the kinds' own Open.
+type openers map[string]func([]Addr) (Ring, func(), error)
+
+func openFirst(kinds []string, by openers, addrs []Addr) (r Ring, free func(), err error) {
+	for _, kind := range kinds {
+		if r, free, err = by[kind](addrs); !errors.Is(err, ErrRefused) {
+			break
+		}
+	}
+	return r, free, err
 }
 
 var origin = time.Now()

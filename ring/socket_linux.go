@@ -23,6 +23,81 @@ func sockaddr(a Addr) target {
 	}
 }
 
+// A state is how far a socket has come.
+type state uint8
+
+const (
+	closed state = iota
+	connecting
+	connected
+	ended     // nothing more to receive
+	lingering // closed by its user, not yet by its peer
+)
+
+// lingerers are the sockets left to their peers to close, longest first.
+type lingerers []lingerer
+
+type lingerer struct {
+	fd   int
+	life int32
+	till int64
+}
+
+// A leaver can tell whether it still has a lingerer, and give it up.
+type leaver interface {
+	lingers(lingerer) bool
+	forget(fd int)
+}
+
+// giveUp ends those whose time is over, and returns when to come again.
+func (q *lingerers) giveUp(now int64, r leaver) int64 {
+	n, next := 0, int64(Never)
+	for _, l := range *q {
+		if mine := r.lingers(l); mine && l.till > now {
+			next = l.till
+			break
+		} else if mine {
+			r.forget(l.fd)
+		}
+		n++
+	}
+	*q = (*q)[:copy(*q, (*q)[n:])]
+	return next
+}
+
+// begin starts connecting a socket, and reports whether it is connected already.
+func begin(to target) (fd int, up bool, err error) {
+	const kind = syscall.SOCK_STREAM | syscall.SOCK_NONBLOCK | syscall.SOCK_CLOEXEC
+	fd, err = syscall.Socket(to.family, kind, 0)
+	if err != nil {
+		return -1, false, err
+	}
+	if to.family != syscall.AF_UNIX {
+		syscall.SetsockoptInt(fd, syscall.IPPROTO_TCP, syscall.TCP_NODELAY, 1)
+	}
+	err = syscall.Connect(fd, to.addr)
+	if err == syscall.EINPROGRESS { // on loopback it is often over by now
+		err = syscall.Connect(fd, to.addr)
+	}
+	switch err {
+	case nil, syscall.EISCONN:
+		return fd, true, nil
+	case syscall.EALREADY:
+		return fd, false, nil
+	}
+	syscall.Close(fd)
+	return -1, false, err
+}
+
+// connectError is how connecting has ended.
+func connectError(fd int) error {
+	e, err := syscall.GetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_ERROR)
+	if err == nil && e != 0 {
+		err = syscall.Errno(e)
+	}
+	return err
+}
+
 // missCost measures a receive that finds nothing.
 func missCost() int64 {
 	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK, 0)

@@ -1,0 +1,438 @@
+package ring
+
+import (
+	"io"
+	"runtime"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// Sizes and limits of a uring.
+const (
+	pieceMax   = 2 << 10            // what a socket receives at once while answers are small
+	requestMax = 512                // what is sent from a copy
+	slab       = 64                 // sockets whose memory is allocated at once
+	batchMax   = 64                 // entries queued before they are submitted within a turn
+	largeFor   = 8                  // small pieces after which answers are no longer large
+	freeing    = int64(time.Second) // that free waits for the kernel to let go
+)
+
+// uring is io_uring, made the ring's completions.
+//
+// A small request is copied, queued, and linked to the receive for its answer:
+// two entries, submitted with those of the other sockets by one system call a
+// turn, which also takes in the answers. Whatever is not waiting for an answer
+// so has a receive of its own by the end of the turn, and so hears of its peer's
+// end. What does not fit a socket's piece is received directly, into memory that
+// all sockets share; while that is so, the kernel is asked for readiness only.
+//
+// A socket is known by its place here and not by its descriptor: the place is
+// not used again until the kernel is done with its memory.
+type uring struct {
+	queues  queues
+	addrs   []target
+	sockets []usocket
+	unused  []int
+	spare   *[pieceMax]byte // lent, or nobody's
+	scratch []byte          // for large answers
+	pending int             // entries without their completion
+
+	wanting   []int // sockets that may have to be made to receive
+	draining  int   // the socket of which there is more to receive, or nobody
+	completed []Completion
+	taken     int // of completed
+	lingering lingerers
+	life      int32
+	idle      int64
+}
+
+// A usocket is a socket of a uring. The kernel may write to piece while the
+// socket is receiving, and reads from rest while it is sending.
+type usocket struct {
+	user  uint64
+	fd    int32
+	life  int32 // tells this socket from others that had its place
+	state state
+	large uint8 // above 0: answers are
+
+	receiving bool // or waiting until it can
+	sending   bool
+	telling   bool   // of the end of the Send
+	rest      []byte // of what is being sent
+	more      []byte // to send after it
+	piece     *[pieceMax]byte
+	request   *[requestMax]byte
+}
+
+// dying is a socket closed, of which the kernel still has memory.
+const dying = lingering + 1
+
+const nobody = -1
+
+// In an entry's userData the kind is below the place.
+const (
+	kindSend = iota
+	kindReceive
+	kindPoll
+	kindBits = 2
+)
+
+const (
+	pollIn    = 0x1
+	pollOut   = 0x4
+	pollRDHup = 0x2000
+)
+
+// openUring must be called by the thread that will use the ring, and keeps its
+// goroutine on that thread.
+func openUring(addrs []Addr) (Ring, func(), error) {
+	runtime.LockOSThread()
+	r := &uring{draining: nobody, spare: new([pieceMax]byte), scratch: make([]byte, scratchSize)}
+	if err := r.queues.open(); err != nil {
+		runtime.UnlockOSThread()
+		return nil, nil, err
+	}
+	for _, a := range addrs {
+		r.addrs = append(r.addrs, sockaddr(a))
+	}
+	return r, r.free, nil
+}
+
+// free waits until the kernel has let go of all memory.
+func (r *uring) free() {
+	for i := range r.sockets {
+		if s := r.sockets[i].state; s != closed && s != dying {
+			r.forget(i)
+		}
+	}
+	for till := Clock() + freeing; r.pending > 0 && Clock() < till; {
+		if r.queues.submit(0) != nil || r.queues.block(freeing) != nil {
+			break
+		}
+		r.queues.look()
+		for _, ok := r.queues.take(); ok; _, ok = r.queues.take() {
+			r.pending--
+		}
+	}
+	r.queues.close()
+	runtime.UnlockOSThread()
+}
+
+func (r *uring) Now() int64  { return Clock() }
+func (r *uring) Idle() int64 { return r.idle }
+
+func (r *uring) Connect(addr int, user uint64) (int, error) {
+	fd, up, err := begin(r.addrs[addr])
+	if err != nil {
+		return -1, err
+	}
+	i := r.place()
+	s := &r.sockets[i]
+	r.life++
+	*s = usocket{user: user, fd: int32(fd), life: r.life, state: connecting,
+		piece: s.piece, request: s.request}
+	if up {
+		s.state = connected
+		r.completed = append(r.completed, Completion{Op: Connected, User: user})
+	}
+	r.wanting = append(r.wanting, i)
+	return i, nil
+}
+
+// place finds a place for a socket.
+func (r *uring) place() int {
+	if len(r.unused) == 0 {
+		pieces, requests := make([][pieceMax]byte, slab), make([][requestMax]byte, slab)
+		for k := range slab {
+			r.unused = append(r.unused, len(r.sockets))
+			r.sockets = append(r.sockets, usocket{piece: &pieces[k], request: &requests[k]})
+		}
+	}
+	last := len(r.unused) - 1
+	i := r.unused[last]
+	r.unused = r.unused[:last]
+	return i
+}
+
+func (r *uring) Send(i int, b []byte) bool {
+	s := &r.sockets[i]
+	if s.sending {
+		s.more = b
+		return false
+	}
+	s.telling = len(b) > requestMax || s.state == ended
+	if s.rest = b; !s.telling {
+		s.rest = s.request[:copy(s.request[:], b)]
+	}
+	if err := r.send(i, s, !s.telling && !s.receiving); err != nil {
+		s.telling, s.rest = false, nil
+		r.completed = append(r.completed, Completion{Op: Sent, User: s.user, Err: err})
+		return false
+	}
+	return !s.telling
+}
+
+// send queues what is to be sent, with the receive of its answer linked to it
+// or not. What is linked must not wait for its turn, or nothing would be
+// received meanwhile, and the peer may wait for just that.
+func (r *uring) send(i int, s *usocket, linked bool) error {
+	if err := r.queues.room(2); err != nil {
+		return err
+	}
+	e := r.push(opSend, i, s, kindSend)
+	e.addr, e.len = address(s.rest), uint32(len(s.rest))
+	s.sending = true
+	if !linked {
+		e.opFlags = syscall.MSG_NOSIGNAL | syscall.MSG_WAITALL
+		return nil
+	}
+	e.opFlags = syscall.MSG_NOSIGNAL | syscall.MSG_DONTWAIT
+	e.flags = sqeLink
+	r.receive(i, s)
+	return nil
+}
+
+// receive queues a receive, for which there must be room.
+func (r *uring) receive(i int, s *usocket) {
+	s.receiving = true
+	switch {
+	case s.state == connecting:
+		r.push(opPollAdd, i, s, kindPoll).polling(pollOut)
+	case s.state == lingering:
+		r.push(opPollAdd, i, s, kindPoll).polling(pollRDHup)
+	case s.large > 0:
+		r.push(opPollAdd, i, s, kindPoll).polling(pollIn | pollRDHup)
+	default:
+		e := r.push(opRecv, i, s, kindReceive)
+		e.addr, e.len = address(s.piece[:]), pieceMax
+	}
+}
+
+func (r *uring) push(op uint8, i int, s *usocket, kind uint64) *sqe {
+	r.pending++
+	return r.queues.push(op, s.fd, uint64(i)<<kindBits|kind)
+}
+
+func address(b []byte) uint64 { return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }
+
+func (r *uring) Close(i int, gently bool) {
+	s := &r.sockets[i]
+	if !gently || s.state != connected || s.sending || len(r.lingering) >= lingerMax {
+		r.forget(i)
+		return
+	}
+	s.state = lingering
+	r.wanting = append(r.wanting, i)
+	r.lingering = append(r.lingering, lingerer{i, s.life, Clock() + lingerFor})
+}
+
+// forget closes a socket. What the kernel is doing with it ends by its being
+// shut down, and what it has not begun is never begun.
+func (r *uring) forget(i int) {
+	s := &r.sockets[i]
+	if r.draining == i {
+		r.draining = nobody
+	}
+	if s.sending || s.receiving {
+		r.queues.discard(uint64(i)<<kindBits, 1<<kindBits)
+		syscall.Shutdown(int(s.fd), syscall.SHUT_RDWR)
+	}
+	syscall.Close(int(s.fd))
+	s.state = dying
+	r.bury(i, s)
+}
+
+// bury gives a dying socket's place free once the kernel is done with it.
+func (r *uring) bury(i int, s *usocket) {
+	if s.sending || s.receiving {
+		return
+	}
+	s.state, s.rest, s.more = closed, nil, nil
+	r.unused = append(r.unused, i)
+}
+
+func (r *uring) Wait(deadline int64) error {
+	if len(r.lingering) > 0 {
+		deadline = min(deadline, r.lingering.giveUp(Clock(), r))
+	}
+	if err := r.receiveAll(); err != nil {
+		return err
+	}
+	now := Clock()
+	busy := r.taken < len(r.completed) || r.draining != nobody || deadline <= now
+	if busy || r.queues.queued() > 0 {
+		if err := r.queues.submit(enterGetEvents); err != nil {
+			return err
+		}
+	}
+	if r.queues.look() || busy {
+		return nil
+	}
+	now = Clock() // what submitting took has not been idle
+	err := r.queues.block(max(deadline-now, 0))
+	r.idle += Clock() - now
+	r.queues.look()
+	return err
+}
+
+// receiveAll sees to it that whoever may receive does, or waits until it can.
+func (r *uring) receiveAll() error {
+	for _, i := range r.wanting {
+		s := &r.sockets[i]
+		if s.receiving || s.state == closed || s.state == ended || s.state == dying {
+			continue
+		}
+		if err := r.queues.room(1); err != nil {
+			return err
+		}
+		r.receive(i, s)
+	}
+	r.wanting = r.wanting[:0]
+	return nil
+}
+
+func (r *uring) lingers(l lingerer) bool {
+	s := &r.sockets[l.fd]
+	return s.life == l.life && s.state == lingering
+}
+
+func (r *uring) Next() (Completion, bool) {
+	if r.taken < len(r.completed) {
+		c := r.completed[r.taken]
+		if r.taken++; r.taken == len(r.completed) {
+			r.taken, r.completed = 0, r.completed[:0]
+		}
+		return c, true
+	}
+	if r.queues.queued() >= batchMax {
+		r.queues.submit(0) // what it refuses, Wait will try and report
+	}
+	if r.draining != nobody {
+		if c, ok := r.drain(); ok {
+			return c, true
+		}
+	}
+	for e, ok := r.queues.take(); ok; e, ok = r.queues.take() {
+		if c, ok := r.complete(e); ok {
+			return c, true
+		}
+	}
+	return Completion{}, false
+}
+
+// complete makes of the kernel's completion the user's, if it is one.
+func (r *uring) complete(e cqe) (Completion, bool) {
+	r.pending--
+	i, kind := int(e.userData>>kindBits), e.userData&(1<<kindBits-1)
+	s := &r.sockets[i]
+	if kind == kindSend {
+		s.sending = false
+	} else {
+		s.receiving = false
+	}
+	switch {
+	case s.state == dying:
+		r.bury(i, s)
+	case kind == kindSend:
+		return r.sent(i, s, e.res)
+	case e.res == -int32(syscall.ECANCELED), e.res == -int32(syscall.EINTR):
+		r.wanting = append(r.wanting, i)
+	case s.state == connecting:
+		return r.connected(i, s)
+	case s.state == lingering && (kind == kindPoll || e.res <= 0):
+		r.forget(i)
+	case s.state == lingering:
+		r.wanting = append(r.wanting, i)
+	case kind == kindPoll:
+		r.draining = i
+		return r.drain()
+	case e.res > 0:
+		return r.received(i, s, int(e.res)), true
+	default:
+		return r.end(s, syscall.Errno(-e.res)), true
+	}
+	return Completion{}, false
+}
+
+// sent goes on after a send of the kernel's, which may be a part of the user's.
+func (r *uring) sent(i int, s *usocket, res int32) (Completion, bool) {
+	var err error
+	switch n := max(res, 0); {
+	case res < 0 && res != -int32(syscall.EAGAIN) && res != -int32(syscall.EINTR):
+		err = syscall.Errno(-res)
+	case int(n) < len(s.rest):
+		s.rest = s.rest[n:]
+		if err = r.send(i, s, false); err == nil {
+			return Completion{}, false
+		}
+	case !s.telling && s.more != nil:
+		s.rest, s.more, s.telling = s.more, nil, true
+		if err = r.send(i, s, false); err == nil {
+			return Completion{}, false
+		}
+	}
+	told := s.telling || err != nil
+	s.rest, s.more, s.telling = nil, nil, false
+	return Completion{Op: Sent, User: s.user, Err: err}, told
+}
+
+func (r *uring) connected(i int, s *usocket) (Completion, bool) {
+	c := Completion{Op: Connected, User: s.user, Err: connectError(int(s.fd))}
+	if c.Err != nil {
+		s.state = ended
+		return c, true
+	}
+	s.state = connected
+	r.wanting = append(r.wanting, i)
+	return c, true
+}
+
+// received lends the socket's piece, and gives it another.
+func (r *uring) received(i int, s *usocket, n int) Completion {
+	s.piece, r.spare = r.spare, s.piece
+	r.wanting = append(r.wanting, i)
+	if n == pieceMax {
+		s.large = largeFor
+		r.draining = i
+	}
+	return Completion{Op: Received, User: s.user, Data: r.spare[:n]}
+}
+
+// drain receives directly, and until there is likely no more. The kernel does not
+// receive for the same socket meanwhile: its answers are large, so it only polls.
+func (r *uring) drain() (Completion, bool) {
+	i := r.draining
+	r.draining = nobody
+	s := &r.sockets[i]
+	if s.state != connected {
+		return Completion{}, false
+	}
+	n, errno := receive(int(s.fd), r.scratch)
+	switch {
+	case n > 0:
+		if n == len(r.scratch) {
+			r.draining = i
+		} else if n >= pieceMax {
+			s.large = largeFor
+		} else if s.large > 0 {
+			s.large--
+		}
+		r.wanting = append(r.wanting, i)
+		return Completion{Op: Received, User: s.user, Data: r.scratch[:n]}, true
+	case errno == syscall.EAGAIN:
+		r.wanting = append(r.wanting, i)
+		return Completion{}, false
+	}
+	return r.end(s, errno), true
+}
+
+// end is the end of receiving.
+func (r *uring) end(s *usocket, errno syscall.Errno) Completion {
+	s.state = ended
+	c := Completion{Op: Received, User: s.user, Err: io.EOF}
+	if errno != 0 {
+		c.Err = errno
+	}
+	return c
+}

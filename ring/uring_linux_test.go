@@ -1,0 +1,402 @@
+package ring
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// newUring is a uring and a function that accepts what it connects.
+func newUring(t *testing.T) (*uring, func() net.Conn) {
+	t.Helper()
+	l, err := net.Listen("unix", unixPath(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	r, free, err := openUring([]Addr{addrOf(l)})
+	if errors.Is(err, ErrRefused) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(free)
+	return r.(*uring), func() net.Conn {
+		t.Helper()
+		c, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		return c
+	}
+}
+
+// TestUringPieces has answers of sizes at which the ring changes its manner of
+// receiving.
+func TestUringPieces(t *testing.T) {
+	r, accept := newUring(t)
+	i := dial(t, r, 1)
+	peer := accept()
+	b := make([]byte, 3*scratchSize)
+	for k := range b {
+		b[k] = byte(k ^ k>>8)
+	}
+	for _, size := range []int{1, pieceMax - 1, pieceMax, 1, pieceMax + 1, pieceMax,
+		scratchSize - 1, scratchSize, scratchSize + pieceMax, len(b), 2} {
+		for range 3 {
+			over := make(chan bool)
+			go func() {
+				defer close(over)
+				if _, err := io.ReadFull(peer, make([]byte, 3)); err == nil {
+					peer.Write(b[:size])
+				}
+			}()
+			if got := exchange(t, r, i, []byte("get"), size); !bytes.Equal(got, b[:size]) {
+				t.Fatalf("an answer of %d bytes came as %d others", size, len(got))
+			}
+			<-over
+		}
+		if large := r.sockets[i].large > 0; size != 1 && size != 2 && large != (size >= pieceMax) {
+			t.Errorf("after answers of %d bytes large is %v", size, large)
+		}
+	}
+	for range largeFor {
+		go io.CopyN(peer, peer, 1)
+		exchange(t, r, i, []byte("x"), 1)
+	}
+	if r.sockets[i].large > 0 {
+		t.Error("small answers do not make it small again")
+	}
+}
+
+// TestUringSends sends again as soon as it may, in every combination of sizes.
+func TestUringSends(t *testing.T) {
+	r, accept := newUring(t)
+	i := dial(t, r, 1)
+	peer := accept()
+	sizes := []int{1, 1, requestMax, requestMax + 1, 1, 1, 1 << 20, 1 << 20, 2, requestMax + 1, 1}
+	var want []byte
+	for k, n := range sizes {
+		want = append(want, bytes.Repeat([]byte{byte('a' + k)}, n)...)
+	}
+	got := make(chan []byte, 1)
+	go func() {
+		b := make([]byte, len(want))
+		io.ReadFull(peer, b)
+		got <- b
+	}()
+	copied := 0
+	for k, n := range sizes {
+		b := bytes.Repeat([]byte{byte('a' + k)}, n)
+		sent := r.Send(i, b)
+		if sent && n > requestMax {
+			t.Fatalf("has sent %d bytes before any turn", n)
+		}
+		if sent {
+			copied++
+			copy(b, "overwritten")
+		}
+		turns(t, r, func() bool { return sent }, func(c Completion) {
+			if c.Op != Sent || c.Err != nil {
+				t.Fatalf("unexpected completion %+v", c)
+			}
+			sent = true
+		})
+	}
+	turns(t, r, func() bool { return len(got) > 0 }, func(c Completion) {
+		t.Errorf("unexpected completion %+v", c)
+	})
+	if !bytes.Equal(<-got, want) {
+		t.Error("something else was sent, or in another order")
+	}
+	if copied == 0 {
+		t.Error("nothing was copied")
+	}
+}
+
+// TestUringShortSend has the kernel send half of a request.
+func TestUringShortSend(t *testing.T) {
+	r, accept := newUring(t)
+	i := dial(t, r, 1)
+	peer := accept()
+	s := &r.sockets[i]
+	for _, telling := range []bool{false, true} {
+		s.rest, s.telling = []byte("halves"), telling
+		if c, ok := r.sent(i, s, 3); ok {
+			t.Fatalf("after a half: %+v", c)
+		}
+		told := 0
+		turns(t, r, func() bool { return !s.sending }, func(c Completion) {
+			if c.Op != Sent || c.Err != nil {
+				t.Errorf("unexpected completion %+v", c)
+			}
+			told++
+		})
+		b := make([]byte, 10)
+		if n, _ := peer.Read(b); string(b[:n]) != "ves" || (told == 1) != telling {
+			t.Errorf("%q was sent, and %d times told", b[:n], told)
+		}
+	}
+}
+
+// TestUringFullPeer has a peer that answers, and does not take what it answers.
+// A request that has no room must not keep its connection from receiving.
+func TestUringFullPeer(t *testing.T) {
+	r, accept := newUring(t)
+	i := dial(t, r, 1)
+	peer := accept()
+	s := &r.sockets[i]
+	n := 0
+	for ; !s.sending; n += requestMax {
+		if n > 1<<30 {
+			t.Fatal("the socket is never full")
+		}
+		if !r.Send(i, bytes.Repeat([]byte("r"), requestMax)) {
+			t.Fatal("a small request is not copied")
+		}
+		peer.Write([]byte("a"))
+		heard := false
+		turns(t, r, func() bool { return heard }, func(c Completion) {
+			if heard = string(c.Data) == "a"; !heard {
+				t.Fatalf("unexpected completion %+v", c)
+			}
+		})
+	}
+	go func() {
+		io.CopyN(io.Discard, peer, int64(n))
+		peer.Write([]byte("all"))
+	}()
+	var got string
+	turns(t, r, func() bool { return got == "all" }, func(c Completion) {
+		if got += string(c.Data); c.Err != nil {
+			t.Fatalf("unexpected completion %+v", c)
+		}
+	})
+	if s.sending {
+		t.Error("still sends what the peer has got")
+	}
+}
+
+// TestUringPlaces closes sockets of which the kernel has memory. Their places
+// must not be used before it has let go.
+func TestUringPlaces(t *testing.T) {
+	r, accept := newUring(t)
+	idle := dial(t, r, 1) // receives
+	accept()
+	r.Wait(r.Now())
+	if s := r.sockets[idle]; !s.receiving {
+		t.Fatal("an idle socket does not receive")
+	}
+	r.Close(idle, false)
+	if s := r.sockets[idle]; s.state != dying || slices.Contains(r.unused, idle) {
+		t.Fatalf("its place is free: %+v", s)
+	}
+	for range 2 * slab {
+		if connect(t, r, 2) == idle {
+			t.Fatal("its place is used again")
+		}
+		accept()
+	}
+	turns(t, r, func() bool { return slices.Contains(r.unused, idle) }, func(Completion) {})
+	if s := r.sockets[idle]; s.state != closed || s.receiving {
+		t.Errorf("its place is free, and it is %+v", s)
+	}
+}
+
+// TestUringCloseBeforeSubmit closes a socket whose entries the kernel has not
+// taken: they must not become another's that gets its descriptor.
+func TestUringCloseBeforeSubmit(t *testing.T) {
+	r, accept := newUring(t)
+	i := dial(t, r, 1)
+	accept()
+	fd := r.sockets[i].fd
+	r.Send(i, []byte("for the first"))
+	r.Close(i, false)
+	other := connect(t, r, 2)
+	peer := accept()
+	if r.sockets[other].fd != fd {
+		t.Skip("the descriptor was not used again")
+	}
+	r.Send(other, []byte("for the second"))
+	r.Wait(r.Now())
+	b := make([]byte, 100)
+	if n, _ := peer.Read(b); string(b[:n]) != "for the second" {
+		t.Errorf("the second was sent %q", b[:n])
+	}
+}
+
+// TestUringRests has sockets of every kind, and nothing to do.
+func TestUringRests(t *testing.T) {
+	r, accept := newUring(t)
+	for k := range 64 {
+		i := dial(t, r, uint64(k))
+		peer := accept()
+		switch k % 4 {
+		case 0:
+			r.Send(i, []byte("x"))
+		case 1:
+			r.Close(i, true)
+		case 2:
+			go peer.Write(make([]byte, scratchSize))
+			for got := 0; got < scratchSize; {
+				r.Wait(r.Now() + 1e6)
+				for c, ok := r.Next(); ok; c, ok = r.Next() {
+					got += len(c.Data)
+				}
+			}
+		}
+	}
+	r.Wait(r.Now())
+	const d = 30 * time.Millisecond
+	idle, until, n := r.Idle(), r.Now()+int64(d), 0
+	for ; r.Now() < until; n++ {
+		r.Wait(until)
+		if c, ok := r.Next(); ok {
+			t.Errorf("unexpected completion %+v", c)
+		}
+	}
+	if idle = r.Idle() - idle; n > 10 || idle < int64(d)/3 {
+		t.Errorf("took %d turns to wait for %v, idle for %v", n, d, time.Duration(idle))
+	}
+}
+
+// TestUringQueueFull sends more at once than the queue has room for.
+func TestUringQueueFull(t *testing.T) {
+	const n = submissions + 10
+	r, accept := newUring(t)
+	fds, peers := make([]int, n), make([]net.Conn, n)
+	for k := range fds {
+		fds[k] = dial(t, r, uint64(k))
+		peers[k] = accept()
+	}
+	for k, i := range fds {
+		r.Send(i, fmt.Appendf(nil, "<%d>", k))
+	}
+	r.Wait(r.Now())
+	b := make([]byte, 10)
+	for k, peer := range peers {
+		m, _ := peer.Read(b)
+		if want := fmt.Sprintf("<%d>", k); string(b[:m]) != want {
+			t.Fatalf("%q was sent, not %q", b[:m], want)
+		}
+		peer.Write(b[:m])
+	}
+	left := n
+	turns(t, r, func() bool { return left == 0 }, func(c Completion) {
+		if want := fmt.Sprintf("<%d>", c.User); string(c.Data) != want {
+			t.Fatalf("%+v, not %q", c, want)
+		}
+		left--
+	})
+}
+
+// TestUringTurnAllocatesNothing with answers small and large.
+func TestUringTurnAllocatesNothing(t *testing.T) {
+	r, accept := newUring(t)
+	const n = 16
+	var fds [n]int
+	var peers [n]net.Conn
+	for k := range fds {
+		fds[k] = dial(t, r, uint64(k))
+		peers[k] = accept()
+	}
+	small, large := []byte("a"), make([]byte, 2*pieceMax)
+	query, body := []byte("q"), make([]byte, 2*requestMax)
+	taken, told := 0, 0
+	turn := func() {
+		for k, i := range fds {
+			if k%2 == 0 {
+				r.Send(i, query)
+				peers[k].Write(small)
+			} else {
+				r.Send(i, body)
+				peers[k].Write(large)
+			}
+		}
+		for range 2 { // a body's end is heard of in the turn after
+			r.Wait(r.Now() + 1e6)
+			for c, ok := r.Next(); ok; c, ok = r.Next() {
+				if taken += len(c.Data); c.Op == Sent {
+					told++
+				}
+			}
+		}
+		for k := 1; k < n; k += 2 {
+			peers[k].Read(large)
+		}
+	}
+	turn()
+	if a := testing.AllocsPerRun(100, turn); a > 0 {
+		t.Errorf("a turn allocates %v times", a)
+	}
+	if want := 102 * n / 2 * (len(small) + len(large)); taken != want || told != 102*n/2 {
+		t.Errorf("%d bytes taken, not %d; %d bodies sent", taken, want, told)
+	}
+}
+
+// TestUringRefused forbids io_uring as a container does, on a thread that ends
+// with the test.
+func TestUringRefused(t *testing.T) {
+	for _, test := range []syscall.Errno{syscall.EPERM, syscall.ENOSYS} {
+		over := make(chan error)
+		go func() {
+			runtime.LockOSThread() // for ever: the thread is of no more use
+			if err := forbid(unix.SYS_IO_URING_SETUP, test); err != nil {
+				over <- fmt.Errorf("seccomp: %w", err)
+				return
+			}
+			_, free, err := openFirst([]string{"uring", "epoll"}, opener, nil)
+			if err != nil {
+				t.Errorf("epoll is not tried instead: %v", err)
+			} else {
+				free()
+			}
+			_, _, err = Open("uring", nil)
+			over <- err
+		}()
+		err := <-over
+		if err != nil && strings.HasPrefix(err.Error(), "seccomp") {
+			t.Skip(err)
+		}
+		if !errors.Is(err, ErrRefused) || !errors.Is(err, test) ||
+			!strings.Contains(err.Error(), "--ring epoll") {
+			t.Errorf("opening failed with %v", err)
+		}
+	}
+}
+
+// forbid makes a system call fail on this thread, and no other call.
+func forbid(call uint32, errno syscall.Errno) error {
+	const noNewPrivs, setSeccomp, filterMode = 38, 22, 2
+	const load, equal, answer = 0x20, 0x15, 0x06
+	const refuse, allow = 0x00050000, 0x7fff0000
+	code := []unix.SockFilter{
+		{Code: load}, // the call's number
+		{Code: equal, K: call, Jf: 1},
+		{Code: answer, K: refuse | uint32(errno)},
+		{Code: answer, K: allow},
+	}
+	program := unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]}
+	if _, _, e := syscall.RawSyscall6(syscall.SYS_PRCTL, noNewPrivs, 1, 0, 0, 0, 0); e != 0 {
+		return e
+	}
+	_, _, e := syscall.RawSyscall(syscall.SYS_PRCTL, setSeccomp, filterMode,
+		uintptr(unsafe.Pointer(&program)))
+	if e != 0 {
+		return e
+	}
+	return nil
+}
