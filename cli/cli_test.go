@@ -177,7 +177,7 @@ func TestExamples(t *testing.T) {
 	}
 	url := server.URL + "/"
 	for _, name := range []string{"before.json", "after.json"} {
-		if out, err := shell(t, dir, "dyno -d 100ms --json "+name+" "+url).CombinedOutput(); err != nil {
+		if out, err := shell(t, dir, "dyno -d 500ms --json "+name+" "+url).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
@@ -189,7 +189,7 @@ func TestExamples(t *testing.T) {
 				case "target":
 					tryTarget(t, dir, line)
 				case "run":
-					try(t, dir, line+" -d 200ms --warmup 50ms", url)
+					try(t, dir, line+" -d 700ms --warmup 50ms", url)
 				default:
 					try(t, dir, line, "")
 				}
