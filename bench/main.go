@@ -42,7 +42,7 @@ const (
 type options struct {
 	pairs, seconds        int
 	rows, only            string
-	json, dyno            string
+	json, dyno, ring      string
 	genCPUs, serverCPUs   string
 	markdown, gate, force bool
 }
@@ -97,6 +97,7 @@ func parseFlags(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.only, "only", "", "only these tools beside dyno: "+toolNames())
 	f.StringVar(&o.json, "json", "", "write all trials and verdicts to this file")
 	f.StringVar(&o.dyno, "dyno", "", "use this dyno instead of building one")
+	f.StringVar(&o.ring, "ring", "auto", "what dyno does its I/O with, as its own --ring")
 	f.StringVar(&o.genCPUs, "gen-cpus", gen, "CPUs of the generator (0,2-3); empty: any")
 	f.StringVar(&o.serverCPUs, "server-cpus", server, "CPUs of the server; empty: any")
 	f.BoolVar(&o.markdown, "md", false, "print Markdown")
@@ -136,6 +137,7 @@ func (o options) chooseRows() ([]row, error) {
 		if r.pairs == 0 || o.force {
 			r.pairs = o.pairs
 		}
+		r.load.ring = o.ring
 		if r.load.seconds == 0 || o.force {
 			r.load.seconds = o.seconds
 		}

@@ -30,8 +30,9 @@ const (
 // A load is what the generators of a row are told to do.
 type load struct {
 	connections, threads, seconds int
-	rate                          int  // requests a second in all; 0: as fast as answers come
-	close                         bool // one connection for each request
+	rate                          int    // requests a second in all; 0: as fast as answers come
+	close                         bool   // one connection for each request
+	ring                          string // dyno's; "": its own choice
 }
 
 // asked is how many of what the metric counts the load asks for.

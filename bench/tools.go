@@ -97,6 +97,9 @@ func dyno(l load, url string) command {
 	if l.close {
 		args = append(args, "--reconnect", "always")
 	}
+	if l.ring != "" {
+		args = append(args, "--ring", l.ring)
+	}
 	return command{args: append(args, url)}
 }
 
