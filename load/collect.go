@@ -97,13 +97,13 @@ func (r *run) emit(s *metric.Snapshot) {
 func (r *run) conclude(workers []*worker, total *metric.Snapshot) {
 	res := r.result
 	res.Total, res.Tally = total, newTally()
-	known := map[failure]*Failure{}
 	notices := map[string]bool{}
 	var last, to int64
 	from, cpuFrom, cpuTo := int64(notYet), time.Duration(math.MaxInt64), time.Duration(0)
 	outage, gone := int64(math.MaxInt64), 0
 	for _, w := range workers {
 		res.Tally.add(w.tally)
+		res.Ring = w.kind
 		outage = min(outage, w.tally.Outage) // while one has a connection there is none
 		last = max(last, w.lastDone)
 		to = max(to, w.now)
@@ -114,39 +114,49 @@ func (r *run) conclude(workers []*worker, total *metric.Snapshot) {
 		res.Busy = max(res.Busy, w.meter.busy)
 		res.Routes = addRoutes(res.Routes, w.routes)
 		maps.Copy(notices, w.notice)
+		if w.ending == Gone {
+			gone++
+		} else {
+			res.Ended = worse(res.Ended, w.ending)
+		}
+	}
+	res.Outage = outage
+	if gone == len(workers) {
+		res.Ended = Gone
+	} else if gone > 0 {
+		r.notice(fmt.Sprintf("%d of %d threads lost all their connections and could open none "+
+			"again: from then on the load was that of the others", gone, len(workers)))
+	}
+	res.CPU = max(cpuTo-cpuFrom, 0)
+	res.Failures = sumFailures(workers)
+	res.Notices = append(res.Notices, slices.Sorted(maps.Keys(notices))...)
+	r.setWindow(from, to, last)
+	if len(res.Failures) > 0 {
+		res.Cause = res.Failures[0].cause()
+	}
+}
+
+// sumFailures are those of all workers, the most frequent first.
+func sumFailures(workers []*worker) (all []Failure) {
+	known := map[failure]*Failure{}
+	for _, w := range workers {
 		for k, f := range w.errors {
 			if known[k] == nil {
 				known[k] = &Failure{Phase: f.Phase, Kind: f.Kind, Address: f.Address, Detail: f.Detail}
 			}
 			known[k].Count += f.Count
 		}
-		res.Ended = worse(res.Ended, w.ending)
-		if w.ending == Gone {
-			gone++
-		}
 	}
-	res.Outage = outage
-	if res.Ended == Gone && gone < len(workers) {
-		res.Ended = ByDuration
-		r.notice(fmt.Sprintf("%d of %d threads lost all their connections and could open none "+
-			"again: from then on the load was that of the others", gone, len(workers)))
-	}
-	res.CPU = max(cpuTo-cpuFrom, 0)
 	for _, f := range known {
-		res.Failures = append(res.Failures, *f)
+		all = append(all, *f)
 	}
-	slices.SortFunc(res.Failures, func(a, b Failure) int {
+	slices.SortFunc(all, func(a, b Failure) int {
 		if a.Count != b.Count {
 			return int(b.Count - a.Count)
 		}
 		return strings.Compare(string(a.Phase)+a.Kind+a.Address, string(b.Phase)+b.Kind+b.Address)
 	})
-	res.Notices = append(res.Notices, slices.Sorted(maps.Keys(notices))...)
-	res.Ring = r.ringKind()
-	r.setWindow(from, to, last)
-	if len(res.Failures) > 0 {
-		res.Cause = res.Failures[0].cause()
-	}
+	return all
 }
 
 // setWindow finds how long was measured: the planned time, or until it ended.
@@ -180,7 +190,7 @@ func (r *run) setWindow(from, to, last int64) {
 
 // worse is the ending that says more of the run.
 func worse(a, b Ending) Ending {
-	order := []Ending{ByRequests, ByDuration, Gone, Unreachable, Interrupted}
+	order := []Ending{ByRequests, ByDuration, Unreachable, Interrupted}
 	if slices.Index(order, a) > slices.Index(order, b) {
 		return a
 	}

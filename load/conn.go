@@ -73,7 +73,7 @@ func (w *worker) dial(i uint32) {
 	fd, err := w.ring.Connect(c.addr, user(i, c.life))
 	c.fd = fd
 	if err != nil {
-		w.fall(i, c)
+		w.fall(c)
 		w.dialFailed(i, c, Connect, err)
 		return
 	}
@@ -178,7 +178,7 @@ func (w *worker) flush(i uint32, c *conn) {
 }
 
 // fall ends a life. What was under way must have been dealt with.
-func (w *worker) fall(i uint32, c *conn) {
+func (w *worker) fall(c *conn) {
 	if c.codec != nil {
 		c.codec.Decode(nil, true) // lets go of what it may hold
 		c.codec = nil
@@ -221,13 +221,13 @@ func (w *worker) redial(i uint32, c *conn) {
 	if !w.wanted() {
 		return
 	}
-	pause := int64(0)
-	if n := int(c.barren) - redialFree; n > 0 {
-		pause = min(redialFirst<<min(n-1, 20), redialMost)
-	}
-	if c.again = w.now + pause; pause == 0 && c.barren == 0 {
+	if c.barren == 0 {
 		w.dial(i)
 		return
+	}
+	c.again = w.now
+	if n := int(c.barren) - redialFree; n > 0 {
+		c.again += min(redialFirst<<min(n-1, 20), redialMost)
 	}
 	w.arm(i, c, c.again) // not from here: a dial that fails at once would recur
 }
@@ -239,7 +239,7 @@ func (w *worker) abandon(i uint32, c *conn, err error) {
 		phase = TLSPhase
 	}
 	w.ring.Close(c.fd, false)
-	w.fall(i, c)
+	w.fall(c)
 	w.dialFailed(i, c, phase, err)
 }
 
@@ -277,7 +277,7 @@ func (w *worker) lose(i uint32, c *conn, phase Phase, err error) {
 		w.failed(c, phase, err)
 	}
 	w.ring.Close(c.fd, false)
-	w.fall(i, c)
+	w.fall(c)
 	w.redial(i, c)
 }
 
@@ -308,7 +308,7 @@ func (w *worker) close(i uint32, c *conn) {
 		return
 	}
 	w.ring.Close(c.fd, true)
-	w.fall(i, c)
+	w.fall(c)
 	w.redial(i, c)
 }
 

@@ -1,12 +1,6 @@
 package load
 
-import (
-	"errors"
-	"fmt"
-	"syscall"
-
-	"dyno/ring"
-)
+import "fmt"
 
 // dialing is how a worker's connections come to be: one after the other at the
 // asked rate, each trying the addresses in turn. The load begins when all first
@@ -123,45 +117,4 @@ func (d *dialing) condemn(w *worker, addr int, err error) {
 func tellsOfAddress(err error) bool {
 	kind := kindOf(err)
 	return kind == "refused" || kind == "unreachable"
-}
-
-// A failures counts what failed, by what a user would tell apart.
-type failures map[failure]*Failure
-
-type failure struct {
-	phase Phase
-	kind  string
-	addr  ring.Addr
-}
-
-func (f failures) add(phase Phase, addr ring.Addr, err error) {
-	key := failure{phase, kindOf(err), addr}
-	known := f[key]
-	if known == nil {
-		known = &Failure{Phase: phase, Kind: key.kind, Address: addr.String(), Detail: describe(err)}
-		f[key] = known
-	}
-	known.Count++
-}
-
-// unexpected is the error of a status that the plan does not expect.
-type unexpected uint16
-
-func (u unexpected) Error() string { return fmt.Sprintf("status %d was not expected", uint16(u)) }
-
-// expects reports whether a status is one of those that are welcome.
-func (p *Plan) expects(status uint16) bool {
-	for _, s := range p.Expect {
-		if s.From <= status && status <= s.To {
-			return true
-		}
-	}
-	return len(p.Expect) == 0
-}
-
-// errno is the system's error in err, if there is one.
-func errno(err error) (syscall.Errno, bool) {
-	var e syscall.Errno
-	ok := errors.As(err, &e)
-	return e, ok
 }

@@ -5,9 +5,42 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"syscall"
 
 	"dyno/proto"
+	"dyno/ring"
 )
+
+// A failures counts what failed, by what a user would tell apart.
+type failures map[failure]*Failure
+
+type failure struct {
+	phase Phase
+	kind  string
+	addr  ring.Addr
+}
+
+func (f failures) add(phase Phase, addr ring.Addr, err error) {
+	key := failure{phase, kindOf(err), addr}
+	known := f[key]
+	if known == nil {
+		known = &Failure{Phase: phase, Kind: key.kind, Address: addr.String(), Detail: describe(err)}
+		f[key] = known
+	}
+	known.Count++
+}
+
+// unexpected is the error of a status that the plan does not expect.
+type unexpected uint16
+
+func (u unexpected) Error() string { return fmt.Sprintf("status %d was not expected", uint16(u)) }
+
+// errno is the system's error in err, if there is one.
+func errno(err error) (syscall.Errno, bool) {
+	var e syscall.Errno
+	ok := errors.As(err, &e)
+	return e, ok
+}
 
 // kindOf is the word by which a failure is counted.
 func kindOf(err error) string {

@@ -1,10 +1,6 @@
 package load
 
-import (
-	"time"
-
-	"dyno/ring"
-)
+import "time"
 
 // A meter is what the window cost the generator, from its first turn to its
 // last: this worker's time, and the CPU time of the process then and then.
@@ -30,11 +26,4 @@ func (m *meter) end(w *worker) {
 	if took := w.now - m.at; took > 0 {
 		m.busy = 1 - float64(w.ring.Idle()-m.idle)/float64(took)
 	}
-}
-
-func (r *run) ringKind() string {
-	if r.plan.Ring == "auto" {
-		return ring.Kinds[0]
-	}
-	return r.plan.Ring
 }

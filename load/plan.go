@@ -202,3 +202,13 @@ func (t Target) literal() (netip.AddrPort, bool) {
 	a, err := netip.ParseAddr(t.Host)
 	return netip.AddrPortFrom(a, t.Port), err == nil
 }
+
+// expects reports whether a status is one of those that are welcome.
+func (p *Plan) expects(status uint16) bool {
+	for _, s := range p.Expect {
+		if s.From <= status && status <= s.To {
+			return true
+		}
+	}
+	return len(p.Expect) == 0
+}

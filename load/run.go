@@ -199,7 +199,7 @@ func (r *run) worker(i int) {
 }
 
 func (r *run) newWorker(i int) (*worker, func(), error) {
-	g, free, err := ring.Open(r.plan.Ring, r.addrs)
+	g, kind, free, err := ring.Open(r.plan.Ring, r.addrs)
 	if err != nil {
 		return nil, nil, fmt.Errorf("opening ring %q: %w", r.plan.Ring, err)
 	}
@@ -208,6 +208,7 @@ func (r *run) newWorker(i int) (*worker, func(), error) {
 		free()
 		return nil, nil, err
 	}
+	w.kind = kind
 	w.report = func(s *metric.Snapshot) *metric.Snapshot {
 		r.handed <- handed{from: i, snapshot: s}
 		select {

@@ -12,6 +12,7 @@ import (
 type worker struct {
 	plan     *Plan
 	ring     ring.Ring
+	kind     string // of the ring
 	addrs    []ring.Addr
 	newCodec func() proto.Codec
 	gate     *gate

@@ -86,31 +86,32 @@ func (a Addr) String() string {
 // version or its rules refuse. Another kind may be had.
 var ErrRefused = errors.New("refused by this system")
 
-// Open returns a ring of the given kind that can connect to addrs, and what
-// frees it; the thread that opens it is the one that may use it. The kinds are
-// those of Kinds; "auto" is the first of them that the system does not refuse.
-func Open(kind string, addrs []Addr) (Ring, func(), error) {
+// Open returns a ring of the given kind that can connect to addrs, which kind it
+// is, and what frees it; the thread that opens it is the one that may use it.
+// The kinds are those of Kinds; "auto" is the first that the system does not
+// refuse.
+func Open(kind string, addrs []Addr) (r Ring, opened string, free func(), err error) {
 	if kind == "auto" {
-		return openFirst(Kinds, opener, addrs)
+		return openFirst(Kinds, addrs)
 	}
-	open := opener[kind]
-	if open == nil {
-		return nil, nil, fmt.Errorf("this platform has no ring %q; it has %v", kind, Kinds)
+	return openFirst([]string{kind}, addrs)
+}
+
+func openFirst(kinds []string, addrs []Addr) (r Ring, opened string, free func(), err error) {
+	for _, opened = range kinds {
+		open := opener[opened]
+		if open == nil {
+			return nil, "", nil, fmt.Errorf("this platform has no ring %q; it has %v", opened, Kinds)
+		}
+		if r, free, err = open(addrs); !errors.Is(err, ErrRefused) {
+			break
+		}
 	}
-	return open(addrs)
+	return r, opened, free, err
 }
 
 // openers are the kinds' own Open.
 type openers map[string]func([]Addr) (Ring, func(), error)
-
-func openFirst(kinds []string, by openers, addrs []Addr) (r Ring, free func(), err error) {
-	for _, kind := range kinds {
-		if r, free, err = by[kind](addrs); !errors.Is(err, ErrRefused) {
-			break
-		}
-	}
-	return r, free, err
-}
 
 var origin = time.Now()
 

@@ -50,12 +50,15 @@ func onEveryRing(t *testing.T, test func(t *testing.T, open func(...Addr) Ring))
 // mustOpen opens a ring, unless the system refuses that kind.
 func mustOpen(t *testing.T, kind string, addrs []Addr) (Ring, func()) {
 	t.Helper()
-	r, free, err := Open(kind, addrs)
+	r, opened, free, err := Open(kind, addrs)
 	if errors.Is(err, ErrRefused) {
 		t.Skip(err)
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+	if opened != kind {
+		t.Errorf("asked for %s, opened %s", kind, opened)
 	}
 	return r, free
 }

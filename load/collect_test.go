@@ -1,0 +1,39 @@
+package load
+
+import (
+	"testing"
+	"time"
+
+	"dyno/metric"
+)
+
+// A worker that lost the server for good ends the run only with all the others.
+func TestGoneIsOfAllWorkers(t *testing.T) {
+	ended := func(e Ending, outage int64) *worker {
+		tally := newTally()
+		tally.Outage = outage
+		return &worker{ending: e, from: 0, now: 4 * s, lastDone: 3 * s, tally: &tally, kind: "sim"}
+	}
+	for name, tc := range map[string]struct {
+		workers  []*worker
+		ended    Ending
+		measured time.Duration
+		notices  int
+		outage   int64
+	}{
+		"one of two": {[]*worker{ended(Gone, 2*s), ended(ByRequests, 0)}, ByRequests, 3 * time.Second, 1, 0},
+		"both":       {[]*worker{ended(Gone, 2*s), ended(Gone, 1*s)}, Gone, 4 * time.Second, 0, 1 * s},
+		"neither":    {[]*worker{ended(ByRequests, 0), ended(Interrupted, 0)}, Interrupted, 4 * time.Second, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &run{result: &Result{}, threads: 2}
+			r.conclude(tc.workers, metric.NewSnapshot())
+			got := r.result
+			if got.Ended != tc.ended || got.Measured != tc.measured || len(got.Notices) != tc.notices ||
+				got.Outage != tc.outage || got.Ring != "sim" {
+				t.Errorf("ended by %s, measured %v, outage %d, ring %q, notices %q",
+					got.Ended, got.Measured, got.Outage, got.Ring, got.Notices)
+			}
+		})
+	}
+}
