@@ -12,6 +12,7 @@ import (
 // exclusive are flags of which a command line may have one.
 var exclusive = []struct{ one, other, because string }{
 	{"verbose", "quiet", "one asks for more and one for less"},
+	{"stage", "stages", "both say how the rate goes on"},
 	{"save", "no-save", "one asks for what the other forbids"},
 	{"insecure", "cacert", "whoever accepts any certificate trusts no particular one"},
 	{"body", "bodies", "both say what to send"},

@@ -42,6 +42,13 @@ func (f *runFlags) loadGroup() group {
 			into(&p.Requested, positive(parseCount))},
 		{"rate", "R", "N", "requests a second in all, at even intervals whatever the server\n" +
 			"does; without it, a connection sends when it has its answer", into(&p.Rate, parseRate)},
+		{"arrival", "", "LAW", "constant, or poisson: independent of one another (constant)",
+			into(&p.Arrival, parseArrival)},
+		{"stage", "", "D:RATE", "within D, go evenly from the rate before, which is -R or 0, to\n" +
+			"RATE; may be repeated; 0s:RATE is a step, and the same rate a hold", f.addStage},
+		{"stages", "", "FILE", "stages, D:RATE, one a line", f.readStages},
+		{"seed", "", "N", "of random arrivals, to have the same again (drawn, and stored)",
+			into(&p.Seed, parseSeed)},
 		{"warmup", "", "D", "load so long before measuring (0s)", seconds(&p.Warmup)},
 		{"drain", "", "D", "wait so long at the end for what is under way (2s)", seconds(&p.Drain)},
 		{"timeout", "", "D", "for an exchange, from when it was sent (10s)", seconds(&p.Timeout)},
@@ -195,6 +202,12 @@ func (f *runFlags) settle(given map[string]bool) {
 	}
 	if p.Requested > 0 && !given["connections"] {
 		p.Connections = int(min(int64(p.Connections), p.Requested))
+	}
+	if len(p.Stages) > 0 && !given["duration"] {
+		p.Duration = 0
+		for _, stage := range p.Stages {
+			p.Duration += stage.Duration
+		}
 	}
 	if !given["threads"] {
 		p.Threads = max(min(p.Threads, p.Connections), 1)

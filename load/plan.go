@@ -25,6 +25,9 @@ type Plan struct {
 	Connections int     `json:"connections"` // in all threads together
 	Threads     int     `json:"threads"`
 	Rate        Rate    `json:"rate,omitempty"`         // arrivals a second, in all; 0: closed loop
+	Stages      []Stage `json:"stages,omitempty"`       // of the window: how the rate goes on from Rate
+	Arrival     string  `json:"arrival,omitempty"`      // Even or Poisson, in an open loop
+	Seed        uint64  `json:"seed,omitempty"`         // of Poisson arrivals; 0: one is drawn
 	Requested   int64   `json:"requested,omitempty"`    // exactly so many; 0: until Duration
 	ConnectRate Rate    `json:"connect_rate,omitempty"` // connections opened a second; 0: at once
 	Duration    Seconds `json:"duration_s,omitempty"`   // of the measured window; 0: until Requested
@@ -121,6 +124,12 @@ func DefaultPlan() Plan {
 	}
 }
 
+// The arrivals of an open loop.
+const (
+	Even    = "constant" // as evenly spaced as can be
+	Poisson = "poisson"  // independent of one another
+)
+
 // Limits of a plan, each far above what one machine can do.
 const (
 	MaxConnections = 1 << 20
@@ -129,6 +138,7 @@ const (
 	MaxRate        = 100_000_000 // a second
 	MaxRequested   = 1 << 50
 	MaxTime        = 366 * 24 * time.Hour
+	MaxStages      = 10_000
 )
 
 // A Flaw is one thing wrong with a plan: which setting, as the command line
@@ -159,7 +169,7 @@ func (p *Plan) Check() error {
 	within(int64(p.Pipeline), 1, MaxPipeline, "--pipeline")
 	within(int64(p.Reconnect), 0, math.MaxInt32, "--reconnect")
 	within(p.Requested, 0, MaxRequested, "--requests")
-	rate(p.Rate, "--rate", flaw)
+	p.checkArrivals(flaw)
 	rate(p.ConnectRate, "--connect-rate", flaw)
 	period(p.Warmup, 0, "--warmup")
 	period(p.Drain, 0, "--drain")
@@ -188,6 +198,30 @@ func (p *Plan) Check() error {
 	return errors.Join(all...)
 }
 
+// checkArrivals is Check of what makes an open loop.
+func (p *Plan) checkArrivals(flaw func(bool, string, string, ...any)) {
+	rate(p.Rate, "--rate", flaw)
+	flaw(len(p.Stages) > MaxStages, "--stage", "%d are given; %d are possible", len(p.Stages), MaxStages)
+	top := p.Rate
+	for _, s := range p.Stages {
+		flaw(s.Duration < 0 || time.Duration(s.Duration) > MaxTime, "--stage",
+			"%v is not within 0s to %v", s.Duration, MaxTime)
+		rate(s.Rate, "--stage", flaw)
+		top = max(top, s.Rate)
+	}
+	if len(p.Stages) > 0 {
+		flaw(top == 0, "--stage", "no stage has a rate above 0")
+		flaw(length(p.Stages) != time.Duration(p.Duration), "--duration",
+			"%v is not the length of all stages, %v", p.Duration, length(p.Stages))
+		flaw(p.Rate == 0 && p.Warmup > 0, "--warmup",
+			"needs -R, which is the rate before the first stage")
+	}
+	flaw(p.Arrival != "" && p.Arrival != Even && p.Arrival != Poisson, "--arrival",
+		"%q is not %s or %s", p.Arrival, Even, Poisson)
+	flaw(p.Arrival == Poisson && !p.Open(), "--arrival",
+		"%s arrivals need a rate; give -R or --stage", Poisson)
+}
+
 func rate(r Rate, setting string, flaw func(bool, string, string, ...any)) {
 	flaw(r < 0 || r > MaxRate*1000, setting, "%v/s is not within 0.001/s to %d/s",
 		r.PerSecond(), MaxRate)
@@ -195,7 +229,7 @@ func rate(r Rate, setting string, flaw func(bool, string, string, ...any)) {
 
 // Open reports whether arrivals follow a schedule of their own (an open loop)
 // and not the answers (a closed loop).
-func (p *Plan) Open() bool { return p.Rate > 0 }
+func (p *Plan) Open() bool { return p.Rate > 0 || len(p.Stages) > 0 }
 
 // literal is the target's address if no name has to be looked up.
 func (t Target) literal() (netip.AddrPort, bool) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"runtime"
 	"runtime/debug"
@@ -26,6 +27,9 @@ import (
 func Run(ctx context.Context, p Plan, each func(Interval)) (*Result, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
+	}
+	if p.Arrival == Poisson && p.Seed == 0 {
+		p.Seed = rand.Uint64()>>11 | 1 // which JSON can carry
 	}
 	r := &run{plan: p, each: each, result: &Result{Plan: p, Started: time.Now()}}
 	if err := r.prepare(); err != nil {
@@ -238,10 +242,10 @@ func newWorker(p *Plan, g ring.Ring, addrs []ring.Addr, protocol proto.Protocol,
 		count: metric.NewSnapshot(), tally: &tally, errors: failures{}, notice: map[string]bool{},
 	}
 	if p.Open() {
-		w.schedule = newConstant(p.Rate, i, n)
+		w.schedule = p.schedule(i, n)
 	}
 	if p.ConnectRate > 0 {
-		w.dialing.pace = newConstant(p.ConnectRate, i, n)
+		w.dialing.pace = newEven(level(p.ConnectRate), i, n)
 	}
 	if p.Requested > 0 {
 		w.left = quota(p, i, n)

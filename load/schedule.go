@@ -1,6 +1,9 @@
 package load
 
-import "math/bits"
+import (
+	"math/bits"
+	"math/rand/v2"
+)
 
 // A Schedule yields the instants, in nanoseconds after the start of the load,
 // at which requests are due, in order. It looks at no clock and waits for
@@ -19,26 +22,52 @@ type closedLoop struct{}
 
 func (closedLoop) Next() (int64, bool) { return AtOnce, true }
 
-// constant is arrivals at an even rate; one worker's share of them is every
-// step-th from its own first on.
-type constant struct {
-	rate    Rate
+// even is arrivals as evenly spaced as the rate allows: the k-th is due when a
+// profile comes to k. One worker's share of them is every step-th from its own
+// first on, so all workers together have each once.
+type even struct {
+	along   cursor
 	k, step uint64
 }
 
-// newConstant is the share of worker i of n.
-func newConstant(rate Rate, i, n int) *constant {
-	return &constant{rate: rate, k: uint64(i), step: uint64(n)}
+// newEven is the share of worker i of n.
+func newEven(p profile, i, n int) *even {
+	return &even{cursor{profile: p}, uint64(i), uint64(n)}
 }
 
-func (s *constant) Next() (int64, bool) {
-	hi, lo := bits.Mul64(s.k, 1e12)
-	if hi >= uint64(s.rate) { // beyond any clock
-		return 0, false
-	}
-	due, _ := bits.Div64(hi, lo, uint64(s.rate)) // k/rate seconds: no error to add up
+func (s *even) Next() (int64, bool) {
+	hi, lo := bits.Mul64(s.k, perArrival)
 	s.k += s.step
-	return int64(due), due < 1<<62
+	return s.along.due(count{hi, lo})
+}
+
+// poisson is arrivals without memory: between them the profile gains a number
+// that is exponential with mean 1, and so the gaps of a constant rate are
+// exponential themselves. Of n workers each has a process of its own with an
+// n-th of the rate, which together are one with all of it.
+type poisson struct {
+	along cursor
+	at    count
+	mean  float64 // in parts of an arrival
+	coin  *rand.Rand
+}
+
+func newPoisson(p profile, seed uint64, i, n int) *poisson {
+	return &poisson{along: cursor{profile: p}, mean: perArrival * float64(n),
+		coin: rand.New(rand.NewPCG(seed, uint64(i)))}
+}
+
+func (s *poisson) Next() (int64, bool) {
+	s.at = s.at.plus(uint64(s.coin.ExpFloat64() * s.mean))
+	return s.along.due(s.at)
+}
+
+// schedule is the share of worker i of n in an open loop's arrivals.
+func (p *Plan) schedule(i, n int) Schedule {
+	if p.Arrival == Poisson {
+		return newPoisson(p.profile(), p.Seed, i, n)
+	}
+	return newEven(p.profile(), i, n)
 }
 
 // share is part i of total cut into n parts as even as can be.
@@ -59,88 +88,4 @@ func quota(p *Plan, i, n int) int64 {
 	}
 	all := int64(p.Connections)
 	return p.Requested/all*share(all, i, n) + share(p.Requested%all, i, n)
-}
-
-// A sequence is the order in which a run's requests are sent, over and over:
-// each as often as its weight says, and as evenly spread as that allows.
-type sequence struct {
-	order []uint32
-	next  int
-}
-
-// sequenceMax bounds the memory of a sequence. Weights that need a longer one
-// are scaled down, none below 1.
-const sequenceMax = 1 << 20
-
-// newSequence begins where worker i of n is not in step with the others.
-func newSequence(reqs []Request, i, n int) *sequence {
-	weight, total := make([]int64, len(reqs)), int64(0)
-	common := int64(0)
-	for k := range reqs {
-		weight[k] = max(int64(reqs[k].Weight), 1)
-		common = gcd(weight[k], common)
-		total += weight[k]
-	}
-	for k := range weight {
-		weight[k] /= common
-	}
-	if total /= common; total > sequenceMax {
-		total = scaleDown(weight, total)
-	}
-	s := &sequence{order: make([]uint32, 0, total)}
-	if total == int64(len(reqs)) {
-		for k := range reqs {
-			s.order = append(s.order, uint32(k))
-		}
-	} else {
-		s.spread(weight, total)
-	}
-	s.next = int(total) * i / n
-	return s
-}
-
-func scaleDown(weight []int64, total int64) (scaled int64) {
-	for k := range weight {
-		hi, lo := bits.Mul64(uint64(weight[k]), sequenceMax)
-		q, _ := bits.Div64(hi, lo, uint64(total))
-		weight[k] = max(int64(q), 1)
-		scaled += weight[k]
-	}
-	return scaled
-}
-
-// spread gives request k its j-th place, of weight[k], nearest to
-// (j+1/2)/weight[k] of the way: a bucket a place, and those of one bucket in
-// the requests' own order.
-func (s *sequence) spread(weight []int64, total int64) {
-	count := make([]int32, total+1)
-	each := func(f func(k int, at int64)) {
-		for k, n := range weight {
-			for j := range n {
-				f(k, (2*j+1)*total/(2*n))
-			}
-		}
-	}
-	each(func(_ int, at int64) { count[at+1]++ })
-	for i := range total {
-		count[i+1] += count[i]
-	}
-	s.order = s.order[:total]
-	each(func(k int, at int64) { s.order[count[at]] = uint32(k); count[at]++ })
-}
-
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
-}
-
-// take is the next request.
-func (s *sequence) take() uint32 {
-	i := s.order[s.next]
-	if s.next++; s.next == len(s.order) {
-		s.next = 0
-	}
-	return i
 }

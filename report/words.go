@@ -21,16 +21,38 @@ func model(r *result.Result) string {
 	if n := r.Requests.Late; n != nil && *n > 0 {
 		late = count(*n)
 	}
-	s := fmt.Sprintf("open, %s/s constant, %s sent late", exact3(offered(r)), late)
+	s := fmt.Sprintf("open, %s, %s sent late", arrivals(r.Plan, offered(r)), late)
 	if worst := r.Requests.LateMax; worst != nil && *worst > 0 {
 		s += ", worst " + micros(*worst)
 	}
 	return s
 }
 
+// arrivals are those of an open loop, whose mean rate is given.
+func arrivals(p load.Plan, rate float64) string {
+	law := p.Arrival
+	if law == "" {
+		law = load.Even
+	}
+	if len(p.Stages) == 0 {
+		return exact3(rate) + "/s " + law
+	}
+	s := exact3(rate) + "/s on average, " + law + ", from " + exact3(p.Rate.PerSecond())
+	for i, stage := range p.Stages {
+		if i == mostStages {
+			return s + fmt.Sprintf(" and %d stages more", len(p.Stages)-mostStages)
+		}
+		s += fmt.Sprintf(" to %s in %v", exact3(stage.Rate.PerSecond()), stage.Duration)
+	}
+	return s
+}
+
+// mostStages are told one by one.
+const mostStages = 4
+
 func offered(r *result.Result) float64 {
 	if r.Rate.Offered == nil {
-		return r.Plan.Rate.PerSecond()
+		return r.Plan.Offered().PerSecond()
 	}
 	return *r.Rate.Offered
 }
@@ -39,7 +61,7 @@ func offered(r *result.Result) float64 {
 func Planned(p load.Plan) string {
 	s := Clip(plain(p.Target.URL), longestURL) + ", " + Many(int64(p.Connections), "connection")
 	if p.Open() {
-		s += ", " + exact3(p.Rate.PerSecond()) + " requests/s"
+		s += ", " + arrivals(p, p.Offered().PerSecond())
 	}
 	if p.Requested > 0 {
 		s += ", " + Many(p.Requested, "request")

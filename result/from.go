@@ -55,7 +55,7 @@ func From(r *load.Result, version string) (*Result, error) {
 
 // open adds what only an open loop has.
 func (r *Result) open(from *load.Result) {
-	offered, late, waiting := from.Plan.Rate.PerSecond(), from.Late, from.Waiting
+	offered, late, waiting := from.Plan.Offered().PerSecond(), from.Late, from.Waiting
 	after := from.SentAfter
 	worst := micro(float64(from.LateMax))
 	r.Model, r.Rate.Offered = OpenLoop, &offered

@@ -1,0 +1,142 @@
+package load
+
+import (
+	"math"
+	"math/bits"
+	"time"
+)
+
+// A Stage is a part of an open loop in which the rate goes evenly from what it
+// was to Rate. A stage without a length is a step.
+type Stage struct {
+	Duration Seconds `json:"duration_s"`
+	Rate     Rate    `json:"rate"`
+}
+
+// A profile is a rate over time, as what it adds up to: the number of arrivals
+// that are due by an instant. Only its inverse is ever asked for. Numbers are
+// exact where the rate is even, and within a nanosecond where it is not, however
+// long the load lasts, for each instant is computed from the beginning.
+type profile []stage
+
+type stage struct {
+	from, to uint64 // rate, in thousandths a second
+	begin    int64  // ns after the start of the load
+	length   int64
+	before   count // arrivals due before it
+}
+
+// A count is of arrivals, in parts: a thousandth a second, for a nanosecond, is
+// two of them, so that the mean of two rates is a whole number.
+type count struct{ hi, lo uint64 }
+
+const perArrival = 2e12
+
+func (c count) plus(n uint64) count {
+	lo, carry := bits.Add64(c.lo, n, 0)
+	return count{c.hi + carry, lo}
+}
+
+func (c count) minus(d count) count {
+	lo, borrow := bits.Sub64(c.lo, d.lo, 0)
+	return count{c.hi - d.hi - borrow, lo}
+}
+
+func (c count) less(d count) bool { return c.hi < d.hi || c.hi == d.hi && c.lo < d.lo }
+
+func (c count) float() float64 { return float64(c.hi)*(1<<64) + float64(c.lo) }
+
+// forever is the length of a stage that only the run's end ends.
+const forever = int64(1) << 62
+
+// level is the profile of one rate.
+func level(r Rate) profile {
+	return profile{{from: uint64(r), to: uint64(r), length: forever}}
+}
+
+// profile is the plan's rate over time, warm-up included: that is at the first
+// rate.
+func (p *Plan) profile() profile {
+	if len(p.Stages) == 0 {
+		return level(p.Rate)
+	}
+	rate := uint64(p.Rate)
+	all := profile{{from: rate, to: rate, length: int64(p.Warmup)}}
+	for _, s := range p.Stages {
+		last := all[len(all)-1]
+		next := stage{from: last.to, to: uint64(s.Rate), begin: last.begin + last.length,
+			length: int64(s.Duration), before: last.before}
+		hi, lo := bits.Mul64(last.from+last.to, uint64(last.length))
+		next.before.hi += hi
+		next.before = next.before.plus(lo)
+		if next.length == 0 { // a step has no arrivals
+			next.from = next.to
+		}
+		all = append(all, next)
+	}
+	return all
+}
+
+// A cursor finds the instants of counts that only grow.
+type cursor struct {
+	profile
+	stage int
+}
+
+// due is when the profile comes to c; not ok if it never does.
+func (w *cursor) due(c count) (int64, bool) {
+	for w.stage+1 < len(w.profile) && !c.less(w.profile[w.stage+1].before) {
+		w.stage++
+	}
+	s := &w.profile[w.stage]
+	into, ok := s.reaches(c.minus(s.before))
+	return s.begin + into, ok && into <= s.length
+}
+
+// reaches is how long after its beginning the stage has had c arrivals.
+func (s *stage) reaches(c count) (ns int64, ok bool) {
+	if s.from != s.to {
+		return s.ramps(c)
+	}
+	if c.hi >= 2*s.from { // beyond any clock
+		return 0, false
+	}
+	t, _ := bits.Div64(c.hi, c.lo, 2*s.from)
+	return int64(t), t < uint64(forever)
+}
+
+// ramps is reaches for a rate f that changes by a each nanosecond: the root of
+// f·t + a·t²/2 = c, in the form that does not cancel.
+func (s *stage) ramps(c count) (ns int64, ok bool) {
+	f, all := 2*float64(s.from), c.float()
+	a := 2 * (float64(s.to) - float64(s.from)) / float64(s.length)
+	root := math.Sqrt(max(f*f+2*a*all, 0))
+	if f+root == 0 {
+		return 0, all == 0
+	}
+	t := math.Round(2 * all / (f + root))
+	return int64(t), t <= float64(s.length)
+}
+
+// Offered is the mean rate of arrivals in the window; 0 for a closed loop.
+func (p *Plan) Offered() Rate {
+	var all, length float64
+	from := p.Rate
+	for _, s := range p.Stages {
+		all += float64(from+s.Rate) / 2 * float64(s.Duration)
+		length += float64(s.Duration)
+		from = s.Rate
+	}
+	if length == 0 {
+		return p.Rate
+	}
+	return Rate(math.Round(all / length))
+}
+
+// length is how long the stages last.
+func length(stages []Stage) (d time.Duration) {
+	for _, s := range stages {
+		d += time.Duration(s.Duration)
+	}
+	return d
+}

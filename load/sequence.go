@@ -1,0 +1,87 @@
+package load
+
+import "math/bits"
+
+// A sequence is the order in which a run's requests are sent, over and over:
+// each as often as its weight says, and as evenly spread as that allows.
+type sequence struct {
+	order []uint32
+	next  int
+}
+
+// sequenceMax bounds the memory of a sequence. Weights that need a longer one
+// are scaled down, none below 1.
+const sequenceMax = 1 << 20
+
+// newSequence begins where worker i of n is not in step with the others.
+func newSequence(reqs []Request, i, n int) *sequence {
+	weight, total := make([]int64, len(reqs)), int64(0)
+	common := int64(0)
+	for k := range reqs {
+		weight[k] = max(int64(reqs[k].Weight), 1)
+		common = gcd(weight[k], common)
+		total += weight[k]
+	}
+	for k := range weight {
+		weight[k] /= common
+	}
+	if total /= common; total > sequenceMax {
+		total = scaleDown(weight, total)
+	}
+	s := &sequence{order: make([]uint32, 0, total)}
+	if total == int64(len(reqs)) {
+		for k := range reqs {
+			s.order = append(s.order, uint32(k))
+		}
+	} else {
+		s.spread(weight, total)
+	}
+	s.next = int(total) * i / n
+	return s
+}
+
+func scaleDown(weight []int64, total int64) (scaled int64) {
+	for k := range weight {
+		hi, lo := bits.Mul64(uint64(weight[k]), sequenceMax)
+		q, _ := bits.Div64(hi, lo, uint64(total))
+		weight[k] = max(int64(q), 1)
+		scaled += weight[k]
+	}
+	return scaled
+}
+
+// spread gives request k its j-th place, of weight[k], nearest to
+// (j+1/2)/weight[k] of the way: a bucket a place, and those of one bucket in
+// the requests' own order.
+func (s *sequence) spread(weight []int64, total int64) {
+	count := make([]int32, total+1)
+	each := func(f func(k int, at int64)) {
+		for k, n := range weight {
+			for j := range n {
+				f(k, (2*j+1)*total/(2*n))
+			}
+		}
+	}
+	each(func(_ int, at int64) { count[at+1]++ })
+	for i := range total {
+		count[i+1] += count[i]
+	}
+	s.order = s.order[:total]
+	each(func(k int, at int64) { s.order[count[at]] = uint32(k); count[at]++ })
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// take is the next request.
+func (s *sequence) take() uint32 {
+	i := s.order[s.next]
+	if s.next++; s.next == len(s.order) {
+		s.next = 0
+	}
+	return i
+}
