@@ -9,6 +9,7 @@ import (
 
 	"dyno/load"
 	"dyno/requests"
+	"dyno/result"
 )
 
 // runFlags is the command line of dyno run.
@@ -20,6 +21,7 @@ type runFlags struct {
 	hasBody                          bool   // and it may be empty
 	connectTo                        string
 
+	objectives     []result.Objective
 	json           string
 	save, noSave   bool
 	verbose, quiet bool
@@ -116,6 +118,8 @@ func (f *runFlags) outputGroup() group {
 		{"no-save", "", "", "do not keep it", on(&f.noSave)},
 		{"verbose", "v", "", "a line a second, as a table", on(&f.verbose)},
 		{"quiet", "q", "", "no progress, and a line instead of the report", on(&f.quiet)},
+		{"slo", "", "EXPR", "an objective, as 'p99<20ms', 'errors<0.1%' or 'rps>=10k'; may be\n" +
+			"repeated; exit 1 if one is missed", f.addObjective},
 		{"strict", "", "", "exit 3 unless the measurement can be trusted", on(&f.strict)},
 		{"help", "h", "", "this", on(&f.help)},
 	}}
@@ -135,6 +139,15 @@ func (f *runFlags) setBody(s string) error {
 	}
 	f.body, f.hasBody = s, true
 	return nil
+}
+
+// addObjective takes one --slo.
+func (f *runFlags) addObjective(s string) error {
+	o, err := result.ParseObjective(s)
+	if err == nil {
+		f.objectives = append(f.objectives, o)
+	}
+	return err
 }
 
 // parseMethod reads a method; they are case-sensitive.

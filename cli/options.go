@@ -108,7 +108,9 @@ type value struct {
 
 func (v *value) Set(s string) error {
 	if err := v.set(s); err != nil {
-		v.faults = append(v.faults, load.Flaw{Setting: v.flag(), Problem: err.Error()})
+		for _, each := range flatten(err) {
+			v.faults = append(v.faults, load.Flaw{Setting: v.flag(), Problem: each.Error()})
+		}
 		return nil
 	}
 	v.given[v.long] = true

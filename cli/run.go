@@ -20,6 +20,7 @@ const (
 	exitUsage       = 2
 	exitUnreachable = 4 // no exchange completed
 	exitUntrusted   = 3 // the measurement, and --strict was given
+	exitMissed      = 1 // an objective
 	exitOK          = 0
 )
 
@@ -49,6 +50,9 @@ func run(s streams, args []string) int {
 	if err != nil {
 		out.discard()
 		return s.fail(exitFault, err)
+	}
+	for _, o := range f.objectives {
+		r.Objectives = append(r.Objectives, o.Judge(r))
 	}
 	return s.deliver(f, r, out)
 }
@@ -96,6 +100,10 @@ func (s streams) deliver(f *runFlags, r *result.Result, out *output) int {
 	case f.strict && r.Generator.Verdict != result.OK:
 		fmt.Fprintf(s.err, "dyno: the measurement cannot be trusted: %s\n", r.Generator.Verdict)
 		return exitUntrusted
+	}
+	if missed := report.Missed(r.Objectives); missed != "" {
+		fmt.Fprintf(s.err, "dyno: missed: %s\n", missed)
+		return exitMissed
 	}
 	return exitOK
 }

@@ -53,6 +53,9 @@ func Markdown(w io.Writer, r *result.Result) error {
 	if len(r.Generator.Reasons) > 0 {
 		fmt.Fprintln(d)
 	}
+	for _, o := range r.Objectives {
+		fmt.Fprintf(d, "**Objective** %s\n\n", escape(objective(o)))
+	}
 	for _, text := range r.Warnings {
 		fmt.Fprintf(d, "> **Warning:** %s\n\n", escape(text))
 	}

@@ -293,7 +293,7 @@ func TestTextWidth(t *testing.T) {
 func TestPlanned(t *testing.T) {
 	p := plan("http://127.0.0.1:8080/")
 	p.Connections, p.Requested, p.Rate, p.Duration = 1, 1, load.PerSecond(10_000_000), 0
-	want := "http://127.0.0.1:8080/, 1 connection, 10,000,000 requests/s, 1 request"
+	want := "http://127.0.0.1:8080/, 1 connection, 10,000,000/s constant, 1 request"
 	if got := Planned(p); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}

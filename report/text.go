@@ -81,6 +81,13 @@ func Text(w io.Writer, r *result.Result, s Style) error {
 	lines := facts(r)
 	writeFact(d, s, "", lines[0])
 	writeVerdict(d, s, r)
+	for _, o := range r.Objectives {
+		c := green
+		if !o.Met {
+			c = red
+		}
+		writeFact(d, s, c, fact{"objective", objective(o)})
+	}
 	for _, text := range r.Warnings {
 		writeFact(d, s, yellow, fact{"WARNING", plain(text)})
 	}

@@ -238,3 +238,37 @@ func verdict(r *result.Result) string {
 	}
 	return plain(r.Generator.Verdict)
 }
+
+// objective is an objective and how it came out.
+func objective(o result.Outcome) string {
+	if o.Met {
+		return plain(o.Expr) + ": met, " + outcome(o)
+	}
+	return plain(o.Expr) + ": MISSED, " + outcome(o)
+}
+
+// outcome is an objective's value.
+func outcome(o result.Outcome) string {
+	switch {
+	case o.Value == nil:
+		return "nothing was measured"
+	case o.Unit == "us":
+		return micros(*o.Value)
+	case o.Unit == "percent":
+		return fmt.Sprintf("%.4g %%", *o.Value)
+	case o.Unit == "per_s":
+		return digits3(*o.Value) + "/s"
+	}
+	return exact3(*o.Value)
+}
+
+// Missed names the objectives that were missed; "" if none was.
+func Missed(all []result.Outcome) string {
+	var missed []string
+	for _, o := range all {
+		if !o.Met {
+			missed = append(missed, plain(o.Expr)+" ("+outcome(o)+")")
+		}
+	}
+	return strings.Join(missed, ", ")
+}

@@ -49,6 +49,7 @@ type Result struct {
 	Series      []Point          `json:"series"`
 	Routes      []Route          `json:"routes,omitempty"`
 	Generator   Generator        `json:"generator"`
+	Objectives  []Outcome        `json:"objectives,omitempty"`
 	Warnings    []string         `json:"warnings,omitempty"` // what a reader must know besides
 }
 

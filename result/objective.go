@@ -1,0 +1,242 @@
+package result
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// An Objective is what a result is to meet, as "p99<20ms" says it.
+type Objective struct {
+	Expr string
+
+	name  string
+	of    func(r *Result) (value float64, ok bool)
+	op    string
+	limit float64
+	kind  kind
+}
+
+// A kind is what sort of quantity an objective is about.
+type kind int
+
+const (
+	durations kind = iota // in µs
+	shares                // in percent
+	counts
+	rates // a second
+)
+
+var unitOf = map[kind]string{durations: "us", shares: "percent", rates: "per_s"}
+
+// An Outcome is how a result stands to an objective. Value is absent where
+// there is nothing to judge; then the objective is missed.
+type Outcome struct {
+	Expr  string   `json:"expr"`
+	Value *float64 `json:"value,omitempty"`
+	Unit  string   `json:"unit,omitempty"` // us, percent, per_s; none of a count
+	Met   bool     `json:"met"`
+}
+
+var expression = regexp.MustCompile(`^\s*([^\s<>=!]+)\s*(<=|>=|<|>|=+|!=)?\s*(.*?)\s*$`)
+
+// ParseObjective reads NAME OP LIMIT. NAME is a statistic of latency (min, mean,
+// max, stdev or a percentile such as p99 or p99.95), the same of another
+// distribution as service.p99 (also connect, tls and first_byte), of a route as
+// route.login.p99, or one of errors and rps. OP is <, <=, > or >=. LIMIT is a
+// duration with its unit, for errors a number or a percentage of what was sent,
+// for rps a number. An error says at which column, from 1, it went wrong.
+func ParseObjective(s string) (Objective, error) {
+	at := func(column int, format string, args ...any) (Objective, error) {
+		return Objective{}, fmt.Errorf("%q, column %d: "+format, append([]any{s, column + 1}, args...)...)
+	}
+	m := expression.FindStringSubmatchIndex(s)
+	if m == nil {
+		return at(0, "an objective is wanted, as p99<20ms, errors<0.1%% or rps>=10000")
+	}
+	name, limit := s[m[2]:m[3]], s[m[6]:m[7]]
+	if m[4] < 0 {
+		return at(m[3], "<, <=, > or >= is wanted")
+	}
+	op := s[m[4]:m[5]]
+	if !slices.Contains([]string{"<", "<=", ">", ">="}, op) {
+		return at(m[4], "%q is not <, <=, > or >=", op)
+	}
+	o := Objective{Expr: name + op + limit, name: name, op: op}
+	var err error
+	if o.of, o.kind, err = quantity(name); err != nil {
+		return at(m[2], "%v", err)
+	}
+	if o.kind == counts && strings.HasSuffix(limit, "%") {
+		o.kind, o.of = shares, failedShare
+	}
+	if o.limit, err = o.kind.parse(limit); err != nil {
+		return at(m[6], "%v", err)
+	}
+	return o, nil
+}
+
+// parse reads a limit.
+func (k kind) parse(s string) (float64, error) {
+	number, wanted := s, "a number is wanted, as 10000"
+	switch k {
+	case durations:
+		d, err := time.ParseDuration(s)
+		if err != nil || d < 0 || !strings.ContainsAny(s, "nuµmsh") {
+			return 0, fmt.Errorf("a duration with its unit is wanted, as 20ms, not %q", s)
+		}
+		return float64(d) / 1e3, nil
+	case shares:
+		number, wanted = strings.TrimSuffix(s, "%"), "a percentage is wanted, as 0.1%"
+	case counts:
+		wanted = "a number or a percentage is wanted, as 0 or 0.1%"
+	case rates:
+		number = strings.TrimSuffix(s, "/s")
+	}
+	factor := 1.0
+	if digits, kilo := strings.CutSuffix(number, "k"); kilo && k != shares {
+		number, factor = digits, 1000
+	}
+	f, err := strconv.ParseFloat(number, 64)
+	if err != nil || !(f >= 0 && f <= 1e15) || strings.ContainsAny(number, "xXpP_") {
+		return 0, fmt.Errorf("%s, not %q", wanted, s)
+	}
+	return f * factor, nil
+}
+
+// quantity finds what a name means.
+func quantity(name string) (func(*Result) (float64, bool), kind, error) {
+	switch name {
+	case "rps":
+		return func(r *Result) (float64, bool) { return r.Rate.Completed, true }, rates, nil
+	case "errors":
+		return func(r *Result) (float64, bool) { return float64(failed(r)), true }, counts, nil
+	}
+	if rest, is := strings.CutPrefix(name, "route."); is {
+		return routed(rest)
+	}
+	of := func(r *Result) *Distribution { return r.Latency }
+	statistic := name
+	if whose, rest, dotted := strings.Cut(name, "."); dotted && !strings.HasPrefix(whose, "p") {
+		statistic = rest
+		of = map[string]func(*Result) *Distribution{
+			"latency":    of,
+			"service":    func(r *Result) *Distribution { return r.Service },
+			"connect":    func(r *Result) *Distribution { return r.Phases.Connect },
+			"tls":        func(r *Result) *Distribution { return r.Phases.TLS },
+			"first_byte": func(r *Result) *Distribution { return r.Phases.FirstByte },
+		}[whose]
+		if of == nil {
+			return nil, 0, fmt.Errorf("%q is not one of latency, service, connect, tls, "+
+				"first_byte and route", whose)
+		}
+	}
+	value, err := statisticOf(statistic)
+	if err != nil {
+		return nil, 0, err
+	}
+	return func(r *Result) (float64, bool) {
+		if d := of(r); d != nil && d.Count > 0 {
+			return value(d)
+		}
+		return 0, false
+	}, durations, nil
+}
+
+// statisticOf finds what of a distribution a name means.
+func statisticOf(name string) (func(*Distribution) (float64, bool), error) {
+	field := map[string]func(*Distribution) float64{
+		"min":   func(d *Distribution) float64 { return d.Min },
+		"mean":  func(d *Distribution) float64 { return d.Mean },
+		"stdev": func(d *Distribution) float64 { return d.Stdev },
+		"max":   func(d *Distribution) float64 { return d.Max },
+	}[name]
+	if field != nil {
+		return func(d *Distribution) (float64, bool) { return field(d), true }, nil
+	}
+	digits, is := strings.CutPrefix(name, "p")
+	percent, err := strconv.ParseFloat(digits, 64)
+	plain := strings.Trim(digits, "0123456789.") == ""
+	if !is || !plain || err != nil || percent <= 0 || percent >= 100 {
+		return nil, fmt.Errorf("%q is not one of min, mean, stdev, max, errors, rps and percentiles "+
+			"such as p99 and p99.9", name)
+	}
+	return func(d *Distribution) (float64, bool) { return d.percentile(percent) }, nil
+}
+
+// percentile is any percentile, in µs, from the histogram.
+func (d *Distribution) percentile(percent float64) (float64, bool) {
+	for p, v := range map[float64]float64{50: d.P50, 75: d.P75, 90: d.P90, 95: d.P95, 99: d.P99,
+		99.9: d.P999, 99.99: d.P9999} {
+		if p == percent {
+			return v, true
+		}
+	}
+	h, err := hdrhistogram.Decode([]byte(d.HDR))
+	if err != nil {
+		return 0, false
+	}
+	return min(max(micro(float64(h.ValueAtQuantile(percent))), d.Min), d.Max), true
+}
+
+// routed finds what of a route is meant: NAME.STATISTIC, where the name may have
+// dots too.
+func routed(name string) (func(*Result) (float64, bool), kind, error) {
+	values := map[string]func(Route) float64{
+		"mean": func(r Route) float64 { return r.Mean }, "p50": func(r Route) float64 { return r.P50 },
+		"p90": func(r Route) float64 { return r.P90 }, "p99": func(r Route) float64 { return r.P99 },
+		"max": func(r Route) float64 { return r.Max },
+	}
+	dot := strings.LastIndexByte(name, '.')
+	of := values[name[dot+1:]]
+	if dot < 1 || of == nil {
+		return nil, 0, fmt.Errorf("of a route there are mean, p50, p90, p99 and max: write " +
+			"route.NAME.p99")
+	}
+	return func(r *Result) (float64, bool) {
+		for _, route := range r.Routes {
+			if route.Name == name[:dot] && route.Completed > 0 {
+				return of(route), true
+			}
+		}
+		return 0, false
+	}, durations, nil
+}
+
+// failed are the requests of the window that came to nothing.
+func failed(r *Result) int64 {
+	return r.Requests.Errors + r.Requests.Unfinished + counted(r.Requests.Waiting)
+}
+
+// failedShare is their share of all that were due, in percent.
+func failedShare(r *Result) (float64, bool) {
+	due := r.Requests.Sent + counted(r.Requests.Waiting)
+	return 100 * float64(failed(r)) / float64(max(due, 1)), due > 0
+}
+
+// Judge says how r stands to the objective.
+func (o Objective) Judge(r *Result) Outcome {
+	value, ok := o.of(r)
+	out := Outcome{Expr: o.Expr, Unit: unitOf[o.kind]}
+	if !ok {
+		return out
+	}
+	out.Value = &value
+	switch c := cmp.Compare(value, o.limit); o.op {
+	case "<":
+		out.Met = c < 0
+	case "<=":
+		out.Met = c <= 0
+	case ">":
+		out.Met = c > 0
+	case ">=":
+		out.Met = c >= 0
+	}
+	return out
+}
