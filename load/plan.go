@@ -24,8 +24,8 @@ type Plan struct {
 
 	Connections int     `json:"connections"` // in all threads together
 	Threads     int     `json:"threads"`
-	Rate        Rate    `json:"rate,omitempty"`         // arrivals a second, in all; 0: closed loop
-	Stages      []Stage `json:"stages,omitempty"`       // of the window: how the rate goes on from Rate
+	Rate        Rate    `json:"rate,omitempty"`         // arrivals a second; 0: closed loop
+	Stages      []Stage `json:"stages,omitempty"`       // how the rate goes on in the window
 	Arrival     string  `json:"arrival,omitempty"`      // Even or Poisson, in an open loop
 	Seed        uint64  `json:"seed,omitempty"`         // of Poisson arrivals; 0: one is drawn
 	Requested   int64   `json:"requested,omitempty"`    // exactly so many; 0: until Duration
@@ -201,7 +201,8 @@ func (p *Plan) Check() error {
 // checkArrivals is Check of what makes an open loop.
 func (p *Plan) checkArrivals(flaw func(bool, string, string, ...any)) {
 	rate(p.Rate, "--rate", flaw)
-	flaw(len(p.Stages) > MaxStages, "--stage", "%d are given; %d are possible", len(p.Stages), MaxStages)
+	flaw(len(p.Stages) > MaxStages, "--stage", "%d are given; %d are possible",
+		len(p.Stages), MaxStages)
 	top := p.Rate
 	for _, s := range p.Stages {
 		flaw(s.Duration < 0 || time.Duration(s.Duration) > MaxTime, "--stage",
