@@ -1,0 +1,262 @@
+package fairness
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// How long asking may take, and how much it may ask.
+const (
+	maxAsk    = 60 * time.Second // everything; less if the context says so
+	maxFresh  = 2 * time.Second  // then the exchanges made so far are enough
+	maxKept   = time.Second
+	maxBatch  = 200 * time.Millisecond
+	maxServed = 10_000 // exchanges on one connection
+
+	// A Date has seconds. A server that sets it by a timer may be late with it
+	// on a busy machine, so that it is given three times the time.
+	dateStep  = 1100 * time.Millisecond
+	dateSteps = 3
+)
+
+// An asker asks one server; it makes one connection at a time.
+type asker struct {
+	dialer
+	q       Question
+	request []byte
+	parser  parser
+	tally   *tally
+	body    []byte    // of the last response, overwritten by the next
+	first   time.Time // when the first response was complete
+}
+
+// Ask asks the server of q and returns what it answered. Unless q is brief it
+// takes 1.2 s if there is a Date, up to 3.4 s if the Date stands still, and never
+// more than 60 s or ctx allows.
+//
+// An error says what was asked, which exchange failed and how: nothing listens,
+// no answer in time, a connection closed too early, bytes that are not HTTP/1.x
+// or are more than the response. Only the questions that no load will ask, those
+// for gzip and for an unknown path, may go wrong without one.
+func Ask(ctx context.Context, q Question) (*Answer, error) {
+	a, err := newAsker(q)
+	if err != nil {
+		return nil, fmt.Errorf("fairness: cannot ask %q: %w", q.URL, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, maxAsk)
+	defer cancel()
+	if err := a.ask(ctx); err != nil {
+		return nil, fmt.Errorf("fairness: asking %s %s: %w", a.q.Method, a.shown, err)
+	}
+	return a.tally.done(), nil
+}
+
+func newAsker(q Question) (*asker, error) {
+	to, err := parse(q.URL)
+	if err != nil {
+		return nil, err
+	}
+	if q.Method == "" {
+		q.Method = "GET"
+	}
+	if q.Path == "" {
+		q.Path = to.path
+	}
+	if q.Times <= 0 {
+		q.Times = 20
+	}
+	if q.KeepAlive <= 0 {
+		q.KeepAlive = q.Times
+	}
+	if q.Timeout <= 0 {
+		q.Timeout = 5 * time.Second
+	}
+	if to.basic != "" && !q.has("Authorization") {
+		q.Header = append([]Field{{"Authorization", to.basic}}, q.Header...)
+	}
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	return &asker{
+		dialer:  dialer{place: to, timeout: q.Timeout, tls: q.TLS},
+		q:       q,
+		request: q.request(to.authority),
+		parser:  parser{bare: q.Method == "HEAD", old: q.HTTP10, ends: q.ends()},
+		tally:   newTally(to),
+	}, nil
+}
+
+// ask asks everything. The Date comes last, as all else fits into its wait.
+func (a *asker) ask(ctx context.Context) (err error) {
+	if err := a.fresh(ctx); err != nil {
+		return err
+	}
+	answer := a.tally.answer
+	if !a.parser.ends {
+		if answer.Kept, err = a.kept(ctx); err != nil {
+			return err
+		}
+	}
+	answer.TLS = a.secrecy
+	if a.q.Brief {
+		answer.Opens.Problem, answer.Date = "not asked", DateUnasked
+		if _, has := valueOf(answer.Header, "Date"); !has {
+			answer.Date = DateAbsent
+		}
+		return nil
+	}
+	if answer.Opens, err = a.opens(ctx); err != nil {
+		return err
+	}
+	answer.Gzip = a.gzip(ctx)
+	answer.Unknown = a.unknown(ctx)
+	answer.Date, err = a.date(ctx)
+	return err
+}
+
+// fresh asks each time on a new connection.
+func (a *asker) fresh(ctx context.Context) error {
+	until := time.Now().Add(maxFresh)
+	for i := range a.q.Times {
+		if i >= 2 && time.Now().After(until) {
+			return nil
+		}
+		r, err := a.once(ctx, a.request)
+		if err != nil {
+			return fmt.Errorf("exchange %d, on a new connection: %w", i+1, err)
+		}
+		if i == 0 {
+			a.first = time.Now()
+		}
+		a.tally.add(r)
+	}
+	return nil
+}
+
+// once makes one exchange on a connection of its own.
+func (a *asker) once(ctx context.Context, request []byte) (*response, error) {
+	c, err := a.dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
+	return a.exchange(ctx, c, request)
+}
+
+// exchange makes one on c. The response's body lasts until the next.
+func (a *asker) exchange(ctx context.Context, c *conn, request []byte) (*response, error) {
+	p := a.parser
+	p.body = a.body[:0]
+	r, err := c.exchange(ctx, request, p)
+	if r != nil {
+		a.body = r.body
+	}
+	return r, err
+}
+
+// kept asks on one connection as often as the server lets us.
+func (a *asker) kept(ctx context.Context) (*Kept, error) {
+	c, err := a.dial(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("a connection to be kept alive: %w", err)
+	}
+	defer c.close()
+	k := &Kept{Asked: min(a.q.KeepAlive, maxServed)}
+	until := time.Now().Add(maxKept)
+	for k.Served < k.Asked {
+		if k.Served > 1 && time.Now().After(until) {
+			k.End = EndTime
+			return k, nil
+		}
+		r, err := a.exchange(ctx, c, a.request)
+		switch {
+		case k.Served > 0 && errors.Is(err, errClosed):
+			k.End = EndSilent
+			return k, nil
+		case err != nil:
+			return nil, fmt.Errorf("exchange %d on one connection: %w", k.Served+1, err)
+		}
+		k.Served++
+		// The last response of a long connection says so and is not like the others.
+		if !r.closes || k.Served == 1 {
+			a.tally.add(r)
+		}
+		switch {
+		case r.cut:
+			k.End = EndCut
+			return k, nil
+		case r.closes:
+			k.End = EndAnnounced
+			return k, nil
+		}
+	}
+	k.End = EndAsked
+	return k, nil
+}
+
+// gzip asks as a browser would.
+func (a *asker) gzip(ctx context.Context) *Encoded {
+	q := a.q.with("Accept-Encoding", "gzip")
+	r, err := a.once(ctx, q.request(a.authority))
+	if err != nil {
+		return &Encoded{Problem: err.Error()}
+	}
+	return &Encoded{Encoding: r.encoding(), Status: r.status, BodyBytes: int64(len(r.body))}
+}
+
+// unknown asks for a path that no one can have prepared an answer for.
+func (a *asker) unknown(ctx context.Context) *Unknown {
+	q := a.q
+	q.Path = "/" + rand.Text()
+	r, err := a.once(ctx, q.request(a.authority))
+	if err != nil {
+		return &Unknown{Problem: err.Error()}
+	}
+	return &Unknown{Status: r.status, SameBody: a.tally.bodies[a.tally.digest(r.body)]}
+}
+
+// date asks once more when the Date must have changed since the first response.
+func (a *asker) date(ctx context.Context) (Date, error) {
+	value, has := valueOf(a.tally.answer.Header, "Date")
+	if !has {
+		return DateAbsent, nil
+	}
+	first, err := http.ParseTime(value)
+	if err != nil {
+		return DateUnreadable, nil
+	}
+	for i := range dateSteps {
+		if err := sleep(ctx, time.Until(a.first.Add(time.Duration(i+1)*dateStep))); err != nil {
+			return "", outOfTime(err)
+		}
+		r, err := a.once(ctx, a.request)
+		if err != nil {
+			return "", fmt.Errorf("asking for the Date again: %w", err)
+		}
+		a.tally.add(r)
+		value, _ := valueOf(r.fields, "Date")
+		now, err := http.ParseTime(value)
+		switch {
+		case err != nil:
+			return DateUnreadable, nil
+		case now.After(first):
+			return DateAdvances, nil
+		}
+	}
+	return DateFrozen, nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,372 @@
+package fairness
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// An aspect is one thing that is compared.
+type aspect struct {
+	name string
+	why  string
+	show func(*Answer) string
+
+	judge func(ref, a *Answer, ok allowed) State // nil: equal is what is shown alike
+	bytes func(*Answer) *Span                    // what is quantified, if anything is
+}
+
+// aspects are all of them, in the table's order. Headers stand behind
+// header_names.
+var aspects = []aspect{
+	{name: "status", show: func(a *Answer) string { return fmt.Sprint(a.Status) },
+		why: "another status is another answer: other code has made it"},
+	{name: "reason", show: func(a *Answer) string { return clip(a.Reason) },
+		why: "its bytes are sent with every exchange"},
+	{name: "version", show: func(a *Answer) string { return a.Version },
+		why: "HTTP/1.0 has no chunks, and keeps no connection unless asked"},
+	{name: "interim", show: showInterim,
+		why: "a 1xx response before the answer is another write and another packet"},
+	{name: "header_names", show: showNames, judge: judgeNames,
+		why: "who sends fewer headers does less"},
+	{name: "header_bytes", show: func(a *Answer) string { return a.HeaderBytes.String() },
+		judge: judgeHeaderBytes, bytes: func(a *Answer) *Span { return &a.HeaderBytes },
+		why: "they are made, sent and read with every exchange"},
+	{name: "body", show: showBody, judge: judgeBody,
+		why: "another body is another answer: other work has made it"},
+	{name: "body_bytes", show: func(a *Answer) string { return a.BodyBytes.String() },
+		judge: judgeBodyBytes, bytes: func(a *Answer) *Span { return &a.BodyBytes },
+		why: "they are made, sent and read with every exchange"},
+	{name: "framing", show: func(a *Answer) string { return string(a.Framing) },
+		why: "chunks add bytes and often a write; a body that ends by closing costs a connection"},
+	{name: "wire_bytes", show: func(a *Answer) string { return a.WireBytes.String() },
+		judge: judgeWireBytes, bytes: func(a *Answer) *Span { return &a.WireBytes },
+		why: "they are what the network and both kernels carry for an exchange"},
+	{name: "content_encoding", show: func(a *Answer) string { return orNone(a.Encoding) },
+		why: "compressing, unasked, costs more than most handlers do"},
+	{name: "gzip", show: showGzip, judge: judgeGzip,
+		why: "it compresses for clients that accept gzip, so it does more for them and sends less"},
+	{name: "keep_alive", show: showKept, judge: judgeKept,
+		why: "a closed connection costs another connect, on both sides"},
+	{name: "date", show: func(a *Answer) string { return string(a.Date) }, judge: judgeDate,
+		why: "a Date that stands still is a stored answer, not one that is made"},
+	{name: "unknown_path", show: showUnknown, judge: judgeUnknown,
+		why: "who answers every path alike does not route"},
+	{name: "stability", show: showStability, judge: judgeStability,
+		why: "what varies is made anew each time, what does not may be stored"},
+	{name: "new_connections", show: showOpens, judge: judgeOpens,
+		why: "a proxy that opens a connection for each request measures connects, not proxying"},
+	{name: "tls", show: showTLS,
+		why: "ciphers, keys and versions differ in cost by factors"},
+}
+
+func (s *aspect) compare(ref, a *Answer, ok allowed) State {
+	if s.judge != nil {
+		return s.judge(ref, a, ok)
+	}
+	return stateOf(s.show(ref) == s.show(a))
+}
+
+func stateOf(same bool) State {
+	if same {
+		return Equal
+	}
+	return Violating
+}
+
+// explained is the state of a difference that is there, or not, besides what is
+// allowed.
+func explained(plain, residual bool) State {
+	switch {
+	case plain:
+		return Equal
+	case residual:
+		return Allowed
+	}
+	return Violating
+}
+
+// String is the span as one reads it, without unit.
+func (s Span) String() string {
+	if s.Min == s.Max {
+		return fmt.Sprint(s.Min)
+	}
+	return fmt.Sprintf("%d to %d, mean %.1f", s.Min, s.Max, s.Mean)
+}
+
+// overlaps is how spans are the same: two that vary need not have the same ends.
+func (s Span) overlaps(t Span) bool { return s.Min <= t.Max && t.Min <= s.Max }
+
+func (s Span) less(n int64) Span { return Span{Min: s.Min - n, Max: s.Max - n} }
+
+func judgeNames(ref, a *Answer, ok allowed) State {
+	one, _ := ok.lines(ref)
+	two, _ := ok.lines(a)
+	all1, _ := allowed{}.lines(ref)
+	all2, _ := allowed{}.lines(a)
+	return explained(slices.Equal(all1, all2), slices.Equal(one, two))
+}
+
+func judgeHeaderBytes(ref, a *Answer, ok allowed) State {
+	one, two := ref.HeaderBytes.less(ok.inHeader(ref)), a.HeaderBytes.less(ok.inHeader(a))
+	return explained(ref.HeaderBytes.overlaps(a.HeaderBytes), one.overlaps(two))
+}
+
+// inHeader is how many bytes of a header may differ: lines, and the reason.
+func (a allowed) inHeader(in *Answer) int64 {
+	_, n := a.lines(in)
+	if a.has("reason") || a.has("status") {
+		n += int64(len(in.Reason))
+	}
+	return n
+}
+
+func judgeBody(ref, a *Answer, _ allowed) State {
+	if slices.Contains(ref.Varies, "body") && slices.Contains(a.Varies, "body") {
+		return Equal
+	}
+	one, two := ref.BodySHA256, a.BodySHA256
+	if ref.BodyNeutral != "" && a.BodyNeutral != "" {
+		one, two = ref.BodyNeutral, a.BodyNeutral
+	}
+	same := one == two && ref.BodyCut == a.BodyCut
+	return stateOf(same && slices.Contains(ref.Varies, "body") == slices.Contains(a.Varies, "body"))
+}
+
+func judgeBodyBytes(ref, a *Answer, _ allowed) State {
+	return stateOf(ref.BodyBytes.overlaps(a.BodyBytes))
+}
+
+// judgeWireBytes takes off what is allowed to differ, which with an allowed body
+// is all behind the header, and with allowed framing what framing adds to it.
+func judgeWireBytes(ref, a *Answer, ok allowed) State {
+	rest := func(in *Answer) Span {
+		s := in.WireBytes
+		switch {
+		case ok.has("body-bytes"):
+			s = in.HeaderBytes
+		case ok.has("framing"):
+			s = Span{Min: in.HeaderBytes.Min + in.BodyBytes.Min,
+				Max: in.HeaderBytes.Max + in.BodyBytes.Max}
+		}
+		return s.less(ok.inHeader(in))
+	}
+	same := func(one, two Span) bool {
+		return one.overlaps(two) || ref.Framing == ByChunks && a.Framing == ByChunks && one.near(two)
+	}
+	return explained(same(ref.WireBytes, a.WireBytes), same(rest(ref), rest(a)))
+}
+
+// near is how the bytes of two chunked responses are the same: how many chunks
+// make up a long body, and so a few bytes, is a matter of time.
+func (s Span) near(t Span) bool {
+	const thousandth = 1000
+	return max(s.Min-t.Max, t.Min-s.Max)*thousandth <= min(s.Max, t.Max)
+}
+
+func judgeGzip(ref, a *Answer, _ allowed) State {
+	one, two := ref.Gzip, a.Gzip
+	if one == nil || two == nil {
+		return Unseen
+	}
+	return attempted(one.Problem, two.Problem, one.Encoding == two.Encoding)
+}
+
+func judgeUnknown(ref, a *Answer, _ allowed) State {
+	one, two := ref.Unknown, a.Unknown
+	if one == nil || two == nil {
+		return Unseen
+	}
+	return attempted(one.Problem, two.Problem, *one == *two)
+}
+
+// attempted is the state of what may have failed: two failures are not compared,
+// as their words differ without meaning.
+func attempted(problem1, problem2 string, same bool) State {
+	if problem1 != "" && problem2 != "" {
+		return Unseen
+	}
+	return stateOf(problem1 == problem2 && same)
+}
+
+// judgeKept compares how far both were asked: one that had no time for as many
+// exchanges as the other needed to be closed is not known.
+func judgeKept(ref, a *Answer, _ allowed) State {
+	one, two := ref.Kept, a.Kept
+	switch {
+	case one == nil || two == nil:
+		return stateOf(one == two)
+	case one.End == EndCut || two.End == EndCut:
+		return Unseen
+	case one.End.open() && two.End.open():
+		return Equal
+	case one.End.open():
+		return beyond(one, two)
+	case two.End.open():
+		return beyond(two, one)
+	}
+	return stateOf(*one == *two)
+}
+
+// open reports whether the server would have gone on.
+func (e End) open() bool { return e == EndAsked || e == EndTime }
+
+func beyond(open, closed *Kept) State {
+	if closed.Served > open.Served {
+		return Unseen
+	}
+	return Violating
+}
+
+// judgeDate takes a Date that was not asked for twice for one that is there.
+func judgeDate(ref, a *Answer, _ allowed) State {
+	unasked := ref.Date == DateUnasked || a.Date == DateUnasked
+	absent := ref.Date == DateAbsent || a.Date == DateAbsent
+	if unasked && !absent && ref.Date != a.Date {
+		return Unseen
+	}
+	return stateOf(ref.Date == a.Date)
+}
+
+func judgeStability(ref, a *Answer, ok allowed) State {
+	return explained(slices.Equal(ref.Varies, a.Varies),
+		slices.Equal(ok.varying(ref), ok.varying(a)))
+}
+
+func judgeOpens(ref, a *Answer, _ allowed) State {
+	one, two := ref.Opens.PerExchange, a.Opens.PerExchange
+	if one == nil || two == nil {
+		return Unseen
+	}
+	return stateOf(math.Abs(*one-*two) < surely)
+}
+
+func whyHeader(name string) string {
+	switch name {
+	case "location":
+		return "it leads elsewhere: the servers were not asked to do the same"
+	case "connection", "keep-alive":
+		return "it says whether the connection is kept"
+	}
+	return "its bytes are made, sent and read with every exchange"
+}
+
+func showHeader(a *Answer, name string) string {
+	value, has := valueOf(a.Header, name)
+	switch {
+	case !has:
+		return "absent"
+	case slices.Contains(a.Varies, "header "+name):
+		return clip(value) + " (varies)"
+	case name == "server":
+		return fmt.Sprintf("%s (%d bytes)", clip(value), len(value))
+	}
+	return clip(value)
+}
+
+// clip bounds what a server may write into a table.
+func clip(s string) string {
+	const most = 200
+	if len(s) <= most {
+		return s
+	}
+	return fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(s[:most], ""), len(s))
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return clip(s)
+}
+
+func showInterim(a *Answer) string {
+	if len(a.Interim) == 0 {
+		return "none"
+	}
+	return strings.Trim(fmt.Sprint(a.Interim), "[]")
+}
+
+func showNames(a *Answer) string {
+	var names []string
+	for _, l := range a.Header {
+		names = append(names, l.Name)
+	}
+	return orNone(strings.Join(names, ", "))
+}
+
+func showBody(a *Answer) string {
+	s := "sha256 " + a.BodySHA256[:min(12, len(a.BodySHA256))]
+	if a.BodyStart != "" {
+		s += fmt.Sprintf(" %q", a.BodyStart)
+	}
+	if a.BodyCut {
+		s += fmt.Sprintf(" (only the first %d MiB were read)", maxBody>>20)
+	}
+	if slices.Contains(a.Varies, "body") {
+		s += " (varies)"
+	}
+	return s
+}
+
+func showGzip(a *Answer) string {
+	switch g := a.Gzip; {
+	case g == nil:
+		return "not asked"
+	case g.Problem != "":
+		return clip(g.Problem)
+	case g.Encoding != "":
+		return clip(g.Encoding) + " when accepted"
+	}
+	return "none when accepted"
+}
+
+func showKept(a *Answer) string {
+	switch k := a.Kept; {
+	case k == nil:
+		return "not asked for"
+	case k.End == EndAsked:
+		return fmt.Sprintf("kept for all %d exchanges", k.Asked)
+	default:
+		return fmt.Sprintf("%d of %d exchanges: %s", k.Served, k.Asked, k.End)
+	}
+}
+
+func showUnknown(a *Answer) string {
+	switch u := a.Unknown; {
+	case u == nil:
+		return "not asked"
+	case u.Problem != "":
+		return clip(u.Problem)
+	case u.SameBody:
+		return fmt.Sprintf("%d, the same body", u.Status)
+	default:
+		return fmt.Sprintf("%d, another body", u.Status)
+	}
+}
+
+func showStability(a *Answer) string {
+	if len(a.Varies) == 0 {
+		return "nothing varies"
+	}
+	return clip(strings.Join(a.Varies, ", ") + " vary")
+}
+
+func showOpens(a *Answer) string {
+	if n := a.Opens.PerExchange; n != nil {
+		return fmt.Sprintf("%.2f per exchange", *n)
+	}
+	return "not known: " + a.Opens.Problem
+}
+
+func showTLS(a *Answer) string {
+	if a.TLS == nil {
+		return "none"
+	}
+	s := a.TLS.Version + ", " + a.TLS.Cipher + ", " + a.TLS.Key
+	if a.TLS.ALPN != "" {
+		s += ", " + a.TLS.ALPN
+	}
+	return s
+}

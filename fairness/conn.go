@@ -1,0 +1,182 @@
+package fairness
+
+import (
+	"bufio"
+	"context"
+	"crypto/ecdsa"
+	"crypto/rsa"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// A dialer opens connections to one place.
+type dialer struct {
+	place
+	timeout time.Duration
+	tls     *tls.Config
+
+	tried   atomic.Int64 // TCP connects begun, each of which the kernel counts
+	here    bool         // the server is on this machine, as far as can be seen
+	secrecy *Secrecy
+}
+
+// A conn is a connection with the bytes that were read ahead.
+type conn struct {
+	net.Conn
+	r       *bufio.Reader
+	timeout time.Duration
+	forget  func() bool
+}
+
+// dial connects; the first connect decides which of a name's addresses is asked.
+func (d *dialer) dial(ctx context.Context) (*conn, error) {
+	c, err := d.connect(ctx)
+	if err != nil {
+		if cause := over(ctx); cause != nil {
+			return nil, outOfTime(cause)
+		}
+		return nil, fmt.Errorf("cannot connect: %w", err)
+	}
+	if d.network == "tcp" {
+		peer, own := c.RemoteAddr().(*net.TCPAddr), c.LocalAddr().(*net.TCPAddr)
+		d.address, d.here = peer.String(), peer.IP.IsLoopback() || peer.IP.Equal(own.IP)
+	} else {
+		d.here = true
+	}
+	if s, is := c.(*tls.Conn); is {
+		d.secrecy = secrecy(s.ConnectionState())
+	}
+	past := time.Unix(1, 0)
+	forget := context.AfterFunc(ctx, func() { c.SetDeadline(past) })
+	return &conn{c, bufio.NewReaderSize(c, 16<<10), d.timeout, forget}, nil
+}
+
+func (d *dialer) connect(ctx context.Context) (net.Conn, error) {
+	by := net.Dialer{Timeout: d.timeout, Control: func(network, _ string, _ syscall.RawConn) error {
+		if strings.HasPrefix(network, "tcp") {
+			d.tried.Add(1)
+		}
+		return nil
+	}}
+	if !d.secure {
+		return by.DialContext(ctx, d.network, d.address)
+	}
+	config := &tls.Config{}
+	if d.tls != nil {
+		config = d.tls.Clone()
+	}
+	if config.ServerName == "" {
+		config.ServerName = d.host
+	}
+	if len(config.NextProtos) == 0 {
+		config.NextProtos = []string{"http/1.1"}
+	}
+	return (&tls.Dialer{NetDialer: &by, Config: config}).DialContext(ctx, d.network, d.address)
+}
+
+func (c *conn) close() {
+	c.forget()
+	c.Conn.Close()
+}
+
+// exchange sends one request and reads its response. After an error the
+// connection is of no more use.
+func (c *conn) exchange(ctx context.Context, request []byte, p parser) (*response, error) {
+	p.r = c.r
+	if p.r.Buffered() > 0 {
+		return nil, c.unasked()
+	}
+	began := time.Now()
+	end := began.Add(c.timeout)
+	if by, has := ctx.Deadline(); has && by.Before(end) {
+		end = by
+	}
+	c.SetDeadline(end)
+	if err := ctx.Err(); err != nil { // its cancelling may have come before our deadline
+		return nil, outOfTime(err)
+	}
+	// A server may answer while it still reads, and wait for us to read in turn.
+	wrote := make(chan error, 1)
+	go func() {
+		_, err := c.Write(request)
+		wrote <- err
+	}()
+	r, err := p.read()
+	if err != nil || r.closes || r.cut {
+		c.SetWriteDeadline(time.Unix(1, 0))
+	}
+	sent := <-wrote
+	switch {
+	case expired(err):
+		return nil, late(ctx, end.Sub(began), p.wire)
+	case err != nil:
+		return nil, err
+	case !r.cut && c.r.Buffered() > 0:
+		return nil, c.unasked()
+	case sent != nil && !r.closes && !r.cut:
+		return nil, fmt.Errorf("it answered and keeps the connection, but did not take all of the "+
+			"request: %w", sent)
+	}
+	return r, nil
+}
+
+func (c *conn) unasked() error {
+	b, _ := c.r.Peek(c.r.Buffered())
+	return fmt.Errorf("%d bytes came behind the end of the response, %s: "+
+		"its Content-Length is too small, or the server answers what nobody asked", len(b), quote(b))
+}
+
+// late says how far an exchange came that waited so long.
+func late(ctx context.Context, waited time.Duration, got int64) error {
+	waited = waited.Round(time.Millisecond)
+	err := fmt.Errorf("no answer within %v", waited)
+	if got > 0 {
+		err = fmt.Errorf("the answer was not complete within %v: %d bytes of it had come", waited, got)
+	}
+	if cause := over(ctx); cause != nil {
+		return fmt.Errorf("%w; %w", err, outOfTime(cause))
+	}
+	return err
+}
+
+// over is why ctx ends, also in the instant before it knows.
+func over(ctx context.Context) error {
+	if by, has := ctx.Deadline(); has && !time.Now().Before(by) {
+		return context.DeadlineExceeded
+	}
+	return ctx.Err()
+}
+
+// outOfTime is what ended a Question from outside.
+func outOfTime(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("the time for all questions was over: %w", err)
+	}
+	return err
+}
+
+func secrecy(s tls.ConnectionState) *Secrecy {
+	out := &Secrecy{Version: tls.VersionName(s.Version), Cipher: tls.CipherSuiteName(s.CipherSuite),
+		ALPN: s.NegotiatedProtocol}
+	if len(s.PeerCertificates) > 0 {
+		out.Key = keyOf(s.PeerCertificates[0])
+	}
+	return out
+}
+
+func keyOf(c *x509.Certificate) string {
+	switch k := c.PublicKey.(type) {
+	case *rsa.PublicKey:
+		return fmt.Sprintf("RSA %d", k.N.BitLen())
+	case *ecdsa.PublicKey:
+		return "ECDSA " + k.Curve.Params().Name
+	}
+	return c.PublicKeyAlgorithm.String()
+}

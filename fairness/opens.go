@@ -1,0 +1,135 @@
+package fairness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// A batch is how many exchanges of connections opened are counted over, and how
+// many batches there are.
+const (
+	batch   = 20
+	batches = 3
+)
+
+// surely is the number of opened connections in an exchange from which it makes
+// a difference: a proxy without upstream keep-alive has 1, one with it nearly 0.
+const surely = 0.5
+
+// A count is what the kernel counted during a batch.
+type count struct{ opened, noise float64 } // for each exchange
+
+// opens counts the connections that this machine opens while exchanges run on a
+// connection that is open already. The kernel counts a connect when it begins,
+// so that all of an exchange's are counted when its response is here. It counts
+// those of every program; the least of several batches has the fewest of them,
+// and as long a time without exchanges after each batch shows how many there are.
+//
+// Note: accepted connections (PassiveOpens) are not added. A connection between
+// two programs of this machine would count twice, one from outside is noise.
+func (a *asker) opens(ctx context.Context) (Opens, error) {
+	if !a.here {
+		return Opens{Problem: "the server is not on this machine"}, nil
+	}
+	if _, err := activeOpens(); err != nil {
+		return Opens{Problem: err.Error()}, nil
+	}
+	var c *conn
+	defer func() {
+		if c != nil {
+			c.close()
+		}
+	}()
+	var counts []count
+	for range batches {
+		n, err := a.batch(ctx, &c)
+		if err != nil {
+			return Opens{}, fmt.Errorf("an exchange while connections are counted: %w", err)
+		}
+		counts = append(counts, n)
+	}
+	return judgeCounts(counts), nil
+}
+
+func judgeCounts(counts []count) Opens {
+	least, noise := counts[0].opened, 0.0
+	for _, n := range counts {
+		least, noise = min(least, n.opened), max(noise, n.noise)
+	}
+	if least >= surely && noise > least/2 {
+		return Opens{Problem: fmt.Sprintf("other programs open as many connections "+
+			"(%.2f per exchange of %.2f)", noise, least)}
+	}
+	return Opens{PerExchange: &least}
+}
+
+// batch makes exchanges, on *c while the server keeps it, and counts.
+func (a *asker) batch(ctx context.Context, c **conn) (count, error) {
+	if *c == nil { // not to be counted, as far as the server lets us
+		if err := a.redial(ctx, c); err != nil {
+			return count{}, err
+		}
+	}
+	before, err := a.othersOpens()
+	if err != nil {
+		return count{}, err
+	}
+	began, done := time.Now(), 0
+	for done == 0 || done < batch && time.Since(began) < maxBatch {
+		if err := a.again(ctx, c); err != nil {
+			return count{}, err
+		}
+		done++
+	}
+	took := time.Since(began)
+	after, err := a.othersOpens()
+	if err != nil {
+		return count{}, err
+	}
+	rest := min(took, maxBatch)
+	if err := sleep(ctx, rest); err != nil {
+		return count{}, outOfTime(err)
+	}
+	later, err := a.othersOpens()
+	noise := float64(later-after) * float64(took) / float64(rest)
+	return count{float64(after-before) / float64(done), noise / float64(done)}, err
+}
+
+// othersOpens is how many connections this machine opened, those of a apart.
+func (a *asker) othersOpens() (int64, error) {
+	n, err := activeOpens()
+	return n - a.tried.Load(), err
+}
+
+// again makes one exchange on *c, or on another if the server closed that one.
+func (a *asker) again(ctx context.Context, c **conn) error {
+	used := *c != nil
+	if !used {
+		if err := a.redial(ctx, c); err != nil {
+			return err
+		}
+	}
+	r, err := a.exchange(ctx, *c, a.request)
+	if used && errors.Is(err, errClosed) {
+		if err = a.redial(ctx, c); err == nil {
+			r, err = a.exchange(ctx, *c, a.request)
+		}
+	}
+	if err != nil || r.closes || r.cut {
+		if *c != nil {
+			(*c).close()
+		}
+		*c = nil
+	}
+	return err
+}
+
+func (a *asker) redial(ctx context.Context, c **conn) (err error) {
+	if *c != nil {
+		(*c).close()
+	}
+	*c, err = a.dial(ctx)
+	return err
+}

@@ -1,0 +1,188 @@
+package fairness
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// A place is where a Question goes.
+type place struct {
+	network, address string
+	secure           bool
+	host             string // whose certificate is asked for
+	authority        string
+	path             string
+	basic            string // value of Authorization
+	shown            string // the URL without credentials
+}
+
+func parse(s string) (place, error) {
+	scheme, rest, found := strings.Cut(s, "://")
+	rest, _, _ = strings.Cut(rest, "#")
+	switch {
+	case found && strings.EqualFold(scheme, "http"):
+		return parseTCP("http", rest, "80")
+	case found && strings.EqualFold(scheme, "https"):
+		return parseTCP("https", rest, "443")
+	case found && strings.EqualFold(scheme, "http+unix"):
+		return parseUnix(rest)
+	}
+	return place{}, errors.New("it does not begin with http://, https:// or http+unix://")
+}
+
+func parseTCP(scheme, rest, usual string) (place, error) {
+	authority, uri := rest, "/"
+	if i := strings.IndexAny(rest, "/?"); i >= 0 {
+		authority, uri = rest[:i], "/"+strings.TrimPrefix(rest[i:], "/")
+	}
+	p := place{network: "tcp", secure: scheme == "https", path: uri}
+	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
+		user, err := url.PathUnescape(authority[:at])
+		if err != nil {
+			return place{}, errors.New("its user name or password has a % that is not %XX")
+		}
+		if !strings.Contains(authority[:at], ":") {
+			user += ":"
+		}
+		p.basic = "Basic " + base64.StdEncoding.EncodeToString([]byte(user))
+		authority = authority[at+1:]
+	}
+	u, err := url.Parse("//" + authority)
+	if err != nil || u.Hostname() == "" {
+		return place{}, fmt.Errorf("%q is not HOST, HOST:PORT or [ADDRESS]:PORT", authority)
+	}
+	p.host, p.authority = u.Hostname(), strings.TrimSuffix(authority, ":"+usual)
+	port := u.Port()
+	if port == "" {
+		port = usual
+	}
+	p.address = net.JoinHostPort(p.host, port)
+	p.shown = scheme + "://" + authority + uri
+	return p, nil
+}
+
+func parseUnix(rest string) (place, error) {
+	socket, uri, _ := strings.Cut(rest, ":/")
+	socket = strings.TrimSuffix(socket, ":")
+	if !strings.HasPrefix(socket, "/") {
+		return place{}, errors.New("write the socket's whole path: http+unix:///path/to.sock:/uri")
+	}
+	return place{network: "unix", address: socket, host: "localhost", authority: "localhost",
+		path: "/" + uri, shown: "http+unix://" + rest}, nil
+}
+
+// check reports what would be no request, or more than one.
+func (q *Question) check() error {
+	var all []error
+	if strings.ContainsFunc(q.Method, blank) {
+		all = append(all, fmt.Errorf("method %q has a space or a control character", q.Method))
+	}
+	if !strings.HasPrefix(q.Path, "/") && q.Path != "*" || strings.ContainsFunc(q.Path, blank) {
+		all = append(all, fmt.Errorf("path %q does not begin with / or has a space", q.Path))
+	}
+	for _, f := range append([]Field{{"User-Agent", q.UserAgent}}, q.Header...) {
+		if f.Name == "" || strings.ContainsFunc(f.Name, blank) ||
+			strings.ContainsAny(f.Value, "\r\n\x00") {
+			all = append(all, fmt.Errorf("header %q: %q cannot be sent", f.Name, f.Value))
+		}
+	}
+	return errors.Join(all...)
+}
+
+func blank(r rune) bool { return r <= ' ' || r == 0x7f }
+
+// request is q as it goes on the wire. It is the order of the load's codec:
+// Host, User-Agent, the user's own, Content-Length, Connection.
+func (q *Question) request(authority string) []byte {
+	version := "HTTP/1.1"
+	if q.HTTP10 {
+		version = "HTTP/1.0"
+	}
+	b := fmt.Appendf(nil, "%s %s %s\r\n", q.Method, q.Path, version)
+	field := func(name, value string) {
+		b = append(append(b, name...), ':')
+		if value != "" {
+			b = append(append(b, ' '), value...)
+		}
+		b = append(b, "\r\n"...)
+	}
+	if !q.has("Host") {
+		field("Host", authority)
+	}
+	if q.UserAgent != "" && !q.has("User-Agent") {
+		field("User-Agent", q.UserAgent)
+	}
+	for _, f := range q.Header {
+		if !q.Close || !strings.EqualFold(f.Name, "Connection") {
+			field(f.Name, f.Value)
+		}
+	}
+	if q.sized() {
+		field("Content-Length", strconv.Itoa(len(q.Body)))
+	}
+	if q.Close {
+		field("Connection", "close")
+	}
+	return append(append(b, "\r\n"...), q.Body...)
+}
+
+func (q *Question) sized() bool {
+	if q.has("Content-Length") || q.has("Transfer-Encoding") {
+		return false
+	}
+	switch q.Method {
+	case "POST", "PUT", "PATCH":
+		return true
+	}
+	return len(q.Body) > 0
+}
+
+func (q *Question) has(name string) bool {
+	for _, f := range q.Header {
+		if strings.EqualFold(f.Name, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// ends reports whether the request itself is its connection's last.
+func (q *Question) ends() bool {
+	keep := false
+	for _, f := range q.Header {
+		if strings.EqualFold(f.Name, "Connection") {
+			if listed(f.Value, "close") {
+				return true
+			}
+			keep = keep || listed(f.Value, "keep-alive")
+		}
+	}
+	return q.Close || q.HTTP10 && !keep
+}
+
+// with is q with one header field of that value.
+func (q Question) with(name, value string) Question {
+	var header []Field
+	for _, f := range q.Header {
+		if !strings.EqualFold(f.Name, name) {
+			header = append(header, f)
+		}
+	}
+	q.Header = append(header, Field{name, value})
+	return q
+}
+
+// listed reports whether value, a list with commas, has item in any case.
+func listed(value, item string) bool {
+	for s := range strings.SplitSeq(value, ",") {
+		if strings.EqualFold(strings.Trim(s, " \t"), item) {
+			return true
+		}
+	}
+	return false
+}

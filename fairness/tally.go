@@ -1,0 +1,154 @@
+package fairness
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A tally compares the responses of one server with the first of them.
+type tally struct {
+	place
+	answer *Answer
+	fields map[string]string // of the first, by lower-case name
+	last   []byte            // the head seen last, which is mostly the next one too
+	sums   [3]int64          // of header, body and wire bytes
+	varies map[string]bool
+	bodies map[[32]byte]bool // neutral ones
+}
+
+// maxBodies bounds how many different bodies are remembered.
+const maxBodies = 64
+
+func newTally(to place) *tally {
+	return &tally{
+		place:  to,
+		answer: &Answer{URL: to.shown, Authority: to.authority},
+		varies: map[string]bool{}, bodies: map[[32]byte]bool{},
+	}
+}
+
+// add counts a response to the load's request.
+func (t *tally) add(r *response) {
+	a := t.answer
+	sizes := [3]int64{int64(len(r.head)), int64(len(r.body)), r.wire}
+	spans := [3]*Span{&a.HeaderBytes, &a.BodyBytes, &a.WireBytes}
+	for i, s := range spans {
+		if t.sums[i] += sizes[i]; a.Exchanges == 0 {
+			*s = Span{sizes[i], sizes[i], 0}
+		}
+		s.Min, s.Max = min(s.Min, sizes[i]), max(s.Max, sizes[i])
+		s.Mean = float64(t.sums[i]) / float64(a.Exchanges+1)
+	}
+	digest := t.digest(r.body)
+	if a.Exchanges++; a.Exchanges == 1 {
+		t.begin(r, digest)
+	} else {
+		t.differ(r, !t.bodies[digest])
+	}
+	if len(t.bodies) < maxBodies {
+		t.bodies[digest] = true
+	}
+	t.last = append(t.last[:0], r.head...)
+}
+
+func (t *tally) begin(r *response, digest [32]byte) {
+	a := t.answer
+	a.Version, a.Status, a.Reason, a.Interim = r.version, r.status, r.reason, r.interim
+	a.Header, a.Framing, a.BodyCut = r.fields, r.framing, r.cut
+	a.Encoding = r.encoding()
+	t.fields = byName(r.fields)
+	sha := sha256.Sum256(r.body)
+	a.BodySHA256 = hex.EncodeToString(sha[:])
+	if digest != sha {
+		a.BodyNeutral = hex.EncodeToString(digest[:])
+	}
+	if start := r.body[:min(len(r.body), 60)]; utf8.Valid(start) {
+		a.BodyStart = string(start)
+	}
+}
+
+// differ notes what of r is not as in the first response.
+func (t *tally) differ(r *response, body bool) {
+	a := t.answer
+	note := func(differs bool, what string) {
+		if differs {
+			t.varies[what] = true
+		}
+	}
+	note(body, "body")
+	note(r.framing != a.Framing, "framing")
+	note(!slices.Equal(r.interim, a.Interim), "interim")
+	if bytes.Equal(r.head, t.last) {
+		return
+	}
+	note(r.version != a.Version, "version")
+	note(r.status != a.Status, "status")
+	note(r.reason != a.Reason, "reason")
+	fields := byName(r.fields)
+	for name, value := range fields {
+		first, has := t.fields[name]
+		note(name != "date" && (!has || first != value), "header "+name)
+	}
+	for name := range t.fields {
+		_, has := fields[name]
+		note(!has, "header "+name)
+	}
+}
+
+// digest is a body's SHA-256, with HOST where it names the server's own address:
+// variants have different ports, and that alone is no difference.
+func (t *tally) digest(body []byte) [32]byte {
+	if !bytes.Contains(body, []byte(t.authority)) {
+		return sha256.Sum256(body)
+	}
+	return sha256.Sum256([]byte(neutral(string(body), t.authority)))
+}
+
+// neutral is s with HOST for an authority that has a port. Without one it may
+// be a name, such as localhost, that is meant.
+func neutral(s, authority string) string {
+	if !strings.Contains(authority, ":") {
+		return s
+	}
+	return strings.ReplaceAll(s, authority, "HOST")
+}
+
+func (t *tally) done() *Answer {
+	t.answer.Varies = slices.Sorted(maps.Keys(t.varies))
+	return t.answer
+}
+
+// byName joins the values of lines with the same name.
+func byName(lines []Line) map[string]string {
+	m := make(map[string]string, len(lines))
+	for _, l := range lines {
+		name := strings.ToLower(l.Name)
+		if before, has := m[name]; has {
+			m[name] = before + ", " + l.Value
+		} else {
+			m[name] = l.Value
+		}
+	}
+	return m
+}
+
+func valueOf(lines []Line, name string) (string, bool) {
+	value, has := byName(lines)[strings.ToLower(name)]
+	return value, has
+}
+
+// encoding is how the body is compressed, whether or not the header says so.
+func (r *response) encoding() string {
+	if e, _ := valueOf(r.fields, "Content-Encoding"); e != "" {
+		return strings.ToLower(e)
+	}
+	if bytes.HasPrefix(r.body, []byte("\x1f\x8b\x08")) {
+		return "gzip, without saying so"
+	}
+	return ""
+}
