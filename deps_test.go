@@ -15,15 +15,24 @@ metric:         / github.com/HdrHistogram/hdrhistogram-go
 stats:          /
 proto:          /
 proto/h1:       proto /
+proto/h2:       proto proto/h1 /
+proto/fcgi:     proto proto/h1 /
 proto/tls:      proto /
 proto/prototest: proto /
-ring:           / golang.org/x/sys
+uring:          / golang.org/x/sys
+ring:           uring /
 load:           metric proto proto/h1 proto/tls ring / golang.org/x/sys
-target:         / golang.org/x/sys
+target:         uring /
 requests:       load proto proto/h1 / golang.org/x/net
-result:         load metric / golang.org/x/sys github.com/HdrHistogram/hdrhistogram-go
-report:         result load /
-cli:            load proto report requests result target / github.com/spf13/pflag golang.org/x/sys golang.org/x/term
+result:         load metric probe profile / golang.org/x/sys github.com/HdrHistogram/hdrhistogram-go
+probe:          / golang.org/x/sys github.com/prometheus/procfs github.com/shirou/gopsutil
+profile:        / github.com/google/pprof
+server:         / golang.org/x/sys
+fairness:       /
+experiment:     / go.yaml.in/yaml
+lab:            experiment fairness load probe profile proto requests result server stats /
+report:         experiment fairness lab load probe profile result stats /
+cli:            experiment fairness lab load probe profile proto report requests result server target / github.com/spf13/pflag golang.org/x/sys golang.org/x/term
 bench:          stats /  golang.org/x/sys
 e2e:            /
 .:              cli /

@@ -1,0 +1,292 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"dyno/experiment"
+	"dyno/fairness"
+	"dyno/lab"
+	"dyno/load"
+	"dyno/report"
+	"dyno/result"
+	"dyno/server"
+)
+
+// labFlags is the command line of dyno lab run.
+type labFlags struct {
+	helpFlag
+	quick  bool
+	output string
+	resume string
+	seed   uint64
+}
+
+func (f *labFlags) groups() []group {
+	return []group{{"Flags", []option{
+		{"quick", "", "", "few rounds and short windows: whether it works, not what it says",
+			on(&f.quick)},
+		{"output", "o", "DIR", "folder for trials and report (one in the store)", word(&f.output)},
+		{"resume", "", "DIR", "go on where an experiment stopped", word(&f.resume)},
+		{"seed", "", "N", "of the order of trials (the file's, else drawn, and stored)",
+			into(&f.seed, parseSeed)},
+		{"help", "h", "", "this", on(&f.help)},
+	}}}
+}
+
+const labNotes = `FILE describes the experiment: dyno lab init writes one to begin with, and
+dyno schema lab prints its JSON Schema. NAME is one that ships with dyno: dyno
+lab list. The folder gets a file for each trial when the trial is over,
+experiment.json with all that they say, and report.md.
+Exit codes: 0 done, 1 the gate found a regression, 2 bad usage or a bad file,
+3 the gate is inconclusive, 4 nothing was measured, 130 interrupted: then
+dyno lab run --resume DIR goes on.
+`
+
+// labRun is dyno lab run.
+func labRun(s streams, args []string) int {
+	var f labFlags
+	p := parse(args, f.groups())
+	if f.help {
+		return s.help("lab run")
+	}
+	e, faults := f.experiment(p)
+	if len(faults) > 0 {
+		return s.refuse("lab run", faults)
+	}
+	if f.seed != 0 {
+		e.Design.Seed = int64(f.seed)
+	}
+	if f.quick {
+		e = experiment.Quick(e)
+	}
+	return s.experiment(e, f)
+}
+
+// experiment finds and reads what is to be run.
+func (f *labFlags) experiment(p parsed) (*experiment.Experiment, []error) {
+	faults := p.faults
+	switch {
+	case f.resume != "" && len(p.words) > 0:
+		faults = append(faults, fmt.Errorf("--resume %s: says already which experiment", f.resume))
+	case f.resume != "" && (f.output != "" || f.quick || f.seed != 0):
+		faults = append(faults, errors.New("--resume: goes on as was begun; give it alone"))
+	case f.resume == "" && len(p.words) != 1:
+		faults = append(faults, fmt.Errorf("one FILE or NAME is wanted; %d given", len(p.words)))
+	}
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	if f.resume == "" {
+		e, err := openExperiment(p.words[0])
+		return e, flatten(err)
+	}
+	old, err := lab.Open(f.resume)
+	if err != nil {
+		return nil, []error{err}
+	}
+	f.output, f.quick = f.resume, old.Quick
+	return old.Experiment, nil
+}
+
+// openExperiment reads a file, or one that ships with dyno.
+func openExperiment(name string) (*experiment.Experiment, error) {
+	info, err := os.Stat(name)
+	if err == nil && !info.IsDir() {
+		return experiment.ReadFile(name)
+	}
+	if strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".yaml") ||
+		strings.HasSuffix(name, ".yml") {
+		return experiment.ReadFile(name)
+	}
+	return experiment.Open(name)
+}
+
+// experiment runs e and reports.
+func (s streams) experiment(e *experiment.Experiment, f labFlags) int {
+	l, stop, err := f.lab(e)
+	if err != nil {
+		return s.refuse("lab run", []error{err})
+	}
+	defer stop()
+	fmt.Fprint(s.err, report.Intent(l.Intent()))
+	ctx, end := untilInterrupted()
+	defer end()
+	progress := labProgress{w: s.err, began: time.Now()}
+	l.Tell = progress.tell
+	record, err := l.Run(ctx)
+	if record == nil {
+		return s.fail(exitUsage, err)
+	}
+	return s.conclude(l, record, err)
+}
+
+// conclude writes the reports, and finds the exit code.
+func (s streams) conclude(l *lab.Lab, r *lab.Record, err error) int {
+	var md bytes.Buffer
+	err = errors.Join(err, report.ExperimentMarkdown(&md, r))
+	err = errors.Join(err, os.WriteFile(filepath.Join(l.Dir, "report.md"), md.Bytes(), 0o644))
+	err = errors.Join(err, report.Experiment(s.out, r, s.style()))
+	fmt.Fprintf(s.out, "\n  stored in %s\n", l.Dir)
+	switch {
+	case r.State == lab.Interrupted:
+		fmt.Fprintf(s.err, "dyno: interrupted; go on with: dyno lab run --resume %s\n", l.Dir)
+		return exitInterrupted
+	case err != nil:
+		return s.fail(exitUsage, err)
+	case !r.Measured():
+		return s.fail(exitUnreachable, errors.New("no trial measured anything"))
+	case r.Gate != nil && r.Gate.Verdict == lab.Undecided:
+		return s.fail(exitUntrusted, fmt.Errorf("gate: inconclusive: %s", r.Gate.Why))
+	case r.Gate != nil && r.Gate.Verdict == lab.Regression:
+		return s.fail(exitMissed, errors.New("gate: a regression"))
+	}
+	return exitOK
+}
+
+// lab is what an experiment is run with.
+func (f *labFlags) lab(e *experiment.Experiment) (l *lab.Lab, stop func(), err error) {
+	dir := f.output
+	if dir == "" {
+		home, err := result.Home()
+		if err != nil {
+			return nil, nil, err
+		}
+		dir = filepath.Join(home, "experiments", e.Name+"-"+time.Now().UTC().Format("20060102-150405"))
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, nil, err
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, nil, fmt.Errorf("finding dyno itself: %w", err)
+	}
+	cpus, err := lab.Split(e.Design.CPUs)
+	if err != nil {
+		return nil, nil, err
+	}
+	stage := &lab.Stage{Here: e.Here, Output: filepath.Join(dir, "output"),
+		Build: filepath.Join(dir, "build"), Dyno: exe, Supervisor: []string{exe, "supervise"}, CPUs: cpus}
+	l = &lab.Lab{Experiment: e, Quick: f.quick, Dir: dir, Resume: f.resume != "", Dyno: exe,
+		Version: load.Version, CPUs: cpus, Load: here, Start: stage.Start, Ask: fairness.Ask}
+	if e.Design.Isolation != experiment.Shared {
+		return l, func() {}, nil
+	}
+	shared := &lab.Shared{Stage: stage}
+	l.Start = shared.Start
+	return l, shared.Close, nil
+}
+
+// here is the generator of this process.
+func here(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+	r, err := load.Run(ctx, p, each)
+	if err != nil {
+		return nil, err
+	}
+	return result.From(r, load.Version)
+}
+
+// supervise is the hidden verb by which dyno starts servers.
+func supervise(s streams, args []string) int {
+	if err := server.Supervise(args); err != nil {
+		return s.fail(exitFault, err)
+	}
+	return exitOK
+}
+
+// labCheck is dyno lab check: every fault of a file, and what it would do.
+func labCheck(s streams, args []string) int {
+	var f helpFlag
+	p := parse(args, f.groups())
+	if f.help {
+		return s.help("lab check")
+	}
+	if len(p.words) == 0 {
+		p.faults = append(p.faults, errors.New("a FILE is wanted, or several"))
+	}
+	if len(p.faults) > 0 {
+		return s.refuse("lab check", p.faults)
+	}
+	code := exitOK
+	for _, name := range p.words {
+		e, err := openExperiment(name)
+		if err != nil {
+			for _, fault := range flatten(err) {
+				fmt.Fprintf(s.err, "dyno: %v\n", fault)
+			}
+			code = exitUsage
+			continue
+		}
+		fmt.Fprint(s.out, report.Intent((&lab.Lab{Experiment: e}).Intent()))
+	}
+	return code
+}
+
+// labInit is dyno lab init: a file to begin with.
+func labInit(s streams, args []string) int {
+	var f helpFlag
+	p := parse(args, f.groups())
+	if f.help {
+		return s.help("lab init")
+	}
+	if faults := append(p.faults, extra(p.words, 1)...); len(faults) > 0 {
+		return s.refuse("lab init", faults)
+	}
+	name := "experiment.yaml"
+	if len(p.words) == 1 {
+		name = p.words[0]
+	}
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if errors.Is(err, fs.ErrExist) {
+		err = fmt.Errorf("%s is there already; give another name", name)
+	}
+	if err == nil {
+		_, err = file.Write(experiment.Starter())
+		err = errors.Join(err, file.Close())
+	}
+	if err != nil {
+		return s.fail(exitUsage, err)
+	}
+	return s.print(fmt.Sprintf("wrote %s; now\n  dyno lab check %s\n  dyno lab run --quick %s\n",
+		name, name, name))
+}
+
+// labList is dyno lab list: what ships with dyno.
+func labList(s streams, args []string) int {
+	var f helpFlag
+	p := parse(args, f.groups())
+	if f.help {
+		return s.help("lab list")
+	}
+	if faults := append(p.faults, extra(p.words, 0)...); len(faults) > 0 {
+		return s.refuse("lab list", faults)
+	}
+	return s.wrote(report.Shipped(s.out, experiment.Shipped()))
+}
+
+// labShow is dyno lab show: the report of an experiment that was run.
+func labShow(s streams, args []string) int {
+	var f helpFlag
+	p := parse(args, f.groups())
+	if f.help {
+		return s.help("lab show")
+	}
+	if len(p.words) != 1 {
+		p.faults = append(p.faults, fmt.Errorf("one folder is wanted; %d given", len(p.words)))
+	}
+	if len(p.faults) > 0 {
+		return s.refuse("lab show", p.faults)
+	}
+	r, err := lab.Open(p.words[0])
+	if err != nil {
+		return s.refuse("lab show", []error{err})
+	}
+	return s.wrote(report.Experiment(s.out, r, s.style()))
+}

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"dyno/lab"
+)
+
+// labProgress tells an experiment's steps, a line each: they are seconds apart.
+type labProgress struct {
+	w     io.Writer
+	began time.Time
+	first int // trials that were done when it began
+	seen  bool
+}
+
+func (p *labProgress) tell(e lab.Event) {
+	switch e.Step {
+	case "build", "check":
+		fmt.Fprintf(p.w, "%s %s\n", e.Step, e.Arm)
+	case "ceiling":
+		fmt.Fprintf(p.w, "the generator's own ceiling at %s\n", e.Level)
+	case "profile":
+		fmt.Fprintf(p.w, "profile %s at %s: %s\n", e.Arm, e.Level, e.Remark)
+	case "trial":
+		if !p.seen {
+			p.seen, p.began, p.first = true, time.Now(), e.Done
+		}
+	case "done":
+		p.done(e)
+	}
+}
+
+func (p *labProgress) done(e lab.Event) {
+	t := e.Trial
+	line := fmt.Sprintf("%*d/%d  round %d  %s at %s: ", len(fmt.Sprint(e.Of)), e.Done, e.Of,
+		e.Round, e.Arm, e.Level)
+	if t.Failure != nil {
+		line += "FAILED: " + t.Failure.Phase + ": " + t.Failure.Reason
+	} else {
+		line += fmt.Sprintf("%.0f req/s", t.Result.Rate.Completed)
+		if len(t.Server) > 0 && t.Server[0].CPU.OK() {
+			line += fmt.Sprintf(", %.1f µs CPU a request", float64(t.Server[0].CPU))
+		}
+		line += ", grade " + string(t.Grade)
+	}
+	if n := e.Done - p.first; e.Of > e.Done && n > 0 {
+		left := time.Since(p.began) / time.Duration(n) * time.Duration(e.Of-e.Done)
+		line += fmt.Sprintf("   (%v left)", left.Round(time.Second))
+	}
+	fmt.Fprintln(p.w, line)
+}

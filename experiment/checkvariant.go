@@ -1,0 +1,167 @@
+package experiment
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+)
+
+// variants checks every definition, and that all can be expanded.
+func (c *checker) variants() {
+	c.wrong(c.given("variants") && len(c.Variants) == 0, "variants",
+		"there is none; what is to be compared?")
+	if n := len(c.Variants); n > maxVariants {
+		c.wrong(true, "variants", "%d are given; %d are possible", n, maxVariants)
+		c.Variants = nil
+	}
+	mentioned, expanded := map[string]bool{}, 0
+	for _, v := range c.Variants {
+		at := join("variants", v.Name)
+		c.wrongKey(!nameOf.MatchString(v.Name), at, "%q is not a name; write %s", v.Name, nameRule)
+		c.definition(at, v.Value)
+		c.templates(at, v)
+		n := 1
+		for factor := range mentionedBy(v.Value) {
+			values, _ := c.Factors.Get(factor)
+			n = min(n*max(1, len(values)), maxVariants+1)
+			mentioned[factor] = true
+		}
+		expanded += n
+	}
+	for _, f := range c.Factors {
+		idle := len(c.Variants) > 0 && !mentioned[f.Name] && factorOf.MatchString(f.Name)
+		c.wrongKey(idle, join("factors", f.Name),
+			"no variant mentions it; write {{%s}} where it belongs", f.Name)
+	}
+	if expanded > maxVariants {
+		c.wrong(true, "variants", "more than %d variants, the factors multiplied", maxVariants)
+		c.Variants = nil // what follows would expand them
+	}
+}
+
+func (c *checker) definition(at string, d Definition) {
+	started := len(d.Processes) > 0
+	c.wrong(c.given(at+".processes") && !started, at+".processes",
+		"the list is empty; leave it out for a server that is already running")
+	for _, key := range []string{"files", "copy", "env", "build", "sysctl"} {
+		c.wrongKey(!started && c.given(join(at, key)), join(at, key),
+			"no process is started that it could be for; give processes, or leave it out")
+	}
+	c.needs(at+".needs", d.Needs)
+	for _, f := range d.Files {
+		c.runFile(join(at+".files", f.Name), f.Name)
+	}
+	copies := map[string]bool{}
+	for i, name := range d.Copy {
+		key := fmt.Sprintf("%s.copy[%d]", at, i)
+		base := path.Base(name)
+		c.wrong(name == "" || base == "." || base == "..", key, "%q is not a file or a folder", name)
+		c.wrong(copies[base], key, "another %s is copied to the same place", base)
+		copies[base] = true
+		c.beside(key, name)
+	}
+	c.environment(at+".env", d.Env)
+	for i, s := range d.Build {
+		key := fmt.Sprintf("%s.build[%d]", at, i)
+		c.command(key, s.Cmd)
+		c.environment(key+".env", s.Env)
+		c.wrong(s.Timeout == 0, key+".timeout", "0 is no time to build in")
+	}
+	c.processes(at, d.Processes)
+	for _, s := range d.Sysctl {
+		c.wrongKey(!sysctlOf.MatchString(s.Name), join(at+".sysctl", s.Name),
+			"only net.* can be set in a private network namespace, as net.core.somaxconn")
+	}
+	if d.Request != nil {
+		c.request(at+".request", *d.Request)
+	}
+}
+
+func (c *checker) processes(at string, all []Process) {
+	names := map[string]bool{}
+	for i, p := range all {
+		key := fmt.Sprintf("%s.processes[%d]", at, i)
+		c.command(key, p.Cmd)
+		c.environment(key+".env", p.Env)
+		c.wrong(c.given(key+".name") && !nameOf.MatchString(p.Name), key+".name",
+			"%q is not a name; write %s", p.Name, nameRule)
+		c.wrong(names[p.Name] && p.Name != "", key,
+			"another process is called %s; give each a name of its own", p.Name)
+		names[p.Name] = true
+		c.wrong(strings.ContainsFunc(p.User, blankOrControl), key+".user", "%q is not a user", p.User)
+		c.wrong(p.Ready != nil && p.Ready.Timeout == 0, key+".ready.timeout",
+			"0 is no time to become ready in")
+	}
+}
+
+// command checks a command given as a list; one given as a text was split.
+func (c *checker) command(at string, cmd Command) {
+	empty := len(cmd) == 0 || cmd[0] == ""
+	c.wrong(empty && c.given(at+".cmd"), at+".cmd", "is empty; a program is wanted, and its arguments")
+}
+
+func (c *checker) environment(at string, env Mapping[Template]) {
+	for _, e := range env {
+		c.wrongKey(!variableOf.MatchString(e.Name), join(at, e.Name),
+			"%q is not the name of an environment variable", e.Name)
+		c.wrong(strings.Contains(string(e.Value), "\x00"), join(at, e.Name), "has a NUL")
+	}
+}
+
+func (c *checker) needs(at string, n Needs) {
+	for i, p := range n.Programs {
+		c.wrong(p == "" || strings.ContainsFunc(p, blankOrControl), fmt.Sprintf("%s.programs[%d]", at, i),
+			"%q is not a program; arguments do not belong here", p)
+	}
+	for i, f := range n.Files {
+		c.wrong(f == "", fmt.Sprintf("%s.files[%d]", at, i), "is empty")
+	}
+	for i, e := range n.Env {
+		c.wrong(!variableOf.MatchString(e), fmt.Sprintf("%s.env[%d]", at, i),
+			"%q is not the name of an environment variable", e)
+	}
+}
+
+// runFile checks the name of a file of the run directory.
+func (c *checker) runFile(at, name string) {
+	c.wrongKey(name == "" || path.Clean(name) != name || path.IsAbs(name) || name == "." ||
+		name == ".." || strings.HasPrefix(name, "../") || strings.ContainsAny(name, "\\:\x00"), at,
+		"%q is not a file of the run directory; write a name, or folder/name", name)
+}
+
+// addresses checks the URLs of a definition.
+func (c *checker) addresses(at string, d Definition, trial *renderer) {
+	check := func(path string, t Template) {
+		all, _ := mentions(string(t))
+		fromOutside := slices.ContainsFunc(all, func(m mention) bool { return m.verb == "env" })
+		if s := trial.text(t); c.given(path) && !c.faulty(path) && !fromOutside {
+			c.address(path, s)
+		}
+	}
+	check(at+".url", d.URL)
+	check(at+".pprof", d.PProf)
+	for i, p := range d.Processes {
+		if p.Ready != nil && !strings.HasPrefix(string(p.Ready.HTTP), "/") {
+			check(fmt.Sprintf("%s.processes[%d].ready.http", at, i), p.Ready.HTTP)
+		}
+	}
+}
+
+// address checks a URL that requests are sent to.
+func (c *checker) address(at, s string) {
+	if rest, is := strings.CutPrefix(s, "http+unix://"); is {
+		socket, uri, _ := strings.Cut(rest, ":")
+		c.wrong(!path.IsAbs(socket) || !strings.HasPrefix(uri, "/"), at,
+			"%q is not a URL; write http+unix:///PATH/OF/SOCKET:/PATH", s)
+		return
+	}
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		c.wrong(true, at, "%q is not a URL that dyno can load; "+
+			"write http://HOST:PORT/PATH, https:// or http+unix://", s)
+		return
+	}
+	c.wrong(u.Fragment != "", at, "a server never sees #%s; leave it out", u.Fragment)
+}

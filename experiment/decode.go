@@ -1,0 +1,231 @@
+package experiment
+
+import (
+	"encoding"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// maxNodes are those of a file after its aliases are followed. It keeps a few
+// lines of aliases of aliases from becoming millions of values.
+const maxNodes = 100_000
+
+// A decoder sets values from nodes, and notes where each was.
+type decoder struct {
+	source source
+	faults Faults
+	values map[string]*yaml.Node // by path, as design.rounds or levels[1].name
+	keys   map[string]*yaml.Node
+
+	undecoded map[string]bool // paths of values that are not what they should be
+	nodes     int
+}
+
+func newDecoder(s source) *decoder {
+	return &decoder{source: s, values: map[string]*yaml.Node{}, keys: map[string]*yaml.Node{},
+		undecoded: map[string]bool{}}
+}
+
+// experiment decodes the whole file. The version is looked at first: of another
+// one, unknown keys would mean nothing.
+func (d *decoder) experiment(root *yaml.Node, e *Experiment) {
+	if root.Kind != yaml.MappingNode {
+		d.fault(root, "%s is given; an experiment is a mapping that begins with version: %d",
+			kindOf(root), Version)
+		return
+	}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		key, value := root.Content[i], root.Content[i+1]
+		if key.Value == "version" && value.Kind == yaml.ScalarNode &&
+			value.Value != strconv.Itoa(Version) {
+			d.fault(value, "version: %q is not a version that this dyno reads; it reads %d",
+				value.Value, Version)
+			return
+		}
+	}
+	d.value(root, "", reflect.ValueOf(e).Elem(), "")
+}
+
+// value sets v from n. path is n's, tag that of the field it is in.
+func (d *decoder) value(n *yaml.Node, path string, v reflect.Value, tag reflect.StructTag) {
+	if d.spent(n) {
+		return
+	}
+	d.values[path] = n
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if v.Kind() == reflect.Pointer {
+		v.Set(reflect.New(v.Type().Elem()))
+		v = v.Elem()
+	}
+	if v, is := v.Addr().Interface().(interface{ setDefaults() }); is {
+		v.setDefaults()
+	}
+	d.set(n, path, v, tag)
+}
+
+// set is value of a node that is no alias, and of what is no pointer.
+func (d *decoder) set(n *yaml.Node, path string, v reflect.Value, tag reflect.StructTag) {
+	text, isText := v.Addr().Interface().(encoding.TextUnmarshaler)
+	growing, isMapping := v.Addr().Interface().(growing)
+	switch {
+	case !knownTag(n):
+		d.refuse(n, path, "the tag %s is not known here; leave it out", n.Tag)
+	case n.ShortTag() == "!!null":
+		d.refuse(n, path, "nothing is given; give a value, or leave the key out")
+	case isText && n.Kind == yaml.ScalarNode:
+		if err := text.UnmarshalText([]byte(n.Value)); err != nil {
+			d.refuse(n, path, "%v", err)
+			return
+		}
+		d.within(n, path, v, tag)
+	case isMapping && n.Kind == yaml.MappingNode:
+		d.mapping(n, path, growing)
+	case v.Kind() == reflect.Struct && n.Kind == yaml.MappingNode && keyed(v.Type()):
+		d.structure(n, path, v)
+	case v.Kind() == reflect.Slice && n.Kind == yaml.SequenceNode && !isMapping:
+		d.sequence(n, path, v, tag)
+	case n.Kind == yaml.ScalarNode && !isText && d.scalar(n, path, v):
+		d.within(n, path, v, tag)
+	default:
+		d.refuse(n, path, "%s is given; %s is wanted%s", kindOf(n), wanted(v), quotesHint(n))
+	}
+}
+
+// spent counts n, and reports whether it is one too many.
+func (d *decoder) spent(n *yaml.Node) bool {
+	if d.nodes++; d.nodes == maxNodes+1 {
+		d.fault(n, "more than %d values; aliases stand for too much", maxNodes)
+	}
+	return d.nodes > maxNodes
+}
+
+// structure sets the fields of v, by their tags.
+func (d *decoder) structure(n *yaml.Node, path string, v reflect.Value) {
+	fields, allowed, required := keysOf(v.Type())
+	given := map[string]bool{}
+	d.entries(n, path, func(key, value *yaml.Node) {
+		field, known := fields[key.Value]
+		if !known {
+			d.fault(key, "%s%q is not a key%s", said(path), key.Value,
+				d.meant(path, key.Value, allowed))
+			return
+		}
+		given[key.Value] = true
+		at := join(path, key.Value)
+		d.keys[at] = key
+		d.value(value, at, v.FieldByIndex(field.Index), field.Tag)
+	})
+	for _, key := range required {
+		if !given[key] {
+			d.fault(n, "%s%s is missing", said(path), key)
+		}
+	}
+}
+
+// mapping adds each entry of n to m.
+func (d *decoder) mapping(n *yaml.Node, path string, m growing) {
+	d.entries(n, path, func(key, value *yaml.Node) {
+		at := join(path, key.Value)
+		d.keys[at] = key
+		d.value(value, at, reflect.ValueOf(m.add(key.Value)).Elem(), "")
+	})
+}
+
+// sequence sets v to the elements of n.
+func (d *decoder) sequence(n *yaml.Node, path string, v reflect.Value, tag reflect.StructTag) {
+	v.Set(reflect.MakeSlice(v.Type(), 0, len(n.Content)))
+	for i, element := range n.Content {
+		if d.nodes > maxNodes {
+			return
+		}
+		v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem())))
+		d.value(element, fmt.Sprintf("%s[%d]", path, i), v.Index(i), tag)
+	}
+}
+
+// scalar sets v of a basic kind, and reports whether it could.
+func (d *decoder) scalar(n *yaml.Node, path string, v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(n.Value)
+	case reflect.Bool:
+		v.SetBool(n.Value == "true")
+		return n.ShortTag() == "!!bool" && (n.Value == "true" || n.Value == "false")
+	case reflect.Int, reflect.Int64:
+		i, err := strconv.ParseInt(n.Value, 10, 64)
+		v.SetInt(i)
+		return err == nil
+	case reflect.Float64:
+		f, ok := plainNumber(n.Value)
+		v.SetFloat(f)
+		return ok
+	default:
+		return false
+	}
+	return true
+}
+
+// within checks v against the limits in its field's tag.
+func (d *decoder) within(n *yaml.Node, path string, v reflect.Value, tag reflect.StructTag) {
+	if one := tag.Get("one"); one != "" {
+		allowed := strings.Split(one, ",")
+		if !slices.Contains(allowed, n.Value) {
+			d.refuse(n, path, "%q is not possible%s", n.Value, orAllowed(n.Value, allowed))
+		}
+	}
+	if limits := tag.Get("range"); limits != "" {
+		low, high, _ := strings.Cut(limits, ",")
+		least, _ := strconv.ParseInt(low, 10, 64)
+		most, _ := strconv.ParseInt(high, 10, 64)
+		if i := v.Int(); i < least || i > most {
+			d.refuse(n, path, "%s is not within %d to %d", n.Value, least, most)
+		}
+	}
+}
+
+// refuse notes that the value of path, n, is not what it should be.
+func (d *decoder) refuse(n *yaml.Node, path, format string, args ...any) {
+	d.undecoded[path] = true
+	d.fault(n, "%s%s", said(path), fmt.Sprintf(format, args...))
+}
+
+// fault notes something wrong at n.
+func (d *decoder) fault(n *yaml.Node, format string, args ...any) {
+	d.faultAt(place{n.Line, n.Column}, format, args...)
+}
+
+func (d *decoder) faultAt(p place, format string, args ...any) {
+	if len(d.faults) >= maxLooked {
+		return
+	}
+	message := fmt.Sprintf(format, args...)
+	if len(message) > maxMessage {
+		message = strings.ToValidUTF8(message[:maxMessage], "") + "..."
+	}
+	d.faults = append(d.faults, Fault{d.source.file, p.line, p.column, message})
+}
+
+// at is the node of a path, or of the nearest thing around it that is there.
+func (d *decoder) at(path string) *yaml.Node {
+	for {
+		if n := d.values[path]; n != nil || path == "" {
+			return n
+		}
+		path = path[:max(0, strings.LastIndexAny(path, ".["))]
+	}
+}
+
+// key is the key of a path, or the nearest thing around it.
+func (d *decoder) key(path string) *yaml.Node {
+	if n := d.keys[path]; n != nil {
+		return n
+	}
+	return d.at(path)
+}

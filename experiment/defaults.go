@@ -1,0 +1,119 @@
+package experiment
+
+import (
+	"path"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// What a file does not say. setDefaults of a type comes before the file's own
+// values are decoded over it; derive, after, fills in what depends on others.
+
+func (e *Experiment) setDefaults() {
+	e.Design.setDefaults()
+	e.Fairness.setDefaults()
+}
+
+func (d *Design) setDefaults() {
+	*d = Design{
+		Order: Interleaved, Rounds: 10, AA: true, Isolation: PerProcess,
+		Measure: Duration(10 * time.Second), Cooldown: Duration(time.Second),
+		Margin: 0.02, Metrics: []Metric{"throughput", "cpu", "p50", "p99"},
+	}
+	d.Warmup.setDefaults()
+	d.Clients.setDefaults()
+}
+
+func (w *Warmup) setDefaults() {
+	*w = Warmup{Min: Duration(3 * time.Second), Max: Duration(30 * time.Second), CoV: 0.02}
+}
+
+func (c *Clients) setDefaults() { *c = Clients{Count: 1, Isolate: NoNamespace} }
+
+func (l *Level) setDefaults() {
+	*l = Level{Connections: 50, HTTP: HTTPAuto, Pipeline: 1, Timeout: Duration(10 * time.Second)}
+}
+
+func (f *Fairness) setDefaults() { *f = Fairness{Mode: Strict, Allow: []string{"server", "date"}} }
+
+func (g *Gate) setDefaults() {
+	*g = Gate{Metrics: []Metric{"cpu", "p99"}, Margin: 0.03, Confirm: true}
+}
+
+func (p *Profile) setDefaults() {
+	*p = Profile{CPU: Duration(10 * time.Second), Kinds: []string{CPU}, Perf: PerfAuto}
+}
+
+func (s *Step) setDefaults() { *s = Step{Dir: ".", Timeout: Duration(5 * time.Minute)} }
+
+func (p *Process) setDefaults() {
+	*p = Process{Dir: "."}
+	p.Stop.setDefaults()
+}
+
+func (r *Ready) setDefaults() { *r = Ready{Timeout: Duration(30 * time.Second)} }
+
+func (s *Stop) setDefaults() { *s = Stop{Signal: "TERM", Grace: Duration(2 * time.Second)} }
+
+// derive fills in what depends on the rest of the file.
+func (e *Experiment) derive() {
+	if len(e.Workload.Expect.Status) == 0 {
+		e.Workload.Expect.Status = Statuses{{200, 299}}
+	}
+	if e.Levels == nil {
+		e.Levels = make([]Level, 1)
+		e.Levels[0].setDefaults()
+	}
+	for i := range e.Levels {
+		e.Levels[i].derive()
+	}
+	if e.Design.Baseline == "" && len(e.Variants) > 0 {
+		e.Design.Baseline = e.Variants[0].Name
+	}
+	if e.Fairness.Reference == "" {
+		e.Fairness.Reference = e.Design.Baseline
+	}
+	if e.Gate != nil && e.Gate.Baseline == "" {
+		e.Gate.Baseline = e.Design.Baseline
+	}
+	if d := &e.Design; d.Precision > 0 && d.MaxRounds == 0 {
+		d.MaxRounds = max(30, d.Rounds)
+	}
+	for i := range e.Variants {
+		for j := range e.Variants[i].Value.Processes {
+			e.Variants[i].Value.Processes[j].derive()
+		}
+	}
+}
+
+func (l *Level) derive() {
+	switch {
+	case l.Name != "":
+	case l.Open():
+		l.Name = "r" + strconv.FormatFloat(float64(l.Rate), 'f', -1, 64)
+	default:
+		l.Name = "c" + strconv.FormatInt(int64(l.Connections), 10)
+	}
+	if l.Open() && l.Arrival == "" {
+		l.Arrival = "constant"
+	}
+}
+
+// derive names the process after its program.
+func (p *Process) derive() {
+	if p.Name != "" || len(p.Cmd) == 0 {
+		return
+	}
+	program := string(p.Cmd[0])
+	if verbs, wrong := mentions(program); len(wrong) == 0 && len(verbs) == 1 {
+		if program == "{{"+verbs[0].verb+"}}" {
+			program = verbs[0].verb // as {{dyno}}
+		} else if verbs[0].verb == "env" && len(verbs[0].args) == 2 {
+			program = verbs[0].args[1]
+		}
+	}
+	if p.Name = strings.TrimSuffix(path.Base(program), ".exe"); !nameOf.MatchString(p.Name) {
+		p.Name = "server"
+	}
+}

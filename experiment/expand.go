@@ -1,0 +1,149 @@
+package experiment
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// A Variant is one server configuration: a Definition with a value for each
+// factor that its templates mention.
+type Variant struct {
+	Name    string    // unique, as "go gomaxprocs=8"
+	Of      string    // the name in the file, as "go"
+	Factors []Setting // in the file's order
+	Definition
+
+	here     string
+	workload *Workload
+	declared []string // all factors, mentioned or not
+}
+
+// A Setting is a factor and its value.
+type Setting struct{ Factor, Value string }
+
+// Expand is every variant of e, in the file's order, the last factor varying
+// fastest. A factor multiplies only those definitions whose templates mention it.
+func Expand(e *Experiment) []Variant {
+	var all []Variant
+	for _, d := range e.Variants {
+		all = append(all, expandOne(e, d)...)
+	}
+	return all
+}
+
+func expandOne(e *Experiment, d Entry[Definition]) []Variant {
+	mentioned := mentionedBy(d.Value)
+	all := []Variant{{Name: d.Name, Of: d.Name, Definition: d.Value, here: e.Here,
+		workload: &e.Workload, declared: e.Factors.Names()}}
+	for _, f := range e.Factors {
+		if !mentioned[f.Name] || len(f.Value) == 0 {
+			continue
+		}
+		var more []Variant
+		for _, v := range all {
+			for _, value := range f.Value {
+				w := v
+				w.Name = fmt.Sprintf("%s %s=%s", v.Name, f.Name, value)
+				w.Factors = append(slices.Clip(v.Factors), Setting{f.Name, value})
+				more = append(more, w)
+			}
+		}
+		all = more
+	}
+	return all
+}
+
+// mentionedBy are the words that the templates of d mention, factors among them.
+func mentionedBy(d Definition) map[string]bool {
+	words := map[string]bool{}
+	eachTemplate(reflect.ValueOf(d), "", func(_ string, t Template) {
+		found, _ := mentions(string(t)) // Read complains of those that are wrong
+		for _, m := range found {
+			words[m.verb] = true
+		}
+	})
+	return words
+}
+
+// value is v's of a factor.
+func (v Variant) value(factor string) (string, bool) {
+	for _, s := range v.Factors {
+		if s.Factor == factor {
+			return s.Value, true
+		}
+	}
+	return "", false
+}
+
+// Asked is the request that v is sent: its own, or the workload's.
+func (v Variant) Asked() Request {
+	if v.Request != nil {
+		return *v.Request
+	}
+	return v.workload.Request
+}
+
+// Expected is what v's answers must be: its own expectation, or the workload's,
+// which also has the statuses that its own does not say.
+func (v Variant) Expected() Expect {
+	if v.Expect == nil {
+		return v.workload.Expect
+	}
+	x := *v.Expect
+	if len(x.Status) == 0 {
+		x.Status = v.workload.Expect.Status
+	}
+	return x
+}
+
+// Baseline is what v is compared with: of those in among that name calls, by the
+// name in the file or by the whole one, the first that has the same value of
+// every factor that both have. There is none if that is not in among.
+func Baseline(name string, v Variant, among []Variant) (Variant, bool) {
+	for _, b := range among {
+		if b.Name == name || b.Of == name && b.agrees(v) {
+			return b, true
+		}
+	}
+	return Variant{}, false
+}
+
+// agrees reports whether no factor has different values in a and b.
+func (v Variant) agrees(w Variant) bool {
+	for _, s := range v.Factors {
+		if value, has := w.value(s.Factor); has && value != s.Value {
+			return false
+		}
+	}
+	return true
+}
+
+var templates = reflect.TypeFor[Template]()
+
+// eachTemplate calls do with every template in v and its path.
+func eachTemplate(v reflect.Value, at string, do func(path string, t Template)) {
+	switch kind := v.Kind(); {
+	case v.Type() == templates:
+		do(at, Template(v.String()))
+	case kind == reflect.Pointer && !v.IsNil():
+		eachTemplate(v.Elem(), at, do)
+	case isMapping(v.Type()):
+		for i := range v.Len() {
+			e := v.Index(i)
+			eachTemplate(e.FieldByName("Value"), join(at, e.FieldByName("Name").String()), do)
+		}
+	case kind == reflect.Slice:
+		for i := range v.Len() {
+			eachTemplate(v.Index(i), fmt.Sprintf("%s[%d]", at, i), do)
+		}
+	case kind == reflect.Struct:
+		for f, field := range v.Fields() {
+			key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if key != "" && key != "-" {
+				eachTemplate(field, join(at, key), do)
+			}
+		}
+	}
+}

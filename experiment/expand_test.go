@@ -1,0 +1,176 @@
+package experiment
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// values are those of a trial whose ports count up from 1001.
+func values(dir string) Values {
+	port := 1000
+	return Values{Dir: dir, Build: "/build", Here: "/my experiment", Dyno: "/usr/bin/dyno", CPUs: 2,
+		Connections: 100,
+		Port:        func(string) (int, error) { port++; return port, nil },
+		Socket:      func(name string) (string, error) { return "/s/" + name + ".sock", nil }}
+}
+
+func everything(t *testing.T) *Experiment {
+	t.Helper()
+	text, err := os.ReadFile("testdata/good/everything.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mustRead(t, string(text))
+}
+
+func TestExpand(t *testing.T) {
+	var names []string
+	variants := Expand(everything(t))
+	for _, v := range variants {
+		names = append(names, v.Name)
+	}
+	want := []string{"running",
+		"app gomaxprocs=1 dump=true", "app gomaxprocs=1 dump=false",
+		"app gomaxprocs=8 dump=true", "app gomaxprocs=8 dump=false",
+		"again gomaxprocs=1 dump=true unix=0.5", "again gomaxprocs=1 dump=false unix=0.5",
+		"again gomaxprocs=8 dump=true unix=0.5", "again gomaxprocs=8 dump=false unix=0.5"}
+	if !slices.Equal(names, want) {
+		t.Errorf("%q", names)
+	}
+	for _, x := range []struct{ baseline, of, want string }{
+		{"app", "again gomaxprocs=8 dump=false unix=0.5", "app gomaxprocs=8 dump=false"},
+		{"app", "running", "app gomaxprocs=1 dump=true"},
+		{"app", "app gomaxprocs=8 dump=true", "app gomaxprocs=8 dump=true"},
+		{"app gomaxprocs=1 dump=true", "app gomaxprocs=8 dump=true", "app gomaxprocs=1 dump=true"},
+	} {
+		v := variants[slices.Index(names, x.of)]
+		if b, found := Baseline(x.baseline, v, variants); !found || b.Name != x.want {
+			t.Errorf("baseline %s of %s: %s", x.baseline, x.of, b.Name)
+		}
+	}
+	if b, found := Baseline("running", variants[1], variants[1:]); found {
+		t.Errorf("a baseline that is not available: %s", b.Name)
+	}
+}
+
+func TestRender(t *testing.T) {
+	e := everything(t)
+	dir := t.TempDir()
+	i, err := Render(Expand(e)[4], values(dir)) // app gomaxprocs=8 dump=false
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("NGINX_BIN", "")
+	path := func(elements ...string) string { return filepath.Join(append([]string{dir}, elements...)...) }
+	want := &Instance{
+		URL: "http://127.0.0.1:1001/", PProf: "http://127.0.0.1:1002/debug/pprof",
+		Processes: []Running{
+			{Name: "app", User: "nobody", NoFile: 200_000, Signal: "QUIT", Grace: time.Second,
+				Job: Job{Args: []string{"/build/app", "-dump=false", "-debug", "127.0.0.1:1002", "8"},
+					Env: []string{"GOMAXPROCS=2", "EMPTY=", "SOCKET=/s/app.sock"}, Dir: dir},
+				Ready: &Probe{"http://127.0.0.1:1002/healthz", Statuses{{204, 204}}, 5 * time.Second}},
+			{Name: "nginx", Signal: "TERM", Grace: 2 * time.Second,
+				Job: Job{Args: []string{"nginx", "-c", path("conf", "app.conf"), "-g", "worker_connections 100;"},
+					Env: []string{"GOMAXPROCS=8", "EMPTY="}, Dir: filepath.FromSlash("/my experiment")},
+				Ready: &Probe{"http://127.0.0.1:1001/orders?n=1", Statuses{{200, 299}}, 30 * time.Second}},
+		},
+		Files: []File{{path("conf", "app.conf"), "listen 1001\nworkers 2\n"}, {path("empty"), ""}},
+		Copy:  []File{{path("www"), filepath.FromSlash("/my experiment/www")}},
+		Sysctl: Mapping[string]{{"net.core.somaxconn", "4096"},
+			{"net.ipv4.ip_local_port_range", "1024 65535"}},
+	}
+	if !reflect.DeepEqual(i, want) {
+		t.Errorf("got\n%+v\nwant\n%+v", i, want)
+	}
+	steps, err := RenderBuild(Expand(e)[4], values(dir))
+	if err != nil || len(steps) != 1 || steps[0].Timeout != 10*time.Minute ||
+		steps[0].Args[3] != "/build/app" || steps[0].Dir != filepath.FromSlash("/my experiment/src") ||
+		!slices.Equal(steps[0].Env, []string{"GOMAXPROCS=8", "EMPTY=", "CGO_ENABLED=0"}) {
+		t.Errorf("%+v, %v", steps, err)
+	}
+	x := values(dir)
+	x.Port = func(string) (int, error) { return 0, os.ErrClosed }
+	if _, err := Render(Expand(e)[4], x); err == nil || !strings.Contains(err.Error(), "already closed") {
+		t.Errorf("without ports: %v", err)
+	}
+}
+
+func TestAddress(t *testing.T) {
+	for _, x := range []struct{ url, path, want string }{
+		{"http://127.0.0.1:80/a?b=c", "", "http://127.0.0.1:80/a?b=c"},
+		{"http://127.0.0.1:80/a?b=c", "/x?y", "http://127.0.0.1:80/x?y"},
+		{"https://host", "/x", "https://host/x"},
+		{"http+unix:///run/a.sock:/b", "/x", "http+unix:///run/a.sock:/x"},
+	} {
+		if got, err := Address(x.url, x.path); got != x.want || err != nil {
+			t.Errorf("%s with %s: %s, %v", x.url, x.path, got, err)
+		}
+	}
+}
+
+func TestSplit(t *testing.T) {
+	for s, want := range map[string][]string{
+		``:                             nil,
+		`  `:                           nil,
+		"a  b\tc\nd":                   {"a", "b", "c", "d"},
+		`a 'b c' "d e"f`:               {"a", "b c", "d ef"},
+		`'' ""`:                        {"", ""},
+		`a\ b \"c \\ 'd\e' "\$\"\n"`:   {"a b", `"c`, `\`, `d\e`, `$"\n`},
+		"a \\\n b":                     {"a", "b"},
+		`$HOME *.go; x|y`:              {"$HOME", "*.go;", "x|y"},
+		`{{port "a b"}} x{{ dir }}/y`:  {`{{port "a b"}}`, `x{{ dir }}/y`},
+		`"{{file "n"}} 1" '{{dir}} 2'`: {`{{file "n"}} 1`, `{{dir}} 2`},
+		`{{"}}"}}`:                     {`{{"}}"}}`},
+	} {
+		if got, err := split(s); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q: %q, %v; want %q", s, got, err, want)
+		}
+	}
+	for _, s := range []string{`'a`, `"a`, `a\`, `{{a`, `"{{a"`} {
+		if got, err := split(s); err == nil {
+			t.Errorf("%q: %q, without an error", s, got)
+		}
+	}
+}
+
+// What the lab is told in words.
+func TestMissing(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PATH", dir)
+	t.Setenv("TENGINE_BIN", "")
+	variant := func(text string) Variant {
+		e := mustRead(t, "version: 1\nname: x\nvariants:\n  a:\n    url: http://127.0.0.1:1/\n    "+text)
+		e.Here = dir
+		return Expand(e)[0]
+	}
+	for text, want := range map[string]string{
+		"processes: [{cmd: nginx -g x}]":                                  "nginx is not on the PATH (Debian: apt install nginx-light)",
+		"needs: {programs: [nginx], packages: nginx-light (Debian)}":      "nginx is not on the PATH; install nginx-light (Debian)",
+		"needs: {env: [TENGINE_BIN]}":                                     "the environment variable TENGINE_BIN is not set",
+		"needs: {files: [site.conf]}":                                     "site.conf cannot be read: no such file or directory",
+		"processes: [{cmd: '{{env \"TENGINE_BIN\" \"tengine\"}} -x'}]":    "tengine is not on the PATH",
+		"processes: [{cmd: '{{dyno}} target'}]":                           "",
+		"processes: [{cmd: ./server}]":                                    "",
+		"build: [{cmd: go build}]\n    processes: [{cmd: '{{build}}/x'}]": "go is not on the PATH (Debian: apt install golang-go)",
+	} {
+		if got := strings.Join(Missing(variant(text)), "\n"); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+	nginx := filepath.Join(dir, "nginx")
+	if err := os.WriteFile(nginx, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if got := Missing(variant("processes: [{cmd: nginx}]")); len(got) != 0 {
+		t.Errorf("nginx is there, and yet: %q", got)
+	}
+	root := Missing(variant("needs: {root: true}"))
+	if is := os.Geteuid() == 0; is != (len(root) == 0) {
+		t.Errorf("root: %v, missing: %q", is, root)
+	}
+}

@@ -1,0 +1,215 @@
+// Package experiment reads the file that describes an experiment, format
+// dyno.lab/1: which servers are compared, under which loads, in which design.
+//
+// The types are the file: their json tags are its keys, other tags its limits,
+// and one decoder walks both together. It reports every fault at once, each
+// where it is, because a file is written by hand and its experiment takes
+// hours: whatever can be known to fail is known before anything starts.
+// schema.json says the same to editors, and a test holds the two together.
+//
+// What differs from trial to trial (ports, sockets, directories) is written as
+// templates. Expand makes the variants, Render the concrete processes of one
+// trial. Nothing here starts a process or opens a connection.
+package experiment
+
+// Version is the one version of the format that is read, that of dyno.lab/1.
+const Version = 1
+
+// An Experiment is one experiment file, complete with its defaults. Its JSON is
+// an experiment file again, of the same meaning.
+type Experiment struct {
+	Version     int                 `json:"version" required:"true"`
+	Name        string              `json:"name" required:"true"`
+	Description string              `json:"description,omitempty"`
+	Published   *Published          `json:"published,omitempty"`
+	Design      Design              `json:"design"`
+	Workload    Workload            `json:"workload"`
+	Levels      []Level             `json:"levels"`
+	Factors     Mapping[[]string]   `json:"factors,omitempty"`
+	Variants    Mapping[Definition] `json:"variants" required:"true"`
+	Fairness    Fairness            `json:"fairness"`
+	Objectives  []Objective         `json:"objectives,omitempty"`
+	Gate        *Gate               `json:"gate,omitempty"`
+	Profile     *Profile            `json:"profile,omitempty"` // nil: no profile is taken
+
+	File   string `json:"-"` // the name it was read by
+	Here   string `json:"-"` // absolute path of the file's folder; "" when it ships inside dyno
+	Source []byte `json:"-"` // the file, byte for byte
+}
+
+// Published is what others measured, to be set beside what we measure.
+type Published struct {
+	Source  string   `json:"source" required:"true"`
+	Note    string   `json:"note,omitempty"`
+	Figures []Figure `json:"figures,omitempty"`
+}
+
+// A Figure is one published number, or the failure published in its place.
+type Figure struct {
+	Variant string   `json:"variant" required:"true"` // as in the file, or expanded
+	Level   string   `json:"level,omitempty"`         // "": none of ours
+	Metric  string   `json:"metric" required:"true"`  // a Metric, or share:FUNCTION of a profile
+	Value   *float64 `json:"value,omitempty"`         // in Unit
+	Unit    string   `json:"unit,omitempty"`
+	Failed  string   `json:"failed,omitempty"` // how, when there is no Value
+}
+
+// The orders of trials.
+const (
+	Interleaved = "interleaved-random" // each round is all cells, shuffled
+	ABBA        = "abba"               // forwards and backwards in turn
+	Sequential  = "sequential"         // each cell's trials together: drift looks like a difference
+)
+
+// The kinds of isolation of trials.
+const (
+	PerProcess = "process" // fresh server processes for each trial
+	Shared     = "none"    // a server stays up over the rounds
+)
+
+// A Design decides which trials are run, and when there are enough.
+type Design struct {
+	Order     string `json:"order" one:"interleaved-random,abba,sequential"`
+	Rounds    int    `json:"rounds" range:"1,1000"`
+	MaxRounds int    `json:"max_rounds,omitempty" range:"1,1000"` // with Precision only
+
+	// Precision is the half width of every primary ratio's interval at which
+	// there are enough rounds; 0: Rounds and no more.
+	Precision Share    `json:"precision,omitzero"`
+	Budget    Duration `json:"budget,omitzero"` // no round begins after it; 0: any time
+
+	// Seed decides all that is random; 0: the lab draws one.
+	Seed int64 `json:"seed,omitempty" range:"1,9007199254740991"`
+
+	Baseline  string   `json:"baseline"` // what others are compared with
+	AA        bool     `json:"aa"`       // the baseline a second time
+	Isolation string   `json:"isolation" one:"process,none"`
+	Warmup    Warmup   `json:"warmup"`
+	Measure   Duration `json:"measure"`
+	Cooldown  Duration `json:"cooldown"`
+	Margin    Share    `json:"margin"` // a smaller difference does not matter in practice
+	Metrics   []Metric `json:"metrics"`
+	CPUs      CPUs     `json:"cpus,omitzero"` // zero: split by the lab
+	Clients   Clients  `json:"clients"`
+}
+
+// Warmup is loaded and not counted: from Min until throughput is steady, and
+// no longer than Max.
+type Warmup struct {
+	Min Duration `json:"min"`
+	Max Duration `json:"max"`
+	CoV Share    `json:"cov"` // coefficient of variation of the last seconds, when steady
+}
+
+// CPUs are the processors of generator and server; none: the lab decides.
+type CPUs struct {
+	Generator CPUList `json:"generator,omitempty"`
+	Server    CPUList `json:"server,omitempty"`
+}
+
+// The isolations of clients.
+const (
+	NoNamespace = "none"
+	NetNS       = "netns" // each has a network namespace, so an address and ports, of its own
+)
+
+// Clients are how many generators load the server at once; a level is shared
+// out among them.
+type Clients struct {
+	Count   int    `json:"count" range:"1,64"`
+	Isolate string `json:"isolate" one:"none,netns"`
+}
+
+// A Workload is what is asked for: Request, or what one of the files lists.
+type Workload struct {
+	Request      Request `json:"request,omitzero"`
+	RequestsFile string  `json:"requests_file,omitempty"` // JSON lines, beside the experiment file
+	URLs         string  `json:"urls,omitempty"`          // a file of one path or URL a line
+	Expect       Expect  `json:"expect"`
+}
+
+// A Request is the one that is sent again and again.
+type Request struct {
+	Method   string          `json:"method,omitempty"` // "": GET
+	Path     string          `json:"path,omitempty"`   // with query; "": that of the variant's url
+	Headers  Mapping[string] `json:"headers,omitempty"`
+	Body     string          `json:"body,omitempty"`
+	BodyFile string          `json:"body_file,omitempty"` // beside the experiment file
+}
+
+// Expect is what a right answer is; any other is an error.
+type Expect struct {
+	Status Statuses `json:"status,omitempty"`
+	Body   BodyRule `json:"body,omitempty"` // "": any
+}
+
+// The protocol versions of a level.
+const (
+	HTTPAuto = "auto"
+	HTTP10   = "1.0"
+	HTTP11   = "1.1"
+)
+
+// A Level is one load. Without Rate it is closed: a connection sends its next
+// request when it has the answer to the last.
+type Level struct {
+	Name string `json:"name"` // default: c100, or of an open one r5000
+
+	// Requests is how many are measured, instead of for design.measure.
+	Requests Count `json:"requests,omitempty" range:"1,1125899906842624"`
+
+	Connections Count     `json:"connections" range:"1,1048576"`
+	Rate        Rate      `json:"rate,omitempty"` // a second, in all; 0: closed
+	Arrival     string    `json:"arrival,omitempty" one:"constant,poisson"`
+	Reconnect   Reconnect `json:"reconnect,omitzero"`
+	HTTP        string    `json:"http" one:"auto,1.0,1.1"`
+	Pipeline    int       `json:"pipeline" range:"1,1024"`
+	Threads     int       `json:"threads,omitempty" range:"1,1024"` // 0: one a core
+	Timeout     Duration  `json:"timeout"`                          // of an exchange
+}
+
+// Open reports whether requests are due at instants of their own.
+func (l Level) Open() bool { return l.Rate > 0 }
+
+// The modes of the fairness check.
+const (
+	Strict = "strict" // a variant that answers otherwise than the reference is not loaded
+	Warn   = "warn"
+	Off    = "off"
+)
+
+// Fairness is how alike the answers of all variants must be.
+type Fairness struct {
+	Mode      string   `json:"mode" one:"strict,warn,off"`
+	Reference string   `json:"reference"` // a variant; default: the baseline
+	Allow     []string `json:"allow"`     // headers and aspects that may differ, in small letters
+}
+
+// A Gate turns verdicts into an exit code.
+type Gate struct {
+	Baseline string   `json:"baseline"`
+	Metrics  []Metric `json:"metrics"`
+	Margin   Share    `json:"margin"`
+	Confirm  bool     `json:"confirm"` // fails only when a second batch says the same
+}
+
+// The kinds of profile, and when perf is used.
+const (
+	CPU    = "cpu"
+	Heap   = "heap"
+	Allocs = "allocs"
+	Mutex  = "mutex"
+	Block  = "block"
+
+	PerfAuto = "auto" // where there is perf and no pprof
+	PerfOn   = "on"
+	PerfOff  = "off"
+)
+
+// A Profile is taken in a pass of its own, after the measured rounds.
+type Profile struct {
+	CPU       Duration `json:"cpu"` // how long
+	Kinds     []string `json:"kinds" one:"cpu,heap,allocs,mutex,block"`
+	Perf      string   `json:"perf" one:"auto,on,off"`
+	Functions []string `json:"functions,omitempty"` // whose share is told
+}

@@ -1,0 +1,56 @@
+package experiment
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Fault is one thing wrong in an experiment file. Line and Column count from
+// 1, the column in characters.
+type Fault struct {
+	File         string
+	Line, Column int
+	Message      string
+}
+
+// Error begins as a compiler's messages do: file:line:column.
+func (f Fault) Error() string {
+	return fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Message)
+}
+
+// Faults are all that is wrong in a file, in its order.
+type Faults []Fault
+
+// Error has a line for each.
+func (f Faults) Error() string {
+	lines := make([]string, len(f))
+	for i, fault := range f {
+		lines[i] = fault.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// maxMessage is the longest message, in bytes; what was given may be longer.
+const maxMessage = 400
+
+// maxFaults are as many as anyone will read before mending the first. They are
+// the first in the file of those looked for, which end with maxLooked.
+const (
+	maxFaults = 100
+	maxLooked = 1000
+)
+
+// sorted are the faults in the file's order, each once, and not too many.
+func (f Faults) sorted() Faults {
+	slices.SortStableFunc(f, func(a, b Fault) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	f = slices.Compact(f)
+	if len(f) > maxFaults {
+		f = f[:maxFaults:maxFaults]
+		f[maxFaults-1].Message = "more faults follow"
+	}
+	return f
+}

@@ -1,0 +1,114 @@
+package experiment
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"slices"
+)
+
+// debian has the packages of programs that are called otherwise.
+var debian = map[string]string{
+	"nginx": "nginx-light", "node": "nodejs", "npm": "npm", "go": "golang-go",
+	"java": "default-jdk-headless", "javac": "default-jdk-headless", "php": "php-cli",
+	"apache2": "apache2", "ruby": "ruby", "python3": "python3", "caddy": "caddy",
+	"haproxy": "haproxy", "lighttpd": "lighttpd", "h2o": "h2o", "varnishd": "varnish",
+	"gcc": "gcc", "make": "make", "cargo": "cargo", "perf": "linux-perf", "wrk": "wrk",
+	"ab": "apache2-utils", "gunicorn": "gunicorn", "uvicorn": "uvicorn",
+}
+
+// Missing are the reasons, in words, why v is not available on this machine: the
+// programs, variables and files that it needs and that are not there, and
+// whether it must be root. Programs that it starts or is built with are needed
+// without being listed. None: it can be tried.
+func Missing(v Variant) (reasons []string) {
+	say := func(format string, args ...any) {
+		if reason := fmt.Sprintf(format, args...); !slices.Contains(reasons, reason) {
+			reasons = append(reasons, reason)
+		}
+	}
+	for _, name := range v.Needs.Env {
+		if os.Getenv(name) == "" {
+			say("the environment variable %s is not set%s", name, advice(v, ""))
+		}
+	}
+	for _, program := range slices.Concat(v.Needs.Programs, v.programs()) {
+		if _, err := exec.LookPath(program); err == nil {
+			continue
+		}
+		if filepath.Base(program) == program {
+			say("%s is not on the PATH%s", program, advice(v, program))
+		} else {
+			say("%s is not a program that can be started%s", program, advice(v, program))
+		}
+	}
+	for _, file := range v.Needs.Files {
+		if _, err := os.Stat(v.beside(file)); err != nil {
+			say("%s cannot be read: %v%s", file, cause(err), advice(v, ""))
+		}
+	}
+	root := os.Geteuid() == 0
+	if v.Needs.Root && !root {
+		say("it needs root; start dyno with sudo")
+	}
+	for _, p := range v.Processes {
+		if p.User == "" || !root {
+			continue // only root can start a process as another user
+		}
+		if _, err := user.Lookup(p.User); err != nil {
+			say("there is no user %s", p.User)
+		}
+	}
+	if len(v.Sysctl) > 0 && runtime.GOOS != "linux" {
+		say("sysctl is for Linux, and this is %s", runtime.GOOS)
+	}
+	return reasons
+}
+
+// beside is the path of a file that the experiment file names.
+func (v Variant) beside(file string) string {
+	if file = filepath.FromSlash(file); filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(v.here, file)
+}
+
+// programs are those that v starts or is built with, as far as they can be
+// known before a trial: not those that are built, or within a run directory.
+func (v Variant) programs() (all []string) {
+	commands := make([]Command, 0, len(v.Build)+len(v.Processes))
+	for _, s := range v.Build {
+		commands = append(commands, s.Cmd)
+	}
+	for _, p := range v.Processes {
+		commands = append(commands, p.Cmd)
+	}
+	r := newRenderer(v, Values{})
+	for _, c := range commands {
+		found, _ := mentions(string(c[0]))
+		early := !slices.ContainsFunc(found, func(m mention) bool {
+			_, isFactor := v.value(m.verb)
+			return m.verb != "env" && !isFactor
+		})
+		program, err := c[0].render(r.words)
+		relative := filepath.Base(program) != program && !filepath.IsAbs(program)
+		if early && err == nil && !relative {
+			all = append(all, program)
+		}
+	}
+	return all
+}
+
+// advice says what to install.
+func advice(v Variant, program string) string {
+	switch known := debian[filepath.Base(program)]; {
+	case v.Needs.Packages != "":
+		return "; install " + v.Needs.Packages
+	case known != "":
+		return " (Debian: apt install " + known + ")"
+	}
+	return ""
+}

@@ -1,0 +1,192 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
+
+// An Arm is a variant's part in an experiment. An A/A arm is a baseline once
+// more: whatever difference it shows is not one of servers.
+type Arm struct {
+	Name     string // the variant's, or that and "(A/A)"
+	AA       bool
+	Baseline string // name of the arm it is compared with; "" for none
+	Variant
+}
+
+// A Cell is an arm under a level. Each round has one trial of every cell.
+type Cell struct {
+	Arm   Arm
+	Level Level
+}
+
+// Arms are those of the variants given, which are the available ones of e's.
+// When the design has A/A, each baseline that some variant is compared with has
+// one after it; an experiment without comparisons has one of its first variant.
+func Arms(e *Experiment, variants []Variant) []Arm {
+	compared := map[string]bool{}
+	var arms []Arm
+	for _, v := range variants {
+		arm := Arm{Name: v.Name, Variant: v}
+		if b, found := Baseline(e.Design.Baseline, v, variants); found && b.Name != v.Name {
+			arm.Baseline = b.Name
+			compared[b.Name] = true
+		}
+		arms = append(arms, arm)
+	}
+	if len(compared) == 0 && len(arms) > 0 {
+		compared[arms[0].Name] = true
+	}
+	for i := len(arms) - 1; i >= 0 && e.Design.AA; i-- {
+		if name := arms[i].Name; compared[name] {
+			control := Arm{Name: name + " (A/A)", AA: true, Baseline: name, Variant: arms[i].Variant}
+			arms = slices.Insert(arms, i+1, control)
+		}
+	}
+	return arms
+}
+
+// Cells are all of e's, levels varying fastest.
+func Cells(e *Experiment, variants []Variant) []Cell {
+	var cells []Cell
+	for _, arm := range Arms(e, variants) {
+		for _, l := range e.Levels {
+			cells = append(cells, Cell{arm, l})
+		}
+	}
+	return cells
+}
+
+// Comparisons is how many verdicts there will be on e: variants other than their
+// baselines, by level and metric. The A/A arm is not one.
+func Comparisons(e *Experiment, variants []Variant) int {
+	compared := 0
+	for _, v := range variants {
+		if b, found := Baseline(e.Design.Baseline, v, variants); found && b.Name != v.Name {
+			compared++
+		}
+	}
+	return compared * len(e.Levels) * len(e.Design.Metrics)
+}
+
+// An Estimate is how long an experiment takes: Least if every warm-up is as
+// short as may be and Rounds are enough, Most if not.
+type Estimate struct {
+	Trials      int // of Least
+	Least, Most time.Duration
+}
+
+// Time estimates e for as many cells, when starting, checking and stopping a
+// server takes start.
+func (e *Experiment) Time(cells int, start time.Duration) Estimate {
+	d := e.Design
+	trial := func(warmup Duration) time.Duration {
+		return start + time.Duration(warmup) + time.Duration(d.Measure) + time.Duration(d.Cooldown)
+	}
+	most := max(d.Rounds, d.MaxRounds)
+	x := Estimate{
+		Trials: cells * d.Rounds,
+		Least:  times(trial(d.Warmup.Min), cells*d.Rounds),
+		Most:   times(trial(d.Warmup.Max), cells*most),
+	}
+	if d.Budget > 0 { // the round that has begun is ended
+		x.Most = min(x.Most, time.Duration(d.Budget)+times(trial(d.Warmup.Max), cells))
+		x.Least = min(x.Least, x.Most)
+	}
+	if e.Profile != nil {
+		one := start + time.Duration(d.Warmup.Min) + time.Duration(e.Profile.CPU)
+		x.Least, x.Most = x.Least+times(one, cells), x.Most+times(one, cells)
+	}
+	return x
+}
+
+// times is n times d, at most a year.
+func times(d time.Duration, n int) time.Duration {
+	return time.Duration(min(float64(d)*float64(n), float64(maxTime)))
+}
+
+// A Warning is what an experimenter must know of a design before it is run.
+type Warning struct {
+	About   string // the key of the file, as design.rounds
+	Message string
+}
+
+// LeastRounds is the fewest rounds that a 95 % interval can be had from: with
+// fewer, even the widest of the signed-rank distribution covers less.
+const LeastRounds = 6
+
+// alpha is the chance that a verdict of difference may be a false one.
+const alpha = 0.05
+
+// Warnings are those on e with the variants that are available.
+func Warnings(e *Experiment, variants []Variant) (all []Warning) {
+	warn := func(is bool, about, format string, args ...any) {
+		if is {
+			all = append(all, Warning{about, fmt.Sprintf(format, args...)})
+		}
+	}
+	d, m := e.Design, Comparisons(e, variants)
+	few := d.Rounds < LeastRounds && d.Precision == 0
+	warn(few, "design.rounds", "%d of them cannot give a 95 %% interval; at least %d can",
+		d.Rounds, LeastRounds)
+	need := roundsFor(m)
+	warn(!few && max(d.Rounds, d.MaxRounds) < need, "design.rounds",
+		"after %d rounds no p-value is below %.2g, and after Holm's correction for %d comparisons "+
+			"the least must be below %.2g: none can be significant; at least %d rounds can, "+
+			"or fewer metrics",
+		max(d.Rounds, d.MaxRounds), math.Pow(2, 1-float64(max(d.Rounds, d.MaxRounds))), m,
+		alpha/float64(max(m, 1)), need)
+	warn(d.Order == Sequential, "design.order",
+		"sequential: whatever drifts meanwhile looks like a difference of servers; %s does not",
+		Interleaved)
+	warn(!d.AA, "design.aa",
+		"without the A/A arm nothing tells how large a difference this machine makes of none")
+	warn(d.Isolation == Shared, "design.isolation",
+		"none: a server keeps what an earlier trial left in it, and rounds are not independent")
+	shared := slices.ContainsFunc(d.CPUs.Generator, func(c int) bool {
+		return slices.Contains(d.CPUs.Server, c)
+	})
+	warn(shared, "design.cpus",
+		"generator and server share a CPU: each is measured together with the other")
+	warn(m == 0, "variants", "there is nothing to compare with the baseline, %s", d.Baseline)
+	start := time.Second
+	full := e.Time(len(Cells(e, variants)), start)
+	unlimited := *e
+	unlimited.Design.Budget = 0
+	least := unlimited.Time(len(Cells(e, variants)), start).Least
+	warn(d.Budget > 0 && least > full.Least, "design.budget",
+		"%v is not enough for %d rounds, which take %v",
+		d.Budget, d.Rounds, least.Round(time.Second))
+	return all
+}
+
+// roundsFor is how many rounds it takes until one of m comparisons can be
+// significant after Holm's correction: until 2/2^n <= alpha/m.
+func roundsFor(m int) int {
+	return max(LeastRounds, int(math.Ceil(1+math.Log2(float64(max(m, 1))/alpha))))
+}
+
+// Quick is e made short, to see whether it works: few rounds and short windows,
+// and no longer than the file asks for. Its intervals are wide.
+func Quick(e *Experiment) *Experiment {
+	q := *e
+	d := &q.Design
+	shorten := func(t *Duration, most time.Duration) { *t = min(*t, Duration(most)) }
+	d.Rounds, d.MaxRounds, d.Precision = min(d.Rounds, LeastRounds), 0, 0
+	shorten(&d.Warmup.Min, 500*time.Millisecond)
+	shorten(&d.Warmup.Max, 2*time.Second)
+	shorten(&d.Measure, time.Second)
+	shorten(&d.Cooldown, 100*time.Millisecond)
+	q.Levels = slices.Clone(e.Levels)
+	for i := range q.Levels {
+		q.Levels[i].Requests = 0 // a second of them instead
+	}
+	if e.Profile != nil {
+		p := *e.Profile
+		shorten(&p.CPU, 2*time.Second)
+		q.Profile = &p
+	}
+	return &q
+}

@@ -1,0 +1,155 @@
+package experiment
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestCells(t *testing.T) {
+	e := everything(t)
+	variants := Expand(e)
+	e.Design.AA = true
+	var arms []string
+	for _, a := range Arms(e, variants[:3]) {
+		arms = append(arms, fmt.Sprint(a.Name, a.AA))
+	}
+	want := []string{"runningfalse", "app gomaxprocs=1 dump=truefalse",
+		"app gomaxprocs=1 dump=true (A/A)true", "app gomaxprocs=1 dump=falsefalse"}
+	if !slices.Equal(arms, want) {
+		t.Errorf("%q", arms)
+	}
+	if n := len(Cells(e, variants[:3])); n != 4*4 {
+		t.Errorf("%d cells", n)
+	}
+	// running and four of again, against app; four of app are their own baselines
+	if n := Comparisons(e, variants); n != 5*4*5 {
+		t.Errorf("%d comparisons", n)
+	}
+}
+
+func TestTime(t *testing.T) {
+	e := mustRead(t, smallest+"design: {warmup: {min: 3s, max: 6s}, measure: 15s, cooldown: 1s}\n")
+	x := e.Time(48, 3*time.Second) // twelve variants, four levels
+	if want := (Estimate{480, 480 * 22 * time.Second, 480 * 25 * time.Second}); x != want {
+		t.Errorf("%+v", x)
+	}
+	e.Design.Precision, e.Design.MaxRounds = 0.02, 30
+	if x := e.Time(2, time.Second); x.Most != 60*23*time.Second || x.Least != 20*20*time.Second {
+		t.Errorf("with precision: %+v", x)
+	}
+	e.Design.Budget = Duration(time.Minute)
+	if x := e.Time(2, time.Second); x.Most != time.Minute+46*time.Second || x.Least != x.Most {
+		t.Errorf("with a budget: %+v", x)
+	}
+	e.Design.Budget, e.Profile = 0, &Profile{CPU: Duration(10 * time.Second)}
+	if x := e.Time(2, time.Second); x.Least != (20*20+2*14)*time.Second {
+		t.Errorf("with profiles: %+v", x)
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	two := "version: 1\nname: x\nvariants: {a: {url: http://127.0.0.1:1/}, b: {url: http://127.0.0.1:2/}}\n"
+	for design, want := range map[string]string{
+		"":                                    "",
+		"{rounds: 5}":                         "design.rounds: 5 of them cannot give a 95 % interval",
+		"{rounds: 6}":                         "after Holm's correction for 4 comparisons the least must be below 0.013: none can be significant; at least 8 rounds can",
+		"{rounds: 8}":                         "",
+		"{rounds: 6, metrics: [cpu]}":         "",
+		"{rounds: 6, precision: 1%}":          "",
+		"{order: sequential}":                 "design.order: sequential",
+		"{aa: false}":                         "design.aa: ",
+		"{isolation: none}":                   "design.isolation: ",
+		"{cpus: {generator: 0-1, server: 1}}": "design.cpus: ",
+		"{cpus: {generator: 1, server: 0}}":   "",
+		"{budget: 1m}":                        "design.budget: 1m0s is not enough for 10 rounds, which take 7m30s",
+	} {
+		text := two
+		if design != "" {
+			text += "design: " + design
+		}
+		e := mustRead(t, text)
+		var got []string
+		for _, w := range Warnings(e, Expand(e)) {
+			got = append(got, w.About+": "+w.Message)
+		}
+		if all := strings.Join(got, "\n"); !strings.Contains(all, want) || (want == "") != (all == "") ||
+			len(got) > 1 {
+			t.Errorf("%s: %q, want %q", design, all, want)
+		}
+	}
+	one := mustRead(t, smallest)
+	if w := Warnings(one, Expand(one)); len(w) != 1 || w[0].About != "variants" {
+		t.Errorf("%v", w)
+	}
+}
+
+// 2/2^n is at most alpha/m first at n = roundsFor(m).
+func TestRoundsFor(t *testing.T) {
+	p := func(n int) float64 { return 2 / float64(int(1)<<n) }
+	for m := range 200 {
+		n := roundsFor(m)
+		if p(n) > alpha/float64(max(m, 1)) || n > LeastRounds && p(n-1) <= alpha/float64(m) {
+			t.Errorf("%d rounds for %d comparisons", n, m)
+		}
+	}
+}
+
+func TestQuick(t *testing.T) {
+	e := everything(t)
+	q := Quick(e)
+	if q.Design.Rounds != 6 || q.Design.Precision != 0 || q.Design.MaxRounds != 0 ||
+		q.Design.Measure != Duration(time.Second) || q.Design.Cooldown != Duration(100*time.Millisecond) ||
+		q.Levels[2].Requests != 0 || q.Profile.CPU != Duration(2*time.Second) {
+		t.Errorf("%+v", q)
+	}
+	if e.Levels[2].Requests == 0 || e.Profile.CPU != Duration(3*time.Second) || e.Design.Rounds != 12 {
+		t.Error("Quick changed what it was given")
+	}
+	smoke := mustRead(t, smallest+"design: {rounds: 1, measure: 100ms}\n")
+	if q := Quick(smoke); q.Design.Rounds != 1 || q.Design.Measure != Duration(100*time.Millisecond) {
+		t.Errorf("longer than asked for: %+v", q.Design)
+	}
+}
+
+func TestShipped(t *testing.T) {
+	var listed []string
+	for _, l := range Shipped() {
+		listed = append(listed, l.Name)
+		if l.Description == "" {
+			t.Errorf("%s says nothing of itself", l.Name)
+		}
+	}
+	if !slices.Equal(listed, shippedNames()) || !slices.Contains(listed, "hello") {
+		t.Errorf("listed %q of %q", listed, shippedNames())
+	}
+	if _, err := Open("helo"); err == nil || !strings.Contains(err.Error(), "did you mean hello?") {
+		t.Error(err)
+	}
+	e, err := Open("hello")
+	if err != nil {
+		t.Fatal(err)
+	}
+	variants := Expand(e)
+	for _, v := range variants {
+		if missing := Missing(v); len(missing) > 0 {
+			t.Errorf("%s: %q", v.Name, missing)
+		}
+	}
+	x := Quick(e).Time(len(Cells(e, variants)), time.Second)
+	if x.Trials != 18 || x.Most > 90*time.Second {
+		t.Errorf("%+v", x)
+	}
+}
+
+func TestObjectives(t *testing.T) {
+	e := mustRead(t, smallest+"objectives: [p99<20ms, errors<=0.1%, rps > 10k, cpu<50us]\n")
+	want := []Objective{
+		{"p99", true, false, 20_000, "p99<20ms"}, {"errors", true, true, 0.001, "errors<=0.1%"},
+		{"rps", false, false, 10_000, "rps > 10k"}, {"cpu", true, false, 50, "cpu<50us"}}
+	if !slices.Equal(e.Objectives, want) {
+		t.Errorf("%+v", e.Objectives)
+	}
+}

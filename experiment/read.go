@@ -1,0 +1,152 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// maxSize is that of a file, far above what one is.
+const maxSize = 1 << 20
+
+// ReadFile reads an experiment file, and sees to it that the files it names are
+// there. Its error is as that of Read.
+func ReadFile(path string) (*Experiment, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open the experiment: %w", err)
+	}
+	defer f.Close()
+	return read(path, f, func(path string) error {
+		_, err := os.Stat(path)
+		return err
+	})
+}
+
+// Read reads an experiment from r and fills in the defaults. name is what faults
+// call the file, and its folder is where the files beside it are looked for;
+// nothing is opened. If something is wrong in the file the error is Faults.
+func Read(name string, r io.Reader) (*Experiment, error) {
+	return read(name, r, func(string) error { return nil })
+}
+
+func read(name string, r io.Reader, stat func(string) error) (*Experiment, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxSize+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	here, err := filepath.Abs(filepath.Dir(name))
+	if err != nil {
+		return nil, fmt.Errorf("find the folder of %s: %w", name, err)
+	}
+	e := &Experiment{File: name, Here: here, Source: text}
+	d := newDecoder(newSource(name, text))
+	root, fault := d.source.parse()
+	if fault != nil {
+		return nil, Faults{*fault}
+	}
+	d.experiment(root, e)
+	e.derive()
+	(&checker{e, d, stat, map[string]int{}}).experiment()
+	if len(d.faults) > 0 {
+		return nil, d.faults.sorted()
+	}
+	return e, nil
+}
+
+// parse is the one document of a file, as YAML. A file that is none has one
+// fault, for what follows it cannot be told.
+func (s source) parse() (*yaml.Node, *Fault) {
+	if f := s.unreadable(); f != nil {
+		return nil, f
+	}
+	d := yaml.NewDecoder(strings.NewReader(s.text))
+	var doc, second yaml.Node
+	err := d.Decode(&doc)
+	switch {
+	case errors.Is(err, io.EOF), err == nil && doc.Content[0].ShortTag() == "!!null":
+		return nil, s.fault(place{1, 1}, "the file is empty; 'dyno lab init' writes one to begin with")
+	case err != nil:
+		return nil, s.syntax(err)
+	}
+	if err := d.Decode(&second); err == nil {
+		return nil, s.fault(place{second.Line, second.Column},
+			"a second document begins; a file holds one experiment")
+	} else if !errors.Is(err, io.EOF) {
+		return nil, s.syntax(err)
+	}
+	return doc.Content[0], nil
+}
+
+// unreadable is what keeps the text from being YAML of any kind.
+func (s source) unreadable() *Fault {
+	if len(s.text) > maxSize {
+		return s.fault(place{1, 1},
+			"the file is larger than %d bytes; put large texts into files beside it", maxSize)
+	}
+	for i, r := range s.text {
+		_, size := utf8.DecodeRuneInString(s.text[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			return s.fault(s.place(i), "byte 0x%02x is not UTF-8; save the file as UTF-8", s.text[i])
+		case unicode.IsControl(r) && !strings.ContainsRune("\n\r\t\u0085", r):
+			return s.fault(s.place(i), "the control character %U is not allowed in YAML", r)
+		}
+	}
+	return nil
+}
+
+// The parser says of most faults in which line they are, in words, and counts
+// from 0 where the scanner counts from 1.
+var (
+	lineOf     = regexp.MustCompile(`^line (\d+): `)
+	fromParser = regexp.MustCompile(`^(did not find expected (<document|node|key|'-'|',' or)|` +
+		`found undefined tag|found duplicate %|found incompatible)`)
+	anchorOf = regexp.MustCompile(`^unknown anchor '(.*)' referenced`)
+)
+
+// syntax is the fault of text that YAML says err of.
+func (s source) syntax(err error) *Fault {
+	message, line := strings.TrimPrefix(err.Error(), "yaml: "), 1
+	if m := lineOf.FindStringSubmatch(message); m != nil {
+		message = message[len(m[0]):]
+		line, _ = strconv.Atoi(m[1])
+		if fromParser.MatchString(message) {
+			line++
+		}
+	}
+	if m := anchorOf.FindStringSubmatch(message); m != nil {
+		if i := strings.Index(s.text, "*"+m[1]); i >= 0 {
+			return s.fault(s.place(i), "there is no anchor &%s before this alias of it", m[1])
+		}
+	}
+	line = min(max(line, 1), len(s.starts))
+	at := s.lines(line, line+1)
+	indent := at[:len(at)-len(strings.TrimLeft(at, " \t"))]
+	switch {
+	case strings.Contains(indent, "\t"):
+		message = "a tab indents this line; YAML is indented with spaces"
+	case strings.HasPrefix(message, "mapping values") && strings.Count(at, ": ") > 1:
+		message += "; a text that has ': ' in it is written in quotes"
+	case unquoted.MatchString(at):
+		message += "; a value that begins with {{ is written in quotes, '{{...}} ...'"
+	}
+	return s.fault(place{line, len(indent) + 1}, "not YAML: %s", message)
+}
+
+// unquoted is a template where YAML sees a mapping.
+var unquoted = regexp.MustCompile(`[:-] +\{\{`)
+
+// fault is one of the file as a whole.
+func (s source) fault(p place, format string, args ...any) *Fault {
+	return &Fault{s.file, p.line, p.column, fmt.Sprintf(format, args...)}
+}

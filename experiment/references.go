@@ -1,0 +1,69 @@
+package experiment
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// references checks the names that one part of the file uses of another.
+func (c *checker) references() {
+	var variants []string
+	for _, v := range Expand(c.Experiment) {
+		for _, name := range []string{v.Of, v.Name} {
+			if !slices.Contains(variants, name) {
+				variants = append(variants, name)
+			}
+		}
+	}
+	if len(variants) == 0 {
+		return
+	}
+	levels := make([]string, len(c.Levels))
+	for i, l := range c.Levels {
+		levels[i] = l.Name
+	}
+	named := func(path, name, what string, among []string) {
+		c.wrong(c.given(path) && !slices.Contains(among, name), path, "there is no %s %q%s",
+			what, name, orAllowed(name, among))
+	}
+	named("design.baseline", c.Design.Baseline, "variant", variants)
+	named("fairness.reference", c.Fairness.Reference, "variant", variants)
+	if c.Gate != nil {
+		named("gate.baseline", c.Gate.Baseline, "variant", variants)
+		c.wrong(len(c.Gate.Metrics) == 0, "gate.metrics", "the list is empty; then nothing is gated")
+		twice(c, "gate.metrics", c.Gate.Metrics)
+		for i, m := range c.Gate.Metrics {
+			judged := c.faulty("design.metrics") || slices.Contains(c.Design.Metrics, m)
+			c.wrong(!judged, fmt.Sprintf("gate.metrics[%d]", i),
+				"%s is not one of design.metrics, %s", m,
+				strings.Join(names(c.Design.Metrics), ", "))
+		}
+	}
+	if c.Published == nil {
+		return
+	}
+	for i, f := range c.Published.Figures {
+		at := fmt.Sprintf("published.figures[%d]", i)
+		named(at+".variant", f.Variant, "variant", variants)
+		named(at+".level", f.Level, "level", levels)
+		c.figure(at, f)
+	}
+}
+
+// figure checks one published number.
+func (c *checker) figure(at string, f Figure) {
+	function, isShare := strings.CutPrefix(f.Metric, "share:")
+	switch {
+	case !c.given(at + ".metric"):
+	case isShare:
+		c.wrong(c.Profile == nil || !slices.Contains(c.Profile.Functions, function), at+".metric",
+			"%q is not one of profile.functions", function)
+	case !slices.Contains(Metrics, Metric(f.Metric)):
+		allowed := append(names(Metrics), "share:FUNCTION")
+		c.wrong(true, at+".metric", "%v", notMetric(f.Metric, allowed...))
+	}
+	c.wrong((f.Value == nil) == (f.Failed == ""), at,
+		"give either the value that was published, or how it failed")
+	c.wrong(f.Value != nil && f.Unit == "", at, "unit is missing; a number alone says nothing")
+}

@@ -1,0 +1,238 @@
+package experiment
+
+import (
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"text/template"
+	"time"
+)
+
+// Values are what templates stand for in one trial. Port and Socket are called
+// when a name is first mentioned, and once for each.
+type Values struct {
+	Dir         string // the private run directory, absolute
+	Build       string // the directory for what build makes, absolute
+	Here        string // the experiment file's folder; "": Dir
+	Dyno        string // path of the running dyno
+	CPUs        int    // that the server may use
+	Connections int    // of the level
+	Port        func(name string) (int, error)
+	Socket      func(name string) (string, error)
+}
+
+// An Instance is a variant of one trial, with nothing left to fill in.
+type Instance struct {
+	Processes []Running
+	Files     []File // to be written before Processes start
+	Copy      []File // likewise; Text is the path to copy from
+	URL       string
+	PProf     string // "": it has none
+	Sysctl    Mapping[string]
+}
+
+// A File is one of the run directory.
+type File struct{ Path, Text string }
+
+// A Job is a concrete command. Env is what is added to dyno's own environment.
+type Job struct {
+	Args []string
+	Env  []string // K=V
+	Dir  string   // absolute
+}
+
+// A Running is a process that serves.
+type Running struct {
+	Name string
+	Job
+	User   string
+	NoFile uint64 // 0: as dyno's own
+	Ready  *Probe // nil: at once
+	Signal string // that asks it to end, as TERM
+	Grace  time.Duration
+}
+
+// A Probe is the request that shows that a process is ready.
+type Probe struct {
+	URL     string
+	Status  Statuses
+	Timeout time.Duration
+}
+
+// BuildStep is one command of a variant's build.
+type BuildStep struct {
+	Job
+	Timeout time.Duration
+}
+
+// A renderer renders the templates of one variant and keeps the first error.
+type renderer struct {
+	words template.FuncMap
+	here  string
+	err   error
+}
+
+func newRenderer(v Variant, x Values) *renderer {
+	if x.Here == "" {
+		x.Here = x.Dir
+	}
+	words := template.FuncMap{
+		"port": remember(x.Port), "socket": remember(x.Socket), "env": environment,
+		"file": func(name string) string { return filepath.Join(x.Dir, filepath.FromSlash(name)) },
+	}
+	for name, value := range map[string]any{"dir": x.Dir, "build": x.Build, "here": x.Here,
+		"dyno": x.Dyno, "cpus": x.CPUs, "connections": x.Connections} {
+		words[name] = func() any { return value }
+	}
+	for _, f := range v.declared {
+		value, mentioned := v.value(f)
+		if !mentioned && (words[f] != nil || !factorOf.MatchString(f)) {
+			continue // a name that Read refuses
+		}
+		words[f] = func() string { return value }
+	}
+	return &renderer{words: words, here: x.Here}
+}
+
+// remember is get, asked once for each name; "" is the one without a name.
+func remember[T any](get func(string) (T, error)) func(...string) (T, error) {
+	known := map[string]T{}
+	return func(names ...string) (T, error) {
+		name := strings.Join(names, "")
+		if value, is := known[name]; is {
+			return value, nil
+		}
+		value, err := get(name)
+		if err == nil {
+			known[name] = value
+		}
+		return value, err
+	}
+}
+
+func (r *renderer) text(t Template) string {
+	s, err := t.render(r.words)
+	if r.err == nil {
+		r.err = err
+	}
+	return s
+}
+
+func (r *renderer) job(cmd Command, dir Template, envs ...Mapping[Template]) Job {
+	j := Job{Dir: filepath.FromSlash(r.text(dir))}
+	for _, word := range cmd {
+		j.Args = append(j.Args, r.text(word))
+	}
+	var all Mapping[string]
+	at := map[string]int{}
+	for _, env := range envs {
+		for _, e := range env {
+			value := r.text(e.Value)
+			if i, again := at[e.Name]; again {
+				all[i].Value = value
+				continue
+			}
+			at[e.Name] = len(all)
+			all = append(all, Entry[string]{e.Name, value})
+		}
+	}
+	for _, e := range all {
+		j.Env = append(j.Env, e.Name+"="+e.Value)
+	}
+	if !filepath.IsAbs(j.Dir) {
+		j.Dir = filepath.Join(r.here, j.Dir)
+	}
+	return j
+}
+
+// Render is v with the values of one trial.
+func Render(v Variant, x Values) (*Instance, error) {
+	r := newRenderer(v, x)
+	i := &Instance{URL: r.text(v.URL), PProf: r.text(v.PProf), Sysctl: v.Sysctl}
+	for _, p := range v.Processes {
+		i.Processes = append(i.Processes, Running{Name: p.Name, User: p.User,
+			Job: r.job(p.Cmd, p.Dir, v.Env, p.Env), NoFile: uint64(p.Limits.NoFile),
+			Signal: p.Stop.Signal, Grace: time.Duration(p.Stop.Grace)})
+	}
+	for _, f := range v.Files {
+		i.Files = append(i.Files, File{filepath.Join(x.Dir, filepath.FromSlash(f.Name)), r.text(f.Value)})
+	}
+	for _, c := range v.Copy {
+		from := filepath.FromSlash(c)
+		if !filepath.IsAbs(from) {
+			from = filepath.Join(r.here, from)
+		}
+		i.Copy = append(i.Copy, File{filepath.Join(x.Dir, filepath.Base(from)), from})
+	}
+	for n, p := range v.Processes {
+		probe, err := r.probe(v, p.Ready, i.URL, n == len(v.Processes)-1)
+		if err != nil {
+			return nil, fmt.Errorf("variant %s, process %s: %w", v.Name, p.Name, err)
+		}
+		i.Processes[n].Ready = probe
+	}
+	if r.err != nil {
+		return nil, fmt.Errorf("variant %s: %w", v.Name, r.err)
+	}
+	return i, nil
+}
+
+// RenderBuild are the steps that build v, once for all trials. In them dir is
+// build, and what belongs to a trial is not known.
+func RenderBuild(v Variant, x Values) ([]BuildStep, error) {
+	x.Dir = x.Build
+	r := newRenderer(v, x)
+	var all []BuildStep
+	for _, s := range v.Build {
+		all = append(all, BuildStep{r.job(s.Cmd, s.Dir, v.Env, s.Env), time.Duration(s.Timeout)})
+	}
+	if r.err != nil {
+		return nil, fmt.Errorf("build variant %s: %w", v.Name, r.err)
+	}
+	return all, nil
+}
+
+// probe is the request that shows that a process is ready.
+func (r *renderer) probe(v Variant, ready *Ready, served string, last bool) (*Probe, error) {
+	if ready == nil {
+		if !last {
+			return nil, nil
+		}
+		ready = new(Ready)
+		ready.setDefaults()
+	}
+	p := &Probe{Status: ready.Status, Timeout: time.Duration(ready.Timeout)}
+	at := r.text(ready.HTTP)
+	var err error
+	switch {
+	case at == "":
+		p.URL, err = Address(served, v.Asked().Path)
+	case strings.HasPrefix(at, "/"):
+		p.URL, err = Address(served, at)
+	default:
+		p.URL = at
+	}
+	if len(p.Status) == 0 && at == "" {
+		p.Status = v.Expected().Status
+	} else if len(p.Status) == 0 {
+		p.Status = Statuses{{200, 299}}
+	}
+	return p, err
+}
+
+// Address is a URL with another path and query; path "" leaves it as it is.
+func Address(served, path string) (string, error) {
+	if path == "" {
+		return served, nil
+	}
+	if rest, is := strings.CutPrefix(served, "http+unix://"); is {
+		socket, _, _ := strings.Cut(rest, ":")
+		return "http+unix://" + socket + ":" + path, nil
+	}
+	u, err := url.Parse(served)
+	if err != nil {
+		return "", fmt.Errorf("url: %w", err)
+	}
+	return u.Scheme + "://" + u.Host + path, nil
+}

@@ -1,0 +1,85 @@
+package experiment
+
+import (
+	"sort"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// A source is the text of a file and where its lines begin.
+type source struct {
+	file   string
+	text   string
+	starts []int // offsets
+}
+
+// A place is where something is in a file, counted from 1, in characters.
+type place struct{ line, column int }
+
+func newSource(file string, text []byte) source {
+	s := source{file: file, text: strings.TrimPrefix(string(text), "\ufeff"), starts: []int{0}}
+	for i := 0; i < len(s.text); {
+		n := lineBreak(s.text[i:])
+		if n > 0 {
+			s.starts = append(s.starts, i+n)
+		}
+		i += max(n, 1)
+	}
+	return s
+}
+
+// lineBreak is how long the line break is that s begins with; 0: it begins with
+// none. YAML has more of them than most.
+func lineBreak(s string) int {
+	for _, b := range []string{"\r\n", "\n", "\r", "\u0085", "\u2028", "\u2029"} {
+		if strings.HasPrefix(s, b) {
+			return len(b)
+		}
+	}
+	return 0
+}
+
+// place is that of an offset.
+func (s source) place(offset int) place {
+	line := sort.SearchInts(s.starts, offset+1)
+	return place{line, 1 + utf8.RuneCountInString(s.text[s.starts[line-1]:offset])}
+}
+
+// lines are those from first up to but not last, which may be past the end.
+func (s source) lines(first, last int) string {
+	if first > len(s.starts) {
+		return ""
+	}
+	end := len(s.text)
+	if last <= len(s.starts) {
+		end = s.starts[last-1]
+	}
+	return s.text[s.starts[first-1]:end]
+}
+
+// find is where the nth fragment is in the text of node n, counted from 0; if
+// it is not written there as it is, where n is.
+func (s source) find(n *yaml.Node, fragment string, nth int) place {
+	at := place{n.Line, n.Column}
+	if n.Kind != yaml.ScalarNode || n.Line > len(s.starts) {
+		return at
+	}
+	window := s.lines(n.Line, n.Line+strings.Count(n.Value, "\n")+3)
+	offset := 0
+	for range n.Column - 1 {
+		_, size := utf8.DecodeRuneInString(window[offset:])
+		offset += size
+	}
+	for ; ; nth-- {
+		i := strings.Index(window[offset:], fragment)
+		switch {
+		case i < 0:
+			return at
+		case nth == 0:
+			return s.place(s.starts[n.Line-1] + offset + i)
+		}
+		offset += i + len(fragment)
+	}
+}

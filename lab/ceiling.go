@@ -1,0 +1,74 @@
+package lab
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"dyno/experiment"
+	"dyno/load"
+)
+
+// ceilingTime is how long each ceiling is measured.
+const ceilingTime = time.Second
+
+// nearCeiling is the share of a ceiling above which a figure is the generator's.
+const nearCeiling = 0.8
+
+// nullServer is an experiment whose one server does next to nothing.
+const nullServer = `
+version: 1
+name: ceiling
+variants:
+  "null":
+    processes: [{cmd: "{{dyno}} target --listen 127.0.0.1:{{port}}"}]
+    url: http://127.0.0.1:{{port}}/
+`
+
+// ceilings measures what the generator reaches at each closed level. What is
+// not reached for whatever reason is left out: it is a yardstick, not a result.
+func (r *running) ceilings(ctx context.Context) {
+	for _, l := range r.Experiment.Levels {
+		if l.Open() || ctx.Err() != nil {
+			continue
+		}
+		r.Tell(Event{Step: "ceiling", Level: l.Name})
+		if x, ok := r.ceiling(ctx, l); ok {
+			r.record.Ceilings = append(r.record.Ceilings, Ceiling{l.Name, x})
+		}
+	}
+}
+
+func (r *running) ceiling(ctx context.Context, l experiment.Level) (float64, bool) {
+	e, err := experiment.Read("ceiling", strings.NewReader(nullServer))
+	if err != nil {
+		panic(err) // it is a constant
+	}
+	stand, err := r.Start(ctx, Setting{Variant: experiment.Expand(e)[0], Level: l,
+		Trial: "ceiling-" + safe(l.Name)})
+	if err != nil {
+		return 0, false
+	}
+	defer stand.Stop()
+	l.Requests = 0
+	p, err := plan(r.Experiment, l, experiment.Workload{}, stand.URL(), r.record.CPUs.Generator)
+	if err != nil {
+		return 0, false
+	}
+	p.Duration = load.Seconds(ceilingTime)
+	result, err := r.Load(ctx, p, func(load.Interval) {})
+	if err != nil || result.Requests.Completed == 0 {
+		return 0, false
+	}
+	return result.Rate.Completed, true
+}
+
+// ceilingOf is that of a level; 0 if it is not known.
+func (r *Record) ceilingOf(level string) float64 {
+	for _, c := range r.Ceilings {
+		if c.Level == level {
+			return c.Throughput
+		}
+	}
+	return 0
+}

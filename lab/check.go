@@ -1,0 +1,122 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"dyno/experiment"
+	"dyno/fairness"
+	"dyno/load"
+)
+
+// keptMax is how many exchanges on one connection the check before the load
+// tries at most. A server that closes after fewer is known then.
+const keptMax = 200
+
+// check asks each variant once, before any load, and compares their answers. In
+// strict mode whoever answers otherwise than the reference is not loaded.
+func (r *running) check(ctx context.Context) {
+	f := r.Experiment.Fairness
+	if f.Mode == experiment.Off {
+		return
+	}
+	var asked []fairness.Asked
+	for _, a := range r.fit() {
+		if a.Control || ctx.Err() != nil {
+			continue
+		}
+		r.Tell(Event{Step: "check", Arm: a.Name})
+		answer, err := r.ask(ctx, a)
+		if err != nil && ctx.Err() == nil {
+			a.Unfit = oneLine(err)
+		}
+		a.Answer = answer
+		asked = append(asked, fairness.Asked{Variant: a.Name, Answer: answer})
+	}
+	r.record.Fairness = fairness.Compare(r.reference(asked), asked, f.Allow)
+	if f.Mode == experiment.Strict {
+		r.leaveOut(r.record.Fairness.Violations())
+	}
+	r.followBaselines()
+	r.listArms()
+}
+
+// oneLine is an error without line breaks: servers write some.
+func oneLine(err error) string {
+	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' }), " | ")
+}
+
+// reference is the arm that others are to answer like.
+func (r *running) reference(asked []fairness.Asked) string {
+	for _, a := range asked {
+		if v := r.arm(a.Variant).variant; v.Name == r.Experiment.Fairness.Reference ||
+			v.Of == r.Experiment.Fairness.Reference {
+			return a.Variant
+		}
+	}
+	return ""
+}
+
+func (r *running) leaveOut(violations []fairness.Violation) {
+	why := map[string][]string{}
+	for _, v := range violations {
+		why[v.Variant] = append(why[v.Variant], fmt.Sprintf("%s is %s where %s has %s", v.Aspect,
+			v.Value, r.record.Fairness.Reference, v.Reference))
+	}
+	for name, all := range why {
+		if a := r.arm(name); a.Unfit == "" {
+			a.Unfit = "not comparable (fairness: strict): " + strings.Join(all, "; ")
+		}
+	}
+}
+
+// followBaselines leaves out the control of whoever is left out.
+func (r *running) followBaselines() {
+	for _, a := range r.arms {
+		if a.Control {
+			base := r.arm(a.baseline)
+			a.Unfit, a.Answer = base.Unfit, base.Answer
+		}
+	}
+}
+
+// ask starts an arm's server only to ask it.
+func (r *running) ask(ctx context.Context, a *arm) (*fairness.Answer, error) {
+	l := r.Experiment.Levels[0]
+	stand, err := r.Start(ctx, Setting{Variant: a.variant, Level: l, Trial: "check"})
+	if err != nil {
+		return nil, err
+	}
+	defer stand.Stop()
+	p, err := plan(r.Experiment, l, r.workload(a), stand.URL(), nil)
+	if err != nil {
+		return nil, err
+	}
+	q := questionOf(p, r.Version)
+	q.KeepAlive = keptMax
+	return r.Ask(ctx, q)
+}
+
+// workload is what an arm is asked for.
+func (r *running) workload(a *arm) experiment.Workload {
+	w := r.Experiment.Workload
+	if a.variant.Request != nil {
+		w.RequestsFile, w.URLs = "", ""
+	}
+	w.Request, w.Expect = a.variant.Asked(), a.variant.Expected()
+	return w
+}
+
+// questionOf is the first request of a plan, as a question.
+func questionOf(p load.Plan, version string) fairness.Question {
+	req := p.Requests[0]
+	q := fairness.Question{URL: p.Target.URL, Method: req.Method, Path: req.Path, Body: req.Body,
+		UserAgent: "dyno/" + version, HTTP10: p.HTTP == "1.0", Close: p.Reconnect == 1,
+		Timeout: time.Duration(p.Timeout)}
+	for _, f := range req.Header {
+		q.Header = append(q.Header, fairness.Field{Name: f.Name, Value: f.Value})
+	}
+	return q
+}

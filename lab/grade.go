@@ -1,0 +1,146 @@
+package lab
+
+import (
+	"fmt"
+
+	"dyno/probe"
+	"dyno/result"
+)
+
+// A Grade is what a trial is worth: A without a doubt, B with one that the
+// reader must know, F not to be relied on.
+type Grade string
+
+// The grades.
+const (
+	GradeA Grade = "A"
+	GradeB Grade = "B"
+	GradeF Grade = "F"
+)
+
+// A Reason is why a trial is not of grade A.
+type Reason struct {
+	Grade Grade  `json:"grade"`
+	Says  string `json:"says"`
+	// Passing reasons lie in the machine, not in the server: the trial may come
+	// out better when it is run again.
+	Passing bool `json:"passing,omitempty"`
+}
+
+// Limits of the grades. Where the literature has none they are those at which
+// A/A arms on virtual machines began to differ.
+const (
+	stealFlag, stealFail     = 0.01, 0.05 // share of the machine's time taken by its host
+	foreignFlag, foreignFail = 0.05, 0.25 // of the machine's CPUs, used by other programs
+	sentFail                 = 0.99       // of the open loop's rate; Nighthawk's idea
+	wireFail                 = 0.01       // by which an answer's size may differ from its check
+)
+
+// grade is the worst of what speaks against a trial, with all of it.
+func grade(t *Trial) (Grade, []Reason) {
+	var all []Reason
+	for _, look := range []func(*Trial) []Reason{
+		failed, machine, generator, answers, arrivals, steadiness,
+	} {
+		all = append(all, look(t)...)
+	}
+	worst := GradeA
+	for _, r := range all {
+		worst = max(worst, r.Grade) // "A" < "B" < "F"
+	}
+	return worst, all
+}
+
+func failed(t *Trial) []Reason {
+	if t.Failure == nil {
+		return nil
+	}
+	return []Reason{{Grade: GradeF, Says: t.Failure.Phase + ": " + t.Failure.Reason}}
+}
+
+// machine looks for others at work.
+func machine(t *Trial) (all []Reason) {
+	if t.Host == nil {
+		return nil
+	}
+	level := func(share, flag, fail float64, says string) {
+		switch { // NaN is neither
+		case share > fail:
+			all = append(all, Reason{GradeF, fmt.Sprintf(says, 100*share), true})
+		case share > flag:
+			all = append(all, Reason{GradeB, fmt.Sprintf(says, 100*share), true})
+		}
+	}
+	wall := t.Host.WallS * 1e9 * float64(max(t.Host.CPUs, 1))
+	level(float64(t.Host.Steal)/100, stealFlag, stealFail,
+		"the machine's host took %.1f %% of its time")
+	// Some kernels charge interrupts to nobody: what they took may be in Foreign.
+	interrupts := 0.0
+	for _, v := range []probe.Value{t.Host.SoftIRQ, t.Host.IRQ} {
+		if v.OK() {
+			interrupts += float64(v) / 100
+		}
+	}
+	level(float64(t.Host.Foreign)/wall-interrupts, foreignFlag, foreignFail,
+		"other programs used at least %.1f %% of its CPUs")
+	return all
+}
+
+// generator is what the load says of itself. A client-bound number is of the
+// wrong program however often it is measured.
+func generator(t *Trial) (all []Reason) {
+	if t.Result == nil {
+		return nil
+	}
+	worth := map[string]Grade{result.Suspect: GradeB, result.ClientBound: GradeB}
+	g, doubtful := worth[t.Result.Generator.Verdict]
+	for _, why := range t.Result.Generator.Reasons {
+		if doubtful {
+			all = append(all, Reason{Grade: g, Says: "generator: " + why})
+		}
+	}
+	return all
+}
+
+// answers looks for those that were not what was asked for.
+func answers(t *Trial) (all []Reason) {
+	if t.Result == nil {
+		return nil
+	}
+	q := t.Result.Requests
+	if lost := q.Errors + q.Unfinished; lost > 0 {
+		g := GradeF
+		if q.Errors == 0 && float64(lost) < 0.001*float64(q.Sent) {
+			g = GradeB
+		}
+		all = append(all, Reason{Grade: g, Says: fmt.Sprintf(
+			"%d of %d requests failed and %d had no answer at the end", q.Errors, q.Sent, q.Unfinished)})
+	}
+	for _, c := range t.Changed {
+		all = append(all, Reason{Grade: GradeF, Says: "after the load the server answered " +
+			"otherwise: " + c.Aspect + " was " + c.Before + " and is " + c.After})
+	}
+	return all
+}
+
+// arrivals looks for an open loop that was not the one asked for.
+func arrivals(t *Trial) []Reason {
+	if t.Result == nil || t.Result.Rate.Offered == nil {
+		return nil
+	}
+	offered, sent := *t.Result.Rate.Offered, t.Result.Rate.Sent
+	if sent >= sentFail*offered {
+		return nil
+	}
+	return []Reason{{Grade: GradeF, Says: fmt.Sprintf("%.1f %% of the requests due were sent in "+
+		"time: all connections were waiting for answers", 100*sent/offered)}}
+}
+
+func steadiness(t *Trial) (all []Reason) {
+	if t.Warmup != nil && t.Warmup.Steady == No {
+		all = append(all, Reason{Grade: GradeB, Says: fmt.Sprintf(
+			"not steady after %.1f s of warm-up: throughput varied by %.1f %%",
+			t.Warmup.TookS, 100*t.Warmup.CoV)})
+	}
+	return all
+}

@@ -1,0 +1,88 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"dyno/experiment"
+)
+
+// An Intent is what an experiment will do: its plan before anything starts.
+type Intent struct {
+	Name, Description string
+	Arms              []Arm
+	Levels            []experiment.Level
+	Rounds            int
+	Estimate          experiment.Estimate
+	Warnings          []experiment.Warning
+}
+
+// Intent plans the experiment without starting anything.
+func (l *Lab) Intent() Intent {
+	e := l.Experiment
+	i := Intent{Name: e.Name, Description: e.Description, Levels: e.Levels, Rounds: e.Design.Rounds}
+	var here []experiment.Variant
+	for _, v := range experiment.Expand(e) {
+		a := Arm{Name: v.Name, Description: v.Description, Missing: experiment.Missing(v)}
+		i.Arms = append(i.Arms, a)
+		if len(a.Missing) == 0 {
+			here = append(here, v)
+		}
+	}
+	i.Estimate = e.Time(len(experiment.Cells(e, here)), startTime)
+	i.Warnings = experiment.Warnings(e, here)
+	return i
+}
+
+// startTime is about what it takes to start, check and stop a server.
+const startTime = 500 * time.Millisecond
+
+// Open reads the record of an experiment from its folder, and its experiment from
+// the file that it was begun with.
+func Open(dir string) (*Record, error) {
+	r := new(Record)
+	err := store{dir}.read(experimentFile, ExperimentFormat, r)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s is no experiment's folder: it has no %s", dir, experimentFile)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.Experiment, err = source(dir, r)
+	return r, err
+}
+
+func source(dir string, r *Record) (*experiment.Experiment, error) {
+	f, err := os.Open(filepath.Join(dir, sourceFile))
+	if err != nil {
+		return nil, fmt.Errorf("reading what was begun: %w", err)
+	}
+	defer f.Close()
+	name := r.File
+	if r.Here != "" { // what lies beside the file is looked for from anywhere
+		name = filepath.Join(r.Here, filepath.Base(r.File))
+	}
+	e, err := experiment.Read(name, f)
+	if err != nil {
+		return nil, err
+	}
+	e.Here, e.Design.Seed = r.Here, r.Seed
+	if r.Quick {
+		e = experiment.Quick(e)
+	}
+	return e, nil
+}
+
+// Measured reports whether any trial measured anything.
+func (r *Record) Measured() bool {
+	for _, t := range r.Trials {
+		if t.Failure == nil {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,272 @@
+// Package lab compares servers. It starts them, proves that they answer alike,
+// loads them in random order, round by round, with fresh processes each time,
+// watches the machine meanwhile, and says no more than the trials allow.
+//
+// An experiment's way, each line a step deeper or further, none back:
+//
+//	Lab.Run                 lab.go       prepare, check, rounds, profiles, judge
+//	  arms                  arms.go      variants, what is missing here, the A/A arm
+//	  fairness              check.go     each variant asked once, before any load
+//	  order → Slots         order.go     a round is all cells, shuffled
+//	  trial                 run.go       start → ask → warm → measure ∥ watch → ask → stop
+//	    Start → Stand       stage.go     processes of package server, or a URL
+//	    warm, plan          warm.go, plan.go
+//	    grade               grade.go     A, B or F, with reasons
+//	  store.keep            store.go     a file for each trial, written once
+//	  judgeAll              judge.go     paired by round: ratio, interval, verdict
+//	  Record                record.go    what is stored of it all, and shown
+//
+// The trial is the statistical unit: requests and seconds of one are not
+// independent, and their number says nothing of how well it repeats.
+//
+// The sources of the design are named where it is done; the method as a whole
+// is that of randomised multiple interleaved trials (order.go) judged by
+// paired ranks (package stats).
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"dyno/experiment"
+	"dyno/fairness"
+	"dyno/server"
+)
+
+// A Lab is an experiment that is to be run, and what it is run with.
+type Lab struct {
+	Experiment *experiment.Experiment
+	Quick      bool   // Experiment was made quick: it is only said
+	Dir        string // folder of the record and the trials
+	Resume     bool   // Dir has trials, which are not run again
+	Version    string // of dyno
+	Dyno       string // path of it
+	CPUs       server.Split
+
+	Load  Runner // the generator, where a Stand has none of its own
+	Start func(context.Context, Setting) (Stand, error)
+	Ask   func(context.Context, fairness.Question) (*fairness.Answer, error)
+	Tell  func(Event) // progress, from one goroutine; nil: nobody looks
+}
+
+// An Event is one step of an experiment. What does not belong to it is unset.
+type Event struct {
+	Step   string // check, ceiling, trial, done, profile, note
+	Arm    string
+	Level  string
+	Round  int
+	Trial  *Trial // of done
+	Done   int    // trials
+	Of     int    // that there will be, as far as one can know
+	Remark string
+}
+
+// A running is a Lab at work.
+type running struct {
+	*Lab
+	store   store
+	record  *Record
+	arms    []*arm
+	trials  []*Trial
+	had     map[string]bool // IDs of the trials that are stored
+	planned int
+	until   time.Time // no round begins after it; zero: any time
+}
+
+// minimum is how many rounds a 95 % interval needs.
+const minimum = 6
+
+// Run does what the file says, and returns the record, also when ctx ends
+// before it is done: then what was measured is stored, and another Run with
+// Resume goes on. An error means that nothing could be run or stored.
+func (l *Lab) Run(ctx context.Context) (*Record, error) {
+	r, err := l.prepare()
+	if err != nil {
+		return nil, err
+	}
+	r.build(ctx)
+	r.check(ctx)
+	r.ceilings(ctx)
+	if err := r.store.write(experimentFile, r.record); err != nil {
+		return nil, err
+	}
+	err = r.rounds(ctx)
+	if err == nil {
+		err = r.confirm(ctx)
+	}
+	if err == nil {
+		r.profiles(ctx)
+	}
+	if ctx.Err() != nil {
+		r.record.State, err = Interrupted, nil
+	}
+	return r.record, errors.Join(err, r.conclude())
+}
+
+// prepare makes or opens the folder, and knows what will be run.
+func (l *Lab) prepare() (*running, error) {
+	if l.Tell == nil {
+		l.Tell = func(Event) {}
+	}
+	r := &running{Lab: l, had: map[string]bool{}, store: store{l.Dir}}
+	r.record = l.newRecord()
+	if l.Resume {
+		if err := r.reopen(); err != nil {
+			return nil, err
+		}
+	} else {
+		var err error
+		if r.store, err = create(l.Dir); err != nil {
+			return nil, err
+		}
+		if err := r.store.put(sourceFile, l.Experiment.Source); err != nil {
+			return nil, err
+		}
+	}
+	if r.record.Seed == 0 {
+		r.record.Seed = rand.Int64N(1<<53-1) + 1
+	}
+	if b := time.Duration(l.Experiment.Design.Budget); b > 0 {
+		r.until = time.Now().Add(b)
+	}
+	if err := r.findArms(); err != nil {
+		return nil, err
+	}
+	return r, r.store.write(experimentFile, r.record)
+}
+
+// reopen takes over what an earlier run has stored.
+func (r *running) reopen() error {
+	old := new(Record)
+	if err := r.store.read(experimentFile, ExperimentFormat, old); err != nil {
+		return fmt.Errorf("resuming: %w", err)
+	}
+	if old.SHA256 != r.record.SHA256 || old.Quick != r.record.Quick {
+		return fmt.Errorf("resuming %s: its file is not the one that was begun with", r.Dir)
+	}
+	r.record.Seed, r.record.Started = old.Seed, old.Started
+	var err error
+	if r.trials, err = r.store.trials(); err != nil {
+		return fmt.Errorf("resuming: %w", err)
+	}
+	for _, t := range r.trials {
+		r.had[t.ID] = true
+	}
+	return nil
+}
+
+// rounds runs rounds until there are enough, or no time is left.
+func (r *running) rounds(ctx context.Context) error {
+	d := r.Experiment.Design
+	cells := r.cells()
+	r.planned = d.Rounds * len(cells)
+	if d.Order == experiment.Sequential {
+		return r.sequence(ctx, cells)
+	}
+	for round := 1; len(cells) > 0 && !r.enough(round); round++ {
+		if !r.until.IsZero() && time.Now().After(r.until) {
+			r.record.State = OverBudget
+			break
+		}
+		r.planned = max(r.planned, round*len(cells))
+		if err := r.round(ctx, order(d.Order, r.record.Seed, round, cells)); err != nil {
+			return err
+		}
+	}
+	return r.again(ctx)
+}
+
+// sequence runs all rounds of a cell before the next cell's, as one does by hand
+// and should not: it is there to show what comes of it.
+func (r *running) sequence(ctx context.Context, cells []cell) error {
+	for i, c := range cells {
+		for round := range r.Experiment.Design.Rounds {
+			s := Slot{Round: round + 1, Position: i + 1, Arm: c.arm, Level: c.level}
+			if err := r.once(ctx, s, 1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// enough reports whether the rounds before this one are. They end when the
+// ratios are known well enough, never when a difference shows: who stops at the
+// first difference finds one where there is none.
+func (r *running) enough(round int) bool {
+	d := r.Experiment.Design
+	done := round - 1
+	if d.Precision == 0 || done < max(d.Rounds, minimum) {
+		return done >= d.Rounds
+	}
+	return done >= d.MaxRounds || r.question().narrow(r.batch(false), float64(d.Precision))
+}
+
+// round runs the trials of a round that are not stored yet.
+func (r *running) round(ctx context.Context, slots []Slot) error {
+	for _, s := range slots {
+		if err := r.once(ctx, s, 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mostAgain is the share of trials above which repeating those that the machine
+// spoiled is no use: it is not going to be better.
+const mostAgain = 0.25
+
+// again repeats, once, the trials whose grade of F lay in the machine. Both
+// attempts are kept.
+func (r *running) again(ctx context.Context) error {
+	spoiled := slices.DeleteFunc(slices.Clone(r.trials), func(t *Trial) bool {
+		return t.Attempt > 1 || !t.mayPass()
+	})
+	if float64(len(spoiled)) > mostAgain*float64(len(r.trials)) {
+		return nil
+	}
+	r.planned = len(r.trials) + len(spoiled)
+	for _, t := range spoiled {
+		if err := r.once(ctx, t.Slot, 2); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mayPass reports whether all that makes a trial an F lies in the machine.
+func (t *Trial) mayPass() bool {
+	return t.Grade == GradeF && !slices.ContainsFunc(t.Reasons, func(why Reason) bool {
+		return why.Grade == GradeF && !why.Passing
+	})
+}
+
+// once runs and stores a trial, unless it is stored already.
+func (r *running) once(ctx context.Context, s Slot, attempt int) error {
+	id := s.id(attempt)
+	if r.had[id] {
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r.Tell(Event{Step: "trial", Arm: s.Arm, Level: s.Level, Round: s.Round,
+		Done: len(r.trials), Of: r.planned})
+	t := r.trial(ctx, s, attempt)
+	if err := ctx.Err(); err != nil {
+		return err // a trial that was cut short is none
+	}
+	t.ID = id
+	if err := r.store.keep(t); err != nil {
+		return err
+	}
+	r.had[id] = true
+	r.trials = append(r.trials, t)
+	r.Tell(Event{Step: "done", Arm: s.Arm, Level: s.Level, Round: s.Round, Trial: t,
+		Done: len(r.trials), Of: max(r.planned, len(r.trials))})
+	return nil
+}

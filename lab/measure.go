@@ -1,0 +1,89 @@
+package lab
+
+import "dyno/result"
+
+// A Measure is a number that every trial has, or lacks.
+type Measure struct {
+	Name, Unit string
+	Better     int // 1: more is; -1: less is
+	of         func(t *Trial) float64
+}
+
+// Of is the measure's value in a trial; ok is false where there is none.
+func (m Measure) Of(t *Trial) (value float64, ok bool) {
+	if t.Failure != nil || t.Result == nil {
+		return 0, false
+	}
+	value = m.of(t)
+	return value, value > 0 // and so not NaN
+}
+
+// Measures are all there are, in the order in which they are shown.
+var Measures = []Measure{
+	{"throughput", "req/s", 1, func(t *Trial) float64 { return t.Result.Rate.Completed }},
+	{"cpu", "µs/req", -1, func(t *Trial) float64 { return float64(t.server().CPU) }},
+	{"host_cpu", "µs/req", -1, hostCPU},
+	{"mean", "µs", -1, latency(func(d *result.Distribution) float64 { return d.Mean })},
+	{"p50", "µs", -1, latency(func(d *result.Distribution) float64 { return d.P50 })},
+	{"p75", "µs", -1, latency(func(d *result.Distribution) float64 { return d.P75 })},
+	{"p90", "µs", -1, latency(func(d *result.Distribution) float64 { return d.P90 })},
+	{"p95", "µs", -1, latency(func(d *result.Distribution) float64 { return d.P95 })},
+	{"p99", "µs", -1, latency(percentile(99, func(d *result.Distribution) float64 { return d.P99 }))},
+	{"p99.9", "µs", -1, latency(percentile(999, func(d *result.Distribution) float64 {
+		return d.P999
+	}))},
+	{"max", "µs", -1, latency(func(d *result.Distribution) float64 { return d.Max })},
+	{"memory", "MiB", -1, func(t *Trial) float64 { return float64(t.server().Memory) / (1 << 20) }},
+	{"bytes", "bytes/req", -1, func(t *Trial) float64 {
+		return float64(t.Result.Bytes.Received) / float64(max(t.Result.Requests.Completed, 1))
+	}},
+}
+
+// measure finds one by its name.
+func measure(name string) (Measure, bool) {
+	for _, m := range Measures {
+		if m.Name == name {
+			return m, true
+		}
+	}
+	return Measure{}, false
+}
+
+func latency(of func(*result.Distribution) float64) func(*Trial) float64 {
+	return func(t *Trial) float64 {
+		if t.Result.Latency == nil {
+			return 0
+		}
+		return of(t.Result.Latency)
+	}
+}
+
+// percentile is 0 where there are too few exchanges for a two-sided 95 %
+// interval of it: n with qⁿ ≤ 0.025, which is 368 for 99 % and 3,688 for 99.9 %.
+func percentile(nines int,
+	of func(*result.Distribution) float64) func(*result.Distribution) float64 {
+	least := map[int]int64{99: 368, 999: 3688}[nines]
+	return func(d *result.Distribution) float64 {
+		if d.Count < least {
+			return 0
+		}
+		return of(d)
+	}
+}
+
+// hostCPU is the busy time of the whole machine for each request: what the
+// kernel does for the server in the name of others is in it, and so are others.
+func hostCPU(t *Trial) float64 {
+	if t.Host == nil {
+		return 0
+	}
+	return float64(t.Host.Busy) / 1e3 / float64(max(t.Result.Requests.Completed, 1))
+}
+
+// server is the use of all the server's processes together.
+func (t *Trial) server() result.Usage {
+	if len(t.Server) == 0 {
+		return result.Usage{}
+	}
+	return t.Server[0]
+}

@@ -1,0 +1,238 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"dyno/experiment"
+	"dyno/probe"
+	"dyno/server"
+)
+
+// A Stage is where servers are started: as processes of this machine, with a
+// private directory, ports and sockets of their own for each trial.
+type Stage struct {
+	Here       string   // the experiment file's folder
+	Output     string   // folder for what servers write
+	Build      string   // folder for what is built
+	Dyno       string   // the running program
+	Supervisor []string // argv of it as supervisor
+	CPUs       server.Split
+	Worker     func(*server.Server) Runner // a generator in the server's network namespace
+}
+
+// portTries is how often other ports are tried when another program was faster.
+const portTries = 3
+
+// Start starts a variant and returns when it answers.
+func (g *Stage) Start(ctx context.Context, s Setting) (Stand, error) {
+	if len(s.Variant.Processes) == 0 {
+		return g.existing(s)
+	}
+	for try := 1; ; try++ {
+		stand, err := g.start(ctx, s)
+		f, failed := errors.AsType[*server.Failure](err)
+		if !failed || f.Kind != server.PortTaken || try == portTries {
+			return stand, err
+		}
+	}
+}
+
+// existing is a server that somebody else has started.
+func (g *Stage) existing(s Setting) (Stand, error) {
+	i, err := experiment.Render(s.Variant, experiment.Values{Here: g.Here, Dyno: g.Dyno,
+		Port: noPort, Socket: noSocket, Connections: int(s.Level.Connections)})
+	if err != nil {
+		return nil, err
+	}
+	return elsewhere{i}, nil
+}
+
+func noPort(string) (int, error) {
+	return 0, errors.New("a server by url alone has no port of ours")
+}
+
+func noSocket(string) (string, error) {
+	return "", errors.New("a server by url alone has no socket of ours")
+}
+
+func (g *Stage) start(ctx context.Context, s Setting) (_ Stand, err error) {
+	dir, err := server.SocketDir() // short enough for the paths of sockets
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			os.RemoveAll(dir)
+		}
+	}()
+	i, err := experiment.Render(s.Variant, experiment.Values{
+		Dir: dir, Build: filepath.Join(g.Build, safe(s.Variant.Name)), Here: g.Here, Dyno: g.Dyno,
+		CPUs: len(g.CPUs.Server), Connections: int(s.Level.Connections),
+		Port:   distinct(),
+		Socket: func(name string) (string, error) { return filepath.Join(dir, name+".sock"), nil },
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := write(i); err != nil {
+		return nil, err
+	}
+	spec, err := g.spec(s, i, dir)
+	if err != nil {
+		return nil, err
+	}
+	running, err := server.Start(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	return &here{Instance: i, server: running, stage: g}, nil
+}
+
+// spec is an instance as package server starts it.
+func (g *Stage) spec(s Setting, i *experiment.Instance, dir string) (server.Spec, error) {
+	spec := server.Spec{Dir: dir, Temporary: true, Supervisor: g.Supervisor}
+	if len(i.Sysctl) > 0 {
+		spec.Netns = &server.Netns{Sysctl: map[string]string{}}
+		for _, e := range i.Sysctl {
+			spec.Netns.Sysctl[e.Name] = e.Value
+		}
+	}
+	// Where the stack begins depends on the size of the environment, and with it
+	// how memory is aligned: a length drawn for each trial makes of this bias a
+	// noise. Source: Mytkowicz, Diwan, Hauswirth, Sweeney, "Producing Wrong Data
+	// Without Doing Anything Obviously Wrong!", ASPLOS 2009.
+	pad := "DYNO_PADDING=" + strings.Repeat("x", rand.IntN(4096))
+	for _, p := range i.Processes {
+		q := server.Process{Name: p.Name, Args: p.Args, Dir: p.Dir, User: p.User, NoFile: p.NoFile,
+			Env:    append(append(os.Environ(), pad), p.Env...),
+			CPUs:   g.CPUs.Server,
+			Output: filepath.Join(g.Output, s.Trial+"-"+safe(s.Variant.Name)+"-"+safe(p.Name)+".log"),
+			Stop:   signals[p.Signal], Grace: p.Grace}
+		if p.Ready != nil {
+			q.Ready = &server.Ready{URL: p.Ready.URL, Timeout: p.Ready.Timeout,
+				Statuses: codes(p.Ready.Status)}
+		}
+		spec.Processes = append(spec.Processes, q)
+	}
+	return spec, nil
+}
+
+// codes are all that are welcome, one by one.
+func codes(from experiment.Statuses) (all []int) {
+	for _, s := range from {
+		for code := s.From; code <= s.To; code++ {
+			all = append(all, code)
+		}
+	}
+	return all
+}
+
+// safe is a name as a part of a file's.
+func safe(name string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '=':
+			return r
+		}
+		return '-'
+	}, name)
+}
+
+// write puts the instance's files where they are wanted.
+func write(i *experiment.Instance) error {
+	for _, c := range i.Copy {
+		if err := copyTree(c.Path, c.Text); err != nil {
+			return fmt.Errorf("copying %s: %w", c.Text, err)
+		}
+	}
+	for _, f := range i.Files {
+		if err := os.MkdirAll(filepath.Dir(f.Path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(f.Path, []byte(f.Text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyTree copies a file, or a folder with all in it.
+func copyTree(to, from string) error {
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return os.CopyFS(to, os.DirFS(from))
+	}
+	b, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, b, info.Mode()&fs.ModePerm)
+}
+
+// elsewhere is a Stand of a server that is not ours to start or to watch.
+type elsewhere struct{ *experiment.Instance }
+
+func (e elsewhere) URL() string                 { return e.Instance.URL }
+func (e elsewhere) PProf() string               { return e.Instance.PProf }
+func (e elsewhere) Trees() []probe.Tree         { return nil }
+func (e elsewhere) Died() <-chan server.Failure { return nil }
+func (e elsewhere) Load() Runner                { return nil }
+func (e elsewhere) Stop() server.Report         { return server.Report{} }
+
+// here is a Stand of processes of this machine.
+type here struct {
+	*experiment.Instance
+	server *server.Server
+	stage  *Stage
+}
+
+func (h *here) URL() string                 { return h.Instance.URL }
+func (h *here) PProf() string               { return h.Instance.PProf }
+func (h *here) Died() <-chan server.Failure { return h.server.Died() }
+
+func (h *here) Trees() (all []probe.Tree) {
+	for _, p := range h.server.Processes() {
+		all = append(all, probe.Tree{Name: p.Name, PID: p.PID})
+	}
+	return all
+}
+
+func (h *here) Load() Runner {
+	if len(h.Sysctl) == 0 {
+		return nil
+	}
+	return h.stage.Worker(h.server)
+}
+
+// Stop stops the processes. Their directory goes with them.
+func (h *here) Stop() server.Report {
+	report, err := h.server.Stop()
+	if err != nil {
+		report.Killed = append(report.Killed, err.Error())
+	}
+	return report
+}
+
+// distinct gives a free port each time, and none twice.
+func distinct() func(string) (int, error) {
+	given := map[int]bool{}
+	return func(string) (int, error) {
+		for {
+			port, err := server.FreePort()
+			if err != nil || !given[port] {
+				given[port] = true
+				return port, err
+			}
+		}
+	}
+}

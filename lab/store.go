@@ -1,0 +1,120 @@
+package lab
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// What a folder of an experiment has in it.
+const (
+	experimentFile = "experiment.json"
+	sourceFile     = "experiment.yaml" // as it was read
+	trialsFolder   = "trials"
+	profilesFolder = "profiles"
+	outputFolder   = "output" // what the servers wrote, a file for each process of a trial
+)
+
+// A store is an experiment's folder. Each trial is a file that is written when
+// the trial is over, and never again; so what was measured outlives whatever
+// happens next.
+type store struct{ dir string }
+
+// create makes the folder, which must not be one already in use.
+func create(dir string) (store, error) {
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+		return store{}, fmt.Errorf("%s is not empty; give another folder, or --resume %s if it is "+
+			"an experiment's", dir, dir)
+	}
+	for _, sub := range []string{trialsFolder, outputFolder} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
+			return store{}, fmt.Errorf("making the experiment's folder: %w", err)
+		}
+	}
+	return store{dir}, nil
+}
+
+// write puts v into a file of the folder, whole or not at all.
+func (s store) write(name string, v any) error {
+	b, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		return fmt.Errorf("storing %s: %w", name, err)
+	}
+	return s.put(name, append(b, '\n'))
+}
+
+func (s store) put(name string, b []byte) error {
+	path := filepath.Join(s.dir, name)
+	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
+	f, err := os.Create(temp)
+	if err != nil {
+		return fmt.Errorf("storing %s: %w", name, err)
+	}
+	_, err = f.Write(b)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(temp, path)
+	}
+	if err != nil {
+		os.Remove(temp)
+		return fmt.Errorf("storing %s: %w", name, err)
+	}
+	return nil
+}
+
+// keep stores a trial, once.
+func (s store) keep(t *Trial) error {
+	name := filepath.Join(trialsFolder, t.ID+".json")
+	if _, err := os.Lstat(filepath.Join(s.dir, name)); err == nil {
+		return fmt.Errorf("storing %s: it is there already", name)
+	}
+	return s.write(name, t)
+}
+
+// trials are all that are stored, in the order in which they ran. A file that
+// cannot be read is an error: whoever removes it has its trial run again.
+func (s store) trials() ([]*Trial, error) {
+	entries, err := os.ReadDir(filepath.Join(s.dir, trialsFolder))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("reading the trials: %w", err)
+	}
+	var all []*Trial
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".json") || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		t := new(Trial)
+		if err := s.read(filepath.Join(trialsFolder, e.Name()), TrialFormat, t); err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	slices.SortStableFunc(all, func(a, b *Trial) int { return a.Started.Compare(b.Started) })
+	return all, nil
+}
+
+// read fills v from a file that says it is of a format.
+func (s store) read(name, format string, v any) error {
+	path := filepath.Join(s.dir, name)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var head struct{ Format string }
+	if err := json.Unmarshal(b, &head); err != nil {
+		return fmt.Errorf("%s is damaged: %w; remove it, and --resume does its part again", path, err)
+	}
+	if head.Format != format {
+		return fmt.Errorf("%s: its format is %q, not %q; another version of dyno wrote it",
+			path, head.Format, format)
+	}
+	if err := json.Unmarshal(b, v); err != nil {
+		return fmt.Errorf("%s is damaged: %w; remove it, and --resume does its part again", path, err)
+	}
+	return nil
+}

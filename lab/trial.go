@@ -1,0 +1,66 @@
+package lab
+
+import (
+	"time"
+
+	"dyno/fairness"
+	"dyno/probe"
+	"dyno/result"
+	"dyno/stats"
+)
+
+// TrialFormat is what every trial says of itself.
+const TrialFormat = "dyno.trial/1"
+
+// A Trial is what one trial measured, or how it failed: a file of its own that
+// is written once. The trial is the statistical unit.
+type Trial struct {
+	Format  string `json:"format"`
+	ID      string `json:"id"`
+	Attempt int    `json:"attempt"` // 2: again, after a grade of F that was not the server's
+	Slot
+	Started time.Time `json:"started"`
+	TookS   float64   `json:"took_s"`
+
+	Failure *Failure       `json:"failure,omitempty"` // absent: it was measured
+	ReadyS  float64        `json:"ready_s,omitempty"` // from the start to the first right answer
+	Warmup  *Warmup        `json:"warmup,omitempty"`
+	Result  *result.Result `json:"result,omitempty"`
+
+	Server     []result.Usage        `json:"server,omitempty"` // in the window; first all together
+	Host       *probe.HostUse        `json:"host,omitempty"`
+	Meanwhile  *probe.Recording      `json:"meanwhile,omitempty"`
+	Changed    []fairness.Difference `json:"changed,omitempty"` // of the answers, by the load
+	Steadiness stats.Steadiness      `json:"steadiness,omitempty"`
+	Killed     []string              `json:"killed,omitempty"` // did not stop when told to
+	Objectives []result.Outcome      `json:"objectives,omitempty"`
+	Grade      Grade                 `json:"grade"`
+	Reasons    []Reason              `json:"reasons,omitempty"`
+}
+
+// A Failure is why a trial measured nothing: a result too, and never a fault of
+// the laboratory.
+type Failure struct {
+	Phase   string `json:"phase"` // start, verify, warm or measure
+	Process string `json:"process,omitempty"`
+	Reason  string `json:"reason"`
+	Output  string `json:"output,omitempty"` // the process's last lines
+}
+
+// A Warmup is the load before the measuring.
+type Warmup struct {
+	TookS  float64   `json:"took_s"`
+	Steady Answer    `json:"steady,omitempty"`
+	CoV    float64   `json:"cov,omitempty"`   // of the last seconds' throughput
+	Rates  []float64 `json:"rates,omitempty"` // completed, each second
+}
+
+// An Answer to a question that may have none.
+type Answer string
+
+// The answers.
+const (
+	Unknown Answer = ""
+	Yes     Answer = "yes"
+	No      Answer = "no"
+)

@@ -1,0 +1,372 @@
+package lab
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"dyno/load"
+	"dyno/result"
+	"dyno/stats"
+)
+
+// UnpairedFormat is what every stored comparison says of itself.
+const UnpairedFormat = "dyno.comparison/1"
+
+// An Unpaired is what runs say of each other that were not measured in pairs:
+// stored results, or two experiments. Whatever drifted between them is part of
+// what it finds, which a Record's verdicts are free of.
+type Unpaired struct {
+	Format   string       `json:"format"`
+	Dyno     string       `json:"dyno"`   // version that compared
+	Groups   []Group      `json:"groups"` // all are compared with the first
+	Margin   float64      `json:"margin"` // share that matters in practice
+	Verdicts []Comparison `json:"verdicts"`
+	Cells    []Cell       `json:"cells"`
+	Gate     *GateOutcome `json:"gate,omitempty"`
+	Cautions []string     `json:"cautions"`
+
+	gaps []string // what was asked for and is not answered
+}
+
+// A Group is runs that belong together: repeated runs of one thing, or the
+// trials of an experiment.
+type Group struct {
+	Name    string   `json:"name"`
+	Samples []Sample `json:"samples"` // of an experiment by level, then arm
+
+	Record *Record `json:"-"` // the experiment's; nil of stored results
+	best   map[cellRound]*Trial
+}
+
+// A Sample is runs of one thing under one load.
+type Sample struct {
+	Name  string `json:"name"` // as verdicts call it
+	Arm   string `json:"arm,omitempty"`
+	Level string `json:"level,omitempty"`
+	Runs  []Run  `json:"runs"`
+
+	Trials []*Trial `json:"-"`
+	named  bool     // the arm was: it is compared with arms of other names too
+}
+
+// A Run is one of a sample.
+type Run struct {
+	ID      string             `json:"id,omitempty"`
+	Started time.Time          `json:"started"`
+	Grade   Grade              `json:"grade"`
+	Reasons []Reason           `json:"reasons,omitempty"`
+	Values  map[string]float64 `json:"values,omitempty"` // by measure
+	Failure *Failure           `json:"failure,omitempty"`
+}
+
+// Repeated is a group of stored results of one thing. Each is a trial of which
+// nothing is known but what its result holds.
+func Repeated(name string, rs []*result.Result) Group {
+	var trials []*Trial
+	for _, r := range rs {
+		t := &Trial{ID: r.ID, Started: r.Window.Started, Result: r}
+		if r.Server != nil {
+			t.Server, t.Host = r.Server.Processes, &r.Server.Host
+		}
+		t.Grade, t.Reasons = grade(t)
+		trials = append(trials, t)
+	}
+	s := Sample{Name: name}
+	s.hold(trials)
+	return Group{Name: name, Samples: []Sample{s}}
+}
+
+// ReadGroup reads the trials of the experiment in dir: of all its arms but the
+// controls, or of the one that is named. Those by which a gate was confirmed
+// are left out: they were run because of what the others showed.
+func ReadGroup(name, dir, arm string) (Group, error) {
+	record, err := Open(dir)
+	if err != nil {
+		return Group{}, err
+	}
+	trials, err := store{dir}.trials()
+	if err != nil {
+		return Group{}, err
+	}
+	trials = slices.DeleteFunc(trials, func(t *Trial) bool { return t.Round >= confirming })
+	g := Group{Name: name, Record: record, best: bestTrials(trials)}
+	for _, level := range record.Experiment.Levels {
+		for _, a := range record.Arms {
+			if a.Name == arm || arm == "" && !a.Control {
+				g.take(a.Name, level.Name, arm != "")
+			}
+		}
+	}
+	if len(g.Samples) == 0 && arm != "" {
+		return g, fmt.Errorf("%s has no trial of %q; it has those of %s", dir, arm, g.arms())
+	}
+	if len(g.Samples) == 0 {
+		return g, fmt.Errorf("%s has no trial: the experiment was not run", dir)
+	}
+	return g, nil
+}
+
+// take makes a sample of an arm's trials at a level, if there are any.
+func (g *Group) take(arm, level string, named bool) {
+	s := Sample{Name: g.Name + ":" + arm, Arm: arm, Level: level, named: named}
+	if named {
+		s.Name = g.Name
+	}
+	var trials []*Trial
+	for _, round := range rounds(g.best) {
+		if t := g.best[cellRound{arm, level, round}]; t != nil {
+			trials = append(trials, t)
+		}
+	}
+	if len(trials) > 0 {
+		s.hold(trials)
+		g.Samples = append(g.Samples, s)
+	}
+}
+
+func (s *Sample) hold(trials []*Trial) {
+	s.Trials = trials
+	for _, t := range trials {
+		b := t.brief()
+		s.Runs = append(s.Runs, Run{b.ID, b.Started, b.Grade, b.Reasons, b.Values, b.Failure})
+	}
+}
+
+// arms names all that have trials.
+func (g Group) arms() string {
+	var all []string
+	for at := range g.best {
+		all = append(all, at.arm)
+	}
+	slices.Sort(all)
+	return strings.Join(slices.Compact(all), ", ")
+}
+
+// trials are all of the group.
+func (g Group) trials() (all []*Trial) {
+	for _, s := range g.Samples {
+		all = append(all, s.Trials...)
+	}
+	return all
+}
+
+// Results are all that the group's runs measured.
+func (g Group) Results() (all []*result.Result) {
+	for _, t := range g.trials() {
+		if t.Result != nil {
+			all = append(all, t.Result)
+		}
+	}
+	return all
+}
+
+// like finds the sample that is to be compared with s.
+func (g Group) like(s Sample) (Sample, bool) {
+	i := slices.IndexFunc(g.Samples, func(o Sample) bool {
+		return o.Level == s.Level && o.named == s.named && (o.named || o.Arm == s.Arm)
+	})
+	if i < 0 {
+		return Sample{}, false
+	}
+	return g.Samples[i], true
+}
+
+// Compare judges groups against the first of them, by measures (none: by those
+// that matter most). A margin is the share that matters in practice. It is an
+// error if there is nothing that could be compared.
+func Compare(groups []Group, by []Measure, margin float64) (*Unpaired, error) {
+	u := &Unpaired{Format: UnpairedFormat, Dyno: load.Version, Groups: groups, Margin: margin,
+		Verdicts: []Comparison{}, Cells: []Cell{}, Cautions: []string{}}
+	if len(by) == 0 {
+		by = usual(groups)
+	}
+	if !u.Single() {
+		if err := u.comparable(); err != nil {
+			return nil, err
+		}
+	}
+	for _, s := range groups[0].Samples {
+		for _, m := range by {
+			u.compare(s, m)
+		}
+	}
+	correct(u.Verdicts)
+	u.caution()
+	return u, nil
+}
+
+// usual are the measures that are compared unless others are asked for. Of the
+// server's CPU few stored results know.
+func usual(groups []Group) (all []Measure) {
+	for _, name := range []string{"throughput", "cpu", "p50", "p99"} {
+		m, _ := measure(name)
+		known := func(g Group) bool { return slices.ContainsFunc(g.trials(), m.has) }
+		if name != "cpu" || slices.ContainsFunc(groups, known) {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+func (m Measure) has(t *Trial) bool {
+	_, ok := m.Of(t)
+	return ok
+}
+
+// Single reports whether there is only one result of each: no repeated runs,
+// and so nothing to be judged.
+func (u *Unpaired) Single() bool {
+	return !slices.ContainsFunc(u.Groups, func(g Group) bool {
+		return g.Record != nil || len(g.trials()) != 1
+	})
+}
+
+// compare judges a sample of the first group, which the others are compared
+// with, by one measure. Controls come first: what they show is the noise of all
+// that follow, at the least, since it was measured in pairs.
+func (u *Unpaired) compare(base Sample, m Measure) {
+	floor := u.control(0, base, m)
+	u.cell(base, m)
+	var found []Comparison
+	for i, g := range u.Groups[1:] {
+		other, ok := g.like(base)
+		if !ok {
+			continue // comparable has said so
+		}
+		u.cell(other, m)
+		noise := max(floor, u.control(i+1, other, m))
+		c, err := unpaired(base, other, m, stats.Margin{Practical: u.Margin, Floor: noise})
+		if err != nil {
+			u.gaps = append(u.gaps, fmt.Sprintf("%s of %s cannot be compared: %d runs have it, "+
+				"and %d of %s", m.Name, u.place(other), having(other, m), having(base, m),
+				u.place(base)))
+			continue
+		}
+		found = append(found, c)
+	}
+	u.Verdicts = append(u.Verdicts, found...)
+}
+
+func having(s Sample, m Measure) (n int) {
+	for _, t := range s.Trials {
+		if m.has(t) {
+			n++
+		}
+	}
+	return n
+}
+
+// control judges a sample's control, if its experiment has one, and returns the
+// noise that it shows.
+func (u *Unpaired) control(group int, s Sample, m Measure) (floor float64) {
+	g := u.Groups[group]
+	p := pair(g.best, m, s.Level, s.Arm, s.Arm+controlMark)
+	c, ok := p.judge(stats.Margin{Practical: u.Margin})
+	if !ok {
+		return 0
+	}
+	c.Control, c.Baseline, c.Variant = true, s.Name, s.Name+controlMark
+	u.Verdicts = append(u.Verdicts, c)
+	if len(p.logs) >= minimum {
+		floor, _ = stats.NoiseFloor(p.logs)
+	}
+	return floor
+}
+
+// unpaired judges b against a.
+func unpaired(a, b Sample, m Measure, margin stats.Margin) (Comparison, error) {
+	c := Comparison{Metric: m.Name, Level: a.Level, Baseline: a.Name, Variant: b.Name,
+		Better: m.Better}
+	y, x := c.values(a, m), c.values(b, m)
+	j, err := stats.JudgeUnpaired(x, y, margin)
+	if err != nil {
+		return c, err
+	}
+	c.take(j, margin)
+	c.Trials, c.Against = len(x), len(y)
+	return c, nil
+}
+
+// values are a sample's by a measure; what has to be known of them is added to c.
+func (c *Comparison) values(s Sample, m Measure) (all []float64) {
+	for _, t := range s.Trials {
+		v, ok := m.Of(t)
+		if !ok {
+			c.Missing++
+			continue
+		}
+		all = append(all, v)
+		if t.Grade == GradeF {
+			c.GradeF++
+		}
+		if m.Name != "cpu" && t.clientBound() {
+			c.ClientBound = true
+		}
+	}
+	return all
+}
+
+func (u *Unpaired) cell(s Sample, m Measure) {
+	var c Comparison
+	values := c.values(s, m)
+	if v, err := stats.MedianInterval(values, 0.95); err == nil {
+		u.Cells = append(u.Cells, Cell{s.Name, s.Level, m.Name, m.Unit, v, len(values)})
+	}
+}
+
+// Judge decides the gate: a regression is what is different and worse after
+// Holm's correction. It passes only if all that was asked for is answered, by
+// runs that can be relied on.
+func (u *Unpaired) Judge() {
+	all := u.Labelled(u.Verdicts)
+	u.Gate = &GateOutcome{Missed: worse(u.Verdicts)}
+	u.Gate.Verdict, u.Gate.Why = decide(all)
+	if doubts := slices.Concat(u.gaps, u.doubts(all)); u.Gate.Verdict == Passed && len(doubts) > 0 {
+		u.Gate.Verdict, u.Gate.Why = Undecided, strings.Join(doubts, "; ")
+	}
+}
+
+// doubts are why runs that show no regression do not show that there is none.
+func (u *Unpaired) doubts(all []Comparison) (doubts []string) {
+	for _, c := range all {
+		switch {
+		case c.Control:
+		case c.Missing > 0:
+			doubts = append(doubts, fmt.Sprintf("%s: %d runs lack it", c.place(), c.Missing))
+		case c.ClientBound:
+			doubts = append(doubts, fmt.Sprintf("%s: the generator was at its limit, which may "+
+				"hide a difference", c.place()))
+		}
+	}
+	for i, g := range u.Groups {
+		if n, why := spoiled(g.trials()); n > 0 {
+			doubts = append(doubts, fmt.Sprintf("%d runs of %s are of grade F: %s", n, Letter(i), why))
+		}
+	}
+	return doubts
+}
+
+// spoiled counts the trials of grade F for which the machine alone is not to
+// blame, and says why the first is.
+func spoiled(trials []*Trial) (n int, why string) {
+	for _, t := range trials {
+		if t.Grade != GradeF || t.mayPass() {
+			continue
+		}
+		if n++; n == 1 {
+			why = t.why(func(r Reason) bool { return r.Grade == GradeF && !r.Passing })
+		}
+	}
+	return n, why
+}
+
+// why is the first reason of a kind.
+func (t *Trial) why(kind func(Reason) bool) string {
+	i := slices.IndexFunc(t.Reasons, kind)
+	if i < 0 {
+		return "no reason is stored"
+	}
+	return t.Reasons[i].Says
+}

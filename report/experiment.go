@@ -1,0 +1,321 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"dyno/experiment"
+	"dyno/lab"
+	"dyno/stats"
+)
+
+// A section is a part of an experiment's report, for a terminal and a page.
+type section struct {
+	head  string
+	text  []string // paragraphs
+	sides string   // of table; see table.write
+	table table    // nil: none
+}
+
+// sections are the report, what matters most first.
+func sections(r *lab.Record) []section {
+	all := []section{
+		verdictSection(r), gateSection(r), medianSection(r), partSection(r), fairnessSection(r),
+		unavailableSection(r), gradeSection(r), publishedSection(r),
+	}
+	all = append(all, profileSections(r)...)
+	return append(all, methodSection(r))
+}
+
+// Experiment writes what an experiment found, for a terminal.
+func Experiment(w io.Writer, r *lab.Record, s Style) error {
+	d := &document{w: w}
+	fmt.Fprintf(d, "%s\n", s.paint(bold, title(r)))
+	fmt.Fprintf(d, "  %s\n", scope(r))
+	for _, c := range r.Cautions {
+		writeFact(d, s, yellow, fact{"CAUTION", plain(c)})
+	}
+	for _, part := range sections(r) {
+		part.write(d, s)
+	}
+	return d.err
+}
+
+func (p section) empty() bool { return p.table == nil && len(p.text) == 0 }
+
+// write writes the section for a terminal, if there is anything in it.
+func (p section) write(d *document, s Style) {
+	if p.empty() {
+		return
+	}
+	fmt.Fprintf(d, "\n  %s\n", s.paint(bold, p.head))
+	for _, text := range p.text {
+		for _, line := range wrap(plain(text), s.width()) {
+			fmt.Fprintf(d, "  %s\n", line)
+		}
+	}
+	if p.table != nil {
+		p.table.write(d, "  ", p.sides)
+	}
+}
+
+// markdown writes it for a page.
+func (p section) markdown(d *document) {
+	if p.empty() {
+		return
+	}
+	fmt.Fprintf(d, "## %s\n\n", escape(p.head))
+	for _, text := range p.text {
+		fmt.Fprintf(d, "%s\n\n", escape(text))
+	}
+	if p.table != nil {
+		p.table.markdown(d, p.sides)
+	}
+}
+
+// ExperimentMarkdown writes the same for a page or a pull request.
+func ExperimentMarkdown(w io.Writer, r *lab.Record) error {
+	d := &document{w: w}
+	fmt.Fprintf(d, "# %s\n\n%s\n\n", escape(title(r)), escape(scope(r)))
+	for _, c := range r.Cautions {
+		fmt.Fprintf(d, "> **Caution:** %s\n\n", escape(c))
+	}
+	for _, part := range sections(r) {
+		part.markdown(d)
+	}
+	return d.err
+}
+
+func title(r *lab.Record) string {
+	s := plain(r.Name)
+	if r.Experiment != nil && r.Experiment.Description != "" {
+		s += ": " + plain(r.Experiment.Description)
+	}
+	return s
+}
+
+// scope is how much was done.
+func scope(r *lab.Record) string {
+	took := r.Ended.Sub(r.Started).Round(time.Second)
+	s := fmt.Sprintf("%s in %v, seed %d", Many(int64(len(r.Trials)), "trial"), took, r.Seed)
+	if r.Quick {
+		s += ", --quick"
+	}
+	switch r.State {
+	case lab.Interrupted, lab.Running:
+		s += "; NOT COMPLETE"
+	case lab.OverBudget:
+		s += "; ended because its budget of time was over"
+	}
+	return s
+}
+
+// verdictSection is what may be said, first in words.
+func verdictSection(r *lab.Record) section {
+	out := section{head: "Verdicts", sides: "lllrrlrr", table: table{
+		{"level", "measure", "variant", "ratio", "95 % interval", "verdict", "pairs", "p (Holm)"}}}
+	for _, c := range r.Verdicts {
+		name := c.Variant
+		if !c.Control {
+			out.text = append(out.text, sentence(c))
+		}
+		out.table = append(out.table, []string{plain(c.Level), c.Metric, plain(name),
+			fmt.Sprintf("%.3f", c.Ratio), span(c), mark(c), count(int64(c.Trials)), pValue(c.PHolm)})
+	}
+	if len(r.Verdicts) == 0 {
+		return section{head: "Verdicts", text: []string{"Nothing could be compared."}}
+	}
+	return out
+}
+
+// sentence is a comparison in words.
+func sentence(c lab.Comparison) string {
+	of := c.Metric
+	if c.Level != "" {
+		of += " at " + c.Level
+	}
+	of += ": " + c.Variant + " "
+	against := fmt.Sprintf("of %s %s", c.Baseline, span(c))
+	switch {
+	case c.Confidence < 0.95-1e-9:
+		return of + fmt.Sprintf("has %.3f times that of %s in %s; that is too few for an interval",
+			c.Ratio, c.Baseline, trialsOf(c))
+	case c.Verdict == stats.Different:
+		word := "worse"
+		if !c.Worse() {
+			word = "better"
+		}
+		of += fmt.Sprintf("is different, and %s: %.3f times that %s", word, c.Ratio, against)
+	case c.Verdict == stats.Negligible:
+		of += fmt.Sprintf("differs by too little to matter: %.3f times that %s", c.Ratio, against)
+	case c.Verdict == stats.Equivalent:
+		of += fmt.Sprintf("is equivalent to that of %s: whatever the difference, it is below %s",
+			c.Baseline, inPercent(c.Margin))
+	default:
+		of += fmt.Sprintf("inconclusive: %.3f times that %s", c.Ratio, against)
+		if c.More > 0 && c.More < stats.MoreMax {
+			of += fmt.Sprintf("; about %s more would decide", Many(int64(c.More), repetition(c)))
+		}
+	}
+	if c.ClientBound {
+		of += "; the generator was at its limit, so that this says less of the servers"
+	}
+	return of
+}
+
+func span(c lab.Comparison) string {
+	if c.Confidence < 0.95-1e-9 {
+		return "–"
+	}
+	return fmt.Sprintf("[%.3f, %.3f]", c.Low, c.High)
+}
+
+// mark is a verdict with what has to be known of it.
+func mark(c lab.Comparison) string {
+	s := string(c.Verdict)
+	if c.ClientBound {
+		s += ", client-bound"
+	}
+	if c.GradeF > 0 {
+		s += fmt.Sprintf(", %d of grade F", c.GradeF)
+	}
+	if c.Missing > 0 {
+		s += fmt.Sprintf(", %d missing", c.Missing)
+	}
+	return s
+}
+
+func pValue(p float64) string {
+	if p < 0.0001 {
+		return "< 0.0001"
+	}
+	return fmt.Sprintf("%.4f", p)
+}
+
+func inPercent(share float64) string { return fmt.Sprintf("%.3g %%", 100*share) }
+
+func gateSection(r *lab.Record) section { return gateOf(r.Gate) }
+
+func gateOf(g *lab.GateOutcome) section {
+	if g == nil {
+		return section{}
+	}
+	s := section{head: "Gate", text: []string{g.Verdict}}
+	if g.Why != "" {
+		s.text[0] += ": " + g.Why
+	}
+	for _, c := range g.Missed {
+		s.text = append(s.text, sentence(c))
+	}
+	if g.Confirmed {
+		s.text = append(s.text, "A second batch of trials showed it again.")
+	}
+	return s
+}
+
+// medianSection has a row for each variant at each level: what is judged, with
+// the letters of those that cannot be told apart.
+func medianSection(r *lab.Record) section {
+	if r.Experiment == nil || len(r.Cells) == 0 {
+		return section{}
+	}
+	head := []string{"level", "variant"}
+	metrics := append([]experiment.Metric{}, r.Experiment.Design.Metrics...)
+	for _, m := range metrics {
+		head = append(head, fmt.Sprintf("%s (%s)", m, unitOf(r, string(m))))
+	}
+	head = append(head, "trials")
+	out := section{head: "Medians", sides: "llr", table: table{head}, text: []string{
+		"Half of the width of the 95 % interval of a median is behind ±. Variants that share a letter " +
+			"cannot be told apart by these trials; a is best."}}
+	for _, level := range r.Experiment.Levels {
+		for _, arm := range r.Arms {
+			row, any := []string{plain(level.Name), plain(arm.Name)}, 0
+			for _, m := range metrics {
+				cell, n := medianCell(r, arm.Name, level.Name, string(m))
+				row, any = append(row, cell), max(any, n)
+			}
+			if any > 0 {
+				out.table = append(out.table, append(row, count(int64(any))))
+			}
+		}
+	}
+	return out
+}
+
+func unitOf(r *lab.Record, metric string) string {
+	for _, c := range r.Cells {
+		if c.Metric == metric {
+			return c.Unit
+		}
+	}
+	return "n/a"
+}
+
+func medianCell(r *lab.Record, arm, level, metric string) (cell string, trials int) {
+	for _, c := range r.Cells {
+		if c.Arm != arm || c.Level != level || c.Metric != metric {
+			continue
+		}
+		cell = digits3(c.Median.Estimate)
+		if c.Median.Level >= 0.95-1e-9 {
+			cell += " ± " + digits3((c.Median.High-c.Median.Low)/2)
+		}
+		return strings.TrimSpace(cell + " " + letters(r, arm, level, metric)), c.Trials
+	}
+	return "n/a", 0
+}
+
+func letters(r *lab.Record, arm, level, metric string) string {
+	for _, rank := range r.Ranks {
+		if rank.Level != level || rank.Metric != metric {
+			continue
+		}
+		for i, name := range rank.Arms {
+			if name == arm {
+				return rank.Groups[i]
+			}
+		}
+	}
+	return ""
+}
+
+// Intent writes an experiment's plan before anything starts.
+func Intent(i lab.Intent) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n", plain(i.Name), plain(i.Description))
+	for _, a := range i.Arms {
+		fmt.Fprintf(&b, "  variant %s", plain(a.Name))
+		if len(a.Missing) > 0 {
+			fmt.Fprintf(&b, ": not available here: %s", plain(strings.Join(a.Missing, "; ")))
+		}
+		fmt.Fprintln(&b)
+	}
+	for _, l := range i.Levels {
+		fmt.Fprintf(&b, "  level %s\n", plain(l.Name))
+	}
+	for _, w := range i.Warnings {
+		fmt.Fprintf(&b, "  warning: %s: %s\n", w.About, plain(w.Message))
+	}
+	fmt.Fprintf(&b, "  %s in %s, %v to %v\n", Many(int64(i.Estimate.Trials), "trial"),
+		Many(int64(i.Rounds), "round"), i.Estimate.Least.Round(time.Second),
+		i.Estimate.Most.Round(time.Second))
+	return b.String()
+}
+
+// Shipped lists the experiments that ship with dyno.
+func Shipped(w io.Writer, all []experiment.Listing) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "NAME\twhat it compares\tprograms it needs")
+	for _, l := range all {
+		needs := strings.Join(l.Needs, ", ")
+		if needs == "" {
+			needs = "none"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\n", l.Name, l.Description, needs)
+	}
+	return t.Flush()
+}

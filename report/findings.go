@@ -1,0 +1,265 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"dyno/experiment"
+	"dyno/fairness"
+	"dyno/lab"
+	"dyno/probe"
+	"dyno/profile"
+)
+
+// partSection is what each process of a server cost.
+func partSection(r *lab.Record) section {
+	out := section{head: "Server processes", sides: "lllr", table: table{{"level", "variant",
+		"process", "CPU a request", "user", "system", "CPU of a core", "memory"}}}
+	for _, p := range r.Parts {
+		name := p.Name
+		if name == "" {
+			name = "all"
+		}
+		out.table = append(out.table, []string{plain(p.Level), plain(p.Arm), plain(name),
+			value(p.CPU, micros), value(p.User, micros), value(p.System, micros),
+			value(p.Percent, func(f float64) string { return digits3(f) + " %" }),
+			value(p.Memory, func(f float64) string { return in(sizes, f) })})
+	}
+	if len(r.Parts) == 0 {
+		return section{}
+	}
+	return out
+}
+
+// value is v as show shows it, or n/a.
+func value(v probe.Value, show func(float64) string) string {
+	if !v.OK() {
+		return "n/a"
+	}
+	return show(float64(v))
+}
+
+// fairnessSection has the aspects in which answers differ.
+func fairnessSection(r *lab.Record) section {
+	t := r.Fairness
+	if t == nil || len(t.Variants) == 0 {
+		return section{}
+	}
+	out := section{head: "Fairness", sides: "l"}
+	same := 0
+	rows := table{append([]string{"aspect"}, t.Variants...)}
+	for i := range rows[0] {
+		rows[0][i] = plain(rows[0][i])
+	}
+	for _, row := range t.Rows {
+		if !slices.ContainsFunc(row.Cells, func(c fairness.Cell) bool {
+			return c.State == fairness.Violating || c.State == fairness.Allowed
+		}) {
+			same++
+			continue
+		}
+		line := []string{plain(row.Aspect)}
+		for _, c := range row.Cells {
+			line = append(line, fairCell(c))
+		}
+		rows = append(rows, line)
+	}
+	out.text = append(out.text, fmt.Sprintf("Each variant was asked before the load. In %s their "+
+		"answers are like that of %s or cannot be compared; %s.", Many(int64(same), "aspect"),
+		t.Reference, violations(t)))
+	if len(rows) > 1 {
+		out.table = rows
+	}
+	return out
+}
+
+func fairCell(c fairness.Cell) string {
+	s := Clip(plain(c.Value), 60)
+	if c.Percent != nil && *c.Percent != 0 {
+		s += fmt.Sprintf(" (%+.2g %%)", *c.Percent)
+	}
+	switch c.State {
+	case fairness.Violating:
+		s += " VIOLATION"
+	case fairness.Allowed:
+		s += " (allowed)"
+	}
+	return s
+}
+
+func violations(t *fairness.Table) string {
+	n := len(t.Violations())
+	if n == 0 {
+		return "no variant violates what makes them comparable"
+	}
+	return Many(int64(n), "violation") + " below"
+}
+
+// unavailableSection names the variants that were not loaded, and why.
+func unavailableSection(r *lab.Record) section {
+	out := section{head: "Not loaded"}
+	for _, a := range r.Arms {
+		switch {
+		case len(a.Missing) > 0:
+			out.text = append(out.text, fmt.Sprintf("%s is not available here: %s", a.Name,
+				strings.Join(a.Missing, "; ")))
+		case a.Unfit != "" && !a.Control:
+			out.text = append(out.text, fmt.Sprintf("%s was not loaded: %s", a.Name, a.Unfit))
+		}
+	}
+	return out
+}
+
+// gradeSection says what the trials are worth, and what failed.
+func gradeSection(r *lab.Record) section {
+	grades, reasons := map[lab.Grade]int{}, map[string]int{}
+	out := section{head: "Trials"}
+	var order []string
+	for _, t := range r.Trials {
+		grades[t.Grade]++
+		for _, why := range t.Reasons {
+			says := shape(why.Says)
+			if reasons[says] == 0 {
+				order = append(order, says)
+				reasons[says+"\x00"] = len(out.text)
+			}
+			reasons[says]++
+		}
+	}
+	out.text = append(out.text, fmt.Sprintf("Of %s %d are of grade A, %d of B, %d of F.",
+		Many(int64(len(r.Trials)), "trial"), grades[lab.GradeA], grades[lab.GradeB], grades[lab.GradeF]))
+	if len(order) == 0 {
+		return out
+	}
+	slices.SortStableFunc(order, func(a, b string) int { return reasons[b] - reasons[a] })
+	out.sides, out.table = "rl", table{{"trials", "doubt"}}
+	for _, says := range order[:min(len(order), mostRows)] {
+		out.table = append(out.table, []string{count(int64(reasons[says])), Clip(plain(says), 300)})
+	}
+	return out
+}
+
+// shape is a reason with its numbers left out, so that those of one kind can be
+// counted.
+func shape(says string) string {
+	var b strings.Builder
+	inNumber := false
+	for _, c := range says {
+		digit := c >= '0' && c <= '9' || inNumber && c == '.'
+		if digit && !inNumber {
+			b.WriteByte('N')
+		}
+		if inNumber = digit; !digit {
+			b.WriteRune(c)
+		}
+	}
+	return b.String()
+}
+
+// publishedSection sets published figures beside ours.
+func publishedSection(r *lab.Record) section {
+	if len(r.Published) == 0 || r.Experiment.Published == nil {
+		return section{}
+	}
+	p := r.Experiment.Published
+	out := section{head: "Published", text: []string{p.Source}, sides: "lllrrrr", table: table{{
+		"variant", "level", "measure", "published", "ours", "published ratio", "our ratio"}}}
+	if p.Note != "" {
+		out.text = append(out.text, p.Note)
+	}
+	show := func(f *float64, how string) string {
+		if f == nil {
+			return "–"
+		}
+		if how == "" {
+			return digits3(*f)
+		}
+		return fmt.Sprintf(how, *f)
+	}
+	for _, b := range r.Published {
+		was := show(b.Value, "")
+		if b.Failed != "" {
+			was = "failed: " + plain(b.Failed)
+		}
+		out.table = append(out.table, []string{plain(b.Variant), plain(b.Level), string(b.Metric), was,
+			show(b.Ours, ""), show(b.Ratio, "%.3f"), show(b.OursRatio, "%.3f")})
+	}
+	return out
+}
+
+// mostFunctions of a profile are shown.
+const mostFunctions = 8
+
+// profileSections are the profiles, one by one.
+func profileSections(r *lab.Record) (all []section) {
+	for _, p := range r.Profiles {
+		s := section{head: fmt.Sprintf("Profile of %s at %s: %s", plain(p.Arm), plain(p.Level), p.Kind),
+			sides: "rrl"}
+		if p.Problem != "" {
+			s.text = []string{"none: " + p.Problem}
+			all = append(all, s)
+			continue
+		}
+		from := fmt.Sprintf("by %s, in %s", p.By, p.File)
+		if p.Slowdown > 0 {
+			from += fmt.Sprintf("; meanwhile throughput was %.3f times that of the trials", 1/p.Slowdown)
+		}
+		s.text = append(s.text, from)
+		for _, f := range p.Shares {
+			s.text = append(s.text, fmt.Sprintf("%s: %.2f %% of %s, %.2f %% in itself%s", f.Function,
+				100*f.Cumulative.Share, f.Type, 100*f.Flat.Share, within(f.Cumulative.Interval)))
+		}
+		s.table = table{{"in itself", "with callees", "function"}}
+		for _, line := range p.Top[:min(len(p.Top), mostFunctions)] {
+			s.table = append(s.table, []string{inPercent(line.Flat.Share), inPercent(line.Cumulative.Share),
+				Clip(plain(line.Function), 80)})
+		}
+		for _, d := range p.Different[:min(len(p.Different), 3)] {
+			s.text = append(s.text, fmt.Sprintf("compared with the baseline: %s %+.2f points%s", d.Function,
+				100*d.Change, within(d.Interval)))
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// methodSection is how it was done, in the words that a reviewer asks for.
+func methodSection(r *lab.Record) section {
+	if r.Experiment == nil {
+		return section{}
+	}
+	d := r.Experiment.Design
+	order := map[string]string{
+		experiment.Interleaved: "all cells of a round in random order (randomised multiple " +
+			"interleaved trials; Abedi and Brecht, ICPE 2017)",
+		experiment.ABBA:       "the cells forwards and backwards in turn",
+		experiment.Sequential: "the trials of a cell one after the other",
+	}[d.Order]
+	text := []string{
+		fmt.Sprintf("Order: %s; seed %d. A trial is a fresh start of the server's processes "+
+			"(isolation: %s), a check of its answer, warm-up (%v to %v, until the throughput of 5 seconds "+
+			"varies by less than %s), a window of %v, the check again. The trial is the unit of all "+
+			"statistics.",
+			order, r.Seed, d.Isolation, d.Warmup.Min, d.Warmup.Max, d.Warmup.CoV, d.Measure),
+		"Ratios are paired by round: the Hodges-Lehmann estimate of the logarithms, with the interval " +
+			"that belongs to Wilcoxon's signed-rank test, exact at any number of pairs. different: the " +
+			"interval leaves out 1 and the ratio is at least the margin of " + d.Margin.String() + ", or " +
+			"what the baseline differs from itself (A/A) if that is more. equivalent: the 90 % interval " +
+			"lies within the margin. No trial is left out for its value.",
+		fmt.Sprintf("CPUs: generator %v, server %v.", r.CPUs.Generator, r.CPUs.Server),
+		"Machine: " + machine(r.Host) + ".",
+	}
+	for _, c := range r.Ceilings {
+		text = append(text, fmt.Sprintf("The generator reaches %s requests/s at %s against a server "+
+			"that does next to nothing.", digits3(c.Throughput), c.Level))
+	}
+	return section{head: "Method", text: text}
+}
+
+func within(i *profile.Interval) string {
+	if i == nil {
+		return ""
+	}
+	return fmt.Sprintf(" [%.2f, %.2f]", 100*i.Low, 100*i.High)
+}
