@@ -32,6 +32,15 @@ func (f Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
+// Unwrap is each of them.
+func (f Faults) Unwrap() []error {
+	all := make([]error, len(f))
+	for i, fault := range f {
+		all[i] = fault
+	}
+	return all
+}
+
 // maxMessage is the longest message, in bytes; what was given may be longer.
 const maxMessage = 400
 

@@ -44,15 +44,21 @@ const startTime = 500 * time.Millisecond
 // Open reads the record of an experiment from its folder, and its experiment from
 // the file that it was begun with.
 func Open(dir string) (*Record, error) {
+	r, err := openRecord(dir)
+	if err != nil {
+		return nil, err
+	}
+	r.Experiment, err = source(dir, r)
+	return r, err
+}
+
+// openRecord reads the record alone.
+func openRecord(dir string) (*Record, error) {
 	r := new(Record)
 	err := store{dir}.read(experimentFile, ExperimentFormat, r)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%s is no experiment's folder: it has no %s", dir, experimentFile)
 	}
-	if err != nil {
-		return nil, err
-	}
-	r.Experiment, err = source(dir, r)
 	return r, err
 }
 

@@ -73,6 +73,8 @@ func Markdown(w io.Writer, r *result.Result) error {
 		{"Durations", "lr", durations(r)},
 		{"Errors", "rl", failures(r)},
 		{"Routes", "lr", routes(r)},
+		{"Server", "lr", processes(r)},
+		{"Profile", "rrl", functions(r)},
 	} {
 		if part.rows != nil {
 			fmt.Fprintf(d, "## %s\n\n", part.head)

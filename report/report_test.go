@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"dyno/load"
+	"dyno/probe"
+	"dyno/profile"
 	"dyno/proto"
 	"dyno/result"
 )
@@ -156,9 +159,50 @@ func unreachable() *result.Result {
 	return r
 }
 
+// watched is a run whose server has several processes, of which not all is told.
+func watched() *result.Result {
+	r := closed()
+	part := func(name string, pid int, share probe.Value) result.Usage {
+		return result.Usage{Name: name, PID: pid, CPU: 6 * share, User: 2 * share, System: 4 * share,
+			Wait: 1.5 * share, Percent: 190 * share, Memory: 50e6 * share, RSS: 80e6 * share,
+			Count: 1, Threads: 4 * share, FDs: probe.Value(math.NaN()), Voluntary: 9000 * share,
+			Involuntary: 400 * share}
+	}
+	r.Server = &result.Server{
+		Processes: []result.Usage{part("", 0, 1), part("nginx", 10, 1),
+			part("nginx: nginx master process", 10, 0), part("nginx: nginx worker process", 11, 0.5),
+			part("nginx: nginx worker process", 12, 0.5)},
+		Host: probe.HostUse{CPUs: 4, WallS: 10, Busy: 30e9, SoftIRQ: 5, Steal: 1.25,
+			Foreign: 3e9},
+		Sampler:     probe.Cost{Share: 0.31, Samples: 50},
+		Unavailable: []string{"fds of nginx: permission denied; run as its user"}}
+	share := func(of float64) profile.Part { return profile.Part{Share: of, Samples: 900} }
+	r.Profile = &result.Profile{Kind: profile.CPU, DurationS: 10.01, Samples: 1900,
+		File: "/home/me/.local/share/dyno/results/20260102-150405-4f2a.cpu.pb.gz",
+		Top: []profile.Line{{Function: "syscall.Syscall6", Flat: share(0.47), Cumulative: share(0.47)},
+			{Function: "net/http.(*conn).serve", Flat: share(0.004), Cumulative: share(0.93)}}}
+	return r
+}
+
+// dark is a run of a server of which nothing can be told, and that was idle.
+func dark() *result.Result {
+	r := closed()
+	na := probe.Value(math.NaN())
+	r.Server = &result.Server{Processes: []result.Usage{
+		{CPU: na, User: na, System: na, Wait: na, Percent: na, Memory: na, Threads: na, FDs: na},
+		{Name: "app", PID: 7}},
+		Host: probe.HostUse{CPUs: 4, WallS: 10, Busy: na, SoftIRQ: na, IRQ: na, Steal: na,
+			Foreign: na},
+		Sampler:     probe.Cost{Share: na},
+		Unavailable: []string{"host.cpu: no such file"}}
+	r.Profile = &result.Profile{Kind: profile.CPU, DurationS: 1, Top: []profile.Line{}}
+	return r
+}
+
 func TestGolden(t *testing.T) {
 	results := map[string]*result.Result{"closed": closed(), "open": late(), "errors": failing(),
-		"unix": unix(), "interrupted": interrupted(), "unreachable": unreachable()}
+		"unix": unix(), "interrupted": interrupted(), "unreachable": unreachable(),
+		"watched": watched(), "dark": dark()}
 	for name, r := range results {
 		var b bytes.Buffer
 		for head, render := range map[string]func() error{
@@ -225,6 +269,9 @@ func TestNothingReachesTheTerminalUnseen(t *testing.T) {
 	r.Generator.Ring, r.Generator.Verdict, r.Generator.Reasons = bad, bad, []string{bad}
 	r.Routes[0].Name, r.Status[bad], r.Dyno, r.Host.CPU = bad, 1, bad, bad
 	r.Errors[0] = result.Error{Phase: bad, Kind: bad, Address: bad, Detail: bad, Count: 1}
+	r.Server, r.Profile = watched().Server, watched().Profile
+	r.Server.Processes[1].Name, r.Server.Unavailable = bad, []string{bad}
+	r.Profile.Kind, r.Profile.File, r.Profile.Top[0].Function = bad, bad, bad
 	var b bytes.Buffer
 	err := errors.Join(Text(&b, r, Style{}), Quiet(&b, r), Markdown(&b, r),
 		Compare(&b, []*result.Result{r, closed()}))

@@ -59,6 +59,7 @@ func facts(r *result.Result) []fact {
 		{"connections", connections(r)},
 		{"generator", generator(r)},
 	}
+	all = append(all, serverFacts(r)...)
 	if r.ID != "" {
 		all = append(all, fact{"stored", plain(r.ID)})
 	}
@@ -139,10 +140,16 @@ func writeTables(d *document, s Style, r *result.Result) {
 		t.top().write(d, "  ", "rl")
 		t.writeRest(d)
 	}
-	if t := routes(r); t != nil {
+	for _, t := range []table{routes(r), processes(r)} {
+		if t != nil {
+			fmt.Fprintln(d)
+			t.top().write(d, "  ", "lr")
+			t.writeRest(d)
+		}
+	}
+	if t := functions(r); t != nil {
 		fmt.Fprintln(d)
-		t.top().write(d, "  ", "lr")
-		t.writeRest(d)
+		t.write(d, "  ", "rrl")
 	}
 }
 

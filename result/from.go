@@ -21,7 +21,7 @@ func From(r *load.Result, version string) (*Result, error) {
 		total = metric.NewSnapshot()
 	}
 	out := &Result{Format: Format, Dyno: version, Plan: redacted(r.Plan), Model: ClosedLoop,
-		Ended: string(r.Ended), Host: host(),
+		Ended: string(r.Ended), Host: ThisHost(),
 		Window: Window{Started: r.Started.UTC(), WarmupS: r.Warmed.Seconds(),
 			MeasuredS: r.Measured.Seconds(), DrainedS: r.Drained.Seconds(),
 			OutageS: time.Duration(r.Outage).Seconds()},
@@ -33,6 +33,7 @@ func From(r *load.Result, version string) (*Result, error) {
 		Errors:      failures(r.Failures),
 		Bytes:       Bytes{Sent: total.Written, Received: total.Received},
 		Connections: connections(r),
+		FCGIStderr:  stderr(r),
 		Series:      series(r.Intervals),
 		Routes:      routes(r.Routes),
 		Generator:   generator(r, total),
@@ -74,7 +75,7 @@ func (r *Result) closed() {
 	}
 	service := *r.Latency // a request is due when it can be sent
 	r.Service = &service
-	under := float64(r.Plan.Connections * r.Plan.Pipeline)
+	under := float64(r.underWay())
 	little := math.Round(r.Rate.Completed*r.Latency.Mean/1e6/under*1e4) / 1e4
 	r.Generator.Little = &little
 }
@@ -151,7 +152,31 @@ func connections(r *load.Result) Connections {
 		full, resumed := r.TLSFull, r.TLSResumed
 		c.TLSFull, c.TLSResumed = &full, &resumed
 	}
+	if len(r.Protocols) > 0 {
+		c.Protocols = r.Protocols
+	}
+	if r.Protocols[load.HTTP2] > 0 {
+		room := r.Room
+		c.Streams = &room
+	}
 	return c
+}
+
+// underWay is how many exchanges a closed loop has under way at once.
+func (r *Result) underWay() int {
+	each := r.Plan.Pipeline
+	if r.Connections.Streams != nil {
+		each = *r.Connections.Streams
+	}
+	return r.Plan.Connections * each
+}
+
+// stderr is what applications complained about, if they did.
+func stderr(r *load.Result) *Stderr {
+	if r.StderrBytes == 0 {
+		return nil
+	}
+	return &Stderr{strings.ToValidUTF8(string(r.Stderr), "\ufffd"), r.StderrBytes}
 }
 
 func series(from []load.Interval) []Point {
@@ -200,22 +225,30 @@ func generator(r *load.Result, total *metric.Snapshot) Generator {
 // in it, in lower case.
 var secrets = []string{"authorization", "cookie", "token", "secret", "key", "password"}
 
-// redacted is p without the values of secret headers. Credentials in the URL
+// redacted is p without the values of secret headers and parameters. Credentials in the URL
 // have become a header before they got here.
 func redacted(p load.Plan) load.Plan {
 	p.Requests = slices.Clone(p.Requests)
 	for i := range p.Requests {
 		fields := slices.Clone(p.Requests[i].Header)
-		for k, f := range fields {
-			name := strings.ToLower(f.Name)
-			has := func(part string) bool { return strings.Contains(name, part) }
-			if slices.ContainsFunc(secrets, has) {
-				fields[k].Value = "(redacted)"
-			}
+		for k := range fields {
+			redact(fields[k].Name, &fields[k].Value)
 		}
 		p.Requests[i].Header = fields
 	}
+	p.Params = slices.Clone(p.Params)
+	for i := range p.Params {
+		redact(p.Params[i].Name, &p.Params[i].Value)
+	}
 	return p
+}
+
+// redact takes the value away if the name says that it is secret.
+func redact(name string, value *string) {
+	name = strings.ToLower(name)
+	if slices.ContainsFunc(secrets, func(part string) bool { return strings.Contains(name, part) }) {
+		*value = "(redacted)"
+	}
 }
 
 // per is n in a time d, a second, to the thousandth.

@@ -207,7 +207,7 @@ func TestCPUModel(t *testing.T) {
 	if got := cpuModel(arm); got != "" {
 		t.Errorf("%q", got)
 	}
-	if h := host(); h.CPUs < 1 || h.OS != runtime.GOOS || h.Go == "" {
+	if h := ThisHost(); h.CPUs < 1 || h.OS != runtime.GOOS || h.Go == "" {
 		t.Errorf("%+v", h)
 	}
 }

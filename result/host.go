@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// host is the machine that this process runs on, as far as it tells.
-func host() Host {
+// ThisHost is the machine that this process runs on, as far as it tells.
+func ThisHost() Host {
 	kernel, cpu := platform()
 	return Host{OS: runtime.GOOS, Arch: runtime.GOARCH, Kernel: kernel, CPU: cpu,
 		CPUs: runtime.NumCPU(), Go: runtime.Version()}

@@ -185,7 +185,7 @@ func unserved(r *Result) (string, string) {
 // exchange under way, so the rate times the mean latency is their number. It
 // says nothing where connections pause by design or by failure.
 func little(r *Result) (string, string) {
-	turns := littleTurns * int64(r.Plan.Connections) * int64(r.Plan.Pipeline)
+	turns := littleTurns * int64(r.underWay())
 	applies := r.Generator.Little != nil && r.Plan.Reconnect == 0 && r.Requests.Errors == 0 &&
 		r.Connections.Reconnects == 0 && r.Connections.Served == r.Connections.Asked &&
 		len(r.Errors) == 0 && r.Requests.Completed >= turns

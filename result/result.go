@@ -49,6 +49,9 @@ type Result struct {
 	Series      []Point          `json:"series"`
 	Routes      []Route          `json:"routes,omitempty"`
 	Generator   Generator        `json:"generator"`
+	FCGIStderr  *Stderr          `json:"fcgi_stderr,omitempty"`
+	Server      *Server          `json:"server,omitempty"`  // where it was watched
+	Profile     *Profile         `json:"profile,omitempty"` // of the server, where one was taken
 	Objectives  []Outcome        `json:"objectives,omitempty"`
 	Warnings    []string         `json:"warnings,omitempty"` // what a reader must know besides
 }
@@ -146,6 +149,15 @@ type Connections struct {
 	Reconnects int64  `json:"reconnects"` // opened again after a close, for whatever reason
 	TLSFull    *int64 `json:"tls_full,omitempty"`
 	TLSResumed *int64 `json:"tls_resumed,omitempty"`
+
+	Protocols map[string]int64 `json:"protocols,omitempty"` // of Opened, by what each spoke
+	Streams   *int             `json:"streams,omitempty"`   // HTTP/2: at once on each, as allowed
+}
+
+// A Stderr is what FastCGI applications wrote to stderr.
+type Stderr struct {
+	Text  string `json:"text"`  // the first of it, up to 4 KiB of each thread's
+	Bytes int64  `json:"bytes"` // all of it
 }
 
 // A Point is an interval of the run, of one second but for the last.

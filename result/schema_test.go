@@ -61,6 +61,9 @@ func compareKeys(t *testing.T, root, n node, typ reflect.Type, where string) {
 	left := len(n.Properties)
 	for f := range typ.Fields() {
 		key, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if key == "-" {
+			continue
+		}
 		child, is := n.Properties[key]
 		if !is {
 			t.Errorf("%s.%s: not in the schema", where, key)
@@ -99,9 +102,12 @@ func TestSamples(t *testing.T) {
 		return schema.Validate(v)
 	}
 	for name, run := range map[string]*load.Result{"closed": closedRun(), "open": openRun(),
-		"unreachable": {Plan: load.DefaultPlan(), Ended: load.Unreachable, Cause: "refused"}} {
+		"watched": closedRun(), "unreachable": {Plan: load.DefaultPlan(), Ended: load.Unreachable, Cause: "refused"}} {
 		r := from(t, run)
 		r.ID = "20260102-150405-4f2a"
+		if name == "watched" {
+			r.Server, r.Profile = watchSelf(t, r), profileOf(t)
+		}
 		if r.Plan.Requests == nil {
 			r.Plan.Requests = []load.Request{}
 		}

@@ -50,7 +50,8 @@ func idOf(start time.Time) string {
 		start.Nanosecond()*(1<<16)/int(time.Second))
 }
 
-// Save stores r under home, in one file, whole or not at all, and sets its ID.
+// Save stores r under home, in one file, whole or not at all, and sets its ID. A
+// profile that was taken is stored beside it.
 // IDs sort by the time the load began (UTC); none is ever given twice.
 func Save(home string, r *Result) (path string, err error) {
 	dir := folder(home)
@@ -85,12 +86,14 @@ func saveAs(path, id string, r *Result) error {
 		return errors.Join(fs.ErrExist, f.Close())
 	}
 	r.ID = id
+	r.SaveProfile(strings.TrimSuffix(path, suffix))
 	err = errors.Join(Encode(f, r), f.Sync(), f.Close())
 	if err == nil {
 		err = os.Rename(temp, path)
 	}
 	if err != nil {
 		r.ID = ""
+		r.discardProfile()
 	}
 	return err
 }

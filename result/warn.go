@@ -21,6 +21,9 @@ func warnings(r *Result) []string {
 	}
 	warnLosses(r, say)
 	warnBacklog(r, say)
+	if e := r.FCGIStderr; e != nil {
+		say("the application wrote %d bytes to stderr, first: %s", e.Bytes, firstLine(e.Text))
+	}
 	return all
 }
 
@@ -34,6 +37,16 @@ func warnBacklog(r *Result, say func(string, ...any)) {
 	say("%d requests were due and never sent, and %d sent only after the window, for all %d "+
 		"connections were waiting for answers: the rate of -R was not reached, and latency grows "+
 		"for as long as it is not; give more -c, or a lower -R", waiting, after, r.Connections.Asked)
+}
+
+// firstLine is the first line of s that says something, or what fits of it.
+func firstLine(s string) string {
+	const most = 200
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	if runes := []rune(line); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return line
 }
 
 // counted is a count that may be absent.

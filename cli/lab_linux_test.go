@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// badServers are one that serves and those that end, fork and write as no server
+// should. A trial of each takes about a second.
+const badServers = `
+version: 1
+name: bad
+design: {rounds: 1, seed: 1, aa: false, warmup: {min: 0, max: 0}, measure: 1s, cooldown: 0, metrics: [throughput]}
+fairness: {mode: off}
+levels: [{name: c2, connections: 2}]
+variants:
+  good:
+    processes: [{cmd: "{{dyno}} target --listen 127.0.0.1:{{port}}"}]
+    url: http://127.0.0.1:{{port}}/
+  dies-later:
+    processes: [{cmd: "sh -c '{{dyno}} target --listen 127.0.0.1:{{port}} & sleep 0.6; kill $!; echo had enough; exit 7'"}]
+    url: http://127.0.0.1:{{port}}/
+  never-ready:
+    processes: [{cmd: "sh -c 'echo {{port}}; exec sleep 1000'", ready: {timeout: 0.5s}}]
+    url: http://127.0.0.1:{{port}}/
+  ignores:
+    processes: [{cmd: "sh -c 'trap \"\" TERM; {{dyno}} target --listen 127.0.0.1:{{port}} & while :; do sleep 1; done'", stop: {grace: 0.2s}}]
+    url: http://127.0.0.1:{{port}}/
+  forks:
+    processes: [{cmd: "sh -c 'setsid {{dyno}} target --listen 127.0.0.1:{{port}} & sleep 1000'"}]
+    url: http://127.0.0.1:{{port}}/
+  floods:
+    processes: [{cmd: "sh -c 'yes floods & {{dyno}} target --listen 127.0.0.1:{{port}}'"}]
+    url: http://127.0.0.1:{{port}}/
+`
+
+// labRuns starts dyno lab run, marked so that what it starts can be found.
+func labRuns(t *testing.T, mark string, args ...string) (*exec.Cmd, *bytes.Buffer) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dyno := filepath.Join(t.TempDir(), "dyno") // under this name TestMain makes it dyno
+	b, err := os.ReadFile(exe)                 // it starts itself again, so that a link would not do
+	if err == nil {
+		err = os.WriteFile(dyno, b, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(dyno, append([]string{"lab", "run"}, args...)...)
+	cmd.Env = append(os.Environ(), mark, "GORACE="+shortly)
+	out := new(bytes.Buffer)
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, out
+}
+
+// marked are the processes that have mark in their environment.
+func marked(mark string) (pids []string) {
+	all, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, file := range all {
+		env, err := os.ReadFile(file)
+		if err == nil && strings.Contains(string(env), mark) {
+			pids = append(pids, filepath.Base(filepath.Dir(file)))
+		}
+	}
+	return pids
+}
+
+// await waits until it is so, for as long as a busy machine may need.
+func await(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for till := time.Now().Add(20 * time.Second); !so(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(till) {
+			t.Fatal("waited in vain: ", what)
+		}
+	}
+}
+
+// Killed in the middle of any trial, dyno leaves no process behind, and what was
+// measured is there; resumed, the experiment ends with each trial once.
+func TestLabKilled(t *testing.T) {
+	dir := t.TempDir()
+	file, out := filepath.Join(dir, "bad.yaml"), filepath.Join(dir, "out")
+	if err := os.WriteFile(file, []byte(badServers), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	trials := func() []string {
+		all, _ := filepath.Glob(filepath.Join(out, "trials", "*.json"))
+		return all
+	}
+	args := []string{file, "-o", out}
+	for round := 0; ; round++ {
+		mark := fmt.Sprintf("DYNO_TEST_MARK=%d-%d", os.Getpid(), time.Now().UnixNano())
+		had := len(trials())
+		cmd, said := labRuns(t, mark, args...)
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		if round == 3 { // let it come to its end
+			if err := <-ended; err != nil {
+				t.Fatalf("%v\n%s", err, said)
+			}
+			check(t, out, said.String(), trials())
+			return
+		}
+		await(t, "another trial", func() bool { return len(trials()) > had })
+		time.Sleep(300 * time.Millisecond) // into the next one
+		cmd.Process.Kill()
+		<-ended
+		await(t, "nothing is left", func() bool { return len(marked(mark)) == 0 })
+		args = []string{"--resume", out}
+	}
+}
+
+// check looks at what became of the bad servers.
+func check(t *testing.T, out, said string, trials []string) {
+	if len(trials) != 6 {
+		t.Errorf("%d trials: %q", len(trials), trials)
+	}
+	var all string
+	for _, name := range trials {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += string(b)
+	}
+	for _, want := range []string{`"phase": "measure"`, "had enough", "ended with status 7",
+		`"phase": "start"`, "within 500ms"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("no trial says %q:\n%s", want, said)
+		}
+	}
+	logs, _ := filepath.Glob(filepath.Join(out, "output", "*floods*"))
+	for _, log := range logs {
+		if info, err := os.Stat(log); err != nil || info.Size() > 3<<20 {
+			t.Errorf("%s: %v, %d bytes", log, err, info.Size())
+		}
+	}
+	if len(logs) == 0 {
+		t.Error("what floods wrote is lost")
+	}
+	if _, err := os.Stat(filepath.Join(out, "report.md")); err != nil {
+		t.Error(err)
+	}
+}
+
+// Interrupted, it reports what was measured and how to go on.
+func TestLabInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	file, out := filepath.Join(dir, "bad.yaml"), filepath.Join(dir, "out")
+	if err := os.WriteFile(file, []byte(badServers), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	mark := fmt.Sprintf("DYNO_TEST_MARK=%d-%d", os.Getpid(), time.Now().UnixNano())
+	cmd, said := labRuns(t, mark, file, "-o", out)
+	await(t, "a trial", func() bool {
+		all, _ := filepath.Glob(filepath.Join(out, "trials", "*.json"))
+		return len(all) > 0
+	})
+	cmd.Process.Signal(syscall.SIGINT)
+	err := cmd.Wait()
+	exit, is := errors.AsType[*exec.ExitError](err)
+	if !is || exit.ExitCode() != exitInterrupted {
+		t.Errorf("%v\n%s", err, said)
+	}
+	if !strings.Contains(said.String(), "go on with: dyno lab run --resume") ||
+		!strings.Contains(said.String(), "NOT COMPLETE") {
+		t.Error(said)
+	}
+	await(t, "nothing is left", func() bool { return len(marked(mark)) == 0 })
+}

@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"dyno/load"
+	"dyno/probe"
+	"dyno/profile"
+	"dyno/requests"
+	"dyno/result"
+)
+
+// longestProfile is enough for the shares of what matters, and short for a wait.
+const longestProfile = 30 * time.Second
+
+func (f *runFlags) serverGroup() group {
+	return group{"Server", []option{
+		{"watch", "", "PID|NAME", "what it uses meanwhile, if it runs here: CPU a request, memory and\n" +
+			"more, of all that it starts too; may be repeated", f.addWatch},
+		{"pprof", "", "URL", "take a CPU profile of it in the window, at most 30s, where\n" +
+			"net/http/pprof is, as http://127.0.0.1:6060/debug/pprof", f.setPprof},
+	}}
+}
+
+// addWatch finds the processes that one --watch means. No two trees have the
+// same name.
+func (f *runFlags) addWatch(s string) error {
+	if s == "" {
+		return errNoValue
+	}
+	found, err := probe.Find(s)
+	if err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "probe: "))
+	}
+	for _, tree := range found {
+		same := func(t probe.Tree) bool { return t.PID == tree.PID }
+		named := func(t probe.Tree) bool { return t.Name == tree.Name }
+		if slices.ContainsFunc(f.watched, same) {
+			continue
+		}
+		if slices.ContainsFunc(f.watched, named) {
+			tree.Name = fmt.Sprintf("%s[%d]", tree.Name, tree.PID)
+		}
+		f.watched = append(f.watched, tree)
+	}
+	return nil
+}
+
+func (f *runFlags) setPprof(s string) error {
+	if _, err := requests.Parse(s); err != nil {
+		return err
+	}
+	f.pprof = s
+	return nil
+}
+
+// profiled is for how long; Go's handlers know whole seconds.
+func (f *runFlags) profiled() time.Duration {
+	return min(time.Duration(f.plan.Duration), longestProfile).Truncate(time.Second)
+}
+
+// A watch is what looks at the server while it is loaded. The zero value looks
+// at nothing.
+type watch struct {
+	sampler   *probe.Sampler // nil: none
+	profiling *profiling     // nil: none
+}
+
+// startWatch begins to watch what the flags say. The caller must end it.
+func startWatch(ctx context.Context, f *runFlags) (w watch, err error) {
+	if len(f.watched) > 0 {
+		trees := func() []probe.Tree { return f.watched }
+		if w.sampler, err = probe.Start(probe.Config{Trees: trees}); err != nil {
+			return w, load.Flaw{Setting: "--watch",
+				Problem: strings.TrimPrefix(err.Error(), "probe: ")}
+		}
+	}
+	if f.pprof != "" {
+		w.profiling = startProfile(ctx, f.pprof, time.Duration(f.plan.Warmup), f.profiled())
+	}
+	return w, nil
+}
+
+// end stops watching, and returns what adds to the result what was seen.
+func (w watch) end() (add func(*result.Result)) {
+	var rec *probe.Recording
+	var taken *profile.Profile
+	var err error
+	if w.sampler != nil {
+		rec = w.sampler.Stop()
+	}
+	if w.profiling != nil {
+		taken, err = w.profiling.end()
+	}
+	return func(r *result.Result) {
+		if rec != nil {
+			r.Server = r.Watched(rec)
+		}
+		if taken != nil {
+			r.Profile = result.NewProfile(profile.CPU, taken)
+		}
+		if err != nil {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("no profile of the server: %v", err))
+		}
+	}
+}
+
+// A profiling is a profile that is being taken.
+type profiling struct {
+	until  time.Time // when it has seen what it is to see
+	long   time.Duration
+	cancel context.CancelFunc
+	done   chan struct{}
+
+	// What came, once done is closed.
+	taken *profile.Profile
+	err   error
+}
+
+// startProfile begins, after a time, to take a CPU profile of so many seconds.
+func startProfile(ctx context.Context, url string, after, long time.Duration) *profiling {
+	ctx, cancel := context.WithCancel(ctx)
+	p := &profiling{until: time.Now().Add(after + long), long: long, cancel: cancel,
+		done: make(chan struct{})}
+	go func() {
+		defer close(p.done)
+		select {
+		case <-ctx.Done():
+			p.err = ctx.Err()
+		case <-time.After(after):
+			p.taken, p.err = profile.Fetch(ctx, url, profile.CPU, long)
+		}
+	}()
+	return p
+}
+
+// errNotLoaded is the fault of a profile that would be of an idle server.
+var errNotLoaded = errors.New("the load ended before the time to profile did")
+
+// end waits for the profile, whose server is no longer loaded, unless a part of
+// it that matters is yet to come.
+func (p *profiling) end() (*profile.Profile, error) {
+	defer p.cancel()
+	if time.Until(p.until) > p.long/10 {
+		p.cancel()
+	}
+	<-p.done
+	if errors.Is(p.err, context.Canceled) {
+		return nil, errNotLoaded
+	}
+	return p.taken, p.err
+}

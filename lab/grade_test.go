@@ -1,0 +1,161 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"dyno/experiment"
+	"dyno/fairness"
+	"dyno/load"
+	"dyno/probe"
+	"dyno/result"
+	"dyno/stats"
+)
+
+// soundTrial is one that nothing speaks against.
+func soundTrial() *Trial {
+	offered := 1000.0
+	return &Trial{
+		Warmup: &Warmup{TookS: 3, Steady: Yes},
+		Result: &result.Result{
+			Requests:  result.Requests{Sent: 1000, Completed: 1000},
+			Rate:      result.Rate{Sent: 1000, Completed: 1000, Offered: &offered},
+			Latency:   &result.Distribution{Count: 1000, P50: 100, P99: 300, P999: 900},
+			Generator: result.Generator{Verdict: result.OK},
+		},
+		Host: &probe.HostUse{CPUs: 2, WallS: 1, Busy: 1e9, Steal: 0.2, Foreign: 20e6, SoftIRQ: 0,
+			IRQ: 0},
+		Steadiness: stats.Flat,
+	}
+}
+
+func TestGrade(t *testing.T) {
+	if g, reasons := grade(soundTrial()); g != GradeA || reasons != nil {
+		t.Fatalf("a sound trial is of grade %s: %v", g, reasons)
+	}
+	for _, c := range []struct {
+		name  string
+		spoil func(*Trial)
+		grade Grade
+		says  string
+		again bool
+	}{
+		{"some steal", func(t *Trial) { t.Host.Steal = 3 }, GradeB, "host took 3.0 %", false},
+		{"much steal", func(t *Trial) { t.Host.Steal = 6 }, GradeF, "host took 6.0 %", true},
+		{"steal that nobody counts", func(t *Trial) { t.Host.Steal = probe.Value(math.NaN()) }, GradeA,
+			"", false},
+		{"others", func(t *Trial) { t.Host.Foreign = 0.2e9 }, GradeB, "at least 10.0 %", false},
+		{"many others", func(t *Trial) { t.Host.Foreign = 1e9 }, GradeF, "at least 50.0 %", true},
+		{"interrupts, not others", func(t *Trial) { t.Host.Foreign, t.Host.SoftIRQ = 0.2e9, 9 }, GradeA,
+			"", false},
+		{"client-bound", func(t *Trial) {
+			t.Result.Generator = result.Generator{Verdict: result.ClientBound, Reasons: []string{"busy"}}
+		}, GradeB, "generator: busy", false},
+		{"errors", func(t *Trial) { t.Result.Requests.Errors = 1 }, GradeF, "1 of 1000 requests failed",
+			false},
+		{"errors and steal", func(t *Trial) { t.Result.Requests.Errors, t.Host.Steal = 1, 9 }, GradeF,
+			"failed", false},
+		{"behind", func(t *Trial) { t.Result.Rate.Sent = 980 }, GradeF, "98.0 % of the requests due",
+			false},
+		{"another answer", func(t *Trial) {
+			t.Changed = []fairness.Difference{{Aspect: "status", Before: "200", After: "503"}}
+		}, GradeF, "status was 200 and is 503", false},
+		{"unsteady", func(t *Trial) { t.Warmup.Steady, t.Warmup.CoV = No, 0.2 }, GradeB,
+			"not steady after 3.0 s", false},
+		{"nobody could tell", func(t *Trial) { t.Warmup.Steady = Unknown }, GradeA, "", false},
+		{"failed", func(t *Trial) { t.fail("start", errors.New("gone")); t.Result, t.Host = nil, nil },
+			GradeF, "start: gone", false},
+	} {
+		trial := soundTrial()
+		c.spoil(trial)
+		trial.Grade, trial.Reasons = grade(trial)
+		says := ""
+		for _, r := range trial.Reasons {
+			says += r.Says + "\n"
+		}
+		if trial.Grade != c.grade || !strings.Contains(says, c.says) || trial.mayPass() != c.again {
+			t.Errorf("%s: grade %s, again %v, %q", c.name, trial.Grade, trial.mayPass(), says)
+		}
+	}
+}
+
+// Percentiles need as many exchanges as a 95 % interval of them does.
+func TestMeasures(t *testing.T) {
+	trial := soundTrial()
+	for name, want := range map[string]bool{"throughput": true, "p50": true, "p99": true,
+		"p99.9": false, "cpu": false, "memory": false} {
+		m, known := measure(name)
+		if !known {
+			t.Fatalf("%s is no measure", name)
+		}
+		if _, ok := m.Of(trial); ok != want {
+			t.Errorf("%s: %v", name, ok)
+		}
+	}
+	for _, m := range experiment.Metrics {
+		if _, known := measure(string(m)); !known {
+			t.Errorf("an experiment can ask for %s, which is never measured", m)
+		}
+	}
+	trial.Failure = &Failure{}
+	if v, ok := Measures[0].Of(trial); ok {
+		t.Errorf("a failed trial has a throughput of %v", v)
+	}
+}
+
+// seconds runs a load whose seconds have the given rates, without taking any.
+func seconds(rates []float64) Runner {
+	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+		n := 0
+		for i, rate := range rates {
+			if ctx.Err() != nil || time.Duration(i)*time.Second >= time.Duration(p.Duration) {
+				break
+			}
+			each(load.Interval{From: time.Duration(i) * time.Second,
+				To: time.Duration(i+1) * time.Second, Completed: int64(rate)})
+			n++
+		}
+		return &result.Result{Window: result.Window{MeasuredS: float64(n)},
+			Requests: result.Requests{Completed: 1}}, nil
+	}
+}
+
+func TestWarm(t *testing.T) {
+	rule := func(least, most time.Duration) experiment.Warmup {
+		return experiment.Warmup{Min: experiment.Duration(least), Max: experiment.Duration(most), CoV: 0.02}
+	}
+	const s = time.Second
+	flat := make([]float64, 60)
+	rising := make([]float64, 60)
+	jagged := make([]float64, 60)
+	for i := range flat {
+		flat[i], rising[i], jagged[i] = 1000, 1000*(1-math.Exp(-float64(i)/4)), 1000+float64(i%2)*300
+	}
+	for _, c := range []struct {
+		name   string
+		rates  []float64
+		rule   experiment.Warmup
+		took   float64
+		steady Answer
+	}{
+		{"at once", flat, rule(0, 30*s), 5, Yes},
+		{"not before the least", flat, rule(10*s, 30*s), 10, Yes},
+		{"when it is", rising, rule(0, 30*s), 14, Yes},
+		{"never", jagged, rule(0, 30*s), 30, No},
+		{"too short to tell", flat, rule(0, 2*s), 2, Unknown},
+		{"short", flat, rule(0, 4*s), 4, Yes},
+	} {
+		w, _, err := warm(t.Context(), seconds(c.rates), load.Plan{}, c.rule)
+		if err != nil || math.Abs(w.TookS-c.took) > 2*float64(map[string]int{"when it is": 1}[c.name]) ||
+			w.Steady != c.steady {
+			t.Errorf("%s: %+v, %v", c.name, w, err)
+		}
+	}
+	if w, _, err := warm(t.Context(), nil, load.Plan{}, rule(0, 0)); w != nil || err != nil {
+		t.Errorf("no warm-up took %+v, %v", w, err)
+	}
+}
