@@ -1,25 +1,33 @@
-// Package stats says what may be claimed from a few repeated measurements: centres, and
-// intervals that hold at 10 to 20 repetitions. It knows numbers only: nothing of HTTP, of
-// units or of what was measured.
+// Package stats says what may be claimed from a few repeated measurements: centres, intervals
+// and verdicts that hold at 6 to 30 repetitions, and whether a measurement was steady. It
+// knows numbers only: nothing of HTTP, of units or of what was measured.
 //
-// The unit of everything here is the trial (one whole run), never the request: requests of
-// one run are autocorrelated and their number says nothing about how well a run repeats.
+// The unit of everything that compares is the trial (one whole run), never the request:
+// requests of one run are autocorrelated and their number says nothing about how well a run
+// repeats.
 //
-// Two intervals, both exact at any number of trials, both distribution-free:
+// The intervals are exact at any number of trials and distribution-free:
 //
 //   - MedianInterval counts signs (order statistics, binomial). It assumes nothing but
 //     independent trials: right for absolute values, which are often skewed.
 //   - PairedRatio and HodgesLehmann rank (Wilcoxon's signed-rank statistic). They assume
 //     that the values lie symmetrically about their centre, which the logarithm of a ratio
-//     of two interleaved runs does when the order within the pairs alternates. In return
-//     they are narrower by about a fifth for near-normal values.
+//     of two interleaved runs does when the order within the pairs is random or alternates,
+//     whatever drifts meanwhile. In return they are narrower by about a fifth for near-normal
+//     values. SignedRank is the test that belongs to them.
+//   - UnpairedRatio ranks what was measured apart (Mann-Whitney); so does its test.
 //
 // Each interval carries the level it really has. Fewer than six trials cannot give 95 %;
 // then the whole range is returned with its true, lower level, rather than nothing or a lie.
 //
-// Note: no bootstrap. At 10 trials percentile and BCa intervals of a median cover clearly
-// less than they say (there are too few distinct values to resample), and they need a seed;
-// the exact intervals cost nothing and need none.
+// Judge makes a verdict of them, which is one of four and never "no difference"; Holm and
+// BenjaminiHochberg are for many at once; TieGroups ranks more than two. Classify, MSER and
+// Changepoints look at the course of one trial.
+//
+// Note: no bootstrap of trials. At 10 trials percentile and BCa intervals of a median cover
+// clearly less than they say (there are too few distinct values to resample), and they need a
+// seed; the exact intervals cost nothing and need none. Bootstrap is for what has no other
+// interval, such as the p99 of all seconds of one trial, and refuses fewer than eight blocks.
 package stats
 
 import (
@@ -48,6 +56,41 @@ func Quantile(ascending []float64, q float64) float64 {
 	}
 	frac := pos - float64(i)
 	return ascending[i] + frac*(ascending[i+1]-ascending[i])
+}
+
+// CoV returns the coefficient of variation of x: its standard deviation (of a sample: n−1)
+// divided by its mean, 0.02 for 2 %. It is NaN for fewer than two values or a mean of 0.
+func CoV(x []float64) float64 {
+	mean, variance := moments(x)
+	if len(x) < 2 || mean == 0 {
+		return math.NaN()
+	}
+	n := float64(len(x))
+	return math.Sqrt(variance*n/(n-1)) / math.Abs(mean)
+}
+
+// LittlesLaw returns by what share a closed loop is off Little's law, which holds for every
+// such system: rate (in 1/s) times mean latency (in s) is the number in flight. 0 is as it
+// must be, −0.1 is a tenth of the connections not accounted for. It is NaN for none in
+// flight. Source: Little, "A proof for the queuing formula L = λW", Operations Research 9
+// (1961).
+func LittlesLaw(rate, latency, inFlight float64) float64 {
+	if inFlight == 0 {
+		return math.NaN()
+	}
+	return rate*latency/inFlight - 1
+}
+
+// moments returns the mean of x and its variance as a whole population (divided by n).
+func moments(x []float64) (mean, variance float64) {
+	n := float64(len(x))
+	for _, v := range x {
+		mean += v / n
+	}
+	for _, v := range x {
+		variance += (v - mean) * (v - mean) / n
+	}
+	return mean, variance
 }
 
 func sorted(x []float64) []float64 {

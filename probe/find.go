@@ -1,0 +1,155 @@
+package probe
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A candidate is a process that might be meant.
+type candidate struct {
+	pid, parent int
+	comm        string // as the kernel has it, on Linux at most 15 bytes
+	program     string // the file name in the first word of its command line
+}
+
+// Find returns the trees that a user means by a pid or by the name of a program. By a
+// name it is all processes that are called so (by the kernel, or by their command line)
+// and are no descendants of one that is; never this process. A tree is named as what
+// was asked for, with its pid if there are several. It needs no right but to read the
+// list of processes. When there is none, the error names those that are similar.
+func Find(what string) ([]Tree, error) {
+	all, err := running()
+	if err != nil {
+		return nil, fmt.Errorf("probe: %w", err)
+	}
+	return find(what, all, os.Getpid())
+}
+
+func find(what string, all []candidate, self int) ([]Tree, error) {
+	byPID := make(map[int]candidate, len(all))
+	for _, c := range all {
+		byPID[c.pid] = c
+	}
+	if pid, err := strconv.Atoi(what); err == nil {
+		c, there := byPID[pid]
+		if !there {
+			return nil, fmt.Errorf("probe: there is no process %d", pid)
+		}
+		return []Tree{{Name: c.name(), PID: pid}}, nil
+	}
+	var roots []Tree
+	for _, c := range all {
+		if c.pid != self && c.is(what) && !descends(c, byPID, func(up candidate) bool {
+			return up.pid != self && up.is(what)
+		}) {
+			roots = append(roots, Tree{Name: what, PID: c.pid})
+		}
+	}
+	if len(roots) == 0 {
+		return nil, fmt.Errorf("probe: no process is named %q%s", what, near(what, all, self))
+	}
+	slices.SortFunc(roots, func(a, b Tree) int { return cmp.Compare(a.PID, b.PID) })
+	if len(roots) > 1 {
+		for i := range roots {
+			roots[i].Name = fmt.Sprintf("%s[%d]", what, roots[i].PID)
+		}
+	}
+	return roots, nil
+}
+
+// is compares with the kernel's name, which is cut at 15 bytes, and the program's.
+func (c candidate) is(name string) bool {
+	const cut = 15
+	return name != "" && (c.comm == name || c.program == name ||
+		len(name) > cut && c.comm == name[:cut] && (c.program == "" || c.program == name))
+}
+
+func (c candidate) name() string { return cmp.Or(c.program, c.comm) }
+
+// descends says whether an ancestor fits.
+func descends(c candidate, byPID map[int]candidate, fits func(candidate) bool) bool {
+	start := c.pid
+	for range len(byPID) {
+		up, there := byPID[c.parent]
+		if !there || up.pid == start { // pids that were used again can make a ring
+			return false
+		}
+		if fits(up) {
+			return true
+		}
+		c = up
+	}
+	return false
+}
+
+// near lists up to five names that are similar.
+func near(what string, all []candidate, self int) string {
+	var alike []candidate
+	seen := map[string]bool{}
+	for _, c := range all {
+		if c.pid != self && !seen[c.name()] && similar(what, c.name()) {
+			seen[c.name()] = true
+			alike = append(alike, c)
+		}
+	}
+	if len(alike) == 0 {
+		return ""
+	}
+	slices.SortStableFunc(alike, func(a, b candidate) int {
+		return cmp.Compare(distance(what, a.name()), distance(what, b.name()))
+	})
+	var names []string
+	for _, c := range alike[:min(len(alike), 5)] {
+		names = append(names, fmt.Sprintf("%s (%d)", c.name(), c.pid))
+	}
+	return "; similar: " + strings.Join(names, ", ")
+}
+
+func similar(a, b string) bool {
+	a, b = strings.ToLower(a), strings.ToLower(b)
+	if a == "" || b == "" {
+		return false
+	}
+	const telling = 3 // bytes of a name for it to be found in a longer one
+	return strings.Contains(b, a) || len(b) >= telling && strings.Contains(a, b) ||
+		distance(a, b) <= len(a)/2 && len(a) >= telling
+}
+
+// distance is how many bytes to insert, delete or change to make a into b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// programOf is the program in a command line whose words end in NUL: the file name of
+// the first, or what comes before the colon in a title that a program wrote itself.
+func programOf(line string) string {
+	first, _, _ := strings.Cut(line, "\x00")
+	if before, _, written := strings.Cut(first, ": "); written && !strings.Contains(before, "/") {
+		return before
+	}
+	if first == "" {
+		return ""
+	}
+	return path.Base(strings.ReplaceAll(first, `\`, "/"))
+}

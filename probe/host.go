@@ -1,0 +1,155 @@
+package probe
+
+import (
+	"errors"
+	"math"
+	"runtime"
+)
+
+// A host is the tables of the machine.
+type host struct {
+	sources []source
+	tables  []*table
+	rows    [][]float64
+	notes   *notes
+	forked  *float64 // the count of forks in its row
+}
+
+// errAbsent is the reason for what a source left out without saying why.
+var errAbsent = errors.New("not there on this machine")
+
+// The names of the columns that are asked for again.
+const (
+	cpuUser    = "host.cpu.user"
+	cpuSys     = "host.cpu.sys"
+	cpuSoftIRQ = "host.cpu.softirq"
+	cpuIRQ     = "host.cpu.irq"
+	cpuIdle    = "host.cpu.idle"
+	cpuIOWait  = "host.cpu.iowait"
+	cpuSteal   = "host.cpu.steal"
+	cpuSelf    = "dyno.cpu"
+	switches   = "host.context_switches"
+	forks      = "host.forks"
+	psiCPU     = "host.psi.cpu"
+	psiMemory  = "host.psi.memory"
+	psiIO      = "host.psi.io"
+	retrans    = "host.tcp.retransmits"
+	overflows  = "host.tcp.listen_overflows"
+	drops      = "host.tcp.listen_drops"
+	softnet    = "host.softnet.drops"
+	throttled  = "cgroup.throttled"
+	throttles  = "cgroup.throttlings"
+)
+
+// cpuColumns are the times of all CPUs together, in ns; they add up to the whole.
+// User contains nice, and guests.
+var cpuColumns = []column{
+	{name: cpuUser, unit: "%", kind: share},
+	{name: cpuSys, unit: "%", kind: share},
+	{name: cpuSoftIRQ, unit: "%", kind: share},
+	{name: cpuIRQ, unit: "%", kind: share},
+	{name: cpuIdle, unit: "%", kind: share},
+	{name: cpuIOWait, unit: "%", kind: share},
+	{name: cpuSteal, unit: "%", kind: share},
+}
+
+func newHost(sources []source, n *notes) *host {
+	h := &host{sources: sources, notes: n}
+	for _, s := range sources {
+		h.tables = append(h.tables, newTable(s.columns))
+		row := nans(len(s.columns))
+		for i, c := range s.columns {
+			if c.name == forks {
+				h.forked = &row[i]
+			}
+		}
+		h.rows = append(h.rows, row)
+	}
+	return h
+}
+
+// forks is how many processes and threads were ever made here, NaN if unknown.
+func (h *host) forks() float64 {
+	if h.forked == nil || *h.forked == 0 {
+		return math.NaN()
+	}
+	return *h.forked
+}
+
+func (h *host) read(p pace, now float64) {
+	for i, s := range h.sources {
+		if s.pace != p {
+			continue
+		}
+		row := h.rows[i]
+		for k := range row {
+			row[k] = math.NaN()
+		}
+		s.read(row)
+		if len(h.tables[i].at) == 0 {
+			h.excuse(s, row)
+		}
+		h.tables[i].add(now, row...)
+	}
+}
+
+// excuse notes what is absent from the first reading on. A source that knows the reason
+// has noted it before.
+func (h *host) excuse(s source, row []float64) {
+	for k, x := range row {
+		if math.IsNaN(x) {
+			h.notes.add(s.columns[k].name, errAbsent)
+		}
+	}
+}
+
+func (h *host) series() (all []Series) {
+	for _, t := range h.tables {
+		all = append(all, t.series(Series{})...)
+	}
+	return all
+}
+
+// growth is how much a counter grew, NaN if there is no such counter here.
+func (h *host) growth(name string, from, to float64) float64 {
+	for _, t := range h.tables {
+		if i := t.column(name); i >= 0 {
+			return t.growth(i, from, to)
+		}
+	}
+	return math.NaN()
+}
+
+func (h *host) use(from, to float64) HostUse {
+	sum := 0.0
+	for _, c := range cpuColumns {
+		if d := h.growth(c.name, from, to); !math.IsNaN(d) {
+			sum += d
+		}
+	}
+	grown := func(name string) Value { return Value(h.growth(name, from, to)) }
+	part := func(name string) Value { return 100 * grown(name) / Value(sum) }
+	busy := 0.0
+	for _, name := range []string{cpuUser, cpuSys, cpuSoftIRQ, cpuIRQ} {
+		if d := h.growth(name, from, to); !math.IsNaN(d) {
+			busy += d
+		}
+	}
+	pressure := func(name string) Value { return grown(name) / Value(to-from) / 1e4 } // µs
+	return HostUse{
+		CPUs: runtime.NumCPU(), WallS: to - from, Busy: Value(busy),
+		User: part(cpuUser), Sys: part(cpuSys), SoftIRQ: part(cpuSoftIRQ), IRQ: part(cpuIRQ),
+		IOWait: part(cpuIOWait), Idle: part(cpuIdle), Steal: part(cpuSteal),
+		Self:           grown(cpuSelf),
+		PressureCPU:    pressure(psiCPU),
+		PressureMemory: pressure(psiMemory),
+		PressureIO:     pressure(psiIO),
+		Switches:       grown(switches),
+		Retransmits:    grown(retrans),
+		ListenOverflow: grown(overflows),
+		ListenDrops:    grown(drops),
+		SoftnetDrops:   grown(softnet),
+		Throttled:      grown(throttled),
+		Throttlings:    grown(throttles),
+	}
+}

@@ -1,0 +1,132 @@
+package probe
+
+import (
+	"math"
+	"time"
+)
+
+// A group is readings that are taken together, at most once in every, and not before
+// rest times the CPU time that they took last: 1/rest of a core at most.
+type group struct {
+	every float64 // s
+	rest  float64
+	read  func(now float64)
+	last  func() bool // whether to read it when the sampler stops, although it is not due
+	due   float64     // s after the start
+}
+
+// The paces. The shares of a core that their rests allow add up to 1 %.
+const (
+	briefRest   = 250             // CPU of host and processes, at Config.Every
+	detailEvery = time.Second     // memory, files, switches, waiting of processes
+	detailRest  = 500             //
+	hostEvery   = time.Second     // memory, pressure, network, cgroup
+	hostRest    = 1000            //
+	pssEvery    = 2 * time.Second // walks the page tables of the process
+	pssRest     = 500             //
+	rareEvery   = 5 * time.Second // sockets by state, frequency, temperature
+	rareRest    = 1000            //
+	scanEvery   = time.Second     // a look for new processes although none was forked
+)
+
+// run reads the group if it is due, or must be.
+func (g *group) run(now, slack float64, must bool) {
+	if !must && now+slack < g.due {
+		return
+	}
+	began := threadCPU()
+	g.read(now)
+	cost := threadCPU() - began
+	if math.IsNaN(cost) {
+		cost = 0
+	}
+	g.due = now + max(g.every, g.rest*cost/1e9)
+}
+
+// A vigil is the state of a sampler at work.
+type vigil struct {
+	started time.Time
+	every   float64
+	notes   *notes
+	forest  *forest
+	host    *host
+	groups  []*group // the first is the fastest
+	samples int
+}
+
+func newVigil(c Config) (*vigil, error) {
+	v := &vigil{started: time.Now(), every: c.Every.Seconds(), notes: newNotes()}
+	system, err := openSystem(v.notes)
+	if err != nil {
+		return nil, err
+	}
+	v.host = newHost(system.tables(), v.notes)
+	v.forest = newForest(system, v.notes, v.now)
+	v.groups = []*group{
+		{every: v.every, rest: briefRest, read: func(now float64) {
+			v.host.read(paceFast, now)
+			v.forest.sample(v.host.forks(), c.Trees())
+		}, last: always},
+		{every: detailEvery.Seconds(), rest: detailRest, read: v.forest.details, last: always},
+		{every: pssEvery.Seconds(), rest: pssRest, read: v.forest.shares,
+			last: v.forest.unshared},
+		{every: hostEvery.Seconds(), rest: hostRest, read: func(now float64) {
+			v.host.read(paceHost, now)
+		}, last: always},
+		{every: rareEvery.Seconds(), rest: rareRest, read: func(now float64) {
+			v.host.read(paceRare, now)
+		}},
+	}
+	v.sample()
+	return v, nil
+}
+
+func (v *vigil) now() float64 { return time.Since(v.started).Seconds() }
+
+// sample reads the groups that are due. The slower ones only ever run along with
+// the fastest: there are no wakes but its.
+func (v *vigil) sample() {
+	v.samples++
+	for _, g := range v.groups {
+		g.run(v.now(), v.every/2, false)
+	}
+}
+
+func always() bool { return true }
+
+// finish reads what has counters once more, and gauges that were never read.
+func (v *vigil) finish() {
+	v.samples++
+	for _, g := range v.groups {
+		g.run(v.now(), 0, g.last != nil && g.last())
+	}
+}
+
+func (v *vigil) wait() time.Duration {
+	return time.Duration(max(v.groups[0].due-v.now(), 0) * float64(time.Second))
+}
+
+func (v *vigil) close() { v.forest.system.close() }
+
+func (v *vigil) recording(cost float64) *Recording {
+	wall := v.now()
+	r := &Recording{
+		Started: v.started,
+		Every:   v.every,
+		Cost: Cost{
+			CPU:       Value(cost),
+			PerSample: Value(cost / float64(v.samples)),
+			Share:     Value(cost / 1e9 / wall * 100),
+			Samples:   v.samples,
+		},
+		host:  v.host,
+		trees: v.forest.trees,
+	}
+	r.Series = v.host.series()
+	for _, t := range v.forest.trees {
+		r.Series = append(r.Series, t.series()...)
+	}
+	r.Trees = r.between(0, wall)
+	r.Unavailable = v.notes.list()
+	return r
+}

@@ -1,0 +1,329 @@
+package probe
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// near says that got is want, give or take a ratio and a difference.
+func about(got Value, want, ratio, difference float64) bool {
+	return math.Abs(float64(got)-want) <= math.Abs(want)*ratio+difference
+}
+
+// sampling starts a sampler whose tree is named later.
+func sampling(t testing.TB) (*Sampler, *atomic.Int64) {
+	t.Helper()
+	pid := new(atomic.Int64)
+	s, err := Start(Config{Trees: func() []Tree {
+		if pid := pid.Load(); pid != 0 {
+			return []Tree{{"helpers", int(pid)}}
+		}
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Stop() })
+	return s, pid
+}
+
+// What is recorded of several processes is what they say of themselves, and the
+// kernel by other means.
+func TestTruth(t *testing.T) {
+	s, pid := sampling(t)
+	p := launch(t, job{Children: []job{
+		{User: 400 * time.Millisecond},
+		{Sys: 400 * time.Millisecond},
+		{FDs: 123},
+		{Threads: 17},
+	}})
+	pid.Store(int64(p.cmd.Process.Pid))
+	accounts := p.accounts(t, 5)
+	threads := map[int]int{} // now: Go may have started another since
+	for pid := range accounts {
+		tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		threads[pid] = len(tasks)
+	}
+	r := s.Stop()
+	tree := r.Trees[0]
+	if len(tree.Processes) != 5 {
+		t.Fatalf("%d processes, want 5", len(tree.Processes))
+	}
+	all := 0.0
+	for _, u := range tree.Processes {
+		a, ok := accounts[u.PID]
+		if !ok {
+			t.Fatalf("process %d is not ours", u.PID)
+		}
+		all += float64(a.CPU)
+		// After the account they write it and wait for their input.
+		if !about(u.CPU, float64(a.CPU), 0.02, 1e6) {
+			t.Errorf("CPU %v, by its own account %v", time.Duration(u.CPU), a.CPU)
+		}
+		if !about(u.User, float64(a.User), 0.02, 2*tick) ||
+			!about(u.Sys, float64(a.Sys), 0.02, 2*tick) {
+			t.Errorf("user %v and system %v, by its own account %v and %v",
+				time.Duration(u.User), time.Duration(u.Sys), a.User, a.Sys)
+		}
+		if int(u.Threads.Peak) != threads[u.PID] || threads[u.PID] < a.Threads {
+			t.Errorf("%v threads, there are %d, by its own account %d",
+				u.Threads.Peak, threads[u.PID], a.Threads)
+		}
+		if int(u.FDs.Peak) != a.FDs {
+			t.Errorf("%v open files, by its own account %d", u.FDs.Peak, a.FDs)
+		}
+		if !u.Wait.OK() || u.Voluntary <= 0 || !u.Read.OK() || !u.Written.OK() {
+			t.Errorf("waiting %v, switches %v, read %v, written %v",
+				u.Wait, u.Voluntary, u.Read, u.Written)
+		}
+	}
+	if !about(tree.CPU, all, 0.02, 20e6) {
+		t.Errorf("CPU of the tree %v, by its own account %v", time.Duration(tree.CPU), time.Duration(all))
+	}
+}
+
+// Memory is what a program touched beyond what its like did.
+func TestTruthMemory(t *testing.T) {
+	const mib = 96
+	p := launch(t, job{Children: []job{{}, {MiB: mib}}})
+	accounts := p.accounts(t, 3)
+	s, pid := sampling(t)
+	pid.Store(int64(p.cmd.Process.Pid))
+	tree := s.Stop().Trees[0]
+	if len(tree.Processes) != len(accounts) {
+		t.Fatalf("%d processes, want %d", len(tree.Processes), len(accounts))
+	}
+	slices.SortFunc(tree.Processes, func(a, b Use) int { return int(a.RSS.Peak - b.RSS.Peak) })
+	small, big := tree.Processes[1], tree.Processes[2]
+	if rss := big.RSS.Peak - small.RSS.Peak; !about(rss, mib<<20, 0.03, 0) {
+		t.Errorf("RSS %v MiB more, touched %d", rss/(1<<20), mib)
+	}
+	if pss := big.PSS.Peak - small.PSS.Peak; !about(pss, mib<<20, 0.03, 0) {
+		t.Errorf("PSS %v MiB more, touched %d", pss/(1<<20), mib)
+	}
+	if tree.RSS.Peak <= tree.PSS.Peak {
+		t.Errorf("RSS %v is not above PSS %v although programs share their text",
+			tree.RSS.Peak, tree.PSS.Peak)
+	}
+}
+
+// Children that end between samples are in the tree's CPU time, once.
+func TestTruthShortLived(t *testing.T) {
+	s, pid := sampling(t)
+	p := launch(t, job{Forks: 20, User: 25 * time.Millisecond})
+	pid.Store(int64(p.cmd.Process.Pid))
+	a := p.accounts(t, 1)[p.cmd.Process.Pid]
+	r := s.Stop()
+	got, want := r.Trees[0].CPU, float64(a.CPU+a.Children)
+	if a.Children < 500*time.Millisecond || !about(got, want, 0.02, 2*tick) {
+		t.Errorf("CPU %v, by its own account %v itself and %v its children",
+			time.Duration(got), a.CPU, a.Children)
+	}
+	t.Logf("of 20 children %d were seen", len(r.Trees[0].Processes)-1)
+}
+
+// A window in the middle of steady work has that work's CPU time.
+func TestTruthWindow(t *testing.T) {
+	s, pid := sampling(t)
+	p := launch(t, job{User: 1300 * time.Millisecond})
+	pid.Store(int64(p.cmd.Process.Pid))
+	clock := processClock(p.cmd.Process.Pid)
+	for readClock(clock) < 2e8 {
+		time.Sleep(10 * time.Millisecond)
+	}
+	from, before := time.Now(), readClock(clock)
+	for readClock(clock) < 10e8 {
+		time.Sleep(10 * time.Millisecond)
+	}
+	to, after := time.Now(), readClock(clock)
+	p.accounts(t, 1)
+	r := s.Stop()
+	u := r.Between(from, to)[0]
+	// The edges are interpolated between readings 200 ms apart, and on a machine that is
+	// shared the work is not that steady.
+	if !about(u.CPU, after-before, 0.02, 4e7) {
+		t.Errorf("CPU %v in a window in which it used %v",
+			time.Duration(u.CPU), time.Duration(after-before))
+	}
+	h := r.Host(from, to)
+	if h.Busy < u.CPU*0.9 || h.Idle+h.User+h.Sys+h.SoftIRQ+h.IRQ+h.IOWait+h.Steal < 99.9 {
+		t.Errorf("the machine: %+v", h)
+	}
+	if !about(h.Foreign, float64(h.Busy-h.Self-u.CPU), 0, 1) {
+		t.Errorf("foreign %v, of busy %v, self %v, tree %v", h.Foreign, h.Busy, h.Self, u.CPU)
+	}
+}
+
+// What another user's process does not show is absent; what it shows is right.
+func TestTruthUnprivileged(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can become another user")
+	}
+	target := launch(t, job{FDs: 50, User: 50 * time.Millisecond})
+	a := target.accounts(t, 1)[target.cmd.Process.Pid]
+	watcher := launch(t, job{Sample: a.PID})
+	r := watcher.accounts(t, 1)[watcher.cmd.Process.Pid].Recording
+	u := r.Trees[0]
+	for name, v := range map[string]Value{"PSS": u.PSS.Peak, "read": u.Read, "written": u.Written} {
+		if v.OK() {
+			t.Errorf("%s is %v, want n/a", name, v)
+		}
+	}
+	// Since Linux 6.2 anybody may know how many files are open; before, nobody else.
+	if u.FDs.Peak.OK() && int(u.FDs.Peak) != a.FDs {
+		t.Errorf("%v open files, by its own account %d", u.FDs.Peak, a.FDs)
+	}
+	if u.RSS.Peak < 1<<20 || u.Threads.Peak < 1 || !u.Wait.OK() || !u.CPU.OK() {
+		t.Errorf("of what everybody may read: %+v", u)
+	}
+	for _, file := range []string{"io of other", "smaps_rollup of other"} {
+		if !strings.Contains(strings.Join(r.Unavailable, "\n"), file) {
+			t.Errorf("no reason for %s in %q", file, r.Unavailable)
+		}
+	}
+	for _, s := range r.Series {
+		if s.Name == "process.io.read" && !math.IsNaN(s.V[0]) {
+			t.Errorf("%s is %v, want n/a", s.Name, s.V)
+		}
+	}
+}
+
+func TestSocketsByState(t *testing.T) {
+	s, err := openSocketDiag()
+	if err != nil {
+		t.Skip("netlink is not permitted:", err)
+	}
+	defer s.close()
+	listen := newTable(stateColumns()).column("host.tcp.listen")
+	before, after := nans(len(stateColumns())), nans(len(stateColumns()))
+	if err := s.count(before); err != nil {
+		t.Fatal(err)
+	}
+	const n = 60
+	for range n {
+		fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer unix.Close(fd)
+		if err := unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.Listen(fd, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.count(after); err != nil {
+		t.Fatal(err)
+	}
+	// Others may open and close a few meanwhile.
+	if grown := after[listen] - before[listen]; math.Abs(grown-n) > 5 {
+		t.Errorf("%v more sockets listen, want %d", grown, n)
+	}
+}
+
+// The sampler costs little with a tree of 20 processes, and says how much.
+func TestCost(t *testing.T) {
+	children := make([]job, 19)
+	s, pid := sampling(t)
+	p := launch(t, job{Children: children})
+	p.accounts(t, 20)
+	pid.Store(int64(p.cmd.Process.Pid))
+	time.Sleep(2 * time.Second)
+	r := s.Stop()
+	if n := len(r.Trees[0].Processes); n != 20 {
+		t.Errorf("%d processes, want 20", n)
+	}
+	c := r.Cost
+	if !c.CPU.OK() || c.CPU <= 0 || c.Samples < 3 || c.Share > 5 {
+		t.Errorf("cost %+v, want below 5 %% of a core", c)
+	}
+	t.Logf("%d samples of 20 processes: %.2f ms of CPU time each, %.2f %% of a core",
+		c.Samples, c.PerSample/1e6, c.Share)
+}
+
+func TestRecordingJSON(t *testing.T) {
+	s, pid := sampling(t)
+	pid.Store(int64(os.Getpid()))
+	time.Sleep(2 * MinEvery)
+	r := s.Stop()
+	text, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Recording
+	if err := json.Unmarshal(text, &back); err != nil {
+		t.Fatal(err)
+	}
+	again, err := json.Marshal(&back)
+	if err != nil || string(again) != string(text) {
+		t.Errorf("written again it differs (%v):\n%s\n%s", err, text, again)
+	}
+	if len(back.Series) != len(r.Series) || len(r.Series) < 40 {
+		t.Errorf("%d series, read back %d", len(r.Series), len(back.Series))
+	}
+	found := map[string]bool{}
+	for _, s := range back.Series {
+		found[s.Name] = true
+		if len(s.T) != len(s.V) {
+			t.Errorf("%s: %d instants, %d values", s.Name, len(s.T), len(s.V))
+		}
+	}
+	for _, name := range []string{
+		"host.cpu.steal", "host.context_switches", "host.load1", "host.memory.available",
+		"host.net.lo.received", "host.tcp.retransmits", "host.tcp.listen_overflows",
+		"host.softnet.drops", "host.tcp.inuse", "host.tcp.established", "host.psi.cpu",
+		"cgroup.throttled", "tree.cpu", "tree.pss", "process.rss", "process.runqueue.wait",
+	} {
+		if !found[name] {
+			t.Errorf("no series %s", name)
+		}
+	}
+}
+
+func TestStartRefusesHaste(t *testing.T) {
+	if _, err := Start(Config{Every: 100 * time.Millisecond}); err == nil {
+		t.Error("sampling ten times a second was accepted")
+	}
+}
+
+// BenchmarkSample is a sample of 20 processes with all groups due; see also the cost in
+// the log of TestCost, at the real pace.
+func BenchmarkSample(b *testing.B) {
+	p := launch(b, job{Children: make([]job, 19)})
+	p.accounts(b, 20)
+	v, err := newVigil(Config{
+		Every: MinEvery,
+		Trees: func() []Tree { return []Tree{{"helpers", p.cmd.Process.Pid}} },
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer v.close()
+	for _, g := range []struct {
+		name   string
+		groups []*group
+	}{
+		{"brief", v.groups[:1]}, {"detail", v.groups[1:2]}, {"pss", v.groups[2:3]},
+		{"host", v.groups[3:4]}, {"rare", v.groups[4:]},
+	} {
+		b.Run(g.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				g.groups[0].run(v.now(), 0, true)
+			}
+		})
+	}
+}

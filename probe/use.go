@@ -1,0 +1,191 @@
+package probe
+
+import (
+	"cmp"
+	"math"
+	"os"
+	"slices"
+	"time"
+)
+
+// A Use is what a tree or a process used in a window. Its numbers are n/a where they
+// may not be read or are unknown here.
+type Use struct {
+	Name string `json:"name"` // of a tree as given; of a process its title or program
+	Role string `json:"role"` // of a tree "tree"; "worker process", else "root" or "child"
+	PID  int    `json:"pid"`  // of a tree its root's
+
+	CPU  Value `json:"cpu_ns"` // user and system
+	User Value `json:"user_ns"`
+	Sys  Value `json:"sys_ns"`
+
+	RSS     Level `json:"rss_bytes"` // of a tree the sum: pages that are shared count often
+	PSS     Level `json:"pss_bytes"` // proportional: the sum is the memory of the tree
+	Threads Level `json:"threads"`
+	FDs     Level `json:"fds"`
+	Count   Level `json:"process_count"`
+
+	Read        Value `json:"read_bytes"` // from storage
+	Written     Value `json:"written_bytes"`
+	Voluntary   Value `json:"voluntary_switches"` // of all threads
+	Involuntary Value `json:"involuntary_switches"`
+	Wait        Value `json:"runqueue_wait_ns"` // runnable and not running, all threads
+
+	Processes []Use `json:"processes,omitempty"` // of a tree, those alive in the window
+}
+
+// A Level is a gauge in a window.
+type Level struct {
+	Mean Value `json:"mean"`
+	Peak Value `json:"peak"` // of the readings
+}
+
+// Between is what each tree, and in it each process, used between two instants of
+// this process's clock, in the order in which the trees were named. A window that
+// reaches beyond the recording is cut to it.
+func (r *Recording) Between(from, to time.Time) []Use {
+	return r.between(from.Sub(r.Started).Seconds(), to.Sub(r.Started).Seconds())
+}
+
+func (r *Recording) between(from, to float64) []Use {
+	var all []Use
+	for _, t := range r.trees {
+		u := uses(t.briefs, t.details, t.shares, from, to)
+		u.Name, u.Role, u.PID = t.Name, "tree", t.PID
+		u.Count = level(t.briefs, treeProcesses, from, to)
+		u.Processes = t.usesOfProcesses(from, to)
+		all = append(all, u)
+	}
+	return all
+}
+
+func (t *tree) usesOfProcesses(from, to float64) (all []Use) {
+	for _, p := range t.sorted() {
+		if p.brief.born > to || p.ended < from {
+			continue
+		}
+		u := uses(p.briefs, p.details, p.shares, from, to)
+		u.Name, u.Role = names(p.title, p.brief.comm, p.pid == t.PID)
+		u.PID = p.pid
+		u.Count = Level{1, 1}
+		all = append(all, u)
+	}
+	return all
+}
+
+// sorted are the processes in the order in which they began.
+func (t *tree) sorted() []*process {
+	return slices.SortedFunc(slices.Values(t.processes), func(a, b *process) int {
+		return cmp.Or(cmp.Compare(a.brief.stamp, b.brief.stamp), cmp.Compare(a.pid, b.pid))
+	})
+}
+
+func uses(briefs, details, shares *table, from, to float64) Use {
+	counted := func(i int) Value { return Value(details.growth(i, from, to)) }
+	cpu, user := briefs.growth(briefCPU, from, to), briefs.growth(briefUser, from, to)
+	return Use{
+		CPU:         Value(cpu),
+		User:        Value(user),
+		Sys:         Value(cpu - user),
+		Threads:     level(briefs, briefThreads, from, to),
+		RSS:         level(details, detailRSS, from, to),
+		FDs:         level(details, detailFDs, from, to),
+		PSS:         level(shares, 0, from, to),
+		Read:        counted(detailRead),
+		Written:     counted(detailWritten),
+		Voluntary:   counted(detailVoluntary),
+		Involuntary: counted(detailInvoluntary),
+		Wait:        counted(detailWait),
+	}
+}
+
+func level(t *table, i int, from, to float64) Level {
+	mean, peak := t.level(i, from, to)
+	return Level{Value(mean), Value(peak)}
+}
+
+// series are those of the tree and of its processes.
+func (t *tree) series() []Series {
+	of := Series{Name: "tree.", Of: t.Name}
+	all := t.briefs.series(of)
+	all = append(all, t.details.series(of)...)
+	all = append(all, t.shares.series(of)...)
+	for _, p := range t.sorted() {
+		name, role := names(p.title, p.brief.comm, p.pid == t.PID)
+		if role != "root" && role != "child" {
+			name += ": " + role
+		}
+		of := Series{Name: "process.", Of: name, Tree: t.Name, PID: p.pid}
+		all = append(all, p.briefs.series(of)...)
+		all = append(all, p.details.series(of)...)
+		all = append(all, p.shares.series(of)...)
+	}
+	return all
+}
+
+// A HostUse is what the machine did in a window. Percentages of CPU are of all CPUs.
+type HostUse struct {
+	CPUs  int     `json:"cpus"`
+	WallS float64 `json:"wall_s"`
+
+	Busy    Value `json:"busy_ns"` // all CPUs: user, system and interrupts
+	User    Value `json:"user_percent"`
+	Sys     Value `json:"sys_percent"`
+	SoftIRQ Value `json:"softirq_percent"`
+	IRQ     Value `json:"irq_percent"`
+	IOWait  Value `json:"iowait_percent"`
+	Idle    Value `json:"idle_percent"`
+	Steal   Value `json:"steal_percent"` // taken by the hypervisor for others
+
+	Self Value `json:"self_ns"` // CPU time of this process, in a tree or not
+	// Foreign is Busy without the trees and this process: CPU time of others. It can be a
+	// little below 0, because Busy is counted in ticks. Kernels that account
+	// interrupts by the clock (IRQ_TIME_ACCOUNTING) charge them to no process: there the
+	// network's share, up to SoftIRQ and IRQ, is in Foreign.
+	Foreign Value `json:"foreign_ns"`
+
+	PressureCPU    Value `json:"psi_cpu_percent"` // of the time, some task waited for a CPU
+	PressureMemory Value `json:"psi_memory_percent"`
+	PressureIO     Value `json:"psi_io_percent"`
+	Switches       Value `json:"context_switches"`
+	Retransmits    Value `json:"retransmits"` // TCP segments
+	ListenOverflow Value `json:"listen_overflows"`
+	ListenDrops    Value `json:"listen_drops"`
+	SoftnetDrops   Value `json:"softnet_drops"`
+	Throttled      Value `json:"cgroup_throttled_ns"` // of this process's cgroup
+	Throttlings    Value `json:"cgroup_throttlings"`  // periods in which it was
+}
+
+// Host is what the machine did between two instants of this process's clock.
+func (r *Recording) Host(from, to time.Time) HostUse {
+	f, t := from.Sub(r.Started).Seconds(), to.Sub(r.Started).Seconds()
+	if r.host == nil {
+		return absentHost()
+	}
+	h := r.host.use(f, t)
+	h.Foreign = h.Busy
+	watched := false
+	for _, tree := range r.trees {
+		if tree.known {
+			h.Foreign -= Value(tree.briefs.growth(briefCPU, f, t))
+		}
+		watched = watched || slices.ContainsFunc(tree.processes, func(p *process) bool {
+			return p.pid == os.Getpid()
+		})
+	}
+	if !watched {
+		h.Foreign -= h.Self
+	}
+	return h
+}
+
+// absentHost is a HostUse of which nothing is known.
+func absentHost() HostUse {
+	n := Value(math.NaN())
+	return HostUse{
+		Busy: n, User: n, Sys: n, SoftIRQ: n, IRQ: n, IOWait: n, Idle: n, Steal: n,
+		Self: n, Foreign: n, PressureCPU: n, PressureMemory: n, PressureIO: n, Switches: n,
+		Retransmits: n, ListenOverflow: n, ListenDrops: n, SoftnetDrops: n,
+		Throttled: n, Throttlings: n,
+	}
+}

@@ -1,0 +1,279 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestLog(t *testing.T) {
+	const all = logHead + logTail
+	for _, size := range []int{0, 1, logHead - 1, logHead, logHead + 1, all, all + 1, 3*all + 5} {
+		for _, chunk := range []int{1000, logHead, 4 * all} {
+			path := filepath.Join(t.TempDir(), "log")
+			l, err := openLog(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := make([]byte, size)
+			for i := range text {
+				text[i] = byte('a' + i%23)
+			}
+			for part := range slices.Chunk(text, chunk) {
+				if n, err := l.Write(part); n != len(part) || err != nil {
+					t.Fatal(n, err)
+				}
+				if len(part) == logHead { // again and again
+					l.flush()
+				}
+			}
+			if err := l.flush(); err != nil {
+				t.Fatal(err)
+			}
+			want := text
+			if left := size - all; left > 0 {
+				mark := fmt.Sprintf("\n… %d bytes left out …\n", left)
+				want = slices.Concat(text[:logHead], []byte(mark), text[size-logTail:])
+			}
+			if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%d bytes in writes of %d: %d bytes kept, want %d (%v)",
+					size, chunk, len(got), len(want), err)
+			}
+		}
+	}
+}
+
+func TestTail(t *testing.T) {
+	tests := []struct {
+		text string
+		n    int
+		want string
+	}{
+		{"", 3, ""}, {"a\nb\nc\n", 2, "b\nc"}, {"a\nb\nc", 9, "a\nb\nc"}, {"a\n\n\n", 1, "a"},
+		{strings.Repeat("x", 2*tailMax), 1, strings.Repeat("x", tailMax)},
+		{"ok \xff\n", 1, "ok �"},
+	}
+	for _, test := range tests {
+		path := filepath.Join(t.TempDir(), "log")
+		if err := os.WriteFile(path, []byte(test.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := tail(path, test.n); err != nil || got != test.want {
+			t.Errorf("%q: %q %v", test.text, got, err)
+		}
+	}
+}
+
+func TestClaimsPort(t *testing.T) {
+	l, err := openLog(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range "nginx: [emerg] bind() to 127.0.0.1:80 failed (98: Address already in us" {
+		l.Write([]byte(string(c)))
+	}
+	if l.portTaken() {
+		t.Error("too early")
+	}
+	l.Write([]byte("e)"))
+	if !l.portTaken() {
+		t.Error("not in pieces")
+	}
+	for _, words := range []string{
+		"java.net.BindException: Address already in use (Bind failed)",
+		"Error: listen EADDRINUSE: address already in use 127.0.0.1:80",
+		"OSError: [Errno 98] Address already in use",
+		"Only one usage of each socket address (protocol/network address/port) is normally permitted.",
+	} {
+		if !claimsPort(words) {
+			t.Error(words)
+		}
+	}
+}
+
+func TestReadyAddress(t *testing.T) {
+	tests := []struct {
+		url  string
+		want address // none: an error
+	}{
+		{"http://127.0.0.1:81/a?b", address{"tcp", "127.0.0.1:81", "http://127.0.0.1:81/a?b"}},
+		{"http://[::1]/", address{"tcp", "[::1]:80", "http://[::1]/"}},
+		{"https://localhost", address{"tcp", "localhost:443", "https://localhost"}},
+		{"http+unix:///a/b.sock:/c?d=:/", address{"unix", "/a/b.sock", "http://localhost/c?d=:/"}},
+		{"http+unix:///a.sock", address{"unix", "/a.sock", "http://localhost/"}},
+		{"http+unix://a.sock:/", address{}}, {"fcgi://x/", address{}}, {"http:///", address{}},
+		{"http://[/", address{}}, {"", address{}},
+	}
+	for _, test := range tests {
+		got, err := Ready{URL: test.url}.address()
+		if got != test.want || (err == nil) != (test.want != address{}) {
+			t.Errorf("%q: %+v %v", test.url, got, err)
+		}
+	}
+}
+
+// alone is a witness of a machine without strangers.
+func alone() witness {
+	return witness{func() bool { return false }, func(int) bool { return true }}
+}
+
+// What a server is asked, and that neither proxies nor redirects are followed.
+func TestReadyRequest(t *testing.T) {
+	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
+	var asked []string
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, fmt.Sprintf("%s %s %s %s close=%v %s", r.Method, r.RequestURI, r.Proto,
+			r.Host, r.Close, r.Header.Get("X-A")))
+		switch len(asked) {
+		case 1:
+			w.WriteHeader(404)
+		default:
+			http.Redirect(w, r, "/elsewhere", http.StatusFound)
+		}
+	})
+	for _, start := range []func(http.Handler) *httptest.Server{httptest.NewServer, httptest.NewTLSServer} {
+		asked = nil
+		s := start(handler)
+		r, err := Ready{URL: s.URL + "/up?x", Statuses: []int{302},
+			Header: http.Header{"x-a": {"b"}, "Host": {"example.test"}}}.complete()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := r.wait(context.Background(), alone()); f != nil {
+			t.Error(f)
+		}
+		s.Close()
+		const want = "GET /up?x HTTP/1.1 example.test close=true b"
+		if !slices.Equal(asked, []string{want, want}) {
+			t.Errorf("%q", asked)
+		}
+	}
+}
+
+// A server that accepts and says nothing does not hold the wait up.
+func TestReadySilent(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	r := Ready{URL: "http://" + l.Addr().String(), Timeout: 50 * time.Millisecond, Statuses: []int{200, 204}}
+	f := r.wait(context.Background(), alone())
+	if f == nil || f.Kind != NotReady {
+		t.Fatalf("%+v", f)
+	}
+	has(t, f.Reason, "status 200 or 204", "50ms", "deadline")
+}
+
+func TestFreePorts(t *testing.T) {
+	ports, err := FreePorts(50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(ports)
+	if len(slices.Compact(ports)) != 50 || ports[0] == 0 {
+		t.Error(ports)
+	}
+}
+
+func TestSocketDir(t *testing.T) {
+	long := filepath.Join(t.TempDir(), strings.Repeat("long", 20))
+	if err := os.MkdirAll(long, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", long)
+	dir, err := SocketDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	l, err := net.Listen("unix", filepath.Join(dir, strings.Repeat("n", 60)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	if left, err := os.ReadDir(long); err != nil || len(left) > 0 {
+		t.Error(left, err)
+	}
+}
+
+func TestDirSize(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "a/b"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, size := range map[string]int{"one": 1 << 20, "a/two": 2 << 20, "a/b/three": 4 << 20} {
+		if err := os.WriteFile(filepath.Join(dir, name), make([]byte, size), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if size := dirSize(dir, 1<<40); size < 7<<20 || size > 7<<20+1<<16 {
+		t.Errorf("%d bytes", size)
+	}
+	if size := dirSize(dir, 1<<20); size <= 1<<20 {
+		t.Errorf("%d bytes", size)
+	}
+}
+
+func TestSplit(t *testing.T) {
+	tests := []struct {
+		cores             [][]int
+		server, generator []int
+		apart             bool
+	}{
+		{[][]int{{0}}, []int{0}, []int{0}, false},
+		{[][]int{{0, 1}}, []int{0, 1}, []int{0, 1}, false},
+		{[][]int{{0}, {1}}, []int{0}, []int{1}, true},
+		{[][]int{{0, 4}, {1, 5}, {2, 6}}, []int{0, 4, 1, 5}, []int{2, 6}, true},
+		{[][]int{{0, 4}, {1, 5}, {2, 6}, {3, 7}}, []int{0, 4, 1, 5}, []int{2, 6, 3, 7}, true},
+	}
+	for _, test := range tests {
+		s := split(test.cores)
+		if !slices.Equal(s.Server, test.server) || !slices.Equal(s.Generator, test.generator) ||
+			s.Apart != test.apart || (s.Reason == "") != test.apart {
+			t.Errorf("%v: %+v", test.cores, s)
+		}
+	}
+	if s, err := SplitCPUs(); err != nil || s.Apart == (s.Reason != "") {
+		t.Errorf("%+v %v", s, err)
+	}
+}
+
+func TestCPULists(t *testing.T) {
+	for list, want := range map[string][]int{
+		"0": {0}, "0-3,8\n": {0, 1, 2, 3, 8}, "5,4": {5, 4}, "0-1,3-4": {0, 1, 3, 4},
+	} {
+		got, err := ParseCPUs(list)
+		if err != nil || !slices.Equal(got, want) || FormatCPUs(got) != strings.TrimSpace(list) {
+			t.Errorf("%q: %v %v", list, got, err)
+		}
+	}
+	for _, list := range []string{"", "a", "1-", "3-1", "1,1", "0-9999", "-1", "1,,2"} {
+		if got, err := ParseCPUs(list); err == nil {
+			t.Errorf("%q: %v", list, got)
+		}
+	}
+}
+
+func FuzzParseCPUs(f *testing.F) {
+	f.Add("0-3,8")
+	f.Fuzz(func(t *testing.T, list string) {
+		cpus, err := ParseCPUs(list)
+		if err != nil {
+			return
+		}
+		again, err := ParseCPUs(FormatCPUs(cpus))
+		if err != nil || !slices.Equal(cpus, again) {
+			t.Errorf("%q: %v, %v %v", list, cpus, again, err)
+		}
+	})
+}

@@ -1,0 +1,200 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Limits of waiting for a server.
+const (
+	DefaultReadyTimeout = 30 * time.Second
+
+	pollFirst  = 5 * time.Millisecond // doubled up to pollMost
+	pollMost   = 100 * time.Millisecond
+	answerTime = 5 * time.Second // for one answer
+	answerMax  = 1 << 20         // bytes of it that are read
+	settleTime = 3 * time.Second // before a stranger's answer is taken for the process's
+)
+
+// Ready is the request whose answer says that a process is ready: a whole GET
+// in HTTP/1.1 with Connection: close, because some servers die of a connection
+// without a request and others open their port before they can answer.
+type Ready struct {
+	URL      string        // http://, https:// (any certificate), http+unix:///path/to.sock:/uri
+	Statuses []int         // of which the answer must have one; empty: any 2xx
+	Header   http.Header   // of the request; Host too
+	Timeout  time.Duration // 0 means DefaultReadyTimeout
+}
+
+func (r Ready) complete() (Ready, error) {
+	if r.Timeout == 0 {
+		r.Timeout = DefaultReadyTimeout
+	}
+	_, err := r.address()
+	return r, err
+}
+
+// address is where the request goes.
+type address struct{ network, address, url string }
+
+// address splits the URL into where to connect and what to ask for there.
+func (r Ready) address() (address, error) {
+	rest, unix := strings.CutPrefix(r.URL, "http+unix://")
+	if unix {
+		socket, uri, found := strings.Cut(rest, ":/")
+		if !strings.HasPrefix(socket, "/") {
+			return address{}, fmt.Errorf(
+				"ready URL %q: write http+unix:///path/to.sock:/uri", r.URL)
+		}
+		if !found {
+			uri = ""
+		}
+		return address{"unix", socket, "http://localhost/" + uri}, nil
+	}
+	u, err := url.Parse(r.URL)
+	if err != nil {
+		return address{}, fmt.Errorf("ready URL: %w", err)
+	}
+	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
+		return address{}, fmt.Errorf("ready URL %q: not http://, https:// or http+unix://", r.URL)
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return address{"tcp", net.JoinHostPort(u.Hostname(), port), r.URL}, nil
+}
+
+// port is 0 for a unix socket.
+func (a address) port() int {
+	_, text, _ := net.SplitHostPort(a.address)
+	port, err := strconv.Atoi(text)
+	if err != nil {
+		return 0
+	}
+	return port
+}
+
+// taken tells whether somebody already listens where the process is to.
+func (r Ready) taken() bool {
+	a, err := r.address()
+	if err != nil {
+		return false
+	}
+	conn, err := net.DialTimeout(a.network, a.address, time.Second)
+	if err != nil {
+		return false
+	}
+	conn.Close()
+	return true
+}
+
+// A witness tells whose answer it was.
+type witness struct {
+	complains func() bool         // the process says that its port is taken
+	owns      func(port int) bool // a process of the tree listens there
+}
+
+// wait asks until the answer is the right one. If a stranger gives it, the
+// process gets some time to say that its port is taken; then it is believed to
+// be served by others on purpose, as by a container's daemon.
+func (r Ready) wait(ctx context.Context, w witness) *Failure {
+	a, err := r.address()
+	if err != nil {
+		return &Failure{Kind: CannotStart, Reason: err.Error()}
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
+	defer cancel()
+	client := a.client()
+	defer client.CloseIdleConnections()
+	var last error
+	var answered time.Time
+	for pause := pollFirst; ; pause = min(2*pause, pollMost) {
+		err := r.ask(ctx, client, a.url)
+		if last == nil || ctx.Err() == nil { // that time was up says less than a try before
+			last = err
+		}
+		if w.complains() {
+			return &Failure{Kind: PortTaken, Reason: "says that its address is already in use"}
+		}
+		if err == nil && answered.IsZero() {
+			answered = time.Now()
+		}
+		if err == nil && (w.owns(a.port()) || time.Since(answered) > settleTime) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return &Failure{Kind: NotReady, Reason: fmt.Sprintf(
+				"not ready: %s did not answer with %s within %v; the last try: %v",
+				r.URL, r.wanted(), r.Timeout, last)}
+		case <-time.After(pause):
+		}
+	}
+}
+
+func (r Ready) wanted() string {
+	if len(r.Statuses) == 0 {
+		return "a status of 2xx"
+	}
+	return "status " + strings.ReplaceAll(ranges(r.Statuses), ",", " or ")
+}
+
+// ask makes one request, and says what is wrong with the answer.
+func (r Ready) ask(ctx context.Context, client *http.Client, to string) error {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, to, nil)
+	if err != nil {
+		return err
+	}
+	for name, values := range r.Header {
+		q.Header[http.CanonicalHeaderKey(name)] = values
+	}
+	if host := q.Header.Get("Host"); host != "" {
+		q.Host = host
+	}
+	answer, err := client.Do(q)
+	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
+		return wrapped.Err // without the URL, which the caller names
+	}
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	// To its end: a server may take a connection that is reset for an error.
+	if _, err := io.CopyN(io.Discard, answer.Body, answerMax); err != nil && err != io.EOF {
+		return fmt.Errorf("status %d, and then %w", answer.StatusCode, err)
+	}
+	if len(r.Statuses) == 0 && answer.StatusCode/100 == 2 ||
+		slices.Contains(r.Statuses, answer.StatusCode) {
+		return nil
+	}
+	return fmt.Errorf("status %d", answer.StatusCode)
+}
+
+// client asks without proxies, redirects, HTTP/2 or connections that are kept.
+func (a address) client() *http.Client {
+	var d net.Dialer
+	return &http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{
+			DisableKeepAlives:  true,
+			DisableCompression: true,
+			TLSClientConfig:    &tls.Config{InsecureSkipVerify: true}, // a name proves nothing here
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				return d.DialContext(ctx, a.network, a.address)
+			},
+		},
+	}
+}

@@ -1,0 +1,137 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Defaults, and limits.
+const (
+	DefaultGrace  = 2 * time.Second
+	DefaultDirMax = 1 << 30 // bytes
+
+	killTime  = 5 * time.Second        // until what survives SIGKILL is counted as left
+	drainTime = 200 * time.Millisecond // for output in the pipe of a process that has ended
+)
+
+// A Spec says what a server consists of.
+type Spec struct {
+	Dir        string    // private run directory, which exists; default of each process's Dir
+	DirMax     int64     // bytes of all files below Dir; 0 means DefaultDirMax
+	Temporary  bool      // Dir goes with the server, also when dyno has ended before it
+	Processes  []Process // at least one, in starting order
+	Supervisor []string  // argv that makes this program call Supervise with no arguments
+	Netns      *Netns    // nil: the network of the caller
+}
+
+// Netns asks for a private network namespace with nothing but a loopback
+// interface, and for settings of it. Root or, where the system lets unprivileged
+// users make user namespaces, anyone can have one.
+type Netns struct {
+	Sysctl map[string]string // as in {"net.core.somaxconn": "4096"}; only net.* is private
+}
+
+// A Process is one program of a server.
+type Process struct {
+	Name   string         // unique within the server
+	Args   []string       // the program, searched in PATH of Env, and its arguments
+	Env    []string       // this and no more; of a name given twice the last counts
+	Dir    string         // working directory; default: the Spec's
+	User   string         // "name", "uid", or either with ":group"; default: the caller's
+	NoFile uint64         // RLIMIT_NOFILE, soft and hard; 0: as inherited
+	CPUs   []int          // may run on these only; empty: as inherited
+	Output string         // file of stdout and stderr; default: Name.log in the Spec's Dir
+	Ready  *Ready         // nil: ready as soon as started
+	Stop   syscall.Signal // default SIGTERM
+	Grace  time.Duration  // between Stop and SIGKILL; 0 means DefaultGrace
+}
+
+// complete is s with its defaults in place, if it can be started at all.
+func (s Spec) complete() (Spec, error) {
+	if info, err := os.Stat(s.Dir); err != nil {
+		return s, fmt.Errorf("run directory of the server: %w", err)
+	} else if !info.IsDir() {
+		return s, fmt.Errorf("run directory of the server: %s is not a directory", s.Dir)
+	}
+	var err error
+	if s.Dir, err = filepath.Abs(s.Dir); err != nil {
+		return s, fmt.Errorf("run directory of the server: %w", err)
+	}
+	if len(s.Processes) == 0 {
+		return s, errors.New("a server needs at least one process")
+	}
+	if s.DirMax == 0 {
+		s.DirMax = DefaultDirMax
+	}
+	all := make([]Process, len(s.Processes))
+	names := map[string]bool{}
+	for i, p := range s.Processes {
+		if all[i], err = p.complete(s.Dir); err != nil {
+			return s, err
+		}
+		if names[p.Name] {
+			return s, fmt.Errorf("two processes of the server are called %q", p.Name)
+		}
+		names[p.Name] = true
+	}
+	s.Processes = all
+	return s, nil
+}
+
+// lastOfEach lets a later setting of a name replace an earlier one: programs
+// differ in which of two they see.
+func lastOfEach(env []string) []string {
+	at := map[string]int{}
+	var all []string
+	for _, setting := range env {
+		name, _, _ := strings.Cut(setting, "=")
+		if i, twice := at[name]; twice {
+			all[i] = setting
+			continue
+		}
+		at[name] = len(all)
+		all = append(all, setting)
+	}
+	return all
+}
+
+func (p Process) complete(dir string) (Process, error) {
+	if p.Name == "" || strings.ContainsAny(p.Name, "/\\\x00") {
+		return p, fmt.Errorf("process %q: the name must be a file name, as %s.log", p.Name, p.Name)
+	}
+	if len(p.Args) == 0 || p.Args[0] == "" {
+		return p, fmt.Errorf("process %s: no command", p.Name)
+	}
+	if p.Dir == "" {
+		p.Dir = dir
+	} else if !filepath.IsAbs(p.Dir) {
+		p.Dir = filepath.Join(dir, p.Dir)
+	}
+	if p.Output == "" {
+		p.Output = filepath.Join(dir, p.Name+".log")
+	}
+	var err error
+	if p.Output, err = filepath.Abs(p.Output); err != nil {
+		return p, fmt.Errorf("process %s: output: %w", p.Name, err)
+	}
+	p.Env = lastOfEach(p.Env)
+	if p.Stop == 0 {
+		p.Stop = syscall.SIGTERM
+	}
+	if p.Grace == 0 {
+		p.Grace = DefaultGrace
+	}
+	if p.Ready != nil {
+		r, err := p.Ready.complete()
+		if err != nil {
+			return p, fmt.Errorf("process %s: %w", p.Name, err)
+		}
+		p.Ready = &r
+	}
+	return p, nil
+}
