@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/pprof"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,15 +25,17 @@ import (
 	"time"
 
 	"dyno/load"
+	"dyno/result"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// TestMain makes this program dyno when it is started under that name.
+// TestMain makes this program dyno when it is started under that name, or under
+// one by which no other dyno is found.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"dyno": func() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
-	})
+	dyno := func() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+	testscript.Main(m, map[string]func(){"dyno": dyno, "watched-dyno": dyno})
 }
 
 // TestScripts is the contract of the command line: a file for each behaviour.
@@ -44,12 +47,15 @@ func TestMain(m *testing.M) {
 //	exits CODE dyno ...   runs dyno, which must exit with that code
 //	served N              fails unless the server counted N requests since last asked
 //	appears FILE          waits until there is such a file
+//	valid FILE            fails unless the file is what dyno schema result says
+//
+// $URL has net/http/pprof too, where Go programs have it.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:   "testdata/script",
 		Setup: setup,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "served": served, "appears": appears,
+			"exits": exits, "served": served, "appears": appears, "valid": valid,
 		},
 	})
 }
@@ -63,7 +69,10 @@ type counterKey struct{}
 func setup(env *testscript.Env) error {
 	served := new(atomic.Int64)
 	handler := answer(served)
-	plain, secure := httptest.NewServer(handler), httptest.NewUnstartedServer(handler)
+	mux := http.NewServeMux()
+	mux.Handle("/", handler)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	plain, secure := httptest.NewServer(mux), httptest.NewUnstartedServer(handler)
 	secure.Config.ErrorLog = log.New(io.Discard, "", 0) // scripts refuse its certificate
 	secure.StartTLS()
 	env.Defer(func() {
@@ -150,6 +159,21 @@ func appears(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("%s does not appear", args[0])
 }
 
+func valid(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: valid FILE")
+	}
+	c := jsonschema.NewCompiler()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(result.Schema))
+	ts.Check(err)
+	ts.Check(c.AddResource("result.json", doc))
+	schema, err := c.Compile("result.json")
+	ts.Check(err)
+	v, err := jsonschema.UnmarshalJSON(strings.NewReader(ts.ReadFile(args[0])))
+	ts.Check(err)
+	ts.Check(schema.Validate(v))
+}
+
 // shell is a command line as a shell reads it, in dir.
 func shell(t *testing.T, dir, line string) *exec.Cmd {
 	t.Helper()
@@ -176,7 +200,15 @@ func TestExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	url := server.URL + "/"
-	for _, name := range []string{"before.json", "after.json"} {
+	if err := os.WriteFile(filepath.Join(dir, "mine.yaml"), []byte(smallLab), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, sub := range []string{"base", "head"} {
+		if err := os.Mkdir(filepath.Join(dir, sub), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"before.json", "after.json", "base/1.json", "head/1.json"} {
 		if out, err := shell(t, dir, "dyno -d 500ms --json "+name+" "+url).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
@@ -190,6 +222,11 @@ func TestExamples(t *testing.T) {
 					tryTarget(t, dir, line)
 				case "run":
 					try(t, dir, line+" -d 700ms --warmup 50ms", url)
+				case "lab run", "lab rerun": // what is shipped takes a minute
+					line = strings.Replace(line, "hello --quick", "mine.yaml", 1)
+					if out, err := shell(t, dir, line).CombinedOutput(); err != nil {
+						t.Fatalf("%s: %v\n%s", line, err, out)
+					}
 				default:
 					try(t, dir, line, "")
 				}
@@ -197,6 +234,18 @@ func TestExamples(t *testing.T) {
 		}
 	}
 }
+
+// smallLab is an experiment of a few seconds.
+const smallLab = `
+version: 1
+name: small
+design: {rounds: 1, aa: false, warmup: {min: 0, max: 0}, measure: 0.1s, cooldown: 0, metrics: [throughput]}
+levels: [{name: c1, connections: 1}]
+variants:
+  one:
+    processes: [{cmd: "{{dyno}} target --listen 127.0.0.1:{{port}}"}]
+    url: http://127.0.0.1:{{port}}/
+`
 
 // try runs a line, which must succeed and say something, with want in it.
 func try(t *testing.T, dir, line, want string) {

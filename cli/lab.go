@@ -96,6 +96,39 @@ func (f *labFlags) experiment(p parsed) (*experiment.Experiment, []error) {
 	return old.Experiment, nil
 }
 
+// labRerun is dyno lab rerun: the same experiment, in the same order, elsewhere.
+func labRerun(s streams, args []string) int {
+	var f rerunFlags
+	p := parse(args, f.groups())
+	if f.help {
+		return s.help("lab rerun")
+	}
+	if len(p.words) != 1 {
+		p.faults = append(p.faults, fmt.Errorf("one folder is wanted; %d given", len(p.words)))
+	}
+	if len(p.faults) > 0 {
+		return s.refuse("lab rerun", p.faults)
+	}
+	old, err := lab.Open(p.words[0])
+	if err != nil {
+		return s.refuse("lab rerun", []error{err})
+	}
+	return s.experiment(old.Experiment, labFlags{output: f.output, quick: old.Quick})
+}
+
+// rerunFlags is the command line of dyno lab rerun.
+type rerunFlags struct {
+	helpFlag
+	output string
+}
+
+func (f *rerunFlags) groups() []group {
+	return []group{{"Flags", []option{
+		{"output", "o", "DIR", "folder for trials and report (one in the store)", word(&f.output)},
+		{"help", "h", "", "this", on(&f.help)},
+	}}}
+}
+
 // openExperiment reads a file, or one that ships with dyno.
 func openExperiment(name string) (*experiment.Experiment, error) {
 	info, err := os.Stat(name)
@@ -175,7 +208,8 @@ func (f *labFlags) lab(e *experiment.Experiment) (l *lab.Lab, stop func(), err e
 	stage := &lab.Stage{Here: e.Here, Output: filepath.Join(dir, "output"),
 		Build: filepath.Join(dir, "build"), Dyno: exe, Supervisor: []string{exe, "supervise"}, CPUs: cpus}
 	l = &lab.Lab{Experiment: e, Quick: f.quick, Dir: dir, Resume: f.resume != "", Dyno: exe,
-		Version: load.Version, CPUs: cpus, Load: here, Start: stage.Start, Ask: fairness.Ask}
+		Version: load.Version, CPUs: cpus, Load: here, Start: stage.Start, Ask: fairness.Ask,
+		Watch: lab.Watch}
 	if e.Design.Isolation != experiment.Shared {
 		return l, func() {}, nil
 	}

@@ -45,6 +45,7 @@ func (f *targetFlags) groups() []group {
 				"service_ns, path", word(&f.log)},
 			{"cpus", "", "LIST", "CPUs to run on, as 0,2-3 (those the process may use)",
 				into(&f.cpus, parseCPUs)},
+			{"ring", "", "KIND", "how to do I/O on Linux: auto, epoll or uring (auto)", word(&c.Ring)},
 			{"portable", "", "", "serve as on other systems than Linux", on(&c.Portable)},
 			{"help", "h", "", "this", on(&f.help)},
 		}},

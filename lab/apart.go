@@ -188,37 +188,27 @@ func (g Group) span() (first, last time.Time) {
 }
 
 // cautionOfNumber looks for so few runs that not even those that lie wholly
-// apart could count, after Holm's correction for all that is compared.
+// apart could count, after Holm's correction for all that is compared: it takes
+// the least of p times their number.
 func (u *Unpaired) cautionOfNumber(say func(string, ...any)) {
-	m := 0
-	fewest := Comparison{Trials: mostRuns}
+	compared, least := 0, 1.0
 	for _, c := range u.Verdicts {
-		if c.Control {
-			continue
-		}
-		m++
-		if c.Trials+c.Against < fewest.Trials+fewest.Against {
-			fewest = c
+		if !c.Control {
+			compared++
+			least = min(least, leastP(c.Against, c.Trials))
 		}
 	}
-	if m == 0 || u.Single() {
+	if compared == 0 || u.Single() || least*float64(compared) <= significance {
 		return
 	}
-	p := leastP(fewest.Against, fewest.Trials)
-	if p*float64(m) <= significance {
-		return
+	enough := 1
+	for leastP(enough, enough)*float64(compared) > significance {
+		enough++
 	}
-	n := 1
-	for leastP(n, n)*float64(m) > significance {
-		n++
-	}
-	say("%d and %d runs are too few: after Holm's correction for %d comparisons p is at least "+
-		"%.3f, so that none can be significant; it takes %d of each",
-		fewest.Against, fewest.Trials, m, min(p*float64(m), 1), n)
+	say("too few runs: after Holm's correction for all that is compared, %d in number, p is at "+
+		"least %.3f, so that nothing can be significant; it takes %d runs of each",
+		compared, min(least*float64(compared), 1), enough)
 }
-
-// mostRuns is more than anyone has.
-const mostRuns = 1 << 30
 
 // leastP is the p-value of m and n values that lie wholly apart.
 func leastP(m, n int) float64 {

@@ -61,6 +61,7 @@ func (r *running) conclude() error {
 	for _, t := range r.trials {
 		rec.Trials = append(rec.Trials, t.brief())
 	}
+	rec.Sampler = samplerCost(r.trials)
 	rec.Published = beside(rec, r.Experiment.Published)
 	rec.Cautions = cautions(r)
 	return r.store.write(experimentFile, rec)
@@ -120,6 +121,22 @@ func part(arm, level, name string, used []result.Usage) Part {
 		median(func(u result.Usage) probe.Value { return u.System }),
 		median(func(u result.Usage) probe.Value { return u.Percent }),
 		median(func(u result.Usage) probe.Value { return u.Memory })}
+}
+
+// samplerCost is the median share of a core, in percent, that watching took; nil
+// if nothing was watched.
+func samplerCost(trials []*Trial) *float64 {
+	var shares []float64
+	for _, t := range trials {
+		if t.Sampler != nil && t.Sampler.Share.OK() {
+			shares = append(shares, float64(t.Sampler.Share))
+		}
+	}
+	if len(shares) == 0 {
+		return nil
+	}
+	m := stats.Median(shares)
+	return &m
 }
 
 // nearCeiling reports whether a figure of throughput is near what the generator

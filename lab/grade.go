@@ -2,6 +2,7 @@ package lab
 
 import (
 	"fmt"
+	"math"
 
 	"dyno/probe"
 	"dyno/result"
@@ -34,6 +35,7 @@ const (
 	foreignFlag, foreignFail = 0.05, 0.25 // of the machine's CPUs, used by other programs
 	sentFail                 = 0.99       // of the open loop's rate; Nighthawk's idea
 	wireFail                 = 0.01       // by which an answer's size may differ from its check
+	wireLeast                = 1000       // requests, for those under way at the edges not to matter
 )
 
 // grade is the worst of what speaks against a trial, with all of it.
@@ -72,6 +74,18 @@ func machine(t *Trial) (all []Reason) {
 		}
 	}
 	wall := t.Host.WallS * 1e9 * float64(max(t.Host.CPUs, 1))
+	for _, lost := range []struct {
+		n    probe.Value
+		what string
+	}{
+		{t.Host.ListenOverflow, "connections were dropped because a listener's queue was full"},
+		{t.Host.SoftnetDrops, "packets were dropped by the kernel"},
+		{t.Host.Retransmits, "TCP segments were sent again"},
+	} {
+		if lost.n > 0 { // NaN is not
+			all = append(all, Reason{Grade: GradeB, Says: fmt.Sprintf("%.0f %s", lost.n, lost.what)})
+		}
+	}
 	level(float64(t.Host.Steal)/100, stealFlag, stealFail,
 		"the machine's host took %.1f %% of its time")
 	// Some kernels charge interrupts to nobody: what they took may be in Foreign.
@@ -115,6 +129,13 @@ func answers(t *Trial) (all []Reason) {
 		}
 		all = append(all, Reason{Grade: g, Says: fmt.Sprintf(
 			"%d of %d requests failed and %d had no answer at the end", q.Errors, q.Sent, q.Unfinished)})
+	}
+	if n := t.Result.Requests.Completed; n >= wireLeast && t.Wire > 0 {
+		each := float64(t.Result.Bytes.Received) / float64(n)
+		if math.Abs(each/t.Wire-1) > wireFail {
+			all = append(all, Reason{Grade: GradeF, Says: fmt.Sprintf(
+				"%.0f bytes were received for each request, and %.0f when it was checked", each, t.Wire)})
+		}
 	}
 	for _, c := range t.Changed {
 		all = append(all, Reason{Grade: GradeF, Says: "after the load the server answered " +

@@ -67,6 +67,12 @@ func TestGrade(t *testing.T) {
 		{"unsteady", func(t *Trial) { t.Warmup.Steady, t.Warmup.CoV = No, 0.2 }, GradeB,
 			"not steady after 3.0 s", false},
 		{"nobody could tell", func(t *Trial) { t.Warmup.Steady = Unknown }, GradeA, "", false},
+		{"larger answers", func(t *Trial) { t.Wire, t.Result.Bytes.Received = 100, 102_000 }, GradeF,
+			"102 bytes were received for each request, and 100 when", false},
+		{"as large as before", func(t *Trial) { t.Wire, t.Result.Bytes.Received = 100, 100_500 }, GradeA,
+			"", false},
+		{"full queue", func(t *Trial) { t.Host.ListenOverflow = 3 }, GradeB, "3 connections were dropped",
+			false},
 		{"failed", func(t *Trial) { t.fail("start", errors.New("gone")); t.Result, t.Host = nil, nil },
 			GradeF, "start: gone", false},
 	} {

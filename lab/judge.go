@@ -22,8 +22,8 @@ type Comparison struct {
 	Low      float64       `json:"low"`   // of its 95 % interval
 	High     float64       `json:"high"`
 	Verdict  stats.Verdict `json:"verdict"`
-	Trials   int           `json:"trials"`                    // pairs of them; unpaired: of the variant
-	Against  int           `json:"baseline_trials,omitempty"` // unpaired: of the baseline
+	Trials   int           `json:"trials"`                    // pairs of them, or runs of the variant
+	Against  int           `json:"baseline_trials,omitempty"` // runs of the baseline; 0: pairs
 
 	Confidence float64 `json:"confidence"` // that the interval really has: less than 0.95 of few
 	P          float64 `json:"p"`

@@ -34,6 +34,7 @@ import (
 
 	"dyno/experiment"
 	"dyno/fairness"
+	"dyno/probe"
 	"dyno/server"
 )
 
@@ -50,6 +51,7 @@ type Lab struct {
 	Load  Runner // the generator, where a Stand has none of its own
 	Start func(context.Context, Setting) (Stand, error)
 	Ask   func(context.Context, fairness.Question) (*fairness.Answer, error)
+	Watch func(trees func() []probe.Tree) (recorded func() *probe.Recording, err error)
 	Tell  func(Event) // progress, from one goroutine; nil: nobody looks
 }
 
@@ -264,6 +266,7 @@ func (r *running) once(ctx context.Context, s Slot, attempt int) error {
 	if err := r.store.keep(t); err != nil {
 		return err
 	}
+	t.Meanwhile = nil
 	r.had[id] = true
 	r.trials = append(r.trials, t)
 	r.Tell(Event{Step: "done", Arm: s.Arm, Level: s.Level, Round: s.Round, Trial: t,

@@ -94,6 +94,9 @@ func (b *bench) lab(dir, text string) *Lab {
 		b.t.Fatal(err)
 	}
 	return &Lab{Experiment: e, Dir: dir, Version: "test", Load: b.load, Start: b.start, Ask: b.ask,
+		Watch: func(func() []probe.Tree) (func() *probe.Recording, error) {
+			return func() *probe.Recording { return new(probe.Recording) }, nil
+		},
 		CPUs: server.Split{Generator: []int{0}, Server: []int{1}, Apart: true}}
 }
 

@@ -39,6 +39,7 @@ type Record struct {
 	Arms     []Arm           `json:"arms"`
 	Fairness *fairness.Table `json:"fairness,omitempty"`
 	Ceilings []Ceiling       `json:"ceilings,omitempty"`
+	Sampler  *float64        `json:"sampler_percent,omitempty"` // of a core, to watch
 
 	Verdicts  []Comparison `json:"verdicts"`
 	Ranks     []Rank       `json:"ranks"`

@@ -78,6 +78,9 @@ func (r *running) measure(ctx context.Context, t *Trial, a *arm, l experiment.Le
 		t.fail("verify", cause(ctx, err))
 		return
 	}
+	if len(p.Requests) == 1 && !p.Target.TLS { // else the load's bytes are others
+		t.Wire = before.WireBytes.Mean
+	}
 	run := stand.Load()
 	if run == nil {
 		run = r.Load
@@ -106,13 +109,13 @@ func (r *running) load(ctx context.Context, t *Trial, p load.Plan, run Runner, s
 		return err
 	}
 	t.Warmup = w
-	watch, err := probe.Start(probe.Config{Trees: stand.Trees})
+	recorded, err := r.Watch(stand.Trees)
 	if err != nil {
 		t.fail("measure", err)
 		return err
 	}
 	t.Result, err = run(ctx, p, func(load.Interval) {})
-	t.Meanwhile = watch.Stop()
+	t.Meanwhile = recorded()
 	if err == nil && t.Result.Requests.Completed == 0 {
 		err = nothing(t.Result)
 	}
@@ -123,6 +126,16 @@ func (r *running) load(ctx context.Context, t *Trial, p load.Plan, run Runner, s
 	t.use()
 	t.classify()
 	return nil
+}
+
+// Watch samples the machine and the trees of processes until what it returns is
+// called.
+func Watch(trees func() []probe.Tree) (recorded func() *probe.Recording, err error) {
+	s, err := probe.Start(probe.Config{Trees: trees})
+	if err != nil {
+		return nil, err
+	}
+	return s.Stop, nil
 }
 
 // verify asks what a load is about to ask, a few times.

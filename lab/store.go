@@ -92,6 +92,7 @@ func (s store) trials() ([]*Trial, error) {
 		if err := s.read(filepath.Join(trialsFolder, e.Name()), TrialFormat, t); err != nil {
 			return nil, err
 		}
+		t.Meanwhile = nil
 		all = append(all, t)
 	}
 	slices.SortStableFunc(all, func(a, b *Trial) int { return a.Started.Compare(b.Started) })

@@ -26,11 +26,13 @@ type Trial struct {
 	ReadyS  float64        `json:"ready_s,omitempty"` // from the start to the first right answer
 	Warmup  *Warmup        `json:"warmup,omitempty"`
 	Result  *result.Result `json:"result,omitempty"`
+	Wire    float64        `json:"wire_bytes,omitempty"` // of an answer, as it was checked before
 
 	Server     []result.Usage        `json:"server,omitempty"` // in the window; first all together
 	Host       *probe.HostUse        `json:"host,omitempty"`
-	Meanwhile  *probe.Recording      `json:"meanwhile,omitempty"`
-	Changed    []fairness.Difference `json:"changed,omitempty"` // of the answers, by the load
+	Sampler    *probe.Cost           `json:"sampler,omitempty"`   // of watching
+	Meanwhile  *probe.Recording      `json:"meanwhile,omitempty"` // in the file only: it is large
+	Changed    []fairness.Difference `json:"changed,omitempty"`   // of the answers, by the load
 	Steadiness stats.Steadiness      `json:"steadiness,omitempty"`
 	Killed     []string              `json:"killed,omitempty"` // did not stop when told to
 	Objectives []result.Outcome      `json:"objectives,omitempty"`

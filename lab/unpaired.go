@@ -2,6 +2,8 @@ package lab
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -78,11 +80,17 @@ func Repeated(name string, rs []*result.Result) Group {
 	return Group{Name: name, Samples: []Sample{s}}
 }
 
+// Is reports whether dir is an experiment's folder.
+func Is(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, experimentFile))
+	return err == nil
+}
+
 // ReadGroup reads the trials of the experiment in dir: of all its arms but the
 // controls, or of the one that is named. Those by which a gate was confirmed
 // are left out: they were run because of what the others showed.
 func ReadGroup(name, dir, arm string) (Group, error) {
-	record, err := Open(dir)
+	record, err := openRecord(dir) // its file may name what is on another machine
 	if err != nil {
 		return Group{}, err
 	}
@@ -92,10 +100,10 @@ func ReadGroup(name, dir, arm string) (Group, error) {
 	}
 	trials = slices.DeleteFunc(trials, func(t *Trial) bool { return t.Round >= confirming })
 	g := Group{Name: name, Record: record, best: bestTrials(trials)}
-	for _, level := range record.Experiment.Levels {
+	for _, level := range g.levels() {
 		for _, a := range record.Arms {
 			if a.Name == arm || arm == "" && !a.Control {
-				g.take(a.Name, level.Name, arm != "")
+				g.take(a.Name, level, arm != "")
 			}
 		}
 	}
@@ -106,6 +114,24 @@ func ReadGroup(name, dir, arm string) (Group, error) {
 		return g, fmt.Errorf("%s has no trial: the experiment was not run", dir)
 	}
 	return g, nil
+}
+
+// levels are those that were measured: as the record has them, or by name where
+// the experiment did not come to an end.
+func (g Group) levels() (all []string) {
+	for _, c := range g.Record.Cells {
+		if !slices.Contains(all, c.Level) {
+			all = append(all, c.Level)
+		}
+	}
+	var others []string
+	for at := range g.best {
+		if !slices.Contains(all, at.level) && !slices.Contains(others, at.level) {
+			others = append(others, at.level)
+		}
+	}
+	slices.Sort(others)
+	return append(all, others...)
 }
 
 // take makes a sample of an arm's trials at a level, if there are any.

@@ -6,7 +6,7 @@ import "dyno/probe"
 // measured window.
 func (t *Trial) use() {
 	used := t.Result.Watched(t.Meanwhile)
-	t.Server, t.Host = used.Processes, &used.Host
+	t.Server, t.Host, t.Sampler = used.Processes, &used.Host, &used.Sampler
 }
 
 // known is v where it is a number, else 0.

@@ -250,6 +250,10 @@ func methodSection(r *lab.Record) section {
 		fmt.Sprintf("CPUs: generator %v, server %v.", r.CPUs.Generator, r.CPUs.Server),
 		"Machine: " + machine(r.Host) + ".",
 	}
+	if r.Sampler != nil {
+		text = append(text, fmt.Sprintf("Watching took %.2f %% of a core (median of the trials).",
+			*r.Sampler))
+	}
 	for _, c := range r.Ceilings {
 		text = append(text, fmt.Sprintf("The generator reaches %s requests/s at %s against a server "+
 			"that does next to nothing.", digits3(c.Throughput), c.Level))

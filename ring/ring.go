@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"net/netip"
 	"time"
+
+	"dyno/uring"
 )
 
 // A Ring serves one worker and is used by its goroutine only. All instants are
@@ -84,7 +86,7 @@ func (a Addr) String() string {
 
 // ErrRefused is in the error of a ring that this system could have, but that its
 // version or its rules refuse. Another kind may be had.
-var ErrRefused = errors.New("refused by this system")
+var ErrRefused = uring.ErrRefused
 
 // Open returns a ring of the given kind that can connect to addrs, which kind it
 // is, and what frees it; the thread that opens it is the one that may use it.

@@ -5,10 +5,11 @@ import (
 	"runtime"
 	"syscall"
 	"time"
-	"unsafe"
+
+	"dyno/uring"
 )
 
-// Sizes and limits of a uring.
+// Sizes and limits of a uringRing.
 const (
 	pieceMax   = 2 << 10            // what a socket receives at once while answers are small
 	requestMax = 512                // what is sent from a copy
@@ -18,7 +19,7 @@ const (
 	freeing    = int64(time.Second) // that free waits for the kernel to let go
 )
 
-// uring is io_uring, made the ring's completions.
+// A uringRing is io_uring, made the ring's completions.
 //
 // A small request is copied, queued, and linked to the receive for its answer:
 // two entries, submitted with those of the other sockets by one system call a
@@ -29,8 +30,8 @@ const (
 //
 // A socket is known by its place here and not by its descriptor: the place is
 // not used again until the kernel is done with its memory.
-type uring struct {
-	queues  queues
+type uringRing struct {
+	queues  uring.Queues
 	addrs   []target
 	sockets []usocket
 	unused  []int
@@ -47,7 +48,7 @@ type uring struct {
 	idle      int64
 }
 
-// A usocket is a socket of a uring. The kernel may write to piece while the
+// A usocket is a socket of a uringRing. The kernel may write to piece while the
 // socket is receiving, and reads from rest while it is sending.
 type usocket struct {
 	user  uint64
@@ -78,18 +79,18 @@ const (
 	kindBits = 2
 )
 
-const (
-	pollIn    = 0x1
-	pollOut   = 0x4
-	pollRDHup = 0x2000
-)
-
 // openUring must be called by the thread that will use the ring, and keeps its
 // goroutine on that thread.
 func openUring(addrs []Addr) (Ring, func(), error) {
 	runtime.LockOSThread()
-	r := &uring{draining: nobody, spare: new([pieceMax]byte), scratch: make([]byte, scratchSize)}
-	if err := r.queues.open(); err != nil {
+	r := &uringRing{draining: nobody, spare: new([pieceMax]byte), scratch: make([]byte, scratchSize)}
+	err := r.queues.Open()
+	if err == nil {
+		if err = r.queues.Start(); err != nil {
+			r.queues.Close()
+		}
+	}
+	if err != nil {
 		runtime.UnlockOSThread()
 		return nil, nil, err
 	}
@@ -100,29 +101,29 @@ func openUring(addrs []Addr) (Ring, func(), error) {
 }
 
 // free waits until the kernel has let go of all memory.
-func (r *uring) free() {
+func (r *uringRing) free() {
 	for i := range r.sockets {
 		if s := r.sockets[i].state; s != closed && s != dying {
 			r.forget(i)
 		}
 	}
 	for till := Clock() + freeing; r.pending > 0 && Clock() < till; {
-		if r.queues.submit(0) != nil || r.queues.block(freeing) != nil {
+		if r.queues.Wait(freeing) != nil {
 			break
 		}
-		r.queues.look()
-		for _, ok := r.queues.take(); ok; _, ok = r.queues.take() {
+		r.queues.Look()
+		for _, ok := r.queues.Take(); ok; _, ok = r.queues.Take() {
 			r.pending--
 		}
 	}
-	r.queues.close()
+	r.queues.Close()
 	runtime.UnlockOSThread()
 }
 
-func (r *uring) Now() int64  { return Clock() }
-func (r *uring) Idle() int64 { return r.idle }
+func (r *uringRing) Now() int64  { return Clock() }
+func (r *uringRing) Idle() int64 { return r.idle }
 
-func (r *uring) Connect(addr int, user uint64) (int, error) {
+func (r *uringRing) Connect(addr int, user uint64) (int, error) {
 	fd, up, err := begin(r.addrs[addr])
 	if err != nil {
 		return -1, err
@@ -141,7 +142,7 @@ func (r *uring) Connect(addr int, user uint64) (int, error) {
 }
 
 // place finds a place for a socket.
-func (r *uring) place() int {
+func (r *uringRing) place() int {
 	if len(r.unused) == 0 {
 		pieces, requests := make([][pieceMax]byte, slab), make([][requestMax]byte, slab)
 		for k := range slab {
@@ -155,7 +156,7 @@ func (r *uring) place() int {
 	return i
 }
 
-func (r *uring) Send(i int, b []byte) bool {
+func (r *uringRing) Send(i int, b []byte) bool {
 	s := &r.sockets[i]
 	if s.sending {
 		s.more = b
@@ -176,47 +177,44 @@ func (r *uring) Send(i int, b []byte) bool {
 // send queues what is to be sent, with the receive of its answer linked to it
 // or not. What is linked must not wait for its turn, or nothing would be
 // received meanwhile, and the peer may wait for just that.
-func (r *uring) send(i int, s *usocket, linked bool) error {
-	if err := r.queues.room(2); err != nil {
+func (r *uringRing) send(i int, s *usocket, linked bool) error {
+	if err := r.queues.Room(2); err != nil {
 		return err
 	}
-	e := r.push(opSend, i, s, kindSend)
-	e.addr, e.len = address(s.rest), uint32(len(s.rest))
+	e := r.push(uring.Send, i, s, kindSend)
+	e.Memory(s.rest)
 	s.sending = true
 	if !linked {
-		e.opFlags = syscall.MSG_NOSIGNAL | syscall.MSG_WAITALL
+		e.Message(syscall.MSG_NOSIGNAL | syscall.MSG_WAITALL)
 		return nil
 	}
-	e.opFlags = syscall.MSG_NOSIGNAL | syscall.MSG_DONTWAIT
-	e.flags = sqeLink
+	e.Message(syscall.MSG_NOSIGNAL | syscall.MSG_DONTWAIT)
+	e.Link()
 	r.receive(i, s)
 	return nil
 }
 
 // receive queues a receive, for which there must be room.
-func (r *uring) receive(i int, s *usocket) {
+func (r *uringRing) receive(i int, s *usocket) {
 	s.receiving = true
 	switch {
 	case s.state == connecting:
-		r.push(opPollAdd, i, s, kindPoll).polling(pollOut)
+		r.push(uring.Poll, i, s, kindPoll).Events(uring.Out)
 	case s.state == lingering:
-		r.push(opPollAdd, i, s, kindPoll).polling(pollRDHup)
+		r.push(uring.Poll, i, s, kindPoll).Events(uring.RDHup)
 	case s.large > 0:
-		r.push(opPollAdd, i, s, kindPoll).polling(pollIn | pollRDHup)
+		r.push(uring.Poll, i, s, kindPoll).Events(uring.In | uring.RDHup)
 	default:
-		e := r.push(opRecv, i, s, kindReceive)
-		e.addr, e.len = address(s.piece[:]), pieceMax
+		r.push(uring.Receive, i, s, kindReceive).Memory(s.piece[:])
 	}
 }
 
-func (r *uring) push(op uint8, i int, s *usocket, kind uint64) *sqe {
+func (r *uringRing) push(op uring.Op, i int, s *usocket, kind uint64) *uring.Entry {
 	r.pending++
-	return r.queues.push(op, s.fd, uint64(i)<<kindBits|kind)
+	return r.queues.Push(op, s.fd, uint64(i)<<kindBits|kind)
 }
 
-func address(b []byte) uint64 { return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }
-
-func (r *uring) Close(i int, gently bool) {
+func (r *uringRing) Close(i int, gently bool) {
 	s := &r.sockets[i]
 	if !gently || s.state != connected || s.sending || len(r.lingering) >= lingerMax {
 		r.forget(i)
@@ -229,13 +227,13 @@ func (r *uring) Close(i int, gently bool) {
 
 // forget closes a socket. What the kernel is doing with it ends by its being
 // shut down, and what it has not begun is never begun.
-func (r *uring) forget(i int) {
+func (r *uringRing) forget(i int) {
 	s := &r.sockets[i]
 	if r.draining == i {
 		r.draining = nobody
 	}
 	if s.sending || s.receiving {
-		r.queues.discard(uint64(i)<<kindBits, 1<<kindBits)
+		r.queues.Discard(uint64(i)<<kindBits, 1<<kindBits)
 		syscall.Shutdown(int(s.fd), syscall.SHUT_RDWR)
 	}
 	syscall.Close(int(s.fd))
@@ -244,7 +242,7 @@ func (r *uring) forget(i int) {
 }
 
 // bury gives a dying socket's place free once the kernel is done with it.
-func (r *uring) bury(i int, s *usocket) {
+func (r *uringRing) bury(i int, s *usocket) {
 	if s.sending || s.receiving {
 		return
 	}
@@ -252,7 +250,7 @@ func (r *uring) bury(i int, s *usocket) {
 	r.unused = append(r.unused, i)
 }
 
-func (r *uring) Wait(deadline int64) error {
+func (r *uringRing) Wait(deadline int64) error {
 	if len(r.lingering) > 0 {
 		deadline = min(deadline, r.lingering.giveUp(Clock(), r))
 	}
@@ -261,29 +259,29 @@ func (r *uring) Wait(deadline int64) error {
 	}
 	now := Clock()
 	busy := r.taken < len(r.completed) || r.draining != nobody || deadline <= now
-	if busy || r.queues.queued() > 0 {
-		if err := r.queues.submit(enterGetEvents); err != nil {
+	if busy || r.queues.Queued() > 0 {
+		if err := r.queues.Submit(true); err != nil {
 			return err
 		}
 	}
-	if r.queues.look() || busy {
+	if r.queues.Look() || busy {
 		return nil
 	}
 	now = Clock() // what submitting took has not been idle
-	err := r.queues.block(max(deadline-now, 0))
+	err := r.queues.Wait(max(deadline-now, 0))
 	r.idle += Clock() - now
-	r.queues.look()
+	r.queues.Look()
 	return err
 }
 
 // receiveAll sees to it that whoever may receive does, or waits until it can.
-func (r *uring) receiveAll() error {
+func (r *uringRing) receiveAll() error {
 	for _, i := range r.wanting {
 		s := &r.sockets[i]
 		if s.receiving || s.state == closed || s.state == ended || s.state == dying {
 			continue
 		}
-		if err := r.queues.room(1); err != nil {
+		if err := r.queues.Room(1); err != nil {
 			return err
 		}
 		r.receive(i, s)
@@ -292,12 +290,12 @@ func (r *uring) receiveAll() error {
 	return nil
 }
 
-func (r *uring) lingers(l lingerer) bool {
+func (r *uringRing) lingers(l lingerer) bool {
 	s := &r.sockets[l.fd]
 	return s.life == l.life && s.state == lingering
 }
 
-func (r *uring) Next() (Completion, bool) {
+func (r *uringRing) Next() (Completion, bool) {
 	if r.taken < len(r.completed) {
 		c := r.completed[r.taken]
 		if r.taken++; r.taken == len(r.completed) {
@@ -305,15 +303,15 @@ func (r *uring) Next() (Completion, bool) {
 		}
 		return c, true
 	}
-	if r.queues.queued() >= batchMax {
-		r.queues.submit(0) // what it refuses, Wait will try and report
+	if r.queues.Queued() >= batchMax {
+		r.queues.Submit(false) // what it refuses, Wait will try and report
 	}
 	if r.draining != nobody {
 		if c, ok := r.drain(); ok {
 			return c, true
 		}
 	}
-	for e, ok := r.queues.take(); ok; e, ok = r.queues.take() {
+	for e, ok := r.queues.Take(); ok; e, ok = r.queues.Take() {
 		if c, ok := r.complete(e); ok {
 			return c, true
 		}
@@ -322,9 +320,9 @@ func (r *uring) Next() (Completion, bool) {
 }
 
 // complete makes of the kernel's completion the user's, if it is one.
-func (r *uring) complete(e cqe) (Completion, bool) {
+func (r *uringRing) complete(e uring.Completion) (Completion, bool) {
 	r.pending--
-	i, kind := int(e.userData>>kindBits), e.userData&(1<<kindBits-1)
+	i, kind := int(e.UserData>>kindBits), e.UserData&(1<<kindBits-1)
 	s := &r.sockets[i]
 	if kind == kindSend {
 		s.sending = false
@@ -335,28 +333,28 @@ func (r *uring) complete(e cqe) (Completion, bool) {
 	case s.state == dying:
 		r.bury(i, s)
 	case kind == kindSend:
-		return r.sent(i, s, e.res)
-	case e.res == -int32(syscall.ECANCELED), e.res == -int32(syscall.EINTR):
+		return r.sent(i, s, e.Res)
+	case e.Res == -int32(syscall.ECANCELED), e.Res == -int32(syscall.EINTR):
 		r.wanting = append(r.wanting, i)
 	case s.state == connecting:
 		return r.connected(i, s)
-	case s.state == lingering && (kind == kindPoll || e.res <= 0):
+	case s.state == lingering && (kind == kindPoll || e.Res <= 0):
 		r.forget(i)
 	case s.state == lingering:
 		r.wanting = append(r.wanting, i)
 	case kind == kindPoll:
 		r.draining = i
 		return r.drain()
-	case e.res > 0:
-		return r.received(i, s, int(e.res)), true
+	case e.Res > 0:
+		return r.received(i, s, int(e.Res)), true
 	default:
-		return r.end(s, syscall.Errno(-e.res)), true
+		return r.end(s, syscall.Errno(-e.Res)), true
 	}
 	return Completion{}, false
 }
 
 // sent goes on after a send of the kernel's, which may be a part of the user's.
-func (r *uring) sent(i int, s *usocket, res int32) (Completion, bool) {
+func (r *uringRing) sent(i int, s *usocket, res int32) (Completion, bool) {
 	var err error
 	switch n := max(res, 0); {
 	case res < 0 && res != -int32(syscall.EAGAIN) && res != -int32(syscall.EINTR):
@@ -377,7 +375,7 @@ func (r *uring) sent(i int, s *usocket, res int32) (Completion, bool) {
 	return Completion{Op: Sent, User: s.user, Err: err}, told
 }
 
-func (r *uring) connected(i int, s *usocket) (Completion, bool) {
+func (r *uringRing) connected(i int, s *usocket) (Completion, bool) {
 	c := Completion{Op: Connected, User: s.user, Err: connectError(int(s.fd))}
 	if c.Err != nil {
 		s.state = ended
@@ -389,7 +387,7 @@ func (r *uring) connected(i int, s *usocket) (Completion, bool) {
 }
 
 // received lends the socket's piece, and gives it another.
-func (r *uring) received(i int, s *usocket, n int) Completion {
+func (r *uringRing) received(i int, s *usocket, n int) Completion {
 	s.piece, r.spare = r.spare, s.piece
 	r.wanting = append(r.wanting, i)
 	if n == pieceMax {
@@ -401,7 +399,7 @@ func (r *uring) received(i int, s *usocket, n int) Completion {
 
 // drain receives directly, and until there is likely no more. The kernel does not
 // receive for the same socket meanwhile: its answers are large, so it only polls.
-func (r *uring) drain() (Completion, bool) {
+func (r *uringRing) drain() (Completion, bool) {
 	i := r.draining
 	r.draining = nobody
 	s := &r.sockets[i]
@@ -428,7 +426,7 @@ func (r *uring) drain() (Completion, bool) {
 }
 
 // end is the end of receiving.
-func (r *uring) end(s *usocket, errno syscall.Errno) Completion {
+func (r *uringRing) end(s *usocket, errno syscall.Errno) Completion {
 	s.state = ended
 	c := Completion{Op: Received, User: s.user, Err: io.EOF}
 	if errno != 0 {

@@ -15,10 +15,12 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"dyno/uring"
 )
 
 // newUring is a uring and a function that accepts what it connects.
-func newUring(t *testing.T) (*uring, func() net.Conn) {
+func newUring(t *testing.T) (*uringRing, func() net.Conn) {
 	t.Helper()
 	l, err := net.Listen("unix", unixPath(t))
 	if err != nil {
@@ -33,7 +35,7 @@ func newUring(t *testing.T) (*uring, func() net.Conn) {
 		t.Fatal(err)
 	}
 	t.Cleanup(free)
-	return r.(*uring), func() net.Conn {
+	return r.(*uringRing), func() net.Conn {
 		t.Helper()
 		c, err := l.Accept()
 		if err != nil {
@@ -275,7 +277,7 @@ func TestUringRests(t *testing.T) {
 
 // TestUringQueueFull sends more at once than the queue has room for.
 func TestUringQueueFull(t *testing.T) {
-	const n = submissions + 10
+	const n = uring.Submissions + 10
 	r, accept := newUring(t)
 	fds, peers := make([]int, n), make([]net.Conn, n)
 	for k := range fds {
@@ -350,11 +352,18 @@ func TestUringTurnAllocatesNothing(t *testing.T) {
 // TestUringRefused forbids io_uring as a container does, on a thread that ends
 // with the test.
 func TestUringRefused(t *testing.T) {
-	for _, test := range []syscall.Errno{syscall.EPERM, syscall.ENOSYS} {
+	for _, test := range []struct {
+		call  uint32
+		errno syscall.Errno
+	}{
+		{unix.SYS_IO_URING_SETUP, syscall.EPERM},
+		{unix.SYS_IO_URING_SETUP, syscall.ENOSYS},
+		{unix.SYS_IO_URING_REGISTER, syscall.EPERM},
+	} {
 		over := make(chan error)
 		go func() {
 			runtime.LockOSThread() // for ever: the thread is of no more use
-			if err := forbid(unix.SYS_IO_URING_SETUP, test); err != nil {
+			if err := forbid(test.call, test.errno); err != nil {
 				over <- fmt.Errorf("seccomp: %w", err)
 				return
 			}
@@ -371,7 +380,7 @@ func TestUringRefused(t *testing.T) {
 		if err != nil && strings.HasPrefix(err.Error(), "seccomp") {
 			t.Skip(err)
 		}
-		if !errors.Is(err, ErrRefused) || !errors.Is(err, test) ||
+		if !errors.Is(err, ErrRefused) || !errors.Is(err, test.errno) ||
 			!strings.Contains(err.Error(), "--ring epoll") {
 			t.Errorf("opening failed with %v", err)
 		}

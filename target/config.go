@@ -39,6 +39,11 @@ type Config struct {
 	Log        io.Writer // one line of CSV a request, see below; nil for none
 	Seed       uint64    // of the exponential service times
 
+	// Ring is how Linux is asked to receive and send: "epoll", or "uring", which
+	// serves many busy connections with less CPU time, one with more, and is not
+	// everywhere permitted; "auto", as is "", is epoll.
+	Ring string
+
 	// Portable selects the implementation that is used outside of Linux.
 	Portable bool
 }
@@ -90,6 +95,11 @@ func (c Config) Check() error {
 	}
 	if _, err := parseStall(c.Stall); err != nil {
 		fault("--stall %q: %w", c.Stall, err)
+	}
+	if !slices.Contains([]string{"", "auto", "epoll", "uring"}, c.Ring) {
+		fault("--ring %q: want auto, epoll or uring", c.Ring)
+	} else if c.Portable && c.Ring != "" && c.Ring != "auto" {
+		fault("--ring %s: --portable has no choice of it", c.Ring)
 	}
 	if c.CloseAfter < 0 {
 		fault("--close-after %d: want 0 (never) or a number of requests", c.CloseAfter)

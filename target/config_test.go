@@ -12,6 +12,7 @@ func TestCheck(t *testing.T) {
 		{Addr: "[::1]:8080", Status: 599, Body: bodyMax, Workers: 8, CloseAfter: 1},
 		{Addr: "unix:/a/b", Header: []string{"A: b", "C:"}},
 		{Addr: "localhost:80", Service: "exponential:0.005", Stall: "250ms/0.5s"},
+		{Addr: ":0", Ring: "uring"}, {Addr: ":0", Ring: "auto", Portable: true},
 	} {
 		if err := c.Check(); err != nil {
 			t.Errorf("%+v: %v", c, err)
@@ -20,7 +21,7 @@ func TestCheck(t *testing.T) {
 	err := Config{
 		Addr: "here", Status: 199, Body: -1, Workers: -1, CloseAfter: -1,
 		Header:  []string{"no colon", "a b: c", "A: b\r\nC: d", "content-length: 5"},
-		Service: "foo", Stall: "2s/1s",
+		Service: "foo", Stall: "2s/1s", Ring: "portable",
 	}.Check()
 	want := []string{
 		`--listen "here": want HOST:PORT, :PORT or unix:PATH`,
@@ -34,6 +35,7 @@ func TestCheck(t *testing.T) {
 		`--service "foo": want constant:D or exponential:D, with a duration such as 5ms`,
 		`--stall "2s/1s": want LENGTH/PERIOD, two durations with the length below ` +
 			`the period, such as 1s/10s`,
+		`--ring "portable": want auto, epoll or uring`,
 		`--close-after -1: want 0 (never) or a number of requests`,
 	}
 	if got := err.Error(); got != strings.Join(want, "\n") {
@@ -49,6 +51,7 @@ func TestCheck(t *testing.T) {
 		{Addr: ":0", Service: "constant:-1ms"}, {Addr: ":0", Service: "linear:1ms"},
 		{Addr: ":0", Service: "constant:NaN"}, {Addr: ":0", Service: "constant:25h"},
 		{Addr: ":0", Stall: "1s"}, {Addr: ":0", Stall: "1s/1s"}, {Addr: ":0", Stall: "x/2s"},
+		{Addr: ":0", Ring: "epoll", Portable: true},
 	} {
 		if c.Check() == nil {
 			t.Errorf("%+v: no fault found", c)

@@ -5,9 +5,8 @@ package target
 import "syscall"
 
 const (
-	connEvents = syscall.EPOLLIN | syscall.EPOLLRDHUP | edge
-	readsMax   = 32      // of one connection before the others have their turn
-	keepMax    = 4 << 10 // memory that a connection keeps while it needs none
+	readsMax = 32      // of one connection before the others have their turn
+	keepMax  = 4 << 10 // memory that a connection keeps while it needs none
 )
 
 // A conn is a session and its socket. It is read only while nothing of it is
@@ -19,35 +18,49 @@ type conn struct {
 	in       []byte
 	out      []byte // answers not yet sent; session.body follows
 	serving  bool
-	unread   bool  // the socket may have something that epoll does not tell again
-	watched  bool  // epoll reports room to send
+	unread   bool  // the socket may have something that nobody tells of again
+	large    bool  // it has, more likely than not, much to say
 	linger   bool  // all is sent; what comes is dropped until the client closes
 	deadline int64 // of linger
+
+	watched bool            // epoll reports room to send
+	under   bool            // io_uring is sending, receiving or waiting
+	ending  bool            // it is to be closed when it is not
+	piece   *[pieceMax]byte // for io_uring to receive
 }
 
 func (c *conn) open() bool { return c.fd >= 0 }
 
+func (c *conn) unsent() bool { return len(c.out)+c.body > 0 }
+
 // blocked tells whether something must happen before more is read.
-func (c *conn) blocked() bool { return c.serving || len(c.out)+c.body > 0 }
+func (c *conn) blocked() bool { return c.serving || c.unsent() }
 
 // open begins a connection.
 func (l *loop) open(fd int) {
-	if l.watch(syscall.EPOLL_CTL_ADD, fd, connEvents) != nil {
+	c := &conn{fd: fd, index: len(l.conns)}
+	if l.ring.open(c) != nil {
 		syscall.Close(fd) // out of memory: the client sees it closed
 		return
 	}
-	c := &conn{fd: fd, index: len(l.conns)}
 	c.session.open(&l.worker)
 	l.conns = append(l.conns, c)
 	for len(l.byFD) <= fd {
 		l.byFD = append(l.byFD, nil)
 	}
 	l.byFD[fd] = c
+	l.ring.rest(c)
 }
 
-// drop ends a connection at once. It may have been dropped before.
+// drop ends a connection at once, or as soon as the kernel has let go of its
+// memory. It may have been dropped before.
 func (l *loop) drop(c *conn) {
 	if !c.open() {
+		return
+	}
+	if c.under {
+		c.ending = true
+		syscall.Shutdown(c.fd, syscall.SHUT_RDWR)
 		return
 	}
 	if !c.observer {
@@ -59,25 +72,27 @@ func (l *loop) drop(c *conn) {
 	l.conns[c.index] = l.conns[last]
 	l.conns[c.index].index = c.index
 	l.conns[last], l.conns = nil, l.conns[:last]
-	c.fd, c.in, c.out = -1, nil, nil
+	c.fd, c.in, c.out, c.piece = -1, nil, nil, nil
 }
 
 // ready goes on with a connection of which there may be news. It tells whether
 // something was received. With drain it reads until there is nothing left.
-func (l *loop) ready(c *conn, drain bool) bool {
+func (l *loop) ready(c *conn, drain bool) (hit bool) {
 	if c.blocked() {
 		c.unread = true
 		if !c.serving {
 			l.flush(c, c.out)
 			l.proceed(c)
 		}
-		return false
+	} else {
+		hit = l.read(c, drain)
 	}
-	return l.read(c, drain)
+	l.ring.rest(c)
+	return hit
 }
 
 // read receives and answers. A buffer that was not filled has emptied the
-// socket, and epoll tells of what comes after.
+// socket, and the ring tells of what comes after.
 func (l *loop) read(c *conn, drain bool) (hit bool) {
 	for range readsMax {
 		n, e := receive(c.fd, l.in)
@@ -91,26 +106,34 @@ func (l *loop) read(c *conn, drain bool) (hit bool) {
 			return hit
 		}
 		hit = true
+		c.large = n >= pieceMax
+		l.received(c, l.in[:n])
 		if c.linger {
 			continue
 		}
-		if l.timed {
-			l.now = l.site.now()
-		}
-		data := l.in[:n]
-		if len(c.in) > 0 {
-			c.in = append(c.in, data...)
-			data = c.in
-		}
-		l.take(c, data)
 		left := drain || n == len(l.in)
 		if !left || !c.open() || c.blocked() {
 			c.unread = left
 			return hit
 		}
 	}
-	l.rearm(c)
+	c.unread = true
 	return hit
+}
+
+// received answers what has come.
+func (l *loop) received(c *conn, data []byte) {
+	if c.linger {
+		return
+	}
+	if l.timed {
+		l.now = l.site.now()
+	}
+	if len(c.in) > 0 {
+		c.in = append(c.in, data...)
+		data = c.in
+	}
+	l.take(c, data)
 }
 
 // take answers what is in data, and keeps the rest of it.
@@ -124,7 +147,7 @@ func (l *loop) take(c *conn, data []byte) {
 			l.jobs.push(job{end: c.end, order: l.order, conn: c})
 		}
 		l.out = out
-		l.flush(c, out)
+		l.ring.send(c, out, need == input)
 		if need != room || c.closing || !c.open() || c.blocked() {
 			break
 		}
@@ -145,8 +168,9 @@ func (l *loop) reply(c *conn) {
 	}
 	c.serving = false
 	l.out = c.session.reply(l.out[:0])
-	l.flush(c, l.out)
+	l.ring.send(c, l.out, len(c.in) == 0)
 	l.proceed(c)
+	l.ring.rest(c)
 }
 
 // proceed goes on with what was left while the connection was blocked.
@@ -160,11 +184,11 @@ func (l *loop) proceed(c *conn) {
 	}
 }
 
-// flush sends out and what is due of the body; what there is no room for, when
-// there is. The connection may be gone afterwards.
+// flush sends out and what is due of the body, and keeps what there is no room
+// for. The connection may be gone afterwards.
 func (l *loop) flush(c *conn, out []byte) {
 	for len(out)+c.body > 0 {
-		n, e := l.send(c, out)
+		n, e := l.transmit(c, out)
 		switch e {
 		case 0:
 			k := min(n, len(out))
@@ -173,7 +197,6 @@ func (l *loop) flush(c *conn, out []byte) {
 		case syscall.EINTR:
 		case syscall.EAGAIN:
 			c.out = append(c.out[:0], out...)
-			l.await(c)
 			return
 		default:
 			c.out = append(c.out[:0], out...) // drop counts it as not sent
@@ -190,30 +213,11 @@ func (l *loop) flush(c *conn, out []byte) {
 	}
 }
 
-func (l *loop) send(c *conn, out []byte) (int, syscall.Errno) {
+func (l *loop) transmit(c *conn, out []byte) (int, syscall.Errno) {
 	if c.body == 0 {
 		return send(c.fd, out)
 	}
 	return l.gather.send(c.fd, out, l.answer.body[len(l.answer.body)-c.body:])
-}
-
-// await makes epoll report room to send, from now on.
-func (l *loop) await(c *conn) {
-	if !c.watched {
-		c.watched = true
-		l.rearm(c)
-	}
-}
-
-// rearm makes epoll tell once more what it has told of c.
-func (l *loop) rearm(c *conn) {
-	events := uint32(connEvents)
-	if c.watched {
-		events |= syscall.EPOLLOUT
-	}
-	if l.watch(syscall.EPOLL_CTL_MOD, c.fd, events) != nil {
-		l.drop(c)
-	}
 }
 
 // finish ends a connection whose last answer is sent. To close a socket that

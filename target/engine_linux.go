@@ -38,7 +38,7 @@ func newEngine(s *site, l net.Listener) (engine, error) {
 				syscall.Close(fd)
 			}
 			e.close()
-			return nil, fmt.Errorf("event loop %d: %w", i, err)
+			return nil, fmt.Errorf("--ring %s: event loop %d: %w", s.Ring, i, err)
 		}
 		if e.path != "" && n > 1 {
 			lo.acceptMax = 1 // leave some to the others
@@ -47,6 +47,15 @@ func newEngine(s *site, l net.Listener) (engine, error) {
 	}
 	l.Close()
 	return e, nil
+}
+
+// newRing makes the ring of a loop. io_uring is for who asks for it: it serves a
+// hundred busy connections with less, and one connection with more.
+func newRing(kind string, l *loop) (ring, error) {
+	if kind == "uring" {
+		return newURing(l)
+	}
+	return newEpoll(l)
 }
 
 // listeners makes n descriptors that listen where l does. Several TCP sockets

@@ -12,6 +12,14 @@ type reader struct {
 	section  int64  // bytes of the header or trailer section so far
 	keepPath bool   // path is wanted
 	path     []byte // of the request, with its query
+	last     *known // read by this reader or by others of its thread; or nil
+}
+
+// known is a request that was read whole, and its bytes.
+type known struct {
+	bytes []byte
+	req   request
+	path  []byte
 }
 
 // A request is what of it decides the answer.
@@ -49,12 +57,20 @@ const (
 const (
 	sectionMax   = 64 << 10 // bytes of a header or trailer section
 	chunkLineMax = 4 << 10  // bytes of the line with a chunk's size
+	knownMax     = 512      // bytes of a request that is worth knowing again
 	watchPath    = "/.dyno/served"
 )
 
 // next reads on in in until there is something to tell, and says how much of it
 // is used. What is not must be given again, with what followed.
+//
+// Clients ask for the same again and again: the bytes of the last request are
+// the last request.
 func (r *reader) next(in []byte) (n int, ev event) {
+	if r.phase == atLine && r.last != nil && r.last.begins(in) {
+		r.recall()
+		return len(r.last.bytes), whole
+	}
 	for {
 		var k int
 		if r.phase == atContent || r.phase == atChunk {
@@ -64,10 +80,29 @@ func (r *reader) next(in []byte) (n int, ev event) {
 		}
 		n += k
 		r.size += int64(k)
+		if ev == whole && r.last != nil && r.size <= min(knownMax, int64(n)) {
+			r.remember(in[n-int(r.size) : n])
+		}
 		if ev != more || k == 0 {
 			return n, ev
 		}
 	}
+}
+
+func (k *known) begins(in []byte) bool {
+	return len(k.bytes) > 0 && bytes.HasPrefix(in, k.bytes)
+}
+
+func (r *reader) recall() {
+	r.req, r.size = r.last.req, int64(len(r.last.bytes))
+	if r.keepPath {
+		r.path = append(r.path[:0], r.last.path...)
+	}
+}
+
+func (r *reader) remember(in []byte) {
+	r.last.req, r.last.bytes = r.req, append(r.last.bytes[:0], in...)
+	r.last.path = append(r.last.path[:0], r.path...)
 }
 
 // skip drops bytes of a body.

@@ -5,6 +5,7 @@ type worker struct {
 	site   *site
 	count  *counters
 	answer answer
+	last   known
 }
 
 // A session is one connection without its socket: it turns what the client sent
@@ -23,7 +24,7 @@ type session struct {
 
 func (s *session) open(w *worker) {
 	s.worker = w
-	s.reader.keepPath = w.site.log != nil
+	s.reader.keepPath, s.reader.last = w.site.log != nil, &w.last
 	w.count.connections.Add(1)
 }
 

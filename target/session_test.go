@@ -2,6 +2,7 @@ package target
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -259,10 +260,53 @@ func TestRequestsAllocateNothing(t *testing.T) {
 	}
 }
 
-// FuzzReader checks that what a request means does not depend on how it is split.
+// TestKnownRequest has requests that are the one before, that only begin so, and
+// that are one from before another.
+func TestKnownRequest(t *testing.T) {
+	const path = "GET /path HTTP/1.1\r\nHost: x\r\n\r\n"
+	const upload = post + "Content-Length: 3\r\n\r\nabc"
+	r := reader{keepPath: true, last: &known{}}
+	for i, test := range []struct {
+		in    string
+		path  string
+		bare  bool
+		known bool // it need not be parsed
+	}{
+		{path, "/path", false, false},
+		{path, "/path", false, true},
+		{path + path, "/path", false, true},
+		{"HEAD /path HTTP/1.1\r\n\r\n", "/path", true, false},
+		{"HEAD /path HTTP/1.1\r\n\r\n" + path, "/path", true, true},
+		{path, "/path", false, false},
+		{path[:len(path)-2] + "A: b\r\n\r\n", "/path", false, false},
+		{upload, "/", false, false},
+		{upload, "/", false, true},
+		{upload[:len(upload)-1] + "d" + path, "/", false, false},
+		{"\r\n" + path, "/path", false, false},
+		{path, "/path", false, true},
+		{"GET /" + strings.Repeat("a", knownMax) + " HTTP/1.1\r\n\r\n",
+			"/" + strings.Repeat("a", knownMax), false, false},
+		{path, "/path", false, true}, // too long to be remembered
+	} {
+		known := r.last.begins([]byte(test.in))
+		_, ev := r.next([]byte(test.in))
+		if ev != whole || string(r.path) != test.path || r.req.bare != test.bare ||
+			known != test.known {
+			t.Errorf("%d: %q: event %d, path %q, bare %v, known %v",
+				i, test.in, ev, r.path, r.req.bare, known)
+		}
+		if n, ev := r.next(nil); n != 0 || ev != more {
+			t.Errorf("%d: of nothing %d bytes are used, event %d", i, n, ev)
+		}
+	}
+}
+
+// FuzzReader checks that what a request means does not depend on how it is split,
+// nor on what was asked before.
 func FuzzReader(f *testing.F) {
 	for _, e := range exchanges {
 		f.Add([]byte(e.send), len(e.send)/2)
+		f.Add([]byte(strings.ReplaceAll(e.send, get, get+get+get)), len(get))
 	}
 	f.Fuzz(func(t *testing.T, data []byte, at int) {
 		at = max(0, min(at, len(data)))
@@ -274,9 +318,9 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// events is what a reader says to pieces of input, a byte or two for each.
+// events is what a reader says to pieces of input, a line for each.
 func events(t *testing.T, pieces ...[]byte) (evs []byte) {
-	r := reader{keepPath: true}
+	r := reader{keepPath: true, last: &known{}}
 	var in []byte
 	for _, piece := range pieces {
 		in = append(in, piece...)
@@ -292,11 +336,10 @@ func events(t *testing.T, pieces ...[]byte) (evs []byte) {
 				}
 				break
 			}
-			evs = append(evs, byte(ev), byte(ev>>8), byte(r.size))
 			if ev >= 400 {
-				return evs[:len(evs)-1]
+				return fmt.Append(evs, ev)
 			}
-			evs = append(evs, r.path...)
+			evs = fmt.Appendf(evs, "%d %d %v %s\n", ev, r.size, r.req, r.path)
 		}
 	}
 	return evs

@@ -57,7 +57,7 @@ func accept(fd int) (int, syscall.Errno) {
 	return int(n), e
 }
 
-// newEvent makes a descriptor that is readable once ring has been called.
+// newEvent makes a descriptor that is readable once signal has been called.
 func newEvent() (int, error) {
 	fd, _, e := syscall.RawSyscall(sysEventfd, 0, syscall.O_CLOEXEC|syscall.O_NONBLOCK, 0)
 	if e != 0 {
@@ -66,7 +66,7 @@ func newEvent() (int, error) {
 	return int(fd), nil
 }
 
-func ring(event int) error {
+func signal(event int) error {
 	_, err := syscall.Write(event, []byte{1, 0, 0, 0, 0, 0, 0, 0})
 	return err
 }

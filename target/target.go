@@ -9,9 +9,11 @@
 // On Linux each worker is one thread with one edge-triggered epoll and raw
 // system calls. While at least a quarter of the connections have something to
 // say it does not ask epoll which, it receives from all of them in turn: an
-// answer then costs one receive and one send. Nothing is allocated, locked or
-// shared for a request. Elsewhere a goroutine serves each connection. Both
-// drive the same session, which holds all there is of HTTP and no socket.
+// answer then costs one receive and one send. Or it uses io_uring, where sending
+// an answer is linked to receiving the next request, and one system call does both
+// for all connections. Nothing is allocated, locked or shared for a request.
+// Elsewhere a goroutine serves each connection. All drive the same session, which
+// holds all there is of HTTP and no socket.
 package target
 
 import (
@@ -112,6 +114,9 @@ type site struct {
 // newSite makes the site of a checked configuration.
 func newSite(c Config) *site {
 	c.Workers = max(c.Workers, 1)
+	if c.Ring == "" {
+		c.Ring = "auto"
+	}
 	s := &site{Config: c, answer: newAnswer(c), start: time.Now()}
 	s.service, _ = parseService(c.Service)
 	s.stall, _ = parseStall(c.Stall)

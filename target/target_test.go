@@ -4,30 +4,52 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"dyno/uring"
 )
 
-// both runs a test on both implementations.
-func both(t *testing.T, test func(t *testing.T, portable bool)) {
-	t.Run("native", func(t *testing.T) { test(t, false) })
-	t.Run("portable", func(t *testing.T) { test(t, true) })
+// An implementation is a way to serve, of which some systems have not all.
+type implementation struct {
+	name, ring string
+	portable   bool
+}
+
+var implementations = []implementation{
+	{name: "epoll", ring: "epoll"},
+	{name: "uring", ring: "uring"},
+	{name: "portable", portable: true},
+}
+
+func (i implementation) use(c *Config) { c.Ring, c.Portable = i.ring, i.portable }
+
+// everywhere runs a test on all implementations.
+func everywhere(t *testing.T, test func(t *testing.T, on implementation)) {
+	for _, on := range implementations {
+		t.Run(on.name, func(t *testing.T) { test(t, on) })
+	}
 }
 
 // start starts a server. What it returns stops it, and gives Serve's error.
 func start(t *testing.T, c Config) (*Server, func() error) {
 	t.Helper()
 	s, err := Listen(c)
+	if errors.Is(err, uring.ErrRefused) {
+		t.Skip(err)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,9 +93,9 @@ func readAll(t *testing.T, c net.Conn) string {
 }
 
 func TestExchanges(t *testing.T) {
-	both(t, func(t *testing.T, portable bool) {
+	everywhere(t, func(t *testing.T, on implementation) {
 		config := fixed()
-		config.Portable = portable
+		on.use(&config)
 		s := serve(t, config)
 		for _, e := range exchanges {
 			t.Run(e.name, func(t *testing.T) {
@@ -101,9 +123,9 @@ func TestExchanges(t *testing.T) {
 
 // TestExpect sends the body only when told to.
 func TestExpect(t *testing.T) {
-	both(t, func(t *testing.T, portable bool) {
+	everywhere(t, func(t *testing.T, on implementation) {
 		config := fixed()
-		config.Portable = portable
+		on.use(&config)
 		c := dial(t, serve(t, config))
 		fmt.Fprint(c, post+"Expect: 100-continue\r\nContent-Length: 3\r\n"+
 			"Connection: close\r\n\r\n")
@@ -120,9 +142,9 @@ func TestExpect(t *testing.T) {
 
 // TestHalfClose checks that who closes its half is still answered.
 func TestHalfClose(t *testing.T) {
-	both(t, func(t *testing.T, portable bool) {
+	everywhere(t, func(t *testing.T, on implementation) {
 		config := fixed()
-		config.Portable = portable
+		on.use(&config)
 		config.Service = "constant:1ms"
 		c := dial(t, serve(t, config))
 		fmt.Fprint(c, get+get)
@@ -134,8 +156,8 @@ func TestHalfClose(t *testing.T) {
 }
 
 func TestNetHTTP(t *testing.T) {
-	both(t, func(t *testing.T, portable bool) {
-		s := serve(t, Config{Addr: "127.0.0.1:0", Body: 12, Workers: 2, Portable: portable})
+	everywhere(t, func(t *testing.T, on implementation) {
+		s := serve(t, Config{Addr: "127.0.0.1:0", Body: 12, Workers: 2, Portable: on.portable, Ring: on.ring})
 		const clients, requests = 8, 50
 		var dials atomic.Int64
 		transport := &http.Transport{
@@ -192,9 +214,9 @@ func TestNetHTTP(t *testing.T) {
 }
 
 func TestLargeBodies(t *testing.T) {
-	both(t, func(t *testing.T, portable bool) {
+	everywhere(t, func(t *testing.T, on implementation) {
 		for _, size := range []int{inlineMax, inlineMax + 1, 64 << 10, 5<<20 + 7} {
-			s := serve(t, Config{Addr: "127.0.0.1:0", Body: size, Portable: portable,
+			s := serve(t, Config{Addr: "127.0.0.1:0", Body: size, Portable: on.portable, Ring: on.ring,
 				Header: []string{date}})
 			c := dial(t, s)
 			go fmt.Fprint(c, get+get+get+getLast)
@@ -214,9 +236,9 @@ func TestLargeBodies(t *testing.T) {
 
 // TestAbandoned checks that what a client does not wait for is not counted as sent.
 func TestAbandoned(t *testing.T) {
-	both(t, func(t *testing.T, portable bool) {
+	everywhere(t, func(t *testing.T, on implementation) {
 		const size = 64 << 20
-		s, stop := start(t, Config{Addr: "127.0.0.1:0", Body: size, Portable: portable})
+		s, stop := start(t, Config{Addr: "127.0.0.1:0", Body: size, Portable: on.portable, Ring: on.ring})
 		c := dial(t, s)
 		fmt.Fprint(c, get)
 		if _, err := io.ReadFull(c, make([]byte, 100)); err != nil {
@@ -235,11 +257,53 @@ func TestAbandoned(t *testing.T) {
 	})
 }
 
+// TestUnreadAnswers has a client that asks on without reading, one request at a
+// time, until there is no room for an answer.
+func TestUnreadAnswers(t *testing.T) {
+	everywhere(t, func(t *testing.T, on implementation) {
+		const body, most = 3000, 5000
+		config := Config{Addr: "unix:" + socketPath(t), Body: body, Header: []string{date}}
+		on.use(&config)
+		s := serve(t, config)
+		c := dial(t, s)
+		asked := 0
+		for stuck := false; !stuck; asked++ {
+			if asked == most {
+				t.Fatalf("there is room for %d answers", most)
+			}
+			fmt.Fprint(c, get)
+			till := time.Now().Add(50 * time.Millisecond)
+			for int(s.Served().Requests) <= asked && !stuck {
+				runtime.Gosched()
+				stuck = time.Now().After(till)
+			}
+		}
+		go fmt.Fprint(c, strings.Repeat(get, 10)+getLast)
+		head := strings.Replace(keepHead, "Length: 12", "Length: "+strconv.Itoa(body), 1)
+		answer := head + strings.Repeat(filler, body/len(filler))
+		final := strings.Replace(answer, "keep-alive", "close", 1)
+		if got := readAll(t, c); got != strings.Repeat(answer, asked+10)+final {
+			t.Errorf("got %d bytes, want %d answers of %d", len(got), asked+11, len(answer))
+		}
+	})
+}
+
+// socketPath is where a unix socket can be, which t.TempDir may be too long for.
+func socketPath(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "dyno")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return filepath.Join(dir, "s")
+}
+
 // TestUpload sends more than is read at once, which must be dropped.
 func TestUpload(t *testing.T) {
-	both(t, func(t *testing.T, portable bool) {
+	everywhere(t, func(t *testing.T, on implementation) {
 		config := fixed()
-		config.Portable = portable
+		on.use(&config)
 		s := serve(t, config)
 		c := dial(t, s)
 		const size = 20 << 20
@@ -262,9 +326,9 @@ func TestUpload(t *testing.T) {
 // TestCloseAfter sends more requests than will be answered: the answers must
 // come nevertheless, not be lost to a reset.
 func TestCloseAfter(t *testing.T) {
-	both(t, func(t *testing.T, portable bool) {
+	everywhere(t, func(t *testing.T, on implementation) {
 		config := fixed()
-		config.Portable = portable
+		on.use(&config)
 		config.CloseAfter = 3
 		s := serve(t, config)
 		for range 20 {
@@ -288,11 +352,11 @@ func TestCloseAfter(t *testing.T) {
 // TestManyConnections has enough of them for the loop to sweep, while some
 // connections end and others begin.
 func TestManyConnections(t *testing.T) {
-	both(t, func(t *testing.T, portable bool) {
+	everywhere(t, func(t *testing.T, on implementation) {
 		config := fixed()
-		config.Portable = portable
+		on.use(&config)
 		s := serve(t, config)
-		const connections, rounds = 60, 40
+		const connections, rounds = 300, 20 // more than io_uring takes at once
 		conns := make([]net.Conn, connections)
 		for i := range conns {
 			conns[i] = dial(t, s)
@@ -318,13 +382,8 @@ func TestManyConnections(t *testing.T) {
 }
 
 func TestUnixSocket(t *testing.T) {
-	both(t, func(t *testing.T, portable bool) {
-		dir, err := os.MkdirTemp("", "dyno") // t.TempDir may be too long for a socket
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer os.RemoveAll(dir)
-		path := filepath.Join(dir, "s")
+	everywhere(t, func(t *testing.T, on implementation) {
+		path := socketPath(t)
 		stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 		if err != nil {
 			t.Skipf("no unix sockets here: %v", err)
@@ -332,7 +391,8 @@ func TestUnixSocket(t *testing.T) {
 		stale.SetUnlinkOnClose(false)
 		stale.Close()
 		config := fixed()
-		config.Addr, config.Portable, config.Workers = "unix:"+path, portable, 2
+		config.Addr, config.Workers = "unix:"+path, 2
+		on.use(&config)
 		s, stop := start(t, config)
 		if _, err := Listen(config); err == nil {
 			t.Error("a second server took the socket")
@@ -355,11 +415,13 @@ func TestUnixSocket(t *testing.T) {
 
 // TestStop checks that Serve ends though clients are connected, waiting and stalled.
 func TestStop(t *testing.T) {
-	both(t, func(t *testing.T, portable bool) {
+	everywhere(t, func(t *testing.T, on implementation) {
 		for _, config := range []Config{
-			{}, {Workers: 2}, {Service: "constant:1h"}, {Stall: "1h/1h1s"},
+			{}, {Workers: 2}, {Service: "constant:1h"}, {Stall: "1h/1h1s"}, {CloseAfter: 1},
+			{Body: 64 << 20},
 		} {
-			config.Addr, config.Portable = "127.0.0.1:0", portable
+			config.Addr = "127.0.0.1:0"
+			on.use(&config)
 			s, stop := start(t, config)
 			if config.Stall != "" {
 				s.site.first.Store(-int64(2000 * time.Second)) // it is stalled now

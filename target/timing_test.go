@@ -38,9 +38,9 @@ func logged(t *testing.T, log string) (entries []entry) {
 }
 
 func TestLog(t *testing.T) {
-	both(t, func(t *testing.T, portable bool) {
+	everywhere(t, func(t *testing.T, on implementation) {
 		var log bytes.Buffer
-		s, stop := start(t, Config{Addr: "127.0.0.1:0", Log: &log, Portable: portable})
+		s, stop := start(t, Config{Addr: "127.0.0.1:0", Log: &log, Portable: on.portable, Ring: on.ring})
 		before := time.Now().UnixNano()
 		var want []string
 		for range 3 {
@@ -72,10 +72,10 @@ func TestLog(t *testing.T) {
 
 // TestService checks by its log that the server kept to the queue's rules.
 func TestService(t *testing.T) {
-	both(t, func(t *testing.T, portable bool) {
+	everywhere(t, func(t *testing.T, on implementation) {
 		const workers, service = 3, 5 * time.Millisecond
 		var log bytes.Buffer
-		s, stop := start(t, Config{Addr: "127.0.0.1:0", Log: &log, Portable: portable,
+		s, stop := start(t, Config{Addr: "127.0.0.1:0", Log: &log, Portable: on.portable, Ring: on.ring,
 			Workers: workers, Service: "constant:" + service.String(), Header: []string{date},
 			Body: 12})
 		var group sync.WaitGroup
@@ -110,9 +110,9 @@ func TestService(t *testing.T) {
 
 // TestStalls asks all the time. What is asked in a stall must be answered after.
 func TestStalls(t *testing.T) {
-	both(t, func(t *testing.T, portable bool) {
+	everywhere(t, func(t *testing.T, on implementation) {
 		config := fixed()
-		config.Portable = portable
+		on.use(&config)
 		config.Stall = "100ms/200ms"
 		c := dial(t, serve(t, config))
 		answer := make([]byte, len(keep))

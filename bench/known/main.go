@@ -35,9 +35,15 @@ design:
   metrics: [cpu]
 levels: [{name: c4, connections: 4, threads: 1}]
 variants:
-  plain:     {processes: [{cmd: "%[3]s -spin %[4]d -listen 127.0.0.1:{{port}}"}], url: "http://127.0.0.1:{{port}}/"}
-  3 percent: {processes: [{cmd: "%[3]s -spin %[5]d -listen 127.0.0.1:{{port}}"}], url: "http://127.0.0.1:{{port}}/"}
-  10 percent: {processes: [{cmd: "%[3]s -spin %[6]d -listen 127.0.0.1:{{port}}"}], url: "http://127.0.0.1:{{port}}/"}
+  plain:
+    processes: [{cmd: "%[3]s -spin %[4]d -listen 127.0.0.1:{{port}}"}]
+    url: "http://127.0.0.1:{{port}}/"
+  3-percent:
+    processes: [{cmd: "%[3]s -spin %[5]d -listen 127.0.0.1:{{port}}"}]
+    url: "http://127.0.0.1:{{port}}/"
+  10-percent:
+    processes: [{cmd: "%[3]s -spin %[6]d -listen 127.0.0.1:{{port}}"}]
+    url: "http://127.0.0.1:{{port}}/"
 `
 
 // A row is a verdict, as experiment.json has it.
@@ -157,7 +163,7 @@ func command(name string, args ...string) error {
 }
 
 // truths are the ratios by construction.
-var truths = map[string]float64{"3 percent": 1.03, "10 percent": 1.10, "plain (A/A)": 1}
+var truths = map[string]float64{"3-percent": 1.03, "10-percent": 1.10, "plain (A/A)": 1}
 
 // A tally counts how often the laboratory said what, and held the truth.
 type tally struct {
@@ -182,7 +188,7 @@ func (t *tally) add(rows []row) {
 }
 
 func (t *tally) print(times int) {
-	for _, name := range []string{"plain (A/A)", "3 percent", "10 percent"} {
+	for _, name := range []string{"plain (A/A)", "3-percent", "10-percent"} {
 		fmt.Printf("%-12s of %d: %v; the interval held the truth in %d\n", name, times,
 			t.verdicts[name], t.held[name])
 	}

@@ -1,0 +1,283 @@
+package uring
+
+import (
+	"fmt"
+	"sync/atomic"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Submissions is how many entries can be queued before they must be submitted.
+// The queues go round, so small ones stay in the cache.
+const Submissions = 256
+
+// completions is how many there is room for; the kernel keeps more for later.
+const completions = 4096
+
+// Queues are what is shared with the kernel: the submission queue, into which
+// requests are written, and the completion queue, into which it writes how they
+// ended. One system call submits, and lets the kernel complete. They are opened
+// by any thread, and from Start on used by one.
+type Queues struct {
+	fd       int
+	deferred bool
+	shared   []byte // heads, tails, and completions
+	entries  []byte // submissions
+
+	sqTail    *uint32
+	sqes      []Entry
+	sqMask    uint32
+	tail      uint32 // of what has been written
+	submitted uint32 // of that, what the kernel has taken
+
+	cqHead, cqTail *uint32
+	cqes           []Completion
+	cqMask         uint32
+	head, end      uint32 // of the completions that are to be taken in this turn
+
+	wait    waitArg
+	timeout [2]int64
+}
+
+// A Completion is struct io_uring_cqe: how what an entry asked for has ended.
+type Completion struct {
+	UserData uint64 // the entry's
+	Res      int32  // as the system call of that name returns, or a negative errno
+	_        uint32 // flags
+}
+
+// setupArg is struct io_uring_params.
+type setupArg struct {
+	sqEntries, cqEntries, flags, sqThreadCPU, sqThreadIdle, features, wqFD uint32
+	_                                                                      [3]uint32
+	sq                                                                     struct {
+		head, tail, ringMask, ringEntries, flags, dropped, array, _ uint32
+		_                                                           uint64
+	}
+	cq struct {
+		head, tail, ringMask, ringEntries, overflow, cqes, flags, _ uint32
+		_                                                           uint64
+	}
+}
+
+// waitArg is struct io_uring_getevents_arg.
+type waitArg struct {
+	sigmask     uint64
+	sigmaskSize uint32
+	_           uint32
+	timeout     uint64
+}
+
+// Numbers of io_uring's, by its names.
+const (
+	setupCQSize       = 1 << 3
+	setupDisabled     = 1 << 6
+	setupSubmitAll    = 1 << 7
+	setupCoopTaskrun  = 1 << 8
+	setupSingleIssuer = 1 << 12
+	setupDeferTaskrun = 1 << 13
+
+	registerEnableRings = 12
+
+	enterGetEvents = 1 << 0
+	enterExtArg    = 1 << 3
+
+	offRings = 0
+	offSQEs  = 0x10000000
+)
+
+// Forever is a timeout that does not come. The kernel's sum of a lesser one and
+// of the time does not overflow.
+const Forever = int64(1) << 60
+
+// Open makes queues that do nothing until Start. Its error has ErrRefused where
+// the system does not let them be used.
+func (q *Queues) Open() error {
+	var arg setupArg
+	var fd uintptr
+	errno := syscall.EINVAL
+	// Of the two modes the first is faster, and newer. Without either the kernel
+	// would interrupt this thread for every answer.
+	for _, mode := range []uint32{setupSingleIssuer | setupDeferTaskrun, setupCoopTaskrun} {
+		if errno == syscall.EINVAL {
+			arg = setupArg{cqEntries: completions,
+				flags: setupCQSize | setupSubmitAll | setupDisabled | mode}
+			fd, _, errno = syscall.Syscall(unix.SYS_IO_URING_SETUP, Submissions,
+				uintptr(unsafe.Pointer(&arg)), 0)
+		}
+	}
+	if errno != 0 {
+		return refusal("io_uring_setup", errno)
+	}
+	q.fd, q.deferred = int(fd), arg.flags&setupDeferTaskrun != 0
+	if err := q.share(&arg); err != nil {
+		q.Close()
+		return fmt.Errorf("mapping io_uring's queues: %w", err)
+	}
+	return nil
+}
+
+// Start makes the calling thread the one that uses the queues. Its error is as
+// Open's.
+func (q *Queues) Start() error {
+	_, _, errno := syscall.Syscall6(unix.SYS_IO_URING_REGISTER, uintptr(q.fd),
+		registerEnableRings, 0, 0, 0, 0)
+	if errno != 0 {
+		return refusal("io_uring_register", errno)
+	}
+	return nil
+}
+
+func refusal(call string, errno syscall.Errno) error {
+	switch errno {
+	case syscall.ENOSYS, syscall.EPERM, syscall.EACCES, syscall.EINVAL:
+		return fmt.Errorf("io_uring is %w: %s: %w; it needs Linux 5.19 and the leave "+
+			"of kernel.io_uring_disabled and of the container; or use --ring epoll",
+			ErrRefused, call, errno)
+	}
+	return fmt.Errorf("%s: %w", call, errno)
+}
+
+// share maps the queues into memory.
+func (q *Queues) share(arg *setupArg) (err error) {
+	const mode = syscall.PROT_READ | syscall.PROT_WRITE
+	const kind = syscall.MAP_SHARED | syscall.MAP_POPULATE
+	size := max(uintptr(arg.cq.cqes)+uintptr(arg.cqEntries)*unsafe.Sizeof(Completion{}),
+		uintptr(arg.sq.array)+uintptr(arg.sqEntries)*4)
+	if q.shared, err = syscall.Mmap(q.fd, offRings, int(size), mode, kind); err != nil {
+		return err
+	}
+	size = uintptr(arg.sqEntries) * unsafe.Sizeof(Entry{})
+	if q.entries, err = syscall.Mmap(q.fd, offSQEs, int(size), mode, kind); err != nil {
+		return err
+	}
+	at := func(offset uint32) *uint32 { return (*uint32)(unsafe.Pointer(&q.shared[offset])) }
+	q.sqTail, q.sqMask = at(arg.sq.tail), *at(arg.sq.ringMask)
+	q.sqes = unsafe.Slice((*Entry)(unsafe.Pointer(&q.entries[0])), arg.sqEntries)
+	q.cqHead, q.cqTail, q.cqMask = at(arg.cq.head), at(arg.cq.tail), *at(arg.cq.ringMask)
+	q.cqes = unsafe.Slice((*Completion)(unsafe.Pointer(at(arg.cq.cqes))), arg.cqEntries)
+	for i, array := 0, unsafe.Slice(at(arg.sq.array), arg.sqEntries); i < len(array); i++ {
+		array[i] = uint32(i) // entries are submitted in their order
+	}
+	q.wait.timeout = uint64(uintptr(unsafe.Pointer(&q.timeout)))
+	return nil
+}
+
+// Close gives the queues back. Only when every entry has completed does the
+// kernel surely have no memory of theirs any more.
+func (q *Queues) Close() {
+	if q.entries != nil {
+		syscall.Munmap(q.entries)
+	}
+	if q.shared != nil {
+		syscall.Munmap(q.shared)
+	}
+	syscall.Close(q.fd)
+}
+
+// Deferred tells that completions are made only by the calls of the thread that
+// uses the queues, as Linux does from 6.1 on.
+func (q *Queues) Deferred() bool { return q.deferred }
+
+// Queued is how many entries the kernel has not taken yet.
+func (q *Queues) Queued() uint32 { return q.tail - q.submitted }
+
+// Room makes room for n entries, at most Submissions, which are then submitted
+// together. It fails when the kernel takes none because too many completions
+// have not been taken.
+func (q *Queues) Room(n uint32) error {
+	if q.Queued()+n <= uint32(len(q.sqes)) {
+		return nil
+	}
+	err := q.Submit(false)
+	if err == nil && q.Queued() > 0 {
+		err = syscall.EBUSY
+	}
+	return err
+}
+
+// Push adds an entry, for which there must be room, to be completed as its op
+// asks. It is the caller's until the next Submit, Room or Wait.
+func (q *Queues) Push(op Op, fd int32, userData uint64) *Entry {
+	e := &q.sqes[q.tail&q.sqMask]
+	*e = Entry{opcode: op, fd: fd, userData: userData}
+	q.tail++
+	return e
+}
+
+// Submit has the kernel take all entries, and if asked to, complete what it can.
+// It does not block, nor tell the Go scheduler. What the kernel does not take,
+// since too many completions have not been taken, remains queued.
+func (q *Queues) Submit(complete bool) error {
+	var flags uintptr
+	if complete {
+		flags = enterGetEvents
+	}
+	atomic.StoreUint32(q.cqHead, q.head)
+	atomic.StoreUint32(q.sqTail, q.tail)
+	for first := true; first || q.Queued() > 0; first = false {
+		n, _, errno := syscall.RawSyscall6(unix.SYS_IO_URING_ENTER, uintptr(q.fd),
+			uintptr(q.Queued()), 0, flags, 0, 0)
+		switch errno {
+		case 0:
+			q.submitted += uint32(n)
+		case syscall.EBUSY: // it has more completions than there is room for
+			return nil
+		case syscall.EINTR:
+		default:
+			return fmt.Errorf("io_uring_enter: %w", errno)
+		}
+	}
+	return nil
+}
+
+// Wait has the kernel take all entries, and waits for a completion, for at most
+// timeout nanoseconds; from Forever on without limit, which is cheaper.
+func (q *Queues) Wait(timeout int64) error {
+	atomic.StoreUint32(q.cqHead, q.head)
+	atomic.StoreUint32(q.sqTail, q.tail)
+	var arg, size, flags uintptr = 0, 0, enterGetEvents
+	if timeout < Forever {
+		q.timeout = [2]int64{timeout / 1e9, timeout % 1e9}
+		arg, size = uintptr(unsafe.Pointer(&q.wait)), unsafe.Sizeof(q.wait)
+		flags |= enterExtArg
+	}
+	n, _, errno := syscall.Syscall6(unix.SYS_IO_URING_ENTER, uintptr(q.fd),
+		uintptr(q.Queued()), 1, flags, arg, size)
+	switch errno {
+	case 0:
+		q.submitted += uint32(n)
+	case syscall.ETIME, syscall.EINTR, syscall.EBUSY: // and it has taken none
+	default:
+		return fmt.Errorf("io_uring_enter: %w", errno)
+	}
+	return nil
+}
+
+// Look reports whether there are completions, and makes them those to be taken.
+func (q *Queues) Look() bool {
+	q.end = atomic.LoadUint32(q.cqTail)
+	return q.head != q.end
+}
+
+// Take is the next completion to be taken, of those that Look found.
+func (q *Queues) Take() (c Completion, ok bool) {
+	if q.head == q.end {
+		return c, false
+	}
+	c = q.cqes[q.head&q.cqMask]
+	q.head++
+	return c, true
+}
+
+// Discard makes the entries that have the n userData from first, and that the
+// kernel has not taken, do nothing but complete.
+func (q *Queues) Discard(first, n uint64) {
+	for i := q.submitted; i != q.tail; i++ {
+		if e := &q.sqes[i&q.sqMask]; e.userData-first < n {
+			*e = Entry{opcode: opNop, fd: -1, userData: e.userData}
+		}
+	}
+}

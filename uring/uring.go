@@ -1,0 +1,14 @@
+// Package uring is the two queues of Linux's io_uring, set up, mapped and
+// walked, and nothing that is done with them: a generator's ring and a server
+// have different designs on top of the same queues.
+//
+// They are used without cgo and without a library. What is done for each entry
+// is a few loads and stores and is inlined into its caller; what is a system
+// call is made once for many entries.
+package uring
+
+import "errors"
+
+// ErrRefused is in the error of queues that this system could have, but that its
+// version or its rules refuse. Another way to do I/O may be had.
+var ErrRefused = errors.New("refused by this system")
