@@ -2,7 +2,7 @@
 GO      ?= go
 FUZZ    ?= 60s
 
-.PHONY: build demo test deps bench fuzz vet clean
+.PHONY: build demo test deps lab-deps bench fuzz vet clean
 
 build: ## ./dyno
 	$(GO) build -o dyno .
@@ -12,6 +12,9 @@ demo: build ## load the built-in server for five seconds and print the report
 
 deps: ## what the tests need besides Go: servers and peers, from Debian's packages
 	@e2e/install.sh
+
+lab-deps: ## the servers of the experiments that ship with dyno; starts none
+	@experiment/deps.sh
 
 test: deps ## the whole suite, with the race detector
 	$(GO) test -race -timeout 15m $(TESTFLAGS) ./...

@@ -21,19 +21,25 @@ proto/tls:      proto /
 proto/prototest: proto /
 uring:          / golang.org/x/sys
 ring:           uring /
-load:           metric proto proto/h1 proto/tls ring / golang.org/x/sys
+load:           metric proto proto/fcgi proto/h1 proto/h2 proto/tls ring / golang.org/x/sys
 target:         uring /
-requests:       load proto proto/h1 / golang.org/x/net
+requests:       load proto proto/h1 proto/h2 / golang.org/x/net
 result:         load metric probe profile / golang.org/x/sys github.com/HdrHistogram/hdrhistogram-go
 probe:          / golang.org/x/sys github.com/prometheus/procfs github.com/shirou/gopsutil
 profile:        / github.com/google/pprof
 server:         / golang.org/x/sys
 fairness:       /
-experiment:     / go.yaml.in/yaml
+experiment:     result / go.yaml.in/yaml
 lab:            experiment fairness load probe profile proto requests result server stats /
-report:         experiment fairness lab load probe profile result stats /
-cli:            experiment fairness lab load probe profile proto report requests result server target / github.com/spf13/pflag golang.org/x/sys golang.org/x/term
+capacity:       load metric result stats /
+report:         capacity experiment fairness lab load probe profile result stats /
+cli:            capacity experiment fairness lab load probe profile proto report requests result server target / github.com/spf13/pflag golang.org/x/sys golang.org/x/term
 bench:          stats /  golang.org/x/sys
+bench/known:    /
+bench/known/spinner: / golang.org/x/sys
+experiment/shipped/dump-request/server: /
+experiment/shipped/nginx-in-front-of-go/server: /
+experiment/shipped/redirects/servers/redirect: /
 e2e:            /
 .:              cli /
 `

@@ -70,6 +70,11 @@ func (b *bench) load(ctx context.Context, r row, t tool) (v reading, err error) 
 	return measure(ctx, s, genCPUs, t, r.load)
 }
 
+var errNotTried = errors.New("not tried")
+
+// manyConnections are those from which on dyno target is cheaper on io_uring.
+const manyConnections = 8
+
 // serve starts the row's server.
 func (b *bench) serve(ctx context.Context, r row) (*server, error) {
 	cpus := b.serverCPUs
@@ -78,7 +83,13 @@ func (b *bench) serve(ctx context.Context, r row) (*server, error) {
 	}
 	if r.server == targetServer {
 		args := append([]string{"target", "--listen", "127.0.0.1:0"}, r.serverArgs...)
-		s, err := startServer(ctx, cpus, "/", b.tools[0].path, args...)
+		s, err := (*server)(nil), errNotTried
+		if r.load.connections >= manyConnections { // so that it is not what limits the load
+			s, err = startServer(ctx, cpus, "/", b.tools[0].path, append(args, "--ring", "uring")...)
+		}
+		if err != nil { // not permitted here, perhaps
+			s, err = startServer(ctx, cpus, "/", b.tools[0].path, args...)
+		}
 		if err == nil {
 			s.alone = true
 		}

@@ -44,11 +44,22 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 		return exitUsage
 	}
 	name, rest := args[0], args[1:]
+	if len(rest) > 0 {
+		if v, found := find(name + " " + rest[0]); found {
+			name, rest = v.name, rest[1:]
+		}
+	}
 	if v, found := find(name); found {
 		if len(rest) == 1 && (rest[0] == "-h" || rest[0] == "--help") {
 			return s.help(v.name)
 		}
 		return v.run(s, rest)
+	}
+	if name == "lab" {
+		return s.labVerbs(rest)
+	}
+	if run := hidden[name]; run != nil {
+		return run(s, rest)
 	}
 	if strings.HasPrefix(name, "-") || strings.ContainsAny(name, ":/.") {
 		return run(s, args) // dyno URL
@@ -80,20 +91,44 @@ func find(name string) (verb, bool) {
 	return verb{}, false
 }
 
+// hidden are the verbs that dyno itself uses.
+var hidden = map[string]func(s streams, args []string) int{
+	"supervise": supervise, "worker": worker}
+
 func verbs() []verb {
 	return []verb{
 		{name: "run", args: "[flags] URL", does: "load a server, and report what was measured",
 			run: run, groups: newRunFlags().groups, more: runNotes, examples: runExamples},
+		{name: "find", args: "--slo EXPR [flags] URL", run: capacityOf,
+			does:   "find the highest rate that meets an objective, or sweep",
+			groups: newFindFlags().groups, more: findNotes, examples: findExamples},
+		{name: "lab run", args: "[flags] FILE|NAME", does: "compare servers in an experiment",
+			run: labRun, groups: new(labFlags).groups, more: labNotes, examples: labExamples},
+		{name: "lab list", does: "list the experiments that ship with dyno", run: labList,
+			groups: new(helpFlag).groups, examples: []string{"dyno lab list"}},
+		{name: "lab init", args: "[FILE]", does: "write an experiment file to begin with", run: labInit,
+			groups: new(helpFlag).groups, examples: []string{"dyno lab init new.yaml"}},
+		{name: "lab check", args: "FILE...", does: "say what is wrong with an experiment file",
+			run: labCheck, groups: new(helpFlag).groups, examples: []string{"dyno lab check mine.yaml"}},
+		{name: "lab rerun", args: "[-o DIR] DIR", does: "run an experiment again, in the same order",
+			run: labRerun, groups: new(rerunFlags).groups,
+			examples: []string{"dyno lab rerun results -o again"}},
+		{name: "lab show", args: "DIR", does: "show the report of an experiment that was run",
+			run: labShow, groups: new(helpFlag).groups, examples: []string{"dyno lab show results"}},
 		{name: "target", args: "[flags]", does: "be a small, very fast server to load",
 			run: serve, groups: new(targetFlags).groups, examples: targetExamples},
-		{name: "compare", args: "A B [C...]", does: "set stored results side by side",
-			run: compare, groups: new(helpFlag).groups, more: resultNotes, examples: compareExamples},
+		{name: "calibrate", does: "measure what dyno itself can do on this machine", run: calibrate,
+			groups: new(calibrateFlags).groups, more: calibrateNotes,
+			examples: []string{"dyno calibrate"}},
+		{name: "compare", args: "[flags] A B [C...]", does: "judge stored runs against each other",
+			run: compare, groups: newCompareFlags().groups, more: compareNotes,
+			examples: compareExamples},
 		{name: "report", args: "[flags] RESULT", does: "show a stored result, or write it to a file",
 			run: again, groups: new(reportFlags).groups, more: resultNotes, examples: reportExamples},
 		{name: "history", does: "list what is stored", run: history,
 			groups: new(helpFlag).groups, examples: []string{"dyno history"}},
-		{name: "schema", args: "result", does: "print the JSON Schema of results", run: schema,
-			examples: []string{"dyno schema result"}},
+		{name: "schema", args: "result|lab", does: "print a JSON Schema", run: schema,
+			examples: []string{"dyno schema result", "dyno schema lab"}},
 		{name: "completion", args: "bash|zsh|fish", does: "print what completes dyno's command lines",
 			run: completion, examples: []string{"dyno completion bash"}},
 		{name: "version", does: "print the version", run: version, examples: []string{"dyno version"}},

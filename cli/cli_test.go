@@ -222,6 +222,10 @@ func TestExamples(t *testing.T) {
 					tryTarget(t, dir, line)
 				case "run":
 					try(t, dir, line+" -d 700ms --warmup 50ms", url)
+				case "find":
+					tryFind(t, dir, line)
+				case "calibrate":
+					try(t, dir, line+" --time 100ms", "send lag")
 				case "lab run", "lab rerun": // what is shipped takes a minute
 					line = strings.Replace(line, "hello --quick", "mine.yaml", 1)
 					if out, err := shell(t, dir, line).CombinedOutput(); err != nil {

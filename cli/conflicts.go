@@ -4,6 +4,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"dyno/load"
 	"dyno/proto"
@@ -37,6 +38,10 @@ func (f *runFlags) conflicts() (faults []error) {
 	if p := f.plan; p.HTTP == "1.0" && p.Reconnect > 1 && !slices.ContainsFunc(p.Requests, keptAlive) {
 		faults = append(faults, load.Flaw{Setting: "--reconnect", Problem: "a connection of HTTP/1.0 " +
 			"carries one exchange, unless -H 'Connection: keep-alive' asks for more"})
+	}
+	if f.pprof != "" && f.profiled() < time.Second {
+		faults = append(faults, load.Flaw{Setting: "--pprof", Problem: "a CPU profile takes whole " +
+			"seconds of the window; give a --duration of 1s or more"})
 	}
 	body, isFile := strings.CutPrefix(f.body, "@")
 	if !isFile {

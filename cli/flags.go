@@ -6,8 +6,10 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"dyno/load"
+	"dyno/probe"
 	"dyno/requests"
 	"dyno/result"
 )
@@ -21,6 +23,9 @@ type runFlags struct {
 	hasBody                          bool   // and it may be empty
 	connectTo                        string
 
+	watched []probe.Tree
+	pprof   string
+
 	objectives     []result.Objective
 	json           string
 	save, noSave   bool
@@ -31,7 +36,8 @@ type runFlags struct {
 func newRunFlags() *runFlags { return &runFlags{plan: load.DefaultPlan()} }
 
 func (f *runFlags) groups() []group {
-	return []group{f.loadGroup(), f.requestGroup(), f.connectionGroup(), f.tlsGroup(), f.outputGroup()}
+	return []group{f.loadGroup(), f.requestGroup(), f.connectionGroup(), f.tlsGroup(),
+		f.serverGroup(), f.outputGroup()}
 }
 
 func (f *runFlags) loadGroup() group {
@@ -88,9 +94,20 @@ func (f *runFlags) connectionGroup() group {
 	return group{"Connections", []option{
 		{"reconnect", "", "WHEN", "never, always, or after N exchanges (never)",
 			into(&p.Reconnect, parseReconnect)},
-		{"pipeline", "", "N", "requests under way at once on a connection (1)",
+		{"http", "", "VERSION", "auto, 1.0, 1.1 or 2 (auto: over TLS what the server chooses of 2\n" +
+			"and 1.1, else 1.1)", into(&p.HTTP, parseHTTP)},
+		{"pipeline", "", "N", "requests of HTTP/1.1 under way at once on a connection (1)",
 			into(&p.Pipeline, parseInt)},
-		{"http", "", "VERSION", "auto, 1.0 or 1.1 (auto, which is 1.1)", into(&p.HTTP, parseHTTP)},
+		{"streams", "", "N", "requests of HTTP/2 under way at once on a connection (1)",
+			into(&p.Streams, parseInt)},
+		{"fcgi-param", "", "K=V", "a parameter of every FastCGI request; may be repeated",
+			func(s string) error {
+				param, err := parseParam(s)
+				if err == nil {
+					p.Params = append(p.Params, param)
+				}
+				return err
+			}},
 		{"connect-to", "", "HOST:PORT", "connect there, and still ask for the URL's host",
 			word(&f.connectTo)},
 		{"connect-rate", "", "N", "connections to open a second, at the start (at once)",
@@ -200,10 +217,12 @@ func readRun(args []string, stdin io.Reader) (*runFlags, []error) {
 func (f *runFlags) setTarget(p parsed) []error {
 	u, err := theURL(p)
 	if err != nil {
-		f.plan.Target = load.Target{Host: "unknown", TLS: true}
+		fcgi := len(f.plan.Params) > 0
+		f.plan.Target = load.Target{Host: "unknown", TLS: !fcgi, FastCGI: fcgi}
 		return []error{err}
 	}
 	f.plan.Target, f.defaults.URL = u.Target, u
+	f.defaults.HTTP2 = f.plan.OnlyHTTP2()
 	return f.redirect()
 }
 
@@ -263,7 +282,8 @@ func (f *runFlags) redirect() []error {
 	case port == 0:
 		return flaw(fmt.Sprintf("%q has no port; write HOST:PORT", f.connectTo))
 	case t.Unix != "":
-		return flaw("and a http+unix URL each say where to connect; give one of them")
+		scheme, _, _ := strings.Cut(t.URL, "://")
+		return flaw("and a " + scheme + " URL each say where to connect; give one of them")
 	}
 	if t.TLS && f.plan.TLS.ServerName == "" {
 		f.plan.TLS.ServerName = t.Host

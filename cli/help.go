@@ -9,8 +9,9 @@ import (
 )
 
 const runNotes = `N may end in k or M; D is a duration, as 500ms or 1m30s, or a number of seconds.
-A FILE may be - for stdin. URL may begin with http:// or https://, or be
-http+unix:///path/to.sock:/uri. Defaults are in parentheses.
+A FILE may be - for stdin. URL may begin with http://, https://, h2c:// (HTTP/2
+without TLS) or fcgi:// (FastCGI), or be http+unix:///path/to.sock:/uri or
+fcgi+unix:///path/to.sock:/script. Defaults are in parentheses.
 Exit codes: 0 done, 2 bad usage, 3 not to be trusted (with --strict), 4 nothing
 could be reached, 5 a fault of dyno, 130 interrupted, after the report.
 `
@@ -24,7 +25,16 @@ var runExamples = []string{
 	"dyno run --requests-file mix.jsonl --reconnect 100 http://127.0.0.1:8080",
 }
 
-var compareExamples = []string{"dyno compare before.json after.json"}
+var compareExamples = []string{
+	"dyno compare before.json after.json",
+	"dyno compare --margin 5% base head -o comparison.md",
+}
+
+var labExamples = []string{
+	"dyno lab run hello --quick",
+	"dyno lab run mine.yaml -o results",
+	"dyno lab run --resume results",
+}
 
 var reportExamples = []string{"dyno report last", "dyno report last -o result.md"}
 
@@ -35,13 +45,18 @@ func help(s streams, args []string) int {
 		var b strings.Builder
 		overview(&b)
 		return s.print(b.String())
-	case len(args) > 1:
+	}
+	name := strings.Join(args, " ")
+	if _, found := find(name); found {
+		return s.help(name)
+	}
+	if args[0] == "lab" {
+		return s.labVerbs([]string{"--help"})
+	}
+	if _, found := find(args[0]); found {
 		return s.refuse("help", extra(args, 1))
 	}
-	if _, found := find(args[0]); !found {
-		return s.unknown(args[0])
-	}
-	return s.help(args[0])
+	return s.unknown(args[0])
 }
 
 // overview is what there is.

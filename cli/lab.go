@@ -145,7 +145,7 @@ func openExperiment(name string) (*experiment.Experiment, error) {
 // experiment runs e and reports.
 func (s streams) experiment(e *experiment.Experiment, f labFlags) int {
 	l, stop, err := f.lab(e)
-	if err != nil {
+	if err = errors.Join(err, widenPath()); err != nil {
 		return s.refuse("lab run", []error{err})
 	}
 	defer stop()
@@ -173,13 +173,15 @@ func (s streams) conclude(l *lab.Lab, r *lab.Record, err error) int {
 		fmt.Fprintf(s.err, "dyno: interrupted; go on with: dyno lab run --resume %s\n", l.Dir)
 		return exitInterrupted
 	case err != nil:
-		return s.fail(exitUsage, err)
+		return s.fail(exitFault, err)
 	case !r.Measured():
 		return s.fail(exitUnreachable, errors.New("no trial measured anything"))
 	case r.Gate != nil && r.Gate.Verdict == lab.Undecided:
 		return s.fail(exitUntrusted, fmt.Errorf("gate: inconclusive: %s", r.Gate.Why))
 	case r.Gate != nil && r.Gate.Verdict == lab.Regression:
 		return s.fail(exitMissed, errors.New("gate: a regression"))
+	case r.Missed() != "":
+		return s.fail(exitMissed, fmt.Errorf("objective missed: %s", r.Missed()))
 	}
 	return exitOK
 }
@@ -205,10 +207,12 @@ func (f *labFlags) lab(e *experiment.Experiment) (l *lab.Lab, stop func(), err e
 	if err != nil {
 		return nil, nil, err
 	}
-	stage := &lab.Stage{Here: e.Here, Output: filepath.Join(dir, "output"),
-		Build: filepath.Join(dir, "build"), Dyno: exe, Supervisor: []string{exe, "supervise"}, CPUs: cpus}
+	stage := &lab.Stage{Output: filepath.Join(dir, "output"), Build: filepath.Join(dir, "build"),
+		Dyno: exe, Supervisor: []string{exe, "supervise"}, Worker: []string{exe, "worker"},
+		CPUs: cpus, Clients: e.Design.Clients}
 	l = &lab.Lab{Experiment: e, Quick: f.quick, Dir: dir, Resume: f.resume != "", Dyno: exe,
-		Version: load.Version, CPUs: cpus, Load: here, Start: stage.Start, Ask: fairness.Ask,
+		Version: load.Version, CPUs: cpus, Supervisor: stage.Supervisor,
+		Load: here, Start: stage.Start, Ask: fairness.Ask,
 		Watch: lab.Watch}
 	if e.Design.Isolation != experiment.Shared {
 		return l, func() {}, nil
@@ -235,6 +239,19 @@ func supervise(s streams, args []string) int {
 	return exitOK
 }
 
+// worker is the hidden verb by which dyno starts generators.
+func worker(s streams, args []string) int {
+	if len(args) > 0 {
+		return s.refuse("worker", extra(args, 0))
+	}
+	ctx, stop := untilInterrupted()
+	defer stop()
+	if err := lab.Work(ctx, s.in, s.out); err != nil {
+		return s.fail(exitFault, err)
+	}
+	return exitOK
+}
+
 // labCheck is dyno lab check: every fault of a file, and what it would do.
 func labCheck(s streams, args []string) int {
 	var f helpFlag
@@ -247,6 +264,9 @@ func labCheck(s streams, args []string) int {
 	}
 	if len(p.faults) > 0 {
 		return s.refuse("lab check", p.faults)
+	}
+	if err := widenPath(); err != nil {
+		return s.refuse("lab check", []error{err})
 	}
 	code := exitOK
 	for _, name := range p.words {
@@ -323,4 +343,20 @@ func labShow(s streams, args []string) int {
 		return s.refuse("lab show", []error{err})
 	}
 	return s.wrote(report.Experiment(s.out, r, s.style()))
+}
+
+// labVerbs says what there is to dyno lab, when none of it was asked for.
+func (s streams) labVerbs(args []string) int {
+	w, code := s.err, exitUsage
+	if len(args) > 0 && (args[0] == "-h" || args[0] == "--help") {
+		w, code = s.out, exitOK
+	} else if len(args) > 0 {
+		fmt.Fprintf(w, "dyno: lab has no %q\n", args[0])
+	}
+	for _, v := range verbs() {
+		if strings.HasPrefix(v.name, "lab ") {
+			fmt.Fprintf(w, "  %-34s %s\n", strings.TrimSpace("dyno "+v.name+" "+v.args), v.does)
+		}
+	}
+	return code
 }

@@ -126,16 +126,20 @@ func TestLabKilled(t *testing.T) {
 
 // check looks at what became of the bad servers.
 func check(t *testing.T, out, said string, trials []string) {
-	if len(trials) != 6 {
-		t.Errorf("%d trials: %q", len(trials), trials)
-	}
+	first := 0
 	var all string
 	for _, name := range trials {
+		if !strings.Contains(name, "again") { // which those are that a busy machine spoiled
+			first++
+		}
 		b, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		all += string(b)
+	}
+	if first != 6 {
+		t.Errorf("%d trials: %q", first, trials)
 	}
 	for _, want := range []string{`"phase": "measure"`, "had enough", "ended with status 7",
 		`"phase": "start"`, "within 500ms"} {

@@ -35,14 +35,21 @@ func (p *labProgress) tell(e lab.Event) {
 
 func (p *labProgress) done(e lab.Event) {
 	t := e.Trial
-	line := fmt.Sprintf("%*d/%d  round %d  %s at %s: ", len(fmt.Sprint(e.Of)), e.Done, e.Of,
-		e.Round, e.Arm, e.Level)
+	round := fmt.Sprintf("round %d", e.Round)
+	if e.Round >= lab.Confirming {
+		round = fmt.Sprintf("confirming %d", e.Round-lab.Confirming+1)
+	}
+	if t.Attempt > 1 {
+		round += " again"
+	}
+	line := fmt.Sprintf("%*d/%d  %s  %s at %s: ", len(fmt.Sprint(e.Of)), e.Done, e.Of, round, e.Arm,
+		e.Level)
 	if t.Failure != nil {
 		line += "FAILED: " + t.Failure.Phase + ": " + t.Failure.Reason
 	} else {
 		line += fmt.Sprintf("%.0f req/s", t.Result.Rate.Completed)
-		if len(t.Server) > 0 && t.Server[0].CPU.OK() {
-			line += fmt.Sprintf(", %.1f µs CPU a request", float64(t.Server[0].CPU))
+		if cpu, ok := lab.CPU.Of(t); ok {
+			line += fmt.Sprintf(", %.1f µs CPU a request", cpu)
 		}
 		line += ", grade " + string(t.Grade)
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"dyno/report"
 	"dyno/result"
@@ -44,6 +46,7 @@ func (o *output) discard() {
 	}
 }
 
+// write writes r and, beside a file, the profile that is stored nowhere else.
 func (o *output) write(r *result.Result) error {
 	if o == nil {
 		return nil
@@ -54,6 +57,7 @@ func (o *output) write(r *result.Result) error {
 	info, err := o.file.Stat()
 	if err == nil && info.Mode().IsRegular() {
 		err = o.file.Truncate(0)
+		r.SaveProfile(strings.TrimSuffix(o.file.Name(), filepath.Ext(o.file.Name())))
 	}
 	if err == nil {
 		err = report.JSON(o.w, r)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"dyno/experiment"
 	"dyno/report"
 	"dyno/result"
 )
@@ -47,27 +47,6 @@ func open(words []string) (all []*result.Result, faults []error) {
 		all = append(all, r)
 	}
 	return all, faults
-}
-
-// compare is dyno compare: two results or more, side by side.
-func compare(s streams, args []string) int {
-	var f helpFlag
-	p := parse(args, f.groups())
-	if f.help {
-		return s.help("compare")
-	}
-	if len(p.words) < 2 {
-		p.faults = append(p.faults, fmt.Errorf("comparing needs two results or more; %d given",
-			len(p.words)))
-	}
-	all, faults := open(p.words)
-	if faults = append(p.faults, faults...); len(faults) > 0 {
-		return s.refuse("compare", faults)
-	}
-	if err := report.Compare(s.out, all); err != nil {
-		return s.refuse("compare", []error{err})
-	}
-	return exitOK
 }
 
 type reportFlags struct {
@@ -135,12 +114,7 @@ func again(s streams, args []string) int {
 	if write == nil {
 		return s.wrote(report.Text(s.out, all[0], s.style()))
 	}
-	var b bytes.Buffer // so that a file is either whole or what it was before
-	err := write(&b, all[0])
-	if err == nil {
-		err = os.WriteFile(f.output, b.Bytes(), 0o666)
-	}
-	return s.wrote(err)
+	return s.wrote(writeFile(f.output, func(w io.Writer) error { return write(w, all[0]) }))
 }
 
 // wrote is the exit code of having written something, or not.
@@ -197,10 +171,12 @@ func list(w io.Writer, all []result.Summary) error {
 
 // schema is dyno schema: what checks a result of another's making.
 func schema(s streams, args []string) int {
-	if len(args) != 1 || args[0] != "result" {
-		return s.refuse("schema", []error{fmt.Errorf("%q has no schema; there is one of: result",
+	schemas := map[string][]byte{"result": result.Schema, "lab": experiment.Schema()}
+	of, known := schemas[strings.Join(args, " ")]
+	if !known {
+		return s.refuse("schema", []error{fmt.Errorf("%q has no schema; there is one of: result, lab",
 			strings.Join(args, " "))})
 	}
-	_, err := s.out.Write(result.Schema)
+	_, err := s.out.Write(of)
 	return s.wrote(err)
 }

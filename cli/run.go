@@ -39,22 +39,37 @@ func run(s streams, args []string) int {
 	}
 	ctx, stop := untilInterrupted()
 	defer stop()
-	p := newProgress(s, f)
-	measured, err := load.Run(ctx, f.plan, p.second)
-	p.end()
+	r, err := s.measure(ctx, f)
 	if err != nil {
 		out.discard()
 		return s.notRun(err)
 	}
+	return s.deliver(f, r, out)
+}
+
+// measure carries out the plan, and watches the server meanwhile.
+func (s streams) measure(ctx context.Context, f *runFlags) (*result.Result, error) {
+	w, err := startWatch(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	p := newProgress(s, f)
+	measured, err := load.Run(ctx, f.plan, p.second)
+	p.end()
+	seen := w.end()
+	if err != nil {
+		return nil, err
+	}
 	r, err := result.From(measured, load.Version)
 	if err != nil {
-		out.discard()
-		return s.fail(exitFault, err)
+		return nil, err
 	}
+	seen(r)
+	r.Warnings = append(r.Warnings, calibrated(r)...)
 	for _, o := range f.objectives {
 		r.Objectives = append(r.Objectives, o.Judge(r))
 	}
-	return s.deliver(f, r, out)
+	return r, nil
 }
 
 // notRun says why nothing was sent: most often what the user can mend.

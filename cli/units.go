@@ -188,10 +188,17 @@ func parseReconnect(s string) (int, error) {
 // parseHTTP reads a version that dyno speaks.
 func parseHTTP(s string) (string, error) {
 	switch s {
-	case "auto":
-		return "1.1", nil
-	case "1.0", "1.1":
+	case load.Auto, "1.0", "1.1", "2":
 		return s, nil
 	}
-	return "", fmt.Errorf("%q is not auto, 1.0 or 1.1", s)
+	return "", fmt.Errorf("%q is not auto, 1.0, 1.1 or 2", s)
+}
+
+// parseParam reads a parameter of FastCGI, whose value may be empty.
+func parseParam(s string) (load.Param, error) {
+	name, value, found := strings.Cut(s, "=")
+	if !found || name == "" {
+		return load.Param{}, fmt.Errorf("%q is not a parameter; write NAME=VALUE", s)
+	}
+	return load.Param{Name: name, Value: value}, nil
 }

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -24,6 +25,7 @@ type real struct {
 	files   map[string]string
 	start   string // arguments; DIR and PORT stand for the launch's
 	log     string // file that gets a line for each request, with its URL
+	socket  string // where it listens and does not speak HTTP
 
 	closes  int    // a connection after so many requests; 0: never
 	keeps   bool   // HTTP/1.0 connections alive, when asked to
@@ -118,8 +120,14 @@ func (l *launched) ready() error {
 	client := &http.Client{Timeout: time.Second,
 		Transport: &http.Transport{DisableKeepAlives: true}}
 	var last error
+	if l.socket != "" {
+		client.Transport = dialer(filepath.Join(l.dir, l.socket))
+	}
 	for end := time.Now().Add(15 * time.Second); time.Now().Before(end); {
 		res, err := client.Get(l.url + "/?ready")
+		if errors.Is(err, errThere) {
+			return nil
+		}
 		if err == nil {
 			res.Body.Close()
 			if res.StatusCode == http.StatusOK {
@@ -136,6 +144,20 @@ func (l *launched) ready() error {
 		}
 	}
 	return fmt.Errorf("%s is not ready: %w", l.name, last)
+}
+
+// A dialer is content when it can connect to a socket of that path.
+type dialer string
+
+var errThere = errors.New("somebody listens there")
+
+func (d dialer) RoundTrip(*http.Request) (*http.Response, error) {
+	c, err := net.Dial("unix", string(d))
+	if err != nil {
+		return nil, err
+	}
+	c.Close()
+	return nil, errThere
 }
 
 // served waits until the server's log has n requests with this word in their

@@ -141,11 +141,31 @@ func (c *checker) addresses(at string, d Definition, trial *renderer) {
 		}
 	}
 	check(at+".url", d.URL)
+	c.reachable(at, d)
 	check(at+".pprof", d.PProf)
 	for i, p := range d.Processes {
 		if p.Ready != nil && !strings.HasPrefix(string(p.Ready.HTTP), "/") {
 			check(fmt.Sprintf("%s.processes[%d].ready.http", at, i), p.Ready.HTTP)
 		}
+	}
+}
+
+// reachable checks that clients which are not where the server is can find it.
+func (c *checker) reachable(at string, d Definition) {
+	if c.Design.Clients.Isolate != NetNS || c.faulty("design.clients") || !c.given(at+".url") {
+		return
+	}
+	all, _ := mentions(string(d.URL))
+	named := slices.ContainsFunc(all, func(m mention) bool {
+		return m.verb == "address" || m.verb == "socket"
+	})
+	switch {
+	case len(d.Processes) == 0:
+		c.wrong(true, at+".url", "clients in network namespaces (design.clients) cannot reach a server "+
+			"that is already running; give processes")
+	case !named && !strings.HasPrefix(string(d.URL), "http+unix://"):
+		c.wrong(true, at+".url", "clients in network namespaces (design.clients) find the server at "+
+			"{{address}} only: have it listen there, and write it here")
 	}
 }
 

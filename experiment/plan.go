@@ -131,7 +131,7 @@ func Warnings(e *Experiment, variants []Variant) (all []Warning) {
 	few := d.Rounds < LeastRounds && d.Precision == 0
 	warn(few, "design.rounds", "%d of them cannot give a 95 %% interval; at least %d can",
 		d.Rounds, LeastRounds)
-	need := roundsFor(m)
+	need := RoundsFor(m)
 	warn(!few && max(d.Rounds, d.MaxRounds) < need, "design.rounds",
 		"after %d rounds no p-value is below %.2g, and after Holm's correction for %d comparisons "+
 			"the least must be below %.2g: none can be significant; at least %d rounds can, "+
@@ -162,24 +162,27 @@ func Warnings(e *Experiment, variants []Variant) (all []Warning) {
 	return all
 }
 
-// roundsFor is how many rounds it takes until one of m comparisons can be
+// RoundsFor is how many rounds it takes until one of m comparisons can be
 // significant after Holm's correction: until 2/2^n <= alpha/m.
-func roundsFor(m int) int {
+func RoundsFor(m int) int {
 	return max(LeastRounds, int(math.Ceil(1+math.Log2(float64(max(m, 1))/alpha))))
 }
 
-// Quick is e made short, to see whether it works: few rounds and short windows,
-// and no longer than the file asks for. Its intervals are wide.
+// quickLevels are those that Quick keeps: a file has the most important ones first.
+const quickLevels = 2
+
+// Quick is e made short, to see whether it works: few rounds, few levels and
+// short windows, and no more than the file asks for. Its intervals are wide.
 func Quick(e *Experiment) *Experiment {
 	q := *e
 	d := &q.Design
 	shorten := func(t *Duration, most time.Duration) { *t = min(*t, Duration(most)) }
 	d.Rounds, d.MaxRounds, d.Precision = min(d.Rounds, LeastRounds), 0, 0
 	shorten(&d.Warmup.Min, 500*time.Millisecond)
-	shorten(&d.Warmup.Max, 2*time.Second)
+	shorten(&d.Warmup.Max, time.Second)
 	shorten(&d.Measure, time.Second)
 	shorten(&d.Cooldown, 100*time.Millisecond)
-	q.Levels = slices.Clone(e.Levels)
+	q.Levels = slices.Clone(e.Levels[:min(len(e.Levels), quickLevels)])
 	for i := range q.Levels {
 		q.Levels[i].Requests = 0 // a second of them instead
 	}

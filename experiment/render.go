@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -14,10 +15,11 @@ import (
 type Values struct {
 	Dir         string // the private run directory, absolute
 	Build       string // the directory for what build makes, absolute
-	Here        string // the experiment file's folder; "": Dir
+	Here        string // the experiment file's folder; "": where the experiment says it is
 	Dyno        string // path of the running dyno
 	CPUs        int    // that the server may use
 	Connections int    // of the level
+	Address     string // at which the server is found; "": 127.0.0.1
 	Port        func(name string) (int, error)
 	Socket      func(name string) (string, error)
 }
@@ -74,15 +76,17 @@ type renderer struct {
 }
 
 func newRenderer(v Variant, x Values) *renderer {
-	if x.Here == "" {
-		x.Here = x.Dir
+	x.Here = cmp.Or(x.Here, v.here, x.Dir)
+	if x.Address == "" {
+		x.Address = "127.0.0.1"
 	}
 	words := template.FuncMap{
 		"port": remember(x.Port), "socket": remember(x.Socket), "env": environment,
 		"file": func(name string) string { return filepath.Join(x.Dir, filepath.FromSlash(name)) },
 	}
 	for name, value := range map[string]any{"dir": x.Dir, "build": x.Build, "here": x.Here,
-		"dyno": x.Dyno, "cpus": x.CPUs, "connections": x.Connections} {
+		"dyno": x.Dyno, "cpus": x.CPUs, "connections": x.Connections,
+		"address": x.Address} {
 		words[name] = func() any { return value }
 	}
 	for _, f := range v.declared {

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"embed"
 	"fmt"
+	"io/fs"
+	"os"
 	"path"
 	"slices"
-	"strings"
 )
 
 //go:embed schema.json
@@ -15,8 +16,15 @@ var schema []byte
 //go:embed starter.yaml
 var starter []byte
 
-//go:embed shipped/*.yaml
+// shipped has a folder for each experiment: its file, and what lies beside it.
+// Servers in Go are packages of this module, so that its tests build them, and
+// are built by the go command from their sources alone.
+//
+//go:embed shipped
 var shipped embed.FS
+
+// shippedFile is the experiment file in its folder.
+const shippedFile = "experiment.yaml"
 
 // Schema is the JSON Schema (2020-12) of experiment files.
 func Schema() []byte { return bytes.Clone(schema) }
@@ -50,9 +58,10 @@ func Shipped() []Listing {
 	return all
 }
 
-// Open is a shipped experiment. It is in no folder: Here is "".
+// Open is a shipped experiment. It is in no folder yet: Here is "", and Extract
+// makes one.
 func Open(name string) (*Experiment, error) {
-	text, err := shipped.ReadFile("shipped/" + name + ".yaml")
+	text, err := shipped.ReadFile(path.Join("shipped", name, shippedFile))
 	if err != nil {
 		return nil, fmt.Errorf("%q is not an experiment that ships with dyno%s", name,
 			orAllowed(name, shippedNames()))
@@ -65,11 +74,24 @@ func Open(name string) (*Experiment, error) {
 	return e, nil
 }
 
+// Extract writes the folder of a shipped experiment, all files of it, into dir,
+// which is made. It replaces no file.
+func Extract(name, dir string) error {
+	folder, err := fs.Sub(shipped, path.Join("shipped", name))
+	if err == nil {
+		err = os.CopyFS(dir, folder)
+	}
+	if err != nil {
+		return fmt.Errorf("extracting the files of %s: %w", name, err)
+	}
+	return nil
+}
+
 func shippedNames() []string {
 	entries, _ := shipped.ReadDir("shipped") // an embedded folder is always there
 	names := make([]string, len(entries))
 	for i, e := range entries {
-		names[i] = strings.TrimSuffix(e.Name(), path.Ext(e.Name()))
+		names[i] = e.Name()
 	}
 	return names
 }

@@ -16,6 +16,8 @@ import (
 //
 //	port ["NAME"]           a free port, the same for the same name
 //	socket ["NAME"]         path of a unix socket, likewise
+//	address                 where to listen: 127.0.0.1 or, where clients are isolated, the
+//	                        address at which they find the server
 //	dir                     the private run directory of the trial
 //	build                   the directory for what build makes, kept for all trials
 //	here                    the experiment file's folder
@@ -37,7 +39,7 @@ var verbs = map[string]struct {
 }{
 	"port": {0, 1, true}, "socket": {0, 1, true}, "file": {1, 1, true}, "dir": {0, 0, false},
 	"build": {0, 0, false}, "here": {0, 0, false}, "env": {1, 2, false}, "dyno": {0, 0, false},
-	"cpus": {0, 0, false}, "connections": {0, 0, true},
+	"cpus": {0, 0, false}, "connections": {0, 0, true}, "address": {0, 0, true},
 }
 
 // logic are functions of text/template itself that are kept.

@@ -208,6 +208,24 @@ func (r *BodyRule) UnmarshalText(b []byte) error {
 	return nil
 }
 
+// Contains is what a body must contain; "" if the rule is another.
+func (r BodyRule) Contains() string {
+	text, _ := strings.CutPrefix(string(r), "contains:")
+	if text == string(r) {
+		return ""
+	}
+	return text
+}
+
+// SHA256 is what a body's must be, in hexadecimal; "" if the rule is another.
+func (r BodyRule) SHA256() string {
+	sum, is := strings.CutPrefix(string(r), "sha256:")
+	if !is {
+		return ""
+	}
+	return strings.ToLower(sum)
+}
+
 // A CPUList is a set of CPU numbers, in order.
 type CPUList []int
 

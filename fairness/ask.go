@@ -86,7 +86,7 @@ func newAsker(q Question) (*asker, error) {
 		q:       q,
 		request: q.request(to.authority),
 		parser:  parser{bare: q.Method == "HEAD", old: q.HTTP10, ends: q.ends()},
-		tally:   newTally(to),
+		tally:   newTally(to, q.Contains),
 	}, nil
 }
 

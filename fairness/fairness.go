@@ -51,6 +51,8 @@ type Question struct {
 	// after each trial the rest is enough, and takes milliseconds.
 	Brief bool
 
+	Contains string // what each body should contain; Answer.Lacks counts those that do not
+
 	Timeout time.Duration // of a connect and of an exchange; 0: 5 s
 	TLS     *tls.Config   // nil: the system's roots and the URL's host
 }
@@ -88,6 +90,8 @@ type Answer struct {
 	Unknown  *Unknown `json:"unknown_path,omitempty"`
 	Opens    Opens    `json:"new_connections"`
 	TLS      *Secrecy `json:"tls,omitempty"`
+
+	Lacks int `json:"lacks,omitempty"` // bodies without what they should contain
 
 	// Varies is what was not the same in all exchanges, sorted: status, reason,
 	// version, interim, framing, body, and "header NAME". Date is no part of it.

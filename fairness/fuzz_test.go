@@ -87,7 +87,7 @@ func FuzzResponse(f *testing.F) {
 		if total >= len(r.head) {
 			t.Fatalf("%d bytes of fields in a head of %d", total, len(r.head))
 		}
-		tally := newTally(place{authority: "a:1"})
+		tally := newTally(place{authority: "a:1"}, "")
 		tally.add(r)
 		tally.add(r)
 		if a := tally.done(); a.Varies != nil || Same(a, a) != nil {

@@ -14,6 +14,7 @@ import (
 type tally struct {
 	place
 	answer *Answer
+	wanted []byte            // in each body
 	fields map[string]string // of the first, by lower-case name
 	last   []byte            // the head seen last, which is mostly the next one too
 	sums   [3]int64          // of header, body and wire bytes
@@ -24,9 +25,10 @@ type tally struct {
 // maxBodies bounds how many different bodies are remembered.
 const maxBodies = 64
 
-func newTally(to place) *tally {
+func newTally(to place, wanted string) *tally {
 	return &tally{
 		place:  to,
+		wanted: []byte(wanted),
 		answer: &Answer{URL: to.shown, Authority: to.authority},
 		varies: map[string]bool{}, bodies: map[[32]byte]bool{},
 	}
@@ -43,6 +45,9 @@ func (t *tally) add(r *response) {
 		}
 		s.Min, s.Max = min(s.Min, sizes[i]), max(s.Max, sizes[i])
 		s.Mean = float64(t.sums[i]) / float64(a.Exchanges+1)
+	}
+	if !bytes.Contains(r.body, t.wanted) {
+		a.Lacks++
 	}
 	digest := t.digest(r.body)
 	if a.Exchanges++; a.Exchanges == 1 {

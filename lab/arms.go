@@ -10,8 +10,7 @@ import (
 // An arm is a variant as it takes part, or a control.
 type arm struct {
 	Arm
-	variant  experiment.Variant
-	baseline string // the arm it is compared with; "" for none
+	variant experiment.Variant
 }
 
 // controlMark is what the name of a control ends with.
@@ -33,11 +32,21 @@ func (r *running) findArms() error {
 		return errors.New("no variant of the experiment is available here: " + r.whyNone())
 	}
 	for _, a := range experiment.Arms(r.Experiment, here) {
-		r.arms = append(r.arms, &arm{variant: a.Variant, baseline: a.Baseline,
-			Arm: Arm{Name: a.Name, Description: a.Description, Control: a.AA}})
+		r.arms = append(r.arms, &arm{variant: a.Variant, Arm: Arm{Name: a.Name,
+			Description: a.Description, Control: a.AA, Baseline: a.Baseline}})
 	}
+	r.recall()
 	r.listArms()
 	return nil
+}
+
+// recall takes over what an earlier run has found out of the arms.
+func (r *running) recall() {
+	for _, old := range r.record.Arms {
+		if a := r.arm(old.Name); a != nil && r.record.Checked {
+			a.Unfit, a.Answer = old.Unfit, old.Answer
+		}
+	}
 }
 
 func (r *running) whyNone() (why string) {
@@ -99,14 +108,16 @@ func (r *running) level(name string) experiment.Level {
 }
 
 // question is what is asked of the trials.
-func (r *running) question() question {
+func (r *Record) question() question {
 	d := r.Experiment.Design
 	q := question{metrics: d.Metrics, margin: float64(d.Margin)}
 	for _, l := range r.Experiment.Levels {
 		q.levels = append(q.levels, l.Name)
 	}
-	for _, a := range r.fit() {
-		q.arms = append(q.arms, contender{a.Name, a.baseline, a.Control})
+	for _, a := range r.Arms {
+		if len(a.Missing) == 0 && a.Unfit == "" {
+			q.arms = append(q.arms, contender{a.Name, a.Baseline, a.Control})
+		}
 	}
 	return q
 }

@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"time"
 
 	"dyno/experiment"
+	"dyno/server"
 )
 
 // buildFolder is where build steps put what they make, a folder for each variant.
@@ -40,40 +39,50 @@ func (r *running) buildOne(ctx context.Context, a *arm) error {
 		return err
 	}
 	steps, err := experiment.RenderBuild(a.variant, experiment.Values{Build: dir,
-		Here: r.Experiment.Here, Dyno: r.Dyno, CPUs: len(r.record.CPUs.Server)})
+		Dyno: r.Dyno, CPUs: len(r.record.CPUs.Server)})
 	if err != nil {
 		return err
 	}
 	for i, s := range steps {
 		name := fmt.Sprintf("build-%s-%d.log", safe(a.Name), i+1)
-		if err := step(ctx, s, filepath.Join(r.Dir, outputFolder, name)); err != nil {
+		if err := r.step(ctx, s, filepath.Join(r.Dir, outputFolder, name)); err != nil {
 			return fmt.Errorf("build step %d, %q: %w", i+1, s.Args, err)
 		}
 	}
 	return nil
 }
 
-// step runs one command, in a time, with its output in a file.
-func step(ctx context.Context, s experiment.BuildStep, output string) error {
-	ctx, stop := context.WithTimeout(ctx, s.Timeout)
+// step runs one command, in a time, with its output in a file. It is supervised as
+// servers are, so that nothing of it outlives it or us.
+func (r *running) step(ctx context.Context, s experiment.BuildStep, output string) error {
+	ctx, stop := context.WithTimeoutCause(ctx, s.Timeout, fmt.Errorf("took longer than %v", s.Timeout))
 	defer stop()
-	f, err := os.Create(output)
+	dir, err := server.SocketDir()
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	cmd := exec.CommandContext(ctx, s.Args[0], s.Args[1:]...)
-	cmd.Env, cmd.Dir = append(os.Environ(), s.Env...), s.Dir
-	cmd.Stdout, cmd.Stderr = f, f
-	cmd.WaitDelay = time.Second
-	err = cmd.Run()
-	if ctx.Err() == context.DeadlineExceeded {
-		err = fmt.Errorf("took longer than %v", s.Timeout)
+	host, err := server.Start(ctx, server.Spec{Dir: dir, Temporary: true, Supervisor: r.Supervisor})
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(dir))
 	}
-	if err == nil {
+	defer host.Stop()
+	job, err := host.Run(server.Process{Name: "build", Args: s.Args, Dir: s.Dir, Output: output,
+		Env: append(os.Environ(), s.Env...)}, nil, nil, nil)
+	if err != nil {
+		return err
+	}
+	ended := make(chan server.Exit, 1)
+	go func() { ended <- job.Wait() }()
+	select {
+	case exit := <-ended:
+		host.Stop() // so that all of its output is there
+		if exit.Code != 0 {
+			return fmt.Errorf("%s: %s", exit, lastLines(output))
+		}
 		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
-	return errors.Join(err, errors.New(lastLines(output)))
 }
 
 // lastLines is the end of a file, for a message.

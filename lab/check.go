@@ -29,14 +29,18 @@ func (r *running) check(ctx context.Context) {
 		}
 		r.Tell(Event{Step: "check", Arm: a.Name})
 		answer, err := r.ask(ctx, a)
-		if err != nil && ctx.Err() == nil {
+		if ctx.Err() != nil {
+			return // nothing is known of who was not asked
+		}
+		if err != nil {
 			a.Unfit = oneLine(err)
 		}
 		a.Answer = answer
 		asked = append(asked, fairness.Asked{Variant: a.Name, Answer: answer})
 	}
-	r.record.Fairness = fairness.Compare(r.reference(asked), asked, f.Allow)
-	if f.Mode == experiment.Strict {
+	reference := r.reference(asked)
+	r.record.Fairness = fairness.Compare(reference, asked, f.Allow)
+	if f.Mode == experiment.Strict && reference != "" { // else nobody is to blame
 		r.leaveOut(r.record.Fairness.Violations())
 	}
 	r.followBaselines()
@@ -48,9 +52,12 @@ func oneLine(err error) string {
 	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' }), " | ")
 }
 
-// reference is the arm that others are to answer like.
+// reference is the arm that others are to answer like; "" if it gave no answer.
 func (r *running) reference(asked []fairness.Asked) string {
 	for _, a := range asked {
+		if a.Answer == nil {
+			continue
+		}
 		if v := r.arm(a.Variant).variant; v.Name == r.Experiment.Fairness.Reference ||
 			v.Of == r.Experiment.Fairness.Reference {
 			return a.Variant
@@ -76,7 +83,7 @@ func (r *running) leaveOut(violations []fairness.Violation) {
 func (r *running) followBaselines() {
 	for _, a := range r.arms {
 		if a.Control {
-			base := r.arm(a.baseline)
+			base := r.arm(a.Baseline)
 			a.Unfit, a.Answer = base.Unfit, base.Answer
 		}
 	}
@@ -85,7 +92,8 @@ func (r *running) followBaselines() {
 // ask starts an arm's server only to ask it.
 func (r *running) ask(ctx context.Context, a *arm) (*fairness.Answer, error) {
 	l := r.Experiment.Levels[0]
-	stand, err := r.Start(ctx, Setting{Variant: a.variant, Level: l, Trial: "check"})
+	stand, err := r.Start(ctx, Setting{Arm: a.Name, Variant: a.variant, Level: l,
+		Trial: "check", Aside: true})
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +104,7 @@ func (r *running) ask(ctx context.Context, a *arm) (*fairness.Answer, error) {
 	}
 	q := questionOf(p, r.Version)
 	q.KeepAlive = keptMax
-	return r.Ask(ctx, q)
+	return r.asker(stand)(ctx, q)
 }
 
 // workload is what an arm is asked for.

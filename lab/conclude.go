@@ -30,47 +30,51 @@ func (l *Lab) newRecord() *Record {
 	return r
 }
 
-// conclude computes from the trials all that the record says of them, and
-// stores it.
+// conclude computes from the trials what the record says of them, and stores it.
 func (r *running) conclude() error {
-	q := r.question()
-	rec := r.record
-	if rec.State == Running {
-		rec.State = Complete
+	if r.record.State == Running {
+		r.record.State = Complete
 	}
-	rec.Ended = time.Now().UTC()
-	measured := r.batch(false)
-	rec.Verdicts = judgeAll(q, measured)
-	for i := range rec.Verdicts {
-		rec.Verdicts[i].ClientBound = rec.Verdicts[i].ClientBound || r.nearCeiling(rec.Verdicts[i])
+	r.record.Ended = time.Now().UTC()
+	r.record.compute(r.trials)
+	return r.store.write(experimentFile, r.record)
+}
+
+// compute fills in all that follows from the trials.
+func (r *Record) compute(trials []*Trial) {
+	q, first := r.question(), batch(trials, false)
+	cells := sortTrials(first)
+	r.Verdicts = judgeAll(q, first)
+	for i, c := range r.Verdicts {
+		r.Verdicts[i].ClientBound = c.ClientBound || r.nearCeiling(c, cells)
 	}
-	rec.Ranks, rec.Cells, rec.Trials = nil, nil, nil
-	best := bestTrials(measured)
+	r.Ranks, r.Cells, r.Trials, r.SpentS = nil, nil, nil, 0
 	for _, level := range q.levels {
 		for _, name := range q.metrics {
-			m, known := measure(string(name))
-			if rank, ok := q.rank(measured, level, m); known && ok {
-				rec.Ranks = append(rec.Ranks, rank)
+			m, _ := measure(string(name)) // a test holds that all can be measured
+			if rank, ok := q.rank(first, level, m); ok {
+				r.Ranks = append(r.Ranks, rank)
 			}
 		}
 		for _, m := range Measures {
-			rec.Cells = append(rec.Cells, q.cellsOf(best, m, level)...)
+			r.Cells = append(r.Cells, q.cellsOf(cells, m, level)...)
 		}
 	}
-	rec.Parts = parts(q, best)
-	for _, t := range r.trials {
-		rec.Trials = append(rec.Trials, t.brief())
+	r.Parts = parts(q, cells)
+	for _, t := range trials {
+		r.Trials = append(r.Trials, t.brief())
+		r.SpentS += t.TookS
 	}
-	rec.Sampler = samplerCost(r.trials)
-	rec.Published = beside(rec, r.Experiment.Published)
-	rec.Cautions = cautions(r)
-	return r.store.write(experimentFile, rec)
+	r.Objectives = objectives(q, cells)
+	r.Sampler = samplerCost(trials)
+	r.Published = beside(r, r.Experiment.Published)
+	r.Cautions = r.cautions(trials)
 }
 
 // cellsOf are the medians of all arms at a level by one measure.
-func (q question) cellsOf(best map[cellRound]*Trial, m Measure, level string) (all []Cell) {
+func (q question) cellsOf(cells byCell, m Measure, level string) (all []Cell) {
 	for _, arm := range q.arms {
-		values := valuesOf(best, m, arm.name, level)
+		values := valuesOf(cells, m, arm.name, level)
 		v, err := stats.MedianInterval(values, 0.95)
 		if err == nil {
 			all = append(all, Cell{arm.name, level, m.Name, m.Unit, v, len(values)})
@@ -81,17 +85,17 @@ func (q question) cellsOf(best map[cellRound]*Trial, m Measure, level string) (a
 
 // parts are the medians of what each process used, in the order in which trials
 // name them.
-func parts(q question, best map[cellRound]*Trial) (all []Part) {
+func parts(q question, cells byCell) (all []Part) {
 	for _, level := range q.levels {
 		for _, arm := range q.arms {
 			var names []string
 			used := map[string][]result.Usage{}
-			for _, round := range rounds(best) {
-				t := best[cellRound{arm.name, level, round}]
+			for _, round := range cells.rounds() {
+				t := cells.best(arm.name, level, round)
 				if t == nil {
 					continue
 				}
-				for _, u := range t.Server {
+				for _, u := range summed(t.processes()) {
 					if used[u.Name] == nil {
 						names = append(names, u.Name)
 					}
@@ -104,6 +108,20 @@ func parts(q question, best map[cellRound]*Trial) (all []Part) {
 		}
 	}
 	return all
+}
+
+// summed are a trial's processes, those of one name together, as the workers of a
+// pool are.
+func summed(all []result.Usage) (sums []result.Usage) {
+	for _, u := range all {
+		i := slices.IndexFunc(sums, func(s result.Usage) bool { return s.Name == u.Name })
+		if i < 0 {
+			sums = append(sums, u)
+			continue
+		}
+		sums[i].Add(u)
+	}
+	return sums
 }
 
 func part(arm, level, name string, used []result.Usage) Part {
@@ -128,8 +146,8 @@ func part(arm, level, name string, used []result.Usage) Part {
 func samplerCost(trials []*Trial) *float64 {
 	var shares []float64
 	for _, t := range trials {
-		if t.Sampler != nil && t.Sampler.Share.OK() {
-			shares = append(shares, float64(t.Sampler.Share))
+		if t.Result != nil && t.Result.Server != nil && t.Result.Server.Sampler.Share.OK() {
+			shares = append(shares, float64(t.Result.Server.Sampler.Share))
 		}
 	}
 	if len(shares) == 0 {
@@ -139,17 +157,42 @@ func samplerCost(trials []*Trial) *float64 {
 	return &m
 }
 
+// objectives are in how many trials each was met.
+func objectives(q question, cells byCell) (all []Kept) {
+	for _, level := range q.levels {
+		for _, arm := range q.arms {
+			var kept []Kept
+			for _, round := range cells.rounds() {
+				t := cells.best(arm.name, level, round)
+				if t == nil {
+					continue
+				}
+				for i, o := range t.Objectives {
+					if i == len(kept) {
+						kept = append(kept, Kept{Expr: o.Expr, Arm: arm.name, Level: level})
+					}
+					kept[i].Trials++
+					if o.Met {
+						kept[i].Met++
+					}
+				}
+			}
+			all = append(all, kept...)
+		}
+	}
+	return all
+}
+
 // nearCeiling reports whether a figure of throughput is near what the generator
 // reaches at all.
-func (r *running) nearCeiling(c Comparison) bool {
-	top := r.record.ceilingOf(c.Level)
+func (r *Record) nearCeiling(c Comparison, cells byCell) bool {
+	top := r.ceilingOf(c.Level)
 	if c.Metric != "throughput" || top == 0 {
 		return false
 	}
 	m, _ := measure(c.Metric)
-	best := bestTrials(r.trials)
 	for _, arm := range []string{c.Baseline, c.Variant} {
-		if v := valuesOf(best, m, arm, c.Level); len(v) > 0 && stats.Median(v) > nearCeiling*top {
+		if v := valuesOf(cells, m, arm, c.Level); len(v) > 0 && stats.Median(v) > nearCeiling*top {
 			return true
 		}
 	}
@@ -183,11 +226,11 @@ func beside(r *Record, p *experiment.Published) (all []Beside) {
 		return p.Figures[i].Value
 	}
 	for _, f := range p.Figures {
-		b := Beside{Figure: f, Ours: r.median(f.Variant, f.Level, string(f.Metric))}
+		b := Beside{Figure: f, Ours: r.ours(f, f.Variant)}
 		base := r.baselineOf(f.Variant)
 		if base != f.Variant {
 			b.Ratio = ratio(f.Value, published(base, f))
-			b.OursRatio = ratio(b.Ours, r.median(base, f.Level, string(f.Metric)))
+			b.OursRatio = ratio(b.Ours, r.ours(f, base))
 		}
 		all = append(all, b)
 	}
@@ -202,10 +245,41 @@ func ratio(a, b *float64) *float64 {
 	return &q
 }
 
-func (r *Record) median(arm, level, metric string) *float64 {
+// ours is what an arm has where others published f, in the unit of f: a median
+// of trials, or the share of a function in a profile.
+func (r *Record) ours(f experiment.Figure, arm string) *float64 {
+	if function, is := strings.CutPrefix(f.Metric, "share:"); is {
+		return r.share(function, arm, f.Level)
+	}
 	for _, c := range r.Cells {
-		if c.Arm == arm && c.Level == level && c.Metric == metric {
-			return &c.Median.Estimate
+		if c.Arm == arm && c.Level == f.Level && c.Metric == f.Metric {
+			return convert(c.Median.Estimate, c.Unit, f.Unit)
+		}
+	}
+	return nil
+}
+
+// microseconds that units of time have.
+var microseconds = map[string]float64{"ns": 1e-3, "µs": 1, "us": 1, "ms": 1e3, "s": 1e6}
+
+// convert is a value in another unit; nil: there is no way to tell.
+func convert(value float64, from, to string) *float64 {
+	if a, b := microseconds[from], microseconds[to]; a > 0 && b > 0 {
+		value *= a / b
+	} else if from != to && to != "" {
+		return nil
+	}
+	return &value
+}
+
+// share is that of a function in a profile, in percent.
+func (r *Record) share(function, arm, level string) *float64 {
+	for _, p := range r.Profiles {
+		for _, s := range p.Shares {
+			if p.Arm == arm && p.Level == level && s.Function == function {
+				percent := 100 * s.Cumulative.Share
+				return &percent
+			}
 		}
 	}
 	return nil
@@ -222,9 +296,9 @@ func (r *Record) baselineOf(arm string) string {
 }
 
 // cautions are what a reader must know before the verdicts.
-func cautions(r *running) (all []string) {
+func (r *Record) cautions(trials []*Trial) (all []string) {
 	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
-	for _, c := range r.record.Verdicts {
+	for _, c := range r.Verdicts {
 		if c.Control && c.Verdict == stats.Different {
 			say("%s differs from itself in %s at %s by a factor of %.3f [%.3f, %.3f]: this machine "+
 				"does not support comparisons that fine now", c.Baseline, c.Metric, c.Level, c.Ratio, c.Low,
@@ -232,8 +306,8 @@ func cautions(r *running) (all []string) {
 		}
 	}
 	d := r.Experiment.Design
-	if !r.record.CPUs.Apart {
-		say("generator and servers share CPUs: %s", r.record.CPUs.Reason)
+	if !r.CPUs.Apart {
+		say("generator and servers share CPUs: %s", r.CPUs.Reason)
 	}
 	switch {
 	case d.Order == experiment.Sequential:
@@ -245,13 +319,33 @@ func cautions(r *running) (all []string) {
 		say("%d rounds give no 95 %% interval, so that nothing can be shown to be different; it takes %d",
 			d.Rounds, minimum)
 	}
-	if n := countGrade(r.trials, GradeF); n > 0 {
-		say("%d of %d trials are of grade F: see their reasons", n, len(r.trials))
+	if n := countGrade(trials, GradeF); n > 0 {
+		say("%d of %d trials are of grade F: see their reasons", n, len(trials))
 	}
-	if s := notSteady(r.trials); s != "" {
+	if n := spoiledTrials(trials); float64(n) > mostAgain*float64(len(trials)) {
+		say("the machine was busy in %d of %d trials, too many to repeat them: run the experiment again "+
+			"when nothing else is at work", n, len(trials))
+	}
+	switch f := r.Fairness; {
+	case r.Experiment.Fairness.Mode == experiment.Off:
+		say("fairness: off: whether the servers answer alike was not looked at")
+	case f != nil && r.Experiment.Fairness.Mode == experiment.Warn && len(f.Violations()) > 0:
+		say("the servers do not answer alike, and were compared all the same (fairness: warn)")
+	}
+	if s := notSteady(trials); s != "" {
 		say("no steady state, or a slowdown, in trials of %s", s)
 	}
 	return all
+}
+
+// spoiledTrials are those that the machine made worthless, at the first attempt.
+func spoiledTrials(trials []*Trial) (n int) {
+	for _, t := range trials {
+		if t.Attempt == 1 && t.mayPass() {
+			n++
+		}
+	}
+	return n
 }
 
 func countGrade(trials []*Trial, g Grade) (n int) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"dyno/experiment"
 	"dyno/stats"
@@ -16,48 +17,84 @@ const (
 	Undecided  = "inconclusive"
 )
 
-// confirming is the number of the first round of a second batch: above all that
+// Confirming is the number of the first round of a second batch: above all that
 // a file may ask for.
-const confirming = 1001
+const Confirming = 1001
 
 // significance is the error that a gate may make, over all that it compares.
 const significance = 0.05
 
 // confirm decides the gate, if there is one. A regression counts only if a
-// second batch of trials, of the arms that it is about, shows it too.
+// second batch of trials, of the arms that it is about, shows it too; what the
+// first batch alone shows was picked out for being large. Only the final outcome
+// is recorded.
 func (r *running) confirm(ctx context.Context) error {
 	g := r.Experiment.Gate
 	if g == nil {
 		return nil
 	}
-	first := r.gated(g, r.batch(false))
-	out := &GateOutcome{}
-	r.record.Gate = out
-	out.Missed = worse(first)
+	q := r.gateQuestion(g)
+	first := judgeAll(q, r.batch(false))
+	out := &GateOutcome{Missed: worse(first)}
 	out.Verdict, out.Why = decide(first)
-	if out.Verdict != Regression || !g.Confirm {
-		return nil
+	if out.Verdict == Passed {
+		if gaps := r.gaps(q, first); len(gaps) > 0 {
+			out.Verdict, out.Why = Undecided, strings.Join(gaps, "; ")
+		}
 	}
-	n := max(r.Experiment.Design.Rounds, minimum)
+	if out.Verdict == Regression && g.Confirm {
+		if err := r.secondBatch(ctx, q, out); err != nil {
+			return err
+		}
+	}
+	r.record.Gate = out
+	return nil
+}
+
+// secondBatch runs the second batch: as many rounds as the first had, or as what is to
+// be confirmed needs.
+func (r *running) secondBatch(ctx context.Context, q question, out *GateOutcome) error {
+	n := experiment.RoundsFor(len(out.Missed))
+	for _, t := range r.batch(false) {
+		n = max(n, t.Round)
+	}
 	cells := r.concerned(out.Missed)
 	r.planned = len(r.trials) + n*len(cells)
 	for round := range n {
-		slots := order(experiment.Interleaved, r.record.Seed, confirming+round, cells)
+		slots := order(experiment.Interleaved, r.record.Seed, Confirming+round, cells)
 		if err := r.round(ctx, slots); err != nil {
 			return err
 		}
 	}
-	again := worse(r.gated(g, r.batch(true)))
-	out.Missed = slices.DeleteFunc(out.Missed, func(c Comparison) bool {
-		return !slices.ContainsFunc(again, func(d Comparison) bool {
-			return c.Metric == d.Metric && c.Level == d.Level && c.Variant == d.Variant
-		})
-	})
-	out.Confirmed = len(out.Missed) > 0
-	if !out.Confirmed {
-		out.Verdict, out.Why = Undecided, "a second batch of trials did not show the regression again"
+	if err := r.again(ctx, true); err != nil {
+		return err
 	}
+	second := slices.DeleteFunc(judgeAll(q, r.batch(true)), func(c Comparison) bool {
+		return !c.Control && !among(out.Missed, c)
+	})
+	correct(second)
+	var why string
+	if out.Verdict, why = decide(second); out.Verdict != Regression {
+		out.Verdict = Undecided
+		out.Why = "a second batch of trials did not show the regression again"
+		if why != "" {
+			out.Why += ": " + why
+		}
+	}
+	shown := worse(second)
+	out.Confirmed = out.Verdict == Regression
+	out.Missed = slices.DeleteFunc(judgeAll(q, r.trials), func(c Comparison) bool {
+		return !among(shown, c) // what is left is of both batches together
+	})
 	return nil
+}
+
+// among reports whether all has a comparison of the same two by the same measure.
+func among(all []Comparison, c Comparison) bool {
+	return slices.ContainsFunc(all, func(d Comparison) bool {
+		return c.Metric == d.Metric && c.Level == d.Level && c.Variant == d.Variant &&
+			c.Baseline == d.Baseline
+	})
 }
 
 // decide is what a batch says.
@@ -113,17 +150,78 @@ func worse(all []Comparison) (bad []Comparison) {
 	return bad
 }
 
-// gated judges trials by the gate's own measures and margin.
-func (r *running) gated(g *experiment.Gate, trials []*Trial) []Comparison {
-	q := r.question()
+// gateQuestion is what the gate asks: by its own measures, its own margin, and
+// against its own baseline.
+func (r *running) gateQuestion(g *experiment.Gate) question {
+	q := r.record.question()
 	q.metrics, q.margin = g.Metrics, float64(g.Margin)
-	return judgeAll(q, trials)
+	var here []experiment.Variant
+	for _, a := range r.fit() {
+		if !a.Control {
+			here = append(here, a.variant)
+		}
+	}
+	for i, arm := range q.arms {
+		if arm.control {
+			continue
+		}
+		q.arms[i].baseline = ""
+		b, found := experiment.Baseline(g.Baseline, r.arm(arm.name).variant, here)
+		if found && b.Name != arm.name {
+			q.arms[i].baseline = b.Name
+		}
+	}
+	return q
+}
+
+// gaps are why trials that show no regression do not show that there is none.
+func (r *running) gaps(q question, all []Comparison) (gaps []string) {
+	say := func(format string, args ...any) { gaps = append(gaps, fmt.Sprintf(format, args...)) }
+	for _, a := range r.arms {
+		if len(a.Missing) > 0 {
+			say("%s is not available here", a.Name)
+		} else if a.Unfit != "" && !a.Control {
+			say("%s was not loaded: %s", a.Name, a.Unfit)
+		}
+	}
+	for _, arm := range q.arms {
+		for _, level := range q.levels {
+			for _, m := range q.metrics {
+				c := Comparison{Metric: string(m), Level: level, Variant: arm.name, Baseline: arm.baseline}
+				if arm.baseline != "" && !arm.control && !among(all, c) {
+					say("%s was never measured", c.place())
+				}
+			}
+		}
+	}
+	if !slices.ContainsFunc(all, func(c Comparison) bool { return !c.Control }) {
+		say("nothing was compared")
+	}
+	for _, c := range all {
+		switch {
+		case c.Control:
+		case c.Missing > 0:
+			say("%s: %d rounds lack it", c.place(), c.Missing)
+		case c.ClientBound:
+			say("%s: the generator was at its limit, which may hide a difference", c.place())
+		}
+	}
+	for _, t := range r.batch(false) {
+		if t.Grade == GradeF && !t.mayPass() {
+			why := t.why(func(why Reason) bool { return why.Grade == GradeF })
+			say("trial %s is of grade F: %s", t.ID, why)
+			break
+		}
+	}
+	return gaps
 }
 
 // batch is the first batch of trials, or the second.
-func (r *running) batch(second bool) (all []*Trial) {
-	for _, t := range r.trials {
-		if (t.Round >= confirming) == second {
+func (r *running) batch(second bool) []*Trial { return batch(r.trials, second) }
+
+func batch(trials []*Trial, second bool) (all []*Trial) {
+	for _, t := range trials {
+		if (t.Round >= Confirming) == second {
 			all = append(all, t)
 		}
 	}
@@ -142,7 +240,7 @@ func (r *running) concerned(bad []Comparison) (all []cell) {
 		add(c.Variant, c.Level)
 		add(c.Baseline, c.Level)
 		for _, a := range r.fit() {
-			if a.Control && a.baseline == c.Baseline {
+			if a.Control && a.Baseline == c.Baseline {
 				add(a.Name, c.Level)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 
 	"dyno/probe"
 	"dyno/result"
+	"dyno/stats"
 )
 
 // A Grade is what a trial is worth: A without a doubt, B with one that the
@@ -42,7 +43,7 @@ const (
 func grade(t *Trial) (Grade, []Reason) {
 	var all []Reason
 	for _, look := range []func(*Trial) []Reason{
-		failed, machine, generator, answers, arrivals, steadiness,
+		failed, machine, generator, connected, answers, arrivals, steadiness, stopping,
 	} {
 		all = append(all, look(t)...)
 	}
@@ -62,9 +63,10 @@ func failed(t *Trial) []Reason {
 
 // machine looks for others at work.
 func machine(t *Trial) (all []Reason) {
-	if t.Host == nil {
+	if t.Result == nil || t.Result.Server == nil {
 		return nil
 	}
+	host := &t.Result.Server.Host
 	level := func(share, flag, fail float64, says string) {
 		switch { // NaN is neither
 		case share > fail:
@@ -73,45 +75,45 @@ func machine(t *Trial) (all []Reason) {
 			all = append(all, Reason{GradeB, fmt.Sprintf(says, 100*share), true})
 		}
 	}
-	wall := t.Host.WallS * 1e9 * float64(max(t.Host.CPUs, 1))
+	wall := host.WallS * 1e9 * float64(max(host.CPUs, 1))
 	for _, lost := range []struct {
 		n    probe.Value
 		what string
 	}{
-		{t.Host.ListenOverflow, "connections were dropped because a listener's queue was full"},
-		{t.Host.SoftnetDrops, "packets were dropped by the kernel"},
-		{t.Host.Retransmits, "TCP segments were sent again"},
+		{host.ListenOverflow, "connections were dropped because a listener's queue was full"},
+		{host.SoftnetDrops, "packets were dropped by the kernel"},
+		{host.Retransmits, "TCP segments were sent again"},
 	} {
 		if lost.n > 0 { // NaN is not
 			all = append(all, Reason{Grade: GradeB, Says: fmt.Sprintf("%.0f %s", lost.n, lost.what)})
 		}
 	}
-	level(float64(t.Host.Steal)/100, stealFlag, stealFail,
+	level(float64(host.Steal)/100, stealFlag, stealFail,
 		"the machine's host took %.1f %% of its time")
+	if len(t.processes()) == 0 {
+		return all // of a server that is not ours nobody knows what is its own
+	}
 	// Some kernels charge interrupts to nobody: what they took may be in Foreign.
 	interrupts := 0.0
-	for _, v := range []probe.Value{t.Host.SoftIRQ, t.Host.IRQ} {
+	for _, v := range []probe.Value{host.SoftIRQ, host.IRQ} {
 		if v.OK() {
 			interrupts += float64(v) / 100
 		}
 	}
-	level(float64(t.Host.Foreign)/wall-interrupts, foreignFlag, foreignFail,
+	level(float64(host.Foreign)/wall-interrupts, foreignFlag, foreignFail,
 		"other programs used at least %.1f %% of its CPUs")
 	return all
 }
 
-// generator is what the load says of itself. A client-bound number is of the
-// wrong program however often it is measured.
+// generator is what the load says of itself. That it was at its limit spoils
+// throughput and latency, which comparisons say of themselves, and not the
+// server's CPU time; so it is no F.
 func generator(t *Trial) (all []Reason) {
-	if t.Result == nil {
+	if t.Result == nil || t.Result.Generator.Verdict == result.OK {
 		return nil
 	}
-	worth := map[string]Grade{result.Suspect: GradeB, result.ClientBound: GradeB}
-	g, doubtful := worth[t.Result.Generator.Verdict]
 	for _, why := range t.Result.Generator.Reasons {
-		if doubtful {
-			all = append(all, Reason{Grade: g, Says: "generator: " + why})
-		}
+		all = append(all, Reason{Grade: GradeB, Says: "generator: " + why})
 	}
 	return all
 }
@@ -158,10 +160,34 @@ func arrivals(t *Trial) []Reason {
 }
 
 func steadiness(t *Trial) (all []Reason) {
-	if t.Warmup != nil && t.Warmup.Steady == No {
-		all = append(all, Reason{Grade: GradeB, Says: fmt.Sprintf(
-			"not steady after %.1f s of warm-up: throughput varied by %.1f %%",
-			t.Warmup.TookS, 100*t.Warmup.CoV)})
+	say := func(format string, args ...any) {
+		all = append(all, Reason{Grade: GradeB, Says: fmt.Sprintf(format, args...)})
+	}
+	if w := t.Warmup; w != nil && w.Steady == No && w.CoV > 0 {
+		say("not steady after %.1f s of warm-up: throughput varied by %.1f %%", w.TookS, 100*w.CoV)
+	} else if w != nil && w.Steady == No {
+		say("not steady after %.1f s of warm-up", w.TookS)
+	}
+	if t.Steadiness == stats.Slowdown || t.Steadiness == stats.Unsteady {
+		say("its seconds show: %s", t.Steadiness)
+	}
+	return all
+}
+
+// connected looks for a load on fewer connections than it was to have.
+func connected(t *Trial) []Reason {
+	if t.Result == nil || t.Result.Connections.Served >= t.Result.Connections.Asked {
+		return nil
+	}
+	c := t.Result.Connections
+	return []Reason{{Grade: GradeF, Says: fmt.Sprintf("%d of %d connections never completed a request",
+		c.Asked-c.Served, c.Asked)}}
+}
+
+// stopping looks for servers that did not end when they were told to.
+func stopping(t *Trial) (all []Reason) {
+	for _, name := range t.Killed {
+		all = append(all, Reason{Grade: GradeB, Says: name + " had to be killed"})
 	}
 	return all
 }

@@ -26,9 +26,9 @@ func soundTrial() *Trial {
 			Rate:      result.Rate{Sent: 1000, Completed: 1000, Offered: &offered},
 			Latency:   &result.Distribution{Count: 1000, P50: 100, P99: 300, P999: 900},
 			Generator: result.Generator{Verdict: result.OK},
+			Server: &result.Server{Processes: []result.Usage{{}}, Host: probe.HostUse{CPUs: 2, WallS: 1,
+				Busy: 1e9, Steal: 0.2, Foreign: 20e6}},
 		},
-		Host: &probe.HostUse{CPUs: 2, WallS: 1, Busy: 1e9, Steal: 0.2, Foreign: 20e6, SoftIRQ: 0,
-			IRQ: 0},
 		Steadiness: stats.Flat,
 	}
 }
@@ -44,20 +44,20 @@ func TestGrade(t *testing.T) {
 		says  string
 		again bool
 	}{
-		{"some steal", func(t *Trial) { t.Host.Steal = 3 }, GradeB, "host took 3.0 %", false},
-		{"much steal", func(t *Trial) { t.Host.Steal = 6 }, GradeF, "host took 6.0 %", true},
-		{"steal that nobody counts", func(t *Trial) { t.Host.Steal = probe.Value(math.NaN()) }, GradeA,
+		{"some steal", func(t *Trial) { t.Result.Server.Host.Steal = 3 }, GradeB, "host took 3.0 %", false},
+		{"much steal", func(t *Trial) { t.Result.Server.Host.Steal = 6 }, GradeF, "host took 6.0 %", true},
+		{"steal that nobody counts", func(t *Trial) { t.Result.Server.Host.Steal = probe.Value(math.NaN()) }, GradeA,
 			"", false},
-		{"others", func(t *Trial) { t.Host.Foreign = 0.2e9 }, GradeB, "at least 10.0 %", false},
-		{"many others", func(t *Trial) { t.Host.Foreign = 1e9 }, GradeF, "at least 50.0 %", true},
-		{"interrupts, not others", func(t *Trial) { t.Host.Foreign, t.Host.SoftIRQ = 0.2e9, 9 }, GradeA,
+		{"others", func(t *Trial) { t.Result.Server.Host.Foreign = 0.2e9 }, GradeB, "at least 10.0 %", false},
+		{"many others", func(t *Trial) { t.Result.Server.Host.Foreign = 1e9 }, GradeF, "at least 50.0 %", true},
+		{"interrupts, not others", func(t *Trial) { t.Result.Server.Host.Foreign, t.Result.Server.Host.SoftIRQ = 0.2e9, 9 }, GradeA,
 			"", false},
 		{"client-bound", func(t *Trial) {
 			t.Result.Generator = result.Generator{Verdict: result.ClientBound, Reasons: []string{"busy"}}
 		}, GradeB, "generator: busy", false},
 		{"errors", func(t *Trial) { t.Result.Requests.Errors = 1 }, GradeF, "1 of 1000 requests failed",
 			false},
-		{"errors and steal", func(t *Trial) { t.Result.Requests.Errors, t.Host.Steal = 1, 9 }, GradeF,
+		{"errors and steal", func(t *Trial) { t.Result.Requests.Errors, t.Result.Server.Host.Steal = 1, 9 }, GradeF,
 			"failed", false},
 		{"behind", func(t *Trial) { t.Result.Rate.Sent = 980 }, GradeF, "98.0 % of the requests due",
 			false},
@@ -71,9 +71,16 @@ func TestGrade(t *testing.T) {
 			"102 bytes were received for each request, and 100 when", false},
 		{"as large as before", func(t *Trial) { t.Wire, t.Result.Bytes.Received = 100, 100_500 }, GradeA,
 			"", false},
-		{"full queue", func(t *Trial) { t.Host.ListenOverflow = 3 }, GradeB, "3 connections were dropped",
+		{"full queue", func(t *Trial) { t.Result.Server.Host.ListenOverflow = 3 }, GradeB, "3 connections were dropped",
 			false},
-		{"failed", func(t *Trial) { t.fail("start", errors.New("gone")); t.Result, t.Host = nil, nil },
+		{"nobody's server", func(t *Trial) {
+			t.Result.Server.Processes, t.Result.Server.Host.Foreign = nil, 1.9e9
+		}, GradeA, "", false},
+		{"fewer connections", func(t *Trial) { t.Result.Connections = result.Connections{Asked: 9, Served: 7} },
+			GradeF, "2 of 9 connections never", false},
+		{"slowing down", func(t *Trial) { t.Steadiness = stats.Slowdown }, GradeB, "slowdown", false},
+		{"killed", func(t *Trial) { t.Killed = []string{"app"} }, GradeB, "app had to be killed", false},
+		{"failed", func(t *Trial) { t.fail("start", errors.New("gone")); t.Result = nil },
 			GradeF, "start: gone", false},
 	} {
 		trial := soundTrial()

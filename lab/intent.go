@@ -48,14 +48,23 @@ func Open(dir string) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Experiment, err = source(dir, r)
-	return r, err
+	if r.Experiment, err = source(dir, r); err != nil {
+		return nil, err
+	}
+	if r.State == Running { // it ended without a word, or has not: what is stored counts
+		trials, err := store{dir: dir}.trials()
+		if err != nil {
+			return nil, err
+		}
+		r.compute(trials)
+	}
+	return r, nil
 }
 
 // openRecord reads the record alone.
 func openRecord(dir string) (*Record, error) {
 	r := new(Record)
-	err := store{dir}.read(experimentFile, ExperimentFormat, r)
+	err := store{dir: dir}.read(experimentFile, ExperimentFormat, r)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%s is no experiment's folder: it has no %s", dir, experimentFile)
 	}
@@ -77,10 +86,27 @@ func source(dir string, r *Record) (*experiment.Experiment, error) {
 		return nil, err
 	}
 	e.Here, e.Design.Seed = r.Here, r.Seed
+	if e.Here == "" { // it ships inside dyno, and was extracted
+		if e.Here, err = filepath.Abs(filepath.Join(dir, filesFolder)); err != nil {
+			return nil, err
+		}
+	}
 	if r.Quick {
 		e = experiment.Quick(e)
 	}
 	return e, nil
+}
+
+// Missed names an objective that an arm did not meet in every trial; "" if there
+// is none.
+func (r *Record) Missed() string {
+	for _, o := range r.Objectives {
+		if o.Met < o.Trials {
+			return fmt.Sprintf("%s of %s at %s: met in %d of %d trials", o.Expr, o.Arm, o.Level, o.Met,
+				o.Trials)
+		}
+	}
+	return ""
 }
 
 // Measured reports whether any trial measured anything.

@@ -27,10 +27,11 @@ type Comparison struct {
 
 	Confidence float64 `json:"confidence"` // that the interval really has: less than 0.95 of few
 	P          float64 `json:"p"`
-	Q          float64 `json:"q"`      // Benjamini-Hochberg, over all that is compared
-	PHolm      float64 `json:"p_holm"` // Holm, likewise
-	Margin     float64 `json:"margin"` // share that a difference has to reach
-	Better     int     `json:"better"` // 1: more is; -1: less is
+	Q          float64 `json:"q"`               // Benjamini-Hochberg, over all that is compared
+	PHolm      float64 `json:"p_holm"`          // Holm, likewise
+	Margin     float64 `json:"margin"`          // share that a difference has to reach to matter
+	Floor      float64 `json:"floor,omitempty"` // by which the baseline may differ from itself
+	Better     int     `json:"better"`          // 1: more is; -1: less is
 	More       int     `json:"more_rounds,omitempty"`
 
 	Control     bool `json:"control,omitempty"`      // the A/A arm
@@ -70,12 +71,12 @@ type contender struct {
 // judgeAll is the verdict table: by level, then measure, then arm, controls
 // first, because what they show is the noise of all that follow.
 func judgeAll(q question, trials []*Trial) []Comparison {
-	best := bestTrials(trials)
+	cells := sortTrials(trials)
 	var all []Comparison
 	for _, level := range q.levels {
 		for _, name := range q.metrics {
 			if m, known := measure(string(name)); known {
-				all = append(all, q.compare(best, m, level)...)
+				all = append(all, q.compare(cells, m, level)...)
 			}
 		}
 	}
@@ -84,14 +85,14 @@ func judgeAll(q question, trials []*Trial) []Comparison {
 }
 
 // compare judges every arm at a level by one measure.
-func (q question) compare(best map[cellRound]*Trial, m Measure, level string) []Comparison {
+func (q question) compare(cells byCell, m Measure, level string) []Comparison {
 	var controls, others []Comparison
 	floor := map[string]float64{} // by baseline
 	for _, arm := range q.arms {
 		if !arm.control {
 			continue
 		}
-		p := pair(best, m, level, arm.baseline, arm.name)
+		p := pair(cells, m, level, arm.baseline, arm.name)
 		if len(p.logs) >= minimum {
 			floor[arm.baseline], _ = stats.NoiseFloor(p.logs)
 		}
@@ -105,7 +106,7 @@ func (q question) compare(best map[cellRound]*Trial, m Measure, level string) []
 			continue
 		}
 		margin := stats.Margin{Practical: q.margin, Floor: floor[arm.baseline]}
-		if c, ok := pair(best, m, level, arm.baseline, arm.name).judge(margin); ok {
+		if c, ok := pair(cells, m, level, arm.baseline, arm.name).judge(margin); ok {
 			others = append(others, c)
 		}
 	}
@@ -139,17 +140,50 @@ type cellRound struct {
 	round      int
 }
 
-// bestTrials has for each cell and round the trial that counts: of two attempts
-// the better graded, else the first. None is ever left out for its value.
-func bestTrials(trials []*Trial) map[cellRound]*Trial {
-	best := map[cellRound]*Trial{}
+// A byCell has the attempts at each trial.
+type byCell map[cellRound][]*Trial
+
+func sortTrials(trials []*Trial) byCell {
+	cells := byCell{}
 	for _, t := range trials {
 		at := cellRound{t.Arm, t.Level, t.Round}
-		if had := best[at]; had == nil || t.Grade < had.Grade {
-			best[at] = t
+		cells[at] = append(cells[at], t)
+	}
+	return cells
+}
+
+// best is the trial that counts: of two attempts the better graded, else the
+// first; nil if there is none. None is ever left out for its value.
+func (cells byCell) best(arm, level string, round int) (best *Trial) {
+	for _, t := range cells[cellRound{arm, level, round}] {
+		if best == nil || t.Grade < best.Grade {
+			best = t
 		}
 	}
 	return best
+}
+
+// pair is the trials of two arms that are compared: of one attempt, so that no
+// more time lies between them than a round takes.
+func (cells byCell) pair(arm, baseline, level string, round int) (a, b *Trial) {
+	worst := Grade("")
+	for _, x := range cells[cellRound{arm, level, round}] {
+		for _, y := range cells[cellRound{baseline, level, round}] {
+			if g := max(x.Grade, y.Grade); x.Attempt == y.Attempt && (a == nil || g < worst) {
+				a, b, worst = x, y, g
+			}
+		}
+	}
+	return a, b
+}
+
+// rounds are those of which there are trials, in order.
+func (cells byCell) rounds() []int {
+	seen := map[int]bool{}
+	for at := range cells {
+		seen[at.round] = true
+	}
+	return slices.Sorted(maps.Keys(seen))
 }
 
 // A paired is the trials of two arms, round by round.
@@ -158,11 +192,11 @@ type paired struct {
 	logs []float64
 }
 
-func pair(best map[cellRound]*Trial, m Measure, level, baseline, arm string) *paired {
+func pair(cells byCell, m Measure, level, baseline, arm string) *paired {
 	p := &paired{Comparison: Comparison{Metric: m.Name, Level: level, Baseline: baseline,
 		Variant: arm, Better: m.Better}}
-	for _, round := range rounds(best) {
-		a, b := best[cellRound{arm, level, round}], best[cellRound{baseline, level, round}]
+	for _, round := range cells.rounds() {
+		a, b := cells.pair(arm, baseline, level, round)
 		if a == nil || b == nil {
 			continue
 		}
@@ -187,15 +221,6 @@ func (t *Trial) clientBound() bool {
 	return t.Result != nil && t.Result.Generator.Verdict == result.ClientBound
 }
 
-// rounds are those of which there are trials, in order.
-func rounds(best map[cellRound]*Trial) []int {
-	seen := map[int]bool{}
-	for at := range best {
-		seen[at.round] = true
-	}
-	return slices.Sorted(maps.Keys(seen))
-}
-
 // judge is the comparison, if there is a pair at all.
 func (p *paired) judge(margin stats.Margin) (Comparison, bool) {
 	j, err := stats.Judge(p.logs, margin)
@@ -212,12 +237,13 @@ func (p *paired) judge(margin stats.Margin) (Comparison, bool) {
 func (c *Comparison) take(j stats.Judgement, margin stats.Margin) {
 	c.Ratio, c.Low, c.High = j.Ratio.Estimate, j.Ratio.Low, j.Ratio.High
 	c.Confidence, c.Verdict, c.P, c.More = j.Ratio.Level, j.Verdict, j.P, j.More
-	c.Margin = max(margin.Practical, margin.Floor)
+	c.Margin = margin.Practical
+	c.Floor = margin.Floor
 }
 
 // narrow reports whether every primary ratio is known to within the precision.
 func (q question) narrow(trials []*Trial, precision float64) bool {
-	best := bestTrials(trials)
+	cells := sortTrials(trials)
 	for _, level := range q.levels {
 		for _, name := range q.metrics {
 			m, known := measure(string(name))
@@ -225,7 +251,7 @@ func (q question) narrow(trials []*Trial, precision float64) bool {
 				if !known || arm.baseline == "" {
 					continue
 				}
-				logs := pair(best, m, level, arm.baseline, arm.name).logs
+				logs := pair(cells, m, level, arm.baseline, arm.name).logs
 				if len(logs) > 0 && stats.MoreRounds(logs, precision) > 0 {
 					return false
 				}
@@ -246,10 +272,10 @@ type Rank struct {
 
 // rank orders arms by their medians, and groups those that cannot be told apart.
 func (q question) rank(trials []*Trial, level string, m Measure) (Rank, bool) {
-	best := bestTrials(trials)
+	cells := sortTrials(trials)
 	median := map[string]float64{}
 	for _, arm := range q.arms {
-		if values := valuesOf(best, m, arm.name, level); len(values) > 0 && !arm.control {
+		if values := valuesOf(cells, m, arm.name, level); len(values) > 0 && !arm.control {
 			median[arm.name] = stats.Median(values)
 		}
 	}
@@ -259,17 +285,24 @@ func (q question) rank(trials []*Trial, level string, m Measure) (Rank, bool) {
 	if len(arms) < 2 {
 		return Rank{}, false
 	}
+	margin := stats.Margin{Practical: q.margin}
+	for _, arm := range q.arms { // no finer than what an arm differs from itself
+		logs := pair(cells, m, level, arm.baseline, arm.name).logs
+		if floor, err := stats.NoiseFloor(logs); arm.control && err == nil && len(logs) >= minimum {
+			margin.Floor = max(margin.Floor, floor)
+		}
+	}
 	apart := func(i, j int) bool {
-		c, ok := pair(best, m, level, arms[i], arms[j]).judge(stats.Margin{Practical: q.margin})
+		c, ok := pair(cells, m, level, arms[i], arms[j]).judge(margin)
 		return ok && c.Verdict == stats.Different
 	}
 	return Rank{level, m.Name, arms, stats.TieGroups(len(arms), apart)}, true
 }
 
 // valuesOf are an arm's at a level, by round.
-func valuesOf(best map[cellRound]*Trial, m Measure, arm, level string) (all []float64) {
-	for _, round := range rounds(best) {
-		if t := best[cellRound{arm, level, round}]; t != nil {
+func valuesOf(cells byCell, m Measure, arm, level string) (all []float64) {
+	for _, round := range cells.rounds() {
+		if t := cells.best(arm, level, round); t != nil {
 			if v, ok := m.Of(t); ok {
 				all = append(all, v)
 			}

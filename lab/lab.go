@@ -29,6 +29,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -41,11 +42,12 @@ import (
 // A Lab is an experiment that is to be run, and what it is run with.
 type Lab struct {
 	Experiment *experiment.Experiment
-	Quick      bool   // Experiment was made quick: it is only said
-	Dir        string // folder of the record and the trials
-	Resume     bool   // Dir has trials, which are not run again
-	Version    string // of dyno
-	Dyno       string // path of it
+	Quick      bool     // Experiment was made quick: it is only said
+	Dir        string   // folder of the record and the trials
+	Resume     bool     // Dir has trials, which are not run again
+	Version    string   // of dyno
+	Dyno       string   // path of it
+	Supervisor []string // argv of it as the supervisor of what it starts
 	CPUs       server.Split
 
 	Load  Runner // the generator, where a Stand has none of its own
@@ -57,7 +59,7 @@ type Lab struct {
 
 // An Event is one step of an experiment. What does not belong to it is unset.
 type Event struct {
-	Step   string // check, ceiling, trial, done, profile, note
+	Step   string // build, check, ceiling, trial, done or profile
 	Arm    string
 	Level  string
 	Round  int
@@ -90,23 +92,37 @@ func (l *Lab) Run(ctx context.Context) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.build(ctx)
-	r.check(ctx)
-	r.ceilings(ctx)
-	if err := r.store.write(experimentFile, r.record); err != nil {
-		return nil, err
-	}
-	err = r.rounds(ctx)
-	if err == nil {
-		err = r.confirm(ctx)
-	}
-	if err == nil {
-		r.profiles(ctx)
-	}
-	if ctx.Err() != nil {
+	defer r.store.unlock()
+	err = r.work(ctx)
+	stopped := ctx.Err()
+	asked := err == nil || errors.Is(err, stopped) || errors.Is(err, context.Cause(ctx))
+	if stopped != nil && asked {
 		r.record.State, err = Interrupted, nil
+	} else if err != nil {
+		r.record.State = Failed
 	}
 	return r.record, errors.Join(err, r.conclude())
+}
+
+// work is all that starts servers.
+func (r *running) work(ctx context.Context) error {
+	if !r.record.Checked {
+		r.build(ctx)
+		r.check(ctx)
+		r.ceilings(ctx)
+		r.record.Checked = ctx.Err() == nil
+		if err := r.store.write(experimentFile, r.record); err != nil {
+			return err
+		}
+	}
+	if err := r.rounds(ctx); err != nil {
+		return err
+	}
+	if err := r.confirm(ctx); err != nil {
+		return err
+	}
+	r.profiles(ctx)
+	return nil
 }
 
 // prepare makes or opens the folder, and knows what will be run.
@@ -114,20 +130,14 @@ func (l *Lab) prepare() (*running, error) {
 	if l.Tell == nil {
 		l.Tell = func(Event) {}
 	}
-	r := &running{Lab: l, had: map[string]bool{}, store: store{l.Dir}}
+	r := &running{Lab: l, had: map[string]bool{}, store: store{dir: l.Dir}}
 	r.record = l.newRecord()
+	take := r.begin
 	if l.Resume {
-		if err := r.reopen(); err != nil {
-			return nil, err
-		}
-	} else {
-		var err error
-		if r.store, err = create(l.Dir); err != nil {
-			return nil, err
-		}
-		if err := r.store.put(sourceFile, l.Experiment.Source); err != nil {
-			return nil, err
-		}
+		take = r.reopen
+	}
+	if err := take(); err != nil {
+		return nil, errors.Join(err, r.store.unlock())
 	}
 	if r.record.Seed == 0 {
 		r.record.Seed = rand.Int64N(1<<53-1) + 1
@@ -136,27 +146,64 @@ func (l *Lab) prepare() (*running, error) {
 		r.until = time.Now().Add(b)
 	}
 	if err := r.findArms(); err != nil {
-		return nil, err
+		return nil, errors.Join(err, r.store.unlock())
 	}
 	return r, r.store.write(experimentFile, r.record)
 }
 
+// begin makes the folder, with the files of an experiment that ships with dyno.
+func (r *running) begin() (err error) {
+	if r.store, err = create(r.Dir); err != nil {
+		return err
+	}
+	if err := r.store.claim(); err != nil {
+		return err
+	}
+	if r.Experiment.Here == "" {
+		here := filepath.Join(r.Dir, filesFolder)
+		if err := experiment.Extract(r.Experiment.File, here); err != nil {
+			return err
+		}
+		placed := *r.Experiment
+		placed.Here, r.Experiment = here, &placed
+	}
+	return r.store.put(sourceFile, r.Experiment.Source)
+}
+
 // reopen takes over what an earlier run has stored.
 func (r *running) reopen() error {
-	old := new(Record)
-	if err := r.store.read(experimentFile, ExperimentFormat, old); err != nil {
+	if err := r.store.claim(); err != nil {
+		return err
+	}
+	old, err := openRecord(r.Dir)
+	if err != nil {
 		return fmt.Errorf("resuming: %w", err)
 	}
-	if old.SHA256 != r.record.SHA256 || old.Quick != r.record.Quick {
-		return fmt.Errorf("resuming %s: its file is not the one that was begun with", r.Dir)
+	if err := r.record.continues(old); err != nil {
+		return fmt.Errorf("resuming %s: %w", r.Dir, err)
 	}
-	r.record.Seed, r.record.Started = old.Seed, old.Started
-	var err error
+	now := r.record
+	r.record = old
+	r.record.State, r.record.Plan, r.record.Experiment = Running, now.Plan, now.Experiment
 	if r.trials, err = r.store.trials(); err != nil {
 		return fmt.Errorf("resuming: %w", err)
 	}
 	for _, t := range r.trials {
 		r.had[t.ID] = true
+	}
+	return nil
+}
+
+// continues reports why r cannot go on with what was begun as old.
+func (r *Record) continues(old *Record) error {
+	switch {
+	case old.SHA256 != r.SHA256 || old.Quick != r.Quick:
+		return errors.New("its file is not the one that was begun with")
+	case old.Dyno != r.Dyno:
+		return fmt.Errorf("it was begun by dyno %s, and this is %s", old.Dyno, r.Dyno)
+	case old.Host != r.Host || !slices.Equal(old.CPUs.Server, r.CPUs.Server) ||
+		!slices.Equal(old.CPUs.Generator, r.CPUs.Generator):
+		return errors.New("it was begun on another machine, or with other CPUs")
 	}
 	return nil
 }
@@ -167,7 +214,10 @@ func (r *running) rounds(ctx context.Context) error {
 	cells := r.cells()
 	r.planned = d.Rounds * len(cells)
 	if d.Order == experiment.Sequential {
-		return r.sequence(ctx, cells)
+		if err := r.sequence(ctx, cells); err != nil {
+			return err
+		}
+		return r.again(ctx, false)
 	}
 	for round := 1; len(cells) > 0 && !r.enough(round); round++ {
 		if !r.until.IsZero() && time.Now().After(r.until) {
@@ -179,7 +229,7 @@ func (r *running) rounds(ctx context.Context) error {
 			return err
 		}
 	}
-	return r.again(ctx)
+	return r.again(ctx, false)
 }
 
 // sequence runs all rounds of a cell before the next cell's, as one does by hand
@@ -202,10 +252,13 @@ func (r *running) sequence(ctx context.Context, cells []cell) error {
 func (r *running) enough(round int) bool {
 	d := r.Experiment.Design
 	done := round - 1
-	if d.Precision == 0 || done < max(d.Rounds, minimum) {
+	if d.Precision == 0 {
 		return done >= d.Rounds
 	}
-	return done >= d.MaxRounds || r.question().narrow(r.batch(false), float64(d.Precision))
+	if done < max(d.Rounds, minimum) {
+		return false
+	}
+	return done >= d.MaxRounds || r.record.question().narrow(r.batch(false), float64(d.Precision))
 }
 
 // round runs the trials of a round that are not stored yet.
@@ -222,22 +275,37 @@ func (r *running) round(ctx context.Context, slots []Slot) error {
 // spoiled is no use: it is not going to be better.
 const mostAgain = 0.25
 
-// again repeats, once, the trials whose grade of F lay in the machine. Both
-// attempts are kept.
-func (r *running) again(ctx context.Context) error {
-	spoiled := slices.DeleteFunc(slices.Clone(r.trials), func(t *Trial) bool {
-		return t.Attempt > 1 || !t.mayPass()
-	})
-	if float64(len(spoiled)) > mostAgain*float64(len(r.trials)) {
+// again repeats, once, the trials of a batch whose grade of F lay in the machine,
+// and those that they are paired with: what is compared must be close in time.
+// All attempts are kept. What is repeated depends on the first attempts alone, so
+// that it is the same when the experiment is resumed.
+func (r *running) again(ctx context.Context, second bool) error {
+	first := slices.DeleteFunc(r.batch(second), func(t *Trial) bool { return t.Attempt > 1 })
+	spoiled := slices.DeleteFunc(slices.Clone(first), func(t *Trial) bool { return !t.mayPass() })
+	if float64(len(spoiled)) > mostAgain*float64(len(first)) {
 		return nil
 	}
-	r.planned = len(r.trials) + len(spoiled)
+	var slots []Slot
 	for _, t := range spoiled {
-		if err := r.once(ctx, t.Slot, 2); err != nil {
+		for _, other := range first {
+			together := other.Round == t.Round && other.Level == t.Level && r.paired(other.Arm, t.Arm)
+			if together && !slices.Contains(slots, other.Slot) {
+				slots = append(slots, other.Slot)
+			}
+		}
+	}
+	r.planned = len(first) + len(slots)
+	for _, s := range slots {
+		if err := r.once(ctx, s, 2); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// paired reports whether two arms are one, or compared with one another.
+func (r *running) paired(a, b string) bool {
+	return a == b || r.arm(a).Baseline == b || r.arm(b).Baseline == a
 }
 
 // mayPass reports whether all that makes a trial an F lies in the machine.
@@ -250,7 +318,7 @@ func (t *Trial) mayPass() bool {
 // once runs and stores a trial, unless it is stored already.
 func (r *running) once(ctx context.Context, s Slot, attempt int) error {
 	id := s.id(attempt)
-	if r.had[id] {
+	if r.had[id] { // by an earlier run
 		return nil
 	}
 	if err := ctx.Err(); err != nil {
@@ -271,5 +339,6 @@ func (r *running) once(ctx context.Context, s Slot, attempt int) error {
 	r.trials = append(r.trials, t)
 	r.Tell(Event{Step: "done", Arm: s.Arm, Level: s.Level, Round: s.Round, Trial: t,
 		Done: len(r.trials), Of: max(r.planned, len(r.trials))})
+	sleep(ctx, time.Duration(r.Experiment.Design.Cooldown))
 	return nil
 }

@@ -50,6 +50,7 @@ func (f fake) PProf() string               { return "" }
 func (f fake) Trees() []probe.Tree         { return nil }
 func (f fake) Died() <-chan server.Failure { return nil }
 func (f fake) Load() Runner                { return nil }
+func (f fake) Ask() Asker                  { return nil }
 func (f fake) Stop() server.Report         { *f.stopped = true; return server.Report{} }
 
 func (b *bench) start(_ context.Context, s Setting) (Stand, error) {
@@ -77,6 +78,9 @@ func (b *bench) load(ctx context.Context, p load.Plan, _ func(load.Interval)) (*
 	rate := b.rates[name] * (1 + b.noise*b.coin.NormFloat64())
 	if b.after--; b.after == 0 {
 		b.stop()
+	}
+	if rate == 0 {
+		return &result.Result{Format: result.Format, Plan: p, Ended: "duration"}, nil
 	}
 	return &result.Result{Format: result.Format, Plan: p, Ended: "duration",
 		Window:    result.Window{Started: time.Now(), MeasuredS: 1},
@@ -253,13 +257,13 @@ func TestDamagedTrial(t *testing.T) {
 	b.rates = map[string]float64{"base": 100, "same": 100, "slow": 90}
 	dir := filepath.Join(t.TempDir(), "out")
 	b.run(t.Context(), b.lab(dir, three))
-	file := filepath.Join(dir, "trials", "r002-003.json")
+	file := filepath.Join(dir, "trials", "r002-same-low.json")
 	if err := os.WriteFile(file, []byte(`{"format": "dyno.tr`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	l := b.lab(dir, three)
 	l.Resume = true
-	if _, err := l.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "r002-003.json is damaged") {
+	if _, err := l.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "r002-same-low.json is damaged") {
 		t.Errorf("%v", err)
 	}
 	os.Remove(file)
@@ -329,7 +333,7 @@ func TestGate(t *testing.T) {
 		if r.Gate == nil || r.Gate.Verdict != c.verdict {
 			t.Errorf("%s: %+v", c.name, r.Gate)
 		}
-		second := slices.ContainsFunc(r.Trials, func(t Brief) bool { return t.Round >= confirming })
+		second := slices.ContainsFunc(r.Trials, func(t Brief) bool { return t.Round >= Confirming })
 		if second != (c.verdict == Regression) || r.Gate.Confirmed != second {
 			t.Errorf("%s: second batch %v, %+v", c.name, second, r.Gate)
 		}
@@ -342,11 +346,136 @@ func TestGate(t *testing.T) {
 	b.rates = map[string]float64{"base": 10_000, "same": 10_000, "slow": 8_000}
 	l := b.lab(filepath.Join(t.TempDir(), "out"), gated)
 	l.Tell = func(e Event) {
-		if e.Step == "trial" && e.Round >= confirming {
+		if e.Step == "trial" && e.Round >= Confirming {
 			b.rates["slow"] = 10_000
 		}
 	}
 	if r := b.run(t.Context(), l); r.Gate.Verdict != Undecided || r.Gate.Confirmed {
 		t.Errorf("%+v", r.Gate)
+	}
+}
+
+// What does not work never passes a gate, in whatever way it fails.
+func TestGateOfWhatDoesNotWork(t *testing.T) {
+	gated := three + "gate: {metrics: [throughput], margin: 3%, confirm: true}\n"
+	run := func(spoil func(*bench, *Lab)) *GateOutcome {
+		b := newTestBench(t)
+		b.noise = 0.002
+		b.rates = map[string]float64{"base": 10_000, "same": 10_000, "slow": 10_000}
+		l := b.lab(filepath.Join(t.TempDir(), "out"), gated)
+		spoil(b, l)
+		return b.run(t.Context(), l).Gate
+	}
+	for name, spoil := range map[string]func(*bench, *Lab){
+		"does not start": func(b *bench, _ *Lab) { b.broken["slow"] = errors.New("no") },
+		"answers nothing": func(b *bench, l *Lab) {
+			b.rates["slow"] = 0
+		},
+		"fails now and then": func(b *bench, l *Lab) {
+			n := 0
+			l.Load = func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+				if n++; strings.HasPrefix(p.Target.Host, "slow") && n%3 == 0 {
+					return nil, errors.New("crashed")
+				}
+				return b.load(ctx, p, each)
+			}
+		},
+	} {
+		if g := run(spoil); g == nil || g.Verdict != Undecided || g.Why == "" {
+			t.Errorf("%s: %+v", name, g)
+		}
+	}
+}
+
+// An interruption in the second batch leaves no outcome, and the resumed
+// experiment comes to the one that it would have come to.
+func TestGateResumed(t *testing.T) {
+	gated := three + "gate: {metrics: [throughput], margin: 3%, confirm: true}\n"
+	b := newTestBench(t)
+	b.noise = 0.002
+	b.rates = map[string]float64{"base": 10_000, "same": 10_000, "slow": 8_000}
+	dir := filepath.Join(t.TempDir(), "out")
+	ctx, stop := context.WithCancel(t.Context())
+	b.after, b.stop = 72, stop // of 64, and those after them
+	r := b.run(ctx, b.lab(dir, gated))
+	if r.State != Interrupted || r.Gate != nil || len(r.Trials) < 65 {
+		t.Fatalf("%s, %d trials, gate %+v", r.State, len(r.Trials), r.Gate)
+	}
+	l := b.lab(dir, gated)
+	l.Resume = true
+	r = b.run(t.Context(), l)
+	if r.Gate == nil || r.Gate.Verdict != Regression || !r.Gate.Confirmed {
+		t.Errorf("%+v", r.Gate)
+	}
+	for _, c := range r.Gate.Missed {
+		if c.Trials != 16 {
+			t.Errorf("%d pairs, not those of both batches: %+v", c.Trials, c)
+		}
+	}
+}
+
+// A server that stalls in the warm-up is no reason for the laboratory to end.
+func TestStalledServer(t *testing.T) {
+	b := newTestBench(t)
+	b.rates = map[string]float64{"base": 100, "same": 100, "slow": 90}
+	text := strings.Replace(three, "warmup: {min: 0, max: 0}", "warmup: {min: 0, max: 6s}", 1)
+	l := b.lab(filepath.Join(t.TempDir(), "out"), text)
+	l.Load = func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+		for i := range 6 {
+			each(load.Interval{From: time.Duration(i) * time.Second, To: time.Duration(i+1) * time.Second})
+		}
+		return b.load(ctx, p, each)
+	}
+	if r := b.run(t.Context(), l); r.State != Complete || len(r.Trials) != 64 {
+		t.Errorf("%s, %d trials", r.State, len(r.Trials))
+	}
+}
+
+// A trial is known by what it is of, so that nothing else is taken for it when the
+// order has changed.
+func TestResumeWithOtherArms(t *testing.T) {
+	b := newTestBench(t)
+	b.rates = map[string]float64{"base": 100, "same": 100, "slow": 90}
+	dir := filepath.Join(t.TempDir(), "out")
+	ctx, stop := context.WithCancel(t.Context())
+	b.after, b.stop = 20, stop
+	b.run(ctx, b.lab(dir, three))
+	b.broken["same"] = errors.New("gone")
+	l := b.lab(dir, three)
+	l.Resume = true
+	r := b.run(t.Context(), l)
+	seen := map[Slot]int{}
+	for _, trial := range r.Trials {
+		s := trial.Slot
+		s.Position = 0
+		if seen[s]++; seen[s] > 1 {
+			t.Errorf("%+v was run twice", s)
+		}
+	}
+	if len(seen) != 64 {
+		t.Errorf("%d trials", len(seen))
+	}
+}
+
+// Precision is not reached by too few rounds.
+func TestPrecisionNeedsSixRounds(t *testing.T) {
+	b := newTestBench(t)
+	b.noise = 0.0001
+	b.rates = map[string]float64{"base": 10_000, "same": 10_000, "slow": 9_000}
+	text := strings.Replace(three, "rounds: 8", "rounds: 3, max_rounds: 25, precision: 1%", 1)
+	if r := b.run(t.Context(), b.lab(filepath.Join(t.TempDir(), "out"), text)); len(r.Trials) != 6*8 {
+		t.Errorf("%d trials", len(r.Trials))
+	}
+}
+
+// Two names never have the same file.
+func TestSafe(t *testing.T) {
+	seen := map[string]string{}
+	for _, name := range []string{"a_b", "a-b", "a+b", "a b", "a/b", "a_2fb", "ä", "a=1", "a.b", "A"} {
+		s := safe(name)
+		if other, had := seen[s]; had || strings.ContainsAny(s, "/\\ ") {
+			t.Errorf("%q and %q are both %q", name, other, s)
+		}
+		seen[s] = name
 	}
 }

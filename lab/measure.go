@@ -18,10 +18,14 @@ func (m Measure) Of(t *Trial) (value float64, ok bool) {
 	return value, value > 0 // and so not NaN
 }
 
+// CPU is the server's CPU time for each request: the measure that noise spoils
+// least.
+var CPU = Measure{"cpu", "µs/req", -1, func(t *Trial) float64 { return float64(t.server().CPU) }}
+
 // Measures are all there are, in the order in which they are shown.
 var Measures = []Measure{
 	{"throughput", "req/s", 1, func(t *Trial) float64 { return t.Result.Rate.Completed }},
-	{"cpu", "µs/req", -1, func(t *Trial) float64 { return float64(t.server().CPU) }},
+	CPU,
 	{"host_cpu", "µs/req", -1, hostCPU},
 	{"mean", "µs", -1, latency(func(d *result.Distribution) float64 { return d.Mean })},
 	{"p50", "µs", -1, latency(func(d *result.Distribution) float64 { return d.P50 })},
@@ -71,19 +75,30 @@ func percentile(nines int,
 	}
 }
 
-// hostCPU is the busy time of the whole machine for each request: what the
-// kernel does for the server in the name of others is in it, and so are others.
+// hostCPU is the busy time of the whole machine for each request: what the kernel
+// does for the server in the name of others is in it, and so are others. It says
+// nothing of a server that is elsewhere.
 func hostCPU(t *Trial) float64 {
-	if t.Host == nil {
+	if len(t.processes()) == 0 {
 		return 0
 	}
-	return float64(t.Host.Busy) / 1e3 / float64(max(t.Result.Requests.Completed, 1))
+	done := t.Result.Rate.Completed * t.Result.Window.MeasuredS
+	return float64(t.Result.Server.Host.Busy) / 1e3 / max(done, 1)
+}
+
+// processes are what the server's used, first all together; none if it was not
+// watched.
+func (t *Trial) processes() []result.Usage {
+	if t.Result == nil || t.Result.Server == nil {
+		return nil
+	}
+	return t.Result.Server.Processes
 }
 
 // server is the use of all the server's processes together.
 func (t *Trial) server() result.Usage {
-	if len(t.Server) == 0 {
-		return result.Usage{}
+	if all := t.processes(); len(all) > 0 {
+		return all[0]
 	}
-	return t.Server[0]
+	return result.Usage{}
 }

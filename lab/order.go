@@ -17,10 +17,10 @@ type Slot struct {
 	Level    string `json:"level"`
 }
 
-// id is the slot's place in the plan, so that a plan made again from the same
-// seed finds what is done already.
+// id is what the trial is of, so that a plan made again finds what is done
+// already, whatever else has changed in the order.
 func (s Slot) id(attempt int) string {
-	id := fmt.Sprintf("r%03d-%03d", s.Round, s.Position)
+	id := fmt.Sprintf("r%03d-%s-%s", s.Round, safe(s.Arm), safe(s.Level))
 	if attempt > 1 {
 		id += fmt.Sprintf("-again%d", attempt)
 	}

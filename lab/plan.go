@@ -27,8 +27,9 @@ func plan(e *experiment.Experiment, l experiment.Level, w experiment.Workload, u
 	p.Target, p.CPUs = u.Target, cpus
 	p.Connections, p.Pipeline = int(l.Connections), l.Pipeline
 	p.Reconnect, p.Timeout = int(l.Reconnect), load.Seconds(l.Timeout)
-	if l.HTTP != experiment.HTTPAuto {
-		p.HTTP = l.HTTP
+	p.HTTP = l.HTTP
+	if l.HTTP == experiment.HTTPAuto { // in which the fairness check asks, too
+		p.HTTP = experiment.HTTP11
 	}
 	if p.Threads = l.Threads; p.Threads == 0 {
 		p.Threads = max(len(cpus), 1)

@@ -40,7 +40,7 @@ func (r *running) profiles(ctx context.Context) {
 				r.Tell(Event{Step: "profile", Arm: a.Name, Level: l.Name, Remark: kind})
 				t, p := r.profile(ctx, a, l, kind)
 				took[a.Name+"\x00"+l.Name+"\x00"+kind] = p
-				base := took[a.baseline+"\x00"+l.Name+"\x00"+kind]
+				base := took[a.Baseline+"\x00"+l.Name+"\x00"+kind]
 				if p != nil && base != nil && len(p.Sample) > 0 && len(base.Sample) > 0 {
 					t.Different, _ = profile.Diff(base, p)
 					t.Different = t.Different[:min(profileTop, len(t.Different))]
@@ -67,7 +67,7 @@ func (r *running) profile(ctx context.Context, a *arm, l experiment.Level, kind 
 	}
 	t.File = name
 	m, _ := measure("throughput")
-	if usual := valuesOf(bestTrials(r.trials), m, a.Name, l.Name); len(usual) > 0 && rate > 0 {
+	if usual := valuesOf(sortTrials(r.trials), m, a.Name, l.Name); len(usual) > 0 && rate > 0 {
 		t.Slowdown = stats.Median(usual) / rate
 	}
 	for _, f := range r.Experiment.Profile.Functions {
@@ -83,7 +83,7 @@ func (r *running) profile(ctx context.Context, a *arm, l experiment.Level, kind 
 func (r *running) underLoad(ctx context.Context, a *arm, l experiment.Level, kind string) (
 	p *profile.Profile, rate float64, by string, err error) {
 	want := r.Experiment.Profile
-	stand, err := r.Start(ctx, Setting{Variant: a.variant, Level: l,
+	stand, err := r.Start(ctx, Setting{Arm: a.Name, Variant: a.variant, Level: l, Aside: true,
 		Trial: "profile-" + safe(l.Name) + "-" + kind})
 	if err != nil {
 		return nil, 0, "", err

@@ -36,20 +36,23 @@ type Record struct {
 	Machine    []Fact                 `json:"machine"` // what else of it may matter
 	CPUs       server.Split           `json:"cpus"`
 
+	Checked  bool            `json:"checked"` // built, asked, and ceilings measured
 	Arms     []Arm           `json:"arms"`
 	Fairness *fairness.Table `json:"fairness,omitempty"`
 	Ceilings []Ceiling       `json:"ceilings,omitempty"`
 	Sampler  *float64        `json:"sampler_percent,omitempty"` // of a core, to watch
 
-	Verdicts  []Comparison `json:"verdicts"`
-	Ranks     []Rank       `json:"ranks"`
-	Cells     []Cell       `json:"cells"`
-	Parts     []Part       `json:"parts,omitempty"`
-	Trials    []Brief      `json:"trials"` // in the order in which they ran
-	Profiles  []Taken      `json:"profiles,omitempty"`
-	Published []Beside     `json:"published,omitempty"`
-	Gate      *GateOutcome `json:"gate,omitempty"`
-	Cautions  []string     `json:"cautions"` // what a reader must know before all else
+	Verdicts   []Comparison `json:"verdicts"`
+	Ranks      []Rank       `json:"ranks"`
+	Cells      []Cell       `json:"cells"`
+	Parts      []Part       `json:"parts,omitempty"`
+	SpentS     float64      `json:"spent_s"` // in trials
+	Objectives []Kept       `json:"objectives,omitempty"`
+	Trials     []Brief      `json:"trials"` // in the order in which they ran
+	Profiles   []Taken      `json:"profiles,omitempty"`
+	Published  []Beside     `json:"published,omitempty"`
+	Gate       *GateOutcome `json:"gate,omitempty"`
+	Cautions   []string     `json:"cautions"` // what a reader must know before all else
 }
 
 // A State is how far an experiment has come.
@@ -61,6 +64,7 @@ const (
 	Complete    State = "complete"
 	OverBudget  State = "budget"      // the time it was given was over
 	Interrupted State = "interrupted" // --resume goes on
+	Failed      State = "failed"      // something could not be stored
 )
 
 // A Fact is a property of the machine.
@@ -73,9 +77,10 @@ type Fact struct {
 type Arm struct {
 	Name        string           `json:"name"`
 	Description string           `json:"description,omitempty"`
-	Control     bool             `json:"control,omitempty"` // the baseline a second time
-	Missing     []string         `json:"missing,omitempty"` // why it is not available here
-	Unfit       string           `json:"unfit,omitempty"`   // why it was not loaded
+	Control     bool             `json:"control,omitempty"`  // the baseline a second time
+	Baseline    string           `json:"baseline,omitempty"` // the arm it is compared with
+	Missing     []string         `json:"missing,omitempty"`  // why it is not available here
+	Unfit       string           `json:"unfit,omitempty"`    // why it was not loaded
 	Answer      *fairness.Answer `json:"answer,omitempty"`
 }
 
@@ -107,6 +112,15 @@ type Part struct {
 	System  probe.Value `json:"system_us_per_request"`
 	Percent probe.Value `json:"cpu_percent"` // of one core
 	Memory  probe.Value `json:"memory_bytes"`
+}
+
+// A Kept objective is in how many of an arm's trials at a level it was met.
+type Kept struct {
+	Expr   string `json:"expr"`
+	Arm    string `json:"arm"`
+	Level  string `json:"level"`
+	Met    int    `json:"met"`
+	Trials int    `json:"trials"`
 }
 
 // A Brief is a trial in a list.

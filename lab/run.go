@@ -17,9 +17,11 @@ import (
 
 // A Setting says what to start for a trial.
 type Setting struct {
+	Arm     string
 	Variant experiment.Variant
 	Level   experiment.Level
 	Trial   string // names its output
+	Aside   bool   // it is not an arm's server, and not shared
 }
 
 // A Stand is a server that stands ready to be loaded.
@@ -29,7 +31,20 @@ type Stand interface {
 	Trees() []probe.Tree
 	Died() <-chan server.Failure
 	Load() Runner // nil: the laboratory's own will do
+	Ask() Asker   // likewise
 	Stop() server.Report
+}
+
+// An Asker is what can ask a server a question: fairness.Ask, or that from another
+// place.
+type Asker func(context.Context, fairness.Question) (*fairness.Answer, error)
+
+// asker is who asks the server of a stand.
+func (l *Lab) asker(stand Stand) Asker {
+	if ask := stand.Ask(); ask != nil {
+		return ask
+	}
+	return l.Ask
 }
 
 // shortAsk is how many exchanges the checks around each load make.
@@ -40,7 +55,8 @@ const shortAsk = 3
 func (r *running) trial(ctx context.Context, s Slot, attempt int) *Trial {
 	t := &Trial{Format: TrialFormat, Slot: s, Attempt: attempt, Started: time.Now().UTC()}
 	a, l := r.arm(s.Arm), r.level(s.Level)
-	stand, err := r.Start(ctx, Setting{Variant: a.variant, Level: l, Trial: s.id(attempt)})
+	stand, err := r.Start(ctx, Setting{Arm: a.Name, Variant: a.variant, Level: l,
+		Trial: s.id(attempt)})
 	if err != nil {
 		t.fail("start", err)
 	} else {
@@ -50,10 +66,9 @@ func (r *running) trial(ctx context.Context, s Slot, attempt int) *Trial {
 	}
 	t.TookS = time.Since(t.Started).Seconds()
 	for _, o := range r.Experiment.Objectives {
-		t.Objectives = append(t.Objectives, judgeObjective(o, t))
+		t.Objectives = append(t.Objectives, o.Judge(t.Result))
 	}
 	t.Grade, t.Reasons = grade(t)
-	sleep(ctx, time.Duration(r.Experiment.Design.Cooldown))
 	return t
 }
 
@@ -64,16 +79,11 @@ func (r *running) measure(ctx context.Context, t *Trial, a *arm, l experiment.Le
 		t.fail("start", err)
 		return
 	}
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	go func() {
-		select {
-		case f := <-stand.Died():
-			stop(&f)
-		case <-ctx.Done():
-		}
-	}()
-	before, err := r.verify(ctx, p)
+	p.Seed = uint64(r.record.Seed) + uint64(t.Round) // all arms of a round have the same arrivals
+	ctx, stop := whileItLives(ctx, stand)
+	defer stop()
+	body := r.workload(a).Expect.Body
+	before, err := r.verify(ctx, p, body, r.asker(stand))
 	if err != nil {
 		t.fail("verify", cause(ctx, err))
 		return
@@ -89,13 +99,44 @@ func (r *running) measure(ctx context.Context, t *Trial, a *arm, l experiment.Le
 		return
 	}
 	if r.Experiment.Fairness.Mode != experiment.Off {
-		after, err := r.verify(ctx, p)
+		after, err := r.verify(ctx, p, body, r.asker(stand))
 		if err != nil {
-			t.Changed = []fairness.Difference{{Aspect: "answer", Before: "there", After: err.Error()}}
+			t.Changed = []fairness.Difference{{Aspect: "answer", Before: "there",
+				After: oneLine(cause(ctx, err))}}
 		} else {
-			t.Changed = fairness.Same(before, after)
+			t.Changed = r.changed(before, after)
 		}
 	}
+}
+
+// whileItLives is a context that ends when a process of the server does, with that
+// as its cause.
+func whileItLives(ctx context.Context, stand Stand) (_ context.Context, stop func()) {
+	ctx, end := context.WithCancelCause(ctx)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		select {
+		case f := <-stand.Died():
+			end(&f)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		end(nil)
+		<-over
+	}
+}
+
+// changed is what of a server's answer is another after the load, but for what may
+// differ between servers.
+func (r *running) changed(before, after *fairness.Answer) (all []fairness.Difference) {
+	t := fairness.Compare("before", []fairness.Asked{{Variant: "before", Answer: before},
+		{Variant: "after", Answer: after}}, r.Experiment.Fairness.Allow)
+	for _, v := range t.Violations() {
+		all = append(all, fairness.Difference{Aspect: v.Aspect, Before: v.Reference, After: v.Value})
+	}
+	return all
 }
 
 // load warms and measures.
@@ -139,12 +180,19 @@ func Watch(trees func() []probe.Tree) (recorded func() *probe.Recording, err err
 }
 
 // verify asks what a load is about to ask, a few times.
-func (r *running) verify(ctx context.Context, p load.Plan) (*fairness.Answer, error) {
+func (r *running) verify(ctx context.Context, p load.Plan, body experiment.BodyRule, ask Asker) (
+	*fairness.Answer, error) {
 	q := questionOf(p, r.Version)
-	q.Times, q.KeepAlive, q.Brief = shortAsk, shortAsk, true
-	a, err := r.Ask(ctx, q)
+	q.Times, q.KeepAlive, q.Brief, q.Contains = shortAsk, shortAsk, true, body.Contains()
+	a, err := ask(ctx, q)
 	if err != nil {
 		return nil, err
+	}
+	if sum := body.SHA256(); sum != "" && sum != a.BodySHA256 {
+		return nil, fmt.Errorf("the body has the SHA-256 %s, and %s is expected", a.BodySHA256, sum)
+	}
+	if a.Lacks > 0 {
+		return nil, fmt.Errorf("the body does not contain %q; it begins with %q", q.Contains, a.BodyStart)
 	}
 	for _, s := range p.Expect {
 		if int(s.From) <= a.Status && a.Status <= int(s.To) {
@@ -210,20 +258,4 @@ func sleep(ctx context.Context, d time.Duration) {
 	case <-time.After(d):
 	case <-ctx.Done():
 	}
-}
-
-// judgeObjective says how a trial stands to an objective of the file.
-func judgeObjective(o experiment.Objective, t *Trial) result.Outcome {
-	out := result.Outcome{Expr: o.String()}
-	if t.Result == nil {
-		return out
-	}
-	if o.Metric != "cpu" {
-		parsed, err := result.ParseObjective(o.String())
-		if err != nil {
-			return out
-		}
-		return parsed.Judge(t.Result)
-	}
-	return out
 }

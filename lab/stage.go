@@ -18,13 +18,13 @@ import (
 // A Stage is where servers are started: as processes of this machine, with a
 // private directory, ports and sockets of their own for each trial.
 type Stage struct {
-	Here       string   // the experiment file's folder
 	Output     string   // folder for what servers write
 	Build      string   // folder for what is built
 	Dyno       string   // the running program
 	Supervisor []string // argv of it as supervisor
 	CPUs       server.Split
-	Worker     func(*server.Server) Runner // a generator in the server's network namespace
+	Worker     []string // argv of it as a generator, or whatever else asks the server
+	Clients    experiment.Clients
 }
 
 // portTries is how often other ports are tried when another program was faster.
@@ -33,7 +33,7 @@ const portTries = 3
 // Start starts a variant and returns when it answers.
 func (g *Stage) Start(ctx context.Context, s Setting) (Stand, error) {
 	if len(s.Variant.Processes) == 0 {
-		return g.existing(s)
+		return g.existing(ctx, s)
 	}
 	for try := 1; ; try++ {
 		stand, err := g.start(ctx, s)
@@ -45,14 +45,35 @@ func (g *Stage) Start(ctx context.Context, s Setting) (Stand, error) {
 }
 
 // existing is a server that somebody else has started.
-func (g *Stage) existing(s Setting) (Stand, error) {
-	i, err := experiment.Render(s.Variant, experiment.Values{Here: g.Here, Dyno: g.Dyno,
+func (g *Stage) existing(ctx context.Context, s Setting) (Stand, error) {
+	i, err := experiment.Render(s.Variant, experiment.Values{Dyno: g.Dyno,
 		Port: noPort, Socket: noSocket, Connections: int(s.Level.Connections)})
 	if err != nil {
 		return nil, err
 	}
-	return elsewhere{i}, nil
+	if g.Clients.Count < 2 {
+		return elsewhere{i}, nil
+	}
+	dir, err := server.SocketDir()
+	if err != nil {
+		return nil, err
+	}
+	return g.stand(ctx, i, server.Spec{Dir: dir, Temporary: true, Supervisor: g.Supervisor})
 }
+
+// stand starts what spec says, for an instance.
+func (g *Stage) stand(ctx context.Context, i *experiment.Instance, spec server.Spec) (Stand,
+	error) {
+	running, err := server.Start(ctx, spec)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(spec.Dir))
+	}
+	return &here{Instance: i, server: running, private: spec.Netns != nil, workers: &Workers{
+		Server: running, Args: g.Worker, Count: max(g.Clients.Count, 1), Isolated: g.isolated()}}, nil
+}
+
+// isolated reports whether each client has a network namespace of its own.
+func (g *Stage) isolated() bool { return g.Clients.Isolate == experiment.NetNS }
 
 func noPort(string) (int, error) {
 	return 0, errors.New("a server by url alone has no port of ours")
@@ -73,9 +94,9 @@ func (g *Stage) start(ctx context.Context, s Setting) (_ Stand, err error) {
 		}
 	}()
 	i, err := experiment.Render(s.Variant, experiment.Values{
-		Dir: dir, Build: filepath.Join(g.Build, safe(s.Variant.Name)), Here: g.Here, Dyno: g.Dyno,
+		Dir: dir, Build: filepath.Join(g.Build, safe(s.Variant.Name)), Dyno: g.Dyno,
 		CPUs: len(g.CPUs.Server), Connections: int(s.Level.Connections),
-		Port:   distinct(),
+		Port: distinct(), Address: g.address(),
 		Socket: func(name string) (string, error) { return filepath.Join(dir, name+".sock"), nil },
 	})
 	if err != nil {
@@ -88,18 +109,25 @@ func (g *Stage) start(ctx context.Context, s Setting) (_ Stand, err error) {
 	if err != nil {
 		return nil, err
 	}
-	running, err := server.Start(ctx, spec)
-	if err != nil {
-		return nil, err
+	return g.stand(ctx, i, spec)
+}
+
+// address is where servers are found; "" for where they always are.
+func (g *Stage) address() string {
+	if g.isolated() {
+		return server.NetnsAddress
 	}
-	return &here{Instance: i, server: running, stage: g}, nil
+	return ""
 }
 
 // spec is an instance as package server starts it.
 func (g *Stage) spec(s Setting, i *experiment.Instance, dir string) (server.Spec, error) {
 	spec := server.Spec{Dir: dir, Temporary: true, Supervisor: g.Supervisor}
-	if len(i.Sysctl) > 0 {
+	if len(i.Sysctl) > 0 || g.isolated() {
 		spec.Netns = &server.Netns{Sysctl: map[string]string{}}
+		if g.isolated() {
+			spec.Netns.Clients = g.Clients.Count
+		}
 		for _, e := range i.Sysctl {
 			spec.Netns.Sysctl[e.Name] = e.Value
 		}
@@ -134,15 +162,21 @@ func codes(from experiment.Statuses) (all []int) {
 	return all
 }
 
-// safe is a name as a part of a file's.
+// safe is a name as a part of a file's; no two names have the same.
 func safe(name string) string {
-	return strings.Map(func(r rune) rune {
+	var b strings.Builder
+	for _, c := range []byte(name) {
 		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '=':
-			return r
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9',
+			c == '.', c == '=', c == '-':
+			b.WriteByte(c)
+		case c == ' ':
+			b.WriteByte('+')
+		default:
+			fmt.Fprintf(&b, "_%02x", c)
 		}
-		return '-'
-	}, name)
+	}
+	return b.String()
 }
 
 // write puts the instance's files where they are wanted.
@@ -187,13 +221,15 @@ func (e elsewhere) PProf() string               { return e.Instance.PProf }
 func (e elsewhere) Trees() []probe.Tree         { return nil }
 func (e elsewhere) Died() <-chan server.Failure { return nil }
 func (e elsewhere) Load() Runner                { return nil }
+func (e elsewhere) Ask() Asker                  { return nil }
 func (e elsewhere) Stop() server.Report         { return server.Report{} }
 
-// here is a Stand of processes of this machine.
+// here is a Stand of processes of this machine: servers, or generators, or both.
 type here struct {
 	*experiment.Instance
-	server *server.Server
-	stage  *Stage
+	server  *server.Server
+	workers *Workers
+	private bool // in a network where this process is not
 }
 
 func (h *here) URL() string                 { return h.Instance.URL }
@@ -204,14 +240,21 @@ func (h *here) Trees() (all []probe.Tree) {
 	for _, p := range h.server.Processes() {
 		all = append(all, probe.Tree{Name: p.Name, PID: p.PID})
 	}
-	return all
+	return append(all, h.workers.Trees()...)
 }
 
 func (h *here) Load() Runner {
-	if len(h.Sysctl) == 0 {
+	if !h.private && h.workers.Count < 2 {
 		return nil
 	}
-	return h.stage.Worker(h.server)
+	return h.workers.Run
+}
+
+func (h *here) Ask() Asker {
+	if !h.private {
+		return nil
+	}
+	return h.workers.Ask
 }
 
 // Stop stops the processes. Their directory goes with them.

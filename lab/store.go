@@ -17,13 +17,17 @@ const (
 	sourceFile     = "experiment.yaml" // as it was read
 	trialsFolder   = "trials"
 	profilesFolder = "profiles"
+	filesFolder    = "files"  // the experiment's own, of one that ships inside dyno
 	outputFolder   = "output" // what the servers wrote, a file for each process of a trial
 )
 
 // A store is an experiment's folder. Each trial is a file that is written when
 // the trial is over, and never again; so what was measured outlives whatever
 // happens next.
-type store struct{ dir string }
+type store struct {
+	dir  string
+	lock *os.File
+}
 
 // create makes the folder, which must not be one already in use.
 func create(dir string) (store, error) {
@@ -36,7 +40,30 @@ func create(dir string) (store, error) {
 			return store{}, fmt.Errorf("making the experiment's folder: %w", err)
 		}
 	}
-	return store{dir}, nil
+	return store{dir: dir}, nil
+}
+
+// lockFile is held by whoever works in the folder.
+const lockFile = ".lock"
+
+// claim makes the folder this process's until unlock, or until it ends.
+func (s *store) claim() (err error) {
+	s.lock, err = os.OpenFile(filepath.Join(s.dir, lockFile), os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return fmt.Errorf("opening the experiment's folder: %w", err)
+	}
+	if err := lock(s.lock); err != nil {
+		return errors.Join(fmt.Errorf("%s is in use by another dyno: %w", s.dir, err), s.lock.Close())
+	}
+	return nil
+}
+
+// unlock lets go of the folder.
+func (s store) unlock() error {
+	if s.lock == nil {
+		return nil
+	}
+	return s.lock.Close()
 }
 
 // write puts v into a file of the folder, whole or not at all.
@@ -108,7 +135,7 @@ func (s store) read(name, format string, v any) error {
 	}
 	var head struct{ Format string }
 	if err := json.Unmarshal(b, &head); err != nil {
-		return fmt.Errorf("%s is damaged: %w; remove it, and --resume does its part again", path, err)
+		return fmt.Errorf("%s is damaged: %w; remove it, and what it was part of can go on", path, err)
 	}
 	if head.Format != format {
 		return fmt.Errorf("%s: its format is %q, not %q; another version of dyno wrote it",

@@ -28,9 +28,6 @@ type Trial struct {
 	Result  *result.Result `json:"result,omitempty"`
 	Wire    float64        `json:"wire_bytes,omitempty"` // of an answer, as it was checked before
 
-	Server     []result.Usage        `json:"server,omitempty"` // in the window; first all together
-	Host       *probe.HostUse        `json:"host,omitempty"`
-	Sampler    *probe.Cost           `json:"sampler,omitempty"`   // of watching
 	Meanwhile  *probe.Recording      `json:"meanwhile,omitempty"` // in the file only: it is large
 	Changed    []fairness.Difference `json:"changed,omitempty"`   // of the answers, by the load
 	Steadiness stats.Steadiness      `json:"steadiness,omitempty"`
@@ -53,7 +50,7 @@ type Failure struct {
 type Warmup struct {
 	TookS  float64   `json:"took_s"`
 	Steady Answer    `json:"steady,omitempty"`
-	CoV    float64   `json:"cov,omitempty"`   // of the last seconds' throughput
+	CoV    float64   `json:"cov,omitempty"`   // of the last seconds' throughput, if there was one
 	Rates  []float64 `json:"rates,omitempty"` // completed, each second
 }
 

@@ -39,7 +39,7 @@ type Group struct {
 	Samples []Sample `json:"samples"` // of an experiment by level, then arm
 
 	Record *Record `json:"-"` // the experiment's; nil of stored results
-	best   map[cellRound]*Trial
+	cells  byCell
 }
 
 // A Sample is runs of one thing under one load.
@@ -69,9 +69,6 @@ func Repeated(name string, rs []*result.Result) Group {
 	var trials []*Trial
 	for _, r := range rs {
 		t := &Trial{ID: r.ID, Started: r.Window.Started, Result: r}
-		if r.Server != nil {
-			t.Server, t.Host = r.Server.Processes, &r.Server.Host
-		}
 		t.Grade, t.Reasons = grade(t)
 		trials = append(trials, t)
 	}
@@ -94,12 +91,12 @@ func ReadGroup(name, dir, arm string) (Group, error) {
 	if err != nil {
 		return Group{}, err
 	}
-	trials, err := store{dir}.trials()
+	trials, err := store{dir: dir}.trials()
 	if err != nil {
 		return Group{}, err
 	}
-	trials = slices.DeleteFunc(trials, func(t *Trial) bool { return t.Round >= confirming })
-	g := Group{Name: name, Record: record, best: bestTrials(trials)}
+	trials = slices.DeleteFunc(trials, func(t *Trial) bool { return t.Round >= Confirming })
+	g := Group{Name: name, Record: record, cells: sortTrials(trials)}
 	for _, level := range g.levels() {
 		for _, a := range record.Arms {
 			if a.Name == arm || arm == "" && !a.Control {
@@ -125,7 +122,7 @@ func (g Group) levels() (all []string) {
 		}
 	}
 	var others []string
-	for at := range g.best {
+	for at := range g.cells {
 		if !slices.Contains(all, at.level) && !slices.Contains(others, at.level) {
 			others = append(others, at.level)
 		}
@@ -141,8 +138,8 @@ func (g *Group) take(arm, level string, named bool) {
 		s.Name = g.Name
 	}
 	var trials []*Trial
-	for _, round := range rounds(g.best) {
-		if t := g.best[cellRound{arm, level, round}]; t != nil {
+	for _, round := range g.cells.rounds() {
+		if t := g.cells.best(arm, level, round); t != nil {
 			trials = append(trials, t)
 		}
 	}
@@ -163,7 +160,7 @@ func (s *Sample) hold(trials []*Trial) {
 // arms names all that have trials.
 func (g Group) arms() string {
 	var all []string
-	for at := range g.best {
+	for at := range g.cells {
 		all = append(all, at.arm)
 	}
 	slices.Sort(all)
@@ -288,7 +285,7 @@ func having(s Sample, m Measure) (n int) {
 // noise that it shows.
 func (u *Unpaired) control(group int, s Sample, m Measure) (floor float64) {
 	g := u.Groups[group]
-	p := pair(g.best, m, s.Level, s.Arm, s.Arm+controlMark)
+	p := pair(g.cells, m, s.Level, s.Arm, s.Arm+controlMark)
 	c, ok := p.judge(stats.Margin{Practical: u.Margin})
 	if !ok {
 		return 0

@@ -192,8 +192,8 @@ func stored(t *testing.T, minute int, rates map[string]float64, levels ...string
 				position++
 				trial := &Trial{Format: TrialFormat, Attempt: 1, Grade: GradeA,
 					Slot:   Slot{Round: round + 1, Position: position, Arm: name, Level: level},
-					Result: measured(minute, rate*(1+float64(position%3)/1000)),
-					Server: []result.Usage{{CPU: 20}}}
+					Result: measured(minute, rate*(1+float64(position%3)/1000))}
+				trial.Result.Server = &result.Server{Processes: []result.Usage{{CPU: 20}}}
 				trial.Started = r.Started.Add(time.Duration(position) * time.Second)
 				trial.ID = trial.id(1)
 				if err := s.keep(trial); err != nil {
@@ -275,7 +275,7 @@ func TestCompareNeedsQuietMachines(t *testing.T) {
 	}
 	for _, name := range trials {
 		tr := new(Trial)
-		s := store{other}
+		s := store{dir: other}
 		if err := s.read(filepath.Join(trialsFolder, filepath.Base(name)), TrialFormat, tr); err != nil {
 			t.Fatal(err)
 		}
@@ -305,7 +305,7 @@ func TestCompareNeedsQuietMachines(t *testing.T) {
 	u.Judge()
 	c := u.Verdicts[len(u.Verdicts)-1]
 	if u.Gate.Verdict != Undecided || !strings.Contains(u.Gate.Why, "differs from itself") ||
-		c.Verdict != stats.Inconclusive || c.Margin < 0.19 {
+		c.Verdict != stats.Inconclusive || c.Floor < 0.19 {
 		t.Errorf("%+v %+v", u.Gate, c)
 	}
 }

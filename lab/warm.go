@@ -61,8 +61,11 @@ func (w *Warmup) judge(rule experiment.Warmup) {
 	}
 	w.Steady = No
 	if n := len(w.Rates); n >= over {
-		w.CoV = stats.CoV(w.Rates[n-over:])
-		if w.CoV <= float64(rule.CoV) {
+		cov := stats.CoV(w.Rates[n-over:])
+		if w.CoV = 0; cov > 0 { // it is none of a server that has stalled
+			w.CoV = cov
+		}
+		if cov <= float64(rule.CoV) {
 			w.Steady = Yes
 		}
 	}

@@ -70,6 +70,10 @@ func (r *run) recycle(s *metric.Snapshot) {
 	}
 }
 
+// latencies is of how many intervals the result has the latency: an hour of
+// them is at most about 40 MB (see metric.Sparse), and more is not kept.
+const latencies = 3600
+
 // emit makes an interval of a second's snapshots. The last, of what came after
 // the window, is left out when nothing did.
 func (r *run) emit(s *metric.Snapshot) {
@@ -85,8 +89,12 @@ func (r *run) emit(s *metric.Snapshot) {
 		v := l.View()
 		iv.Mean, iv.Max = time.Duration(l.Mean()), time.Duration(l.Max)
 		iv.P50, iv.P99 = time.Duration(v.Quantile(0.5)), time.Duration(v.Quantile(0.99))
+		iv.Latency = l.Sparse()
 	}
 	r.result.Intervals = append(r.result.Intervals, iv)
+	if old := len(r.result.Intervals) - 1 - latencies; old >= 0 {
+		r.result.Intervals[old].Latency = metric.Sparse{}
+	}
 	select {
 	case r.shown <- iv:
 	default: // nobody looks, or not for long
@@ -214,6 +222,10 @@ func (t *Tally) add(from *Tally) {
 	t.Opened += from.Opened
 	t.Reconnects += from.Reconnects
 	t.Served += from.Served
+	for name, n := range from.Protocols {
+		t.Protocols[name] += n
+	}
+	t.Room = max(t.Room, from.Room)
 	t.TLSFull += from.TLSFull
 	t.TLSResumed += from.TLSResumed
 	t.Retried += from.Retried
@@ -223,6 +235,10 @@ func (t *Tally) add(from *Tally) {
 	t.CompletedAfter += from.CompletedAfter
 	t.LateMax = max(t.LateMax, from.LateMax)
 	t.Waiting += from.Waiting
+	if len(t.Stderr) == 0 {
+		t.Stderr = from.Stderr
+	}
+	t.StderrBytes += from.StderrBytes
 	t.FirstByte.Add(from.FirstByte)
 	t.Connect.Add(from.Connect)
 	t.TLS.Add(from.TLS)

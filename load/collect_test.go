@@ -37,3 +37,25 @@ func TestGoneIsOfAllWorkers(t *testing.T) {
 		})
 	}
 }
+
+// An interval has its latency, and the result that of the last hour's.
+func TestLatencyOfIntervals(t *testing.T) {
+	r := &run{result: &Result{}}
+	snapshot := metric.NewSnapshot()
+	for i := range latencies + 5 {
+		snapshot.Reset()
+		snapshot.Interval, snapshot.From, snapshot.To = i, int64(i)*s, int64(i+1)*s
+		snapshot.Sent, snapshot.Completed = 1, 1
+		snapshot.Latency.Record(int64(i + 1))
+		r.emit(snapshot)
+	}
+	for i, iv := range r.result.Intervals {
+		if want := min(max(i-4, 0), 1); iv.Latency.Count != int64(want) {
+			t.Fatalf("interval %d has the latency of %d exchanges, want %d", i, iv.Latency.Count, want)
+		}
+	}
+	last := r.result.Intervals[latencies+4].Latency
+	if last.Min != latencies+5 || last.Max != last.Min {
+		t.Errorf("the last latency is %d to %d", last.Min, last.Max)
+	}
+}

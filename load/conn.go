@@ -2,6 +2,7 @@ package load
 
 import (
 	"errors"
+	"fmt"
 
 	"dyno/proto"
 	"dyno/ring"
@@ -14,6 +15,7 @@ type conn struct {
 	fd    int
 	life  uint32
 	addr  int
+	spoke string // the protocol; "" until TLS has settled it
 	state lifeState
 
 	listed  bool // in worker.idle
@@ -56,7 +58,7 @@ const (
 type exchange struct {
 	arrival
 	sent   int64
-	status uint16
+	status uint16 // 0 until the response has begun
 	live   bool
 }
 
@@ -68,6 +70,9 @@ func (w *worker) dial(i uint32) {
 	c.life++ // completions of the life before are no longer this connection's
 	c.codec, c.busy, c.quiet = w.newCodec(), false, true
 	c.in, c.out, c.used, c.first = c.in[:0], c.out[:0], 0, 0
+	if c.spoke = ""; !w.plan.Target.TLS {
+		c.spoke = w.speech.name(0)
+	}
 	c.since, c.state = w.now, connecting
 	c.addr = w.dialing.address()
 	fd, err := w.ring.Connect(c.addr, user(i, c.life))
@@ -136,11 +141,23 @@ func (w *worker) greet(i uint32, c *conn) {
 	}
 	c.state = ready
 	w.tally.Opened++
+	w.tally.Protocols[c.spoke]++
+	w.compareRoom(c.codec.Room())
 	if c.opened {
 		w.tally.Reconnects++
 	}
 	c.opened = true
 	w.dialing.settle(w, c, true)
+}
+
+// compareRoom notes how many exchanges a connection takes at once, and says so
+// if the server allows fewer streams than were asked for.
+func (w *worker) compareRoom(room int) {
+	w.tally.Room = max(w.tally.Room, room)
+	if asked := w.plan.Streams; room < asked {
+		w.notice[fmt.Sprintf("the server allows %d streams at once on a connection, and not %d",
+			room, asked)] = true
+	}
 }
 
 // warming reports whether what happens now belongs to the warm-up.
@@ -235,8 +252,12 @@ func (w *worker) redial(i uint32, c *conn) {
 // abandon ends a life that failed before it could carry an exchange.
 func (w *worker) abandon(i uint32, c *conn, err error) {
 	phase := Connect
-	if c.state == shaking {
+	var f *proto.Fault
+	switch {
+	case c.state == shaking && c.spoke == "":
 		phase = TLSPhase
+	case errors.As(err, &f): // HTTP/2 begins with the server's word
+		phase = Protocol
 	}
 	w.ring.Close(c.fd, false)
 	w.fall(c)
@@ -246,7 +267,8 @@ func (w *worker) abandon(i uint32, c *conn, err error) {
 // lose ends a life that failed. An exchange of which no byte was answered, on
 // a connection that had served others, goes to the next life: the peer closed
 // while the request was on its way. It does so once, unless the peer had said
-// with an earlier answer that it would close. The others have failed.
+// with an earlier answer that it would close. The others have failed: in a
+// pipeline those behind the oldest for what happened to it.
 func (w *worker) lose(i uint32, c *conn, phase Phase, err error) {
 	if c.state == shaking {
 		w.abandon(i, c, err)
@@ -259,14 +281,14 @@ func (w *worker) lose(i uint32, c *conn, phase Phase, err error) {
 		if !x.live {
 			continue
 		}
-		first := x == oldest
-		unanswered := untouched || !first
+		first, begun := x == oldest, x.status != 0
+		unanswered := (untouched || !first) && !begun
 		switch {
 		case first && phase == Timeout:
 			w.fail(c, x, Timeout, err)
-		case unanswered && c.used > 0 && (!x.retried || err == errClosed) && phase != Protocol:
-			w.again(x)
-		case first || untouched:
+		case unanswered && c.used > 0 && (x.past < wasLost || err == errClosed) && phase != Protocol:
+			w.again(x, x.past|wasLost)
+		case first || untouched || begun && phase != Timeout:
 			w.fail(c, x, phase, err)
 		default:
 			w.fail(c, x, Read, errBehind)
@@ -282,16 +304,32 @@ func (w *worker) lose(i uint32, c *conn, phase Phase, err error) {
 }
 
 // unanswered lets the codec go and reports whether no byte of the oldest
-// exchange's response has come. err may be what the codec itself said of that.
+// exchange's response has come, or, where responses come side by side, of those
+// that the codec does not name before. err may be what it said itself of that.
 func (w *worker) unanswered(c *conn, err error) bool {
-	_, ev := c.codec.Decode(c.in, true)
-	c.codec = nil
-	if ev.Kind == proto.Broken {
-		err = ev.Err
+	in, over := c.in, false
+	for !over {
+		n, ev := c.codec.Decode(in, true)
+		in = in[n:]
+		switch ev.Kind {
+		case proto.Refused:
+			w.refused(c, ev.Tag)
+		case proto.Failed:
+			c.exchanges[ev.Tag].status = cutShort
+		case proto.Broken:
+			err, over = ev.Err, true
+		case proto.More, proto.Closing:
+			over = true
+		}
 	}
+	c.codec = nil
 	var f *proto.Fault
 	return errors.As(err, &f) && f.Kind == proto.FaultClosed
 }
+
+// cutShort stands for the status of a response that was lost before its head was
+// whole.
+const cutShort = 1
 
 // errBehind is the failure of an exchange that was pipelined behind another.
 var errBehind = errors.New("the connection was lost at an earlier exchange")

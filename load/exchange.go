@@ -19,7 +19,7 @@ func (w *worker) send(i uint32, c *conn, a arrival) {
 	c.out = c.codec.Encode(c.out, int(a.request), tag)
 	c.live++
 	w.outstanding++
-	if w.next != AtOnce && a.counted && !a.retried {
+	if w.next != AtOnce && a.counted && a.past == 0 {
 		w.measureLag(c, a.due)
 	}
 	w.arm(i, c, w.now+int64(w.plan.Timeout))
@@ -64,10 +64,12 @@ func (w *worker) receive(i uint32, c *conn, data []byte, err error) {
 			if err == io.EOF {
 				w.lose(i, c, Read, err)
 			} else {
+				w.greet(i, c) // HTTP/2 has room once the server has said how much
 				w.flush(i, c)
 			}
 			return
 		case proto.Shaken:
+			c.spoke = w.speech.name(ev.Tag)
 			w.shaken(c, ev.Resumed)
 			w.greet(i, c)
 		case proto.Head:
@@ -77,25 +79,29 @@ func (w *worker) receive(i uint32, c *conn, data []byte, err error) {
 			c.quiet, c.first = len(data) == 0, w.now
 		case proto.Refused:
 			w.refused(c, ev.Tag)
+		case proto.Failed:
+			w.fail(c, &c.exchanges[ev.Tag], phaseOf(ev.Err), ev.Err)
+			w.retire(c, ev.Tag)
+			c.quiet, c.first = len(data) == 0, w.now
 		case proto.Closing:
 			w.close(i, c)
 			return
 		case proto.Broken:
 			c.in = c.in[:0]
-			w.broken(i, c, ev.Err)
+			w.lose(i, c, phaseOf(ev.Err), ev.Err)
 			return
 		}
 	}
 }
 
-// broken ends a life as the codec's fault says.
-func (w *worker) broken(i uint32, c *conn, err error) {
-	phase := Protocol
+// phaseOf is the phase of what a codec reports: a connection that ends too early
+// breaks no rule.
+func phaseOf(err error) Phase {
 	var f *proto.Fault
 	if errors.As(err, &f) && (f.Kind == proto.FaultClosed || f.Kind == proto.FaultTruncated) {
-		phase = Read
+		return Read
 	}
-	w.lose(i, c, phase, err)
+	return Protocol
 }
 
 // shaken counts a handshake.
@@ -117,7 +123,7 @@ func (w *worker) head(c *conn, x *exchange, status uint16) {
 		return
 	}
 	first := c.first
-	if w.plan.Target.TLS || first < x.sent { // records are not responses
+	if w.framed || first < x.sent { // records and frames are not responses
 		first = w.now
 	}
 	w.tally.FirstByte.Record(first - x.sent)
@@ -136,7 +142,7 @@ func (w *worker) done(c *conn, tag uint32) {
 		} else {
 			latency := w.now - x.due
 			w.count.Completed++
-			if x.sent >= w.end && !x.retried {
+			if x.sent >= w.end && x.past == 0 {
 				w.tally.CompletedAfter++
 			}
 			w.count.Latency.Record(latency)
@@ -171,28 +177,38 @@ func (w *worker) failed(c *conn, phase Phase, err error) {
 	w.errors.add(phase, w.addrs[c.addr], err)
 }
 
+// What an exchange that is sent again can have behind it.
+const (
+	refusedMost = 100    // times that it was refused
+	wasLost     = 1 << 7 // with its connection
+)
+
 // again sends an exchange once more, as soon as there is a connection.
-func (w *worker) again(x *exchange) {
+func (w *worker) again(x *exchange, past uint8) {
 	a := x.arrival
-	a.retried = true
+	a.past = past
 	w.retries.push(a)
 	if a.counted {
 		w.tally.Retried++
 	}
 }
 
-// refused is when the peer says that it did not process an exchange.
+// refused is when the peer says that it did not process an exchange. If it takes
+// no more on this connection, and had or has others of it, then that says nothing
+// of this one, and can happen to it again and again.
 func (w *worker) refused(c *conn, tag uint32) {
 	x := &c.exchanges[tag]
-	if x.retried {
-		w.fail(c, x, Protocol, errRefused)
+	times := x.past &^ wasLost
+	leaving := c.codec.Room() == 0 && (c.used > 0 || c.live > 1)
+	if times == 0 || leaving && times < refusedMost {
+		w.again(x, x.past+1)
 	} else {
-		w.again(x)
+		w.fail(c, x, Protocol, errRefused)
 	}
 	w.retire(c, tag)
 }
 
-var errRefused = errors.New("refused by the server, twice")
+var errRefused = errors.New("refused by the server, again and again")
 
 // retire gives back what an exchange held.
 func (w *worker) retire(c *conn, tag uint32) {

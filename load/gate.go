@@ -1,6 +1,12 @@
 package load
 
-import "sync/atomic"
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"dyno/ring"
+)
 
 // A gate is what the workers of a run know of each other: that all of them
 // have their connections, when the load begins, and when it is broken off.
@@ -10,6 +16,8 @@ type gate struct {
 	opened    atomic.Int64 // connections, at the first attempt
 	start     atomic.Int64 // of the load; notYet: not known
 	stop      atomic.Int64 // the run was interrupted then; 0: it was not
+
+	settled chan struct{} // closed when all are, and others say the start; nil: nobody does
 }
 
 // unreachable is the start of a load that cannot begin.
@@ -35,9 +43,33 @@ func (g *gate) settle(opened int, now int64, workers int) {
 	switch {
 	case g.opened.Load() == 0:
 		g.start.Store(unreachable)
+	case g.settled != nil:
+		close(g.settled)
 	case workers == 1:
 		g.start.Store(now)
 	default:
 		g.start.Store(now + startLead)
+	}
+}
+
+// hold leaves it to meet when the load begins, until the function that it returns
+// is called.
+func (g *gate) hold(ctx context.Context, meet Barrier) (release func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	g.settled = make(chan struct{})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case <-g.settled:
+			at := meet(ctx)
+			now := ring.Clock()
+			g.start.Store(now + max(int64(time.Until(at)), startLead))
+		case <-ctx.Done():
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dyno/proto"
+	"dyno/proto/h2"
 )
 
 // A Plan is all that decides a run: flags set its fields, files decode into
@@ -17,10 +18,12 @@ type Plan struct {
 	Target   Target    `json:"target"`
 	Requests []Request `json:"requests"`
 
-	HTTP      string `json:"http"`      // "1.0" or "1.1"
-	Pipeline  int    `json:"pipeline"`  // exchanges under way at once on a connection
-	Reconnect int    `json:"reconnect"` // exchanges a connection carries; 0: as many as it will
-	TLS       TLS    `json:"tls,omitzero"`
+	HTTP      string  `json:"http"`              // "1.0", "1.1", "2", or Auto
+	Pipeline  int     `json:"pipeline"`          // exchanges of HTTP/1.1 at once on a connection
+	Streams   int     `json:"streams,omitempty"` // those of HTTP/2
+	Reconnect int     `json:"reconnect"`         // exchanges a connection carries; 0: no limit
+	Params    []Param `json:"fcgi_params,omitempty"`
+	TLS       TLS     `json:"tls,omitzero"`
 
 	Connections int     `json:"connections"` // in all threads together
 	Threads     int     `json:"threads"`
@@ -40,15 +43,30 @@ type Plan struct {
 
 	Ring string `json:"ring"` // one of ring.Kinds, or "auto"
 	CPUs []int  `json:"cpus,omitempty"`
+
+	// One of Parts generators that load at once, the first being 0, sends every
+	// Parts-th of the arrivals of Rate and Stages, and likewise of ConnectRate.
+	// Connections and Requested are its own. 0 Parts, or 1: the whole load.
+	Part  int `json:"part,omitempty"`
+	Parts int `json:"parts,omitempty"`
 }
 
 // A Target is where requests go.
 type Target struct {
-	URL  string `json:"url"` // as the user wrote it, without credentials
-	TLS  bool   `json:"tls"`
-	Host string `json:"host,omitempty"` // host name or address to dial
-	Port uint16 `json:"port,omitempty"`
-	Unix string `json:"unix,omitempty"` // path of a socket to dial instead
+	URL     string `json:"url"` // as the user wrote it, without credentials
+	TLS     bool   `json:"tls"`
+	H2C     bool   `json:"h2c,omitempty"`     // HTTP/2 without TLS, from the first byte
+	FastCGI bool   `json:"fastcgi,omitempty"` // and not HTTP at all
+	Host    string `json:"host,omitempty"`    // host name or address to dial
+	Port    uint16 `json:"port,omitempty"`
+	Unix    string `json:"unix,omitempty"` // path of a socket to dial instead
+}
+
+// A Param is a parameter of every FastCGI request, instead of dyno's own of that
+// name or beside them.
+type Param struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
 
 // A Request is one of those a run sends, and how often.
@@ -118,7 +136,7 @@ type Statuses struct {
 // DefaultPlan is a plan of which only Target and Requests are missing.
 func DefaultPlan() Plan {
 	return Plan{
-		HTTP: "1.1", Pipeline: 1, Connections: 50, Threads: Threads(), Ring: "auto",
+		HTTP: Auto, Pipeline: 1, Streams: 1, Connections: 50, Threads: Threads(), Ring: "auto",
 		Duration: Seconds(10 * time.Second), Drain: Seconds(2 * time.Second),
 		Timeout: Seconds(10 * time.Second), Connecting: Seconds(5 * time.Second),
 	}
@@ -135,6 +153,7 @@ const (
 	MaxConnections = 1 << 20
 	MaxThreads     = 1 << 10
 	MaxPipeline    = 1 << 10
+	MaxStreams     = h2.MaxStreams
 	MaxRate        = 100_000_000 // a second
 	MaxRequested   = 1 << 50
 	MaxTime        = 366 * 24 * time.Hour
@@ -167,9 +186,11 @@ func (p *Plan) Check() error {
 	within(int64(p.Connections), 1, MaxConnections, "--connections")
 	within(int64(p.Threads), 1, MaxThreads, "--threads")
 	within(int64(p.Pipeline), 1, MaxPipeline, "--pipeline")
+	within(int64(p.Streams), 1, MaxStreams, "--streams")
 	within(int64(p.Reconnect), 0, math.MaxInt32, "--reconnect")
 	within(p.Requested, 0, MaxRequested, "--requests")
 	p.checkArrivals(flaw)
+	p.checkPart(flaw)
 	rate(p.ConnectRate, "--connect-rate", flaw)
 	period(p.Warmup, 0, "--warmup")
 	period(p.Drain, 0, "--drain")
@@ -181,10 +202,7 @@ func (p *Plan) Check() error {
 	flaw(p.Requested > 0 && p.Requested < int64(p.Connections), "--requests",
 		"%d requests cannot use %d connections; lower --connections or raise --requests",
 		p.Requested, p.Connections)
-	flaw(p.HTTP != "1.0" && p.HTTP != "1.1", "--http", "%q is not auto, 1.0 or 1.1", p.HTTP)
-	flaw(p.HTTP == "1.0" && p.Pipeline > 1, "--pipeline", "HTTP/1.0 has no pipelining")
-	flaw(p.Reconnect > 0 && p.Pipeline > p.Reconnect, "--pipeline",
-		"%d exchanges cannot be under way on a connection that carries %d", p.Pipeline, p.Reconnect)
+	p.checkProtocol(flaw)
 	flaw(p.Target.Host == "" && p.Target.Unix == "", "URL", "has no host")
 	flaw(len(p.Requests) == 0, "--requests-file", "has no request")
 	flaw((p.TLS.CertFile == "") != (p.TLS.KeyFile == ""), "--cert",

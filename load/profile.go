@@ -118,7 +118,8 @@ func (s *stage) ramps(c count) (ns int64, ok bool) {
 	return int64(t), t <= float64(s.length)
 }
 
-// Offered is the mean rate of arrivals in the window; 0 for a closed loop.
+// Offered is the mean rate of arrivals in the window, of a part its own; 0 for a
+// closed loop.
 func (p *Plan) Offered() Rate {
 	var all, length float64
 	from := p.Rate
@@ -128,9 +129,9 @@ func (p *Plan) Offered() Rate {
 		from = s.Rate
 	}
 	if length == 0 {
-		return p.Rate
+		all, length = float64(p.Rate), 1
 	}
-	return Rate(math.Round(all / length))
+	return Rate(math.Round(all / length / float64(max(p.Parts, 1))))
 }
 
 // length is how long the stages last.

@@ -6,39 +6,160 @@ import (
 	"crypto/x509"
 	"fmt"
 	"os"
+	"strings"
 
 	"dyno/proto"
+	"dyno/proto/fcgi"
 	"dyno/proto/h1"
+	"dyno/proto/h2"
 	ptls "dyno/proto/tls"
 )
 
 // Version is dyno's own, as User-Agent and results name it.
 const Version = "0.1.0"
 
+// Auto is the HTTP version of a plan that names none. With TLS the server
+// chooses HTTP/2 or HTTP/1.1 for each connection (ALPN), unless only one of them
+// can do what was asked: several Streams are HTTP/2's, and HTTP/1.1 has pipelining
+// and headers such as Connection. Without TLS it is HTTP/1.1, but for h2c URLs.
+const Auto = "auto"
+
+// What connections speak, as ALPN names it where it does.
+const (
+	HTTP10  = "http/1.0"
+	HTTP11  = "http/1.1"
+	HTTP2   = "h2"
+	FastCGI = "fastcgi"
+)
+
+// A speech is what a plan's connections speak.
+type speech struct {
+	proto.Protocol
+	names  []string // in the order of what is offered, what is spoken unasked last
+	notice string   // why it is not what one would expect
+}
+
+// name is that of what a server has chosen, as a codec says it.
+func (s *speech) name(chosen uint32) string {
+	if chosen == 0 {
+		return s.names[len(s.names)-1]
+	}
+	return s.names[chosen-1]
+}
+
+// framed reports whether bytes that come need not be those of a response.
+func (s *speech) framed(t Target) bool { return t.TLS || s.names[0] == HTTP2 }
+
 // protocol is what the plan's connections speak. Files are read here, so that
 // what is wrong with them is known before anything is sent.
-func protocol(p *Plan) (proto.Protocol, error) {
-	http := h1.Protocol(h1.Options{
-		Version10:  p.HTTP == "1.0",
-		Depth:      p.Pipeline,
-		CloseAfter: p.Reconnect,
-		UserAgent:  "dyno/" + Version,
-	})
+func protocol(p *Plan) (*speech, error) {
+	s := &speech{}
+	s.names, s.notice = p.protocols()
 	if !p.Target.TLS {
-		return http, nil
+		s.Protocol = p.codec(s.names[0])
+		return s, nil
 	}
 	config, err := tlsConfig(p)
 	if err != nil {
 		return nil, err
 	}
-	return ptls.Around(map[string]proto.Protocol{"": http, "http/1.1": http}, config), nil
+	inner := map[string]proto.Protocol{}
+	for _, name := range s.names {
+		codec := p.codec(name)
+		if name != HTTP2 {
+			inner[""], name = codec, HTTP11 // which HTTP/1.0 is a way to speak
+		}
+		inner[name] = codec
+		config.NextProtos = append(config.NextProtos, name)
+	}
+	s.Protocol = ptls.Around(inner, config)
+	return s, nil
+}
+
+// codec is the protocol of that name.
+func (p *Plan) codec(name string) proto.Protocol {
+	const agent = "dyno/" + Version
+	switch name {
+	case FastCGI:
+		params := make([]proto.Field, len(p.Params))
+		for i, param := range p.Params {
+			params[i] = proto.Field(param)
+		}
+		return fcgi.Protocol(fcgi.Options{Params: params, CloseAfter: p.Reconnect, UserAgent: agent})
+	case HTTP2:
+		o := h2.Options{Scheme: "http", Streams: p.Streams, CloseAfter: p.Reconnect, UserAgent: agent}
+		if p.Target.TLS {
+			o.Scheme = "https"
+		}
+		return h2.Protocol(o)
+	}
+	return h1.Protocol(h1.Options{Version10: name == HTTP10, Depth: p.Pipeline,
+		CloseAfter: p.Reconnect, UserAgent: agent})
+}
+
+// protocols are the names of what connections may speak, the server's choice if
+// there are two, and why there are not if one would expect it.
+func (p *Plan) protocols() (names []string, notice string) {
+	switch {
+	case p.Target.FastCGI:
+		return []string{FastCGI}, ""
+	case p.HTTP == "1.0":
+		return []string{HTTP10}, ""
+	case p.OnlyHTTP2():
+		return []string{HTTP2}, ""
+	case p.HTTP == "1.1" || !p.Target.TLS:
+		return []string{HTTP11}, ""
+	case p.Pipeline > 1:
+		return []string{HTTP11}, "HTTP/1.1 and not HTTP/2, which has no pipelining: " +
+			"see --streams and --http"
+	}
+	for i := range p.Requests {
+		r := p.Requests[i].Request
+		if err := h2.Check(r); err != nil && h1.Check(r) == nil {
+			return []string{HTTP11}, fmt.Sprintf("HTTP/1.1 and not HTTP/2, for request %d: %v",
+				i+1, strings.ReplaceAll(err.Error(), "\n", "; "))
+		}
+	}
+	return []string{HTTP2, HTTP11}, ""
+}
+
+// OnlyHTTP2 reports whether connections speak HTTP/2 or nothing.
+func (p *Plan) OnlyHTTP2() bool {
+	t := p.Target
+	return !t.FastCGI && (t.H2C || p.HTTP == "2" || p.HTTP == Auto && t.TLS && p.Streams > 1)
+}
+
+// checkProtocol is Check of what connections speak.
+func (p *Plan) checkProtocol(flaw func(bool, string, string, ...any)) {
+	known := p.HTTP == Auto || p.HTTP == "1.0" || p.HTTP == "1.1" || p.HTTP == "2"
+	t := p.Target
+	flaw(!known, "--http", "%q is not auto, 1.0, 1.1 or 2", p.HTTP)
+	flaw(known && t.FastCGI && p.HTTP != Auto, "--http", "%s is FastCGI and not HTTP/%s",
+		t.URL, p.HTTP)
+	flaw(known && t.H2C && p.HTTP != Auto && p.HTTP != "2", "--http",
+		"%s is HTTP/2 and not HTTP/%s; write http://", t.URL, p.HTTP)
+	flaw(p.HTTP == "1.0" && p.Pipeline > 1, "--pipeline", "HTTP/1.0 has no pipelining")
+	flaw(t.FastCGI && p.Pipeline > 1, "--pipeline", "FastCGI has no pipelining")
+	flaw(p.OnlyHTTP2() && p.Pipeline > 1, "--pipeline",
+		"HTTP/2 has no pipelining, but streams; give only --streams")
+	flaw(t.FastCGI && p.Streams > 1, "--streams",
+		"a FastCGI connection carries one request at a time; give more --connections")
+	flaw(!t.FastCGI && !p.OnlyHTTP2() && p.Streams > 1, "--streams",
+		"HTTP/1 has none; give --http 2, or --pipeline instead")
+	flaw(!t.FastCGI && len(p.Params) > 0, "--fcgi-param", "%s is not FastCGI; write fcgi://", t.URL)
+	for _, many := range []struct {
+		setting string
+		n       int
+	}{{"--pipeline", p.Pipeline}, {"--streams", p.Streams}} {
+		flaw(p.Reconnect > 0 && many.n > p.Reconnect, many.setting,
+			"%d exchanges cannot be under way on a connection that carries %d", many.n, p.Reconnect)
+	}
 }
 
 func tlsConfig(p *Plan) (*tls.Config, error) {
 	c := &tls.Config{
 		InsecureSkipVerify: p.TLS.Insecure,
 		ServerName:         cmp.Or(p.TLS.ServerName, p.Target.Host),
-		NextProtos:         []string{"http/1.1"},
 	}
 	if p.TLS.CAFile != "" {
 		pem, err := os.ReadFile(p.TLS.CAFile)

@@ -53,6 +53,7 @@ type Interval struct {
 	InFlight                int64
 	Received, Written       int64
 	Mean, P50, P99, Max     time.Duration // of latency; 0 when nothing completed
+	Latency                 metric.Sparse // of what completed; of a Result, in its last hour only
 }
 
 // A Failure is a way in which connections or exchanges failed, and how often.
@@ -92,17 +93,21 @@ type Route struct {
 // A Tally is what a worker counts over the whole run and hands over at its
 // end. Tallies add up.
 type Tally struct {
-	Opened, Reconnects  int64 // connections, whole run
-	Served              int   // connections that completed an exchange
+	Opened, Reconnects  int64            // connections, whole run
+	Served              int              // connections that completed an exchange
+	Protocols           map[string]int64 // of Opened, what each spoke: HTTP11 and the like
+	Room                int              // exchanges that a connection could have under way at most
 	TLSFull, TLSResumed int64
 	Retried             int64 // exchanges sent again
 	Unfinished          int64
-	Late                int64 // open loop: sent more than lateAfter after they were due
-	SentAfter           int64 // open loop: due in the window and sent after it, a backlog
-	CompletedAfter      int64 // of those
-	LateMax             int64 // ns after due, of all that were sent
-	Outage              int64 // ns of the window in which no connection could be opened
-	Waiting             int64 // open loop: due in the window and never sent
+	Late                int64  // open loop: sent more than lateAfter after they were due
+	SentAfter           int64  // open loop: due in the window and sent after it, a backlog
+	CompletedAfter      int64  // of those
+	LateMax             int64  // ns after due, of all that were sent
+	Outage              int64  // ns of the window in which no connection could be opened
+	Waiting             int64  // open loop: due in the window and never sent
+	Stderr              []byte // FastCGI: what applications wrote there, up to 4 KiB a worker
+	StderrBytes         int64  // all that they wrote
 
 	FirstByte, Connect, TLS *metric.Histogram // Coarse
 	Lag                     *metric.Histogram // Fine; open loop: sent later than they could be

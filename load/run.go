@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"runtime"
 	"runtime/debug"
@@ -15,7 +14,6 @@ import (
 	"time"
 
 	"dyno/metric"
-	"dyno/proto"
 	"dyno/ring"
 )
 
@@ -25,11 +23,21 @@ import (
 // cannot be reached is a result, as is all that happens later. When ctx ends so
 // does the load, and the result has what was measured until then.
 func Run(ctx context.Context, p Plan, each func(Interval)) (*Result, error) {
+	return RunTogether(ctx, p, nil, each)
+}
+
+// A Barrier is where a load waits for others when its connections are open. It
+// returns when the load is to begin, or ctx has ended.
+type Barrier func(ctx context.Context) time.Time
+
+// RunTogether is Run of a load that begins when others do. A load that cannot
+// open any connection does not come to the barrier.
+func RunTogether(ctx context.Context, p Plan, meet Barrier, each func(Interval)) (*Result, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
 	if p.Arrival == Poisson && p.Seed == 0 {
-		p.Seed = rand.Uint64()>>11 | 1 // which JSON can carry
+		p.Seed = drawSeed()
 	}
 	r := &run{plan: p, each: each, result: &Result{Plan: p, Started: time.Now()}}
 	if err := r.prepare(); err != nil {
@@ -44,7 +52,7 @@ func Run(ctx context.Context, p Plan, each func(Interval)) (*Result, error) {
 	if err := r.checkPorts(); err != nil {
 		return nil, err
 	}
-	if err := r.work(ctx); err != nil {
+	if err := r.work(ctx, meet); err != nil {
 		return nil, err
 	}
 	return r.result, nil
@@ -52,24 +60,25 @@ func Run(ctx context.Context, p Plan, each func(Interval)) (*Result, error) {
 
 // A run is a Run under way.
 type run struct {
-	plan     Plan
-	each     func(Interval)
-	protocol proto.Protocol
-	addrs    []ring.Addr
-	threads  int
-	cpus     []int
-	gate     *gate
-	handed   chan handed
-	spare    chan *metric.Snapshot
-	shown    chan Interval
-	result   *Result
+	plan    Plan
+	each    func(Interval)
+	speech  *speech
+	addrs   []ring.Addr
+	threads int
+	cpus    []int
+	gate    *gate
+	handed  chan handed
+	spare   chan *metric.Snapshot
+	shown   chan Interval
+	result  *Result
 }
 
 // prepare finds out what only the machine and the files can tell.
 func (r *run) prepare() error {
 	var err, more error
-	if r.protocol, err = protocol(&r.plan); err == nil {
-		if _, err = r.protocol(r.plan.protoRequests()); err != nil {
+	if r.speech, err = protocol(&r.plan); err == nil {
+		r.notice(r.speech.notice)
+		if _, err = r.speech.Protocol(r.plan.protoRequests()); err != nil {
 			err = Flaw{"requests", err.Error()}
 		}
 	}
@@ -80,9 +89,7 @@ func (r *run) prepare() error {
 	r.cpus, more = usableCPUs(r.plan.CPUs)
 	err = errors.Join(err, more)
 	notice, more := ensureFiles(r.plan.Connections, min(r.plan.Threads, r.plan.Connections))
-	if notice != "" {
-		r.notice(notice)
-	}
+	r.notice(notice)
 	r.threads = min(r.plan.Threads, r.plan.Connections)
 	if r.threads < r.plan.Threads {
 		r.notice(fmt.Sprintf("%d threads, not %d: a connection is served by one thread",
@@ -101,7 +108,12 @@ func (r *run) local() bool {
 	return true
 }
 
-func (r *run) notice(s string) { r.result.Notices = append(r.result.Notices, s) }
+// notice says s, if there is something to say.
+func (r *run) notice(s string) {
+	if s != "" {
+		r.result.Notices = append(r.result.Notices, s)
+	}
+}
 
 // checkPorts refuses more connections than there are ports to open them from.
 func (r *run) checkPorts() error {
@@ -139,7 +151,7 @@ func (r *run) unresolved(ctx context.Context, err error) *Result {
 }
 
 // work runs the workers and collects what they hand over.
-func (r *run) work(ctx context.Context) error {
+func (r *run) work(ctx context.Context, meet Barrier) error {
 	if need := r.threads + 1; runtime.GOMAXPROCS(0) < need {
 		runtime.GOMAXPROCS(need) // each worker keeps one to itself
 	}
@@ -148,6 +160,9 @@ func (r *run) work(ctx context.Context) error {
 	r.spare = make(chan *metric.Snapshot, 4*r.threads)
 	stop := context.AfterFunc(ctx, func() { r.gate.stop.CompareAndSwap(0, ring.Clock()) })
 	defer stop()
+	if meet != nil {
+		defer r.gate.hold(ctx, meet)()
+	}
 	for i := range r.threads {
 		go r.worker(i)
 	}
@@ -203,11 +218,11 @@ func (r *run) worker(i int) {
 }
 
 func (r *run) newWorker(i int) (*worker, func(), error) {
-	g, kind, free, err := ring.Open(r.plan.Ring, r.addrs)
+	g, kind, free, err := ring.Open(r.plan.Ring, r.plan.Connections/r.threads, r.addrs)
 	if err != nil {
 		return nil, nil, fmt.Errorf("opening ring %q: %w", r.plan.Ring, err)
 	}
-	w, err := newWorker(&r.plan, g, r.addrs, r.protocol, r.gate, i, r.threads)
+	w, err := newWorker(&r.plan, g, r.addrs, r.speech, r.gate, i, r.threads)
 	if err != nil {
 		free()
 		return nil, nil, err
@@ -226,26 +241,28 @@ func (r *run) newWorker(i int) (*worker, func(), error) {
 }
 
 // newWorker is worker i of n.
-func newWorker(p *Plan, g ring.Ring, addrs []ring.Addr, protocol proto.Protocol,
-	gate *gate, i, n int) (*worker, error) {
-	newCodec, err := protocol(p.protoRequests())
+func newWorker(p *Plan, g ring.Ring, addrs []ring.Addr, speech *speech, gate *gate,
+	i, n int) (*worker, error) {
+	newCodec, err := speech.Protocol(p.protoRequests())
 	if err != nil {
 		return nil, err
 	}
 	connections := int(share(int64(p.Connections), i, n))
+	place, places := p.place(i, n)
 	tally := newTally()
 	w := &worker{
-		plan: p, ring: g, addrs: addrs, newCodec: newCodec, gate: gate, id: i, of: n,
+		plan: p, ring: g, addrs: addrs, speech: speech, newCodec: newCodec, gate: gate, id: i, of: n,
+		deep: p.Pipeline > 1 || p.Streams > 1, framed: speech.framed(p.Target),
 		conns: make([]conn, connections),
 		idle:  newFIFO[uint32](connections), retries: newFIFO[arrival](1),
-		schedule: closedLoop{}, sequence: newSequence(p.Requests, i, n), left: -1,
+		schedule: closedLoop{}, sequence: newSequence(p.Requests, place, places), left: -1,
 		count: metric.NewSnapshot(), tally: &tally, errors: failures{}, notice: map[string]bool{},
 	}
 	if p.Open() {
 		w.schedule = p.schedule(i, n)
 	}
 	if p.ConnectRate > 0 {
-		w.dialing.pace = newEven(level(p.ConnectRate), i, n)
+		w.dialing.pace = newEven(level(p.ConnectRate), place, places)
 	}
 	if p.Requested > 0 {
 		w.left = quota(p, i, n)
@@ -260,6 +277,7 @@ func newTally() Tally {
 		Connect:   metric.NewHistogram(metric.Coarse),
 		TLS:       metric.NewHistogram(metric.Coarse),
 		Lag:       metric.NewHistogram(metric.Fine),
+		Protocols: map[string]int64{},
 	}
 }
 

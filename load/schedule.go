@@ -64,6 +64,7 @@ func (s *poisson) Next() (int64, bool) {
 
 // schedule is the share of worker i of n in an open loop's arrivals.
 func (p *Plan) schedule(i, n int) Schedule {
+	i, n = p.place(i, n)
 	if p.Arrival == Poisson {
 		return newPoisson(p.profile(), p.Seed, i, n)
 	}

@@ -1,8 +1,11 @@
 package load
 
 import (
+	"bytes"
+
 	"dyno/metric"
 	"dyno/proto"
+	"dyno/proto/fcgi"
 	"dyno/ring"
 )
 
@@ -14,7 +17,10 @@ type worker struct {
 	ring     ring.Ring
 	kind     string // of the ring
 	addrs    []ring.Addr
+	speech   *speech
 	newCodec func() proto.Codec
+	deep     bool // a connection can have several exchanges under way
+	framed   bool // bytes may come that are of no response
 	gate     *gate
 	id, of   int
 	report   func(*metric.Snapshot) *metric.Snapshot // an empty one for a full one
@@ -66,8 +72,8 @@ const (
 type arrival struct {
 	due     int64
 	request uint32
-	counted bool // due in the window
-	retried bool
+	counted bool  // due in the window
+	past    uint8 // how often it was refused, and wasLost
 }
 
 func (w *worker) run() error {
@@ -255,7 +261,7 @@ func (w *worker) issue() {
 		if open {
 			w.now = w.ring.Now()
 		}
-		if open || w.plan.Pipeline > 1 { // the rest of a body may have left no room until now
+		if open || w.deep { // the rest of a body may have left no room until now
 			w.offer(i, c)
 		}
 	}
@@ -300,6 +306,10 @@ func (w *worker) finish() {
 		}
 	}
 	w.tally.Waiting = w.waiting()
+	if w.plan.Target.FastCGI {
+		sample, total := fcgi.Stderr(w.newCodec())
+		w.tally.Stderr, w.tally.StderrBytes = bytes.Clone(sample), total
+	}
 	w.endOutage()
 	if w.now >= w.from {
 		w.handOver()

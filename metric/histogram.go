@@ -3,6 +3,7 @@
 package metric
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
 
@@ -98,6 +99,26 @@ func (h *Histogram) HDR() *hdrhistogram.Histogram {
 func (h *Histogram) Encode() (string, error) {
 	b, err := h.HDR().Encode(hdrhistogram.V2CompressedEncodingCookieBase)
 	return string(b), err
+}
+
+// Decode reads what Encode wrote. The counts are those that were written; Min, Max
+// and Sum, which are not part of them, are those of the buckets.
+func Decode(text string) (*Histogram, error) {
+	hdr, err := hdrhistogram.Decode([]byte(text))
+	if err != nil {
+		return nil, err
+	}
+	digits := int(hdr.SignificantFigures())
+	if hdr.LowestTrackableValue() != 1 || hdr.HighestTrackableValue() != Longest ||
+		digits != Coarse && digits != Fine {
+		return nil, fmt.Errorf("a histogram of %d to %d with %d digits is none of dyno's",
+			hdr.LowestTrackableValue(), hdr.HighestTrackableValue(), digits)
+	}
+	h := NewHistogram(digits)
+	h.Count, h.Min, h.Max = hdr.TotalCount(), hdr.Min(), hdr.Max()
+	h.Sum = int64(hdr.Mean() * float64(h.Count))
+	copy(h.counts, hdr.Export().Counts)
+	return h, nil
 }
 
 // A View reads quantiles from the counts as they were when it was made.

@@ -262,7 +262,7 @@ func TestForestNested(t *testing.T) {
 		outer := k.fork(1)
 		middle := k.fork(outer.pid)
 		leaf := k.fork(middle.pid)
-		trees := []Tree{{"outer", outer.pid}, {"inner", middle.pid}}
+		trees := []Tree{{Name: "outer", PID: outer.pid}, {Name: "inner", PID: middle.pid}}
 		f := newForest(k, newNotes(), func() float64 { return k.now })
 		k.now = 0.2
 		if inner {
@@ -295,7 +295,7 @@ func TestForestMissingRoot(t *testing.T) {
 	k := &kernel{tasks: map[int]*simulated{}}
 	n := newNotes()
 	f := newForest(k, n, func() float64 { return k.now })
-	f.sample(1, []Tree{{"none", 99}})
+	f.sample(1, []Tree{{Name: "none", PID: 99}})
 	f.details(1)
 	f.shares(1)
 	use := (&Recording{trees: f.trees}).between(0, 1)[0]

@@ -188,7 +188,7 @@ func sampleAsNobody(pid int) (*Recording, error) {
 	if err := syscall.Setuid(nobody); err != nil {
 		return nil, err
 	}
-	s, err := Start(Config{Trees: func() []Tree { return []Tree{{"other", pid}} }})
+	s, err := Start(Config{Trees: func() []Tree { return []Tree{{Name: "other", PID: pid}} }})
 	if err != nil {
 		return nil, err
 	}

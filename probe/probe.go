@@ -84,6 +84,9 @@ type Config struct {
 type Tree struct {
 	Name string // must differ from that of other trees
 	PID  int    // of the root
+	// Generator marks what makes the load: its use is not among what Between tells
+	// of, and not Foreign either.
+	Generator bool
 }
 
 // A Sampler is at work from Start to Stop.

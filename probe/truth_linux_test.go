@@ -25,7 +25,7 @@ func sampling(t testing.TB) (*Sampler, *atomic.Int64) {
 	pid := new(atomic.Int64)
 	s, err := Start(Config{Trees: func() []Tree {
 		if pid := pid.Load(); pid != 0 {
-			return []Tree{{"helpers", int(pid)}}
+			return []Tree{{Name: "helpers", PID: int(pid)}}
 		}
 		return nil
 	}})
@@ -163,6 +163,36 @@ func TestTruthWindow(t *testing.T) {
 	}
 	if !about(h.Foreign, float64(h.Busy-h.Self-u.CPU), 0, 1) {
 		t.Errorf("foreign %v, of busy %v, self %v, tree %v", h.Foreign, h.Busy, h.Self, u.CPU)
+	}
+}
+
+// What a generator uses is nobody else's, and no server's.
+func TestGenerator(t *testing.T) {
+	pid := new(atomic.Int64)
+	s, err := Start(Config{Trees: func() []Tree {
+		if pid := pid.Load(); pid != 0 {
+			return []Tree{{Name: "generator", PID: int(pid), Generator: true}}
+		}
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := time.Now()
+	p := launch(t, job{User: 500 * time.Millisecond})
+	pid.Store(int64(p.cmd.Process.Pid))
+	p.accounts(t, 1)
+	r := s.Stop()
+	h := r.Host(from, time.Now())
+	if h.Foreign > h.Busy-h.Self-4e8 {
+		t.Errorf("foreign %v of busy %v, self %v, and a generator that used 500 ms", h.Foreign, h.Busy,
+			h.Self)
+	}
+	if got := r.Between(from, time.Now()); len(got) > 0 || len(r.Trees) > 0 {
+		t.Errorf("a server's: %+v", got)
+	}
+	if !slices.ContainsFunc(r.Series, func(s Series) bool { return s.Of == "generator" }) {
+		t.Error("there is no series of the generator")
 	}
 }
 
@@ -306,7 +336,7 @@ func BenchmarkSample(b *testing.B) {
 	p.accounts(b, 20)
 	v, err := newVigil(Config{
 		Every: MinEvery,
-		Trees: func() []Tree { return []Tree{{"helpers", p.cmd.Process.Pid}} },
+		Trees: func() []Tree { return []Tree{{Name: "helpers", PID: p.cmd.Process.Pid}} },
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -41,8 +41,8 @@ type Level struct {
 }
 
 // Between is what each tree, and in it each process, used between two instants of
-// this process's clock, in the order in which the trees were named. A window that
-// reaches beyond the recording is cut to it.
+// this process's clock, in the order in which the trees were named; generators are not
+// told of. A window that reaches beyond the recording is cut to it.
 func (r *Recording) Between(from, to time.Time) []Use {
 	return r.between(from.Sub(r.Started).Seconds(), to.Sub(r.Started).Seconds())
 }
@@ -50,6 +50,9 @@ func (r *Recording) Between(from, to time.Time) []Use {
 func (r *Recording) between(from, to float64) []Use {
 	var all []Use
 	for _, t := range r.trees {
+		if t.Generator {
+			continue
+		}
 		u := uses(t.briefs, t.details, t.shares, from, to)
 		u.Name, u.Role, u.PID = t.Name, "tree", t.PID
 		u.Count = level(t.briefs, treeProcesses, from, to)

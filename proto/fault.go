@@ -1,6 +1,7 @@
 package proto
 
-// A Fault is what a peer did that ended a connection: the Err of a Broken event.
+// A Fault is what a peer did that ended a connection, or one exchange on it: the
+// Err of a Broken or a Failed event.
 // Whoever classifies errors finds it with errors.As and need not know which
 // protocol it came from.
 type Fault struct {
@@ -17,6 +18,21 @@ const (
 	FaultFraming   = "framing"   // the protocol, but where a message ends is unclear or wrong
 	FaultOversized = "oversized" // a header, line or trailer beyond all reason
 	FaultUnasked   = "unasked"   // bytes that answer no request
+
+	FaultViolation   = "violation"    // the protocol, but what it forbids
+	FaultMalformed   = "malformed"    // a message that HTTP forbids, in frames that are in order
+	FaultCompression = "compression"  // a header that cannot be decompressed
+	FaultFlowControl = "flow-control" // more than was allowed to be sent
+	FaultFlood       = "flood"        // more to acknowledge than a peer in its right mind asks for
+
+	FaultOverloaded  = "overloaded"   // FastCGI: the application takes no more requests now
+	FaultMultiplexed = "multiplexed"  // FastCGI: it saw two requests at once on the connection
+	FaultRole        = "unknown-role" // FastCGI: it is no responder
+
+	// HTTP/2: what the server gave up, a stream or the connection. What follows is
+	// the error code's name in lower case: "rst-internal-error".
+	FaultReset  = "rst-"
+	FaultGoAway = "goaway-"
 
 	FaultHandshake   = "handshake"   // the handshake came to nothing
 	FaultCertificate = "certificate" // the server's certificate was not accepted

@@ -3,8 +3,8 @@
 // A codec is one connection's protocol state and nothing else: it does no I/O,
 // reads no clock, starts no goroutine, and allocates nothing once made. Bytes
 // go in and events come out; requests go in and bytes come out. HTTP/1.1
-// implements Codec, TLS implements it around another Codec, and so will HTTP/2
-// and FastCGI: neither load nor ring knows which of them it carries.
+// implements Codec, and so do HTTP/2 and FastCGI; TLS implements it around
+// another Codec: neither load nor ring knows which of them it carries.
 package proto
 
 // A Request is one message to send. A run has a fixed set of them, encoded once.
@@ -46,7 +46,7 @@ type Codec interface {
 type Event struct {
 	What
 	Body int64 // Done: bytes of body received, after any transfer coding
-	Err  error // Broken: why, usually a *Fault
+	Err  error // Failed, Broken: why, usually a *Fault
 }
 
 // What an event says in a few bytes.
@@ -58,7 +58,8 @@ type What struct {
 	Kind    Kind
 	Resumed bool   // Shaken: an earlier session was resumed
 	Status  uint16 // Head: the status code
-	Tag     uint32 // Head, Done, Refused: the exchange, as given to Encode
+	Tag     uint32 // Head, Done, Refused, Failed: the exchange, as given to Encode;
+	// Shaken: which of the protocols offered was chosen, from 1; 0: none was
 }
 
 // A Kind is a kind of Event.
@@ -70,6 +71,7 @@ const (
 	Head                // the status and header of the final response are in
 	Done                // the exchange is over and its response complete
 	Refused             // the peer did not process the exchange: it may be sent again
+	Failed              // the exchange is over without its response; the connection goes on
 	Closing             // no new requests on this connection; those begun may finish
 	Broken              // the peer broke the protocol: every exchange begun has failed
 )

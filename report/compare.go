@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/lab"
 	"dyno/load"
 	"dyno/result"
 )
@@ -54,39 +55,85 @@ func measures() []measure {
 // Compare writes results side by side with their ratios to the first, in what
 // their plans and machines differ, and what may not be concluded.
 func Compare(w io.Writer, rs []*result.Result) error {
-	if len(rs) < 2 || len(rs) > mostCompared {
-		return fmt.Errorf("comparing needs 2 to %d results, and %d are given", mostCompared, len(rs))
-	}
-	differing, err := differences(rs)
+	legend, cautions, differing, err := beside(rs)
 	if err != nil {
 		return err
 	}
 	d := &document{w: w}
-	legend := table{}
-	for i, r := range rs {
-		legend = append(legend, []string{letter(i), plain(r.ID), what(r), model(r)})
-	}
 	legend.write(d, "", "l")
 	fmt.Fprintln(d)
 	sideBySide(rs).write(d, "", "lr")
 	fmt.Fprintln(d)
-	for _, line := range cautions(rs, differing) {
+	for _, line := range cautions {
 		fmt.Fprintln(d, strings.Join(wrap(line, textWidth), "\n"))
 	}
-	if len(differing) > 0 {
-		head := []string{""}
-		for i := range rs {
-			head = append(head, letter(i))
-		}
-		append(table{head}, differing[:min(len(differing), mostDiffering)]...).write(d, "  ", "l")
-		if n := len(differing) - mostDiffering; n > 0 {
-			fmt.Fprintf(d, "  and %s more\n", count(int64(n)))
-		}
-	}
+	writeDiffering(d, differing)
 	return d.err
 }
 
-func letter(i int) string { return string(rune('A' + i)) }
+// CompareMarkdown writes the same for a page or a pull request.
+func CompareMarkdown(w io.Writer, rs []*result.Result) error {
+	legend, cautions, differing, err := beside(rs)
+	if err != nil {
+		return err
+	}
+	d := &document{w: w}
+	append(table{{"", "result", "", ""}}, legend...).markdown(d, "l")
+	sideBySide(rs).markdown(d, "lr")
+	for _, line := range cautions {
+		fmt.Fprintf(d, "%s\n\n", escape(line))
+	}
+	markDiffering(d, differing)
+	return d.err
+}
+
+// beside is what Compare says besides its table. The head of differing has a
+// column for each result.
+func beside(rs []*result.Result) (legend table, cautions []string, differing table, err error) {
+	if len(rs) < 2 || len(rs) > mostCompared {
+		return nil, nil, nil, fmt.Errorf("comparing needs 2 to %d results, and %d are given",
+			mostCompared, len(rs))
+	}
+	groups := make([][]*result.Result, len(rs))
+	for i, r := range rs {
+		groups[i] = []*result.Result{r}
+		legend = append(legend, []string{letter(i), plain(r.ID), what(r), model(r)})
+	}
+	differing, err = differences(groups)
+	return legend, append(doubts(rs), likeness(differing)...), differing, err
+}
+
+// writeDiffering writes differences under a head, if there are any.
+func writeDiffering(d *document, rows table) {
+	if len(rows) == 0 {
+		return
+	}
+	headed(rows).write(d, "  ", "l")
+	if n := len(rows) - mostDiffering; n > 0 {
+		fmt.Fprintf(d, "  and %s more\n", count(int64(n)))
+	}
+}
+
+func markDiffering(d *document, rows table) {
+	if len(rows) == 0 {
+		return
+	}
+	headed(rows).markdown(d, "l")
+	if n := len(rows) - mostDiffering; n > 0 {
+		fmt.Fprintf(d, "and %s more\n\n", count(int64(n)))
+	}
+}
+
+// headed is the first rows of differences, with a head.
+func headed(rows table) table {
+	head := []string{""}
+	for i := range rows[0][1:] {
+		head = append(head, letter(i))
+	}
+	return append(table{head}, rows[:min(len(rows), mostDiffering)]...)
+}
+
+func letter(i int) string { return lab.Letter(i) }
 
 func sideBySide(rs []*result.Result) table {
 	head, verdicts := []string{""}, []string{"verdict"}
@@ -119,8 +166,8 @@ func sideBySide(rs []*result.Result) table {
 	return append(t, verdicts)
 }
 
-// cautions are what keeps one from concluding too much.
-func cautions(rs []*result.Result, differing table) []string {
+// doubts are what keeps one from concluding too much from single results.
+func doubts(rs []*result.Result) []string {
 	var all []string
 	for i, r := range rs {
 		if r.Generator.Verdict != result.OK {
@@ -132,17 +179,27 @@ func cautions(rs []*result.Result, differing table) []string {
 				"quantity.", plain(rs[0].Model), letter(i), plain(r.Model)))
 		}
 	}
-	all = append(all, "Each is a single run: a difference between two cannot be told from the "+
-		"difference that the same run makes when repeated. Repeat them in turns before relying on it.")
+	return append(all, "Each is a single run, which allows no interval: a difference between two "+
+		"cannot be told from the difference that the same run makes when repeated. Repeat them in "+
+		"turns before relying on it, and compare folders or lists of results.")
+}
+
+// likeness says whether like is compared with like.
+func likeness(differing table) []string {
+	var all []string
+	if slices.ContainsFunc(differing, func(row []string) bool {
+		return strings.HasPrefix(row[0], "host.")
+	}) {
+		all = append(all, "The machines that made the load differ, and the ratios are also those of the "+
+			"machines.")
+	}
 	switch target := func(row []string) bool { return isTarget(row[0]) }; {
 	case len(differing) == 0:
-		all = append(all, "Plans and machines are the same.")
+		return append(all, "Plans and machines are the same.")
 	case !slices.ContainsFunc(differing, func(row []string) bool { return !target(row) }):
-		all = append(all, "Plans and machines are the same but for the target:")
-	default:
-		all = append(all, "Compare only like with like. The ratios are also those of:")
+		return append(all, "Plans and machines are the same but for the target:")
 	}
-	return all
+	return append(all, "Compare only like with like. The ratios are also those of:")
 }
 
 // isTarget reports whether a setting says only where requests go.
@@ -151,25 +208,33 @@ func isTarget(setting string) bool {
 }
 
 // differences has a row for each setting in which not all plans, machines and
-// versions agree.
-func differences(rs []*result.Result) (table, error) {
-	all := make([]map[string]string, len(rs))
+// versions agree, and in it for each group what its results have.
+func differences(groups [][]*result.Result) (table, error) {
+	all := make([]map[string][]string, len(groups)) // what each group has of a setting
 	settings := map[string]bool{}
-	for i, r := range rs {
-		var err error
-		if all[i], err = flatten(r); err != nil {
-			return nil, err
-		}
-		for s := range all[i] {
-			settings[s] = true
+	for i, rs := range groups {
+		all[i] = map[string][]string{}
+		for _, r := range rs {
+			leaves, err := flatten(r)
+			if err != nil {
+				return nil, err
+			}
+			for s, value := range leaves {
+				settings[s] = true
+				if !slices.Contains(all[i][s], value) {
+					all[i][s] = append(all[i][s], value)
+				}
+			}
 		}
 	}
 	var t table
 	for _, s := range slices.Sorted(maps.Keys(settings)) {
 		row, differ := []string{s}, false
-		for i := range rs {
-			row = append(row, shorten(all[i][s]))
-			differ = differ || all[i][s] != all[0][s]
+		first := strings.Join(slices.Sorted(slices.Values(all[0][s])), " / ")
+		for i := range groups {
+			value := strings.Join(slices.Sorted(slices.Values(all[i][s])), " / ")
+			row = append(row, shorten(value))
+			differ = differ || value != first
 		}
 		if differ {
 			t = append(t, row)

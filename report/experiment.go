@@ -23,8 +23,8 @@ type section struct {
 // sections are the report, what matters most first.
 func sections(r *lab.Record) []section {
 	all := []section{
-		verdictSection(r), gateSection(r), medianSection(r), partSection(r), fairnessSection(r),
-		unavailableSection(r), gradeSection(r), publishedSection(r),
+		unavailableSection(r), verdictSection(r), gateSection(r), objectiveSection(r),
+		medianSection(r), partSection(r), fairnessSection(r), gradeSection(r), publishedSection(r),
 	}
 	all = append(all, profileSections(r)...)
 	return append(all, methodSection(r))
@@ -99,7 +99,7 @@ func title(r *lab.Record) string {
 
 // scope is how much was done.
 func scope(r *lab.Record) string {
-	took := r.Ended.Sub(r.Started).Round(time.Second)
+	took := time.Duration(r.SpentS * 1e9).Round(time.Second)
 	s := fmt.Sprintf("%s in %v, seed %d", Many(int64(len(r.Trials)), "trial"), took, r.Seed)
 	if r.Quick {
 		s += ", --quick"
@@ -107,6 +107,8 @@ func scope(r *lab.Record) string {
 	switch r.State {
 	case lab.Interrupted, lab.Running:
 		s += "; NOT COMPLETE"
+	case lab.Failed:
+		s += "; NOT COMPLETE: something could not be stored"
 	case lab.OverBudget:
 		s += "; ended because its budget of time was over"
 	}
@@ -120,7 +122,7 @@ func verdictSection(r *lab.Record) section {
 	for _, c := range r.Verdicts {
 		name := c.Variant
 		if !c.Control {
-			out.text = append(out.text, sentence(c))
+			out.text = append(out.text, sentence(c)+corrected(c))
 		}
 		out.table = append(out.table, []string{plain(c.Level), c.Metric, plain(name),
 			fmt.Sprintf("%.3f", c.Ratio), span(c), mark(c), count(int64(c.Trials)), pValue(c.PHolm)})
@@ -150,10 +152,14 @@ func sentence(c lab.Comparison) string {
 		}
 		of += fmt.Sprintf("is different, and %s: %.3f times that %s", word, c.Ratio, against)
 	case c.Verdict == stats.Negligible:
-		of += fmt.Sprintf("differs by too little to matter: %.3f times that %s", c.Ratio, against)
+		of += fmt.Sprintf("is different, by an estimate below the margin of %s: %.3f times that %s",
+			inPercent(c.Margin), c.Ratio, against)
 	case c.Verdict == stats.Equivalent:
 		of += fmt.Sprintf("is equivalent to that of %s: whatever the difference, it is below %s",
 			c.Baseline, inPercent(c.Margin))
+	case c.Floor > c.Margin && (c.Low > 1 || c.High < 1):
+		of += fmt.Sprintf("inconclusive: %.3f times that %s, which is no more than %s may differ from "+
+			"itself here (%s)", c.Ratio, against, c.Baseline, inPercent(c.Floor))
 	default:
 		of += fmt.Sprintf("inconclusive: %.3f times that %s", c.Ratio, against)
 		if c.More > 0 && c.More < stats.MoreMax {

@@ -16,7 +16,11 @@ import (
 func partSection(r *lab.Record) section {
 	out := section{head: "Server processes", sides: "lllr", table: table{{"level", "variant",
 		"process", "CPU a request", "user", "system", "CPU of a core", "memory"}}}
-	for _, p := range r.Parts {
+	for i, p := range r.Parts {
+		single := i+2 >= len(r.Parts) || r.Parts[i+2].Name == ""
+		if p.Name == "" && single && i+1 < len(r.Parts) {
+			continue // it is the one process below
+		}
 		name := p.Name
 		if name == "" {
 			name = "all"
@@ -98,7 +102,7 @@ func violations(t *fairness.Table) string {
 
 // unavailableSection names the variants that were not loaded, and why.
 func unavailableSection(r *lab.Record) section {
-	out := section{head: "Not loaded"}
+	out := section{head: "Not loaded, or failed"}
 	for _, a := range r.Arms {
 		switch {
 		case len(a.Missing) > 0:
@@ -106,25 +110,48 @@ func unavailableSection(r *lab.Record) section {
 				strings.Join(a.Missing, "; ")))
 		case a.Unfit != "" && !a.Control:
 			out.text = append(out.text, fmt.Sprintf("%s was not loaded: %s", a.Name, a.Unfit))
+		default:
+			out.text = append(out.text, armFailures(r, a.Name)...)
 		}
 	}
 	return out
 }
 
+// armFailures says how many trials of an arm failed, and how the last of them did.
+func armFailures(r *lab.Record, arm string) []string {
+	failed, all, last := 0, 0, ""
+	for _, t := range r.Trials {
+		if t.Arm != arm {
+			continue
+		}
+		if all++; t.Failure != nil {
+			failed++
+			last = t.Failure.Phase + ": " + t.Failure.Reason
+			if t.Failure.Output != "" {
+				last += "; it wrote: " + strings.Join(strings.Fields(t.Failure.Output), " ")
+			}
+		}
+	}
+	if failed == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s failed in %d of %s; the last time: %s", arm, failed,
+		Many(int64(all), "trial"), Clip(last, 500))}
+}
+
 // gradeSection says what the trials are worth, and what failed.
 func gradeSection(r *lab.Record) section {
-	grades, reasons := map[lab.Grade]int{}, map[string]int{}
+	grades, counted, example := map[lab.Grade]int{}, map[string]int{}, map[string]string{}
 	out := section{head: "Trials"}
 	var order []string
 	for _, t := range r.Trials {
 		grades[t.Grade]++
 		for _, why := range t.Reasons {
-			says := shape(why.Says)
-			if reasons[says] == 0 {
-				order = append(order, says)
-				reasons[says+"\x00"] = len(out.text)
+			kind := shape(why.Says)
+			if counted[kind]++; counted[kind] == 1 {
+				order = append(order, kind)
+				example[kind] = why.Says
 			}
-			reasons[says]++
 		}
 	}
 	out.text = append(out.text, fmt.Sprintf("Of %s %d are of grade A, %d of B, %d of F.",
@@ -132,10 +159,11 @@ func gradeSection(r *lab.Record) section {
 	if len(order) == 0 {
 		return out
 	}
-	slices.SortStableFunc(order, func(a, b string) int { return reasons[b] - reasons[a] })
-	out.sides, out.table = "rl", table{{"trials", "doubt"}}
-	for _, says := range order[:min(len(order), mostRows)] {
-		out.table = append(out.table, []string{count(int64(reasons[says])), Clip(plain(says), 300)})
+	slices.SortStableFunc(order, func(a, b string) int { return counted[b] - counted[a] })
+	out.sides, out.table = "rl", table{{"trials", "doubt, as the first of them has it"}}
+	for _, kind := range order[:min(len(order), mostRows)] {
+		out.table = append(out.table, []string{count(int64(counted[kind])),
+			Clip(plain(example[kind]), 300)})
 	}
 	return out
 }
@@ -182,10 +210,18 @@ func publishedSection(r *lab.Record) section {
 		if b.Failed != "" {
 			was = "failed: " + plain(b.Failed)
 		}
-		out.table = append(out.table, []string{plain(b.Variant), plain(b.Level), string(b.Metric), was,
+		out.table = append(out.table, []string{plain(b.Variant), plain(b.Level), measured(b), was,
 			show(b.Ours, ""), show(b.Ratio, "%.3f"), show(b.OursRatio, "%.3f")})
 	}
 	return out
+}
+
+// measured is what a published figure is of, and in which unit.
+func measured(b lab.Beside) string {
+	if b.Unit == "" {
+		return plain(b.Metric)
+	}
+	return plain(b.Metric) + " (" + plain(b.Unit) + ")"
 }
 
 // mostFunctions of a profile are shown.
@@ -237,11 +273,7 @@ func methodSection(r *lab.Record) section {
 		experiment.Sequential: "the trials of a cell one after the other",
 	}[d.Order]
 	text := []string{
-		fmt.Sprintf("Order: %s; seed %d. A trial is a fresh start of the server's processes "+
-			"(isolation: %s), a check of its answer, warm-up (%v to %v, until the throughput of 5 seconds "+
-			"varies by less than %s), a window of %v, the check again. The trial is the unit of all "+
-			"statistics.",
-			order, r.Seed, d.Isolation, d.Warmup.Min, d.Warmup.Max, d.Warmup.CoV, d.Measure),
+		"Order: " + order + fmt.Sprintf("; seed %d. ", r.Seed) + trialOf(r),
 		"Ratios are paired by round: the Hodges-Lehmann estimate of the logarithms, with the interval " +
 			"that belongs to Wilcoxon's signed-rank test, exact at any number of pairs. different: the " +
 			"interval leaves out 1 and the ratio is at least the margin of " + d.Margin.String() + ", or " +
@@ -259,6 +291,38 @@ func methodSection(r *lab.Record) section {
 			"that does next to nothing.", digits3(c.Throughput), c.Level))
 	}
 	return section{head: "Method", text: text}
+}
+
+// trialOf says what a trial was.
+func trialOf(r *lab.Record) string {
+	d := r.Experiment.Design
+	s := "A trial is a fresh start of the server's processes"
+	if d.Isolation == experiment.Shared {
+		s = "A trial is a load on a server that stays up"
+	}
+	if d.Warmup.Max > 0 {
+		s += fmt.Sprintf(", warm-up (%v to %v, until the throughput of up to 5 seconds varies by less "+
+			"than %v)", d.Warmup.Min, d.Warmup.Max, d.Warmup.CoV)
+	}
+	s += fmt.Sprintf(", a window of %v, or as many requests as the level says", d.Measure)
+	if r.Experiment.Fairness.Mode != experiment.Off {
+		s += "; its answer is checked before and after"
+	}
+	return s + ". The trial is the unit of all statistics."
+}
+
+// objectiveSection is in how many trials what was asked of each was met.
+func objectiveSection(r *lab.Record) section {
+	if len(r.Objectives) == 0 {
+		return section{}
+	}
+	out := section{head: "Objectives", sides: "lllr", table: table{{"objective", "level", "variant",
+		"met"}}}
+	for _, o := range r.Objectives {
+		out.table = append(out.table, []string{plain(o.Expr), plain(o.Level), plain(o.Arm),
+			fmt.Sprintf("%d of %d", o.Met, o.Trials)})
+	}
+	return out
 }
 
 func within(i *profile.Interval) string {

@@ -120,7 +120,8 @@ func unix() *result.Result {
 	r.Plan.Target.Unix, r.Plan.Target.TLS, r.Plan.TLS.Insecure = "/run/app.sock", true, true
 	r.Plan.Reconnect, r.Plan.Connections = 1, 1
 	r.Connections = result.Connections{Asked: 1, Opened: 5, Served: 1, Reconnects: 4,
-		TLSFull: set(int64(5)), TLSResumed: set(int64(0))}
+		TLSFull: set(int64(5)), TLSResumed: set(int64(0)),
+		Protocols: map[string]int64{load.HTTP11: 2, load.HTTP2: 3}}
 	r.Ended, r.Window.WarmupS, r.Window.DrainedS = "requests", 0, 0
 	r.Requests = result.Requests{Sent: 5, Completed: 5}
 	r.Window.MeasuredS, r.Rate = 0.0123, result.Rate{Sent: 406.504, Completed: 406.504}

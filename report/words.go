@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"dyno/load"
@@ -12,8 +14,8 @@ import (
 func model(r *result.Result) string {
 	if r.Model != result.OpenLoop {
 		s := "closed, " + Many(int64(r.Plan.Connections), "connection")
-		if r.Plan.Pipeline > 1 {
-			s += fmt.Sprintf(", %s requests under way on each", count(int64(r.Plan.Pipeline)))
+		if n := max(r.Plan.Pipeline, streams(r)); n > 1 {
+			s += fmt.Sprintf(", %s requests under way on each", count(int64(n)))
 		}
 		return s
 	}
@@ -89,7 +91,7 @@ func what(r *result.Result) string {
 
 // how it is sent: the rest of the plan that one would ask for.
 func how(r *result.Result) string {
-	s := "HTTP/" + plain(r.Plan.HTTP)
+	s := spoken(r)
 	if r.Plan.Target.TLS {
 		s += " over TLS"
 		if r.Plan.TLS.Insecure {
@@ -101,6 +103,9 @@ func how(r *result.Result) string {
 	}
 	if r.Model == result.OpenLoop {
 		s += ", " + Many(int64(r.Plan.Connections), "connection")
+		if n := streams(r); n > 1 {
+			s += fmt.Sprintf(" of %s streams", count(int64(n)))
+		}
 	}
 	switch n := r.Plan.Reconnect; {
 	case n == 1:
@@ -113,6 +118,44 @@ func how(r *result.Result) string {
 		s += ", " + plain(r.Generator.Ring)
 	}
 	return s
+}
+
+// spoken is what connections spoke, or were to speak if none did.
+func spoken(r *result.Result) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(r.Connections.Protocols)) {
+		all = append(all, protocolName(name))
+	}
+	switch {
+	case len(all) > 0:
+		return strings.Join(all, " and ")
+	case r.Plan.Target.FastCGI:
+		return protocolName(load.FastCGI)
+	case r.Plan.OnlyHTTP2():
+		return protocolName(load.HTTP2)
+	case r.Plan.HTTP == load.Auto && r.Plan.Target.TLS:
+		return "HTTP"
+	case r.Plan.HTTP == load.Auto:
+		return protocolName(load.HTTP11)
+	}
+	return "HTTP/" + plain(r.Plan.HTTP)
+}
+
+func protocolName(name string) string {
+	known, ok := map[string]string{load.HTTP10: "HTTP/1.0", load.HTTP11: "HTTP/1.1",
+		load.HTTP2: "HTTP/2", load.FastCGI: "FastCGI"}[name]
+	if !ok {
+		return plain(name)
+	}
+	return known
+}
+
+// streams is how many exchanges of HTTP/2 were under way at once on a connection.
+func streams(r *result.Result) int {
+	if n := r.Connections.Streams; n != nil {
+		return *n
+	}
+	return r.Plan.Streams
 }
 
 var endings = map[string]string{
@@ -193,6 +236,13 @@ func connections(r *result.Result) string {
 		count(int64(c.Served)), Many(c.Reconnects, "reconnect"))
 	if c.TLSFull != nil && c.TLSResumed != nil {
 		s += fmt.Sprintf("; TLS: %s full, %s resumed", count(*c.TLSFull), count(*c.TLSResumed))
+	}
+	if len(c.Protocols) > 1 || r.Plan.Target.TLS && r.Plan.HTTP == load.Auto {
+		sep := "; "
+		for _, name := range slices.Sorted(maps.Keys(c.Protocols)) {
+			s += fmt.Sprintf("%s%s of %s", sep, count(c.Protocols[name]), protocolName(name))
+			sep = ", "
+		}
 	}
 	return s
 }

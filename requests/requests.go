@@ -12,6 +12,7 @@ import (
 	"dyno/load"
 	"dyno/proto"
 	"dyno/proto/h1"
+	"dyno/proto/h2"
 )
 
 // Defaults are what a request has unless it says otherwise itself.
@@ -19,6 +20,7 @@ type Defaults struct {
 	URL    URL           // where all requests go, and the path of one that has none
 	Method string        // "": GET, or POST with a body, even an empty one
 	Header []proto.Field // sent unless a request has one of the same name
+	HTTP2  bool          // requests must be such as HTTP/2 can send
 }
 
 // URLs reads one URL a line, each either a path or absolute and of base's own
@@ -135,7 +137,11 @@ func (b *builder) add(e entry) error {
 	if e.header != nil || e.url.Basic != b.URL.Basic {
 		r.Header = b.headerOf(e.header, e.url.Basic)
 	}
-	if err := errors.Join(problem(h1.Check(r.Request)), framed(r.Request)); err != nil {
+	check := h1.Check
+	if b.HTTP2 {
+		check = h2.Check
+	}
+	if err := errors.Join(problem(check(r.Request)), framed(r.Request)); err != nil {
 		return err
 	}
 	if r.Name == "" {

@@ -33,24 +33,36 @@ type URL struct {
 // maxSocketPath is the longest path that every system's socket address holds.
 const maxSocketPath = 103
 
-// Parse reads http://, https:// and http+unix:///path/to.sock:/uri. The
-// fragment is dropped, as it never leaves a client; credentials become Basic;
-// letters outside ASCII are written in the one way HTTP knows for them.
+// Parse reads http://, https://, h2c://, fcgi:// and, with +unix, http and fcgi
+// of a socket: http+unix:///path/to.sock:/uri. The fragment is dropped, as it
+// never leaves a client; credentials become Basic; letters outside ASCII are
+// written in the one way HTTP knows for them.
 func Parse(s string) (URL, error) {
 	scheme, rest, found := strings.Cut(s, "://")
 	if !found {
 		return URL{}, noScheme(s)
 	}
 	rest, _, _ = strings.Cut(rest, "#")
-	switch strings.ToLower(scheme) {
-	case "http":
-		return parse("http", rest, 80)
+	switch scheme = strings.ToLower(scheme); scheme {
+	case "http", "h2c":
+		return parse(scheme, rest, 80)
 	case "https":
-		return parse("https", rest, 443)
-	case "http+unix":
-		return parseUnix(rest)
+		return parse(scheme, rest, 443)
+	case "fcgi":
+		return parse(scheme, rest, noPort)
+	case "http+unix", "fcgi+unix":
+		return parseUnix(scheme, rest)
 	}
-	return URL{}, fmt.Errorf("scheme %q is not http, https or http+unix", scheme)
+	return URL{}, fmt.Errorf("scheme %q is not http, https, h2c, fcgi, http+unix or fcgi+unix", scheme)
+}
+
+// noPort says that a scheme has no port of its own.
+const noPort = 0
+
+// target is what a URL says, but for where to connect.
+func target(scheme, rest string) load.Target {
+	return load.Target{URL: scheme + "://" + rest, TLS: scheme == "https", H2C: scheme == "h2c",
+		FastCGI: strings.HasPrefix(scheme, "fcgi")}
 }
 
 // noScheme says what to write instead of s, which has no "://".
@@ -91,6 +103,10 @@ func parse(scheme, rest string, port uint16) (URL, error) {
 		return URL{}, err
 	}
 	u.Authority = bracketed(host)
+	if given == 0 && port == noPort {
+		return URL{}, fmt.Errorf("%s has no port of its own; write %s://%s:9000", scheme, scheme,
+			authority)
+	}
 	if given != 0 && given != port {
 		u.Authority += ":" + strconv.Itoa(int(given))
 		port = given
@@ -98,15 +114,14 @@ func parse(scheme, rest string, port uint16) (URL, error) {
 	if u.Path, err = wirePath(uri); err != nil {
 		return URL{}, err
 	}
-	u.Target = load.Target{
-		URL: scheme + "://" + authority + uri, TLS: scheme == "https", Host: host, Port: port,
-	}
+	u.Target = target(scheme, authority+uri)
+	u.Target.Host, u.Target.Port = host, port
 	return u, nil
 }
 
-func parseUnix(rest string) (URL, error) {
+func parseUnix(scheme, rest string) (URL, error) {
 	if !strings.HasPrefix(rest, "/") {
-		return URL{}, errors.New("a socket is named by its whole path: http+unix:///path/to.sock:/uri")
+		return URL{}, fmt.Errorf("a socket is named by its whole path: %s:///path/to.sock:/uri", scheme)
 	}
 	socket, uri := rest, ""
 	if i := strings.Index(rest, ":/"); i >= 0 {
@@ -124,10 +139,9 @@ func parseUnix(rest string) (URL, error) {
 	if err != nil {
 		return URL{}, err
 	}
-	return URL{
-		Target:    load.Target{URL: "http+unix://" + rest, Unix: socket},
-		Authority: "localhost", Path: path,
-	}, nil
+	u := URL{Target: target(scheme, rest), Authority: "localhost", Path: path}
+	u.Target.Unix = socket
+	return u, nil
 }
 
 // basic is the value of Authorization for user:password as URLs write it.
@@ -249,16 +263,19 @@ func wirePath(s string) (string, error) {
 // sameOrigin reports whether v leads to where u does.
 func (u URL) sameOrigin(v URL) bool {
 	a, b := u.Target, v.Target
-	return a.TLS == b.TLS && a.Port == b.Port && a.Unix == b.Unix && strings.EqualFold(a.Host, b.Host)
+	return u.scheme() == v.scheme() && a.Port == b.Port && a.Unix == b.Unix &&
+		strings.EqualFold(a.Host, b.Host)
 }
 
 // origin is what URLs of u's own origin begin with.
 func (u URL) origin() string {
-	switch {
-	case u.Target.Unix != "":
-		return "http+unix://" + u.Target.Unix + ":"
-	case u.Target.TLS:
-		return "https://" + u.Authority
+	if u.Target.Unix != "" {
+		return u.scheme() + "://" + u.Target.Unix + ":"
 	}
-	return "http://" + u.Authority
+	return u.scheme() + "://" + u.Authority
+}
+
+func (u URL) scheme() string {
+	scheme, _, _ := strings.Cut(u.Target.URL, "://")
+	return scheme
 }

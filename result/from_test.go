@@ -1,8 +1,10 @@
 package result
 
 import (
+	"math"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -182,6 +184,39 @@ func TestFromNothing(t *testing.T) {
 	}
 	if len(r.Generator.Reasons) != 1 || !strings.Contains(r.Generator.Reasons[0], "(refused)") {
 		t.Errorf("reasons %q", r.Generator.Reasons)
+	}
+}
+
+// protocolRun has what only HTTP/2 and FastCGI have.
+func protocolRun() *load.Result {
+	run := closedRun()
+	run.Plan.HTTP, run.Plan.Streams = load.Auto, 100
+	run.Protocols, run.Room = map[string]int64{load.HTTP2: 3}, 10
+	run.Stderr, run.StderrBytes = []byte("\nit \xff\nhurts"), 5000
+	run.Plan.Params = []load.Param{{Name: "APP_SECRET", Value: "1"}, {Name: "APP", Value: "2"}}
+	return run
+}
+
+func TestFromProtocols(t *testing.T) {
+	run := protocolRun()
+	r := from(t, run)
+	c := r.Connections
+	if c.Protocols[load.HTTP2] != 3 || *c.Streams != 10 || len(c.Protocols) != 1 {
+		t.Errorf("%+v", c)
+	}
+	if little := r.Rate.Completed * r.Latency.Mean / 1e6 / 20; math.Abs(*r.Generator.Little-little) > 1e-4 {
+		t.Errorf("little %v, want %v", *r.Generator.Little, little)
+	}
+	if *r.FCGIStderr != (Stderr{"\nit \ufffd\nhurts", 5000}) {
+		t.Errorf("stderr %+v", r.FCGIStderr)
+	}
+	const want = "the application wrote 5000 bytes to stderr, first: it \ufffd"
+	if !slices.Contains(r.Warnings, want) {
+		t.Errorf("warnings %q", r.Warnings)
+	}
+	if p := r.Plan.Params; p[0].Value != "(redacted)" || p[1].Value != "2" ||
+		run.Plan.Params[0].Value != "1" {
+		t.Errorf("parameters %+v", p)
 	}
 }
 

@@ -40,26 +40,37 @@ const (
 // leads to, or OK, and what the user can know and do about it.
 type check func(r *Result) (verdict, reason string)
 
-// checks, the gravest for the numbers first.
-var checks = []check{
-	ended, outage, neverSent, busy, sendLag, ports, files, unserved, little, pauses, short}
+// checks, the gravest for the numbers first. Where several generators loaded at
+// once, those of the whole look at what all of them did together, and the others
+// at each, which alone knows how it fared.
+var checks = []struct {
+	check
+	whole bool
+}{{ended, false}, {outage, false}, {neverSent, true}, {busy, false}, {sendLag, false},
+	{ports, false}, {files, false}, {unserved, true}, {little, true}, {pauses, false},
+	{short, true}}
 
 // judge is the generator's verdict on itself: the worst that any check comes
 // to. It looks only at the values that r keeps, so that anyone can redo it.
 func judge(r *Result) (verdict string, reasons []string) {
-	grave := map[string]int{OK: 0, Suspect: 1, ClientBound: 2}
 	verdict, reasons = OK, []string{}
 	for _, c := range checks {
-		v, reason := c(r)
+		v, reason := c.check(r)
 		if v == OK {
 			continue
 		}
 		reasons = append(reasons, reason)
-		if grave[v] > grave[verdict] {
-			verdict = v
-		}
+		verdict = graver(verdict, v)
 	}
 	return verdict, reasons
+}
+
+// graver is the worse of two verdicts.
+func graver(a, b string) string {
+	if a == ClientBound || b == OK {
+		return a
+	}
+	return b
 }
 
 func ended(r *Result) (string, string) {

@@ -49,7 +49,8 @@ var expression = regexp.MustCompile(`^\s*([^\s<>=!]+)\s*(<=|>=|<|>|=+|!=)?\s*(.*
 // ParseObjective reads NAME OP LIMIT. NAME is a statistic of latency (min, mean,
 // max, stdev or a percentile such as p99 or p99.95), the same of another
 // distribution as service.p99 (also connect, tls and first_byte), of a route as
-// route.login.p99, or one of errors and rps. OP is <, <=, > or >=. LIMIT is a
+// route.login.p99, or one of errors, rps and cpu, which is the watched server's time
+// for a request. OP is <, <=, > or >=. LIMIT is a
 // duration with its unit, for errors a number or a percentage of what was sent,
 // for rps a number. An error says at which column, from 1, it went wrong.
 func ParseObjective(s string) (Objective, error) {
@@ -115,6 +116,8 @@ func quantity(name string) (func(*Result) (float64, bool), kind, error) {
 	switch name {
 	case "rps":
 		return func(r *Result) (float64, bool) { return r.Rate.Completed, true }, rates, nil
+	case "cpu":
+		return serverCPU, durations, nil
 	case "errors":
 		return func(r *Result) (float64, bool) { return float64(failed(r)), true }, counts, nil
 	}
@@ -209,6 +212,14 @@ func routed(name string) (func(*Result) (float64, bool), kind, error) {
 	}, durations, nil
 }
 
+// serverCPU is the CPU time of the server for a request, in µs, if it was watched.
+func serverCPU(r *Result) (float64, bool) {
+	if r.Server == nil || len(r.Server.Processes) == 0 || !r.Server.Processes[0].CPU.OK() {
+		return 0, false
+	}
+	return float64(r.Server.Processes[0].CPU), true
+}
+
 // failed are the requests of the window that came to nothing.
 func failed(r *Result) int64 {
 	return r.Requests.Errors + r.Requests.Unfinished + counted(r.Requests.Waiting)
@@ -227,16 +238,38 @@ func (o Objective) Judge(r *Result) Outcome {
 	if !ok {
 		return out
 	}
-	out.Value = &value
+	out.Value, out.Met = &value, o.Meets(value)
+	return out
+}
+
+// Meets reports whether a value, in the unit of Outcome, is as the objective wants
+// it.
+func (o Objective) Meets(value float64) bool {
 	switch c := cmp.Compare(value, o.limit); o.op {
 	case "<":
-		out.Met = c < 0
+		return c < 0
 	case "<=":
-		out.Met = c <= 0
+		return c <= 0
 	case ">":
-		out.Met = c > 0
-	case ">=":
-		out.Met = c >= 0
+		return c > 0
 	}
-	return out
+	return cmp.Compare(value, o.limit) >= 0
+}
+
+// Ceiling reports whether the objective says how much there may be at most: more
+// load makes such a one harder to meet, and never easier.
+func (o Objective) Ceiling() bool { return o.op == "<" || o.op == "<=" }
+
+// Limit is the value that the objective compares with, in the unit of Outcome.
+func (o Objective) Limit() float64 { return o.limit }
+
+// OfErrors reports whether the objective is about requests that came to nothing.
+func (o Objective) OfErrors() bool { return o.name == "errors" }
+
+// Quantile is which quantile of latency the objective is about, above 0 and below
+// 1; not ok of one that is about anything else.
+func (o Objective) Quantile() (q float64, ok bool) {
+	digits, is := strings.CutPrefix(strings.TrimPrefix(o.name, "latency."), "p")
+	percent, err := strconv.ParseFloat(digits, 64)
+	return percent / 100, is && err == nil
 }

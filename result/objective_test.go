@@ -85,6 +85,30 @@ func TestObjectivesAreJudged(t *testing.T) {
 	}
 }
 
+func TestWhatObjectivesAreAbout(t *testing.T) {
+	for _, c := range []struct {
+		expr            string
+		q, limit        float64
+		ceiling, errors bool
+	}{
+		{"p99<20ms", 0.99, 20_000, true, false}, {"latency.p99.9<=1s", 0.999, 1e6, true, false},
+		{"service.p99<1ms", 0, 1000, true, false}, {"mean<1ms", 0, 1000, true, false},
+		{"errors<0.1%", 0, 0.1, true, true}, {"rps>=10k", 0, 10_000, false, false},
+		{"route.p50.p99<1s", 0, 1e6, true, false},
+	} {
+		o, err := ParseObjective(c.expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, ok := o.Quantile()
+		if ok != (c.q > 0) || ok && math.Abs(q-c.q) > 1e-12 || o.Limit() != c.limit ||
+			o.Ceiling() != c.ceiling || o.OfErrors() != c.errors {
+			t.Errorf("%s: quantile %v, %v, limit %v, ceiling %v, of errors %v", c.expr, q, ok, o.Limit(),
+				o.Ceiling(), o.OfErrors())
+		}
+	}
+}
+
 func FuzzParseObjective(f *testing.F) {
 	for _, s := range []string{"p99<20ms", "errors<0.1%", "rps>=10k", "route.a.p99<1s", ".", "p.<"} {
 		f.Add(s)

@@ -57,7 +57,7 @@ func (r *Result) usages(trees []probe.Use) []Usage {
 	all := []Usage{{}}
 	for _, tree := range trees {
 		part := r.usage(tree)
-		all[0].add(part)
+		all[0].Add(part)
 		all = append(all, part)
 		if len(tree.Processes) < 2 {
 			continue
@@ -98,8 +98,8 @@ func (r *Result) usage(u probe.Use) Usage {
 		Read: u.Read, Written: u.Written}
 }
 
-// add makes u the sum of both; what one of them does not know, the sum does not.
-func (u *Usage) add(part Usage) {
+// Add makes u the sum of both; what one of them does not know, the sum does not.
+func (u *Usage) Add(part Usage) {
 	sum := u.values()
 	for i, v := range part.values() {
 		*sum[i] += *v

@@ -7,8 +7,24 @@ import (
 	"unsafe"
 )
 
-// Kinds are the rings of this platform, in the order in which "auto" tries them.
+// Kinds are the rings of this platform.
 var Kinds = []string{"epoll", "uring", "portable"}
+
+// Between these numbers of sockets io_uring takes less CPU time. With few there
+// are too few requests to submit by one call; with many its buffers, 2.5 KB a
+// socket, are out of the caches, and memory.
+const (
+	uringLeast = 8
+	uringMost  = 2048
+)
+
+// automatic are the kinds for so many sockets, the fastest first.
+func automatic(sockets int) []string {
+	if uringLeast <= sockets && sockets <= uringMost {
+		return []string{"uring", "epoll", "portable"}
+	}
+	return Kinds
+}
 
 var opener = openers{
 	"epoll": openEpoll, "uring": openUring, "portable": openPortable,

@@ -88,13 +88,13 @@ func (a Addr) String() string {
 // version or its rules refuse. Another kind may be had.
 var ErrRefused = uring.ErrRefused
 
-// Open returns a ring of the given kind that can connect to addrs, which kind it
-// is, and what frees it; the thread that opens it is the one that may use it.
-// The kinds are those of Kinds; "auto" is the first that the system does not
-// refuse.
-func Open(kind string, addrs []Addr) (r Ring, opened string, free func(), err error) {
+// Open returns a ring of the given kind for about so many sockets, which can
+// connect to addrs, which kind it is, and what frees it; the thread that opens it
+// is the one that may use it. The kinds are those of Kinds; "auto" is the fastest
+// for so many that the system does not refuse.
+func Open(kind string, sockets int, addrs []Addr) (r Ring, opened string, free func(), err error) {
 	if kind == "auto" {
-		return openFirst(Kinds, addrs)
+		return openFirst(automatic(sockets), addrs)
 	}
 	return openFirst([]string{kind}, addrs)
 }

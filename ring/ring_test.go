@@ -50,7 +50,7 @@ func onEveryRing(t *testing.T, test func(t *testing.T, open func(...Addr) Ring))
 // mustOpen opens a ring, unless the system refuses that kind.
 func mustOpen(t *testing.T, kind string, addrs []Addr) (Ring, func()) {
 	t.Helper()
-	r, opened, free, err := Open(kind, addrs)
+	r, opened, free, err := Open(kind, 1, addrs)
 	if errors.Is(err, ErrRefused) {
 		t.Skip(err)
 	}

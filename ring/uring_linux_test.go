@@ -373,7 +373,7 @@ func TestUringRefused(t *testing.T) {
 			} else {
 				free()
 			}
-			_, _, _, err = Open("uring", nil)
+			_, _, _, err = Open("uring", 1, nil)
 			over <- err
 		}()
 		err := <-over

@@ -17,6 +17,10 @@
 // network namespace, should there be one; output goes through it, because a log
 // that floods must neither fill the disk nor block the server.
 //
+// A private network can have clients: namespaces with an address of their own, which
+// the supervisor makes and connects, and which guests such as load generators enter.
+// They are only ever held open by it and by who is inside, so they end with them.
+//
 // Elsewhere than on Linux the same interface starts, asks and kills the
 // processes themselves; what they fork is theirs, and CPUs, users, limits and
 // namespaces are refused.

@@ -29,7 +29,8 @@ type launching struct {
 	Dir, User  string
 	NoFile     uint64
 	CPUs       []int
-	Supervisor int // process id
+	Supervisor int  // process id
+	Client     bool // enter the namespace that is open as clientSpace
 }
 
 // start starts a process in a process group of its own.
@@ -69,7 +70,8 @@ func (s *supervisor) namedOnce(name string) error {
 // fork makes the trampoline and waits until it has become the program.
 func (s *supervisor) fork(c *child, given streams) error {
 	p := c.process
-	spec, err := json.Marshal(launching{p.Args, p.Dir, p.User, p.NoFile, p.CPUs, os.Getpid()})
+	spec, err := json.Marshal(launching{p.Args, p.Dir, p.User, p.NoFile, p.CPUs, os.Getpid(),
+		p.Client > 0})
 	if err != nil {
 		return err
 	}
@@ -94,6 +96,9 @@ func (s *supervisor) fork(c *child, given streams) error {
 	defer status.Close()
 	files := []uintptr{given.or(0, null), given.or(1, outputEnd), given.or(2, outputEnd),
 		statusEnd.Fd()}
+	if p.Client > 0 {
+		files = append(files, s.clients[p.Client-1].Fd())
+	}
 	argv := append(slices.Clone(s.spec.Supervisor), launchVerb, string(spec))
 	c.pid, err = syscall.ForkExec("/proc/self/exe", argv, &syscall.ProcAttr{
 		Env: p.Env, Files: files,
@@ -167,7 +172,7 @@ func launch(spec string) error {
 
 // become returns only if something could not be had.
 func (l launching) become() error {
-	for _, set := range []func() error{l.setCPUs, l.setFiles, l.setUser, l.tie} {
+	for _, set := range []func() error{l.enter, l.setCPUs, l.setFiles, l.setUser, l.tie} {
 		if err := set(); err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ import (
 // isolate makes the program start in a network namespace of its own. Who is not
 // root gets it through a user namespace in which everybody stays who they are:
 // a server that found itself root would behave as one.
-func isolate(cmd *exec.Cmd, asRoot bool) {
+func (n *Netns) isolate(cmd *exec.Cmd, asRoot bool) {
 	attr := cmd.SysProcAttr
 	attr.Cloneflags = unix.CLONE_NEWNET
 	if asRoot {
@@ -27,6 +27,9 @@ func isolate(cmd *exec.Cmd, asRoot bool) {
 	attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
 	attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
 	attr.AmbientCaps = []uintptr{unix.CAP_NET_ADMIN} // or exec would drop it
+	if n.Clients > 0 {
+		attr.AmbientCaps = append(attr.AmbientCaps, unix.CAP_SYS_ADMIN) // to make and enter more
+	}
 }
 
 // refused says what is missing when the kernel grants no namespace.
@@ -48,7 +51,7 @@ func refused(err error) error {
 
 // prepare, from inside, brings the loopback interface up and makes settings.
 func (n *Netns) prepare() error {
-	if err := loopbackUp(); err != nil {
+	if err := raise("lo"); err != nil {
 		return fmt.Errorf("network namespace: bring its loopback interface up: %w", err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(n.Sysctl)) {
@@ -57,20 +60,6 @@ func (n *Netns) prepare() error {
 		}
 	}
 	return nil
-}
-
-func loopbackUp() error {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(fd)
-	lo, err := unix.NewIfreq("lo")
-	if err != nil {
-		return err
-	}
-	lo.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
-	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo)
 }
 
 func setSysctl(name, value string) error {

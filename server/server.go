@@ -191,6 +191,10 @@ func (s *Server) Run(p Process, stdin, stdout, stderr *os.File) (*Guest, error) 
 		return nil, err
 	}
 	p.Ready = nil
+	if n := s.tree.spec.clients(); p.Client < 0 || p.Client > n {
+		return nil, fmt.Errorf("guest %s: there is no client namespace %d; there are %d", p.Name,
+			p.Client, n)
+	}
 	g := &Guest{Running: Running{Name: p.Name}, tree: s.tree, ended: make(chan Exit, 1)}
 	g.id = s.enter(p, g)
 	if g.PID, err = s.tree.start(g.id, p, true, streams{stdin, stdout, stderr}); err != nil {

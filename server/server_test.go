@@ -401,7 +401,9 @@ func TestBadSpecs(t *testing.T) {
 		want string
 	}{
 		{Spec{Dir: filepath.Join(dir, "x"), Processes: []Process{good}}, "run directory"},
-		{Spec{Dir: dir}, "at least one"},
+		{Spec{Dir: dir, Processes: []Process{{Name: "a", Args: []string{"true"}, Client: 1}}},
+			"only a guest"},
+		{Spec{Dir: dir, Netns: &Netns{Clients: 65}}, "within 0 to 64"},
 		{Spec{Dir: dir, Processes: []Process{good, good}}, `called "a"`},
 		{Spec{Dir: dir, Processes: []Process{{Name: "a/b"}}}, "file name"},
 		{Spec{Dir: dir, Processes: []Process{{Name: "a"}}}, "no command"},

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,7 +23,7 @@ type Spec struct {
 	Dir        string    // private run directory, which exists; default of each process's Dir
 	DirMax     int64     // bytes of all files below Dir; 0 means DefaultDirMax
 	Temporary  bool      // Dir goes with the server, also when dyno has ended before it
-	Processes  []Process // at least one, in starting order
+	Processes  []Process // in starting order; none: for guests alone
 	Supervisor []string  // argv that makes this program call Supervise with no arguments
 	Netns      *Netns    // nil: the network of the caller
 }
@@ -34,7 +33,19 @@ type Spec struct {
 // users make user namespaces, anyone can have one.
 type Netns struct {
 	Sysctl map[string]string // as in {"net.core.somaxconn": "4096"}; only net.* is private
+
+	// Clients are how many namespaces more there are, with the same settings, each
+	// connected to the server's by a pair of virtual Ethernet interfaces: a network
+	// with a machine for each, where NetnsAddress is the server's.
+	Clients int
 }
+
+// NetnsAddress is the server's address where there are Clients. Its network exists
+// within their namespaces only.
+const NetnsAddress = "10.77.0.1"
+
+// MaxClients is how many Clients there can be.
+const MaxClients = 64
 
 // A Process is one program of a server.
 type Process struct {
@@ -49,6 +60,7 @@ type Process struct {
 	Ready  *Ready         // nil: ready as soon as started
 	Stop   syscall.Signal // default SIGTERM
 	Grace  time.Duration  // between Stop and SIGKILL; 0 means DefaultGrace
+	Client int            // of a guest: in which of Netns.Clients, from 1; 0: the server's
 }
 
 // complete is s with its defaults in place, if it can be started at all.
@@ -62,18 +74,22 @@ func (s Spec) complete() (Spec, error) {
 	if s.Dir, err = filepath.Abs(s.Dir); err != nil {
 		return s, fmt.Errorf("run directory of the server: %w", err)
 	}
-	if len(s.Processes) == 0 {
-		return s, errors.New("a server needs at least one process")
+	if n := s.clients(); n < 0 || n > MaxClients {
+		return s, fmt.Errorf("%d client namespaces are not within 0 to %d", n, MaxClients)
 	}
 	if s.DirMax == 0 {
 		s.DirMax = DefaultDirMax
 	}
-	all := make([]Process, len(s.Processes))
+	var all []Process
 	names := map[string]bool{}
-	for i, p := range s.Processes {
-		if all[i], err = p.complete(s.Dir); err != nil {
+	for _, p := range s.Processes {
+		if p, err = p.complete(s.Dir); err != nil {
 			return s, err
 		}
+		if p.Client != 0 {
+			return s, fmt.Errorf("process %s: only a guest can be in a client's namespace", p.Name)
+		}
+		all = append(all, p)
 		if names[p.Name] {
 			return s, fmt.Errorf("two processes of the server are called %q", p.Name)
 		}
@@ -81,6 +97,14 @@ func (s Spec) complete() (Spec, error) {
 	}
 	s.Processes = all
 	return s, nil
+}
+
+// clients are how many namespaces there are for clients.
+func (s Spec) clients() int {
+	if s.Netns == nil {
+		return 0
+	}
+	return s.Netns.Clients
 }
 
 // lastOfEach lets a later setting of a name replace an earlier one: programs

@@ -15,9 +15,10 @@ import (
 )
 
 const (
-	inherited  = 3                     // the descriptor that a child finds its connection on
-	orphanTime = 2 * time.Second       // for all graces together when dyno is dead
-	lookEvery  = 20 * time.Millisecond // while waiting for processes to end
+	inherited   = 3                     // the descriptor that a child finds its connection on
+	clientSpace = 4                     // and the one of the namespace that it is to enter
+	orphanTime  = 2 * time.Second       // for all graces together when dyno is dead
+	lookEvery   = 20 * time.Millisecond // while waiting for processes to end
 )
 
 // Supervise is what this program does when it is executed as Spec.Supervisor,
@@ -37,12 +38,13 @@ func Supervise(args []string) error {
 // A supervisor owns processes. Its loop does everything that starts, signals or
 // forgets one.
 type supervisor struct {
-	wire   *wire
-	spec   Spec
-	ctx    context.Context // done when the servers are to be stopped
-	cancel context.CancelFunc
-	full   chan struct{} // the directory is
-	tasks  sync.WaitGroup
+	wire    *wire
+	spec    Spec
+	clients []*os.File      // their namespaces, which last as long as these and who is inside
+	ctx     context.Context // done when the servers are to be stopped
+	cancel  context.CancelFunc
+	full    chan struct{} // the directory is
+	tasks   sync.WaitGroup
 
 	children []*child
 	deaths   chan death
@@ -166,7 +168,11 @@ func (s *supervisor) handle(o ordered) {
 func (s *supervisor) open(spec Spec) *Failure {
 	s.spec = spec
 	if spec.Netns != nil {
-		if err := spec.Netns.prepare(); err != nil {
+		err := spec.Netns.prepare()
+		if err == nil {
+			s.clients, err = spec.Netns.connect()
+		}
+		if err != nil {
 			return &Failure{Kind: CannotStart, Reason: err.Error()}
 		}
 	}

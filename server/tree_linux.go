@@ -69,7 +69,7 @@ func (t *tree) execute(program string, asRoot bool) error {
 	t.cmd = &exec.Cmd{Path: program, Args: t.spec.Supervisor, Dir: "/", Stderr: stderr,
 		ExtraFiles: []*os.File{theirs}, SysProcAttr: &syscall.SysProcAttr{Setsid: true}}
 	if t.spec.Netns != nil {
-		isolate(t.cmd, asRoot)
+		t.spec.Netns.isolate(t.cmd, asRoot)
 	}
 	err = t.cmd.Start()
 	if err == nil {

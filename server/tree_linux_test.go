@@ -321,7 +321,7 @@ func TestUnprivileged(t *testing.T) {
 	}
 	g, err := s.Run(Process{Name: "tests", User: "65534", Dir: temp, Env: append(b.env(), "TMPDIR="+temp),
 		Args: []string{program, "-test.v", "-test.timeout=60s", "-test.run=" +
-			"^Test(StartAndStop|NeverReady|IgnoresSignal|Daemon|Launch|LaunchRefused|Killed|Netns|Guest)$"},
+			"^Test(StartAndStop|NeverReady|IgnoresSignal|Daemon|Launch|LaunchRefused|Killed|Netns|NetnsClients|Guest)$"},
 	}, nil, theirs, theirs)
 	if err != nil {
 		t.Fatal(err)
@@ -331,8 +331,8 @@ func TestUnprivileged(t *testing.T) {
 	if exit := g.Wait(); exit.Code != 0 || err != nil {
 		t.Errorf("%v %v\n%s", exit, err, text)
 	}
-	if n := strings.Count(string(text), "--- PASS: "); n != 9 {
-		t.Errorf("%d of 9 passed:\n%s", n, text)
+	if n := strings.Count(string(text), "--- PASS: "); n != 10 {
+		t.Errorf("%d of 10 passed:\n%s", n, text)
 	}
 	b.stop(s)
 }

@@ -24,6 +24,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 
 	"dyno/proto"
 )
@@ -40,7 +41,8 @@ const piece = 64 << 10
 // which calls the Protocol for a maker of its own. A codec is first flushed, and
 // from then on used, under the same thread lock (runtime.LockOSThread).
 //
-// Once the handshake is over a codec says Shaken, and after that what inner says.
+// Once the handshake is over a codec says Shaken, with the place of the protocol
+// chosen in the config's NextProtos as Tag, and after that what inner says.
 func Around(inner map[string]proto.Protocol, config *tls.Config) proto.Protocol {
 	return func(reqs []proto.Request) (func() proto.Codec, error) {
 		s := &shared{config: config.Clone(), inner: make(map[string]func() proto.Codec)}
@@ -270,7 +272,8 @@ func (c *codec) handshake() proto.Event {
 		return c.broken(noProtocol(state.NegotiatedProtocol, c.config.NextProtos))
 	}
 	c.phase, c.inner = shaken, mk()
-	what := proto.What{Kind: proto.Shaken, Resumed: state.DidResume}
+	chosen := slices.Index(c.config.NextProtos, state.NegotiatedProtocol) + 1
+	what := proto.What{Kind: proto.Shaken, Resumed: state.DidResume, Tag: uint32(chosen)}
 	return proto.Event{What: what}
 }
 

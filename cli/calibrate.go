@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"dyno/capacity"
+	"dyno/load"
+	"dyno/proto"
+	"dyno/report"
+	"dyno/requests"
+	"dyno/result"
+	"dyno/server"
+)
+
+// calibrateFlags is the command line of dyno calibrate.
+type calibrateFlags struct {
+	helpFlag
+	time time.Duration
+}
+
+func (f *calibrateFlags) groups() []group {
+	return []group{{"Flags", []option{
+		{"time", "", "D", "measure so long in each of twelve runs (2s)",
+			into(&f.time, parseProbeTime)},
+		{"help", "h", "", "this", on(&f.help)},
+	}}}
+}
+
+const calibrateNotes = `The server is dyno target, on CPUs of its own where there are two or
+more. What is found is kept in the store, for this machine and this version;
+from then on dyno run warns of rates above 80 % of it. Do it when nothing else
+runs.
+`
+
+// calibrate is dyno calibrate: what the generator can do on this machine.
+func calibrate(s streams, args []string) int {
+	f := calibrateFlags{time: 2 * time.Second}
+	p := parse(args, f.groups())
+	if f.help {
+		return s.help("calibrate")
+	}
+	if faults := append(p.faults, extra(p.words, 0)...); len(faults) > 0 {
+		return s.refuse("calibrate", faults)
+	}
+	home, err := result.Home()
+	if err != nil {
+		return s.fail(exitUsage, err)
+	}
+	ctx, stop := untilInterrupted()
+	defer stop()
+	c, err := s.calibration(ctx, f.time)
+	switch {
+	case ctx.Err() != nil:
+		return s.fail(exitInterrupted, errors.New("interrupted: nothing is kept"))
+	case errors.Is(err, capacity.ErrNoAnswer):
+		return s.fail(exitUnreachable, err)
+	case err != nil:
+		return s.fail(exitFault, err)
+	}
+	path, err := c.Save(home)
+	if err == nil {
+		err = report.Calibration(s.out, c)
+	}
+	if err == nil {
+		_, err = fmt.Fprintf(s.out, "\n  stored in %s\n", path)
+	}
+	return s.wrote(err)
+}
+
+// calibration starts a server, and measures against it.
+func (s streams) calibration(ctx context.Context, each time.Duration) (*capacity.Calibration,
+	error) {
+	cpus, err := server.SplitCPUs()
+	if err != nil {
+		return nil, err
+	}
+	url, stop, err := startTarget(ctx, cpus.Server)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	u, err := requests.Parse(url)
+	if err != nil {
+		return nil, err
+	}
+	plan := load.DefaultPlan()
+	plan.Target, plan.Duration = u.Target, load.Seconds(each)
+	plan.Warmup = plan.Duration / 5
+	plan.Requests = []load.Request{{Weight: 1, Request: proto.Request{Method: "GET",
+		Authority: u.Authority, Path: u.Path}}}
+	if cpus.Apart {
+		plan.CPUs, plan.Threads = cpus.Generator, min(plan.Threads, len(cpus.Generator))
+	}
+	c, err := capacity.Calibrate(ctx, here, plan, func(what string) { fmt.Fprintln(s.err, what) })
+	if err == nil {
+		c.Apart = cpus.Apart
+	}
+	return c, err
+}
+
+// startTarget starts dyno target as a process of its own, with a thread for each of
+// its CPUs, and returns its URL and what stops it.
+func startTarget(ctx context.Context, cpus []int) (url string, stop func(), err error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return "", nil, fmt.Errorf("finding dyno itself: %w", err)
+	}
+	port, err := server.FreePort()
+	if err != nil {
+		return "", nil, err
+	}
+	dir, err := os.MkdirTemp("", "dyno-calibrate-")
+	if err != nil {
+		return "", nil, err
+	}
+	addr := "127.0.0.1:" + strconv.Itoa(port)
+	url = "http://" + addr + "/"
+	running, err := server.Start(ctx, server.Spec{Dir: dir, Temporary: true,
+		Supervisor: []string{exe, "supervise"},
+		Processes: []server.Process{{Name: "target", Env: os.Environ(), CPUs: cpus,
+			Args: []string{exe, "target", "--listen", addr,
+				"--workers", strconv.Itoa(max(len(cpus), 1))},
+			Ready: &server.Ready{URL: url}}}})
+	if err != nil {
+		os.RemoveAll(dir)
+		return "", nil, fmt.Errorf("starting dyno target: %w", err)
+	}
+	return url, func() {
+		running.Stop()
+		os.RemoveAll(dir)
+	}, nil
+}
+
+// calibrated warns of r if it is near what this machine can do, or that what is
+// known of it cannot be read.
+func calibrated(r *result.Result) []string {
+	home, err := result.Home()
+	if err != nil {
+		return nil
+	}
+	c, err := capacity.OpenCalibration(home, r.Host, r.Dyno)
+	switch {
+	case err != nil:
+		return []string{err.Error()}
+	case c == nil || c.Warning(r) == "":
+		return nil
+	}
+	return []string{c.Warning(r)}
+}

@@ -1,0 +1,226 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"dyno/capacity"
+	"dyno/load"
+	"dyno/result"
+)
+
+// tryFind runs a search or a sweep in a short time. What a machine that is busy
+// with tests can certify is not known; that it says what it found is.
+func tryFind(t *testing.T, dir, line string) {
+	t.Helper()
+	line += " --probe-time 100ms --warmup 20ms"
+	if strings.Contains(line, "--levels") || strings.Contains(line, "--rates") {
+		line += " --rounds 1"
+	}
+	c := shell(t, dir, line)
+	var errs bytes.Buffer
+	c.Stderr = &errs
+	out, err := c.Output()
+	exit, failed := errors.AsType[*exec.ExitError](err)
+	code := 0
+	if failed {
+		code = exit.ExitCode()
+	}
+	if !slices.Contains([]int{exitOK, exitMissed, exitUntrusted}, code) || len(out) == 0 {
+		t.Errorf("%s: code %d, %s\n%s", line, code, out, errs.Bytes())
+	}
+}
+
+// startDyno starts dyno target, and returns its URL.
+func startDyno(t *testing.T, flags string) string {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no SIGTERM to end a server with")
+	}
+	c := shell(t, t.TempDir(), "dyno target --listen 127.0.0.1:0 "+flags)
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		c.Process.Signal(syscall.SIGTERM)
+		c.Wait()
+	})
+	lines := bufio.NewScanner(out)
+	lines.Scan()
+	url, found := strings.CutPrefix(lines.Text(), "listening on ")
+	if !found {
+		t.Fatalf("the first line is %q", lines.Text())
+	}
+	return url + "/"
+}
+
+// codes are those of each end.
+var codes = map[capacity.End]int{capacity.Found: 0, capacity.Missed: 1, capacity.ClientBound: 3,
+	capacity.Inconclusive: 3}
+
+// A server that takes 2 ms for each request carries 500 a second, and no objective
+// makes it carry more. On a machine that is busy the generator may be the limit,
+// which is then said.
+func TestFindsARealServersLimit(t *testing.T) {
+	url := startDyno(t, "--workers 1 --service constant:2ms")
+	var out, errs bytes.Buffer
+	code := Main([]string{"find", "--slo", "p99<150ms", "--slo", "errors<=0", "--probe-time", "500ms", "-t", "1",
+		"-R", "100", "--json", "-", url}, nil, &out, &errs)
+	var s capacity.Search
+	if err := json.Unmarshal(out.Bytes(), &s); err != nil {
+		t.Fatalf("code %d: %v\n%s%s", code, err, out.Bytes(), errs.Bytes())
+	}
+	want, known := codes[s.End]
+	if !known || code != want {
+		t.Errorf("%s: code %d\n%s", s.End, code, errs.Bytes())
+	}
+	if s.Certified != nil && *s.Certified > 550 || s.End == capacity.Found && *s.High < 100 {
+		t.Errorf("certified %v of 500/s", *s.Certified)
+	}
+	for _, p := range s.Probes {
+		if p.Rate > 650 && p.Outcome == capacity.Passed {
+			t.Errorf("%v/s passed of 500/s", p.Rate)
+		}
+	}
+	for _, p := range s.Probes[:1] {
+		if p.Rate != 100 || s.Closed != nil || len(p.Judged) != 2 || p.Judged[0].Expr != "p99<150ms" {
+			t.Errorf("the first probe is %+v", p)
+		}
+	}
+	if n := strings.Count(errs.String(), "/s, p99<150ms: "); n != len(s.Probes) {
+		t.Errorf("%d probes, %d of them told\n%s", len(s.Probes), n, errs.Bytes())
+	}
+	t.Logf("%s: %s", s.End, s.Reason)
+}
+
+func TestSweepsARealServer(t *testing.T) {
+	server := httptest.NewServer(answer(new(atomic.Int64)))
+	defer server.Close()
+	for flag, levels := range map[string][]float64{
+		"--levels=c=1,2,3,4": {1, 2, 3, 4}, "--rates=200,100": {200, 100},
+	} {
+		file := filepath.Join(t.TempDir(), "sweep.json")
+		var out, errs bytes.Buffer
+		code := Main([]string{"find", flag, "--rounds", "2", "--probe-time", "100ms", "--json", file, server.URL},
+			nil, &out, &errs)
+		if code != exitOK && code != exitUntrusted {
+			t.Fatalf("%s: code %d, %s", flag, code, errs.Bytes())
+		}
+		var c capacity.Curve
+		readJSON(t, file, &c)
+		if len(c.Points) != 2*len(levels) || !slices.Equal(c.Levels, levels) || c.Seed == 0 {
+			t.Errorf("%s: %d points of %v", flag, len(c.Points), c.Levels)
+		}
+		for _, p := range c.Points {
+			if p.X <= 0 || p.N <= 0 || !slices.Contains(levels, p.Level) {
+				t.Errorf("%s: %+v", flag, p)
+			}
+		}
+		if c.Fit == nil && c.Apart == 0 && len(levels) == 4 || c.Fit != nil && len(levels) == 2 {
+			t.Errorf("%s: fit %+v: %s", flag, c.Fit, c.NoFit)
+		}
+		if !strings.Contains(out.String(), "under way") {
+			t.Errorf("%s: %s", flag, out.Bytes())
+		}
+	}
+}
+
+func readJSON(t *testing.T, file string, v any) {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(b, v)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A run near what this machine's generator reaches says so.
+func TestRunKnowsTheCalibration(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("DYNO_HOME", home)
+	server := httptest.NewServer(answer(new(atomic.Int64)))
+	defer server.Close()
+	run := func() string {
+		var out, errs bytes.Buffer
+		if code := Main([]string{"run", "-n", "50", "-c", "1", "--no-save", server.URL}, nil, &out, &errs); code != 0 {
+			t.Fatalf("code %d: %s", code, errs.Bytes())
+		}
+		return strings.Join(strings.Fields(out.String()), " ")
+	}
+	if out := run(); strings.Contains(out, "dyno calibrate") {
+		t.Errorf("without a calibration: %s", out)
+	}
+	for rate, warns := range map[float64]bool{0.5: true, 1e12: false} {
+		c := capacity.Calibration{Format: capacity.CalibrationFormat, Dyno: load.Version, Host: result.ThisHost(),
+			Threads: 1, Closed: []capacity.Ceiling{{Connections: 1, Rate: rate}}}
+		if _, err := c.Save(home); err != nil {
+			t.Fatal(err)
+		}
+		if out := run(); strings.Contains(out, "dyno itself reaches on this machine with 1 connections") != warns {
+			t.Errorf("a ceiling of %v/s: %s", rate, out)
+		}
+	}
+}
+
+func FuzzParseLevels(f *testing.F) {
+	for _, s := range []string{"c=1,2,4,8", "c=1k", "c=", "c=1,1", "c=0", "x", "c=1,", "c=1e300"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		levels, err := parseLevels(s)
+		if err != nil {
+			return
+		}
+		var again []string
+		for _, n := range levels {
+			if n < 1 || n > load.MaxConnections {
+				t.Errorf("%q has %d", s, n)
+			}
+			again = append(again, fmt.Sprint(n))
+		}
+		if back, err := parseLevels("c=" + strings.Join(again, ",")); err != nil || !slices.Equal(back, levels) {
+			t.Errorf("%q is read as %v, and that as %v: %v", s, levels, back, err)
+		}
+	})
+}
+
+func FuzzParseRates(f *testing.F) {
+	for _, s := range []string{"1k,2k,4k", "0.5", "100/s,200/s", "", ",", "1,1", "1e9", "-1", "1M"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		rates, err := parseRates(s)
+		if err != nil {
+			return
+		}
+		var again []string
+		for _, r := range rates {
+			if r < 1 || r > load.MaxRate*1000 {
+				t.Errorf("%q has %v", s, r)
+			}
+			again = append(again, fmt.Sprint(r.PerSecond()))
+		}
+		if back, err := parseRates(strings.Join(again, ",")); err != nil || !slices.Equal(back, rates) {
+			t.Errorf("%q is read as %v, and that as %v: %v", s, rates, back, err)
+		}
+	})
+}

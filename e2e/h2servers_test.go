@@ -1,0 +1,168 @@
+//go:build linux
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Servers of HTTP/2 besides nginx and Go. CLEAR and SECURE are ports of it without
+// and with TLS, CRT and KEY the files of the certificate, PEM that of both.
+
+var nodeHTTP2 = real{name: "Node", command: "node", pack: "nodejs",
+	start: "server.js", log: "access.log",
+	files: map[string]string{"access.log": "", "server.js": `const http = require("http");
+const http2 = require("http2");
+const fs = require("fs");
+const page = ` + strconv.Quote(page) + `;
+const answer = (req, res) => {
+	req.resume().on("end", () => {
+		fs.appendFileSync("access.log", req.url + "\n");
+		res.writeHead(200, {"Content-Length": page.length});
+		res.end(page);
+	});
+};
+const tls = {cert: fs.readFileSync("CRT"), key: fs.readFileSync("KEY")};
+http.createServer(answer).listen(PORT, "127.0.0.1");
+http2.createServer(answer).listen(CLEAR, "127.0.0.1");
+http2.createSecureServer(tls, answer).listen(SECURE, "127.0.0.1");
+`}}
+
+var apacheHTTP2 = real{name: "Apache", command: "apache2", pack: "apache2",
+	start: "-d DIR -f DIR/apache.conf -DFOREGROUND", log: "access.log",
+	files: map[string]string{"www/index.html": page, "apache.conf": `ServerName 127.0.0.1
+Listen 127.0.0.1:PORT
+Listen 127.0.0.1:CLEAR
+Listen 127.0.0.1:SECURE
+PidFile DIR/apache.pid
+DefaultRuntimeDir DIR
+Mutex file:DIR
+ErrorLog DIR/error.log
+LoadModule mpm_event_module /usr/lib/apache2/modules/mod_mpm_event.so
+LoadModule authz_core_module /usr/lib/apache2/modules/mod_authz_core.so
+LoadModule dir_module /usr/lib/apache2/modules/mod_dir.so
+LoadModule ssl_module /usr/lib/apache2/modules/mod_ssl.so
+LoadModule http2_module /usr/lib/apache2/modules/mod_http2.so
+WWW
+DocumentRoot DIR/www
+Protocols h2 h2c http/1.1
+LogFormat "%r" line
+CustomLog DIR/access.log line
+<VirtualHost 127.0.0.1:SECURE>
+SSLEngine on
+SSLCertificateFile CRT
+SSLCertificateKeyFile KEY
+CustomLog DIR/access.log line
+</VirtualHost>
+`}}
+
+var caddyHTTP2 = real{name: "Caddy", command: "caddy", pack: "caddy",
+	start: "run --config Caddyfile --adapter caddyfile", log: "access.log",
+	files: map[string]string{"Caddyfile": `{
+	admin off
+	auto_https off
+	servers {
+		protocols h1 h2 h2c
+	}
+}
+(all) {
+	bind 127.0.0.1
+	log {
+		output file DIR/access.log
+	}
+	respond "page"
+}
+http://:PORT, http://:CLEAR {
+	import all
+}
+https://127.0.0.1:SECURE {
+	tls CRT KEY
+	import all
+}
+`}}
+
+var haproxy = real{name: "HAProxy", command: "haproxy", pack: "haproxy",
+	start: "-db -f haproxy.cfg", log: "output",
+	files: map[string]string{"haproxy.cfg": `global
+	nbthread 1 # several would drop lines of the log
+	log stdout format raw local0
+defaults
+	mode http
+	log global
+	log-format "%HM %HU"
+	timeout connect 5s
+	timeout client 5s
+	timeout server 5s
+frontend all
+	bind 127.0.0.1:PORT
+	bind 127.0.0.1:CLEAR proto h2
+	bind 127.0.0.1:SECURE ssl crt PEM alpn h2,http/1.1
+	http-request return status 200 content-type text/plain string "page"
+`}}
+
+// TestHTTP2Servers loads real servers, with and without TLS. Whatever they do with
+// streams and connections, both sides count the same.
+func TestHTTP2Servers(t *testing.T) {
+	body := filepath.Join(t.TempDir(), "body")
+	if err := os.WriteFile(body, make([]byte, 1<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, crt, key := certify(t, time.Now().Add(24*time.Hour), "127.0.0.1")
+	both := filepath.Join(filepath.Dir(crt), "both.pem")
+	var pem []byte
+	for _, file := range []string{crt, key} {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pem = append(pem, b...)
+	}
+	if err := os.WriteFile(both, pem, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, server := range []real{nodeHTTP2, apacheHTTP2, caddyHTTP2, haproxy} {
+		t.Run(server.name, func(t *testing.T) {
+			t.Parallel()
+			clear, secure := freePort(t), freePort(t)
+			words := strings.NewReplacer("CLEAR", clear, "SECURE", secure, "CRT", crt, "KEY", key,
+				"PEM", both)
+			files := map[string]string{}
+			for name, content := range server.files {
+				files[name] = words.Replace(content)
+			}
+			server.files = files
+			l := server.launch(t)
+			for _, base := range []string{"h2c://127.0.0.1:" + clear, "https://127.0.0.1:" + secure} {
+				for i, args := range []string{
+					"-n 2000 -c 8 --streams 10", "-n 2000 -c 2 --streams 100 -t 2",
+					"-n 1000 -c 8 --http 2 --ring portable", "-n 1000 -c 2 --streams 10 -X HEAD",
+					"-n 100 -c 2 --streams 4 -b @" + body, "-n 1000 -c 4 --streams 10 --reconnect 25",
+				} {
+					l.streams(t, base, fmt.Sprintf("/?load-%d-%.3s=", i, base), args)
+				}
+			}
+		})
+	}
+}
+
+// streams loads the server so, and compares.
+func (l *launched) streams(t *testing.T, base, word, args string) {
+	t.Helper()
+	words := strings.Fields(args)
+	if strings.HasPrefix(base, "https") {
+		words = append(words, "--insecure")
+	}
+	r := run(t, 0, append(words, base+word)...).result
+	n := r.Plan.Requested
+	flawless(t, r, n, "200")
+	spoke(t, r, "h2")
+	if served := l.served(t, word, n); served < n || served > n+r.Requests.Retried {
+		t.Errorf("%s %s: the server's log has %d; %+v", base, args, served, r.Requests)
+	}
+}

@@ -1,0 +1,156 @@
+package metric
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"iter"
+)
+
+// A Sparse is what a Histogram had counted, without the buckets that were
+// empty: to keep one for each second of a run. The zero value is an empty one.
+// It is read only, so copies share what they hold.
+//
+// A bucket takes two bytes, rarely three or four: its distance from the last
+// and its count, as varints. There are at most as many as values. Of answers that
+// spread over a factor of ten, a second of 1,000 takes 2 KB, of 5,000 5 KB, of
+// 20,000 7 KB and of a million 11 KB; an hour of such seconds 6, 19, 25 and 40 MB.
+type Sparse struct {
+	Count, Sum, Min, Max int64 // as of Histogram
+
+	half   uint
+	packed []byte
+}
+
+// Sparse is a copy of h as it is now.
+func (h *Histogram) Sparse() Sparse {
+	s := Sparse{Count: h.Count, Sum: h.Sum, Min: h.Min, Max: h.Max, half: h.half}
+	if h.Count == 0 {
+		return s
+	}
+	last := 0
+	room := make([]byte, 0, 4096) // of the usual second: on the stack
+	for i := h.index(h.Min); i <= h.index(h.Max); i++ {
+		if h.counts[i] > 0 {
+			room = binary.AppendUvarint(room, uint64(i-last))
+			room = binary.AppendUvarint(room, uint64(h.counts[i]))
+			last = i
+		}
+	}
+	s.packed = append(make([]byte, 0, len(room)), room...)
+	return s
+}
+
+// Size is how many bytes of memory s holds besides itself.
+func (s Sparse) Size() int { return cap(s.packed) }
+
+// buckets are those that are not empty, and their counts, in ascending order.
+func (s Sparse) buckets() iter.Seq2[int, int64] {
+	return func(yield func(int, int64) bool) {
+		bucket := 0
+		for rest := s.packed; len(rest) > 0; {
+			skip, used := binary.Uvarint(rest)
+			n, more := binary.Uvarint(rest[used:])
+			rest = rest[used+more:]
+			bucket += int(skip)
+			if !yield(bucket, int64(n)) {
+				return
+			}
+		}
+	}
+}
+
+// Values are the values that were counted and how often each, in ascending
+// order: as View.Quantile has them, the largest of each bucket.
+func (s Sparse) Values() iter.Seq2[int64, int64] {
+	return func(yield func(int64, int64) bool) {
+		for i, n := range s.buckets() {
+			octave := max(i>>s.half-1, 0)
+			top := (int64(i)-int64(octave)<<s.half+1)<<octave - 1
+			if !yield(top, n) {
+				return
+			}
+		}
+	}
+}
+
+// AddSparse counts all that s holds. Both must have the same digits.
+func (h *Histogram) AddSparse(s Sparse) {
+	if s.Count == 0 {
+		return
+	}
+	for i, n := range s.buckets() {
+		h.counts[i] += n
+	}
+	if h.Count == 0 {
+		h.Min, h.Max = s.Min, s.Max
+	}
+	h.Min, h.Max = min(h.Min, s.Min), max(h.Max, s.Max)
+	h.Count, h.Sum = h.Count+s.Count, h.Sum+s.Sum
+}
+
+// sparseJSON is a Sparse between processes.
+type sparseJSON struct {
+	Count   int64  `json:"count"`
+	Sum     int64  `json:"sum"`
+	Min     int64  `json:"min"`
+	Max     int64  `json:"max"`
+	Digits  int    `json:"digits,omitempty"`
+	Buckets []byte `json:"buckets,omitempty"`
+}
+
+// halves has the layout of each precision.
+var halves = map[int]uint{Coarse: 7, Fine: 10}
+
+// MarshalJSON writes s for another process, with the buckets in base64.
+func (s Sparse) MarshalJSON() ([]byte, error) {
+	j := sparseJSON{Count: s.Count, Sum: s.Sum, Min: s.Min, Max: s.Max, Buckets: s.packed}
+	for digits, half := range halves {
+		if s.Count > 0 && half == s.half {
+			j.Digits = digits
+		}
+	}
+	return json.Marshal(j)
+}
+
+// errSparse is the fault of buckets that no histogram has.
+var errSparse = errors.New("a damaged histogram")
+
+// UnmarshalJSON reads what MarshalJSON wrote, and refuses what no histogram can
+// have counted.
+func (s *Sparse) UnmarshalJSON(b []byte) error {
+	var j sparseJSON
+	if err := json.Unmarshal(b, &j); err != nil {
+		return err
+	}
+	*s = Sparse{}
+	if j.Count == 0 {
+		return nil
+	}
+	half, known := halves[j.Digits]
+	if !known || j.Min > j.Max || !holds(j.Buckets, NewHistogram(j.Digits), j.Count) {
+		return errSparse
+	}
+	*s = Sparse{Count: j.Count, Sum: j.Sum, Min: j.Min, Max: j.Max, half: half, packed: j.Buckets}
+	return nil
+}
+
+// holds reports whether packed are buckets of h, ascending, with count values.
+func holds(packed []byte, h *Histogram, count int64) bool {
+	bucket := uint64(0)
+	for first := true; len(packed) > 0; first = false {
+		skip, used := binary.Uvarint(packed)
+		if used <= 0 {
+			return false
+		}
+		n, more := binary.Uvarint(packed[used:])
+		last := uint64(len(h.counts) - 1)
+		if more <= 0 || skip > last-bucket || skip == 0 && !first || n == 0 || n > uint64(count) {
+			return false
+		}
+		bucket += skip
+		count -= int64(n)
+		packed = packed[used+more:]
+	}
+	return count == 0
+}

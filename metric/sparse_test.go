@@ -1,0 +1,135 @@
+package metric
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// What a Sparse gives back is what was counted, to the last bucket.
+func TestSparseLosesNothing(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, digits := range []int{Coarse, Fine} {
+		for _, values := range [][]int64{nil, {0}, {-5, 0, 7}, {Longest * 4, Longest}, drawn(r, 10_000)} {
+			h, back := NewHistogram(digits), NewHistogram(digits)
+			back.Record(1) // and it adds to what is there
+			h.Record(1)
+			for _, v := range values {
+				h.Record(v)
+			}
+			only := NewHistogram(digits)
+			for _, v := range values {
+				only.Record(v)
+			}
+			back.AddSparse(only.Sparse())
+			if back.Count != h.Count || back.Sum != h.Sum || back.Min != h.Min || back.Max != h.Max ||
+				!slices.Equal(back.counts, h.counts) {
+				t.Errorf("%d digits, %d values: %d counted, sum %d, %d to %d; want %d, %d, %d to %d", digits,
+					len(values), back.Count, back.Sum, back.Min, back.Max, h.Count, h.Sum, h.Min, h.Max)
+			}
+		}
+	}
+}
+
+// Values are those that HdrHistogram has for the same counts.
+func TestSparseValues(t *testing.T) {
+	h := NewHistogram(Fine)
+	for _, v := range drawn(rand.New(rand.NewPCG(5, 6)), 5000) {
+		h.Record(v)
+	}
+	hdr, below := h.HDR(), int64(0)
+	for v, n := range h.Sparse().Values() {
+		below += n
+		if q := hdr.ValueAtQuantile(100 * float64(below) / float64(h.Count)); q != v {
+			t.Fatalf("value %d of %d is %d, HdrHistogram's %d", below, h.Count, v, q)
+		}
+	}
+	if below != h.Count {
+		t.Errorf("%d values, want %d", below, h.Count)
+	}
+}
+
+// The figures of the doc comment.
+func TestSparseIsSmall(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, c := range []struct{ answers, most int }{{1000, 2000}, {5000, 5500}, {20_000, 7200}, {1_000_000, 11_500}} {
+		h := NewHistogram(Fine)
+		for range c.answers {
+			h.Record(int64(100e3 * math.Pow(10, r.Float64())))
+		}
+		if size := h.Sparse().Size(); size > c.most || size < c.most*3/4 {
+			t.Errorf("%d answers take %d bytes, want at most %d", c.answers, size, c.most)
+		}
+	}
+}
+
+// drawn are n values of all sizes.
+func drawn(r *rand.Rand, n int) []int64 {
+	all := make([]int64, n)
+	for i := range all {
+		all[i] = r.Int64N(1 << (1 + i%42))
+	}
+	return all
+}
+
+// Between processes nothing is lost either.
+func TestSparseJSON(t *testing.T) {
+	for _, digits := range []int{Coarse, Fine} {
+		for _, values := range [][]int64{nil, {0}, drawn(rand.New(rand.NewPCG(9, 1)), 2000)} {
+			h, back := NewHistogram(digits), NewHistogram(digits)
+			for _, v := range values {
+				h.Record(v)
+			}
+			b, err := json.Marshal(h.Sparse())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var s Sparse
+			if err := json.Unmarshal(b, &s); err != nil {
+				t.Fatal(err)
+			}
+			back.AddSparse(s)
+			if back.Count != h.Count || back.Sum != h.Sum || !slices.Equal(back.counts, h.counts) {
+				t.Errorf("%d digits, %d values: %d came back", digits, len(values), back.Count)
+			}
+		}
+	}
+}
+
+// Whatever another process sends, what is taken can be added.
+func FuzzSparseJSON(f *testing.F) {
+	h := NewHistogram(Fine)
+	h.Record(1)
+	h.Record(1 << 40)
+	good, err := json.Marshal(h.Sparse())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(good)
+	for _, s := range []string{`{"count":1,"digits":3}`, `{"count":1,"digits":3,"buckets":"AAE="}`,
+		`{"count":1,"digits":3,"buckets":"gA=="}`, `{"count":1,"digits":3,"buckets":"/////w8B"}`,
+		`{"count":2,"digits":3,"buckets":"AQEAAQ=="}`, `{"count":-1,"digits":2,"buckets":"AQE="}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var s Sparse
+		if json.Unmarshal(b, &s) != nil || s.Count == 0 {
+			return
+		}
+		digits := map[uint]int{7: Coarse, 10: Fine}[s.half]
+		h := NewHistogram(digits)
+		h.AddSparse(s)
+		var all, last int64 = 0, -1
+		for v, n := range s.Values() {
+			if v <= last || n < 1 {
+				t.Fatalf("%d after %d, %d times", v, last, n)
+			}
+			all, last = all+n, v
+		}
+		if all != s.Count {
+			t.Errorf("%d values, and %d in the buckets", s.Count, all)
+		}
+	})
+}

@@ -1,0 +1,87 @@
+package h2
+
+import "encoding/binary"
+
+// What HTTP/2 calls its frames, flags and settings.
+const (
+	frameData         = 0
+	frameHeaders      = 1
+	framePriority     = 2
+	frameReset        = 3
+	frameSettings     = 4
+	framePush         = 5
+	framePing         = 6
+	frameGoAway       = 7
+	frameWindow       = 8
+	frameContinuation = 9
+
+	flagEnd        = 1
+	flagAck        = 1
+	flagEndHeaders = 4
+	flagPadded     = 8
+	flagPriority   = 32
+
+	headerTableSize      = 1
+	enablePush           = 2
+	maxConcurrentStreams = 3
+	initialWindowSize    = 4
+	maxFrameSize         = 5
+	maxHeaderListSize    = 6
+
+	frameHeader = 9 // bytes before a frame's payload
+)
+
+func appendFrame(b []byte, n int, kind, flags byte, id uint32) []byte {
+	return append(b, byte(n>>16), byte(n>>8), byte(n), kind, flags,
+		byte(id>>24), byte(id>>16), byte(id>>8), byte(id))
+}
+
+func appendWindow(b []byte, id uint32, n int64) []byte {
+	return binary.BigEndian.AppendUint32(appendFrame(b, 4, frameWindow, 0, id), uint32(n))
+}
+
+// probe is what our PING carries.
+var probe = [8]byte{'d', 'y', 'n', 'o', ' ', 'r', 's', 't'}
+
+// owes reports whether acknowledge has something to say. It is asked every turn.
+func (c *codec) owes() bool {
+	return c.acks > 0 || len(c.pongs) > 0 || c.unproven > 0 && c.proving == 0 ||
+		len(c.resets) > 0 || len(c.replenish) > 0 || c.receivable < receiveWindow/2 || c.bye
+}
+
+// acknowledge appends what is owed.
+func (c *codec) acknowledge(out []byte) []byte {
+	for ; c.acks > 0; c.acks-- {
+		out = appendFrame(out, 0, frameSettings, flagAck, 0)
+	}
+	for i := range c.pongs {
+		out = append(appendFrame(out, 8, framePing, flagAck, 0), c.pongs[i][:]...)
+	}
+	c.pongs = c.pongs[:0]
+	for _, r := range c.resets {
+		out = appendFrame(out, 4, frameReset, 0, r.id)
+		out = binary.BigEndian.AppendUint32(out, r.code)
+	}
+	c.resets = c.resets[:0]
+	if c.unproven > 0 && c.proving == 0 {
+		c.proving = c.unproven
+		out = append(appendFrame(out, 8, framePing, 0, 0), probe[:]...)
+	}
+	for _, id := range c.replenish {
+		if slot, ok := c.find(id); ok {
+			s := &c.slots[slot]
+			out = appendWindow(out, id, receiveWindow-s.receivable)
+			s.receivable, s.reopening = receiveWindow, false
+		}
+	}
+	c.replenish = c.replenish[:0]
+	if c.receivable < receiveWindow/2 {
+		out = appendWindow(out, 0, receiveWindow-c.receivable)
+		c.receivable = receiveWindow
+	}
+	if c.bye {
+		c.bye = false
+		out = append(appendFrame(out, 8, frameGoAway, 0, 0), 0, 0, 0, 0, 0, 0, 0, 0)
+	}
+	return out
+}

@@ -1,0 +1,405 @@
+package h2
+
+import (
+	"bytes"
+	"errors"
+	"math"
+)
+
+// The decoder keeps no text. Of a header field only two matter here, and of the
+// others whether HTTP/2 allows them and how long they are, which decides what
+// the peer's dynamic table has room for: so an entry of ours is a few numbers.
+
+// A field is a header field as far as it matters.
+type field struct {
+	value int64  // of :status and content-length; -1: not a number
+	size  uint32 // as HPACK counts: name and value, and 32 for what a table needs
+	name  uint32 // bytes of the name
+	kind  kind
+	bad   bool // HTTP does not allow its value
+}
+
+type kind uint8
+
+const (
+	other kind = iota
+	status
+	length
+	pseudo    // a pseudo-header field that no response has
+	forbidden // a name that HTTP/2 does not allow
+)
+
+const overhead = 32 // bytes that a table entry counts for beside its text
+
+// nameOf is a field of that name, without a value.
+func nameOf(name []byte) field {
+	f := field{name: uint32(len(name))}
+	switch string(name) {
+	case ":status":
+		f.kind = status
+	case "content-length":
+		f.kind = length
+	case "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade":
+		f.kind = forbidden
+	default:
+		if len(name) > 0 && name[0] == ':' {
+			f.kind = pseudo
+		} else if !lowerToken(name) {
+			f.kind = forbidden
+		}
+	}
+	return f
+}
+
+// with is f with another value.
+func (f field) with(value []byte) field {
+	f.size = f.name + uint32(len(value)) + overhead
+	f.bad = !clean(value)
+	if f.value = 0; f.kind == status || f.kind == length {
+		f.value = decimal(value)
+	}
+	if f.kind == status && (len(value) != 3 || f.value < 100) {
+		f.value = -1
+	}
+	return f
+}
+
+func lowerToken(b []byte) bool {
+	for _, x := range b {
+		switch {
+		case 'a' <= x && x <= 'z', '0' <= x && x <= '9', x == '-', x == '_':
+		case bytes.IndexByte(symbols, x) >= 0:
+		default:
+			return false
+		}
+	}
+	return len(b) > 0
+}
+
+var symbols = []byte("!#$%&'*+.^`|~")
+
+// clean reports whether HTTP/2 allows b as a value.
+func clean(b []byte) bool {
+	for _, x := range b {
+		if x == 0 || x == '\r' || x == '\n' {
+			return false
+		}
+	}
+	n := len(b)
+	return n == 0 || !blank(b[0]) && !blank(b[n-1])
+}
+
+func blank(x byte) bool { return x == ' ' || x == '\t' }
+
+func decimal(b []byte) (v int64) {
+	for _, x := range b {
+		if x -= '0'; x > 9 || v > math.MaxInt64/10-1 {
+			return -1
+		}
+		v = v*10 + int64(x)
+	}
+	if len(b) == 0 {
+		return -1
+	}
+	return v
+}
+
+// A header is what a header block says.
+type header struct {
+	status  uint16 // 0: none
+	regular bool   // it has fields that are not pseudo-header fields
+	size    int    // of the list, as HPACK counts
+	length  int64  // content-length, or -1
+	wrong   string // the first thing that HTTP does not allow, or ""
+}
+
+// take adds a field.
+func (h *header) take(f *field) {
+	h.size += int(f.size)
+	wrong := ""
+	switch f.kind {
+	case status:
+		switch {
+		case f.value < 0:
+			wrong = "its :status is not a status code"
+		case h.status != 0:
+			wrong = "it has two fields :status"
+		case h.regular:
+			wrong = ":status comes after other fields"
+		default:
+			h.status = uint16(f.value)
+		}
+	case pseudo:
+		wrong = "it has a pseudo-header field that no response has"
+	case forbidden:
+		wrong = "it has a field whose name HTTP/2 does not allow"
+	case length:
+		if f.value < 0 || h.length >= 0 && h.length != f.value {
+			wrong = "its content-length is not one number"
+		}
+		h.length = f.value
+	}
+	if f.bad {
+		wrong = "it has a field whose value HTTP does not allow"
+	}
+	h.regular = h.regular || f.kind != status
+	if h.wrong == "" {
+		h.wrong = wrong
+	}
+}
+
+// A table is the dynamic table of the peer's encoder: a ring, newest at head.
+type table struct {
+	entries     []field
+	head, count int
+	size, max   int // bytes, as HPACK counts
+	limit       int // which max may have
+}
+
+// defaultTable is what both sides have until they say otherwise. No more is ever
+// offered, so there are never more entries than fit in it.
+const (
+	defaultTable = 4096
+	maxEntries   = defaultTable / overhead // a power of two
+)
+
+func newTable() table {
+	return table{entries: make([]field, maxEntries), max: defaultTable, limit: defaultTable}
+}
+
+func (t *table) add(f *field) {
+	if int(f.size) > t.max {
+		t.count, t.size = 0, 0
+		return
+	}
+	t.shrink(t.max - int(f.size))
+	t.head = int(uint(t.head+1) % maxEntries)
+	t.entries[t.head] = *f
+	t.count++
+	t.size += int(f.size)
+}
+
+// shrink drops the oldest entries until those left have size bytes.
+func (t *table) shrink(size int) {
+	for t.size > size {
+		t.size -= int(t.entries[uint(t.head-t.count+1+maxEntries)%maxEntries].size)
+		t.count--
+	}
+}
+
+func (t *table) resize(max int) {
+	t.max = max
+	t.shrink(max)
+}
+
+// at is the field with an HPACK index from 1, or nil. It is good until the next add.
+func (t *table) at(i int) *field {
+	if i < len(staticFields) {
+		return &staticFields[i]
+	}
+	if i -= len(staticFields); i >= t.count {
+		return nil
+	}
+	return &t.entries[uint(t.head-i+maxEntries)%maxEntries]
+}
+
+var (
+	errInteger = errors.New("a number is cut or beyond all reason")
+	errIndex   = errors.New("an index is beyond the table's end")
+	errString  = errors.New("a string is longer than the block")
+	errHuffman = errors.New("a string is not in Huffman code")
+	errUpdate  = errors.New("a change of the table's size is out of place or beyond the limit")
+)
+
+// A decoder is one connection's; what is shared is of no connection.
+type decoder struct {
+	table
+	*scratch
+}
+
+// scratch is what decoders need while they decode, and the last block that said
+// all by itself. Most of a server's responses begin with the same bytes until its
+// clock moves on: to compare, and to do to the table what the block does, takes a
+// tenth of the time.
+type scratch struct {
+	text    []byte
+	inserts []field // by the block that is being decoded
+	pure    bool    // it has not yet asked the table
+	known   struct {
+		block   []byte
+		inserts []field
+		header  header
+	}
+}
+
+const knownMax = 1 << 10 // bytes of a block that are kept, and compared in vain
+
+// decode reads a whole header block. After an error the connection is of no use.
+func (d *decoder) decode(b []byte) (h header, err error) {
+	if k := &d.known; len(b) > 0 && bytes.Equal(b, k.block) {
+		for i := range k.inserts {
+			d.add(&k.inserts[i])
+		}
+		return k.header, nil
+	}
+	d.pure, d.inserts = true, d.inserts[:0]
+	h.length = -1
+	for rest := b; len(rest) > 0; {
+		n, err := d.field(rest, &h)
+		if err != nil {
+			return h, err
+		}
+		rest = rest[n:]
+	}
+	if k := &d.known; d.pure && len(b) <= knownMax {
+		k.block = append(k.block[:0], b...)
+		k.inserts, d.inserts = d.inserts, k.inserts
+		k.header = h
+	}
+	return h, nil
+}
+
+// field reads what is at the front of b, and says how long it is.
+func (d *decoder) field(b []byte, h *header) (int, error) {
+	switch x := b[0]; {
+	case x&0x80 != 0:
+		i, n := integer(b, 0x7f)
+		f := d.lookup(i)
+		if i == 0 || f == nil {
+			return 0, errIndex
+		}
+		h.take(f)
+		return n, nil
+	case x&0x40 != 0:
+		return d.literal(b, 0x3f, h)
+	case x&0x20 != 0:
+		size, n := integer(b, 0x1f)
+		if n == 0 || size > d.limit || h.size > 0 {
+			return 0, errUpdate
+		}
+		d.pure = false
+		d.resize(size)
+		return n, nil
+	}
+	return d.literal(b, 0x0f, h)
+}
+
+func (d *decoder) lookup(i int) *field {
+	d.pure = d.pure && i < len(staticFields)
+	return d.at(i)
+}
+
+// literal reads a field whose value, at least, is written out.
+func (d *decoder) literal(b []byte, mask byte, h *header) (int, error) {
+	i, n := integer(b, mask)
+	if n == 0 {
+		return 0, errInteger
+	}
+	var f field
+	if i > 0 {
+		known := d.lookup(i)
+		if known == nil {
+			return 0, errIndex
+		}
+		f = *known
+	} else {
+		name, k, err := d.string(b[n:])
+		if err != nil {
+			return 0, err
+		}
+		n += k
+		f = nameOf(name)
+	}
+	value, k, err := d.string(b[n:])
+	if err != nil {
+		return 0, err
+	}
+	f = f.with(value)
+	h.take(&f)
+	if mask == 0x3f {
+		d.add(&f)
+		if d.pure {
+			d.inserts = append(d.inserts, f)
+		}
+	}
+	return n + k, nil
+}
+
+// string reads a string, which is good until the next, and its length in b.
+func (d *decoder) string(b []byte) (s []byte, n int, err error) {
+	size, n := integer(b, 0x7f)
+	switch {
+	case n == 0:
+		return nil, 0, errInteger
+	case size > len(b)-n:
+		return nil, 0, errString
+	}
+	s = b[n : n+size]
+	if b[0]&0x80 != 0 {
+		var ok bool
+		if d.text, ok = huffman.decode(d.text[:0], s); !ok {
+			return nil, 0, errHuffman
+		}
+		s = d.text
+	}
+	return s, n + size, nil
+}
+
+// integer reads a number whose first bits are under mask, and how many bytes it
+// has: none if it is cut or beyond all reason.
+func integer(b []byte, mask byte) (v, n int) {
+	if len(b) == 0 {
+		return 0, 0
+	}
+	if v = int(b[0] & mask); v < int(mask) {
+		return v, 1
+	}
+	for n = 1; n < len(b) && n <= 4; n++ {
+		v += int(b[n]&0x7f) << (7 * (n - 1))
+		if b[n] < 0x80 {
+			return v, n + 1
+		}
+	}
+	return 0, 0
+}
+
+func appendInteger(b []byte, first, mask byte, v int) []byte {
+	if v < int(mask) {
+		return append(b, first|byte(v))
+	}
+	b = append(b, first|mask)
+	for v -= int(mask); v >= 0x80; v >>= 7 {
+		b = append(b, byte(v)|0x80)
+	}
+	return append(b, byte(v))
+}
+
+// appendString writes s in whichever way is shorter.
+func appendString(b []byte, s string) []byte {
+	if n := huffman.size(s); n < len(s) {
+		return huffman.append(appendInteger(b, 0x80, 0x7f, n), s)
+	}
+	return append(appendInteger(b, 0, 0x7f, len(s)), s...)
+}
+
+// appendField writes a field without use of a dynamic table: as an index, if the
+// static table has it, or as a literal that no table takes up.
+func appendField(b []byte, name, value string) []byte {
+	index := 0
+	for i, f := range staticTable {
+		if f.Name == name && f.Value == value {
+			return appendInteger(b, 0x80, 0x7f, i+1)
+		}
+		if f.Name == name && index == 0 {
+			index = i + 1
+		}
+	}
+	first := byte(0)
+	if name == "authorization" || name == "cookie" || name == "proxy-authorization" {
+		first = 0x10 // nor any table further on
+	}
+	if b = appendInteger(b, first, 0x0f, index); index == 0 {
+		b = appendString(b, name)
+	}
+	return appendString(b, value)
+}

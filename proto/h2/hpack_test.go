@@ -1,0 +1,197 @@
+package h2
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/http2/hpack"
+)
+
+// golang.org/x/net knows HPACK independently of us.
+func TestTables(t *testing.T) {
+	dec := hpack.NewDecoder(defaultTable, nil)
+	for i, f := range staticTable {
+		got, err := dec.DecodeFull([]byte{0x80 | byte(i+1)})
+		if err != nil || got[0].Name != f.Name || got[0].Value != f.Value {
+			t.Errorf("index %d: %v, %v", i+1, got, err)
+		}
+	}
+	for x := range 256 {
+		s := strings.Repeat(string([]byte{byte(x)}), 8)
+		if n := int(hpack.HuffmanEncodeLength(s)); n != int(codeLengths[x]) {
+			t.Errorf("byte %d: %d bits, want %d", x, codeLengths[x], n)
+		}
+	}
+}
+
+func TestHuffman(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range 5000 {
+		b := make([]byte, rng.IntN(40))
+		for j := range b {
+			b[j] = byte(rng.IntN(256))
+			if i%2 == 0 {
+				b[j] = byte(' ' + rng.IntN(95))
+			}
+		}
+		want := hpack.AppendHuffmanString(nil, string(b))
+		got := huffman.append(nil, string(b))
+		if !bytes.Equal(got, want) || huffman.size(string(b)) != len(want) {
+			t.Fatalf("%q: %x, want %x", b, got, want)
+		}
+		if back, ok := huffman.decode(nil, got); !ok || !bytes.Equal(back, b) {
+			t.Fatalf("%q: back as %q", b, back)
+		}
+	}
+}
+
+func FuzzHuffman(f *testing.F) {
+	for _, s := range []string{"", "\xff", "\xfe", "\x00", "\xff\xff\xff\xff", "\xf1\xe3\xc2",
+		"\xff\xff\xff\xff00001"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		got, ok := huffman.decode(nil, b)
+		want, err := hpack.HuffmanDecodeToString(b)
+		if ok != (err == nil) || ok && string(got) != want {
+			t.Errorf("%x: %q %v, want %q %v", b, got, ok, want, err)
+		}
+	})
+}
+
+// What we encode, others read as it was meant.
+func TestEncoding(t *testing.T) {
+	for _, tc := range [][2]string{{":method", "GET"}, {":method", "DELETE"}, {":path", "/"},
+		{":path", "/a?b=" + strings.Repeat("c", 1000)}, {"x-own", "v"}, {"cookie", "secret"},
+		{"accept-encoding", "gzip, deflate"}, {"user-agent", ""}, {"x", "\xff\xfe\x01"}} {
+		got, err := hpack.NewDecoder(0, nil).DecodeFull(appendField(nil, tc[0], tc[1]))
+		if err != nil || len(got) != 1 || got[0].Name != tc[0] || got[0].Value != tc[1] {
+			t.Errorf("%v: %v, %v", tc, got, err)
+		}
+		if len(got) == 1 && got[0].Sensitive != (tc[0] == "cookie") {
+			t.Errorf("%v: sensitive is %v", tc, got[0].Sensitive)
+		}
+	}
+}
+
+// Our decoder follows another's encoder through everything that changes a table:
+// the same status, length and sizes come out, and at the end the same table.
+func TestDecoder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	names := []string{"server", "date", "x-own", "content-type", "content-length", "set-cookie", "a"}
+	for round := range 20 {
+		var wire bytes.Buffer
+		enc := hpack.NewEncoder(&wire)
+		d := decoder{newTable(), &scratch{}}
+		for i := range 200 {
+			wire.Reset()
+			if rng.IntN(20) == 0 {
+				enc.SetMaxDynamicTableSize(uint32(rng.IntN(defaultTable + 1)))
+			}
+			status, length, size := 200+rng.IntN(5), -1, 0
+			write := func(name, value string) {
+				sensitive := rng.IntN(5) == 0
+				enc.WriteField(hpack.HeaderField{Name: name, Value: value, Sensitive: sensitive})
+				size += len(name) + len(value) + overhead
+			}
+			write(":status", strconv.Itoa(status))
+			for range rng.IntN(10) {
+				name, value := names[rng.IntN(len(names))], fmt.Sprint(rng.IntN(1+round))
+				if name == "content-length" {
+					if length >= 0 {
+						continue
+					}
+					length = rng.IntN(1000)
+					value = strconv.Itoa(length)
+				} else if rng.IntN(10) == 0 {
+					value = strings.Repeat("v", rng.IntN(2*defaultTable))
+				}
+				write(name, value)
+			}
+			h, err := d.decode(wire.Bytes())
+			want := header{status: uint16(status), length: int64(length), size: size,
+				regular: h.regular}
+			if err != nil || h != want {
+				t.Fatalf("round %d, block %d: %+v, want %+v, %v", round, i, h, want, err)
+			}
+		}
+	}
+}
+
+// A block that says all by itself does the same to the table the second time,
+// whichever connection it comes on.
+func TestKnownBlock(t *testing.T) {
+	shared := &scratch{}
+	a, b := decoder{newTable(), shared}, decoder{newTable(), shared}
+	block := []byte(ok + "\x76\x05nginx" + "\x40\x01x\x03abc" + "\x0f\x0d\x0212")
+	for i := range 5 {
+		ha, errA := a.decode(block)
+		if i == 0 && len(shared.known.block) != len(block) {
+			t.Fatal("the block is not known")
+		}
+		hb, errB := b.decode(block)
+		if ha != hb || errA != nil || errB != nil || ha.length != 12 {
+			t.Fatalf("%+v %v, %+v %v", ha, errA, hb, errB)
+		}
+		if a.size != (i+1)*(6+5+overhead+1+3+overhead) || a.size != b.size || a.count != 2*(i+1) {
+			t.Fatalf("%d and %d bytes in the tables", a.size, b.size)
+		}
+	}
+	h, err := a.decode([]byte("\x88\xbe\xbf"))
+	if err != nil || h.size != 42+1+3+overhead+6+5+overhead {
+		t.Errorf("%+v, %v", h, err)
+	}
+	if string(shared.known.block) != string(block) {
+		t.Error("a block that asks the table is taken for one that does not")
+	}
+}
+
+// A typical response header, as nginx and as Go write it.
+func BenchmarkHeader(b *testing.B) {
+	fields := []hpack.HeaderField{{Name: ":status", Value: "200"},
+		{Name: "server", Value: "nginx/1.26.0"}, {Name: "date", Value: "Mon, 06 Jan 2025 10:00:00 GMT"},
+		{Name: "content-type", Value: "text/plain; charset=utf-8"}, {Name: "content-length", Value: "12"}}
+	var wire bytes.Buffer
+	enc := hpack.NewEncoder(&wire)
+	for _, f := range fields {
+		enc.WriteField(f)
+	}
+	first := bytes.Clone(wire.Bytes())
+	wire.Reset()
+	for _, f := range fields {
+		enc.WriteField(f)
+	}
+	again := bytes.Clone(wire.Bytes())
+	theirs := func(b *testing.B, prime, block []byte) {
+		dec := hpack.NewDecoder(defaultTable, func(hpack.HeaderField) {})
+		dec.Write(prime)
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := dec.Write(block); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	ours := func(b *testing.B, prime, block []byte, known bool) {
+		d := decoder{newTable(), &scratch{}}
+		d.decode(prime)
+		b.ReportAllocs()
+		for b.Loop() {
+			if !known {
+				d.known.block = d.known.block[:0]
+			}
+			if h, err := d.decode(block); err != nil || h.status != 200 {
+				b.Fatal(h, err)
+			}
+		}
+	}
+	b.Run("literal/x-net", func(b *testing.B) { theirs(b, nil, first) })
+	b.Run("literal/ours", func(b *testing.B) { ours(b, nil, first, false) })
+	b.Run("literal/known", func(b *testing.B) { ours(b, nil, first, true) })
+	b.Run("indexed/x-net", func(b *testing.B) { theirs(b, first, again) })
+	b.Run("indexed/ours", func(b *testing.B) { ours(b, first, again, true) })
+}

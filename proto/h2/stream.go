@@ -1,0 +1,123 @@
+package h2
+
+import "math/bits"
+
+// A stream is one exchange.
+type stream struct {
+	id         uint32 // 0: none
+	tag        uint32
+	rest       []byte // of the request's body
+	window     int64  // what may be sent; below 0 if the server took back what it gave
+	receivable int64  // what is left of its receive window
+	length     int64  // content-length, or -1
+	got        int64  // bytes of the response's body
+	interim    uint8
+	headed     bool // the final response's header is in
+	bare       bool // the response has no body, whatever its header says
+	queued     bool
+	reopening  bool // its receive window is to be opened
+}
+
+// touched reports whether any of the response has come.
+func (s *stream) touched() bool { return s.headed || s.interim > 0 }
+
+// streams are a connection's, each in a slot of its own while it is open. A slot
+// is found by the stream's id in an open-addressed table, twice as large as there
+// are streams at most. The hash scatters ids (Fibonacci's), for those of streams that
+// take long lie side by side, and the others would have to pass them again and again.
+type streams struct {
+	slots  []stream
+	free   []uint16
+	index  []uint16 // by hash: a slot, and 1
+	shift  uint8
+	open   int
+	queued queue // slots with something to send, and a window for it
+}
+
+// A queue of slots: each is in it at most once, so it never overflows.
+type queue struct {
+	ring       []uint16 // a power of two
+	first, len int
+}
+
+func newStreams(n int) streams {
+	log := bits.Len(uint(n - 1))
+	s := streams{slots: make([]stream, n), free: make([]uint16, n),
+		index: make([]uint16, 2<<log), shift: uint8(32 - log - 1)}
+	for i := range s.free {
+		s.free[i] = uint16(n - 1 - i)
+	}
+	s.queued.ring = make([]uint16, 1<<log)
+	return s
+}
+
+func (s *streams) hash(id uint32) int { return int(id * 2654435769 >> s.shift) }
+
+// begin gives a stream a slot. There must be one: Room said so.
+func (s *streams) begin(id uint32, st stream) uint16 {
+	slot := s.free[len(s.free)-1]
+	s.free = s.free[:len(s.free)-1]
+	i := s.hash(id)
+	for s.index[i] != 0 {
+		i = (i + 1) & (len(s.index) - 1)
+	}
+	s.index[i] = slot + 1
+	st.id, st.queued = id, s.slots[slot].queued
+	s.slots[slot] = st
+	s.open++
+	return slot
+}
+
+// find is the slot of an open stream.
+func (s *streams) find(id uint32) (slot uint16, ok bool) {
+	for i := s.hash(id); s.index[i] != 0; i = (i + 1) & (len(s.index) - 1) {
+		if slot := s.index[i] - 1; s.slots[slot].id == id {
+			return slot, true
+		}
+	}
+	return 0, false
+}
+
+// end gives a slot back. What still follows it in the table and would no longer
+// be found moves up.
+func (s *streams) end(slot uint16) {
+	mask := len(s.index) - 1
+	i := s.hash(s.slots[slot].id)
+	for s.index[i] != slot+1 {
+		i = (i + 1) & mask
+	}
+	for j := (i + 1) & mask; s.index[j] != 0; j = (j + 1) & mask {
+		home := s.hash(s.slots[s.index[j]-1].id)
+		if (j-home)&mask >= (j-i)&mask {
+			s.index[i], i = s.index[j], j
+		}
+	}
+	s.index[i] = 0
+	s.slots[slot].id, s.slots[slot].rest = 0, nil
+	s.free = append(s.free, slot)
+	s.open--
+}
+
+// enqueue puts a slot among those that send, if it may. It reports whether it may.
+func (s *streams) enqueue(slot uint16) bool {
+	st := &s.slots[slot]
+	if len(st.rest) == 0 || st.window <= 0 {
+		return false
+	}
+	if !st.queued { // it still is if an earlier stream of the slot was never reached
+		st.queued = true
+		q := &s.queued
+		q.ring[(q.first+q.len)&(len(q.ring)-1)] = slot
+		q.len++
+	}
+	return true
+}
+
+func (s *streams) dequeue() uint16 {
+	q := &s.queued
+	slot := q.ring[q.first]
+	q.first = (q.first + 1) & (len(q.ring) - 1)
+	q.len--
+	s.slots[slot].queued = false
+	return slot
+}

@@ -1,0 +1,109 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"unicode/utf8"
+)
+
+// A plot is points in a field of characters, of which later ones cover earlier.
+type plot struct {
+	xName, yName string // of the axes
+	points       []dot
+	x, y         func(float64) string // how to write a value
+	log          bool                 // both axes are logarithmic; what is not above 0 is left out
+}
+
+type dot struct {
+	x, y float64
+	as   rune
+}
+
+const (
+	plotWidth  = 64 // characters, labels apart
+	plotHeight = 14
+)
+
+// along is the values along an axis.
+type along struct {
+	low, high float64
+	log       bool
+}
+
+func (a along) scale(v float64) float64 {
+	if a.log {
+		return math.Log(v)
+	}
+	return v
+}
+
+// place is where of n places v is, from 0.
+func (a along) place(v float64, n int) int {
+	if a.high == a.low {
+		return n / 2
+	}
+	share := (a.scale(v) - a.scale(a.low)) / (a.scale(a.high) - a.scale(a.low))
+	return int(math.Round(share * float64(n-1)))
+}
+
+// value is that at a place.
+func (a along) value(place, n int) float64 {
+	at := a.scale(a.low) + (a.scale(a.high)-a.scale(a.low))*float64(place)/float64(n-1)
+	if a.log {
+		return math.Exp(at)
+	}
+	return at
+}
+
+// spans are the extents of the points that can be drawn, and those.
+func (p plot) spans() (x, y along, drawn []dot) {
+	for _, m := range p.points {
+		finite := !math.IsNaN(m.x+m.y) && !math.IsInf(m.x+m.y, 0)
+		if !finite || p.log && (m.x <= 0 || m.y <= 0) {
+			continue
+		}
+		if drawn == nil {
+			x, y = along{m.x, m.x, p.log}, along{m.y, m.y, p.log}
+		}
+		x.low, x.high = min(x.low, m.x), max(x.high, m.x)
+		y.low, y.high = min(y.low, m.y), max(y.high, m.y)
+		drawn = append(drawn, m)
+	}
+	return x, y, drawn
+}
+
+// write draws the plot, if it has two points that differ.
+func (p plot) write(w io.Writer, indent string) {
+	x, y, drawn := p.spans()
+	if x.low == x.high {
+		return
+	}
+	var field [plotHeight][plotWidth]rune
+	for _, m := range drawn {
+		field[plotHeight-1-y.place(m.y, plotHeight)][x.place(m.x, plotWidth)] = m.as
+	}
+	var labels [plotHeight]string
+	wide := 0
+	for row := 0; row < plotHeight; row += 4 {
+		labels[row] = p.y(y.value(plotHeight-1-row, plotHeight))
+		wide = max(wide, utf8.RuneCountInString(labels[row]))
+	}
+	fmt.Fprintf(w, "%s%*s  %s\n", indent, wide, "", p.yName)
+	for row := range field {
+		var line strings.Builder
+		for _, r := range field[row] {
+			if r == 0 {
+				r = ' '
+			}
+			line.WriteRune(r)
+		}
+		fmt.Fprintf(w, "%s%*s ┤%s\n", indent, wide, labels[row], strings.TrimRight(line.String(), " "))
+	}
+	low, high := p.x(x.low), p.x(x.high)
+	between := plotWidth - utf8.RuneCountInString(low+high+p.xName)
+	fmt.Fprintf(w, "%s%*s └%s\n", indent, wide, "", strings.Repeat("─", plotWidth))
+	left, right := max(between/2, 1), max(between-between/2, 1)
+	fmt.Fprintf(w, "%s%*s  %s%*s%s%*s%s\n", indent, wide, "", low, left, "", p.xName, right, "", high)
+}

@@ -1,0 +1,408 @@
+package result
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"dyno/load"
+	"dyno/metric"
+)
+
+// startsApart is how far the starts of parts may lie apart until a reader is told.
+const startsApart = 100 * time.Millisecond
+
+// Merge is one result of generators that loaded at once, each with its part of
+// one plan (see load.Plan.Split). Counts add up, and percentiles are those of all
+// exchanges, from the sum of the histograms. What the parts do not keep cannot be
+// had of the whole: the percentiles of a second or a route that several of them
+// served are absent, and the send lag at p99 is that of the worst part. The
+// window begins with the first part's and is as long as the longest.
+func Merge(all []*Result) (*Result, error) {
+	plans := make([]load.Plan, len(all))
+	for i, r := range all {
+		plans[i] = r.Plan
+		if err := r.adds(); err != nil {
+			return nil, fmt.Errorf("merging results: %w", err)
+		}
+	}
+	plan, err := load.Join(plans)
+	if err != nil {
+		return nil, fmt.Errorf("merging results: %w", err)
+	}
+	all = slices.SortedFunc(slices.Values(all), func(a, b *Result) int {
+		return cmp.Compare(a.Plan.Part, b.Plan.Part)
+	})
+	m := &Result{Format: Format, Dyno: all[0].Dyno, Plan: plan, Model: all[0].Model,
+		Host: all[0].Host, Status: map[string]int64{}, Errors: []Error{}, Series: []Point{}}
+	m.Ended, m.Cause = endedTogether(all)
+	m.Window = together(all)
+	m.count(all)
+	m.mergeSeries(all)
+	m.mergeRoutes(all)
+	if err := m.mergeDistributions(all); err != nil {
+		return nil, fmt.Errorf("merging results: %w", err)
+	}
+	m.mergeGenerators(all)
+	if plan.Open() {
+		offered := plan.Offered().PerSecond()
+		m.Rate.Offered = &offered
+	} else {
+		m.closed()
+	}
+	m.Generator.Verdict, m.Generator.Reasons = judgeParts(m, all)
+	m.Warnings = append(notices(all), warnings(m)...)
+	return m, nil
+}
+
+// endedTogether is why they ended. While one goes on, the load does: what became
+// of the others is among the reasons.
+func endedTogether(all []*Result) (ended, cause string) {
+	order := []load.Ending{load.Unreachable, load.Gone, load.ByRequests, load.ByDuration,
+		load.Interrupted}
+	last := slices.MaxFunc(all, func(a, b *Result) int {
+		return cmp.Compare(slices.Index(order, load.Ending(a.Ended)),
+			slices.Index(order, load.Ending(b.Ended)))
+	})
+	return last.Ended, last.Cause
+}
+
+// together is the window of all.
+func together(all []*Result) Window {
+	first := slices.MinFunc(all, func(a, b *Result) int { return a.begin().Compare(b.begin()) })
+	w := first.Window
+	for _, r := range all {
+		w.MeasuredS = max(w.MeasuredS, r.Window.MeasuredS)
+		w.DrainedS = max(w.DrainedS, r.Window.DrainedS)
+		w.OutageS = min(w.OutageS, r.Window.OutageS) // there is none while one has a connection
+	}
+	return w
+}
+
+// begin is when the window began.
+func (r *Result) begin() time.Time {
+	return r.Window.Started.Add(time.Duration(r.Window.WarmupS * 1e9))
+}
+
+// inWindow is how many requests a rate of r stands for.
+func (r *Result) inWindow(rate float64) int64 {
+	return int64(math.Round(rate * r.Window.MeasuredS))
+}
+
+// count adds up all that is counted.
+func (m *Result) count(all []*Result) {
+	var sent, completed int64 // in the window, as rates count
+	for _, r := range all {
+		sent += r.inWindow(r.Rate.Sent)
+		completed += r.inWindow(r.Rate.Completed)
+		m.Requests.add(r.Requests)
+		for code, n := range r.Status {
+			m.Status[code] += n
+		}
+		m.Bytes.Sent += r.Bytes.Sent
+		m.Bytes.Received += r.Bytes.Received
+		m.Connections.add(r.Connections)
+		m.FCGIStderr = m.FCGIStderr.add(r.FCGIStderr)
+		for _, e := range r.Errors {
+			m.addError(e)
+		}
+	}
+	slices.SortStableFunc(m.Errors, func(a, b Error) int { return cmp.Compare(b.Count, a.Count) })
+	length := time.Duration(math.Round(m.Window.MeasuredS * 1e9))
+	m.Rate = Rate{Sent: per(sent, length), Completed: per(completed, length)}
+}
+
+func (q *Requests) add(part Requests) {
+	q.Sent += part.Sent
+	q.Completed += part.Completed
+	q.Errors += part.Errors
+	q.Unfinished += part.Unfinished
+	q.Retried += part.Retried
+	q.Waiting = sum(q.Waiting, part.Waiting)
+	q.Late = sum(q.Late, part.Late)
+	q.SentAfter = sum(q.SentAfter, part.SentAfter)
+	q.LateMax = most(q.LateMax, part.LateMax)
+}
+
+func (c *Connections) add(part Connections) {
+	c.Asked += part.Asked
+	c.Opened += part.Opened
+	c.Served += part.Served
+	c.Reconnects += part.Reconnects
+	c.TLSFull = sum(c.TLSFull, part.TLSFull)
+	c.TLSResumed = sum(c.TLSResumed, part.TLSResumed)
+	for name, n := range part.Protocols {
+		if c.Protocols == nil {
+			c.Protocols = map[string]int64{}
+		}
+		c.Protocols[name] += n
+	}
+	if c.Streams == nil || part.Streams != nil && *part.Streams > *c.Streams {
+		c.Streams = part.Streams
+	}
+}
+
+// add adds up the bytes and keeps the first text.
+func (e *Stderr) add(part *Stderr) *Stderr {
+	if e == nil || part == nil {
+		return cmp.Or(e, part)
+	}
+	return &Stderr{cmp.Or(e.Text, part.Text), e.Bytes + part.Bytes}
+}
+
+// sum is of what may be absent, and then of what is there.
+func sum(a, b *int64) *int64 {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	n := *a + *b
+	return &n
+}
+
+// most is the larger of what may be absent.
+func most(a, b *float64) *float64 {
+	if a == nil || b != nil && *b > *a {
+		return b
+	}
+	return a
+}
+
+func (m *Result) addError(e Error) {
+	for i := range m.Errors {
+		same := &m.Errors[i]
+		if same.Phase == e.Phase && same.Kind == e.Kind && same.Address == e.Address {
+			same.Count += e.Count
+			return
+		}
+	}
+	m.Errors = append(m.Errors, e)
+}
+
+// mergeSeries adds up second by second: windows begin together.
+func (m *Result) mergeSeries(all []*Result) {
+	for _, r := range all {
+		for i, p := range r.Series {
+			if i == len(m.Series) {
+				m.Series = append(m.Series, Point{})
+			}
+			m.Series[i].add(p)
+		}
+	}
+}
+
+func (p *Point) add(part Point) {
+	switch {
+	case p.Completed == 0:
+		p.P50, p.P99 = part.P50, part.P99
+	case part.Completed > 0:
+		p.P50, p.P99 = 0, 0 // not to be had
+	}
+	p.Mean = mean(p.Mean, p.Completed, part.Mean, part.Completed)
+	p.T, p.Max = max(p.T, part.T), max(p.Max, part.Max)
+	p.Sent += part.Sent
+	p.Completed += part.Completed
+	p.Errors += part.Errors
+	p.InFlight += part.InFlight
+	p.Received += part.Received
+	p.Written += part.Written
+}
+
+// mean is that of n values with mean a and k with mean b, both in µs.
+func mean(a float64, n int64, b float64, k int64) float64 {
+	if n+k == 0 {
+		return 0
+	}
+	return micro(1e3 * (a*float64(n) + b*float64(k)) / float64(n+k))
+}
+
+func (m *Result) mergeRoutes(all []*Result) {
+	place := map[string]int{}
+	for _, r := range all {
+		for _, route := range r.Routes {
+			at, known := place[route.Name]
+			if !known {
+				at = len(m.Routes)
+				place[route.Name] = at
+				m.Routes = append(m.Routes, Route{Name: route.Name})
+			}
+			m.Routes[at].add(route)
+		}
+	}
+}
+
+func (r *Route) add(part Route) {
+	switch {
+	case r.Completed == 0:
+		r.P50, r.P90, r.P99 = part.P50, part.P90, part.P99
+	case part.Completed > 0:
+		r.P50, r.P90, r.P99 = 0, 0, 0 // not to be had
+	}
+	r.Mean = mean(r.Mean, r.Completed, part.Mean, part.Completed)
+	r.Max = max(r.Max, part.Max)
+	r.Completed += part.Completed
+	r.Errors += part.Errors
+}
+
+func (m *Result) mergeDistributions(all []*Result) (err error) {
+	for _, d := range []struct {
+		of   string
+		from func(*Result) *Distribution
+		to   **Distribution
+	}{
+		{"latency", func(r *Result) *Distribution { return r.Latency }, &m.Latency},
+		{"service", func(r *Result) *Distribution { return r.Service }, &m.Service},
+		{"dns", func(r *Result) *Distribution { return r.Phases.DNS }, &m.Phases.DNS},
+		{"connect", func(r *Result) *Distribution { return r.Phases.Connect }, &m.Phases.Connect},
+		{"tls", func(r *Result) *Distribution { return r.Phases.TLS }, &m.Phases.TLS},
+		{"first byte", func(r *Result) *Distribution { return r.Phases.FirstByte },
+			&m.Phases.FirstByte},
+	} {
+		var parts []*Distribution
+		for _, r := range all {
+			parts = append(parts, d.from(r))
+		}
+		if *d.to, err = mergeDistribution(parts); err != nil {
+			return fmt.Errorf("the %s histogram: %w", d.of, err)
+		}
+	}
+	return nil
+}
+
+func mergeDistribution(parts []*Distribution) (*Distribution, error) {
+	var total *metric.Histogram
+	for _, d := range parts {
+		if d == nil || d.Count == 0 {
+			continue
+		}
+		h, err := d.histogram()
+		if err != nil {
+			return nil, err
+		}
+		if total == nil {
+			total = h
+			continue
+		}
+		total.Add(h)
+	}
+	if total == nil {
+		return nil, nil
+	}
+	return distribution(total)
+}
+
+// histogram is what d was made of.
+func (d *Distribution) histogram() (*metric.Histogram, error) {
+	h, err := metric.Decode(d.HDR)
+	if err != nil {
+		return nil, err
+	}
+	if h.Count != d.Count {
+		return nil, fmt.Errorf("it has %d values, not the %d that it should", h.Count, d.Count)
+	}
+	ns := func(us float64) int64 { return int64(math.Round(us * 1e3)) }
+	h.Min, h.Max = ns(d.Min), ns(d.Max)
+	h.Sum = int64(math.Round(d.Mean * 1e3 * float64(d.Count)))
+	return h, nil
+}
+
+// mergeGenerators adds up what they used.
+func (m *Result) mergeGenerators(all []*Result) {
+	g := &m.Generator
+	var completed int64
+	var rings []string
+	for _, r := range all {
+		part := r.Generator
+		n := r.inWindow(r.Rate.Completed)
+		g.CPUPerRequest = mean(g.CPUPerRequest, completed, part.CPUPerRequest, n)
+		completed += n
+		if m.Window.MeasuredS > 0 {
+			g.CPUPercent += part.CPUPercent * r.Window.MeasuredS / m.Window.MeasuredS
+		}
+		g.BusyPercent = max(g.BusyPercent, part.BusyPercent)
+		g.SendLagP99 = most(g.SendLagP99, part.SendLagP99)
+		g.SendLagMax = most(g.SendLagMax, part.SendLagMax)
+		g.GCPauseMax = max(g.GCPauseMax, part.GCPauseMax)
+		g.Threads += part.Threads
+		if part.Ring != "" && !slices.Contains(rings, part.Ring) {
+			rings = append(rings, part.Ring)
+		}
+	}
+	g.CPUPercent = hundredths(g.CPUPercent)
+	g.Ring = strings.Join(rings, "+")
+}
+
+// judgeParts is judge of m and of its parts, which reasons name unless they are
+// those of all.
+func judgeParts(m *Result, all []*Result) (verdict string, reasons []string) {
+	verdict, reasons = OK, []string{}
+	for _, c := range checks {
+		looked := all
+		if c.whole {
+			looked = []*Result{m}
+		}
+		parts := map[string][]string{} // by reason
+		var found []string
+		for i, r := range looked {
+			v, reason := c.check(r)
+			if v == OK {
+				continue
+			}
+			verdict = graver(verdict, v)
+			if parts[reason] == nil {
+				found = append(found, reason)
+			}
+			parts[reason] = append(parts[reason], fmt.Sprint(i+1))
+		}
+		for _, reason := range found {
+			if n := len(parts[reason]); n < len(looked) {
+				reason = fmt.Sprintf("part %s of %d: %s", strings.Join(parts[reason], ", "),
+					len(looked), reason)
+			}
+			reasons = append(reasons, reason)
+		}
+	}
+	return verdict, reasons
+}
+
+// notices are what the parts were warned of before they were judged, each once,
+// and that they did not begin together.
+func notices(all []*Result) (said []string) {
+	first, last := all[0].begin(), all[0].begin()
+	for _, r := range all {
+		if r.begin().Before(first) {
+			first = r.begin()
+		}
+		if r.begin().After(last) {
+			last = r.begin()
+		}
+		known := warnings(r)
+		for _, w := range r.Warnings {
+			if !slices.Contains(known, w) && !slices.Contains(said, w) {
+				said = append(said, w)
+			}
+		}
+	}
+	if apart := last.Sub(first); apart > startsApart {
+		said = append(said, fmt.Sprintf("the generators began %v apart: for so long at both ends "+
+			"of the window not all of them loaded", span(float64(apart.Microseconds()))))
+	}
+	return said
+}
+
+// adds checks that what came of r's requests is as many as they are, and that all
+// latencies are there: what a generator sends must not be lost on the way.
+func (r *Result) adds() error {
+	q, latencies := r.Requests, int64(0)
+	if r.Latency != nil {
+		latencies = r.Latency.Count
+	}
+	if q.Completed+q.Errors+q.Unfinished != q.Sent || latencies != q.Completed {
+		return fmt.Errorf("part %d does not add up: %d requests are not %d completed, %d failed and "+
+			"%d unfinished, or have not %d latencies", r.Plan.Part+1, q.Sent, q.Completed, q.Errors,
+			q.Unfinished, latencies)
+	}
+	return nil
+}
