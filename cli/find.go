@@ -40,7 +40,7 @@ fault of dyno, 130 interrupted, after the report.
 
 var findExamples = []string{
 	"dyno find --slo 'p99<20ms' http://127.0.0.1:8080/",
-	"dyno find --slo 'p99.9<=50ms' --slo 'errors<=0' --arrival poisson -c 200 http://127.0.0.1:8080/",
+	"dyno find --slo 'p95<=50ms' --slo 'errors<=0' --arrival poisson -c 200 http://127.0.0.1:8080/",
 	"dyno find --levels c=1,2,4,8,16,32 --rounds 8 http://127.0.0.1:8080/",
 	"dyno find --rates 1k,2k,4k,8k http://127.0.0.1:8080/",
 }

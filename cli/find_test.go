@@ -76,12 +76,12 @@ var codes = map[capacity.End]int{capacity.Found: 0, capacity.Missed: 1, capacity
 	capacity.Inconclusive: 3}
 
 // A server that takes 2 ms for each request carries 500 a second, and no objective
-// makes it carry more. On a machine that is busy the generator may be the limit,
+// makes it carry more, but for what a queue of 40 ms hides in so short a probe. On a machine that is busy the generator may be the limit,
 // which is then said.
 func TestFindsARealServersLimit(t *testing.T) {
 	url := startDyno(t, "--workers 1 --service constant:2ms")
 	var out, errs bytes.Buffer
-	code := Main([]string{"find", "--slo", "p99<150ms", "--slo", "errors<=0", "--probe-time", "500ms", "-t", "1",
+	code := Main([]string{"find", "--slo", "p90<40ms", "--slo", "errors<=0", "--probe-time", "300ms", "-t", "1",
 		"-R", "100", "--json", "-", url}, nil, &out, &errs)
 	var s capacity.Search
 	if err := json.Unmarshal(out.Bytes(), &s); err != nil {
@@ -91,7 +91,7 @@ func TestFindsARealServersLimit(t *testing.T) {
 	if !known || code != want {
 		t.Errorf("%s: code %d\n%s", s.End, code, errs.Bytes())
 	}
-	if s.Certified != nil && *s.Certified > 550 || s.End == capacity.Found && *s.High < 100 {
+	if s.Certified != nil && *s.Certified > 600 || s.End == capacity.Found && *s.High < 100 {
 		t.Errorf("certified %v of 500/s", *s.Certified)
 	}
 	for _, p := range s.Probes {
@@ -100,11 +100,11 @@ func TestFindsARealServersLimit(t *testing.T) {
 		}
 	}
 	for _, p := range s.Probes[:1] {
-		if p.Rate != 100 || s.Closed != nil || len(p.Judged) != 2 || p.Judged[0].Expr != "p99<150ms" {
+		if p.Rate != 100 || s.Closed != nil || len(p.Judged) != 2 || p.Judged[0].Expr != "p90<40ms" {
 			t.Errorf("the first probe is %+v", p)
 		}
 	}
-	if n := strings.Count(errs.String(), "/s, p99<150ms: "); n != len(s.Probes) {
+	if n := strings.Count(errs.String(), "/s, p90<40ms: "); n != len(s.Probes) {
 		t.Errorf("%d probes, %d of them told\n%s", len(s.Probes), n, errs.Bytes())
 	}
 	t.Logf("%s: %s", s.End, s.Reason)

@@ -74,8 +74,10 @@ func TestGoldenCapacity(t *testing.T) {
 	intervals.Fit.PeakXInterval = &capacity.Range{Low: 6000, High: set(7000.0)}
 	calibration := &capacity.Calibration{Dyno: "1", Host: result.Host{OS: "linux", Arch: "amd64", CPUs: 2},
 		Made: time.Unix(1e9, 0), Threads: 1, Apart: true,
-		Closed: []capacity.Ceiling{{1, 12_188, 36.5, 17.6, 47.3, 746}, {1000, 25_594, 6.47, 95.5, 14_000, 69_100}},
-		Open:   []capacity.Pace{{Rate: 3557, Sent: 3556.2, LagP99: 31.3, LagMax: 429, Verdict: result.OK}}}
+		Closed: []capacity.Ceiling{
+			{Connections: 1, Rate: 12_188, CPU: 36.5, Busy: 17.6, P50: 47.3, P99: 746},
+			{Connections: 1000, Rate: 25_594, CPU: 6.47, Busy: 95.5, P50: 14_000, P99: 69_100}},
+		Open: []capacity.Pace{{Rate: 3557, Sent: 3556.2, LagP99: 31.3, LagMax: 429, Verdict: result.OK}}}
 	var b bytes.Buffer
 	for name, write := range map[string]func() error{
 		"found.find":      func() error { return Search(&b, found(), Style{}) },
