@@ -54,7 +54,7 @@ type Question struct {
 	Contains string // what each body should contain; Answer.Lacks counts those that do not
 
 	Timeout time.Duration // of a connect and of an exchange; 0: 5 s
-	TLS     *tls.Config   // nil: the system's roots and the URL's host
+	TLS     *tls.Config   `json:"-"` // nil: the system's roots and the URL's host
 }
 
 // A Field is one header line to send.

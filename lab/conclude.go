@@ -230,7 +230,10 @@ func beside(r *Record, p *experiment.Published) (all []Beside) {
 		base := r.baselineOf(f.Variant)
 		if base != f.Variant {
 			b.Ratio = ratio(f.Value, published(base, f))
-			b.OursRatio = ratio(b.Ours, r.ours(f, base))
+			b.OursRatio = r.judged(f)
+			if b.OursRatio == nil {
+				b.OursRatio = ratio(b.Ours, r.ours(f, base))
+			}
 		}
 		all = append(all, b)
 	}
@@ -254,6 +257,17 @@ func (r *Record) ours(f experiment.Figure, arm string) *float64 {
 	for _, c := range r.Cells {
 		if c.Arm == arm && c.Level == f.Level && c.Metric == f.Metric {
 			return convert(c.Median.Estimate, c.Unit, f.Unit)
+		}
+	}
+	return nil
+}
+
+// judged is the ratio that the verdict on f's arm rests on: of pairs, and not of
+// medians, which belong to different moments.
+func (r *Record) judged(f experiment.Figure) *float64 {
+	for _, c := range r.Verdicts {
+		if c.Variant == f.Variant && c.Level == f.Level && c.Metric == f.Metric && c.Ratio > 0 {
+			return &c.Ratio
 		}
 	}
 	return nil

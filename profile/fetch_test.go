@@ -277,10 +277,10 @@ func TestFetchRefused(t *testing.T) {
 			http.Error(w, "Unknown profile", 404)
 		}, ErrUnavailable, "the server's Go does not know it"},
 		{"credentials", CPU, func(w http.ResponseWriter, r *http.Request) {
-			http.Error(w, "who?", 401)
+			http.Error(w, "who?", http.StatusUnauthorized)
 		}, ErrUnavailable, "credentials"},
 		{"redirect", CPU, func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "https://elsewhere.invalid/", 308)
+			http.Redirect(w, r, "https://elsewhere.invalid/", http.StatusPermanentRedirect)
 		}, nil, `308 Permanent Redirect to "https://elsewhere.invalid/", which is not followed`},
 		{"fault", Heap, func(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, "out of\norder", 500)
@@ -321,7 +321,7 @@ func TestFetchRefused(t *testing.T) {
 func TestFetchWithoutDelta(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if user, password, _ := r.BasicAuth(); user != "me" || password != "pw" {
-			http.Error(w, "who?", 401)
+			http.Error(w, "who?", http.StatusUnauthorized)
 			return
 		}
 		if r.URL.Path != "/debug/pprof/allocs" || r.FormValue("token") != "a" {

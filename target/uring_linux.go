@@ -209,7 +209,7 @@ func (r *uringRing) send(c *conn, out []byte, idle bool) {
 		return
 	}
 	c.out = append(c.out[:0], out...)
-	e := r.queues.Push(uring.Send, int32(c.fd), uint64(c.fd)<<kindBits|kindSend)
+	e := r.queues.Push(uring.Send, int32(c.fd), uint64(c.fd)<<kindBits+kindSend)
 	e.Memory(c.out)
 	e.Message(syscall.MSG_NOSIGNAL | syscall.MSG_DONTWAIT | syscall.MSG_WAITALL)
 	e.Link()

@@ -89,8 +89,6 @@ func tell(events []proto.Event) string {
 
 var all3 = reply(1) + reply(3) + reply(5)
 
-const told3 = "0:200 0+5 1:200 1+5 2:200 2+5"
-
 // Whole conversations: the server's SETTINGS have come and three requests have
 // been sent, a GET, a HEAD and a POST whose body waits for a window; the server
 // says this, and closes. The numbers are RFC 9113's sections.

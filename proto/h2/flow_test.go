@@ -16,7 +16,6 @@ import (
 
 // A said is what a codec has sent, as golang.org/x/net reads it.
 type said struct {
-	frames  []string
 	headers map[uint32][]hpack.HeaderField
 	body    map[uint32]int // bytes of DATA
 	ended   map[uint32]bool
