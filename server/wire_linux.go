@@ -113,10 +113,9 @@ func (w *wire) send(line []byte, files ...*os.File) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n, _, err := w.conn.WriteMsgUnix(line, rights, nil)
-	if err != nil {
-		return err
+	if err == nil && n < len(line) { // of nothing it would fail, once the other side has ended
+		_, err = w.conn.Write(line[n:])
 	}
-	_, err = w.conn.Write(line[n:])
 	return err
 }
 

@@ -70,6 +70,7 @@ func Protocol(o Options) proto.Protocol {
 		if err := o.check(); err != nil {
 			return nil, err
 		}
+		o := o // for each caller, who may be at it at once
 		o.Streams = max(o.Streams, 1)
 		r := &run{Options: o, messages: make([]message, len(reqs)), preface: o.preface()}
 		for i := range reqs {
