@@ -29,11 +29,12 @@ probe:          / golang.org/x/sys github.com/prometheus/procfs github.com/shiro
 profile:        / github.com/google/pprof
 server:         / golang.org/x/sys
 fairness:       /
-experiment:     result / go.yaml.in/yaml
+nearest:        /
+experiment:     nearest result / go.yaml.in/yaml
 lab:            experiment fairness load probe profile proto requests result server stats /
 capacity:       load metric result stats /
 report:         capacity experiment fairness lab load probe profile result stats /
-cli:            capacity experiment fairness lab load probe profile proto report requests result server target / github.com/spf13/pflag golang.org/x/sys golang.org/x/term
+cli:            capacity experiment fairness lab load nearest probe profile proto report requests result server target / github.com/spf13/pflag golang.org/x/sys golang.org/x/term
 bench:          stats /  golang.org/x/sys
 bench/known:    /
 bench/known/spinner: / golang.org/x/sys

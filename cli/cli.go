@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"dyno/load"
+	"dyno/nearest"
 	"dyno/report"
 )
 
@@ -144,7 +145,7 @@ func (s streams) unknown(name string) int {
 		names = append(names, v.name)
 	}
 	meant := ""
-	if n := nearest(name, names); n != "" {
+	if n := nearest.Name(name, names); n != "" {
 		meant = "; did you mean " + n + "?"
 	}
 	fmt.Fprintf(s.err, "dyno: %q is neither a URL nor one of %s%s\nsee 'dyno help'\n",

@@ -96,6 +96,18 @@ func (f *labFlags) experiment(p parsed) (*experiment.Experiment, []error) {
 	return old.Experiment, nil
 }
 
+// folder reads the experiment whose folder is the one word there must be.
+func (p parsed) folder() (*lab.Record, []error) {
+	if len(p.words) != 1 {
+		p.faults = append(p.faults, fmt.Errorf("one folder is wanted; %d given", len(p.words)))
+	}
+	if len(p.faults) > 0 {
+		return nil, p.faults
+	}
+	r, err := lab.Open(p.words[0])
+	return r, flatten(err)
+}
+
 // labRerun is dyno lab rerun: the same experiment, in the same order, elsewhere.
 func labRerun(s streams, args []string) int {
 	var f rerunFlags
@@ -103,15 +115,9 @@ func labRerun(s streams, args []string) int {
 	if f.help {
 		return s.help("lab rerun")
 	}
-	if len(p.words) != 1 {
-		p.faults = append(p.faults, fmt.Errorf("one folder is wanted; %d given", len(p.words)))
-	}
-	if len(p.faults) > 0 {
-		return s.refuse("lab rerun", p.faults)
-	}
-	old, err := lab.Open(p.words[0])
-	if err != nil {
-		return s.refuse("lab rerun", []error{err})
+	old, faults := p.folder()
+	if len(faults) > 0 {
+		return s.refuse("lab rerun", faults)
 	}
 	return s.experiment(old.Experiment, labFlags{output: f.output, quick: old.Quick})
 }
@@ -332,15 +338,9 @@ func labShow(s streams, args []string) int {
 	if f.help {
 		return s.help("lab show")
 	}
-	if len(p.words) != 1 {
-		p.faults = append(p.faults, fmt.Errorf("one folder is wanted; %d given", len(p.words)))
-	}
-	if len(p.faults) > 0 {
-		return s.refuse("lab show", p.faults)
-	}
-	r, err := lab.Open(p.words[0])
-	if err != nil {
-		return s.refuse("lab show", []error{err})
+	r, faults := p.folder()
+	if len(faults) > 0 {
+		return s.refuse("lab show", faults)
 	}
 	return s.wrote(report.Experiment(s.out, r, s.style()))
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"dyno/load"
+	"dyno/nearest"
 
 	"github.com/spf13/pflag"
 )
@@ -171,7 +172,7 @@ func (p *inspector) Set(s string) error {
 		return nil
 	}
 	name, _, _ := strings.Cut(word[1:], "=")
-	if o, found := nearestFlag("-"+name, p.groups); found && distance(name, o.long) < 2 {
+	if o, found := nearestFlag("-"+name, p.groups); found && nearest.Distance(name, o.long) < 2 {
 		return errors.New("a flag of more than one letter has two dashes")
 	}
 	return nil

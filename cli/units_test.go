@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dyno/load"
+	"dyno/nearest"
 )
 
 // parsing is what a parser made of a text, as text.
@@ -147,7 +148,7 @@ func TestNearest(t *testing.T) {
 		"insec": "insecure", "request": "requests", "url": "urls", "conn": "", "frobnicate": "",
 		"x": "", "jsno": "json",
 	} {
-		if got := nearest(in, names); got != want {
+		if got := nearest.Name(in, names); got != want {
 			t.Errorf("nearest to %q is %q, want %q", in, got, want)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"dyno/nearest"
 )
 
 // maxMerges is how deep mappings may be merged into each other.
@@ -107,7 +109,7 @@ func (d *decoder) meant(path, key string, allowed []string) string {
 	if s := synonyms[key]; slices.Contains(allowed, s) {
 		return "; did you mean " + s + "?"
 	}
-	if n := nearest(key, allowed); n != "" {
+	if n := nearest.Name(key, allowed); n != "" {
 		return "; did you mean " + n + "?"
 	}
 	for _, name := range []string{key, synonyms[key]} {

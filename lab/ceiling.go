@@ -21,8 +21,8 @@ version: 1
 name: ceiling
 variants:
   "null":
-    processes: [{cmd: "{{dyno}} target --listen 127.0.0.1:{{port}}"}]
-    url: http://127.0.0.1:{{port}}/
+    processes: [{cmd: "{{dyno}} target --listen {{address}}:{{port}}"}]
+    url: http://{{address}}:{{port}}/
 `
 
 // ceilings measures what the generator reaches at each closed level. What is
@@ -56,7 +56,7 @@ func (r *running) ceiling(ctx context.Context, l experiment.Level) (float64, boo
 		return 0, false
 	}
 	p.Duration = load.Seconds(ceilingTime)
-	result, err := r.Load(ctx, p, func(load.Interval) {})
+	result, err := r.runner(stand)(ctx, p, func(load.Interval) {})
 	if err != nil || result.Requests.Completed == 0 {
 		return 0, false
 	}

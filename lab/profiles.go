@@ -99,10 +99,7 @@ func (r *running) underLoad(ctx context.Context, a *arm, l experiment.Level, kin
 		return nil, 0, by, err
 	}
 	plan.Duration = load.Seconds(time.Duration(want.CPU) + 2*profileLead + profileWait)
-	run := stand.Load()
-	if run == nil {
-		run = r.Load
-	}
+	run := r.runner(stand)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	type loaded struct {

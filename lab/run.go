@@ -47,6 +47,14 @@ func (l *Lab) asker(stand Stand) Asker {
 	return l.Ask
 }
 
+// runner is who loads the server of a stand.
+func (l *Lab) runner(stand Stand) Runner {
+	if run := stand.Load(); run != nil {
+		return run
+	}
+	return l.Load
+}
+
 // shortAsk is how many exchanges the checks around each load make.
 const shortAsk = 3
 
@@ -91,11 +99,7 @@ func (r *running) measure(ctx context.Context, t *Trial, a *arm, l experiment.Le
 	if len(p.Requests) == 1 && !p.Target.TLS { // else the load's bytes are others
 		t.Wire = before.WireBytes.Mean
 	}
-	run := stand.Load()
-	if run == nil {
-		run = r.Load
-	}
-	if err := r.load(ctx, t, p, run, stand); err != nil {
+	if err := r.load(ctx, t, p, r.runner(stand), stand); err != nil {
 		return
 	}
 	if r.Experiment.Fairness.Mode != experiment.Off {

@@ -2,26 +2,6 @@ package stats
 
 import "math"
 
-// HarrellDavis estimates the q-quantile (0 < q < 1) of what the values x were drawn from as a
-// weighted mean of all of them. For tens of values it varies less than the one or two that
-// Quantile looks at, but one wild value can move it. It is NaN for no values. Source:
-// Harrell, Davis, "A new distribution-free quantile estimator", Biometrika 69 (1982); it is
-// R's Hmisc::hdquantile.
-func HarrellDavis(x []float64, q float64) float64 {
-	if len(x) == 0 || !(q > 0 && q < 1) {
-		return math.NaN()
-	}
-	n := float64(len(x))
-	a, b := (n+1)*q, (n+1)*(1-q)
-	sum, below := 0.0, 0.0
-	for i, v := range sorted(x) {
-		upTo := incompleteBeta(a, b, float64(i+1)/n)
-		sum += (upTo - below) * v
-		below = upTo
-	}
-	return sum
-}
-
 // studentT returns the p-quantile, 0.5 ≤ p < 1, of Student's t with df degrees of freedom.
 func studentT(p, df float64) float64 {
 	half, _ := math.Lgamma(df / 2)

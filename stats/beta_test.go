@@ -35,35 +35,12 @@ func TestStudentT(t *testing.T) {
 	}
 }
 
-// R: Hmisc::hdquantile(c(3.1,1.2,9.8,4.4,4.4,7.0,2.5), q)
-func TestHarrellDavis(t *testing.T) {
-	x := []float64{3.1, 1.2, 9.8, 4.4, 4.4, 7.0, 2.5}
-	for _, c := range []struct{ q, want float64 }{
-		{0.1, 1.58167768767516}, {0.25, 2.54298828355046}, {0.5, 4.18080245961656},
-		{0.9, 8.92804865784382}, {0.99, 9.75241358877773},
-	} {
-		near(t, fmt.Sprint("quantile ", c.q), HarrellDavis(x, c.q), c.want)
-	}
-	near(t, "one value", HarrellDavis([]float64{7}, 0.9), 7)
-	if !math.IsNaN(HarrellDavis(nil, 0.5)) || !math.IsNaN(HarrellDavis(x, 1)) {
-		t.Error("a quantile of nothing, or outside, is a number")
-	}
-}
-
 // R: x <- c(3.1,1.2,9.8,4.4,4.4,7.0,2.5); sd(x)/mean(x)
 func TestCoV(t *testing.T) {
 	near(t, "cov", CoV([]float64{3.1, 1.2, 9.8, 4.4, 4.4, 7.0, 2.5}), 0.630468758189162)
 	near(t, "of equals", CoV([]float64{5, 5, 5}), 0)
 	if !math.IsNaN(CoV([]float64{5})) || !math.IsNaN(CoV([]float64{-1, 1})) {
 		t.Error("a coefficient of one value, or of a mean of 0, is a number")
-	}
-}
-
-func TestLittlesLaw(t *testing.T) {
-	near(t, "as it must be", LittlesLaw(20_000, 0.005, 100), 0)
-	near(t, "a tenth idle", LittlesLaw(18_000, 0.005, 100), -0.1)
-	if !math.IsNaN(LittlesLaw(1, 1, 0)) {
-		t.Error("a share of nothing is a number")
 	}
 }
 

@@ -21,7 +21,7 @@
 // then the whole range is returned with its true, lower level, rather than nothing or a lie.
 //
 // Judge makes a verdict of them, which is one of four and never "no difference"; Holm and
-// BenjaminiHochberg are for many at once; TieGroups ranks more than two. Classify, MSER and
+// BenjaminiHochberg are for many at once; TieGroups ranks more than two. Classify and
 // Changepoints look at the course of one trial.
 //
 // Note: no bootstrap of trials. At 10 trials percentile and BCa intervals of a median cover
@@ -67,18 +67,6 @@ func CoV(x []float64) float64 {
 	}
 	n := float64(len(x))
 	return math.Sqrt(variance*n/(n-1)) / math.Abs(mean)
-}
-
-// LittlesLaw returns by what share a closed loop is off Little's law, which holds for every
-// such system: rate (in 1/s) times mean latency (in s) is the number in flight. 0 is as it
-// must be, −0.1 is a tenth of the connections not accounted for. It is NaN for none in
-// flight. Source: Little, "A proof for the queuing formula L = λW", Operations Research 9
-// (1961).
-func LittlesLaw(rate, latency, inFlight float64) float64 {
-	if inFlight == 0 {
-		return math.NaN()
-	}
-	return rate*latency/inFlight - 1
 }
 
 // moments returns the mean of x and its variance as a whole population (divided by n).

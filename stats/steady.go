@@ -5,39 +5,6 @@ import (
 	"slices"
 )
 
-// batchesMin is the fewest batches of which MSER can tell a trend from chance.
-const batchesMin = 10
-
-// MSER returns how many values to leave out at the beginning of x for its mean to be that of
-// the steady state: the number that makes the standard error of the mean of the rest least,
-// in whole batches. ok is false if that is half of x or more, so that no steady state is in
-// sight, or if there are fewer than 10 batches; what does not fill the last one is not looked
-// at. A batch of 5 values is MSER-5; with fewer than 50 values take 1. Of 10 batches about
-// one steady series in eight is found not to be, of 20 one in thirty.
-//
-// Sources: White, "An effective truncation heuristic for bias reduction in simulation output",
-// Simulation 69 (1997); White, Cobb, Spratt, "A comparison of five steady-state truncation
-// heuristics for simulation", Winter Simulation Conference 2000.
-func MSER(x []float64, batch int) (dropped int, ok bool) {
-	batches := len(x) / max(batch, 1)
-	if batch < 1 || batches < batchesMin {
-		return 0, false
-	}
-	means := make([]float64, batches)
-	for i := range means {
-		means[i], _ = moments(x[i*batch : (i+1)*batch])
-	}
-	least, at := math.Inf(1), 0
-	for d := range batches/2 + 1 {
-		rest := means[d:]
-		_, variance := moments(rest)
-		if v := variance / float64(len(rest)); v < least {
-			least, at = v, d
-		}
-	}
-	return at * batch, at < batches/2
-}
-
 // Steadiness is the course of one measurement.
 type Steadiness string
 

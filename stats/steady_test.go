@@ -12,42 +12,7 @@ var (
 	// warming climbs for 4 values, stays for 12, and is a tenth lower for 10.
 	warming = []float64{52, 71, 83, 90, 100.3, 99.1, 101.2, 100.0, 98.7, 99.6, 100.9, 101.4,
 		99.9, 100.2, 98.9, 100.6, 91.1, 90.2, 89.5, 90.8, 91.3, 90.0, 89.9, 90.6, 89.2, 90.4}
-	// batches are its first 16, each five times with a small ramp.
-	batches = func() (x []float64) {
-		for _, v := range warming[:16] {
-			for i := range 5 {
-				x = append(x, v+float64(i)/10)
-			}
-		}
-		return x
-	}()
 )
-
-// R: z <- batch means of x; k <- length(z); d <- 0:(k%/%2);
-// which.min(sapply(d, function(d) { r <- z[(d+1):k]; sum((r-mean(r))^2)/length(r)^2 })) - 1
-func TestMSER(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		x       []float64
-		batch   int
-		dropped int
-		ok      bool
-	}{
-		{"batches of five", batches, 5, 20, true},
-		{"and some over", append(slices.Clone(batches), 1, 2, 3), 5, 20, true},
-		{"then slower", warming, 1, 3, true},
-		{"constant", make([]float64, 50), 5, 0, true},
-		{"rising to the end", []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, 1, 6, false},
-		{"too short", batches[:49], 5, 0, false},
-		{"no batch", batches, 0, 0, false},
-		{"nothing", nil, 5, 0, false},
-	} {
-		dropped, ok := MSER(c.x, c.batch)
-		if dropped != c.dropped || ok != c.ok {
-			t.Errorf("%s: %d %v, want %d %v", c.name, dropped, ok, c.dropped, c.ok)
-		}
-	}
-}
 
 // R: the same search in full, n <- length(x); fl <- (1e-3*median(x))^2;
 // cost <- function(i,j) { s <- x[i:j]; v <- mean((s-mean(s))^2); w <- max(v,fl);
