@@ -93,6 +93,9 @@ func parseStat(text []byte) (s procStat, err error) {
 		fields[i] = n
 	}
 	field := func(manual int) float64 { return fields[manual-4] }
+	if field(4) > math.MaxInt32 || field(20) > math.MaxInt32 || field(22) > 1<<53 {
+		return s, errFormat // no process, no count of threads and no tick since boot
+	}
 	s.parent, s.threads = int(field(4)), int(field(20))
 	s.user, s.sys = field(14), field(15)
 	s.reapedU, s.reapedS = field(16), field(17)

@@ -23,6 +23,8 @@ func TestParseStat(t *testing.T) {
 		{"", "", false},
 		{"812 nginx S 1", "", false},
 		{strings.Replace(nginxStat, " 12 34", " x 34", 1), "", false},
+		{strings.Replace(nginxStat, " 2042 ", " 10000000000000000000 ", 1), "", false},
+		{strings.Replace(nginxStat, "S 1 ", "S 4294967296 ", 1), "", false},
 	} {
 		s, err := parseStat([]byte(c.text))
 		if (err == nil) != c.fits {
