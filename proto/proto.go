@@ -42,6 +42,14 @@ type Codec interface {
 	Flush(out []byte) []byte
 }
 
+// A Canceler is a Codec that can give up one exchange and go on with the others.
+type Canceler interface {
+	// Cancel gives up exchange tag, of which nothing more will be told; what the
+	// peer has to know of it is Flush's to append. It reports false, and does
+	// nothing, if this connection's protocol cannot.
+	Cancel(tag uint32) bool
+}
+
 // An Event is what the peer's bytes meant.
 type Event struct {
 	What

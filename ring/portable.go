@@ -180,6 +180,9 @@ func (s *stream) serve(to Addr) {
 		network = "tcp"
 		address = netip.AddrPortFrom(to.TCP.Addr().Unmap(), to.TCP.Port()).String()
 	}
+	if to.From.IsValid() {
+		dialer.LocalAddr = net.TCPAddrFromAddrPort(netip.AddrPortFrom(to.From, 0))
+	}
 	conn, err := dialer.DialContext(s.life, network, address)
 	if err == nil {
 		s.ring.all.Add(1)

@@ -73,7 +73,8 @@ const Never = 1<<63 - 1
 // An Addr is where a ring can connect to: a TCP address, or a unix socket.
 type Addr struct {
 	TCP  netip.AddrPort
-	Unix string // a path; TCP is unset
+	Unix string     // a path; TCP is unset
+	From netip.Addr // of this machine, of TCP's family; unset: the system's choice
 }
 
 // String is the address as errors and reports show it.

@@ -1,26 +1,39 @@
 package ring
 
 import (
+	"net/netip"
 	"syscall"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 type target struct {
 	family int
 	addr   syscall.Sockaddr
+	from   syscall.Sockaddr // nil: the system's choice
 }
 
 func sockaddr(a Addr) target {
-	switch ip := a.TCP.Addr(); {
-	case a.Unix != "":
-		return target{syscall.AF_UNIX, &syscall.SockaddrUnix{Name: a.Unix}}
-	case ip.Unmap().Is4():
-		return target{syscall.AF_INET, &syscall.SockaddrInet4{
-			Addr: ip.Unmap().As4(), Port: int(a.TCP.Port())}}
-	default:
-		return target{syscall.AF_INET6, &syscall.SockaddrInet6{
-			Addr: ip.As16(), Port: int(a.TCP.Port()), ZoneId: zone(ip.Zone())}}
+	if a.Unix != "" {
+		return target{family: syscall.AF_UNIX, addr: &syscall.SockaddrUnix{Name: a.Unix}}
 	}
+	to := target{family: syscall.AF_INET6, addr: internet(a.TCP)}
+	if a.TCP.Addr().Unmap().Is4() {
+		to.family = syscall.AF_INET
+	}
+	if a.From.IsValid() {
+		to.from = internet(netip.AddrPortFrom(a.From, 0))
+	}
+	return to
+}
+
+func internet(a netip.AddrPort) syscall.Sockaddr {
+	ip, port := a.Addr(), int(a.Port())
+	if ip.Unmap().Is4() {
+		return &syscall.SockaddrInet4{Addr: ip.Unmap().As4(), Port: port}
+	}
+	return &syscall.SockaddrInet6{Addr: ip.As16(), Port: port, ZoneId: zone(ip.Zone())}
 }
 
 // A state is how far a socket has come.
@@ -75,7 +88,14 @@ func begin(to target) (fd int, up bool, err error) {
 	if to.family != syscall.AF_UNIX {
 		syscall.SetsockoptInt(fd, syscall.IPPROTO_TCP, syscall.TCP_NODELAY, 1)
 	}
-	err = syscall.Connect(fd, to.addr)
+	if to.from != nil {
+		// The port is chosen by connect, which needs it to be free to that target only.
+		syscall.SetsockoptInt(fd, syscall.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1)
+		err = syscall.Bind(fd, to.from)
+	}
+	if err == nil {
+		err = syscall.Connect(fd, to.addr)
+	}
 	if err == syscall.EINPROGRESS { // on loopback it is often over by now
 		err = syscall.Connect(fd, to.addr)
 	}

@@ -34,7 +34,7 @@ import (
 type Options struct {
 	Version10  bool   // as HTTP/1.0: one exchange, unless the user's Connection says keep-alive
 	Depth      int    // requests under way on one connection: 1 (also if 0) to MaxDepth
-	CloseAfter int    // the CloseAfter-th request of a connection is its last and says so; 0: none
+	CloseAfter int    // this many end a connection; the last says so, if 1.0 does not; 0: never
 	UserAgent  string // unless the request has its own; none if empty
 }
 

@@ -105,15 +105,17 @@ func (o Options) appendHead(b []byte, r proto.Request, last bool) []byte {
 	if o.UserAgent != "" && !has(r.Header, "User-Agent", "") {
 		b = appendField(b, "User-Agent", o.UserAgent)
 	}
+	says := last && !o.Version10 // of which every request is the last, unless it asks to be kept
+	drop := says || last && has(r.Header, "Connection", "keep-alive")
 	for _, f := range r.Header {
-		if !last || !strings.EqualFold(f.Name, "Connection") {
+		if !drop || !strings.EqualFold(f.Name, "Connection") {
 			b = appendField(b, f.Name, f.Value)
 		}
 	}
 	if sized(r) {
 		b = appendField(b, "Content-Length", strconv.Itoa(len(r.Body)))
 	}
-	if last {
+	if says {
 		b = appendField(b, "Connection", "close")
 	}
 	return append(b, "\r\n"...)

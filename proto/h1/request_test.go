@@ -51,6 +51,13 @@ func TestWire(t *testing.T) {
 		{"last, over theirs", Options{CloseAfter: 1}, proto.Request{Method: "POST", Authority: "x",
 			Path: "/", Header: fields("connection: keep-alive", "A: b"), Body: []byte("hi")},
 			"POST / HTTP/1.1|Host: x|A: b|Content-Length: 2|Connection: close||hi"},
+		{"last as ab", Options{Version10: true, CloseAfter: 1}, get, "GET / HTTP/1.0|Host: x||"},
+		{"last as ab -k", Options{Version10: true, CloseAfter: 1}, proto.Request{Method: "GET",
+			Authority: "x", Path: "/", Header: fields("connection: Keep-Alive", "A: b")},
+			"GET / HTTP/1.0|Host: x|A: b||"},
+		{"last of 1.0, as theirs", Options{Version10: true, CloseAfter: 1}, proto.Request{Method: "GET",
+			Authority: "x", Path: "/", Header: fields("Connection: close")},
+			"GET / HTTP/1.0|Host: x|Connection: close||"},
 	} {
 		out := newCodec(t, tc.options, tc.request).Encode([]byte("before "), 0, 0)
 		want := "before " + strings.ReplaceAll(tc.want, "|", "\r\n")

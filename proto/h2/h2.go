@@ -24,7 +24,7 @@
 // is wrong with the connection breaks it. A stream that ends before its request
 // has been sent is reset too: unlike HTTP/1.1 nothing has to follow. After GOAWAY
 // the exchanges that the server will not process are Refused, and the others go
-// on; Closing follows them.
+// on; Closing follows them. An exchange that takes too long is canceled alone.
 //
 // Server push is disabled, priorities are ignored, both as RFC 9113 wants it.
 package h2

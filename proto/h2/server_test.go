@@ -140,7 +140,7 @@ func TestTLS(t *testing.T) {
 	s.StartTLS()
 	defer s.Close()
 	p := tls.Around(map[string]proto.Protocol{"h2": Protocol(Options{Scheme: "https", Streams: 20})},
-		&stdtls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
+		&stdtls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}}, false)
 	w := newWire(t, s.Listener.Addr().String(), p, request("POST", "/length", 200_000))
 	if got := w.run(40, nil); got["200 +20"] != 40 || w.dials != 1 || w.most != 20 {
 		t.Errorf("%v on %d connections, at most %d at once", got, w.dials, w.most)

@@ -2,6 +2,7 @@ package tls
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -53,7 +54,7 @@ func afterHandshake(err error) *proto.Fault {
 		Detail: "bad TLS record: " + strings.TrimPrefix(err.Error(), "tls: ")}
 }
 
-// certificate says which name, authority or date was wrong.
+// certificate says which name, authority, date or use was wrong.
 func certificate(err error) string {
 	var host x509.HostnameError
 	var unknown x509.UnknownAuthorityError
@@ -65,12 +66,60 @@ func certificate(err error) string {
 	case errors.As(err, &unknown) && unknown.Cert != nil:
 		return fmt.Sprintf("certificate is signed by %s, which is not trusted here; "+
 			"use --cacert or --insecure", issuer(unknown.Cert))
-	case errors.As(err, &invalid) && invalid.Reason == x509.Expired && invalid.Cert != nil:
-		return fmt.Sprintf("certificate is valid only from %s to %s; use --insecure, "+
-			"or check the clock", date(invalid.Cert.NotBefore), date(invalid.Cert.NotAfter))
+	case errors.As(err, &invalid) && invalid.Cert != nil:
+		if wrong := unfit(invalid); wrong != "" {
+			return fmt.Sprintf("certificate of %s %s", subject(invalid.Cert), wrong)
+		}
 	}
 	return "certificate not accepted: " + strings.TrimPrefix(err.Error(), "x509: ") +
 		"; use --insecure to do without"
+}
+
+// unfit says which date or use of a certificate is wrong; "" for what is rare.
+func unfit(err x509.CertificateInvalidError) string {
+	c, now := err.Cert, time.Now()
+	switch {
+	case err.Reason == x509.Expired && now.Before(c.NotBefore):
+		return fmt.Sprintf("is not valid before %s, and here it is %s; use --insecure, or check "+
+			"the clock", date(c.NotBefore), date(now))
+	case err.Reason == x509.Expired:
+		return fmt.Sprintf("expired on %s, and here it is %s; use --insecure, or check the clock",
+			date(c.NotAfter), date(now))
+	case err.Reason == x509.IncompatibleUsage:
+		return fmt.Sprintf("is not for servers, but for %s; use --insecure", usages(c))
+	}
+	return ""
+}
+
+// subject is whose certificate it is.
+func subject(c *x509.Certificate) string {
+	if len(c.DNSNames)+len(c.IPAddresses) > 0 {
+		return names(c)
+	}
+	return cmp.Or(c.Subject.String(), "nobody")
+}
+
+// usages are what a certificate says that it is for.
+func usages(c *x509.Certificate) string {
+	var all []string
+	for _, use := range c.ExtKeyUsage {
+		name, known := purposes[use]
+		if !known {
+			name = fmt.Sprintf("use %d", use)
+		}
+		all = append(all, name)
+	}
+	for _, id := range c.UnknownExtKeyUsage {
+		all = append(all, id.String())
+	}
+	return strings.Join(all, ", ")
+}
+
+// purposes are the extended key usages that are likely met, as RFC 5280 names them.
+var purposes = map[x509.ExtKeyUsage]string{
+	x509.ExtKeyUsageClientAuth: "clientAuth", x509.ExtKeyUsageCodeSigning: "codeSigning",
+	x509.ExtKeyUsageEmailProtection: "emailProtection",
+	x509.ExtKeyUsageTimeStamping:    "timeStamping", x509.ExtKeyUsageOCSPSigning: "OCSPSigning",
 }
 
 const maxNames = 5 // of those that a certificate may list by the hundred
@@ -126,7 +175,7 @@ var mends = map[string]string{
 	"bad certificate":                "it refuses the certificate of --cert, or wants one",
 	"unknown certificate authority":  "it does not trust who signed the certificate of --cert",
 	"handshake failure":              "it may want a certificate (--cert), or another TLS version",
-	"protocol version not supported": "dyno speaks TLS 1.2 and 1.3",
+	"protocol version not supported": "see --tls-min and --tls-max",
 	"unrecognized name":              "see --sni",
 	"no application protocol":        "it speaks no protocol that was offered",
 }

@@ -105,11 +105,14 @@ func each(t testing.TB, serve func(net.Conn)) string {
 	return ln.Addr().String()
 }
 
+var http11 = h1.Protocol(h1.Options{Depth: 4})
+
+// httpOnly is what there is TLS around.
+var httpOnly = map[string]proto.Protocol{"": http11, "http/1.1": http11}
+
 func maker(t testing.TB, config *tls.Config, r proto.Request) func() proto.Codec {
 	t.Helper()
-	http := h1.Protocol(h1.Options{Depth: 4})
-	inner := map[string]proto.Protocol{"": http, "http/1.1": http}
-	mk, err := Around(inner, config)([]proto.Request{r})
+	mk, err := Around(httpOnly, config, false)([]proto.Request{r})
 	if err != nil {
 		t.Fatal(err)
 	}

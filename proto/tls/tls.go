@@ -35,7 +35,8 @@ const piece = 64 << 10
 // Around returns TLS around whichever of inner, keyed by ALPN name, the server
 // chooses; the empty name is for servers that choose none. It fails if inner
 // does, if the config offers a name that inner lacks, and if the config could
-// not even say hello. The config is copied; its session cache is shared.
+// not even say hello. The config is copied; its session cache is shared, unless
+// resume asks for one that is the maker's own.
 //
 // The codecs of one maker share buffers: all of them must belong to one worker,
 // which calls the Protocol for a maker of its own. A codec is first flushed, and
@@ -43,10 +44,14 @@ const piece = 64 << 10
 //
 // Once the handshake is over a codec says Shaken, with the place of the protocol
 // chosen in the config's NextProtos as Tag, and after that what inner says.
-func Around(inner map[string]proto.Protocol, config *tls.Config) proto.Protocol {
+func Around(inner map[string]proto.Protocol, config *tls.Config, resume bool) proto.Protocol {
 	return func(reqs []proto.Request) (func() proto.Codec, error) {
-		s := &shared{config: config.Clone(), inner: make(map[string]func() proto.Codec)}
+		s := &shared{config: config.Clone(), inner: make(map[string]func() proto.Codec),
+			settled: make(map[terms]int64)}
 		s.config.DynamicRecordSizingDisabled = true // small records are for browsers
+		if resume {
+			s.config.ClientSessionCache = tls.NewLRUClientSessionCache(1) // of the one server
+		}
 		for _, name := range config.NextProtos {
 			if inner[name] == nil {
 				return nil, fmt.Errorf("tls: %q would be offered (ALPN) but cannot be spoken", name)
@@ -77,9 +82,10 @@ func hello(config *tls.Config) error {
 
 // shared is what one worker's codecs have in common.
 type shared struct {
-	config *tls.Config
-	inner  map[string]func() proto.Codec
-	spare  [][]byte
+	config  *tls.Config
+	inner   map[string]func() proto.Codec
+	spare   [][]byte
+	settled map[terms]int64
 }
 
 const (
@@ -194,6 +200,12 @@ func (c *codec) Decode(in []byte, eof bool) (int, proto.Event) {
 	return n, ev
 }
 
+// Cancel is that of the protocol inside, if it has one.
+func (c *codec) Cancel(tag uint32) bool {
+	inner, can := c.inner.(proto.Canceler)
+	return can && inner.Cancel(tag)
+}
+
 func (c *codec) event() proto.Event {
 	if c.phase != shaken {
 		return c.handshake()
@@ -272,6 +284,7 @@ func (c *codec) handshake() proto.Event {
 		return c.broken(noProtocol(state.NegotiatedProtocol, c.config.NextProtos))
 	}
 	c.phase, c.inner = shaken, mk()
+	c.settled[terms{state.Version, state.CipherSuite, state.CurveID}]++
 	chosen := slices.Index(c.config.NextProtos, state.NegotiatedProtocol) + 1
 	what := proto.What{Kind: proto.Shaken, Resumed: state.DidResume, Tag: uint32(chosen)}
 	return proto.Event{What: what}

@@ -146,7 +146,7 @@ func failings(t *testing.T) []failing {
 			proto.FaultCertificate, "certificate is signed by itself, which is not trusted here"},
 		{"expired", server(func(c *tls.Config) { c.Certificates[0] = expired }),
 			&tls.Config{ServerName: "x", RootCAs: expiredPool}, proto.FaultCertificate,
-			"certificate is valid only from 2001-02-03T04:05:06Z to 2002-02-03T04:05:06Z"},
+			"certificate of x expired on 2002-02-03T04:05:06Z, and here it is "},
 		{"plain http", reply(t, "HTTP/1.1 400 Bad Request\r\n\r\n"), good, proto.FaultHandshake,
 			`the server does not speak TLS: it began with "HTTP/"; is this an http:// server?`},
 		{"closes", reply(t, ""), good, proto.FaultHandshake,
@@ -155,7 +155,7 @@ func failings(t *testing.T) []failing {
 			"the server closed the connection during the TLS handshake"},
 		{"other version", server(func(c *tls.Config) { c.MinVersion = tls.VersionTLS13 }),
 			with(func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 }), proto.FaultAlert,
-			`the alert "protocol version not supported"; dyno speaks TLS 1.2 and 1.3`},
+			`the alert "protocol version not supported"; see --tls-min and --tls-max`},
 		{"other protocol", handshakes(t, &tls.Config{Certificates: []tls.Certificate{cert},
 			NextProtos: []string{"foo"}}),
 			with(func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }), proto.FaultALPN,
@@ -337,7 +337,7 @@ func TestRefused(t *testing.T) {
 			NextProtos: []string{"h2"}}},
 		"bad inside": {map[string]proto.Protocol{"": bad}, &tls.Config{ServerName: "x"}},
 	} {
-		if _, err := Around(tc.inner, tc.config)([]proto.Request{get}); err == nil {
+		if _, err := Around(tc.inner, tc.config, false)([]proto.Request{get}); err == nil {
 			t.Errorf("%s: taken", name)
 		}
 	}
