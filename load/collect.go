@@ -6,7 +6,6 @@ import (
 	"math"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
 
 	"dyno/metric"
@@ -16,15 +15,23 @@ import (
 type handed struct {
 	from     int // which worker
 	snapshot *metric.Snapshot
+	health   health // beside a snapshot
 	worker   *worker
 	err      error
 }
 
+// A second is an interval's snapshots and health, of all workers.
+type second struct {
+	*metric.Snapshot
+	health
+}
+
 // collect adds up what the workers hand over until all have ended.
 func (r *run) collect() error {
-	pending := map[int]*metric.Snapshot{} // intervals, until all workers have handed them over
-	done := make([]int, r.threads)        // intervals that each worker has handed over, or will
+	pending := map[int]*second{}   // intervals, until all workers have handed them over
+	done := make([]int, r.threads) // intervals that each worker has handed over, or will
 	total := metric.NewSnapshot()
+	r.failures = failures{}
 	next, running := 0, r.threads
 	var workers []*worker
 	var failed error
@@ -35,9 +42,10 @@ func (r *run) collect() error {
 			i := s.Interval
 			done[h.from] = i + 1
 			if sum := pending[i]; sum == nil {
-				pending[i] = s
+				pending[i] = &second{s, h.health}
 			} else {
-				sum.Add(s)
+				sum.Snapshot.Add(s)
+				sum.health.add(h.health)
 				r.recycle(s)
 			}
 		} else {
@@ -51,7 +59,7 @@ func (r *run) collect() error {
 		}
 		for ; next < slices.Min(done) && pending[next] != nil; next++ {
 			r.emit(pending[next])
-			r.recycle(pending[next])
+			r.recycle(pending[next].Snapshot)
 			delete(pending, next)
 		}
 	}
@@ -70,31 +78,28 @@ func (r *run) recycle(s *metric.Snapshot) {
 	}
 }
 
-// latencies is of how many intervals the result has the latency: an hour of
-// them is at most about 40 MB (see metric.Sparse), and more is not kept.
-const latencies = 3600
-
 // emit makes an interval of a second's snapshots. The last, of what came after
-// the window, is left out when nothing did.
-func (r *run) emit(s *metric.Snapshot) {
+// the window, is left out when nothing did. The result keeps it without its
+// distributions, of which an hour would be 40 MB (see metric.Sparse).
+func (r *run) emit(s *second) {
+	r.failures.addAll(s.failures)
 	if s.Sent+s.Completed+s.Failed+s.Received+s.Written == 0 && s.To-s.From < interval {
 		return
 	}
 	iv := Interval{
 		Index: s.Interval, From: time.Duration(s.From), To: time.Duration(s.To),
 		Sent: s.Sent, Completed: s.Completed, Failed: s.Failed, InFlight: s.InFlight,
-		Received: s.Received, Written: s.Written,
+		Received: s.Received, Written: s.Written, Status: statuses(s.Snapshot),
 	}
+	s.health.tell(&iv)
 	if l := s.Latency; l.Count > 0 {
 		v := l.View()
 		iv.Mean, iv.Max = time.Duration(l.Mean()), time.Duration(l.Max)
 		iv.P50, iv.P99 = time.Duration(v.Quantile(0.5)), time.Duration(v.Quantile(0.99))
-		iv.Latency = l.Sparse()
+		iv.Heat = l.Sparse().Heat()
 	}
 	r.result.Intervals = append(r.result.Intervals, iv)
-	if old := len(r.result.Intervals) - 1 - latencies; old >= 0 {
-		r.result.Intervals[old].Latency = metric.Sparse{}
-	}
+	iv.Latency, iv.Service = s.Latency.Sparse(), s.Service.Sparse()
 	select {
 	case r.shown <- iv:
 	default: // nobody looks, or not for long
@@ -120,6 +125,10 @@ func (r *run) conclude(workers []*worker, total *metric.Snapshot) {
 			cpuFrom, cpuTo = min(cpuFrom, w.meter.cpuFrom), max(cpuTo, w.meter.cpuTo)
 		}
 		res.Busy = max(res.Busy, w.meter.busy)
+		res.Unscheduled = max(res.Unscheduled, w.meter.unscheduled)
+		res.CPUWait = max(res.CPUWait, w.meter.cpuWait)
+		res.GoroutineWait = max(res.GoroutineWait, w.meter.wait)
+		res.StopMax = max(res.StopMax, w.meter.stop)
 		res.Routes = addRoutes(res.Routes, w.routes)
 		maps.Copy(notices, w.notice)
 		if w.ending == Gone {
@@ -136,7 +145,7 @@ func (r *run) conclude(workers []*worker, total *metric.Snapshot) {
 			"again: from then on the load was that of the others", gone, len(workers)))
 	}
 	res.CPU = max(cpuTo-cpuFrom, 0)
-	res.Failures = sumFailures(workers)
+	res.Failures = r.sumFailures(workers)
 	res.Notices = append(res.Notices, slices.Sorted(maps.Keys(notices))...)
 	r.setWindow(from, to, last)
 	if len(res.Failures) > 0 {
@@ -144,26 +153,26 @@ func (r *run) conclude(workers []*worker, total *metric.Snapshot) {
 	}
 }
 
-// sumFailures are those of all workers, the most frequent first.
-func sumFailures(workers []*worker) (all []Failure) {
-	known := map[failure]*Failure{}
+// sumFailures are those of all intervals, and those that came after the last.
+func (r *run) sumFailures(workers []*worker) []Failure {
+	all := failures{}
+	all.addAll(r.failures)
 	for _, w := range workers {
-		for k, f := range w.errors {
-			if known[k] == nil {
-				known[k] = &Failure{Phase: f.Phase, Kind: f.Kind, Address: f.Address, Detail: f.Detail}
-			}
-			known[k].Count += f.Count
+		all.addAll(w.errors)
+	}
+	return all.list()
+}
+
+// statuses are the answers of a snapshot, by status.
+func statuses(s *metric.Snapshot) (all map[uint16]int64) {
+	for code, n := range s.Status {
+		if n > 0 && all == nil {
+			all = map[uint16]int64{}
+		}
+		if n > 0 {
+			all[uint16(code)] = n
 		}
 	}
-	for _, f := range known {
-		all = append(all, *f)
-	}
-	slices.SortFunc(all, func(a, b Failure) int {
-		if a.Count != b.Count {
-			return int(b.Count - a.Count)
-		}
-		return strings.Compare(string(a.Phase)+a.Kind+a.Address, string(b.Phase)+b.Kind+b.Address)
-	})
 	return all
 }
 
@@ -228,6 +237,10 @@ func (t *Tally) add(from *Tally) {
 	t.Room = max(t.Room, from.Room)
 	t.TLSFull += from.TLSFull
 	t.TLSResumed += from.TLSResumed
+	t.Handshakes += from.Handshakes
+	for terms, n := range from.Terms {
+		t.Terms[terms] += n
+	}
 	t.Retried += from.Retried
 	t.Unfinished += from.Unfinished
 	t.Late += from.Late
@@ -241,6 +254,8 @@ func (t *Tally) add(from *Tally) {
 	t.StderrBytes += from.StderrBytes
 	t.FirstByte.Add(from.FirstByte)
 	t.Connect.Add(from.Connect)
-	t.TLS.Add(from.TLS)
+	t.FullTLS.Add(from.FullTLS)
+	t.ResumedTLS.Add(from.ResumedTLS)
 	t.Lag.Add(from.Lag)
+	t.Law.add(&from.Law)
 }

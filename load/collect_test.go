@@ -1,6 +1,7 @@
 package load
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -38,25 +39,22 @@ func TestGoneIsOfAllWorkers(t *testing.T) {
 	}
 }
 
-// An interval has its latency, and the result that of the last hour's.
+// An interval has its latency when it is over; the result keeps it as heat.
 func TestLatencyOfIntervals(t *testing.T) {
-	r := &run{result: &Result{}}
-	for range latencies {
-		r.result.Intervals = append(r.result.Intervals, Interval{Latency: metric.Sparse{Count: 1}})
-	}
-	for i := range int64(5) {
+	r := &run{result: &Result{}, shown: make(chan Interval, 1)}
+	for i := range int64(3) {
 		snapshot := metric.NewSnapshot()
 		snapshot.To, snapshot.Sent = s, 1
 		snapshot.Latency.Record(i + 1)
-		r.emit(snapshot)
-	}
-	for i, iv := range r.result.Intervals {
-		if want := min(max(i-4, 0), 1); iv.Latency.Count != int64(want) {
-			t.Fatalf("interval %d has the latency of %d exchanges, want %d", i, iv.Latency.Count, want)
+		snapshot.Service.Record(i)
+		r.emit(&second{Snapshot: snapshot})
+		shown, kept := <-r.shown, r.result.Intervals[i]
+		if shown.Latency.Min != i+1 || shown.Service.Min != i || shown.Latency.Count != 1 {
+			t.Errorf("interval %d is shown with latency %+v, service %+v", i, shown.Latency, shown.Service)
 		}
-	}
-	last := r.result.Intervals[latencies+4].Latency
-	if last.Min != 5 || last.Max != 5 {
-		t.Errorf("the last latency is %d to %d", last.Min, last.Max)
+		if kept.Latency.Count+kept.Service.Count != 0 || !slices.Equal(kept.Heat, metric.Heat{{metric.HeatLowest, 1}}) {
+			t.Errorf("interval %d is kept with %d latencies, %d service times, and heat %v", i,
+				kept.Latency.Count, kept.Service.Count, kept.Heat)
+		}
 	}
 }

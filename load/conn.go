@@ -35,6 +35,7 @@ type conn struct {
 	first int64 // when the response that comes next began, or the last one ended
 	wake  int64 // its entry in timers that counts; 0: none
 	again int64 // down: when to dial
+	doubt int64 // since when, after an exchange was canceled, nothing came; 0: something did
 
 	in      []byte // received and not yet taken by the codec
 	out     []byte // to send
@@ -69,7 +70,7 @@ func (w *worker) dial(i uint32) {
 	c := &w.conns[i]
 	c.life++ // completions of the life before are no longer this connection's
 	c.codec, c.busy, c.quiet = w.newCodec(), false, true
-	c.in, c.out, c.used, c.first = c.in[:0], c.out[:0], 0, 0
+	c.in, c.out, c.used, c.first, c.doubt = c.in[:0], c.out[:0], 0, 0, 0
 	if c.spoke = ""; !w.plan.Target.TLS {
 		c.spoke = w.speech.name(0)
 	}
@@ -107,7 +108,31 @@ func (w *worker) complete(done ring.Completion) {
 		w.receive(i, c, done.Data, done.Err)
 	}
 	w.offer(i, c)
-	w.issue()
+	if !w.gathers(c) {
+		w.issue()
+	}
+}
+
+// A server may answer the exchanges of a connection one by one. If each were followed by
+// a request at once, each would be a write, a record of TLS, and something to wake up
+// for: the server would be at its limit sooner. So, in a closed loop, what could be sent
+// waits for more to go with it: as long as the connection has others under way, for so
+// short a share of what an exchange takes that nobody sees it, and never longer than
+// gatherMost.
+const (
+	gatherShare = 64
+	gatherMost  = int64(250e3)
+)
+
+// gathers reports whether what could be sent now waits.
+func (w *worker) gathers(c *conn) bool {
+	if !w.deep || w.next != AtOnce || c.live == 0 || w.idle.len == 0 {
+		return false
+	}
+	if w.gather == 0 {
+		w.gather = w.now + min(w.took/gatherShare, gatherMost)
+	}
+	return w.now < w.gather
 }
 
 // offer lists a connection that has room among the idle.
@@ -375,9 +400,40 @@ func (w *worker) expire(t timer) {
 			w.dial(i)
 		}
 	case c.state == ready:
-		w.lose(i, c, Timeout, errTimeout)
+		w.timeOut(i, c)
 	default:
 		w.abandon(i, c, errTimeout)
+	}
+}
+
+// timeOut gives up what has taken too long: an exchange, where the protocol can do so
+// alone and the server has shown since the last one that it is there; else the life.
+func (w *worker) timeOut(i uint32, c *conn) {
+	late := w.now - int64(w.plan.Timeout)
+	codec, can := c.codec.(proto.Canceler)
+	if !can || c.live == 0 || c.doubt != 0 && c.doubt <= late {
+		w.lose(i, c, Timeout, errTimeout)
+		return
+	}
+	for tag := range c.exchanges {
+		x := &c.exchanges[tag]
+		if !x.live || x.sent > late {
+			continue
+		}
+		if !codec.Cancel(uint32(tag)) {
+			w.lose(i, c, Timeout, errTimeout)
+			return
+		}
+		if c.doubt == 0 {
+			c.doubt = w.now
+		}
+		w.fail(c, x, Timeout, errTimeout)
+		w.retire(c, uint32(tag))
+	}
+	w.flush(i, c)
+	w.offer(i, c)
+	if at := w.deadline(c); at != notYet {
+		w.arm(i, c, at)
 	}
 }
 
@@ -391,13 +447,17 @@ func (w *worker) deadline(c *conn) int64 {
 	case connecting, shaking:
 		return c.since + int64(w.plan.Connecting)
 	}
+	at, most := int64(notYet), int64(w.plan.Timeout)
+	if c.doubt != 0 {
+		at = c.doubt + most
+	}
 	if x := c.oldest(); x != nil {
-		return x.sent + int64(w.plan.Timeout)
+		return min(at, x.sent+most)
 	}
 	if c.busy { // answered early: the rest of the request must go, and the server may not read it
-		return c.first + int64(w.plan.Timeout)
+		return min(at, c.first+most)
 	}
-	return notYet
+	return at
 }
 
 // oldest is the exchange that was sent first of those under way.

@@ -36,7 +36,10 @@ func (w *worker) measureLag(c *conn, due int64) {
 		w.tally.Late++
 	}
 	w.tally.LateMax = max(w.tally.LateMax, late)
-	w.tally.Lag.Record(w.now - max(due, c.open))
+	lag := w.now - max(due, c.open)
+	w.lag = max(w.lag, lag)
+	w.tally.Lag.Record(lag)
+	w.pacing.sent(due, due+lag)
 }
 
 // receive takes what came, after what was left over before it.
@@ -47,6 +50,7 @@ func (w *worker) receive(i uint32, c *conn, data []byte, err error) {
 	if c.quiet && len(data) > 0 {
 		c.quiet, c.first = false, w.now
 	}
+	c.doubt = 0
 	if len(c.in) > 0 { // rare: a message was split
 		c.in = append(c.in, data...)
 		data = c.in
@@ -106,13 +110,16 @@ func phaseOf(err error) Phase {
 
 // shaken counts a handshake.
 func (w *worker) shaken(c *conn, resumed bool) {
+	n, took := &w.tally.TLSFull, w.tally.FullTLS
 	if resumed {
-		w.tally.TLSResumed++
-	} else {
-		w.tally.TLSFull++
+		n, took = &w.tally.TLSResumed, w.tally.ResumedTLS
 	}
+	*n++
 	if !w.warming() {
-		w.tally.TLS.Record(w.now - c.up)
+		took.Record(w.now - c.up)
+	}
+	if w.counting() {
+		w.tally.Handshakes++
 	}
 }
 
@@ -134,6 +141,7 @@ func (w *worker) done(c *conn, tag uint32) {
 	x := &c.exchanges[tag]
 	c.used++
 	c.served = true
+	w.took = w.now - x.sent
 	if x.counted {
 		w.lastDone = w.now
 		w.count.Status[min(x.status, 999)]++

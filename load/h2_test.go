@@ -20,6 +20,7 @@ type h2Server struct {
 	answer   func(*h2Peer) // is called for each request
 	requests int
 	deepest  int // streams that were open at once
+	canceled int // streams that the client reset
 	peers    map[int]*h2Peer
 }
 
@@ -39,6 +40,7 @@ type h2Peer struct {
 const (
 	h2Headers, h2Reset, h2Settings, h2Ping, h2GoAway = 1, 3, 4, 6, 7
 	h2Ack, h2End                                     = 1, 5 // the stream, and the header
+	h2Cancel                                         = 8
 	h2Preface                                        = len("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
 )
 
@@ -85,6 +87,8 @@ func (s *h2Server) hear(c *h2Peer, b []byte) {
 			s.deepest = max(s.deepest, c.open)
 			c.id, c.of = id, s.requests
 			s.answer(c)
+		case kind == h2Reset && payload[3] == h2Cancel:
+			s.canceled++
 		case kind == h2Ping && flags&h2Ack == 0:
 			c.Reply(0, frame(h2Ping, h2Ack, 0, payload...))
 		}
@@ -228,6 +232,79 @@ func TestHTTP2Unanswered(t *testing.T) {
 				t.Errorf("got %+v, want %+v: %+v", got, tc.want, r.Failures)
 			}
 		})
+	}
+}
+
+// An exchange that is not answered in time is canceled, and its connection goes on with
+// the others.
+func TestHTTP2TimeoutCancels(t *testing.T) {
+	srv := &h2Server{answer: func(c *h2Peer) {
+		if c.of%10 != 0 {
+			c.reply(ms, ok(c.id))
+		}
+	}}
+	sim := srv.sim()
+	r := simulate(t, h2Plan(func(p *Plan) { p.Timeout, p.Requested = Seconds(50*ms), 1000 }), sim)
+	if r.Total.Completed != 900 || r.Total.Failed != 100 || srv.canceled != 100 {
+		t.Errorf("%d completed, %d failed, %d canceled", r.Total.Completed, r.Total.Failed, srv.canceled)
+	}
+	if r.Opened != 1 || r.Reconnects != 0 || r.Retried != 0 {
+		t.Errorf("%d opened, %d reconnects, %d retried", r.Opened, r.Reconnects, r.Retried)
+	}
+	if f := r.Failures; len(f) != 1 || f[0].Phase != Timeout || f[0].Kind != "timeout" {
+		t.Errorf("%+v", f)
+	}
+}
+
+// Answers that come one by one, but close together, are followed by requests that go
+// together, and no later than a 64th of what an exchange takes. An open loop sends each
+// when it is due.
+func TestHTTP2Gathers(t *testing.T) {
+	for name, tc := range map[string]struct {
+		rate         Rate
+		most, fewest int // writes
+	}{"closed": {0, 130, 100}, "open": {PerSecond(900), 1100, 900}} {
+		srv := &h2Server{answer: func(c *h2Peer) { c.reply(10*ms+int64(c.of%10)*10*us, ok(c.id)) }}
+		sim := srv.sim()
+		hear, writes := sim.Server, 0
+		sim.Server = func(p *ring.Peer, b []byte) {
+			writes++
+			hear(p, b)
+		}
+		r := simulate(t, h2Plan(func(p *Plan) { p.Rate, p.Requested = tc.rate, 1000 }), sim)
+		if r.Total.Completed != 1000 || writes > tc.most || writes < tc.fewest {
+			t.Errorf("%s: %d completed in %d writes", name, r.Total.Completed, writes)
+		}
+		if r.Lag.Max > 0 {
+			t.Errorf("%s: sent %d ns later than possible", name, r.Lag.Max)
+		}
+		// A hundred rounds of 10.09 ms, each a 64th longer at most.
+		if most := 100 * 10090 * us * 65 / 64; tc.rate == 0 && sim.Now() > most {
+			t.Errorf("%s: took %d ns, want at most %d", name, sim.Now(), most)
+		}
+	}
+}
+
+// A connection of which nothing is heard any more is lost a timeout after the first
+// exchange was: its server answers no PING either. Another takes its place.
+func TestHTTP2DeadConnection(t *testing.T) {
+	srv := &h2Server{answer: func(c *h2Peer) { c.reply(ms, ok(c.id)) }}
+	sim := srv.sim()
+	hear := sim.Server
+	sim.Server = func(p *ring.Peer, b []byte) {
+		if dead := p.N == 0 && p.Now() >= 100*ms; !dead {
+			hear(p, b)
+		}
+	}
+	r := simulate(t, h2Plan(func(p *Plan) {
+		p.Timeout, p.Requested, p.Duration = Seconds(50*ms), 0, Seconds(400*ms)
+	}), sim)
+	// Ten were sent when it died, and timed out after 50 ms; 50 ms later it was lost.
+	if r.Total.Failed != 10 || r.Reconnects != 1 {
+		t.Errorf("%d failed, %d reconnects: %+v", r.Total.Failed, r.Reconnects, r.Failures)
+	}
+	if want := int64(10 * (100 + 200)); r.Total.Completed != want {
+		t.Errorf("%d completed, want %d", r.Total.Completed, want)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -112,4 +113,18 @@ func localPorts() int {
 		return 0
 	}
 	return high - low + 1
+}
+
+// threadQueued is how long the calling thread has waited for a CPU since it began, and how
+// often it then ran; 0 where the kernel does not tell.
+func threadQueued() (waiting time.Duration, times int64) {
+	b, err := os.ReadFile("/proc/thread-self/schedstat")
+	var ran, waited int64
+	if err != nil {
+		return 0, 0
+	}
+	if n, _ := fmt.Sscan(string(b), &ran, &waited, &times); n != 3 {
+		return 0, 0
+	}
+	return time.Duration(waited), times
 }

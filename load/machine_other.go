@@ -5,6 +5,7 @@ package load
 import (
 	"fmt"
 	"runtime"
+	"time"
 )
 
 func usableCPUs(asked []int) ([]int, error) {
@@ -22,3 +23,5 @@ func pin([]int, int, int, bool) {}
 func ensureFiles(int, int) (string, error) { return "", nil }
 
 func localPorts() int { return 0 }
+
+func threadQueued() (waiting time.Duration, times int64) { return 0, 0 }

@@ -9,13 +9,27 @@ type meter struct {
 	at, idle       int64
 	busy           float64 // share of the time in which there was something to do
 	cpuFrom, cpuTo time.Duration
+
+	askedAt, askedIdle int64 // when since was last asked
+
+	queued      time.Duration // of the thread until then, waiting for a CPU
+	runs        int64         // how often it then had one
+	unscheduled float64       // share of the time in which it waited
+	cpuWait     time.Duration // on average, until it ran
+	held        standstill    // the first worker's: of all the process
+	wait, stop  time.Duration
 }
 
 func (m *meter) begin(w *worker) {
 	if m.begun {
 		return
 	}
-	m.begun, m.at, m.idle, m.cpuFrom = true, w.now, w.ring.Idle(), processCPU()
+	m.begun, m.at, m.idle, m.cpuFrom = true, w.now, w.idled(), processCPU()
+	m.askedAt, m.askedIdle = m.at, m.idle
+	m.queued, m.runs = threadQueued()
+	if w.id == 0 {
+		m.held = readStandstill()
+	}
 }
 
 func (m *meter) end(w *worker) {
@@ -24,6 +38,23 @@ func (m *meter) end(w *worker) {
 	}
 	m.ended, m.cpuTo = true, processCPU()
 	if took := w.now - m.at; took > 0 {
-		m.busy = 1 - float64(w.ring.Idle()-m.idle)/float64(took)
+		m.busy = 1 - float64(w.idled()-m.idle)/float64(took)
+		queued, runs := threadQueued()
+		m.unscheduled = float64(queued-m.queued) / float64(took)
+		m.cpuWait = (queued - m.queued) / time.Duration(max(runs-m.runs, 1))
 	}
+	if w.id == 0 {
+		m.wait, m.stop = readStandstill().since(m.held)
+	}
+}
+
+// since is the share of the time since it was last asked, or the window's start, in
+// which there was something to do.
+func (m *meter) since(w *worker) (busy float64) {
+	idle := w.idled()
+	if took := w.now - m.askedAt; m.begun && took > 0 {
+		busy = 1 - float64(idle-m.askedIdle)/float64(took)
+	}
+	m.askedAt, m.askedIdle = w.now, idle
+	return busy
 }

@@ -32,6 +32,9 @@ func (p Plan) Split(n int) []Plan {
 			part.Requested = quota(&p, i, n)
 		}
 		part.CPUs = cpusOf(p.CPUs, i, n)
+		if i > 0 {
+			part.Probe = 0
+		}
 		all[i] = part
 	}
 	return all
@@ -65,6 +68,7 @@ func Join(all []Plan) (Plan, error) {
 				p.Part+1, max(p.Parts, 1), len(all))
 		}
 		seen[p.Part] = true
+		whole.Probe = max(whole.Probe, p.Probe)
 		whole.Connections += p.Connections
 		whole.Threads += p.Threads
 		whole.Requested += p.Requested
@@ -112,4 +116,13 @@ func (iv *Interval) Add(part Interval) {
 	iv.InFlight += part.InFlight
 	iv.Received += part.Received
 	iv.Written += part.Written
+	iv.Heat = iv.Heat.Plus(part.Heat)
+	for code, n := range part.Status {
+		if iv.Status == nil {
+			iv.Status = map[uint16]int64{}
+		}
+		iv.Status[code] += n
+	}
+	iv.Failures = addFailures(iv.Failures, part.Failures)
+	iv.Busy, iv.LagMax = max(iv.Busy, part.Busy), max(iv.LagMax, part.LagMax)
 }

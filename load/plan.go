@@ -15,8 +15,11 @@ import (
 // A Plan is all that decides a run: flags set its fields, files decode into
 // it, results store it. Run changes nothing in it.
 type Plan struct {
-	Target   Target    `json:"target"`
-	Requests []Request `json:"requests"`
+	Target Target `json:"target"`
+	// Addresses are what Target.Host was looked up to be by somebody who has judged
+	// them: Run connects to no others. None: Run looks it up.
+	Addresses []netip.Addr `json:"addresses,omitempty"`
+	Requests  []Request    `json:"requests"`
 
 	HTTP      string  `json:"http"`              // "1.0", "1.1", "2", or Auto
 	Pipeline  int     `json:"pipeline"`          // exchanges of HTTP/1.1 at once on a connection
@@ -31,6 +34,7 @@ type Plan struct {
 	Stages      []Stage `json:"stages,omitempty"`       // how the rate goes on in the window
 	Arrival     string  `json:"arrival,omitempty"`      // Even or Poisson, in an open loop
 	Seed        uint64  `json:"seed,omitempty"`         // of Poisson arrivals; 0: one is drawn
+	Probe       Rate    `json:"probe,omitempty"`        // a light open load beside this one
 	Requested   int64   `json:"requested,omitempty"`    // exactly so many; 0: until Duration
 	ConnectRate Rate    `json:"connect_rate,omitempty"` // connections opened a second; 0: at once
 	Duration    Seconds `json:"duration_s,omitempty"`   // of the measured window; 0: until Requested
@@ -43,6 +47,11 @@ type Plan struct {
 
 	Ring string `json:"ring"` // one of ring.Kinds, or "auto"
 	CPUs []int  `json:"cpus,omitempty"`
+	Spin bool   `json:"spin,omitempty"` // threads never sleep
+
+	// Source are the local addresses to connect from, in turn; of a range those that the
+	// machine has. None: the system's choice, or more of loopback where its ports run out.
+	Source []netip.Prefix `json:"source,omitempty"`
 
 	// One of Parts generators that load at once, the first being 0, sends every
 	// Parts-th of the arrivals of Rate and Stages, and likewise of ConnectRate.
@@ -85,6 +94,12 @@ type TLS struct {
 	CertFile   string `json:"cert,omitempty"`     // ours, for servers that ask
 	KeyFile    string `json:"key,omitempty"`
 	ServerName string `json:"sni,omitempty"` // asked for and verified; "": the URL's host
+
+	MinVersion string `json:"tls_min,omitempty"` // "1.0" to "1.3"; "": 1.2, or a lower MaxVersion
+	MaxVersion string `json:"tls_max,omitempty"` // likewise; "": 1.3
+	Resume     bool   `json:"resume,omitempty"`  // sessions of earlier connections of the thread
+	ALPN       string `json:"alpn,omitempty"`    // what to offer, comma-separated, or NoALPN; "": all
+	KeyLogFile string `json:"keylog,omitempty"`  // to which the secrets of all sessions are added
 }
 
 // Seconds is a duration that JSON shows in seconds.
@@ -192,6 +207,7 @@ func (p *Plan) Check() error {
 	p.checkArrivals(flaw)
 	p.checkPart(flaw)
 	rate(p.ConnectRate, "--connect-rate", flaw)
+	rate(p.Probe, "--probe", flaw)
 	period(p.Warmup, 0, "--warmup")
 	period(p.Drain, 0, "--drain")
 	period(p.Timeout, time.Millisecond, "--timeout")
@@ -203,12 +219,10 @@ func (p *Plan) Check() error {
 		"%d requests cannot use %d connections; lower --connections or raise --requests",
 		p.Requested, p.Connections)
 	p.checkProtocol(flaw)
+	p.checkSource(flaw)
 	flaw(p.Target.Host == "" && p.Target.Unix == "", "URL", "has no host")
 	flaw(len(p.Requests) == 0, "--requests-file", "has no request")
-	flaw((p.TLS.CertFile == "") != (p.TLS.KeyFile == ""), "--cert",
-		"needs --key, and --key needs --cert")
-	flaw(!p.Target.TLS && p.TLS != TLS{}, "--insecure, --cacert, --cert, --key, --sni",
-		"say how TLS is done, and %s is without TLS", p.Target.URL)
+	p.checkTLS(flaw)
 	for _, s := range p.Expect {
 		flaw(s.From < 100 || s.To > 999 || s.From > s.To, "--expect",
 			"%d-%d is not a range of status codes", s.From, s.To)

@@ -134,6 +134,36 @@ func (p *Plan) Offered() Rate {
 	return Rate(math.Round(all / length / float64(max(p.Parts, 1))))
 }
 
+// OfferedBetween is the mean rate of the whole load's arrivals between two instants
+// of the window; 0 for a closed loop, and after the window.
+func (p *Plan) OfferedBetween(from, to time.Duration) Rate {
+	if end := time.Duration(p.Duration); end > 0 {
+		to = min(to, end)
+	}
+	if to <= from {
+		return 0
+	}
+	return Rate(math.Round((p.dueBy(to) - p.dueBy(from)) / float64(to-from)))
+}
+
+// dueBy is how many arrivals are due from the window's start to an instant of it, in
+// thousandths a second, for a nanosecond.
+func (p *Plan) dueBy(at time.Duration) (n float64) {
+	if len(p.Stages) == 0 {
+		return float64(p.Rate) * float64(at)
+	}
+	rate := float64(p.Rate)
+	for _, s := range p.Stages {
+		into := min(at, time.Duration(s.Duration))
+		if s.Duration > 0 {
+			reached := rate + (float64(s.Rate)-rate)*float64(into)/float64(s.Duration)
+			n += (rate + reached) / 2 * float64(into)
+		}
+		at, rate = at-into, float64(s.Rate)
+	}
+	return n
+}
+
 // length is how long the stages last.
 func length(stages []Stage) (d time.Duration) {
 	for _, s := range stages {

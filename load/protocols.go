@@ -1,9 +1,6 @@
 package load
 
 import (
-	"cmp"
-	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"os"
 	"strings"
@@ -35,14 +32,31 @@ const (
 // A speech is what a plan's connections speak.
 type speech struct {
 	proto.Protocol
-	names  []string // in the order of what is offered, what is spoken unasked last
-	notice string   // why it is not what one would expect
+	names   []string // in the order of what is offered
+	unasked string   // what is spoken when no protocol was chosen
+	notices []string // why it is not what one would expect, and what else happens
+	keyLog  *os.File // of TLS; nil: none
+}
+
+// close ends what goes beside the speaking.
+func (s *speech) close() error {
+	if s == nil || s.keyLog == nil {
+		return nil
+	}
+	return s.keyLog.Close()
+}
+
+// notice says text, if there is something to say.
+func (s *speech) notice(text string) {
+	if text != "" {
+		s.notices = append(s.notices, text)
+	}
 }
 
 // name is that of what a server has chosen, as a codec says it.
 func (s *speech) name(chosen uint32) string {
 	if chosen == 0 {
-		return s.names[len(s.names)-1]
+		return s.unasked
 	}
 	return s.names[chosen-1]
 }
@@ -54,25 +68,29 @@ func (s *speech) framed(t Target) bool { return t.TLS || s.names[0] == HTTP2 }
 // what is wrong with them is known before anything is sent.
 func protocol(p *Plan) (*speech, error) {
 	s := &speech{}
-	s.names, s.notice = p.protocols()
+	names, why := p.protocols()
+	s.names, s.unasked = names, names[len(names)-1]
+	s.notice(why)
 	if !p.Target.TLS {
 		s.Protocol = p.codec(s.names[0])
 		return s, nil
 	}
-	config, err := tlsConfig(p)
+	config, err := p.tlsConfig()
+	if err == nil {
+		err = s.logKeys(p.TLS.KeyLogFile, config)
+	}
 	if err != nil {
 		return nil, err
 	}
-	inner := map[string]proto.Protocol{}
-	for _, name := range s.names {
-		codec := p.codec(name)
-		if name != HTTP2 {
-			inner[""], name = codec, HTTP11 // which HTTP/1.0 is a way to speak
-		}
-		inner[name] = codec
-		config.NextProtos = append(config.NextProtos, name)
+	if p.TLS.ALPN != "" {
+		s.names = p.TLS.offer(names)
 	}
-	s.Protocol = ptls.Around(inner, config)
+	inner := map[string]proto.Protocol{"": p.codec(s.unasked)}
+	for _, name := range s.names {
+		inner[alpnName(name)] = p.codec(name)
+		config.NextProtos = append(config.NextProtos, alpnName(name))
+	}
+	s.Protocol = ptls.Around(inner, config, p.TLS.Resume)
 	return s, nil
 }
 
@@ -154,31 +172,6 @@ func (p *Plan) checkProtocol(flaw func(bool, string, string, ...any)) {
 		flaw(p.Reconnect > 0 && many.n > p.Reconnect, many.setting,
 			"%d exchanges cannot be under way on a connection that carries %d", many.n, p.Reconnect)
 	}
-}
-
-func tlsConfig(p *Plan) (*tls.Config, error) {
-	c := &tls.Config{
-		InsecureSkipVerify: p.TLS.Insecure,
-		ServerName:         cmp.Or(p.TLS.ServerName, p.Target.Host),
-	}
-	if p.TLS.CAFile != "" {
-		pem, err := os.ReadFile(p.TLS.CAFile)
-		if err != nil {
-			return nil, Flaw{"--cacert", err.Error()}
-		}
-		c.RootCAs = x509.NewCertPool()
-		if !c.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, Flaw{"--cacert", fmt.Sprintf("%s has no PEM certificate", p.TLS.CAFile)}
-		}
-	}
-	if p.TLS.CertFile != "" {
-		pair, err := tls.LoadX509KeyPair(p.TLS.CertFile, p.TLS.KeyFile)
-		if err != nil {
-			return nil, Flaw{"--cert, --key", err.Error()}
-		}
-		c.Certificates = []tls.Certificate{pair}
-	}
-	return c, nil
 }
 
 // protoRequests are the plan's requests as protocols take them.

@@ -41,8 +41,9 @@ func TestProtocols(t *testing.T) {
 			continue
 		}
 		got := strings.Join(s.names, " ")
-		if got != tc.want || !strings.HasPrefix(s.notice, tc.notice) || (s.notice == "") != (tc.notice == "") {
-			t.Errorf("%s: %s, said %q; want %s, %q", name, got, s.notice, tc.want, tc.notice)
+		said := strings.Join(s.notices, "; ")
+		if got != tc.want || !strings.HasPrefix(said, tc.notice) || (said == "") != (tc.notice == "") {
+			t.Errorf("%s: %s, said %q; want %s, %q", name, got, said, tc.want, tc.notice)
 		}
 		if _, err := s.Protocol(p.protoRequests()); err != nil {
 			t.Errorf("%s: %v", name, err)

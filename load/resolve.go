@@ -18,6 +18,9 @@ func resolve(ctx context.Context, p *Plan) ([]ring.Addr, time.Duration, error) {
 	if a, ok := p.Target.literal(); ok {
 		return []ring.Addr{{TCP: a}}, 0, nil
 	}
+	if len(p.Addresses) > 0 {
+		return distinct(p.Addresses, p.Target.Port), 0, nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(p.Connecting))
 	defer cancel()
 	began := time.Now()
@@ -25,13 +28,17 @@ func resolve(ctx context.Context, p *Plan) ([]ring.Addr, time.Duration, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	var all []ring.Addr
+	return distinct(found, p.Target.Port), time.Since(began), nil
+}
+
+// distinct is a port of each address, once and in the order found.
+func distinct(found []netip.Addr, port uint16) (all []ring.Addr) {
 	seen := map[netip.Addr]bool{}
 	for _, a := range found {
 		if a = a.Unmap(); !seen[a] {
 			seen[a] = true
-			all = append(all, ring.Addr{TCP: netip.AddrPortFrom(a, p.Target.Port)})
+			all = append(all, ring.Addr{TCP: netip.AddrPortFrom(a, port)})
 		}
 	}
-	return all, time.Since(began), nil
+	return all
 }

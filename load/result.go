@@ -1,10 +1,12 @@
 package load
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
 	"dyno/metric"
+	"dyno/proto/tls"
 )
 
 // A Result is what one run of a plan measured, as counted; package result
@@ -22,6 +24,7 @@ type Result struct {
 	Drained  time.Duration // spent after it
 
 	Total     *metric.Snapshot // of the window
+	Probe     *Result          // of the load beside this one; nil: there was none
 	Intervals []Interval
 	Tally
 
@@ -29,7 +32,15 @@ type Result struct {
 	CPU        time.Duration // of this process, in the window
 	Busy       float64       // share of the window in which the busiest worker had something to do
 	GCPauseMax time.Duration // in the window
-	Notices    []string      // what was done differently from what was asked, and why
+
+	// What else may have held the generator up in the window; 0 where unknown.
+	Unscheduled   float64       // share of it in which the worst worker could run and had no CPU
+	CPUWait       time.Duration // mean of what a worker so waited until it ran, of the worst
+	GoroutineWait time.Duration // p99 of what goroutines waited until they ran
+	StopMax       time.Duration // the longest for which the runtime stopped all of them
+	Ports         int           // local ports that connections to one address can have
+
+	Notices []string // what was done differently from what was asked, and why
 }
 
 // An Ending is why a run ended.
@@ -40,9 +51,13 @@ const (
 	ByDuration  Ending = "duration"
 	ByRequests  Ending = "requests"
 	Interrupted Ending = "interrupted"
+	Aborted     Ending = "aborted"     // by ErrAborted
 	Gone        Ending = "gone"        // no connection could be opened any more
 	Unreachable Ending = "unreachable" // none could ever be opened
 )
+
+// ErrAborted is the cause of a context that ends a run because of what it measured.
+var ErrAborted = errors.New("what was measured ends the run")
 
 // An Interval is a second of the run, of all workers together; the last may be
 // shorter, and is what came after the window.
@@ -53,7 +68,14 @@ type Interval struct {
 	InFlight                int64
 	Received, Written       int64
 	Mean, P50, P99, Max     time.Duration // of latency; 0 when nothing completed
-	Latency                 metric.Sparse // of what completed; of a Result, in its last hour only
+	Latency                 metric.Sparse // of what completed; when it is over, and not in a Result
+	Heat                    metric.Heat   // of Latency, always
+	Service                 metric.Sparse // open loop; likewise
+
+	Status   map[uint16]int64 // answers by status code; nil when there were none
+	Failures []Failure        // of connections and exchanges, the most frequent first
+	Busy     float64          // share of the time in which the busiest worker had something to do
+	LagMax   time.Duration    // open loop: the longest that a request was sent later than it could be
 }
 
 // A Failure is a way in which connections or exchanges failed, and how often.
@@ -97,7 +119,9 @@ type Tally struct {
 	Served              int              // connections that completed an exchange
 	Protocols           map[string]int64 // of Opened, what each spoke: HTTP11 and the like
 	Room                int              // exchanges that a connection could have under way at most
-	TLSFull, TLSResumed int64
+	TLSFull, TLSResumed int64            // handshakes, whole run
+	Handshakes          int64            // of them in the window
+	Terms               map[tls.Terms]int64
 	Retried             int64 // exchanges sent again
 	Unfinished          int64
 	Late                int64  // open loop: sent more than lateAfter after they were due
@@ -109,7 +133,9 @@ type Tally struct {
 	Stderr              []byte // FastCGI: what applications wrote there, up to 4 KiB a worker
 	StderrBytes         int64  // all that they wrote
 
-	FirstByte, Connect, TLS *metric.Histogram // Coarse
-	Lag                     *metric.Histogram // Fine; open loop: sent later than they could be
-	Failures                []Failure
+	FirstByte, Connect  *metric.Histogram // Coarse
+	FullTLS, ResumedTLS *metric.Histogram // Coarse; handshakes, but for the warm-up's
+	Lag                 *metric.Histogram // Fine; open loop: sent later than they could be
+	Law                 Law               // open loop
+	Failures            []Failure
 }

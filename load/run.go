@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"dyno/metric"
+	"dyno/proto/tls"
 	"dyno/ring"
 )
 
@@ -36,24 +37,39 @@ func RunTogether(ctx context.Context, p Plan, meet Barrier, each func(Interval))
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	if p.Arrival == Poisson && p.Seed == 0 {
+	if (p.Arrival == Poisson || p.Probe > 0) && p.Seed == 0 {
 		p.Seed = drawSeed()
 	}
-	r := &run{plan: p, each: each, result: &Result{Plan: p, Started: time.Now()}}
+	if p.Probe > 0 {
+		return runProbed(ctx, p, meet, each)
+	}
+	r := &run{plan: p, each: each}
+	return r.run(ctx, meet)
+}
+
+// run is RunTogether of a plan that has been checked.
+func (r *run) run(ctx context.Context, meet Barrier) (*Result, error) {
+	r.result = &Result{Plan: r.plan, Started: time.Now()}
+	defer func() { r.speech.close() }() // what its log lacks has been said by writing it
 	if err := r.prepare(); err != nil {
 		return nil, err
 	}
-	addrs, took, err := resolve(ctx, &p)
+	addrs, took, err := resolve(ctx, &r.plan)
 	if err != nil {
 		return r.unresolved(ctx, err), nil
 	}
-	r.addrs = addrs
+	if r.addrs, err = r.spread(addrs); err != nil {
+		return nil, err
+	}
 	r.result.DNS = took
 	if err := r.checkPorts(); err != nil {
 		return nil, err
 	}
 	if err := r.work(ctx, meet); err != nil {
 		return nil, err
+	}
+	if r.result.Ended == Interrupted && errors.Is(context.Cause(ctx), ErrAborted) {
+		r.result.Ended = Aborted
 	}
 	return r.result, nil
 }
@@ -66,18 +82,23 @@ type run struct {
 	addrs   []ring.Addr
 	threads int
 	cpus    []int
+	after   int // so many of cpus are for the threads of another load beside this one
 	gate    *gate
 	handed  chan handed
 	spare   chan *metric.Snapshot
 	shown   chan Interval
 	result  *Result
+
+	failures failures // of all intervals so far
 }
 
 // prepare finds out what only the machine and the files can tell.
 func (r *run) prepare() error {
 	var err, more error
 	if r.speech, err = protocol(&r.plan); err == nil {
-		r.notice(r.speech.notice)
+		for _, notice := range r.speech.notices {
+			r.notice(notice)
+		}
 		if _, err = r.speech.Protocol(r.plan.protoRequests()); err != nil {
 			err = Flaw{"requests", err.Error()}
 		}
@@ -88,7 +109,8 @@ func (r *run) prepare() error {
 	}
 	r.cpus, more = usableCPUs(r.plan.CPUs)
 	err = errors.Join(err, more)
-	notice, more := ensureFiles(r.plan.Connections, min(r.plan.Threads, r.plan.Connections))
+	notice, more := ensureFiles(r.plan.Connections+r.plan.ProbeConnections(),
+		min(r.plan.Threads, r.plan.Connections))
 	r.notice(notice)
 	r.threads = min(r.plan.Threads, r.plan.Connections)
 	if r.threads < r.plan.Threads {
@@ -118,12 +140,13 @@ func (r *run) notice(s string) {
 // checkPorts refuses more connections than there are ports to open them from.
 func (r *run) checkPorts() error {
 	ports := localPorts()
+	r.result.Ports = ports
 	if ports == 0 || r.plan.Target.Unix != "" || r.plan.Connections <= ports*len(r.addrs) {
 		return nil
 	}
 	return Flaw{"--connections", fmt.Sprintf(
 		"%d connections to %d address(es) need as many local ports and there are %d for each; "+
-			"widen net.ipv4.ip_local_port_range or lower --connections",
+			"give more addresses with --source, widen net.ipv4.ip_local_port_range or lower --connections",
 		r.plan.Connections, len(r.addrs), ports)}
 }
 
@@ -152,9 +175,7 @@ func (r *run) unresolved(ctx context.Context, err error) *Result {
 
 // work runs the workers and collects what they hand over.
 func (r *run) work(ctx context.Context, meet Barrier) error {
-	if need := r.threads + 1; runtime.GOMAXPROCS(0) < need {
-		runtime.GOMAXPROCS(need) // each worker keeps one to itself
-	}
+	raiseProcs(r.threads + 1)
 	r.gate = newGate(r.threads)
 	r.handed = make(chan handed, 4*r.threads)
 	r.spare = make(chan *metric.Snapshot, 4*r.threads)
@@ -192,6 +213,14 @@ func (r *run) showing() (wait func()) {
 	}
 }
 
+// place is the CPUs for the workers, and whether they share them with others.
+func (r *run) place() (cpus []int, shared bool) {
+	if r.local() || r.after >= len(r.cpus) {
+		return r.cpus, true
+	}
+	return r.cpus[r.after:], false
+}
+
 // worker is the life of worker i, on a thread of its own that ends with it. A
 // fault of its own ends the run and not the process.
 func (r *run) worker(i int) {
@@ -207,7 +236,8 @@ func (r *run) worker(i int) {
 		done.from = i
 		r.handed <- done
 	}()
-	pin(r.cpus, i, r.threads, r.local())
+	cpus, shared := r.place()
+	pin(cpus, i, r.threads, shared)
 	w, free, err := r.newWorker(i)
 	if err != nil {
 		done.err = err
@@ -229,7 +259,7 @@ func (r *run) newWorker(i int) (*worker, func(), error) {
 	}
 	w.kind = kind
 	w.report = func(s *metric.Snapshot) *metric.Snapshot {
-		r.handed <- handed{from: i, snapshot: s}
+		r.handed <- handed{from: i, snapshot: s, health: w.health()}
 		select {
 		case s = <-r.spare:
 			return s
@@ -260,6 +290,7 @@ func newWorker(p *Plan, g ring.Ring, addrs []ring.Addr, speech *speech, gate *ga
 	}
 	if p.Open() {
 		w.schedule = p.schedule(i, n)
+		w.pacing = newPacing(p, &tally.Law, n)
 	}
 	if p.ConnectRate > 0 {
 		w.dialing.pace = newEven(level(p.ConnectRate), place, places)
@@ -275,9 +306,10 @@ func newTally() Tally {
 	return Tally{
 		FirstByte: metric.NewHistogram(metric.Coarse),
 		Connect:   metric.NewHistogram(metric.Coarse),
-		TLS:       metric.NewHistogram(metric.Coarse),
+		FullTLS:   metric.NewHistogram(metric.Coarse), ResumedTLS: metric.NewHistogram(metric.Coarse),
 		Lag:       metric.NewHistogram(metric.Fine),
-		Protocols: map[string]int64{},
+		Law:       newLaw(),
+		Protocols: map[string]int64{}, Terms: map[tls.Terms]int64{},
 	}
 }
 

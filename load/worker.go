@@ -53,7 +53,12 @@ type worker struct {
 	route  []int
 	errors failures
 	meter  meter
+	took   int64 // service time of the last exchange
+	gather int64 // until when requests wait for others to go with them; 0: they do not
+	pacing pacing
+	lag    int64 // open loop: the longest of the interval, sent later than it could be
 	ending Ending
+	spun   int64           // waited without sleeping
 	notice map[string]bool // said once each
 }
 
@@ -90,12 +95,19 @@ func (w *worker) run() error {
 
 // turn is all that there is to do at one time.
 func (w *worker) turn() {
+	before := w.now
 	w.now = w.ring.Now()
 	w.keepTime()
-	for c, ok := w.ring.Next(); ok; c, ok = w.ring.Next() {
+	c, ok := w.ring.Next()
+	if !ok && w.plan.Spin {
+		w.spun += w.now - before
+	}
+	for ; ok; c, ok = w.ring.Next() {
 		w.complete(c)
 	}
-	w.issue()
+	if w.now >= w.gather {
+		w.issue()
+	}
 }
 
 // begin is before the first turn.
@@ -143,8 +155,14 @@ func (w *worker) awaitStart() {
 	w.lastDone = w.from
 }
 
+// idled is for how long there was nothing to do, asleep or spinning.
+func (w *worker) idled() int64 { return w.ring.Idle() + w.spun }
+
 // wake is when there will be something to do even if nothing completes.
 func (w *worker) wake() int64 {
+	if w.plan.Spin {
+		return w.now
+	}
 	at := min(w.now+patience, w.timers.next(notYet), w.dialing.next, w.rotate)
 	if w.start == notYet {
 		if w.dialing.settled {
@@ -152,7 +170,9 @@ func (w *worker) wake() int64 {
 		}
 		return at
 	}
-	if w.idle.len > 0 && !w.over {
+	if w.now < w.gather {
+		at = min(at, w.gather)
+	} else if w.idle.len > 0 && !w.over {
 		at = min(at, w.start+max(w.next, 0))
 	}
 	if w.now < w.end {
@@ -243,6 +263,7 @@ func (w *worker) take() arrival {
 // each in turn, and at once, for there the instant of sending is measured.
 func (w *worker) issue() {
 	open := w.next != AtOnce
+	w.gather = 0
 	for w.idle.len > 0 && w.due() {
 		i := w.idle.head()
 		c := &w.conns[i]
@@ -310,6 +331,7 @@ func (w *worker) finish() {
 		sample, total := fcgi.Stderr(w.newCodec())
 		w.tally.Stderr, w.tally.StderrBytes = bytes.Clone(sample), total
 	}
+	w.tally.Terms = w.settled()
 	w.endOutage()
 	if w.now >= w.from {
 		w.handOver()

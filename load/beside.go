@@ -1,0 +1,122 @@
+package load
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// probeConnectionsMost is how many connections a probe has at most. It has one for
+// each request of a second until then: with fewer, it would wait for its own
+// connections when the server is slow, and not only for the server.
+const probeConnectionsMost = 100
+
+// ProbeConnections is how many connections the plan's probe has, besides those of the
+// plan.
+func (p *Plan) ProbeConnections() int {
+	return int(math.Ceil(min(p.Probe.PerSecond(), probeConnectionsMost)))
+}
+
+// probe is the plan of the light load beside that of p: the same requests, at random
+// instants, for whoever arrives at random sees the server as it is on average.
+func (p *Plan) probe() Plan {
+	q := *p
+	q.Probe, q.Rate, q.Stages, q.Arrival, q.Seed = 0, p.Probe, nil, Poisson, p.Seed+1
+	q.Connections, q.Threads, q.Requested, q.ConnectRate = p.ProbeConnections(), 1, 0, 0
+	q.Part, q.Parts = 0, 0
+	if q.Duration == 0 {
+		q.Duration = Seconds(MaxTime) // until the other ends
+	}
+	return q
+}
+
+// runProbed runs p with its probe beside it: two loads that begin at once and know
+// nothing of each other. The probe ends with the load at the latest.
+func runProbed(ctx context.Context, p Plan, meet Barrier, each func(Interval)) (*Result, error) {
+	raiseProcs(p.Threads + 2)
+	both := &meeting{missing: 2, meet: meet, open: make(chan struct{})}
+	within, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	var probe *Result
+	var failed error
+	var group sync.WaitGroup
+	group.Go(func() {
+		party := &party{meeting: both}
+		defer party.come()
+		r := &run{plan: p.probe(), after: p.Threads}
+		probe, failed = r.run(within, party.meet)
+	})
+	party := &party{meeting: both}
+	r := &run{plan: p, each: each}
+	main, err := r.run(ctx, party.meet)
+	if err != nil || main.Ended != ByDuration { // else the probe ends by itself, in its drain
+		end(ErrAborted)
+	}
+	party.come()
+	group.Wait()
+	if err == nil {
+		err = failed
+	}
+	if err != nil {
+		return nil, err
+	}
+	main.Probe = probe
+	main.Probe = probe
+	return main, nil
+}
+
+// A meeting is where loads of one process wait for each other, and then together for
+// those of others, if there are any.
+type meeting struct {
+	meet Barrier // nil: there are none
+
+	mu      sync.Mutex
+	missing int           // parties that have neither come nor ended
+	open    chan struct{} // closed when none is
+	once    sync.Once
+	start   time.Time
+}
+
+// A party is one of those that meet.
+type party struct {
+	*meeting
+	once sync.Once
+}
+
+// come says that nobody needs to wait for this one any more.
+func (p *party) come() {
+	p.once.Do(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.missing--; p.missing == 0 {
+			close(p.open)
+		}
+	})
+}
+
+// meet is the party's Barrier.
+func (p *party) meet(ctx context.Context) time.Time {
+	p.come()
+	select {
+	case <-p.open:
+	case <-ctx.Done():
+		return time.Now()
+	}
+	p.meeting.once.Do(func() {
+		p.start = time.Now().Add(2 * time.Duration(startLead))
+		if p.meeting.meet != nil {
+			p.start = p.meeting.meet(ctx)
+		}
+	})
+	return p.start
+}
+
+// raiseProcs lets n threads run Go code at once, at least: each worker keeps one to
+// itself, and what collects needs another.
+func raiseProcs(n int) {
+	if runtime.GOMAXPROCS(0) < n {
+		runtime.GOMAXPROCS(n)
+	}
+}

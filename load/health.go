@@ -1,0 +1,86 @@
+package load
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+)
+
+// A health is what a worker tells of an interval besides its snapshot: what failed,
+// and how well it kept up itself.
+type health struct {
+	failures failures
+	busy     float64 // share of the time in which there was something to do
+	lag      int64   // open loop: the longest that a request was sent later than it could be
+}
+
+// health is that since it was last asked. What failed is given away.
+func (w *worker) health() health {
+	h := health{failures: w.errors, busy: w.meter.since(w), lag: w.lag}
+	w.lag = 0
+	if len(w.errors) > 0 {
+		w.errors = failures{}
+	}
+	return h
+}
+
+// add adds what another worker tells of the same interval.
+func (h *health) add(from health) {
+	if len(from.failures) > 0 && h.failures == nil {
+		h.failures = failures{}
+	}
+	h.failures.addAll(from.failures)
+	h.busy, h.lag = max(h.busy, from.busy), max(h.lag, from.lag)
+}
+
+// tell makes it part of what is known of the interval.
+func (h health) tell(iv *Interval) {
+	iv.Failures, iv.Busy, iv.LagMax = h.failures.list(), h.busy, time.Duration(h.lag)
+}
+
+// addAll adds failures that were counted elsewhere.
+func (f failures) addAll(from failures) {
+	for key, more := range from {
+		if known := f[key]; known != nil {
+			known.Count += more.Count
+			continue
+		}
+		first := *more
+		f[key] = &first
+	}
+}
+
+// list is all failures, the most frequent first.
+func (f failures) list() []Failure {
+	if len(f) == 0 {
+		return nil
+	}
+	all := make([]Failure, 0, len(f))
+	for known := range maps.Values(f) {
+		all = append(all, *known)
+	}
+	slices.SortFunc(all, moreFrequent)
+	return all
+}
+
+func moreFrequent(a, b Failure) int {
+	return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Phase, b.Phase),
+		cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Address, b.Address))
+}
+
+// addFailures are the failures of two intervals, or of two parts of one.
+func addFailures(to, from []Failure) []Failure {
+	for _, f := range from {
+		same := func(k Failure) bool {
+			return k.Phase == f.Phase && k.Kind == f.Kind && k.Address == f.Address
+		}
+		if i := slices.IndexFunc(to, same); i >= 0 {
+			to[i].Count += f.Count
+		} else {
+			to = append(to, f)
+		}
+	}
+	slices.SortStableFunc(to, moreFrequent)
+	return to
+}

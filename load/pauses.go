@@ -1,0 +1,59 @@
+package load
+
+import (
+	"math"
+	"runtime/metrics"
+	"time"
+)
+
+// The runtime's own account of what held this process up: how long goroutines that
+// could run had to wait until they did, and how long all were stopped, for garbage
+// collection or anything else.
+const (
+	waitsOfGoroutines = "/sched/latencies:seconds"
+	pausesForGC       = "/sched/pauses/total/gc:seconds"
+	pausesForOther    = "/sched/pauses/total/other:seconds"
+)
+
+// A standstill is the runtime's account at an instant.
+type standstill [3]*metrics.Float64Histogram
+
+func readStandstill() (s standstill) {
+	samples := []metrics.Sample{{Name: waitsOfGoroutines}, {Name: pausesForGC}, {Name: pausesForOther}}
+	metrics.Read(samples)
+	for i, m := range samples {
+		if m.Value.Kind() == metrics.KindFloat64Histogram {
+			s[i] = m.Value.Float64Histogram()
+		}
+	}
+	return s
+}
+
+// since is what a time of pauses brought: the p99 of goroutines' waits, and the
+// longest stop. Both are the upper bounds of the runtime's buckets.
+func (s standstill) since(from standstill) (wait99, longest time.Duration) {
+	wait99 = grown(from[0], s[0], 0.99)
+	return wait99, max(grown(from[1], s[1], 1), grown(from[2], s[2], 1))
+}
+
+// grown is the q-quantile of what to has and from had not; 0 of nothing.
+func grown(from, to *metrics.Float64Histogram, q float64) time.Duration {
+	if from == nil || to == nil || len(from.Counts) != len(to.Counts) {
+		return 0
+	}
+	var all, below uint64
+	for i, n := range to.Counts {
+		all += n - from.Counts[i]
+	}
+	rank := uint64(math.Ceil(q * float64(all)))
+	for i, n := range to.Counts {
+		if below += n - from.Counts[i]; below >= rank && all > 0 {
+			bound := to.Buckets[i+1]
+			if math.IsInf(bound, 1) {
+				bound = to.Buckets[i]
+			}
+			return time.Duration(bound * 1e9)
+		}
+	}
+	return 0
+}
