@@ -459,6 +459,10 @@ func TestRequest(t *testing.T) {
 		{Method: "DELETE", Path: "/", Body: []byte("x")},
 		{Method: "GET", Path: "/", Close: true, Header: []Field{{"Connection", "keep-alive"}}},
 		{Method: "GET", Path: "/", HTTP10: true, Header: []Field{{"host", "a"}, {"User-Agent", "b"}}},
+		{Method: "GET", Path: "/", HTTP10: true, Close: true, UserAgent: "dyno/1"},
+		{Method: "GET", Path: "/", HTTP10: true, Close: true,
+			Header: []Field{{"connection", "Keep-Alive"}, {"x-b", ""}}},
+		{Method: "GET", Path: "/", HTTP10: true, Close: true, Header: []Field{{"Connection", "close"}}},
 		{Method: "PUT", Path: "/", Header: []Field{{"content-length", "2"}}, Body: []byte("ab")},
 	} {
 		o := h1.Options{Version10: q.HTTP10, UserAgent: q.UserAgent}

@@ -40,6 +40,7 @@ const (
 	Allowed   State = "allowed" // different, and in the allow list
 	Violating State = "violation"
 	Unseen    State = "unknown" // on one side or both: there is nothing to compare
+	Shown     State = "shown"   // for information: another value is no other answer
 )
 
 // Asked is a variant and its answer, which is nil if it gave none.
@@ -89,6 +90,20 @@ func Compare(reference string, answers []Asked, allow []string) *Table {
 		}
 	}
 	return t
+}
+
+// Inform adds an aspect that is shown and not judged, such as what can be read of servers but
+// not of their answers: values has that of each variant, in words; what is not there is unknown.
+func (t *Table) Inform(name, why string, values map[string]string) {
+	row := Row{Aspect: name, Why: why}
+	for _, variant := range t.Variants {
+		cell := Cell{Value: values[variant], State: Shown}
+		if cell.Value == "" {
+			cell.State = Unseen
+		}
+		row.Cells = append(row.Cells, cell)
+	}
+	t.Rows = append(t.Rows, row)
 }
 
 // Violations are the cells that are, by row and then by variant.

@@ -41,7 +41,7 @@ type Question struct {
 	UserAgent string // "dyno/VERSION"; "": none is sent
 
 	HTTP10 bool // say HTTP/1.0, as ab does
-	Close  bool // say Connection: close in each request, as a load that always reconnects does
+	Close  bool // each request is its connection's last, and says so unless HTTP10 says it
 
 	Times     int // exchanges on fresh connections; 0: 20
 	KeepAlive int // exchanges on one connection, 10,000 at most; 0: as many as Times

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -117,15 +118,17 @@ func (q *Question) request(authority string) []byte {
 	if q.UserAgent != "" && !q.has("User-Agent") {
 		field("User-Agent", q.UserAgent)
 	}
+	says := q.Close && !q.HTTP10 // HTTP/1.0 closes unless asked to keep
+	drop := says || q.Close && q.connection("keep-alive")
 	for _, f := range q.Header {
-		if !q.Close || !strings.EqualFold(f.Name, "Connection") {
+		if !drop || !strings.EqualFold(f.Name, "Connection") {
 			field(f.Name, f.Value)
 		}
 	}
 	if q.sized() {
 		field("Content-Length", strconv.Itoa(len(q.Body)))
 	}
-	if q.Close {
+	if says {
 		field("Connection", "close")
 	}
 	return append(append(b, "\r\n"...), q.Body...)
@@ -153,16 +156,14 @@ func (q *Question) has(name string) bool {
 
 // ends reports whether the request itself is its connection's last.
 func (q *Question) ends() bool {
-	keep := false
-	for _, f := range q.Header {
-		if strings.EqualFold(f.Name, "Connection") {
-			if listed(f.Value, "close") {
-				return true
-			}
-			keep = keep || listed(f.Value, "keep-alive")
-		}
-	}
-	return q.Close || q.HTTP10 && !keep
+	return q.Close || q.connection("close") || q.HTTP10 && !q.connection("keep-alive")
+}
+
+// connection reports whether the user's Connection has item.
+func (q *Question) connection(item string) bool {
+	return slices.ContainsFunc(q.Header, func(f Field) bool {
+		return strings.EqualFold(f.Name, "Connection") && listed(f.Value, item)
+	})
 }
 
 // with is q with one header field of that value.

@@ -35,10 +35,15 @@ const (
 	psiIO      = "host.psi.io"
 	retrans    = "host.tcp.retransmits"
 	overflows  = "host.tcp.listen_overflows"
+	timeWaits  = "host.tcp.time_wait"
 	drops      = "host.tcp.listen_drops"
 	softnet    = "host.softnet.drops"
 	throttled  = "cgroup.throttled"
 	throttles  = "cgroup.throttlings"
+
+	frequency   = "host.cpu.frequency"
+	temperature = "host.temperature"
+	hotSlow     = "host.cpu.thermal_throttlings"
 )
 
 // cpuColumns are the times of all CPUs together, in ns; they add up to the whole.
@@ -105,7 +110,9 @@ func (h *host) excuse(s source, row []float64) {
 
 func (h *host) series() (all []Series) {
 	for _, t := range h.tables {
-		all = append(all, t.series(Series{})...)
+		if len(t.at) > 0 {
+			all = append(all, t.series(Series{})...)
+		}
 	}
 	return all
 }
@@ -118,6 +125,16 @@ func (h *host) growth(name string, from, to float64) float64 {
 		}
 	}
 	return math.NaN()
+}
+
+// level is the mean and the peak of a gauge, NaN if there is no such gauge here.
+func (h *host) level(name string, from, to float64) Level {
+	for _, t := range h.tables {
+		if i := t.column(name); i >= 0 {
+			return level(t, i, from, to)
+		}
+	}
+	return Level{Value(math.NaN()), Value(math.NaN())}
 }
 
 func (h *host) use(from, to float64) HostUse {
@@ -149,7 +166,11 @@ func (h *host) use(from, to float64) HostUse {
 		ListenOverflow: grown(overflows),
 		ListenDrops:    grown(drops),
 		SoftnetDrops:   grown(softnet),
+		TimeWait:       h.level(timeWaits, from, to).Peak,
 		Throttled:      grown(throttled),
 		Throttlings:    grown(throttles),
+		Frequency:      h.level(frequency, from, to).Mean,
+		Temperature:    h.level(temperature, from, to).Peak,
+		TooHot:         grown(hotSlow),
 	}
 }

@@ -33,7 +33,7 @@ func newLinuxHost(s *scratch, n *notes) (*linuxHost, error) {
 	}
 	h := &linuxHost{scratch: s, notes: n, fs: fs, self: self}
 	h.cgroup = findCgroup(self)
-	h.sensors = findSensors()
+	h.sensors = findSensors("/sys")
 	if h.sockets, err = openSocketDiag(); err != nil {
 		n.add("sockets by state", err)
 	}
@@ -69,11 +69,12 @@ func (h *linuxHost) sources() []source {
 			{name: overflows, unit: "1/s", kind: counter},
 			{name: drops, unit: "1/s", kind: counter},
 			{name: softnet, unit: "1/s", kind: counter},
-			{name: "host.tcp.inuse"}, {name: "host.tcp.time_wait"},
+			{name: "host.tcp.inuse"}, {name: timeWaits},
 			{name: "host.tcp.orphan"}, {name: "host.tcp.alloc"},
 		}, h.tcp},
 		{paceHost, cgroupColumns, h.cgroupRow},
-		{paceRare, append(stateColumns(), sensorColumns...), h.rare},
+		{paceSensors, sensorColumns, func(row []float64) { h.sensors.read(h.scratch, row) }},
+		{paceSockets, stateColumns(), h.states},
 	}
 }
 
@@ -204,10 +205,8 @@ func (h *linuxHost) read(file string, err error) bool {
 	return err == nil
 }
 
-// rare reads sockets by state and sensors.
-func (h *linuxHost) rare(row []float64) {
-	states := row[:len(row)-len(sensorColumns)]
-	h.sensors.read(h.scratch, row[len(states):])
+// states reads sockets by state.
+func (h *linuxHost) states(states []float64) {
 	if h.sockets == nil {
 		return
 	}

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"fmt"
 	"math"
 	"time"
 )
@@ -13,6 +14,8 @@ type group struct {
 	read  func(now float64)
 	last  func() bool // whether to read it when the sampler stops, although it is not due
 	due   float64     // s after the start
+	never func()      // nil, or what to do if it was not read at all
+	done  bool        // it was
 }
 
 // The paces. The shares of a core that their rests allow add up to 1 %.
@@ -24,8 +27,10 @@ const (
 	hostRest    = 1000            //
 	pssEvery    = 2 * time.Second // walks the page tables of the process
 	pssRest     = 500             //
-	rareEvery   = 5 * time.Second // sockets by state, frequency, temperature
-	rareRest    = 1000            //
+	sensorEvery = 5 * time.Second // frequency, temperature
+	sensorRest  = 2000            //
+	socketEvery = 5 * time.Second // by state: the kernel walks over its whole hash table
+	socketRest  = 2000            //
 	scanEvery   = time.Second     // a look for new processes although none was forked
 )
 
@@ -34,6 +39,7 @@ func (g *group) run(now, slack float64, must bool) {
 	if !must && now+slack < g.due {
 		return
 	}
+	g.done = true
 	began := threadCPU()
 	g.read(now)
 	cost := threadCPU() - began
@@ -73,9 +79,13 @@ func newVigil(c Config) (*vigil, error) {
 		{every: hostEvery.Seconds(), rest: hostRest, read: func(now float64) {
 			v.host.read(paceHost, now)
 		}, last: always},
-		{every: rareEvery.Seconds(), rest: rareRest, read: func(now float64) {
-			v.host.read(paceRare, now)
-		}},
+		{every: sensorEvery.Seconds(), rest: sensorRest, read: func(now float64) {
+			v.host.read(paceSensors, now)
+		}, last: always},
+		// A walk takes some 10 ms of CPU time: too much for a run of few seconds.
+		{every: socketEvery.Seconds(), rest: socketRest, due: socketEvery.Seconds(),
+			read:  func(now float64) { v.host.read(paceSockets, now) },
+			never: func() { v.notes.add("sockets by state", errSoonOver) }},
 	}
 	v.sample()
 	return v, nil
@@ -99,8 +109,14 @@ func (v *vigil) finish() {
 	v.samples++
 	for _, g := range v.groups {
 		g.run(v.now(), 0, g.last != nil && g.last())
+		if !g.done && g.never != nil {
+			g.never()
+		}
 	}
 }
+
+var errSoonOver = fmt.Errorf("the sampling ended before they were counted, which is %v after "+
+	"its start", socketEvery)
 
 func (v *vigil) wait() time.Duration {
 	return time.Duration(max(v.groups[0].due-v.now(), 0) * float64(time.Second))

@@ -109,16 +109,18 @@ func (n numbers) MarshalJSON() ([]byte, error) {
 }
 
 func (n *numbers) UnmarshalJSON(b []byte) error {
-	var all []Value
+	var all []*float64 // not Value, whose method would be called for each number
 	if err := json.Unmarshal(b, &all); err != nil {
 		return err
 	}
 	if all == nil {
 		return nil
 	}
-	n.x = make([]float64, len(all))
+	n.x = nans(len(all))
 	for i, v := range all {
-		n.x[i] = float64(v)
+		if v != nil {
+			n.x[i] = *v
+		}
 	}
 	return nil
 }

@@ -6,18 +6,35 @@ import (
 )
 
 var sensorColumns = []column{
-	{name: "host.cpu.frequency", unit: "MHz"}, // mean of the CPUs
-	{name: "host.temperature", unit: "°C"},    // of the hottest zone
+	{name: frequency, unit: "MHz"},  // mean of the CPUs
+	{name: temperature, unit: "°C"}, // of the hottest zone
+	{name: hotSlow, unit: "1/s", kind: counter},
 }
 
 // sensors are files with a number; virtual machines have none.
-type sensors struct{ frequencies, zones []string }
+type sensors struct{ frequencies, zones, throttles []string }
 
-func findSensors() (s sensors) {
-	// The only error is a malformed pattern.
-	s.frequencies, _ = filepath.Glob("/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_cur_freq")
-	s.zones, _ = filepath.Glob("/sys/class/thermal/thermal_zone[0-9]*/temp")
+// findSensors looks for them below root, which is /sys.
+func findSensors(root string) (s sensors) {
+	find := func(pattern string) []string {
+		files, _ := filepath.Glob(filepath.Join(root, pattern)) // its only error: a malformed pattern
+		return files
+	}
+	s.frequencies = find("devices/system/cpu/cpu[0-9]*/cpufreq/scaling_cur_freq")
+	s.zones = find("class/thermal/thermal_zone[0-9]*/temp")
+	s.throttles = find("devices/system/cpu/cpu[0-9]*/thermal_throttle/*_throttle_count")
 	return s
+}
+
+// throttled is how often a CPU was slowed down because it, or its package, was hot, each CPU's
+// account added up; NaN where there is none.
+func (s sensors) throttled(from *scratch) float64 {
+	sum, n := 0.0, 0
+	each(from, s.throttles, func(times float64) { sum, n = sum+times, n+1 })
+	if n == 0 {
+		return math.NaN()
+	}
+	return sum
 }
 
 func (s sensors) read(from *scratch, row []float64) {
@@ -31,6 +48,7 @@ func (s sensors) read(from *scratch, row []float64) {
 	if !math.IsInf(hottest, -1) {
 		row[1] = hottest
 	}
+	row[2] = s.throttled(from)
 }
 
 func each(from *scratch, files []string, do func(float64)) {

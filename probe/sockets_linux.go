@@ -64,8 +64,9 @@ func (s *socketDiag) close() { unix.Close(s.fd) }
 // stateColumns.
 func (s *socketDiag) count(row []float64) error {
 	var counts [64]float64
+	states := uint32(math.MaxUint32) &^ (1 << (slices.Index(tcpStates, timeWait) + 1))
 	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
-		if err := s.dump(family, counts[:]); err != nil {
+		if err := s.ask(family, states, countState(counts[:])); err != nil {
 			return fmt.Errorf("ask netlink for sockets: %w", err)
 		}
 	}
@@ -79,9 +80,9 @@ func (s *socketDiag) count(row []float64) error {
 	return nil
 }
 
-func (s *socketDiag) dump(family byte, counts []float64) error {
+// ask calls each with the inet_diag_msg of all sockets in one of the states, a bit for each.
+func (s *socketDiag) ask(family byte, states uint32, each func(message []byte)) error {
 	s.sequence++
-	states := uint32(math.MaxUint32) &^ (1 << (slices.Index(tcpStates, timeWait) + 1))
 	to := &unix.SockaddrNetlink{Family: unix.AF_NETLINK}
 	if err := unix.Sendto(s.fd, question(family, states, s.sequence), 0, to); err != nil {
 		return err
@@ -94,7 +95,7 @@ func (s *socketDiag) dump(family byte, counts []float64) error {
 		if err != nil {
 			return err
 		}
-		done, err := countStates(s.buffer[:n], s.sequence, counts)
+		done, err := eachSocket(s.buffer[:n], s.sequence, each)
 		if done || err != nil {
 			return err
 		}
@@ -117,9 +118,17 @@ func question(family byte, states, sequence uint32) []byte {
 
 var errNetlink = errors.New("a message of netlink that makes no sense")
 
-// countStates reads the messages of an answer, and counts by the number of the state;
-// done with the last one. The second byte of each inet_diag_msg is the state.
-func countStates(text []byte, sequence uint32, counts []float64) (done bool, err error) {
+// countState counts by the number of the state, which is an inet_diag_msg's second byte.
+func countState(counts []float64) func(message []byte) {
+	return func(message []byte) {
+		if len(message) >= 2 && int(message[1]) < len(counts) {
+			counts[message[1]]++
+		}
+	}
+}
+
+// eachSocket reads the messages of an answer; done with the last one.
+func eachSocket(text []byte, sequence uint32, each func(message []byte)) (done bool, err error) {
 	order := binary.NativeEndian
 	for len(text) > 0 {
 		if len(text) < unix.NLMSG_HDRLEN {
@@ -139,9 +148,7 @@ func countStates(text []byte, sequence uint32, counts []float64) (done bool, err
 		case kind == unix.NLMSG_ERROR && len(body) >= 4:
 			return false, unix.Errno(-int32(order.Uint32(body)))
 		case kind == unix.SOCK_DIAG_BY_FAMILY && len(body) >= 2:
-			if state := int(body[1]); state < len(counts) {
-				counts[state]++
-			}
+			each(body)
 		default:
 			return false, errNetlink
 		}

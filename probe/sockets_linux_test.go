@@ -30,22 +30,22 @@ func TestCountStates(t *testing.T) {
 	text = append(text, message(unix.SOCK_DIAG_BY_FAMILY, 6, socket(1))...) // of another question
 	text = append(text, message(unix.SOCK_DIAG_BY_FAMILY, 7, socket(1))...)
 	counts := make([]float64, 64)
-	if done, err := countStates(text, 7, counts); done || err != nil {
+	if done, err := eachSocket(text, 7, countState(counts)); done || err != nil {
 		t.Fatal(done, err)
 	}
 	if counts[1] != 2 || counts[10] != 1 {
 		t.Errorf("%v", counts)
 	}
 	end := message(unix.NLMSG_DONE, 7, make([]byte, 4))
-	if done, err := countStates(end, 7, counts); !done || err != nil {
+	if done, err := eachSocket(end, 7, countState(counts)); !done || err != nil {
 		t.Error(done, err)
 	}
 	refusal := binary.NativeEndian.AppendUint32(nil, ^uint32(unix.EPERM)+1)
-	if _, err := countStates(message(unix.NLMSG_ERROR, 7, refusal), 7, counts); err != unix.EPERM {
+	if _, err := eachSocket(message(unix.NLMSG_ERROR, 7, refusal), 7, countState(counts)); err != unix.EPERM {
 		t.Errorf("%v, want %v", err, unix.EPERM)
 	}
 	for _, bad := range [][]byte{text[:3], text[:40], message(99, 7, nil), make([]byte, 16)} {
-		if _, err := countStates(bad, 7, counts); err == nil {
+		if _, err := eachSocket(bad, 7, countState(counts)); err == nil {
 			t.Errorf("%v was accepted", bad)
 		}
 	}
@@ -56,7 +56,7 @@ func FuzzCountStates(f *testing.F) {
 	f.Add(message(unix.NLMSG_ERROR, 7, []byte{1, 2, 3}))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		counts := make([]float64, 64)
-		if _, err := countStates(text, 7, counts); err != nil {
+		if _, err := eachSocket(text, 7, countState(counts)); err != nil {
 			return
 		}
 		sum := 0.0

@@ -34,7 +34,8 @@ type pace int
 const (
 	paceFast pace = iota
 	paceHost
-	paceRare
+	paceSensors
+	paceSockets
 )
 
 // A source fills the rows of a table of the machine.

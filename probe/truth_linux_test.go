@@ -280,6 +280,10 @@ func TestCost(t *testing.T) {
 	if !c.CPU.OK() || c.CPU <= 0 || c.Samples < 3 || c.Share > 5 {
 		t.Errorf("cost %+v, want below 5 %% of a core", c)
 	}
+	said := strings.Join(r.Unavailable, "\n")
+	if !strings.Contains(said, "sockets by state") {
+		t.Errorf("sockets were counted in a run too short for it, or nobody says so: %s", said)
+	}
 	t.Logf("%d samples of 20 processes: %.2f ms of CPU time each, %.2f %% of a core",
 		c.Samples, c.PerSample/1e6, c.Share)
 }
@@ -314,7 +318,7 @@ func TestRecordingJSON(t *testing.T) {
 	for _, name := range []string{
 		"host.cpu.steal", "host.context_switches", "host.load1", "host.memory.available",
 		"host.net.lo.received", "host.tcp.retransmits", "host.tcp.listen_overflows",
-		"host.softnet.drops", "host.tcp.inuse", "host.tcp.established", "host.psi.cpu",
+		"host.softnet.drops", "host.tcp.inuse", "host.tcp.inuse", "host.psi.cpu",
 		"cgroup.throttled", "tree.cpu", "tree.pss", "process.rss", "process.runqueue.wait",
 	} {
 		if !found[name] {

@@ -155,8 +155,13 @@ type HostUse struct {
 	ListenOverflow Value `json:"listen_overflows"`
 	ListenDrops    Value `json:"listen_drops"`
 	SoftnetDrops   Value `json:"softnet_drops"`
+	TimeWait       Value `json:"time_wait"`           // sockets in that state, at most
 	Throttled      Value `json:"cgroup_throttled_ns"` // of this process's cgroup
 	Throttlings    Value `json:"cgroup_throttlings"`  // periods in which it was
+
+	Frequency   Value `json:"cpu_mhz"`             // mean of the CPUs
+	Temperature Value `json:"temperature_celsius"` // highest, of the hottest zone
+	TooHot      Value `json:"thermal_throttlings"` // times that CPUs were slowed down for it
 }
 
 // Host is what the machine did between two instants of this process's clock.
@@ -189,6 +194,6 @@ func absentHost() HostUse {
 		Busy: n, User: n, Sys: n, SoftIRQ: n, IRQ: n, IOWait: n, Idle: n, Steal: n,
 		Self: n, Foreign: n, PressureCPU: n, PressureMemory: n, PressureIO: n, Switches: n,
 		Retransmits: n, ListenOverflow: n, ListenDrops: n, SoftnetDrops: n,
-		Throttled: n, Throttlings: n,
+		TimeWait: n, Throttled: n, Throttlings: n, Frequency: n, Temperature: n, TooHot: n,
 	}
 }

@@ -1,0 +1,178 @@
+package probe
+
+import (
+	"bytes"
+	"cmp"
+	"debug/buildinfo"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
+)
+
+// Setups is what the processes of each tree were given, generators left out, as they are now. It
+// takes some milliseconds: it is no reading to repeat.
+func Setups(trees []Tree) []Setup {
+	children := map[int][]int{}
+	all, _ := running() // what there is of it: without a list a tree is its root
+	for _, r := range all {
+		children[r.parent] = append(children[r.parent], r.pid)
+	}
+	listening := listeners()
+	var setups []Setup
+	for _, t := range trees {
+		if t.Generator {
+			continue
+		}
+		s := Setup{Name: t.Name}
+		for pids := []int{t.PID}; len(pids) > 0; pids = pids[1:] {
+			s.look(pids[0], listening)
+			pids = append(pids, children[pids[0]]...)
+		}
+		setups = append(setups, s)
+	}
+	return setups
+}
+
+// look adds a process.
+func (s *Setup) look(pid int, listening map[uint32]listener) {
+	p, err := procfs.NewProc(pid)
+	if err != nil {
+		return
+	}
+	stat, err := p.Stat()
+	if err != nil {
+		return
+	}
+	s.Processes++
+	s.Threads += stat.NumThreads
+	if l, err := p.Limits(); err == nil {
+		s.OpenFiles = once(s.OpenFiles, limitOf(l.OpenFiles))
+	}
+	if status, err := newScratch().of(pid, "status"); err == nil {
+		s.CPUs = once(s.CPUs, line(status, "Cpus_allowed_list:"))
+	}
+	s.MaxProcs = once(s.MaxProcs, maxProcs(p, pid))
+	targets, err := p.FileDescriptorTargets()
+	if err != nil {
+		return
+	}
+	for _, target := range targets {
+		inode, is := strings.CutPrefix(target, "socket:[")
+		n, err := strconv.ParseUint(strings.TrimSuffix(inode, "]"), 10, 32)
+		if l, known := listening[uint32(n)]; is && err == nil && known {
+			s.Backlogs = once(s.Backlogs, l.String())
+		}
+	}
+	s.writes(pid)
+}
+
+// once is all with one more, unless that is nothing or there.
+func once(all []string, one string) []string {
+	if one == "" || slices.Contains(all, one) {
+		return all
+	}
+	return append(all, one)
+}
+
+func limitOf(n uint64) string {
+	if n >= 1<<63-1 {
+		return "unlimited"
+	}
+	return strconv.FormatUint(n, 10)
+}
+
+// line is what stands behind a key.
+func line(text []byte, key string) string {
+	for l := range bytes.Lines(text) {
+		if rest, is := bytes.CutPrefix(l, []byte(key)); is {
+			return string(bytes.TrimSpace(rest))
+		}
+	}
+	return ""
+}
+
+// maxProcs is GOMAXPROCS of a Go program; "" of others.
+func maxProcs(p procfs.Proc, pid int) string {
+	if _, err := buildinfo.ReadFile(fmt.Sprintf("/proc/%d/exe", pid)); err != nil {
+		return ""
+	}
+	env, err := p.Environ()
+	if err != nil {
+		return ""
+	}
+	for _, e := range env {
+		if value, is := strings.CutPrefix(e, "GOMAXPROCS="); is {
+			return cmp.Or(value, NotSet)
+		}
+	}
+	return NotSet
+}
+
+// writes adds the regular files that are open for writing.
+func (s *Setup) writes(pid int) {
+	dir := fmt.Sprintf("/proc/%d/", pid)
+	entries, err := os.ReadDir(dir + "fd")
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		link := dir + "fd/" + e.Name()
+		info, err := os.Stat(link)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		text, err := os.ReadFile(dir + "fdinfo/" + e.Name())
+		flags, wrong := strconv.ParseUint(line(text, "flags:"), 8, 64)
+		if err != nil || wrong != nil || flags&unix.O_ACCMODE == unix.O_RDONLY {
+			continue
+		}
+		name, err := os.Readlink(link)
+		if err == nil && path.IsAbs(name) { // others are of the kernel's own, as eventfds
+			s.Writes = once(s.Writes, path.Base(name))
+		}
+	}
+}
+
+// A listener is a TCP socket that listens, and how many connections may wait for it to accept
+// them.
+type listener struct{ port, backlog int }
+
+func (l listener) String() string { return fmt.Sprintf("%d: %d", l.port, l.backlog) }
+
+// listeners are those of this network namespace, by inode; none if the kernel does not say.
+func listeners() map[uint32]listener {
+	s, err := openSocketDiag()
+	if err != nil {
+		return nil
+	}
+	defer s.close()
+	all := map[uint32]listener{}
+	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
+		if s.ask(family, 1<<listenState, func(m []byte) { readListener(m, all) }) != nil {
+			return nil
+		}
+	}
+	return all
+}
+
+// listenState is the kernel's TCP_LISTEN.
+const listenState = 10
+
+// readListener reads an inet_diag_msg. Of a socket that listens the queue of what is written is
+// the length of its backlog.
+func readListener(m []byte, all map[uint32]listener) {
+	const port, backlog, inode, size = 4, 60, 68, 72
+	if len(m) < size {
+		return
+	}
+	order := binary.NativeEndian
+	all[order.Uint32(m[inode:])] = listener{int(binary.BigEndian.Uint16(m[port:])),
+		int(order.Uint32(m[backlog:]))}
+}
