@@ -83,6 +83,10 @@ func (p *prober) probe(ctx context.Context, purpose Purpose, rate load.Rate,
 		Verdict: r.Generator.Verdict, Reasons: r.Generator.Reasons}
 	probe.Judged = p.judge(r, newSample(intervals, time.Duration(plan.Duration).Seconds()))
 	probe.Outcome, probe.Why = sum(r, probe.Judged)
+	if probe.Outcome == Passed && growing(intervals, time.Duration(plan.Duration)) {
+		probe.Outcome, probe.Why = Undecided, "latency grew from second to second until the end: it "+
+			"may go on to, as above the server's limit it does"
+	}
 	if over, why := p.overall(ctx, r, aborted); over != "" {
 		probe.Outcome, probe.Why = over, why
 	}

@@ -28,7 +28,7 @@ func From(r *load.Result, version string) (*Result, error) {
 		Requests: Requests{Sent: total.Sent, Completed: total.Completed, Errors: total.Failed,
 			Unfinished: r.Unfinished, Retried: r.Retried},
 		Rate: Rate{Sent: per(total.Sent-r.SentAfter, r.Measured),
-			Completed: per(total.Completed-r.CompletedAfter, r.Measured)},
+			Completed: per(total.Completed-r.CompletedAfter, r.Measured), Handshakes: handshakes(r)},
 		Status:      status(total),
 		Errors:      failures(r.Failures),
 		Bytes:       Bytes{Sent: total.Written, Received: total.Received},
@@ -40,6 +40,10 @@ func From(r *load.Result, version string) (*Result, error) {
 	}
 	if err := out.distributions(r, total); err != nil {
 		return nil, err
+	}
+	var err error
+	if out.Probe, err = probeOf(r.Probe, version); err != nil {
+		return nil, fmt.Errorf("the probe's: %w", err)
 	}
 	if r.Ended == load.Gone || r.Ended == load.Unreachable {
 		out.Cause = r.Cause
@@ -63,9 +67,25 @@ func (r *Result) open(from *load.Result) {
 	r.Requests.Late, r.Requests.LateMax, r.Requests.Waiting = &late, &worst, &waiting
 	r.Requests.SentAfter = &after
 	if lag := from.Lag; lag != nil && lag.Count > 0 {
-		p99, longest := micro(float64(lag.View().Quantile(0.99))), micro(float64(lag.Max))
-		r.Generator.SendLagP99, r.Generator.SendLagMax = &p99, &longest
+		v := lag.View()
+		p50, p99 := micro(float64(v.Quantile(0.5))), micro(float64(v.Quantile(0.99)))
+		longest := micro(float64(lag.Max))
+		r.Generator.SendLagP50, r.Generator.SendLagP99, r.Generator.SendLagMax = &p50, &p99, &longest
 	}
+	r.Generator.Arrivals = arrivals(&from.Law)
+}
+
+// arrivals is what became of the law; nil if nothing is known.
+func arrivals(law *load.Law) *Arrivals {
+	if a2, n := law.AndersonDarling(); n > 0 {
+		a2 = hundredths(a2)
+		return &Arrivals{Spans: n, A2: &a2}
+	}
+	if law.Off == nil || law.Off.Count == 0 {
+		return nil
+	}
+	off := hundredths(float64(law.Off.View().Quantile(0.95)) / 1e4)
+	return &Arrivals{Spans: law.Off.Count, OffP95: &off}
 }
 
 // closed adds what only a closed loop has.
@@ -91,7 +111,9 @@ func (r *Result) distributions(from *load.Result, total *metric.Snapshot) error 
 		{"service", total.Service, &r.Service},
 		{"first byte", from.FirstByte, &r.Phases.FirstByte},
 		{"connect", from.Connect, &r.Phases.Connect},
-		{"tls", from.TLS, &r.Phases.TLS},
+		{"tls", both(from.FullTLS, from.ResumedTLS), &r.Phases.TLS},
+		{"full tls", from.FullTLS, &r.Phases.TLSFull},
+		{"resumed tls", from.ResumedTLS, &r.Phases.TLSResumed},
 	} {
 		if d.from == nil || d.from.Count == 0 {
 			continue
@@ -103,6 +125,26 @@ func (r *Result) distributions(from *load.Result, total *metric.Snapshot) error 
 		*d.to = to
 	}
 	return nil
+}
+
+// handshakes is their rate, where connections are opened again and again on purpose.
+func handshakes(r *load.Result) *float64 {
+	if !r.Plan.Target.TLS || r.Plan.Reconnect == 0 {
+		return nil
+	}
+	rate := per(r.Handshakes, r.Measured)
+	return &rate
+}
+
+// both is what two histograms counted.
+func both(a, b *metric.Histogram) *metric.Histogram {
+	if a == nil || b == nil {
+		return nil
+	}
+	sum := metric.NewHistogram(metric.Coarse)
+	sum.Add(a)
+	sum.Add(b)
+	return sum
 }
 
 // lookup is the one look-up of a name that a run makes, if it made it.
@@ -151,6 +193,10 @@ func connections(r *load.Result) Connections {
 	if r.Plan.Target.TLS {
 		full, resumed := r.TLSFull, r.TLSResumed
 		c.TLSFull, c.TLSResumed = &full, &resumed
+		for t, n := range r.Terms {
+			c.TLS = append(c.TLS, Terms{t.Version, t.Cipher, t.Group, n})
+		}
+		sortTerms(c.TLS)
 	}
 	if len(r.Protocols) > 0 {
 		c.Protocols = r.Protocols
@@ -182,12 +228,17 @@ func stderr(r *load.Result) *Stderr {
 func series(from []load.Interval) []Point {
 	all := []Point{}
 	for _, i := range from {
-		all = append(all, Point{T: i.To.Seconds(), Sent: i.Sent, Completed: i.Completed,
-			Errors: i.Failed, Mean: micro(float64(i.Mean)), P50: micro(float64(i.P50)),
-			P99: micro(float64(i.P99)), Max: micro(float64(i.Max)), InFlight: i.InFlight,
-			Received: i.Received, Written: i.Written})
+		all = append(all, PointOf(i))
 	}
 	return all
+}
+
+// PointOf is an interval as a result has it.
+func PointOf(i load.Interval) Point {
+	return Point{T: i.To.Seconds(), Sent: i.Sent, Completed: i.Completed,
+		Errors: i.Failed, Mean: micro(float64(i.Mean)), P50: micro(float64(i.P50)),
+		P99: micro(float64(i.P99)), Max: micro(float64(i.Max)), InFlight: i.InFlight,
+		Received: i.Received, Written: i.Written, Heat: i.Heat}
 }
 
 // routes are worth telling only when there are several.
@@ -211,6 +262,9 @@ func routes(from []load.Route) []Route {
 
 func generator(r *load.Result, total *metric.Snapshot) Generator {
 	g := Generator{BusyPercent: hundredths(100 * r.Busy), GCPauseMax: micro(float64(r.GCPauseMax)),
+		StopMax: micro(float64(r.StopMax)), SchedulingP99: micro(float64(r.GoroutineWait)),
+		Unscheduled: hundredths(100 * r.Unscheduled), CPUWait: micro(float64(r.CPUWait)),
+		LocalPorts: r.Ports,
 		Ring: r.Ring, Threads: min(r.Plan.Threads, r.Plan.Connections)} // no thread without one
 	if n := total.Completed - r.CompletedAfter; n > 0 {
 		g.CPUPerRequest = micro(float64(r.CPU) / float64(n))

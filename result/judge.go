@@ -47,8 +47,9 @@ var checks = []struct {
 	check
 	whole bool
 }{{ended, false}, {outage, false}, {neverSent, true}, {busy, false}, {sendLag, false},
-	{ports, false}, {files, false}, {unserved, true}, {little, true}, {pauses, false},
-	{short, true}}
+	{unscheduled, false}, {steal, false}, {law, false}, {ports, false}, {files, false},
+	{timeWait, false}, {dropped, false}, {resent, false}, {unserved, true}, {little, true},
+	{pauses, false}, {stops, false}, {probeLag, true}, {short, true}}
 
 // judge is the generator's verdict on itself: the worst that any check comes
 // to. It looks only at the values that r keeps, so that anyone can redo it.

@@ -62,7 +62,7 @@ func Merge(all []*Result) (*Result, error) {
 // of the others is among the reasons.
 func endedTogether(all []*Result) (ended, cause string) {
 	order := []load.Ending{load.Unreachable, load.Gone, load.ByRequests, load.ByDuration,
-		load.Interrupted}
+		load.Aborted, load.Interrupted}
 	last := slices.MaxFunc(all, func(a, b *Result) int {
 		return cmp.Compare(slices.Index(order, load.Ending(a.Ended)),
 			slices.Index(order, load.Ending(b.Ended)))
@@ -94,10 +94,16 @@ func (r *Result) inWindow(rate float64) int64 {
 
 // count adds up all that is counted.
 func (m *Result) count(all []*Result) {
-	var sent, completed int64 // in the window, as rates count
+	var sent, completed, shaken int64 // in the window, as rates count
+	var handshakes *float64
 	for _, r := range all {
+		m.Probe = cmp.Or(m.Probe, r.Probe) // one part has it
 		sent += r.inWindow(r.Rate.Sent)
 		completed += r.inWindow(r.Rate.Completed)
+		if r.Rate.Handshakes != nil {
+			shaken += r.inWindow(*r.Rate.Handshakes)
+			handshakes = new(float64)
+		}
 		m.Requests.add(r.Requests)
 		for code, n := range r.Status {
 			m.Status[code] += n
@@ -112,7 +118,10 @@ func (m *Result) count(all []*Result) {
 	}
 	slices.SortStableFunc(m.Errors, func(a, b Error) int { return cmp.Compare(b.Count, a.Count) })
 	length := time.Duration(math.Round(m.Window.MeasuredS * 1e9))
-	m.Rate = Rate{Sent: per(sent, length), Completed: per(completed, length)}
+	if handshakes != nil {
+		*handshakes = per(shaken, length)
+	}
+	m.Rate = Rate{Sent: per(sent, length), Completed: per(completed, length), Handshakes: handshakes}
 }
 
 func (q *Requests) add(part Requests) {
@@ -134,6 +143,15 @@ func (c *Connections) add(part Connections) {
 	c.Reconnects += part.Reconnects
 	c.TLSFull = sum(c.TLSFull, part.TLSFull)
 	c.TLSResumed = sum(c.TLSResumed, part.TLSResumed)
+	for _, t := range part.TLS {
+		same := func(known Terms) bool { known.Count = t.Count; return known == t }
+		if i := slices.IndexFunc(c.TLS, same); i >= 0 {
+			c.TLS[i].Count += t.Count
+		} else {
+			c.TLS = append(c.TLS, t)
+		}
+	}
+	sortTerms(c.TLS)
 	for name, n := range part.Protocols {
 		if c.Protocols == nil {
 			c.Protocols = map[string]int64{}
@@ -208,6 +226,7 @@ func (p *Point) add(part Point) {
 	p.InFlight += part.InFlight
 	p.Received += part.Received
 	p.Written += part.Written
+	p.Heat = p.Heat.Plus(part.Heat)
 }
 
 // mean is that of n values with mean a and k with mean b, both in µs.
@@ -257,6 +276,9 @@ func (m *Result) mergeDistributions(all []*Result) (err error) {
 		{"dns", func(r *Result) *Distribution { return r.Phases.DNS }, &m.Phases.DNS},
 		{"connect", func(r *Result) *Distribution { return r.Phases.Connect }, &m.Phases.Connect},
 		{"tls", func(r *Result) *Distribution { return r.Phases.TLS }, &m.Phases.TLS},
+		{"full tls", func(r *Result) *Distribution { return r.Phases.TLSFull }, &m.Phases.TLSFull},
+		{"resumed tls", func(r *Result) *Distribution { return r.Phases.TLSResumed },
+			&m.Phases.TLSResumed},
 		{"first byte", func(r *Result) *Distribution { return r.Phases.FirstByte },
 			&m.Phases.FirstByte},
 	} {
@@ -322,9 +344,16 @@ func (m *Result) mergeGenerators(all []*Result) {
 			g.CPUPercent += part.CPUPercent * r.Window.MeasuredS / m.Window.MeasuredS
 		}
 		g.BusyPercent = max(g.BusyPercent, part.BusyPercent)
+		g.SendLagP50 = most(g.SendLagP50, part.SendLagP50)
 		g.SendLagP99 = most(g.SendLagP99, part.SendLagP99)
 		g.SendLagMax = most(g.SendLagMax, part.SendLagMax)
 		g.GCPauseMax = max(g.GCPauseMax, part.GCPauseMax)
+		g.StopMax = max(g.StopMax, part.StopMax)
+		g.SchedulingP99 = max(g.SchedulingP99, part.SchedulingP99)
+		g.Unscheduled = max(g.Unscheduled, part.Unscheduled)
+		g.CPUWait = max(g.CPUWait, part.CPUWait)
+		g.LocalPorts = max(g.LocalPorts, part.LocalPorts)
+		g.Arrivals = lessLawful(g.Arrivals, part.Arrivals)
 		g.Threads += part.Threads
 		if part.Ring != "" && !slices.Contains(rings, part.Ring) {
 			rings = append(rings, part.Ring)
@@ -332,6 +361,17 @@ func (m *Result) mergeGenerators(all []*Result) {
 	}
 	g.CPUPercent = hundredths(g.CPUPercent)
 	g.Ring = strings.Join(rings, "+")
+}
+
+// lessLawful is the one that is further from its law, for its spans.
+func lessLawful(a, b *Arrivals) *Arrivals {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	if b.distance() > a.distance() {
+		return b
+	}
+	return a
 }
 
 // judgeParts is judge of m and of its parts, which reasons name unless they are

@@ -127,7 +127,7 @@ func TestMergeIsTheWhole(t *testing.T) {
 			{"expect", "status", "1.2.3.4:443", "404", 3}}},
 		{"connects", m.Phases.Connect.Count, int64(6)},
 		{"second", m.Series[0], Point{T: 1, Sent: 1800, Completed: 1800, Mean: 0.009, Max: 7,
-			InFlight: 6, Received: 9000, Written: 7200}},
+			InFlight: 6, Received: 9000, Written: 7200, Heat: metric.Heat{{5, 1650}, {6, 150}}}},
 		{"route", m.Routes[0], Route{Name: "a", Completed: 2997, Errors: 6, Mean: 1e6, Max: 1e6}},
 		{"CPU", m.Generator.CPUPercent, 75.0},
 		{"threads", m.Generator.Threads, 3},

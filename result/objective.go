@@ -21,6 +21,7 @@ type Objective struct {
 	op    string
 	limit float64
 	kind  kind
+	live  bool // it can be judged second by second
 }
 
 // A kind is what sort of quantity an objective is about.
@@ -42,13 +43,15 @@ type Outcome struct {
 	Value *float64 `json:"value,omitempty"`
 	Unit  string   `json:"unit,omitempty"` // us, percent, per_s; none of a count
 	Met   bool     `json:"met"`
+
+	Aborted *float64 `json:"aborted_s,omitempty"` // it ended the run then, in the window
 }
 
 var expression = regexp.MustCompile(`^\s*([^\s<>=!]+)\s*(<=|>=|<|>|=+|!=)?\s*(.*?)\s*$`)
 
 // ParseObjective reads NAME OP LIMIT. NAME is a statistic of latency (min, mean,
 // max, stdev or a percentile such as p99 or p99.95), the same of another
-// distribution as service.p99 (also connect, tls and first_byte), of a route as
+// distribution as service.p99 (also connect, tls, first_byte and probe), of a route as
 // route.login.p99, or one of errors, rps and cpu, which is the watched server's time
 // for a request. OP is <, <=, > or >=. LIMIT is a
 // duration with its unit, for errors a number or a percentage of what was sent,
@@ -74,6 +77,7 @@ func ParseObjective(s string) (Objective, error) {
 	if o.of, o.kind, err = quantity(name); err != nil {
 		return at(m[2], "%v", err)
 	}
+	o.live = isLive(name)
 	if o.kind == counts && strings.HasSuffix(limit, "%") {
 		o.kind, o.of = shares, failedShare
 	}
@@ -126,7 +130,7 @@ func quantity(name string) (func(*Result) (float64, bool), kind, error) {
 	}
 	of := func(r *Result) *Distribution { return r.Latency }
 	statistic := name
-	if whose, rest, dotted := strings.Cut(name, "."); dotted && !strings.HasPrefix(whose, "p") {
+	if whose, rest, dotted := strings.Cut(name, "."); dotted && !isPercentile(name) {
 		statistic = rest
 		of = map[string]func(*Result) *Distribution{
 			"latency":    of,
@@ -134,10 +138,11 @@ func quantity(name string) (func(*Result) (float64, bool), kind, error) {
 			"connect":    func(r *Result) *Distribution { return r.Phases.Connect },
 			"tls":        func(r *Result) *Distribution { return r.Phases.TLS },
 			"first_byte": func(r *Result) *Distribution { return r.Phases.FirstByte },
+			"probe":      probeLatency,
 		}[whose]
 		if of == nil {
 			return nil, 0, fmt.Errorf("%q is not one of latency, service, connect, tls, "+
-				"first_byte and route", whose)
+				"first_byte, probe and route", whose)
 		}
 	}
 	value, err := statisticOf(statistic)
@@ -150,6 +155,17 @@ func quantity(name string) (func(*Result) (float64, bool), kind, error) {
 		}
 		return 0, false
 	}, durations, nil
+}
+
+// isPercentile reports whether a name, which may have a dot, begins as percentiles do.
+func isPercentile(name string) bool {
+	return len(name) > 1 && name[0] == 'p' && '0' <= name[1] && name[1] <= '9'
+}
+
+// isLive reports whether what a name means is known of each second.
+func isLive(name string) bool {
+	whose, _, dotted := strings.Cut(name, ".")
+	return name != "cpu" && (!dotted || isPercentile(name) || whose == "latency" || whose == "service")
 }
 
 // statisticOf finds what of a distribution a name means.
@@ -210,6 +226,14 @@ func routed(name string) (func(*Result) (float64, bool), kind, error) {
 		}
 		return 0, false
 	}, durations, nil
+}
+
+// probeLatency is the latency of the load beside the main one.
+func probeLatency(r *Result) *Distribution {
+	if r.Probe == nil {
+		return nil
+	}
+	return r.Probe.Latency
 }
 
 // serverCPU is the CPU time of the server for a request, in µs, if it was watched.

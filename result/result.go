@@ -4,9 +4,13 @@
 package result
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"dyno/load"
+	"dyno/metric"
+	"dyno/probe"
 )
 
 // Format is what every result says of itself.
@@ -41,6 +45,7 @@ type Result struct {
 	Rate        Rate             `json:"rate"`
 	Latency     *Distribution    `json:"latency,omitempty"` // of completed exchanges
 	Service     *Distribution    `json:"service,omitempty"`
+	Probe       *Probe           `json:"probe,omitempty"`
 	Phases      Phases           `json:"phases"`
 	Status      map[string]int64 `json:"status"`
 	Errors      []Error          `json:"errors"`
@@ -97,6 +102,8 @@ type Rate struct {
 	Offered   *float64 `json:"offered,omitempty"` // open
 	Sent      float64  `json:"sent"`
 	Completed float64  `json:"completed"`
+
+	Handshakes *float64 `json:"handshakes,omitempty"` // TLS with Plan.Reconnect: full and resumed
 }
 
 // A Distribution is of durations. HDR is a HdrHistogram of nanoseconds, V2
@@ -119,10 +126,12 @@ type Distribution struct {
 
 // Phases are parts of an exchange's or a connection's time.
 type Phases struct {
-	DNS       *Distribution `json:"dns,omitempty"`
-	Connect   *Distribution `json:"connect,omitempty"`    // of connections, but for the warm-up's
-	TLS       *Distribution `json:"tls,omitempty"`        // handshakes, likewise
-	FirstByte *Distribution `json:"first_byte,omitempty"` // sent to the response's first byte
+	DNS        *Distribution `json:"dns,omitempty"`
+	Connect    *Distribution `json:"connect,omitempty"`     // of connections, but for the warm-up's
+	TLS        *Distribution `json:"tls,omitempty"`         // handshakes, likewise
+	TLSFull    *Distribution `json:"tls_full,omitempty"`    // of them
+	TLSResumed *Distribution `json:"tls_resumed,omitempty"` // and the others
+	FirstByte  *Distribution `json:"first_byte,omitempty"`  // sent to the response's first byte
 }
 
 // An Error is one way in which things failed. Failures before a request was
@@ -150,8 +159,25 @@ type Connections struct {
 	TLSFull    *int64 `json:"tls_full,omitempty"`
 	TLSResumed *int64 `json:"tls_resumed,omitempty"`
 
+	TLS []Terms `json:"tls,omitempty"` // what handshakes settled, the most frequent first
+
 	Protocols map[string]int64 `json:"protocols,omitempty"` // of Opened, by what each spoke
 	Streams   *int             `json:"streams,omitempty"`   // HTTP/2: at once on each, as allowed
+}
+
+// Terms are what so many TLS handshakes settled, as IANA names it.
+type Terms struct {
+	Version string `json:"version"`
+	Cipher  string `json:"cipher"`
+	Group   string `json:"group,omitempty"` // of the key exchange, where there was one
+	Count   int64  `json:"count"`
+}
+
+func sortTerms(all []Terms) {
+	slices.SortFunc(all, func(a, b Terms) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Version, b.Version),
+			cmp.Compare(a.Cipher, b.Cipher), cmp.Compare(a.Group, b.Group))
+	})
 }
 
 // A Stderr is what FastCGI applications wrote to stderr.
@@ -173,6 +199,8 @@ type Point struct {
 	InFlight  int64   `json:"in_flight"`
 	Received  int64   `json:"bytes_received"`
 	Written   int64   `json:"bytes_sent"`
+
+	Heat metric.Heat `json:"heat,omitempty"` // of latency
 }
 
 // A Route is one of several requests, or those of one name.
@@ -187,17 +215,38 @@ type Route struct {
 	Max       float64 `json:"max_us,omitempty"`
 }
 
-// A Generator is what dyno says of itself.
+// A Generator is what dyno says of itself. Of another Program that made the load
+// only what the server and the kernel know of it is there: requests, rate and CPU.
 type Generator struct {
+	Program       string   `json:"program,omitempty"`            // "": dyno
 	CPUPerRequest float64  `json:"cpu_us_per_request,omitempty"` // of completed
 	CPUPercent    float64  `json:"cpu_percent,omitempty"`        // of one core
 	BusyPercent   float64  `json:"busy_percent"`                 // of the busiest thread
-	SendLagP99    *float64 `json:"send_lag_p99_us,omitempty"`    // open: sent later than it could be
+	SendLagP50    *float64 `json:"send_lag_p50_us,omitempty"`    // open: sent later than it could be
+	SendLagP99    *float64 `json:"send_lag_p99_us,omitempty"`
 	SendLagMax    *float64 `json:"send_lag_max_us,omitempty"`
 	GCPauseMax    float64  `json:"gc_pause_max_us"`
+	StopMax       float64  `json:"stop_max_us,omitempty"`           // of the runtime, whatever for
+	SchedulingP99 float64  `json:"scheduling_p99_us,omitempty"`     // a goroutine's wait until it ran
+	Unscheduled   float64  `json:"runqueue_wait_percent,omitempty"` // of the worst thread
+	CPUWait       float64  `json:"runqueue_wait_us,omitempty"`      // on average, until it ran
+	LocalPorts    int      `json:"local_ports,omitempty"`           // for connections to one address
 	Ring          string   `json:"ring"`
 	Threads       int      `json:"threads"`
 	Little        *float64 `json:"little,omitempty"` // closed: 1 if no connection ever idled
-	Verdict       string   `json:"verdict"`          // OK, Suspect or ClientBound
-	Reasons       []string `json:"reasons"`
+
+	Arrivals *Arrivals      `json:"arrivals,omitempty"` // open
+	Machine  *probe.HostUse `json:"machine,omitempty"`  // while it measured, if it was watched
+
+	Verdict string   `json:"verdict"` // OK, Suspect or ClientBound
+	Reasons []string `json:"reasons"`
+}
+
+// Arrivals are how the instants at which requests left compare with the law that was
+// asked for, over spans of 1 ms at least: see load.Law. Of a poisson law there is A², of
+// a constant one OffP95.
+type Arrivals struct {
+	Spans  int64    `json:"spans"`
+	A2     *float64 `json:"a2,omitempty"`              // Anderson and Darling's statistic
+	OffP95 *float64 `json:"off_p95_percent,omitempty"` // by which 19 of 20 spans were off, at most
 }

@@ -2,6 +2,7 @@ package result
 
 import (
 	"bytes"
+	"encoding"
 	"encoding/json"
 	"reflect"
 	"slices"
@@ -32,7 +33,10 @@ func TestSchemaIsThatOfTheTypes(t *testing.T) {
 	compare(t, root, root, reflect.TypeFor[Result](), "result")
 }
 
-var marshals = reflect.TypeFor[json.Marshaler]()
+var (
+	marshals = reflect.TypeFor[json.Marshaler]()
+	texts    = reflect.TypeFor[encoding.TextMarshaler]()
+)
 
 func compare(t *testing.T, root, n node, typ reflect.Type, where string) {
 	if ref, is := strings.CutPrefix(n.Ref, "#/$defs/"); is {
@@ -42,7 +46,7 @@ func compare(t *testing.T, root, n node, typ reflect.Type, where string) {
 		typ = typ.Elem()
 	}
 	switch {
-	case typ.Implements(marshals): // a number or a string, or load.Request: see TestSamples
+	case typ.Implements(marshals), typ.Implements(texts): // a number or a string, or load.Request: see TestSamples
 	case typ.Kind() == reflect.Slice:
 		if n.Items == nil {
 			t.Errorf("%s: an array without items in the schema", where)
@@ -102,7 +106,7 @@ func TestSamples(t *testing.T) {
 		return schema.Validate(v)
 	}
 	for name, run := range map[string]*load.Result{"closed": closedRun(), "open": openRun(),
-		"watched": closedRun(), "unreachable": {Plan: load.DefaultPlan(), Ended: load.Unreachable, Cause: "refused"}} {
+		"watched": closedRun(), "beside": besideRun(), "unreachable": {Plan: load.DefaultPlan(), Ended: load.Unreachable, Cause: "refused"}} {
 		r := from(t, run)
 		r.ID = "20260102-150405-4f2a"
 		if name == "watched" {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -72,11 +73,28 @@ func Save(home string, r *Result) (path string, err error) {
 	return path, nil
 }
 
-// saveAs fails with fs.ErrExist if the ID is taken. Whoever holds the temporary
-// file may give its ID; it holds it until the rename makes it path, so of two
-// that want the same ID, one finds either that file or the other.
+// saveAs fails with fs.ErrExist if the ID is taken.
 func saveAs(path, id string, r *Result) error {
-	temp := filepath.Join(filepath.Dir(path), "."+id+".tmp")
+	ours := false
+	err := Place(path, func(w io.Writer) error {
+		ours, r.ID = true, id
+		r.SaveProfile(strings.TrimSuffix(path, suffix))
+		return Encode(w, r)
+	})
+	if err != nil && ours {
+		r.ID = ""
+		r.discardProfile()
+	}
+	return err
+}
+
+// Place writes a file, whole or not at all, which must not be there: then it fails with
+// fs.ErrExist and write is not called. When it returns, the file outlives a loss of
+// power. Whoever holds the temporary file may make the other; it holds it until the
+// rename does, so of two that want the same name, one finds either that file or the
+// other.
+func Place(path string, write func(io.Writer) error) error {
+	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
@@ -85,17 +103,24 @@ func saveAs(path, id string, r *Result) error {
 	if _, err := os.Lstat(path); err == nil {
 		return errors.Join(fs.ErrExist, f.Close())
 	}
-	r.ID = id
-	r.SaveProfile(strings.TrimSuffix(path, suffix))
-	err = errors.Join(Encode(f, r), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(temp, path)
+	if err := errors.Join(write(f), f.Sync(), f.Close()); err != nil {
+		return err
 	}
-	if err != nil {
-		r.ID = ""
-		r.discardProfile()
+	if err := os.Rename(temp, path); err != nil {
+		return err
 	}
-	return err
+	syncFolder(filepath.Dir(path))
+	return nil
+}
+
+// syncFolder makes what was renamed in a folder outlive a loss of power, as far as its
+// file system can: one that cannot (Windows' have no folders to open) does so by itself,
+// or there is nothing that we could do.
+func syncFolder(dir string) {
+	if d, err := os.Open(dir); err == nil {
+		_ = d.Sync()
+		d.Close()
+	}
 }
 
 // Open reads a stored result: idOrPath is a file, an ID, the beginning of an
@@ -114,6 +139,20 @@ func Open(home, idOrPath string) (*Result, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return r, nil
+}
+
+// OpenID reads the stored result of exactly that ID, which is looked for among those
+// that there are and never taken for a file's name. One that is not there is
+// fs.ErrNotExist.
+func OpenID(home, id string) (*Result, error) {
+	ids, err := stored(home)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(ids, id) {
+		return nil, fmt.Errorf("no result %q is stored in %s: %w", id, folder(home), fs.ErrNotExist)
+	}
+	return Open(home, filepath.Join(folder(home), id+suffix))
 }
 
 func find(home, idOrPath string) (path string, err error) {

@@ -1,0 +1,76 @@
+package result
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// hgrmTicks is how many percentiles are told until the rest has halved, as
+// HdrHistogram's own tools do.
+const hgrmTicks = 5
+
+// errNothing is the fault of a file of what was not measured.
+var errNothing = errors.New("nothing completed, so there is no latency to write")
+
+// EncodeHGRM writes the percentiles of latency, in µs, as HdrHistogram's plotters
+// read them (.hgrm).
+func EncodeHGRM(w io.Writer, r *Result) error {
+	if r.Latency == nil {
+		return errNothing
+	}
+	h, err := r.Latency.histogram()
+	if err != nil {
+		return fmt.Errorf("decoding the histogram of latency: %w", err)
+	}
+	_, err = h.HDR().PercentilesPrint(w, hgrmTicks, 1e3)
+	return err
+}
+
+// EncodeHLog writes the distributions of r as a HdrHistogram log, version 1.3 (.hlog):
+// each an interval as long as the window, latency without a tag and what else was
+// measured with that as one. Values are in nanoseconds, as the log's readers expect.
+func EncodeHLog(w io.Writer, r *Result) error {
+	if r.Latency == nil {
+		return errNothing
+	}
+	log := hdrhistogram.NewHistogramLogWriter(w)
+	begin := r.begin().UnixMilli()
+	length := int64(r.Window.MeasuredS * 1e3)
+	err := errors.Join(log.OutputComment(fmt.Sprintf("[dyno %s, %s]", r.Dyno, r.ID)),
+		log.OutputLogFormatVersion(), log.OutputStartTime(begin), log.OutputLegend())
+	if err != nil {
+		return err
+	}
+	for _, d := range []struct {
+		tag string
+		of  *Distribution
+	}{{"", r.Latency}, {"service", r.openService()}, {"first_byte", r.Phases.FirstByte},
+		{"connect", r.Phases.Connect}, {"tls", r.Phases.TLS}, {"dns", r.Phases.DNS}} {
+		if d.of == nil {
+			continue
+		}
+		h, err := d.of.histogram()
+		if err != nil {
+			return fmt.Errorf("decoding the histogram of %s: %w", d.tag, err)
+		}
+		hdr := h.HDR()
+		hdr.SetTag(d.tag)
+		hdr.SetStartTimeMs(begin)
+		hdr.SetEndTimeMs(begin + length)
+		if err := log.OutputIntervalHistogram(hdr); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openService is service time where it is not latency.
+func (r *Result) openService() *Distribution {
+	if r.Model != OpenLoop {
+		return nil
+	}
+	return r.Service
+}

@@ -1,0 +1,95 @@
+package result
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// What HdrHistogram's own reader finds in the log is what was measured.
+func TestHLog(t *testing.T) {
+	r := from(t, openRun())
+	var b bytes.Buffer
+	if err := EncodeHLog(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	reader := hdrhistogram.NewHistogramLogReader(&b)
+	for _, want := range []struct {
+		tag string
+		of  *Distribution
+	}{{"", r.Latency}, {"service", r.Service}, {"first_byte", r.Phases.FirstByte},
+		{"connect", r.Phases.Connect}, {"dns", r.Phases.DNS}} {
+		h, err := reader.NextIntervalHistogram()
+		if err != nil || h == nil {
+			t.Fatalf("%q: %v, %v", want.tag, h, err)
+		}
+		written, err := hdrhistogram.Decode([]byte(want.of.HDR))
+		if err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Date(2026, 1, 2, 14, 4, 6, 0, time.UTC).UnixMilli()
+		if h.Tag() != want.tag || !h.Equals(written) || h.StartTimeMs() != begin ||
+			h.EndTimeMs() != begin+2000 {
+			t.Errorf("%q: tag %q, %d values from %d to %d, same %v", want.tag, h.Tag(), h.TotalCount(),
+				h.StartTimeMs(), h.EndTimeMs(), h.Equals(written))
+		}
+	}
+	if h, err := reader.NextIntervalHistogram(); h != nil || err != nil {
+		t.Errorf("one more: %v, %v", h, err)
+	}
+}
+
+// Each line of the percentiles is a value, its percentile and how many it has, in
+// order, to the last value.
+func TestHGRM(t *testing.T) {
+	r := from(t, closedRun()) // 1 to 1,000 µs
+	var b bytes.Buffer
+	if err := EncodeHGRM(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	lines, last := 0, 0.0
+	for s := bufio.NewScanner(&b); s.Scan(); {
+		if strings.HasPrefix(s.Text(), "#") || strings.Contains(s.Text(), "Value") || s.Text() == "" {
+			continue
+		}
+		var value, percentile float64
+		var count int64
+		var inverse string
+		if _, err := fmt.Sscan(s.Text(), &value, &percentile, &count, &inverse); err != nil {
+			t.Fatalf("%q: %v", s.Text(), err)
+		}
+		if value < last || float64(count) < value*0.998 || float64(count) > value*1.002 {
+			t.Errorf("%d values up to %v µs, after %v", count, value, last)
+		}
+		lines, last = lines+1, value
+	}
+	if lines < 30 || last < 999 || last > 1001 {
+		t.Errorf("%d lines up to %v µs", lines, last)
+	}
+}
+
+func TestNoHistogramToWrite(t *testing.T) {
+	empty, damaged := from(t, closedRun()), from(t, closedRun())
+	empty.Latency = nil
+	damaged.Latency.HDR = "HISTFAAA"
+	for _, r := range []*Result{empty, damaged} {
+		if err := EncodeHGRM(new(bytes.Buffer), r); err == nil {
+			t.Error("percentiles of nothing")
+		}
+		if err := EncodeHLog(new(bytes.Buffer), r); err == nil {
+			t.Error("a log of nothing")
+		}
+	}
+	if _, err := damaged.Latency.Quantiles([]float64{0.5}); err == nil {
+		t.Error("quantiles of nothing")
+	}
+	got, err := from(t, closedRun()).Latency.Quantiles([]float64{0, 0.5, 1})
+	if err != nil || got[0] != 1 || got[1] < 499 || got[1] > 501 || got[2] != 1000 {
+		t.Errorf("quantiles %v, %v", got, err)
+	}
+}

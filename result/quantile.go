@@ -1,0 +1,18 @@
+package result
+
+import "fmt"
+
+// Quantiles are the values, in microseconds, that the fractions at (0 to 1) of all that d
+// counted did not exceed, from its histogram, and never outside d's Min and Max. An error means
+// that d has no histogram, or not one of dyno's.
+func (d *Distribution) Quantiles(at []float64) ([]float64, error) {
+	h, err := d.histogram()
+	if err != nil {
+		return nil, fmt.Errorf("reading a histogram: %w", err)
+	}
+	v, all := h.View(), make([]float64, len(at))
+	for i, q := range at {
+		all[i] = micro(float64(v.Quantile(q)))
+	}
+	return all, nil
+}
