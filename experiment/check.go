@@ -98,6 +98,12 @@ func (c *checker) design() {
 		d.Warmup.Min, d.Warmup.Max)
 	c.wrong(d.Warmup.CoV == 0, "design.warmup.cov", "0%% is never reached")
 	c.wrong(d.Measure == 0, "design.measure", "0 is no time to measure in")
+	c.wrong(d.Quick.Measure == 0, "design.quick.measure", "0 is no time to measure in")
+	if c.given("design.quick.levels") {
+		c.wrong(len(d.Quick.Levels) == 0, "design.quick.levels",
+			"the list is empty; leave it out for the first %d levels", quickLevels)
+		twice(c, "design.quick.levels", d.Quick.Levels)
+	}
 	c.wrong(len(d.Metrics) == 0, "design.metrics", "the list is empty; then nothing is compared")
 	twice(c, "design.metrics", d.Metrics)
 	c.cpus("design.cpus.generator", d.CPUs.Generator)

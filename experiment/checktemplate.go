@@ -35,7 +35,7 @@ func (c *checker) templates(at string, v Entry[Definition]) {
 // rehearsal renders a variant as for a trial that is none.
 func (c *checker) rehearsal(v Entry[Definition]) *renderer {
 	r := newRenderer(expandOne(c.Experiment, v)[0], Values{Dir: "/run", Build: "/build",
-		Here: "/here", Dyno: "/dyno", CPUs: 1, Connections: 1,
+		Here: "/here", Dyno: "/dyno", CPUs: 1, Connections: 1, Threads: 1,
 		Port:   func(string) (int, error) { return 10000, nil },
 		Socket: func(string) (string, error) { return "/run/socket", nil }})
 	r.words["env"] = func(...string) string { return "" }
@@ -45,7 +45,7 @@ func (c *checker) rehearsal(v Entry[Definition]) *renderer {
 // told are the ports and sockets that a definition's processes learn of.
 func told(d Definition) map[string][]string {
 	all := map[string][]string{}
-	d.URL, d.PProf, d.Build = "", "", nil
+	d.URL, d.PProf, d.Build, d.Version, d.Generator = "", "", nil, nil, nil
 	d.Processes = slices.Clone(d.Processes)
 	for i := range d.Processes {
 		d.Processes[i].Ready = nil
@@ -65,8 +65,9 @@ func told(d Definition) map[string][]string {
 func (c *checker) mention(m mention, path string, d Definition, told map[string][]string) string {
 	verb, known := verbs[m.verb]
 	name := strings.Join(m.args, " ")
-	building := strings.HasPrefix(path, "build[")
-	asked := path == "url" || path == "pprof" || strings.Contains(path, ".ready.")
+	building := strings.HasPrefix(path, "build[") || strings.HasPrefix(path, "version[")
+	asked := path == "url" || path == "pprof" || path == "generator.served" ||
+		strings.Contains(path, ".ready.")
 	_, isFactor := c.Factors.Get(m.verb)
 	switch {
 	case isFactor && len(m.args) > 0:

@@ -45,7 +45,7 @@ func (c *checker) definition(at string, d Definition) {
 	started := len(d.Processes) > 0
 	c.wrong(c.given(at+".processes") && !started, at+".processes",
 		"the list is empty; leave it out for a server that is already running")
-	for _, key := range []string{"files", "copy", "env", "build", "sysctl"} {
+	for _, key := range []string{"files", "copy", "env", "build", "version", "sysctl"} {
 		c.wrongKey(!started && c.given(join(at, key)), join(at, key),
 			"no process is started that it could be for; give processes, or leave it out")
 	}
@@ -69,6 +69,8 @@ func (c *checker) definition(at string, d Definition) {
 		c.environment(key+".env", s.Env)
 		c.wrong(s.Timeout == 0, key+".timeout", "0 is no time to build in")
 	}
+	c.wrong(c.given(at+".version") && (len(d.Version) == 0 || d.Version[0] == ""), at+".version",
+		"is empty; a program is wanted that prints the version, and its arguments")
 	c.processes(at, d.Processes)
 	for _, s := range d.Sysctl {
 		c.wrongKey(!sysctlOf.MatchString(s.Name), join(at+".sysctl", s.Name),
@@ -76,6 +78,26 @@ func (c *checker) definition(at string, d Definition) {
 	}
 	if d.Request != nil {
 		c.request(at+".request", *d.Request)
+	}
+	if d.Generator != nil {
+		c.generator(at+".generator", d)
+	}
+}
+
+// generator checks one of a variant's own, and that it is not told what it cannot hear.
+func (c *checker) generator(at string, d Definition) {
+	c.command(at, d.Generator.Cmd)
+	c.environment(at+".env", d.Generator.Env)
+	alone := c.Design.Clients.Count == 1 && c.Design.Clients.Isolate == NoNamespace &&
+		len(d.Sysctl) == 0
+	c.wrongKey(!alone, at, "it is one program, in the network of dyno: neither design.clients "+
+		"nor sysctl go with it")
+	c.wrongKey(c.Design.Isolation == Shared && len(c.Levels) > 1, at, "with isolation: none it would "+
+		"be told of the first level alone; leave one, or isolate the trials")
+	for i, l := range c.Levels {
+		more := l.Requests > 0 || l.Open() || l.Reconnect > 0 || l.HTTP != HTTPAuto || l.Pipeline > 1
+		c.wrong(more, fmt.Sprintf("levels[%d]", i), "%s is told of connections and threads alone; "+
+			"leave out what else there is but name and timeout", at)
 	}
 }
 
@@ -143,6 +165,9 @@ func (c *checker) addresses(at string, d Definition, trial *renderer) {
 	check(at+".url", d.URL)
 	c.reachable(at, d)
 	check(at+".pprof", d.PProf)
+	if d.Generator != nil {
+		check(at+".generator.served", d.Generator.Served)
+	}
 	for i, p := range d.Processes {
 		if p.Ready != nil && !strings.HasPrefix(string(p.Ready.HTTP), "/") {
 			check(fmt.Sprintf("%s.processes[%d].ready.http", at, i), p.Ready.HTTP)

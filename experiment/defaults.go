@@ -23,6 +23,7 @@ func (d *Design) setDefaults() {
 	}
 	d.Warmup.setDefaults()
 	d.Clients.setDefaults()
+	d.Quick.setDefaults()
 }
 
 func (w *Warmup) setDefaults() {
@@ -30,6 +31,11 @@ func (w *Warmup) setDefaults() {
 }
 
 func (c *Clients) setDefaults() { *c = Clients{Count: 1, Isolate: NoNamespace} }
+
+func (s *Short) setDefaults() { *s = Short{Rounds: LeastRounds, Measure: Duration(time.Second)} }
+
+// quickLevels are as many as --quick keeps: a file has the most important ones first.
+const quickLevels = 2
 
 func (l *Level) setDefaults() {
 	*l = Level{Connections: 50, HTTP: HTTPAuto, Pipeline: 1, Timeout: Duration(10 * time.Second)}
@@ -79,6 +85,11 @@ func (e *Experiment) derive() {
 	}
 	if d := &e.Design; d.Precision > 0 && d.MaxRounds == 0 {
 		d.MaxRounds = max(30, d.Rounds)
+	}
+	if q := &e.Design.Quick; q.Levels == nil {
+		for _, l := range e.Levels[:min(len(e.Levels), quickLevels)] {
+			q.Levels = append(q.Levels, l.Name)
+		}
 	}
 	for i := range e.Variants {
 		for j := range e.Variants[i].Value.Processes {

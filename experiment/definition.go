@@ -5,16 +5,27 @@ package experiment
 type Definition struct {
 	Description string            `json:"description,omitempty"`
 	Needs       Needs             `json:"needs,omitzero"`
-	Files       Mapping[Template] `json:"files,omitempty"` // written into the run directory
-	Copy        []string          `json:"copy,omitempty"`  // beside the experiment file
-	Env         Mapping[Template] `json:"env,omitempty"`   // of all its processes
-	Build       []Step            `json:"build,omitempty"` // once per experiment
+	Files       Mapping[Template] `json:"files,omitempty"`   // written into the run directory
+	Copy        []string          `json:"copy,omitempty"`    // beside the experiment file
+	Env         Mapping[Template] `json:"env,omitempty"`     // of all its processes
+	Build       []Step            `json:"build,omitempty"`   // once per experiment
+	Version     Command           `json:"version,omitempty"` // prints it, on its first line
 	Processes   []Process         `json:"processes,omitempty"`
 	URL         Template          `json:"url" required:"true"`
 	PProf       Template          `json:"pprof,omitempty"`
-	Sysctl      Mapping[string]   `json:"sysctl,omitempty"` // in a private network namespace
+	Generator   *Generator        `json:"generator,omitempty"` // nil: dyno
+	Sysctl      Mapping[string]   `json:"sysctl,omitempty"`    // in a private network namespace
 	Request     *Request          `json:"request,omitempty"`
 	Expect      *Expect           `json:"expect,omitempty"`
+}
+
+// A Generator is another program that loads the server: where generators are
+// compared, and not servers. What it did is what the server has counted. It is
+// told of a level's connections and threads, and interrupted when the window is over.
+type Generator struct {
+	Cmd    Command           `json:"cmd" required:"true"`
+	Env    Mapping[Template] `json:"env,omitempty"`
+	Served Template          `json:"served" required:"true"` // URL that answers {"served": N}
 }
 
 // Needs are what must be there, or else the variant is not available here.

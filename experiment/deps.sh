@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the servers of the experiments that ship with dyno (docs/experiments.md):
+# Installs the servers and generators of the experiments that ship with dyno (docs/experiments.md):
 # on Debian and Ubuntu, as root, without starting any. Elsewhere it says what is
 # missing, and that is no failure: a variant whose server is absent is reported as
 # not available, and why. It can be run again at any time.
@@ -13,7 +13,8 @@ have() { command -v "$1" >/dev/null 2>&1; }
 missing=
 for w in nginx:nginx-light apache2:apache2 php:php-cli ruby:ruby python3:python3 node:nodejs \
 	java:default-jdk-headless javac:default-jdk-headless caddy:caddy haproxy:haproxy \
-	lighttpd:lighttpd perf:linux-perf go:golang-go ip:iproute2; do
+	lighttpd:lighttpd perf:linux-perf go:golang-go ip:iproute2 wrk:wrk ab:apache2-utils \
+	h2load:nghttp2-client hey:hey pip3:python3-pip; do
 	have "${w%%:*}" || missing="$missing ${w#*:}"
 done
 # file:package

@@ -113,11 +113,23 @@ func (d *decoder) meant(path, key string, allowed []string) string {
 		return "; did you mean " + n + "?"
 	}
 	for _, name := range []string{key, synonyms[key]} {
-		if homes := homesOf(name, reflect.TypeFor[Experiment](), ""); len(homes) == 1 {
-			return fmt.Sprintf(" of this place; did you mean %s?", homes[0])
+		if home := homeOf(name); home != "" {
+			return fmt.Sprintf(" of this place; did you mean %s?", home)
 		}
 	}
 	return orAllowed("", allowed)
+}
+
+// homeOf is the path in the file at which key most likely belongs: the one that is
+// less deep than all others; "" if there is none.
+func homeOf(key string) string {
+	homes := homesOf(key, reflect.TypeFor[Experiment](), "")
+	depth := func(path string) int { return strings.Count(path, ".") }
+	slices.SortStableFunc(homes, func(a, b string) int { return depth(a) - depth(b) })
+	if len(homes) == 0 || len(homes) > 1 && depth(homes[0]) == depth(homes[1]) {
+		return ""
+	}
+	return homes[0]
 }
 
 // homesOf are the paths in the file at which key is one.

@@ -91,6 +91,15 @@ type Design struct {
 	Metrics   []Metric `json:"metrics"`
 	CPUs      CPUs     `json:"cpus,omitzero"` // zero: split by the lab
 	Clients   Clients  `json:"clients"`
+	Quick     Short    `json:"quick"`
+}
+
+// A Short is what --quick makes of a design: no more rounds than these, no longer
+// windows, and these levels alone.
+type Short struct {
+	Rounds  int      `json:"rounds" range:"1,1000"`
+	Measure Duration `json:"measure"` // of levels with requests, too
+	Levels  []string `json:"levels,omitempty"`
 }
 
 // Warmup is loaded and not counted: from Min until throughput is steady, and

@@ -11,9 +11,10 @@ import (
 type Metric string
 
 // Metrics are all that can be judged. The latencies are those of the run's
-// merged histogram; cpu is the server's time for a request, memory its peak.
-var Metrics = []Metric{"throughput", "cpu", "mean", "p50", "p75", "p90", "p95", "p99", "p99.9",
-	"max", "memory"}
+// merged histogram; cpu is the server's time for a request, memory its peak, and
+// generator_cpu what a request costs whoever sends it.
+var Metrics = []Metric{"throughput", "cpu", "generator_cpu", "mean", "p50", "p75", "p90", "p95",
+	"p99", "p99.9", "max", "memory"}
 
 // UnmarshalText reads the name of one.
 func (m *Metric) UnmarshalText(b []byte) error {

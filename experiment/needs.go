@@ -17,7 +17,8 @@ var debian = map[string]string{
 	"apache2": "apache2", "ruby": "ruby", "python3": "python3", "caddy": "caddy",
 	"haproxy": "haproxy", "lighttpd": "lighttpd", "h2o": "h2o", "varnishd": "varnish",
 	"gcc": "gcc", "make": "make", "cargo": "cargo", "perf": "linux-perf", "wrk": "wrk",
-	"ab": "apache2-utils", "gunicorn": "gunicorn", "uvicorn": "uvicorn",
+	"ab": "apache2-utils", "h2load": "nghttp2-client", "hey": "hey",
+	"gunicorn": "gunicorn", "uvicorn": "uvicorn",
 }
 
 // Missing are the reasons, in words, why v is not available on this machine: the
@@ -85,6 +86,9 @@ func (v Variant) programs() (all []string) {
 	}
 	for _, p := range v.Processes {
 		commands = append(commands, p.Cmd)
+	}
+	if v.Generator != nil {
+		commands = append(commands, v.Generator.Cmd)
 	}
 	r := newRenderer(v, Values{})
 	for _, c := range commands {

@@ -168,23 +168,23 @@ func RoundsFor(m int) int {
 	return max(LeastRounds, int(math.Ceil(1+math.Log2(float64(max(m, 1))/alpha))))
 }
 
-// quickLevels are those that Quick keeps: a file has the most important ones first.
-const quickLevels = 2
-
 // Quick is e made short, to see whether it works: few rounds, few levels and
-// short windows, and no more than the file asks for. Its intervals are wide.
+// short windows, as design.quick says, and no more than the file asks for
+// otherwise. Its intervals are wide.
 func Quick(e *Experiment) *Experiment {
 	q := *e
 	d := &q.Design
 	shorten := func(t *Duration, most time.Duration) { *t = min(*t, Duration(most)) }
-	d.Rounds, d.MaxRounds, d.Precision = min(d.Rounds, LeastRounds), 0, 0
+	d.Rounds, d.MaxRounds, d.Precision = min(d.Rounds, d.Quick.Rounds), 0, 0
 	shorten(&d.Warmup.Min, 500*time.Millisecond)
-	shorten(&d.Warmup.Max, time.Second)
-	shorten(&d.Measure, time.Second)
+	shorten(&d.Warmup.Max, 500*time.Millisecond) // too short to become steady, so no longer
+	shorten(&d.Measure, time.Duration(d.Quick.Measure))
 	shorten(&d.Cooldown, 100*time.Millisecond)
-	q.Levels = slices.Clone(e.Levels[:min(len(e.Levels), quickLevels)])
+	q.Levels = slices.DeleteFunc(slices.Clone(e.Levels), func(l Level) bool {
+		return !slices.Contains(d.Quick.Levels, l.Name)
+	})
 	for i := range q.Levels {
-		q.Levels[i].Requests = 0 // a second of them instead
+		q.Levels[i].Requests = 0 // as many as there are in the window
 	}
 	if e.Profile != nil {
 		p := *e.Profile

@@ -101,21 +101,25 @@ func TestRoundsFor(t *testing.T) {
 func TestQuick(t *testing.T) {
 	e := everything(t)
 	q := Quick(e)
-	if q.Design.Rounds != 6 || q.Design.Precision != 0 || q.Design.MaxRounds != 0 ||
-		q.Design.Measure != Duration(time.Second) || q.Design.Cooldown != Duration(100*time.Millisecond) ||
-		len(q.Levels) != 2 || q.Profile.CPU != Duration(2*time.Second) {
+	if q.Design.Rounds != 8 || q.Design.Precision != 0 || q.Design.MaxRounds != 0 ||
+		q.Design.Measure != Duration(2*time.Second) || q.Design.Cooldown != Duration(100*time.Millisecond) ||
+		len(q.Levels) != 2 || q.Levels[1].Name != "ab" || q.Profile.CPU != Duration(2*time.Second) {
 		t.Errorf("%+v", q)
 	}
 	if e.Levels[2].Requests == 0 || e.Profile.CPU != Duration(3*time.Second) || e.Design.Rounds != 12 {
 		t.Error("Quick changed what it was given")
 	}
-	e.Levels = e.Levels[2:]
-	if q := Quick(e); q.Levels[0].Requests != 0 || e.Levels[0].Requests == 0 {
+	if q.Levels[1].Requests != 0 {
 		t.Errorf("%+v", q.Levels)
 	}
 	smoke := mustRead(t, smallest+"design: {rounds: 1, measure: 100ms}\n")
 	if q := Quick(smoke); q.Design.Rounds != 1 || q.Design.Measure != Duration(100*time.Millisecond) {
 		t.Errorf("longer than asked for: %+v", q.Design)
+	}
+	usual := Quick(mustRead(t, smallest+"levels: [{connections: 1}, {connections: 2}, {connections: 3}]\n"))
+	if d := usual.Design; d.Rounds != LeastRounds || d.Measure != Duration(time.Second) ||
+		len(usual.Levels) != 2 || usual.Levels[0].Name != "c1" {
+		t.Errorf("%+v, %+v", d, usual.Levels)
 	}
 }
 
@@ -175,9 +179,15 @@ func TestShippedFiles(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		q := Quick(e)
-		if x := q.Time(len(Cells(q, variants)), time.Second/2); x.Most > 12*time.Minute {
+		q, patience := Quick(e), 10*time.Minute
+		if name == "hello" || name == "dump-request" {
+			patience = 2 * time.Minute
+		}
+		if x := q.Time(len(Cells(q, variants)), time.Second); x.Most > patience {
 			t.Errorf("%s: --quick takes up to %v", name, x.Most)
+		}
+		if q.Design.Measure < Duration(2*time.Second) && name != "dump-request" || q.Design.Rounds != 6 {
+			t.Errorf("%s: --quick has %d rounds of %v", name, q.Design.Rounds, q.Design.Measure)
 		}
 		if err := Extract(name, dir); err == nil {
 			t.Errorf("%s: extracted over what is there", name)

@@ -121,7 +121,8 @@ func TestDefaults(t *testing.T) {
 	seconds := func(s float64) Duration { return Duration(s * float64(time.Second)) }
 	design := Design{Order: Interleaved, Rounds: 10, Baseline: "a", AA: true, Isolation: PerProcess,
 		Warmup: Warmup{seconds(3), seconds(30), 0.02}, Measure: seconds(10), Cooldown: seconds(1),
-		Margin: 0.02, Metrics: []Metric{"throughput", "cpu", "p50", "p99"}, Clients: Clients{1, NoNamespace}}
+		Margin: 0.02, Metrics: []Metric{"throughput", "cpu", "p50", "p99"}, Clients: Clients{1, NoNamespace},
+		Quick: Short{6, seconds(1), []string{"c50"}}}
 	level := Level{Name: "c50", Connections: 50, HTTP: HTTPAuto, Pipeline: 1, Timeout: seconds(10)}
 	for _, x := range []struct{ got, want any }{
 		{e.Design, design},

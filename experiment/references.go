@@ -8,6 +8,17 @@ import (
 
 // references checks the names that one part of the file uses of another.
 func (c *checker) references() {
+	levels := make([]string, len(c.Levels))
+	for i, l := range c.Levels {
+		levels[i] = l.Name
+	}
+	named := func(path, name, what string, among []string) {
+		c.wrong(c.given(path) && !slices.Contains(among, name), path, "there is no %s %q%s",
+			what, name, orAllowed(name, among))
+	}
+	for i, name := range c.Design.Quick.Levels {
+		named(fmt.Sprintf("design.quick.levels[%d]", i), name, "level", levels)
+	}
 	var variants []string
 	for _, v := range Expand(c.Experiment) {
 		for _, name := range []string{v.Of, v.Name} {
@@ -18,14 +29,6 @@ func (c *checker) references() {
 	}
 	if len(variants) == 0 {
 		return
-	}
-	levels := make([]string, len(c.Levels))
-	for i, l := range c.Levels {
-		levels[i] = l.Name
-	}
-	named := func(path, name, what string, among []string) {
-		c.wrong(c.given(path) && !slices.Contains(among, name), path, "there is no %s %q%s",
-			what, name, orAllowed(name, among))
 	}
 	named("design.baseline", c.Design.Baseline, "variant", variants)
 	named("fairness.reference", c.Fairness.Reference, "variant", variants)

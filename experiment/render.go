@@ -19,6 +19,7 @@ type Values struct {
 	Dyno        string // path of the running dyno
 	CPUs        int    // that the server may use
 	Connections int    // of the level
+	Threads     int    // of the generator, at the level
 	Address     string // at which the server is found; "": 127.0.0.1
 	Port        func(name string) (int, error)
 	Socket      func(name string) (string, error)
@@ -30,7 +31,8 @@ type Instance struct {
 	Files     []File // to be written before Processes start
 	Copy      []File // likewise; Text is the path to copy from
 	URL       string
-	PProf     string // "": it has none
+	PProf     string  // "": it has none
+	Generator *Loader // nil: dyno
 	Sysctl    Mapping[string]
 }
 
@@ -53,6 +55,12 @@ type Running struct {
 	Ready  *Probe // nil: at once
 	Signal string // that asks it to end, as TERM
 	Grace  time.Duration
+}
+
+// A Loader is the program that loads the server in dyno's stead.
+type Loader struct {
+	Job
+	Served string // URL at which the server tells how many requests it has answered
 }
 
 // A Probe is the request that shows that a process is ready.
@@ -85,7 +93,7 @@ func newRenderer(v Variant, x Values) *renderer {
 		"file": func(name string) string { return filepath.Join(x.Dir, filepath.FromSlash(name)) },
 	}
 	for name, value := range map[string]any{"dir": x.Dir, "build": x.Build, "here": x.Here,
-		"dyno": x.Dyno, "cpus": x.CPUs, "connections": x.Connections,
+		"dyno": x.Dyno, "cpus": x.CPUs, "connections": x.Connections, "threads": x.Threads,
 		"address": x.Address} {
 		words[name] = func() any { return value }
 	}
@@ -169,6 +177,9 @@ func Render(v Variant, x Values) (*Instance, error) {
 		}
 		i.Copy = append(i.Copy, File{filepath.Join(x.Dir, filepath.Base(from)), from})
 	}
+	if g := v.Generator; g != nil {
+		i.Generator = &Loader{r.job(g.Cmd, ".", v.Env, g.Env), r.text(g.Served)}
+	}
 	for n, p := range v.Processes {
 		probe, err := r.probe(v, p.Ready, i.URL, n == len(v.Processes)-1)
 		if err != nil {
@@ -195,6 +206,18 @@ func RenderBuild(v Variant, x Values) ([]BuildStep, error) {
 		return nil, fmt.Errorf("build variant %s: %w", v.Name, r.err)
 	}
 	return all, nil
+}
+
+// RenderVersion is the command that prints v's version; without arguments if it has none. It
+// is known what RenderBuild's commands know.
+func RenderVersion(v Variant, x Values) (Job, error) {
+	x.Dir = x.Build
+	r := newRenderer(v, x)
+	j := r.job(v.Version, ".")
+	if r.err != nil {
+		return Job{}, fmt.Errorf("version of variant %s: %w", v.Name, r.err)
+	}
+	return j, nil
 }
 
 // probe is the request that shows that a process is ready.

@@ -216,7 +216,7 @@ func uncommented() []byte {
 	var out []string
 	inside := false
 	begins := regexp.MustCompile(`^( *)# ((go|nginx|running|factors):)$`)
-	single := regexp.MustCompile(`^( *)# ((precision|max_rounds|budget|baseline|objectives|gate|profile|- \{).*)$`)
+	single := regexp.MustCompile(`^( *)# ((precision|max_rounds|budget|baseline|quick|objectives|gate|profile|- \{).*)$`)
 	for line := range strings.Lines(string(Starter())) {
 		line = strings.TrimSuffix(line, "\n")
 		indent := line[:len(line)-len(strings.TrimLeft(line, " "))]

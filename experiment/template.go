@@ -26,6 +26,7 @@ import (
 //	dyno                    path of the running dyno
 //	cpus                    how many CPUs the server may use
 //	connections             those of the level
+//	threads                 of the generator, at the level
 //
 // There is {{if}} with eq, ne, and, or, not; and printf. There are no loops: a
 // template ends.
@@ -39,7 +40,8 @@ var verbs = map[string]struct {
 }{
 	"port": {0, 1, true}, "socket": {0, 1, true}, "file": {1, 1, true}, "dir": {0, 0, false},
 	"build": {0, 0, false}, "here": {0, 0, false}, "env": {1, 2, false}, "dyno": {0, 0, false},
-	"cpus": {0, 0, false}, "connections": {0, 0, true}, "address": {0, 0, true},
+	"cpus": {0, 0, false}, "connections": {0, 0, true}, "threads": {0, 0, true},
+	"address": {0, 0, true},
 }
 
 // logic are functions of text/template itself that are kept.

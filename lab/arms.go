@@ -44,7 +44,7 @@ func (r *running) findArms() error {
 func (r *running) recall() {
 	for _, old := range r.record.Arms {
 		if a := r.arm(old.Name); a != nil && r.record.Checked {
-			a.Unfit, a.Answer = old.Unfit, old.Answer
+			a.Unfit, a.Answer, a.Version = old.Unfit, old.Answer, old.Version
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"dyno/experiment"
 	"dyno/fairness"
 	"dyno/load"
+	"dyno/probe"
 )
 
 // keptMax is how many exchanges on one connection the check before the load
@@ -23,23 +24,25 @@ func (r *running) check(ctx context.Context) {
 		return
 	}
 	var asked []fairness.Asked
+	setups := map[string][]probe.Setup{}
 	for _, a := range r.fit() {
 		if a.Control || ctx.Err() != nil {
 			continue
 		}
 		r.Tell(Event{Step: "check", Arm: a.Name})
-		answer, err := r.ask(ctx, a)
+		answer, setup, err := r.ask(ctx, a)
 		if ctx.Err() != nil {
 			return // nothing is known of who was not asked
 		}
 		if err != nil {
 			a.Unfit = oneLine(err)
 		}
-		a.Answer = answer
+		a.Answer, setups[a.Name] = answer, setup
 		asked = append(asked, fairness.Asked{Variant: a.Name, Answer: answer})
 	}
 	reference := r.reference(asked)
 	r.record.Fairness = fairness.Compare(reference, asked, f.Allow)
+	inform(r.record.Fairness, setups)
 	if f.Mode == experiment.Strict && reference != "" { // else nobody is to blame
 		r.leaveOut(r.record.Fairness.Violations())
 	}
@@ -89,22 +92,23 @@ func (r *running) followBaselines() {
 	}
 }
 
-// ask starts an arm's server only to ask it.
-func (r *running) ask(ctx context.Context, a *arm) (*fairness.Answer, error) {
+// ask starts an arm's server only to ask it, and to look at what it was given.
+func (r *running) ask(ctx context.Context, a *arm) (*fairness.Answer, []probe.Setup, error) {
 	l := r.Experiment.Levels[0]
 	stand, err := r.Start(ctx, Setting{Arm: a.Name, Variant: a.variant, Level: l,
 		Trial: "check", Aside: true})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer stand.Stop()
 	p, err := plan(r.Experiment, l, r.workload(a), stand.URL(), nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	q := questionOf(p, r.Version)
 	q.KeepAlive = keptMax
-	return r.asker(stand)(ctx, q)
+	answer, err := r.asker(stand)(ctx, q)
+	return answer, probe.Setups(stand.Trees()), err
 }
 
 // workload is what an arm is asked for.

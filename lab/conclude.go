@@ -37,6 +37,7 @@ func (r *running) conclude() error {
 	}
 	r.record.Ended = time.Now().UTC()
 	r.record.compute(r.trials)
+	r.record.recallNoise(earlier(r.History, r.record))
 	return r.store.write(experimentFile, r.record)
 }
 
@@ -48,6 +49,7 @@ func (r *Record) compute(trials []*Trial) {
 	for i, c := range r.Verdicts {
 		r.Verdicts[i].ClientBound = c.ClientBound || r.nearCeiling(c, cells)
 	}
+	r.Shifts = q.shifts(cells)
 	r.Ranks, r.Cells, r.Trials, r.SpentS = nil, nil, nil, 0
 	for _, level := range q.levels {
 		for _, name := range q.metrics {
@@ -67,6 +69,8 @@ func (r *Record) compute(trials []*Trial) {
 	}
 	r.Objectives = objectives(q, cells)
 	r.Sampler = samplerCost(trials)
+	r.Programs = ran(trials)
+	r.Advice = r.advice(trials)
 	r.Published = beside(r, r.Experiment.Published)
 	r.Cautions = r.cautions(trials)
 }
@@ -226,6 +230,9 @@ func beside(r *Record, p *experiment.Published) (all []Beside) {
 		return p.Figures[i].Value
 	}
 	for _, f := range p.Figures {
+		if f.Level != "" && !slices.Contains(r.question().levels, f.Level) {
+			continue // one that --quick leaves out
+		}
 		b := Beside{Figure: f, Ours: r.ours(f, f.Variant)}
 		base := r.baselineOf(f.Variant)
 		if base != f.Variant {
@@ -349,7 +356,33 @@ func (r *Record) cautions(trials []*Trial) (all []string) {
 	if s := notSteady(trials); s != "" {
 		say("no steady state, or a slowdown, in trials of %s", s)
 	}
+	for _, name := range changedPrograms(r.Programs) {
+		say("%s is not the same file in all trials", name)
+	}
+	if slow, fast, uneven := frequencies(trials); uneven {
+		say("the CPUs' frequency was %.0f MHz in one trial and %.0f MHz in another: CPU time grows as "+
+			"it falls", slow, fast)
+	}
 	return all
+}
+
+// unevenFrequency is the ratio of two trials' CPU frequencies that a reader must know of.
+const unevenFrequency = 1.05
+
+// frequencies are the lowest and the highest of the CPUs, in MHz, among trials where they can
+// be read; uneven if they lie far apart.
+func frequencies(trials []*Trial) (slow, fast float64, uneven bool) {
+	for _, t := range trials {
+		if t.Result == nil || t.Result.Server == nil || !(t.Result.Server.Host.Frequency > 0) {
+			continue
+		}
+		f := float64(t.Result.Server.Host.Frequency)
+		if slow == 0 || f < slow {
+			slow = f
+		}
+		fast = max(fast, f)
+	}
+	return slow, fast, slow > 0 && fast > unevenFrequency*slow
 }
 
 // spoiledTrials are those that the machine made worthless, at the first attempt.

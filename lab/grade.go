@@ -34,6 +34,9 @@ type Reason struct {
 const (
 	stealFlag, stealFail     = 0.01, 0.05 // share of the machine's time taken by its host
 	foreignFlag, foreignFail = 0.05, 0.25 // of the machine's CPUs, used by other programs
+	quotaFlag, quotaFail     = 0, 0.05    // of the CPUs' time, kept from our cgroup by its quota
+	memoryFlag, memoryFail   = 0.01, 0.10 // of the time, somebody waited for memory to be freed
+	storageFlag              = 0.10       // likewise for storage; also a server's own doing
 	sentFail                 = 0.99       // of the open loop's rate; Nighthawk's idea
 	wireFail                 = 0.01       // by which an answer's size may differ from its check
 	wireLeast                = 1000       // requests, for those under way at the edges not to matter
@@ -43,7 +46,7 @@ const (
 func grade(t *Trial) (Grade, []Reason) {
 	var all []Reason
 	for _, look := range []func(*Trial) []Reason{
-		failed, machine, generator, connected, answers, arrivals, steadiness, stopping,
+		failed, machine, scarcity, generator, connected, answers, arrivals, steadiness, stopping,
 	} {
 		all = append(all, look(t)...)
 	}
@@ -67,14 +70,6 @@ func machine(t *Trial) (all []Reason) {
 		return nil
 	}
 	host := &t.Result.Server.Host
-	level := func(share, flag, fail float64, says string) {
-		switch { // NaN is neither
-		case share > fail:
-			all = append(all, Reason{GradeF, fmt.Sprintf(says, 100*share), true})
-		case share > flag:
-			all = append(all, Reason{GradeB, fmt.Sprintf(says, 100*share), true})
-		}
-	}
 	wall := host.WallS * 1e9 * float64(max(host.CPUs, 1))
 	for _, lost := range []struct {
 		n    probe.Value
@@ -88,8 +83,8 @@ func machine(t *Trial) (all []Reason) {
 			all = append(all, Reason{Grade: GradeB, Says: fmt.Sprintf("%.0f %s", lost.n, lost.what)})
 		}
 	}
-	level(float64(host.Steal)/100, stealFlag, stealFail,
-		"the machine's host took %.1f %% of its time")
+	all = append(all, exceeds(float64(host.Steal)/100, stealFlag, stealFail,
+		"the machine's host took %.1f %% of its time")...)
 	if len(t.processes()) == 0 {
 		return all // of a server that is not ours nobody knows what is its own
 	}
@@ -100,8 +95,41 @@ func machine(t *Trial) (all []Reason) {
 			interrupts += float64(v) / 100
 		}
 	}
-	level(float64(host.Foreign)/wall-interrupts, foreignFlag, foreignFail,
-		"other programs used at least %.1f %% of its CPUs")
+	return append(all, exceeds(float64(host.Foreign)/wall-interrupts, foreignFlag, foreignFail,
+		"other programs used at least %.1f %% of its CPUs")...)
+}
+
+// exceeds is the reason that a share, of what the machine has, is above a limit; NaN is above
+// none.
+func exceeds(share, flag, fail float64, says string) []Reason {
+	switch {
+	case share > fail:
+		return []Reason{{GradeF, fmt.Sprintf(says, 100*share), true}}
+	case share > flag:
+		return []Reason{{GradeB, fmt.Sprintf(says, 100*share), true}}
+	}
+	return nil
+}
+
+// scarcity looks for what the machine, or the cgroup that we are in, kept from those who asked.
+// That tasks wait for a CPU (PSI) is no sign of it: those of a server that is fully loaded do.
+func scarcity(t *Trial) (all []Reason) {
+	if t.Result == nil || t.Result.Server == nil {
+		return nil
+	}
+	host := &t.Result.Server.Host
+	wall := host.WallS * 1e9 * float64(max(host.CPUs, 1))
+	all = exceeds(float64(host.Throttled)/wall, quotaFlag, quotaFail,
+		"the CPU quota of dyno's cgroup took %.2g %% of the CPUs' time"+
+			fmt.Sprintf(", in %.0f periods", host.Throttlings))
+	all = append(all, exceeds(float64(host.PressureMemory)/100, memoryFlag, memoryFail,
+		"memory was short %.1f %% of the time (PSI)")...)
+	all = append(all, exceeds(float64(host.PressureIO)/100, storageFlag, math.Inf(1),
+		"somebody waited for storage %.1f %% of the time (PSI)")...)
+	if host.TooHot > 0 {
+		all = append(all, Reason{GradeB, fmt.Sprintf(
+			"CPUs were slowed down %.0f times because they were hot", host.TooHot), true})
+	}
 	return all
 }
 
@@ -170,6 +198,10 @@ func steadiness(t *Trial) (all []Reason) {
 	}
 	if t.Steadiness == stats.Slowdown || t.Steadiness == stats.Unsteady {
 		say("its seconds show: %s", t.Steadiness)
+	}
+	if c := t.Transient; c.Cold() {
+		say("the first %.0f s of its window were still warm-up (MSER-5): without them throughput "+
+			"would be %.1f %% higher", c.CutS, 100*c.Change)
 	}
 	return all
 }

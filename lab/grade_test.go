@@ -78,6 +78,27 @@ func TestGrade(t *testing.T) {
 		}, GradeA, "", false},
 		{"fewer connections", func(t *Trial) { t.Result.Connections = result.Connections{Asked: 9, Served: 7} },
 			GradeF, "2 of 9 connections never", false},
+		{"still warming", func(t *Trial) { t.Transient = &Transient{CutS: 3, Change: 0.05, Errors: 9} }, GradeB,
+			"first 3 s of its window were still warm-up (MSER-5): without them throughput would be 5.0 % higher",
+			false},
+		{"a cut that changes nothing", func(t *Trial) { t.Transient = &Transient{CutS: 3, Change: 0.005, Errors: 9} },
+			GradeA, "", false},
+		{"throttled once", func(t *Trial) {
+			t.Result.Server.Host.Throttled, t.Result.Server.Host.Throttlings = 8e6, 1
+		}, GradeB, "quota of dyno's cgroup took 0.4 % of the CPUs' time, in 1 periods", false},
+		{"throttled much", func(t *Trial) {
+			t.Result.Server.Host.Throttled, t.Result.Server.Host.Throttlings = 0.2e9, 9
+		}, GradeF, "took 10 %", true},
+		{"throttling that nobody counts", func(t *Trial) { t.Result.Server.Host.Throttled = probe.Value(math.NaN()) },
+			GradeA, "", false},
+		{"short of memory", func(t *Trial) { t.Result.Server.Host.PressureMemory = 2 }, GradeB,
+			"memory was short 2.0 % of the time", false},
+		{"very short of memory", func(t *Trial) { t.Result.Server.Host.PressureMemory = 20 }, GradeF,
+			"memory was short 20.0 % of the time", true},
+		{"storage", func(t *Trial) { t.Result.Server.Host.PressureIO = 90 }, GradeB,
+			"waited for storage 90.0 % of the time", false},
+		{"waiting for CPUs", func(t *Trial) { t.Result.Server.Host.PressureCPU = 99 }, GradeA, "", false},
+		{"hot", func(t *Trial) { t.Result.Server.Host.TooHot = 2 }, GradeB, "slowed down 2 times", false},
 		{"slowing down", func(t *Trial) { t.Steadiness = stats.Slowdown }, GradeB, "slowdown", false},
 		{"killed", func(t *Trial) { t.Killed = []string{"app"} }, GradeB, "app had to be killed", false},
 		{"failed", func(t *Trial) { t.fail("start", errors.New("gone")); t.Result = nil },

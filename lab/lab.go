@@ -45,6 +45,7 @@ type Lab struct {
 	Quick      bool     // Experiment was made quick: it is only said
 	Dir        string   // folder of the record and the trials
 	Resume     bool     // Dir has trials, which are not run again
+	History    string   // folder of the folders of earlier experiments; "": none
 	Version    string   // of dyno
 	Dyno       string   // path of it
 	Supervisor []string // argv of it as the supervisor of what it starts
@@ -77,6 +78,7 @@ type running struct {
 	arms    []*arm
 	trials  []*Trial
 	had     map[string]bool // IDs of the trials that are stored
+	hashes  hasher
 	planned int
 	until   time.Time // no round begins after it; zero: any time
 }
@@ -108,6 +110,7 @@ func (l *Lab) Run(ctx context.Context) (*Record, error) {
 func (r *running) work(ctx context.Context) error {
 	if !r.record.Checked {
 		r.build(ctx)
+		r.versions(ctx)
 		r.check(ctx)
 		r.ceilings(ctx)
 		r.record.Checked = ctx.Err() == nil
@@ -130,7 +133,7 @@ func (l *Lab) prepare() (*running, error) {
 	if l.Tell == nil {
 		l.Tell = func(Event) {}
 	}
-	r := &running{Lab: l, had: map[string]bool{}, store: store{dir: l.Dir}}
+	r := &running{Lab: l, had: map[string]bool{}, hashes: hasher{}, store: store{dir: l.Dir}}
 	r.record = l.newRecord()
 	take := r.begin
 	if l.Resume {
@@ -141,9 +144,6 @@ func (l *Lab) prepare() (*running, error) {
 	}
 	if r.record.Seed == 0 {
 		r.record.Seed = rand.Int64N(1<<53-1) + 1
-	}
-	if b := time.Duration(l.Experiment.Design.Budget); b > 0 {
-		r.until = time.Now().Add(b)
 	}
 	if err := r.findArms(); err != nil {
 		return nil, errors.Join(err, r.store.unlock())
@@ -219,8 +219,11 @@ func (r *running) rounds(ctx context.Context) error {
 		}
 		return r.again(ctx, false)
 	}
+	if d.Budget > 0 {
+		r.until = time.Now().Add(time.Duration(d.Budget) - r.spent())
+	}
 	for round := 1; len(cells) > 0 && !r.enough(round); round++ {
-		if !r.until.IsZero() && time.Now().After(r.until) {
+		if !r.until.IsZero() && time.Now().After(r.until) && !r.begun(round) {
 			r.record.State = OverBudget
 			break
 		}
@@ -232,18 +235,23 @@ func (r *running) rounds(ctx context.Context) error {
 	return r.again(ctx, false)
 }
 
+// spent is how much of the budget earlier runs have used: what their trials took.
+func (r *running) spent() (d time.Duration) {
+	for _, t := range r.trials {
+		d += time.Duration(t.TookS*float64(time.Second)) + time.Duration(r.Experiment.Design.Cooldown)
+	}
+	return d
+}
+
+// begun reports whether a trial of a round is stored: then the round is ended.
+func (r *running) begun(round int) bool {
+	return slices.ContainsFunc(r.trials, func(t *Trial) bool { return t.Round == round })
+}
+
 // sequence runs all rounds of a cell before the next cell's, as one does by hand
 // and should not: it is there to show what comes of it.
 func (r *running) sequence(ctx context.Context, cells []cell) error {
-	for i, c := range cells {
-		for round := range r.Experiment.Design.Rounds {
-			s := Slot{Round: round + 1, Position: i + 1, Arm: c.arm, Level: c.level}
-			if err := r.once(ctx, s, 1); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return r.round(ctx, inSequence(r.Experiment.Design.Rounds, cells))
 }
 
 // enough reports whether the rounds before this one are. They end when the

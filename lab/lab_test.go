@@ -51,6 +51,7 @@ func (f fake) Trees() []probe.Tree         { return nil }
 func (f fake) Died() <-chan server.Failure { return nil }
 func (f fake) Load() Runner                { return nil }
 func (f fake) Ask() Asker                  { return nil }
+func (f fake) Fetch() Fetcher              { return nil }
 func (f fake) Stop() server.Report         { *f.stopped = true; return server.Report{} }
 
 func (b *bench) start(_ context.Context, s Setting) (Stand, error) {

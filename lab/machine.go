@@ -19,8 +19,10 @@ var sources = []struct{ name, pattern string }{
 	{"accept queue (somaxconn)", "/proc/sys/net/core/somaxconn"},
 	{"local ports", "/proc/sys/net/ipv4/ip_local_port_range"},
 	{"address space randomisation", "/proc/sys/kernel/randomize_va_space"},
-	{"load average at the start", "/proc/loadavg"},
+	{loadAverage, "/proc/loadavg"},
 }
+
+const loadAverage = "load average at the start"
 
 // machineFacts are what can be read of it here; elsewhere there are none.
 func machineFacts() (all []Fact) {

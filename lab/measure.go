@@ -26,6 +26,9 @@ var CPU = Measure{"cpu", "µs/req", -1, func(t *Trial) float64 { return float64(
 var Measures = []Measure{
 	{"throughput", "req/s", 1, func(t *Trial) float64 { return t.Result.Rate.Completed }},
 	CPU,
+	{"generator_cpu", "µs/req", -1, func(t *Trial) float64 {
+		return t.Result.Generator.CPUPerRequest
+	}},
 	{"host_cpu", "µs/req", -1, hostCPU},
 	{"mean", "µs", -1, latency(func(d *result.Distribution) float64 { return d.Mean })},
 	{"p50", "µs", -1, latency(func(d *result.Distribution) float64 { return d.P50 })},

@@ -55,3 +55,21 @@ func order(kind string, seed int64, round int, cells []cell) []Slot {
 	}
 	return slots
 }
+
+// inRounds are all slots of so many rounds.
+func inRounds(kind string, seed int64, rounds int, cells []cell) (all []Slot) {
+	for round := range rounds {
+		all = append(all, order(kind, seed, round+1, cells)...)
+	}
+	return all
+}
+
+// inSequence is all rounds of a cell before the next cell's.
+func inSequence(rounds int, cells []cell) (all []Slot) {
+	for i, c := range cells {
+		for round := range rounds {
+			all = append(all, Slot{Round: round + 1, Position: i + 1, Arm: c.arm, Level: c.level})
+		}
+	}
+	return all
+}

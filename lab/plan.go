@@ -16,6 +16,11 @@ import (
 // window begins: the server is warm by then, and they are not.
 const settle = 500 * time.Millisecond
 
+// settling is settle for windows as short as e's.
+func settling(e *experiment.Experiment) time.Duration {
+	return min(settle, time.Duration(e.Design.Measure)/4)
+}
+
 // plan is the load of a level on a server, as it is measured.
 func plan(e *experiment.Experiment, l experiment.Level, w experiment.Workload, url string,
 	cpus []int) (load.Plan, error) {
@@ -31,15 +36,14 @@ func plan(e *experiment.Experiment, l experiment.Level, w experiment.Workload, u
 	if l.HTTP == experiment.HTTPAuto { // in which the fairness check asks, too
 		p.HTTP = experiment.HTTP11
 	}
-	if p.Threads = l.Threads; p.Threads == 0 {
-		p.Threads = max(len(cpus), 1)
-	}
-	p.Threads = min(p.Threads, p.Connections)
+	p.Threads = threads(l, cpus)
 	if l.Open() {
 		p.Rate, p.Arrival = load.PerSecond(float64(l.Rate)), l.Arrival
 	}
 	p.Duration = load.Seconds(e.Design.Measure)
-	p.Warmup = load.Seconds(min(settle, time.Duration(e.Design.Measure)/4))
+	if p.Reconnect != 1 { // else connections are new all the time
+		p.Warmup = load.Seconds(settling(e))
+	}
 	if p.Requested = int64(l.Requests); p.Requested > 0 {
 		p.Duration, p.Warmup = 0, 0 // exactly so many are sent, and all are counted
 	}
@@ -50,6 +54,15 @@ func plan(e *experiment.Experiment, l experiment.Level, w experiment.Workload, u
 		return load.Plan{}, err
 	}
 	return p, p.Check()
+}
+
+// threads are those of a generator on cpus, at a level.
+func threads(l experiment.Level, cpus []int) int {
+	n := l.Threads
+	if n == 0 {
+		n = max(len(cpus), 1)
+	}
+	return min(n, int(l.Connections))
 }
 
 // workload is the requests that are sent in turn.

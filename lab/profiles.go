@@ -143,7 +143,11 @@ func taker(stand Stand, want *experiment.Profile, kind string) (
 	case stand.PProf() == "":
 		return nil, "pprof", errors.New("the variant has no pprof, by which alone this kind can be taken")
 	}
+	fetch := stand.Fetch()
+	if fetch == nil {
+		fetch = profile.Fetch
+	}
 	return func(ctx context.Context) (*profile.Profile, error) {
-		return profile.Fetch(ctx, stand.PProf(), profile.Kind(kind), long)
+		return fetch(ctx, stand.PProf(), profile.Kind(kind), long)
 	}, "pprof", nil
 }

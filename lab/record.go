@@ -41,14 +41,18 @@ type Record struct {
 	Fairness *fairness.Table `json:"fairness,omitempty"`
 	Ceilings []Ceiling       `json:"ceilings,omitempty"`
 	Sampler  *float64        `json:"sampler_percent,omitempty"` // of a core, to watch
+	Programs []Ran           `json:"programs,omitempty"`        // that the servers were
 
 	Verdicts   []Comparison `json:"verdicts"`
+	Shifts     []Shift      `json:"shifts,omitempty"` // of latency, where it was measured
 	Ranks      []Rank       `json:"ranks"`
 	Cells      []Cell       `json:"cells"`
 	Parts      []Part       `json:"parts,omitempty"`
 	SpentS     float64      `json:"spent_s"` // in trials
 	Objectives []Kept       `json:"objectives,omitempty"`
-	Trials     []Brief      `json:"trials"` // in the order in which they ran
+	Trials     []Brief      `json:"trials"`           // in the order in which they ran
+	Advice     *Advice      `json:"advice,omitempty"` // absent: too little to say
+	Noise      []Noise      `json:"noise,omitempty"`  // beside that of earlier runs
 	Profiles   []Taken      `json:"profiles,omitempty"`
 	Published  []Beside     `json:"published,omitempty"`
 	Gate       *GateOutcome `json:"gate,omitempty"`
@@ -81,6 +85,7 @@ type Arm struct {
 	Baseline    string           `json:"baseline,omitempty"` // the arm it is compared with
 	Missing     []string         `json:"missing,omitempty"`  // why it is not available here
 	Unfit       string           `json:"unfit,omitempty"`    // why it was not loaded
+	Version     string           `json:"version,omitempty"`  // as the command in the file says
 	Answer      *fairness.Answer `json:"answer,omitempty"`
 }
 

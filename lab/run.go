@@ -10,9 +10,9 @@ import (
 	"dyno/fairness"
 	"dyno/load"
 	"dyno/probe"
+	"dyno/profile"
 	"dyno/result"
 	"dyno/server"
-	"dyno/stats"
 )
 
 // A Setting says what to start for a trial.
@@ -32,12 +32,18 @@ type Stand interface {
 	Died() <-chan server.Failure
 	Load() Runner // nil: the laboratory's own will do
 	Ask() Asker   // likewise
+	Fetch() Fetcher
 	Stop() server.Report
 }
 
 // An Asker is what can ask a server a question: fairness.Ask, or that from another
 // place.
 type Asker func(context.Context, fairness.Question) (*fairness.Answer, error)
+
+// A Fetcher is what can fetch a profile from a server: profile.Fetch, or that from another
+// place.
+type Fetcher func(ctx context.Context, base string, kind profile.Kind, d time.Duration) (
+	*profile.Profile, error)
 
 // asker is who asks the server of a stand.
 func (l *Lab) asker(stand Stand) Asker {
@@ -96,7 +102,8 @@ func (r *running) measure(ctx context.Context, t *Trial, a *arm, l experiment.Le
 		t.fail("verify", cause(ctx, err))
 		return
 	}
-	if len(p.Requests) == 1 && !p.Target.TLS { // else the load's bytes are others
+	own := a.variant.Generator == nil
+	if len(p.Requests) == 1 && !p.Target.TLS && own { // else the load's bytes are others
 		t.Wire = before.WireBytes.Mean
 	}
 	if err := r.load(ctx, t, p, r.runner(stand), stand); err != nil {
@@ -168,8 +175,9 @@ func (r *running) load(ctx context.Context, t *Trial, p load.Plan, run Runner, s
 		t.fail("measure", err)
 		return err
 	}
+	t.Programs = r.hashes.programs(t.Meanwhile.Trees)
 	t.use()
-	t.classify()
+	t.course()
 	return nil
 }
 
@@ -207,22 +215,6 @@ func (r *running) verify(ctx context.Context, p load.Plan, body experiment.BodyR
 		return nil, fmt.Errorf("the answer is %d %s, which is not expected", a.Status, a.Reason)
 	}
 	return a, nil
-}
-
-// classify looks for a trend in the seconds of warm-up and window together.
-func (t *Trial) classify() {
-	var rates []float64
-	if t.Warmup != nil {
-		rates = append(rates, t.Warmup.Rates...)
-	}
-	last := 0.0
-	for _, p := range t.Result.Series {
-		if length := p.T - last; length > 0.9 && p.T <= t.Result.Window.MeasuredS+0.01 {
-			rates = append(rates, float64(p.Completed)/length)
-		}
-		last = p.T
-	}
-	t.Steadiness = stats.Classify(rates, 1)
 }
 
 func (t *Trial) fail(phase string, err error) {

@@ -47,29 +47,41 @@ func (g *Stage) Start(ctx context.Context, s Setting) (Stand, error) {
 // existing is a server that somebody else has started.
 func (g *Stage) existing(ctx context.Context, s Setting) (Stand, error) {
 	i, err := experiment.Render(s.Variant, experiment.Values{Dyno: g.Dyno,
-		Port: noPort, Socket: noSocket, Connections: int(s.Level.Connections)})
+		Port: noPort, Socket: noSocket, Connections: int(s.Level.Connections),
+		Threads: threads(s.Level, g.CPUs.Generator)})
 	if err != nil {
 		return nil, err
 	}
-	if g.Clients.Count < 2 {
+	if g.Clients.Count < 2 && i.Generator == nil {
 		return elsewhere{i}, nil
 	}
 	dir, err := server.SocketDir()
 	if err != nil {
 		return nil, err
 	}
-	return g.stand(ctx, i, server.Spec{Dir: dir, Temporary: true, Supervisor: g.Supervisor})
+	return g.stand(ctx, s, i, server.Spec{Dir: dir, Temporary: true, Supervisor: g.Supervisor})
 }
 
 // stand starts what spec says, for an instance.
-func (g *Stage) stand(ctx context.Context, i *experiment.Instance, spec server.Spec) (Stand,
-	error) {
+func (g *Stage) stand(ctx context.Context, s Setting, i *experiment.Instance, spec server.Spec) (
+	Stand, error) {
 	running, err := server.Start(ctx, spec)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(spec.Dir))
 	}
-	return &here{Instance: i, server: running, private: spec.Netns != nil, workers: &Workers{
-		Server: running, Args: g.Worker, Count: max(g.Clients.Count, 1), Isolated: g.isolated()}}, nil
+	h := &here{Instance: i, server: running, private: spec.Netns != nil, workers: &Workers{
+		Server: running, Args: g.Worker, Count: max(g.Clients.Count, 1), Isolated: g.isolated()}}
+	if i.Generator != nil {
+		h.foreign = newForeign(running, i.Generator, func(process string) string {
+			return g.output(s, process)
+		})
+	}
+	return h, nil
+}
+
+// output is the file of what a process of a trial writes.
+func (g *Stage) output(s Setting, process string) string {
+	return filepath.Join(g.Output, s.Trial+"-"+safe(s.Variant.Name)+"-"+safe(process)+".log")
 }
 
 // isolated reports whether each client has a network namespace of its own.
@@ -96,7 +108,8 @@ func (g *Stage) start(ctx context.Context, s Setting) (_ Stand, err error) {
 	i, err := experiment.Render(s.Variant, experiment.Values{
 		Dir: dir, Build: filepath.Join(g.Build, safe(s.Variant.Name)), Dyno: g.Dyno,
 		CPUs: len(g.CPUs.Server), Connections: int(s.Level.Connections),
-		Port: distinct(), Address: g.address(),
+		Threads: threads(s.Level, g.CPUs.Generator),
+		Port:    distinct(), Address: g.address(),
 		Socket: func(name string) (string, error) { return filepath.Join(dir, name+".sock"), nil },
 	})
 	if err != nil {
@@ -109,7 +122,7 @@ func (g *Stage) start(ctx context.Context, s Setting) (_ Stand, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return g.stand(ctx, i, spec)
+	return g.stand(ctx, s, i, spec)
 }
 
 // address is where servers are found; "" for where they always are.
@@ -141,7 +154,7 @@ func (g *Stage) spec(s Setting, i *experiment.Instance, dir string) (server.Spec
 		q := server.Process{Name: p.Name, Args: p.Args, Dir: p.Dir, User: p.User, NoFile: p.NoFile,
 			Env:    append(append(os.Environ(), pad), p.Env...),
 			CPUs:   g.CPUs.Server,
-			Output: filepath.Join(g.Output, s.Trial+"-"+safe(s.Variant.Name)+"-"+safe(p.Name)+".log"),
+			Output: g.output(s, p.Name),
 			Stop:   signals[p.Signal], Grace: p.Grace}
 		if p.Ready != nil {
 			q.Ready = &server.Ready{URL: p.Ready.URL, Timeout: p.Ready.Timeout,
@@ -222,6 +235,7 @@ func (e elsewhere) Trees() []probe.Tree         { return nil }
 func (e elsewhere) Died() <-chan server.Failure { return nil }
 func (e elsewhere) Load() Runner                { return nil }
 func (e elsewhere) Ask() Asker                  { return nil }
+func (e elsewhere) Fetch() Fetcher              { return nil }
 func (e elsewhere) Stop() server.Report         { return server.Report{} }
 
 // here is a Stand of processes of this machine: servers, or generators, or both.
@@ -229,7 +243,8 @@ type here struct {
 	*experiment.Instance
 	server  *server.Server
 	workers *Workers
-	private bool // in a network where this process is not
+	foreign *foreign // nil: dyno loads
+	private bool     // in a network where this process is not
 }
 
 func (h *here) URL() string                 { return h.Instance.URL }
@@ -240,10 +255,16 @@ func (h *here) Trees() (all []probe.Tree) {
 	for _, p := range h.server.Processes() {
 		all = append(all, probe.Tree{Name: p.Name, PID: p.PID})
 	}
+	if h.foreign != nil {
+		all = append(all, h.foreign.Trees()...)
+	}
 	return append(all, h.workers.Trees()...)
 }
 
 func (h *here) Load() Runner {
+	if h.foreign != nil {
+		return h.foreign.Run
+	}
 	if !h.private && h.workers.Count < 2 {
 		return nil
 	}
@@ -255,6 +276,13 @@ func (h *here) Ask() Asker {
 		return nil
 	}
 	return h.workers.Ask
+}
+
+func (h *here) Fetch() Fetcher {
+	if !h.private {
+		return nil
+	}
+	return h.workers.Fetch
 }
 
 // Stop stops the processes. Their directory goes with them.

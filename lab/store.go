@@ -126,6 +126,15 @@ func (s store) trials() ([]*Trial, error) {
 	return all, nil
 }
 
+// record fills v from the folder's record.
+func (s store) record(v any) error {
+	err := s.read(experimentFile, ExperimentFormat, v)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s is no experiment's folder: it has no %s", s.dir, experimentFile)
+	}
+	return err
+}
+
 // read fills v from a file that says it is of a format.
 func (s store) read(name, format string, v any) error {
 	path := filepath.Join(s.dir, name)

@@ -31,7 +31,9 @@ type Trial struct {
 	Meanwhile  *probe.Recording      `json:"meanwhile,omitempty"` // in the file only: it is large
 	Changed    []fairness.Difference `json:"changed,omitempty"`   // of the answers, by the load
 	Steadiness stats.Steadiness      `json:"steadiness,omitempty"`
-	Killed     []string              `json:"killed,omitempty"` // did not stop when told to
+	Transient  *Transient            `json:"transient,omitempty"` // absent: too few seconds to say
+	Programs   []Program             `json:"programs,omitempty"`  // that the server's processes were
+	Killed     []string              `json:"killed,omitempty"`    // did not stop when told to
 	Objectives []result.Outcome      `json:"objectives,omitempty"`
 	Grade      Grade                 `json:"grade"`
 	Reasons    []Reason              `json:"reasons,omitempty"`

@@ -12,6 +12,7 @@ import (
 
 	"dyno/fairness"
 	"dyno/load"
+	"dyno/profile"
 	"dyno/result"
 )
 
@@ -20,7 +21,16 @@ import (
 type task struct {
 	Plan  []byte             `json:"plan,omitempty"` // as packed by pack
 	Ask   *fairness.Question `json:"ask,omitempty"`
+	Fetch *fetching          `json:"fetch,omitempty"`
 	Begin *time.Time         `json:"begin,omitempty"`
+}
+
+// A fetching is a profile to be fetched and put into a file.
+type fetching struct {
+	Base string        `json:"base"`
+	Kind profile.Kind  `json:"kind"`
+	Time time.Duration `json:"time"`
+	File string        `json:"file"`
 }
 
 // A word is what a worker process says, likewise. The last is a result, an answer,
@@ -30,10 +40,14 @@ type word struct {
 	Interval *load.Interval   `json:"interval,omitempty"`
 	Result   *result.Result   `json:"result,omitempty"`
 	Answer   *fairness.Answer `json:"answer,omitempty"`
+	Fetched  bool             `json:"fetched,omitempty"`
 	Error    string           `json:"error,omitempty"`
+	Flaws    []load.Flaw      `json:"flaws,omitempty"` // of the plan, which Error then joins
 }
 
-func (w word) last() bool { return w.Result != nil || w.Answer != nil || w.Error != "" }
+func (w word) last() bool {
+	return w.Result != nil || w.Answer != nil || w.Fetched || w.Error != ""
+}
 
 // pack is a plan with all that is in it: its JSON leaves out what is not for the
 // eyes of people.
@@ -76,9 +90,28 @@ func Work(ctx context.Context, in io.Reader, out io.Writer) error {
 	say := json.NewEncoder(out)
 	last, err := first.do(ctx, begin, say)
 	if err != nil {
-		last = word{Error: err.Error()}
+		last = word{Error: err.Error(), Flaws: flaws(err)}
 	}
 	return say.Encode(last)
+}
+
+// flaws are those of a plan, if err joins nothing else.
+func flaws(err error) (all []load.Flaw) {
+	joined, is := err.(interface{ Unwrap() []error })
+	if !is {
+		if flaw, is := err.(load.Flaw); is {
+			return []load.Flaw{flaw}
+		}
+		return nil
+	}
+	for _, each := range joined.Unwrap() {
+		more := flaws(each)
+		if more == nil {
+			return nil
+		}
+		all = append(all, more...)
+	}
+	return all
 }
 
 // do is one task, but for its last word.
@@ -94,6 +127,13 @@ func (t task) do(ctx context.Context, begin <-chan time.Time, say *json.Encoder)
 	case t.Ask != nil:
 		a, err := fairness.Ask(ctx, *t.Ask)
 		return word{Answer: a}, err
+	case t.Fetch != nil:
+		f := t.Fetch
+		p, err := profile.Fetch(ctx, f.Base, f.Kind, f.Time)
+		if err == nil {
+			err = profile.Save(f.File, p)
+		}
+		return word{Fetched: err == nil}, err
 	}
 	return word{}, errors.New("a worker was told to do nothing that it can")
 }

@@ -40,7 +40,7 @@ const (
 // start starts worker i and gives it its task. When ctx ends it is told to stop,
 // and if it does not, killed.
 func (w *Workers) start(ctx context.Context, i int, t task, isolated bool) (*workerProcess, error) {
-	p := server.Process{Name: fmt.Sprintf("generator %d", i+1), Args: w.Args, Env: os.Environ()}
+	p := server.Process{Name: t.role(i), Args: w.Args, Env: os.Environ()}
 	if isolated {
 		p.Client = i + 1
 	}
@@ -65,6 +65,14 @@ func (w *Workers) start(ctx context.Context, i int, t task, isolated bool) (*wor
 	worker.tasks.Encode(t) // one that does not hear it has ended, and listen will say why
 	worker.leave = context.AfterFunc(ctx, worker.stop)
 	return worker, nil
+}
+
+// role is what the worker is called: one that fetches does so beside those that load.
+func (t task) role(i int) string {
+	if t.Fetch != nil {
+		return "profiler"
+	}
+	return fmt.Sprintf("generator %d", i+1)
 }
 
 func (p *workerProcess) tree() probe.Tree {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"dyno/fairness"
 	"dyno/load"
 	"dyno/probe"
+	"dyno/profile"
 	"dyno/result"
 	"dyno/server"
 )
@@ -68,6 +71,21 @@ func (w *Workers) Ask(ctx context.Context, q fairness.Question) (*fairness.Answe
 		return nil, err
 	}
 	return last[0].Answer, nil
+}
+
+// Fetch is profile.Fetch from where the server is.
+func (w *Workers) Fetch(ctx context.Context, base string, kind profile.Kind, d time.Duration) (
+	*profile.Profile, error) {
+	dir, err := os.MkdirTemp("", "dyno-profile-")
+	if err != nil {
+		return nil, fmt.Errorf("a folder for the profile: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	f := fetching{base, kind, d, filepath.Join(dir, "profile.pb.gz")}
+	if _, err := w.employ(ctx, []task{{Fetch: &f}}, false, func(int, *load.Interval) {}); err != nil {
+		return nil, err
+	}
+	return profile.Load(f.File)
 }
 
 // employ has a worker carry out each task, and returns their last words. It calls

@@ -1,0 +1,54 @@
+package lab
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Environment is all that an experiment ran in and on, each as a name and a value, in a fixed
+// order: what two experiments' records do not have alike may be why they differ. Names are
+// unique; what was not known is left out.
+func (r *Record) Environment() (all []Fact) {
+	say := func(name, format string, args ...any) {
+		if value := fmt.Sprintf(format, args...); value != "" {
+			all = append(all, Fact{name, value})
+		}
+	}
+	say("dyno", "%s", r.Dyno)
+	say("experiment's file (SHA-256)", "%s", r.SHA256)
+	say("quick", "%v", r.Quick)
+	h := r.Host
+	say("system", "%s", strings.TrimSpace(h.OS+" "+h.Kernel))
+	say("architecture", "%s", h.Arch)
+	say("CPU", "%s", h.CPU)
+	say("CPUs", "%d: generator %v, server %v", h.CPUs, r.CPUs.Generator, r.CPUs.Server)
+	say("Go that built dyno", "%s", h.Go)
+	for _, f := range r.Machine {
+		if f.Name != loadAverage { // it says what was at work, not what the machine is
+			all = append(all, f)
+		}
+	}
+	for _, a := range r.Arms {
+		say("version of "+a.Name, "%s", a.Version)
+	}
+	return append(all, programFacts(r.Programs)...)
+}
+
+// programFacts are the executables, those of one process and path together.
+func programFacts(programs []Ran) (all []Fact) {
+	at := map[string]int{}
+	for _, p := range programs {
+		name := fmt.Sprintf("program of %s, process %s: %s (SHA-256)", p.Arm, p.Process, p.Path)
+		sum := p.SHA256
+		if sum == "" {
+			sum = "not readable"
+		}
+		if i, again := at[name]; again {
+			all[i].Value += " and " + sum
+			continue
+		}
+		at[name] = len(all)
+		all = append(all, Fact{name, sum})
+	}
+	return all
+}
