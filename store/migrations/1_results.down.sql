@@ -1,0 +1,3 @@
+DROP TABLE measures;
+DROP TABLE results;
+DROP TABLE files;

@@ -1,0 +1,10 @@
+CREATE TABLE notes (
+	result TEXT PRIMARY KEY,
+	text   TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE tags (
+	tag    TEXT NOT NULL,
+	result TEXT NOT NULL,
+	PRIMARY KEY (tag, result)
+) WITHOUT ROWID;

@@ -1,0 +1,2 @@
+DROP TABLE experiments;
+DELETE FROM files WHERE path LIKE 'experiments/%';

@@ -1,0 +1,2 @@
+DROP TABLE changes;
+DELETE FROM files WHERE path LIKE 'changes/%';

@@ -1,0 +1,213 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const (
+	// batch is how many files are read in one transaction: others wait that long.
+	batch = 100
+	// unsettled is how new a file is that could still be written without its time of
+	// change showing it: the coarsest clock of a file system counts 2 s.
+	unsettled = 2 * time.Second
+)
+
+// A kind of file is where it lies, and how it gets into the index.
+type kind struct {
+	folder, suffix string
+	rows           func(id string, content []byte) ([]statement, error)
+	forget         []string // statements that take it out again; their argument is the ID
+}
+
+// A statement puts something into the index.
+type statement struct {
+	sql  string
+	args []any
+}
+
+// kinds are those of all files. An ID is the file's name without its suffix, or that of
+// the folder below folder, if the suffix is a file in it.
+var kinds = []kind{
+	{"results", ".json", resultRows, []string{"DELETE FROM results WHERE id = ?",
+		"DELETE FROM measures WHERE result = ?"}},
+	{"results", ".note", noteRows, []string{"DELETE FROM notes WHERE result = ?",
+		"DELETE FROM tags WHERE result = ?"}},
+	{"experiments", "/experiment.json", experimentRows, []string{
+		"DELETE FROM experiments WHERE id = ?"}},
+	{"changes", ".json", changeRows, []string{"DELETE FROM changes WHERE id = ?"}},
+}
+
+// A state of a file is by what one sees that it has changed.
+type state struct{ modified, size int64 }
+
+// Refresh brings the index up to date with the files.
+func (s *Store) Refresh() error {
+	known, err := s.known()
+	if err != nil {
+		return err
+	}
+	var changed []string
+	for _, k := range kinds {
+		paths, err := k.changed(s.home, known)
+		if err != nil {
+			return fmt.Errorf("looking for what is stored: %w", err)
+		}
+		changed = append(changed, paths...)
+	}
+	for path := range known { // those that were not found again
+		changed = append(changed, path)
+	}
+	for len(changed) > 0 {
+		n := min(len(changed), batch)
+		if err := s.update(changed[:n]); err != nil {
+			return err
+		}
+		changed = changed[n:]
+	}
+	return nil
+}
+
+// known are the files that were read.
+func (s *Store) known() (map[string]state, error) {
+	rows, err := s.db.Query("SELECT path, modified, size FROM files")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	all := map[string]state{}
+	for rows.Next() {
+		var path string
+		var at state
+		if err := rows.Scan(&path, &at.modified, &at.size); err != nil {
+			return nil, err
+		}
+		all[path] = at
+	}
+	return all, rows.Err()
+}
+
+// changed are the files of a kind that are not as they are known. Those that are there
+// are taken out of known.
+func (k kind) changed(home string, known map[string]state) (paths []string, err error) {
+	entries, err := os.ReadDir(filepath.Join(home, k.folder))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		path, is := k.path(e)
+		if !is {
+			continue
+		}
+		info, err := os.Stat(filepath.Join(home, path))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		was, had := known[path]
+		delete(known, path)
+		if !had || was != (state{info.ModTime().UnixNano(), info.Size()}) {
+			paths = append(paths, path)
+		}
+	}
+	return paths, nil
+}
+
+// path is that of the kind's file that an entry of its folder is, or has.
+func (k kind) path(e fs.DirEntry) (path string, is bool) {
+	if strings.HasPrefix(e.Name(), ".") {
+		return "", false // being written
+	}
+	if strings.HasPrefix(k.suffix, "/") {
+		return k.folder + "/" + e.Name() + k.suffix, e.IsDir()
+	}
+	return k.folder + "/" + e.Name(), strings.HasSuffix(e.Name(), k.suffix)
+}
+
+// id is what the file of that path is of, if it is of the kind.
+func (k kind) id(path string) (id string, is bool) {
+	id, below := strings.CutPrefix(path, k.folder+"/")
+	id, is = strings.CutSuffix(id, k.suffix)
+	return id, below && is
+}
+
+// update reads files into the index, as they are now: whoever has the transaction is
+// alone, so that what another process has read since is not replaced by older.
+func (s *Store) update(paths []string) error {
+	tx, err := s.db.Begin()
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	for _, path := range paths {
+		if err := s.read(tx, path); err != nil {
+			return fmt.Errorf("indexing %s: %w", path, err)
+		}
+	}
+	return tx.Commit()
+}
+
+// read reads one file into the index. One that cannot be read, or makes no sense, is
+// there with the reason.
+func (s *Store) read(tx *sql.Tx, path string) error {
+	k, id := kindOf(path)
+	for _, statement := range k.forget {
+		if _, err := tx.Exec(statement, id); err != nil {
+			return err
+		}
+	}
+	if _, err := tx.Exec("DELETE FROM files WHERE path = ?", path); err != nil {
+		return err
+	}
+	full := filepath.Join(s.home, path)
+	info, err := os.Stat(full) // before it is read: what comes later is then seen
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	at := state{info.ModTime().UnixNano(), info.Size()}
+	if time.Since(info.ModTime()).Abs() < unsettled {
+		at.modified = 0
+	}
+	problem := ""
+	all, err := k.read(full, id)
+	if err != nil {
+		problem = err.Error()
+	}
+	for _, add := range append(all, statement{"INSERT INTO files VALUES (?, ?, ?, ?)",
+		[]any{path, at.modified, at.size, problem}}) {
+		if _, err := tx.Exec(add.sql, add.args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read is what a file puts into the index.
+func (k kind) read(file, id string) ([]statement, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return k.rows(id, content)
+}
+
+// kindOf is the kind of the file of a path, and its ID.
+func kindOf(path string) (kind, string) {
+	for _, k := range kinds {
+		if id, is := k.id(path); is {
+			return k, id
+		}
+	}
+	panic("store: no kind of file is " + path)
+}

@@ -1,0 +1,105 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"dyno/lab"
+	"dyno/result"
+	"dyno/stats"
+)
+
+// resultRows are what a result puts into the index.
+func resultRows(id string, content []byte) ([]statement, error) {
+	r, err := result.Decode(content)
+	if err != nil {
+		return nil, err
+	}
+	host, err := json.Marshal(r.Host)
+	if err != nil {
+		return nil, err
+	}
+	all := []statement{{"INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", []any{id,
+		r.Window.Started.UnixNano(), r.Plan.Target.URL, r.Model, r.Plan.Connections, r.Rate.Offered,
+		r.Generator.Verdict, PlanOf(r.Plan), MachineOf(r.Host), string(host), r.Dyno}}}
+	trial := &lab.Trial{Result: r}
+	for _, m := range lab.Measures {
+		if v, ok := m.Of(trial); ok {
+			all = append(all, statement{"INSERT INTO measures VALUES (?, ?, ?)", []any{id, m.Name, v}})
+		}
+	}
+	return all, nil
+}
+
+// noteRows are what a note does. Its tags are the words that begin with #.
+func noteRows(id string, content []byte) ([]statement, error) {
+	if !utf8.Valid(content) {
+		return nil, errors.New("not a note: it is not UTF-8 text")
+	}
+	text := strings.TrimSpace(string(content))
+	all := []statement{{"INSERT INTO notes VALUES (?, ?)", []any{id, text}}}
+	for _, tag := range Tags(text) {
+		all = append(all, statement{"INSERT INTO tags VALUES (?, ?)", []any{tag, id}})
+	}
+	return all, nil
+}
+
+// Tags are the words of a note that begin with #, without it and what punctuates them,
+// in small letters, sorted.
+func Tags(note string) (all []string) {
+	for word := range strings.FieldsSeq(note) {
+		tag, is := strings.CutPrefix(word, "#")
+		if tag = strings.TrimFunc(tag, unicode.IsPunct); is && tag != "" {
+			all = append(all, strings.ToLower(tag))
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// experimentRows are what an experiment's record does. Only what the list needs is read
+// of it.
+func experimentRows(id string, content []byte) ([]statement, error) {
+	var r lab.Record
+	if err := json.Unmarshal(content, &r); err != nil {
+		return nil, fmt.Errorf("not an experiment's record: %w", err)
+	}
+	if r.Format != lab.ExperimentFormat {
+		return nil, fmt.Errorf("its format is %q, not %q; another version of dyno wrote it", r.Format,
+			lab.ExperimentFormat)
+	}
+	compared, different := 0, 0
+	for _, c := range r.Verdicts {
+		if c.Control {
+			continue
+		}
+		if compared++; c.Verdict == stats.Different {
+			different++
+		}
+	}
+	gate := ""
+	if r.Gate != nil {
+		gate = r.Gate.Verdict
+	}
+	return []statement{{"INSERT INTO experiments VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", []any{id,
+		r.Name, r.Started.UnixNano(), r.State, r.Quick, len(r.Trials), different, compared, gate,
+		MachineOf(r.Host), r.Dyno}}}, nil
+}
+
+// changeRows are what a published change point does.
+func changeRows(id string, content []byte) ([]statement, error) {
+	c, err := decodeChange(content)
+	if err != nil {
+		return nil, err
+	}
+	if c.ID != id {
+		return nil, fmt.Errorf("it says that it is %q", c.ID)
+	}
+	return []statement{{"INSERT INTO changes VALUES (?, ?, ?)", []any{id, c.Metric, string(content)}}},
+		nil
+}

@@ -1,0 +1,150 @@
+// Package store is what dyno has kept: results, notes on them, experiments, and the
+// change points that were found in their history. All of it is in files, one of each,
+// which are written whole or not at all; what a file says is the truth.
+//
+//	$DYNO_HOME/results/ID.json                 a result; see package result
+//	$DYNO_HOME/results/ID.note                 what somebody said of it
+//	$DYNO_HOME/experiments/NAME/               an experiment; see package lab
+//	$DYNO_HOME/changes/ID.json                 a change point, as it was published
+//	$DYNO_HOME/index.sqlite                    computed from the others
+//
+// The index is there because a list of ten thousand results must not read ten
+// thousand files. Nothing is in it that is not in a file, and nobody writes to it what
+// was not written to a file before. Opening it reads the files that are new or have
+// changed since; so whoever stores a result needs no index, and if it is damaged or
+// somebody removes it, it is made again. Where it cannot be written it is kept in
+// memory, for as long as the process lives.
+//
+// SQLite, and no format of our own, because several processes read and write it at
+// once, some are killed meanwhile, and that is what it is good at.
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"modernc.org/sqlite" // the driver, and what it says went wrong
+)
+
+const (
+	indexFile = "index.sqlite"
+	// patience is how long one process waits for another that writes.
+	patience = 10 * time.Second
+)
+
+// A Store is an open index. It may be used by several goroutines.
+type Store struct {
+	// Problem is why the index is kept in memory, where it is: all works, slower.
+	Problem error
+
+	home string
+	db   *sql.DB
+}
+
+// Open opens the index of the store in home, and brings it up to date with the
+// files. Nothing is written if there is no store.
+func Open(home string) (*Store, error) {
+	if _, err := os.Stat(home); err != nil {
+		return inMemory(home, nil)
+	}
+	path := filepath.Join(home, indexFile)
+	s, err := open(home, path)
+	if err == nil {
+		return s, nil
+	}
+	if !busy(err) {
+		if err = discard(path); err == nil {
+			if s, err = open(home, path); err == nil {
+				return s, nil
+			}
+		}
+	}
+	return inMemory(home, fmt.Errorf("the index %s cannot be used: %w", path, err))
+}
+
+func inMemory(home string, problem error) (*Store, error) {
+	s, err := open(home, "")
+	if err != nil {
+		return nil, fmt.Errorf("reading what is stored in %s: %w", home, errors.Join(err, problem))
+	}
+	s.Problem = problem
+	return s, nil
+}
+
+// open opens the index in a file, or without one in memory.
+func open(home, path string) (*Store, error) {
+	name := "file::memory:"
+	if path != "" {
+		// SQLite would make it readable to all; URLs may hold secrets.
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		if err := f.Close(); err != nil {
+			return nil, err
+		}
+		if path, err = filepath.Abs(path); err != nil {
+			return nil, err
+		}
+		name = (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String()
+	}
+	// Losing the last transactions with the power is no harm: the files are there.
+	name += fmt.Sprintf("?_txlock=immediate&_pragma=busy_timeout(%d)&_pragma=journal_mode(WAL)"+
+		"&_pragma=synchronous(NORMAL)", patience.Milliseconds())
+	db, err := sql.Open("sqlite", name)
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1) // in memory, each connection would have an index of its own
+	s := &Store{home: home, db: db}
+	if err := s.prepare(); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return s, nil
+}
+
+// prepare makes the index whole, of our schema, and up to date.
+func (s *Store) prepare() error {
+	var check string
+	if err := s.db.QueryRow("PRAGMA quick_check(1)").Scan(&check); err != nil {
+		return err
+	}
+	if check != "ok" {
+		return fmt.Errorf("it is damaged: %s", check)
+	}
+	all, err := migrations()
+	if err != nil {
+		return err
+	}
+	if err := migrate(s.db, all); err != nil {
+		return err
+	}
+	return s.Refresh()
+}
+
+// Close closes the index.
+func (s *Store) Close() error { return s.db.Close() }
+
+// busy reports whether err is that another process is writing, for longer than we
+// wait.
+func busy(err error) bool {
+	const sqliteBusy, sqliteLocked, primary = 5, 6, 0xff
+	e, is := errors.AsType[*sqlite.Error](err)
+	return is && (e.Code()&primary == sqliteBusy || e.Code()&primary == sqliteLocked)
+}
+
+// discard removes the index. What belongs to it goes first, so that there is never a
+// new index beside the old one's log.
+func discard(path string) error {
+	for _, end := range []string{"-wal", "-shm", ""} {
+		if err := os.Remove(path + end); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
