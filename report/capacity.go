@@ -29,8 +29,7 @@ func Search(w io.Writer, s *capacity.Search, style Style) error {
 		writeFact(d, style, yellow, fact{"WARNING", plain(text)})
 	}
 	if few(s.Probes) {
-		writeFact(d, style, yellow, fact{"WARNING", "probes of less than 8 s: their bounds take " +
-			"requests as independent of each other, and are too narrow; give --probe-time 8s or more"})
+		writeFact(d, style, yellow, fact{"WARNING", tooShort})
 	}
 	if s.Closed != nil {
 		writeFact(d, style, "", fact{"closed loop", digits3(*s.Closed) + " requests/s"})
@@ -46,6 +45,10 @@ func Search(w io.Writer, s *capacity.Search, style Style) error {
 	}
 	return d.err
 }
+
+// tooShort warns of probes that few finds.
+const tooShort = "probes of less than 8 s: their bounds take requests as independent of each " +
+	"other, and are too narrow; give --probe-time 8s or more"
 
 // searched is what was searched: with what load.
 func searched(s *capacity.Search) string {
@@ -182,18 +185,11 @@ func Curve(w io.Writer, c *capacity.Curve, style Style) error {
 	for _, line := range wrap(Peak(c), style.width()) {
 		fmt.Fprintln(d, style.paint(bold, line))
 	}
-	if f := c.Fit; f != nil {
-		writeFact(d, style, "", fact{"law", fmt.Sprintf("X(N) = γN / (1 + σ(N−1) + κN(N−1)), γ %s/s, "+
-			"σ %.4g (contention), κ %.4g (coherency), R² %.4f", digits3(f.Gamma), f.Sigma, f.Kappa, f.R2)})
-		writeFact(d, style, "", fact{"residuals", "up to " + percent(100*largest(f.Residuals)) +
-			" of the law's value"})
+	for _, f := range lawFacts(c) {
+		writeFact(d, style, "", f)
 	}
-	if c.Apart > 0 {
-		writeFact(d, style, yellow, fact{"WARNING", Many(int64(c.Apart), "point") + " left out of the " +
-			"law: the generator was the limit, or nothing was completed"})
-	}
-	if c.Left > 0 {
-		writeFact(d, style, yellow, fact{"INTERRUPTED", Many(int64(c.Left), "point") + " not measured"})
+	for _, f := range curveDoubts(c) {
+		writeFact(d, style, yellow, f)
 	}
 	if len(c.Points) > 0 {
 		fmt.Fprintln(d)
@@ -201,6 +197,29 @@ func Curve(w io.Writer, c *capacity.Curve, style Style) error {
 		curvePlot(d, c)
 	}
 	return d.err
+}
+
+// lawFacts are the law and how well it fits; none if there is none.
+func lawFacts(c *capacity.Curve) []fact {
+	f := c.Fit
+	if f == nil {
+		return nil
+	}
+	return []fact{{"law", fmt.Sprintf("X(N) = γN / (1 + σ(N−1) + κN(N−1)), γ %s/s, σ %.4g "+
+		"(contention), κ %.4g (coherency), R² %.4f", digits3(f.Gamma), f.Sigma, f.Kappa, f.R2)},
+		{"residuals", "up to " + percent(100*largest(f.Residuals)) + " of the law's value"}}
+}
+
+// curveDoubts are what one must know besides.
+func curveDoubts(c *capacity.Curve) (all []fact) {
+	if c.Apart > 0 {
+		all = append(all, fact{"WARNING", Many(int64(c.Apart), "point") + " left out of the law: the " +
+			"generator was the limit, or nothing was completed"})
+	}
+	if c.Left > 0 {
+		all = append(all, fact{"INTERRUPTED", Many(int64(c.Left), "point") + " not measured"})
+	}
+	return all
 }
 
 func largest(all []float64) (most float64) {

@@ -23,8 +23,9 @@ type section struct {
 // sections are the report, what matters most first.
 func sections(r *lab.Record) []section {
 	all := []section{
-		unavailableSection(r), verdictSection(r), gateSection(r), objectiveSection(r),
-		medianSection(r), partSection(r), fairnessSection(r), gradeSection(r), publishedSection(r),
+		unavailableSection(r), verdictSection(r), shiftSection(r), gateSection(r),
+		objectiveSection(r), medianSection(r), partSection(r), fairnessSection(r), givenSection(r),
+		gradeSection(r), publishedSection(r), programSection(r),
 	}
 	all = append(all, profileSections(r)...)
 	return append(all, methodSection(r))
@@ -306,8 +307,12 @@ func Intent(i lab.Intent) string {
 	for _, w := range i.Warnings {
 		fmt.Fprintf(&b, "  warning: %s: %s\n", w.About, plain(w.Message))
 	}
-	fmt.Fprintf(&b, "  %s in %s, %v to %v\n", Many(int64(i.Estimate.Trials), "trial"),
-		Many(int64(i.Rounds), "round"), i.Estimate.Least.Round(time.Second),
+	fmt.Fprintf(&b, "  %s in %s", Many(int64(i.Estimate.Trials), "trial"),
+		Many(int64(i.Rounds), "round"))
+	if i.Done > 0 {
+		fmt.Fprintf(&b, ", of which %s done", count(int64(i.Done)))
+	}
+	fmt.Fprintf(&b, ", %v to %v\n", i.Estimate.Least.Round(time.Second),
 		i.Estimate.Most.Round(time.Second))
 	return b.String()
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"dyno/experiment"
 	"dyno/fairness"
@@ -57,6 +58,9 @@ func fairnessSection(r *lab.Record) section {
 		rows[0][i] = plain(rows[0][i])
 	}
 	for _, row := range t.Rows {
+		if informs(row) {
+			continue
+		}
 		if !slices.ContainsFunc(row.Cells, func(c fairness.Cell) bool {
 			return c.State == fairness.Violating || c.State == fairness.Allowed
 		}) {
@@ -232,16 +236,11 @@ func profileSections(r *lab.Record) (all []section) {
 	for _, p := range r.Profiles {
 		s := section{head: fmt.Sprintf("Profile of %s at %s: %s", plain(p.Arm), plain(p.Level), p.Kind),
 			sides: "rrl"}
+		s.text = append(s.text, taken(p))
 		if p.Problem != "" {
-			s.text = []string{"none: " + p.Problem}
 			all = append(all, s)
 			continue
 		}
-		from := fmt.Sprintf("by %s, in %s", p.By, p.File)
-		if p.Slowdown > 0 {
-			from += fmt.Sprintf("; meanwhile throughput was %.3f times that of the trials", 1/p.Slowdown)
-		}
-		s.text = append(s.text, from)
 		for _, f := range p.Shares {
 			s.text = append(s.text, fmt.Sprintf("%s: %.2f %% of %s, %.2f %% in itself%s", f.Function,
 				100*f.Cumulative.Share, f.Type, 100*f.Flat.Share, within(f.Cumulative.Interval)))
@@ -258,6 +257,18 @@ func profileSections(r *lab.Record) (all []section) {
 		all = append(all, s)
 	}
 	return all
+}
+
+// taken is where a profile is from, or why there is none.
+func taken(p lab.Taken) string {
+	if p.Problem != "" {
+		return "none: " + p.Problem
+	}
+	s := fmt.Sprintf("by %s, in %s", p.By, p.File)
+	if p.Slowdown > 0 {
+		s += fmt.Sprintf("; meanwhile throughput was %.3f times that of the trials", 1/p.Slowdown)
+	}
+	return s
 }
 
 // methodSection is how it was done, in the words that a reviewer asks for.
@@ -286,11 +297,31 @@ func methodSection(r *lab.Record) section {
 		text = append(text, fmt.Sprintf("Watching took %.2f %% of a core (median of the trials).",
 			*r.Sampler))
 	}
+	if a := r.Advice; a != nil {
+		text = append(text, advice(*a, time.Duration(d.Measure)))
+	}
+	for _, n := range r.Noise {
+		text = append(text, fmt.Sprintf("%s at %s: a pair of the baseline and itself varied by %.1f %%, "+
+			"and by %.1f %% in the median of %s.", n.Metric, n.Level, 100*n.Now, 100*n.Usual,
+			Many(int64(n.Others), "earlier run")))
+	}
 	for _, c := range r.Ceilings {
 		text = append(text, fmt.Sprintf("The generator reaches %s requests/s at %s against a server "+
 			"that does next to nothing.", digits3(c.Throughput), c.Level))
 	}
 	return section{head: "Method", text: text}
+}
+
+// advice is how long windows should be another time.
+func advice(a lab.Advice, window time.Duration) string {
+	s := fmt.Sprintf("A second of throughput varied by %.2g %% and a trial, besides, by %.2g %%; a "+
+		"trial takes %.1f s besides its window. ", 100*a.Within, 100*a.Between, a.CostS)
+	if a.WindowS == 0 {
+		return s + "Trials differ by no more than their seconds do: longer windows would make the " +
+			"intervals narrower (Kalibera and Jones, ISMM 2013)."
+	}
+	return s + fmt.Sprintf("In a given time, windows of about %d s and as many rounds as fit make "+
+		"the intervals narrowest (Kalibera and Jones, ISMM 2013); these were of %v.", a.WindowS, window)
 }
 
 // trialOf says what a trial was.

@@ -14,6 +14,7 @@ type plot struct {
 	points       []dot
 	x, y         func(float64) string // how to write a value
 	log          bool                 // both axes are logarithmic; what is not above 0 is left out
+	marks        []float64            // of x, ascending, to be written; none: its ends and xName
 }
 
 type dot struct {
@@ -101,9 +102,28 @@ func (p plot) write(w io.Writer, indent string) {
 		}
 		fmt.Fprintf(w, "%s%*s ┤%s\n", indent, wide, labels[row], strings.TrimRight(line.String(), " "))
 	}
-	low, high := p.x(x.low), p.x(x.high)
-	between := plotWidth - utf8.RuneCountInString(low+high+p.xName)
 	fmt.Fprintf(w, "%s%*s └%s\n", indent, wide, "", strings.Repeat("─", plotWidth))
-	left, right := max(between/2, 1), max(between-between/2, 1)
-	fmt.Fprintf(w, "%s%*s  %s%*s%s%*s%s\n", indent, wide, "", low, left, "", p.xName, right, "", high)
+	fmt.Fprintf(w, "%s%*s  %s\n", indent, wide, "", p.foot(x))
+}
+
+// foot is what is written below the x axis.
+func (p plot) foot(x along) string {
+	if p.marks == nil {
+		low, high := p.x(x.low), p.x(x.high)
+		between := plotWidth - utf8.RuneCountInString(low+high+p.xName)
+		left, right := max(between/2, 1), max(between-between/2, 1)
+		return fmt.Sprintf("%s%*s%s%*s%s", low, left, "", p.xName, right, "", high)
+	}
+	line := ""
+	for _, m := range p.marks {
+		text := p.x(m)
+		long, used := utf8.RuneCountInString(text), utf8.RuneCountInString(line)
+		at := min(x.place(m, plotWidth)-long/2, plotWidth-long)
+		if at >= used {
+			line += strings.Repeat(" ", at-used) + text
+		} else if used == 0 {
+			line = text
+		}
+	}
+	return line
 }

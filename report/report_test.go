@@ -200,10 +200,32 @@ func dark() *result.Result {
 	return r
 }
 
+// accompanied has a light load beside the main one.
+func accompanied() *result.Result {
+	r := closed()
+	r.Plan.Probe = load.PerSecond(100)
+	r.Probe = &result.Probe{Connections: result.Connections{Asked: 100, Opened: 100, Served: 98},
+		Requests: result.Requests{Sent: 1013, Completed: 1012, Errors: 1, Late: set(int64(3))},
+		Rate:     result.Rate{Offered: set(100.0), Sent: 101.3, Completed: 101.2},
+		Latency:  spread(1012, 410), Service: spread(1012, 390),
+		Status: map[string]int64{"200": 1012}, SendLagP99: set(61.0), SendLagMax: set(140.0)}
+	return r
+}
+
+// aborted was ended by one of its objectives.
+func aborted() *result.Result {
+	r := late()
+	r.Ended, r.Window.MeasuredS = "aborted", 7.0001
+	r.Requests.Unfinished, r.Requests.Completed = 12, 199_988
+	r.Objectives = []result.Outcome{{Expr: "errors<0.1%", Unit: "percent", Value: set(0.0), Met: true},
+		{Expr: "p99<100µs", Unit: "us", Value: set(192.0), Aborted: set(7.0)}}
+	return r
+}
+
 func TestGolden(t *testing.T) {
 	results := map[string]*result.Result{"closed": closed(), "open": late(), "errors": failing(),
 		"unix": unix(), "interrupted": interrupted(), "unreachable": unreachable(),
-		"watched": watched(), "dark": dark()}
+		"watched": watched(), "dark": dark(), "beside": accompanied(), "aborted": aborted()}
 	for name, r := range results {
 		var b bytes.Buffer
 		for head, render := range map[string]func() error{

@@ -91,6 +91,13 @@ type document struct {
 	err error
 }
 
+// fail is the error of what could not be made to be written.
+func (d *document) fail(err error) {
+	if d.err == nil {
+		d.err = err
+	}
+}
+
 func (d *document) Write(b []byte) (int, error) {
 	if d.err == nil {
 		_, d.err = d.w.Write(b)

@@ -48,8 +48,16 @@ func durations(r *result.Result) table {
 	if r.Model == result.OpenLoop {
 		all = append(all, column{"service", r.Service})
 	}
-	all = append(all, column{"first byte", r.Phases.FirstByte}, column{"connect", r.Phases.Connect},
-		column{"TLS", r.Phases.TLS}, column{"DNS", r.Phases.DNS})
+	if r.Probe != nil {
+		all = append(all, column{"probe", r.Probe.Latency})
+	}
+	all = append(all, column{"first byte", r.Phases.FirstByte}, column{"connect", r.Phases.Connect})
+	if p := r.Phases; p.TLSResumed == nil {
+		all = append(all, column{"TLS", p.TLS})
+	} else {
+		all = append(all, column{"TLS, full", p.TLSFull}, column{"resumed", p.TLSResumed})
+	}
+	all = append(all, column{"DNS", r.Phases.DNS})
 	t := table{{""}}
 	for _, q := range quantiles {
 		t = append(t, []string{q.name})

@@ -18,6 +18,8 @@ import (
 type Style struct {
 	Color bool // use ANSI colours
 	Width int  // columns, of which 100 at most are used; 0: as many
+
+	Detail bool // draw the whole distribution, and latency over time
 }
 
 // width is in how many characters lines break, their indent apart.
@@ -53,11 +55,17 @@ func facts(r *result.Result) []fact {
 		{"model", model(r)},
 		{"window", window(r)},
 		{"rate", rate(r)},
-		{"requests", requests(r)},
+		{"requests", requests(r.Requests)},
 		{"status", statuses(r)},
 		{"bytes", traffic(r)},
 		{"connections", connections(r)},
-		{"generator", generator(r)},
+	}
+	if s := settled(r); s != "" {
+		all = append(all, fact{"TLS", s})
+	}
+	all = append(all, fact{"generator", generator(r)})
+	if p := r.Probe; p != nil {
+		all = append(all, fact{"probe", besides(p)})
 	}
 	all = append(all, serverFacts(r)...)
 	if r.ID != "" {
@@ -134,6 +142,9 @@ func writeTables(d *document, s Style, r *result.Result) {
 		if t.has(tooFew) {
 			fmt.Fprintf(d, "  %s too few were measured for this percentile\n", tooFew)
 		}
+	}
+	if s.Detail {
+		detail(d, s, r)
 	}
 	if t := failures(r); t != nil {
 		fmt.Fprintf(d, "\n  %s\n", s.paint(red, "errors"))

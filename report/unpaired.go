@@ -92,7 +92,34 @@ func unlike(u *lab.Unpaired) (table, error) {
 			kept = append(kept, row)
 		}
 	}
-	return kept, err
+	return append(kept, surroundings(u)...), err
+}
+
+// surroundings are what experiments ran in and on, where it differs.
+func surroundings(u *lab.Unpaired) (differ table) {
+	var names []string
+	values := make([]map[string]string, len(u.Groups))
+	for i, g := range u.Groups {
+		if g.Record == nil {
+			return nil
+		}
+		values[i] = map[string]string{}
+		for _, f := range g.Record.Environment() {
+			values[i][f.Name] = f.Value
+			names = with(names, f.Name)
+		}
+	}
+	for _, name := range names {
+		row, alike := []string{plain(name)}, true
+		for i := range values {
+			row = append(row, shorten(values[i][name]))
+			alike = alike && values[i][name] == values[0][name]
+		}
+		if !alike {
+			differ = append(differ, row)
+		}
+	}
+	return differ
 }
 
 const widestName = 60 // characters of what a group was called

@@ -160,6 +160,7 @@ func streams(r *result.Result) int {
 
 var endings = map[string]string{
 	"interrupted": "INTERRUPTED",
+	"aborted":     "ENDED by --abort-on-slo",
 	"gone":        "the server was GONE",
 	"unreachable": "UNREACHABLE",
 }
@@ -192,8 +193,21 @@ func window(r *result.Result) string {
 	return s + "; nothing was under way at its end"
 }
 
-func requests(r *result.Result) string {
-	q := r.Requests
+// besides is what the light load beside the main one was, and came to.
+func besides(p *result.Probe) string {
+	s := "open, "
+	if p.Rate.Offered != nil {
+		s += exact3(*p.Rate.Offered) + "/s poisson, "
+	}
+	s += "on " + Many(int64(p.Connections.Asked), "connection") + " of its own; " +
+		requests(p.Requests)
+	if p.SendLagP99 != nil {
+		s += ", send lag p99 " + micros(*p.SendLagP99)
+	}
+	return s
+}
+
+func requests(q result.Requests) string {
 	s := fmt.Sprintf("%s sent: %s completed, %s, %s unfinished", count(q.Sent), count(q.Completed),
 		Many(q.Errors, "error"), count(q.Unfinished))
 	if q.Retried > 0 {
@@ -247,10 +261,36 @@ func connections(r *result.Result) string {
 	return s
 }
 
+// mostTerms of TLS are told one by one.
+const mostTerms = 4
+
+// settled is what handshakes settled: version, cipher and group.
+func settled(r *result.Result) string {
+	var all []string
+	for i, t := range r.Connections.TLS {
+		if i == mostTerms {
+			all = append(all, fmt.Sprintf("and %d more", len(r.Connections.TLS)-mostTerms))
+			break
+		}
+		s := plain(t.Version) + ", " + plain(t.Cipher)
+		if t.Group != "" {
+			s += ", " + plain(t.Group)
+		}
+		if len(r.Connections.TLS) > 1 {
+			s += ": " + count(t.Count)
+		}
+		all = append(all, s)
+	}
+	return strings.Join(all, "; ")
+}
+
 func rate(r *result.Result) string {
 	s := digits3(r.Rate.Completed) + " requests/s"
 	if r.Model == result.OpenLoop {
 		s += fmt.Sprintf(" of %s offered", exact3(offered(r)))
+	}
+	if n := r.Rate.Handshakes; n != nil {
+		s += ", " + digits3(*n) + " TLS handshakes/s"
 	}
 	return s
 }
@@ -294,7 +334,12 @@ func objective(o result.Outcome) string {
 	if o.Met {
 		return plain(o.Expr) + ": met, " + outcome(o)
 	}
-	return plain(o.Expr) + ": MISSED, " + outcome(o)
+	s := plain(o.Expr) + ": MISSED, " + outcome(o)
+	if o.Aborted != nil {
+		s += fmt.Sprintf("; this ended the run after %s, having been so for the last seconds and "+
+			"on the whole", seconds(*o.Aborted))
+	}
+	return s
 }
 
 // outcome is an objective's value.

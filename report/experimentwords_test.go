@@ -1,0 +1,82 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"dyno/experiment"
+	"dyno/lab"
+	"dyno/stats"
+)
+
+// A sentence for each verdict, also for that of the baseline with itself.
+func TestVerdictWords(t *testing.T) {
+	control := lab.Comparison{Metric: "cpu", Level: "c1", Baseline: "go", Variant: "go (A/A)", Control: true,
+		Ratio: 0.99, Low: 0.95, High: 1.01, Confidence: 0.97, Trials: 10, Verdict: stats.Inconclusive}
+	apart, few, other := control, control, control
+	apart.Verdict = stats.Different
+	few.Confidence, few.Trials = 0.5, 2
+	other.Control, other.Variant, other.Better = false, "nginx", -1
+	other.Verdict, other.Ratio, other.Low, other.High = stats.Different, 1.2, 1.1, 1.3
+	for _, c := range []struct {
+		lab.Comparison
+		want string
+	}{
+		{control, "cpu at c1: noise floor 5.26 %: go measured twice (A/A) has 0.990 times its own [0.950, 1.010]"},
+		{apart, "cpu at c1: noise floor 5.26 %: go measured twice (A/A) has 0.990 times its own [0.950, 1.010]; " +
+			"it differs from itself"},
+		{few, "cpu at c1: go measured twice (A/A) in 2 pairs; that is too few for a noise floor"},
+		{other, "cpu at c1: nginx is different, and worse: 1.200 times that of go [1.100, 1.300]"},
+	} {
+		if got := verdictOf(c.Comparison); got != c.want {
+			t.Errorf("%q\nnot %q", got, c.want)
+		}
+	}
+}
+
+func TestLoadWords(t *testing.T) {
+	for want, l := range map[string]experiment.Level{
+		"closed, 1 connection": {Connections: 1, Pipeline: 1},
+		"closed, 2,000 connections, 8 requests under way on each":               {Connections: 2000, Pipeline: 8},
+		"closed, 10 connections, a connection for each request":                 {Connections: 10, Reconnect: 1},
+		"open, 5,000/s poisson, 10 connections":                                 {Connections: 10, Rate: 5000, Arrival: "poisson"},
+		"open, 0.50/s constant, 1 connection, a connection for each 7 requests": {Connections: 1, Rate: 0.5, Reconnect: 7},
+	} {
+		if got := loadOf(l); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}
+
+// The command repeats the experiment, whatever its file is called.
+func TestExperimentCommand(t *testing.T) {
+	for want, r := range map[string]lab.Record{
+		"dyno lab run hello --seed 7 --quick":       {Name: "hello", Seed: 7, Quick: true},
+		"dyno lab run 'my file;rm.yaml' --seed 8":   {Name: "x", File: "my file;rm.yaml", Seed: 8},
+		"dyno lab run dir/experiment.yaml --seed 9": {Name: "x", File: "dir/experiment.yaml", Seed: 9},
+	} {
+		if got := command(&r); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}
+
+// There are words for each verdict, profile and level, and of an experiment of which nothing is
+// known as well.
+func TestWordsOf(t *testing.T) {
+	r := &lab.Record{Name: "x", Experiment: &experiment.Experiment{Levels: []experiment.Level{
+		{Name: "c1", Connections: 1}, {Name: "c2", Connections: 2}}},
+		Verdicts: []lab.Comparison{{Metric: "cpu"}, {Metric: "p99", Control: true}},
+		Profiles: []lab.Taken{{By: "perf", File: "a.pb.gz", Slowdown: 1.25}, {Problem: "no perf"}}}
+	w := WordsOf(r)
+	if len(w.Verdicts) != 2 || len(w.Levels) != 2 || len(w.Methods) == 0 || len(w.Formulas) == 0 {
+		t.Errorf("%+v", w)
+	}
+	if got := strings.Join(w.Profiles, "|"); got !=
+		"by perf, in a.pb.gz; meanwhile throughput was 0.800 times that of the trials|none: no perf" {
+		t.Errorf("profiles: %q", got)
+	}
+	if w := WordsOf(new(lab.Record)); w.Scope == "" || w.Trials == "" {
+		t.Errorf("of nothing: %+v", w)
+	}
+}

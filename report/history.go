@@ -1,0 +1,166 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"dyno/store"
+)
+
+const (
+	sparkWidest = 40 // values of a series that are drawn, the newest
+	noteWidest  = 40 // characters of a note in a list
+	instant     = "2006-01-02 15:04:05"
+)
+
+// History writes what has been stored: results, newest first, then what became of each
+// configuration on each machine, then experiments.
+func History(w io.Writer, h store.History, s Style) error {
+	d := &document{w: w}
+	if len(h.Entries) > 0 {
+		resultList(h).write(d, "", "llllrrll")
+	}
+	left := func(n int, format string) {
+		if n > 0 {
+			fmt.Fprintf(d, format, Many(int64(n), "result"))
+		}
+	}
+	left(h.Older, "and %s more, older: --limit 0\n")
+	left(h.Elsewhere, "and %s of other machines: --machine all\n")
+	if i := slices.IndexFunc(h.Series, worthDrawing); i >= 0 {
+		m := h.Series[i].Metric
+		fmt.Fprintf(d, "\n%s\n", s.paint(bold, fmt.Sprintf("%s (%s), from the oldest to the newest",
+			m.Name, m.Unit)))
+		for i, t := range h.Series {
+			if worthDrawing(t) {
+				writeSeries(d, s, seriesName(i), t)
+			}
+		}
+	}
+	if len(h.Experiments) > 0 {
+		fmt.Fprintf(d, "\n%s\n", s.paint(bold, "experiments"))
+		experimentList(h.Experiments).write(d, "", "lllrrl")
+	}
+	return d.err
+}
+
+func worthDrawing(t store.Series) bool { return len(t.Runs) > 1 || len(t.Changes) > 0 }
+
+// resultList is a row for each result.
+func resultList(h store.History) table {
+	series := map[string]string{}
+	for i, t := range h.Series {
+		series[t.Plan+t.Machine] = seriesName(i)
+	}
+	all := table{{"ID", "started", "series", "model", "req/s", "p99", "verdict", "URL", "note"}}
+	for _, e := range h.Entries {
+		rate, p99 := "–", "–"
+		if v, has := e.Values["throughput"]; has {
+			rate = digits3(v)
+		}
+		if v, has := e.Values["p99"]; has {
+			p99 = micros(v)
+		}
+		row := []string{e.ID, e.Started.Local().Format(instant), series[e.Plan+e.Machine], e.Model, rate,
+			p99, plain(e.Verdict), Clip(plain(e.URL), longestURL), Clip(plain(oneLine(e.Note)), noteWidest)}
+		all = append(all, row)
+	}
+	return all
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// seriesName is A to Z, then A1 and so on.
+func seriesName(i int) string {
+	name := string(rune('A' + i%26))
+	if i >= 26 {
+		name += fmt.Sprint(i / 26)
+	}
+	return name
+}
+
+// writeSeries writes a series' values as a line of bars, and its changes.
+func writeSeries(d *document, s Style, name string, t store.Series) {
+	load := t.Newest.Model + ", " + Many(int64(t.Newest.Connections), "connection")
+	if t.Newest.Offered > 0 {
+		load = t.Newest.Model + ", " + exact3(t.Newest.Offered) + "/s, " +
+			Many(int64(t.Newest.Connections), "connection")
+	}
+	fmt.Fprintf(d, "%s  %s, %s; %s\n", name, Clip(plain(t.Newest.URL), longestURL), load,
+		machine(t.Newest.Host))
+	if len(t.Runs) > 0 {
+		newest := t.Runs[len(t.Runs)-1]
+		fmt.Fprintf(d, "   %s  %s, last %s, %s\n", spark(t), Many(int64(len(t.Runs)), "run"),
+			inUnit(newest.Value, t.Metric.Unit), newest.Started.Local().Format(instant))
+	}
+	for _, c := range t.Changes {
+		paint := green
+		if c.Verdict == store.Worse {
+			paint = red
+		}
+		fmt.Fprintf(d, "   since %s (%s) %s\n", c.After[0].ID, c.At().Local().Format(instant),
+			s.paint(paint, c.Verdict)+": "+changeWords(c))
+	}
+}
+
+// changeWords is a change point in words.
+func changeWords(c store.Change) string {
+	kept := "published " + c.Published.Format(time.DateOnly)
+	if c.Published.IsZero() {
+		kept = "not kept"
+	}
+	return fmt.Sprintf("%.3f times what it was [%.3f, %.3f], of %s before and %d after; %s", c.Ratio,
+		c.Low, c.High, Many(int64(len(c.Before)), "run"), len(c.After), kept)
+}
+
+// bars are those of a line, from the lowest to the highest.
+var bars = []rune("▁▂▃▄▅▆▇█")
+
+// spark draws the newest values of a series, from the lowest of them to the highest, with
+// a line before the first after each change.
+func spark(t store.Series) string {
+	runs := t.Runs[max(len(t.Runs)-sparkWidest, 0):]
+	low, high := runs[0].Value, runs[0].Value
+	for _, r := range runs {
+		low, high = min(low, r.Value), max(high, r.Value)
+	}
+	var b strings.Builder
+	for _, r := range runs {
+		if slices.ContainsFunc(t.Changes, func(c store.Change) bool { return c.After[0].ID == r.ID }) {
+			b.WriteRune('│')
+		}
+		at := len(bars) / 2
+		if high > low {
+			at = min(int((r.Value-low)/(high-low)*float64(len(bars))), len(bars)-1)
+		}
+		b.WriteRune(bars[at])
+	}
+	return b.String()
+}
+
+// inUnit is a value of a measure for people.
+func inUnit(v float64, unit string) string {
+	switch unit {
+	case "µs":
+		return micros(v)
+	case "µs/req":
+		return micros(v) + " a request"
+	}
+	return digits3(v) + " " + unit
+}
+
+func experimentList(all []store.Experiment) table {
+	t := table{{"folder", "started", "state", "trials", "different", "gate"}}
+	for _, e := range all {
+		state := string(e.State)
+		if e.Quick {
+			state += ", --quick"
+		}
+		t = append(t, []string{e.Dir, e.Started.Local().Format(instant), state, count(int64(e.Trials)),
+			fmt.Sprintf("%d of %d", e.Different, e.Compared), e.Gate})
+	}
+	return t
+}
