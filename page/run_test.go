@@ -1,0 +1,181 @@
+package page
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"dyno/page/pagetest"
+	"dyno/report"
+	"dyno/result"
+)
+
+func runPage(t testing.TB, r *result.Result) []byte {
+	return made(t, func(w io.Writer) error { return Run(w, r) })
+}
+
+// Every number of every result is on its page, which nothing but the file makes.
+func TestRunShowsEveryNumber(t *testing.T) {
+	for name, r := range results(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tab := chromium.Open(t, runPage(t, r))
+			tab.Tables()
+			shows(t, tab, withoutBuckets(r, numbers(t, r)))
+		})
+	}
+}
+
+// withoutBuckets leaves out what the heat map's table has as its columns.
+func withoutBuckets(r *result.Result, numbers map[string]float64) map[string]float64 {
+	for i, p := range r.Series {
+		for k := range p.Heat {
+			delete(numbers, fmt.Sprintf("series.%d.heat.%d.0", i, k))
+		}
+	}
+	return numbers
+}
+
+// All that package report says in words is on the page, word for word.
+func TestRunSaysWhatReportSays(t *testing.T) {
+	for name, r := range results(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := chromium.Open(t, runPage(t, r)).Text("body")
+			s := report.Say(r)
+			all := append([]string{s.What, s.How, s.Model, s.Verdict, s.Machine, s.Command, s.Lost}, s.Reasons...)
+			all = append(append(append(all, s.Warnings...), s.Objectives...), s.Methods...)
+			for _, f := range s.Facts {
+				all = append(all, f.Text)
+			}
+			for _, sentence := range all {
+				if !strings.Contains(text, sentence) {
+					t.Errorf("it does not say: %s", sentence)
+				}
+			}
+		})
+	}
+}
+
+// What would be markup is text, in the page and in its exports.
+func TestRunIsInert(t *testing.T) {
+	html := runPage(t, failing(newSampler(t)))
+	if bytes.Contains(html, []byte("<img")) {
+		t.Error("a name became markup")
+	}
+	tab := chromium.Open(t, html)
+	tab.Tables()
+	if n := pagetest.Eval[int](tab, `document.querySelectorAll("img, iframe, object, a[href^=javascript]").length`); n != 0 {
+		t.Errorf("%d elements that a name made", n)
+	}
+	if text := tab.Text("h1"); !strings.Contains(text, "<img src=x onerror=alert(1)> & \"quoted\" 'Ωμέγα 日本") {
+		t.Errorf("the name is not in the title: %q", text)
+	}
+}
+
+// Each figure can be a plot or a table, says so in the address, and can be taken away.
+func TestFigures(t *testing.T) {
+	tab := chromium.Open(t, runPage(t, open(newSampler(t))))
+	figures := pagetest.Eval[[]string](tab, `[...document.querySelectorAll("figure.view")].map((f) => f.id)`)
+	if len(figures) < 7 {
+		t.Fatalf("the page has only %q", figures)
+	}
+	// What the page gives is caught before it is a file.
+	pagetest.Eval[bool](tab, `(() => {
+		window.taken = [];
+		URL.createObjectURL = (blob) => { window.taken.push(blob); return "data:,"; };
+		HTMLAnchorElement.prototype.click = function () { window.takenName = this.download; };
+		return true;
+	})()`)
+	for _, id := range figures {
+		if has := pagetest.Eval[bool](tab, fmt.Sprintf(`document.querySelector("#%s .toolbar") === null`, id)); has {
+			continue // it says why it is empty
+		}
+		mine := func(script string) string { return strings.ReplaceAll(script, "#ID", "#"+id) }
+		if svgs := pagetest.Eval[int](tab, mine(`document.querySelectorAll("#ID [role=img] svg").length`)); svgs == 0 {
+			t.Errorf("%s: no plot", id)
+		}
+		if label := pagetest.Eval[string](tab, mine(`document.querySelector("#ID [role=img]").getAttribute("aria-label")`)); label == "" {
+			t.Errorf("%s: nothing for those who do not see it", id)
+		}
+		for i, want := range []string{"PNG", "<svg", ""} {
+			pagetest.Eval[bool](tab, mine(fmt.Sprintf(`(() => { window.taken.length = 0;
+				[...document.querySelectorAll("#ID .toolbar button")].slice(-3)[%d].click(); return true; })()`, i)))
+			tab.Until(`window.taken.length === 1`)
+			got := pagetest.Eval[string](tab, `window.taken[0].slice(0, 4).arrayBuffer().then(
+				(b) => String.fromCharCode(...new Uint8Array(b)))`)
+			if got == "" || !strings.Contains(got, want) {
+				t.Errorf("%s: export %d begins with %q", id, i, got)
+			}
+		}
+		if bad := pagetest.Eval[string](tab, mine(`document.querySelector("#ID [role=img] svg").outerHTML.match(/NaN|undefined|Infinity/)?.[0] ?? ""`)); bad != "" {
+			t.Errorf("%s: the plot has %s in it", id, bad)
+		}
+		pagetest.Eval[bool](tab, mine(`(() => { [...document.querySelectorAll("#ID .toolbar button")].at(-4).click(); return true; })()`))
+		tab.Until(mine(`document.querySelector("#ID table") !== null`) + fmt.Sprintf(` && location.hash.includes("%s=table")`, id))
+	}
+}
+
+// A link to a page opens it as it was seen.
+func TestStateIsInTheAddress(t *testing.T) {
+	tab := chromium.Open(t, runPage(t, results(t)["closed"]))
+	pagetest.Eval[bool](tab, `(() => { location.hash = "#throughput=table&theme=dark&spectrum.scale=linear"; return true; })()`)
+	tab.Until(`document.querySelector("#throughput table") !== null &&
+		document.documentElement.dataset.theme === "dark" && document.querySelector("#spectrum select").value === "linear"`)
+	tab.Click("button.theme")
+	tab.Until(`document.documentElement.dataset.theme === undefined && !location.hash.includes("theme")`)
+}
+
+// Plots over time have their cursors in step, with the keyboard too.
+func TestCursorsInStep(t *testing.T) {
+	tab := chromium.Open(t, runPage(t, open(newSampler(t))))
+	pagetest.Eval[bool](tab, `document.querySelector("#throughput [role=img] svg").dispatchEvent(
+		new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }))`)
+	want := "1.0 s: "
+	for _, id := range []string{"throughput", "heat", "in-flight", "traffic"} {
+		if text := tab.Text("#" + id + " .readout"); !strings.HasPrefix(text, want) {
+			t.Errorf("%s reads %q, not the first second", id, text)
+		}
+	}
+}
+
+// The report of a run is small enough to send.
+func TestRunSize(t *testing.T) {
+	html := runPage(t, results(t)["closed"])
+	if len(html) > 1<<20 {
+		t.Errorf("%d bytes", len(html))
+	}
+	t.Logf("a run of 60 s is %d bytes", len(html))
+}
+
+// A benchmark, so that it runs only when it is asked for: make screenshots.
+func BenchmarkScreenshotsOfRuns(b *testing.B) {
+	for name, r := range results(b) {
+		shoot(b, chromium.Open(b, runPage(b, r)), "run-"+name)
+	}
+}
+
+// No text of a plot covers another or is cut, on a telephone as on a large screen.
+func TestNothingIsMisplaced(t *testing.T) {
+	pages := map[string][]byte{}
+	for name, r := range results(t) {
+		pages[name] = runPage(t, r)
+	}
+	for name, f := range findings() {
+		pages[name] = made(t, f.write)
+	}
+	for name, html := range pages {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tab := chromium.Open(t, html)
+			for _, width := range []int64{390, 1280, 2560} {
+				tab.Look(width, 900, false)
+				for _, bad := range tab.Misplaced() {
+					t.Errorf("at %d: %s", width, bad)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,128 @@
+// What all plots have in common, over Observable Plot: margins, colours with a dash or a shape
+// each, logarithmic axes of time and of percentiles. Colours are variables of the style sheet, so
+// that a plot is light or dark without being drawn again.
+
+import * as Plot from "@observablehq/plot";
+import { svg } from "./dom";
+import type { Mark } from "./figure";
+import * as format from "./format";
+
+export { Plot };
+
+const colours = 8; // in the style sheet, --c1 to --c8
+const dashes = ["", "6 3", "2 2", "8 3 2 3", "1 3", "12 3", "4 2 1 2 1 2", "10 2 4 2"];
+const symbols = ["circle", "triangle", "square", "diamond", "cross", "star", "wye", "asterisk"] as const;
+
+/** colour, dash and symbol are the i-th of those that tell lines and points apart. */
+export const colour = (i: number): string => `var(--c${(i % colours) + 1})`;
+export const dash = (i: number): string => dashes[i % dashes.length];
+export const symbol = (i: number): (typeof symbols)[number] => symbols[i % symbols.length];
+
+/** heatSteps is how many colours a heat map has, in the style sheet --h0 to --h8. */
+export const heatSteps = 9;
+export const heat = (step: number): string => `var(--h${Math.min(Math.max(Math.round(step), 0), heatSteps - 1)})`;
+
+/** line is a mark of the legend for the i-th line. */
+export const line = (i: number, name: string): Mark => ({ name, colour: colour(i), dash: dash(i), shape: "line" });
+
+/** chart draws a plot of our manner. Its scales can be asked for, as of every plot. */
+export function chart(width: number, options: Plot.PlotOptions): SVGSVGElement {
+  const drawn = Plot.plot({
+    width,
+    height: Math.round(Math.min(Math.max(width * 0.42, 220), 420)),
+    marginLeft: 60,
+    marginRight: 18,
+    marginTop: 26,
+    marginBottom: 38,
+    style: { fontSize: "12px", background: "none" },
+    ...options,
+    marks: [...ticksOf(options), ...(options.marks ?? [])],
+  }) as SVGSVGElement & Plot.Plot;
+  // The page's policy allows no style sheet but its own, which has these rules.
+  drawn.querySelectorAll("style").forEach((e) => e.remove());
+  drawn.setAttribute("aria-hidden", "true"); // the figure has the sentence that says what it shows
+  return drawn;
+}
+
+/** ticksOf are axes that write what they are told to. Plot's own leave ticks of a logarithm unwritten. */
+function ticksOf(o: Plot.PlotOptions): Plot.Markish[] {
+  const given = (s: Plot.ScaleOptions | null | undefined) => s?.type === "log" && Array.isArray(s.ticks) && typeof s.tickFormat === "function";
+  const text = (s: Plot.ScaleOptions) => ({ text: (v: number) => (s.tickFormat as (v: number) => string)(v), label: s.label ?? null });
+  return [
+    ...(given(o.x) ? [Plot.axisX(o.x!.ticks as number[], text(o.x!))] : []),
+    ...(given(o.y) ? [Plot.axisY(o.y!.ticks as number[], text(o.y!))] : []),
+  ];
+}
+
+/** logTicks are round values from low to high on a logarithmic axis, as many as most allows. */
+export function logTicks(low: number, high: number, most: number): number[] {
+  if (!(low > 0) || !(high >= low)) return [];
+  const decades: number[] = [];
+  for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); e++) decades.push(e);
+  const of = (steps: number[], every: number) =>
+    decades.filter((e) => e % every === 0).flatMap((e) => steps.map((s) => Number(`${s}e${e}`)))
+      .filter((v) => v >= low * 0.999 && v <= high * 1.001);
+  const candidates = [of([1, 2, 3, 4, 5, 6, 7, 8, 9], 1), of([1, 2, 5], 1), of([1, 3], 1), of([1], 1), of([1], 2), of([1], 3)];
+  const apart = (0.8 * Math.log(high / low)) / most; // of two neighbours
+  const fits = (ticks: number[]) => ticks.length > 0 && ticks.length <= most && ticks.every((v, i) => i === 0 || Math.log(v / ticks[i - 1]) >= apart);
+  return candidates.find(fits) ?? [low, high];
+}
+
+/** extent is the least and the largest of the values that are finite, and above 0 if wanted; null of none. */
+export function extent(values: Iterable<number | null | undefined>, positive = false): [number, number] | null {
+  let [low, high] = [Infinity, -Infinity];
+  for (const v of values) {
+    if (typeof v !== "number" || !Number.isFinite(v) || (positive && v <= 0)) continue;
+    [low, high] = [Math.min(low, v), Math.max(high, v)];
+  }
+  return low <= high ? [low, high] : null;
+}
+
+/** timeAxis is an axis of latencies in µs, logarithmic or from 0. */
+export function timeAxis(values: Iterable<number | null | undefined>, log: boolean, label: string, most = 7): Plot.ScaleOptions {
+  const [low, high] = extent(values, log) ?? [1, 10];
+  if (!log) return { type: "linear", domain: [0, high * 1.05 || 1], ticks: most, tickFormat: short, label, grid: true };
+  const domain = [low / 1.15, high * 1.15];
+  return { type: "log", domain, ticks: logTicks(domain[0], domain[1], most), tickFormat: short, label, grid: true };
+}
+
+/** short is a duration without decimals that say nothing: 10 ms, 1.5 s. */
+export const short = (us: number): string => trim(format.duration(us));
+
+/** trim takes from a number that has a unit, or none, the zeros at the end of its decimals. */
+export const trim = (s: string): string => s.replace(/(\.\d*?)0+(?!\d)/, "$1").replace(/\.(?!\d)/, "");
+
+/** percentileX is where a quantile is on an axis of percentiles: 1/(1−q). */
+export const percentileX = (q: number): number => 1 / (1 - q);
+
+/** percentileAxis is the axis of a spectrum, up to the quantile most. */
+export function percentileAxis(most: number, width: number): Plot.ScaleOptions {
+  const high = Math.max(percentileX(most), 2);
+  const all = [1, 2, 4, 10, 20, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9].filter((v) => v <= high * 1.001);
+  const ticks = width < 500 ? all.filter((v) => v !== 4 && v !== 20) : all;
+  const name = (v: number) => String(Number((100 - 100 / v).toFixed(8)));
+  return { type: "log", domain: [1, high * 1.05], ticks, tickFormat: name, label: "percentile →", grid: true };
+}
+
+/** swatch draws a mark for the legend. */
+export function swatch(m: Mark): SVGElement {
+  const shape = m.shape ?? "line";
+  const box = svg("svg", { class: "swatch", width: 26, height: 12, viewBox: "0 0 26 12", "aria-hidden": "true" });
+  if (shape === "area") box.append(svg("rect", { x: 4, y: 1, width: 18, height: 10, fill: m.colour }));
+  else if (shape === "dot") box.append(svg("circle", { cx: 13, cy: 6, r: 4, fill: m.colour }));
+  else if (shape === "square") box.append(svg("rect", { x: 9, y: 2, width: 8, height: 8, fill: m.colour }));
+  else if (shape === "diamond") box.append(svg("path", { d: "M13 0L18 6L13 12L8 6Z", fill: m.colour }));
+  else if (shape === "cross") box.append(svg("path", { d: "M9 2L17 10M17 2L9 10", stroke: m.colour, "stroke-width": 2.5 }));
+  else box.append(svg("line", { x1: 1, x2: 25, y1: 6, y2: 6, stroke: m.colour, "stroke-width": 2.5, "stroke-dasharray": m.dash || null }));
+  return box;
+}
+
+/** names is the margin for names along an axis, and named a name that fits into it, with others beside. */
+export const names = (width: number): number => Math.min(width * 0.38, 240);
+export const named = (name: string, width: number, others = 0): string => clip(name, Math.floor(names(width) / 6.9) - 1 - others);
+
+/** clip is at most n characters of a name. */
+export function clip(s: string, n: number): string {
+  const all = [...s];
+  return all.length <= n ? s : all.slice(0, Math.max(n - 1, 1)).join("") + "…";
+}

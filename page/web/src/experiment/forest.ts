@@ -1,0 +1,201 @@
+// The forest plot: the ratio of each variant to its baseline with its interval, on a logarithmic
+// axis, the baseline against itself first. Open and closed levels have plots of their own.
+
+import { chart, extent, Plot } from "../chart";
+import { figure } from "../figure";
+import { Cell, cell } from "../table";
+import { clip, Comparison, factor, halo, Interval, loadOf, Payload, ratioTicks, slug } from "./data";
+
+interface Row {
+  y: number;
+  head?: string;
+  i?: number;
+  c?: Comparison;
+  wide?: Interval;
+  pairs: number[];
+}
+
+/** forests has a plot for each level. */
+export function forests(p: Payload): Node[] {
+  return p.levels.map((l) => forest(p, l.name)).filter((f) => f !== null);
+}
+
+function forest(p: Payload, level: string): HTMLElement | null {
+  const all = p.record.verdicts ?? [];
+  const here = all.map((c, i) => ({ c, i })).filter(({ c }) => c.level === level);
+  if (here.length === 0) return null;
+  const rows: Row[] = [];
+  for (const metric of new Set(here.map(({ c }) => c.metric))) {
+    const better = here.find(({ c }) => c.metric === metric)!.c.better;
+    rows.push({ y: rows.length, head: `${metric}: ${better > 0 ? "more" : "less"} is better`, pairs: [] });
+    for (const { c, i } of here.filter(({ c }) => c.metric === metric)) {
+      rows.push({ y: rows.length, i, c, wide: p.forest?.[i]?.wide, pairs: p.forest?.[i]?.pairs ?? [] });
+    }
+  }
+  const margin = here[0].c.margin;
+  const pairs = extent(here.map(({ c }) => c.trials)) ?? [0, 0];
+  return figure({
+    id: "forest-" + slug(p, level),
+    title: `Ratios at ${loadOf(p, level)}`,
+    unit: "ratio to the baseline, logarithmic",
+    n: `n = ${pairs[0] === pairs[1] ? pairs[0] : pairs.join(" to ")} pairs of trials each`,
+    interval: "thick: 95 % interval; thin: the same for all comparisons at once (Bonferroni); small dots: pairs",
+    note: `shaded: within the margin of ${Number((100 * margin).toPrecision(3))} %; | what A/A differs by, if that is more`,
+    summary: (p.words.verdicts ?? []).filter((_, i) => all[i].level === level).join(". "),
+    legend: [
+      { name: "different, better", colour: "var(--good)", shape: "dot" },
+      { name: "different, worse", colour: "var(--bad)", shape: "dot" },
+      { name: "negligible ◆, equivalent ■, inconclusive ○", colour: "var(--ink)", shape: "dot" },
+    ],
+    table: () => forestTable(p, here),
+    draw: (width) => drawForest(rows, width),
+  });
+}
+
+function forestTable(p: Payload, here: { c: Comparison; i: number }[]) {
+  const rows = here.map(({ c, i }): (Cell | string)[] => {
+    const wide = p.forest?.[i]?.wide;
+    return [
+      c.metric,
+      c.variant,
+      cell(`record.verdicts.${i}.ratio`, c.ratio, factor),
+      cell(`record.verdicts.${i}.low`, c.low, factor),
+      cell(`record.verdicts.${i}.high`, c.high, factor),
+      cell(`forest.${i}.wide.low`, wide?.low, factor),
+      cell(`forest.${i}.wide.high`, wide?.high, factor),
+      cell(`record.verdicts.${i}.floor`, c.floor, factor),
+      c.verdict,
+      cell(`record.verdicts.${i}.trials`, c.trials, String),
+    ];
+  });
+  return {
+    head: [
+      "measure",
+      "variant",
+      "ratio",
+      "low",
+      "high",
+      "low, all at once",
+      "high, all at once",
+      "A/A floor",
+      "verdict",
+      "pairs",
+    ],
+    rows,
+  };
+}
+
+const symbols: Record<string, "circle" | "diamond" | "square"> = { negligible: "diamond", equivalent: "square" };
+
+/** ink is the colour of a verdict. */
+function ink(c: Comparison): string {
+  if (c.verdict !== "different") return "var(--ink)";
+  return (c.ratio - 1) * c.better > 0 ? "var(--good)" : "var(--bad)";
+}
+
+function drawForest(rows: Row[], width: number): SVGSVGElement {
+  const narrow = width < 640;
+  const bars = rows.filter((r): r is Row & { c: Comparison } => r.c !== undefined);
+  const [low, high] = extent(
+    bars.flatMap(({ c, wide, pairs }) => [c.low, c.high, wide?.low, wide?.high, ...pairs]),
+    true,
+  ) ?? [1, 1];
+  const domain = [Math.min(low, 0.97) / 1.02, Math.max(high, 1.03) * 1.02];
+  const height = narrow ? 48 : 26;
+  const label = (r: Row & { c: Comparison }) => clip(r.c.variant, narrow ? 30 : 26);
+  const said = (r: Row & { c: Comparison }) =>
+    factor(r.c.ratio) + (r.c.confidence >= 0.95 - 1e-9 ? ` [${factor(r.c.low)}, ${factor(r.c.high)}]` : "");
+  const left = narrow ? 10 : Math.min(200, 24 + 7 * Math.max(...bars.map((r) => [...label(r)].length)));
+  const right = narrow ? 10 : 160;
+  return chart(width, {
+    height: 60 + height * rows.length,
+    marginLeft: left,
+    marginRight: right,
+    marginTop: 8,
+    marginBottom: 40,
+    x: {
+      type: "log",
+      domain,
+      ticks: ratioTicks(domain[0], domain[1], width < 450 ? 5 : 9),
+      tickFormat: String,
+      label: "ratio →",
+      grid: true,
+    },
+    y: { domain: [rows.length - 0.4, -0.6], axis: null },
+    marks: [
+      Plot.rect(bars, {
+        x1: (r) => 1 / (1 + r.c.margin),
+        x2: (r) => 1 + r.c.margin,
+        y1: (r) => r.y - 0.5,
+        y2: (r) => r.y + 0.5,
+        fill: "var(--faint)",
+        fillOpacity: 0.16,
+      }),
+      Plot.ruleX([1], { stroke: "var(--ink)", strokeOpacity: 0.6 }),
+      Plot.link(
+        bars.flatMap((r) =>
+          (r.c.floor ?? 0) > r.c.margin ? [1 + r.c.floor!, 1 / (1 + r.c.floor!)].map((x) => ({ x, y: r.y })) : [],
+        ),
+        { x1: "x", x2: "x", y1: (d) => d.y - 0.32, y2: (d) => d.y + 0.32, stroke: "var(--faint)", strokeWidth: 1.5 },
+      ),
+      Plot.dot(
+        bars.flatMap((r) => r.pairs.map((x) => ({ x, y: r.y + 0.22 }))),
+        { x: "x", y: "y", r: 1.6, fill: "var(--faint)", fillOpacity: 0.8 },
+      ),
+      Plot.link(
+        bars.filter((r) => r.wide),
+        {
+          x1: (r: Bar) => r.wide!.low,
+          x2: (r: Bar) => r.wide!.high,
+          y1: "y",
+          y2: "y",
+          stroke: (r: Bar) => ink(r.c),
+          strokeWidth: 1.2,
+        },
+      ),
+      Plot.link(bars, {
+        x1: (r) => r.c.low,
+        x2: (r) => r.c.high,
+        y1: "y",
+        y2: "y",
+        stroke: (r) => ink(r.c),
+        strokeWidth: 4,
+        strokeOpacity: 0.85,
+      }),
+      Plot.dot(bars, {
+        x: (r) => r.c.ratio,
+        y: "y",
+        symbol: (r: Bar) => symbols[r.c.verdict] ?? "circle",
+        r: 5,
+        fill: (r: Bar) => (r.c.verdict === "inconclusive" ? "var(--paper)" : ink(r.c)),
+        stroke: (r: Bar) => (r.c.verdict === "inconclusive" ? "var(--ink)" : "var(--paper)"),
+        strokeWidth: 1.4,
+      }),
+      ...labels(bars, rows, narrow, label, said),
+    ],
+    symbol: { type: "identity" } as Plot.ScaleOptions,
+    color: { type: "identity" },
+  });
+}
+
+type Bar = Row & { c: Comparison };
+
+/** labels are beside the bars, or above them where there is no room. */
+function labels(bars: Bar[], rows: Row[], narrow: boolean, label: (r: Bar) => string, said: (r: Bar) => string): Plot.Markish[] {
+  const heads = Plot.text(
+    rows.filter((r) => r.head),
+    { y: "y", frameAnchor: "left", dx: narrow ? 0 : 2, text: "head", fontWeight: "bold", textAnchor: "start", ...halo },
+  );
+  if (narrow) {
+    return [
+      heads,
+      Plot.text(bars, { y: "y", frameAnchor: "left", dy: -15, text: label, textAnchor: "start", fontSize: 11, ...halo }),
+      Plot.text(bars, { y: "y", frameAnchor: "right", dy: -15, text: said, textAnchor: "end", fontSize: 11, ...halo }),
+    ];
+  }
+  return [
+    heads,
+    Plot.text(bars, { y: "y", frameAnchor: "left", dx: -8, text: label, textAnchor: "end" }),
+    Plot.text(bars, { y: "y", frameAnchor: "right", dx: 8, text: said, textAnchor: "start" }),
+  ];
+}

@@ -1,0 +1,134 @@
+// What may be said, first in words: verdicts, the noise floor of the baseline against itself, the
+// grades of the trials.
+
+import { h } from "../dom";
+import { count, duration, percent } from "../format";
+import { banner, list } from "../layout";
+import { Cell, cell, number, table } from "../table";
+import { factor, Payload } from "./data";
+
+/** verdicts is the head of the report. */
+export function verdicts(p: Payload): (Node | null)[] {
+  const said = p.words.verdicts ?? [];
+  const all = p.record.verdicts ?? [];
+  const of = (control: boolean) => said.filter((_, i) => !!all[i].control === control);
+  return [
+    gate(p),
+    state(p),
+    tiles(p),
+    h("h3", {}, "What the trials allow to say"),
+    list(of(false), "Verdicts") ?? h("p", {}, "Nothing could be compared."),
+    of(true).length > 0 ? h("h3", {}, "The baseline against itself") : null,
+    list(of(true), "Noise floor"),
+    (p.words.unavailable ?? []).length > 0 ? h("h3", {}, "Not loaded, or failed") : null,
+    list(p.words.unavailable ?? []),
+    verdictTable(p),
+    objectives(p),
+  ];
+}
+
+function gate(p: Payload): HTMLElement | null {
+  const words = p.words.gate ?? [];
+  if (!p.record.gate || words.length === 0) return null;
+  const kind = { passed: "good", regression: "bad" }[p.record.gate.verdict] ?? "doubt";
+  const more = list(words.slice(1));
+  return banner(kind as "good" | "bad" | "doubt", "Gate: " + words[0], more ? [more] : []);
+}
+
+/** state is what a reader must know before all else. */
+function state(p: Payload): HTMLElement {
+  const cautions = p.words.cautions ?? [];
+  const itself = (p.record.verdicts ?? []).some((c) => c.control && c.verdict === "different");
+  if (p.record.state !== "complete" && p.record.state !== "budget") {
+    return banner("bad", "This experiment is not complete", [list(cautions) ?? h("span")]);
+  }
+  if (itself) return banner("bad", "This machine does not support comparisons as fine as these", [list(cautions) ?? h("span")]);
+  if (cautions.length > 0) return banner("doubt", "Before you believe it", [list(cautions)!]);
+  return banner("good", "Nothing speaks against these trials");
+}
+
+function tiles(p: Payload): HTMLElement {
+  const trials = p.record.trials ?? [];
+  const tile = (name: string, ...value: (Node | string)[]) =>
+    h("div", { class: "tile" }, h("dt", {}, name), h("dd", {}, ...value));
+  const grade = (g: string) => trials.filter((t) => t.grade === g).length;
+  const rounds = new Set(trials.map((t) => t.round)).size;
+  return h(
+    "dl",
+    { class: "tiles" },
+    tile("Trials", count(trials.length)),
+    tile("Rounds", count(rounds)),
+    tile(
+      "Time in trials",
+      number("record.spent_s", p.record.spent_s, (s) => duration(s * 1e6)),
+    ),
+    tile(
+      "Grades",
+      ...["A", "B", "F"].flatMap((g) => [
+        h("span", { class: "nowrap" }, h("span", { class: `grade ${g}` }, g), ` ${grade(g)}`),
+        " ",
+      ]),
+    ),
+    ...(p.floors ?? []).slice(0, 4).map((f, i) =>
+      tile(
+        `A/A floor, ${f.metric}`,
+        number(`floors.${i}.share`, f.share, (x) => percent(100 * x)),
+      ),
+    ),
+  );
+}
+
+function verdictTable(p: Payload): HTMLElement | null {
+  const all = p.record.verdicts ?? [];
+  if (all.length === 0) return null;
+  const rows = all.map((c, i): (Cell | string)[] => {
+    const at = `record.verdicts.${i}.`;
+    const enough = c.confidence >= 0.95 - 1e-9;
+    const end = (key: "low" | "high"): Cell => (enough ? cell(at + key, c[key], factor) : { text: "–" });
+    const marks = [
+      c.verdict,
+      c.client_bound ? "client-bound" : "",
+      c.grade_f ? `${c.grade_f} of grade F` : "",
+      c.missing ? `${c.missing} missing` : "",
+    ]
+      .filter((s) => s)
+      .join(", ");
+    return [
+      c.level,
+      c.metric,
+      c.variant,
+      cell(at + "ratio", c.ratio, factor),
+      end("low"),
+      end("high"),
+      marks,
+      cell(at + "trials", c.trials, count),
+      cell(at + "p_holm", c.p_holm, pValue),
+    ];
+  });
+  return h(
+    "details",
+    { class: "more" },
+    h("summary", {}, `All ${count(all.length)} comparisons`),
+    table({ head: ["level", "measure", "variant", "ratio", "low", "high", "verdict", "pairs", "p (Holm)"], rows }, "Comparisons"),
+  );
+}
+
+const pValue = (x: number) => (x < 0.0001 ? "< 0.0001" : x.toFixed(4));
+
+function objectives(p: Payload): HTMLElement | null {
+  const all = p.record.objectives ?? [];
+  if (all.length === 0) return null;
+  const rows = all.map((o, i): (Cell | string)[] => [
+    o.expr,
+    o.level,
+    o.arm,
+    cell(`record.objectives.${i}.met`, o.met, count),
+    cell(`record.objectives.${i}.trials`, o.trials, count),
+  ]);
+  return h(
+    "div",
+    {},
+    h("h3", {}, "Objectives"),
+    table({ head: ["objective", "level", "variant", "met in", "of trials"], rows }, "Objectives"),
+  );
+}

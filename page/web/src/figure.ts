@@ -1,0 +1,114 @@
+// One frame for every view: a heading, what it shows (unit, n, interval), the plot or its table,
+// and what to take away: PNG, SVG, CSV. What is shown is in the address.
+
+import { swatch } from "./chart";
+import { Cursors } from "./cursor";
+import { h } from "./dom";
+import { download, drawing, raster } from "./export";
+import * as state from "./state";
+import { csv, table, Table } from "./table";
+
+/** A Toggle is a choice of how a figure is drawn: a key of the state and its values, the first by default. */
+export interface Toggle {
+  key: string;
+  label: string;
+  options: [value: string, label: string][];
+}
+
+/** A Mark is a line of the legend: what is drawn how. */
+export interface Mark {
+  name: string;
+  colour: string; // as CSS writes it
+  dash?: string; // as stroke-dasharray has it: what colours say, shapes say too
+  shape?: "line" | "area" | "dot" | "cross" | "diamond" | "square";
+}
+
+export interface FigureOptions {
+  id: string; // in the state and the document
+  title: string;
+  unit: string; // of the axes: "requests/s over time"
+  n: string; // "n = 200,000 exchanges"
+  interval?: string; // what the intervals are, or why there are none
+  note?: string;
+  summary: string; // the plot in a sentence, for those who do not see it
+  empty?: string; // why there is nothing to see; then draw is not called
+  legend?: Mark[];
+  toggles?: Toggle[];
+  table: () => Table;
+  draw: (width: number, choice: (key: string) => string) => SVGElement | HTMLElement;
+  cursor?: { group: Cursors; times: number[]; read: (i: number) => string }; // for plots over time
+}
+
+/** figure makes the frame. It draws when it is in the document, again when its width changes, and again
+    at the event refresh, which is for figures of what still grows. */
+export function figure(o: FigureOptions): HTMLElement {
+  const body = h("div", { class: "plot" });
+  const readout = h("output", { class: "readout", "aria-live": "polite" });
+  const f = h("figure", { id: o.id, class: "view", "data-drawn": "no" });
+  const key = (k: string) => `${o.id}.${k}`;
+  const choice = (k: string) => state.get(key(k), o.toggles?.find((t) => t.key === k)?.options[0][0] ?? "");
+  let width = 0;
+
+  const draw = () => {
+    if (o.empty) {
+      body.replaceChildren(h("p", { class: "empty" }, o.empty));
+    } else if (state.get(o.id) === "table") {
+      body.replaceChildren(table(o.table(), o.title));
+    } else if (width > 0) {
+      const drawn = o.draw(width, choice);
+      const plot = h("div", { role: "img", "aria-label": o.summary }, drawn);
+      body.replaceChildren(...(o.legend ? [legend(o.legend)] : []), plot, ...(o.cursor ? [readout] : []));
+      if (o.cursor) o.cursor.group.attach(o.id, plot, o.cursor.times, o.cursor.read, readout);
+    } else return;
+    f.dataset.drawn = "yes";
+  };
+
+  const caption = h("p", { class: "caption" });
+  const describe = () => (caption.textContent = [o.unit, o.n, o.interval, o.note].filter((s) => s).join(" · "));
+  describe();
+  f.addEventListener("refresh", () => {
+    describe();
+    draw();
+  });
+  f.append(
+    h("figcaption", {}, h("h3", {}, o.title), caption),
+    ...(o.empty ? [] : [toolbar(o, body, key, choice)]),
+    body,
+  );
+  new ResizeObserver(([entry]) => {
+    const now = Math.floor(entry.contentRect.width);
+    if (now === width) return;
+    width = now;
+    draw();
+  }).observe(body);
+  state.onChange((changed) => {
+    if (changed === o.id || changed.startsWith(o.id + ".")) draw();
+  });
+  return f;
+}
+
+function toolbar(o: FigureOptions, body: HTMLElement, key: (k: string) => string, choice: (k: string) => string) {
+  const shown = h("button", { type: "button", onclick: () => state.set(o.id, state.get(o.id) === "table" ? "" : "table") });
+  const name = () => (shown.textContent = state.get(o.id) === "table" ? "Plot" : "Table");
+  name();
+  state.onChange((changed) => changed === o.id && name());
+  const choices = (o.toggles ?? []).map((t) => {
+    const select = h("select", { "aria-label": `${o.title}: ${t.label}`, onchange: () => state.set(key(t.key), select.value) },
+      ...t.options.map(([value, label]) => h("option", { value, selected: value === choice(t.key) }, label)));
+    state.onChange((changed) => changed === key(t.key) && (select.value = choice(t.key)));
+    return h("label", {}, t.label + " ", select);
+  });
+  const take = (what: string, make: () => void) =>
+    h("button", { type: "button", "aria-label": `${o.title} as ${what}`, onclick: make }, what);
+  const image = () => drawing(body, `${o.title}: ${o.unit}`, o.legend ?? []);
+  return h("div", { class: "toolbar" }, ...choices, shown,
+    take("PNG", async () => download(o.id + ".png", await raster(image()))),
+    take("SVG", () => download(o.id + ".svg", new Blob([new XMLSerializer().serializeToString(image())], { type: "image/svg+xml" }))),
+    take("CSV", () => download(o.id + ".csv", new Blob([csv(o.table())], { type: "text/csv" }))),
+  );
+}
+
+/** legend says what is drawn how. */
+export function legend(marks: Mark[]): HTMLElement {
+  return h("ul", { class: "legend" }, ...marks.map((m) => h("li", {}, swatch(m), m.name)));
+}

@@ -1,0 +1,112 @@
+// A load while it runs: plots over its time so far, drawn again as seconds come, and never more than
+// the server keeps.
+
+import { Plot, chart, colour, dash, extent, line, timeAxis } from "../chart";
+import { Cursors } from "../cursor";
+import { h } from "../dom";
+import { figure } from "../figure";
+import * as format from "../format";
+import { cell } from "../table";
+
+/** A Second is an interval of the load as the server sends it. */
+export interface Second {
+  t_s: number;
+  from_s: number;
+  sent: number;
+  completed: number;
+  errors: number;
+  in_flight: number;
+  bytes_received: number;
+  bytes_sent: number;
+  p50_us?: number;
+  p99_us?: number;
+  max_us?: number;
+  offered?: number;
+  status?: Record<string, number>;
+  failures?: { phase: string; kind: string; detail: string; count: number }[];
+  busy_percent: number;
+  send_lag_max_us: number;
+}
+
+/** most is how many seconds are kept, and drawn: an hour, as the server does. */
+export const most = 3600;
+const fewest = 30; // seconds, up to which each has a dot: one alone is no line
+const tableRows = 120; // of the last seconds: the plot has them all
+
+/** shortest is the shortest interval that has a rate, as in package report. */
+export const shortest = 0.001;
+
+interface Curve {
+  name: string;
+  of: (s: Second) => number | null;
+}
+
+const per = (key: "sent" | "completed" | "errors") => (s: Second) => s[key] / (s.t_s - s.from_s);
+
+/** Charts draws the seconds that it is given; refresh draws them again. */
+export class Charts {
+  readonly element: HTMLElement;
+  private readonly figures: HTMLElement[];
+  private readonly cursors = new Cursors();
+
+  constructor(private readonly seconds: Second[]) {
+    const log = { key: "scale", label: "scale", options: [["log", "log"], ["linear", "linear"]] as [string, string][] };
+    this.figures = [
+      this.over("throughput", "Throughput", "requests/s", "requests/s", format.rate, [
+        { name: "offered", of: (s) => s.offered ?? null }, { name: "sent", of: per("sent") }, { name: "completed", of: per("completed") }]),
+      this.over("latency", "Latency", "latency of each second", "latency", format.duration, [
+        { name: "p50", of: (s) => s.p50_us ?? null }, { name: "p99", of: (s) => s.p99_us ?? null }, { name: "max", of: (s) => s.max_us ?? null }], log),
+      this.over("errors", "Errors", "errors/s", "errors/s", format.rate, [{ name: "errors", of: per("errors") }]),
+      this.over("generator", "Generator", "share of the time in which its busiest thread was busy", "busy", format.percent, [
+        { name: "busy", of: (s) => s.busy_percent }]),
+    ];
+    this.element = h("div", { class: "views" }, ...this.figures);
+  }
+
+  refresh(): void {
+    for (const f of this.figures) f.dispatchEvent(new Event("refresh"));
+  }
+
+  private over(id: string, title: string, unit: string, axis: string, show: (v: number) => string, curves: Curve[],
+    log?: { key: string; label: string; options: [string, string][] }): HTMLElement {
+    const all = this.seconds;
+    const there = () => curves.filter((c) => all.some((s) => c.of(s) !== null));
+    return figure({
+      id, title, unit: unit + " over time",
+      get n() {
+        return `n = ${format.count(all.length)} ${all.length === 1 ? "second" : "seconds"}`;
+      },
+      summary: `${title} of the load so far, a point a second`,
+      legend: curves.map((c, i) => line(i, c.name)),
+      toggles: log ? [log] : [],
+      table: () => ({
+        head: ["t s", ...curves.map((c) => c.name)],
+        rows: all.slice(-tableRows).reverse().map((s) => [cell(`${id}.t_s`, s.t_s, (v) => v.toFixed(1)),
+          ...curves.map((c) => cell(`${id}.${c.name}`, c.of(s), show))]),
+      }),
+      cursor: {
+        group: this.cursors,
+        get times() {
+          return all.map((s) => s.t_s);
+        },
+        read: (i) => `${all[i].t_s.toFixed(1)} s: ${there().map((c) => `${c.name} ${c.of(all[i]) === null ? "–" : show(c.of(all[i])!)}`).join(", ")}`,
+      },
+      draw: (width, choice) => {
+        if (all.length === 0) return h("p", { class: "empty" }, "No second is over yet.");
+        const values = curves.flatMap((c) => all.map(c.of));
+        const [, high] = extent(values) ?? [0, 1];
+        const y = log ? timeAxis(values, choice(log.key) === "log", `↑ ${axis}`)
+          : { type: "linear" as const, domain: [0, high * 1.05 || 1], label: `↑ ${axis}`, ticks: 6, tickFormat: show, grid: true };
+        const first = Math.min(all[0].from_s, 0);
+        return chart(width, {
+          x: { type: "linear", domain: [all[0].from_s > 0 ? all[0].from_s : first, all.at(-1)!.t_s], label: "time of the window, s →" },
+          y,
+          marks: curves.flatMap((c, i) => [
+            Plot.line(all, { x: "t_s", y: c.of, stroke: colour(i), strokeDasharray: dash(i), strokeWidth: 1.75 }),
+            ...(all.length <= fewest ? [Plot.dot(all, { x: "t_s", y: c.of, fill: colour(i), r: 2.5 })] : []),
+          ]),
+        });
+      },
+    });
+  }
+}

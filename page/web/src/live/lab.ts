@@ -1,0 +1,90 @@
+// An experiment under way: what is done, what comes next and until when, and what may be said so far.
+
+import { h } from "../dom";
+import * as format from "../format";
+import { banner, list } from "../layout";
+import { cell, table } from "../table";
+import { follow } from "./api";
+import { connected, frame, section } from "./frame";
+
+interface Slot {
+  round: number;
+  position: number;
+  arm: string;
+  level: string;
+}
+
+interface Trial extends Slot {
+  id: string;
+  attempt: number;
+  started: string;
+  grade: string;
+  values?: Record<string, number>;
+  why: string;
+}
+
+interface State {
+  name: string;
+  state: string;
+  started?: string;
+  title: string;
+  scope: string;
+  checked: boolean;
+  done: number;
+  queued: number;
+  left_s?: number;
+  queue: Slot[] | null;
+  trials: Trial[] | null;
+  verdicts: string[] | null;
+  cautions: string[] | null;
+  unavailable: string[] | null;
+}
+
+/** show fills the document, and follows the experiment that the address names. */
+export function show(): void {
+  const id = new URLSearchParams(location.search).get("id") ?? "";
+  const body = h("div", {}, h("p", { class: "empty" }, "Looking …"));
+  const connection = frame("Experiment", id, body);
+  follow(`/api/labs/${encodeURIComponent(id)}/events`, {
+    lab: (s: State) => body.replaceChildren(...view(id, s)),
+    problem: (why: string) => body.replaceChildren(banner("bad", why)),
+  }, connected(connection));
+}
+
+function view(id: string, s: State): Node[] {
+  const running = s.state === "running";
+  const step = running && !s.checked ? "building and checking servers" : s.state;
+  const left = running && s.left_s ? `about ${format.duration(s.left_s * 1e6)} left` : "";
+  const bar = h("progress", { max: s.done + s.queued || 1, value: s.done, "aria-label": "trials done" });
+  return [
+    section("state", s.title,
+      h("p", { "data-state": s.state }, h("strong", {}, step), ` · ${s.scope}`),
+      h("p", { class: "toolbar" }, bar, h("span", { "data-key": "done", "data-value": s.done }, `${s.done} of ${s.done + s.queued} trials`), h("span", {}, left),
+        h("a", { href: `/labs/${encodeURIComponent(id)}/report` }, running ? "report so far" : "report")),
+      ...(s.cautions ?? []).map((c) => banner("doubt", c)),
+      ...[list(s.unavailable ?? [], "Not available")].filter((n) => n !== null)),
+    ...((s.verdicts ?? []).length > 0 ? [section("verdicts", running ? "What the trials say so far" : "What the trials say", list(s.verdicts ?? [])!)] : []),
+    ...(running && (s.queue ?? []).length > 0 ? [section("queue", "What comes next", queue(s))] : []),
+    section("trials", "Trials, the last first", (s.trials ?? []).length > 0 ? trials(s.trials ?? []) : h("p", { class: "empty" }, "None is done yet.")),
+  ];
+}
+
+const shownNext = 20;
+
+function queue(s: State): Node {
+  const all = s.queue ?? [];
+  const next = table({ head: ["round", "variant", "level"], rows: all.slice(0, shownNext).map((q) => [String(q.round), q.arm, q.level]) }, "What comes next");
+  return s.queued > shownNext ? h("div", {}, next, h("p", { class: "caption" }, `and ${format.count(s.queued - shownNext)} more`)) : next;
+}
+
+function trials(all: Trial[]): Node {
+  const name = (t: Trial) => (t.round > 1000 ? "confirming" : String(t.round)) + (t.attempt > 1 ? " again" : "");
+  return table({
+    head: ["round", "variant", "level", "requests/s", "p99", "server CPU a request", "grade", "because"],
+    rows: all.map((t) => [name(t), t.arm, t.level,
+      cell(`trials.${t.id}.throughput`, t.values?.throughput, format.digits3),
+      cell(`trials.${t.id}.p99`, t.values?.p99, format.duration),
+      cell(`trials.${t.id}.cpu`, t.values?.cpu, format.duration),
+      t.grade, { text: t.why, node: h("div", { class: "why" }, t.why) }]),
+  }, "Trials");
+}

@@ -1,0 +1,163 @@
+// The load: begin one, see it second by second, stop it.
+
+import { h } from "../dom";
+import * as format from "../format";
+import { banner, list } from "../layout";
+import { cell, number, table } from "../table";
+import { ask, follow, reason } from "./api";
+import { Charts, most, Second, shortest } from "./charts";
+import { form } from "./form";
+import { connected, frame, section } from "./frame";
+
+interface Beginning {
+  started: string;
+  url: string;
+  words: string;
+  duration_s?: number;
+  requested?: number;
+}
+
+interface Ending {
+  id: string;
+  summary?: string;
+  verdict?: string;
+  reasons?: string[];
+  ended?: string;
+  error?: string;
+}
+
+const between = 500; // ms between two drawings at least, however fast the seconds come
+
+/** show fills the document, and follows the load. */
+export function show(): void {
+  const view = new Live();
+  const begin = h("div", {});
+  const connection = frame("Load", "One at a time, in a process of its own", view.element, section("new", "A new load", begin));
+  form().then((f) => begin.replaceChildren(f), (problem) => begin.replaceChildren(banner("bad", reason(problem))));
+  follow("/api/load/events", {
+    idle: () => view.idle(),
+    run: (b: Beginning) => view.begin(b),
+    second: (s: Second) => view.add(s),
+    end: (e: Ending) => view.end(e),
+  }, connected(connection));
+}
+
+/** Live is the load under way, or the last. */
+class Live {
+  readonly element: HTMLElement;
+  private readonly head = h("div", { id: "head" });
+  private readonly numbers = h("dl", { class: "tiles", id: "now" });
+  private readonly faults = h("div", { id: "faults" });
+  private readonly seconds: Second[] = [];
+  private readonly charts = new Charts(this.seconds);
+  private readonly body = h("div", { hidden: true });
+  private total = { completed: 0, errors: 0, kinds: new Map<string, number>() };
+  private run: Beginning | null = null;
+  private drawnAt = 0;
+  private waiting = false;
+
+  constructor() {
+    this.body.append(this.numbers, this.faults, this.charts.element);
+    this.element = section("load", "The load", this.head, this.body);
+    document.addEventListener("visibilitychange", () => this.later());
+  }
+
+  idle(): void {
+    this.reset(null);
+    this.head.replaceChildren(h("p", { class: "empty", "data-state": "idle" }, "No load has run since the dashboard began."));
+    this.body.hidden = true;
+  }
+
+  begin(b: Beginning): void {
+    this.reset(b);
+    const stop = h("button", { type: "button", id: "stop", class: "primary", onclick: async () => {
+      stop.disabled = true;
+      try {
+        await ask("DELETE", "/api/load");
+      } catch (problem) {
+        stop.disabled = false;
+        this.head.append(banner("bad", reason(problem)));
+      }
+    } }, "Stop");
+    this.head.replaceChildren(
+      h("p", { "data-state": "running" }, h("strong", {}, b.words)),
+      h("p", { class: "toolbar" }, h("span", { id: "progress" }, "connecting"), stop));
+    this.body.hidden = false;
+    this.later();
+  }
+
+  add(s: Second): void {
+    if (s.t_s - s.from_s >= shortest) this.seconds.push(s); // the last may be the microseconds after the window
+    if (this.seconds.length > most) this.seconds.splice(0, this.seconds.length - most);
+    this.total.completed += s.completed;
+    this.total.errors += s.errors;
+    for (const f of s.failures ?? []) {
+      const kind = `${f.phase}\n${f.kind}\n${f.detail}`;
+      if (this.total.kinds.has(kind) || this.total.kinds.size < 20) this.total.kinds.set(kind, (this.total.kinds.get(kind) ?? 0) + f.count);
+    }
+    this.later();
+  }
+
+  end(e: Ending): void {
+    this.draw();
+    const report = h("a", { href: "/results/" + encodeURIComponent(e.id) }, "its report");
+    const kind = { ok: "good", "client-bound": "bad" }[e.verdict ?? ""] ?? "doubt";
+    const said = e.error ? banner("bad", `There is no result: ${e.error}`)
+      : banner(kind as "good" | "bad" | "doubt", e.summary ?? "", [list(e.reasons ?? []), h("p", {}, report)].filter((n) => n !== null));
+    this.head.replaceChildren(
+      h("p", { "data-state": "ended", "data-ended": e.ended ?? "" }, "Ended: ", h("strong", {}, this.run?.words ?? "")), said);
+  }
+
+  private reset(b: Beginning | null): void {
+    this.run = b;
+    this.seconds.length = 0;
+    this.total = { completed: 0, errors: 0, kinds: new Map() };
+  }
+
+  /** later draws soon, once for all that comes meanwhile, and not while nobody looks. */
+  private later(): void {
+    if (this.waiting || document.hidden) return;
+    this.waiting = true;
+    setTimeout(() => {
+      this.waiting = false;
+      this.draw();
+    }, Math.max(this.drawnAt + between - performance.now(), 0));
+  }
+
+  private draw(): void {
+    this.drawnAt = performance.now();
+    const s = this.seconds.at(-1);
+    this.numbers.replaceChildren(...(s ? this.tiles(s) : []));
+    const kinds = [...this.total.kinds].sort((a, b) => b[1] - a[1]);
+    this.faults.replaceChildren(...(kinds.length > 0 ? [table({
+      head: ["phase", "kind", "of the first", "count"],
+      rows: kinds.map(([kind, n], i) => [...kind.split("\n").slice(0, 2), kind.split("\n").slice(2).join(" "), cell(`failures.${i}.count`, n, format.count)]),
+    }, "Errors so far")] : []));
+    const progress = document.getElementById("progress");
+    if (progress && s) {
+      [progress.dataset.key, progress.dataset.value] = ["now.t_s", String(s.t_s)];
+      const of = this.run?.duration_s ? ` of ${format.duration(this.run.duration_s * 1e6)}` : this.run?.requested ? ` of ${format.count(this.run.requested)} requests` : "";
+      progress.textContent = this.run?.duration_s || !this.run?.requested
+        ? `${format.duration(Math.max(s.t_s, 0) * 1e6)}${of}` : `${format.count(this.total.completed)}${of}`;
+    }
+    this.charts.refresh();
+  }
+
+  private tiles(s: Second): Node[] {
+    const tile = (name: string, key: string, value: number | undefined, show: (v: number) => string) =>
+      value === undefined ? null : h("div", { class: "tile" }, h("dt", {}, name), h("dd", {}, number(key, value, show)));
+    const length = s.t_s - s.from_s;
+    const perSecond = (v: number) => format.digits3(v) + "/s";
+    return [
+      tile("completed", "now.completed", s.completed / length, perSecond),
+      tile("latency p50", "now.p50_us", s.p50_us, format.duration),
+      tile("latency p99", "now.p99_us", s.p99_us, format.duration),
+      tile("latency max", "now.max_us", s.max_us, format.duration),
+      tile("under way", "now.in_flight", s.in_flight, format.count),
+      tile("completed so far", "total.completed", this.total.completed, format.count),
+      tile("errors so far", "total.errors", this.total.errors, format.count),
+      tile("generator busy", "now.busy_percent", s.busy_percent, format.percent),
+      tile("send lag max", "now.send_lag_max_us", s.offered === undefined ? undefined : s.send_lag_max_us, format.duration),
+    ].filter((n) => n !== null);
+  }
+}

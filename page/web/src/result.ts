@@ -1,0 +1,116 @@
+// The keys of dyno.result/1 that the views read. All that may be absent is optional, in results of
+// an older dyno too; what the views do not know is shown by its key.
+
+export interface Distribution {
+  count: number;
+  [statistic: string]: number | string;
+}
+
+export interface Point {
+  t_s: number;
+  sent: number;
+  completed: number;
+  errors: number;
+  mean_us?: number;
+  p50_us?: number;
+  p99_us?: number;
+  max_us?: number;
+  heat?: [bucket: number, count: number][];
+  in_flight: number;
+  bytes_received: number;
+  bytes_sent: number;
+}
+
+export interface Route {
+  name: string;
+  completed: number;
+  errors: number;
+  mean_us?: number;
+  p50_us?: number;
+  p90_us?: number;
+  p99_us?: number;
+  max_us?: number;
+}
+
+export interface Stage {
+  duration_s: number;
+  rate: number;
+}
+
+export interface Usage {
+  name: string;
+  pid?: number;
+  [reading: string]: number | string | null | undefined;
+}
+
+export interface Result {
+  id?: string;
+  dyno: string;
+  plan: { rate?: number; stages?: Stage[]; requests: Record<string, unknown>[] | null; [setting: string]: unknown };
+  model: "closed" | "open";
+  host: Record<string, unknown>;
+  window: { started: string; warmup_s: number; measured_s: number; drained_s: number; outage_s?: number };
+  requests: Record<string, number>;
+  rate: { offered?: number; sent: number; completed: number };
+  latency?: Distribution;
+  service?: Distribution;
+  phases: Record<string, Distribution | undefined>;
+  status: Record<string, number> | null;
+  errors: { phase: string; kind: string; address?: string; detail: string; count: number }[] | null;
+  bytes: { sent: number; received: number };
+  connections: Record<string, unknown>;
+  series: Point[] | null;
+  routes?: Route[];
+  generator: { verdict: string; [reading: string]: unknown };
+  fcgi_stderr?: { text: string; bytes: number };
+  server?: { processes: Usage[] | null; host: Record<string, unknown>; sampler: Record<string, unknown>; unavailable?: string[] };
+  profile?: {
+    kind: string;
+    duration_s: number;
+    samples: number;
+    file?: string;
+    top: { function: string; kernel?: boolean; flat: Share; cumulative: Share }[] | null;
+  };
+  objectives?: { expr: string; value?: number; unit?: string; met: boolean }[];
+  warnings?: string[];
+}
+
+export interface Share {
+  value: number;
+  share: number;
+}
+
+export interface Spectrum {
+  of: string;
+  name: string;
+  count: number;
+  points: [quantile: number, us: number][];
+  why?: string;
+}
+
+/** Words are the sentences of package report. */
+export interface Words {
+  what: string;
+  how: string;
+  model: string;
+  verdict: string;
+  reasons: string[];
+  warnings: string[];
+  objectives: string[];
+  facts: { name: string; text: string }[];
+  machine: string;
+  methods: string[];
+  command: string;
+  lost?: string;
+}
+
+/** Run is the payload of a run's page. */
+export interface Run {
+  kind: "run";
+  words: Words;
+  result: Result;
+  spectra: Spectrum[];
+}
+
+/** oneRun is why a run's plots have no intervals. */
+export const oneRun = "one run: no interval";

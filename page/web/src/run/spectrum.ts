@@ -1,0 +1,49 @@
+// The percentile spectrum: all of a distribution at once, up to where enough values lie beyond.
+
+import { Plot, chart, line, percentileAxis, percentileX, timeAxis, dash, colour } from "../chart";
+import { figure } from "../figure";
+import * as format from "../format";
+import { oneRun } from "../result";
+import type { Run } from "../result";
+
+const shown = ["latency", "service", "phases.first_byte", "probe.latency"];
+
+/** spectrum draws latency and, where they differ from it, service time and first byte. */
+export function spectrum(run: Run): HTMLElement {
+  const closed = run.result.model === "closed";
+  const all = run.spectra.filter((s) => shown.includes(s.of) && !(closed && s.of === "service"));
+  const drawn = all.filter((s) => s.points.length > 0);
+  const latency = run.spectra.find((s) => s.of === "latency");
+  const last = drawn[0]?.points.at(-1);
+  return figure({
+    id: "spectrum",
+    title: "Percentile spectrum",
+    unit: "latency over percentile, log of 1/(1−p)",
+    n: `n = ${format.count(latency?.count ?? 0)} exchanges`,
+    interval: oneRun,
+    note: "each line ends where fewer than 10 values lie beyond",
+    summary: last ? `Latency by percentile, rising to ${format.duration(last[1])} at ${percentile(last[0])}.` : "",
+    empty: drawn.length > 0 ? undefined : latency?.why ? `No spectrum: ${latency.why}.` : "No spectrum: nothing completed.",
+    legend: drawn.map((s, i) => line(i, s.name)),
+    toggles: [{ key: "scale", label: "Time axis", options: [["log", "logarithmic"], ["linear", "linear"]] }],
+    table: () => ({
+      head: ["distribution", "percentile", "µs"],
+      rows: drawn.flatMap((s) => s.points.map(([q, us]) => [s.name, { text: percentile(q), value: q }, { text: format.duration(us), value: us }])),
+    }),
+    draw: (width, choice) => {
+      const values = drawn.flatMap((s) => s.points.map(([, us]) => us));
+      const most = Math.max(...drawn.map((s) => s.points[s.points.length - 1][0]));
+      return chart(width, {
+        x: percentileAxis(most, width),
+        y: timeAxis(values, choice("scale") === "log", "↑ time"),
+        marks: drawn.map((s, i) =>
+          Plot.line(s.points, { x: (d) => percentileX(d[0]), y: (d) => d[1], stroke: colour(i), strokeDasharray: dash(i), strokeWidth: 2 })),
+      });
+    },
+  });
+}
+
+/** percentile is a quantile as people name it: p99.9. */
+export function percentile(q: number): string {
+  return "p" + Number((100 * q).toPrecision(7));
+}

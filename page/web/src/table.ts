@@ -1,0 +1,102 @@
+// Tables: sortable, numbers to the right, each with the JSON path that it comes from.
+
+import { h } from "./dom";
+import * as format from "./format";
+
+/** A Cell shows text. One that shows a number of the JSON has its path as key, and the raw value. */
+export interface Cell {
+  text: string;
+  key?: string;
+  value?: number | string | null;
+  node?: Node; // what is shown instead: a link, a box to tick
+  words?: boolean; // the number is among words: the column stays to the left
+}
+
+export interface Table {
+  head: string[]; // with units, where all of a column have one
+  rows: (Cell | string)[][];
+}
+
+/** cell shows a number of the JSON, at the path key, as show writes it; null and undefined as n/a. */
+export function cell(key: string, value: number | null | undefined, show: (v: number) => string): Cell {
+  return typeof value === "number" ? { text: show(value), key, value } : { text: "n/a", key, value: null };
+}
+
+/** number is an element with a number of the JSON in running text. */
+export function number(key: string, value: number | null | undefined, show: (v: number) => string): HTMLElement {
+  return h("span", cellAttributes(cell(key, value, show)), cell(key, value, show).text);
+}
+
+const isCell = (c: Cell | string | undefined): c is Cell => typeof c === "object";
+
+function cellAttributes(c: Cell): Record<string, string | null> {
+  const value = c.value === undefined ? null : c.value === null ? "null" : String(c.value);
+  return { "data-key": c.key ?? null, "data-value": value };
+}
+
+function rank(c: Cell | string | undefined): number | string {
+  if (!isCell(c)) return c ?? "";
+  return typeof c.value === "number" ? c.value : (c.value ?? c.text);
+}
+
+function compare(a: Cell | string | undefined, b: Cell | string | undefined): number {
+  const [x, y] = [rank(a), rank(b)];
+  if (typeof x === "number" && typeof y === "number") return x - y;
+  if (typeof x === "number") return -1;
+  if (typeof y === "number") return 1;
+  return x.localeCompare(y);
+}
+
+/** table makes the element; a click on a head sorts by that column, another one turns it around. */
+export function table(t: Table, label: string): HTMLElement {
+  const numeric = t.head.map((_, i) => t.rows.some((r) => isCell(r[i]) && (r[i] as Cell).value !== undefined && !(r[i] as Cell).words));
+  const side = (i: number) => (numeric[i] ? "number" : null);
+  const rows = t.rows.map((r) =>
+    h("tr", {}, ...r.map((c, i) =>
+      isCell(c) ? h("td", { class: side(i), ...cellAttributes(c) }, c.node ?? c.text) : h("td", { class: side(i) }, c))),
+  );
+  const body = h("tbody", {}, ...rows);
+  const heads = t.head.map((name, i) =>
+    h("th", { scope: "col", class: side(i), "aria-sort": "none" },
+      name === "" ? "" : h("button", { type: "button", class: "sort", onclick: () => sort(i) }, name)),
+  );
+  const sort = (column: number) => {
+    const down = heads[column].getAttribute("aria-sort") === "ascending";
+    heads.forEach((e) => e.setAttribute("aria-sort", "none"));
+    heads[column].setAttribute("aria-sort", down ? "descending" : "ascending");
+    const order = t.rows.map((_, i) => i).sort((a, b) => compare(t.rows[a][column], t.rows[b][column]) * (down ? -1 : 1));
+    body.append(...order.map((i) => rows[i]));
+  };
+  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label },
+    h("table", {}, h("thead", {}, h("tr", {}, ...heads)), body));
+}
+
+/** csv is the table as RFC 4180 has it, with raw numbers. Text that a spreadsheet would compute is quoted. */
+export function csv(t: Table): string {
+  const field = (c: Cell | string): string => {
+    if (isCell(c) && c.value !== undefined) return c.value === null ? "" : String(c.value);
+    const text = isCell(c) ? c.text : c;
+    const safe = /^[=+\-@\t\r]/.test(text) ? "'" + text : text;
+    return /[",\n\r]/.test(safe) ? '"' + safe.replaceAll('"', '""') + '"' : safe;
+  };
+  return [t.head, ...t.rows].map((r) => r.map(field).join(",")).join("\r\n") + "\r\n";
+}
+
+/** facts is a table of an object's values, numbers in their keys' units; nested ones by their path. */
+export function facts(object: unknown, path: string, skip: string[] = []): Table {
+  const rows: (Cell | string)[][] = [];
+  const walk = (v: unknown, at: string, name: string, key: string) => {
+    if (skip.includes(at) || key === "hdr") return; // a histogram is for programs
+    if (typeof v === "number") rows.push([name, cell(at, v, (n) => format.quantity(key, n))]);
+    else if (v === null) rows.push([name, { text: "n/a" }]);
+    else if (typeof v === "object") {
+      const inner = Object.entries(v as object);
+      if (inner.length === 0) rows.push([name, "none"]);
+      for (const [k, child] of inner) {
+        walk(child, at ? `${at}.${k}` : k, (name ? name + " " : "") + format.words(k), /^\d+$/.test(k) ? key : k);
+      }
+    } else if (v !== undefined) rows.push([name, String(v)]);
+  };
+  walk(object, path, "", path.split(".").pop() ?? "");
+  return { head: ["", "value"], rows };
+}
