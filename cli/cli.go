@@ -13,7 +13,6 @@ import (
 	"io"
 	"os"
 	"regexp"
-	"runtime"
 	"runtime/debug"
 	"strings"
 
@@ -114,8 +113,12 @@ func verbs() []verb {
 		{name: "lab rerun", args: "[-o DIR] DIR", does: "run an experiment again, in the same order",
 			run: labRerun, groups: new(rerunFlags).groups,
 			examples: []string{"dyno lab rerun results -o again"}},
-		{name: "lab show", args: "DIR", does: "show the report of an experiment that was run",
-			run: labShow, groups: new(helpFlag).groups, examples: []string{"dyno lab show results"}},
+		{name: "lab show", args: "[flags] DIR", run: labShow,
+			does:   "show the report of an experiment that was run, or write it to a file",
+			groups: new(showFlags).groups, examples: showExamples},
+		{name: "serve", args: "[flags] [DIR...]", run: serveDashboard,
+			does:   "be the dashboard in the browser: loads, results, experiments",
+			groups: newServeFlags().groups, more: serveNotes, examples: serveExamples},
 		{name: "target", args: "[flags]", does: "be a small, very fast server to load",
 			run: serve, groups: new(targetFlags).groups, examples: targetExamples},
 		{name: "calibrate", does: "measure what dyno itself can do on this machine", run: calibrate,
@@ -126,13 +129,24 @@ func verbs() []verb {
 			examples: compareExamples},
 		{name: "report", args: "[flags] RESULT", does: "show a stored result, or write it to a file",
 			run: again, groups: new(reportFlags).groups, more: resultNotes, examples: reportExamples},
-		{name: "history", does: "list what is stored", run: history,
-			groups: new(helpFlag).groups, examples: []string{"dyno history"}},
+		{name: "history", args: "[flags]", does: "list what is stored, and how it has changed",
+			run: history, groups: newHistoryFlags().groups, more: historyNotes,
+			examples: historyExamples},
+		{name: "history note", args: "RESULT TEXT...", does: "say something of a stored result",
+			run: historyNote, groups: new(helpFlag).groups, more: resultNotes,
+			examples: []string{`dyno history note last "after the upgrade #nightly"`}},
+		{name: "export", args: "[flags] [ID...]", does: "write what is stored into an archive",
+			run: handOut, groups: new(exportFlags).groups, more: exportNotes,
+			examples: []string{"dyno export -o exported.tar.gz", "dyno export last -o last.tar.gz"}},
+		{name: "import", args: "FILE|DIR...", does: "store what others have measured", run: takeIn,
+			groups: new(helpFlag).groups, more: importNotes,
+			examples: []string{"dyno import before.json", "dyno import exported.tar.gz"}},
 		{name: "schema", args: "result|lab", does: "print a JSON Schema", run: schema,
 			examples: []string{"dyno schema result", "dyno schema lab"}},
 		{name: "completion", args: "bash|zsh|fish", does: "print what completes dyno's command lines",
 			run: completion, examples: []string{"dyno completion bash"}},
-		{name: "version", does: "print the version", run: version, examples: []string{"dyno version"}},
+		{name: "version", args: "[--licences]", does: "print the version", run: version,
+			groups: new(versionFlags).groups, examples: []string{"dyno version"}},
 		{name: "help", args: "[VERB]", does: "explain a verb", run: help,
 			examples: []string{"dyno help", "dyno help run"}},
 	}
@@ -183,17 +197,11 @@ func (s streams) fail(code int, err error) int {
 
 // style is how stdout wants its text: see no-color.org.
 func (s streams) style() report.Style {
-	return report.Style{Width: columns(s.out), Color: isTerminal(s.out) &&
-		os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+	return report.Style{Width: columns(s.out), Color: isTerminal(s.out) && colored()}
 }
 
-func version(s streams, args []string) int {
-	if len(args) > 0 {
-		return s.refuse("version", extra(args, 0))
-	}
-	return s.print(fmt.Sprintf("dyno %s (%s %s/%s)\n", load.Version, runtime.Version(),
-		runtime.GOOS, runtime.GOARCH))
-}
+// colored reports whether a terminal is to have colours.
+func colored() bool { return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" }
 
 // extra is the fault of having more words than n.
 func extra(words []string, n int) []error {

@@ -15,6 +15,7 @@ import (
 	"net/http/pprof"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -35,7 +36,7 @@ import (
 // one by which no other dyno is found.
 func TestMain(m *testing.M) {
 	dyno := func() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
-	testscript.Main(m, map[string]func(){"dyno": dyno, "watched-dyno": dyno})
+	testscript.Main(m, map[string]func(){"dyno": dyno, "watched-dyno": dyno, "profiled": profiled})
 }
 
 // TestScripts is the contract of the command line: a file for each behaviour.
@@ -220,12 +221,14 @@ func TestExamples(t *testing.T) {
 				switch v.name {
 				case "target":
 					tryTarget(t, dir, line)
+				case "serve":
+					tryServe(t, dir, line)
 				case "run":
 					try(t, dir, line+" -d 700ms --warmup 50ms", url)
 				case "find":
 					tryFind(t, dir, line)
 				case "calibrate":
-					try(t, dir, line+" --time 100ms", "send lag")
+					try(t, dir, line+" --time 400ms", "send lag")
 				case "lab run", "lab rerun": // what is shipped takes a minute
 					line = strings.Replace(line, "hello --quick", "mine.yaml", 1)
 					if out, err := shell(t, dir, line).CombinedOutput(); err != nil {
@@ -243,7 +246,7 @@ func TestExamples(t *testing.T) {
 const smallLab = `
 version: 1
 name: small
-design: {rounds: 1, aa: false, warmup: {min: 0, max: 0}, measure: 0.1s, cooldown: 0, metrics: [throughput]}
+design: {rounds: 1, aa: false, warmup: {min: 0, max: 0}, measure: 0.5s, cooldown: 0, metrics: [throughput]}
 levels: [{name: c1, connections: 1}]
 variants:
   one:
@@ -315,7 +318,11 @@ func TestInterrupted(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no signal to send to another process")
 	}
-	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+	ends := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup, for dyno too
+		ends = append(ends, syscall.SIGHUP)
+	}
+	for _, sig := range ends {
 		asked := make(chan struct{}, 1)
 		served := new(atomic.Int64)
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

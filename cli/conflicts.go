@@ -13,6 +13,8 @@ import (
 // exclusive are flags of which a command line may have one.
 var exclusive = []struct{ one, other, because string }{
 	{"verbose", "quiet", "one asks for more and one for less"},
+	{"tui", "verbose", "each is a way to show the run"},
+	{"tui", "quiet", "one asks for more and one for less"},
 	{"stage", "stages", "both say how the rate goes on"},
 	{"save", "no-save", "one asks for what the other forbids"},
 	{"insecure", "cacert", "whoever accepts any certificate trusts no particular one"},
@@ -54,6 +56,15 @@ func (f *runFlags) conflicts() (faults []error) {
 			faults = append(faults, load.Flaw{Setting: "--json",
 				Problem: f.json + " is what " + in.flag + " reads; write to another file"})
 		}
+	}
+	return faults
+}
+
+// seedless is what a seed says where nothing is drawn from it.
+func (f *runFlags) seedless() (faults []error) {
+	if f.plan.Seed != 0 && f.plan.Arrival != load.Poisson && f.plan.Probe == 0 {
+		faults = append(faults, load.Flaw{Setting: "--seed", Problem: "only random arrivals are drawn " +
+			"from one; add --arrival poisson"})
 	}
 	return faults
 }

@@ -64,7 +64,7 @@ func (f *findFlags) groups() []group {
 		{"quiet", "q", "", "no progress, and a line instead of the report", on(&f.quiet)},
 		{"help", "h", "", "this", on(&f.help)},
 	}}
-	load := except(f.loadGroup(), "duration", "requests", "rate", "stage", "stages")
+	load := except(f.loadGroup(), "duration", "requests", "rate", "stage", "stages", "probe")
 	load.options = append(load.options, option{"rate", "R", "N",
 		"the first rate to try (a fifth of what a closed loop reaches)", into(&f.plan.Rate, parseRate)})
 	return []group{own, load, f.requestGroup(), f.connectionGroup(), f.tlsGroup(), out}

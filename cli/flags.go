@@ -27,9 +27,11 @@ type runFlags struct {
 	pprof   string
 
 	objectives     []result.Objective
+	abortOnSLO     bool
 	json           string
 	save, noSave   bool
 	verbose, quiet bool
+	tui, serve     bool
 	strict, help   bool
 }
 
@@ -57,6 +59,8 @@ func (f *runFlags) loadGroup() group {
 		{"stages", "", "FILE", "stages, D:RATE, one a line", f.readStages},
 		{"seed", "", "N", "of random arrivals, to have the same again (drawn, and stored)",
 			into(&p.Seed, parseSeed)},
+		{"probe", "", "N", "also send N a second at random instants, on connections of their own,\n" +
+			"and report their latency apart", into(&p.Probe, parseRate)},
 		{"warmup", "", "D", "load so long before measuring (0s)", seconds(&p.Warmup)},
 		{"drain", "", "D", "wait so long at the end for what is under way (2s)", seconds(&p.Drain)},
 		{"timeout", "", "D", "for an exchange, from when it was sent (10s)", seconds(&p.Timeout)},
@@ -65,6 +69,8 @@ func (f *runFlags) loadGroup() group {
 			into(&p.CPUs, parseCPUs)},
 		{"ring", "", "KIND", "how to do I/O: auto, epoll, uring or portable (auto)",
 			into(&p.Ring, parseRing)},
+		{"spin", "", "", "threads never sleep: a CPU each, for the least error at low load",
+			on(&p.Spin)},
 	}}
 }
 
@@ -110,6 +116,8 @@ func (f *runFlags) connectionGroup() group {
 			}},
 		{"connect-to", "", "HOST:PORT", "connect there, and still ask for the URL's host",
 			word(&f.connectTo)},
+		{"source", "", "IP,IP|CIDR", "connect from these addresses of this machine, in turn",
+			into(&p.Source, parseSources)},
 		{"connect-rate", "", "N", "connections to open a second, at the start (at once)",
 			into(&p.ConnectRate, parseRate)},
 		{"connect-timeout", "", "D", "for a connection, TLS included (5s)", seconds(&p.Connecting)},
@@ -124,6 +132,12 @@ func (f *runFlags) tlsGroup() group {
 		{"cert", "", "FILE", "our certificate, for servers that ask for one", readable(&t.CertFile)},
 		{"key", "", "FILE", "its key", readable(&t.KeyFile)},
 		{"sni", "", "NAME", "server name to ask for and to verify (the URL's host)", word(&t.ServerName)},
+		{"alpn", "", "LIST", "protocols to offer, in this order, as http/1.1,h2; or none\n" +
+			"(as --http says)", word(&t.ALPN)},
+		{"tls-min", "", "VERSION", "lowest version: 1.0, 1.1, 1.2 or 1.3 (1.2)", word(&t.MinVersion)},
+		{"tls-max", "", "VERSION", "highest version (1.3)", word(&t.MaxVersion)},
+		{"tls-resume", "", "on|off", "resume sessions of the thread's earlier connections (off: every\n" +
+			"handshake is a full one)", into(&t.Resume, parseOnOff)},
 	}}
 }
 
@@ -133,10 +147,17 @@ func (f *runFlags) outputGroup() group {
 			word(&f.json)},
 		{"save", "", "", "keep the result, for compare, report and history (yes)", on(&f.save)},
 		{"no-save", "", "", "do not keep it", on(&f.noSave)},
-		{"verbose", "v", "", "a line a second, as a table", on(&f.verbose)},
+		{"verbose", "v", "", "a line a second, as a table, and in the report latency by percentile\n" +
+			"and over time", on(&f.verbose)},
 		{"quiet", "q", "", "no progress, and a line instead of the report", on(&f.quiet)},
+		{"tui", "", "", "show the run on all of the terminal, until it ends or q is pressed",
+			on(&f.tui)},
+		{"serve", "", "", "show the run in the browser, until it has ended and Ctrl-C; it\n" +
+			"is made by a process of its own", on(&f.serve)},
 		{"slo", "", "EXPR", "an objective, as 'p99<20ms', 'errors<0.1%' or 'rps>=10k'; may be\n" +
 			"repeated; exit 1 if one is missed", f.addObjective},
+		{"abort-on-slo", "", "", "end the run when one is missed by all so far and by each of the\n" +
+			"last 3 seconds", on(&f.abortOnSLO)},
 		{"strict", "", "", "exit 3 unless the measurement can be trusted", on(&f.strict)},
 		{"help", "h", "", "this", on(&f.help)},
 	}}
@@ -178,6 +199,14 @@ func parseRing(s string) (string, error) {
 	return s, nil
 }
 
+// parseOnOff reads a switch that has two names.
+func parseOnOff(s string) (bool, error) {
+	if s != "on" && s != "off" {
+		return false, fmt.Errorf("%q is not on or off", s)
+	}
+	return s == "on", nil
+}
+
 // readable stores the name of a file that can be read.
 func readable(to *string) func(string) error {
 	return into(to, func(s string) (string, error) {
@@ -209,7 +238,7 @@ func readRun(args []string, stdin io.Reader) (*runFlags, []error) {
 		f.plan.Requests = []load.Request{{Weight: 1}}
 	}
 	faults = append(append(faults, wrong...), flatten(f.plan.Check())...)
-	return f, append(faults, f.conflicts()...)
+	return f, slices.Concat(faults, f.conflicts(), f.seedless(), f.abortable())
 }
 
 // setTarget makes the target what the URL says. If that is wrong, something
@@ -223,6 +252,9 @@ func (f *runFlags) setTarget(p parsed) []error {
 	}
 	f.plan.Target, f.defaults.URL = u.Target, u
 	f.defaults.HTTP2 = f.plan.OnlyHTTP2()
+	if u.Target.TLS { // as browsers and curl know it
+		f.plan.TLS.KeyLogFile = os.Getenv("SSLKEYLOGFILE")
+	}
 	return f.redirect()
 }
 

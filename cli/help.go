@@ -36,6 +36,11 @@ var labExamples = []string{
 	"dyno lab run --resume results",
 }
 
+var showExamples = []string{
+	"dyno lab show results", "dyno lab show results -o pr.md",
+	"dyno lab show results -o trials.csv",
+}
+
 var reportExamples = []string{"dyno report last", "dyno report last -o result.md"}
 
 // help is dyno help: of everything, or of one verb.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"dyno/fairness"
 	"dyno/lab"
 	"dyno/load"
+	"dyno/page"
 	"dyno/report"
 	"dyno/result"
 	"dyno/server"
@@ -44,7 +46,7 @@ func (f *labFlags) groups() []group {
 const labNotes = `FILE describes the experiment: dyno lab init writes one to begin with, and
 dyno schema lab prints its JSON Schema. NAME is one that ships with dyno: dyno
 lab list. The folder gets a file for each trial when the trial is over,
-experiment.json with all that they say, and report.md.
+experiment.json with all that they say, report.md, and report.html: one page.
 Exit codes: 0 done, 1 the gate found a regression, 2 bad usage or a bad file,
 3 the gate is inconclusive, 4 nothing was measured, 130 interrupted: then
 dyno lab run --resume DIR goes on.
@@ -173,6 +175,7 @@ func (s streams) conclude(l *lab.Lab, r *lab.Record, err error) int {
 	err = errors.Join(err, report.ExperimentMarkdown(&md, r))
 	err = errors.Join(err, os.WriteFile(filepath.Join(l.Dir, "report.md"), md.Bytes(), 0o644))
 	err = errors.Join(err, report.Experiment(s.out, r, s.style()))
+	s.picture(l.Dir)
 	fmt.Fprintf(s.out, "\n  stored in %s\n", l.Dir)
 	switch {
 	case r.State == lab.Interrupted:
@@ -192,6 +195,20 @@ func (s streams) conclude(l *lab.Lab, r *lab.Record, err error) int {
 	return exitOK
 }
 
+// picture writes the page of the experiment in dir. An experiment is none the worse without
+// it, so that it is only said why there is none.
+func (s streams) picture(dir string) {
+	err := writeFile(filepath.Join(dir, "report.html"), func(w io.Writer) error {
+		return page.Experiment(w, dir)
+	})
+	if err != nil {
+		fmt.Fprintf(s.err, "dyno: no report.html: %v\n", err)
+	}
+}
+
+// experimentsFolder of the store has a folder for each experiment that was run.
+const experimentsFolder = "experiments"
+
 // lab is what an experiment is run with.
 func (f *labFlags) lab(e *experiment.Experiment) (l *lab.Lab, stop func(), err error) {
 	dir := f.output
@@ -200,7 +217,8 @@ func (f *labFlags) lab(e *experiment.Experiment) (l *lab.Lab, stop func(), err e
 		if err != nil {
 			return nil, nil, err
 		}
-		dir = filepath.Join(home, "experiments", e.Name+"-"+time.Now().UTC().Format("20060102-150405"))
+		dir = e.Name + "-" + time.Now().UTC().Format("20060102-150405")
+		dir = filepath.Join(home, experimentsFolder, dir)
 	}
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, nil, err
@@ -220,6 +238,9 @@ func (f *labFlags) lab(e *experiment.Experiment) (l *lab.Lab, stop func(), err e
 		Version: load.Version, CPUs: cpus, Supervisor: stage.Supervisor,
 		Load: here, Start: stage.Start, Ask: fairness.Ask,
 		Watch: lab.Watch}
+	if home, err := result.Home(); err == nil { // else there is no history
+		l.History = filepath.Join(home, experimentsFolder)
+	}
 	if e.Design.Isolation != experiment.Shared {
 		return l, func() {}, nil
 	}
@@ -329,20 +350,6 @@ func labList(s streams, args []string) int {
 		return s.refuse("lab list", faults)
 	}
 	return s.wrote(report.Shipped(s.out, experiment.Shipped()))
-}
-
-// labShow is dyno lab show: the report of an experiment that was run.
-func labShow(s streams, args []string) int {
-	var f helpFlag
-	p := parse(args, f.groups())
-	if f.help {
-		return s.help("lab show")
-	}
-	r, faults := p.folder()
-	if len(faults) > 0 {
-		return s.refuse("lab show", faults)
-	}
-	return s.wrote(report.Experiment(s.out, r, s.style()))
 }
 
 // labVerbs says what there is to dyno lab, when none of it was asked for.

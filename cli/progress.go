@@ -57,15 +57,17 @@ func (p *progress) second(iv load.Interval) {
 }
 
 // end leaves the terminal as if nothing had been shown that does not stay.
-func (p *progress) end() {
+func (p *progress) end() error {
 	if p.live {
 		fmt.Fprint(p.w, clearLine)
 	}
+	return nil
 }
 
-// isTerminal reports whether what is written to w is seen at once.
-func isTerminal(w io.Writer) bool {
-	f, isFile := w.(*os.File)
+// isTerminal reports whether what is written to a stream is seen at once, or what
+// is read from it typed.
+func isTerminal(stream any) bool {
+	f, isFile := stream.(*os.File)
 	return isFile && term.IsTerminal(int(f.Fd()))
 }
 

@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
-	"text/tabwriter"
-	"time"
 
 	"dyno/experiment"
+	"dyno/page"
 	"dyno/report"
 	"dyno/result"
 )
@@ -51,14 +49,16 @@ func open(words []string) (all []*result.Result, faults []error) {
 
 type reportFlags struct {
 	helpFlag
-	output string
+	output  string
+	verbose bool
 }
 
 func (f *reportFlags) groups() []group {
 	return []group{{"Flags", []option{
 		{"output", "o", "FILE|-", "write it there, in the form that the name's end says:\n" +
 			strings.Join(formats(), ", ") + ";\n.csv has only the series, a line a second; " +
-			"- is stdout, as text", word(&f.output)},
+			".hgrm and .hlog are\nfor HdrHistogram's tools; - is stdout, as text", word(&f.output)},
+		{"verbose", "v", "", "in text, also latency by percentile and over time", on(&f.verbose)},
 		{"help", "h", "", "this", on(&f.help)},
 	}}}
 }
@@ -66,12 +66,23 @@ func (f *reportFlags) groups() []group {
 // renderers has what writes a result in the form that a file's name asks for.
 var renderers = []struct {
 	suffix string
-	write  func(io.Writer, *result.Result) error
+	write  func(io.Writer, *result.Result, report.Style) error
 }{
-	{".md", report.Markdown},
-	{".json", report.JSON},
-	{".csv", report.CSV},
-	{".txt", func(w io.Writer, r *result.Result) error { return report.Text(w, r, report.Style{}) }},
+	{".junit.xml", unstyled(report.JUnit)},
+	{".bench.txt", unstyled(func(w io.Writer, r *result.Result) error { return report.Bench(w, r) })},
+	{".html", unstyled(page.Run)},
+	{".txt", report.Text},
+	{".md", unstyled(report.Markdown)},
+	{".json", unstyled(report.JSON)},
+	{".csv", unstyled(report.CSV)},
+	{".hgrm", unstyled(result.EncodeHGRM)},
+	{".hlog", unstyled(result.EncodeHLog)},
+}
+
+// unstyled is write of a form that has one style.
+func unstyled(write func(io.Writer, *result.Result) error) func(io.Writer, *result.Result,
+	report.Style) error {
+	return func(w io.Writer, r *result.Result, _ report.Style) error { return write(w, r) }
 }
 
 func formats() (all []string) {
@@ -81,13 +92,18 @@ func formats() (all []string) {
 	return all
 }
 
-func renderer(file string) (func(io.Writer, *result.Result) error, error) {
+func renderer(file string) (func(io.Writer, *result.Result, report.Style) error, error) {
 	for _, r := range renderers {
-		if strings.EqualFold(filepath.Ext(file), r.suffix) {
+		if hasSuffixFold(file, r.suffix) {
 			return r.write, nil
 		}
 	}
 	return nil, fmt.Errorf("--output: %q ends in none of %s", file, strings.Join(formats(), ", "))
+}
+
+// hasSuffixFold reports whether s ends in suffix, in whatever case.
+func hasSuffixFold(s, suffix string) bool {
+	return strings.HasSuffix(strings.ToLower(s), suffix)
 }
 
 // again is dyno report: a result as it was shown, or in a file.
@@ -100,7 +116,16 @@ func again(s streams, args []string) int {
 	if len(p.words) != 1 {
 		p.faults = append(p.faults, fmt.Errorf("one result is wanted; %d given", len(p.words)))
 	}
-	var write func(io.Writer, *result.Result) error
+	if len(p.faults) == 0 {
+		found, err := openFinding(p.words[0])
+		if err != nil {
+			return s.refuse("report", []error{err})
+		}
+		if found != nil {
+			return s.againFound(found, f.output)
+		}
+	}
+	var write func(io.Writer, *result.Result, report.Style) error
 	if f.output != "" && f.output != "-" {
 		var err error
 		if write, err = renderer(f.output); err != nil {
@@ -112,9 +137,13 @@ func again(s streams, args []string) int {
 		return s.refuse("report", faults)
 	}
 	if write == nil {
-		return s.wrote(report.Text(s.out, all[0], s.style()))
+		style := s.style()
+		style.Detail = f.verbose
+		return s.wrote(report.Text(s.out, all[0], style))
 	}
-	return s.wrote(writeFile(f.output, func(w io.Writer) error { return write(w, all[0]) }))
+	return s.wrote(writeFile(f.output, func(w io.Writer) error {
+		return write(w, all[0], report.Style{Detail: f.verbose})
+	}))
 }
 
 // wrote is the exit code of having written something, or not.
@@ -123,50 +152,6 @@ func (s streams) wrote(err error) int {
 		return s.fail(exitUsage, err)
 	}
 	return exitOK
-}
-
-// history is dyno history: what is stored, newest first.
-func history(s streams, args []string) int {
-	var f helpFlag
-	p := parse(args, f.groups())
-	if f.help {
-		return s.help("history")
-	}
-	if faults := append(p.faults, extra(p.words, 0)...); len(faults) > 0 {
-		return s.refuse("history", faults)
-	}
-	home, err := result.Home()
-	if err != nil {
-		return s.fail(exitUsage, err)
-	}
-	all, err := result.List(home)
-	if err != nil {
-		return s.fail(exitUsage, err)
-	}
-	if len(all) == 0 {
-		fmt.Fprintf(s.err, "nothing is stored in %s yet; dyno run stores what it measures\n", home)
-		return exitOK
-	}
-	return s.wrote(list(s.out, all))
-}
-
-func list(w io.Writer, all []result.Summary) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "ID\tstarted\tmodel\treq/s\tp99\tverdict\tURL")
-	var unreadable []error
-	for _, r := range all {
-		if r.Err != nil {
-			unreadable = append(unreadable, r.Err)
-			continue
-		}
-		p99 := "-"
-		if r.P99 > 0 {
-			p99 = time.Duration(r.P99 * 1e3).Round(time.Microsecond).String()
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%.0f\t%s\t%s\t%s\n", r.ID,
-			r.Started.Local().Format("2006-01-02 15:04:05"), r.Model, r.Completed, p99, r.Verdict, r.URL)
-	}
-	return errors.Join(append(unreadable, t.Flush())...)
 }
 
 // schema is dyno schema: what checks a result of another's making.

@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"dyno/lab"
 	"dyno/load"
 	"dyno/report"
 	"dyno/result"
@@ -27,6 +28,7 @@ const (
 // run is dyno run: one load, one result.
 func run(s streams, args []string) int {
 	f, faults := readRun(args, s.in)
+	faults = append(faults, s.drawable(f)...)
 	switch {
 	case f.help:
 		return s.help("run")
@@ -37,38 +39,49 @@ func run(s streams, args []string) int {
 	if err != nil {
 		return s.refuse("run", []error{load.Flaw{Setting: "--json", Problem: err.Error()}})
 	}
-	ctx, stop := untilInterrupted()
+	ctx, end := untilInterrupted()
+	defer end()
+	loading, stop := context.WithCancel(ctx)
 	defer stop()
-	r, err := s.measure(ctx, f)
+	shown, err := s.serveRun(f, stop)
 	if err != nil {
+		out.discard()
+		return s.fail(exitFault, err)
+	}
+	d := s.display(f, stop)
+	r, err := f.carryOut(loading, f.plan, shown.runner(), shown.over(d.second))
+	if err := d.end(); err != nil {
+		fmt.Fprintf(s.err, "dyno: --tui: %v\n", err)
+	}
+	if err != nil {
+		shown.end(ctx, s, nil, err)
 		out.discard()
 		return s.notRun(err)
 	}
-	return s.deliver(f, r, out)
+	code := s.deliver(f, r, out)
+	shown.end(ctx, s, r, nil)
+	return code
 }
 
-// measure carries out the plan, and watches the server meanwhile.
-func (s streams) measure(ctx context.Context, f *runFlags) (*result.Result, error) {
+// carryOut has a generator carry out p, which is the flags' plan, perhaps with addresses,
+// and watches the server meanwhile.
+func (f *runFlags) carryOut(ctx context.Context, p load.Plan, run lab.Runner,
+	each func(load.Interval)) (*result.Result, error) {
 	w, err := startWatch(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	p := newProgress(s, f)
-	measured, err := load.Run(ctx, f.plan, p.second)
-	p.end()
+	ctx, abort := context.WithCancelCause(ctx)
+	defer abort(nil)
+	guard := newGuard(f)
+	r, err := run(ctx, p, guard.over(each, abort))
 	seen := w.end()
-	if err != nil {
-		return nil, err
-	}
-	r, err := result.From(measured, load.Version)
-	if err != nil {
+	if err = errors.Join(err, guard.err); err != nil {
 		return nil, err
 	}
 	seen(r)
 	r.Warnings = append(r.Warnings, calibrated(r)...)
-	for _, o := range f.objectives {
-		r.Objectives = append(r.Objectives, o.Judge(r))
-	}
+	guard.judge(r, f.objectives)
 	return r, nil
 }
 
@@ -80,10 +93,14 @@ func (s streams) notRun(err error) int {
 	return s.fail(exitFault, err)
 }
 
-// untilInterrupted is a context that SIGINT or SIGTERM ends. The next one ends
-// the process.
+// untilInterrupted is a context that SIGINT or SIGTERM ends, or the terminal by
+// going away (SIGHUP), unless nohup has it ignored. The next one ends the process.
 func untilInterrupted() (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	context.AfterFunc(ctx, stop)
 	return ctx, stop
 }
@@ -93,7 +110,7 @@ func untilInterrupted() (context.Context, context.CancelFunc) {
 func (s streams) deliver(f *runFlags, r *result.Result, out *output) int {
 	code := exitOK
 	if f.save || !f.noSave && r.Requests.Completed > 0 {
-		if err := store(r); err != nil {
+		if err := keep(r); err != nil {
 			fmt.Fprintf(s.err, "dyno: %v\n", err)
 			if f.save {
 				code = exitUsage
@@ -123,7 +140,8 @@ func (s streams) deliver(f *runFlags, r *result.Result, out *output) int {
 	return exitOK
 }
 
-func store(r *result.Result) error {
+// keep stores r where results are.
+func keep(r *result.Result) error {
 	home, err := result.Home()
 	if err != nil {
 		return err
@@ -141,7 +159,9 @@ func (s streams) show(f *runFlags, r *result.Result, out *output) error {
 	case f.quiet:
 		return errors.Join(err, report.Quiet(s.out, r))
 	}
-	return errors.Join(err, report.Text(s.out, r, s.style()))
+	style := s.style()
+	style.Detail = f.verbose
+	return errors.Join(err, report.Text(s.out, r, style))
 }
 
 // failure is why nothing was measured; "" if something was.

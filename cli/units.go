@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -201,4 +202,19 @@ func parseParam(s string) (load.Param, error) {
 		return load.Param{}, fmt.Errorf("%q is not a parameter; write NAME=VALUE", s)
 	}
 	return load.Param{Name: name, Value: value}, nil
+}
+
+// parseSources reads addresses and ranges of them, separated by commas.
+func parseSources(s string) (all []netip.Prefix, err error) {
+	for _, part := range strings.Split(s, ",") {
+		p, err := netip.ParsePrefix(part)
+		if a, bad := netip.ParseAddr(part); bad == nil {
+			p, err = netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen()), nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%q is neither an IP address nor a range as 127.0.0.0/28", part)
+		}
+		all = append(all, p)
+	}
+	return all, nil
 }

@@ -67,19 +67,25 @@ func (f *runFlags) profiled() time.Duration {
 // A watch is what looks at the server while it is loaded. The zero value looks
 // at nothing.
 type watch struct {
-	sampler   *probe.Sampler // nil: none
+	sampler   *probe.Sampler // nil: the machine cannot be watched
+	server    bool           // a server is watched too
 	profiling *profiling     // nil: none
 }
 
-// startWatch begins to watch what the flags say. The caller must end it.
+// machinePace is how often the machine is looked at when no server is watched.
+const machinePace = time.Second
+
+// startWatch begins to watch what the flags say, and the machine in any case: the
+// generator's verdict needs it. The caller must end it.
 func startWatch(ctx context.Context, f *runFlags) (w watch, err error) {
+	config := probe.Config{Every: machinePace}
 	if len(f.watched) > 0 {
-		trees := func() []probe.Tree { return f.watched }
-		if w.sampler, err = probe.Start(probe.Config{Trees: trees}); err != nil {
-			return w, load.Flaw{Setting: "--watch",
-				Problem: strings.TrimPrefix(err.Error(), "probe: ")}
-		}
+		config = probe.Config{Trees: func() []probe.Tree { return f.watched }}
 	}
+	if w.sampler, err = probe.Start(config); err != nil && len(f.watched) > 0 {
+		return w, load.Flaw{Setting: "--watch", Problem: strings.TrimPrefix(err.Error(), "probe: ")}
+	}
+	w.server = len(f.watched) > 0
 	if f.pprof != "" {
 		w.profiling = startProfile(ctx, f.pprof, time.Duration(f.plan.Warmup), f.profiled())
 	}
@@ -99,6 +105,9 @@ func (w watch) end() (add func(*result.Result)) {
 	}
 	return func(r *result.Result) {
 		if rec != nil {
+			r.Observed(rec)
+		}
+		if w.server {
 			r.Server = r.Watched(rec)
 		}
 		if taken != nil {
