@@ -16,6 +16,9 @@ import (
 //go:embed pacer.c
 var pacerSource []byte
 
+//go:embed limit/bare.c
+var bareSource []byte
+
 //go:embed node.js
 var nodeSource []byte
 
@@ -72,27 +75,38 @@ func (b *bench) findTools(ctx context.Context, dyno string, only map[string]bool
 		return fmt.Errorf("-dyno: %w", err)
 	}
 	b.tools = []tool{first}
-	if len(only) == 0 || only["pacer"] {
-		if t, err := b.buildPacer(ctx); err != nil {
-			fmt.Fprintf(b.log, "bench: without the pacer: %v\n", err)
-		} else {
-			b.tools = append(b.tools, t)
-		}
-	}
+	b.make(ctx, only)
 	installed, err := find(only)
 	b.tools = append(b.tools, installed...)
 	return err
 }
 
-// buildPacer compiles the bare open-loop generator that stands in tools as a program.
-func (b *bench) buildPacer(ctx context.Context) (tool, error) {
-	t := tools[1]
-	source := filepath.Join(b.dir, "pacer.c")
-	if err := os.WriteFile(source, pacerSource, 0o600); err != nil {
-		return t, fmt.Errorf("write the pacer's source: %w", err)
+// make adds the tools that bench makes itself: dyno in another way, and the bare programs in
+// C, if there is a compiler.
+func (b *bench) make(ctx context.Context, only map[string]bool) {
+	for _, t := range tools[1:] {
+		if !t.made || len(only) > 0 && !only[t.name] {
+			continue
+		}
+		t.path = b.tools[0].path
+		if t.source != nil {
+			var err error
+			if t.path, err = b.compile(ctx, t); err != nil {
+				fmt.Fprintf(b.log, "bench: without %s: %v\n", t.name, err)
+				continue
+			}
+		}
+		b.tools = append(b.tools, t)
 	}
-	t.path = b.program("pacer")
-	return t, build(ctx, "cc", "-O2", "-o", t.path, source)
+}
+
+// compile makes a program of a tool's source.
+func (b *bench) compile(ctx context.Context, t tool) (path string, err error) {
+	path = b.program(t.name)
+	if err := os.WriteFile(path+".c", t.source, 0o600); err != nil {
+		return "", fmt.Errorf("write its source: %w", err)
+	}
+	return path, build(ctx, "cc", "-O2", "-o", path, path+".c")
 }
 
 // program is the path of a program that is built.
@@ -115,7 +129,8 @@ func build(ctx context.Context, name string, args ...string) error {
 func (b *bench) contestants(r row) []tool {
 	var out []tool
 	for _, t := range b.tools {
-		wanted := t.name == "dyno" || len(r.rivals) == 0 || slices.Contains(r.rivals, t.name)
+		wanted := t.name == "dyno" || len(r.rivals) == 0 && !t.made ||
+			slices.Contains(r.rivals, t.name)
 		if wanted && len(t.command(r.load, "http://127.0.0.1:1/").args) > 0 {
 			out = append(out, t)
 		}
@@ -159,6 +174,11 @@ func (b *bench) row(ctx context.Context, r row) rowOutcome {
 			}
 			out.Trials = append(out.Trials, t)
 			fmt.Fprintf(b.log, "%s %d/%d %s\n", r.name, round+1, r.pairs, t)
+		}
+	}
+	if r.calls {
+		for _, t := range b.contestants(r) {
+			out.Trials = append(out.Trials, b.countCalls(ctx, r, t))
 		}
 	}
 	out.judge()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -44,13 +45,13 @@ type verdict struct {
 
 // judge computes the ratios and verdicts from the trials.
 func (o *rowOutcome) judge() {
-	o.Baseline = o.best(o.row.baseline)
+	o.Baseline = o.best(o.row.baseline, rate)
 	for _, c := range o.row.columns {
 		for _, name := range o.Tools {
 			if !c.ratio || name == o.Baseline {
 				continue
 			}
-			v, pairs, err := o.ratio(name, c.metric)
+			v, pairs, err := o.ratio(name, o.Baseline, c.metric)
 			if err == nil { // else the table shows that there is none
 				o.Ratios = append(o.Ratios, ratio{name, c.metric, pairs, v})
 			}
@@ -61,12 +62,17 @@ func (o *rowOutcome) judge() {
 	}
 }
 
-// best is that of the tools whose median rate is the highest; none if none has a trial.
-func (o *rowOutcome) best(names []string) string {
-	best, highest := "", 0.0
+// best is that of the tools with the highest median rate, or the lowest of what is a cost;
+// none if none has a trial.
+func (o *rowOutcome) best(names []string, m metric) string {
+	best, lead := "", 0.0
 	for _, name := range names {
-		if v := stats.Median(o.values(name, rate)); v > highest {
-			best, highest = name, v
+		v := stats.Median(o.values(name, m))
+		if m != rate {
+			v = 1 / v
+		}
+		if v > lead { // NaN is not
+			best, lead = name, v
 		}
 	}
 	return best
@@ -83,9 +89,9 @@ func (o *rowOutcome) values(tool string, m metric) []float64 {
 	return out
 }
 
-// ratio compares a tool with the baseline, in the rounds in which both have the metric.
-func (o *rowOutcome) ratio(tool string, m metric) (stats.Interval, int, error) {
-	a, b := o.paired(tool, o.Baseline, m)
+// ratio compares a tool with another, in the rounds in which both have the metric.
+func (o *rowOutcome) ratio(tool, base string, m metric) (stats.Interval, int, error) {
+	a, b := o.paired(tool, base, m)
 	v, err := stats.PairedRatio(a, b, confidence)
 	return v, len(a), err
 }
@@ -111,22 +117,26 @@ func (o *rowOutcome) paired(one, other string, m metric) (a, b []float64) {
 	return a, b
 }
 
-// verdict holds dyno against a bar.
+// verdict holds a tool against a bar.
 func (o *rowOutcome) verdict(b bar) verdict {
 	if b.op == asAsked {
 		b.value = o.row.load.asked(b.metric)
 	}
-	v := verdict{Bar: b.describe(o.Baseline)}
+	tool, base, among := cmp.Or(b.tool, "dyno"), o.Baseline, o.row.baseline
+	if b.to != nil {
+		base, among = o.best(b.to, b.metric), b.to
+	}
+	v := verdict{Bar: b.describe(base)}
 	var found stats.Interval
 	var err error
 	if b.ratio {
-		if o.Baseline == "" {
-			v.Why = fmt.Sprintf("no trial of %v: not installed, or it failed", o.row.baseline)
+		if base == "" {
+			v.Why = fmt.Sprintf("no trial of %v: not installed, or it failed", among)
 			return v
 		}
-		found, v.Trials, err = o.ratio("dyno", b.metric)
+		found, v.Trials, err = o.ratio(tool, base, b.metric)
 	} else {
-		values := o.values("dyno", b.metric)
+		values := o.values(tool, b.metric)
 		v.Trials = len(values)
 		found, err = stats.MedianInterval(values, confidence)
 		if b.op == asAsked && err == nil { // every one counts, not the middle
@@ -159,17 +169,18 @@ func (b bar) reachedBy(low, high float64) bool {
 
 // describe is the bar in words.
 func (b bar) describe(baseline string) string {
+	what := string(b.metric)
+	if b.tool != "" {
+		what = b.tool + ": " + what
+	}
 	if b.ratio {
-		if baseline == "" {
-			baseline = "the baseline"
-		}
-		return fmt.Sprintf("%s %s %g × %s", b.metric, b.op, b.value, baseline)
+		return fmt.Sprintf("%s %s %g × %s", what, b.op, b.value, cmp.Or(baseline, "the baseline"))
 	}
 	if b.op == within {
-		return fmt.Sprintf("%s %s ± %s", b.metric, format(b.metric, b.value),
+		return fmt.Sprintf("%s %s ± %s", what, format(b.metric, b.value),
 			format(b.metric, b.tolerance))
 	}
-	return fmt.Sprintf("%s %s %s", b.metric, b.op, format(b.metric, b.value))
+	return fmt.Sprintf("%s %s %s", what, b.op, format(b.metric, b.value))
 }
 
 func (op operator) String() string {

@@ -134,14 +134,17 @@ func TestVerdicts(t *testing.T) {
 func TestBaselineIsTheFastest(t *testing.T) {
 	var o rowOutcome
 	o.Trials = slices.Concat(trials("dyno", rate, 9), trials("wrk", rate, 2, 3, 4),
-		trials("ab", rate, 1, 5, 6))
+		trials("ab", rate, 1, 5, 6), trials("wrk", cpu, 4, 5), trials("ab", cpu, 5, 6))
+	if got := o.best([]string{"wrk", "ab"}, cpu); got != "wrk" {
+		t.Errorf("the cheapest is %q", got)
+	}
 	for _, c := range []struct {
 		names []string
 		want  string
 	}{
 		{[]string{"wrk", "ab"}, "ab"}, {[]string{"wrk"}, "wrk"}, {[]string{"oha"}, ""}, {nil, ""},
 	} {
-		if got := o.best(c.names); got != c.want {
+		if got := o.best(c.names, rate); got != c.want {
 			t.Errorf("best of %v: got %q, want %q", c.names, got, c.want)
 		}
 	}
@@ -154,7 +157,7 @@ func TestRows(t *testing.T) {
 		known[x.name] = x
 	}
 	seen := map[string]bool{}
-	for _, r := range rows {
+	for _, r := range slices.Concat(rows, limitRows) {
 		if seen[r.name] || strings.Contains(r.name, ",") {
 			t.Errorf("row %q: the name is taken, or no name", r.name)
 		}

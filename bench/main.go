@@ -45,6 +45,7 @@ type options struct {
 	json, dyno, ring      string
 	genCPUs, serverCPUs   string
 	markdown, gate, force bool
+	limit                 bool
 }
 
 func main() {
@@ -93,7 +94,9 @@ func parseFlags(args []string, stderr io.Writer) (options, error) {
 	f.SetOutput(stderr)
 	f.IntVar(&o.pairs, "pairs", 10, "rounds of each row, where the row does not say")
 	f.IntVar(&o.seconds, "seconds", 3, "length of a trial, where the row does not say")
-	f.StringVar(&o.rows, "rows", "", "only these rows, comma-separated: "+rowNames())
+	f.BoolVar(&o.limit, "limit", false, "the other rows: dyno beside what the kernel allows")
+	f.StringVar(&o.rows, "rows", "", "only these rows, comma-separated: "+rowNames(rows)+
+		"; with -limit: "+rowNames(limitRows))
 	f.StringVar(&o.only, "only", "", "only these tools beside dyno: "+toolNames())
 	f.StringVar(&o.json, "json", "", "write all trials and verdicts to this file")
 	f.StringVar(&o.dyno, "dyno", "", "use this dyno instead of building one")
@@ -125,12 +128,16 @@ func defaultCPUs(n int) (gen, server string) {
 
 // chooseRows returns the rows that -rows names, or all, as -pairs and -seconds make them.
 func (o options) chooseRows() ([]row, error) {
-	names, err := chosen("-rows", o.rows, rowNames())
+	all := rows
+	if o.limit {
+		all = limitRows
+	}
+	names, err := chosen("-rows", o.rows, rowNames(all))
 	if err != nil {
 		return nil, err
 	}
 	var out []row
-	for _, r := range rows {
+	for _, r := range all {
 		if len(names) > 0 && !names[r.name] {
 			continue
 		}

@@ -48,7 +48,7 @@ func (o *outcome) status(ctx context.Context, gate bool) int {
 	missed := false
 	for _, r := range o.Rows {
 		for _, t := range r.Trials {
-			if t.Error != "" && ctx.Err() == nil {
+			if t.Error != "" && !t.Calls && ctx.Err() == nil {
 				return exitFailed
 			}
 		}
@@ -158,7 +158,7 @@ func (o *rowOutcome) disturbed() string {
 func (o *rowOutcome) line(tool string) []string {
 	trials := 0
 	for _, t := range o.Trials {
-		if t.Tool == tool && t.Error == "" {
+		if t.Tool == tool && t.Error == "" && !t.Calls {
 			trials++
 		}
 	}
@@ -254,9 +254,9 @@ func format(m metric, v float64) string {
 	switch m {
 	case rate, served, sent, failed, connServed, perConn, lagP50, lagP99, lagMax:
 		return thousands(v)
-	case peak, foreign:
+	case peak, foreign, meanOff, p99Off:
 		return strconv.FormatFloat(v, 'f', 1, 64)
-	case latencyMean, latencyP99, serviceMean:
+	case latencyMean, latencyP99, serviceMean, truthMean, truthP99:
 		return strconv.FormatFloat(v, 'f', 2, 64)
 	default: // CPU, ratios
 		return strconv.FormatFloat(v, 'f', 3, 64)

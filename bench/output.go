@@ -91,6 +91,17 @@ func readPacer(output []byte) (reading, error) {
 	return r, nil
 }
 
+// readBare checks that it was the load that ended, and takes nothing.
+func readBare(output []byte) (reading, error) {
+	var v struct {
+		Completed float64 `json:"completed"`
+	}
+	if err := json.Unmarshal(output, &v); err != nil {
+		return nil, fmt.Errorf("the bare generator's output: %w", err)
+	}
+	return reading{failed: 0}, nil
+}
+
 var (
 	wrkDone    = regexp.MustCompile(`(?m)^ *\d+ requests in `)
 	wrkMean    = regexp.MustCompile(`(?m)^ +Latency +([\d.]+(?:us|ms|s|m|h)) `)
@@ -132,6 +143,27 @@ func readAB(output []byte) (reading, error) {
 		return nil, fmt.Errorf("ab's output has no total: %s", firstLine(output))
 	}
 	return reading{failed: sum(abFailed, output) + sum(abStatus, output)}, nil
+}
+
+var (
+	heyDone   = regexp.MustCompile(`(?m)^ +Requests/sec:`)
+	heyMean   = regexp.MustCompile(`(?m)^ +Average:\t([\d.]+) secs`)
+	heyP99    = regexp.MustCompile(`(?m)^ +99% in ([\d.]+) secs`)
+	heyErrors = regexp.MustCompile(`(?m)^ +\[(\d+)\]\t[^\d\s]`) // no status: a message
+)
+
+// readHey reads what hey prints.
+func readHey(output []byte) (reading, error) {
+	if !heyDone.Match(output) {
+		return nil, fmt.Errorf("hey's output has no total: %s", firstLine(output))
+	}
+	r := reading{failed: sum(heyErrors, output)}
+	for m, pattern := range map[metric]*regexp.Regexp{latencyMean: heyMean, latencyP99: heyP99} {
+		if pattern.Match(output) {
+			r[m] = 1e3 * sum(pattern, output)
+		}
+	}
+	return r, nil
 }
 
 var h2loadTotals = regexp.MustCompile(`(?m)^requests: \d+ total, \d+ started, \d+ done, ` +

@@ -22,6 +22,7 @@ func TestOutputs(t *testing.T) {
 		{"wrk.txt", readWrk, reading{failed: 0, latencyMean: 0.0639, latencyP99: 0.143}},
 		{"wrk-errors.txt", readWrk,
 			reading{failed: 410 + 6697, latencyMean: 1.05, latencyP99: 20.48}},
+		{"hey.txt", readHey, reading{failed: 0, latencyMean: 57.1, latencyP99: 121.3}},
 		{"ab.txt", readAB, reading{failed: 0}},
 		{"ab-errors.txt", readAB, reading{failed: 2520 + 980}},
 		{"h2load.txt", readH2load, reading{failed: 0}},
@@ -53,6 +54,7 @@ func TestNoOutput(t *testing.T) {
 		output, want string
 	}{
 		{readWrk, "unable to connect\nagain", "wrk's output has no total: unable to connect"},
+		{readHey, "\nUsage: hey", "hey's output has no total: Usage: hey"},
 		{readAB, "", "ab's output has no total"},
 		{readH2load, "\n\n usage\n", "h2load's output has no total: usage"},
 		{readDyno, "connected", "dyno's --json: invalid character"},

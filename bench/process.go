@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 )
@@ -19,6 +21,24 @@ type usage struct {
 // peakEvery is how often a running process's memory is read: growth in the last such moment
 // of its life may be missed (see peakOf).
 const peakEvery = 20 * time.Millisecond
+
+// write puts the command's file where its arguments then say; what it returns removes it.
+func (c *command) write() (remove func(), err error) {
+	if c.file == "" {
+		return func() {}, nil
+	}
+	f, err := os.CreateTemp("", "dyno-bench-script-")
+	if err != nil {
+		return nil, fmt.Errorf("write a script: %w", err)
+	}
+	_, err = f.WriteString(c.file)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("write a script: %w", err)
+	}
+	c.args = slices.Clone(c.args)
+	c.args[slices.Index(c.args, scriptFile)] = f.Name()
+	return func() { os.Remove(f.Name()) }, nil
+}
 
 // runOn runs a program on the CPUs until it ends and returns what it printed and took.
 // While it runs, beside runs too, with the instant of the start; its context ends with the

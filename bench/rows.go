@@ -1,6 +1,9 @@
 package main
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // A metric is a quantity of one trial.
 type metric string
@@ -12,6 +15,7 @@ const (
 	cpu         metric = "CPU µs/req"      // of the generator, user and system
 	user        metric = "user"            // of cpu
 	system      metric = "system"          // of cpu
+	calls       metric = "syscalls/req"    // of the generator, in a trial of its own under perf
 	peak        metric = "peak MiB"        // resident
 	perConn     metric = "bytes/conn"      // resident, above that with one connection
 	served      metric = "served"          // requests counted by the server in the whole trial
@@ -25,6 +29,10 @@ const (
 	latencyMean metric = "mean ms"         // from when the request was due
 	latencyP99  metric = "p99 ms"          //
 	serviceMean metric = "service mean ms" // from when it was sent
+	truthMean   metric = "true mean ms"    // of latency, from the server's log
+	truthP99    metric = "true p99 ms"     //
+	meanOff     metric = "mean off %"      // by which the tool's own figure is above the truth
+	p99Off      metric = "p99 off %"       //
 )
 
 // A load is what the generators of a row are told to do.
@@ -32,6 +40,8 @@ type load struct {
 	connections, threads, seconds int
 	rate                          int    // requests a second in all; 0: as fast as answers come
 	close                         bool   // one connection for each request
+	tls                           bool   // nobody verifies the server's certificate
+	pipeline                      int    // requests sent together; 0: 1
 	ring                          string // dyno's; "": its own choice
 }
 
@@ -49,6 +59,7 @@ type serverKind int
 const (
 	targetServer serverKind = iota // dyno target
 	nodeServer                     // node.js, a cluster with a process for each CPU
+	nginxServer                    // nginx, TLS 1.3 with HTTP/1.1
 )
 
 // A row is one load, the tools that make it, and what must come of it.
@@ -61,7 +72,9 @@ type row struct {
 	rivals      []string // beside dyno; none: every tool that can make the load
 	baseline    []string // ratios are to the one of these that has the highest rate
 	unpinned    bool
+	logged      bool // the server logs its service times, from which the true latencies follow
 	memory      bool // a trial is two loads, the other with one connection
+	calls       bool // system calls are counted after the rounds
 	columns     []column
 	bars        []bar
 }
@@ -85,8 +98,10 @@ const (
 
 // A bar is what dyno must reach in a row.
 type bar struct {
+	tool      string // "": dyno
 	metric    metric
-	ratio     bool // of dyno's to the baseline's, else dyno's own value
+	ratio     bool     // of the tool's to the baseline's, else its own value
+	to        []string // in place of the row's baseline: the best of these by the metric
 	op        operator
 	value     float64 // of asAsked: see load.asked
 	tolerance float64 // of within
@@ -144,6 +159,18 @@ var rows = []row{
 		bars: []bar{{metric: rate, ratio: true, op: atLeast, value: 1}},
 	},
 	{
+		name: "tls100", title: "HTTPS/1.1 keep-alive, 100 connections, nginx with TLS 1.3",
+		load: load{connections: 100, threads: 1, tls: true}, server: nginxServer,
+		rivals: wrkOnly, baseline: wrkOnly, columns: speed,
+		bars: []bar{{metric: cpu, ratio: true, op: atMost, value: 1}},
+	},
+	{
+		name: "handshakes", title: "a full TLS 1.3 handshake for each request, 100 at a time, nginx",
+		load: load{connections: 100, threads: 1, tls: true, close: true}, server: nginxServer,
+		rivals: wrkOnly, baseline: wrkOnly, columns: speed,
+		bars: []bar{{metric: rate, ratio: true, op: atLeast, value: 0.9}},
+	},
+	{
 		name: "mem10k", title: "memory of 10,000 connections above that of one",
 		load: load{connections: 10000, threads: 1, seconds: 5}, pairs: 3, memory: true,
 		serverArgs: hello,
@@ -192,6 +219,9 @@ var rows = []row{
 			{metric: served, op: asAsked},
 		},
 	},
+	queue("queue50", 100),
+	queue("queue70", 140),
+	queue("queue85", 170),
 	{
 		name: "node",
 		title: "a Node.js cluster, 7 threads, 21 connections, nothing pinned " +
@@ -202,7 +232,31 @@ var rows = []row{
 	},
 }
 
-func rowNames() string {
+// queue is a row of a server with one worker that takes 5 ms on average for a request:
+// long, beside what waking a process takes.
+func queue(name string, rate int) row {
+	return row{
+		name: name,
+		title: fmt.Sprintf("%d/s for 10 s to one worker that takes exponential 5 ms each (%d %%): "+
+			"each tool's own latency against the truth", rate, rate/2),
+		load:  load{connections: 50, threads: 1, seconds: 10, rate: rate},
+		pairs: 3, logged: true,
+		rivals: []string{"pacer", "wrk2", "hey"}, baseline: []string{"pacer"},
+		serverArgs: []string{"--workers", "1", "--service", "exponential:5ms"},
+		columns: []column{
+			{metric: meanOff, spread: true}, {metric: p99Off, spread: true}, {metric: latencyMean},
+			{metric: truthMean}, {metric: latencyP99}, {metric: truthP99}, {metric: served},
+			{metric: failed},
+		},
+		bars: []bar{
+			{metric: meanOff, op: within, tolerance: 5},
+			{metric: p99Off, op: within, tolerance: 5},
+			{metric: served, op: asAsked},
+		},
+	}
+}
+
+func rowNames(rows []row) string {
 	var names []string
 	for _, r := range rows {
 		names = append(names, r.name)

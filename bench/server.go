@@ -35,6 +35,8 @@ type server struct {
 	client *http.Client
 	cmd    *exec.Cmd
 	alone  bool // it is one process, whose CPU time is the server's
+	asked  int  // how often for its count
+	count  func(answer []byte, asked int) (float64, error)
 	stderr bytes.Buffer
 	exited chan error
 }
@@ -42,7 +44,8 @@ type server struct {
 // startServer starts a server on the CPUs and returns when it listens.
 func startServer(ctx context.Context, cpus []int, page, path string,
 	args ...string) (*server, error) {
-	s := &server{cmd: exec.CommandContext(ctx, path, args...), exited: make(chan error, 1)}
+	s := &server{cmd: exec.CommandContext(ctx, path, args...), exited: make(chan error, 1),
+		count: ownCount}
 	// No connection of ours stays among those of the load.
 	s.client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: countWait}
 	s.cmd.Stderr, s.cmd.WaitDelay = &s.stderr, stopWait
@@ -96,17 +99,32 @@ func (s *server) served(ctx context.Context) (count float64, at time.Time, err e
 	}
 	defer response.Body.Close()
 	after := time.Now()
+	answer, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = errors.New(response.Status)
+	}
+	s.asked++
+	if err == nil {
+		count, err = s.count(answer, s.asked)
+	}
+	if err != nil {
+		return 0, at, fmt.Errorf("the server answers %s with no count: %w", servedPath, err)
+	}
+	return count, before.Add(after.Sub(before) / 2), nil
+}
+
+// ownCount reads the count of a server made for this: dyno target, or node.js.
+func ownCount(answer []byte, _ int) (float64, error) {
 	var counts struct {
 		Served *float64 `json:"served"`
 	}
-	if err := json.NewDecoder(response.Body).Decode(&counts); err != nil {
-		return 0, at, fmt.Errorf("read the server's count: %w", err)
+	if err := json.Unmarshal(answer, &counts); err != nil {
+		return 0, err
 	}
-	if response.StatusCode != http.StatusOK || counts.Served == nil {
-		return 0, at, fmt.Errorf("the server answers %s with %s and no count",
-			servedPath, response.Status)
+	if counts.Served == nil {
+		return 0, fmt.Errorf("%q has no served", firstLine(answer))
 	}
-	return *counts.Served, before.Add(after.Sub(before) / 2), nil
+	return *counts.Served, nil
 }
 
 // stop ends the server, by force if it does not within stopWait.

@@ -18,6 +18,8 @@ type tool struct {
 	// taken. All else is the server's and the kernel's account.
 	read    func(output []byte) (reading, error)
 	version []string // arguments with which the tool's first line names its version
+	made    bool     // by bench: it takes part where a row names it
+	source  []byte   // in C, of what is made; nil: it is dyno
 }
 
 // A command is how a program is called. One without arguments does not exist.
@@ -25,22 +27,25 @@ type command struct {
 	args  []string
 	stdin string
 	env   []string
+	file  string // what the file has whose path stands for scriptFile among args
 }
+
+const scriptFile = "SCRIPT"
 
 // A reading is the values that one trial gave; what it cannot know is absent.
 type reading map[metric]float64
 
-// made is how many of tools bench builds itself: dyno, then the pacer.
-const made = 2
-
 // tools are all that bench knows.
 var tools = []tool{
-	{name: "dyno", command: dyno, read: readDyno, version: []string{"version"}},
-	{name: "pacer", command: pacer, read: readPacer},
+	{name: "dyno", command: dyno, read: readDyno, version: []string{"version"}, made: true},
+	{name: "dyno-epoll", command: dynoEpoll, read: readDyno, made: true},
+	{name: "pacer", command: pacer, read: readPacer, made: true, source: pacerSource},
+	{name: "bare-epoll", command: bare("epoll"), read: readBare, made: true, source: bareSource},
+	{name: "bare-uring", command: bare("uring"), read: readBare, made: true, source: bareSource},
 	{name: "wrk", command: wrk, read: readWrk, version: []string{"-v"}},
 	{name: "ab", command: ab, read: readAB, version: []string{"-V"}},
 	{name: "h2load", command: h2load, read: readH2load, version: []string{"--version"}},
-	{name: "hey", command: hey},
+	{name: "hey", command: hey, read: readHey},
 	{name: "oha", command: oha, version: []string{"--version"}},
 	{name: "bombardier", command: bombardier, version: []string{"--version"}},
 	{name: "k6", command: k6, version: []string{"version"}},
@@ -66,8 +71,8 @@ func (t tool) variable() string {
 // WRK2 or GO_METER says, else on PATH. Those that are wanted by name must be.
 func find(wanted map[string]bool) ([]tool, error) {
 	var found []tool
-	for _, t := range tools[made:] {
-		if len(wanted) > 0 && !wanted[t.name] {
+	for _, t := range tools {
+		if t.made || len(wanted) > 0 && !wanted[t.name] {
 			continue
 		}
 		program := os.Getenv(t.variable())
@@ -97,18 +102,42 @@ func dyno(l load, url string) command {
 	if l.close {
 		args = append(args, "--reconnect", "always")
 	}
+	if l.pipeline > 1 {
+		args = append(args, "--pipeline", n(l.pipeline))
+	}
 	if l.ring != "" {
 		args = append(args, "--ring", l.ring)
 	}
+	if l.tls {
+		args = append(args, "--insecure", "--http", "1.1")
+	}
 	return command{args: append(args, url)}
 }
+
+func dynoEpoll(l load, url string) command {
+	l.ring = "epoll"
+	return dyno(l, url)
+}
+
+// bare is the least that a program can do, with one way of the kernel's.
+func bare(way string) func(l load, url string) command {
+	return func(l load, url string) command {
+		if l.rate > 0 || l.close {
+			return command{}
+		}
+		return command{args: []string{way, n(l.connections), n(l.seconds), n(max(l.pipeline, 1)),
+			portOf(url)}}
+	}
+}
+
+// portOf is the port of a URL without a path.
+func portOf(url string) string { return strings.Trim(url[strings.LastIndex(url, ":")+1:], "/") }
 
 func pacer(l load, url string) command {
 	if l.rate == 0 {
 		return command{}
 	}
-	port := strings.Trim(url[strings.LastIndex(url, ":")+1:], "/")
-	return command{args: []string{n(l.rate), n(l.connections), n(l.seconds), port}}
+	return command{args: []string{n(l.rate), n(l.connections), n(l.seconds), portOf(url)}}
 }
 
 func wrk(l load, url string) command {
@@ -119,8 +148,18 @@ func wrk(l load, url string) command {
 	if l.close {
 		args = append(args, "-H", "Connection: close")
 	}
+	if l.pipeline > 1 {
+		return command{args: append(args, "-s", scriptFile, url), // it is read more than once
+			file: fmt.Sprintf(wrkPipeline, l.pipeline)}
+	}
 	return command{args: append(args, url)}
 }
+
+// wrkPipeline has wrk send so many requests together.
+const wrkPipeline = `
+function init(args) together = wrk.format():rep(%d) end
+function request() return together end
+`
 
 // wrk2 always has a rate; one that no server answers makes the load a closed one.
 func wrk2(l load, url string) command {
@@ -156,11 +195,13 @@ func h2load(l load, url string) command {
 		"-D", n(l.seconds), url}}
 }
 
+// hey knows a rate for each connection.
 func hey(l load, url string) command {
-	if l.rate > 0 {
-		return command{}
-	}
 	args := []string{"-z", s(l), "-c", n(l.connections), "-cpus", n(l.threads)}
+	if l.rate > 0 {
+		each := float64(l.rate) / float64(l.connections)
+		args = append(args, "-q", strconv.FormatFloat(each, 'f', -1, 64))
+	}
 	if l.close {
 		args = append(args, "-disable-keepalive")
 	}

@@ -13,8 +13,8 @@ import (
 func TestCommands(t *testing.T) {
 	const url = "http://127.0.0.1:8080/"
 	keep := load{connections: 100, threads: 2, seconds: 3}
-	closing, open, ringed := keep, keep, keep
-	closing.close, open.rate, ringed.ring = true, 20000, "uring"
+	closing, open, ringed, secure := keep, keep, keep, keep
+	closing.close, open.rate, ringed.ring, secure.tls = true, 20000, "uring", true
 	for _, c := range []struct {
 		tool string
 		load load
@@ -23,6 +23,7 @@ func TestCommands(t *testing.T) {
 		{"dyno", keep, "run -t 2 -c 100 -d 3s --no-save -q --json - " + url},
 		{"dyno", closing, "run -t 2 -c 100 -d 3s --no-save -q --json - --reconnect always " + url},
 		{"dyno", ringed, "run -t 2 -c 100 -d 3s --no-save -q --json - --ring uring " + url},
+		{"dyno", secure, "run -t 2 -c 100 -d 3s --no-save -q --json - --insecure --http 1.1 " + url},
 		{"dyno", open, "run -t 2 -c 100 -d 3s --no-save -q --json - -R 20000 " + url},
 		{"pacer", keep, ""},
 		{"pacer", open, "20000 100 3 8080"},

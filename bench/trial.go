@@ -16,6 +16,8 @@ type trial struct {
 	Round  int     `json:"round"`
 	Values reading `json:"values,omitempty"`
 	Error  string  `json:"error,omitempty"`
+	// Calls: it was made under perf, after the rounds, to count system calls.
+	Calls bool `json:"calls,omitempty"`
 }
 
 // String is the trial in a line, for whoever waits.
@@ -66,9 +68,15 @@ func (b *bench) load(ctx context.Context, r row, t tool) (v reading, err error) 
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, s.stop()) }()
-	return measure(ctx, s, genCPUs, t, r.load)
+	v, err = measure(ctx, s, genCPUs, t, r.load)
+	if err = errors.Join(err, s.stop()); err == nil && r.logged { // it is written when it ends
+		err = v.compareTruth(b.logFile(), r.load)
+	}
+	return v, err
 }
+
+// logFile is where a server logs, if its row wants it to.
+func (b *bench) logFile() string { return filepath.Join(b.dir, "served.csv") }
 
 var errNotTried = errors.New("not tried")
 
@@ -83,6 +91,9 @@ func (b *bench) serve(ctx context.Context, r row) (*server, error) {
 	}
 	if r.server == targetServer {
 		args := append([]string{"target", "--listen", "127.0.0.1:0"}, r.serverArgs...)
+		if r.logged {
+			args = append(args, "--log", b.logFile())
+		}
 		s, err := (*server)(nil), errNotTried
 		if r.load.connections >= manyConnections { // so that it is not what limits the load
 			s, err = startServer(ctx, cpus, "/", b.tools[0].path, append(args, "--ring", "uring")...)
@@ -94,6 +105,9 @@ func (b *bench) serve(ctx context.Context, r row) (*server, error) {
 			s.alone = true
 		}
 		return s, err
+	}
+	if r.server == nginxServer {
+		return startNginx(ctx, cpus, b.dir)
 	}
 	node, err := exec.LookPath("node")
 	if err != nil {
@@ -119,7 +133,13 @@ func measure(ctx context.Context, s *server, cpus []int, t tool, l load) (readin
 	poll := func(ctx context.Context, start time.Time) {
 		perSecond, polled = s.rate(ctx, start, time.Duration(l.seconds)*time.Second)
 	}
-	output, took, err := runOn(ctx, cpus, t.path, t.command(l, s.url), poll)
+	c := t.command(l, s.url)
+	remove, err := c.write()
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
+	output, took, err := runOn(ctx, cpus, t.path, c, poll)
 	if err = errors.Join(err, polled); err != nil {
 		return nil, err
 	}

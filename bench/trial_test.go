@@ -240,7 +240,7 @@ func TestUsage(t *testing.T) {
 		{"-rows keep100,what", `-rows "what": want some of keep100,`},
 		{"-pairs 0", "both must be at least 1"},
 		{"-gen-cpus 9-1", "-gen-cpus: CPUs"},
-		{"-only nothing", `-only "nothing": want some of pacer,`},
+		{"-only nothing", `-only "nothing": want some of dyno-epoll,`},
 		{"keep100", `unexpected argument "keep100"`},
 		{"-dyno ./nowhere -only wrk", "-dyno: "},
 	} {

@@ -1,0 +1,88 @@
+// Command experiments runs the experiments that ship with dyno, one after the other, and
+// prints of each what docs/experiments.md shows: a table for each level, the published
+// figures beside ours. An experiment whose folder is there already is not run again, or, if
+// it was interrupted, gone on with; so the tables can be had again at any time.
+//
+//	go run ./bench/experiments [-dyno PATH] [-o DIR] [-full] [NAME ...]
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"dyno/experiment"
+	"dyno/lab"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "experiments:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	var names []string
+	for _, l := range experiment.Shipped() {
+		names = append(names, l.Name)
+	}
+	dyno := flag.String("dyno", "./dyno", "the program")
+	out := flag.String("o", filepath.Join(os.TempDir(), "dyno-experiments"),
+		"the folder in which each has its own")
+	full := flag.Bool("full", false, "without --quick: many hours")
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "experiments [FLAGS] [NAME ...], of",
+			strings.Join(names, ", "))
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	if flag.NArg() > 0 {
+		names = flag.Args()
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var failed error
+	for _, name := range names {
+		r, err := one(ctx, *dyno, name, filepath.Join(*out, name), *full)
+		if ctx.Err() != nil {
+			return errors.New("interrupted; the same command goes on")
+		}
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", name, err))
+			continue
+		}
+		fmt.Print(tables(r))
+	}
+	return failed
+}
+
+// one runs an experiment, unless it has been run, and reads what came of it.
+func one(ctx context.Context, dyno, name, dir string, full bool) (*lab.Record, error) {
+	args := []string{"lab", "run", "-o", dir, name}
+	if !full {
+		args = append(args, "--quick")
+	}
+	r, err := lab.Open(dir)
+	switch {
+	case err == nil && r.State == lab.Complete:
+		return r, nil
+	case err == nil:
+		args = []string{"lab", "run", "--resume", dir}
+	}
+	cmd := exec.CommandContext(ctx, dyno, args...)
+	// What it prints at the end is in report.md of the folder.
+	cmd.Stderr, cmd.WaitDelay = os.Stderr, 0
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("%s %s: %w", dyno, strings.Join(args, " "), err)
+	}
+	return lab.Open(dir)
+}

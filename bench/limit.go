@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// Each row of the limit is made by every generator there is, by dyno on epoll beside dyno as
+// it chooses, and by the bare ones in limit/bare.c, which are what the kernel allows.
+var (
+	bareTools   = []string{"bare-epoll", "bare-uring"}
+	limitRivals = []string{"dyno-epoll", "bare-epoll", "bare-uring", "wrk", "ab", "h2load",
+		"hey", "oha", "bombardier", "k6", "vegeta", "go-meter"}
+	pipeRivals  = []string{"dyno-epoll", "bare-epoll", "bare-uring", "wrk"}
+	closeRivals = []string{"dyno-epoll", "wrk", "ab", "hey", "oha", "bombardier", "k6", "vegeta"}
+)
+
+var limitColumns = []column{
+	{metric: rate, spread: true, ratio: true}, {metric: cpu, ratio: true}, {metric: user},
+	{metric: system}, {metric: calls}, {metric: peak}, {metric: connServed}, {metric: failed},
+	{metric: foreign},
+}
+
+// limitRows compare dyno with what the kernel allows.
+var limitRows = []row{
+	limitRow("limit1", "keep-alive, 1 connection", load{connections: 1}),
+	limitRow("limit100", "keep-alive, 100 connections", load{connections: 100},
+		bar{metric: rate, ratio: true, op: atLeast, value: 1.5},
+		bar{metric: cpu, ratio: true, op: atMost, value: 1.1, to: bareTools},
+		bar{metric: user, op: atMost, value: 0.3},
+		bar{tool: "dyno-epoll", metric: rate, ratio: true, op: atLeast, value: 1.4},
+		bar{tool: "dyno-epoll", metric: cpu, ratio: true, op: atMost, value: 1.15,
+			to: []string{"bare-epoll"}}),
+	limitRow("limit1000", "keep-alive, 1,000 connections", load{connections: 1000},
+		bar{metric: rate, ratio: true, op: atLeast, value: 1.4}),
+	limitRow("limit10000", "keep-alive, 10,000 connections", load{connections: 10000},
+		bar{metric: rate, ratio: true, op: atLeast, value: 1.5},
+		bar{metric: connServed, op: asAsked}),
+	limitRow("limit-pipe16", "keep-alive, 100 connections, 16 requests sent together",
+		load{connections: 100, pipeline: 16},
+		bar{metric: rate, ratio: true, op: atLeast, value: 1.4}),
+	limitRow("limit-close", "a connection for each request, 100 at a time",
+		load{connections: 100, close: true},
+		bar{metric: rate, ratio: true, op: atLeast, value: 1, to: []string{"wrk", "ab"}}),
+	limitRow("limit-64k", "bodies of 64 KiB, 100 connections", load{connections: 100}),
+}
+
+// limitRow is a row of that load, by one thread.
+func limitRow(name, title string, l load, bars ...bar) row {
+	l.threads = 1
+	r := row{name: name, title: title, load: l, serverArgs: hello, rivals: limitRivals,
+		baseline: wrkOnly, calls: true, columns: limitColumns, bars: bars}
+	switch {
+	case l.pipeline > 1:
+		r.rivals = pipeRivals
+	case l.close:
+		r.rivals = closeRivals
+	case name == "limit-64k":
+		r.serverArgs = []string{"--body", "65536"}
+	}
+	return r
+}
+
+// countCalls makes one trial more, under perf, which slows it: nothing of it is compared, but
+// for how many system calls a request takes.
+func (b *bench) countCalls(ctx context.Context, r row, t tool) trial {
+	report := filepath.Join(b.dir, "calls")
+	under, out := t, trial{Tool: t.name, Round: r.pairs, Calls: true}
+	under.path = "perf"
+	under.command = func(l load, url string) command {
+		c := t.command(l, url)
+		c.args = append([]string{"stat", "-x", ",", "-e", "raw_syscalls:sys_enter", "-o", report,
+			"--", t.path}, c.args...)
+		return c
+	}
+	v, err := b.load(ctx, r, under)
+	var count float64
+	if err == nil {
+		count, err = readCalls(report)
+	}
+	if err != nil {
+		out.Error = err.Error()
+	} else {
+		out.Values = reading{calls: count / v[served]}
+	}
+	fmt.Fprintf(b.log, "%s: system calls of %s: %.3g a request\n", r.name, t.name, out.Values[calls])
+	return out
+}
+
+// readCalls reads what perf stat -x , wrote of one event.
+func readCalls(file string) (float64, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0, fmt.Errorf("counting system calls: %w", err)
+	}
+	for line := range bytes.Lines(text) {
+		if bytes.Contains(line, []byte("raw_syscalls:sys_enter")) {
+			first, _, _ := bytes.Cut(line, []byte(","))
+			return strconv.ParseFloat(string(first), 64)
+		}
+	}
+	return 0, errors.New("counting system calls: perf counted none; it needs root")
+}

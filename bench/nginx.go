@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+// nginxConf is nginx with TLS, for as many CPUs as it may use: one worker each, nothing
+// logged, no limit to a connection's requests, every handshake a full one.
+const nginxConf = `daemon off;
+pid nginx.pid;
+error_log stderr error;
+worker_processes %d;
+worker_rlimit_nofile 65536;
+events { worker_connections 16384; }
+http {
+	access_log off;
+	client_body_temp_path body;
+	proxy_temp_path proxy;
+	fastcgi_temp_path fastcgi;
+	uwsgi_temp_path uwsgi;
+	scgi_temp_path scgi;
+	keepalive_requests 1000000000;
+	ssl_protocols TLSv1.3;
+	ssl_session_cache off;
+	ssl_session_tickets off;
+	server {
+		listen %s ssl;
+		ssl_certificate cert.pem;
+		ssl_certificate_key key.pem;
+		location / { return 200 "hello world\n"; }
+	}
+	server {
+		listen %s;
+		location = ` + servedPath + ` { stub_status; }
+	}
+}
+`
+
+// startNginx starts nginx on the CPUs, in a new directory in dir, and returns when it listens.
+func startNginx(ctx context.Context, cpus []int, dir string) (*server, error) {
+	path, err := exec.LookPath("nginx")
+	if err != nil {
+		path, err = exec.LookPath("/usr/sbin/nginx") // which is only on root's PATH
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the row needs nginx: %w", err)
+	}
+	if dir, err = os.MkdirTemp(dir, "nginx-"); err != nil {
+		return nil, fmt.Errorf("make nginx's directory: %w", err)
+	}
+	secure, status, err := freeAddresses()
+	if err != nil {
+		return nil, err
+	}
+	conf := fmt.Sprintf(nginxConf, max(len(cpus), 1), secure, status)
+	if err := errors.Join(writeCertificate(dir),
+		os.WriteFile(filepath.Join(dir, "nginx.conf"), []byte(conf), 0o600)); err != nil {
+		return nil, fmt.Errorf("write nginx's configuration: %w", err)
+	}
+	s := &server{cmd: exec.CommandContext(ctx, path, "-e", "stderr", "-p", dir, "-c", "nginx.conf"),
+		exited: make(chan error, 1), base: "http://" + status, url: "https://" + secure + "/",
+		count: stubStatus}
+	s.client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: countWait}
+	s.cmd.Stderr, s.cmd.WaitDelay = &s.stderr, stopWait
+	if err := startOn(cpus, s.cmd); err != nil {
+		return nil, fmt.Errorf("start nginx: %w", err)
+	}
+	go func() { s.exited <- s.cmd.Wait() }()
+	return s, s.accepts(ctx, secure)
+}
+
+// accepts waits until something listens at an address.
+func (s *server) accepts(ctx context.Context, addr string) error {
+	var dialer net.Dialer
+	for end := time.Now().Add(startWait); time.Now().Before(end); {
+		c, err := dialer.DialContext(ctx, "tcp", addr)
+		if err == nil {
+			return c.Close()
+		}
+		select {
+		case err := <-s.exited:
+			return fmt.Errorf("nginx ended: %v: %s", err, firstLine(s.stderr.Bytes()))
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	return errors.Join(fmt.Errorf("nginx did not listen within %v", startWait), s.stop())
+}
+
+// freeAddresses are two where nobody listens.
+func freeAddresses() (one, other string, err error) {
+	a, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", "", fmt.Errorf("find a free port: %w", err)
+	}
+	defer a.Close()
+	b, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", "", fmt.Errorf("find a free port: %w", err)
+	}
+	defer b.Close()
+	return a.Addr().String(), b.Addr().String(), nil
+}
+
+// writeCertificate writes a certificate for 127.0.0.1, of the kind most sites have today,
+// and its key.
+func writeCertificate(dir string) error {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: now.Add(-time.Hour),
+		NotAfter: now.Add(24 * time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		return err
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return err
+	}
+	for name, block := range map[string]pem.Block{
+		"cert.pem": {Type: "CERTIFICATE", Bytes: der}, "key.pem": {Type: "PRIVATE KEY", Bytes: private},
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(&block), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stubStatus reads how many requests nginx has seen, but for the questions, of which this is
+// number asked.
+func stubStatus(page []byte, asked int) (float64, error) {
+	const before = "server accepts handled requests\n"
+	_, numbers, found := bytes.Cut(page, []byte(before))
+	var accepts, handled, requests float64
+	if n, _ := fmt.Sscan(string(numbers), &accepts, &handled, &requests); !found || n < 3 {
+		return 0, fmt.Errorf("%q is not nginx's stub_status", firstLine(page))
+	}
+	return requests - float64(asked), nil
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+)
+
+// compareTruth adds by how much the tool's latencies are off those that its load truly had,
+// by the log of a server that is one worker and serves first come, first served. When
+// requests were due is the row's to say: evenly, from the first that came on. So what a
+// tool sent late, or did not send while it waited, is in the truth.
+func (r reading) compareTruth(log string, l load) error {
+	services, first, err := readLog(log)
+	if err != nil {
+		return err
+	}
+	due := l.rate * l.seconds
+	if len(services) > due { // a tool may send one more at the end
+		services = services[:due]
+	}
+	mean, p99 := queueTimes(services, first, l.rate)
+	for _, c := range []struct {
+		off, of metric
+		truth   float64
+	}{{meanOff, latencyMean, mean}, {p99Off, latencyP99, p99}} {
+		if got, said := r[c.of]; said {
+			r[c.off] = 100 * (got/c.truth - 1)
+		}
+	}
+	r[truthMean], r[truthP99] = mean, p99
+	return nil
+}
+
+// readLog has the service times of a target's log in s, in the order in which they began,
+// and when the first request came, which has that of its own service as its origin: 0.
+func readLog(file string) (services []float64, first float64, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, 0, fmt.Errorf("read the server's log: %w", err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err == nil && len(rows) == 0 {
+		err = errors.New("it is empty")
+	}
+	type service struct{ arrival, start, long int64 }
+	var all []service
+	for _, row := range rows {
+		var s service
+		for i, to := range []*int64{&s.arrival, &s.start, &s.long} {
+			v, bad := strconv.ParseInt(row[i], 10, 64)
+			err, *to = errors.Join(err, bad), v
+		}
+		all = append(all, s)
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("read the server's log: %w", err)
+	}
+	slices.SortStableFunc(all, func(a, b service) int { return int(a.start - b.start) })
+	for _, s := range all {
+		services = append(services, float64(s.long)/1e9)
+	}
+	return services, float64(all[0].arrival-all[0].start) / 1e9, nil
+}
+
+// queueTimes are the mean and the 99th percentile, in ms, of the times from when requests
+// were due, evenly from the first on, to when they were served: Lindley's recursion.
+func queueTimes(services []float64, first float64, rate int) (mean, p99 float64) {
+	free := first
+	var all []float64
+	for i, s := range services {
+		due := first + float64(i)/float64(rate)
+		free = max(free, due) + s
+		all = append(all, 1e3*(free-due))
+		mean += 1e3 * (free - due) / float64(len(services))
+	}
+	slices.Sort(all)
+	return mean, all[max(int(0.99*float64(len(all))+0.5), 1)-1]
+}
