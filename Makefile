@@ -2,22 +2,55 @@
 GO      ?= go
 FUZZ    ?= 60s
 
-.PHONY: build demo test deps lab-deps bench fuzz vet clean
+.PHONY: build page notices screenshots demo test test-slow deps lab-deps experiments bench bench-limit fuzz vet clean
 
-build: ## ./dyno
+PAGE     = page/dist/page.js
+PACKAGES = page/web/node_modules/.package-lock.json
+NOTICES  = notices/dist/notices.txt
+
+build: page notices ## ./dyno
 	$(GO) build -o dyno .
+
+page: $(PAGE) ## the web page, which dyno embeds; needs Node.js
+
+$(PAGE): $(PACKAGES) $(shell find page/web/src page/web/*.json page/web/build.mjs)
+	npm --prefix page/web run build
+
+$(PACKAGES): page/web/package-lock.json
+	@command -v npm >/dev/null || e2e/install.sh node npm
+	npm --prefix page/web ci
+	@touch $@
+
+notices: $(NOTICES) ## the licences of all that is in the binary, which dyno embeds
+
+$(NOTICES): $(PACKAGES) go.mod go.sum $(wildcard notices/generate/*.go)
+	$(GO) run ./notices/generate >$@.tmp && mv $@.tmp $@
+
+screenshots: page ## page/web/screenshots/*.png: every view, light and dark, at three widths
+	DYNO_SCREENSHOTS="$(CURDIR)/page/web/screenshots" \
+	$(GO) test -run Screenshots -bench Screenshots -benchtime 1x ./page ./serve
 
 demo: build ## load the built-in server for five seconds and print the report
 	@bench/demo.sh ./dyno
 
-deps: ## what the tests need besides Go: servers and peers, from Debian's packages
+deps: lab-deps ## what the tests need besides Go: servers and peers, from Debian's packages
 	@e2e/install.sh
 
 lab-deps: ## the servers of the experiments that ship with dyno; starts none
 	@experiment/deps.sh
 
-test: deps ## the whole suite, with the race detector
+test: deps page notices ## the whole suite, with the race detector
+	npm --prefix page/web test
 	$(GO) test -race -timeout 15m $(TESTFLAGS) ./...
+
+test-slow: build lab-deps ## a soak, find against a sweep, servers that fork, every experiment with --quick
+	DYNO_TRIALS=100 $(GO) test -count 1 -timeout 60m -run TestNothingIsLeft ./e2e
+	$(GO) test -tags slow -count 1 -timeout 30m -run TestSoak ./e2e
+	$(GO) run ./bench/experiments -dyno ./dyno $(ARGS)
+	$(GO) run ./bench/search -dyno ./dyno
+
+experiments: build lab-deps ## every experiment with --quick, and the tables of docs/experiments.md
+	$(GO) run ./bench/experiments -dyno ./dyno $(ARGS)
 
 fuzz: ## every fuzz target for FUZZ each
 	@bench/fuzz.sh $(FUZZ)
@@ -29,6 +62,9 @@ vet: ## all platforms
 
 bench: build ## dyno beside its peers; see docs/benchmarks.md
 	$(GO) run ./bench -dyno ./dyno $(ARGS)
+
+bench-limit: build ## dyno beside what the kernel allows: bare generators in C
+	$(GO) run ./bench -limit -dyno ./dyno $(ARGS)
 
 clean:
 	rm -f dyno dyno.exe

@@ -20,7 +20,7 @@ proto/fcgi:     proto proto/h1 /
 proto/tls:      proto /
 proto/prototest: proto /
 uring:          / golang.org/x/sys
-ring:           uring /
+ring:           uring / golang.org/x/sys
 load:           metric proto proto/fcgi proto/h1 proto/h2 proto/tls ring / golang.org/x/sys
 target:         uring /
 requests:       load proto proto/h1 proto/h2 / golang.org/x/net
@@ -33,10 +33,18 @@ nearest:        /
 experiment:     nearest result / go.yaml.in/yaml
 lab:            experiment fairness load probe profile proto requests result server stats /
 capacity:       load metric result stats /
-report:         capacity experiment fairness lab load probe profile result stats /
-cli:            capacity experiment fairness lab load nearest probe profile proto report requests result server target / github.com/spf13/pflag golang.org/x/sys golang.org/x/term
+store:          lab load metric profile result stats / modernc.org/sqlite
+report:         capacity experiment fairness lab load metric probe profile result stats store /
+page:           capacity experiment lab load metric probe profile report result stats /
+page/pagetest:  / github.com/chromedp
+serve:          lab load page report result store /
+notices:        /
+notices/generate: /
+cli:            capacity experiment fairness lab load nearest notices page probe profile proto report requests result serve server store target / charm.land/bubbletea github.com/spf13/pflag golang.org/x/sys golang.org/x/term
 bench:          stats /  golang.org/x/sys
+bench/experiments: experiment lab /
 bench/known:    /
+bench/search:   /
 bench/known/spinner: / golang.org/x/sys
 experiment/shipped/dump-request/server: /
 experiment/shipped/nginx-in-front-of-go/server: /

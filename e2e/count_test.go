@@ -27,8 +27,13 @@ type counter struct {
 
 func startTarget(t *testing.T, args ...string) *counter {
 	t.Helper()
-	args = append([]string{"target", "--listen", "127.0.0.1:0"}, args...)
-	c := &counter{cmd: exec.Command(binary, args...)}
+	return startServer(t, append([]string{binary, "target", "--listen", "127.0.0.1:0"}, args...))
+}
+
+// startServer starts a target by its whole command line.
+func startServer(t *testing.T, command []string) *counter {
+	t.Helper()
+	c := &counter{cmd: exec.Command(command[0], command[1:]...)}
 	pipe, err := c.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -26,12 +26,18 @@ type goServer struct {
 	plain, secure string // addresses
 	crt           string
 	served, sent  atomic.Int64 // requests, and the bytes of their bodies
+	canceled      atomic.Int64 // those of /never that their client gave up
 }
 
 func (s *goServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n, _ := io.Copy(io.Discard, r.Body)
 	s.sent.Add(n)
 	s.served.Add(1)
+	if r.URL.Path == "/never" {
+		<-r.Context().Done()
+		s.canceled.Add(1)
+		return
+	}
 	if size, err := strconv.Atoi(r.URL.Query().Get("size")); err == nil {
 		w.Write(make([]byte, size))
 		return
@@ -132,6 +138,43 @@ func TestHTTP2Bodies(t *testing.T) {
 		flawless(t, r, n, "200")
 		if got := r.Bytes.Received; got < n*size || got > n*size*102/100 {
 			t.Errorf("%s: %d bytes received for %d", url, got, n*size)
+		}
+	}
+}
+
+// TestHTTP2Timeout gives up single streams: a server that answers the others keeps its
+// connections.
+func TestHTTP2Timeout(t *testing.T) {
+	t.Parallel()
+	s := startGo(t)
+	urls := filepath.Join(t.TempDir(), "urls")
+	if err := os.WriteFile(urls, []byte(strings.Repeat("/a\n", 9)+"/never\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, url := range []string{"h2c://" + s.plain, "https://" + s.secure} {
+		s.canceled.Store(0)
+		args := []string{"-n", "200", "-c", "2", "-t", "1", "--streams", "10", "--timeout", "2s", "--urls", urls}
+		if strings.HasPrefix(url, "https") {
+			args = append(args, "--insecure")
+		}
+		r := run(t, 0, append(args, url)...).result
+		if q := r.Requests; q.Sent != 200 || q.Completed != 180 || q.Errors != 20 || q.Unfinished != 0 {
+			t.Errorf("%s: %+v", url, q)
+		}
+		if c := r.Connections; c.Opened != 2 || c.Reconnects != 0 {
+			t.Errorf("%s: %+v", url, c)
+		}
+		if len(r.Errors) != 1 || r.Errors[0].Phase != "timeout" {
+			t.Errorf("%s: %+v", url, r.Errors)
+		}
+		for range 100 { // it hears of the last when its handler wakes up
+			if s.canceled.Load() == 20 {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if n := s.canceled.Load(); n != 20 {
+			t.Errorf("%s: %d were canceled at the server, want 20", url, n)
 		}
 	}
 }

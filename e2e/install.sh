@@ -3,16 +3,19 @@
 # distribution's own packages: on Debian and Ubuntu, as root. Elsewhere it says
 # what to install, and that is not a failure: a test that misses one is skipped
 # and says so. It can be run again at any time, and then does what is missing.
+# Given names of commands, it installs only those.
 set -eu
 
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 
 # command:package
 wanted='nginx:nginx apache2:apache2 php:php-cli php-fpm8.2:php8.2-fpm php-cgi:php8.2-cgi perf:linux-perf node:nodejs caddy:caddy
-haproxy:haproxy python3:python3 wrk:wrk ab:apache2-utils h2load:nghttp2-client ip:iproute2'
+haproxy:haproxy python3:python3 wrk:wrk ab:apache2-utils h2load:nghttp2-client ip:iproute2
+npm:npm chromium:chromium'
 
 missing=
 for w in $wanted; do
+	case " ${*:-${w%%:*}} " in *" ${w%%:*} "*) ;; *) continue ;; esac
 	command -v "${w%%:*}" >/dev/null 2>&1 || missing="$missing ${w#*:}"
 done
 if [ -z "$missing" ]; then

@@ -181,7 +181,8 @@ func (o *outcome) said() (all []string) {
 	return all
 }
 
-var machine = regexp.MustCompile(`^(the generator|measured for only|garbage|connections had) `)
+var machine = regexp.MustCompile(`^(the generator|a thread of the|arrivals were|the hypervisor|` +
+	`the Go runtime|a server's queue|\d+ TCP|\d+ sockets|measured for only|garbage|connections had) `)
 
 var (
 	port     = regexp.MustCompile(`(127\.0\.0\.1|\[::1\]|localhost):\d+`)

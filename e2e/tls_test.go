@@ -97,7 +97,8 @@ func TestBadTLS(t *testing.T) {
 		{"expired", func(t *testing.T) (string, string) {
 			return withTLS(t, -tomorrow, "127.0.0.1")
 		}, "--cacert CRT", "certificate",
-			"certificate is valid only from DATE to DATE; use --insecure, or check the clock"},
+			"certificate of 127.0.0.1 expired on DATE, and here it is DATE; use --insecure, or check " +
+				"the clock"},
 		{"no TLS", plain(func(c net.Conn) {
 			c.Read(make([]byte, 4096))
 			io.WriteString(c, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")

@@ -1,0 +1,149 @@
+//go:build linux
+
+package e2e
+
+import (
+	"encoding/csv"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"dyno/result"
+)
+
+// What dyno measures of a queue is what it must be. The server is one worker that
+// answers first come, first served, and logs how long it served each request; when
+// requests were due follows from the seed. So the latency of each is known exactly, by
+// Lindley's recursion: it waits for what is left of those before it, and is served.
+//
+// The server sleeps while it serves, and the next service begins when the last should
+// have ended: delays of the machine do not add up, but they are in each request's
+// latency once. So both programs go before all others where that is permitted, and a run
+// that is off is repeated: a generator that measures wrongly is off in each.
+func TestLindley(t *testing.T) {
+	const attempts, meanMS, seconds = 3, 20, 5
+	for _, law := range []string{"constant", "exponential"} {
+		for _, percent := range []int{50, 70, 85} {
+			t.Run(fmt.Sprintf("%s, %d %%", law, percent), func(t *testing.T) {
+				t.Parallel()
+				var off string
+				for seed := range uint64(attempts) {
+					rate := float64(percent) / 100 * 1000 / meanMS
+					truth, r := queueRun(t, law, meanMS, rate, seconds, seed+1)
+					if off = compared(truth, r); off == "" {
+						return
+					}
+					t.Logf("attempt %d: %s; the generator: %s", seed+1, off, r.Generator.Verdict)
+				}
+				t.Errorf("off in all of %d runs: %s", attempts, off)
+			})
+		}
+	}
+}
+
+// goesFirst is what makes a program go before all others that are ready, on Linux in its
+// real-time class; nothing where that is not permitted. Those of the class take turns (rr):
+// a thread may spin until another one of its program has run.
+func goesFirst() []string {
+	chrt := []string{"chrt", "--rr", "1"}
+	if exec.Command(chrt[0], append(chrt[1:], "true")...).Run() != nil {
+		return nil
+	}
+	return chrt
+}
+
+// queueRun loads a queue with Poisson arrivals, and returns the true latencies in µs,
+// ascending, and what dyno measured.
+func queueRun(t *testing.T, law string, meanMS, rate float64, seconds int,
+	seed uint64) (truth []float64, r *result.Result) {
+	dir := t.TempDir()
+	log, file := filepath.Join(dir, "served.csv"), filepath.Join(dir, "result.json")
+	program := append(goesFirst(), binary)
+	server := startServer(t, append(slices.Clip(program), "target", "--listen", "127.0.0.1:0", "--workers", "1",
+		"--service", fmt.Sprintf("%s:%vms", law, meanMS), "--log", log))
+	args := append(slices.Clip(program), runArgs(file, []string{"-t", "1", "-c", "100", "-R",
+		strconv.FormatFloat(rate, 'f', -1, 64), "-d", fmt.Sprintf("%ds", seconds), "--drain", "20s",
+		"--arrival", "poisson", "--seed", strconv.FormatUint(seed, 10), server.url})...)
+	r = startCommand(t, file, exec.Command(args[0], args[1:]...)).wait().exits(t, 0).result
+	server.stop(t)
+	served, due := serviceTimes(t, log), poisson(seed, rate, float64(seconds))
+	flawless(t, r, int64(len(due)), "200")
+	if len(served) != len(due) {
+		t.Fatalf("%d services of %d requests that were due", len(served), len(due))
+	}
+	free := 0.0 // when the worker has done all so far
+	for i, at := range due {
+		free = max(free, at) + served[i]
+		truth = append(truth, (free-at)*1e6)
+	}
+	slices.Sort(truth)
+	return truth, r
+}
+
+// serviceTimes are those of a target's log, in seconds, in the order in which they began.
+func serviceTimes(t *testing.T, file string) (all []float64) {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	type service struct{ start, long int64 }
+	var services []service
+	for _, row := range rows {
+		start, err := strconv.ParseInt(row[1], 10, 64)
+		long, bad := strconv.ParseInt(row[2], 10, 64)
+		if err != nil || bad != nil || row[3] != "/" {
+			t.Fatalf("%q: %v, %v", row, err, bad)
+		}
+		services = append(services, service{start, long})
+	}
+	slices.SortFunc(services, func(a, b service) int { return int(a.start - b.start) })
+	for _, s := range services {
+		all = append(all, float64(s.long)/1e9)
+	}
+	return all
+}
+
+// poisson are the instants of a Poisson process, in seconds, until there is no more time:
+// those that --seed and --arrival poisson stand for on one thread.
+func poisson(seed uint64, rate, seconds float64) (all []float64) {
+	coin := rand.New(rand.NewPCG(seed, 0))
+	for at := coin.ExpFloat64() / rate; at < seconds; at += coin.ExpFloat64() / rate {
+		all = append(all, at)
+	}
+	return all
+}
+
+// compared says what is off by more than 5 %; "" if nothing is.
+func compared(truth []float64, r *result.Result) string {
+	sum := 0.0
+	for _, v := range truth {
+		sum += v
+	}
+	at := func(q float64) float64 {
+		return truth[max(int(q*float64(len(truth))+0.5), 1)-1] // as HdrHistogram rounds
+	}
+	var off []string
+	for _, c := range []struct {
+		name      string
+		got, want float64
+	}{{"mean", r.Latency.Mean, sum / float64(len(truth))}, {"p50", r.Latency.P50, at(0.5)},
+		{"p99", r.Latency.P99, at(0.99)}} {
+		if math.Abs(c.got/c.want-1) > 0.05 {
+			off = append(off, fmt.Sprintf("%s %.0f µs, truly %.0f", c.name, c.got, c.want))
+		}
+	}
+	return strings.Join(off, ", ")
+}
