@@ -265,7 +265,7 @@ func generator(r *load.Result, total *metric.Snapshot) Generator {
 		StopMax: micro(float64(r.StopMax)), SchedulingP99: micro(float64(r.GoroutineWait)),
 		Unscheduled: hundredths(100 * r.Unscheduled), CPUWait: micro(float64(r.CPUWait)),
 		LocalPorts: r.Ports,
-		Ring: r.Ring, Threads: min(r.Plan.Threads, r.Plan.Connections)} // no thread without one
+		Ring:       r.Ring, Threads: min(r.Plan.Threads, r.Plan.Connections)} // no thread without one
 	if n := total.Completed - r.CompletedAfter; n > 0 {
 		g.CPUPerRequest = micro(float64(r.CPU) / float64(n))
 	}
