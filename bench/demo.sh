@@ -16,7 +16,9 @@ for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 	sleep 0.1
 done
 [ -n "$url" ] || { echo "demo: the server did not start" >&2; exit 1; }
-echo "\$ dyno run -c 100 -d 5s --warmup 1s $url"
-"$dyno" run -c 100 -d 5s --warmup 1s --json "$result" "$url"
+# One thread at a rate that leaves the server, which is on this machine too, its CPUs.
+set -- run -t 1 -R 20k -c 100 -d 5s --warmup 1s
+echo "\$ dyno $* $url"
+"$dyno" "$@" --json "$result" "$url"
 "$dyno" report "$result" -o "$page"
 printf '\nthe same as a page: %s\n' "$page"

@@ -29,13 +29,12 @@ func (g *guard) over(each func(load.Interval), abort context.CancelCauseFunc) fu
 		return each
 	}
 	return func(iv load.Interval) {
-		each(iv)
-		if g.broken != nil || g.err != nil {
-			return
+		if g.broken == nil && g.err == nil {
+			if g.broken, g.err = g.Second(iv); g.broken != nil {
+				abort(load.ErrAborted)
+			}
 		}
-		if g.broken, g.err = g.Second(iv); g.broken != nil {
-			abort(load.ErrAborted)
-		}
+		each(iv) // which a terminal that is stopped can hold up
 	}
 }
 

@@ -111,7 +111,7 @@ type display interface {
 	end() error
 }
 
-// show begins to show a run of f's plan, which stop ends.
+// display begins to show a run of f's plan, which stop ends.
 func (s streams) display(f *runFlags, stop context.CancelFunc) display {
 	if f.tui {
 		return startScreen(s, f.plan, stop)

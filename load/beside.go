@@ -63,7 +63,6 @@ func runProbed(ctx context.Context, p Plan, meet Barrier, each func(Interval)) (
 		return nil, err
 	}
 	main.Probe = probe
-	main.Probe = probe
 	return main, nil
 }
 

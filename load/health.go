@@ -15,12 +15,13 @@ type health struct {
 	lag      int64   // open loop: the longest that a request was sent later than it could be
 }
 
-// health is that since it was last asked. What failed is given away.
+// health is that since it was last asked. What failed is given away, and nil if nothing
+// did: the worker goes on counting in its own.
 func (w *worker) health() health {
-	h := health{failures: w.errors, busy: w.meter.since(w), lag: w.lag}
+	h := health{busy: w.meter.since(w), lag: w.lag}
 	w.lag = 0
 	if len(w.errors) > 0 {
-		w.errors = failures{}
+		h.failures, w.errors = w.errors, failures{}
 	}
 	return h
 }

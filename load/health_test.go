@@ -11,6 +11,22 @@ import (
 	"dyno/ring"
 )
 
+// A worker goes on counting in a map of its own, whether or not it gave one away: what
+// others add to what it told is not its own.
+func TestHealthIsGivenAway(t *testing.T) {
+	w := &worker{ring: steady(ms), errors: failures{}}
+	failed := failures{}
+	failed.add(Timeout, ring.Addr{Unix: "a"}, errTimeout)
+	for range 2 { // without failures, then with some
+		h := w.health()
+		h.add(health{failures: failed})
+		if len(w.errors) != 0 {
+			t.Fatalf("another's failures are its own: %v", w.errors)
+		}
+		w.errors.add(Read, ring.Addr{Unix: "a"}, syscall.ECONNRESET)
+	}
+}
+
 // What workers tell of an interval adds up, as do the parts of several generators; the
 // whole run has what all intervals had, and what came after them.
 func TestHealthAddsUp(t *testing.T) {

@@ -99,9 +99,15 @@ func (p *pacing) sent(due, at int64) {
 	}
 }
 
-// erlang is the probability that k arrivals of a Poisson process take no longer than
-// x of its mean gaps.
+// erlang is the probability that k arrivals of a Poisson process, lawSpanOf at most, take
+// no longer than x of its mean gaps.
 func erlang(k int64, x float64) float64 {
+	switch {
+	case x <= 0:
+		return 0
+	case x > lawSpanOf+200: // 9 standard deviations above, and soon too large to compute
+		return 1
+	}
 	term, sum := 1.0, 1.0
 	for i := int64(1); i < k; i++ {
 		term *= x / float64(i)

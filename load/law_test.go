@@ -87,6 +87,22 @@ func TestPoissonLaw(t *testing.T) {
 	}
 }
 
+// The probabilities are right far off the mean too, where their terms are too large for
+// numbers: a stall makes a long span and not a short one.
+func TestErlang(t *testing.T) {
+	for _, test := range []struct {
+		k       int64
+		x, want float64
+	}{
+		{1, 1, 1 - 1/math.E}, {2, 1, 1 - 2/math.E}, {1, 0, 0}, {500, -3, 0}, {500, 250, 0},
+		{500, 500, 0.5059}, {500, 700, 1}, {500, 800, 1}, {500, 1e6, 1}, {1, 1e9, 1},
+	} {
+		if got := erlang(test.k, test.x); !(math.Abs(got-test.want) < 1e-3) {
+			t.Errorf("%d arrivals in %v gaps: %v, want %v", test.k, test.x, got, test.want)
+		}
+	}
+}
+
 // The statistic is, from counts in bins, what it is by its definition.
 func TestAndersonDarling(t *testing.T) {
 	coin := rand.New(rand.NewPCG(3, 4))

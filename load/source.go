@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 
 	"dyno/ring"
 )
@@ -62,7 +63,7 @@ func (r *run) present(asked []netip.Addr) (all []netip.Addr, err error) {
 		}
 	}
 	for _, s := range r.plan.Source {
-		if s.IsSingleIP() && !contains(all, s.Addr()) {
+		if s.IsSingleIP() && !slices.Contains(all, s.Addr()) {
 			return nil, Flaw{"--source", fmt.Sprintf("%v is no address of this machine", s.Addr())}
 		}
 	}
@@ -70,15 +71,6 @@ func (r *run) present(asked []netip.Addr) (all []netip.Addr, err error) {
 		return nil, Flaw{"--source", fmt.Sprintf("this machine has no address in %v", r.plan.Source[0])}
 	}
 	return all, nil
-}
-
-func contains(all []netip.Addr, a netip.Addr) bool {
-	for _, b := range all {
-		if a == b {
-			return true
-		}
-	}
-	return false
 }
 
 // loopbacks are as many addresses of 127.0.0.0/8, all of which Linux has, as the connections
@@ -90,16 +82,17 @@ func (r *run) loopbacks(addrs []ring.Addr) (all []netip.Addr) {
 		}
 	}
 	each := portsUsed * float64(localPorts()*len(addrs))
-	if each == 0 || float64(r.plan.Connections) <= each {
+	connections := float64(r.plan.Connections * max(r.plan.Parts, 1)) // all use the same ports
+	if each == 0 || connections <= each {
 		return nil
 	}
 	a := netip.AddrFrom4([4]byte{127, 0, 0, 1})
-	for n := int(float64(r.plan.Connections)/each) + 1; n > 0; n-- {
+	for n := int(connections/each) + 1; n > 0; n-- {
 		all = append(all, a)
 		a = a.Next()
 	}
-	r.notice(fmt.Sprintf("connects from %v to %v: one address has too few ports for %d connections",
-		all[0], all[len(all)-1], r.plan.Connections))
+	r.notice(fmt.Sprintf("connects from %v to %v: one address has too few ports for %.0f connections",
+		all[0], all[len(all)-1], connections))
 	return all
 }
 

@@ -59,6 +59,7 @@ type worker struct {
 	lag    int64 // open loop: the longest of the interval, sent later than it could be
 	ending Ending
 	spun   int64           // waited without sleeping
+	vain   bool            // the last turn did so
 	notice map[string]bool // said once each
 }
 
@@ -99,9 +100,10 @@ func (w *worker) turn() {
 	w.now = w.ring.Now()
 	w.keepTime()
 	c, ok := w.ring.Next()
-	if !ok && w.plan.Spin {
+	if !ok && w.vain {
 		w.spun += w.now - before
 	}
+	w.vain = !ok && w.plan.Spin // else the time until the next turn begins goes into sending
 	for ; ok; c, ok = w.ring.Next() {
 		w.complete(c)
 	}

@@ -14,24 +14,23 @@ type run struct {
 	Kind    string           `json:"kind"`
 	Words   report.Sentences `json:"words"`
 	Result  *result.Result   `json:"result"`
-	Spectra []Spectrum       `json:"spectra"`
+	Spectra []spectrum       `json:"spectra"`
 }
 
 // Run writes what a run measured as one HTML file.
 func Run(w io.Writer, r *result.Result) error {
 	words := report.Say(r)
 	return document{title: words.What, summary: words.Verdict + ". " + words.Model,
-		payload: RunPayload(r)}.write(w)
+		payload: payloadOf(r)}.write(w)
 }
 
-// RunPayload is the data of Run's page, as JSON marshals it, for a server that shows the same page.
-func RunPayload(r *result.Result) any {
+func payloadOf(r *result.Result) run {
 	return run{Kind: "run", Words: report.Say(r), Result: r, Spectra: distributions(r)}
 }
 
-// A Spectrum is a distribution by its quantiles, from 0 on, up to the last that enough values lie
+// A spectrum is a distribution by its quantiles, from 0 on, up to the last that enough values lie
 // beyond.
-type Spectrum struct {
+type spectrum struct {
 	Of     string       `json:"of"` // the key of the result: latency, phases.connect
 	Name   string       `json:"name"`
 	Count  int64        `json:"count"`
@@ -45,8 +44,8 @@ const (
 )
 
 // distributions has one for each distribution of the result.
-func distributions(r *result.Result) []Spectrum {
-	all := []Spectrum{}
+func distributions(r *result.Result) []spectrum {
+	all := []spectrum{}
 	var beside result.Probe
 	if r.Probe != nil {
 		beside = *r.Probe
@@ -65,8 +64,8 @@ func distributions(r *result.Result) []Spectrum {
 	return all
 }
 
-func quantilesOf(of, name string, d *result.Distribution) Spectrum {
-	s := Spectrum{Of: of, Name: name, Count: d.Count, Points: [][2]float64{}}
+func quantilesOf(of, name string, d *result.Distribution) spectrum {
+	s := spectrum{Of: of, Name: name, Count: d.Count, Points: [][2]float64{}}
 	switch h, err := metric.Decode(d.HDR); {
 	case d.HDR == "":
 		s.Why = "the result has no histogram of it"
@@ -75,14 +74,14 @@ func quantilesOf(of, name string, d *result.Distribution) Spectrum {
 	case h.Count < 2*beyond:
 		s.Why = "too few were measured for one"
 	default:
-		s.Points = Quantiles(h)
+		s.Points = quantiles(h)
 	}
 	return s
 }
 
-// Quantiles are points of a histogram's spectrum, quantile and µs, evenly spaced in the logarithm
+// quantiles are points of a histogram's spectrum, quantile and µs, evenly spaced in the logarithm
 // of 1/(1−q), to four digits; none if too few values were counted.
-func Quantiles(h *metric.Histogram) [][2]float64 {
+func quantiles(h *metric.Histogram) [][2]float64 {
 	points := [][2]float64{}
 	if h.Count < 2*beyond {
 		return points

@@ -139,6 +139,13 @@ func TestCursorsInStep(t *testing.T) {
 			t.Errorf("%s reads %q, not the first second", id, text)
 		}
 	}
+	if n := pagetest.Eval[int](tab, `document.querySelectorAll(
+		"[aria-hidden=true][tabindex], [aria-hidden=true] [tabindex]").length`); n > 0 {
+		t.Errorf("%d elements take the focus, and are hidden from those who do not see it", n)
+	}
+	if n := pagetest.Eval[int](tab, `document.querySelectorAll(".plot > [role=img][tabindex]").length`); n < 4 {
+		t.Errorf("%d plots can be reached by keyboard", n)
+	}
 }
 
 // The report of a run is small enough to send.

@@ -1,8 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"net"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,6 +49,8 @@ func repeating(p load.Plan, words ...string) (line, lost string) {
 	for _, param := range p.Params {
 		c.flag(true, "--fcgi-param", param.Name+"="+param.Value)
 	}
+	c.flag(redirected(p.Target), "--connect-to",
+		net.JoinHostPort(p.Target.Host, strconv.Itoa(int(p.Target.Port))))
 	c.flag(p.ConnectRate > 0, "--connect-rate", perSecond(p.ConnectRate))
 	c.flag(p.Probe > 0, "--probe", perSecond(p.Probe))
 	c.flag(len(p.Source) > 0, "--source", joined(p.Source, netip.Prefix.String))
@@ -57,6 +62,16 @@ func repeating(p load.Plan, words ...string) (line, lost string) {
 	c.requests(p)
 	c.words = append(c.words, quote(p.Target.URL))
 	return strings.Join(c.words, " "), strings.Join(c.lost, "; ")
+}
+
+// redirected reports whether connections go elsewhere than the URL says.
+func redirected(t load.Target) bool {
+	u, err := url.Parse(t.URL)
+	if err != nil || t.Unix != "" {
+		return false
+	}
+	port := cmp.Or(u.Port(), map[bool]string{false: "80", true: "443"}[t.TLS])
+	return !strings.EqualFold(u.Hostname(), t.Host) || port != strconv.Itoa(int(t.Port))
 }
 
 // on is a switch.

@@ -29,7 +29,7 @@ func programSection(r *lab.Record) section {
 				Clip(p.SHA256, hashShown), count(int64(p.Trials)), Clip(plain(args), 80)})
 		}
 		if a.Version != "" {
-			out.text = append(out.text, a.Name+": "+plain(a.Version))
+			out.text = append(out.text, plain(a.Name+": "+a.Version))
 		}
 	}
 	return out

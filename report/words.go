@@ -336,8 +336,7 @@ func objective(o result.Outcome) string {
 	}
 	s := plain(o.Expr) + ": MISSED, " + outcome(o)
 	if o.Aborted != nil {
-		s += fmt.Sprintf("; this ended the run after %s, having been so for the last seconds and "+
-			"on the whole", seconds(*o.Aborted))
+		s += "; this ended the run after " + seconds(*o.Aborted)
 	}
 	return s
 }

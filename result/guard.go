@@ -11,7 +11,7 @@ import (
 // missed ends it. It is slow to condemn. An objective is broken when all that was
 // measured since the window began misses it, and each of the last guardSeconds whole
 // seconds by itself does too: so neither one bad second ends a run, nor the memory of
-// one that is long past. Before that, there must be as many exchanges as its value
+// one that is long past. A number of errors only grows: it is broken by the whole. Before that, there must be as many exchanges as its value
 // takes (see Objective.enough). What is broken never comes back, for the run is over.
 type Guard struct {
 	objectives []Objective
@@ -67,6 +67,8 @@ func (g *Guard) Second(iv load.Interval) (*Outcome, error) {
 	var whole *Result
 	for i, o := range g.objectives {
 		switch out := o.Judge(now); {
+		case o.kind == counts && o.op[0] == '<': // a number of errors only grows
+			g.missed[i] = guardSeconds
 		case out.Value == nil:
 			continue // nothing completed: it says nothing
 		case out.Met:

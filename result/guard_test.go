@@ -40,21 +40,22 @@ func TestGuard(t *testing.T) {
 		ends  float64 // 0: it does not
 		value float64
 	}{
-		"met":               {"p99<20ms", steady(1000, fast, 0), 0, 0},
-		"missed":            {"p99<20ms", steady(1000, slow, 0), 3, 100e3},
-		"service":           {"service.mean<20ms", steady(1000, slow, 0), 3, 100e3},
-		"one noisy second":  {"p99<20ms", with(steady(1000, fast, 0), 1000, slow, 0), 0, 0},
-		"a noisy second":    {"p99<20ms", with(steady(1000, fast, 0), 1000, slow, 5), 0, 0},
-		"two and two":       {"p99<20ms", with(steady(1000, fast, 0), 1000, slow, 2, 3, 5, 6), 0, 0},
-		"three in a row":    {"p99<20ms", with(steady(1000, fast, 0), 1000, slow, 5, 6, 7), 8, 100e3},
-		"three of few":      {"p50<20ms", with(steady(1000, fast, 0), 10, slow, 5, 6, 7), 0, 0},
-		"too few beyond":    {"p99<20ms", steady(100, slow, 0), 10, 100e3},
-		"far too few":       {"p99<20ms", steady(10, slow, 0), 0, 0},
-		"errors":            {"errors<1%", steady(990, fast, 100), 3, 100 * 100.0 / 1090},
-		"errors by number":  {"errors<=5000", steady(10, fast, 1000), 0, 0},
-		"rate":              {"rps>=500", steady(400, fast, 0), 3, 400},
-		"nothing completes": {"p99<20ms", steady(0, fast, 0), 0, 0},
-		"a pause between":   {"p99<20ms", with(steady(1000, slow, 0), 0, fast, 1, 3), 5, 100e3},
+		"met":                {"p99<20ms", steady(1000, fast, 0), 0, 0},
+		"missed":             {"p99<20ms", steady(1000, slow, 0), 3, 100e3},
+		"service":            {"service.mean<20ms", steady(1000, slow, 0), 3, 100e3},
+		"one noisy second":   {"p99<20ms", with(steady(1000, fast, 0), 1000, slow, 0), 0, 0},
+		"a noisy second":     {"p99<20ms", with(steady(1000, fast, 0), 1000, slow, 5), 0, 0},
+		"two and two":        {"p99<20ms", with(steady(1000, fast, 0), 1000, slow, 2, 3, 5, 6), 0, 0},
+		"three in a row":     {"p99<20ms", with(steady(1000, fast, 0), 1000, slow, 5, 6, 7), 8, 100e3},
+		"three of few":       {"p50<20ms", with(steady(1000, fast, 0), 10, slow, 5, 6, 7), 0, 0},
+		"too few beyond":     {"p99<20ms", steady(100, slow, 0), 10, 100e3},
+		"far too few":        {"p99<20ms", steady(10, slow, 0), 0, 0},
+		"errors":             {"errors<1%", steady(990, fast, 100), 3, 100 * 100.0 / 1090},
+		"errors by number":   {"errors<=5000", steady(10, fast, 1000), 6, 6000},
+		"number not reached": {"errors<=12000", steady(10, fast, 1000), 0, 0},
+		"rate":               {"rps>=500", steady(400, fast, 0), 3, 400},
+		"nothing completes":  {"p99<20ms", steady(0, fast, 0), 0, 0},
+		"a pause between":    {"p99<20ms", with(steady(1000, slow, 0), 0, fast, 1, 3), 5, 100e3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, err := ParseObjective(test.slo)

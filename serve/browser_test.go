@@ -441,6 +441,9 @@ func TestNamesAreText(t *testing.T) {
 	pagetest.Eval[bool](tab, `(() => { const e = document.querySelector("#results td input[type=text]");
 		e.value = "<b>slow</b> #weekly"; e.dispatchEvent(new Event("change")); return true; })()`)
 	tab.Until(`document.querySelector("#results tbody td:last-child button")?.textContent === "<b>slow</b> #weekly"`)
+	if said := tab.Text("#results .banner"); said != "" {
+		t.Errorf("the note was kept, and the page says %q", said)
+	}
 	tab.Go(pagetest.Eval[string](tab, `location.origin + "/"`))
 	tab.Until(`document.querySelector("#results tbody td:last-child button")?.textContent === "<b>slow</b> #weekly"`)
 	for range 2 {
@@ -507,6 +510,11 @@ func TestPageIsBounded(t *testing.T) {
 		t.Errorf("%.1f MB after an hour, %.1f MB after two", full/1e6, heap/1e6)
 	}
 	t.Logf("%d nodes, %.1f MB after an hour; %d, %.1f MB after two", nodes, full/1e6, later, heap/1e6)
+	tab.Go(s.URL("/live")) // late: it gets the last hour, and what was counted before
+	tab.Until(fmt.Sprintf(`document.querySelector("#progress")?.dataset.value === "%d"`, n))
+	if got, want := tab.Numbers()["total.completed"], fmt.Sprint(1000*n); got != want {
+		t.Errorf("a page that comes late says that %s were completed, and %s were", got, want)
+	}
 	leave(tab)
 	show.End(nil, fmt.Errorf("the test is over"))
 	cancel()

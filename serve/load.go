@@ -65,8 +65,9 @@ type loads struct {
 
 // A Show is a load under way that the dashboard shows.
 type Show struct {
-	of   *loads
-	plan load.Plan
+	of                *loads
+	plan              load.Plan
+	completed, failed int64 // so far
 }
 
 // errBusy is why a load was not begun.
@@ -118,6 +119,9 @@ type second struct {
 	Faults  []failure        `json:"failures,omitempty"`
 	Busy    float64          `json:"busy_percent"` // of the generator's busiest thread
 	LagMax  float64          `json:"send_lag_max_us"`
+	// Since the load began: a browser that comes late does not get every second.
+	CompletedSoFar int64 `json:"completed_so_far"`
+	ErrorsSoFar    int64 `json:"errors_so_far"`
 }
 
 // A failure is a way in which exchanges or connections failed in a second.
@@ -131,10 +135,13 @@ type failure struct {
 // mostFailures is how many ways to fail a second has, at most, to keep it short.
 const mostFailures = 10
 
-// Interval shows a second of the load.
+// Interval shows a second of the load. It is called by one goroutine at a time.
 func (v *Show) Interval(iv load.Interval) {
+	v.completed += iv.Completed
+	v.failed += iv.Failed
 	s := second{Point: result.PointOf(iv), From: iv.From.Seconds(), Status: iv.Status,
-		Busy: 100 * iv.Busy, LagMax: float64(iv.LagMax) / 1e3}
+		Busy: 100 * iv.Busy, LagMax: float64(iv.LagMax) / 1e3,
+		CompletedSoFar: v.completed, ErrorsSoFar: v.failed}
 	s.Heat = nil // for the report: it is large
 	if v.plan.Open() {
 		offered := v.plan.OfferedBetween(iv.From, iv.To).PerSecond()
@@ -173,9 +180,9 @@ func (v *Show) End(r *result.Result, err error) {
 		}
 	}
 	v.of.mu.Lock()
+	v.of.journal.add("end", e) // before another load can begin, whose journal it would end
 	v.of.stop, v.of.last = nil, r
 	v.of.mu.Unlock()
-	v.of.journal.add("end", e)
 	v.of.running.Done()
 }
 
@@ -209,9 +216,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	form, err := readForm(r)
-	if tooLarge, is := errors.AsType[*http.MaxBytesError](err); is {
-		refuse(w, http.StatusRequestEntityTooLarge,
-			fmt.Sprintf("a form may have %d bytes", tooLarge.Limit))
+	if tooLarge(w, err) {
 		return
 	}
 	if err != nil {
@@ -238,6 +243,16 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) {
 		show.End(job.Run(ctx, job.Plan, show.Interval))
 	}()
 	answer(w, http.StatusCreated, struct{}{})
+}
+
+// tooLarge answers a request of more than bodyBytes, if err says that it was one.
+func tooLarge(w http.ResponseWriter, err error) bool {
+	most, is := errors.AsType[*http.MaxBytesError](err)
+	if is {
+		refuse(w, http.StatusRequestEntityTooLarge,
+			fmt.Sprintf("a request may have %d bytes", most.Limit))
+	}
+	return is
 }
 
 func flaws(err error) []error {

@@ -62,7 +62,9 @@ func (s *Server) note(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var said struct{ Text string }
-	if err := json.NewDecoder(r.Body).Decode(&said); err != nil {
+	if err := json.NewDecoder(r.Body).Decode(&said); tooLarge(w, err) {
+		return
+	} else if err != nil {
 		refuse(w, http.StatusUnprocessableEntity, fmt.Sprintf("reading the note: %v", err))
 		return
 	}

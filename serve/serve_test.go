@@ -348,6 +348,69 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// A note is kept with its result, and one that cannot be is refused with the reason.
+func TestNote(t *testing.T) {
+	g := begin(t, Config{})
+	r, err := result.From(&load.Result{Plan: planFor(t, nil), Ended: load.ByDuration, Started: time.Now(),
+		Measured: time.Second, Total: metric.NewSnapshot()}, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, err := result.Save(g.Home, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		id, body string
+		want     int
+	}{
+		{r.ID, `{"text":"slow #weekly"}`, 200}, {r.ID, `{`, 422},
+		{r.ID, `{"text":"` + strings.Repeat("x", bodyBytes) + `"}`, 413},
+		{"last", `{"text":"x"}`, 404}, {"20260102-150405-0000", `{"text":"x"}`, 404},
+	} {
+		if a := g.ask(t, "PUT", "/api/results/"+c.id+"/note", c.body); a.StatusCode != c.want {
+			t.Errorf("%s %.30s: %d, want %d: %s", c.id, c.body, a.StatusCode, c.want, text(t, a))
+		}
+	}
+	b, err := os.ReadFile(strings.TrimSuffix(path, ".json") + ".note")
+	if string(b) != "slow #weekly\n" {
+		t.Errorf("%q, %v", b, err)
+	}
+	if list := text(t, g.ask(t, "GET", "/api/results", "")); !strings.Contains(list, `"note":"slow #weekly"`) {
+		t.Error(list)
+	}
+}
+
+// The end of a load is told before the next begins, however soon that is.
+func TestEndBelongsToItsLoad(t *testing.T) {
+	s, err := New(Config{Listen: "127.0.0.1:0", Home: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for range 500 {
+		show, err := s.Show(planFor(t, nil), func() {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan bool)
+		go func() {
+			defer close(ended)
+			show.End(nil, errors.New("over"))
+		}()
+		next, err := s.Show(planFor(t, nil), func() {})
+		for err != nil {
+			next, err = s.Show(planFor(t, nil), func() {})
+		}
+		<-ended
+		news, _, _ := s.loads.journal.since("")
+		if strings.Contains(string(news), "event: end") {
+			t.Fatalf("a load that has just begun has ended: %s", news)
+		}
+		next.End(nil, errors.New("over"))
+	}
+}
+
 // An event is one as a browser gets it.
 type received struct{ id, kind, data string }
 
@@ -401,10 +464,15 @@ func TestLoad(t *testing.T) {
 			t.Errorf("a second load: %d, %s", r.StatusCode, why)
 		}
 		var seen []received
+		sum := 0
 		for i := range 5 {
 			g.seconds <- load.Interval{Index: i, From: time.Duration(i) * time.Second,
 				To: time.Duration(i+1) * time.Second, Completed: int64(1000 + i), Busy: 0.25}
 			seen = append(seen, first())
+			sum += 1000 + i
+			if want := fmt.Sprintf(`"completed_so_far":%d,`, sum); !strings.Contains(seen[i].data, want) {
+				t.Errorf("second %d has no %s: %v", i, want, seen[i])
+			}
 			if want := fmt.Sprintf(`"completed":%d,`, 1000+i); !strings.Contains(seen[i].data, want) ||
 				!strings.Contains(seen[i].data, `"busy_percent":25`) {
 				t.Errorf("second %d: %v", i, seen[i])

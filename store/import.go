@@ -138,7 +138,7 @@ func (s *Store) importFile(path string) []Imported {
 		all = append(all, s.importNote(base+".note", out.ID, string(note)))
 	}
 	for _, p := range profiles(filepath.Dir(path), filepath.Base(base)) {
-		to := s.file("results", out.ID+strings.TrimPrefix(p, base))
+		to := s.file("results", out.ID+strings.TrimPrefix(filepath.Base(p), filepath.Base(base)))
 		if err := copyFile(p, to); err != nil && !errors.Is(err, fs.ErrExist) {
 			all = append(all, Imported{From: p, What: "profile", ID: out.ID, Err: err})
 		}

@@ -209,6 +209,29 @@ func TestImportOfAFile(t *testing.T) {
 	}
 }
 
+// A result's profile comes with it, however its file is named.
+func TestImportOfAFileWithAProfile(t *testing.T) {
+	home, from := t.TempDir(), t.TempDir()
+	r := measured(0, 1000)
+	r.ID = "20260102-150505-0000"
+	b, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{"r.json": b, "r.cpu.pb.gz": []byte("profile")} {
+		if err := os.WriteFile(filepath.Join(from, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(from)
+	if stored, _, faults := imported(t, opened(t, home), "./r.json"); stored != 1 || faults != nil {
+		t.Errorf("%d stored, %q", stored, faults)
+	}
+	if _, err := os.Stat(filepath.Join(home, "results", r.ID+".cpu.pb.gz")); err != nil {
+		t.Error(err)
+	}
+}
+
 // What is not ours, or could not be true, is refused with the reason; what is beside it is
 // imported all the same.
 func TestImportRefuses(t *testing.T) {

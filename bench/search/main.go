@@ -126,6 +126,9 @@ func sweep(o options, url string) (int, error) {
 			if err != nil {
 				return 0, err
 			}
+			if r.Latency.P99 == 0 {
+				return 0, fmt.Errorf("%d/s: nothing completed", rate)
+			}
 			all = append(all, r.Latency.P99/1000)
 		}
 		slices.Sort(all)

@@ -77,6 +77,8 @@ func TestCertificates(t *testing.T) {
 	root := signed(t, nil, x509.Certificate{Subject: named("Root"), IsCA: true})
 	stranger := signed(t, nil, x509.Certificate{Subject: named("Stranger"), IsCA: true})
 	expired := signed(t, root, x509.Certificate{Subject: named("Old"), IsCA: true, NotAfter: oldDays})
+	clients := signed(t, root, x509.Certificate{Subject: named("Clients"), IsCA: true,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
 	x := func(by *identity, change func(*x509.Certificate)) *identity {
 		template := x509.Certificate{DNSNames: []string{"x", "*.x"},
 			ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
@@ -113,6 +115,8 @@ func TestCertificates(t *testing.T) {
 		"for clients": {chain(x(root, func(c *x509.Certificate) {
 			c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageCodeSigning}
 		})), " of x, *.x is not for servers, but for clientAuth, codeSigning; use --insecure"},
+		"by an issuer for clients": {chain(x(clients, func(c *x509.Certificate) { c.ExtKeyUsage = nil }),
+			clients), " of x, *.x is not for servers: who signed it may not sign such; use --insecure"},
 		"signed by no authority": {chain(x(leaf, nil), leaf),
 			" is signed by CN=Leaf, which is not trusted here; use --cacert or --insecure"},
 	} {

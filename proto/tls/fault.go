@@ -86,6 +86,9 @@ func unfit(err x509.CertificateInvalidError) string {
 		return fmt.Sprintf("expired on %s, and here it is %s; use --insecure, or check the clock",
 			date(c.NotAfter), date(now))
 	case err.Reason == x509.IncompatibleUsage:
+		if len(c.ExtKeyUsage)+len(c.UnknownExtKeyUsage) == 0 {
+			return "is not for servers: who signed it may not sign such; use --insecure"
+		}
 		return fmt.Sprintf("is not for servers, but for %s; use --insecure", usages(c))
 	}
 	return ""

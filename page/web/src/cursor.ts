@@ -30,7 +30,7 @@ export class Cursors {
     const height = Number(plot.getAttribute("height") ?? 0);
     const rule = svg("line", { class: "rule", y1: 0, y2: height, visibility: "hidden" });
     plot.append(rule);
-    plot.setAttribute("tabindex", "0");
+    element.setAttribute("tabindex", "0"); // and not the plot, which is hidden from screen readers
     const member = { plot, x, times, read, readout, rule };
     this.members.set(id, member);
     plot.addEventListener("pointermove", (e) => {
@@ -38,7 +38,7 @@ export class Cursors {
       this.move(x.invert((e.clientX - plot.getBoundingClientRect().left) / shrunk));
     });
     plot.addEventListener("pointerleave", () => this.move(null));
-    plot.addEventListener("keydown", (e) => {
+    element.addEventListener("keydown", (e) => {
       const step = { ArrowLeft: -1, ArrowRight: 1 }[e.key];
       if (e.key === "Escape") this.move(null);
       if (!step) return;

@@ -222,7 +222,7 @@ function rowOf(view: View, shown: Shown[], width: number, columns: number, curso
     const readout = h("output", { class: "readout" });
     const box = h(
       "div",
-      {},
+      { role: "group", "aria-label": `${view.title}, ${s.arm}` },
       h("p", { class: "caption" }, clip(s.arm, 60)),
       h("div", {}, miniature(view, s.panel, lines, names, width, view.top ?? most)),
     );

@@ -26,6 +26,8 @@ export interface Second {
   failures?: { phase: string; kind: string; detail: string; count: number }[];
   busy_percent: number;
   send_lag_max_us: number;
+  completed_so_far: number;
+  errors_so_far: number;
 }
 
 /** most is how many seconds are kept, and drawn: an hour, as the server does. */

@@ -89,8 +89,8 @@ class Live {
   add(s: Second): void {
     if (s.t_s - s.from_s >= shortest) this.seconds.push(s); // the last may be the microseconds after the window
     if (this.seconds.length > most) this.seconds.splice(0, this.seconds.length - most);
-    this.total.completed += s.completed;
-    this.total.errors += s.errors;
+    this.total.completed = s.completed_so_far;
+    this.total.errors = s.errors_so_far;
     for (const f of s.failures ?? []) {
       const kind = `${f.phase}\n${f.kind}\n${f.detail}`;
       if (this.total.kinds.has(kind) || this.total.kinds.size < 20) this.total.kinds.set(kind, (this.total.kinds.get(kind) ?? 0) + f.count);

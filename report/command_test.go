@@ -1,0 +1,32 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"dyno/load"
+)
+
+// A command that repeats a run connects to where the run did, which the URL alone may
+// not say.
+func TestRepeatingConnects(t *testing.T) {
+	for _, test := range []struct {
+		target load.Target
+		want   string // before the URL; "": nothing
+	}{
+		{load.Target{URL: "http://Host/a", Host: "host", Port: 80}, ""},
+		{load.Target{URL: "https://host", TLS: true, Host: "host", Port: 443}, ""},
+		{load.Target{URL: "fcgi://[::1]:9000/", FastCGI: true, Host: "::1", Port: 9000}, ""},
+		{load.Target{URL: "http+unix:///run/a.sock:/", Unix: "/run/a.sock"}, ""},
+		{load.Target{URL: "http://host/", Host: "127.0.0.1", Port: 8080}, "--connect-to 127.0.0.1:8080 "},
+		{load.Target{URL: "https://host/", TLS: true, Host: "host", Port: 8443}, "--connect-to host:8443 "},
+		{load.Target{URL: "http://host/", Host: "::1", Port: 80}, "--connect-to '[::1]:80' "},
+	} {
+		p := load.DefaultPlan()
+		p.Target, p.Requests = test.target, []load.Request{{}}
+		line, _ := repeating(p, "dyno", "run")
+		if !strings.Contains(line, test.want) || (test.want == "") == strings.Contains(line, "--connect-to") {
+			t.Errorf("%s at %s:%d: %s", test.target.URL, test.target.Host, test.target.Port, line)
+		}
+	}
+}
