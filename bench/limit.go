@@ -85,9 +85,10 @@ func (b *bench) countCalls(ctx context.Context, r row, t tool) trial {
 	}
 	if err != nil {
 		out.Error = err.Error()
-	} else {
-		out.Values = reading{calls: count / v[served]}
+		fmt.Fprintf(b.log, "%s: system calls of %s: %v\n", r.name, t.name, err)
+		return out
 	}
+	out.Values = reading{calls: count / v[served]}
 	fmt.Fprintf(b.log, "%s: system calls of %s: %.3g a request\n", r.name, t.name, out.Values[calls])
 	return out
 }

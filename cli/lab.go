@@ -217,7 +217,8 @@ func (f *labFlags) lab(e *experiment.Experiment) (l *lab.Lab, stop func(), err e
 		if err != nil {
 			return nil, nil, err
 		}
-		dir = e.Name + "-" + time.Now().UTC().Format("20060102-150405")
+		now := time.Now().UTC() // to the microsecond: two may be started at once
+		dir = e.Name + now.Format("-20060102-150405") + fmt.Sprintf("-%05x", now.Nanosecond()/1000)
 		dir = filepath.Join(home, experimentsFolder, dir)
 	}
 	if dir, err = filepath.Abs(dir); err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"dyno/lab"
 	"dyno/load"
@@ -94,16 +95,20 @@ func (s streams) notRun(err error) int {
 }
 
 // untilInterrupted is a context that SIGINT or SIGTERM ends, or the terminal by
-// going away (SIGHUP), unless nohup has it ignored. The next one ends the process.
+// going away (SIGHUP), unless nohup has it ignored. The next one ends the process, but
+// for those at once: whoever runs dyno may pass on a signal that dyno has got already.
 func untilInterrupted() (context.Context, context.CancelFunc) {
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
 		ends = append(ends, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
-	context.AfterFunc(ctx, stop)
+	context.AfterFunc(ctx, func() { time.AfterFunc(impatience, stop) })
 	return ctx, stop
 }
+
+// impatience is for how long after the first signal the next are no second thought.
+const impatience = 500 * time.Millisecond
 
 // deliver stores and shows r, and says with what code to exit. The last line it
 // writes to stderr is what went wrong, if anything did.

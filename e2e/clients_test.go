@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// clientsOfNginx loads nginx from two clients, each in a network namespace of its own. LOG has a
-// line for each request that nginx answered, with the address that it came from.
+// clientsOfNginx loads nginx from two clients, each in a network namespace of its own. Its log
+// has a line for each request that it answered, with the address that it came from.
 const clientsOfNginx = `
 version: 1
 name: clients

@@ -225,15 +225,16 @@ func twoAddresses(t *testing.T) {
 
 // ports are what a client runs out of.
 func ports(t *testing.T) {
+	l, other := listen(t, saying(answer)), listen(t, saying(answer))
 	const setting = "/proc/sys/net/ipv4/ip_local_port_range"
 	if err := os.WriteFile(setting, []byte("40000 40099"), 0); err != nil {
 		t.Fatal(err)
 	}
-	l := listen(t, saying(answer))
 	url := "http://" + l.Addr().String()
-	o := run(t, 2, "-c", "500", "-d", "1s", url)
+	o := run(t, 2, "-c", "500", "-d", "1s", "--source", "127.0.0.1", url)
 	want := "dyno: --connections: 500 connections to 1 address(es) need as many local ports and " +
-		"there are 100 for each; widen net.ipv4.ip_local_port_range or lower --connections"
+		"there are 100 for each; give more addresses with --source, widen " +
+		"net.ipv4.ip_local_port_range or lower --connections"
 	if !strings.Contains(o.stderr, want) {
 		t.Errorf("%s\nwant %s", o.stderr, want)
 	}
@@ -244,7 +245,7 @@ func ports(t *testing.T) {
 		}
 		defer c.Close()
 	}
-	o = run(t, 0, "-c", "90", "-d", "1s", url)
+	o = run(t, 0, "-c", "90", "-d", "1s", "--source", "127.0.0.1", url)
 	balanced(t, o.result, -1)
 	row := "connect no-port 127.0.0.1:PORT cannot assign requested address; every local port to " +
 		"this address is in use or waits (TIME_WAIT): use fewer connections, keep them open, or " +
@@ -259,5 +260,11 @@ func ports(t *testing.T) {
 	want = "no local port was left for a connection, "
 	if said := o.said(); len(said) == 0 || !strings.HasPrefix(said[0], want) {
 		t.Errorf("said %q", said)
+	} // Loopback has more addresses than one.
+	o = run(t, 0, "-c", "500", "-n", "5000", "http://"+other.Addr().String())
+	flawless(t, o.result, 5000, "200")
+	want = "connects from 127.0.0.1 to 127.0.0.7: one address has too few ports for 500 connections"
+	if said := o.said(); !slices.Contains(said, want) || o.result.Connections.Served != 500 {
+		t.Errorf("said %q, %+v", said, o.result.Connections)
 	}
 }

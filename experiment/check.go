@@ -94,6 +94,10 @@ func (c *checker) design() {
 		"0%% is never reached; leave precision out for a fixed number of rounds")
 	c.wrong(c.given("design.budget") && d.Budget == 0, "design.budget",
 		"0 is no time at all; leave budget out for any time")
+	c.wrong(d.Order == Sequential && d.Precision > 0, "design.precision",
+		"order: sequential makes all rounds of one cell before the next; leave precision out")
+	c.wrong(d.Order == Sequential && d.Budget > 0, "design.budget",
+		"order: sequential cannot end with a round; leave budget out")
 	c.wrong(d.Warmup.Min > d.Warmup.Max, "design.warmup", "min, %v, is above max, %v",
 		d.Warmup.Min, d.Warmup.Max)
 	c.wrong(d.Warmup.CoV == 0, "design.warmup.cov", "0%% is never reached")

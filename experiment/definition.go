@@ -25,7 +25,7 @@ type Definition struct {
 type Generator struct {
 	Cmd    Command           `json:"cmd" required:"true"`
 	Env    Mapping[Template] `json:"env,omitempty"`
-	Served Template          `json:"served" required:"true"` // URL that answers {"served": N}
+	Served Template          `json:"served" required:"true"` // URL, uncounted, of {"served": N}
 }
 
 // Needs are what must be there, or else the variant is not available here.

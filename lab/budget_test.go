@@ -55,6 +55,11 @@ func TestIntent(t *testing.T) {
 		whole.Estimate.Most != least+trials/2 {
 		t.Errorf("%+v, want %v and a half more of the trials", whole.Estimate, least)
 	}
+	bare := strings.NewReplacer("connections: 9", "connections: 9, rate: 100",
+		"levels:", "fairness: {mode: off}\nlevels:").Replace(text)
+	if e := b.lab(dir, bare).Intent().Estimate; e.Least != trials+ceilingTime {
+		t.Errorf("without checks, and with one closed level: %+v, want %v", e, trials+ceilingTime)
+	}
 	ctx, stop := context.WithCancel(t.Context())
 	b.after, b.stop = 17, stop
 	l = b.lab(dir, three)

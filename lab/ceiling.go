@@ -28,20 +28,29 @@ variants:
 
 // ceilings measures what the generator reaches at each closed level. What is
 // not reached for whatever reason is left out: it is a yardstick, not a result.
-// There is none where variants have generators of their own.
 func (r *running) ceilings(ctx context.Context) {
-	if slices.ContainsFunc(r.arms, func(a *arm) bool { return a.variant.Generator != nil }) {
-		return
+	var variants []experiment.Variant
+	for _, a := range r.arms {
+		variants = append(variants, a.variant)
 	}
-	for _, l := range r.Experiment.Levels {
-		if l.Open() || ctx.Err() != nil {
-			continue
+	for _, l := range yardsticks(r.Experiment, variants) {
+		if ctx.Err() != nil {
+			return
 		}
 		r.Tell(Event{Step: "ceiling", Level: l.Name})
 		if x, ok := r.ceiling(ctx, l); ok {
 			r.record.Ceilings = append(r.record.Ceilings, Ceiling{l.Name, x})
 		}
 	}
+}
+
+// yardsticks are the levels that have a ceiling: closed ones, and none where variants have
+// generators of their own.
+func yardsticks(e *experiment.Experiment, all []experiment.Variant) []experiment.Level {
+	if slices.ContainsFunc(all, func(v experiment.Variant) bool { return v.Generator != nil }) {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(e.Levels), experiment.Level.Open)
 }
 
 func (r *running) ceiling(ctx context.Context, l experiment.Level) (float64, bool) {

@@ -34,11 +34,11 @@ func (r *Record) Environment() (all []Fact) {
 	return append(all, programFacts(r.Programs)...)
 }
 
-// programFacts are the executables, those of one process and path together.
+// programFacts are the executables, those of one process and name together.
 func programFacts(programs []Ran) (all []Fact) {
 	at := map[string]int{}
 	for _, p := range programs {
-		name := fmt.Sprintf("program of %s, process %s: %s (SHA-256)", p.Arm, p.Process, p.Path)
+		name := fmt.Sprintf("program of %s, process %s: %s (SHA-256)", p.Arm, p.Process, p.name())
 		sum := p.SHA256
 		if sum == "" {
 			sum = "not readable"

@@ -11,7 +11,7 @@ func TestEnvironment(t *testing.T) {
 		return &Record{Dyno: "1", SHA256: "f", Machine: []Fact{{"governor", "powersave"},
 			{loadAverage, load}}, Arms: []Arm{{Name: "a", Version: "nginx/1.22"}, {Name: "b"}},
 			Programs: []Ran{{Arm: "a", Program: Program{Process: "p", Path: "/x", SHA256: sum}},
-				{Arm: "a", Program: Program{Process: "p", Path: "/x", SHA256: "2"}},
+				{Arm: "a", Program: Program{Process: "p", Path: "/" + load + "/x", SHA256: "2"}},
 				{Arm: "b", Program: Program{Process: "p", Path: "/y"}}}}
 	}
 	one, two := record("1", "0.1").Environment(), record("3", "9.9").Environment()
@@ -26,12 +26,12 @@ func TestEnvironment(t *testing.T) {
 			differ = append(differ, f, two[i])
 		}
 	}
-	const name = "program of a, process p: /x (SHA-256)"
+	const name = "program of a, process p: x (SHA-256)"
 	if !slices.Equal(differ, []Fact{{name, "1 and 2"}, {name, "3 and 2"}}) {
 		t.Errorf("%+v", differ)
 	}
 	for _, f := range []Fact{{"version of a", "nginx/1.22"}, {"governor", "powersave"},
-		{"program of b, process p: /y (SHA-256)", "not readable"}} {
+		{"program of b, process p: y (SHA-256)", "not readable"}} {
 		if !slices.Contains(one, f) {
 			t.Errorf("%+v is not in %+v", f, one)
 		}

@@ -37,11 +37,20 @@ func (l *Lab) Intent() Intent {
 	if i.Done = l.stored(); i.Done > 0 {
 		i.goOn()
 	} else {
-		first := time.Duration(len(here))*checkTime + time.Duration(len(e.Levels))*ceilingTime
+		first := before(e, here)
 		i.Estimate.Least, i.Estimate.Most = i.Estimate.Least+first, i.Estimate.Most+first
 	}
 	i.Warnings = experiment.Warnings(e, here)
 	return i
+}
+
+// before is about what checks and ceilings take, before the first trial.
+func before(e *experiment.Experiment, here []experiment.Variant) time.Duration {
+	first := time.Duration(len(yardsticks(e, here))) * ceilingTime
+	if e.Fairness.Mode != experiment.Off {
+		first += time.Duration(len(here)) * checkTime
+	}
+	return first
 }
 
 // repeated is the share of trials that are run again at most, of which each is repeated with what

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -18,16 +19,21 @@ import (
 // with which arguments. Only Linux tells, and of processes of other users only root.
 type Program struct {
 	Process string   `json:"process"` // of the variant, whose tree they belong to
-	Path    string   `json:"path"`    // of the executable
+	Path    string   `json:"path"`    // of the executable, of the first
 	SHA256  string   `json:"sha256,omitempty"`
 	Args    []string `json:"args"` // of the first; a program may have rewritten them
 	Count   int      `json:"count"`
 }
 
-// same reports whether p and q are of one executable and process of the variant.
-func (p Program) same(q Program) bool {
-	return p.Process == q.Process && p.Path == q.Path && p.SHA256 == q.SHA256
-}
+// name is the executable's last name. Its folder says nothing: that of a build is another in
+// each experiment, and that of what `go run` runs in each trial.
+func (p Program) name() string { return strings.TrimSuffix(path.Base(p.Path), " (deleted)") }
+
+// alike reports whether p and q are versions of one executable of a process of the variant.
+func (p Program) alike(q Program) bool { return p.Process == q.Process && p.name() == q.name() }
+
+// same reports whether they are the same version.
+func (p Program) same(q Program) bool { return p.alike(q) && p.SHA256 == q.SHA256 }
 
 // A hasher knows the SHA-256 of files, and computes each once: a file is the same as long as
 // its path, size and time of change are.
@@ -120,13 +126,15 @@ func ran(trials []*Trial) (all []Ran) {
 	return all
 }
 
-// changed names the programs of which an arm had more than one build.
+// changedPrograms names those of which an arm had more than one version, as far as they could
+// be read.
 func changedPrograms(all []Ran) (names []string) {
 	for i, a := range all {
 		for _, b := range all[:i] {
-			name := fmt.Sprintf("%s of %s", a.Path, a.Arm)
-			other := a.Arm == b.Arm && a.Process == b.Process && a.Path == b.Path && a.SHA256 != b.SHA256
-			if other && !slices.Contains(names, name) {
+			name := fmt.Sprintf("%s of %s", a.name(), a.Arm)
+			known := a.SHA256 != "" && b.SHA256 != ""
+			other := a.Arm == b.Arm && a.alike(b.Program) && a.SHA256 != b.SHA256
+			if known && other && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}

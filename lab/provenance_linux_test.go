@@ -63,19 +63,19 @@ func TestPrograms(t *testing.T) {
 	check(h.programs([]probe.Use{tree}))
 }
 
+// Versions are told apart by what the files are, wherever they lie: `go run` has another folder
+// for each trial.
 func TestProgramsOfTrials(t *testing.T) {
-	p := func(sum string) []Program {
-		return []Program{{Process: "app", Path: "/bin/app", SHA256: sum}}
+	of := func(arm, path, sum string) *Trial {
+		return &Trial{Slot: Slot{Arm: arm}, Programs: []Program{{Process: "app", Path: path, SHA256: sum}}}
 	}
-	of := func(arm string, programs []Program) *Trial {
-		return &Trial{Slot: Slot{Arm: arm}, Programs: programs}
+	all := ran([]*Trial{of("a", "/tmp/1/app", "1"), of("b", "/tmp/2/app", "2"),
+		of("a", "/tmp/3/app", "1"), {Slot: Slot{Arm: "c"}}, of("a", "/tmp/4/app", "")})
+	if len(all) != 3 || all[0].Trials != 2 || all[1].Arm != "b" || changedPrograms(all) != nil {
+		t.Errorf("%+v, changed %q", all, changedPrograms(all))
 	}
-	all := ran([]*Trial{of("a", p("1")), of("b", p("2")), of("a", p("1")), of("c", nil)})
-	if len(all) != 2 || all[0].Trials != 2 || all[1].Arm != "b" || changedPrograms(all) != nil {
-		t.Errorf("%+v", all)
-	}
-	all = ran([]*Trial{of("a", p("1")), of("a", p("2")), of("a", p("3"))})
-	if got := changedPrograms(all); !slices.Equal(got, []string{"/bin/app of a"}) {
+	all = ran([]*Trial{of("a", "/1/app", "1"), of("a", "/2/app", "2"), of("a", "/1/app (deleted)", "3")})
+	if got := changedPrograms(all); !slices.Equal(got, []string{"app of a"}) {
 		t.Errorf("%q", got)
 	}
 }

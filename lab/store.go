@@ -53,7 +53,9 @@ func (s *store) claim() (err error) {
 		return fmt.Errorf("opening the experiment's folder: %w", err)
 	}
 	if err := lock(s.lock); err != nil {
-		return errors.Join(fmt.Errorf("%s is in use by another dyno: %w", s.dir, err), s.lock.Close())
+		s.lock.Close()
+		s.lock = nil
+		return fmt.Errorf("%s is in use by another dyno: %w", s.dir, err)
 	}
 	return nil
 }

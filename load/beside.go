@@ -13,6 +13,9 @@ import (
 // connections when the server is slow, and not only for the server.
 const probeConnectionsMost = 100
 
+// probeMost is the highest rate of a probe: one thread sends it beside the load.
+const probeMost = 10_000
+
 // ProbeConnections is how many connections the plan's probe has, besides those of the
 // plan.
 func (p *Plan) ProbeConnections() int {

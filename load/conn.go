@@ -108,31 +108,7 @@ func (w *worker) complete(done ring.Completion) {
 		w.receive(i, c, done.Data, done.Err)
 	}
 	w.offer(i, c)
-	if !w.gathers(c) {
-		w.issue()
-	}
-}
-
-// A server may answer the exchanges of a connection one by one. If each were followed by
-// a request at once, each would be a write, a record of TLS, and something to wake up
-// for: the server would be at its limit sooner. So, in a closed loop, what could be sent
-// waits for more to go with it: as long as the connection has others under way, for so
-// short a share of what an exchange takes that nobody sees it, and never longer than
-// gatherMost.
-const (
-	gatherShare = 64
-	gatherMost  = int64(250e3)
-)
-
-// gathers reports whether what could be sent now waits.
-func (w *worker) gathers(c *conn) bool {
-	if !w.deep || w.next != AtOnce || c.live == 0 || w.idle.len == 0 {
-		return false
-	}
-	if w.gather == 0 {
-		w.gather = w.now + min(w.took/gatherShare, gatherMost)
-	}
-	return w.now < w.gather
+	w.issue()
 }
 
 // offer lists a connection that has room among the idle.

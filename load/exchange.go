@@ -141,7 +141,6 @@ func (w *worker) done(c *conn, tag uint32) {
 	x := &c.exchanges[tag]
 	c.used++
 	c.served = true
-	w.took = w.now - x.sent
 	if x.counted {
 		w.lastDone = w.now
 		w.count.Status[min(x.status, 999)]++

@@ -256,35 +256,6 @@ func TestHTTP2TimeoutCancels(t *testing.T) {
 	}
 }
 
-// Answers that come one by one, but close together, are followed by requests that go
-// together, and no later than a 64th of what an exchange takes. An open loop sends each
-// when it is due.
-func TestHTTP2Gathers(t *testing.T) {
-	for name, tc := range map[string]struct {
-		rate         Rate
-		most, fewest int // writes
-	}{"closed": {0, 130, 100}, "open": {PerSecond(900), 1100, 900}} {
-		srv := &h2Server{answer: func(c *h2Peer) { c.reply(10*ms+int64(c.of%10)*10*us, ok(c.id)) }}
-		sim := srv.sim()
-		hear, writes := sim.Server, 0
-		sim.Server = func(p *ring.Peer, b []byte) {
-			writes++
-			hear(p, b)
-		}
-		r := simulate(t, h2Plan(func(p *Plan) { p.Rate, p.Requested = tc.rate, 1000 }), sim)
-		if r.Total.Completed != 1000 || writes > tc.most || writes < tc.fewest {
-			t.Errorf("%s: %d completed in %d writes", name, r.Total.Completed, writes)
-		}
-		if r.Lag.Max > 0 {
-			t.Errorf("%s: sent %d ns later than possible", name, r.Lag.Max)
-		}
-		// A hundred rounds of 10.09 ms, each a 64th longer at most.
-		if most := 100 * 10090 * us * 65 / 64; tc.rate == 0 && sim.Now() > most {
-			t.Errorf("%s: took %d ns, want at most %d", name, sim.Now(), most)
-		}
-	}
-}
-
 // A connection of which nothing is heard any more is lost a timeout after the first
 // exchange was: its server answers no PING either. Another takes its place.
 func TestHTTP2DeadConnection(t *testing.T) {

@@ -208,6 +208,8 @@ func (p *Plan) Check() error {
 	p.checkPart(flaw)
 	rate(p.ConnectRate, "--connect-rate", flaw)
 	rate(p.Probe, "--probe", flaw)
+	flaw(p.Probe > PerSecond(probeMost), "--probe", "%g a second is no light load; at most %d",
+		p.Probe.PerSecond(), probeMost)
 	period(p.Warmup, 0, "--warmup")
 	period(p.Drain, 0, "--drain")
 	period(p.Timeout, time.Millisecond, "--timeout")

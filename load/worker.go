@@ -53,8 +53,6 @@ type worker struct {
 	route  []int
 	errors failures
 	meter  meter
-	took   int64 // service time of the last exchange
-	gather int64 // until when requests wait for others to go with them; 0: they do not
 	pacing pacing
 	lag    int64 // open loop: the longest of the interval, sent later than it could be
 	ending Ending
@@ -107,9 +105,7 @@ func (w *worker) turn() {
 	for ; ok; c, ok = w.ring.Next() {
 		w.complete(c)
 	}
-	if w.now >= w.gather {
-		w.issue()
-	}
+	w.issue()
 }
 
 // begin is before the first turn.
@@ -172,9 +168,7 @@ func (w *worker) wake() int64 {
 		}
 		return at
 	}
-	if w.now < w.gather {
-		at = min(at, w.gather)
-	} else if w.idle.len > 0 && !w.over {
+	if w.idle.len > 0 && !w.over {
 		at = min(at, w.start+max(w.next, 0))
 	}
 	if w.now < w.end {
@@ -265,7 +259,6 @@ func (w *worker) take() arrival {
 // each in turn, and at once, for there the instant of sending is measured.
 func (w *worker) issue() {
 	open := w.next != AtOnce
-	w.gather = 0
 	for w.idle.len > 0 && w.due() {
 		i := w.idle.head()
 		c := &w.conns[i]

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -47,9 +48,13 @@ func (s *survey) add(t *lab.Trial) error {
 	if t.Result == nil {
 		return nil
 	}
+	programs := map[string]string{} // their arguments have ports, their paths the trial's folder
+	for _, p := range t.Programs {
+		programs[p.Process+" "+filepath.Base(p.Path)] = p.SHA256
+	}
 	raw, err := json.Marshal(map[string]any{"dyno": t.Result.Dyno, "host": t.Result.Host,
 		"plan": t.Result.Plan, "ring": t.Result.Generator.Ring, "threads": t.Result.Generator.Threads,
-		"answer.wire_bytes": t.Wire, "programs": t.Programs})
+		"answer.wire_bytes": t.Wire, "programs": programs})
 	if err != nil {
 		return fmt.Errorf("trial %s: %w", t.ID, err)
 	}

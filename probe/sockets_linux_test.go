@@ -53,6 +53,7 @@ func TestCountStates(t *testing.T) {
 
 func FuzzCountStates(f *testing.F) {
 	f.Add(message(unix.SOCK_DIAG_BY_FAMILY, 7, socket(1)))
+	f.Add(message(unix.SOCK_DIAG_BY_FAMILY, 7, make([]byte, 72)))
 	f.Add(message(unix.NLMSG_ERROR, 7, []byte{1, 2, 3}))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		counts := make([]float64, 64)
@@ -65,6 +66,11 @@ func FuzzCountStates(f *testing.F) {
 		}
 		if sum*unix.NLMSG_HDRLEN > float64(len(text)) {
 			t.Errorf("%v sockets in %d bytes", sum, len(text))
+		}
+		all := map[uint32]listener{}
+		eachSocket(text, 7, func(m []byte) { readListener(m, all) })
+		if len(all)*unix.NLMSG_HDRLEN > len(text) {
+			t.Errorf("%d listeners in %d bytes", len(all), len(text))
 		}
 	})
 }

@@ -318,7 +318,7 @@ func TestRecordingJSON(t *testing.T) {
 	for _, name := range []string{
 		"host.cpu.steal", "host.context_switches", "host.load1", "host.memory.available",
 		"host.net.lo.received", "host.tcp.retransmits", "host.tcp.listen_overflows",
-		"host.softnet.drops", "host.tcp.inuse", "host.tcp.inuse", "host.psi.cpu",
+		"host.softnet.drops", "host.tcp.inuse", "host.tcp.time_wait", "host.psi.cpu",
 		"cgroup.throttled", "tree.cpu", "tree.pss", "process.rss", "process.runqueue.wait",
 	} {
 		if !found[name] {

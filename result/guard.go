@@ -11,8 +11,9 @@ import (
 // missed ends it. It is slow to condemn. An objective is broken when all that was
 // measured since the window began misses it, and each of the last guardSeconds whole
 // seconds by itself does too: so neither one bad second ends a run, nor the memory of
-// one that is long past. A number of errors only grows: it is broken by the whole. Before that, there must be as many exchanges as its value
-// takes (see Objective.enough). What is broken never comes back, for the run is over.
+// one that is long past. A number of errors only grows, so the whole alone condemns it.
+// Before that, there must be as many exchanges as its value takes (see
+// Objective.enough). What is broken never comes back, for the run is over.
 type Guard struct {
 	objectives []Objective
 	missed     []int // seconds in a row, of each

@@ -88,7 +88,7 @@ func TestGuard(t *testing.T) {
 // What came after the window condemns nothing, nor does what is known only at the end.
 func TestGuardIsOfTheWindow(t *testing.T) {
 	var all []Objective
-	for slo, live := range map[string]bool{"p99<1ms": true, "latency.max<1ms": true, "errors<1": true,
+	for slo, live := range map[string]bool{"p99<1ms": true, "latency.max<1ms": true, "errors<1%": true,
 		"p99.9<1ms": true, "service.p99.9<1ms": true, "rps>9": true, "cpu<1ms": false,
 		"connect.p99<1ms": false, "first_byte.mean<1ms": false, "route.a.p99<1ms": false} {
 		o, err := ParseObjective(slo)

@@ -57,7 +57,7 @@ func idOf(start time.Time) string {
 func Save(home string, r *Result) (path string, err error) {
 	dir := folder(home)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("storing the result: %w", err)
+		return "", notStored(err)
 	}
 	for i := range attempts {
 		id := idOf(r.Window.Started.Add(time.Duration(i) * (tick + 1)))
@@ -68,9 +68,14 @@ func Save(home string, r *Result) (path string, err error) {
 		}
 	}
 	if err != nil {
-		return "", fmt.Errorf("storing the result: %w", err)
+		return "", notStored(err)
 	}
 	return path, nil
+}
+
+func notStored(err error) error {
+	return fmt.Errorf("storing the result: %w; name another place with DYNO_HOME, or store none "+
+		"with --no-save", err)
 }
 
 // saveAs fails with fs.ErrExist if the ID is taken.

@@ -121,6 +121,9 @@ func foreign(r *http.Request) bool {
 	if http.NewCrossOriginProtection().Check(r) != nil {
 		return true
 	}
+	if origin := r.Header.Get("Origin"); origin != "" && origin != "http://"+r.Host {
+		return true // of a safe method too, of browsers that say nothing else
+	}
 	site, mode := r.Header.Get("Sec-Fetch-Site"), r.Header.Get("Sec-Fetch-Mode")
 	return (site == "cross-site" || site == "same-site") && mode != "navigate"
 }

@@ -91,6 +91,7 @@ func New(c Config) (*Server, error) {
 	s.http = &http.Server{Handler: s, ReadHeaderTimeout: headerTime, ReadTimeout: requestTime,
 		WriteTimeout: requestTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
 		ErrorLog: log.New(io.Discard, "", 0)} // what a browser does wrong is not ours to say
+	s.http.DisableGeneralOptionsHandler = true // else OPTIONS * would be answered before the guard
 	return s, nil
 }
 

@@ -1,6 +1,9 @@
 package stats
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // An Effort is where the noise of trials comes from, and what follows for their length.
 type Effort struct {
@@ -24,20 +27,19 @@ type Effort struct {
 func VarianceComponents(cells [][][]float64, cost float64) (e Effort, ok bool) {
 	var within, means, number pool
 	for _, trials := range cells {
-		var all []float64
-		for _, t := range trials {
-			if len(t) < 2 {
-				continue
-			}
+		trials = slices.DeleteFunc(slices.Clone(trials), func(t []float64) bool { return len(t) < 2 })
+		if len(trials) < 2 {
+			continue
+		}
+		all := make([]float64, len(trials))
+		for i, t := range trials {
 			m, v := moments(t)
-			all = append(all, m)
+			all[i] = m
 			within.add(v*float64(len(t)), float64(len(t)-1))
 			number.add(1/float64(len(t)), 1)
 		}
-		if len(all) > 1 {
-			_, v := moments(all)
-			means.add(v*float64(len(all)), float64(len(all)-1))
-		}
+		_, v := moments(all)
+		means.add(v*float64(len(all)), float64(len(all)-1))
 	}
 	if means.by == 0 {
 		return e, false

@@ -29,6 +29,10 @@ func TestVarianceComponents(t *testing.T) {
 		math.Abs(both.Between-e.Between) > 1e-4 {
 		t.Errorf("of two cells %+v", both)
 	}
+	lone := [][]float64{{1, 9, 1, 9}, {5}} // one trial that counts says nothing of trials
+	if with, ok := VarianceComponents([][][]float64{lone, dyestuff}, 8); !ok || with != e {
+		t.Errorf("with a cell of one trial %+v, without %+v", with, e)
+	}
 	alike := [][]float64{{1, 2, 3}, {3, 2, 1}}
 	if e, ok := VarianceComponents([][][]float64{alike}, 8); !ok || e != (Effort{Within: 1}) {
 		t.Errorf("trials that differ in nothing: %+v", e)

@@ -19,7 +19,8 @@ import "math"
 // Cobb, Spratt, "A comparison of five steady-state truncation heuristics for simulation",
 // Winter Simulation Conference 2000, for batches of five and the first half.
 func MSER(x []float64, batch int) (cut int, settled bool) {
-	k := len(x) / max(batch, 1)
+	batch = max(batch, 1)
+	k := len(x) / batch
 	if k < 4 {
 		return 0, false
 	}

@@ -41,6 +41,7 @@ func TestMSER(t *testing.T) {
 		{"three batches", nile[:19], 5, 0, false},
 		{"the Nile in fives", nile, 5, 45, true},
 		{"nothing", nil, 5, 0, false},
+		{"no batches, so of one", nile, 0, 28, true},
 	} {
 		if cut, settled := MSER(c.x, c.batch); cut != c.cut || settled != c.settled {
 			t.Errorf("%s: %d, %v; want %d, %v", c.name, cut, settled, c.cut, c.settled)

@@ -72,6 +72,8 @@ func one(ctx context.Context, dyno, name, dir string, full bool) (*lab.Record, e
 	}
 	r, err := lab.Open(dir)
 	switch {
+	case err == nil && r.Quick && full:
+		return nil, fmt.Errorf("%s has a run with --quick; name another folder with -o", dir)
 	case err == nil && r.State == lab.Complete:
 		return r, nil
 	case err == nil:
@@ -79,7 +81,7 @@ func one(ctx context.Context, dyno, name, dir string, full bool) (*lab.Record, e
 	}
 	cmd := exec.CommandContext(ctx, dyno, args...)
 	// What it prints at the end is in report.md of the folder.
-	cmd.Stderr, cmd.WaitDelay = os.Stderr, 0
+	cmd.Stderr = os.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("%s %s: %w", dyno, strings.Join(args, " "), err)

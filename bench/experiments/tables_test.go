@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -46,6 +48,23 @@ const want = `## two
 - d was not loaded: it is odd
 
 `
+
+// A quick run is not passed off as a full one.
+func TestFullIsNotQuick(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"experiment.yaml": file, "experiment.json": `{"format": "` +
+		lab.ExperimentFormat + `", "name": "two", "state": "complete", "quick": true}`} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r, err := one(t.Context(), "dyno", "two", dir, false); err != nil || r.Name != "two" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if r, err := one(t.Context(), "dyno", "two", dir, true); err == nil {
+		t.Errorf("%+v", r)
+	}
+}
 
 // A table has what there is, and no column without anything.
 func TestTables(t *testing.T) {

@@ -110,9 +110,9 @@ function note(r: Stored): Node {
   const keep = async (text: string) => {
     try {
       await ask("PUT", `/api/results/${encodeURIComponent(r.id)}/note`, { text });
-      place.replaceChildren(shown); // first: the field loses the focus, and must not put the button there too
       r.note = text.trim();
       tell();
+      place.replaceChildren(shown);
     } catch (problem) {
       place.replaceChildren(shown, banner("bad", reason(problem)));
     }

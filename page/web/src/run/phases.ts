@@ -14,7 +14,8 @@ interface Named {
 }
 
 const names: [key: string, name: string][] = [["latency", "latency"], ["service", "service time"],
-  ["phases.first_byte", "first byte"], ["phases.connect", "connect"], ["phases.tls", "TLS"], ["phases.dns", "DNS"],
+  ["phases.first_byte", "first byte"], ["phases.connect", "connect"], ["phases.tls", "TLS"],
+  ["phases.tls_full", "TLS, full"], ["phases.tls_resumed", "TLS, resumed"], ["phases.dns", "DNS"],
   ["probe.latency", "probe latency"], ["probe.service", "probe service"]];
 
 function distributions(r: Result): Named[] {
