@@ -1,11 +1,24 @@
 #!/bin/sh
 # fuzz.sh TIME: runs every fuzz target of the module for TIME.
+#
+# Go's fuzzer sometimes calls it a failure when its time is over while a worker is
+# busy: "context deadline exceeded", and no input. That is none; whatever has an input
+# that fails is.
 set -eu
 time=$1
-for file in $(grep -rl --include='*_test.go' '^func Fuzz' . | sort); do
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+for file in $(grep -rl --include='*_test.go' --exclude-dir=node_modules '^func Fuzz' . | sort); do
 	dir=$(dirname "$file")
 	for target in $(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/p' "$file"); do
 		echo "== $dir $target"
-		go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "$dir"
+		if go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "$dir" >"$log" 2>&1; then
+			tail -n 1 "$log"
+		elif grep -q 'context deadline exceeded' "$log" && ! grep -q 'Failing input' "$log"; then
+			echo "ok, and Go's fuzzer did not end in time"
+		else
+			cat "$log"
+			exit 1
+		fi
 	done
 done
