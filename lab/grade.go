@@ -36,7 +36,6 @@ const (
 	foreignFlag, foreignFail = 0.05, 0.25 // of the machine's CPUs, used by other programs
 	quotaFlag, quotaFail     = 0, 0.05    // of the CPUs' time, kept from our cgroup by its quota
 	memoryFlag, memoryFail   = 0.01, 0.10 // of the time, somebody waited for memory to be freed
-	storageFlag              = 0.10       // likewise for storage; also a server's own doing
 	sentFail                 = 0.99       // of the open loop's rate; Nighthawk's idea
 	wireFail                 = 0.01       // by which an answer's size may differ from its check
 	wireLeast                = 1000       // requests, for those under way at the edges not to matter
@@ -113,6 +112,7 @@ func exceeds(share, flag, fail float64, says string) []Reason {
 
 // scarcity looks for what the machine, or the cgroup that we are in, kept from those who asked.
 // That tasks wait for a CPU (PSI) is no sign of it: those of a server that is fully loaded do.
+// Nor is waiting for storage: some virtual machines report 96 % of the time when nothing is done.
 func scarcity(t *Trial) (all []Reason) {
 	if t.Result == nil || t.Result.Server == nil {
 		return nil
@@ -124,8 +124,6 @@ func scarcity(t *Trial) (all []Reason) {
 			fmt.Sprintf(", in %.0f periods", host.Throttlings))
 	all = append(all, exceeds(float64(host.PressureMemory)/100, memoryFlag, memoryFail,
 		"memory was short %.1f %% of the time (PSI)")...)
-	all = append(all, exceeds(float64(host.PressureIO)/100, storageFlag, math.Inf(1),
-		"somebody waited for storage %.1f %% of the time (PSI)")...)
 	if host.TooHot > 0 {
 		all = append(all, Reason{GradeB, fmt.Sprintf(
 			"CPUs were slowed down %.0f times because they were hot", host.TooHot), true})
