@@ -1,6 +1,7 @@
 # The two commands of the README are `make demo` and `make test`.
 GO      ?= go
 FUZZ    ?= 60s
+FUZZED  ?= .
 
 .PHONY: build page notices screenshots demo test test-slow deps lab-deps experiments bench bench-limit fuzz vet clean
 
@@ -52,8 +53,8 @@ test-slow: build lab-deps ## a soak, find against a sweep, servers that fork, ev
 experiments: build lab-deps ## every experiment with --quick, and the tables of docs/experiments.md
 	$(GO) run ./bench/experiments -dyno ./dyno $(ARGS)
 
-fuzz: ## every fuzz target for FUZZ each
-	@bench/fuzz.sh $(FUZZ)
+fuzz: ## every fuzz target below FUZZED for FUZZ each
+	@bench/fuzz.sh $(FUZZ) $(FUZZED)
 
 vet: ## all platforms
 	$(GO) vet ./...

@@ -1,14 +1,15 @@
 #!/bin/sh
-# fuzz.sh TIME: runs every fuzz target of the module for TIME.
+# fuzz.sh TIME DIR...: runs every fuzz target below the directories for TIME.
 #
 # Go's fuzzer sometimes calls it a failure when its time is over while a worker is
 # busy: "context deadline exceeded", and no input. That is none; whatever has an input
 # that fails is.
 set -eu
 time=$1
+shift
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-for file in $(grep -rl --include='*_test.go' --exclude-dir=node_modules '^func Fuzz' . | sort); do
+for file in $(grep -rl --include='*_test.go' --exclude-dir=node_modules '^func Fuzz' "$@" | sort); do
 	dir=$(dirname "$file")
 	for target in $(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/p' "$file"); do
 		echo "== $dir $target"

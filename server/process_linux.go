@@ -37,7 +37,8 @@ func parseStat(pid int, text []byte) (p procStat, ok bool) {
 	p.pid, p.command = pid, string(text[open+1:end])
 	n, err := fmt.Sscanf(string(text[end+1:]), " %c %d %d %d",
 		&p.state, &p.parent, &p.group, &p.session)
-	return p, n == 4 && err == nil
+	letter := 'A' <= p.state && p.state <= 'Z' || 'a' <= p.state && p.state <= 'z'
+	return p, n == 4 && err == nil && letter
 }
 
 // processes are all that /proc shows.

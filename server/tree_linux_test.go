@@ -19,6 +19,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode"
 )
 
 // marked are the processes, but not zombies, with mark in their environment.
@@ -485,8 +486,9 @@ func TestParseStat(t *testing.T) {
 
 func FuzzParseStat(f *testing.F) {
 	f.Add([]byte("7 (a b) S 3 7 2 0"))
+	f.Add([]byte("7 (a b) \x00 3 7 2 0"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if p, ok := parseStat(1, text); ok && p.state == 0 {
+		if p, ok := parseStat(1, text); ok && !unicode.IsLetter(rune(p.state)) {
 			t.Errorf("%+v", p)
 		}
 	})
