@@ -28,7 +28,7 @@ func (p *Plan) probe() Plan {
 	q := *p
 	q.Probe, q.Rate, q.Stages, q.Arrival, q.Seed = 0, p.Probe, nil, Poisson, p.Seed+1
 	q.Connections, q.Threads, q.Requested, q.ConnectRate = p.ProbeConnections(), 1, 0, 0
-	q.Part, q.Parts = 0, 0
+	q.Part, q.Parts, q.Weights = 0, 0, nil
 	if q.Duration == 0 {
 		q.Duration = Seconds(MaxTime) // until the other ends
 	}
@@ -37,7 +37,8 @@ func (p *Plan) probe() Plan {
 
 // runProbed runs p with its probe beside it: two loads that begin at once and know
 // nothing of each other. The probe ends with the load at the latest.
-func runProbed(ctx context.Context, p Plan, meet Barrier, each func(Interval)) (*Result, error) {
+func runProbed(ctx context.Context, p Plan, meet Barrier, shares <-chan Share,
+	each func(Interval)) (*Result, error) {
 	raiseProcs(p.Threads + 2)
 	both := &meeting{missing: 2, meet: meet, open: make(chan struct{})}
 	within, end := context.WithCancelCause(ctx)
@@ -52,7 +53,7 @@ func runProbed(ctx context.Context, p Plan, meet Barrier, each func(Interval)) (
 		probe, failed = r.run(within, party.meet)
 	})
 	party := &party{meeting: both}
-	r := &run{plan: p, each: each}
+	r := &run{plan: p, each: each, shares: shares}
 	main, err := r.run(ctx, party.meet)
 	if err != nil || main.Ended != ByDuration { // else the probe ends by itself, in its drain
 		end(ErrAborted)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dyno/metric"
+	"dyno/ring"
 )
 
 // handed is what a worker hands over: a snapshot each interval, at last itself.
@@ -92,12 +93,7 @@ func (r *run) emit(s *second) {
 		Received: s.Received, Written: s.Written, Status: statuses(s.Snapshot),
 	}
 	s.health.tell(&iv)
-	if l := s.Latency; l.Count > 0 {
-		v := l.View()
-		iv.Mean, iv.Max = time.Duration(l.Mean()), time.Duration(l.Max)
-		iv.P50, iv.P99 = time.Duration(v.Quantile(0.5)), time.Duration(v.Quantile(0.99))
-		iv.Heat = l.Sparse().Heat()
-	}
+	iv.measure(s.Latency)
 	r.result.Intervals = append(r.result.Intervals, iv)
 	iv.Latency, iv.Service = s.Latency.Sparse(), s.Service.Sparse()
 	select {
@@ -121,6 +117,9 @@ func (r *run) conclude(workers []*worker, total *metric.Snapshot) {
 		last = max(last, w.lastDone)
 		to = max(to, w.now)
 		from = min(from, w.from)
+		if w.meter.begun {
+			res.StartLate = max(res.StartLate, time.Duration(w.meter.at-w.from))
+		}
 		if w.meter.ended {
 			cpuFrom, cpuTo = min(cpuFrom, w.meter.cpuFrom), max(cpuTo, w.meter.cpuTo)
 		}
@@ -148,6 +147,7 @@ func (r *run) conclude(workers []*worker, total *metric.Snapshot) {
 	res.Failures = r.sumFailures(workers)
 	res.Notices = append(res.Notices, slices.Sorted(maps.Keys(notices))...)
 	r.setWindow(from, to, last)
+	res.Busy = max(res.Busy, r.shareOfCPUs())
 	if len(res.Failures) > 0 {
 		res.Cause = res.Failures[0].cause()
 	}
@@ -183,7 +183,7 @@ func (r *run) setWindow(from, to, last int64) {
 		return // never began
 	}
 	res.Warmed = time.Duration(r.plan.Warmup) + time.Duration(min(to-from, 0))
-	res.Started = time.Now().Add(-time.Duration(to-from) - time.Duration(r.plan.Warmup))
+	res.Started = ring.TimeAt(from - int64(r.plan.Warmup))
 	switch res.Ended {
 	case ByDuration:
 		res.Measured = time.Duration(r.plan.Duration)

@@ -36,6 +36,7 @@ type conn struct {
 	wake  int64 // its entry in timers that counts; 0: none
 	again int64 // down: when to dial
 	doubt int64 // since when, after an exchange was canceled, nothing came; 0: something did
+	shut  int64 // since when it has no exchange and no room for one; 0: it has
 
 	in      []byte // received and not yet taken by the codec
 	out     []byte // to send
@@ -70,7 +71,7 @@ func (w *worker) dial(i uint32) {
 	c := &w.conns[i]
 	c.life++ // completions of the life before are no longer this connection's
 	c.codec, c.busy, c.quiet = w.newCodec(), false, true
-	c.in, c.out, c.used, c.first, c.doubt = c.in[:0], c.out[:0], 0, 0, 0
+	c.in, c.out, c.used, c.first, c.doubt, c.shut = c.in[:0], c.out[:0], 0, 0, 0, 0
 	if c.spoke = ""; !w.plan.Target.TLS {
 		c.spoke = w.speech.name(0)
 	}
@@ -108,15 +109,27 @@ func (w *worker) complete(done ring.Completion) {
 		w.receive(i, c, done.Data, done.Err)
 	}
 	w.offer(i, c)
-	w.issue()
+	w.issue(1)
 }
 
-// offer lists a connection that has room among the idle.
+// unsentMost is how many bytes may wait for the ring to have sent others before a
+// connection takes no more requests: a server can answer what it has not read.
+const unsentMost = 1 << 20
+
+// offer lists a connection that has room among the idle. One that has none although
+// nothing is under way is waited for as long as for an exchange.
 func (w *worker) offer(i uint32, c *conn) {
-	if c.state != ready || c.listed || c.codec.Room() == 0 {
+	if c.state != ready || c.listed {
 		return
 	}
-	c.listed, c.open = true, w.now
+	if c.codec.Room() == 0 || c.busy && len(c.out) > unsentMost {
+		if c.live == 0 && c.shut == 0 {
+			c.shut = w.now
+			w.arm(i, c, w.now+int64(w.plan.Timeout))
+		}
+		return
+	}
+	c.listed, c.open, c.shut = true, w.now, 0
 	w.idle.push(i)
 }
 
@@ -125,12 +138,12 @@ func (w *worker) connected(i uint32, c *conn, err error) {
 		w.abandon(i, c, err)
 		return
 	}
-	if !w.warming() {
+	c.state, c.up = shaking, w.now
+	if w.speech.http3 != nil { // one handshake both connects and is TLS's
+		c.up = c.since
+	} else if !w.warming() {
 		w.tally.Connect.Record(w.now - c.since)
 	}
-	c.state, c.up = shaking, w.now
-	w.up++
-	w.endOutage()
 	w.greet(i, c)
 	w.flush(i, c)
 }
@@ -141,6 +154,8 @@ func (w *worker) greet(i uint32, c *conn) {
 		return
 	}
 	c.state = ready
+	w.up++
+	w.endOutage()
 	w.tally.Opened++
 	w.tally.Protocols[c.spoke]++
 	w.compareRoom(c.codec.Room())
@@ -201,7 +216,7 @@ func (w *worker) fall(c *conn) {
 		c.codec.Decode(nil, true) // lets go of what it may hold
 		c.codec = nil
 	}
-	if c.state >= shaking {
+	if c.state == ready {
 		if w.up--; w.up == 0 {
 			w.downSince = w.now
 		}
@@ -314,7 +329,7 @@ func (w *worker) unanswered(c *conn, err error) bool {
 		in = in[n:]
 		switch ev.Kind {
 		case proto.Refused:
-			w.refused(c, ev.Tag)
+			w.refused(c, ev.Tag, ev.Err)
 		case proto.Failed:
 			c.exchanges[ev.Tag].status = cutShort
 		case proto.Broken:
@@ -340,8 +355,16 @@ var errBehind = errors.New("the connection was lost at an earlier exchange")
 var errClosed error = &proto.Fault{Kind: proto.FaultClosed,
 	Detail: "the server closed the connection after an earlier exchange"}
 
+// errUnused is why a life comes to nothing that the peer ends in good order at once.
+var errUnused error = &proto.Fault{Kind: proto.FaultClosed,
+	Detail: "the server ended the connection before it took a request"}
+
 // close ends a life in good order: the peer or the protocol is through.
 func (w *worker) close(i uint32, c *conn) {
+	if c.state == shaking {
+		w.abandon(i, c, errUnused)
+		return
+	}
 	if c.live > 0 || c.used == 0 {
 		w.lose(i, c, Read, errClosed)
 		return
@@ -377,6 +400,8 @@ func (w *worker) expire(t timer) {
 		}
 	case c.state == ready:
 		w.timeOut(i, c)
+	case c.state == shaking && c.spoke != "":
+		w.abandon(i, c, errUnready)
 	default:
 		w.abandon(i, c, errTimeout)
 	}
@@ -386,6 +411,10 @@ func (w *worker) expire(t timer) {
 // alone and the server has shown since the last one that it is there; else the life.
 func (w *worker) timeOut(i uint32, c *conn) {
 	late := w.now - int64(w.plan.Timeout)
+	if c.shut != 0 && !c.busy {
+		w.lose(i, c, Timeout, errShut)
+		return
+	}
 	codec, can := c.codec.(proto.Canceler)
 	if !can || c.live == 0 || c.doubt != 0 && c.doubt <= late {
 		w.lose(i, c, Timeout, errTimeout)
@@ -415,6 +444,15 @@ func (w *worker) timeOut(i uint32, c *conn) {
 
 var errTimeout = errors.New("no answer in time")
 
+// errUnready is why one is that was connected and on which nothing could ever be done.
+var errUnready = fmt.Errorf("%w: connected, but the server has not allowed a request "+
+	"(HTTP/2 begins with its SETTINGS)", errTimeout)
+
+// errShut is why a connection is given up on which nothing could be done: its server
+// allows no streams, or does not say that it knows of those that were reset.
+var errShut = fmt.Errorf("%w: the server has taken no more requests on the connection",
+	errTimeout)
+
 // deadline is when a connection must be looked at: dialed, or given up.
 func (w *worker) deadline(c *conn) int64 {
 	switch c.state {
@@ -426,6 +464,9 @@ func (w *worker) deadline(c *conn) int64 {
 	at, most := int64(notYet), int64(w.plan.Timeout)
 	if c.doubt != 0 {
 		at = c.doubt + most
+	}
+	if c.shut != 0 {
+		at = min(at, c.shut+most)
 	}
 	if x := c.oldest(); x != nil {
 		return min(at, x.sent+most)

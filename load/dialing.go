@@ -26,17 +26,29 @@ func (d *dialing) begin(w *worker) {
 	d.step(w)
 }
 
-// step dials the connections whose time has come. A turn dials a bounded
-// number, so that the first are not forgotten over the last.
+// Where no rate was asked for, a worker dials as fast as its connections open. Once
+// more than crowd of them do not, the server's queue of those to accept may be full,
+// and what it then ignores is asked again by the kernel after a second only: so the
+// next are dialed a batch at a time.
+const (
+	dialMost = 64 // in a turn, so that the first are not forgotten over the last
+	crowd    = 256
+	breath   = int64(10e6) // between batches
+)
+
+// step dials the connections whose time has come.
 func (d *dialing) step(w *worker) {
-	const most = 64
-	for n := 0; n < most && d.next <= w.now; n++ {
+	for n := 0; n < dialMost && d.next <= w.now; n++ {
 		i := d.dialed
 		d.dialed++
 		if d.advance(); d.dialed == len(w.conns) {
 			d.next = notYet
 		}
 		w.dial(uint32(i))
+	}
+	opening := d.dialed - (len(w.conns) - d.pending)
+	if d.pace == nil && d.next <= w.now && opening >= crowd {
+		d.next = w.now + breath
 	}
 }
 

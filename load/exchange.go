@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"errors"
 	"io"
 
@@ -82,7 +83,7 @@ func (w *worker) receive(i uint32, c *conn, data []byte, err error) {
 			w.done(c, ev.Tag)
 			c.quiet, c.first = len(data) == 0, w.now
 		case proto.Refused:
-			w.refused(c, ev.Tag)
+			w.refused(c, ev.Tag, ev.Err)
 		case proto.Failed:
 			w.fail(c, &c.exchanges[ev.Tag], phaseOf(ev.Err), ev.Err)
 			w.retire(c, ev.Tag)
@@ -202,15 +203,15 @@ func (w *worker) again(x *exchange, past uint8) {
 
 // refused is when the peer says that it did not process an exchange. If it takes
 // no more on this connection, and had or has others of it, then that says nothing
-// of this one, and can happen to it again and again.
-func (w *worker) refused(c *conn, tag uint32) {
+// of this one, and can happen to it again and again. err is why, or nil.
+func (w *worker) refused(c *conn, tag uint32, err error) {
 	x := &c.exchanges[tag]
 	times := x.past &^ wasLost
 	leaving := c.codec.Room() == 0 && (c.used > 0 || c.live > 1)
 	if times == 0 || leaving && times < refusedMost {
 		w.again(x, x.past+1)
 	} else {
-		w.fail(c, x, Protocol, errRefused)
+		w.fail(c, x, Protocol, cmp.Or(err, errRefused))
 	}
 	w.retire(c, tag)
 }

@@ -3,19 +3,19 @@ package load
 import (
 	"context"
 	"sync/atomic"
-	"time"
 
 	"dyno/ring"
 )
 
 // A gate is what the workers of a run know of each other: that all of them
 // have their connections, when the load begins, and when it is broken off.
-// Nobody writes to it while there is load.
+// Nobody writes to it while there is load, but when the load's share changes.
 type gate struct {
-	unsettled atomic.Int32 // workers that still wait for connections
-	opened    atomic.Int64 // connections, at the first attempt
-	start     atomic.Int64 // of the load; notYet: not known
-	stop      atomic.Int64 // the run was interrupted then; 0: it was not
+	unsettled atomic.Int32            // workers that still wait for connections
+	opened    atomic.Int64            // connections, at the first attempt
+	start     atomic.Int64            // of the load; notYet: not known
+	stop      atomic.Int64            // the run was interrupted then; 0: it was not
+	share     atomic.Pointer[reshare] // the last that changed; nil: the plan's
 
 	settled chan struct{} // closed when all are, and others say the start; nil: nobody does
 }
@@ -63,8 +63,7 @@ func (g *gate) hold(ctx context.Context, meet Barrier) (release func()) {
 		select {
 		case <-g.settled:
 			at := meet(ctx)
-			now := ring.Clock()
-			g.start.Store(now + max(int64(time.Until(at)), startLead))
+			g.start.Store(max(ring.ClockAt(at), ring.Clock()+startLead))
 		case <-ctx.Done():
 		}
 	}()

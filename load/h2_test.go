@@ -279,12 +279,15 @@ func TestHTTP2DeadConnection(t *testing.T) {
 	}
 }
 
-// A server that never lets anybody in does not hold up a run of so many requests.
+// A server that never lets anybody in does not hold up a run of so many requests, and if it
+// says why that is told.
 func TestHTTP2GoesAwayAtOnce(t *testing.T) {
-	s := &h2Server{answer: func(c *h2Peer) { c.goAway(ms, 0, 0) }}
-	r := simulate(t, h2Plan(func(p *Plan) { p.Requested = 30 }), s.sim())
-	if r.Total.Failed != 30 || r.Failures[0].Kind != "refused" || r.Retried > 30*refusedMost {
-		t.Errorf("%d failed, %d retried: %+v", r.Total.Failed, r.Retried, r.Failures)
+	for code, kind := range map[uint32]string{0: "refused", 11: "goaway-enhance-your-calm"} {
+		s := &h2Server{answer: func(c *h2Peer) { c.goAway(ms, 0, code) }}
+		r := simulate(t, h2Plan(func(p *Plan) { p.Requested = 30 }), s.sim())
+		if r.Total.Failed != 30 || r.Failures[0].Kind != kind || r.Retried > 30*refusedMost {
+			t.Errorf("%d failed, %d retried: %+v", r.Total.Failed, r.Retried, r.Failures)
+		}
 	}
 }
 
@@ -297,9 +300,12 @@ func TestHTTP2Unspoken(t *testing.T) {
 		detail string
 	}{
 		"HTTP/1.1": {func(p *ring.Peer, _ []byte) { p.Reply(ms, hello) }, Protocol, "garbage", "HTTP/1"},
-		"silent":   {func(*ring.Peer, []byte) {}, Connect, "timeout", ""},
-		"closes":   {func(p *ring.Peer, _ []byte) { p.Hangup(ms, io.EOF) }, Protocol, "closed", ""},
-		"resets":   {func(p *ring.Peer, _ []byte) { p.Hangup(ms, syscall.ECONNRESET) }, Connect, "reset", ""},
+		"silent":   {func(*ring.Peer, []byte) {}, Connect, "timeout", "connected, but"},
+		"no streams": {func(p *ring.Peer, _ []byte) {
+			p.Reply(ms, frame(h2Settings, 0, 0, append([]byte{0, 3}, word(0)...)...))
+		}, Connect, "timeout", "not allowed a request"},
+		"closes": {func(p *ring.Peer, _ []byte) { p.Hangup(ms, io.EOF) }, Protocol, "closed", ""},
+		"resets": {func(p *ring.Peer, _ []byte) { p.Hangup(ms, syscall.ECONNRESET) }, Connect, "reset", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := simulate(t, h2Plan(func(*Plan) {}), &ring.Sim{Server: tc.server})

@@ -69,8 +69,7 @@ type pacing struct {
 
 // newPacing is that of worker i of n of an open loop.
 func newPacing(p *Plan, law *Law, n int) pacing {
-	_, n = p.place(0, n)
-	rate := p.Offered().PerSecond() * float64(max(p.Parts, 1)) / float64(n) / 1e9
+	rate := p.Offered().PerSecond() / float64(n) / 1e9
 	poisson := p.Arrival == Poisson
 	if rate <= 0 || poisson && len(p.Stages) > 0 {
 		return pacing{left: math.MaxInt64}

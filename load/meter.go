@@ -18,6 +18,8 @@ type meter struct {
 	cpuWait     time.Duration // on average, until it ran
 	held        standstill    // the first worker's: of all the process
 	wait, stop  time.Duration
+
+	wire, wireEnd wire // of HTTP/3: when an interval was last counted, and the window's end
 }
 
 func (m *meter) begin(w *worker) {
@@ -27,6 +29,7 @@ func (m *meter) begin(w *worker) {
 	m.begun, m.at, m.idle, m.cpuFrom = true, w.now, w.idled(), processCPU()
 	m.askedAt, m.askedIdle = m.at, m.idle
 	m.queued, m.runs = threadQueued()
+	m.wire, _ = wireOf(w.ring)
 	if w.id == 0 {
 		m.held = readStandstill()
 	}
@@ -37,8 +40,11 @@ func (m *meter) end(w *worker) {
 		return
 	}
 	m.ended, m.cpuTo = true, processCPU()
+	m.wireEnd, _ = wireOf(w.ring)
 	if took := w.now - m.at; took > 0 {
 		m.busy = 1 - float64(w.idled()-m.idle)/float64(took)
+	}
+	if took := w.now - m.at; took > 0 && w.speech.http3 == nil { // else it may be another thread now
 		queued, runs := threadQueued()
 		m.unscheduled = float64(queued-m.queued) / float64(took)
 		m.cpuWait = (queued - m.queued) / time.Duration(max(runs-m.runs, 1))

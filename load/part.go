@@ -1,35 +1,57 @@
 package load
 
 import (
+	"cmp"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
-	"time"
 )
 
-// MaxParts is into how many parts a load can be cut.
-const MaxParts = 256
+// Into how many parts a load can be cut, and what their weights add up to at most.
+const (
+	MaxParts  = 1 << 12
+	MaxWeight = 1 << 16
+)
 
-// Split cuts a load into n parts, for as many generators that load at once. What
-// they send together is what p alone would: constant arrivals each once, Poisson
-// ones at its rate, exactly as many requests, on as many connections. Threads
-// and CPUs are shared out as far as they go; every part has one at least. A part
-// that has no connection is one that Check refuses.
+// Split cuts a load into n parts that are alike: see SplitBy.
 func (p Plan) Split(n int) []Plan {
 	if n < 2 {
 		return []Plan{p}
 	}
+	all := p.SplitBy(slices.Repeat([]int{1}, n))
+	for i := range all {
+		all[i].Weights = nil
+	}
+	return all
+}
+
+// SplitBy cuts a load into a part for each weight, for as many generators that load
+// at once. What they send together is what p alone would: constant arrivals each
+// once, Poisson ones at its rate, exactly as many requests, on as many connections.
+// Threads and CPUs are shared out as far as they go; every part has one at least. A
+// part that has no connection is one that Check refuses.
+func (p Plan) SplitBy(weights []int) []Plan {
 	if p.Arrival == Poisson && p.Seed == 0 {
 		p.Seed = drawSeed() // one for all: of one seed are the streams independent
 	}
+	n := len(weights)
+	weights = reduced(weights)
+	connections := apportion(int64(p.Connections), weights)
+	threads := apportion(int64(p.Threads), weights)
+	extra := apportion(p.Requested%max(int64(p.Connections), 1), connections)
 	all := make([]Plan, n)
 	for i := range all {
 		part := p
-		part.Part, part.Parts = i, n
-		part.Connections = int(share(int64(p.Connections), i, n))
-		part.Threads = max(int(share(int64(p.Threads), i, n)), 1)
-		if p.Requested > 0 {
-			part.Requested = quota(&p, i, n)
+		part.Part, part.Parts, part.Weights = i, n, weights
+		part.Connections, part.Threads = connections[i], max(threads[i], 1)
+		switch {
+		case p.Requested == 0:
+		case p.Open(): // what of the first so many arrivals is the part's
+			part.Requested = part.among(p.Requested)
+		default: // every connection has as many, or some would go on alone
+			each := p.Requested / max(int64(p.Connections), 1)
+			part.Requested = each*int64(connections[i]) + int64(extra[i])
 		}
 		part.CPUs = cpusOf(p.CPUs, i, n)
 		if i > 0 {
@@ -38,6 +60,42 @@ func (p Plan) Split(n int) []Plan {
 		all[i] = part
 	}
 	return all
+}
+
+// reduced are the weights in the smallest numbers that stand for them.
+func reduced(weights []int) []int {
+	common := int64(0)
+	for _, w := range weights {
+		common = gcd(int64(w), common)
+	}
+	weights = slices.Clone(weights)
+	for i := range weights {
+		weights[i] /= max(int(common), 1)
+	}
+	return weights
+}
+
+// apportion cuts total by weight into whole numbers: what is left over when all are
+// rounded down goes, one each, to those who lost most, the first of equals.
+func apportion(total int64, weights []int) []int {
+	sum := uint64(0)
+	for _, w := range weights {
+		sum += uint64(w)
+	}
+	sum = max(sum, 1)
+	part, lost, order := make([]int, len(weights)), make([]uint64, len(weights)), []int{}
+	left := total
+	for i, w := range weights {
+		hi, lo := bits.Mul64(uint64(total), uint64(w))
+		q, rest := bits.Div64(hi, lo, sum)
+		part[i], lost[i], order = int(q), rest, append(order, i)
+		left -= int64(q)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(lost[b], lost[a]) })
+	for _, i := range order[:min(int(left), len(order))] {
+		part[i]++
+	}
+	return part
 }
 
 // cpusOf are those of part i of n: every n-th or, where there are fewer, one that
@@ -61,11 +119,16 @@ func Join(all []Plan) (Plan, error) {
 		return Plan{}, fmt.Errorf("no part of a load is given")
 	}
 	whole, seen := all[0], make([]bool, len(all))
+	weights := whole.Weights
 	whole.Connections, whole.Threads, whole.Requested, whole.CPUs = 0, 0, 0, nil
 	for _, p := range all {
 		if max(p.Parts, 1) != len(all) || p.Part < 0 || p.Part >= len(all) || seen[p.Part] {
 			return Plan{}, fmt.Errorf("part %d of %d is not one of these %d, each once",
 				p.Part+1, max(p.Parts, 1), len(all))
+		}
+		if !slices.Equal(p.Weights, weights) {
+			return Plan{}, fmt.Errorf("part %d is of a load with weights %v, and another of one with %v",
+				p.Part+1, p.Weights, weights)
 		}
 		seen[p.Part] = true
 		whole.Probe = max(whole.Probe, p.Probe)
@@ -76,7 +139,7 @@ func Join(all []Plan) (Plan, error) {
 	}
 	slices.Sort(whole.CPUs)
 	whole.CPUs = slices.Compact(whole.CPUs)
-	whole.Part, whole.Parts = 0, 0
+	whole.Part, whole.Parts, whole.Weights = 0, 0, nil
 	return whole, nil
 }
 
@@ -87,42 +150,78 @@ func (p *Plan) place(i, n int) (int, int) {
 	return p.Part + parts*i, parts * n
 }
 
+// A round is as many arrivals as all weights are together: those of a round that are
+// the part's, and how many it has. They are as evenly spread as weights allow.
+func (p *Plan) round() (mine []int64, all int64) {
+	if len(p.Weights) == 0 {
+		return []int64{int64(p.Part)}, int64(max(p.Parts, 1))
+	}
+	weights := make([]int64, len(p.Weights))
+	for i, w := range p.Weights {
+		weights[i] = int64(w)
+		all += weights[i]
+	}
+	for k, part := range spread(weights, all) {
+		if int(part) == p.Part {
+			mine = append(mine, int64(k))
+		}
+	}
+	return mine, all
+}
+
+// oneIn is of how many arrivals one is the part's, on average.
+func (p *Plan) oneIn() float64 {
+	if p.Part >= len(p.Weights) {
+		return float64(max(p.Parts, 1))
+	}
+	all := 0
+	for _, w := range p.Weights {
+		all += w
+	}
+	return float64(all) / float64(max(p.Weights[p.Part], 1))
+}
+
+// among is how many of the load's first n arrivals are the part's.
+func (p *Plan) among(n int64) int64 {
+	mine, all := p.round()
+	last, _ := slices.BinarySearch(mine, n%all)
+	return n/all*int64(len(mine)) + int64(last)
+}
+
+// turns are which of the load's arrivals a worker takes: its own of each period, in
+// ascending order.
+type turns struct {
+	own    []uint64
+	period uint64
+}
+
+// turns are those of worker i of n: of the part's arrivals every n-th.
+func (p *Plan) turns(i, n int) turns {
+	mine, all := p.round()
+	rounds := int64(n) / gcd(int64(n), int64(len(mine))) // until a worker's begin anew
+	t := turns{period: uint64(rounds * all)}
+	for j := int64(i); j < rounds*int64(len(mine)); j += int64(n) {
+		round, k := j/int64(len(mine)), j%int64(len(mine))
+		t.own = append(t.own, uint64(round*all+mine[k]))
+	}
+	return t
+}
+
 // checkPart is Check of what makes a part.
 func (p *Plan) checkPart(flaw func(bool, string, string, ...any)) {
 	flaw(p.Parts < 0 || p.Parts > MaxParts, "parts", "%d is not within 0 to %d", p.Parts, MaxParts)
 	flaw(p.Part < 0 || p.Part >= max(p.Parts, 1), "part", "%d is not one of %d", p.Part, p.Parts)
+	if len(p.Weights) == 0 {
+		return
+	}
+	flaw(len(p.Weights) != p.Parts, "weights", "%d are given for %d parts", len(p.Weights), p.Parts)
+	sum := 0
+	for _, w := range p.Weights {
+		flaw(w < 1 || w > MaxWeight, "weights", "%d is not within 1 to %d", w, MaxWeight)
+		sum += min(max(w, 0), MaxWeight)
+	}
+	flaw(sum > MaxWeight, "weights", "they add up to %d; to %d at most", sum, MaxWeight)
 }
 
 // drawSeed is a seed that JSON can carry.
 func drawSeed() uint64 { return rand.Uint64()>>11 | 1 }
-
-// Add makes of iv, an interval of one part, that of both. Percentiles cannot be
-// had of what both completed, and are 0.
-func (iv *Interval) Add(part Interval) {
-	switch {
-	case iv.Completed == 0:
-		iv.P50, iv.P99 = part.P50, part.P99
-	case part.Completed > 0:
-		iv.P50, iv.P99 = 0, 0
-	}
-	if n := iv.Completed + part.Completed; n > 0 {
-		mean := float64(iv.Mean)*float64(iv.Completed) + float64(part.Mean)*float64(part.Completed)
-		iv.Mean = time.Duration(mean / float64(n))
-	}
-	iv.From, iv.To, iv.Max = min(iv.From, part.From), max(iv.To, part.To), max(iv.Max, part.Max)
-	iv.Sent += part.Sent
-	iv.Completed += part.Completed
-	iv.Failed += part.Failed
-	iv.InFlight += part.InFlight
-	iv.Received += part.Received
-	iv.Written += part.Written
-	iv.Heat = iv.Heat.Plus(part.Heat)
-	for code, n := range part.Status {
-		if iv.Status == nil {
-			iv.Status = map[uint16]int64{}
-		}
-		iv.Status[code] += n
-	}
-	iv.Failures = addFailures(iv.Failures, part.Failures)
-	iv.Busy, iv.LagMax = max(iv.Busy, part.Busy), max(iv.LagMax, part.LagMax)
-}

@@ -48,6 +48,137 @@ func TestPartsAreTheWhole(t *testing.T) {
 	}
 }
 
+// Of weights each part has its share of every round, spread over it, and all together
+// have each arrival once, whatever their threads.
+func TestWeightedPartsAreTheWhole(t *testing.T) {
+	const s = time.Second
+	for name, p := range map[string]*Plan{
+		"steady": stagesPlan(333.333, s, stageOf(3*s, 333.333)),
+		"ramp":   stagesPlan(100, s, stageOf(3*s, 2000), stageOf(0, 10), stageOf(s, 10)),
+	} {
+		whole := arrivalsOf(p, 1)
+		for _, weights := range [][]int{{2, 1, 1}, {1}, {7, 3}, {5, 5}, {1, 2, 3, 4, 5}, {999, 1, 37}} {
+			var all []int64
+			sum := 0
+			for _, w := range weights {
+				sum += w
+			}
+			for i, part := range p.SplitBy(weights) {
+				for _, threads := range []int{1, 2, 3, 4, 7} {
+					mine := arrivalsOf(&part, threads)
+					if one := arrivalsOf(&part, 1); !slices.Equal(mine, one) {
+						t.Errorf("%s %v: part %d has other arrivals with %d threads", name, weights, i, threads)
+					}
+					if threads == 3 {
+						all = append(all, mine...)
+					}
+				}
+				share := p.Offered().PerSecond() * float64(weights[i]) / float64(sum)
+				if got := part.Offered().PerSecond(); math.Abs(got-share) > 0.001 {
+					t.Errorf("%s %v: part %d is offered %v/s, not %v/s", name, weights, i, got, share)
+				}
+			}
+			if slices.Sort(all); !slices.Equal(all, whole) {
+				t.Errorf("%s %v: %d arrivals, not the %d of the whole", name, weights, len(all), len(whole))
+			}
+		}
+	}
+}
+
+// 30,000 a second for 20 s, by three machines of which one makes half: each second has
+// as many of each as the other seconds, and the first requests of all are the first.
+func TestWeightsAreExact(t *testing.T) {
+	p := DefaultPlan()
+	p.Rate, p.Duration, p.Connections = PerSecond(30_000), Seconds(20*time.Second), 1000
+	for i, part := range p.SplitBy([]int{4, 2, 2}) {
+		want := []int{15_000, 7500, 7500}[i]
+		seconds := make([]int, 20)
+		for _, due := range arrivalsOf(&part, 1+i) {
+			seconds[due/1e9]++
+		}
+		for at, n := range seconds {
+			if n != want {
+				t.Errorf("part %d: %d arrivals in second %d, not %d", i, n, at, want)
+			}
+		}
+		if part.Connections != []int{500, 250, 250}[i] {
+			t.Errorf("part %d has %d connections", i, part.Connections)
+		}
+	}
+	p.Requested = 12_347
+	sum, last := int64(0), int64(0)
+	for _, part := range p.SplitBy([]int{4, 2, 2}) {
+		due := arrivalsOf(&part, 1)[part.Requested-1]
+		sum, last = sum+part.Requested, max(last, due)
+	}
+	if whole := arrivalsOf(&p, 1); sum != p.Requested || last != whole[p.Requested-1] {
+		t.Errorf("%d requests, the last due after %d ns; want %d and %d", sum, last, p.Requested,
+			whole[p.Requested-1])
+	}
+}
+
+// Poisson streams of other weights are together one of the whole rate.
+func TestWeightedPoisson(t *testing.T) {
+	const rate, seconds, rounds = 1000, 20, 20
+	p := stagesPlan(rate, 0, stageOf(seconds*time.Second, rate))
+	p.Arrival = Poisson
+	var counts [3]float64
+	for seed := range uint64(rounds) {
+		p.Seed = seed + 1
+		for i, part := range p.SplitBy([]int{2, 1, 1}) {
+			counts[i] += float64(len(arrivalsOf(&part, 2))) / rounds
+		}
+	}
+	for i, share := range []float64{0.5, 0.25, 0.25} {
+		want := share * rate * seconds
+		if math.Abs(counts[i]-want) > 4*math.Sqrt(want/rounds) {
+			t.Errorf("part %d: %.0f arrivals, want %.0f", i, counts[i], want)
+		}
+	}
+}
+
+// What cannot be cut evenly goes to those who would have least of their due.
+func TestApportion(t *testing.T) {
+	for _, c := range []struct {
+		total   int64
+		weights []int
+		want    []int
+	}{
+		{1500, []int{1, 1, 1}, []int{500, 500, 500}},
+		{1000, []int{2, 1, 1}, []int{500, 250, 250}},
+		{10, []int{1, 1, 1}, []int{4, 3, 3}},
+		{100, []int{3, 3, 1}, []int{43, 43, 14}},
+		{1, []int{1, 5}, []int{0, 1}},
+		{0, []int{1, 5}, []int{0, 0}},
+		{1 << 50, []int{MaxWeight - 1, 1}, []int{1<<50 - 1<<34, 1 << 34}},
+	} {
+		if got := apportion(c.total, c.weights); !slices.Equal(got, c.want) {
+			t.Errorf("%d by %v: %v, want %v", c.total, c.weights, got, c.want)
+		}
+	}
+}
+
+// Parts of other weights are not of one load.
+func TestJoinOfWeights(t *testing.T) {
+	p := DefaultPlan()
+	p.Connections = 100
+	one, other := p.SplitBy([]int{2, 1}), p.SplitBy([]int{3, 1})
+	if back, err := Join(one); err != nil || back.Weights != nil || back.Connections != 100 {
+		t.Errorf("%+v %v", back, err)
+	}
+	if _, err := Join([]Plan{one[0], other[1]}); err == nil || !strings.Contains(err.Error(), "weights") {
+		t.Error(err)
+	}
+	for _, bad := range [][]int{{1}, {1, 0}, {1, MaxWeight}, {1, 2, 3}} {
+		q := one[0]
+		q.Weights = bad
+		q.Target.Host, q.Requests = "h", []Request{{Weight: 1}}
+		if err := q.Check(); err == nil || !strings.Contains(err.Error(), "weights") {
+			t.Errorf("%v: %v", bad, err)
+		}
+	}
+}
+
 // Poisson parts have one seed, and streams of their own.
 func TestPoissonParts(t *testing.T) {
 	const rate, seconds, n = 1000, 20, 3

@@ -17,13 +17,13 @@ import (
 type Plan struct {
 	Target Target `json:"target"`
 	// Addresses are what Target.Host was looked up to be by somebody who has judged
-	// them: Run connects to no others. None: Run looks it up.
+	// them: Run connects to no others, whatever Target.Host is. None: Run looks it up.
 	Addresses []netip.Addr `json:"addresses,omitempty"`
 	Requests  []Request    `json:"requests"`
 
-	HTTP      string  `json:"http"`              // "1.0", "1.1", "2", or Auto
+	HTTP      string  `json:"http"`              // "1.0", "1.1", "2", "3", or Auto
 	Pipeline  int     `json:"pipeline"`          // exchanges of HTTP/1.1 at once on a connection
-	Streams   int     `json:"streams,omitempty"` // those of HTTP/2
+	Streams   int     `json:"streams,omitempty"` // those of HTTP/2 or 3
 	Reconnect int     `json:"reconnect"`         // exchanges a connection carries; 0: no limit
 	Params    []Param `json:"fcgi_params,omitempty"`
 	TLS       TLS     `json:"tls,omitzero"`
@@ -51,13 +51,14 @@ type Plan struct {
 
 	// Source are the local addresses to connect from, in turn; of a range those that the
 	// machine has. None: the system's choice, or more of loopback where its ports run out.
-	Source []netip.Prefix `json:"source,omitempty"`
+	Source []Source `json:"source,omitempty"`
 
-	// One of Parts generators that load at once, the first being 0, sends every
-	// Parts-th of the arrivals of Rate and Stages, and likewise of ConnectRate.
-	// Connections and Requested are its own. 0 Parts, or 1: the whole load.
-	Part  int `json:"part,omitempty"`
-	Parts int `json:"parts,omitempty"`
+	// One of Parts generators that load at once, the first being 0, sends its share of
+	// the arrivals of Rate and Stages, and likewise of ConnectRate. Connections and
+	// Requested are its own. 0 Parts, or 1: the whole load.
+	Part    int   `json:"part,omitempty"`
+	Parts   int   `json:"parts,omitempty"`
+	Weights []int `json:"weights,omitempty"` // of the parts' shares; none: all are alike
 }
 
 // A Target is where requests go.

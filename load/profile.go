@@ -131,7 +131,17 @@ func (p *Plan) Offered() Rate {
 	if length == 0 {
 		all, length = float64(p.Rate), 1
 	}
-	return Rate(math.Round(all / length / float64(max(p.Parts, 1))))
+	return Rate(math.Round(all / length / p.oneIn()))
+}
+
+// Peak is the highest rate of arrivals that the load has, of a part its own; 0 for a
+// closed loop.
+func (p *Plan) Peak() Rate {
+	top := p.Rate
+	for _, s := range p.Stages {
+		top = max(top, s.Rate)
+	}
+	return Rate(math.Ceil(float64(top) / p.oneIn()))
 }
 
 // OfferedBetween is the mean rate of the whole load's arrivals between two instants

@@ -3,8 +3,10 @@ package load
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
+	"dyno/h3"
 	"dyno/proto"
 	"dyno/proto/fcgi"
 	"dyno/proto/h1"
@@ -15,10 +17,14 @@ import (
 // Version is dyno's own, as User-Agent and results name it.
 const Version = "0.1.0"
 
+// agent is the User-Agent of requests that have none.
+const agent = "dyno/" + Version
+
 // Auto is the HTTP version of a plan that names none. With TLS the server
 // chooses HTTP/2 or HTTP/1.1 for each connection (ALPN), unless only one of them
 // can do what was asked: several Streams are HTTP/2's, and HTTP/1.1 has pipelining
-// and headers such as Connection. Without TLS it is HTTP/1.1, but for h2c URLs.
+// and headers such as Connection. Without TLS it is HTTP/1.1, but for h2c URLs. It is
+// never HTTP/3, which is asked for by name.
 const Auto = "auto"
 
 // What connections speak, as ALPN names it where it does.
@@ -26,16 +32,18 @@ const (
 	HTTP10  = "http/1.0"
 	HTTP11  = "http/1.1"
 	HTTP2   = "h2"
+	HTTP3   = h3.Name
 	FastCGI = "fastcgi"
 )
 
 // A speech is what a plan's connections speak.
 type speech struct {
 	proto.Protocol
-	names   []string // in the order of what is offered
-	unasked string   // what is spoken when no protocol was chosen
-	notices []string // why it is not what one would expect, and what else happens
-	keyLog  *os.File // of TLS; nil: none
+	names   []string    // in the order of what is offered
+	unasked string      // what is spoken when no protocol was chosen
+	notices []string    // why it is not what one would expect, and what else happens
+	keyLog  *os.File    // of TLS; nil: none
+	http3   *h3.Options // of connections that speak it; nil: none does
 }
 
 // close ends what goes beside the speaking.
@@ -71,6 +79,9 @@ func protocol(p *Plan) (*speech, error) {
 	names, why := p.protocols()
 	s.names, s.unasked = names, names[len(names)-1]
 	s.notice(why)
+	if p.OnlyHTTP3() {
+		return s, s.overQUIC(p)
+	}
 	if !p.Target.TLS {
 		s.Protocol = p.codec(s.names[0])
 		return s, nil
@@ -96,7 +107,6 @@ func protocol(p *Plan) (*speech, error) {
 
 // codec is the protocol of that name.
 func (p *Plan) codec(name string) proto.Protocol {
-	const agent = "dyno/" + Version
 	switch name {
 	case FastCGI:
 		params := make([]proto.Field, len(p.Params))
@@ -125,11 +135,15 @@ func (p *Plan) protocols() (names []string, notice string) {
 		return []string{HTTP10}, ""
 	case p.OnlyHTTP2():
 		return []string{HTTP2}, ""
+	case p.OnlyHTTP3():
+		return []string{HTTP3}, ""
 	case p.HTTP == "1.1" || !p.Target.TLS:
 		return []string{HTTP11}, ""
 	case p.Pipeline > 1:
 		return []string{HTTP11}, "HTTP/1.1 and not HTTP/2, which has no pipelining: " +
 			"see --streams and --http"
+	case p.TLS.old():
+		return []string{HTTP11}, "HTTP/1.1 and not HTTP/2, which needs TLS 1.2: see --tls-max"
 	}
 	for i := range p.Requests {
 		r := p.Requests[i].Request
@@ -149,12 +163,12 @@ func (p *Plan) OnlyHTTP2() bool {
 
 // checkProtocol is Check of what connections speak.
 func (p *Plan) checkProtocol(flaw func(bool, string, string, ...any)) {
-	known := p.HTTP == Auto || p.HTTP == "1.0" || p.HTTP == "1.1" || p.HTTP == "2"
+	known := slices.Contains([]string{Auto, "1.0", "1.1", "2", "3"}, p.HTTP)
 	t := p.Target
-	flaw(!known, "--http", "%q is not auto, 1.0, 1.1 or 2", p.HTTP)
+	flaw(!known, "--http", "%q is not auto, 1.0, 1.1, 2 or 3", p.HTTP)
 	flaw(known && t.FastCGI && p.HTTP != Auto, "--http", "%s is FastCGI and not HTTP/%s",
 		t.URL, p.HTTP)
-	flaw(known && t.H2C && p.HTTP != Auto && p.HTTP != "2", "--http",
+	flaw(known && t.H2C && p.HTTP != Auto && p.HTTP != "2" && p.HTTP != "3", "--http",
 		"%s is HTTP/2 and not HTTP/%s; write http://", t.URL, p.HTTP)
 	flaw(p.HTTP == "1.0" && p.Pipeline > 1, "--pipeline", "HTTP/1.0 has no pipelining")
 	flaw(t.FastCGI && p.Pipeline > 1, "--pipeline", "FastCGI has no pipelining")
@@ -162,8 +176,9 @@ func (p *Plan) checkProtocol(flaw func(bool, string, string, ...any)) {
 		"HTTP/2 has no pipelining, but streams; give only --streams")
 	flaw(t.FastCGI && p.Streams > 1, "--streams",
 		"a FastCGI connection carries one request at a time; give more --connections")
-	flaw(!t.FastCGI && !p.OnlyHTTP2() && p.Streams > 1, "--streams",
+	flaw(!t.FastCGI && !p.OnlyHTTP2() && !p.OnlyHTTP3() && p.Streams > 1, "--streams",
 		"HTTP/1 has none; give --http 2, or --pipeline instead")
+	p.checkHTTP3(flaw)
 	flaw(!t.FastCGI && len(p.Params) > 0, "--fcgi-param", "%s is not FastCGI; write fcgi://", t.URL)
 	for _, many := range []struct {
 		setting string

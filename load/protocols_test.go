@@ -28,6 +28,11 @@ func TestProtocols(t *testing.T) {
 		"TLS, 2":         {func(p *Plan) { secure(p); p.HTTP = "2" }, HTTP2, ""},
 		"TLS, streams":   {func(p *Plan) { secure(p); p.Streams = 2 }, HTTP2, ""},
 		"TLS, pipelined": {func(p *Plan) { secure(p); p.Pipeline = 2 }, HTTP11, "HTTP/1.1 and not HTTP/2, which"},
+		"TLS 1.1": {func(p *Plan) { secure(p); p.TLS.MaxVersion = "1.1" }, HTTP11,
+			"HTTP/1.1 and not HTTP/2, which needs TLS 1.2"},
+		"TLS 1.1, HTTP/1.1": {func(p *Plan) { secure(p); p.TLS.MaxVersion, p.HTTP = "1.1", "1.1" },
+			HTTP11, ""},
+		"TLS 1.2": {func(p *Plan) { secure(p); p.TLS.MaxVersion = "1.2" }, HTTP2 + " " + HTTP11, ""},
 		"TLS, a header of HTTP/1.1": {func(p *Plan) {
 			secure(p)
 			p.Requests = append(p.Requests, p.Requests[0])

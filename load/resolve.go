@@ -15,11 +15,11 @@ func resolve(ctx context.Context, p *Plan) ([]ring.Addr, time.Duration, error) {
 	if p.Target.Unix != "" {
 		return []ring.Addr{{Unix: p.Target.Unix}}, 0, nil
 	}
-	if a, ok := p.Target.literal(); ok {
-		return []ring.Addr{{TCP: a}}, 0, nil
-	}
 	if len(p.Addresses) > 0 {
 		return distinct(p.Addresses, p.Target.Port), 0, nil
+	}
+	if a, ok := p.Target.literal(); ok {
+		return []ring.Addr{{TCP: a}}, 0, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(p.Connecting))
 	defer cancel()

@@ -14,14 +14,15 @@ import (
 type Result struct {
 	Plan    Plan
 	Ring    string    // the kind used
-	Started time.Time // when the load began, warm-up included
+	Started time.Time // when the load began, warm-up included, on the monotonic clock
 	Ended   Ending
 	Cause   string // of Gone and Unreachable: the failure seen most
 
-	DNS      time.Duration // of the look-up; 0 when there was none
-	Warmed   time.Duration // before the window: the planned warm-up, or until it was interrupted
-	Measured time.Duration // length of the window
-	Drained  time.Duration // spent after it
+	DNS       time.Duration // of the look-up; 0 when there was none
+	Warmed    time.Duration // before the window: the planned warm-up, or until it was interrupted
+	Measured  time.Duration // length of the window
+	Drained   time.Duration // spent after it
+	StartLate time.Duration // from its start until the last thread was at work
 
 	Total     *metric.Snapshot // of the window
 	Probe     *Result          // of the load beside this one; nil: there was none
@@ -54,6 +55,7 @@ const (
 	Aborted     Ending = "aborted"     // by ErrAborted
 	Gone        Ending = "gone"        // no connection could be opened any more
 	Unreachable Ending = "unreachable" // none could ever be opened
+	Lost        Ending = "lost"        // a machine that made a part of the load no longer answered
 )
 
 // ErrAborted is the cause of a context that ends a run because of what it measured.

@@ -34,6 +34,12 @@ type Barrier func(ctx context.Context) time.Time
 // RunTogether is Run of a load that begins when others do. A load that cannot
 // open any connection does not come to the barrier.
 func RunTogether(ctx context.Context, p Plan, meet Barrier, each func(Interval)) (*Result, error) {
+	return runTogether(ctx, p, meet, nil, each)
+}
+
+// runTogether is RunTogether of a load whose share may change.
+func runTogether(ctx context.Context, p Plan, meet Barrier, shares <-chan Share,
+	each func(Interval)) (*Result, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
@@ -41,9 +47,9 @@ func RunTogether(ctx context.Context, p Plan, meet Barrier, each func(Interval))
 		p.Seed = drawSeed()
 	}
 	if p.Probe > 0 {
-		return runProbed(ctx, p, meet, each)
+		return runProbed(ctx, p, meet, shares, each)
 	}
-	r := &run{plan: p, each: each}
+	r := &run{plan: p, each: each, shares: shares}
 	return r.run(ctx, meet)
 }
 
@@ -68,6 +74,7 @@ func (r *run) run(ctx context.Context, meet Barrier) (*Result, error) {
 	if err := r.work(ctx, meet); err != nil {
 		return nil, err
 	}
+	r.notice(r.unheard())
 	if r.result.Ended == Interrupted && errors.Is(context.Cause(ctx), ErrAborted) {
 		r.result.Ended = Aborted
 	}
@@ -78,6 +85,7 @@ func (r *run) run(ctx context.Context, meet Barrier) (*Result, error) {
 type run struct {
 	plan    Plan
 	each    func(Interval)
+	shares  <-chan Share // nil: it stays as it is
 	speech  *speech
 	addrs   []ring.Addr
 	threads int
@@ -184,6 +192,9 @@ func (r *run) work(ctx context.Context, meet Barrier) error {
 	if meet != nil {
 		defer r.gate.hold(ctx, meet)()
 	}
+	if r.shares != nil {
+		defer r.resharing()()
+	}
 	for i := range r.threads {
 		go r.worker(i)
 	}
@@ -222,9 +233,9 @@ func (r *run) place() (cpus []int, shared bool) {
 }
 
 // worker is the life of worker i, on a thread of its own that ends with it. A
-// fault of its own ends the run and not the process.
+// fault of its own ends the run and not the process. With HTTP/3 it is one goroutine
+// among those of the library: to wake a thread for each answer costs half as much again.
 func (r *run) worker(i int) {
-	runtime.LockOSThread()
 	var done handed
 	defer func() {
 		if p := recover(); p != nil {
@@ -236,8 +247,11 @@ func (r *run) worker(i int) {
 		done.from = i
 		r.handed <- done
 	}()
-	cpus, shared := r.place()
-	pin(cpus, i, r.threads, shared)
+	if r.speech.http3 == nil {
+		runtime.LockOSThread()
+		cpus, shared := r.place()
+		pin(cpus, i, r.threads, shared)
+	}
 	w, free, err := r.newWorker(i)
 	if err != nil {
 		done.err = err
@@ -248,16 +262,18 @@ func (r *run) worker(i int) {
 }
 
 func (r *run) newWorker(i int) (*worker, func(), error) {
-	g, kind, free, err := ring.Open(r.plan.Ring, r.plan.Connections/r.threads, r.addrs)
+	g, err := r.openRing()
 	if err != nil {
 		return nil, nil, fmt.Errorf("opening ring %q: %w", r.plan.Ring, err)
 	}
-	w, err := newWorker(&r.plan, g, r.addrs, r.speech, r.gate, i, r.threads)
+	w, err := newWorker(&r.plan, g.Ring, r.addrs, r.speech, r.gate, i, r.threads)
 	if err != nil {
-		free()
+		g.Free()
 		return nil, nil, err
 	}
-	w.kind = kind
+	if w.kind = g.Kind; g.Refused != nil {
+		w.notice[fmt.Sprintf("the load is on %s, which is slower: %v", g.Kind, g.Refused)] = true
+	}
 	w.report = func(s *metric.Snapshot) *metric.Snapshot {
 		r.handed <- handed{from: i, snapshot: s, health: w.health()}
 		select {
@@ -267,7 +283,7 @@ func (r *run) newWorker(i int) (*worker, func(), error) {
 			return metric.NewSnapshot()
 		}
 	}
-	return w, free, nil
+	return w, g.Free, nil
 }
 
 // newWorker is worker i of n.
@@ -293,7 +309,7 @@ func newWorker(p *Plan, g ring.Ring, addrs []ring.Addr, speech *speech, gate *ga
 		w.pacing = newPacing(p, &tally.Law, n)
 	}
 	if p.ConnectRate > 0 {
-		w.dialing.pace = newEven(level(p.ConnectRate), place, places)
+		w.dialing.pace = newEven(level(p.ConnectRate), p.turns(i, n))
 	}
 	if p.Requested > 0 {
 		w.left = quota(p, i, n)

@@ -23,28 +23,29 @@ type closedLoop struct{}
 func (closedLoop) Next() (int64, bool) { return AtOnce, true }
 
 // even is arrivals as evenly spaced as the rate allows: the k-th is due when a
-// profile comes to k. One worker's share of them is every step-th from its own
-// first on, so all workers together have each once.
+// profile comes to k. A worker takes its turns of them, so all workers together
+// have each once.
 type even struct {
-	along   cursor
-	k, step uint64
+	along cursor
+	turns
+	begun uint64 // where the period began
+	next  int    // of own
 }
 
-// newEven is the share of worker i of n.
-func newEven(p profile, i, n int) *even {
-	return &even{cursor{profile: p}, uint64(i), uint64(n)}
-}
+func newEven(p profile, t turns) *even { return &even{along: cursor{profile: p}, turns: t} }
 
 func (s *even) Next() (int64, bool) {
-	hi, lo := bits.Mul64(s.k, perArrival)
-	s.k += s.step
+	hi, lo := bits.Mul64(s.begun+s.own[s.next], perArrival)
+	if s.next++; s.next == len(s.own) {
+		s.next, s.begun = 0, s.begun+s.period
+	}
 	return s.along.due(count{hi, lo})
 }
 
 // poisson is arrivals without memory: between them the profile gains a number
 // that is exponential with mean 1, and so the gaps of a constant rate are
-// exponential themselves. Of n workers each has a process of its own with an
-// n-th of the rate, which together are one with all of it.
+// exponential themselves. Each worker has a process of its own with its share of
+// the rate, which together are one with all of it.
 type poisson struct {
 	along cursor
 	at    count
@@ -52,9 +53,10 @@ type poisson struct {
 	coin  *rand.Rand
 }
 
-func newPoisson(p profile, seed uint64, i, n int) *poisson {
-	return &poisson{along: cursor{profile: p}, mean: perArrival * float64(n),
-		coin: rand.New(rand.NewPCG(seed, uint64(i)))}
+// newPoisson is the stream of that number, with one in so many of all arrivals.
+func newPoisson(p profile, seed uint64, stream int, oneIn float64) *poisson {
+	return &poisson{along: cursor{profile: p}, mean: perArrival * oneIn,
+		coin: rand.New(rand.NewPCG(seed, uint64(stream)))}
 }
 
 func (s *poisson) Next() (int64, bool) {
@@ -64,11 +66,11 @@ func (s *poisson) Next() (int64, bool) {
 
 // schedule is the share of worker i of n in an open loop's arrivals.
 func (p *Plan) schedule(i, n int) Schedule {
-	i, n = p.place(i, n)
 	if p.Arrival == Poisson {
-		return newPoisson(p.profile(), p.Seed, i, n)
+		stream, _ := p.place(i, n)
+		return newPoisson(p.profile(), p.Seed, stream, float64(n)*p.oneIn())
 	}
-	return newEven(p.profile(), i, n)
+	return newEven(p.profile(), p.turns(i, n))
 }
 
 // share is part i of total cut into n parts as even as can be.

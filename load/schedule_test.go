@@ -13,8 +13,8 @@ func TestEvenIsExact(t *testing.T) {
 	for _, rate := range []Rate{1, 1000, 20_000_000, 333_333, 99_999_999_000} {
 		const workers = 3
 		for i := range workers {
-			c := newEven(level(rate), i, workers)
-			c.k = uint64(i) + 3_000_000*workers // hours into the run at most rates
+			c := newEven(level(rate), turns{[]uint64{uint64(i)}, workers})
+			c.begun = 3_000_000 * workers // hours into the run at most rates
 			for j := range 100 {
 				k := uint64(i) + (3_000_000+uint64(j))*workers
 				due, ok := c.Next()
@@ -154,9 +154,9 @@ func TestStagesAddUp(t *testing.T) {
 // with 200 bits, hours into the run.
 func TestRampsAreExact(t *testing.T) {
 	const d, rate = 10 * time.Hour, 50_000
-	s := newEven(stagesPlan(0, 0, stageOf(d, rate)).profile(), 0, 1)
+	s := newEven(stagesPlan(0, 0, stageOf(d, rate)).profile(), turns{[]uint64{0}, 1})
 	for _, k := range []uint64{0, 1, 2, 1000, 123_456_789, 899_999_999} {
-		s.k = k
+		s.begun = k
 		due, ok := s.Next()
 		x := new(big.Float).SetPrec(200).SetUint64(2 * k)
 		x.Mul(x, big.NewFloat(1e9/float64(rate)))

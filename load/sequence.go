@@ -28,13 +28,14 @@ func newSequence(reqs []Request, i, n int) *sequence {
 	if total /= common; total > sequenceMax {
 		total = scaleDown(weight, total)
 	}
-	s := &sequence{order: make([]uint32, 0, total)}
+	s := &sequence{}
 	if total == int64(len(reqs)) {
+		s.order = make([]uint32, 0, total)
 		for k := range reqs {
 			s.order = append(s.order, uint32(k))
 		}
 	} else {
-		s.spread(weight, total)
+		s.order = spread(weight, total)
 	}
 	s.next = int(total) * i / n
 	return s
@@ -50,10 +51,10 @@ func scaleDown(weight []int64, total int64) (scaled int64) {
 	return scaled
 }
 
-// spread gives request k its j-th place, of weight[k], nearest to
-// (j+1/2)/weight[k] of the way: a bucket a place, and those of one bucket in
-// the requests' own order.
-func (s *sequence) spread(weight []int64, total int64) {
+// spread is an order in which each k comes weight[k] times, of total in all: the
+// j-th time nearest to (j+1/2)/weight[k] of the way. It is a bucket a place, and
+// those of one bucket in their own order.
+func spread(weight []int64, total int64) []uint32 {
 	count := make([]int32, total+1)
 	each := func(f func(k int, at int64)) {
 		for k, n := range weight {
@@ -66,8 +67,9 @@ func (s *sequence) spread(weight []int64, total int64) {
 	for i := range total {
 		count[i+1] += count[i]
 	}
-	s.order = s.order[:total]
-	each(func(k int, at int64) { s.order[count[at]] = uint32(k); count[at]++ })
+	order := make([]uint32, total)
+	each(func(k int, at int64) { order[count[at]] = uint32(k); count[at]++ })
+	return order
 }
 
 func gcd(a, b int64) int64 {

@@ -38,6 +38,12 @@ func simPlan(change func(p *Plan)) Plan {
 // simulate runs a plan on a simulated server.
 func simulate(t *testing.T, p Plan, sim ring.Ring) *Result {
 	t.Helper()
+	return simulateWith(t, p, func(*gate) ring.Ring { return sim })
+}
+
+// simulateWith is simulate of a ring that has to do with the gate.
+func simulateWith(t *testing.T, p Plan, sim func(*gate) ring.Ring) *Result {
+	t.Helper()
 	if err := p.Check(); err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +54,7 @@ func simulate(t *testing.T, p Plan, sim ring.Ring) *Result {
 		t.Fatal(err)
 	}
 	addrs := []ring.Addr{{Unix: "simulated"}}
-	w, err := newWorker(&p, sim, addrs, protocol, r.gate, 0, 1)
+	w, err := newWorker(&p, sim(r.gate), addrs, protocol, r.gate, 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -467,6 +473,7 @@ type loop struct {
 	user  [64]uint64
 	fds   int
 	queue []ring.Completion
+	taken int
 }
 
 func (l *loop) Now() int64  { l.now += us; return l.now }
@@ -485,8 +492,7 @@ func (l *loop) Close(int, bool)  {}
 func (l *loop) Wait(int64) error { return nil }
 func (l *loop) Next() (ring.Completion, bool) {
 	n := len(l.queue)
-	if n == 0 || l.now%(64*us) == 0 { // or the turn would not end
-		l.now += us
+	if l.taken++; n == 0 || l.taken%64 == 0 { // or the turn would not end
 		return ring.Completion{}, false
 	}
 	c := l.queue[n-1]

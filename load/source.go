@@ -5,15 +5,54 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"dyno/ring"
 )
 
+// A Source is local addresses to connect from: one, or a range of them.
+type Source struct {
+	Range netip.Prefix
+	Zone  string // of link-local addresses: the name or number of their interface; else ""
+}
+
+// ParseSource reads an address or a range: 10.0.0.7, 127.0.0.0/28, fe80::1%eth0, or as String
+// writes them.
+func ParseSource(s string) (Source, error) {
+	text, bits, ranged := strings.Cut(s, "/")
+	a, err := netip.ParseAddr(text)
+	if err != nil {
+		return Source{}, err
+	}
+	a = a.Unmap()
+	from := Source{netip.PrefixFrom(a, a.BitLen()), a.Zone()} // a Prefix has no zone
+	if ranged {
+		from.Range, err = netip.ParsePrefix(a.WithZone("").String() + "/" + bits)
+	}
+	return from, err
+}
+
+// String writes a source as ParseSource reads it.
+func (s Source) String() string {
+	return fmt.Sprintf("%v/%d", s.Range.Addr().WithZone(s.Zone), s.Range.Bits())
+}
+
+// MarshalText is String.
+func (s Source) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText is ParseSource.
+func (s *Source) UnmarshalText(text []byte) (err error) {
+	*s, err = ParseSource(string(text))
+	return err
+}
+
 // sourcesMost is from how many local addresses a run connects at most.
 const sourcesMost = 1 << 12
 
-// portsUsed is the share of an address's local ports that is counted on: others use some.
-const portsUsed = 0.8
+// portsUsed is the share of an address's local ports that is counted on. Linux gives out every
+// second port first: once these are used up, each connect looks at all of them in vain, which
+// takes longer than to connect.
+const portsUsed = 0.45
 
 // spread has each of the target's addresses from each source, in turn. The sources are those
 // of the plan; without any, those of loopback where one alone has too few ports.
@@ -45,8 +84,9 @@ func (r *run) spread(addrs []ring.Addr) ([]ring.Addr, error) {
 // sources are the addresses of the plan's ranges.
 func (p *Plan) sources() (all []netip.Addr) {
 	for _, s := range p.Source {
-		for a := s.Masked().Addr(); s.Contains(a) && len(all) < sourcesMost; a = a.Next() {
-			all = append(all, a)
+		r := s.Range
+		for a := r.Masked().Addr(); r.Contains(a) && len(all) < sourcesMost; a = a.Next() {
+			all = append(all, a.WithZone(s.Zone))
 		}
 	}
 	return all
@@ -63,8 +103,9 @@ func (r *run) present(asked []netip.Addr) (all []netip.Addr, err error) {
 		}
 	}
 	for _, s := range r.plan.Source {
-		if s.IsSingleIP() && !slices.Contains(all, s.Addr()) {
-			return nil, Flaw{"--source", fmt.Sprintf("%v is no address of this machine", s.Addr())}
+		a := s.Range.Addr().WithZone(s.Zone)
+		if s.Range.IsSingleIP() && !slices.Contains(all, a) {
+			return nil, Flaw{"--source", fmt.Sprintf("%v is no address of this machine", a)}
 		}
 	}
 	if len(all) == 0 {
@@ -91,8 +132,8 @@ func (r *run) loopbacks(addrs []ring.Addr) (all []netip.Addr) {
 		all = append(all, a)
 		a = a.Next()
 	}
-	r.notice(fmt.Sprintf("connects from %v to %v: one address has too few ports for %.0f connections",
-		all[0], all[len(all)-1], connections))
+	r.notice(fmt.Sprintf("connects from %v to %v: one address has too few ports for %.0f "+
+		"connections, or for connecting quickly", all[0], all[len(all)-1], connections))
 	return all
 }
 
@@ -101,7 +142,7 @@ func (p *Plan) checkSource(flaw func(bool, string, string, ...any)) {
 	flaw(len(p.Source) > 0 && p.Target.Unix != "", "--source", "a unix socket has no address")
 	count := 0.0
 	for _, s := range p.Source {
-		count += float64(uint64(1) << min(s.Addr().BitLen()-s.Bits(), 62))
+		count += float64(uint64(1) << min(s.Range.Addr().BitLen()-s.Range.Bits(), 62))
 	}
 	flaw(count > sourcesMost, "--source", "%.0f addresses; at most %d", count, sourcesMost)
 }

@@ -38,7 +38,11 @@ func askFrom(t *testing.T, ring string, sources ...string) (map[string]int, erro
 	p.Connections, p.Threads, p.Ring, p.Spin = 12, 2, ring, true
 	p.Requested, p.Duration = 120, 0
 	for _, s := range sources {
-		p.Source = append(p.Source, netip.MustParsePrefix(s))
+		from, err := ParseSource(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Source = append(p.Source, from)
 	}
 	r, err := Run(t.Context(), p, nil)
 	if err == nil && r.Total.Completed != 120 {

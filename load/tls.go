@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/h3"
 	ptls "dyno/proto/tls"
 )
 
@@ -45,6 +46,12 @@ func (t TLS) versions() (low, high uint16) {
 	return low, high
 }
 
+// old reports whether no version is left that HTTP/2 allows (RFC 9113, 9.2).
+func (t TLS) old() bool {
+	_, high := t.versions()
+	return high != 0 && high < tls.VersionTLS12
+}
+
 // checkTLS is Check of how TLS is done.
 func (p *Plan) checkTLS(flaw func(bool, string, string, ...any)) {
 	t := p.TLS
@@ -60,6 +67,8 @@ func (p *Plan) checkTLS(flaw func(bool, string, string, ...any)) {
 	}
 	low, high := t.versions()
 	flaw(low > high && high != 0, "--tls-min", "%s is above --tls-max, %s", t.MinVersion, t.MaxVersion)
+	flaw(p.Target.TLS && p.OnlyHTTP2() && t.old(), "--tls-max",
+		"HTTP/2 needs TLS 1.2 at least, and not %s", t.MaxVersion)
 	if t.ALPN == "" || t.ALPN == NoALPN || !p.Target.TLS {
 		return
 	}
@@ -121,6 +130,9 @@ func (s *speech) logKeys(name string, c *tls.Config) error {
 func (w *worker) settled() map[ptls.Terms]int64 {
 	if !w.plan.Target.TLS {
 		return nil
+	}
+	if q, is := w.ring.(*h3.Ring); is {
+		return q.Settled()
 	}
 	return ptls.Settled(w.newCodec())
 }

@@ -41,7 +41,7 @@ type worker struct {
 	limit            int64 // when the drain ends, and with it all
 	over             bool  // the schedule is, or the window, or what was left
 	outstanding      int   // exchanges under way
-	up               int   // connections that are connected
+	up               int   // connections that are ready
 	downSince        int64 // when the last of them went down
 	outage           int64 // since when none could be opened; notYet: one could
 	lastDone         int64
@@ -49,7 +49,8 @@ type worker struct {
 
 	count  *metric.Snapshot
 	tally  *Tally
-	routes []Route // by request; the requests of one name share one
+	share  *reshare // that it has; nil: the plan's
+	routes []Route  // by request; the requests of one name share one
 	route  []int
 	errors failures
 	meter  meter
@@ -105,7 +106,7 @@ func (w *worker) turn() {
 	for ; ok; c, ok = w.ring.Next() {
 		w.complete(c)
 	}
-	w.issue()
+	w.issue(burst)
 }
 
 // begin is before the first turn.
@@ -121,6 +122,8 @@ func (w *worker) begin() {
 func (w *worker) keepTime() {
 	if w.start == notYet {
 		w.awaitStart()
+	} else if s := w.gate.share.Load(); s != w.share {
+		w.takeShare(s)
 	}
 	for t, ok := w.timers.pop(w.now); ok; t, ok = w.timers.pop(w.now) {
 		w.expire(t)
@@ -168,10 +171,15 @@ func (w *worker) wake() int64 {
 		}
 		return at
 	}
-	if w.idle.len > 0 && !w.over {
+	if w.idle.len > 0 && w.retries.len > 0 { // the last burst has left some
+		at = w.now
+	} else if w.idle.len > 0 && !w.over {
 		at = min(at, w.start+max(w.next, 0))
 	}
-	if w.now < w.end {
+	switch {
+	case w.now < w.from:
+		return min(at, w.from)
+	case w.now < w.end:
 		return min(at, w.end)
 	}
 	return min(at, w.limit)
@@ -254,27 +262,33 @@ func (w *worker) take() arrival {
 	return a
 }
 
-// issue sends every request that is due, while a connection has room for it:
-// in a closed loop to the same connection until it is full, in an open loop to
-// each in turn, and at once, for there the instant of sending is measured.
-func (w *worker) issue() {
+// burst is to how many connections a turn sends besides those that have answered. There
+// must be room in the ring for what completes meanwhile.
+const burst = 1024
+
+// issue sends every request that is due, while a connection has room for it, to so
+// many at most: in a closed loop to the same connection until it is full, in an open
+// loop to each in turn, and at once, for there the instant of sending is measured.
+func (w *worker) issue(most int) {
 	open := w.next != AtOnce
-	for w.idle.len > 0 && w.due() {
+	for n := 0; n < most && w.idle.len > 0 && w.due(); {
 		i := w.idle.head()
 		c := &w.conns[i]
 		if c.state != ready || c.codec.Room() == 0 {
 			w.unlist(c)
+			w.offer(i, c)
 			continue
 		}
 		w.send(i, c, w.take())
 		full := c.codec.Room() == 0
 		if full || open {
+			n++
 			w.unlist(c)
 			w.flush(i, c)
 		} else if !w.due() {
 			w.flush(i, c)
 		}
-		if open {
+		if open || full && w.idle.len > 0 {
 			w.now = w.ring.Now()
 		}
 		if open || w.deep { // the rest of a body may have left no room until now
@@ -294,6 +308,7 @@ func (w *worker) handOver() {
 	w.count.From, w.count.To = w.handed, w.now-w.from
 	w.handed = w.count.To
 	w.count.InFlight = int64(w.outstanding)
+	w.meter.countWire(w)
 	next := w.count.Interval + 1
 	w.count = w.report(w.count)
 	w.count.Interval = next

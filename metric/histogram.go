@@ -38,10 +38,16 @@ const (
 // NewHistogram returns an empty histogram that tells values apart to the given
 // number of significant digits.
 func NewHistogram(digits int) *Histogram {
+	half, buckets := layout(digits)
+	return &Histogram{digits: digits, half: half, counts: make([]int64, buckets)}
+}
+
+// layout is log2 of the buckets in an octave, and how many there are in all.
+func layout(digits int) (half uint, buckets int) {
 	// HdrHistogram: the smallest power of two that is at least 2×10^digits.
 	sub := uint(bits.Len(uint(2*math.Pow10(digits)) - 1))
 	octaves := bits.Len64(Longest) - int(sub) + 1
-	return &Histogram{digits: digits, half: sub - 1, counts: make([]int64, (octaves+1)<<(sub-1))}
+	return sub - 1, (octaves + 1) << (sub - 1)
 }
 
 // Record counts v once.

@@ -99,14 +99,11 @@ type sparseJSON struct {
 	Buckets []byte `json:"buckets,omitempty"`
 }
 
-// halves has the layout of each precision.
-var halves = map[int]uint{Coarse: 7, Fine: 10}
-
 // MarshalJSON writes s for another process, with the buckets in base64.
 func (s Sparse) MarshalJSON() ([]byte, error) {
 	j := sparseJSON{Count: s.Count, Sum: s.Sum, Min: s.Min, Max: s.Max, Buckets: s.packed}
-	for digits, half := range halves {
-		if s.Count > 0 && half == s.half {
+	for _, digits := range []int{Coarse, Fine} {
+		if half, _ := layout(digits); s.Count > 0 && half == s.half {
 			j.Digits = digits
 		}
 	}
@@ -127,16 +124,19 @@ func (s *Sparse) UnmarshalJSON(b []byte) error {
 	if j.Count == 0 {
 		return nil
 	}
-	half, known := halves[j.Digits]
-	if !known || j.Min > j.Max || !holds(j.Buckets, NewHistogram(j.Digits), j.Count) {
+	if j.Digits != Coarse && j.Digits != Fine {
+		return errSparse
+	}
+	half, buckets := layout(j.Digits)
+	if j.Min > j.Max || !holds(j.Buckets, buckets, j.Count) {
 		return errSparse
 	}
 	*s = Sparse{Count: j.Count, Sum: j.Sum, Min: j.Min, Max: j.Max, half: half, packed: j.Buckets}
 	return nil
 }
 
-// holds reports whether packed are buckets of h, ascending, with count values.
-func holds(packed []byte, h *Histogram, count int64) bool {
+// holds reports whether packed are some of so many buckets, ascending, with count values.
+func holds(packed []byte, buckets int, count int64) bool {
 	bucket := uint64(0)
 	for first := true; len(packed) > 0; first = false {
 		skip, used := binary.Uvarint(packed)
@@ -144,7 +144,7 @@ func holds(packed []byte, h *Histogram, count int64) bool {
 			return false
 		}
 		n, more := binary.Uvarint(packed[used:])
-		last := uint64(len(h.counts) - 1)
+		last := uint64(buckets - 1)
 		if more <= 0 || skip > last-bucket || skip == 0 && !first || n == 0 || n > uint64(count) {
 			return false
 		}

@@ -34,6 +34,9 @@ const (
 	FaultReset  = "rst-"
 	FaultGoAway = "goaway-"
 
+	// HTTP/3: as for streams above, and of a connection that the server closed.
+	FaultClose = "close-"
+
 	FaultHandshake   = "handshake"   // the handshake came to nothing
 	FaultCertificate = "certificate" // the server's certificate was not accepted
 	FaultALPN        = "alpn"        // no protocol that both sides speak

@@ -54,7 +54,7 @@ type Canceler interface {
 type Event struct {
 	What
 	Body int64 // Done: bytes of body received, after any transfer coding
-	Err  error // Failed, Broken: why, usually a *Fault
+	Err  error // Failed, Broken: why, usually a *Fault; Refused: why, if the peer said so
 }
 
 // What an event says in a few bytes.

@@ -10,17 +10,13 @@ import (
 // Kinds are the rings of this platform.
 var Kinds = []string{"epoll", "uring", "portable"}
 
-// Between these numbers of sockets io_uring takes less CPU time. With few there
-// are too few requests to submit by one call; with many its buffers, 2.5 KB a
-// socket, are out of the caches, and memory.
-const (
-	uringLeast = 8
-	uringMost  = 2048
-)
+// uringLeast is from how many sockets on io_uring takes less CPU time. Of fewer
+// there are too few requests to submit by one call.
+const uringLeast = 8
 
 // automatic are the kinds for so many sockets, the fastest first.
 func automatic(sockets int) []string {
-	if uringLeast <= sockets && sockets <= uringMost {
+	if sockets >= uringLeast {
 		return []string{"uring", "epoll", "portable"}
 	}
 	return Kinds
@@ -95,7 +91,7 @@ const (
 const everything = syscall.EPOLLIN | syscall.EPOLLOUT | syscall.EPOLLRDHUP | 1<<31 // EPOLLET
 
 // openEpoll must be called by the thread that will use the ring.
-func openEpoll(addrs []Addr) (Ring, func(), error) {
+func openEpoll(addrs []Addr, _ int) (Ring, func(), error) {
 	ep, err := syscall.EpollCreate1(syscall.EPOLL_CLOEXEC)
 	if err != nil {
 		return nil, nil, err
@@ -197,13 +193,13 @@ func (r *epoll) write(fd int, s *socket) (bool, error) {
 
 func (r *epoll) Close(fd int, gently bool) {
 	s := &r.sockets[fd]
-	if !gently || s.hup || s.state != connected || len(r.lingering) >= lingerMax {
+	if !gently || s.hup || s.state != connected || r.lingering.full() {
 		r.forget(fd)
 		return
 	}
 	s.state = lingering
 	r.setStray(s, true)
-	r.lingering = append(r.lingering, lingerer{fd, s.life, Clock() + lingerFor})
+	r.lingering.add(lingerer{fd, s.life, Clock() + lingerFor})
 }
 
 func (r *epoll) forget(fd int) {
@@ -229,7 +225,7 @@ func (r *epoll) swap(i, j int) {
 
 func (r *epoll) Wait(deadline int64) error {
 	now := int64(0)
-	if len(r.lingering) > 0 {
+	if r.lingering.any() {
 		now = Clock()
 		deadline = min(deadline, r.lingering.giveUp(now, r))
 	}

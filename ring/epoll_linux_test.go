@@ -27,7 +27,7 @@ func newBench(t *testing.T, n int) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, free, err := openEpoll([]Addr{addrOf(l)})
+	r, free, err := openEpoll([]Addr{addrOf(l)}, n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -399,11 +399,11 @@ func TestTurnAllocatesNothing(t *testing.T) {
 
 // TestNoLeaks opens and closes 2,000 connections in every way.
 func TestNoLeaks(t *testing.T) {
-	for _, kind := range Kinds {
-		t.Run(kind, func(t *testing.T) {
-			t.Run("use", func(t *testing.T) { count(t, kind, 1) }) // what is made once
+	for _, m := range manners() {
+		t.Run(m.name, func(t *testing.T) {
+			t.Run("use", func(t *testing.T) { count(t, m, 1) }) // what is made once
 			fds, goroutines := openFiles(t), runtime.NumGoroutine()
-			t.Run("use", func(t *testing.T) { count(t, kind, 20) })
+			t.Run("use", func(t *testing.T) { count(t, m, 20) })
 			if n := openFiles(t); n != fds {
 				t.Errorf("%d files were open, and now %d", fds, n)
 			}
@@ -418,9 +418,9 @@ func TestNoLeaks(t *testing.T) {
 
 // count opens a hundred connections at a time: some it closes at once, some
 // gently, some when the peer has closed, and some it leaves to free.
-func count(t *testing.T, kind string, times int) {
+func count(t *testing.T, m manner, times int) {
 	addr := serveTCP(t, func(c net.Conn) { c.Write([]byte("x")) })
-	r, free := mustOpen(t, kind, []Addr{addr})
+	r, free := m.open(t, []Addr{addr})
 	defer free()
 	user := uint64(0)
 	for range times {

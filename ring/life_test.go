@@ -257,8 +257,8 @@ func TestGentleCloseGivesUp(t *testing.T) {
 
 // TestFreeEndsAll frees a ring while it is sending, receiving and lingering.
 func TestFreeEndsAll(t *testing.T) {
-	for _, kind := range Kinds {
-		t.Run(kind, func(t *testing.T) {
+	for _, m := range manners() {
+		t.Run(m.name, func(t *testing.T) {
 			ended := make(chan bool, 3)
 			begin := make(chan bool)
 			addr := serveTCP(t, func(c net.Conn) {
@@ -267,7 +267,7 @@ func TestFreeEndsAll(t *testing.T) {
 				io.Copy(io.Discard, c)
 				ended <- true
 			})
-			r, free := mustOpen(t, kind, []Addr{addr})
+			r, free := m.open(t, []Addr{addr})
 			fds := []int{dialAny(t, r, 1), dialAny(t, r, 2), dialAny(t, r, 3)}
 			r.Send(fds[0], make([]byte, 8<<20))
 			r.Close(fds[1], true)

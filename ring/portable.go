@@ -61,7 +61,7 @@ type arrival struct {
 	stream *stream
 }
 
-func openPortable(addrs []Addr) (Ring, func(), error) {
+func openPortable(addrs []Addr, _ int) (Ring, func(), error) {
 	r := &portable{
 		addrs: addrs, timer: time.NewTimer(0), wake: make(chan struct{}, 1),
 	}

@@ -89,34 +89,50 @@ func (a Addr) String() string {
 // version or its rules refuse. Another kind may be had.
 var ErrRefused = uring.ErrRefused
 
-// Open returns a ring of the given kind for about so many sockets, which can
-// connect to addrs, which kind it is, and what frees it; the thread that opens it
-// is the one that may use it. The kinds are those of Kinds; "auto" is the fastest
-// for so many that the system does not refuse.
-func Open(kind string, sockets int, addrs []Addr) (r Ring, opened string, free func(), err error) {
-	if kind == "auto" {
-		return openFirst(automatic(sockets), addrs)
-	}
-	return openFirst([]string{kind}, addrs)
+// An Opened is a ring that has been opened.
+type Opened struct {
+	Ring
+	Kind    string
+	Free    func() // frees it, once it is of no more use
+	Refused error  // why it is not of a kind that would be faster; nil: it is
 }
 
-func openFirst(kinds []string, addrs []Addr) (r Ring, opened string, free func(), err error) {
-	for _, opened = range kinds {
-		open := opener[opened]
+// Open opens a ring of the given kind for about so many sockets, which can
+// connect to addrs; the thread that opens it is the one that may use it. The kinds
+// are those of Kinds; "auto" is the fastest for so many that the system does not
+// refuse.
+func Open(kind string, sockets int, addrs []Addr) (Opened, error) {
+	kinds := []string{kind}
+	if kind == "auto" {
+		kinds = automatic(sockets)
+	}
+	return openFirst(kinds, sockets, addrs)
+}
+
+func openFirst(kinds []string, sockets int, addrs []Addr) (o Opened, err error) {
+	for _, o.Kind = range kinds {
+		open := opener[o.Kind]
 		if open == nil {
-			return nil, "", nil, fmt.Errorf("this platform has no ring %q; it has %v", opened, Kinds)
+			return o, fmt.Errorf("this platform has no ring %q; it has %v", o.Kind, Kinds)
 		}
-		if r, free, err = open(addrs); !errors.Is(err, ErrRefused) {
+		if o.Ring, o.Free, err = open(addrs, sockets); !errors.Is(err, ErrRefused) {
 			break
 		}
+		o.Refused = err
 	}
-	return r, opened, free, err
+	return o, err
 }
 
 // openers are the kinds' own Open.
-type openers map[string]func([]Addr) (Ring, func(), error)
+type openers map[string]func(addrs []Addr, sockets int) (Ring, func(), error)
 
 var origin = time.Now()
 
 // Clock is the time on which all real rings of the process agree.
 func Clock() int64 { return int64(time.Since(origin)) }
+
+// ClockAt is what Clock shows at an instant that time.Now has told.
+func ClockAt(at time.Time) int64 { return int64(at.Sub(origin)) }
+
+// TimeAt is when Clock shows that.
+func TimeAt(shown int64) time.Time { return origin.Add(time.Duration(shown)) }

@@ -33,13 +33,31 @@ func (p *poisoner) Next() (Completion, bool) {
 	return c, ok
 }
 
+// A manner is a kind of ring, and for how many sockets it is, which changes what
+// io_uring does with memory.
+type manner struct {
+	name, kind string
+	sockets    int
+}
+
+// manners are all of this platform.
+func manners() (all []manner) {
+	for _, kind := range Kinds {
+		all = append(all, manner{kind, kind, 1})
+		if kind == "uring" {
+			all = append(all, manner{"uring of many", kind, 100_000})
+		}
+	}
+	return all
+}
+
 // onEveryRing runs a test on every ring of this platform.
 func onEveryRing(t *testing.T, test func(t *testing.T, open func(...Addr) Ring)) {
-	for _, kind := range Kinds {
-		t.Run(kind, func(t *testing.T) {
+	for _, m := range manners() {
+		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			test(t, func(addrs ...Addr) Ring {
-				r, free := mustOpen(t, kind, addrs)
+				r, free := m.open(t, addrs)
 				t.Cleanup(free)
 				return &poisoner{Ring: r}
 			})
@@ -47,20 +65,20 @@ func onEveryRing(t *testing.T, test func(t *testing.T, open func(...Addr) Ring))
 	}
 }
 
-// mustOpen opens a ring, unless the system refuses that kind.
-func mustOpen(t *testing.T, kind string, addrs []Addr) (Ring, func()) {
+// open opens a ring, unless the system refuses that kind.
+func (m manner) open(t *testing.T, addrs []Addr) (Ring, func()) {
 	t.Helper()
-	r, opened, free, err := Open(kind, 1, addrs)
+	o, err := Open(m.kind, m.sockets, addrs)
 	if errors.Is(err, ErrRefused) {
 		t.Skip(err)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if opened != kind {
-		t.Errorf("asked for %s, opened %s", kind, opened)
+	if o.Kind != m.kind || o.Refused != nil {
+		t.Errorf("asked for %s, opened %s, refused %v", m.kind, o.Kind, o.Refused)
 	}
-	return r, free
+	return o.Ring, o.Free
 }
 
 // turns drives r as a worker does, each turn to its end, until done.

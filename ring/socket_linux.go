@@ -48,7 +48,10 @@ const (
 )
 
 // lingerers are the sockets left to their peers to close, longest first.
-type lingerers []lingerer
+type lingerers struct {
+	queue []lingerer
+	gone  int // of the queue: they are no longer in it
+}
 
 type lingerer struct {
 	fd   int
@@ -62,19 +65,27 @@ type leaver interface {
 	forget(fd int)
 }
 
+func (q *lingerers) any() bool  { return q.gone < len(q.queue) }
+func (q *lingerers) full() bool { return len(q.queue)-q.gone >= lingerMax }
+
+func (q *lingerers) add(l lingerer) { q.queue = append(q.queue, l) }
+
 // giveUp ends those whose time is over, and returns when to come again.
 func (q *lingerers) giveUp(now int64, r leaver) int64 {
-	n, next := 0, int64(Never)
-	for _, l := range *q {
+	next := int64(Never)
+	for ; q.any(); q.gone++ {
+		l := q.queue[q.gone]
 		if mine := r.lingers(l); mine && l.till > now {
 			next = l.till
 			break
 		} else if mine {
 			r.forget(l.fd)
 		}
-		n++
 	}
-	*q = (*q)[:copy(*q, (*q)[n:])]
+	if q.gone*2 >= len(q.queue) { // so that each is moved once at most
+		q.queue = q.queue[:copy(q.queue, q.queue[q.gone:])]
+		q.gone = 0
+	}
 	return next
 }
 

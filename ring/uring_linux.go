@@ -11,12 +11,15 @@ import (
 
 // Sizes and limits of a uringRing.
 const (
-	pieceMax   = 2 << 10            // what a socket receives at once while answers are small
-	requestMax = 512                // what is sent from a copy
-	slab       = 64                 // sockets whose memory is allocated at once
-	batchMax   = 64                 // entries queued before they are submitted within a turn
-	largeFor   = 8                  // small pieces after which answers are no longer large
-	freeing    = int64(time.Second) // that free waits for the kernel to let go
+	pieceMax    = 2 << 10            // what a socket receives at once while answers are small
+	ownMost     = 2048               // sockets up to which each has a piece of its own
+	sharedFirst = 256                // pieces that more sockets share, until it is too few
+	sharedMost  = 4096               // and as many as there are completions in one turn
+	requestMax  = 512                // what is sent from a copy
+	slab        = 64                 // sockets whose memory is allocated at once
+	batchMax    = 64                 // entries queued before they are submitted within a turn
+	largeFor    = 8                  // small pieces after which answers are no longer large
+	freeing     = int64(time.Second) // that free waits for the kernel to let go
 )
 
 // A uringRing is io_uring, made the ring's completions.
@@ -28,6 +31,9 @@ const (
 // end. What does not fit a socket's piece is received directly, into memory that
 // all sockets share; while that is so, the kernel is asked for readiness only.
 //
+// Of many sockets most wait, and a piece for each would be memory that is in no
+// cache. They share pieces: the kernel chooses one when something has come.
+//
 // A socket is known by its place here and not by its descriptor: the place is
 // not used again until the kernel is done with its memory.
 type uringRing struct {
@@ -35,9 +41,12 @@ type uringRing struct {
 	addrs   []target
 	sockets []usocket
 	unused  []int
+	sharing bool            // sockets have no pieces of their own
+	lent    int             // the piece of those shared that the user has, or uring.None
 	spare   *[pieceMax]byte // lent, or nobody's
 	scratch []byte          // for large answers
 	pending int             // entries without their completion
+	linked  bool            // a receive may wait for the send before it
 
 	wanting   []int // sockets that may have to be made to receive
 	draining  int   // the socket of which there is more to receive, or nobody
@@ -48,8 +57,8 @@ type uringRing struct {
 	idle      int64
 }
 
-// A usocket is a socket of a uringRing. The kernel may write to piece while the
-// socket is receiving, and reads from rest while it is sending.
+// A usocket is a socket of a uringRing. The kernel may write to piece, unless
+// sockets share, while it is receiving, and reads from rest while it is sending.
 type usocket struct {
 	user  uint64
 	fd    int32
@@ -81,12 +90,13 @@ const (
 
 // openUring must be called by the thread that will use the ring, and keeps its
 // goroutine on that thread.
-func openUring(addrs []Addr) (Ring, func(), error) {
+func openUring(addrs []Addr, sockets int) (Ring, func(), error) {
 	runtime.LockOSThread()
-	r := &uringRing{draining: nobody, spare: new([pieceMax]byte), scratch: make([]byte, scratchSize)}
+	r := &uringRing{draining: nobody, lent: uring.None, sharing: sockets > ownMost,
+		spare: new([pieceMax]byte), scratch: make([]byte, scratchSize)}
 	err := r.queues.Open()
 	if err == nil {
-		if err = r.queues.Start(); err != nil {
+		if err = r.start(); err != nil {
 			r.queues.Close()
 		}
 	}
@@ -98,6 +108,19 @@ func openUring(addrs []Addr) (Ring, func(), error) {
 		r.addrs = append(r.addrs, sockaddr(a))
 	}
 	return r, r.free, nil
+}
+
+func (r *uringRing) start() error {
+	err := r.queues.Start()
+	if err != nil || !r.sharing {
+		return err
+	}
+	if err = r.queues.Provide(sharedMost, pieceMax); err == nil {
+		for range sharedFirst {
+			r.queues.Grow()
+		}
+	}
+	return err
 }
 
 // free waits until the kernel has let go of all memory.
@@ -144,10 +167,18 @@ func (r *uringRing) Connect(addr int, user uint64) (int, error) {
 // place finds a place for a socket.
 func (r *uringRing) place() int {
 	if len(r.unused) == 0 {
-		pieces, requests := make([][pieceMax]byte, slab), make([][requestMax]byte, slab)
+		var pieces [][pieceMax]byte
+		if !r.sharing {
+			pieces = make([][pieceMax]byte, slab)
+		}
+		requests := make([][requestMax]byte, slab)
 		for k := range slab {
+			s := usocket{request: &requests[k]}
+			if !r.sharing {
+				s.piece = &pieces[k]
+			}
 			r.unused = append(r.unused, len(r.sockets))
-			r.sockets = append(r.sockets, usocket{piece: &pieces[k], request: &requests[k]})
+			r.sockets = append(r.sockets, s)
 		}
 	}
 	last := len(r.unused) - 1
@@ -190,6 +221,7 @@ func (r *uringRing) send(i int, s *usocket, linked bool) error {
 	}
 	e.Message(syscall.MSG_NOSIGNAL | syscall.MSG_DONTWAIT)
 	e.Link()
+	r.linked = true
 	r.receive(i, s)
 	return nil
 }
@@ -204,6 +236,8 @@ func (r *uringRing) receive(i int, s *usocket) {
 		r.push(uring.Poll, i, s, kindPoll).Events(uring.RDHup)
 	case s.large > 0:
 		r.push(uring.Poll, i, s, kindPoll).Events(uring.In | uring.RDHup)
+	case r.sharing:
+		r.push(uring.Receive, i, s, kindReceive).Choose(pieceMax)
 	default:
 		r.push(uring.Receive, i, s, kindReceive).Memory(s.piece[:])
 	}
@@ -216,17 +250,18 @@ func (r *uringRing) push(op uring.Op, i int, s *usocket, kind uint64) *uring.Ent
 
 func (r *uringRing) Close(i int, gently bool) {
 	s := &r.sockets[i]
-	if !gently || s.state != connected || s.sending || len(r.lingering) >= lingerMax {
+	if !gently || s.state != connected || s.sending || r.lingering.full() {
 		r.forget(i)
 		return
 	}
 	s.state = lingering
 	r.wanting = append(r.wanting, i)
-	r.lingering = append(r.lingering, lingerer{i, s.life, Clock() + lingerFor})
+	r.lingering.add(lingerer{i, s.life, Clock() + lingerFor})
 }
 
-// forget closes a socket. What the kernel is doing with it ends by its being
-// shut down, and what it has not begun is never begun.
+// forget closes a socket. What the kernel is doing with it ends by its being shut
+// down, and what it has not taken is never begun. What it has taken it must have
+// begun before: it would begin it with whatever has the descriptor then.
 func (r *uringRing) forget(i int) {
 	s := &r.sockets[i]
 	if r.draining == i {
@@ -234,6 +269,10 @@ func (r *uringRing) forget(i int) {
 	}
 	if s.sending || s.receiving {
 		r.queues.Discard(uint64(i)<<kindBits, 1<<kindBits)
+		if r.linked {
+			r.queues.Gather()
+			r.linked = r.queues.Queued() > 0
+		}
 		syscall.Shutdown(int(s.fd), syscall.SHUT_RDWR)
 	}
 	syscall.Close(int(s.fd))
@@ -251,7 +290,7 @@ func (r *uringRing) bury(i int, s *usocket) {
 }
 
 func (r *uringRing) Wait(deadline int64) error {
-	if len(r.lingering) > 0 {
+	if r.lingering.any() {
 		deadline = min(deadline, r.lingering.giveUp(Clock(), r))
 	}
 	if err := r.receiveAll(); err != nil {
@@ -296,6 +335,7 @@ func (r *uringRing) lingers(l lingerer) bool {
 }
 
 func (r *uringRing) Next() (Completion, bool) {
+	r.giveBack()
 	if r.taken < len(r.completed) {
 		c := r.completed[r.taken]
 		if r.taken++; r.taken == len(r.completed) {
@@ -315,13 +355,23 @@ func (r *uringRing) Next() (Completion, bool) {
 		if c, ok := r.complete(e); ok {
 			return c, true
 		}
+		r.giveBack()
 	}
 	return Completion{}, false
+}
+
+// giveBack returns the shared piece that was lent, if there is one.
+func (r *uringRing) giveBack() {
+	if r.lent != uring.None {
+		r.queues.Return(r.lent)
+		r.lent = uring.None
+	}
 }
 
 // complete makes of the kernel's completion the user's, if it is one.
 func (r *uringRing) complete(e uring.Completion) (Completion, bool) {
 	r.pending--
+	r.lent = e.Piece()
 	i, kind := int(e.UserData>>kindBits), e.UserData&(1<<kindBits-1)
 	s := &r.sockets[i]
 	if kind == kindSend {
@@ -335,6 +385,9 @@ func (r *uringRing) complete(e uring.Completion) (Completion, bool) {
 	case kind == kindSend:
 		return r.sent(i, s, e.Res)
 	case e.Res == -int32(syscall.ECANCELED), e.Res == -int32(syscall.EINTR):
+		r.wanting = append(r.wanting, i)
+	case e.Res == -int32(syscall.ENOBUFS): // all pieces were full of what others received
+		r.queues.Grow()
 		r.wanting = append(r.wanting, i)
 	case s.state == connecting:
 		return r.connected(i, s)
@@ -386,15 +439,22 @@ func (r *uringRing) connected(i int, s *usocket) (Completion, bool) {
 	return c, true
 }
 
-// received lends the socket's piece, and gives it another.
+// received lends the socket's piece, and gives it another; or that which the
+// kernel has chosen.
 func (r *uringRing) received(i int, s *usocket, n int) Completion {
-	s.piece, r.spare = r.spare, s.piece
+	var data []byte
+	if r.lent != uring.None {
+		data = r.queues.Memory(r.lent)[:n]
+	} else {
+		s.piece, r.spare = r.spare, s.piece
+		data = r.spare[:n]
+	}
 	r.wanting = append(r.wanting, i)
 	if n == pieceMax {
 		s.large = largeFor
 		r.draining = i
 	}
-	return Completion{Op: Received, User: s.user, Data: r.spare[:n]}
+	return Completion{Op: Received, User: s.user, Data: data}
 }
 
 // drain receives directly, and until there is likely no more. The kernel does not

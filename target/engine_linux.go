@@ -129,8 +129,19 @@ func controlRaw(c syscall.RawConn, do func(fd int) error) (err error) {
 	return errors.Join(c.Control(func(fd uintptr) { err = do(int(fd)) }), err)
 }
 
+// raiseFiles has the process have as many open files as it may: a server cannot know
+// how many will come. Root may have as many as the kernel allows unless told otherwise.
+func raiseFiles() {
+	const most = 1 << 20
+	var limit syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) == nil && limit.Max < most {
+		syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: most, Max: most})
+	}
+}
+
 // run runs the loops, each on a thread.
 func (e *loops) run(ctx context.Context) error {
+	raiseFiles()
 	// A loop that sweeps does not give its processor back to the scheduler.
 	if n := len(e.all) + 1; runtime.GOMAXPROCS(0) < n {
 		runtime.GOMAXPROCS(n)

@@ -24,11 +24,12 @@ const (
 	opNop   Op = 0
 	Poll    Op = 6  // once; Events
 	Send    Op = 26 // Memory, Message
-	Receive Op = 27 // Memory
+	Receive Op = 27 // Memory or Choose
 )
 
 const (
 	flagLink        = 1 << 2
+	flagChoose      = 1 << 5
 	flagSkipSuccess = 1 << 6
 )
 
@@ -44,6 +45,12 @@ const (
 func (e *Entry) Memory(b []byte) {
 	e.addr, e.len = uint64(uintptr(unsafe.Pointer(unsafe.SliceData(b)))), uint32(len(b))
 }
+
+// Choose has the kernel choose where to receive at most so many bytes, of the
+// pieces it was provided with. Where it has none left, the entry fails with
+// ENOBUFS. Without a number Linux 5.19 would receive 0 bytes, and later ones what
+// the piece has room for.
+func (e *Entry) Choose(most int) { e.flags, e.len = e.flags|flagChoose, uint32(most) }
 
 // Message sets the flags that send(2) would be given.
 func (e *Entry) Message(flags uint32) { e.opFlags = flags }

@@ -37,6 +37,8 @@ type Queues struct {
 	cqMask         uint32
 	head, end      uint32 // of the completions that are to be taken in this turn
 
+	pieces pieces
+
 	wait    waitArg
 	timeout [2]int64
 }
@@ -45,7 +47,7 @@ type Queues struct {
 type Completion struct {
 	UserData uint64 // the entry's
 	Res      int32  // as the system call of that name returns, or a negative errno
-	_        uint32 // flags
+	flags    uint32
 }
 
 // setupArg is struct io_uring_params.
@@ -80,6 +82,7 @@ const (
 	setupDeferTaskrun = 1 << 13
 
 	registerEnableRings = 12
+	registerPieces      = 22
 
 	enterGetEvents = 1 << 0
 	enterExtArg    = 1 << 3
@@ -119,20 +122,24 @@ func (q *Queues) Open() error {
 	return nil
 }
 
-// Start makes the calling thread the one that uses the queues. Its error is as
-// Open's.
+// Start makes the calling thread the one that uses the queues, and tries whether
+// it may. Its error is as Open's.
 func (q *Queues) Start() error {
 	_, _, errno := syscall.Syscall6(unix.SYS_IO_URING_REGISTER, uintptr(q.fd),
 		registerEnableRings, 0, 0, 0, 0)
 	if errno != 0 {
 		return refusal("io_uring_register", errno)
 	}
+	_, _, errno = syscall.RawSyscall6(unix.SYS_IO_URING_ENTER, uintptr(q.fd), 0, 0, 0, 0, 0)
+	if errno != 0 {
+		return refusal("io_uring_enter", errno)
+	}
 	return nil
 }
 
 func refusal(call string, errno syscall.Errno) error {
 	switch errno {
-	case syscall.ENOSYS, syscall.EPERM, syscall.EACCES, syscall.EINVAL:
+	case syscall.ENOSYS, syscall.EPERM, syscall.EACCES, syscall.EINVAL, syscall.ENOMEM:
 		return fmt.Errorf("io_uring is %w: %s: %w; it needs Linux 5.19 and the leave "+
 			"of kernel.io_uring_disabled and of the container; or use --ring epoll",
 			ErrRefused, call, errno)
@@ -175,6 +182,7 @@ func (q *Queues) Close() {
 		syscall.Munmap(q.shared)
 	}
 	syscall.Close(q.fd)
+	q.pieces.free()
 }
 
 // Deferred tells that completions are made only by the calls of the thread that
@@ -215,6 +223,7 @@ func (q *Queues) Submit(complete bool) error {
 	if complete {
 		flags = enterGetEvents
 	}
+	q.pieces.publish()
 	atomic.StoreUint32(q.cqHead, q.head)
 	atomic.StoreUint32(q.sqTail, q.tail)
 	for first := true; first || q.Queued() > 0; first = false {
@@ -236,6 +245,7 @@ func (q *Queues) Submit(complete bool) error {
 // Wait has the kernel take all entries, and waits for a completion, for at most
 // timeout nanoseconds; from Forever on without limit, which is cheaper.
 func (q *Queues) Wait(timeout int64) error {
+	q.pieces.publish()
 	atomic.StoreUint32(q.cqHead, q.head)
 	atomic.StoreUint32(q.sqTail, q.tail)
 	var arg, size, flags uintptr = 0, 0, enterGetEvents
@@ -254,6 +264,17 @@ func (q *Queues) Wait(timeout int64) error {
 		return fmt.Errorf("io_uring_enter: %w", errno)
 	}
 	return nil
+}
+
+// Gather has the kernel begin all that it has taken, and complete all that it can:
+// Submit and Wait leave it at some twenty, from Linux 6.13 on.
+func (q *Queues) Gather() {
+	q.pieces.publish()
+	atomic.StoreUint32(q.cqHead, q.head)
+	q.timeout = [2]int64{}
+	// It fails, as there are not so many, after it has done what there was.
+	syscall.Syscall6(unix.SYS_IO_URING_ENTER, uintptr(q.fd), 0, completions,
+		enterGetEvents|enterExtArg, uintptr(unsafe.Pointer(&q.wait)), unsafe.Sizeof(q.wait))
 }
 
 // Look reports whether there are completions, and makes them those to be taken.

@@ -19,6 +19,11 @@
 // fail its exchange only, for the records that follow are still in their places. A
 // response may end before its request's body was sent; the rest is sent all the
 // same, since the application may be reading it, and there is no Room before that.
+//
+// A request that takes too long ends its connection, as it does with nginx. The
+// protocol could abort it alone, but applications do not follow: php-fpm does not
+// look for that. Go's net/http/fcgi does only while the request is arriving: it ends
+// it at once, and sends what its handler still writes under the id of the next.
 package fcgi
 
 import (

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/md5"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"net"
@@ -99,6 +100,69 @@ func TestServer(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Why no FCGI_ABORT_REQUEST is sent: it does nothing to a request that has arrived, and one
+// that has not is ended before what the application still says of it, which would be taken
+// for the next one's.
+func TestAborted(t *testing.T) {
+	held := make(chan struct{}, 1) // nobody waits for a handler that does not come
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go fcgi.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.ReadFull(r.Body, make([]byte, 1))
+		<-held
+		io.WriteString(w, "late")
+	}))
+	for name, tc := range map[string]struct {
+		stdin string // its first record
+		want  []byte // the types of records until the response
+	}{
+		"arrived":     {"", []byte{stdout}},
+		"in its body": {"x", []byte{endRequest, stdout}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn, err := net.Dial("tcp", l.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			conn.SetDeadline(time.Now().Add(10 * time.Second))
+			const abortRequest = 2
+			out := newCodec(t, Options{}, get).Encode(nil, 0, 0)
+			out = appendRecord(out[:len(out)-header], stdin, []byte(tc.stdin))
+			if _, err := conn.Write(appendRecord(out, abortRequest, nil)); err != nil {
+				t.Fatal(err)
+			}
+			for i, want := range tc.want {
+				if i == len(tc.want)-1 {
+					held <- struct{}{}
+				}
+				kind, content := next(t, conn)
+				if late := strings.HasPrefix(content, "Status: 200"); kind != want || late != (want == stdout) {
+					t.Errorf("a record of type %d, not %d: %q", kind, want, content)
+				}
+			}
+		})
+	}
+}
+
+// next reads a record of our request.
+func next(t *testing.T, conn io.Reader) (kind byte, content string) {
+	t.Helper()
+	h := make([]byte, header)
+	if _, err := io.ReadFull(conn, h); err != nil {
+		t.Fatal(err)
+	}
+	n := int(binary.BigEndian.Uint16(h[4:]))
+	b := make([]byte, n+int(h[6]))
+	if _, err := io.ReadFull(conn, b); err != nil || h[3] != requestID {
+		t.Fatal(h, err)
+	}
+	return h[1], string(b[:n])
 }
 
 const script = `<?php

@@ -147,7 +147,7 @@ func (c *codec) priority(id uint32, p []byte) proto.Event {
 	case id == 0:
 		return c.broken(violation("PRIORITY on stream 0"))
 	case len(p) != 5 && open:
-		return c.fail(slot, false, protocolError,
+		return c.fail(slot, false, frameSizeError,
 			fault(proto.FaultFraming, "PRIORITY of %d bytes", len(p)))
 	}
 	return proto.Event{}

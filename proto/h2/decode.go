@@ -19,7 +19,7 @@ func (c *codec) Decode(in []byte, eof bool) (n int, ev proto.Event) {
 		case ev.Kind != proto.More:
 			return n, ev
 		case k == 0 && eof:
-			return n, c.ended()
+			return n, c.ended(in[n:])
 		case k == 0:
 			return n, ev
 		}
@@ -36,9 +36,12 @@ func (c *codec) tell() proto.Event {
 	if c.later&laterRefused != 0 {
 		for ; c.swept < len(c.slots); c.swept++ {
 			if s := &c.slots[c.swept]; s.id > c.goneAfter {
-				what := proto.What{Kind: proto.Refused, Tag: s.tag}
+				ev := proto.Event{What: proto.What{Kind: proto.Refused, Tag: s.tag}}
+				if c.gone != nil {
+					ev.Err = c.gone
+				}
 				c.close(uint16(c.swept))
-				return proto.Event{What: what}
+				return ev
 			}
 		}
 		c.later &^= laterRefused
@@ -292,10 +295,17 @@ func (c *codec) close(slot uint16) {
 }
 
 // ended is what is told when the server has closed the connection: of responses
-// that had begun one by one, and then of the rest.
-func (c *codec) ended() proto.Event {
+// that had begun one by one, and then of the rest. A header that is cut, whether
+// between frames or inside the one that rest is part of, is the beginning of one.
+func (c *codec) ended(rest []byte) proto.Event {
+	cut := uint32(0)
+	if c.block.under {
+		cut = c.block.id
+	} else if len(rest) >= frameHeader && rest[3] == frameHeaders {
+		cut = binary.BigEndian.Uint32(rest[5:]) & maxID
+	}
 	for ; c.swept < len(c.slots); c.swept++ {
-		if s := &c.slots[c.swept]; s.id != 0 && s.touched() {
+		if s := &c.slots[c.swept]; s.id != 0 && (s.touched() || s.id == cut) {
 			return c.failed(uint16(c.swept), fault(proto.FaultTruncated,
 				"connection closed inside the response, after %d bytes of body", s.got))
 		}

@@ -16,6 +16,7 @@ var codes = [...]string{"no-error", "protocol-error", "internal-error", "flow-co
 const (
 	protocolError    = 1
 	flowControlError = 3
+	frameSizeError   = 6
 	refusedStream    = 7
 	cancel           = 8
 	http11Required   = 13

@@ -32,6 +32,10 @@ import (
 // piece is how much plaintext is collected before it is sealed.
 const piece = 64 << 10
 
+// maxStage is how much may wait to be sealed before there is no room for more
+// requests: a server can answer what it has not read.
+const maxStage = 1 << 20
+
 // Around returns TLS around whichever of inner, keyed by ALPN name, the server
 // chooses; the empty name is for servers that choose none. It fails if inner
 // does, if the config offers a name that inner lacks, and if the config could
@@ -142,7 +146,7 @@ func newCodec(s *shared) *codec {
 }
 
 func (c *codec) Room() int {
-	if c.phase != shaken {
+	if c.phase != shaken || len(c.stage) > maxStage {
 		return 0
 	}
 	return c.inner.Room()

@@ -361,6 +361,32 @@ func TestBuffersComeBack(t *testing.T) {
 	}
 }
 
+// What cannot be sent does not grow without end; when it has been sent, there is room.
+func TestStageIsBounded(t *testing.T) {
+	const body = 50_000
+	cert, _ := issue(t, forX)
+	addr := serve(t, &tls.Config{Certificates: []tls.Certificate{cert}})
+	deep := map[string]proto.Protocol{"": h1.Protocol(h1.Options{Depth: 1000})}
+	mk, err := Around(deep, &tls.Config{InsecureSkipVerify: true}, false)([]proto.Request{get,
+		{Method: "POST", Authority: "x", Path: "/", Body: make([]byte, body)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := mk().(*codec)
+	drive(t, c, dial(t, addr), 1, 65536)
+	n := 0
+	for ; c.Room() > 0; n++ {
+		c.Encode(nil, 1, uint32(n))
+	}
+	if n < maxStage/body || n > maxStage/body+1 {
+		t.Errorf("%d requests wait", n)
+	}
+	if c.Flush(nil); c.Room() == 0 {
+		t.Error("no room when all has been sent")
+	}
+	c.Decode(nil, true)
+}
+
 func BenchmarkExchange(b *testing.B) {
 	for _, version := range versions {
 		b.Run(fmt.Sprintf("%x", version), func(b *testing.B) {

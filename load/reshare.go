@@ -1,0 +1,150 @@
+package load
+
+import (
+	"context"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"sort"
+	"sync"
+	"time"
+)
+
+// A Share is another share of an open loop than its plan's, from an instant on: when a
+// generator of those that load at once has ended, the others make up for it. All that
+// go on must have theirs from the same instant on, with the same Weights; then each
+// arrival is still one generator's. It must be known 100 ms before, and the next only
+// after it.
+type Share struct {
+	After   time.Duration // the load's start, warm-up included
+	Part    int
+	Weights []int
+}
+
+// RunShared is RunTogether of a load whose share can change, unless it is a closed loop
+// or has a number of requests.
+func RunShared(ctx context.Context, p Plan, meet Barrier, shares <-chan Share,
+	each func(Interval)) (*Result, error) {
+	return runTogether(ctx, p, meet, shares, each)
+}
+
+// A reshare is a Share as workers see it: the plan with it, and from when on, after the start.
+type reshare struct {
+	plan Plan
+	at   int64
+}
+
+// resharing tells the workers of shares until what it returns is called.
+func (r *run) resharing() (stop func()) {
+	over := make(chan struct{})
+	var group sync.WaitGroup
+	group.Go(func() {
+		for {
+			select {
+			case s := <-r.shares:
+				next := &reshare{plan: r.plan, at: int64(s.After)}
+				next.plan.Part, next.plan.Parts, next.plan.Weights = s.Part, len(s.Weights), s.Weights
+				r.gate.share.Store(next)
+			case <-over:
+				return
+			}
+		}
+	})
+	return func() {
+		close(over)
+		group.Wait()
+	}
+}
+
+// takeShare changes to another share. What was due before stays as it was.
+func (w *worker) takeShare(s *reshare) {
+	w.share = s
+	if w.next == AtOnce {
+		return
+	}
+	w.plan = &s.plan
+	then := s.plan.scheduleFrom(w.id, w.of, s.at)
+	w.pacing = newPacing(w.plan, &w.tally.Law, w.of)
+	if w.next < s.at && !w.over {
+		w.schedule = &changing{w.schedule, then, s.at}
+		return
+	}
+	if w.now > w.start+s.at && !w.over {
+		w.notice["a thread took over another share of the rate only after it was due: some "+
+			"requests may have been sent twice"] = true
+	}
+	w.schedule, w.over = then, false // only of the old share was nothing left before the end
+	w.advance()
+}
+
+// changing is one schedule until an instant, and another one from then on.
+type changing struct {
+	until, then Schedule
+	at          int64
+}
+
+func (s *changing) Next() (int64, bool) {
+	if s.until != nil {
+		if due, ok := s.until.Next(); ok && due < s.at {
+			return due, true
+		}
+		s.until = nil
+	}
+	return s.then.Next()
+}
+
+// scheduleFrom is what of worker i of n's share is not due before an instant.
+func (p *Plan) scheduleFrom(i, n int, at int64) Schedule {
+	s := p.schedule(i, n)
+	switch s := s.(type) {
+	case *even:
+		s.skip(at)
+	case *poisson:
+		stream, _ := p.place(i, n) // arrivals without memory begin anew
+		s.at, s.coin = s.along.reached(at), rand.New(rand.NewPCG(p.Seed^uint64(at), uint64(stream)))
+	}
+	return s
+}
+
+// skip leaves out what is due before an instant.
+func (s *even) skip(at int64) {
+	const most = 1 << 36 // of a worker
+	own := uint64(len(s.own))
+	j := uint64(sort.Search(most, func(j int) bool {
+		whole := cursor{profile: s.along.profile}
+		hi, lo := bits.Mul64(uint64(j)/own*s.period+s.own[uint64(j)%own], perArrival)
+		due, ok := whole.due(count{hi, lo})
+		return !ok || due >= at
+	}))
+	s.begun, s.next = j/own*s.period, int(j%own)
+}
+
+// reached is how much the profile adds up to by an instant.
+func (p profile) reached(at int64) count {
+	i := 0
+	for i+1 < len(p) && at >= p[i+1].begin {
+		i++
+	}
+	s := p[i]
+	into := uint64(max(min(at-s.begin, s.length), 0))
+	hi, lo := bits.Mul64(2*s.from, into)
+	sum := s.before.plus(lo)
+	sum.hi += hi
+	if s.from == s.to {
+		return sum
+	}
+	slope := (float64(s.to) - float64(s.from)) / float64(s.length)
+	change := slope * float64(into) * float64(into) // twice the half of it
+	part := countOf(math.Abs(change))
+	if change < 0 {
+		return sum.minus(part)
+	}
+	sum.hi += part.hi
+	return sum.plus(part.lo)
+}
+
+// countOf is the count nearest to f, which is not below 0.
+func countOf(f float64) count {
+	hi := math.Floor(f / (1 << 64))
+	return count{uint64(hi), uint64(f - hi*(1<<64))}
+}

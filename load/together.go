@@ -1,0 +1,103 @@
+package load
+
+import (
+	"bytes"
+	"encoding/gob"
+	"math"
+	"slices"
+	"time"
+
+	"dyno/metric"
+)
+
+// Pack is a plan with all that is in it, for a generator in another process: its JSON
+// leaves out what is not for the eyes of people.
+func Pack(p Plan) ([]byte, error) {
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(p)
+	return b.Bytes(), err
+}
+
+// Unpack reads what Pack wrote.
+func Unpack(b []byte) (p Plan, err error) {
+	err = gob.NewDecoder(bytes.NewReader(b)).Decode(&p)
+	return p, err
+}
+
+// Together calls each with the intervals of n generators that load at once, in order,
+// once it has one of all that still measure. It is told of each interval, in its
+// generator's order, and of a nil one when there will be no more.
+func Together(n int, each func(Interval)) func(from int, iv *Interval) {
+	done := make([]int, n) // intervals that each has measured, or will
+	pending := map[int][]Interval{}
+	next := 0
+	return func(from int, iv *Interval) {
+		if iv == nil {
+			done[from] = math.MaxInt
+		} else {
+			done[from] = iv.Index + 1
+			pending[iv.Index] = append(pending[iv.Index], *iv)
+		}
+		for ; next < slices.Min(done) && pending[next] != nil; next++ {
+			each(Sum(pending[next]))
+			delete(pending, next)
+		}
+	}
+}
+
+// Sum makes one interval of those of several generators, with the percentiles of all
+// that they completed.
+func Sum(parts []Interval) Interval {
+	sum := parts[0]
+	if len(parts) == 1 {
+		return sum
+	}
+	sum.Status = nil
+	sum.addStatus(parts[0])
+	latency, service := metric.NewHistogram(metric.Fine), metric.NewHistogram(metric.Fine)
+	latency.AddSparse(sum.Latency)
+	service.AddSparse(sum.Service)
+	for _, part := range parts[1:] {
+		sum.Add(part)
+		latency.AddSparse(part.Latency)
+		service.AddSparse(part.Service)
+	}
+	sum.Latency, sum.Service = latency.Sparse(), service.Sparse()
+	sum.measure(latency)
+	return sum
+}
+
+// measure reads from what was completed in an interval what is told of it.
+func (iv *Interval) measure(latency *metric.Histogram) {
+	iv.Mean, iv.P50, iv.P99, iv.Max, iv.Heat = 0, 0, 0, 0, nil
+	if latency.Count == 0 {
+		return
+	}
+	v := latency.View()
+	iv.Mean, iv.Max = time.Duration(latency.Mean()), time.Duration(latency.Max)
+	iv.P50, iv.P99 = time.Duration(v.Quantile(0.5)), time.Duration(v.Quantile(0.99))
+	iv.Heat = latency.Sparse().Heat()
+}
+
+// Add adds up what is counted in two intervals. What was measured is not: see Sum.
+func (iv *Interval) Add(part Interval) {
+	iv.From, iv.To = min(iv.From, part.From), max(iv.To, part.To)
+	iv.Sent += part.Sent
+	iv.Completed += part.Completed
+	iv.Failed += part.Failed
+	iv.InFlight += part.InFlight
+	iv.Received += part.Received
+	iv.Written += part.Written
+	iv.addStatus(part)
+	iv.Failures = addFailures(iv.Failures, part.Failures)
+	iv.Busy, iv.LagMax = max(iv.Busy, part.Busy), max(iv.LagMax, part.LagMax)
+}
+
+func (iv *Interval) addStatus(part Interval) {
+	for code, n := range part.Status {
+		if iv.Status == nil {
+			iv.Status = map[uint16]int64{}
+		}
+		iv.Status[code] += n
+	}
+}

@@ -1,0 +1,176 @@
+package uring
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"syscall"
+	"testing"
+)
+
+// provided are queues that have room for so many pieces of 16 bytes, and of them
+// the kernel has some.
+func provided(t *testing.T, room, given int) *Queues {
+	t.Helper()
+	q := open(t)
+	if err := q.Provide(room, 16); err != nil {
+		t.Fatal(err)
+	}
+	for range given {
+		q.Grow()
+	}
+	return q
+}
+
+// choose has b receive into whatever piece.
+func choose(q *Queues, b int, userData uint64) {
+	q.Push(Receive, int32(b), userData).Choose(16)
+}
+
+// TestPieces has as many that wait as there is no memory for, and one that
+// receives.
+func TestPieces(t *testing.T) {
+	q := provided(t, 4, 1)
+	var peers [8]struct{ a, b int }
+	for i := range peers {
+		peers[i].a, peers[i].b = pair(t)
+		choose(q, peers[i].b, uint64(i))
+	}
+	if c := completedAtMost(t, q); len(c) > 0 {
+		t.Fatalf("of nothing: %v", c)
+	}
+	for round := range 3 * 4 { // the queue goes round
+		i := round % len(peers)
+		text := fmt.Sprintf("round %d", round)
+		syscall.Write(peers[i].a, []byte(text))
+		c := completed(t, q, 1)[0]
+		if got := string(q.Memory(c.Piece())[:max(c.Res, 0)]); got != text || c.UserData != uint64(i) {
+			t.Fatalf("%+v with %q, and not %q", c, got, text)
+		}
+		q.Return(c.Piece())
+		choose(q, peers[i].b, uint64(i))
+	}
+}
+
+// completedAtMost is what completes at once.
+func completedAtMost(t *testing.T, q *Queues) (all []Completion) {
+	t.Helper()
+	if err := q.Submit(true); err != nil {
+		t.Fatal(err)
+	}
+	q.Look()
+	for c, ok := q.Take(); ok; c, ok = q.Take() {
+		all = append(all, c)
+	}
+	return all
+}
+
+// TestTooFewPieces has more to receive than pieces. Who gets none fails, and
+// there are none but those that there is room for.
+func TestTooFewPieces(t *testing.T) {
+	q := provided(t, 4, 2)
+	var waiting []int
+	for range 5 {
+		a, b := pair(t)
+		syscall.Write(a, []byte("x"))
+		waiting = append(waiting, b)
+	}
+	for _, want := range []int{2, 3, 4, 4} {
+		for i, b := range waiting {
+			choose(q, b, uint64(i))
+		}
+		var full, refused []int
+		for _, c := range completed(t, q, len(waiting)) {
+			switch {
+			case c.Res == 1 && c.Piece() != None && q.Memory(c.Piece())[0] == 'x':
+				full = append(full, c.Piece())
+				q.Return(c.Piece())
+			case c.Res == -int32(syscall.ENOBUFS) && c.Piece() == None:
+				refused = append(refused, waiting[c.UserData])
+			default:
+				t.Errorf("%+v", c)
+			}
+		}
+		slices.Sort(full)
+		if distinct := len(slices.Compact(full)); len(full) != want || distinct != want {
+			t.Fatalf("received into %v, not %d pieces", full, want)
+		}
+		for range full {
+			a, b := pair(t)
+			syscall.Write(a, []byte("x"))
+			refused = append(refused, b)
+		}
+		waiting = refused
+		q.Grow()
+	}
+}
+
+// TestChooseSaysHowMuch has more to receive than was asked for.
+func TestChooseSaysHowMuch(t *testing.T) {
+	q := provided(t, 1, 1)
+	a, b := pair(t)
+	syscall.Write(a, []byte("first and rest"))
+	for _, want := range []string{"first", " and ", "rest"} {
+		q.Push(Receive, int32(b), 0).Choose(5)
+		c := completed(t, q, 1)[0]
+		if c.Piece() == None || string(q.Memory(c.Piece())[:c.Res]) != want {
+			t.Fatalf("%+v, not %q", c, want)
+		}
+		q.Return(c.Piece())
+	}
+}
+
+// TestPiecesAreFreed makes queues with much memory again and again, also such that
+// the kernel refuses.
+func TestPiecesAreFreed(t *testing.T) {
+	const times, n, size = 64, 1 << 10, 16 << 10
+	before := mapped(t)
+	for i := range times {
+		t.Run("", func(t *testing.T) {
+			q := open(t)
+			if i%2 == 0 {
+				if err := q.Provide(n, size); err != nil {
+					t.Fatal(err)
+				}
+			} else if err := q.Provide(n-1, size); !errors.Is(err, ErrRefused) {
+				t.Errorf("providing %d pieces: %v", n-1, err)
+			}
+		})
+	}
+	if grown := mapped(t) - before; grown > times/4*n*size {
+		t.Errorf("%d bytes more are mapped, after %d times %d", grown, times, n*size)
+	}
+}
+
+// mapped is how many bytes of addresses this process has.
+func mapped(t *testing.T) int {
+	t.Helper()
+	b, err := os.ReadFile("/proc/self/statm")
+	var pages int
+	if _, scan := fmt.Sscan(string(b), &pages); err != nil || scan != nil {
+		t.Fatalf("%v, %v", err, scan)
+	}
+	return pages * os.Getpagesize()
+}
+
+// TestNoPiece is of the end of a connection, for which none is needed.
+func TestNoPiece(t *testing.T) {
+	q := provided(t, 1, 1)
+	a, b := pair(t)
+	choose(q, b, 1)
+	syscall.Shutdown(a, syscall.SHUT_WR)
+	c := completed(t, q, 1)[0]
+	if c.Res != 0 {
+		t.Errorf("%+v", c)
+	}
+	if c.Piece() != None { // as some kernels do
+		q.Return(c.Piece())
+	}
+	x, y := pair(t)
+	choose(q, y, 2)
+	syscall.Write(x, []byte("still"))
+	if c := completed(t, q, 1)[0]; c.Res != 5 || string(q.Memory(c.Piece())[:5]) != "still" {
+		t.Errorf("%+v", c)
+	}
+}
