@@ -118,6 +118,14 @@ func Calibrate(ctx context.Context, run Runner, plan load.Plan, each func(string
 	return c, nil
 }
 
+// Peak is the most that was reached with any number of connections, in requests a second.
+func (c *Calibration) Peak() (most float64) {
+	for _, l := range c.Closed {
+		most = max(most, l.Rate)
+	}
+	return most
+}
+
 // ceiling is what was reached with so many connections; between those that were
 // measured, on a line over the logarithm of their number.
 func (c *Calibration) ceiling(connections int) float64 {

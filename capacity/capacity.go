@@ -63,7 +63,7 @@ const Format = "dyno.find/1"
 type Search struct {
 	Format     string      `json:"format"`
 	Dyno       string      `json:"dyno"` // version that measured
-	Plan       load.Plan   `json:"plan"` // of the probes, but for rate, seed and times
+	Plan       load.Plan   `json:"plan"` // of a probe that is not extended, but for rate and seed
 	Host       result.Host `json:"host"`
 	Objectives []string    `json:"objectives"`
 

@@ -285,7 +285,7 @@ func (s *search) conclude() {
 	}
 	if s.last != nil { // its plan has no secrets
 		s.found.Host, s.found.Plan = s.last.Host, s.last.Plan
-		s.found.Plan.Rate, s.found.Plan.Seed, s.found.Plan.Duration = 0, s.plan.Seed, 0
-		s.found.Plan.Arrival = s.plan.Arrival
+		s.found.Plan.Rate, s.found.Plan.Seed, s.found.Plan.Arrival = 0, s.plan.Seed, s.plan.Arrival
+		s.found.Plan.Duration = load.Seconds(s.settings.Probe)
 	}
 }

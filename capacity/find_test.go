@@ -294,6 +294,14 @@ func TestUndecidedIsRepeated(t *testing.T) {
 	}
 }
 
+// What a search says of its plan is enough to make it again.
+func TestSearchSaysHowLongItProbed(t *testing.T) {
+	s := find(t, &queue{service: constant(time.Millisecond)}, plan(), Settings{Probe: 12 * time.Second}, "p99<10ms")
+	if p := s.Plan; time.Duration(p.Duration) != 12*time.Second || time.Duration(p.Warmup) != 12*time.Second/5 || p.Rate != 0 {
+		t.Errorf("measured for %v after %v at %v", p.Duration, p.Warmup, p.Rate)
+	}
+}
+
 // A confirmation that fails steps down.
 func TestConfirmationStepsDown(t *testing.T) {
 	confirming := false

@@ -137,9 +137,10 @@ func (r *Record) like(o *Record) bool {
 // historyMax is how many of the newest experiments are looked at.
 const historyMax = 100
 
-// earlier are the runs of the same experiment whose folders lie in dir. What cannot be read is
-// none: it is a yardstick, not a result.
-func earlier(dir string, r *Record) (all []*Record) {
+// Earlier are the runs of the same experiment on the same machine before r whose folders lie in
+// dir, oldest first; those among the newest hundred there. What cannot be read is none: it is a
+// yardstick, not a result.
+func Earlier(dir string, r *Record) (all []*Record) {
 	entries, err := os.ReadDir(dir)
 	if dir == "" || err != nil {
 		return nil
@@ -151,6 +152,7 @@ func earlier(dir string, r *Record) (all []*Record) {
 			all = append(all, o)
 		}
 	}
+	slices.SortFunc(all, func(a, b *Record) int { return a.Started.Compare(b.Started) })
 	return all
 }
 

@@ -21,7 +21,7 @@ const controlMark = " (A/A)"
 func (r *running) findArms() error {
 	var here []experiment.Variant
 	for _, v := range experiment.Expand(r.Experiment) {
-		if missing := experiment.Missing(v); len(missing) > 0 {
+		if missing := r.missing(v); len(missing) > 0 {
 			r.arms = append(r.arms, &arm{variant: v, Arm: Arm{Name: v.Name,
 				Description: v.Description, Missing: missing}})
 			continue
@@ -38,6 +38,19 @@ func (r *running) findArms() error {
 	r.recall()
 	r.listArms()
 	return nil
+}
+
+// missing is why a variant is not available here, or not to the machines that load.
+func (l *Lab) missing(v experiment.Variant) []string {
+	reasons := experiment.Missing(v)
+	if l.Fleet && len(v.Sysctl) > 0 {
+		reasons = append(reasons, "its kernel parameters are those of a private network, which a fleet "+
+			"does not reach; set them on the machine, and leave out sysctl")
+	}
+	if l.Fleet && v.Generator != nil {
+		reasons = append(reasons, "its generator is a program of this machine, and not of a fleet")
+	}
+	return reasons
 }
 
 // recall takes over what an earlier run has found out of the arms.

@@ -29,7 +29,7 @@ const said = 8 << 10
 // process, in whatever way that ends.
 func (c Child) Run(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result,
 	error) {
-	plan, err := pack(p)
+	plan, err := load.Pack(p)
 	if err != nil {
 		return nil, fmt.Errorf("packing the plan for a worker: %w", err)
 	}

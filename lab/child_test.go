@@ -35,7 +35,7 @@ func TestChildThatFails(t *testing.T) {
 func TestFlawsComeBack(t *testing.T) {
 	p := planOf(t, "http://127.0.0.1:1/")
 	p.Connections, p.Pipeline = 0, 0
-	plan, err := pack(p)
+	plan, err := load.Pack(p)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func (r *running) conclude() error {
 	}
 	r.record.Ended = time.Now().UTC()
 	r.record.compute(r.trials)
-	r.record.recallNoise(earlier(r.History, r.record))
+	r.record.recallNoise(Earlier(r.History, r.record))
 	return r.store.write(experimentFile, r.record)
 }
 

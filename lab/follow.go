@@ -123,10 +123,13 @@ func (f *Follower) progress(r *Record) *Progress {
 	if len(trials) > 0 {
 		p.Latest = trials[len(trials)-1]
 	}
-	if r.State != Running {
+	switch r.State {
+	case Running:
+		r.compute(trials)
+	case Interrupted: // --resume goes on with the queue
+	default:
 		return p
 	}
-	r.compute(trials)
 	p.Queue = r.queue(trials)
 	if len(trials) > 0 {
 		took := make([]float64, len(trials))

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -83,6 +84,25 @@ func TestLeft(t *testing.T) {
 		}
 	}
 	b.run(t.Context(), l)
+}
+
+// What was stopped has still to come all that --resume goes on with.
+func TestFollowInterrupted(t *testing.T) {
+	b, dir := newTestBench(t), t.TempDir()
+	b.rates = map[string]float64{"base": 1000, "same": 1000, "slow": 900}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	l, all := b.lab(dir, three), 0
+	l.Tell = func(e Event) {
+		if all = e.Of; e.Step == "done" && e.Done == 2 {
+			stop()
+		}
+	}
+	b.run(ctx, l)
+	p, err := Follow(dir).Look()
+	if err != nil || p.Record.State != Interrupted || len(p.Record.Trials) != 2 || len(p.Queue) != all-2 || all < 4 {
+		t.Errorf("%s after %d trials of %d, %d to come, %v", p.Record.State, len(p.Record.Trials), all, len(p.Queue), err)
+	}
 }
 
 // A folder that is none, or damaged, is said to be so, and followed on when it is mended.

@@ -26,7 +26,7 @@ func (l *Lab) Intent() Intent {
 	i := Intent{Name: e.Name, Description: e.Description, Levels: e.Levels, Rounds: e.Design.Rounds}
 	var here []experiment.Variant
 	for _, v := range experiment.Expand(e) {
-		a := Arm{Name: v.Name, Description: v.Description, Missing: experiment.Missing(v)}
+		a := Arm{Name: v.Name, Description: v.Description, Missing: l.missing(v)}
 		i.Arms = append(i.Arms, a)
 		if len(a.Missing) == 0 {
 			here = append(here, v)
@@ -106,7 +106,7 @@ func Open(dir string) (*Record, error) {
 
 // openRecord reads the record alone.
 func openRecord(dir string) (*Record, error) {
-	r := new(Record)
+	r := &Record{Dir: dir}
 	return r, store{dir: dir}.record(r)
 }
 

@@ -51,6 +51,7 @@ type Lab struct {
 	Supervisor []string // argv of it as the supervisor of what it starts
 	CPUs       server.Split
 
+	Fleet bool   // Load is made by other machines
 	Load  Runner // the generator, where a Stand has none of its own
 	Start func(context.Context, Setting) (Stand, error)
 	Ask   func(context.Context, fairness.Question) (*fairness.Answer, error)

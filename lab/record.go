@@ -29,6 +29,7 @@ type Record struct {
 	Quick      bool                   `json:"quick,omitempty"`
 	File       string                 `json:"file,omitempty"` // "": it ships inside dyno
 	Here       string                 `json:"here,omitempty"`
+	Dir        string                 `json:"-"`          // its folder, of one that was read
 	SHA256     string                 `json:"sha256"`     // of the file
 	Plan       json.RawMessage        `json:"experiment"` // as it was read, with its defaults
 	Experiment *experiment.Experiment `json:"-"`          // the same; Open reads it from the file

@@ -25,6 +25,7 @@ type Stage struct {
 	CPUs       server.Split
 	Worker     []string // argv of it as a generator, or whatever else asks the server
 	Clients    experiment.Clients
+	Address    string // where servers listen; "": where they always do
 }
 
 // portTries is how often other ports are tried when another program was faster.
@@ -130,7 +131,7 @@ func (g *Stage) address() string {
 	if g.isolated() {
 		return server.NetnsAddress
 	}
-	return ""
+	return g.Address
 }
 
 // spec is an instance as package server starts it.

@@ -60,6 +60,15 @@ func (s *store) claim() (err error) {
 	return nil
 }
 
+// Hold keeps every other dyno from working in an experiment's folder, until release.
+func Hold(dir string) (release func() error, err error) {
+	s := store{dir: dir}
+	if err := s.claim(); err != nil {
+		return nil, err
+	}
+	return s.unlock, nil
+}
+
 // unlock lets go of the folder.
 func (s store) unlock() error {
 	if s.lock == nil {

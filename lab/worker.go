@@ -1,9 +1,7 @@
 package lab
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,7 +17,7 @@ import (
 // A task is what a worker process is told, a line of JSON each: first what to
 // do, and of a load, once it has said that it is ready, when to begin.
 type task struct {
-	Plan  []byte             `json:"plan,omitempty"` // as packed by pack
+	Plan  []byte             `json:"plan,omitempty"` // as load.Pack packs it
 	Ask   *fairness.Question `json:"ask,omitempty"`
 	Fetch *fetching          `json:"fetch,omitempty"`
 	Begin *time.Time         `json:"begin,omitempty"`
@@ -47,19 +45,6 @@ type word struct {
 
 func (w word) last() bool {
 	return w.Result != nil || w.Answer != nil || w.Fetched || w.Error != ""
-}
-
-// pack is a plan with all that is in it: its JSON leaves out what is not for the
-// eyes of people.
-func pack(p load.Plan) ([]byte, error) {
-	var b bytes.Buffer
-	err := gob.NewEncoder(&b).Encode(p)
-	return b.Bytes(), err
-}
-
-func unpack(b []byte) (p load.Plan, err error) {
-	err = gob.NewDecoder(bytes.NewReader(b)).Decode(&p)
-	return p, err
 }
 
 // Work is the life of a worker process: it does what the first task on in says,
@@ -118,7 +103,7 @@ func flaws(err error) (all []load.Flaw) {
 func (t task) do(ctx context.Context, begin <-chan time.Time, say *json.Encoder) (word, error) {
 	switch {
 	case t.Plan != nil:
-		p, err := unpack(t.Plan)
+		p, err := load.Unpack(t.Plan)
 		if err != nil {
 			return word{}, fmt.Errorf("reading the plan: %w", err)
 		}

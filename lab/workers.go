@@ -47,13 +47,13 @@ func (w *Workers) Run(ctx context.Context, p load.Plan, each func(load.Interval)
 	error) {
 	var tasks []task
 	for _, part := range p.Split(w.Count) {
-		plan, err := pack(part)
+		plan, err := load.Pack(part)
 		if err != nil {
 			return nil, fmt.Errorf("packing the plan for a worker: %w", err)
 		}
 		tasks = append(tasks, task{Plan: plan})
 	}
-	last, err := w.employ(ctx, tasks, w.Isolated, together(len(tasks), each))
+	last, err := w.employ(ctx, tasks, w.Isolated, load.Together(len(tasks), each))
 	if err != nil {
 		return nil, err
 	}
@@ -139,30 +139,5 @@ func begin(all []*workerProcess) {
 	at := time.Now().Add(beginLead)
 	for _, p := range all {
 		p.tasks.Encode(task{Begin: &at})
-	}
-}
-
-// together calls each with the intervals of n workers, in order, once it has one of
-// all that still measure.
-func together(n int, each func(load.Interval)) func(from int, iv *load.Interval) {
-	const ended = int(^uint(0) >> 1)
-	done := make([]int, n) // intervals that each has measured, or will
-	sums := map[int]*load.Interval{}
-	next := 0
-	return func(from int, iv *load.Interval) {
-		if iv == nil {
-			done[from] = ended
-		} else {
-			done[from] = iv.Index + 1
-			if sum := sums[iv.Index]; sum == nil {
-				sums[iv.Index] = iv
-			} else {
-				sum.Add(*iv)
-			}
-		}
-		for ; next < slices.Min(done) && sums[next] != nil; next++ {
-			each(*sums[next])
-			delete(sums, next)
-		}
 	}
 }

@@ -1,22 +1,18 @@
 package lab
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"dyno/fairness"
 	"dyno/load"
-	"dyno/proto"
 	"dyno/requests"
 )
 
@@ -33,47 +29,6 @@ func planOf(t *testing.T, url string) load.Plan {
 		t.Fatal(err)
 	}
 	return p
-}
-
-// fill gives every exported field of v another value than it has.
-func fill(v reflect.Value, n int) {
-	switch v.Kind() {
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
-				fill(v.Field(i), n+i)
-			}
-		}
-	case reflect.Slice:
-		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
-		fill(v.Index(0), n+1)
-		fill(v.Index(1), n+2)
-	case reflect.String:
-		v.SetString(fmt.Sprint("text ", n, " \xff"))
-	case reflect.Bool:
-		v.SetBool(true)
-	case reflect.Int, reflect.Int64:
-		v.SetInt(int64(n + 1))
-	case reflect.Uint8, reflect.Uint16, reflect.Uint64:
-		v.SetUint(uint64(n + 1))
-	default:
-		panic(v.Type())
-	}
-}
-
-// A worker gets all of a plan, bodies of any size and sort included.
-func TestPackLosesNothing(t *testing.T) {
-	var p load.Plan
-	fill(reflect.ValueOf(&p).Elem(), 1)
-	p.Requests[0].Body = bytes.Repeat([]byte{0, 0xff}, 100_000)
-	p.Requests[1].Header = []proto.Field{{Name: "A", Value: "\x80"}}
-	b, err := pack(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if back, err := unpack(b); err != nil || !reflect.DeepEqual(back, p) {
-		t.Errorf("%v\n%.300v\nwant\n%.300v", err, back, p)
-	}
 }
 
 // talk has Work do a task. It says when to begin as soon as it is asked, and goes
@@ -118,7 +73,7 @@ func TestWork(t *testing.T) {
 	defer s.Close()
 	never := func(word) bool { return false }
 	taskOf := func(p load.Plan) task {
-		b, err := pack(p)
+		b, err := load.Pack(p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,29 +112,6 @@ func TestWork(t *testing.T) {
 	}
 	if err := Work(t.Context(), strings.NewReader("nonsense"), io.Discard); err == nil {
 		t.Error("nobody said what to do, and it was done")
-	}
-}
-
-// A second is told of when all that still measure have ended it.
-func TestTogether(t *testing.T) {
-	var got []int64
-	interval := together(2, func(iv load.Interval) { got = append(got, iv.Completed) })
-	at := func(i int, n int64) *load.Interval { return &load.Interval{Index: i, Completed: n} }
-	for _, step := range []struct {
-		from int
-		iv   *load.Interval
-		want []int64
-	}{
-		{0, at(0, 1), nil},
-		{0, at(1, 2), nil},
-		{1, at(0, 10), []int64{11}},
-		{1, nil, []int64{11, 2}},
-		{0, at(2, 3), []int64{11, 2, 3}},
-		{0, nil, []int64{11, 2, 3}},
-	} {
-		if interval(step.from, step.iv); !slices.Equal(got, step.want) {
-			t.Errorf("%+v: %v, want %v", step, got, step.want)
-		}
 	}
 }
 

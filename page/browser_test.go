@@ -9,9 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"dyno/page/pagetest"
+	"dyno/report"
 )
 
 var chromium pagetest.Browser
@@ -90,6 +94,47 @@ func shows(t testing.TB, tab *pagetest.Tab, want map[string]float64) {
 	if len(want) == 0 {
 		t.Error("there is nothing to look for")
 	}
+}
+
+// inPlace fails the test if a text in a section's figures is cut or covers another. The other
+// sections are hidden meanwhile: drawing them again takes its time.
+func inPlace(t testing.TB, tab *pagetest.Tab, section string) {
+	t.Helper()
+	only(tab, section)
+	placed(t, tab)
+	only(tab, "")
+}
+
+// placed fails the test if a text in a figure is cut or covers another, on a telephone as on a
+// large screen.
+func placed(t testing.TB, tab *pagetest.Tab) {
+	t.Helper()
+	for _, width := range []int64{390, 1280, 2560} {
+		tab.Look(width, 900, false)
+		for _, bad := range tab.Misplaced() {
+			t.Errorf("at %d: %s", width, bad)
+		}
+	}
+}
+
+// says fails the test unless the tab has each of the sentences, word for word.
+func says(t testing.TB, tab *pagetest.Tab, sentences []string, facts []report.Said) {
+	t.Helper()
+	text := tab.Text("body")
+	for _, f := range facts {
+		sentences = append(sentences, f.Text)
+	}
+	for _, s := range sentences {
+		if !strings.Contains(text, s) {
+			t.Errorf("it does not say: %s", s)
+		}
+	}
+}
+
+// only hides all sections but one; "" shows all.
+func only(tab *pagetest.Tab, section string) {
+	pagetest.Eval[chromedp.Void](tab, fmt.Sprintf(`document.querySelectorAll("main > section").forEach(
+		(s) => { s.hidden = %q !== "" && s.id !== %[1]q })`, section))
 }
 
 // shoot writes pictures of a page, light and dark, at the widths of a telephone, a laptop and a

@@ -3,7 +3,6 @@ package page
 import (
 	"io"
 	"maps"
-	"strings"
 	"testing"
 
 	"dyno/capacity"
@@ -93,26 +92,19 @@ func findings() map[string]finding {
 	return all
 }
 
-// Every number and every sentence of a search and of a sweep is on its page.
+// Every number and every sentence of a search and of a sweep is on its page, in its place.
 func TestCapacityShowsAll(t *testing.T) {
 	for name, f := range findings() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tab := chromium.Open(t, made(t, f.write))
-			text := tab.Text("body")
-			sentences := append(append([]string{f.words.Verdict, f.words.How, f.words.Command}, f.words.Reasons...), f.words.Warnings...)
-			for _, s := range f.words.Facts {
-				sentences = append(sentences, s.Text)
-			}
-			for _, s := range sentences {
-				if !strings.Contains(text, s) {
-					t.Errorf("it does not say: %s", s)
-				}
-			}
+			says(t, tab, append(append([]string{f.words.Verdict, f.words.How, f.words.Command}, f.words.Reasons...),
+				f.words.Warnings...), f.words.Facts)
 			if bad := pagetest.Eval[string](tab, `[...document.querySelectorAll("figure.view svg")].map(
 				(e) => e.outerHTML.match(/NaN|undefined|Infinity/)?.[0] ?? "").join("")`); bad != "" {
 				t.Errorf("a plot has %s in it", bad)
 			}
+			placed(t, tab)
 			tab.Tables()
 			shows(t, tab, numbers(t, f.all))
 			if n := pagetest.Eval[int](tab, `document.querySelectorAll("img").length`); n != 0 {

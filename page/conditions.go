@@ -42,9 +42,12 @@ type survey struct {
 // longestValue is how many characters of a condition are shown.
 const longestValue = 200
 
+// begin begins the conditions of another trial.
+func (s *survey) begin() { s.trials++ }
+
 // add takes a trial's conditions.
 func (s *survey) add(t *lab.Trial) error {
-	s.trials++
+	s.begin()
 	if t.Result == nil {
 		return nil
 	}

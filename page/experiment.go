@@ -28,6 +28,8 @@ type experimentPage struct {
 	Floors     []floor                `json:"floors,omitempty"`
 	Starts     []start                `json:"starts"`
 	Comings    []coming               `json:"comings"`
+	Ladders    []ladder               `json:"ladders,omitempty"`
+	Past       *Past                  `json:"past,omitempty"`
 	Panels     panels                 `json:"panels"`
 	Flames     []flame                `json:"flames,omitempty"`
 	Conditions conditions             `json:"conditions"`
@@ -67,11 +69,14 @@ type floor struct {
 }
 
 // Experiment writes the page of the experiment whose folder is dir: what its record says, and
-// what its trials and profiles show. What it looks at besides the record is read one trial at
-// a time. A trial that cannot be read is an error, as it is for the laboratory; a profile that
-// cannot is told in its place.
-func Experiment(w io.Writer, dir string) error {
+// what its trials and profiles show, and beside it earlier runs whose folders lie in history ("":
+// nowhere). What it looks at besides the record is read one trial at a time. A trial that cannot
+// be read is an error, as it is for the laboratory; a profile that cannot is told in its place.
+func Experiment(w io.Writer, dir, history string) error {
 	p, err := readExperiment(dir)
+	if err == nil {
+		p.Past = PastOf(p.Record, lab.Earlier(history, p.Record))
+	}
 	if err != nil {
 		return fmt.Errorf("making the page of an experiment: %w", err)
 	}
@@ -103,6 +108,7 @@ func readExperiment(dir string) (*experimentPage, error) {
 	p.count(trials)
 	p.compare(trials)
 	p.comings(trials)
+	p.ladders(r.Experiment.Levels, trials)
 	if p.Spectra, err = spectraOf(p.Levels, p.Counted, trials); err != nil {
 		return nil, err
 	}

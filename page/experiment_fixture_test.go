@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -41,9 +43,7 @@ published:
     - {variant: "other n=<img src=x onerror=alert(1)>", level: c100, metric: throughput, value: 460, unit: req/s}
     - {variant: "other n=<img src=x onerror=alert(1)>", level: c100, metric: p99, failed: it never ended}
 design: {rounds: %d, seed: 7, baseline: go, measure: 60s, metrics: [throughput, cpu, p50, p99]}
-levels:
-  - {name: c100, connections: 100}
-  - {name: r500, connections: 100, rate: 500, arrival: poisson}
+levels: [%s]
 profile: {cpu: 5s}
 factors: {n: ["<img src=x onerror=alert(1)>"]}
 variants:
@@ -58,24 +58,46 @@ type experimenter struct {
 	dir     string
 	rounds  int
 	seconds int // of each window
+	levels  []string
 	random  *rand.Rand
 	clock   time.Time
 }
 
-// experimentFolder is that of a complete experiment.
+// usualLevels are a closed and an open one.
+var usualLevels = []string{"c100", "r500"}
+
+// levelFile is a level as the file has it: c and its connections, or r and its rate.
+func levelFile(name string) string {
+	if name[0] == 'r' {
+		return fmt.Sprintf("{name: %s, connections: 100, rate: %s, arrival: poisson}", name, name[1:])
+	}
+	return fmt.Sprintf("{name: %s, connections: %s}", name, name[1:])
+}
+
+// experimentFolder is that of a complete experiment at the usual levels.
 func experimentFolder(t testing.TB, rounds, seconds int) string {
 	t.Helper()
-	f := &experimenter{t: t, dir: t.TempDir(), rounds: rounds, seconds: seconds,
+	return experimentAt(t, rounds, seconds, usualLevels)
+}
+
+// experimentAt is that of a complete experiment.
+func experimentAt(t testing.TB, rounds, seconds int, levels []string) string {
+	t.Helper()
+	f := &experimenter{t: t, dir: t.TempDir(), rounds: rounds, seconds: seconds, levels: levels,
 		random: rand.New(rand.NewPCG(1, 2)), clock: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
 	for _, sub := range []string{"trials", "profiles"} {
 		f.check(os.MkdirAll(filepath.Join(f.dir, sub), 0o755))
 	}
+	var file []string
+	for _, l := range levels {
+		file = append(file, levelFile(l))
+	}
 	f.check(os.WriteFile(filepath.Join(f.dir, "experiment.yaml"),
-		fmt.Appendf(nil, fixtureFile, rounds), 0o600))
+		fmt.Appendf(nil, fixtureFile, rounds, strings.Join(file, ", ")), 0o600))
 	r := f.record()
 	f.write("experiment.json", r) // it says that it is running: then all is computed from the trials
 	for round := range rounds {
-		for _, level := range []string{"c100", "r500"} {
+		for _, level := range levels {
 			for i, arm := range r.Arms {
 				f.trial(round+1, i+1, arm.Name, level)
 			}
@@ -121,9 +143,9 @@ func (f *experimenter) record() *lab.Record {
 		CPUs:    server.Split{Server: []int{1}, Generator: []int{0}, Apart: true}, Checked: true,
 		Arms: []lab.Arm{{Name: "go", Description: scripts}, {Name: "go (A/A)", Control: true, Baseline: "go"},
 			{Name: hostileArm, Baseline: "go"}},
-		Fairness: table, Ceilings: []lab.Ceiling{{Level: "c100", Throughput: 123456}}}
+		Fairness: table, Ceilings: []lab.Ceiling{{Level: f.levels[0], Throughput: 123456}}}
 	for i, arm := range []string{"go", hostileArm} {
-		for _, level := range []string{"c100", "r500"} {
+		for _, level := range f.levels[:min(len(f.levels), 2)] {
 			p := f.profile(i)
 			file := filepath.Join("profiles", fmt.Sprintf("%d-%s-cpu.pb.gz", i, level))
 			f.check(profile.Save(filepath.Join(f.dir, file), p))
@@ -165,19 +187,24 @@ func (f *experimenter) profile(variant int) *profile.Profile {
 
 // trial writes one trial.
 func (f *experimenter) trial(round, position int, arm, level string) {
-	open := level == "r500"
+	open := level[0] == 'r'
+	size, err := strconv.ParseFloat(level[1:], 64)
+	f.check(err)
 	slower := 1.0
 	if arm == hostileArm {
 		slower = 1.1
 	}
 	noise := math.Exp(0.01 * f.random.NormFloat64())
-	rate := 500 / slower * noise
+	rate := 550 * size / (size + 10) / slower * noise // 500 at 100 connections
 	if open {
-		rate = 500
+		rate = size
 	}
 	plan := load.DefaultPlan()
 	plan.Target.URL, plan.Target.Port = "http://127.0.0.1:8080/", uint16(20000+f.random.IntN(9999))
 	plan.Connections = 100
+	if !open {
+		plan.Connections = int(size)
+	}
 	window := f.clock.Add(4 * time.Second)
 	r := &result.Result{Format: result.Format, Dyno: "test", Plan: plan, Model: result.ClosedLoop,
 		Ended: "duration", Host: result.ThisHost(), Status: map[string]int64{"200": 1},
@@ -199,7 +226,9 @@ func (f *experimenter) trial(round, position int, arm, level string) {
 			Rates: []float64{rate * 0.4, rate * 0.8, rate * 0.99}},
 		Programs: []lab.Program{{Process: "app", Path: "/srv/" + hostileArm, SHA256: "00ff",
 			Args: []string{"app", scripts}, Count: 1}},
-		Wire: 125, Meanwhile: f.recording(window), Grade: lab.GradeA}
+		Wire: 125, Meanwhile: f.recording(window), Grade: lab.GradeA,
+		Transient: &lab.Transient{CutS: float64(min(round%4, f.seconds/2)), Settled: true, Change: 0.004 * float64(round%4),
+			Errors: 1.5 * float64(round%4)}}
 	switch {
 	case round == 2 && arm == hostileArm:
 		t.Grade = lab.GradeB

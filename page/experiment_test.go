@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,18 +26,10 @@ const largest = 3_000_000
 func experimentHTML(t testing.TB, dir string) (html []byte, data any) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Experiment(&b, dir); err != nil {
+	if err := Experiment(&b, dir, ""); err != nil {
 		t.Fatal(err)
 	}
-	match := regexp.MustCompile(`(?s)<script type="application/json" id="data">(.*?)</script>`).
-		FindSubmatch(b.Bytes())
-	if match == nil {
-		t.Fatal("the page has no data")
-	}
-	if err := json.Unmarshal(match[1], &data); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes(), data
+	return b.Bytes(), dataOf(t, b.Bytes())
 }
 
 // lookup finds what a path of the JSON leads to. Keys may have dots in them.
@@ -103,6 +95,9 @@ func TestExperimentPage(t *testing.T) {
 			t.Errorf("%s: %d marks are drawn", id, n)
 		}
 	}
+	if n := pagetest.Eval[int](tab, `document.querySelectorAll("#medians td svg.spark polyline").length`); n != 6 {
+		t.Errorf("%d cells have a line of their trials", n)
+	}
 	inert(t, tab)
 	tab.Tables()
 	shown := tab.Numbers()
@@ -131,6 +126,7 @@ func experimentNumbers(data any) (paths []string) {
 	each("record.trials", "round", "values.throughput", "values.p99")
 	each("strip.steal_percent", "")
 	each("comings", "ready.estimate", "steady.estimate")
+	each("starts", "ready_s", "cut.cut_s", "cut.change", "cut.standard_errors")
 	each("forest", "wide.low", "wide.high")
 	each("record.shifts.0.points", "ratio.estimate", "band.high")
 	for i := range paths {
@@ -159,6 +155,16 @@ func inert(t *testing.T, tab *pagetest.Tab) {
 func TestExperimentPageState(t *testing.T) {
 	html, _ := experimentHTML(t, experimentFolder(t, 6, 2))
 	tab := chromium.Open(t, html)
+	// What was drawn before a variant was left out is drawn no more.
+	pagetest.Eval[chromedp.Void](tab, `{ window.old = document.querySelector("#medians-open"); window.was = old.querySelector("table");
+		document.querySelector("#band-variants-2").click(); document.querySelector("#band-variants-2").click() }`)
+	tab.Drawn()
+	pagetest.Eval[chromedp.Void](tab, `{ const e = document.querySelector("#medians-open select"); e.value = "p99";
+		e.dispatchEvent(new Event("change")) }`)
+	tab.Until(`document.querySelector("#medians-open th:nth-child(3)").textContent.includes("p99")`)
+	if !pagetest.Eval[bool](tab, `old !== document.querySelector("#medians-open") && old.querySelector("table") === was`) {
+		t.Error("what has left the page is drawn again, or has not left it")
+	}
 	boxes := `document.querySelectorAll("#flames g[data-box]").length`
 	whole := pagetest.Eval[int](tab, boxes)
 	pagetest.Eval[chromedp.Void](tab, `document.querySelector('#flames g[data-box="middle.3"]')
@@ -174,6 +180,21 @@ func TestExperimentPageState(t *testing.T) {
 	pagetest.Eval[chromedp.Void](tab, `{ const e = document.querySelector("#server select"); e.value = "r500";
 		e.dispatchEvent(new Event("change")) }`)
 	tab.Until(`location.hash.includes("server.level=r500")`)
+	// A variant that is left out is drawn nowhere, and its verdicts stay.
+	lines := `document.querySelectorAll("#medians-open svg.spark").length`
+	verdicts := pagetest.Eval[int](tab, `document.querySelectorAll('ul[aria-label="Verdicts"] li').length`)
+	pagetest.Eval[chromedp.Void](tab, `document.querySelector("#band-variants-2").click()`)
+	tab.Until(`location.hash.includes("variants.off=2") && ` + lines + ` === 2`)
+	tab.Drawn()
+	if text := tab.Text("#warmup-l0 .legend"); strings.Contains(text, hostileArm) || !strings.Contains(text, "go (A/A)") {
+		t.Errorf("the legend is %q", text)
+	}
+	if n := pagetest.Eval[int](tab, `document.querySelectorAll('ul[aria-label="Verdicts"] li').length`); n != verdicts || n == 0 {
+		t.Errorf("%d verdicts, and there were %d", n, verdicts)
+	}
+	pagetest.Eval[chromedp.Void](tab, `document.querySelector("#band-variants-2").click()`)
+	pagetest.Eval[chromedp.Void](tab, `document.querySelector("#band-levels-0").click()`)
+	tab.Until(lines + ` === 3 && document.querySelector("#forest-l0") === null && document.querySelector("#forest-l1") !== null`)
 	// The file for speedscope is made when it is asked for.
 	pagetest.Eval[chromedp.Void](tab, `{ const make = URL.createObjectURL;
 		URL.createObjectURL = (blob) => { window.made = blob; return make(blob) };
@@ -278,7 +299,7 @@ func TestExperimentFaults(t *testing.T) {
 			if err := c.spoil(dir); err != nil {
 				t.Fatal(err)
 			}
-			err := Experiment(new(bytes.Buffer), dir)
+			err := Experiment(new(bytes.Buffer), dir, "")
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v does not say %q", err, c.want)
 			}
@@ -308,7 +329,7 @@ func TestExperimentStaysInside(t *testing.T) {
 	rewrite(t, filepath.Join(dir, "experiment.json"), func(record map[string]any) {
 		record["trials"].([]any)[0].(map[string]any)["id"] = "../experiment"
 	})
-	if err := Experiment(new(bytes.Buffer), dir); err == nil {
+	if err := Experiment(new(bytes.Buffer), dir, ""); err == nil {
 		t.Error("a trial outside the folder was read")
 	}
 }
@@ -373,10 +394,23 @@ func TestThin(t *testing.T) {
 func BenchmarkScreenshotsOfExperiments(b *testing.B) {
 	html, _ := experimentHTML(b, experimentFolder(b, 10, 60))
 	tab := chromium.Open(b, html)
-	for _, id := range pagetest.Eval[[]string](tab,
-		`[...document.querySelectorAll("main > section")].map((s) => s.id)`) {
-		pagetest.Eval[chromedp.Void](tab, fmt.Sprintf(`document.querySelectorAll("main > section").forEach(
-			(s) => { s.hidden = s.id !== %q })`, id))
-		shoot(b, tab, "experiment-"+id)
+	shootSections(b, tab, "experiment", pagetest.Eval[[]string](tab,
+		`[...document.querySelectorAll("main > section")].map((s) => s.id)`)...)
+}
+
+// BenchmarkScreenshotsOfLadders takes them of what takes more levels, and earlier runs.
+func BenchmarkScreenshotsOfLadders(b *testing.B) {
+	dir := experimentAt(b, 8, 12, []string{"c100", "c1", "r500", "c16", "c4", "r250"})
+	tab := chromium.Open(b, made(b, func(w io.Writer) error {
+		return Experiment(w, dir, pastFolder(b, dir, 24))
+	}))
+	shootSections(b, tab, "ladders", "load", "past", "medians", "warm")
+}
+
+// shootSections takes pictures of sections one by one.
+func shootSections(b *testing.B, tab *pagetest.Tab, name string, ids ...string) {
+	for _, id := range ids {
+		only(tab, id)
+		shoot(b, tab, name+"-"+id)
 	}
 }

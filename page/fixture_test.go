@@ -69,7 +69,8 @@ func (s *sampler) run(seconds, rate int) *result.Result {
 		v := h.View()
 		r.Series = append(r.Series, result.Point{T: float64(i + 1), Sent: int64(rate), Completed: h.Count, Mean: h.Mean() / 1e3,
 			P50: float64(v.Quantile(0.5)) / 1e3, P99: float64(v.Quantile(0.99)) / 1e3, Max: float64(h.Max) / 1e3,
-			InFlight: int64(100 - s.random.IntN(3)), Received: 153 * h.Count, Written: 44 * h.Count, Heat: h.Sparse().Heat()})
+			InFlight: int64(100 - s.random.IntN(3)), Received: 153 * h.Count, Written: 44 * h.Count,
+			Status: map[string]int64{"200": h.Count}, Heat: h.Sparse().Heat()})
 	}
 	r.Series = append(r.Series, result.Point{T: float64(seconds) + 0.00123})
 	n := int64(seconds * rate)
@@ -141,7 +142,9 @@ func failing(s *sampler) *result.Result {
 	r.Status = map[string]int64{"200": 7000, "301": 3, "404": 1, "503": 996}
 	for i := range 10 {
 		r.Series[i].Errors = int64(99 + i)
+		r.Series[i].Status = map[string]int64{"200": int64(700 - 10*i), "503": int64(99 + i)}
 	}
+	r.Series[4].Status = map[string]int64{"200": 640, "301": 3, "404": 1}
 	r.Plan.Requests = nil
 	for i := range 12 {
 		name := []string{"GET /", "POST /a/rather/long/path/that/does/not/fit/anywhere?with=a&query=too", hostile, "GET /日本語"}[i%4]

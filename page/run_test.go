@@ -16,12 +16,18 @@ func runPage(t testing.TB, r *result.Result) []byte {
 	return made(t, func(w io.Writer) error { return Run(w, r) })
 }
 
-// Every number of every result is on its page, which nothing but the file makes.
-func TestRunShowsEveryNumber(t *testing.T) {
+// Every number of every result is on its page, which nothing but the file makes, and all that
+// package report says in words, word for word; no text of a plot covers another or is cut.
+func TestRunShowsAll(t *testing.T) {
 	for name, r := range results(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tab := chromium.Open(t, runPage(t, r))
+			s := report.Say(r)
+			all := append([]string{s.What, s.How, s.Model, s.Verdict, s.Machine, s.Command, s.Lost}, s.Reasons...)
+			all = append(append(append(all, s.Warnings...), s.Objectives...), s.Methods...)
+			says(t, tab, all, s.Facts)
+			placed(t, tab)
 			tab.Tables()
 			shows(t, tab, withoutBuckets(r, numbers(t, r)))
 		})
@@ -36,27 +42,6 @@ func withoutBuckets(r *result.Result, numbers map[string]float64) map[string]flo
 		}
 	}
 	return numbers
-}
-
-// All that package report says in words is on the page, word for word.
-func TestRunSaysWhatReportSays(t *testing.T) {
-	for name, r := range results(t) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			text := chromium.Open(t, runPage(t, r)).Text("body")
-			s := report.Say(r)
-			all := append([]string{s.What, s.How, s.Model, s.Verdict, s.Machine, s.Command, s.Lost}, s.Reasons...)
-			all = append(append(append(all, s.Warnings...), s.Objectives...), s.Methods...)
-			for _, f := range s.Facts {
-				all = append(all, f.Text)
-			}
-			for _, sentence := range all {
-				if !strings.Contains(text, sentence) {
-					t.Errorf("it does not say: %s", sentence)
-				}
-			}
-		})
-	}
 }
 
 // What would be markup is text, in the page and in its exports.
@@ -161,28 +146,5 @@ func TestRunSize(t *testing.T) {
 func BenchmarkScreenshotsOfRuns(b *testing.B) {
 	for name, r := range results(b) {
 		shoot(b, chromium.Open(b, runPage(b, r)), "run-"+name)
-	}
-}
-
-// No text of a plot covers another or is cut, on a telephone as on a large screen.
-func TestNothingIsMisplaced(t *testing.T) {
-	pages := map[string][]byte{}
-	for name, r := range results(t) {
-		pages[name] = runPage(t, r)
-	}
-	for name, f := range findings() {
-		pages[name] = made(t, f.write)
-	}
-	for name, html := range pages {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			tab := chromium.Open(t, html)
-			for _, width := range []int64{390, 1280, 2560} {
-				tab.Look(width, 900, false)
-				for _, bad := range tab.Misplaced() {
-					t.Errorf("at %d: %s", width, bad)
-				}
-			}
-		})
 	}
 }

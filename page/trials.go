@@ -44,6 +44,14 @@ type start struct {
 	Window rates    `json:"window"`
 	Steady string   `json:"steady,omitempty"` // whether the warm-up ended so: yes or no
 	CoV    float64  `json:"cov,omitempty"`
+	Cut    *cut     `json:"cut,omitempty"` // absent: too few seconds to say
+}
+
+// A cut is where MSER-5 would begin to measure. Nothing is cut there.
+type cut struct {
+	lab.Transient
+	At   *float64 `json:"at_s,omitempty"` // after the start was begun; absent: it would cut nothing
+	Cold bool     `json:"cold,omitempty"` // it counts against the trial
 }
 
 // rates are those of seconds, each at its end.
@@ -69,6 +77,7 @@ func startOf(t *lab.Trial) (s start) {
 		return s
 	}
 	window := t.Result.Window.Started.Sub(t.Started).Seconds() // of the measured load
+	s.Cut = cutOf(t, window+t.Result.Window.WarmupS)
 	if w := t.Warmup; w != nil {
 		s.Steady, s.CoV = string(w.Steady), w.CoV
 		for i, rate := range w.Rates { // it was a load of its own, just before
@@ -88,6 +97,19 @@ func startOf(t *lab.Trial) (s start) {
 		}
 	}
 	return s
+}
+
+// cutOf is that of a trial whose window began so many seconds after its start.
+func cutOf(t *lab.Trial, window float64) *cut {
+	if t.Transient == nil {
+		return nil
+	}
+	c := &cut{Transient: *t.Transient, Cold: t.Transient.Cold()}
+	if c.CutS > 0 {
+		at := digits(window+c.CutS, 6)
+		c.At = &at
+	}
+	return c
 }
 
 // A coming is how long the servers of a cell took from their start, in seconds: medians.

@@ -30,6 +30,26 @@ func Find(what string) ([]Tree, error) {
 	return find(what, all, os.Getpid())
 }
 
+// Also is trees and those that Find returns, each once. No two have the same name.
+func Also(trees []Tree, what string) ([]Tree, error) {
+	found, err := Find(what)
+	if err != nil {
+		return nil, err
+	}
+	for _, tree := range found {
+		same := func(t Tree) bool { return t.PID == tree.PID }
+		named := func(t Tree) bool { return t.Name == tree.Name }
+		if slices.ContainsFunc(trees, same) {
+			continue
+		}
+		if slices.ContainsFunc(trees, named) {
+			tree.Name = fmt.Sprintf("%s[%d]", tree.Name, tree.PID)
+		}
+		trees = append(trees, tree)
+	}
+	return trees, nil
+}
+
 func find(what string, all []candidate, self int) ([]Tree, error) {
 	byPID := make(map[int]candidate, len(all))
 	for _, c := range all {

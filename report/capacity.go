@@ -314,7 +314,7 @@ func Calibration(w io.Writer, c *capacity.Calibration) error {
 	if !c.Apart {
 		where = "on the same CPUs"
 	}
-	fmt.Fprintf(d, "dyno %s on %s, %s; the server %s\n\n", plain(c.Dyno), machine(c.Host),
+	fmt.Fprintf(d, "dyno %s on %s, %s; the server %s\n\n", plain(c.Dyno), Machine(c.Host),
 		Many(int64(c.Threads), "thread"), where)
 	t := table{{"connections", "requests/s", "CPU a request", "busy", "p50", "p99"}}
 	for _, l := range c.Closed {

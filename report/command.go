@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"net"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -53,7 +52,7 @@ func repeating(p load.Plan, words ...string) (line, lost string) {
 		net.JoinHostPort(p.Target.Host, strconv.Itoa(int(p.Target.Port))))
 	c.flag(p.ConnectRate > 0, "--connect-rate", perSecond(p.ConnectRate))
 	c.flag(p.Probe > 0, "--probe", perSecond(p.Probe))
-	c.flag(len(p.Source) > 0, "--source", joined(p.Source, netip.Prefix.String))
+	c.flag(len(p.Source) > 0, "--source", joined(p.Source, load.Source.String))
 	c.flag(p.Ring != d.Ring, "--ring", p.Ring)
 	c.on(p.Spin, "--spin")
 	c.flag(len(p.CPUs) > 0, "--cpus", joined(p.CPUs, whole))

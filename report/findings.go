@@ -291,7 +291,7 @@ func methodSection(r *lab.Record) section {
 			"what the baseline differs from itself (A/A) if that is more. equivalent: the 90 % interval " +
 			"lies within the margin. No trial is left out for its value.",
 		fmt.Sprintf("CPUs: generator %v, server %v.", r.CPUs.Generator, r.CPUs.Server),
-		"Machine: " + machine(r.Host) + ".",
+		"Machine: " + Machine(r.Host) + ".",
 	}
 	if r.Sampler != nil {
 		text = append(text, fmt.Sprintf("Watching took %.2f %% of a core (median of the trials).",

@@ -4,6 +4,8 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 
 	"dyno/result"
@@ -14,13 +16,17 @@ import (
 func JSON(w io.Writer, r *result.Result) error { return result.Encode(w, r) }
 
 // CSV writes the series, a line for each second of the window, with the keys
-// of the JSON as its head. Times of seconds in which nothing completed are
-// empty.
+// of the JSON as its head, and a column for each status code that a second had.
+// Times of seconds in which nothing completed are empty.
 func CSV(w io.Writer, r *result.Result) error {
 	c := csv.NewWriter(w)
-	err := c.Write([]string{"t_s", "sent", "completed", "errors", "mean_us", "p50_us", "p99_us",
-		"max_us", "in_flight", "bytes_received", "bytes_sent"})
-	if err != nil {
+	head := []string{"t_s", "sent", "completed", "errors", "mean_us", "p50_us", "p99_us",
+		"max_us", "in_flight", "bytes_received", "bytes_sent"}
+	codes := secondsCodes(r.Series)
+	for _, code := range codes {
+		head = append(head, "status."+code)
+	}
+	if err := c.Write(head); err != nil {
 		return err
 	}
 	whole := func(n int64) string { return strconv.FormatInt(n, 10) }
@@ -31,15 +37,29 @@ func CSV(w io.Writer, r *result.Result) error {
 			}
 			return strconv.FormatFloat(us, 'f', -1, 64)
 		}
-		err := c.Write([]string{strconv.FormatFloat(p.T, 'f', -1, 64), whole(p.Sent),
+		line := []string{strconv.FormatFloat(p.T, 'f', -1, 64), whole(p.Sent),
 			whole(p.Completed), whole(p.Errors), time(p.Mean), time(p.P50), time(p.P99), time(p.Max),
-			whole(p.InFlight), whole(p.Received), whole(p.Written)})
-		if err != nil {
+			whole(p.InFlight), whole(p.Received), whole(p.Written)}
+		for _, code := range codes {
+			line = append(line, whole(p.Status[code]))
+		}
+		if err := c.Write(line); err != nil {
 			return err
 		}
 	}
 	c.Flush()
 	return c.Error()
+}
+
+// secondsCodes are the status codes that seconds of a series had, ascending.
+func secondsCodes(series []result.Point) []string {
+	all := map[string]bool{}
+	for _, p := range series {
+		for code := range p.Status {
+			all[code] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
 }
 
 // Markdown writes what Text writes, for a page or a pull request.
@@ -64,7 +84,7 @@ func Markdown(w io.Writer, r *result.Result) error {
 		t = append(t, []string{f.name, f.text})
 	}
 	t = append(t, []string{"started", r.Window.Started.Format("2006-01-02 15:04:05 MST")},
-		[]string{"host", machine(r.Host)}, []string{"dyno", plain(r.Dyno)})
+		[]string{"host", Machine(r.Host)}, []string{"dyno", plain(r.Dyno)})
 	t.markdown(d, "l")
 	for _, part := range []struct {
 		head, sides string
@@ -73,6 +93,7 @@ func Markdown(w io.Writer, r *result.Result) error {
 		{"Durations", "lr", durations(r)},
 		{"Errors", "rl", failures(r)},
 		{"Routes", "lr", routes(r)},
+		{"Agents", "lr", agents(r.Fleet)},
 		{"Server", "lr", processes(r)},
 		{"Profile", "rrl", functions(r)},
 	} {
@@ -84,8 +105,8 @@ func Markdown(w io.Writer, r *result.Result) error {
 	return d.err
 }
 
-// machine is the host in a line.
-func machine(h result.Host) string {
+// Machine is the host in a line.
+func Machine(h result.Host) string {
 	s := fmt.Sprintf("%s/%s, %s", plain(h.OS), plain(h.Arch), Many(int64(h.CPUs), "CPU"))
 	for _, more := range []string{h.CPU, h.Kernel, h.Go} {
 		if more != "" {

@@ -36,7 +36,7 @@ func History(w io.Writer, h store.History, s Style) error {
 			m.Name, m.Unit)))
 		for i, t := range h.Series {
 			if worthDrawing(t) {
-				writeSeries(d, s, seriesName(i), t)
+				writeSeries(d, s, SeriesName(i), t)
 			}
 		}
 	}
@@ -53,7 +53,7 @@ func worthDrawing(t store.Series) bool { return len(t.Runs) > 1 || len(t.Changes
 func resultList(h store.History) table {
 	series := map[string]string{}
 	for i, t := range h.Series {
-		series[t.Plan+t.Machine] = seriesName(i)
+		series[t.Plan+t.Machine] = SeriesName(i)
 	}
 	all := table{{"ID", "started", "series", "model", "req/s", "p99", "verdict", "URL", "note"}}
 	for _, e := range h.Entries {
@@ -73,8 +73,8 @@ func resultList(h store.History) table {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// seriesName is A to Z, then A1 and so on.
-func seriesName(i int) string {
+// SeriesName is that of the i-th series of a history: A to Z, then A1 and so on.
+func SeriesName(i int) string {
 	name := string(rune('A' + i%26))
 	if i >= 26 {
 		name += fmt.Sprint(i / 26)
@@ -84,13 +84,8 @@ func seriesName(i int) string {
 
 // writeSeries writes a series' values as a line of bars, and its changes.
 func writeSeries(d *document, s Style, name string, t store.Series) {
-	load := t.Newest.Model + ", " + Many(int64(t.Newest.Connections), "connection")
-	if t.Newest.Offered > 0 {
-		load = t.Newest.Model + ", " + exact3(t.Newest.Offered) + "/s, " +
-			Many(int64(t.Newest.Connections), "connection")
-	}
-	fmt.Fprintf(d, "%s  %s, %s; %s\n", name, Clip(plain(t.Newest.URL), longestURL), load,
-		machine(t.Newest.Host))
+	fmt.Fprintf(d, "%s  %s, %s; %s\n", name, Clip(plain(t.Newest.URL), longestURL), SeriesLoad(t),
+		Machine(t.Newest.Host))
 	if len(t.Runs) > 0 {
 		newest := t.Runs[len(t.Runs)-1]
 		fmt.Fprintf(d, "   %s  %s, last %s, %s\n", spark(t), Many(int64(len(t.Runs)), "run"),
@@ -106,14 +101,26 @@ func writeSeries(d *document, s Style, name string, t store.Series) {
 	}
 }
 
-// changeWords is a change point in words.
+// ChangeWords is a change point in words.
+func ChangeWords(c store.Change) string { return c.Verdict + ": " + changeWords(c) }
+
+// changeWords is how much it is, on what that rests, and since when it is published, if it is.
 func changeWords(c store.Change) string {
-	kept := "published " + c.Published.Format(time.DateOnly)
+	said := fmt.Sprintf("%.3f times what it was [%.3f, %.3f], of %s before and %d after", c.Ratio,
+		c.Low, c.High, Many(int64(len(c.Before)), "run"), len(c.After))
 	if c.Published.IsZero() {
-		kept = "not kept"
+		return said
 	}
-	return fmt.Sprintf("%.3f times what it was [%.3f, %.3f], of %s before and %d after; %s", c.Ratio,
-		c.Low, c.High, Many(int64(len(c.Before)), "run"), len(c.After), kept)
+	return said + "; published " + c.Published.Format(time.DateOnly)
+}
+
+// SeriesLoad is the load that a series' results were made under.
+func SeriesLoad(t store.Series) string {
+	connections := Many(int64(t.Newest.Connections), "connection")
+	if t.Newest.Offered > 0 {
+		return t.Newest.Model + ", " + exact3(t.Newest.Offered) + "/s, " + connections
+	}
+	return t.Newest.Model + ", " + connections
 }
 
 // bars are those of a line, from the lowest to the highest.

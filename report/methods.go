@@ -22,6 +22,9 @@ func methods(r *result.Result) []string {
 		"The generator judges itself by how busy its threads were, how late it sent, its pauses, and " +
 			"whether rate, latency and connections fit each other (Little's law). ok says that the " +
 			"numbers are the server's, not that they are good."}
+	if r.Fleet != nil {
+		all = append(all, fleetMethod(r.Fleet))
+	}
 	if r.Server != nil {
 		all = append(all, "The server's processes were sampled beside the load; CPU time a request is "+
 			"what they used in the window, divided by the exchanges completed in it.")

@@ -34,7 +34,7 @@ type Said struct {
 // Say is what there is to say of a result.
 func Say(r *result.Result) Sentences {
 	s := Sentences{What: what(r), How: how(r), Model: model(r), Verdict: verdict(r),
-		Reasons: []string{}, Warnings: []string{}, Objectives: []string{}, Machine: machine(r.Host),
+		Reasons: []string{}, Warnings: []string{}, Objectives: []string{}, Machine: Machine(r.Host),
 		Methods: methods(r)}
 	for _, reason := range r.Generator.Reasons {
 		s.Reasons = append(s.Reasons, plain(reason))
@@ -49,6 +49,9 @@ func Say(r *result.Result) Sentences {
 		s.Facts = append(s.Facts, Said{f.name, f.text})
 	}
 	words := []string{"dyno", "run"}
+	if r.Fleet != nil {
+		words = append(words, "--fleet", quote(joined(r.Fleet.Agents, agentName)))
+	}
 	for _, o := range r.Objectives {
 		words = append(words, "--slo", quote(o.Expr))
 	}
@@ -60,7 +63,7 @@ func Say(r *result.Result) Sentences {
 // ended so, and Facts what its probes' values do not say, by the probe's number.
 func SaySearch(s *capacity.Search) Sentences {
 	all := Sentences{What: plain(s.Plan.Target.URL), How: searched(s), Verdict: Certified(s),
-		Reasons: []string{plain(s.Reason)}, Warnings: []string{}, Machine: machine(s.Host)}
+		Reasons: []string{plain(s.Reason)}, Warnings: []string{}, Machine: Machine(s.Host)}
 	for _, warning := range s.Warnings {
 		all.Warnings = append(all.Warnings, plain(warning))
 	}
@@ -77,14 +80,18 @@ func SaySearch(s *capacity.Search) Sentences {
 	for _, expr := range s.Objectives {
 		words = append(words, "--slo", quote(expr))
 	}
-	all.Command, all.Lost = repeating(s.Plan, words...)
+	p := s.Plan
+	if p.Duration > 0 { // of older searches it was not kept
+		words, p.Duration = append(words, "--probe-time", p.Duration.String()), 0
+	}
+	all.Command, all.Lost = repeating(p, words...)
 	return all
 }
 
 // SayCurve is what there is to say of a sweep: Verdict is its peak, and Facts the law.
 func SayCurve(c *capacity.Curve) Sentences {
 	all := Sentences{What: plain(c.Plan.Target.URL), Verdict: Peak(c), Reasons: []string{},
-		Warnings: []string{}, Machine: machine(c.Host), Methods: sweepMethods,
+		Warnings: []string{}, Machine: Machine(c.Host), Methods: sweepMethods,
 		How: fmt.Sprintf("a sweep over %s, %s", c.Axis, Many(int64(c.Rounds), "round"))}
 	for _, f := range lawFacts(c) {
 		all.Facts = append(all.Facts, Said{f.name, f.text})

@@ -15,7 +15,8 @@ import (
 // watched.
 func serverFacts(r *result.Result) (all []fact) {
 	if s := r.Server; s != nil && len(s.Processes) > 0 {
-		all = append(all, fact{"server", used(s.Processes[0])}, fact{"machine", machineUse(s)})
+		all = append(all, fact{"server", at(s) + used(s.Processes[0])},
+			fact{"machine", at(s) + machineUse(s)})
 		if unknown := slices.ContainsFunc(shown(s), func(v probe.Value) bool {
 			return !v.OK()
 		}); unknown && len(s.Unavailable) > 0 {
@@ -26,6 +27,14 @@ func serverFacts(r *result.Result) (all []fact) {
 		all = append(all, fact{"profile", profiled(p)})
 	}
 	return all
+}
+
+// at is where s was watched, if that was not beside the generator.
+func at(s *result.Server) string {
+	if s.Agent == "" {
+		return ""
+	}
+	return "on agent " + plain(s.Agent) + ": "
 }
 
 // shown are the values of the facts.

@@ -64,6 +64,9 @@ func facts(r *result.Result) []fact {
 		all = append(all, fact{"TLS", s})
 	}
 	all = append(all, fact{"generator", generator(r)})
+	if r.Fleet != nil {
+		all = append(all, fact{"fleet", together(r.Fleet)})
+	}
 	if p := r.Probe; p != nil {
 		all = append(all, fact{"probe", besides(p)})
 	}
@@ -151,7 +154,7 @@ func writeTables(d *document, s Style, r *result.Result) {
 		t.top().write(d, "  ", "rl")
 		t.writeRest(d)
 	}
-	for _, t := range []table{routes(r), processes(r)} {
+	for _, t := range []table{routes(r), agents(r.Fleet), processes(r)} {
 		if t != nil {
 			fmt.Fprintln(d)
 			t.top().write(d, "  ", "lr")

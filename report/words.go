@@ -143,14 +143,14 @@ func spoken(r *result.Result) string {
 
 func protocolName(name string) string {
 	known, ok := map[string]string{load.HTTP10: "HTTP/1.0", load.HTTP11: "HTTP/1.1",
-		load.HTTP2: "HTTP/2", load.FastCGI: "FastCGI"}[name]
+		load.HTTP2: "HTTP/2", load.HTTP3: "HTTP/3", load.FastCGI: "FastCGI"}[name]
 	if !ok {
 		return plain(name)
 	}
 	return known
 }
 
-// streams is how many exchanges of HTTP/2 were under way at once on a connection.
+// streams is how many exchanges of HTTP/2 or 3 were under way at once on a connection.
 func streams(r *result.Result) int {
 	if n := r.Connections.Streams; n != nil {
 		return *n
@@ -163,6 +163,7 @@ var endings = map[string]string{
 	"aborted":     "ENDED by --abort-on-slo",
 	"gone":        "the server was GONE",
 	"unreachable": "UNREACHABLE",
+	"lost":        "ENDED because an agent was lost",
 }
 
 // window says when was measured, and what became of the requests under way at

@@ -69,8 +69,9 @@ func (r *Result) open(from *load.Result) {
 	if lag := from.Lag; lag != nil && lag.Count > 0 {
 		v := lag.View()
 		p50, p99 := micro(float64(v.Quantile(0.5))), micro(float64(v.Quantile(0.99)))
-		longest := micro(float64(lag.Max))
-		r.Generator.SendLagP50, r.Generator.SendLagP99, r.Generator.SendLagMax = &p50, &p99, &longest
+		p999, longest := micro(float64(v.Quantile(0.999))), micro(float64(lag.Max))
+		r.Generator.SendLagP50, r.Generator.SendLagP99 = &p50, &p99
+		r.Generator.SendLagP999, r.Generator.SendLagMax = &p999, &longest
 	}
 	r.Generator.Arrivals = arrivals(&from.Law)
 }
@@ -201,7 +202,7 @@ func connections(r *load.Result) Connections {
 	if len(r.Protocols) > 0 {
 		c.Protocols = r.Protocols
 	}
-	if r.Protocols[load.HTTP2] > 0 {
+	if r.Protocols[load.HTTP2]+r.Protocols[load.HTTP3] > 0 {
 		room := r.Room
 		c.Streams = &room
 	}
@@ -238,7 +239,19 @@ func PointOf(i load.Interval) Point {
 	return Point{T: i.To.Seconds(), Sent: i.Sent, Completed: i.Completed,
 		Errors: i.Failed, Mean: micro(float64(i.Mean)), P50: micro(float64(i.P50)),
 		P99: micro(float64(i.P99)), Max: micro(float64(i.Max)), InFlight: i.InFlight,
-		Received: i.Received, Written: i.Written, Heat: i.Heat}
+		Received: i.Received, Written: i.Written, Status: codes(i.Status), Heat: i.Heat}
+}
+
+// codes are the answers of an interval by their code; nil of none.
+func codes(of map[uint16]int64) map[string]int64 {
+	if len(of) == 0 {
+		return nil
+	}
+	m := map[string]int64{}
+	for code, n := range of {
+		m[fmt.Sprintf("%03d", code)] = n
+	}
+	return m
 }
 
 // routes are worth telling only when there are several.

@@ -54,7 +54,7 @@ func closedRun() *load.Result {
 		Intervals: []load.Interval{
 			{Index: 0, From: 0, To: time.Second, Sent: 600, Completed: 600, InFlight: 2,
 				Received: 3000, Written: 2400, Mean: 9, P50: 5000, P99: 6000, Max: 7000,
-				Heat: metric.Heat{{5, 550}, {6, 50}}},
+				Heat: metric.Heat{{5, 550}, {6, 50}}, Status: map[uint16]int64{200: 599, 404: 1}},
 			{Index: 1, From: time.Second, To: 2 * time.Second, Sent: 403, Completed: 400, Failed: 2},
 		},
 		Tally: load.Tally{Outage: 5e8, Opened: 3, Reconnects: 1, Served: 2, TLSFull: 2, TLSResumed: 1,
@@ -117,7 +117,8 @@ func TestFromClosed(t *testing.T) {
 		{"bytes", r.Bytes, Bytes{Sent: 4000, Received: 5000}},
 		{"points", len(r.Series), 2},
 		{"point", r.Series[0], Point{1, 600, 600, 0, 0.009, 5, 6, 7, 2, 3000, 2400,
-			metric.Heat{{5, 550}, {6, 50}}}},
+			map[string]int64{"200": 599, "404": 1}, metric.Heat{{5, 550}, {6, 50}}}},
+		{"silent point", r.Series[1], Point{T: 2, Sent: 403, Completed: 400, Errors: 2}},
 		{"route", r.Routes[0], Route{"a", 999, 2, 1e6, 1e6, 1e6, 1e6, 1e6}},
 		{"silent route", r.Routes[1], Route{Name: "b"}},
 		{"CPU a request", r.Generator.CPUPerRequest, 500.0},

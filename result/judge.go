@@ -47,9 +47,9 @@ var checks = []struct {
 	check
 	whole bool
 }{{ended, false}, {outage, false}, {neverSent, true}, {busy, false}, {sendLag, false},
-	{unscheduled, false}, {steal, false}, {law, false}, {ports, false}, {files, false},
-	{timeWait, false}, {dropped, false}, {resent, false}, {unserved, true}, {little, true},
-	{pauses, false}, {stops, false}, {probeLag, true}, {short, true}}
+	{unscheduled, false}, {scheduling, false}, {steal, false}, {law, false}, {ports, false},
+	{files, false}, {timeWait, false}, {dropped, false}, {resent, false}, {unserved, true},
+	{little, true}, {pauses, false}, {stops, false}, {probeLag, true}, {short, true}}
 
 // judge is the generator's verdict on itself: the worst that any check comes
 // to. It looks only at the values that r keeps, so that anyone can redo it.
@@ -85,6 +85,8 @@ func ended(r *Result) (string, string) {
 	case load.Interrupted:
 		return Suspect, fmt.Sprintf("interrupted after %v: this is a part of the run that was "+
 			"planned", measured)
+	case load.Lost:
+		return OK, "" // Together says it
 	}
 	if r.Requests.Completed == 0 {
 		reason := "nothing was measured: no exchange completed"

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"dyno/load"
 	"dyno/probe"
 )
 
@@ -78,11 +79,30 @@ func unscheduled(r *Result) (string, string) {
 		"%.0f %% of the time: something else ran there; give it CPUs of its own (--cpus, taskset)", share)
 }
 
+// scheduling looks at how long goroutines waited for a CPU, where the protocol's library
+// works in goroutines: each exchange waits several times, and its latency has that.
+func scheduling(r *Result) (string, string) {
+	if r.overTCP() || r.Latency == nil {
+		return OK, ""
+	}
+	wait, mean := r.Generator.SchedulingP99, r.Latency.Mean
+	if wait <= max(lagSuspect, lagSuspectShare*mean) {
+		return OK, ""
+	}
+	return Suspect, fmt.Sprintf("goroutines that could run waited for a CPU, 1 %% of them %v or "+
+		"longer, several times in an exchange, and latency (mean %v) has that: give CPUs of its own, "+
+		"or another machine", span(wait), span(mean))
+}
+
+// overTCP reports whether it can matter here what the kernel does with TCP's sockets and
+// segments: HTTP/3 has none.
+func (r *Result) overTCP() bool { return r.Generator.Ring != load.HTTP3Ring }
+
 // waited reports whether it shows that TCP sent segments again: what the kernel counts is
 // of all programs on the machine, and may not be ours.
 func (r *Result) waited() bool {
-	return r.Latency != nil && r.Latency.P999 >= retransmission ||
-		r.Phases.Connect != nil && r.Phases.Connect.Max >= retransmission
+	return r.overTCP() && (r.Latency != nil && r.Latency.P999 >= retransmission ||
+		r.Phases.Connect != nil && r.Phases.Connect.Max >= retransmission)
 }
 
 // dropped are connections that the kernel of this machine turned away, for a server
@@ -113,7 +133,7 @@ func resent(r *Result) (string, string) {
 // for a minute after dyno closed its connection.
 func timeWait(r *Result) (string, string) {
 	waiting, ports := float64(r.machine().TimeWait), float64(r.Generator.LocalPorts)
-	if ports == 0 || !(waiting > timeWaitSuspect*ports) || r.Plan.Reconnect == 0 {
+	if ports == 0 || !(waiting > timeWaitSuspect*ports) || r.Plan.Reconnect == 0 || !r.overTCP() {
 		return OK, ""
 	}
 	return Suspect, fmt.Sprintf("%.0f sockets were in TIME_WAIT, of %.0f local ports: "+

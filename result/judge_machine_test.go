@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"dyno/load"
 	"dyno/probe"
 )
 
@@ -36,6 +37,13 @@ func TestJudgeMachine(t *testing.T) {
 		{"short waits", func(r *Result) { r.Generator.Unscheduled, r.Generator.CPUWait = 17, 7 }, OK, ""},
 		{"queue", func(r *Result) { r.Generator.Unscheduled, r.Generator.CPUWait = 5.6, 21 }, Suspect, "no CPU 6 % of"},
 		{"long queue", func(r *Result) { r.Generator.Unscheduled, r.Generator.CPUWait = 30, 90 }, ClientBound, "no CPU 30 %"},
+		{"goroutines wait", func(r *Result) { r.Generator.SchedulingP99 = 5000 }, OK, ""},
+		{"goroutines of HTTP/3 wait", func(r *Result) {
+			r.Generator.Ring, r.Generator.SchedulingP99 = load.HTTP3Ring, 1100
+		}, Suspect, "1.1ms or longer, several"},
+		{"and it is little", func(r *Result) {
+			r.Generator.Ring, r.Generator.SchedulingP99, r.Latency.Mean = load.HTTP3Ring, 1100, 12_000
+		}, OK, ""},
 		{"overflow", machine(func(m *probe.HostUse) { m.ListenOverflow = 3 }), Suspect, "full on this machine, 3"},
 		{"another's overflow", func(r *Result) { r.Generator.Machine = &probe.HostUse{ListenOverflow: 3} }, OK, ""},
 		{"sent again", machine(func(m *probe.HostUse) { m.Retransmits = 101 }), Suspect, "101 TCP segments"},
@@ -43,6 +51,12 @@ func TestJudgeMachine(t *testing.T) {
 		{"another's", func(r *Result) { r.Generator.Machine = &probe.HostUse{Retransmits: 1e5} }, OK, ""},
 		{"few ports", machine(func(m *probe.HostUse) { m.TimeWait = 25_000 }), Suspect, "25000 sockets"},
 		{"enough ports", machine(func(m *probe.HostUse) { m.TimeWait = 20_000 }), OK, ""},
+		{"all that is TCP's, with HTTP/3", func(r *Result) {
+			machine(func(m *probe.HostUse) {
+				m.ListenOverflow, m.Retransmits, m.TimeWait = 3, 101, 25_000
+			})(r)
+			r.Generator.Ring = load.HTTP3Ring
+		}, OK, ""},
 		{"ports of servers", func(r *Result) {
 			r.Generator.LocalPorts, r.Generator.Machine = 28_232, &probe.HostUse{TimeWait: 90_000}
 		}, OK, ""},

@@ -61,8 +61,8 @@ func Merge(all []*Result) (*Result, error) {
 // endedTogether is why they ended. While one goes on, the load does: what became
 // of the others is among the reasons.
 func endedTogether(all []*Result) (ended, cause string) {
-	order := []load.Ending{load.Unreachable, load.Gone, load.ByRequests, load.ByDuration,
-		load.Aborted, load.Interrupted}
+	order := []load.Ending{load.Lost, load.Unreachable, load.Gone, load.ByRequests,
+		load.ByDuration, load.Aborted, load.Interrupted}
 	last := slices.MaxFunc(all, func(a, b *Result) int {
 		return cmp.Compare(slices.Index(order, load.Ending(a.Ended)),
 			slices.Index(order, load.Ending(b.Ended)))
@@ -72,8 +72,7 @@ func endedTogether(all []*Result) (ended, cause string) {
 
 // together is the window of all.
 func together(all []*Result) Window {
-	first := slices.MinFunc(all, func(a, b *Result) int { return a.begin().Compare(b.begin()) })
-	w := first.Window
+	w := slices.MinFunc(begun(all), earlier).Window
 	for _, r := range all {
 		w.MeasuredS = max(w.MeasuredS, r.Window.MeasuredS)
 		w.DrainedS = max(w.DrainedS, r.Window.DrainedS)
@@ -82,10 +81,23 @@ func together(all []*Result) Window {
 	return w
 }
 
+// begun are those whose window began, which say when the load did, or all if none did.
+func begun(all []*Result) []*Result {
+	never := func(r *Result) bool { return r.Window.MeasuredS == 0 }
+	some := slices.DeleteFunc(slices.Clone(all), never)
+	if len(some) == 0 {
+		return all
+	}
+	return some
+}
+
 // begin is when the window began.
 func (r *Result) begin() time.Time {
 	return r.Window.Started.Add(time.Duration(r.Window.WarmupS * 1e9))
 }
+
+// earlier compares when windows began.
+func earlier(a, b *Result) int { return a.begin().Compare(b.begin()) }
 
 // inWindow is how many requests a rate of r stands for.
 func (r *Result) inWindow(rate float64) int64 {
@@ -227,6 +239,12 @@ func (p *Point) add(part Point) {
 	p.Received += part.Received
 	p.Written += part.Written
 	p.Heat = p.Heat.Plus(part.Heat)
+	for code, n := range part.Status {
+		if p.Status == nil {
+			p.Status = map[string]int64{}
+		}
+		p.Status[code] += n
+	}
 }
 
 // mean is that of n values with mean a and k with mean b, both in µs.
@@ -346,6 +364,7 @@ func (m *Result) mergeGenerators(all []*Result) {
 		g.BusyPercent = max(g.BusyPercent, part.BusyPercent)
 		g.SendLagP50 = most(g.SendLagP50, part.SendLagP50)
 		g.SendLagP99 = most(g.SendLagP99, part.SendLagP99)
+		g.SendLagP999 = most(g.SendLagP999, part.SendLagP999)
 		g.SendLagMax = most(g.SendLagMax, part.SendLagMax)
 		g.GCPauseMax = max(g.GCPauseMax, part.GCPauseMax)
 		g.StopMax = max(g.StopMax, part.StopMax)
@@ -410,14 +429,9 @@ func judgeParts(m *Result, all []*Result) (verdict string, reasons []string) {
 // notices are what the parts were warned of before they were judged, each once,
 // and that they did not begin together.
 func notices(all []*Result) (said []string) {
-	first, last := all[0].begin(), all[0].begin()
+	first := slices.MinFunc(begun(all), earlier).begin()
+	last := slices.MaxFunc(begun(all), earlier).begin()
 	for _, r := range all {
-		if r.begin().Before(first) {
-			first = r.begin()
-		}
-		if r.begin().After(last) {
-			last = r.begin()
-		}
 		known := warnings(r)
 		for _, w := range r.Warnings {
 			if !slices.Contains(known, w) && !slices.Contains(said, w) {

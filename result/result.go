@@ -55,6 +55,7 @@ type Result struct {
 	Routes      []Route          `json:"routes,omitempty"`
 	Generator   Generator        `json:"generator"`
 	FCGIStderr  *Stderr          `json:"fcgi_stderr,omitempty"`
+	Fleet       *Fleet           `json:"fleet,omitempty"`   // where several machines made the load
 	Server      *Server          `json:"server,omitempty"`  // where it was watched
 	Profile     *Profile         `json:"profile,omitempty"` // of the server, where one was taken
 	Objectives  []Outcome        `json:"objectives,omitempty"`
@@ -200,7 +201,8 @@ type Point struct {
 	Received  int64   `json:"bytes_received"`
 	Written   int64   `json:"bytes_sent"`
 
-	Heat metric.Heat `json:"heat,omitempty"` // of latency
+	Status map[string]int64 `json:"status,omitempty"` // answers by code
+	Heat   metric.Heat      `json:"heat,omitempty"`   // of latency
 }
 
 // A Route is one of several requests, or those of one name.
@@ -224,6 +226,7 @@ type Generator struct {
 	BusyPercent   float64  `json:"busy_percent"`                 // of the busiest thread
 	SendLagP50    *float64 `json:"send_lag_p50_us,omitempty"`    // open: sent later than it could be
 	SendLagP99    *float64 `json:"send_lag_p99_us,omitempty"`
+	SendLagP999   *float64 `json:"send_lag_p99_9_us,omitempty"`
 	SendLagMax    *float64 `json:"send_lag_max_us,omitempty"`
 	GCPauseMax    float64  `json:"gc_pause_max_us"`
 	StopMax       float64  `json:"stop_max_us,omitempty"`           // of the runtime, whatever for

@@ -10,7 +10,8 @@ import (
 // A Server is what the processes that were watched, and the machine they ran
 // on, used in the window. What this machine does not tell is null.
 type Server struct {
-	Processes   []Usage       `json:"processes"` // first all together
+	Agent       string        `json:"agent,omitempty"` // on whose machine; "": on the generator's
+	Processes   []Usage       `json:"processes"`       // first all together
 	Host        probe.HostUse `json:"host"`
 	Sampler     probe.Cost    `json:"sampler"`
 	Unavailable []string      `json:"unavailable,omitempty"` // what is null, and why
@@ -44,10 +45,20 @@ type Usage struct {
 // Watched is what rec, a recording made while r was measured on this machine,
 // says of r's window. Without a tree in it there are no Processes.
 func (r *Result) Watched(rec *probe.Recording) *Server {
-	from := r.Window.Started.Add(time.Duration(r.Window.WarmupS * 1e9))
-	to := from.Add(time.Duration(r.Window.MeasuredS * 1e9))
-	return &Server{Processes: r.usages(rec.Between(from, to)), Host: rec.Host(from, to),
-		Sampler: rec.Cost, Unavailable: rec.Unavailable}
+	from, to := r.Measured()
+	return r.Used(rec.Between(from, to), rec.Host(from, to), rec.Cost, rec.Unavailable)
+}
+
+// Used is what trees of processes and their machine used in r's window, wherever they are.
+func (r *Result) Used(trees []probe.Use, host probe.HostUse, cost probe.Cost,
+	unavailable []string) *Server {
+	return &Server{Processes: r.usages(trees), Host: host, Sampler: cost, Unavailable: unavailable}
+}
+
+// Measured is from when to when the window was, in this process's time.
+func (r *Result) Measured() (from, to time.Time) {
+	from = r.begin()
+	return from, from.Add(time.Duration(r.Window.MeasuredS * 1e9))
 }
 
 func (r *Result) usages(trees []probe.Use) []Usage {

@@ -93,41 +93,6 @@ func saveAs(path, id string, r *Result) error {
 	return err
 }
 
-// Place writes a file, whole or not at all, which must not be there: then it fails with
-// fs.ErrExist and write is not called. When it returns, the file outlives a loss of
-// power. Whoever holds the temporary file may make the other; it holds it until the
-// rename does, so of two that want the same name, one finds either that file or the
-// other.
-func Place(path string, write func(io.Writer) error) error {
-	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temp)
-	if _, err := os.Lstat(path); err == nil {
-		return errors.Join(fs.ErrExist, f.Close())
-	}
-	if err := errors.Join(write(f), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(temp, path); err != nil {
-		return err
-	}
-	syncFolder(filepath.Dir(path))
-	return nil
-}
-
-// syncFolder makes what was renamed in a folder outlive a loss of power, as far as its
-// file system can: one that cannot (Windows' have no folders to open) does so by itself,
-// or there is nothing that we could do.
-func syncFolder(dir string) {
-	if d, err := os.Open(dir); err == nil {
-		_ = d.Sync()
-		d.Close()
-	}
-}
-
 // Open reads a stored result: idOrPath is a file, an ID, the beginning of an
 // ID that no other shares, or "last".
 func Open(home, idOrPath string) (*Result, error) {

@@ -5,12 +5,18 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"html"
 	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -205,11 +211,11 @@ func TestLoadInTheBrowser(t *testing.T) {
 	}
 }
 
-// When the dashboard is started again the page says so, and goes on by itself as soon as
-// the browser was let in again, which starting it does.
+// When the dashboard ends the page says so, and how to begin it again; when that is done the page
+// goes on by itself.
 func TestReconnects(t *testing.T) {
 	home := t.TempDir()
-	d := dyno(t, home, "serve", "--no-open", "--listen", "127.0.0.1:0")
+	d := dyno(t, home, "serve", "--no-open", "--listen", "127.0.0.1:"+freePort(t))
 	at, err := url.Parse(d.said)
 	if err != nil {
 		t.Fatal(err)
@@ -219,16 +225,90 @@ func TestReconnects(t *testing.T) {
 	tab.Until(`document.querySelector("#connection").dataset.connection === "open"`)
 	d.end()
 	tab.Until(`document.querySelector("#connection").dataset.connection === "lost"`)
+	if said := tab.Text("#connection pre"); said != "dyno serve --listen "+at.Host {
+		t.Errorf("the page says %q", said)
+	}
 	again := dyno(t, home, "serve", "--no-open", "--listen", at.Host)
-	tab.Until(`document.querySelector("#connection").textContent.includes("started again")`)
-	other := chromium.Tab(t)
-	other.Go(again.said)
+	if again.said == d.said {
+		t.Error("the token is the one it was")
+	}
 	tab.Until(`document.querySelector("#connection").dataset.connection === "open" &&
 		document.querySelector("[data-state=idle]") !== null`)
 	if said := tab.Text("#connection"); said != "Connected again." {
 		t.Errorf("the page says %q", said)
 	}
 	leave(tab) // it complained of the connections that were refused
+}
+
+// A dashboard that does not know the browser, because it keeps another store, says what to do; the
+// page goes on when that was done in another tab.
+func TestIsLetInAgain(t *testing.T) {
+	d := dyno(t, t.TempDir(), "serve", "--no-open", "--listen", "127.0.0.1:"+freePort(t))
+	at, err := url.Parse(d.said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab := chromium.Tab(t)
+	tab.Go(strings.Replace(d.said, "/?", "/live?", 1))
+	tab.Until(`document.querySelector("#connection").dataset.connection === "open"`)
+	d.end()
+	again := dyno(t, t.TempDir(), "serve", "--no-open", "--listen", at.Host)
+	tab.Until(`document.querySelector("#connection").dataset.connection === "shut"`)
+	if said := tab.Text("#connection"); !strings.Contains(said, "Open the address that it printed in this browser") ||
+		!strings.Contains(said, "dyno serve --listen "+at.Host) {
+		t.Errorf("the page says %q", said)
+	}
+	other := chromium.Tab(t)
+	other.Go(again.said)
+	tab.Until(`document.querySelector("#connection").dataset.connection === "open" &&
+		document.querySelector("[data-state=idle]") !== null`)
+	leave(tab)
+}
+
+// freePort is one that nobody has at the moment.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
+}
+
+// A link from another site opens the page that it leads to, with what its address says; for
+// somebody who was not let in it does not.
+func TestLinkFromAnotherSite(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, `<!doctype html><link rel="icon" href="data:,"><a href="%s">there</a>`,
+			html.EscapeString(r.URL.Query().Get("to")))
+	}))
+	defer other.Close()
+	elsewhere := strings.Replace(other.URL, "127.0.0.1", "localhost", 1) // which is another site
+	d := dyno(t, t.TempDir(), "serve", "--no-open", "--listen", "127.0.0.1:0")
+	base, _, _ := strings.Cut(d.said, "/?")
+	tab := chromium.Tab(t)
+	open := func() {
+		t.Helper()
+		tab.Go(elsewhere + "/?to=" + url.QueryEscape(base+"/live?a=b&c=%2F#theme=dark"))
+		press(tab, "a")
+	}
+	open()
+	tab.Arrives(`document.body.textContent.includes("has not been let in")`)
+	tab.Complaints() // of the answer 401
+	tab.Go(d.said)
+	tab.Until(`document.querySelector("#results") !== null`)
+	open()
+	tab.Arrives(`document.querySelector("#connection")?.dataset.connection === "open"`)
+	if at, want := pagetest.Eval[string](tab, `location.href`), base+"/live?a=b&c=%2F#theme=dark"; at != want {
+		t.Errorf("the link leads to %s, want %s", at, want)
+	}
+	if by := pagetest.Eval[string](tab, `document.referrer`); strings.Contains(by, elsewhere) {
+		t.Errorf("the page knows where the link was: %s", by)
+	}
+	leave(tab)
 }
 
 // An experiment that another dyno runs is seen from its first trial to its last.
@@ -284,6 +364,208 @@ func TestLabInTheBrowser(t *testing.T) {
 	tab.Drawn()
 	if !strings.Contains(tab.Text("h1"), "small") {
 		t.Errorf("the report is of %q", tab.Text("h1"))
+	}
+}
+
+// An experiment is chosen on the page, from those that ship and those of a folder, is seen while it
+// runs and is stopped; another one runs to its end, and has a report.
+func TestLabBeganInTheBrowser(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("servers are started on Linux only")
+	}
+	home, files := t.TempDir(), t.TempDir()
+	long := strings.Replace(strings.Replace(small, "rounds: 2", "rounds: 200", 1), "name: small", "name: long", 1)
+	for name, content := range map[string]string{"small.yaml": small, "long.yml": long, "bad.yaml": "version: 1\nfrob: 2\n",
+		"notes.txt": "version: 1\n"} {
+		if err := os.WriteFile(filepath.Join(files, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := dyno(t, home, "serve", "--no-open", "--listen", "127.0.0.1:0", "--experiments", files)
+	tab := chromium.Tab(t)
+	tab.Go(d.said)
+	follow(tab, `nav a[href="/lab"]`)
+	tab.Until(`document.querySelector("#begin") !== null`)
+	offered := pagetest.Eval[[]string](tab, `[...document.querySelectorAll("#experiment option")].map((o) => o.value)`)
+	want := []string{"dump-request", "hello", "load-generators", "nginx-in-front-of-go", "nginx-tuning", "redirects",
+		"bad.yaml", "long.yml", "small.yaml"}
+	if !slices.Equal(offered, want) {
+		t.Errorf("offered are %q, want %q", offered, want)
+	}
+	choose := func(id string, quick bool) {
+		t.Helper()
+		pagetest.Eval[bool](tab, fmt.Sprintf(`(() => { const e = document.querySelector("#experiment");
+			e.value = %q; e.dispatchEvent(new Event("change"));
+			if (document.querySelector("#quick").checked !== %v) document.querySelector("#quick").click();
+			return true; })()`, id, quick))
+	}
+	choose("bad.yaml", false)
+	if said := tab.Text("#begin .banner"); !strings.Contains(said, "bad.yaml:2:1") ||
+		!pagetest.Eval[bool](tab, `document.querySelector("#begin button[type=submit]").disabled`) {
+		t.Errorf("of a file with a fault the page says %q", said)
+	}
+	choose("long.yml", false)
+	if plan := tab.Text("#plan"); !strings.Contains(plan, "200 rounds") {
+		t.Errorf("the plan is %q", plan)
+	}
+	choose("long.yml", true)
+	if plan := tab.Text("#plan"); strings.Contains(plan, "200 rounds") {
+		t.Errorf("the quick plan is %q", plan)
+	}
+	choose("long.yml", false)
+	press(tab, "#begin button[type=submit]")
+	tab.Arrives(`location.search.startsWith("?id=long-") && document.querySelector("[data-state=running]") !== null`)
+	done := `Number(document.querySelector('[data-key="done"]')?.dataset.value ?? -1)`
+	tab.Until(done + ` > 0 && document.querySelectorAll("#queue tbody tr").length === 20 &&
+		document.querySelector("#state").textContent.includes("left")`)
+	if status := pagetest.Eval[int](tab, `fetch("/api/load", {method: "POST", body: '{"url":"http://127.0.0.1:1/"}'})
+		.then((r) => r.status)`); status != http.StatusConflict {
+		t.Errorf("a load beside it: %d", status)
+	}
+	tab.Complaints()
+	press(tab, "#stop")
+	tab.Until(`document.querySelector("[data-state=interrupted]") !== null &&
+		document.querySelector("#state .banner.doubt")?.textContent.includes("--resume")`)
+	if pagetest.Eval[bool](tab, `document.querySelector("#stop").offsetParent !== null`) {
+		t.Error("there is still a button to stop it")
+	}
+	follow(tab, `nav a[href="/lab"]`)
+	tab.Until(`document.querySelector("#begin") !== null`)
+	choose("small.yaml", true)
+	press(tab, "#begin button[type=submit]")
+	tab.Arrives(`location.search.startsWith("?id=small-") && document.querySelector("[data-state=complete]") !== null &&
+		document.querySelector("#stop").offsetParent === null`) // its process has ended, and writes no more
+	id := pagetest.Eval[string](tab, `new URLSearchParams(location.search).get("id")`)
+	r, err := lab.Open(filepath.Join(home, "experiments", id))
+	if err != nil || !r.Quick || len(r.Trials) == 0 {
+		t.Fatalf("stored is %+v, %v", r, err)
+	}
+	follow(tab, `a[href$="/report"]`)
+	tab.Drawn()
+	if !strings.Contains(tab.Text("h1"), "small") {
+		t.Errorf("the report is of %q", tab.Text("h1"))
+	}
+}
+
+// An experiment does not outlive its dashboard, however that ends: it stops, and can be resumed.
+func TestExperimentOfAKilledDashboard(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("servers are started on Linux only")
+	}
+	home, files := t.TempDir(), t.TempDir()
+	long := strings.Replace(strings.Replace(small, "rounds: 2", "rounds: 200", 1), "name: small", "name: long", 1)
+	if err := os.WriteFile(filepath.Join(files, "long.yaml"), []byte(long), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := dyno(t, home, "serve", "--no-open", "--listen", "127.0.0.1:0", "--experiments", files)
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser := http.Client{Jar: jar}
+	base, _, _ := strings.Cut(d.said, "/?")
+	var begun struct{ ID string }
+	for _, ask := range []func() (*http.Response, error){
+		func() (*http.Response, error) { return browser.Get(d.said) },
+		func() (*http.Response, error) {
+			return browser.Post(base+"/api/labs", "application/json", strings.NewReader(`{"experiment":"long.yaml"}`))
+		},
+	} {
+		answer, err := ask()
+		if err != nil {
+			t.Fatal(err)
+		}
+		json.NewDecoder(answer.Body).Decode(&begun) // of the second
+		answer.Body.Close()
+	}
+	dir := filepath.Join(home, "experiments", begun.ID)
+	within := func(what string, is func() bool) {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%s: %s does not come to it", begun.ID, what)
+			}
+		}
+	}
+	within("a trial", func() bool {
+		trials, _ := filepath.Glob(filepath.Join(dir, "trials", "*.json"))
+		return len(trials) > 0
+	})
+	d.end()
+	within("an end", func() bool {
+		h, err := lab.ReadHeading(dir)
+		return err == nil && h.State == lab.Interrupted
+	})
+	within("letting go of its folder", func() bool {
+		release, err := lab.Hold(dir)
+		return err == nil && release() == nil
+	})
+	within("a report, the last that it writes", func() bool {
+		_, err := os.Stat(filepath.Join(dir, "report.html"))
+		return err == nil
+	})
+}
+
+// A plot that has the keyboard keeps it while the load goes on, and so does its cursor.
+func TestLivePlotKeepsTheKeyboard(t *testing.T) {
+	s, err := serve.New(serve.Config{Listen: "127.0.0.1:0", Home: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- s.Serve(ctx) }()
+	p := load.DefaultPlan()
+	p.Target = load.Target{URL: "http://127.0.0.1/", Host: "127.0.0.1", Port: 80}
+	show, err := s.Show(p, func() {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab := chromium.Tab(t)
+	tab.Go(s.URL("/live"))
+	n := 0
+	play := func(seconds int) {
+		for range seconds {
+			at := time.Duration(n) * time.Second
+			show.Interval(load.Interval{Index: n, From: at, To: at + time.Second, Sent: 1000, Completed: int64(1000 + n)})
+			n++
+		}
+		tab.Until(fmt.Sprintf(`document.querySelector("#progress")?.dataset.value === "%d" &&
+			document.querySelector("#throughput .caption").textContent.includes("n = %d ")`, n, n))
+	}
+	type shown struct {
+		Focused string // the figure that has the keyboard
+		Readout string
+	}
+	look := func() shown {
+		return pagetest.Eval[shown](tab, `({Focused: document.activeElement.closest("figure")?.id ?? "",
+			Readout: document.querySelector("#throughput .readout").textContent})`)
+	}
+	key := func(name string) {
+		pagetest.Eval[bool](tab, fmt.Sprintf(`document.activeElement.dispatchEvent(
+			new KeyboardEvent("keydown", {key: %q, bubbles: true, cancelable: true}))`, name))
+	}
+	play(5)
+	pagetest.Eval[bool](tab, `(document.querySelector("#throughput [role=img]").focus(), true)`)
+	key("ArrowRight")
+	key("ArrowRight")
+	want := shown{"throughput", "2.0 s: sent 1,000, completed 1,001"}
+	for range 3 {
+		if got := look(); got != want {
+			t.Errorf("after %d seconds: %+v, want %+v", n, got, want)
+		}
+		play(5)
+	}
+	key("ArrowRight")
+	want.Readout = "3.0 s: sent 1,000, completed 1,002"
+	if got := look(); got != want {
+		t.Errorf("one step on: %+v, want %+v", got, want)
+	}
+	leave(tab)
+	show.End(nil, fmt.Errorf("the test is over"))
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }
 
@@ -376,7 +658,8 @@ func BenchmarkScreenshots(t *testing.B) {
 			tab.Complaints()
 			continue
 		}
-		tab.Until(`document.querySelectorAll("#throughput path").length > 2`)
+		tab.Until(`document.querySelector("[data-state=running]") !== null &&
+			document.querySelectorAll("#throughput path").length > 2`)
 		if i == 0 {
 			shoot(tab, "live")
 		}
@@ -393,6 +676,28 @@ func BenchmarkScreenshots(t *testing.B) {
 	if runtime.GOOS == "linux" {
 		shootLab(t, tab, home, shoot)
 	}
+	tab.Go(pagetest.Eval[string](tab, `location.origin + "/lab"`))
+	tab.Until(`document.querySelector("#begin") !== null && document.querySelector("#labs .empty") === null`)
+	shoot(tab, "experiments")
+	if runtime.GOOS == "linux" {
+		press(tab, "#quick")
+		press(tab, "#begin button[type=submit]")
+		tab.Arrives(`Number(document.querySelector('[data-key="done"]')?.dataset.value ?? 0) > 0`)
+		shoot(tab, "lab-begun")
+		press(tab, "#stop")
+		tab.Until(`document.querySelector("[data-state=interrupted]") !== null`)
+		shoot(tab, "lab-stopped")
+	}
+	d.end()
+	tab.Go("about:blank")
+	tab.Complaints()
+	d = dyno(t, home, "serve", "--no-open", "--listen", "127.0.0.1:0")
+	tab.Go(strings.Replace(d.said, "/?", "/live?", 1))
+	tab.Until(`document.querySelector("#connection").dataset.connection === "open"`)
+	d.end()
+	tab.Until(`document.querySelector("#connection").dataset.connection === "lost"`)
+	shoot(tab, "lost")
+	leave(tab)
 }
 
 func shootLab(t testing.TB, tab *pagetest.Tab, home string, shoot func(*pagetest.Tab, string)) {

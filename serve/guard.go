@@ -19,20 +19,22 @@ import (
 //	     images, scripts or frames, from other ports of this machine too
 //	401  no token: another user of this machine, or a program that looks around
 //
-// The token is new with each start of the dashboard. It is in the URL once, and then in a
-// cookie that scripts cannot read and other sites cannot send. Cookies know no ports:
-// whoever visits another server of the same name in the same browser shows it the
-// cookie; its own port is in the cookie's name, so that two dashboards do not mix them up.
+// The token is new with each start of the dashboard. It is in the URL once, and gets the
+// browser a cookie that scripts cannot read and other sites cannot send. The cookie outlives
+// the dashboard, so that a page goes on when it is started again; see remember.go. Cookies
+// know no ports: whoever visits another server of the same name in the same browser shows it
+// the cookie; its own port is in the cookie's name, so that two dashboards do not mix them up.
 
 // keys are what lets a browser in.
 type keys struct {
-	lasting string // as long as the dashboard
+	token  string // in the URL, as long as the dashboard
+	cookie string
 
 	mu     sync.Mutex
-	single []string // each until it is used
+	single []string // tokens, each until it is used
 }
 
-func newKeys() keys { return keys{lasting: rand.Text()} }
+func newKeys(cookie string) keys { return keys{token: rand.Text(), cookie: cookie} }
 
 // mostSingle is how many keys may wait for their use.
 const mostSingle = 8
@@ -51,7 +53,7 @@ func (k *keys) once() string {
 
 // opens reports whether a key that came in a URL does, and uses up one that does once.
 func (k *keys) opens(key string) bool {
-	if same(key, k.lasting) {
+	if same(key, k.token) {
 		return true
 	}
 	k.mu.Lock()
@@ -105,9 +107,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusForbidden, "a page of another origin asked for this")
 	case r.URL.Query().Has("token"):
 		s.enter(w, r)
+	case !s.known(r) && arrives(r):
+		land(w)
 	case !s.known(r):
 		refuse(w, http.StatusUnauthorized, "this browser has not been let in, or the dashboard was "+
-			"started again; open the address that dyno printed, with its token")
+			"started again and does not know it; open the address that dyno serve printed, with its "+
+			"token")
+	case r.URL.Query().Has(landed):
+		http.Redirect(w, r, without(r.URL, landed), http.StatusSeeOther)
 	default:
 		r.Body = http.MaxBytesReader(w, r.Body, bodyBytes)
 		s.mux.ServeHTTP(w, r)
@@ -135,19 +142,9 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 			"time it starts; open the address that dyno printed last")
 		return
 	}
-	http.SetCookie(w, &http.Cookie{Name: s.cookie(), Value: s.keys.lasting, Path: "/",
+	http.SetCookie(w, &http.Cookie{Name: s.cookie(), Value: s.keys.cookie, Path: "/",
 		HttpOnly: true, SameSite: http.SameSiteStrictMode})
-	u := *r.URL
-	query := u.Query()
-	query.Del("token")
-	path := "/"
-	if shells[u.Path] != "" {
-		path = u.Path
-	}
-	if rest := query.Encode(); rest != "" {
-		path += "?" + rest
-	}
-	http.Redirect(w, r, path, http.StatusSeeOther)
+	http.Redirect(w, r, without(r.URL, "token"), http.StatusSeeOther)
 }
 
 func (s *Server) cookie() string {
@@ -157,7 +154,7 @@ func (s *Server) cookie() string {
 
 func (s *Server) known(r *http.Request) bool {
 	c, err := r.Cookie(s.cookie())
-	return err == nil && same(c.Value, s.keys.lasting)
+	return err == nil && same(c.Value, s.keys.cookie)
 }
 
 // refuse answers with a reason that a person can read.

@@ -19,15 +19,16 @@ import (
 	"dyno/report"
 )
 
-// labs are the folders of experiments that can be watched. Another dyno runs them; what
-// their files say is all that is known here. A folder is looked at once a second, and
-// only while somebody watches.
+// labs are the folders of experiments that can be watched. Another dyno runs them, also those
+// that were begun here; what their files say is all that is known of them. A folder is looked
+// at once a second, and only while somebody watches.
 type labs struct {
 	store  string // the folder of folders in which dyno lab run keeps them
 	others []string
 
 	mu      *sync.Mutex
 	watched map[string]*watched // by folder
+	begun   map[string]*conducted
 }
 
 // A watched folder is looked at until nobody watches any more.
@@ -39,7 +40,14 @@ type watched struct {
 
 func newLabs(home string, others []string) labs {
 	return labs{store: filepath.Join(home, "experiments"), others: others, mu: new(sync.Mutex),
-		watched: map[string]*watched{}}
+		watched: map[string]*watched{}, begun: map[string]*conducted{}}
+}
+
+// own notes that an experiment was begun here.
+func (l *labs) own(dir string, c *conducted) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.begun[dir] = c
 }
 
 // A listed folder has an ID, by which it is asked for.
@@ -100,6 +108,19 @@ func (l *labs) find(w http.ResponseWriter, id string) (dir string, ok bool) {
 	return all[i].dir, true
 }
 
+// id is by which a folder that is in the list is asked for.
+func (l *labs) id(dir string) (string, error) {
+	all, err := l.list()
+	if err != nil {
+		return "", err
+	}
+	i := slices.IndexFunc(all, func(one listed) bool { return one.dir == dir })
+	if i < 0 {
+		return "", fmt.Errorf("%s is not among the experiments", dir)
+	}
+	return all[i].ID, nil
+}
+
 func (s *Server) listLabs(w http.ResponseWriter, r *http.Request) {
 	all, err := s.labs.list()
 	if err != nil {
@@ -112,7 +133,7 @@ func (s *Server) listLabs(w http.ResponseWriter, r *http.Request) {
 // labReport is the report of an experiment, of what there is so far.
 func (s *Server) labReport(w http.ResponseWriter, r *http.Request) {
 	if dir, ok := s.labs.find(w, r.PathValue("id")); ok {
-		document(w, func(to io.Writer) error { return page.Experiment(to, dir) })
+		document(w, func(to io.Writer) error { return page.Experiment(to, dir, s.labs.store) })
 	}
 }
 
@@ -136,7 +157,7 @@ func (l *labs) watch(dir string) (j *journal, leave func()) {
 		ctx, stop := context.WithCancel(context.Background())
 		w = &watched{journal: newJournal(0), stop: stop}
 		l.watched[dir] = w
-		go look(ctx, lab.Follow(dir), w.journal)
+		go look(ctx, lab.Follow(dir), l.begun[dir], w.journal)
 	}
 	w.by++
 	return w.journal, func() {
@@ -153,21 +174,25 @@ func (l *labs) watch(dir string) (j *journal, leave func()) {
 const pace = time.Second
 
 // look looks at a folder until ctx ends. Each state is a head: there is no use for the
-// one before.
-func look(ctx context.Context, f *lab.Follower, j *journal) {
+// one before. Of an experiment that was begun here its end is news, whatever its files say.
+func look(ctx context.Context, f *lab.Follower, begun *conducted, j *journal) {
 	var last *lab.Progress
 	var problem string
+	runs := begun.running()
 	tick := time.NewTicker(pace)
 	defer tick.Stop()
 	for {
 		p, err := f.Look()
+		if runs && !begun.running() {
+			runs, last = false, nil
+		}
 		switch {
 		case err != nil && err.Error() != problem:
 			problem, last = err.Error(), nil
 			j.begin("problem", problem)
 		case err == nil && p != last:
 			problem, last = "", p
-			j.begin("lab", stateOf(p))
+			j.begin("lab", stateOf(p, begun, runs))
 		}
 		select {
 		case <-tick.C:
@@ -192,6 +217,8 @@ type state struct {
 	Compared []lab.Comparison `json:"comparisons"`
 	Cautions []string         `json:"cautions"`
 	Missing  []string         `json:"unavailable"`
+	Ours     bool             `json:"ours,omitempty"`    // it runs, and was begun here
+	Problem  string           `json:"problem,omitempty"` // that it ended with, if it was
 }
 
 // A trial is one that is done.
@@ -203,13 +230,16 @@ type trial struct {
 // most is how many trials, done and to be done, a browser gets.
 const most = 500
 
-func stateOf(p *lab.Progress) state {
+func stateOf(p *lab.Progress, begun *conducted, runs bool) state {
 	r := p.Record
 	words := report.WordsOf(r)
 	s := state{Heading: r.Head(), Title: words.Title, Scope: words.Scope, Checked: r.Checked,
 		Done: len(r.Trials), Queued: len(p.Queue), LeftS: p.Left.Seconds(),
 		Queue: p.Queue[:min(len(p.Queue), most)], Verdicts: words.Verdicts, Compared: r.Verdicts,
-		Cautions: words.Cautions, Missing: words.Unavailable}
+		Cautions: words.Cautions, Missing: words.Unavailable, Ours: runs}
+	if begun != nil && !runs {
+		s.Problem = begun.problem
+	}
 	for i := len(r.Trials) - 1; i >= 0 && len(s.Trials) < most; i-- {
 		t := trial{Brief: r.Trials[i]}
 		if t.Failure != nil {

@@ -50,14 +50,15 @@ type Fault struct {
 // pointsKept is how many seconds of a load a browser can still see that comes late.
 const pointsKept = 3600
 
-// loads is the load that the dashboard shows. There is one at a time: two would disturb
-// each other's numbers.
+// loads is the load that the dashboard shows. There is one at a time, and none beside an
+// experiment that a browser began: two would disturb each other's numbers.
 type loads struct {
 	journal *journal
 
 	mu      sync.Mutex
-	stop    func() // of the load under way; nil: there is none
+	stop    func() // of what is under way, a load or an experiment; nil: there is none
 	what    string // it is, in words
+	lab     string // the experiment's folder; "": it is a load
 	running sync.WaitGroup
 	closed  bool
 	last    *result.Result
@@ -70,9 +71,28 @@ type Show struct {
 	completed, failed int64 // so far
 }
 
-// errBusy is why a load was not begun.
-var errBusy = errors.New("a load is running already, and two would spoil each other's numbers; " +
-	"stop it, or wait for its end")
+// errBusy is why nothing was begun.
+var errBusy = errors.New("something is running already, and two would spoil each other's " +
+	"numbers; stop it, or wait for its end")
+
+// take makes what is about to run the only thing that does, until leave. l.mu is held.
+func (l *loads) take(what, lab string, stop func()) error {
+	switch {
+	case l.closed:
+		return errors.New("the dashboard is about to end")
+	case l.stop != nil:
+		return fmt.Errorf("%w: %s", errBusy, l.what)
+	}
+	l.stop, l.what, l.lab = sync.OnceFunc(stop), what, lab
+	l.running.Add(1)
+	return nil
+}
+
+// leave lets the next begin. l.mu is held.
+func (l *loads) leave() {
+	l.stop = nil
+	l.running.Done()
+}
 
 // Show shows a load that the caller begins now; stop, called at most once and from any
 // goroutine, is what the stop button does. The caller must call End. While one load is
@@ -81,14 +101,10 @@ func (s *Server) Show(p load.Plan, stop func()) (*Show, error) {
 	l := &s.loads
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch {
-	case l.closed:
-		return nil, errors.New("the dashboard is about to end")
-	case l.stop != nil:
-		return nil, fmt.Errorf("%w: %s", errBusy, l.what)
+	if err := l.take(report.Planned(p), "", stop); err != nil {
+		return nil, err
 	}
-	l.stop, l.what, l.last = sync.OnceFunc(stop), report.Planned(p), nil
-	l.running.Add(1)
+	l.last = nil
 	l.journal.begin("run", beginning{Started: time.Now().UTC(), URL: p.Target.URL,
 		Words: report.Planned(p), Open: p.Open(), Connections: p.Connections,
 		DurationS: time.Duration(p.Duration).Seconds(), WarmupS: time.Duration(p.Warmup).Seconds(),
@@ -180,32 +196,33 @@ func (v *Show) End(r *result.Result, err error) {
 		}
 	}
 	v.of.mu.Lock()
+	defer v.of.mu.Unlock()
 	v.of.journal.add("end", e) // before another load can begin, whose journal it would end
-	v.of.stop, v.of.last = nil, r
-	v.of.mu.Unlock()
-	v.of.running.Done()
+	v.of.last = r
+	v.of.leave()
 }
 
 // lastID names the result of the load that was shown last, stored or not.
 const lastID = "last"
 
-// halt stops the load; ok is false if there is none.
-func (l *loads) halt() (ok bool) {
+// halt stops the load, or the experiment of a folder; ok is false if that does not run.
+func (l *loads) halt(lab string) (ok bool) {
 	l.mu.Lock()
-	stop := l.stop
+	stop, is := l.stop, l.stop != nil && l.lab == lab
 	l.mu.Unlock()
-	if stop != nil {
+	if is {
 		stop()
 	}
-	return stop != nil
+	return is
 }
 
-// close stops the load, begins no more, and waits for its end.
+// close stops what runs, begins no more, and waits for its end.
 func (l *loads) close() {
 	l.mu.Lock()
 	l.closed = true
+	lab := l.lab
 	l.mu.Unlock()
-	l.halt()
+	l.halt(lab)
 	l.running.Wait()
 }
 
@@ -264,7 +281,7 @@ func flaws(err error) []error {
 
 // stop stops the load, whoever began it.
 func (s *Server) stop(w http.ResponseWriter, r *http.Request) {
-	if !s.loads.halt() {
+	if !s.loads.halt("") {
 		refuse(w, http.StatusConflict, "no load is running")
 		return
 	}

@@ -16,6 +16,7 @@ var shells = map[string]string{
 	"/":        "home",
 	"/live":    "live",
 	"/compare": "compare",
+	"/history": "history",
 	"/lab":     "lab",
 }
 

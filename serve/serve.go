@@ -9,9 +9,11 @@
 //	  mux              serve.go     its own: nothing is there that is not listed
 //	    shell, assets  pages.go     the page; its data comes from what follows
 //	    results        results.go   what is stored: list, one, compare
+//	    history        history.go   what is stored, as series with their changes
 //	    load           load.go      the load that runs: begin, stop, its form
 //	      policy       policy.go    where a form may send a load
 //	    labs           labs.go      folders of experiments, looked at once a second
+//	      conduct      conduct.go   the experiment that runs: which may, begin, stop
 //	    events         journal.go   a history that browsers follow, and take up again
 //
 // A load does not run in this process: what the browser asks for must not cost the
@@ -31,7 +33,9 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -47,6 +51,9 @@ type Config struct {
 
 	Form []Group                   // the fields of the form; none: there is no form
 	Read func(Form) (Job, []error) // what a form asks for; a load.Flaw names its field
+
+	Offers  func() []Offer                                    // experiments that the page may begin
+	Conduct func(id string, quick bool) (Conducting, []error) // one of them; nil: none may be
 }
 
 // A Server is a dashboard, from New until Close.
@@ -55,6 +62,7 @@ type Server struct {
 	listener net.Listener
 	hosts    map[string]bool // that a request may be for
 	keys     keys
+	file     string // that the cookie is remembered in; "": it is not
 	mux      *http.ServeMux
 	http     *http.Server
 	loads    loads
@@ -78,12 +86,18 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Config: c, keys: newKeys()}
+	s := &Server{Config: c}
 	if s.listener, err = net.Listen("tcp", at); err != nil {
 		return nil, fmt.Errorf("listening for browsers: %w; --listen 127.0.0.1:0 takes a free port",
 			err)
 	}
-	s.hosts = hostsOf(s.listener.Addr().(*net.TCPAddr).AddrPort())
+	bound := s.listener.Addr().(*net.TCPAddr).AddrPort()
+	s.hosts = hostsOf(bound)
+	if !strings.HasSuffix(at, ":0") { // nobody comes again to a port that was drawn
+		s.file = filepath.Join(c.Home, "serve", strconv.Itoa(int(bound.Port())))
+	}
+	s.keys = newKeys(remembered(s.file))
+	s.remember()
 	s.loads.journal = newJournal(pointsKept)
 	s.loads.journal.begin("idle", struct{}{})
 	s.labs = newLabs(c.Home, c.Folders)
@@ -135,18 +149,23 @@ func (s *Server) routes() *http.ServeMux {
 	m.HandleFunc("PUT /api/results/{id}/note", s.note)
 	m.HandleFunc("GET /results/{id}", s.resultReport)
 	m.HandleFunc("GET /api/compare", s.compare)
+	m.HandleFunc("GET /api/history", s.history)
+	m.HandleFunc("GET /api/history/labs/{id}", s.labPast)
 	m.HandleFunc("GET /api/form", s.form)
 	m.HandleFunc("POST /api/load", s.begin)
 	m.HandleFunc("DELETE /api/load", s.stop)
 	m.HandleFunc("GET /api/load/events", s.watchLoad)
+	m.HandleFunc("GET /api/experiments", s.offers)
 	m.HandleFunc("GET /api/labs", s.listLabs)
+	m.HandleFunc("POST /api/labs", s.beginLab)
+	m.HandleFunc("DELETE /api/labs/{id}", s.stopLab)
 	m.HandleFunc("GET /api/labs/{id}/events", s.watchLab)
 	m.HandleFunc("GET /labs/{id}/report", s.labReport)
 	return m
 }
 
 // URL is the page at path, with the token that lets a browser in.
-func (s *Server) URL(path string) string { return s.Base() + path + "?token=" + s.keys.lasting }
+func (s *Server) URL(path string) string { return s.Base() + path + "?token=" + s.keys.token }
 
 // OnceURL is URL with a token that lets one browser in and no other: it may be seen by
 // other users of the machine, as a command's arguments are.
@@ -155,8 +174,8 @@ func (s *Server) OnceURL(path string) string { return s.Base() + path + "?token=
 // Base is the dashboard's address, without a token.
 func (s *Server) Base() string { return "http://" + s.listener.Addr().String() }
 
-// Serve answers browsers until ctx ends, then stops the load that a form began and
-// waits for its result.
+// Serve answers browsers until ctx ends, then stops the load or the experiment that one of
+// them began, and waits for its end.
 func (s *Server) Serve(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -173,10 +192,19 @@ func (s *Server) Serve(ctx context.Context) error {
 	}
 	stop()
 	ended.Wait()
+	s.remember()
 	if err != nil {
 		return fmt.Errorf("answering browsers: %w", err)
 	}
 	return nil
+}
+
+// remember keeps the cookie for the next start. Where it cannot be kept, browsers need the new
+// token then, and the page says so.
+func (s *Server) remember() {
+	if s.file != "" {
+		_ = remember(s.file, s.keys.cookie)
+	}
 }
 
 // Close lets go of the port, for who will not call Serve.

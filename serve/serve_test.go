@@ -97,7 +97,7 @@ func (g *stage) ask(t *testing.T, method, path, body string, headers ...string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.AddCookie(&http.Cookie{Name: g.cookie(), Value: g.keys.lasting})
+	r.AddCookie(&http.Cookie{Name: g.cookie(), Value: g.keys.cookie})
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
 		r.Header.Set(name, value)
@@ -142,7 +142,7 @@ func TestGuard(t *testing.T) {
 		{"by its other name", "GET", "/api/results", []string{"Host: localhost:" + port}, 200},
 
 		{"DNS rebinding", "GET", "/api/results", []string{"Host: evil.example:" + port}, 421},
-		{"DNS rebinding with a token", "GET", "/?token=" + g.keys.lasting,
+		{"DNS rebinding with a token", "GET", "/?token=" + g.keys.token,
 			[]string{"Host: evil.example:" + port}, 421},
 		{"a name without the port", "GET", "/api/results", []string{"Host: localhost"}, 421},
 		{"another port", "GET", "/api/results", []string{"Host: localhost:1"}, 421},
@@ -164,11 +164,15 @@ func TestGuard(t *testing.T) {
 		{"nobody at the page", "GET", "/", []string{"Cookie: "}, 401},
 		{"nobody at what is not there", "GET", "/nothing", []string{"Cookie: "}, 401},
 		{"nobody stops", "DELETE", "/api/load", []string{"Cookie: "}, 401},
+		{"nobody begins an experiment", "POST", "/api/labs", []string{"Cookie: "}, 401},
+		{"a form of another site begins an experiment", "POST", "/api/labs", []string{"Origin: http://evil.example"}, 403},
 		{"a guess", "GET", "/api/results", []string{"Cookie: " + g.cookie() + "=guess"}, 401},
-		{"a cookie of another port", "GET", "/", []string{"Cookie: dyno-1=" + g.keys.lasting}, 401},
+		{"a cookie of another port", "GET", "/", []string{"Cookie: dyno-1=" + g.keys.cookie}, 401},
+		{"the URL's token as a cookie", "GET", "/", []string{"Cookie: " + g.cookie() + "=" + g.keys.token}, 401},
+		{"the cookie as the URL's token", "GET", "/?token=" + g.keys.cookie, []string{"Cookie: "}, 401},
 		{"a wrong token", "GET", "/?token=guess", nil, 401},
 		{"an empty token", "GET", "/?token=", nil, 401},
-		{"a token that is posted", "POST", "/?token=" + g.keys.lasting, nil, 401},
+		{"a token that is posted", "POST", "/?token=" + g.keys.token, nil, 401},
 
 		{"a path as an ID", "GET", "/api/results/..%2Fsecret", nil, 404},
 		{"a whole path as an ID", "GET", "/api/results/%2Fetc%2Fpasswd", nil, 404},
@@ -229,7 +233,7 @@ func TestEnter(t *testing.T) {
 		"/?token=T": "/", "/live?token=T": "/live", "/lab?id=a%26b&token=T": "/lab?id=a%26b",
 		"//evil.example/?token=T": "/", "/api/results?token=T": "/",
 	} {
-		path = strings.Replace(path, "T", g.keys.lasting, 1)
+		path = strings.Replace(path, "T", g.keys.token, 1)
 		r := g.ask(t, "GET", path, "", "Cookie: ")
 		if r.StatusCode != http.StatusSeeOther || r.Header.Get("Location") != want {
 			t.Errorf("%s: %d to %q, want %q", path, r.StatusCode, r.Header.Get("Location"), want)
@@ -250,7 +254,7 @@ func TestEnter(t *testing.T) {
 		}
 	}
 	other := begin(t, Config{})
-	if other.keys.lasting == g.keys.lasting {
+	if other.keys.token == g.keys.token || other.keys.cookie == g.keys.cookie {
 		t.Error("two dashboards have one token")
 	}
 }
@@ -357,7 +361,7 @@ func TestFaults(t *testing.T) {
 	if r.StatusCode != 422 || !strings.Contains(text(t, r), "--allow-target") {
 		t.Errorf("a target that is not allowed: %d", r.StatusCode)
 	}
-	if g.loads.halt() {
+	if g.loads.halt("") {
 		t.Error("a load was begun")
 	}
 }

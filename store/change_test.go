@@ -1,7 +1,9 @@
 package store
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -10,6 +12,7 @@ import (
 	"testing"
 
 	"dyno/lab"
+	"dyno/result"
 )
 
 // noisy is a value that varies by a share.
@@ -193,14 +196,33 @@ func TestChangesThatCannotBeKept(t *testing.T) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	name := "." + resultIDs(t, s)[7] + "-throughput.json.tmp" // as if another were writing it
-	if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	hold(t, filepath.Join(dir, resultIDs(t, s)[7]+"-throughput.json"))
 	h, err := s.History(Query{Metric: lab.Measures[0]})
 	if err != nil || h.Unkept == nil || len(h.Series[0].Changes) != 1 || !h.Series[0].Changes[0].Published.IsZero() {
 		t.Errorf("%+v, %v", h, err)
 	}
+}
+
+// hold keeps a file from being made, until the test ends, as a dyno that is writing it does.
+func hold(t *testing.T, path string) {
+	t.Helper()
+	held, end, done := make(chan bool), make(chan bool), make(chan error, 1)
+	go func() {
+		done <- result.Place(path, func(io.Writer) error {
+			close(held)
+			<-end
+			return errors.New("the test is over")
+		})
+	}()
+	select {
+	case <-held:
+	case err := <-done:
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		close(end)
+		<-done
+	})
 }
 
 func resultIDs(t *testing.T, s *Store) (ids []string) {

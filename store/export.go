@@ -19,63 +19,81 @@ import (
 // A file is one that is exported: where it lies, and its name among the others.
 type file struct{ path, name string }
 
+// A Damaged file, or folder of an experiment, is left out of an export: import would refuse it.
+type Damaged struct {
+	Path string
+	Err  error
+}
+
 // Export writes what is stored as a tar archive, compressed with gzip: results and
-// experiments of those IDs, or without any all there is, with notes and profiles.
-func (s *Store) Export(w io.Writer, ids []string) (n int, err error) {
-	files, n, err := s.files(ids)
+// experiments of those IDs, or without any all there is, with notes and profiles. If all of
+// it is damaged, nothing is written.
+func (s *Store) Export(w io.Writer, ids []string) (n int, damaged []Damaged, err error) {
+	files, n, damaged, err := s.files(ids)
 	if err != nil {
-		return 0, err
+		return 0, damaged, err
 	}
 	zipped := gzip.NewWriter(w)
 	archive := tar.NewWriter(zipped)
 	for _, f := range files {
 		if err := f.archive(archive); err != nil {
-			return 0, fmt.Errorf("exporting %s: %w", f.path, err)
+			return 0, damaged, fmt.Errorf("exporting %s: %w", f.path, err)
 		}
 	}
-	return n, errors.Join(archive.Close(), zipped.Close())
+	return n, damaged, errors.Join(archive.Close(), zipped.Close())
 }
 
 // ExportDir writes the same files into a folder, which must be empty or not be there.
-func (s *Store) ExportDir(dir string, ids []string) (n int, err error) {
-	files, n, err := s.files(ids)
+func (s *Store) ExportDir(dir string, ids []string) (n int, damaged []Damaged, err error) {
+	files, n, damaged, err := s.files(ids)
 	if err != nil {
-		return 0, err
+		return 0, damaged, err
 	}
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-		return 0, fmt.Errorf("%s is not empty; give another folder", dir)
+		return 0, damaged, fmt.Errorf("%s is not empty; give another folder", dir)
 	}
 	for _, f := range files {
 		if err := copyFile(f.path, filepath.Join(dir, filepath.FromSlash(f.name))); err != nil {
-			return 0, fmt.Errorf("exporting %s: %w", f.path, err)
+			return 0, damaged, fmt.Errorf("exporting %s: %w", f.path, err)
 		}
 	}
-	return n, nil
+	return n, damaged, nil
 }
 
 // files are those of results and experiments, and how many of these there are.
-func (s *Store) files(ids []string) (all []file, n int, err error) {
+func (s *Store) files(ids []string) (all []file, n int, damaged []Damaged, err error) {
 	everything := len(ids) == 0
 	if everything {
 		if ids, err = s.ids(); err != nil {
-			return nil, 0, err
+			return nil, 0, nil, err
 		}
 	}
 	for _, id := range ids {
-		of, err := s.filesOf(id)
+		of, bad, err := s.filesOf(id)
 		if err != nil {
-			return nil, 0, err
+			return nil, 0, nil, err
 		}
-		all = append(all, of...)
+		if damaged = append(damaged, bad...); len(of) > 0 {
+			all, n = append(all, of...), n+1
+		}
 	}
 	if everything {
 		changes, err := walk(s.file("changes"), "changes")
 		if err != nil {
-			return nil, 0, err
+			return nil, 0, nil, err
 		}
-		all = append(all, changes...)
+		for _, f := range changes {
+			if err := sound(f.path, soundChange); err != nil {
+				damaged = append(damaged, Damaged{f.path, err})
+			} else {
+				all = append(all, f)
+			}
+		}
 	}
-	return all, len(ids), nil
+	if len(all) == 0 && len(damaged) > 0 {
+		err = errors.New("exporting: all of it is damaged")
+	}
+	return all, n, damaged, err
 }
 
 // ids are those of all results and experiments.
@@ -96,26 +114,69 @@ func (s *Store) ids() (all []string, err error) {
 	return all, nil
 }
 
-// filesOf are the files of one result or experiment.
-func (s *Store) filesOf(id string) (all []file, err error) {
-	if _, err := os.Stat(s.file("results", id+".json")); err == nil && filepath.IsLocal(id) {
-		names := []string{id + ".json"}
-		if _, err := os.Stat(s.file("results", id+".note")); err == nil {
-			names = append(names, id+".note")
-		}
-		for _, p := range profiles(s.file("results"), id) {
-			names = append(names, filepath.Base(p))
-		}
-		for _, name := range names {
-			all = append(all, file{s.file("results", name), "results/" + name})
-		}
-		return all, nil
+// filesOf are the files of one result or experiment; none if it is damaged.
+func (s *Store) filesOf(id string) (all []file, damaged []Damaged, err error) {
+	if path := s.file("results", id+".json"); filepath.IsLocal(id) && isThere(path) {
+		all, damaged = s.filesOfResult(path, id)
+		return all, damaged, nil
 	}
-	if _, err := os.Stat(s.file("experiments", id, "experiment.json")); err == nil &&
-		isFolder(id) {
-		return walk(s.file("experiments", id), "experiments/"+id)
+	dir := s.file("experiments", id)
+	if !isFolder(id) || !isThere(filepath.Join(dir, "experiment.json")) {
+		return nil, nil, fmt.Errorf("%q is neither a result nor an experiment that is stored in %s", id,
+			s.home)
 	}
-	return nil, fmt.Errorf("%q is neither a result nor an experiment that is stored in %s", id, s.home)
+	if err := checkExperiment(dir); err != nil {
+		return nil, []Damaged{{dir, err}}, nil
+	}
+	all, err = walk(dir, "experiments/"+id)
+	return all, nil, err
+}
+
+func isThere(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// filesOfResult are a result's own, and those that lie beside it.
+func (s *Store) filesOfResult(path, id string) (all []file, damaged []Damaged) {
+	if err := sound(path, soundResult); err != nil {
+		return nil, []Damaged{{path, err}}
+	}
+	names := []string{id + ".json"}
+	note := s.file("results", id+".note")
+	if err := sound(note, soundNote); err == nil {
+		names = append(names, id+".note")
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		damaged = append(damaged, Damaged{note, err})
+	}
+	for _, p := range profiles(s.file("results"), id) {
+		names = append(names, filepath.Base(p))
+	}
+	for _, name := range names {
+		all = append(all, file{s.file("results", name), "results/" + name})
+	}
+	return all, damaged
+}
+
+// sound reports what is wrong with what a file holds.
+func sound(path string, check func([]byte) error) error {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return check(content)
+}
+
+func soundResult(content []byte) error {
+	_, err := decode(content)
+	return err
+}
+
+func soundNote(content []byte) error { return checkNote(string(content)) }
+
+func soundChange(content []byte) error {
+	_, err := decodeChange(content)
+	return err
 }
 
 // profiles are the files of a result's profiles, which lie beside it.

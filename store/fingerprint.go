@@ -26,6 +26,19 @@ func MachineOf(h result.Host) string {
 	return fingerprint([]any{h.OS, h.Arch, h.CPU, h.CPUs, release})
 }
 
+// makers is the fingerprint of the machine that made a load, or of all of them and of
+// their shares.
+func makers(r *result.Result) string {
+	if r.Fleet == nil {
+		return MachineOf(r.Host)
+	}
+	var all []any
+	for _, a := range r.Fleet.Agents {
+		all = append(all, MachineOf(a.Host), a.Weight)
+	}
+	return fingerprint(all)
+}
+
 // fingerprint is short enough to be read out, and long enough that no two of a
 // million are alike.
 func fingerprint(v any) string {

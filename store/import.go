@@ -20,7 +20,7 @@ type Imported struct {
 	What string // result, note, experiment or change point
 	ID   string // under which it is stored
 	Same bool   // it was there already
-	Err  error  // why it is not stored; it never replaces what is there
+	Err  error  // why it is not stored; it replaces nothing but its own earlier state
 }
 
 // Import stores what others have measured: a result's file, an experiment's folder, what
@@ -121,10 +121,7 @@ func (s *Store) importFile(path string) []Imported {
 	if json.Unmarshal(content, &head) == nil && head.Format == ChangeFormat {
 		return []Imported{s.importChange(path, content)}
 	}
-	r, err := result.Decode(content)
-	if err == nil {
-		err = check(r)
-	}
+	r, err := decode(content)
 	if err == nil {
 		err = s.importResult(&out, r, content)
 	}
@@ -144,6 +141,15 @@ func (s *Store) importFile(path string) []Imported {
 		}
 	}
 	return all
+}
+
+// decode reads a result that dyno could have written.
+func decode(content []byte) (*result.Result, error) {
+	r, err := result.Decode(content)
+	if err == nil {
+		err = result.Check(r)
+	}
+	return r, err
 }
 
 // importResult stores a result under its ID. One that has none gets one, unless the
@@ -170,8 +176,7 @@ func (s *Store) importResult(out *Imported, r *result.Result, content []byte) er
 	}
 	had, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s is being stored by another dyno, or one was stopped in the middle: then "+
-			"remove %s", r.ID, s.file("results", "."+r.ID+".json.tmp"))
+		return fmt.Errorf("%s is being stored by another dyno; import it again", r.ID)
 	}
 	if err != nil {
 		return err

@@ -5,10 +5,12 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -85,17 +87,17 @@ func TestExportAndImport(t *testing.T) {
 	s := opened(t, home)
 	archive := filepath.Join(t.TempDir(), "x.tar.gz")
 	var b bytes.Buffer
-	if n, err := s.Export(&b, nil); err != nil || n != 17 {
-		t.Fatal(n, err)
+	if n, damaged, err := s.Export(&b, nil); err != nil || n != 17 || damaged != nil {
+		t.Fatal(n, damaged, err)
 	}
 	if err := os.WriteFile(archive, b.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	folder := filepath.Join(t.TempDir(), "new", "folder")
-	if n, err := s.ExportDir(folder, nil); err != nil || n != 17 {
+	if n, _, err := s.ExportDir(folder, nil); err != nil || n != 17 {
 		t.Fatal(n, err)
 	}
-	if _, err := s.ExportDir(folder, nil); err == nil || !strings.Contains(err.Error(), "is not empty") {
+	if _, _, err := s.ExportDir(folder, nil); err == nil || !strings.Contains(err.Error(), "is not empty") {
 		t.Errorf("%v", err)
 	}
 	for _, from := range []string{archive, folder, home} {
@@ -137,7 +139,7 @@ func TestExportOfSome(t *testing.T) {
 	home, ids := full(t)
 	s := opened(t, home)
 	dir := t.TempDir()
-	if n, err := s.ExportDir(dir, []string{ids[3], ids[4], "hello"}); err != nil || n != 3 {
+	if n, _, err := s.ExportDir(dir, []string{ids[3], ids[4], "hello"}); err != nil || n != 3 {
 		t.Fatal(n, err)
 	}
 	want := []string{"experiments/hello/experiment.json", "experiments/hello/output/a.stderr",
@@ -147,9 +149,147 @@ func TestExportOfSome(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	for _, id := range []string{"", "x", "../results/" + ids[0], "../experiments/hello", "."} {
-		if _, err := s.ExportDir(t.TempDir(), []string{id}); err == nil {
+		if _, _, err := s.ExportDir(t.TempDir(), []string{id}); err == nil {
 			t.Errorf("%q is exported", id)
 		}
+	}
+}
+
+// What import would refuse is not exported, but named; the rest is, and imported.
+func TestExportOfWhatIsDamaged(t *testing.T) {
+	home, ids := full(t)
+	sums := measured(0, 1000)
+	sums.Requests.Errors = 3
+	b, err := json.Marshal(sums)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes, err := filepath.Glob(filepath.Join(home, "changes", "*"))
+	if err != nil || len(changes) != 1 {
+		t.Fatal(changes, err)
+	}
+	why := map[string]string{}
+	for _, bad := range []struct{ file, content, want string }{
+		{"results/" + ids[0] + ".json", string(b), "requests do not add up: 5000 sent, 5000 completed, 3 errors"},
+		{"results/" + ids[4] + ".json", `{"format":"dyno.res`, "not a result of dyno: unexpected end"},
+		{"results/" + ids[3] + ".note", "\xff", "the note is not UTF-8"},
+		{"changes/" + filepath.Base(changes[0]), "{}", "not a change point"},
+		{"experiments/hello/trials/r1.json", "{", "r1.json is damaged"},
+	} {
+		if err := os.WriteFile(filepath.Join(home, bad.file), []byte(bad.content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(home, bad.file)
+		if strings.HasPrefix(bad.file, "experiments/") {
+			path = filepath.Join(home, "experiments", "hello")
+		}
+		why[path] = bad.want
+	}
+	s := opened(t, home)
+	dir := filepath.Join(t.TempDir(), "x")
+	n, damaged, err := s.ExportDir(dir, nil)
+	if err != nil || n != 14 || len(damaged) != len(why) {
+		t.Errorf("%d are exported, %v, damaged are %v", n, err, damaged)
+	}
+	for _, d := range damaged {
+		if want := why[d.Path]; want == "" || !strings.Contains(d.Err.Error(), want) {
+			t.Errorf("%s: %v, want %q", d.Path, d.Err, want)
+		}
+	}
+	if stored, _, faults := imported(t, opened(t, t.TempDir()), dir); stored != 14 || faults != nil {
+		t.Errorf("%d are imported, %q", stored, faults)
+	}
+	var none bytes.Buffer
+	if _, damaged, err := s.Export(&none, []string{ids[0], "hello"}); err == nil || len(damaged) != 2 || none.Len() > 0 {
+		t.Errorf("%d bytes of nothing, %v, %v", none.Len(), damaged, err)
+	}
+}
+
+// An experiment that was exported while it ran is brought up to date by a later export, and
+// an earlier one takes nothing from it.
+func TestImportOfAnExperimentThatWentOn(t *testing.T) {
+	from := t.TempDir()
+	lay := func(folder, state string, seed int, trials ...string) string {
+		dir := filepath.Join(from, folder, "run-1")
+		files := map[string]string{"report.md": state, "experiment.json": fmt.Sprintf(`{"format":"dyno.experiment/1",`+
+			`"name":"run","state":%q,"started":"2026-01-02T15:04:05Z","seed":%d,"sha256":"5a","arms":[{"name":"a"}]}`, state, seed)}
+		for _, id := range trials {
+			files["trials/"+id[:2]+".json"] = fmt.Sprintf(`{"format":"dyno.trial/1","id":%q,"round":1,"arm":"a","level":"c",`+
+				`"attempt":1,"grade":"A","took_s":%d}`, id[:2], len(id))
+		}
+		for name, content := range files {
+			path := filepath.Join(dir, filepath.FromSlash(name))
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return dir
+	}
+	running, stopped := lay("running", "running", 7, "r1"), lay("stopped", "interrupted", 7, "r1", "r2")
+	complete := lay("complete", "complete", 7, "r1", "r2")
+	home := t.TempDir()
+	s := opened(t, home)
+	there := filepath.Join(home, "experiments", "run-1")
+	for i, step := range []struct {
+		dir                string
+		stored, same       int
+		fault, state, last string
+	}{
+		{running, 1, 0, "", "running", "r1"}, {running, 0, 1, "", "running", "r1"},
+		{stopped, 1, 0, "", "interrupted", "r2"}, {running, 0, 1, "", "interrupted", "r2"},
+		{complete, 1, 0, "", "complete", "r2"}, {stopped, 0, 1, "", "complete", "r2"},
+		{complete, 0, 1, "", "complete", "r2"},
+		{lay("seed", "complete", 8, "r1", "r2", "r3"), 0, 0, "another experiment", "complete", "r2"},
+		{lay("altered", "complete", 7, "r1", "r2 altered", "r3"), 0, 0, "another experiment", "complete", "r2"},
+	} {
+		stored, same, faults := imported(t, s, step.dir)
+		if stored != step.stored || same != step.same || !strings.Contains(strings.Join(faults, ""), step.fault) ||
+			(step.fault == "") != (faults == nil) {
+			t.Errorf("step %d: %d stored, %d there already, %q", i+1, stored, same, faults)
+		}
+		h, err := lab.ReadHeading(there)
+		report, bad := os.ReadFile(filepath.Join(there, "report.md"))
+		if err != nil || bad != nil || string(h.State) != step.state || string(report) != step.state {
+			t.Errorf("step %d: stored is %+v, %v, whose report is %q, %v", i+1, h, err, report, bad)
+		}
+		trials := names(t, filepath.Join(there, "trials"))
+		if last := trials[len(trials)-1]; last != step.last+".json" {
+			t.Errorf("step %d: the last trial is %s", i+1, last)
+		}
+	}
+}
+
+// An experiment that runs here is not changed below the dyno that runs it.
+func TestImportOverAnExperimentThatRuns(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no lock on an experiment's folder")
+	}
+	home, _ := full(t)
+	dir := filepath.Join(t.TempDir(), "hello")
+	there := filepath.Join(home, "experiments", "hello")
+	if err := os.CopyFS(dir, os.DirFS(there)); err != nil {
+		t.Fatal(err)
+	}
+	more := []byte(`{"format":"dyno.trial/1","id":"r2","round":2,"arm":"a","level":"c","attempt":1,"grade":"A"}`)
+	if err := os.WriteFile(filepath.Join(dir, "trials", "r2.json"), more, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	release, err := lab.Hold(there)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := opened(t, home)
+	if _, _, faults := imported(t, s, dir); len(faults) != 1 || !strings.Contains(faults[0], "in use by another dyno") {
+		t.Errorf("%q", faults)
+	}
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	if stored, _, faults := imported(t, s, dir); stored != 1 || faults != nil {
+		t.Errorf("%d stored, %q", stored, faults)
 	}
 }
 
@@ -198,13 +338,10 @@ func TestImportOfAFile(t *testing.T) {
 	if r, bad := result.Decode(b); err != nil || bad != nil || r.Rate.Completed != 1000 {
 		t.Errorf("%v, %v", err, bad)
 	}
-	blocked := filepath.Join(home, "results", ".20260102-150605-0000.json.tmp")
-	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	hold(t, filepath.Join(home, "results", "20260102-150605-0000.json"))
 	late := measured(2, 1)
 	late.ID = "20260102-150605-0000"
-	if _, _, faults := imported(t, s, file("late.json", late)); len(faults) != 1 || !strings.Contains(faults[0], "remove "+blocked) {
+	if _, _, faults := imported(t, s, file("late.json", late)); len(faults) != 1 || !strings.Contains(faults[0], "is being stored by another dyno") {
 		t.Errorf("%q", faults)
 	}
 }
@@ -276,7 +413,7 @@ func TestImportRefuses(t *testing.T) {
 func TestImportReplacesNothing(t *testing.T) {
 	home, ids := full(t)
 	exported := filepath.Join(t.TempDir(), "x")
-	if _, err := opened(t, home).ExportDir(exported, nil); err != nil {
+	if _, _, err := opened(t, home).ExportDir(exported, nil); err != nil {
 		t.Fatal(err)
 	}
 	change, err := filepath.Glob(filepath.Join(exported, "changes", "*"))
@@ -393,7 +530,7 @@ func FuzzUnpack(f *testing.F) {
 		f.Fatal(err)
 	}
 	var b bytes.Buffer
-	if _, err := s.Export(&b, nil); err != nil {
+	if _, _, err := s.Export(&b, nil); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b.Bytes())

@@ -2,9 +2,14 @@ package store
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"dyno/lab"
 )
@@ -34,10 +39,7 @@ func (s *Store) copyExperiment(dir, name string) (same bool, err error) {
 	}
 	to := s.file("experiments", name)
 	if _, err := os.Lstat(to); err == nil {
-		if same, err = sameFiles(files, to); err == nil && !same {
-			err = fmt.Errorf("another experiment is stored as %s, and is kept; rename one of them", name)
-		}
-		return same, err
+		return meet(files, dir, to)
 	}
 	if err := os.MkdirAll(s.file("experiments"), 0o700); err != nil {
 		return false, err
@@ -65,12 +67,141 @@ func checkExperiment(dir string) error {
 	if _, err := experimentRows("", content); err != nil {
 		return err
 	}
-	trials, err := os.ReadDir(filepath.Join(dir, "trials"))
-	if err != nil || len(trials) == 0 {
-		return nil // it was ended before the first
+	trials, err := importable(filepath.Join(dir, "trials")) // none: it was ended before the first
+	for _, path := range trials {
+		if _, err := lab.OpenTrial(dir, strings.TrimSuffix(filepath.Base(path), ".json")); err != nil {
+			return err
+		}
 	}
-	_, err = lab.ReadGroup(dir, dir, "")
 	return err
+}
+
+// meet stores an experiment's files where one of its name is stored as to. That is replaced
+// by no other, but goes on: what was exported while it ran is later brought in complete.
+func meet(files []file, dir, to string) (same bool, err error) {
+	if same, err = sameFiles(files, to); same || err != nil {
+		return same, err
+	}
+	later, err := compare(dir, to)
+	switch {
+	case err != nil || later < 0: // the one that is stored has gone on since
+		return err == nil, err
+	case later > 0:
+		return false, goOn(files, to)
+	}
+	return false, fmt.Errorf("another experiment is stored as %s, and is kept; rename one of them",
+		filepath.Base(to))
+}
+
+// compare is above 0 if the experiment in a is that in b, later; below 0 the other way round;
+// and 0 if they are not one, or it cannot be told. Trials are never changed: whichever has all
+// of the other's is later, and of equal ones whichever has come to its end.
+func compare(a, b string) (int, error) {
+	one, err := stateOf(a)
+	if err != nil {
+		return 0, err
+	}
+	other, err := stateOf(b)
+	if err != nil || one.identity != other.identity {
+		return 0, err
+	}
+	holds, held := one.holds(other), other.holds(one)
+	switch {
+	case holds && held:
+		return one.ended() - other.ended(), nil
+	case holds:
+		return 1, nil
+	case held:
+		return -1, nil
+	}
+	return 0, nil
+}
+
+// A course is which experiment a folder is of, and how far it has come.
+type course struct {
+	identity
+	State  lab.State
+	trials map[string][sha256.Size]byte // by name
+}
+
+// An identity is what stays as it was when an experiment began.
+type identity struct {
+	Started, SHA256 string
+	Seed            int64
+}
+
+func stateOf(dir string) (c course, err error) {
+	content, err := os.ReadFile(filepath.Join(dir, "experiment.json"))
+	if err == nil {
+		err = json.Unmarshal(content, &c)
+	}
+	if err != nil {
+		return c, fmt.Errorf("%s: %w", dir, err)
+	}
+	files, err := walk(filepath.Join(dir, "trials"), "")
+	c.trials = map[string][sha256.Size]byte{}
+	for _, f := range files {
+		content, err := os.ReadFile(f.path)
+		if err != nil {
+			return c, err
+		}
+		c.trials[f.name] = sha256.Sum256(content)
+	}
+	return c, err
+}
+
+// holds reports whether c has all trials of o.
+func (c course) holds(o course) bool {
+	for name, sum := range o.trials {
+		if had, is := c.trials[name]; !is || had != sum {
+			return false
+		}
+	}
+	return true
+}
+
+// ended is higher the nearer to its end an experiment is.
+func (c course) ended() int {
+	switch c.State {
+	case lab.Running:
+		return 0
+	case lab.Interrupted, lab.Failed: // --resume goes on
+		return 1
+	}
+	return 2
+}
+
+// goOn brings the folder to what the later files say, unless a dyno works in it.
+func goOn(files []file, to string) error {
+	release, err := lab.Hold(to)
+	if err != nil {
+		return err
+	}
+	return errors.Join(bring(files, to), release())
+}
+
+// bring copies files into a folder. What is new comes first: a record never names what is
+// not there.
+func bring(files []file, to string) error {
+	var had []file
+	for _, f := range files {
+		err := copyFile(f.path, filepath.Join(to, filepath.FromSlash(f.name)))
+		if errors.Is(err, fs.ErrExist) {
+			had = append(had, f)
+		} else if err != nil {
+			return err
+		}
+	}
+	for _, f := range had {
+		content, err := os.ReadFile(f.path)
+		if err == nil {
+			err = overwrite(filepath.Join(to, filepath.FromSlash(f.name)), content)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sameFiles reports whether the folder has the same files, and no others.

@@ -48,12 +48,17 @@ func replace(path, text string) error {
 		}
 		return err
 	}
+	return overwrite(path, []byte(text+"\n"))
+}
+
+// overwrite makes a file, whole, whatever was there.
+func overwrite(path string, content []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name())
-	_, err = f.WriteString(text + "\n")
+	_, err = f.Write(content)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func resultRows(id string, content []byte) ([]statement, error) {
 	}
 	all := []statement{{"INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", []any{id,
 		r.Window.Started.UnixNano(), r.Plan.Target.URL, r.Model, r.Plan.Connections, r.Rate.Offered,
-		r.Generator.Verdict, PlanOf(r.Plan), MachineOf(r.Host), string(host), r.Dyno}}}
+		r.Generator.Verdict, PlanOf(r.Plan), makers(r), string(host), r.Dyno}}}
 	trial := &lab.Trial{Result: r}
 	for _, m := range lab.Measures {
 		if v, ok := m.Of(trial); ok {

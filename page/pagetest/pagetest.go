@@ -253,6 +253,24 @@ func (tab *Tab) Drawn() {
 		document.querySelector('figure[data-drawn="no"]') === null`)
 }
 
+// Arrives waits until a JavaScript expression is true on the page that another one leads to:
+// what goes wrong with the one that is left is no fault.
+func (tab *Tab) Arrives(script string) {
+	tab.t.Helper()
+	for deadline := time.Now().Add(patience / 2); ; time.Sleep(20 * time.Millisecond) {
+		ctx, cancel := tab.within()
+		there, err := chromedp.Run(ctx, chromedp.Evaluate[bool](script))
+		cancel()
+		if there && err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			tab.t.Fatalf("in the browser: %s is never true: %v; the page complained: %q", script, err,
+				tab.Complaints())
+		}
+	}
+}
+
 // Text is the text of the first element that the selector finds.
 func (tab *Tab) Text(selector string) string {
 	tab.t.Helper()

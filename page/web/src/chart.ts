@@ -18,6 +18,11 @@ export const colour = (i: number): string => `var(--c${(i % colours) + 1})`;
 export const dash = (i: number): string => dashes[i % dashes.length];
 export const symbol = (i: number): (typeof symbols)[number] => symbols[i % symbols.length];
 
+const areas = 6; // --a1 to --a6
+
+/** area is the colour of the i-th area: it has no dash, so that each two differ for every eye. */
+export const area = (i: number): string => `var(--a${(i % areas) + 1})`;
+
 /** heatSteps is how many colours a heat map has, in the style sheet --h0 to --h8. */
 export const heatSteps = 9;
 export const heat = (step: number): string => `var(--h${Math.min(Math.max(Math.round(step), 0), heatSteps - 1)})`;
@@ -120,6 +125,24 @@ export function swatch(m: Mark): SVGElement {
 /** names is the margin for names along an axis, and named a name that fits into it, with others beside. */
 export const names = (width: number): number => Math.min(width * 0.38, 240);
 export const named = (name: string, width: number, others = 0): string => clip(name, Math.floor(names(width) / 6.9) - 1 - others);
+
+let pen: CanvasRenderingContext2D | null = null; // that measures
+
+/** fit is as much of a name as is at most so many pixels wide, written so large; "" where that is next to nothing. */
+export function fit(s: string, width: number, size: number): string {
+  pen ??= document.createElement("canvas").getContext("2d")!;
+  pen.font = `${size}px system-ui, sans-serif`; // as the style sheet has it for plots
+  const fits = (text: string) => pen!.measureText(text).width <= width;
+  if (fits(s)) return s;
+  const all = [...s];
+  let [least, most] = [0, all.length];
+  while (least < most) {
+    const n = (least + most + 1) >> 1;
+    if (fits(all.slice(0, n).join("") + "…")) least = n;
+    else most = n - 1;
+  }
+  return least < 2 ? "" : all.slice(0, least).join("") + "…";
+}
 
 /** clip is at most n characters of a name. */
 export function clip(s: string, n: number): string {

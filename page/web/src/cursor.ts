@@ -9,6 +9,7 @@ interface Scale {
 }
 
 interface Member {
+  element: HTMLElement;
   plot: SVGSVGElement;
   x: Scale;
   times: number[];
@@ -22,7 +23,8 @@ export class Cursors {
   private members = new Map<string, Member>();
   private at: number | null = null;
 
-  /** attach joins the first plot inside element, which has a linear x scale, in the place of what had the id. */
+  /** attach joins the first plot inside element, which has a linear x scale, in the place of what had the id. An
+      element whose plot is drawn again is attached again. */
   attach(id: string, element: HTMLElement, times: number[], read: (i: number) => string, readout: HTMLElement): void {
     const plot = element.querySelector("svg") as (SVGSVGElement & { scale?: (name: string) => Scale }) | null;
     const x = plot?.scale?.("x");
@@ -31,22 +33,27 @@ export class Cursors {
     const rule = svg("line", { class: "rule", y1: 0, y2: height, visibility: "hidden" });
     plot.append(rule);
     element.setAttribute("tabindex", "0"); // and not the plot, which is hidden from screen readers
-    const member = { plot, x, times, read, readout, rule };
+    const had = this.members.get(id);
+    const member = { element, plot, x, times, read, readout, rule };
     this.members.set(id, member);
     plot.addEventListener("pointermove", (e) => {
       const shrunk = plot.getBoundingClientRect().width / Number(plot.getAttribute("width"));
       this.move(x.invert((e.clientX - plot.getBoundingClientRect().left) / shrunk));
     });
     plot.addEventListener("pointerleave", () => this.move(null));
-    element.addEventListener("keydown", (e) => {
-      const step = { ArrowLeft: -1, ArrowRight: 1 }[e.key];
-      if (e.key === "Escape") this.move(null);
-      if (!step) return;
-      e.preventDefault();
-      const i = this.at === null ? (step > 0 ? 0 : times.length - 1) : nearest(times, this.at) + step;
-      this.move(times[Math.min(Math.max(i, 0), times.length - 1)]);
-    });
+    if (had?.element !== element) element.addEventListener("keydown", (e) => this.step(id, e));
     this.show(member);
+  }
+
+  /** step follows the arrow keys, along what is drawn now. */
+  private step(id: string, e: KeyboardEvent): void {
+    const times = this.members.get(id)?.times ?? [];
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[e.key];
+    if (e.key === "Escape") this.move(null);
+    if (!step || times.length === 0) return;
+    e.preventDefault();
+    const i = this.at === null ? (step > 0 ? 0 : times.length - 1) : nearest(times, this.at) + step;
+    this.move(times[Math.min(Math.max(i, 0), times.length - 1)]);
   }
 
   private move(to: number | null): void {
@@ -56,13 +63,13 @@ export class Cursors {
 
   private show(m: Member): void {
     m.rule.setAttribute("visibility", this.at === null ? "hidden" : "visible");
-    m.readout.textContent = "";
-    if (this.at === null) return;
-    const i = nearest(m.times, this.at);
+    const i = this.at === null ? -1 : nearest(m.times, this.at);
+    const text = i < 0 ? "" : m.read(i);
+    if (m.readout.textContent !== text) m.readout.textContent = text; // what has not changed is not read out again
+    if (i < 0) return;
     const x = String(m.x.apply(m.times[i]));
     m.rule.setAttribute("x1", x);
     m.rule.setAttribute("x2", x);
-    m.readout.textContent = m.read(i);
   }
 }
 

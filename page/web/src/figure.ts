@@ -43,6 +43,7 @@ export interface FigureOptions {
     at the event refresh, which is for figures of what still grows. */
 export function figure(o: FigureOptions): HTMLElement {
   const body = h("div", { class: "plot" });
+  const [legends, plot] = [h("div"), h("div", { role: "img" })];
   const readout = h("output", { class: "readout", "aria-live": "polite" });
   const f = h("figure", { id: o.id, class: "view", "data-drawn": "no" });
   const key = (k: string) => `${o.id}.${k}`;
@@ -55,9 +56,12 @@ export function figure(o: FigureOptions): HTMLElement {
     } else if (state.get(o.id) === "table") {
       body.replaceChildren(table(o.table(), o.title));
     } else if (width > 0) {
-      const drawn = o.draw(width, choice);
-      const plot = h("div", { role: "img", "aria-label": o.summary }, drawn);
-      body.replaceChildren(...(o.legend ? [legend(o.legend)] : []), plot, ...(o.cursor ? [readout] : []));
+      const within = plot.contains(document.activeElement) && document.activeElement !== plot;
+      plot.replaceChildren(o.draw(width, choice)); // what is around it stays, and with it the keyboard
+      if (within) plot.querySelector<SVGElement>("[tabindex]")?.focus({ preventScroll: true });
+      plot.setAttribute("aria-label", o.summary);
+      legends.replaceChildren(...(o.legend ? [legend(o.legend)] : []));
+      if (plot.parentNode !== body) body.replaceChildren(legends, plot, ...(o.cursor ? [readout] : []));
       if (o.cursor) o.cursor.group.attach(o.id, plot, o.cursor.times, o.cursor.read, readout);
     } else return;
     f.dataset.drawn = "yes";
@@ -81,7 +85,7 @@ export function figure(o: FigureOptions): HTMLElement {
     width = now;
     draw();
   }).observe(body);
-  state.onChange((changed) => {
+  state.follow(f, (changed) => {
     if (changed === o.id || changed.startsWith(o.id + ".")) draw();
   });
   return f;
@@ -91,11 +95,11 @@ function toolbar(o: FigureOptions, body: HTMLElement, key: (k: string) => string
   const shown = h("button", { type: "button", onclick: () => state.set(o.id, state.get(o.id) === "table" ? "" : "table") });
   const name = () => (shown.textContent = state.get(o.id) === "table" ? "Plot" : "Table");
   name();
-  state.onChange((changed) => changed === o.id && name());
+  state.follow(shown, (changed) => changed === o.id && name());
   const choices = (o.toggles ?? []).map((t) => {
     const select = h("select", { "aria-label": `${o.title}: ${t.label}`, onchange: () => state.set(key(t.key), select.value) },
       ...t.options.map(([value, label]) => h("option", { value, selected: value === choice(t.key) }, label)));
-    state.onChange((changed) => changed === key(t.key) && (select.value = choice(t.key)));
+    state.follow(select, (changed) => changed === key(t.key) && (select.value = choice(t.key)));
     return h("label", {}, t.label + " ", select);
   });
   const take = (what: string, make: () => void) =>

@@ -41,7 +41,7 @@ export function themeButton(): HTMLElement {
     state.set("theme", all[(all.indexOf(state.get("theme")) + 1) % all.length]);
   };
   const button = h("button", { type: "button", class: "theme", onclick: next });
-  state.onChange((key) => key === "theme" && apply());
+  state.follow(button, (key) => key === "theme" && apply());
   apply();
   return button;
 }

@@ -3,6 +3,7 @@
 import { banner } from "./layout";
 import { show as showCapacity } from "./capacity/page";
 import { show as showExperiment } from "./experiment/page";
+import { show as showHistory } from "./history/page";
 import { show as showCompare } from "./live/compare";
 import { show as showHome } from "./live/home";
 import { show as showLab } from "./live/lab";
@@ -16,7 +17,8 @@ const views: Record<string, View> = {
   run: showRun,
   experiment: showExperiment,
   capacity: showCapacity,
-  home: showHome, // these four have no data: the dashboard's server is asked for it
+  history: showHistory,
+  home: showHome, // these five have no data: the dashboard's server is asked for it
   live: showLive,
   compare: showCompare,
   lab: showLab,

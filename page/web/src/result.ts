@@ -15,6 +15,7 @@ export interface Point {
   p50_us?: number;
   p99_us?: number;
   max_us?: number;
+  status?: Record<string, number>;
   heat?: [bucket: number, count: number][];
   in_flight: number;
   bytes_received: number;

@@ -25,6 +25,17 @@ export function onChange(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
+/** follow is onChange for what is shown in an element, until that has left the document. */
+export function follow(element: Element, listener: Listener): void {
+  let there = false;
+  queueMicrotask(() => (there ||= element.isConnected)); // whoever made it has put it there by then
+  const stop = onChange((key) => {
+    if (there && !element.isConnected) return void stop();
+    there = element.isConnected;
+    listener(key);
+  });
+}
+
 function announce(): void {
   const now = new URLSearchParams(location.hash.slice(1));
   const changed = [...new Set([...last.keys(), ...now.keys()])].filter((k) => last.get(k) !== now.get(k));

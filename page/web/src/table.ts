@@ -22,6 +22,12 @@ export function cell(key: string, value: number | null | undefined, show: (v: nu
   return typeof value === "number" ? { text: show(value), key, value } : { text: "n/a", key, value: null };
 }
 
+/** said is a cell with a sentence, which a narrow window does not squeeze. */
+export const said = (text: string): Cell => ({ text, node: h("div", { class: "why" }, text) });
+
+/** when is a cell with an instant, in one line. */
+export const when = (iso: string): Cell => ({ text: format.time(iso), node: h("span", { class: "nowrap" }, format.time(iso)) });
+
 /** number is an element with a number of the JSON in running text. */
 export function number(key: string, value: number | null | undefined, show: (v: number) => string): HTMLElement {
   return h("span", cellAttributes(cell(key, value, show)), cell(key, value, show).text);

@@ -1,14 +1,15 @@
 // What a request costs the server: CPU time, user and system, of each of its processes.
 
-import { chart, colour, Plot } from "../chart";
+import { area, chart, Plot } from "../chart";
 import { figure } from "../figure";
 import { bytes, duration, percent } from "../format";
 import { Cell, cell } from "../table";
 import { clip, halo, loadOf, Part, Payload, slug } from "./data";
+import { levelsShown, shown } from "./shown";
 
 /** costs has a plot for each level. */
 export function costs(p: Payload): Node[] {
-  return p.levels.map((l) => cost(p, l.name)).filter((f) => f !== null);
+  return levelsShown(p).map((l) => cost(p, l.name)).filter((f) => f !== null);
 }
 
 /** piecesOf are the named processes of an arm, or all together where there is no name. A tree's
@@ -20,7 +21,7 @@ function piecesOf(parts: Part[]): Part[] {
 }
 
 function cost(p: Payload, level: string): HTMLElement | null {
-  const here = (p.record.parts ?? []).map((part, i) => ({ part, i })).filter(({ part }) => part.level === level);
+  const here = (p.record.parts ?? []).map((part, i) => ({ part, i })).filter(({ part }) => part.level === level && shown(p, part.arm));
   if (here.length === 0) return null;
   const arms = p.record.arms.map((a) => a.name).filter((name) => here.some(({ part }) => part.arm === name));
   const names = [
@@ -36,7 +37,7 @@ function cost(p: Payload, level: string): HTMLElement | null {
     interval: "line: 95 % interval of the median of all processes together",
     note: "full colour: in user mode; pale: in the kernel",
     summary: arms.map((a) => `${a}: ${duration(totals.get(a)?.median.estimate ?? NaN)}`).join("; "),
-    legend: names.map((name, i) => ({ name: name || "all processes", colour: colour(i), shape: "area" as const })),
+    legend: names.map((name, i) => ({ name: name || "all processes", colour: area(i), shape: "area" as const })),
     table: () => costTable(here),
     draw: (width) =>
       drawCost(
@@ -100,7 +101,7 @@ function drawCost(arms: string[], parts: Part[], names: string[], totals: Map<st
         x2: "x2",
         y1: (d) => row(d.arm) - 0.12,
         y2: (d) => row(d.arm) + 0.36,
-        fill: (d) => colour(d.i),
+        fill: (d) => area(d.i),
         fillOpacity: (d: { user: boolean }) => (d.user ? 0.95 : 0.5),
         stroke: "var(--paper)",
         title: (d) => `${d.name}, ${d.user ? "user" : "kernel"}: ${duration(d.x2 - d.x1)}`,

@@ -2,6 +2,7 @@
 
 import { colour, dash } from "../chart";
 import type { Mark } from "../figure";
+import type { Past } from "../history/past";
 
 export { clip } from "../chart";
 
@@ -153,6 +154,7 @@ export interface Start {
   ready_s?: number;
   steady?: string;
   cov?: number;
+  cut?: { cut_s: number; settled: boolean; change: number; standard_errors: number; at_s?: number; cold?: boolean };
   warm: { at_s: Column | null; per_s: Column | null };
   window: { at_s: Column | null; per_s: Column | null };
 }
@@ -163,6 +165,24 @@ export interface Coming {
   ready?: Interval;
   steady?: Interval;
   trials: number;
+}
+
+export interface Law {
+  arm: string;
+  law: { gamma_per_s: number; sigma: number; kappa: number };
+  r2: number;
+  peak_n?: number;
+  peak_per_s?: number;
+  trials: number;
+  n: number[];
+  x_per_s: number[];
+}
+
+export interface Ladder {
+  open: boolean;
+  levels: string[];
+  at: number[];
+  laws?: Law[];
 }
 
 export interface Series {
@@ -237,18 +257,14 @@ export interface Payload {
   floors?: { metric: string; share: number }[];
   starts: Start[] | null;
   comings: Coming[] | null;
+  ladders?: Ladder[];
+  past?: Past;
   panels: { trials: Panel[] | null; left_out?: number };
   flames?: Flame[];
   conditions: {
     same: { key: string; value: string }[] | null;
     differs: { key: string; values: string[]; of: number[] }[] | null;
   };
-}
-
-/** armsAt are the arms that were measured at a level, in the order of the record. */
-export function armsAt(p: Payload, level: string): string[] {
-  const there = new Set((p.counted ?? []).filter((c) => c.level === level).map((c) => c.arm));
-  return p.record.arms.map((a) => a.name).filter((name) => there.has(name));
 }
 
 /** hue is the number of an arm's colour: a control has its baseline's. */

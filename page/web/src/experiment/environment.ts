@@ -103,7 +103,7 @@ function differences(p: Payload): Node[] {
         : table({ head: ["condition", `trial ${a + 1}`, `trial ${b + 1}`], rows }, "Conditions in which the two trials differ"),
     );
   };
-  state.onChange((key) => key.startsWith("env.") && fill());
+  state.follow(body, (key) => key.startsWith("env.") && fill());
   fill();
   return [
     h("h3", {}, "Two trials compared"),

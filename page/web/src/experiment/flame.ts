@@ -1,19 +1,21 @@
 // Flame graphs: where the servers' time went, each box a function on its path from the root on the
 // top; and how that differs from the baseline's. A click goes into a box, Escape out again.
 
+import { fit } from "../chart";
 import { h, svg } from "../dom";
 import { download } from "../export";
 import { figure } from "../figure";
 import { bytes, count, duration, percent } from "../format";
 import * as state from "../state";
 import { Cell, Table } from "../table";
-import { clip, Flame, Payload } from "./data";
+import { Flame, Payload } from "./data";
 import { Box, focused, outermost, totals, tree } from "./flametree";
 
 const id = "flames"; // its state: what is shown, zoom, search, focus
 const row = 19;
 const least = 0.6; // pixels of a box
-const letter = 6.4; // width of one, about
+const letters = 11; // size of those in boxes, px
+const narrowest = 24; // px of a box that has room for some
 
 /** flames is the figure with its search field and its files. */
 export function flames(p: Payload): (Node | null)[] {
@@ -95,7 +97,7 @@ function controls(p: Payload, shown: () => Flame): HTMLElement {
   };
   const files = h("span", { class: "files" });
   const fill = () => files.replaceChildren(...downloads(p, shown()));
-  state.onChange((key) => {
+  state.follow(files, (key) => {
     if (key === `${id}.of`) fill();
     if (key === `${id}.search` && document.activeElement !== search) search.value = state.get(key);
   });
@@ -245,7 +247,7 @@ function boxesOf(
 ): SVGSVGElement {
   const height = row * (1 + Math.max(0, ...placed.map((d) => d.y)));
   const scale = Math.max(0.01, ...placed.filter((d) => d.y > 0).map((d) => Math.abs(d.box.all - d.box.base)));
-  const out = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, tabindex: 0, class: "flame", "font-size": 11 });
+  const out = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, tabindex: 0, class: "flame", "font-size": letters });
   let chosen = -1;
   const groups = placed.map((d, i) => {
     const matched = query !== "" && d.box.name.toLowerCase().includes(query);
@@ -269,13 +271,13 @@ function boxesOf(
       svg("title", {}, said(d.box, baseline)),
     );
     const mark = diff && Math.abs(d.box.all - d.box.base) >= 0.005 ? (d.box.all > d.box.base ? "▲ " : "▼ ") : "";
-    const letters = Math.floor((d.w - 6) / letter);
-    if (letters >= 3)
+    const name = d.w < narrowest ? "" : fit(mark + d.box.name, d.w - 6, letters);
+    if (name !== "")
       g.append(
         svg(
           "text",
           { x: d.x + 3, y: d.y * row + 13, fill: "var(--ink)", "pointer-events": "none" },
-          clip(mark + d.box.name, letters),
+          name,
         ),
       );
     return g;

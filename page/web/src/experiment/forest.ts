@@ -5,6 +5,7 @@ import { chart, extent, Plot } from "../chart";
 import { figure } from "../figure";
 import { Cell, cell } from "../table";
 import { clip, Comparison, factor, halo, Interval, loadOf, Payload, ratioTicks, slug } from "./data";
+import { levelsShown, shown } from "./shown";
 
 interface Row {
   y: number;
@@ -17,12 +18,12 @@ interface Row {
 
 /** forests has a plot for each level. */
 export function forests(p: Payload): Node[] {
-  return p.levels.map((l) => forest(p, l.name)).filter((f) => f !== null);
+  return levelsShown(p).map((l) => forest(p, l.name)).filter((f) => f !== null);
 }
 
 function forest(p: Payload, level: string): HTMLElement | null {
   const all = p.record.verdicts ?? [];
-  const here = all.map((c, i) => ({ c, i })).filter(({ c }) => c.level === level);
+  const here = all.map((c, i) => ({ c, i })).filter(({ c }) => c.level === level && shown(p, c.variant));
   if (here.length === 0) return null;
   const rows: Row[] = [];
   for (const metric of new Set(here.map(({ c }) => c.metric))) {
@@ -41,7 +42,7 @@ function forest(p: Payload, level: string): HTMLElement | null {
     n: `n = ${pairs[0] === pairs[1] ? pairs[0] : pairs.join(" to ")} pairs of trials each`,
     interval: "thick: 95 % interval; thin: the same for all comparisons at once (Bonferroni); small dots: pairs",
     note: `shaded: within the margin of ${Number((100 * margin).toPrecision(3))} %; | what A/A differs by, if that is more`,
-    summary: (p.words.verdicts ?? []).filter((_, i) => all[i].level === level).join(". "),
+    summary: (p.words.verdicts ?? []).filter((_, i) => here.some((d) => d.i === i)).join(". "),
     legend: [
       { name: "different, better", colour: "var(--good)", shape: "dot" },
       { name: "different, worse", colour: "var(--bad)", shape: "dot" },

@@ -1,35 +1,56 @@
 // The table of variants by levels: medians with their intervals, letters of those that the trials
-// do not tell apart, and what a request costs.
+// do not tell apart, what a request costs, and each trial in a line of its own.
 
 import { h } from "../dom";
-import { bytes, digits3, duration, rate } from "../format";
-import { Cell, cell, table } from "../table";
+import { download } from "../export";
+import { digits3 } from "../format";
+import * as state from "../state";
+import { Cell, cell, csv, table } from "../table";
 import { loadOf, Payload, unitOf } from "./data";
+import { levelsShown, shown } from "./shown";
+import { sparkline, valuesOf } from "./sparkline";
 
 /** matrix is one table for closed levels and one for open ones. */
 export function matrix(p: Payload): (Node | null)[] {
-  const kinds: [string, boolean][] = [
-    ["Closed loops", false],
-    ["Open loops", true],
-  ];
-  return kinds.map(([title, open]) => {
-    const levels = p.levels.filter((l) => l.open === open).map((l) => l.name);
-    const t = tableOf(p, levels);
-    if (t.rows.length === 0) return null;
-    return h(
+  return [matrixOf(p, "medians-closed", "Closed loops", false), matrixOf(p, "medians-open", "Open loops", true)];
+}
+
+/** matrixOf is the table of the levels of a kind; a choice says which measure the lines are of. */
+function matrixOf(p: Payload, id: string, title: string, open: boolean): HTMLElement | null {
+  const levels = levelsShown(p).filter((l) => l.open === open).map((l) => l.name);
+  const metrics = columns(p);
+  const key = id + ".of";
+  const chosen = () => (metrics.includes(state.get(key)) ? state.get(key) : metrics[0]);
+  if (tableOf(p, levels, chosen()).rows.length === 0) return null;
+  const body = h("div", {});
+  const select = h("select", { onchange: () => state.set(key, select.value) }, ...metrics.map((m) => h("option", { value: m }, m)));
+  const fill = () => {
+    select.value = chosen();
+    body.replaceChildren(table(tableOf(p, levels, chosen()), `${title}: variants by levels`));
+  };
+  state.follow(body, (changed) => changed === key && fill());
+  fill();
+  const take = () => download(id + ".csv", new Blob([csv(tableOf(p, levels, chosen()))], { type: "text/csv" }));
+  return h(
+    "div",
+    { id },
+    h("h3", {}, title),
+    h(
+      "p",
+      { class: "caption" },
+      levels.map((l) => loadOf(p, l)).join(" · ") +
+        ". Medians of the trials; half of the width of their 95 % interval is behind ±. Variants that share a letter " +
+        "cannot be told apart by these trials; a is best. Lines: each trial, in the order of the rounds, all of a level on " +
+        "one scale (hollow: not of grade A; band: the median's interval).",
+    ),
+    h(
       "div",
-      {},
-      h("h3", {}, title),
-      h(
-        "p",
-        { class: "caption" },
-        levels.map((l) => loadOf(p, l)).join(" · ") +
-          ". Medians of the trials; half of the width of their 95 % interval is behind ±. Variants that share a letter " +
-          "cannot be told apart by these trials; a is best.",
-      ),
-      table(t, `${title}: variants by levels`),
-    );
-  });
+      { class: "toolbar" },
+      h("label", {}, "lines of ", select),
+      h("button", { type: "button", "aria-label": `${title} as CSV`, onclick: take }, "CSV"),
+    ),
+    body,
+  );
 }
 
 /** columns are what is judged, and what a request costs in any case. */
@@ -38,19 +59,31 @@ function columns(p: Payload): string[] {
   return [...new Set(all)].filter((m) => (p.record.cells ?? []).some((c) => c.metric === m));
 }
 
-function tableOf(p: Payload, levels: string[]) {
+function tableOf(p: Payload, levels: string[], lines: string) {
   const cells = p.record.cells ?? [];
   const metrics = columns(p);
   const rows: (Cell | string)[][] = [];
   for (const level of levels) {
     for (const arm of p.record.arms) {
       const mine = (metric: string) => cells.findIndex((c) => c.arm === arm.name && c.level === level && c.metric === metric);
-      if (metrics.every((m) => mine(m) < 0)) continue;
+      if (metrics.every((m) => mine(m) < 0) || !shown(p, arm.name)) continue;
       const trials = p.counted?.find((c) => c.arm === arm.name && c.level === level)?.trials.length ?? 0;
-      rows.push([level, arm.name, ...metrics.map((m) => median(p, mine(m))), { text: String(trials), value: trials }]);
+      rows.push([
+        level,
+        arm.name,
+        each(p, arm.name, level, lines),
+        ...metrics.map((m) => median(p, mine(m))),
+        { text: String(trials), value: trials },
+      ]);
     }
   }
-  return { head: ["level", "variant", ...metrics.map((m) => `${m} (${unitOf(p, m)})`), "trials"], rows };
+  return { head: ["level", "variant", `each trial's ${lines}`, ...metrics.map((m) => `${m} (${unitOf(p, m)})`), "trials"], rows };
+}
+
+/** each is the line of a cell's trials; as text their figures. */
+function each(p: Payload, arm: string, level: string, metric: string): Cell {
+  const text = valuesOf(p, arm, level, metric).map((d) => digits3(d.value)).join(" ");
+  return { text: text || "n/a", node: sparkline(p, arm, level, metric) ?? undefined };
 }
 
 function median(p: Payload, i: number): Cell {
@@ -62,12 +95,4 @@ function median(p: Payload, i: number): Cell {
   const letters = rank?.groups[rank.arms.indexOf(c.arm)];
   if (letters) shown.text += " " + letters;
   return shown;
-}
-
-/** amount is a value of a measure, with its unit. */
-export function amount(unit: string, v: number): string {
-  if (unit.startsWith("µs")) return duration(v) + unit.slice(2);
-  if (unit === "MiB") return bytes(v * 1048576);
-  if (unit.startsWith("bytes")) return bytes(v);
-  return rate(v) + (unit ? " " + unit : "");
 }

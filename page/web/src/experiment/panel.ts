@@ -7,7 +7,9 @@ import { css, h } from "../dom";
 import { figure, legend } from "../figure";
 import { count, digits3 } from "../format";
 import { Cell } from "../table";
+import { cpuColours } from "./colours";
 import { clip, Column, loadOf, Panel, Payload, Series } from "./data";
+import { levelsShown, shown } from "./shown";
 
 interface Line {
   name: string;
@@ -21,6 +23,7 @@ interface View {
   stacked?: boolean;
   top?: number;
   more?: boolean;
+  colours?: Record<string, string>; // by name, of what has no dash to tell it apart
   pick: (s: Series) => string | null;
 }
 
@@ -53,6 +56,7 @@ const views: View[] = [
     unit: "% of all CPUs",
     stacked: true,
     top: 100,
+    colours: cpuColours,
     pick: named("host.cpu.", { user: "user", sys: "system", softirq: "softirq", irq: "irq", iowait: "I/O wait", steal: "steal" }),
   },
   { title: "CPU by process", unit: "% of one core", pick: ofProcess("cpu", "cpu") },
@@ -127,7 +131,7 @@ const linesMost = 8; // of one plot, the largest first: colours end there
 export function panel(p: Payload): HTMLElement {
   const panels = p.panels.trials ?? [];
   const trials = p.record.trials ?? [];
-  const levels = p.levels.filter((l) => panels.some((d) => trials[d.trial].level === l.name));
+  const levels = levelsShown(p).filter((l) => panels.some((d) => trials[d.trial].level === l.name));
   const rounds = [...new Set(panels.map((d) => trials[d.trial].round))].sort((a, b) => a - b);
   return figure({
     id: "server",
@@ -162,7 +166,7 @@ function shownAt(p: Payload, panels: Panel[], level: string, round: number): Sho
     const t = (p.record.trials ?? [])[d.trial];
     if (t.level === level && t.round === round) all.set(t.arm, d);
   }
-  return p.record.arms.filter((a) => all.has(a.name)).map((a) => ({ arm: a.name, panel: all.get(a.name)! }));
+  return p.record.arms.filter((a) => all.has(a.name) && shown(p, a.name)).map((a) => ({ arm: a.name, panel: all.get(a.name)! }));
 }
 
 /** linesOf are the lines of a view. What the one process of a tree shows need not be shown of the tree
@@ -180,6 +184,9 @@ function linesOf(view: View, panel: Panel): Line[] {
     return { name, t: d.t, v: typeof d.s.v === "number" ? d.t.map(() => d.s.v as number) : d.s.v };
   });
 }
+
+/** inkOf is the colour of the i-th name of a view. */
+const inkOf = (view: View, name: string, i: number): string => view.colours?.[name] ?? colour(i);
 
 const peak = (l: Line) => extent(l.v)?.[1] ?? 0;
 
@@ -234,7 +241,7 @@ function rowOf(view: View, shown: Shown[], width: number, columns: number, curso
   const left = peaks.size - names.length;
   return [
     h("h4", {}, `${view.title}${view.unit ? ", " + view.unit : ""}`),
-    legend(names.map((n, i) => ({ name: clip(n, 40), colour: colour(i), dash: dash(i), shape: view.stacked ? "area" : "line" }))),
+    legend(names.map((n, i) => ({ name: clip(n, 40), colour: inkOf(view, n, i), dash: dash(i), shape: view.stacked ? "area" : "line" }))),
     left > 0 ? h("p", { class: "caption" }, `and ${count(left)} that are smaller`) : h("span"),
     css(h("div", { class: "beside" }, ...cells), { "--columns": String(columns) }),
   ];
@@ -267,8 +274,9 @@ function miniature(view: View, panel: Panel, lines: Line[], names: string[], wid
             x: "x",
             y: "y",
             z: "i",
-            fill: (d: { i: number }) => colour(d.i),
-            fillOpacity: 0.85,
+            fill: (d: { i: number }) => inkOf(view, names[d.i], d.i),
+            stroke: "var(--paper)",
+            strokeWidth: 0.5,
             order: "z",
           } as object),
         ),

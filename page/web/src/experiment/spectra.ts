@@ -6,14 +6,15 @@ import { figure } from "../figure";
 import { count, duration } from "../format";
 import { Cell, cell } from "../table";
 import { clip, factor, legendOf, loadOf, Payload, ratioTicks, slug, Spectrum, stroke, tint } from "./data";
+import { levelsShown, shown } from "./shown";
 
 /** spectraOf has a plot for each level. */
 export function spectraOf(p: Payload): Node[] {
-  return p.levels.map((l) => spectrum(p, l.name, l.open)).filter((f) => f !== null);
+  return levelsShown(p).map((l) => spectrum(p, l.name, l.open)).filter((f) => f !== null);
 }
 
 function spectrum(p: Payload, level: string, open: boolean): HTMLElement | null {
-  const all = (p.spectra.cells ?? []).filter((s) => s.level === level);
+  const all = (p.spectra.cells ?? []).filter((s) => s.level === level && shown(p, s.arm));
   if (all.length === 0) return null;
   const bands = all.filter((s) => s.low).length;
   const kinds: [string, string][] = [
@@ -84,7 +85,7 @@ const asked = [0.5, 0.75, 0.9, 0.99, 0.999, 0.9999, 0.99999];
 function spectrumTable(p: Payload, level: string) {
   const rows: (Cell | string)[][] = [];
   (p.spectra.cells ?? []).forEach((s, n) => {
-    if (s.level !== level) return;
+    if (s.level !== level || !shown(p, s.arm)) return;
     for (const q of asked) {
       const i = at(p, s, q);
       if (i < 0) continue;
@@ -140,11 +141,11 @@ function drawSpectrum(p: Payload, all: Spectrum[], width: number, log: boolean, 
 
 /** shifts has a plot for each level. */
 export function shifts(p: Payload): Node[] {
-  return p.levels.map((l) => shift(p, l.name)).filter((f) => f !== null);
+  return levelsShown(p).map((l) => shift(p, l.name)).filter((f) => f !== null);
 }
 
 function shift(p: Payload, level: string): HTMLElement | null {
-  const all = (p.record.shifts ?? []).filter((s) => s.level === level);
+  const all = (p.record.shifts ?? []).filter((s) => s.level === level && shown(p, s.variant));
   if (all.length === 0) return null;
   const pairs = extent(all.flatMap((s) => s.points.map((d) => d.trials))) ?? [0, 0];
   return figure({
@@ -172,7 +173,7 @@ function shift(p: Payload, level: string): HTMLElement | null {
 function shiftTable(p: Payload, level: string) {
   const rows: (Cell | string)[][] = [];
   (p.record.shifts ?? []).forEach((s, n) => {
-    if (s.level !== level) return;
+    if (s.level !== level || !shown(p, s.variant)) return;
     s.points.forEach((d, k) => {
       const of = (path: string, v: number) => cell(`record.shifts.${n}.points.${k}.${path}`, v, factor);
       rows.push([
@@ -195,7 +196,7 @@ function shiftTable(p: Payload, level: string) {
 }
 
 function drawShift(p: Payload, level: string, width: number): SVGSVGElement {
-  const all = (p.record.shifts ?? []).filter((s) => s.level === level);
+  const all = (p.record.shifts ?? []).filter((s) => s.level === level && shown(p, s.variant));
   const quantiles = [...new Set(all.flatMap((s) => s.points.map((d) => d.quantile)))].sort((a, b) => a - b);
   const spread = Math.min(0.7, 0.16 * all.length);
   const points = all.flatMap((s, k) =>

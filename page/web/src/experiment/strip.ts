@@ -6,8 +6,9 @@ import { h } from "../dom";
 import { figure } from "../figure";
 import { count, digits3, percent, time } from "../format";
 import { Cell, cell } from "../table";
-import { armsAt, legendOf, loadOf, Payload, tint, Trial, unitOf } from "./data";
-import { amount } from "./matrix";
+import { legendOf, loadOf, Payload, tint, Trial, unitOf } from "./data";
+import { armsAt, levelsShown, shown } from "./shown";
+import { amount } from "./amount";
 
 const burdens = [
   ["steal_percent", "steal"],
@@ -25,19 +26,21 @@ export function strip(p: Payload): HTMLElement {
   const metrics = p.measures.map((m) => m.name).filter((m) => trials.some((t) => t.values?.[m] !== undefined));
   const first = p.metrics.find((m) => metrics.includes(m)) ?? metrics[0];
   const order = [first, ...metrics.filter((m) => m !== first)].filter((m) => m !== undefined);
-  const grades = (g: string) => trials.filter((t) => t.grade === g).length;
+  const levels = levelsShown(p).map((l) => l.name);
+  const drawn = trials.filter((t) => shown(p, t.arm) && levels.includes(t.level));
+  const grades = (g: string) => drawn.filter((t) => t.grade === g).length;
   return figure({
     id: "strip",
     title: "Trials in the order in which they ran",
     unit: "each trial's figure over the time since the first",
-    n: `n = ${count(trials.length)} trials`,
+    n: `n = ${count(drawn.length)} trials`,
     interval: "● grade A, ▲ B, ✕ F",
     note: "vertical lines: rounds; waiting: pressure (PSI), the share of the time in which something waited",
-    summary: `${trials.length} trials in the order in which they ran: ${grades("A")} of grade A, ${grades("B")} of B, ${grades("F")} of F.`,
+    summary: `${drawn.length} trials in the order in which they ran: ${grades("A")} of grade A, ${grades("B")} of B, ${grades("F")} of F.`,
     empty: trials.length === 0 || order.length === 0 ? "No trial measured anything." : undefined,
     legend: legendOf(
       p,
-      p.record.arms.map((a) => a.name).filter((a) => trials.some((t) => t.arm === a)),
+      p.record.arms.map((a) => a.name).filter((a) => shown(p, a) && trials.some((t) => t.arm === a)),
       "dot",
     ).map((m) => (isControl(p, m.name) ? { ...m, name: m.name + ", hollow" } : m)),
     toggles: [{ key: "measure", label: "measure", options: order.map((m) => [m, m]) }],
@@ -89,7 +92,7 @@ function drawStrip(p: Payload, width: number, metric: string): HTMLElement {
   const at = minutes(p);
   const end = (at[at.length - 1] ?? 0) + (p.strip.took_s?.[at.length - 1] ?? 0) / 60;
   const x = { domain: [0, end || 1], label: null, ticks: width < 500 ? 4 : 8 };
-  const plots = p.levels
+  const plots = levelsShown(p)
     .filter((l) => armsAt(p, l.name).length > 0 || (p.record.trials ?? []).some((t) => t.level === l.name))
     .map((l) => h("div", {}, h("p", { class: "caption" }, loadOf(p, l.name)), levelStrip(p, l.name, metric, at, width, x)));
   return h("div", {}, ...plots, h("p", { class: "caption" }, "the machine meanwhile, %"), machineStrip(p, at, width, x));
@@ -104,7 +107,7 @@ function roundStarts(p: Payload, at: number[]): number[] {
 function levelStrip(p: Payload, level: string, metric: string, at: number[], width: number, x: Plot.ScaleOptions): SVGSVGElement {
   const trials = p.record.trials ?? [];
   const unit = unitOf(p, metric);
-  const all = trials.map((t, i) => ({ t, x: at[i], y: t.values?.[metric] })).filter((d) => d.t.level === level);
+  const all = trials.map((t, i) => ({ t, x: at[i], y: t.values?.[metric] })).filter((d) => d.t.level === level && shown(p, d.t.arm));
   const there = all.filter((d) => d.y !== undefined);
   const values = there.map((d) => d.y!);
   const [low, high] = extent(values) ?? [0, 1];

@@ -19,8 +19,9 @@ export async function ask(method: "GET" | "POST" | "PUT" | "DELETE", path: strin
 export const reason = (problem: unknown): string =>
   problem instanceof TypeError ? "the dashboard does not answer" : (problem as Error).message;
 
-/** Connection is whether events come: "open", or "lost" and why. The page tries again by itself. */
-export type Listener = (connection: "open" | "lost", why: string) => void;
+/** A Listener is told whether events come: "open"; "lost" and why; or "shut": the server is there and does not know
+    this browser. The page tries again by itself. */
+export type Listener = (connection: "open" | "lost" | "shut", why: string) => void;
 
 const retry = 1000; // ms between attempts after a refusal; others the browser makes by itself
 
@@ -35,7 +36,7 @@ export function follow(path: string, handlers: Record<string, (data: any) => voi
         listener("lost", "the dashboard does not answer; trying again");
         return;
       }
-      listener("lost", await refusal(path));
+      listener(...(await refusal(path)));
       setTimeout(connect, retry);
     };
     for (const [kind, handle] of Object.entries(handlers)) {
@@ -49,14 +50,14 @@ export function follow(path: string, handlers: Record<string, (data: any) => voi
 }
 
 /** refusal is why the server sends no events. */
-async function refusal(path: string): Promise<string> {
+async function refusal(path: string): Promise<["lost" | "shut", string]> {
   const stop = new AbortController();
   try {
     const answer = await fetch(path, { signal: stop.signal });
-    if (answer.ok) return "trying again"; // it has changed its mind
-    return (await answer.text()).replace(/^dyno: /, "").trim();
+    if (answer.ok) return ["lost", "trying again"]; // it has changed its mind
+    return [answer.status === 401 ? "shut" : "lost", (await answer.text()).replace(/^dyno: /, "").trim()];
   } catch (problem) {
-    return reason(problem);
+    return ["lost", reason(problem)];
   } finally {
     stop.abort();
   }

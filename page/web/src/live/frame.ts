@@ -1,9 +1,10 @@
 // The dashboard's pages have the same head: where one can go, and whether the server is there.
 
 import { h } from "../dom";
-import { banner, themeButton } from "../layout";
+import { banner, copyable, themeButton } from "../layout";
+import type { Listener } from "./api";
 
-const places: [path: string, name: string][] = [["/", "Results"], ["/live", "Load"]];
+const places: [path: string, name: string][] = [["/", "Results"], ["/history", "History"], ["/live", "Load"], ["/lab", "Experiments"]];
 
 /** frame fills the document, and returns where the connection's state is shown. */
 export function frame(title: string, subtitle: string, ...content: Node[]): HTMLElement {
@@ -25,13 +26,27 @@ export function frame(title: string, subtitle: string, ...content: Node[]): HTML
 export const section = (id: string, title: string, ...content: (Node | string)[]): HTMLElement =>
   h("section", { id, "aria-labelledby": id + "-title" }, h("h2", { id: id + "-title" }, title), ...content);
 
-/** connected is a listener that shows in element that the server is gone, and that it is back. */
-export function connected(element: HTMLElement): (connection: "open" | "lost", why: string) => void {
-  let lost = false;
+/** connected is a listener that shows in element that the server is gone, and what to do, and that it is back. */
+export function connected(element: HTMLElement): Listener {
+  let shown = "";
   return (connection, why) => {
     element.dataset.connection = connection;
-    if (connection === "lost") element.replaceChildren(banner("doubt", `Not connected: ${why}.`));
-    else element.replaceChildren(...(lost ? [h("p", { class: "caption" }, "Connected again.")] : []));
-    lost = connection === "lost";
+    const now = connection === "open" ? (shown ? "open" : "") : `${connection} ${why}`;
+    if (now === shown) return; // an attempt that ends as the last did is no news
+    shown = now;
+    element.replaceChildren(...(connection === "open" ? [h("p", { class: "caption" }, "Connected again.")]
+      : [banner("doubt", `Not connected: ${why}.`, [h("p", {}, what[connection]), copyable(begin())])]));
   };
+}
+
+const what = {
+  lost: "If dyno has ended, begin it again at the same address, with the flags that it had, and this page goes on:",
+  shut: "Open the address that it printed in this browser, and this page goes on by itself. If that is lost, end it and begin it again; it prints another:",
+};
+
+/** begin is the command of a dashboard at this page's address. */
+function begin(): string {
+  const { host, hostname } = location;
+  const here = hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.");
+  return `dyno serve --listen ${host.includes("[") ? `'${host}'` : host}${here ? "" : " --expose"}`;
 }

@@ -128,8 +128,9 @@ function note(r: Stored): Node {
   return place;
 }
 
-function labList(all: Lab[]): Node[] {
-  if (all.length === 0) return [h("p", { class: "empty" }, "No experiment was run yet: dyno lab run.")];
+/** labList is the experiments that there are. */
+export function labList(all: Lab[]): Node[] {
+  if (all.length === 0) return [h("p", { class: "empty" }, "No experiment was run yet: dyno lab run, or the page Experiments.")];
   const path = (l: Lab) => "/lab?id=" + encodeURIComponent(l.id);
   return [table({
     head: ["", "name", "started", "state", "report"],

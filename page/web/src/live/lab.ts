@@ -4,8 +4,10 @@ import { h } from "../dom";
 import * as format from "../format";
 import { banner, list } from "../layout";
 import { cell, table } from "../table";
-import { follow } from "./api";
+import { ask, follow, reason } from "./api";
 import { connected, frame, section } from "./frame";
+import { offers } from "./offers";
+import { labList } from "./home";
 
 interface Slot {
   round: number;
@@ -38,22 +40,59 @@ interface State {
   verdicts: string[] | null;
   cautions: string[] | null;
   unavailable: string[] | null;
+  ours?: boolean;
+  problem?: string;
 }
 
-/** show fills the document, and follows the experiment that the address names. */
+/** show fills the document with the experiment that the address names, or with those that there are. */
 export function show(): void {
-  const id = new URLSearchParams(location.search).get("id") ?? "";
+  const id = new URLSearchParams(location.search).get("id");
+  if (id === null) showAll();
+  else showOne(id);
+}
+
+function showAll(): void {
+  const begin = h("div", {}, h("p", { class: "empty" }, "Looking …"));
+  const labs = h("div", { class: "stored" }, h("p", { class: "empty" }, "Looking …"));
+  frame("Experiments", "Servers beside each other; one runs at a time", section("new", "A new experiment", begin), section("labs", "Experiments", labs));
+  offers().then((e) => begin.replaceChildren(e), (problem) => begin.replaceChildren(banner("bad", reason(problem))));
+  ask("GET", "/api/labs").then((all) => labs.replaceChildren(...labList(all)), (problem) => labs.replaceChildren(banner("bad", reason(problem))));
+}
+
+/** showOne follows an experiment. */
+function showOne(id: string): void {
   const body = h("div", {}, h("p", { class: "empty" }, "Looking …"));
-  const connection = frame("Experiment", id, body);
+  const stop = stopButton(id); // it stays as the rest is made anew, and so keeps the keyboard
+  const connection = frame("Experiment", id, stop, body);
   follow(`/api/labs/${encodeURIComponent(id)}/events`, {
-    lab: (s: State) => body.replaceChildren(...view(id, s)),
+    lab: (s: State) => {
+      stop.hidden = !s.ours;
+      body.replaceChildren(...view(id, s));
+    },
     problem: (why: string) => body.replaceChildren(banner("bad", why)),
   }, connected(connection));
 }
 
+/** stopButton stops an experiment that was begun from this dashboard. */
+function stopButton(id: string): HTMLElement {
+  const said = h("div", { "aria-live": "assertive" });
+  const stop = h("button", { type: "button", id: "stop", class: "primary", onclick: async () => {
+    stop.disabled = true;
+    said.replaceChildren();
+    try {
+      await ask("DELETE", `/api/labs/${encodeURIComponent(id)}`);
+      stop.textContent = "Stopping …"; // its servers have their time to end
+    } catch (problem) {
+      stop.disabled = false;
+      said.replaceChildren(banner("bad", reason(problem)));
+    }
+  } }, "Stop");
+  return h("div", { hidden: true }, h("p", {}, stop), said);
+}
+
 function view(id: string, s: State): Node[] {
-  const running = s.state === "running";
-  const step = running && !s.checked ? "building and checking servers" : s.state;
+  const running = s.state === "running" && !s.problem;
+  const step = running && !s.checked ? "building and checking servers" : s.problem && s.state === "running" ? "ended in the middle" : s.state;
   const left = running && s.left_s ? `about ${format.duration(s.left_s * 1e6)} left` : "";
   const bar = h("progress", { max: s.done + s.queued || 1, value: s.done, "aria-label": "trials done" });
   return [
@@ -61,6 +100,7 @@ function view(id: string, s: State): Node[] {
       h("p", { "data-state": s.state }, h("strong", {}, step), ` · ${s.scope}`),
       h("p", { class: "toolbar" }, bar, h("span", { "data-key": "done", "data-value": s.done }, `${s.done} of ${s.done + s.queued} trials`), h("span", {}, left),
         h("a", { href: `/labs/${encodeURIComponent(id)}/report` }, running ? "report so far" : "report")),
+      ...(s.problem ? [banner(s.state === "interrupted" ? "doubt" : "bad", s.problem)] : []),
       ...(s.cautions ?? []).map((c) => banner("doubt", c)),
       ...[list(s.unavailable ?? [], "Not available")].filter((n) => n !== null)),
     ...((s.verdicts ?? []).length > 0 ? [section("verdicts", running ? "What the trials say so far" : "What the trials say", list(s.verdicts ?? [])!)] : []),

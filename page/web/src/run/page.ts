@@ -4,6 +4,7 @@ import { Cursors } from "../cursor";
 import { h } from "../dom";
 import { page } from "../layout";
 import type { Run } from "../result";
+import { codes } from "./codes";
 import { statuses } from "./errors";
 import { generator } from "./generator";
 import { heat } from "./heat";
@@ -33,7 +34,7 @@ export function sections(run: Run) {
   return [
     { id: "verdict", title: "Verdict", content: [...verdict(r, words), tiles(r), facts(words)] },
     { id: "latencies", title: "Latency", content: [grid(spectrum(run), phases(r)), heat(over, cursors), durations(r)] },
-    { id: "over-time", title: "Over time", content: [grid(throughput(r, over, cursors), failures(over, cursors), inFlight(over, cursors), traffic(over, cursors))] },
+    { id: "over-time", title: "Over time", content: [grid(throughput(r, over, cursors), codes(r, over, cursors), failures(over, cursors), inFlight(over, cursors), traffic(over, cursors))] },
     { id: "answers", title: "Answers and errors", content: [statuses(r)] },
     { id: "routes-all", title: "Routes", content: [routes(r)] },
     { id: "generator-all", title: "Generator", content: [generator(r, words)] },

@@ -1,7 +1,7 @@
 // The server beside the load, where it was watched, and where its time went.
 
 import { h } from "../dom";
-import { Plot, chart, named, names, short } from "../chart";
+import { Plot, area, chart, named, names, short } from "../chart";
 import { figure } from "../figure";
 import * as format from "../format";
 import { list, more } from "../layout";
@@ -23,8 +23,8 @@ export function processes(r: Result): HTMLElement | null {
 }
 
 const parts: [key: string, name: string, colour: string][] = [
-  ["user_us_per_request", "user", "var(--c1)"],
-  ["system_us_per_request", "system", "var(--c5)"],
+  ["user_us_per_request", "user", area(0)],
+  ["system_us_per_request", "system", area(1)],
 ];
 
 const label = (u: Usage, width: number) => {

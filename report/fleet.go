@@ -1,0 +1,68 @@
+package report
+
+import (
+	"fmt"
+
+	"dyno/result"
+)
+
+// together is how well the machines of a fleet made one load.
+func together(f *result.Fleet) string {
+	s := Many(int64(len(f.Agents)), "agent")
+	if f.StartSpread != nil {
+		s += ", started within " + micros(*f.StartSpread)
+	}
+	s += fmt.Sprintf(", clocks known to ±%s, %s of %s agent-seconds covered; ", micros(f.OffsetBound),
+		exact3(f.Covered), exact3(f.Planned))
+	if f.AddsUp {
+		return s + "reports = agents = run"
+	}
+	return s + "the numbers DO NOT ADD UP"
+}
+
+// agents are the machines of a fleet, a row each.
+func agents(f *result.Fleet) table {
+	if f == nil {
+		return nil
+	}
+	t := table{{"agent", "weight", "connections", "sent", "completed", "errors", "late", "clock ±",
+		"covered", ""}}
+	for _, a := range f.Agents {
+		late, bound := "–", "–"
+		if a.Late != nil {
+			late = micros(*a.Late)
+		}
+		if a.OffsetBound > 0 {
+			bound = micros(a.OffsetBound)
+		}
+		t = append(t, []string{plain(a.Name), count(int64(a.Weight)), count(int64(a.Connections)),
+			count(a.Requests.Sent), count(a.Requests.Completed), count(a.Requests.Errors), late, bound,
+			seconds(a.Covered), fared(a)})
+	}
+	return t
+}
+
+func agentName(a result.Agent) string { return a.Name }
+
+// fared is what a row of agents says besides numbers.
+func fared(a result.Agent) string {
+	switch {
+	case a.Lost != "":
+		return "LOST"
+	case !a.Final:
+		return "the sum of its reports"
+	case a.AddsUp != nil && !*a.AddsUp:
+		return "DOES NOT ADD UP"
+	}
+	return ""
+}
+
+// fleetMethod is how several machines were made to be one generator.
+func fleetMethod(f *result.Fleet) string {
+	return fmt.Sprintf("%s made the load together, each with its share by weight of one schedule, "+
+		"so that all numbers of the command are totals. They began at one instant of the controller's "+
+		"monotonic clock, from which each agent's is known by the quickest of 32 exchanges; no wall "+
+		"clock is used. Each reports every second, numbered and acknowledged, and at last all of it "+
+		"again: the result is the sum of the latter, and is held against the former. Percentiles are "+
+		"read from the sum of the agents' histograms.", Many(int64(len(f.Agents)), "machine"))
+}

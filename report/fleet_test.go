@@ -1,0 +1,44 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"dyno/result"
+)
+
+// A report says how the machines of a fleet made one load, and who failed.
+func TestFleet(t *testing.T) {
+	r := closed()
+	spread, late, yes := 420.0, 180.5, true
+	r.Fleet = &result.Fleet{Run: "r", StartSpread: &spread, OffsetBound: 35, Planned: 20, Covered: 17.5, AddsUp: true,
+		Agents: []result.Agent{{Name: "web1", Weight: 2, Connections: 500, Late: &late, OffsetBound: 35, Final: true,
+			Covered: 10, AddsUp: &yes, Requests: result.Requests{Sent: 1234567, Completed: 1234566, Errors: 1}},
+			{Name: "web2", Weight: 1, Connections: 250, Lost: "gone", Covered: 7.5}}}
+	var b strings.Builder
+	if err := Text(&b, r, Style{}); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(strings.Fields(b.String()), " ")
+	for _, want := range []string{
+		"fleet 2 agents, started within 420 µs, clocks known to ±35.0 µs, 17.5 of 20 agent-seconds covered; " +
+			"reports = agents = run",
+		"web1 2 500 1,234,567 1,234,566 1 180 µs 35.0 µs 10.0 s",
+		"web2 1 250 0 0 0 – – 7.50 s LOST",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it does not say %q:\n%s", want, b.String())
+		}
+	}
+	r.Fleet.AddsUp = false
+	said := Say(r)
+	all := strings.Join(said.Methods, " ")
+	if !strings.Contains(all, "2 machines made the load together") || !strings.Contains(said.Command, "--fleet web1,web2") {
+		t.Errorf("%s\n%s", all, said.Command)
+	}
+	b.Reset()
+	if err := Markdown(&b, r); err != nil || !strings.Contains(b.String(), "## Agents") ||
+		!strings.Contains(b.String(), "DO NOT ADD UP") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+}

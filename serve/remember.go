@@ -1,0 +1,47 @@
+package serve
+
+import (
+	"crypto/rand"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+)
+
+// rememberTime is for how long after the dashboard last began or ended the browsers that it
+// had let in may go on when it is started again.
+const rememberTime = 24 * time.Hour
+
+// remembered is the cookie that a dashboard at this port gave to browsers, from the file that
+// it was kept in; a new one if there is none, it is too old, or others could have read it.
+func remembered(file string) string {
+	info, err := os.Lstat(file)
+	private := err == nil && info.Mode().IsRegular() &&
+		(runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0)
+	if private && time.Since(info.ModTime()).Abs() < rememberTime {
+		b, err := os.ReadFile(file)
+		if err == nil && len(b) == len(rand.Text()) {
+			return string(b)
+		}
+	}
+	return rand.Text()
+}
+
+// remember keeps the cookie in a file that only this user can read, from now on for
+// rememberTime.
+func remember(file, cookie string) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*") // with mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.WriteString(cookie)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), file)
+}
