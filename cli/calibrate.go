@@ -44,7 +44,7 @@ func calibrate(s streams, args []string) int {
 	if f.help {
 		return s.help("calibrate")
 	}
-	if faults := append(p.faults, extra(p.words, 0)...); len(faults) > 0 {
+	if faults := append(p.faults, p.extra(0)...); len(faults) > 0 {
 		return s.refuse("calibrate", faults)
 	}
 	home, err := result.Home()
@@ -140,7 +140,7 @@ func startTarget(ctx context.Context, cpus []int) (url string, stop func(), err 
 // known of it cannot be read.
 func calibrated(r *result.Result) []string {
 	home, err := result.Home()
-	if err != nil {
+	if err != nil || r.Fleet != nil { // other machines made the load
 		return nil
 	}
 	c, err := capacity.OpenCalibration(home, r.Host, r.Dyno)

@@ -14,6 +14,7 @@ import (
 	"os"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"dyno/load"
@@ -55,8 +56,8 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 		}
 		return v.run(s, rest)
 	}
-	if name == "lab" {
-		return s.labVerbs(rest)
+	if name == "lab" || name == "fleet" {
+		return s.verbsOf(name, rest)
 	}
 	if run := hidden[name]; run != nil {
 		return run(s, rest)
@@ -93,9 +94,12 @@ func find(name string) (verb, bool) {
 
 // hidden are the verbs that dyno itself uses.
 var hidden = map[string]func(s streams, args []string) int{
-	"supervise": supervise, "worker": worker}
+	"supervise": supervise, "worker": worker, "conduct": conduct}
 
-func verbs() []verb {
+func verbs() []verb { return slices.Concat(loadVerbs(), fleetVerbs(), resultVerbs()) }
+
+// loadVerbs are those that make load, or take it.
+func loadVerbs() []verb {
 	return []verb{
 		{name: "run", args: "[flags] URL", does: "load a server, and report what was measured",
 			run: run, groups: newRunFlags().groups, more: runNotes, examples: runExamples},
@@ -124,6 +128,12 @@ func verbs() []verb {
 		{name: "calibrate", does: "measure what dyno itself can do on this machine", run: calibrate,
 			groups: new(calibrateFlags).groups, more: calibrateNotes,
 			examples: []string{"dyno calibrate"}},
+	}
+}
+
+// resultVerbs are those that do something with what was measured, and about dyno itself.
+func resultVerbs() []verb {
+	return []verb{
 		{name: "compare", args: "[flags] A B [C...]", does: "judge stored runs against each other",
 			run: compare, groups: newCompareFlags().groups, more: compareNotes,
 			examples: compareExamples},

@@ -223,6 +223,9 @@ func TestExamples(t *testing.T) {
 					tryTarget(t, dir, line)
 				case "serve":
 					tryServe(t, dir, line)
+				case "agent", "fleet up", "fleet token", "fleet ls", "fleet revoke", "fleet stop",
+					"fleet deploy":
+					tryFleet(t, v.name, line)
 				case "run":
 					try(t, dir, line+" -d 700ms --warmup 50ms", url)
 				case "find":

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -13,15 +14,15 @@ import (
 // requests are those that the flags and their files describe.
 func (f *runFlags) requests(stdin io.Reader) ([]load.Request, []error) {
 	var faults []error
+	contested := f.fromStdin()
+	if len(contested) > 1 {
+		faults = append(faults, load.Flaw{Setting: strings.Join(contested, " and "),
+			Problem: "each want all of stdin; give one of them a file"})
+	}
 	read := func(flag, file string, parse func(name string, r io.Reader) error) {
-		if file != "" {
+		if file != "" && (file != "-" || len(contested) == 1) { // else that was said
 			faults = append(faults, f.read(flag, file, stdin, parse)...)
 		}
-	}
-	if n := f.fromStdin(); len(n) > 1 {
-		faults = append(faults, load.Flaw{Setting: strings.Join(n, " and "),
-			Problem: "each want all of stdin; give one of them a file"})
-		stdin = strings.NewReader("")
 	}
 	var all []load.Request
 	read("--requests-file", f.requestsFile, func(name string, r io.Reader) (err error) {
@@ -85,15 +86,21 @@ func (f *runFlags) read(flag, file string, stdin io.Reader,
 	return flatten(parse(name, r))
 }
 
-// whole is all of r, up to what a run can send.
+// whole is all of r, up to what a run can send. A file is read into memory of its size.
 func whole(r io.Reader) ([]byte, error) {
-	b, err := io.ReadAll(io.LimitReader(r, requests.MaxFile+1))
+	var b bytes.Buffer
+	if file, is := r.(*os.File); is {
+		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
+			b.Grow(int(min(info.Size(), requests.MaxFile)) + bytes.MinRead)
+		}
+	}
+	n, err := b.ReadFrom(io.LimitReader(r, requests.MaxFile+1))
 	switch {
 	case err != nil:
 		return nil, load.Flaw{Setting: "--body", Problem: err.Error()}
-	case len(b) > requests.MaxFile:
+	case n > requests.MaxFile:
 		return nil, load.Flaw{Setting: "--body", Problem: fmt.Sprintf(
 			"the file is larger than %d GiB", requests.MaxFile>>30)}
 	}
-	return b, nil
+	return b.Bytes(), nil
 }

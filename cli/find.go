@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"dyno/capacity"
+	"dyno/lab"
 	"dyno/load"
 	"dyno/report"
 	"dyno/result"
@@ -67,7 +68,8 @@ func (f *findFlags) groups() []group {
 	load := except(f.loadGroup(), "duration", "requests", "rate", "stage", "stages", "probe")
 	load.options = append(load.options, option{"rate", "R", "N",
 		"the first rate to try (a fifth of what a closed loop reaches)", into(&f.plan.Rate, parseRate)})
-	return []group{own, load, f.requestGroup(), f.connectionGroup(), f.tlsGroup(), out}
+	return []group{own, load, f.requestGroup(), f.connectionGroup(), f.tlsGroup(),
+		f.fleet.group(), out}
 }
 
 // except is g without some options.
@@ -96,15 +98,24 @@ func capacityOf(s streams, args []string) int {
 	}
 	ctx, stop := untilInterrupted()
 	defer stop()
+	run, leave, err := f.fleet.runner(here, s.tellFleet(f.quiet))
+	if err != nil {
+		out.discard()
+		return s.fail(busCode(err), err)
+	}
+	defer leave()
 	carryOut := s.search
 	if f.sweeps() {
 		carryOut = s.sweep
 	}
-	code, err := carryOut(ctx, f, out)
+	code, err := carryOut(ctx, f, unlessPartial(run), out)
 	if err == nil {
 		return code
 	}
 	out.discard()
+	if errors.Is(err, errPartial) {
+		return s.fail(exitUntrusted, err)
+	}
 	if _, flaw := errors.AsType[load.Flaw](err); flaw {
 		return s.refuse("find", flatten(err))
 	}
@@ -119,9 +130,9 @@ func readFind(args []string, stdin io.Reader) (*findFlags, []error) {
 		return f, nil
 	}
 	faults := append(p.faults, contradictions(p.given)...)
-	faults = append(faults, f.ownFaults(p.given)...)
+	faults = append(faults, f.ownFaults(p)...)
 	f.settle(p.given)
-	faults = append(faults, f.setTarget(p)...)
+	faults = append(append(faults, f.fleet.settle(p.given, false)...), f.setTarget(p)...)
 	var wrong []error
 	f.plan.Requests, wrong = f.requests(stdin)
 	if len(f.plan.Requests) == 0 {
@@ -139,18 +150,20 @@ func readFind(args []string, stdin io.Reader) (*findFlags, []error) {
 }
 
 // ownFaults are those of what only find has.
-func (f *findFlags) ownFaults(given map[string]bool) (faults []error) {
+func (f *findFlags) ownFaults(p parsed) (faults []error) {
+	given := p.given
 	flaw := func(bad bool, setting, problem string) {
 		if bad {
 			faults = append(faults, load.Flaw{Setting: setting, Problem: problem})
 		}
 	}
-	sweep := given["levels"] || given["rates"]
-	flaw(!sweep && !given["slo"], "--slo", "none is given; say what must hold, as "+
+	sweep := p.tried["levels"] || p.tried["rates"]
+	flaw(!sweep && !p.tried["slo"], "--slo", "none is given; say what must hold, as "+
 		"--slo 'p99<20ms', or sweep with --levels or --rates")
 	flaw(sweep && given["slo"], "--slo", "a sweep measures at levels and searches none; give it "+
 		"without")
-	flaw(given["levels"] && given["rates"], "--levels and --rates", "a sweep has one axis; give one")
+	flaw(p.tried["levels"] && p.tried["rates"], "--levels and --rates", "a sweep has one axis; give "+
+		"one")
 	flaw(sweep && given["rate"], "--rate", "a sweep has rates of its own; give --rates")
 	flaw(given["levels"] && (given["arrival"] || given["seed"]), "--arrival, --seed",
 		"the levels of --levels are closed loops, which have no arrivals; give --rates")
@@ -164,11 +177,12 @@ func (f *findFlags) ownFaults(given map[string]bool) (faults []error) {
 }
 
 // search is dyno find --slo.
-func (s streams) search(ctx context.Context, f *findFlags, out *output) (int, error) {
+func (s streams) search(ctx context.Context, f *findFlags, run lab.Runner, out *output) (int,
+	error) {
 	if !f.quiet {
 		fmt.Fprintf(s.err, "searching: %s\n", f.plan.Target.URL)
 	}
-	found, err := capacity.Find(ctx, warned, f.plan, f.objectives,
+	found, err := capacity.Find(ctx, warned(run), f.plan, f.objectives,
 		capacity.Settings{Probe: f.probe}, func(p capacity.Probe) {
 			if !f.quiet {
 				fmt.Fprintln(s.err, report.Probe(p))
@@ -189,17 +203,20 @@ func (s streams) search(ctx context.Context, f *findFlags, out *output) (int, er
 	return code, nil
 }
 
-// warned is here, with what is known of this machine's generator.
-func warned(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
-	r, err := here(ctx, p, each)
-	if err == nil {
-		r.Warnings = append(r.Warnings, calibrated(r)...)
+// warned is run, with what is known of this machine's generator.
+func warned(run lab.Runner) capacity.Runner {
+	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+		r, err := run(ctx, p, each)
+		if err == nil {
+			r.Warnings = append(r.Warnings, calibrated(r)...)
+		}
+		return r, err
 	}
-	return r, err
 }
 
 // sweep is dyno find --levels and --rates.
-func (s streams) sweep(ctx context.Context, f *findFlags, out *output) (int, error) {
+func (s streams) sweep(ctx context.Context, f *findFlags, run lab.Runner, out *output) (int,
+	error) {
 	how := capacity.Sweeping{Axis: capacity.Rates, Time: cmp.Or(f.probe, 5*time.Second),
 		Rounds: f.rounds, Seed: cmp.Or(f.plan.Seed, rand.Uint64()>>11|1)}
 	for _, r := range f.rates {
@@ -214,7 +231,7 @@ func (s streams) sweep(ctx context.Context, f *findFlags, out *output) (int, err
 		fmt.Fprintf(s.err, "sweeping: %s, %s, about %v\n", f.plan.Target.URL,
 			report.Many(int64(all), "run"), time.Duration(all)*(how.Time+how.Warmup))
 	}
-	curve, err := capacity.Sweep(ctx, here, f.plan, how, func(p capacity.Point) {
+	curve, err := capacity.Sweep(ctx, capacity.Runner(run), f.plan, how, func(p capacity.Point) {
 		if !f.quiet {
 			fmt.Fprintln(s.err, report.Point(p, how.Axis))
 		}

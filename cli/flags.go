@@ -24,7 +24,9 @@ type runFlags struct {
 	connectTo                        string
 
 	watched []probe.Tree
+	away    awayFlags
 	pprof   string
+	fleet   fleetFlags
 
 	objectives     []result.Objective
 	abortOnSLO     bool
@@ -39,7 +41,7 @@ func newRunFlags() *runFlags { return &runFlags{plan: load.DefaultPlan()} }
 
 func (f *runFlags) groups() []group {
 	return []group{f.loadGroup(), f.requestGroup(), f.connectionGroup(), f.tlsGroup(),
-		f.serverGroup(), f.outputGroup()}
+		f.serverGroup(), f.fleet.group(), f.outputGroup()}
 }
 
 func (f *runFlags) loadGroup() group {
@@ -100,11 +102,11 @@ func (f *runFlags) connectionGroup() group {
 	return group{"Connections", []option{
 		{"reconnect", "", "WHEN", "never, always, or after N exchanges (never)",
 			into(&p.Reconnect, parseReconnect)},
-		{"http", "", "VERSION", "auto, 1.0, 1.1 or 2 (auto: over TLS what the server chooses of 2\n" +
-			"and 1.1, else 1.1)", into(&p.HTTP, parseHTTP)},
+		{"http", "", "VERSION", "auto, 1.0, 1.1, 2 or 3 (auto: over TLS what the server chooses of\n" +
+			"2 and 1.1, else 1.1)", into(&p.HTTP, parseHTTP)},
 		{"pipeline", "", "N", "requests of HTTP/1.1 under way at once on a connection (1)",
 			into(&p.Pipeline, parseInt)},
-		{"streams", "", "N", "requests of HTTP/2 under way at once on a connection (1)",
+		{"streams", "", "N", "requests of HTTP/2 or 3 under way at once on a connection (1)",
 			into(&p.Streams, parseInt)},
 		{"fcgi-param", "", "K=V", "a parameter of every FastCGI request; may be repeated",
 			func(s string) error {
@@ -231,7 +233,7 @@ func readRun(args []string, stdin io.Reader) (*runFlags, []error) {
 	}
 	faults := append(p.faults, contradictions(p.given)...)
 	f.settle(p.given)
-	faults = append(faults, f.setTarget(p)...)
+	faults = append(append(faults, f.fleet.settle(p.given, f.away.agent != "")...), f.setTarget(p)...)
 	var wrong []error
 	f.plan.Requests, wrong = f.requests(stdin)
 	if len(f.plan.Requests) == 0 { // why is among the faults; Check need not say so again
@@ -251,8 +253,8 @@ func (f *runFlags) setTarget(p parsed) []error {
 		return []error{err}
 	}
 	f.plan.Target, f.defaults.URL = u.Target, u
-	f.defaults.HTTP2 = f.plan.OnlyHTTP2()
-	if u.Target.TLS { // as browsers and curl know it
+	f.defaults.HTTP2 = f.plan.OnlyHTTP2() || f.plan.OnlyHTTP3() // which has the same rules
+	if u.Target.TLS {                                           // as browsers and curl know it
 		f.plan.TLS.KeyLogFile = os.Getenv("SSLKEYLOGFILE")
 	}
 	return f.redirect()

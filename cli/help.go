@@ -12,9 +12,9 @@ const runNotes = `N may end in k or M; D is a duration, as 500ms or 1m30s, or a 
 A FILE may be - for stdin. URL may begin with http://, https://, h2c:// (HTTP/2
 without TLS) or fcgi:// (FastCGI), or be http+unix:///path/to.sock:/uri or
 fcgi+unix:///path/to.sock:/script. Defaults are in parentheses.
-Exit codes: 0 done, 1 an objective was missed, 2 bad usage, 3 not to be trusted
-(with --strict), 4 no exchange completed, 5 a fault of dyno, 130 interrupted (by q
-in --tui too), after the report.
+Exit codes: 0 done, 1 an objective was missed, 2 bad usage or the result could not
+be stored, 3 not to be trusted (with --strict), 4 no exchange completed, 5 a fault
+of dyno, 130 interrupted (by q in --tui too), after the report.
 `
 
 var runExamples = []string{
@@ -56,8 +56,8 @@ func help(s streams, args []string) int {
 	if _, found := find(name); found {
 		return s.help(name)
 	}
-	if args[0] == "lab" {
-		return s.labVerbs([]string{"--help"})
+	if args[0] == "lab" || args[0] == "fleet" {
+		return s.verbsOf(args[0], []string{"--help"})
 	}
 	if _, found := find(args[0]); found {
 		return s.refuse("help", extra(args, 1))

@@ -32,6 +32,7 @@ Exit codes: 0 all of it is stored, 2 some is not.
 
 const exportNotes = `ID is a result's ID, the beginning of one, last, or the folder of an experiment
 in the store; without one all is exported, with notes, profiles and change points.
+Exit codes: 0 all of it is exported, 2 some is damaged and left out.
 `
 
 var historyExamples = []string{"dyno history",
@@ -119,7 +120,7 @@ func history(s streams, args []string) int {
 	if f.help {
 		return s.help("history")
 	}
-	if faults := append(p.faults, extra(p.words, 0)...); len(faults) > 0 {
+	if faults := append(p.faults, p.extra(0)...); len(faults) > 0 {
 		return s.refuse("history", faults)
 	}
 	if !f.all {
@@ -251,9 +252,17 @@ func handOut(s streams, args []string) int {
 		f.output = "dyno-export-" + time.Now().UTC().Format("20060102-150405") + ".tar.gz"
 	}
 	return s.withStore(func(all *store.Store) error {
-		n, err := writeExport(all, f.output, ids, s.out)
+		n, damaged, err := writeExport(all, f.output, ids, s.out)
+		for _, d := range damaged {
+			for _, fault := range flatten(d.Err) {
+				fmt.Fprintf(s.err, "dyno: %s: %v\n", d.Path, fault)
+			}
+		}
 		if err == nil && f.output != "-" {
 			fmt.Fprintf(s.err, "wrote %s: results and experiments, %d in all\n", f.output, n)
+		}
+		if err == nil && len(damaged) > 0 {
+			err = fmt.Errorf("export: left out what is damaged: %d", len(damaged))
 		}
 		return err
 	})
@@ -280,7 +289,7 @@ func exported(words []string) (ids []string, faults []error) {
 
 // writeExport writes an export to where its name says, whole or not at all.
 func writeExport(all *store.Store, output string, ids []string, stdout io.Writer) (n int,
-	err error) {
+	damaged []store.Damaged, err error) {
 	name := strings.ToLower(output)
 	switch {
 	case output == "-":
@@ -290,13 +299,13 @@ func writeExport(all *store.Store, output string, ids []string, stdout io.Writer
 	}
 	f, err := os.CreateTemp(filepath.Dir(output), "."+filepath.Base(output)+".*")
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	defer os.Remove(f.Name())
 	w := bufio.NewWriter(f)
-	n, err = all.Export(w, ids)
+	n, damaged, err = all.Export(w, ids)
 	if err = errors.Join(err, w.Flush(), f.Sync(), f.Close()); err != nil {
-		return 0, err
+		return 0, damaged, err
 	}
-	return n, os.Rename(f.Name(), output)
+	return n, damaged, os.Rename(f.Name(), output)
 }

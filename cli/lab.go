@@ -14,6 +14,7 @@ import (
 
 	"dyno/experiment"
 	"dyno/fairness"
+	"dyno/fleet/bus"
 	"dyno/lab"
 	"dyno/load"
 	"dyno/page"
@@ -29,10 +30,11 @@ type labFlags struct {
 	output string
 	resume string
 	seed   uint64
+	fleet  fleetFlags
 }
 
 func (f *labFlags) groups() []group {
-	return []group{{"Flags", []option{
+	return []group{f.fleet.group(), {"Flags", []option{
 		{"quick", "", "", "few rounds and short windows: whether it works, not what it says",
 			on(&f.quick)},
 		{"output", "o", "DIR", "folder for trials and report (one in the store)", word(&f.output)},
@@ -69,12 +71,12 @@ func labRun(s streams, args []string) int {
 	if f.quick {
 		e = experiment.Quick(e)
 	}
-	return s.experiment(e, f)
+	return s.experiment(context.Background(), e, f)
 }
 
 // experiment finds and reads what is to be run.
 func (f *labFlags) experiment(p parsed) (*experiment.Experiment, []error) {
-	faults := p.faults
+	faults := append(p.faults, f.fleet.settle(p.given, false)...)
 	switch {
 	case f.resume != "" && len(p.words) > 0:
 		faults = append(faults, fmt.Errorf("--resume %s: says already which experiment", f.resume))
@@ -121,7 +123,8 @@ func labRerun(s streams, args []string) int {
 	if len(faults) > 0 {
 		return s.refuse("lab rerun", faults)
 	}
-	return s.experiment(old.Experiment, labFlags{output: f.output, quick: old.Quick})
+	return s.experiment(context.Background(), old.Experiment,
+		labFlags{output: f.output, quick: old.Quick})
 }
 
 // rerunFlags is the command line of dyno lab rerun.
@@ -150,15 +153,17 @@ func openExperiment(name string) (*experiment.Experiment, error) {
 	return experiment.Open(name)
 }
 
-// experiment runs e and reports.
-func (s streams) experiment(e *experiment.Experiment, f labFlags) int {
+// experiment runs e until it is done, interrupted or whole ends, and reports.
+func (s streams) experiment(whole context.Context, e *experiment.Experiment, f labFlags) int {
 	l, stop, err := f.lab(e)
-	if err = errors.Join(err, widenPath()); err != nil {
-		return s.refuse("lab run", []error{err})
+	if err = errors.Join(err, widenPath()); errors.Is(err, bus.ErrUnreachable) {
+		return s.fail(busCode(err), err)
+	} else if err != nil {
+		return s.refuse("lab run", flatten(err))
 	}
 	defer stop()
 	fmt.Fprint(s.err, report.Intent(l.Intent()))
-	ctx, end := untilInterrupted()
+	ctx, end := interruptible(whole)
 	defer end()
 	progress := labProgress{w: s.err, began: time.Now()}
 	l.Tell = progress.tell
@@ -175,7 +180,7 @@ func (s streams) conclude(l *lab.Lab, r *lab.Record, err error) int {
 	err = errors.Join(err, report.ExperimentMarkdown(&md, r))
 	err = errors.Join(err, os.WriteFile(filepath.Join(l.Dir, "report.md"), md.Bytes(), 0o644))
 	err = errors.Join(err, report.Experiment(s.out, r, s.style()))
-	s.picture(l.Dir)
+	s.picture(l.Dir, l.History)
 	fmt.Fprintf(s.out, "\n  stored in %s\n", l.Dir)
 	switch {
 	case r.State == lab.Interrupted:
@@ -195,11 +200,11 @@ func (s streams) conclude(l *lab.Lab, r *lab.Record, err error) int {
 	return exitOK
 }
 
-// picture writes the page of the experiment in dir. An experiment is none the worse without
-// it, so that it is only said why there is none.
-func (s streams) picture(dir string) {
+// picture writes the page of the experiment in dir, beside those in history. An experiment is
+// none the worse without it, so that it is only said why there is none.
+func (s streams) picture(dir, history string) {
 	err := writeFile(filepath.Join(dir, "report.html"), func(w io.Writer) error {
-		return page.Experiment(w, dir)
+		return page.Experiment(w, dir, history)
 	})
 	if err != nil {
 		fmt.Fprintf(s.err, "dyno: no report.html: %v\n", err)
@@ -209,6 +214,13 @@ func (s streams) picture(dir string) {
 // experimentsFolder of the store has a folder for each experiment that was run.
 const experimentsFolder = "experiments"
 
+// experimentFolder is a new one in the store, for an experiment that begins now.
+func experimentFolder(home, name string) string {
+	now := time.Now().UTC() // to the microsecond: two may be started at once
+	dir := name + now.Format("-20060102-150405") + fmt.Sprintf("-%05x", now.Nanosecond()/1000)
+	return filepath.Join(home, experimentsFolder, dir)
+}
+
 // lab is what an experiment is run with.
 func (f *labFlags) lab(e *experiment.Experiment) (l *lab.Lab, stop func(), err error) {
 	dir := f.output
@@ -217,9 +229,7 @@ func (f *labFlags) lab(e *experiment.Experiment) (l *lab.Lab, stop func(), err e
 		if err != nil {
 			return nil, nil, err
 		}
-		now := time.Now().UTC() // to the microsecond: two may be started at once
-		dir = e.Name + now.Format("-20060102-150405") + fmt.Sprintf("-%05x", now.Nanosecond()/1000)
-		dir = filepath.Join(home, experimentsFolder, dir)
+		dir = experimentFolder(home, e.Name)
 	}
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, nil, err
@@ -232,6 +242,9 @@ func (f *labFlags) lab(e *experiment.Experiment) (l *lab.Lab, stop func(), err e
 	if err != nil {
 		return nil, nil, err
 	}
+	if f.fleet.asked() { // whose agents are the clients
+		e.Design.Clients = experiment.Clients{Count: 1, Isolate: experiment.NoNamespace}
+	}
 	stage := &lab.Stage{Output: filepath.Join(dir, "output"), Build: filepath.Join(dir, "build"),
 		Dyno: exe, Supervisor: []string{exe, "supervise"}, Worker: []string{exe, "worker"},
 		CPUs: cpus, Clients: e.Design.Clients}
@@ -242,12 +255,13 @@ func (f *labFlags) lab(e *experiment.Experiment) (l *lab.Lab, stop func(), err e
 	if home, err := result.Home(); err == nil { // else there is no history
 		l.History = filepath.Join(home, experimentsFolder)
 	}
-	if e.Design.Isolation != experiment.Shared {
-		return l, func() {}, nil
+	leave, err := f.fleet.lend(l, stage)
+	if err != nil || e.Design.Isolation != experiment.Shared {
+		return l, leave, err
 	}
 	shared := &lab.Shared{Stage: stage}
 	l.Start = shared.Start
-	return l, shared.Close, nil
+	return l, func() { shared.Close(); leave() }, nil
 }
 
 // here is the generator of this process.
@@ -318,7 +332,7 @@ func labInit(s streams, args []string) int {
 	if f.help {
 		return s.help("lab init")
 	}
-	if faults := append(p.faults, extra(p.words, 1)...); len(faults) > 0 {
+	if faults := append(p.faults, p.extra(1)...); len(faults) > 0 {
 		return s.refuse("lab init", faults)
 	}
 	name := "experiment.yaml"
@@ -347,22 +361,22 @@ func labList(s streams, args []string) int {
 	if f.help {
 		return s.help("lab list")
 	}
-	if faults := append(p.faults, extra(p.words, 0)...); len(faults) > 0 {
+	if faults := append(p.faults, p.extra(0)...); len(faults) > 0 {
 		return s.refuse("lab list", faults)
 	}
 	return s.wrote(report.Shipped(s.out, experiment.Shipped()))
 }
 
-// labVerbs says what there is to dyno lab, when none of it was asked for.
-func (s streams) labVerbs(args []string) int {
+// verbsOf says what there is to dyno lab, or another group, when none of it was asked for.
+func (s streams) verbsOf(group string, args []string) int {
 	w, code := s.err, exitUsage
 	if len(args) > 0 && (args[0] == "-h" || args[0] == "--help") {
 		w, code = s.out, exitOK
 	} else if len(args) > 0 {
-		fmt.Fprintf(w, "dyno: lab has no %q\n", args[0])
+		fmt.Fprintf(w, "dyno: %s has no %q\n", group, args[0])
 	}
 	for _, v := range verbs() {
-		if strings.HasPrefix(v.name, "lab ") {
+		if strings.HasPrefix(v.name, group+" ") {
 			fmt.Fprintf(w, "  %-34s %s\n", strings.TrimSpace("dyno "+v.name+" "+v.args), v.does)
 		}
 	}

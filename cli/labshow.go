@@ -12,6 +12,7 @@ import (
 	"dyno/lab"
 	"dyno/page"
 	"dyno/report"
+	"dyno/result"
 )
 
 // showFlags is the command line of dyno lab show.
@@ -47,13 +48,22 @@ var experimentRenderers = []struct {
 	write  func(io.Writer, shown) error
 }{
 	{".md", pullRequest},
-	{".html", func(w io.Writer, e shown) error { return page.Experiment(w, e.dir) }},
+	{".html", func(w io.Writer, e shown) error { return page.Experiment(w, e.dir, kept()) }},
 	{".csv", func(w io.Writer, e shown) error { return report.ExperimentCSV(w, e.record) }},
 	{".junit.xml", func(w io.Writer, e shown) error { return report.ExperimentJUnit(w, e.record) }},
 	{".bench.txt", func(w io.Writer, e shown) error { return report.ExperimentBench(w, e.record) }},
 	{".txt", func(w io.Writer, e shown) error {
 		return report.Experiment(w, e.record, report.Style{})
 	}},
+}
+
+// kept is the folder of the experiments in the store; "" if there is no store.
+func kept() string {
+	home, err := result.Home()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(home, experimentsFolder)
 }
 
 // pullRequest writes the Markdown, and the plot that it shows into a file beside it.

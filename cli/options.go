@@ -69,6 +69,7 @@ func word(to *string) func(string) error {
 type parsed struct {
 	words  []string        // that belong to no flag
 	given  map[string]bool // long names of the flags given, with a value they take
+	tried  map[string]bool // and of those whose value is at fault
 	faults []error
 	stray  bool // words may hold the value of an unknown flag
 }
@@ -79,7 +80,7 @@ type parsed struct {
 // the options' own are kept while it goes on.
 func parse(args []string, groups []group) parsed {
 	args, p := settle(args, groups)
-	p.given = map[string]bool{}
+	p.given, p.tried = map[string]bool{}, map[string]bool{}
 	set := newSet(groups, func(o option) pflag.Value { return &value{o, &p} })
 	if err := set.Parse(args); err != nil {
 		p.faults = append(p.faults, err)
@@ -108,6 +109,7 @@ type value struct {
 }
 
 func (v *value) Set(s string) error {
+	v.tried[v.long] = true
 	if err := v.set(s); err != nil {
 		for _, each := range flatten(err) {
 			v.faults = append(v.faults, load.Flaw{Setting: v.flag(), Problem: each.Error()})
@@ -150,9 +152,28 @@ func settle(args []string, groups []group) ([]string, parsed) {
 			p.stray = true
 		}
 		p.faults = append(p.faults, fault)
-		args = slices.Delete(args, i, i+1)
+		n := 1
+		if p.stray && i+1 < len(args) && isNegative(args[i+1]) {
+			n = 2 // its value, which is no flag
+		}
+		args = slices.Delete(args, i, i+n)
 	}
 	return args, p
+}
+
+// isNegative reports whether an argument is a number below 0.
+func isNegative(arg string) bool {
+	_, is := plainNumber(arg)
+	return is && strings.HasPrefix(arg, "-")
+}
+
+// extra is the fault of having more words than n, unless they may be the values of flags that
+// are a fault themselves.
+func (p parsed) extra(n int) []error {
+	if p.stray {
+		return nil
+	}
+	return extra(p.words, n)
 }
 
 // An inspector refuses a value that was not meant as one: the rest of a long flag

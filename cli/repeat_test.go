@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"dyno/capacity"
+	"dyno/load"
 	"dyno/report"
 	"dyno/result"
 )
@@ -23,7 +25,7 @@ func TestCommandRepeatsThePlan(t *testing.T) {
 		"--pipeline 4 --reconnect 100 --ring portable --cpus 0 --expect 2xx,304 http://localhost/",
 		"--http 2 --streams 16 --insecure --sni example.org https://localhost/", "--reconnect always h2c://localhost:81/x",
 		"--http auto --tls-min 1.2 --tls-max 1.3 --tls-resume on --alpn h2,http/1.1 https://localhost/",
-		"-R 1k --probe 10 --spin --source 127.0.0.1,127.0.0.8/30 http://127.0.0.1/", "-X PUT -H X-A:$HOME'`\"\\ -H B: -b a'b\"c http://localhost/", "-X DELETE http+unix:///run/a.sock:/b",
+		"-R 1k --probe 10 --spin --source 127.0.0.1,127.0.0.8/30,fe80::1%eth0,fe80::%1/120 http://127.0.0.1/", "-X PUT -H X-A:$HOME'`\"\\ -H B: -b a'b\"c http://localhost/", "-X DELETE http+unix:///run/a.sock:/b",
 		"--fcgi-param A=b --fcgi-param C= fcgi://localhost:9000/x.php",
 	} {
 		f, faults := readRun(strings.Fields(args), strings.NewReader(""))
@@ -40,6 +42,31 @@ func TestCommandRepeatsThePlan(t *testing.T) {
 		g, faults := readRun(again[2:], strings.NewReader(""))
 		if have, want := jsonOf(t, g.plan), jsonOf(t, f.plan); len(faults) > 0 || have != want {
 			t.Errorf("%s\nis repeated by %s\n%v\nhave %s\nwant %s", args, line, faults, have, want)
+		}
+	}
+}
+
+// The command in the report of a search makes the same search.
+func TestCommandRepeatsTheSearch(t *testing.T) {
+	for _, args := range []string{
+		"--slo p99<20ms --probe-time 3s http://127.0.0.1/",
+		"--slo p95<=50ms --slo errors<=0 --probe-time 500ms --warmup 1s --arrival poisson --seed 7 -c 200 -t 2 http://127.0.0.1/",
+	} {
+		f, faults := readFind(strings.Fields(args), strings.NewReader(""))
+		if len(faults) > 0 {
+			t.Errorf("%s: %v", args, faults)
+			continue
+		}
+		s := &capacity.Search{Plan: f.plan}
+		s.Plan.Duration = load.Seconds(f.probe) // as Find says it
+		for _, o := range f.objectives {
+			s.Objectives = append(s.Objectives, o.Expr)
+		}
+		line := strings.ReplaceAll(report.SaySearch(s).Command, "'", "")
+		g, faults := readFind(strings.Fields(line)[2:], strings.NewReader(""))
+		if len(faults) > 0 || g.probe != f.probe || jsonOf(t, g.objectives) != jsonOf(t, f.objectives) ||
+			jsonOf(t, g.plan) != jsonOf(t, f.plan) {
+			t.Errorf("%s\nis repeated by %s\n%v", args, line, faults)
 		}
 	}
 }

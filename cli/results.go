@@ -133,7 +133,10 @@ func again(s streams, args []string) int {
 		}
 	}
 	all, faults := open(p.words)
-	if faults = append(p.faults, faults...); len(faults) > 0 {
+	if faults = append(p.faults, faults...); len(faults) == 0 {
+		faults = doubted(p.words[0], all[0])
+	}
+	if len(faults) > 0 {
 		return s.refuse("report", faults)
 	}
 	if write == nil {
@@ -144,6 +147,14 @@ func again(s streams, args []string) int {
 	return s.wrote(writeFile(f.output, func(w io.Writer) error {
 		return write(w, all[0], report.Style{Detail: f.verbose})
 	}))
+}
+
+// doubted is why a result is none that dyno could have written: it is not shown as if it were.
+func doubted(name string, r *result.Result) (faults []error) {
+	for _, fault := range flatten(result.Check(r)) {
+		faults = append(faults, fmt.Errorf("%s: %w", name, fault))
+	}
+	return faults
 }
 
 // wrote is the exit code of having written something, or not.

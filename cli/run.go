@@ -49,8 +49,15 @@ func run(s streams, args []string) int {
 		out.discard()
 		return s.fail(exitFault, err)
 	}
+	run, leave, err := f.fleet.runner(shown.runner(), s.tellFleet(f.quiet || f.tui))
+	if err != nil {
+		out.discard()
+		shown.end(ctx, s, nil, err)
+		return s.fail(busCode(err), err)
+	}
+	defer leave()
 	d := s.display(f, stop)
-	r, err := f.carryOut(loading, f.plan, shown.runner(), shown.over(d.second))
+	r, err := f.carryOut(loading, f.plan, run, shown.over(d.second))
 	if err := d.end(); err != nil {
 		fmt.Fprintf(s.err, "dyno: --tui: %v\n", err)
 	}
@@ -72,6 +79,7 @@ func (f *runFlags) carryOut(ctx context.Context, p load.Plan, run lab.Runner,
 	if err != nil {
 		return nil, err
 	}
+	defer w.away.leave()
 	ctx, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
 	guard := newGuard(f)
@@ -98,11 +106,16 @@ func (s streams) notRun(err error) int {
 // going away (SIGHUP), unless nohup has it ignored. The next one ends the process, but
 // for those at once: whoever runs dyno may pass on a signal that dyno has got already.
 func untilInterrupted() (context.Context, context.CancelFunc) {
+	return interruptible(context.Background())
+}
+
+// interruptible is untilInterrupted of a context that may end for other reasons too.
+func interruptible(whole context.Context) (context.Context, context.CancelFunc) {
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
 		ends = append(ends, syscall.SIGHUP)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), ends...)
+	ctx, stop := signal.NotifyContext(whole, ends...)
 	context.AfterFunc(ctx, func() { time.AfterFunc(impatience, stop) })
 	return ctx, stop
 }
@@ -117,9 +130,7 @@ func (s streams) deliver(f *runFlags, r *result.Result, out *output) int {
 	if f.save || !f.noSave && r.Requests.Completed > 0 {
 		if err := keep(r); err != nil {
 			fmt.Fprintf(s.err, "dyno: %v\n", err)
-			if f.save {
-				code = exitUsage
-			}
+			code = exitUsage // nobody who wanted it kept is to believe that it is
 		}
 	}
 	if err := s.show(f, r, out); err != nil {
@@ -134,6 +145,9 @@ func (s streams) deliver(f *runFlags, r *result.Result, out *output) int {
 	case cause != "":
 		fmt.Fprintf(s.err, "dyno: %s\n", cause)
 		return exitUnreachable
+	case len(r.Fleet.Lost()) > 0:
+		fmt.Fprintf(s.err, "dyno: the measurement is partial: %s\n", lostAgents(r))
+		return exitUntrusted
 	case f.strict && r.Generator.Verdict != result.OK:
 		fmt.Fprintf(s.err, "dyno: the measurement cannot be trusted: %s\n", r.Generator.Verdict)
 		return exitUntrusted

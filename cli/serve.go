@@ -19,7 +19,8 @@ import (
 const serveNotes = `DIR is the folder of an experiment that runs or has run; those in the store are
 there anyway. The URL has a token, which lets one in: who has it can start loads.
 Whatever the form says, loads go to this machine only, unless --allow-target
-allows more; dyno run has no such limit. docs/serve.md has the rest.
+allows more; dyno run has no such limit. Of experiments it begins those that ship
+with dyno, and the files of --experiments. docs/serve.md has the rest.
 `
 
 var serveExamples = []string{
@@ -33,6 +34,7 @@ type serveFlags struct {
 	listen           string
 	exposed, notOpen bool
 	targets          dashboard.Policy
+	experiments      []string // folders of files
 }
 
 func newServeFlags() *serveFlags {
@@ -47,6 +49,8 @@ func (f *serveFlags) groups() []group {
 			"get, the token too, is unencrypted", on(&f.exposed)},
 		{"allow-target", "", "GLOB", "hosts that the form may load besides this machine: 10.1.0.0/16,\n" +
 			"'*.staging.example', 'unix:/run/*.sock'; may be repeated", f.targets.Allow},
+		{"experiments", "", "DIR", "the page may begin the experiments of DIR's .yaml files too,\n" +
+			"besides those that ship: commands that are run; may be repeated", f.addExperiments},
 		{"no-open", "", "", "do not open a browser", on(&f.notOpen)},
 		{"help", "h", "", "this", on(&f.help)},
 	}}}
@@ -73,11 +77,12 @@ func serveDashboard(s streams, args []string) int {
 		return s.refuse("serve", faults)
 	}
 	exe, err := os.Executable()
-	if err != nil {
-		return s.fail(exitFault, fmt.Errorf("finding dyno itself: %w", err))
+	if err = errors.Join(err, widenPath()); err != nil {
+		return s.fail(exitFault, fmt.Errorf("finding dyno itself, and servers: %w", err))
 	}
 	d, err := dashboard.New(dashboard.Config{Listen: f.listen, Exposed: f.exposed, Home: home,
-		Targets: f.targets, Folders: p.words, Form: formFields(), Read: formReader(exe)})
+		Targets: f.targets, Folders: p.words, Form: formFields(), Read: formReader(exe),
+		Offers: f.offers, Conduct: f.conductor(exe, home)})
 	if err != nil {
 		return s.refuse("serve", []error{load.Flaw{Setting: "--listen", Problem: err.Error()}})
 	}

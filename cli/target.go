@@ -67,7 +67,7 @@ func serve(s streams, args []string) int {
 	if f.help {
 		return s.help("target")
 	}
-	faults := append(append(p.faults, extra(p.words, 0)...), flatten(f.config.Check())...)
+	faults := append(append(p.faults, p.extra(0)...), flatten(f.config.Check())...)
 	if err := runOn(f.cpus); err != nil {
 		faults = append(faults, load.Flaw{Setting: "--cpus", Problem: err.Error()})
 	}

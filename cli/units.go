@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -189,10 +188,10 @@ func parseReconnect(s string) (int, error) {
 // parseHTTP reads a version that dyno speaks.
 func parseHTTP(s string) (string, error) {
 	switch s {
-	case load.Auto, "1.0", "1.1", "2":
+	case load.Auto, "1.0", "1.1", "2", "3":
 		return s, nil
 	}
-	return "", fmt.Errorf("%q is not auto, 1.0, 1.1 or 2", s)
+	return "", fmt.Errorf("%q is not auto, 1.0, 1.1, 2 or 3", s)
 }
 
 // parseParam reads a parameter of FastCGI, whose value may be empty.
@@ -205,16 +204,13 @@ func parseParam(s string) (load.Param, error) {
 }
 
 // parseSources reads addresses and ranges of them, separated by commas.
-func parseSources(s string) (all []netip.Prefix, err error) {
-	for _, part := range strings.Split(s, ",") {
-		p, err := netip.ParsePrefix(part)
-		if a, bad := netip.ParseAddr(part); bad == nil {
-			p, err = netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen()), nil
-		}
+func parseSources(s string) (all []load.Source, err error) {
+	for part := range strings.SplitSeq(s, ",") {
+		from, err := load.ParseSource(part)
 		if err != nil {
 			return nil, fmt.Errorf("%q is neither an IP address nor a range as 127.0.0.0/28", part)
 		}
-		all = append(all, p)
+		all = append(all, from)
 	}
 	return all, nil
 }

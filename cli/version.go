@@ -28,7 +28,7 @@ func version(s streams, args []string) int {
 	if f.help {
 		return s.help("version")
 	}
-	if faults := append(p.faults, extra(p.words, 0)...); len(faults) > 0 {
+	if faults := append(p.faults, p.extra(0)...); len(faults) > 0 {
 		return s.refuse("version", faults)
 	}
 	if !f.licences {

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
+	"dyno/fleet/bus"
 	"dyno/load"
 	"dyno/probe"
 	"dyno/profile"
@@ -21,32 +21,24 @@ const longestProfile = 30 * time.Second
 func (f *runFlags) serverGroup() group {
 	return group{"Server", []option{
 		{"watch", "", "PID|NAME", "what it uses meanwhile, if it runs here: CPU a request, memory and\n" +
-			"more, of all that it starts too; may be repeated", f.addWatch},
+			"more, of all that it starts too; may be repeated; NAME@AGENT: on the\n" +
+			"machine of dyno agent --watch", f.addWatch},
 		{"pprof", "", "URL", "take a CPU profile of it in the window, at most 30s, where\n" +
 			"net/http/pprof is, as http://127.0.0.1:6060/debug/pprof", f.setPprof},
 	}}
 }
 
-// addWatch finds the processes that one --watch means. No two trees have the
-// same name.
-func (f *runFlags) addWatch(s string) error {
+// addWatch finds the processes that one --watch means, or notes on which agent's machine
+// they are.
+func (f *runFlags) addWatch(s string) (err error) {
 	if s == "" {
 		return errNoValue
 	}
-	found, err := probe.Find(s)
-	if err != nil {
-		return errors.New(strings.TrimPrefix(err.Error(), "probe: "))
+	if i := strings.LastIndex(s, "@"); i > 0 && bus.CheckName(s[i+1:]) == nil {
+		return f.away.add(s[:i], s[i+1:])
 	}
-	for _, tree := range found {
-		same := func(t probe.Tree) bool { return t.PID == tree.PID }
-		named := func(t probe.Tree) bool { return t.Name == tree.Name }
-		if slices.ContainsFunc(f.watched, same) {
-			continue
-		}
-		if slices.ContainsFunc(f.watched, named) {
-			tree.Name = fmt.Sprintf("%s[%d]", tree.Name, tree.PID)
-		}
-		f.watched = append(f.watched, tree)
+	if f.watched, err = probe.Also(f.watched, s); err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "probe: "))
 	}
 	return nil
 }
@@ -69,6 +61,7 @@ func (f *runFlags) profiled() time.Duration {
 type watch struct {
 	sampler   *probe.Sampler // nil: the machine cannot be watched
 	server    bool           // a server is watched too
+	away      *awayWatch     // on an agent's machine; nil: none
 	profiling *profiling     // nil: none
 }
 
@@ -86,6 +79,10 @@ func startWatch(ctx context.Context, f *runFlags) (w watch, err error) {
 		return w, load.Flaw{Setting: "--watch", Problem: strings.TrimPrefix(err.Error(), "probe: ")}
 	}
 	w.server = len(f.watched) > 0
+	if w.away, err = f.away.begin(ctx, f.fleet.bus); err != nil {
+		w.sampler.Stop()
+		return w, err
+	}
 	if f.pprof != "" {
 		w.profiling = startProfile(ctx, f.pprof, time.Duration(f.plan.Warmup), f.profiled())
 	}
@@ -104,12 +101,13 @@ func (w watch) end() (add func(*result.Result)) {
 		taken, err = w.profiling.end()
 	}
 	return func(r *result.Result) {
-		if rec != nil {
+		if rec != nil && r.Fleet == nil { // this machine made the load
 			r.Observed(rec)
 		}
 		if w.server {
 			r.Server = r.Watched(rec)
 		}
+		w.away.end(r)
 		if taken != nil {
 			r.Profile = result.NewProfile(profile.CPU, taken)
 		}

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The page may begin what ships, and the files of the folders that were given: by name, each its
+// own, and as they are then.
+func TestChoices(t *testing.T) {
+	one, other := t.TempDir(), t.TempDir()
+	for file, content := range map[string]string{
+		filepath.Join(one, "mine.yaml"): "version: 1\nname: mine\nlevels: [{name: a, connections: 1}]\n" +
+			"variants: {one: {url: \"http://127.0.0.1:1/\"}}\n",
+		filepath.Join(one, "hello"): "version: 1\n", filepath.Join(one, "notes.txt"): "", filepath.Join(one, "bad.yml"): "a: 1\n",
+		filepath.Join(other, "mine.yaml"): "version: 1\n", filepath.Join(other, "d.yaml", "x.yaml"): "version: 1\n",
+	} {
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(one) // where a file has the name of one that ships
+	f := newServeFlags()
+	if p := parse([]string{"--experiments", ".", "--experiments", other, "--experiments", "nowhere"}, f.groups()); len(p.faults) != 1 {
+		t.Errorf("faults: %v", p.faults)
+	}
+	f.experiments = f.experiments[:2]
+	problems := map[string]int{}
+	var ids []string
+	for _, o := range f.offers() {
+		ids = append(ids, o.ID)
+		problems[o.ID] = len(o.Problems)
+		if (o.Plan == "" || o.Quick == "") != (len(o.Problems) > 0) {
+			t.Errorf("%+v", o)
+		}
+	}
+	want := []string{"dump-request", "hello", "load-generators", "nginx-in-front-of-go", "nginx-tuning", "redirects",
+		"bad.yml", "mine.yaml", "mine.yaml~2"}
+	if !slices.Equal(ids, want) || problems["hello"]+problems["mine.yaml"] > 0 || problems["bad.yml"]*problems["mine.yaml~2"] == 0 {
+		t.Errorf("offered are %q, with problems %v", ids, problems)
+	}
+	begin := f.conductor("dyno", "home")
+	for id, name := range map[string]string{"hello": "hello", "mine.yaml": "mine", "mine.yaml~2": "", "bad.yml": "",
+		"../mine.yaml": "", "": "", filepath.Join(one, "mine.yaml"): ""} {
+		c, faults := begin(id, true)
+		if c.Name != name || (len(faults) > 0) != (name == "") {
+			t.Errorf("%q: %+v, %v", id, c, faults)
+		}
+		if dir := filepath.Join("home", "experiments", name+"-"); name != "" && !strings.HasPrefix(c.Dir, dir) {
+			t.Errorf("%q goes into %s", id, c.Dir)
+		}
+	}
+}
+
+// What goes wrong with an experiment's process is what it said last.
+func TestConductFails(t *testing.T) {
+	for input, want := range map[string]string{
+		"": "reading what to run: EOF", "version: 1": "reading what to run: ", `{"shipped":"none"}`: `"none" is not an experiment`,
+		`{"file":"nowhere.yaml"}`: "nowhere.yaml",
+	} {
+		var out, stderr bytes.Buffer
+		if code := conduct(streams{strings.NewReader(input), &out, &stderr}, nil); code != exitUsage || !strings.Contains(stderr.String(), want) {
+			t.Errorf("%q: %d, %s", input, code, stderr.String())
+		}
+	}
+	if err := (order{Shipped: "none"}).have(context.Background(), filepath.Join(t.TempDir(), "nowhere")); err == nil {
+		t.Error("a program that is not there runs")
+	}
+	long := new(tail)
+	for range 1000 {
+		if n, err := long.Write([]byte("dyno: first\n 12/99 round 3: one at c1: 1234 req/s\n")); n != 50 || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	long.Write([]byte("dyno: gate: a regression\n\nsee more\n"))
+	if got := long.last(); got != "gate: a regression" || len(long.kept) > tailBytes {
+		t.Errorf("%q of %d bytes", got, len(long.kept))
+	}
+}

@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"dyno/fleet"
+	"dyno/fleet/bus"
+	"dyno/fleet/wire"
+	"dyno/lab"
+	"dyno/load"
+	"dyno/result"
+)
+
+// fleetFlags say which machines make the load. The zero value is this one alone.
+type fleetFlags struct {
+	bus    busFlags
+	agents []string // their names, or wire.Everyone alone; none: no fleet
+	onLoss string
+	total  bool // the plan's threads are for all of them
+}
+
+func (f *fleetFlags) group() group {
+	return group{"Fleet", append([]option{
+		{"fleet", "", "NAME,...|all", "have these agents make the load, or all that are there: every\n" +
+			"number is for all together (dyno help fleet up)", into(&f.agents, parseAgents)},
+		{"on-agent-loss", "", "WHAT", "abort: the run ends; continue: the others go on with their own\n" +
+			"shares; rebalance: of a rate they take over what it should have\nsent (" + fleet.Abort +
+			"); the exit code is 3 in any case", into(&f.onLoss, parseOnLoss)},
+	}, f.bus.options()...)}
+}
+
+// parseAgents reads names of agents, each once, or all.
+func parseAgents(s string) ([]string, error) {
+	all, err := parseList(s, func(name string) (string, error) {
+		if !wire.ValidName(name) {
+			return "", fmt.Errorf("%q is not the name of an agent", name)
+		}
+		return name, nil
+	})
+	if err == nil && len(all) > 1 && slices.Contains(all, wire.Everyone) {
+		err = fmt.Errorf("%q names all agents, and some", s)
+	}
+	return all, err
+}
+
+func parseOnLoss(s string) (string, error) {
+	if !slices.Contains(fleet.OnLoss, s) {
+		return "", fmt.Errorf("%q is not %s", s, strings.Join(fleet.OnLoss, " or "))
+	}
+	return s, nil
+}
+
+// asked reports whether a fleet is to make the load.
+func (f *fleetFlags) asked() bool { return len(f.agents) > 0 }
+
+// settle notes what was given, and finds what is of no use without a fleet. An agent that
+// watches needs a bus, too.
+func (f *fleetFlags) settle(given map[string]bool, watches bool) []error {
+	f.total = given["threads"]
+	if f.asked() || given["fleet"] {
+		return f.bus.faults()
+	}
+	var all []error
+	for _, flag := range []string{"on-agent-loss", "nats", "creds", "nats-ca"} {
+		if given[flag] && (!watches || flag == "on-agent-loss") {
+			all = append(all, load.Flaw{Setting: "--" + flag,
+				Problem: "says something of a fleet; add --fleet"})
+		}
+	}
+	if watches {
+		all = append(all, f.bus.faults()...)
+	}
+	return all
+}
+
+// controller is who has the fleet make loads, and its connection to the bus.
+func (f *fleetFlags) controller(tell func(string)) (*fleet.Controller, *bus.Link, error) {
+	folder, err := fleetFolder()
+	if err != nil {
+		return nil, nil, err
+	}
+	key, err := bus.OpenPlanKey(folder)
+	if err != nil {
+		return nil, nil, err
+	}
+	link, err := f.bus.open()
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &fleet.Controller{Conn: link.Conn, Names: f.agents, Sign: key.Sign, OnLoss: f.onLoss,
+		Total: f.total, Tell: tell}
+	if f.agents[0] == wire.Everyone {
+		c.Names = nil
+	}
+	return c, link, nil
+}
+
+// runner is who makes the load instead of usual, if a fleet is to. The caller must leave
+// it in the end.
+func (f *fleetFlags) runner(usual lab.Runner, tell func(string)) (_ lab.Runner, leave func(),
+	err error) {
+	if !f.asked() {
+		return usual, func() {}, nil
+	}
+	c, link, err := f.controller(tell)
+	if err != nil {
+		return nil, nil, err
+	}
+	return noted(link, c.Run), link.Close, nil
+}
+
+// lend has a laboratory's loads made by a fleet, if one is to. Its servers listen where the
+// agents find the hub, if that is this machine. The caller must leave it in the end.
+func (f *fleetFlags) lend(l *lab.Lab, stage *lab.Stage) (leave func(), err error) {
+	if !f.asked() {
+		return func() {}, nil
+	}
+	c, link, err := f.controller(nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := there(link, c.Names); err != nil {
+		link.Close()
+		return nil, err
+	}
+	l.Fleet, stage.Address = true, ownAddress(link.ConnectedAddr())
+	run := unlessPartial(noted(link, c.Run))
+	l.Load = func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+		p.CPUs = nil // those of the laboratory are this machine's
+		return run(ctx, p, each)
+	}
+	return link.Close, nil
+}
+
+// there fails unless the agents of these names, or of none any, say that they are there:
+// else every trial would find out anew.
+func there(l *bus.Link, names []string) error {
+	all, err := fleet.Discover(context.Background(), l.Conn, names, answerTime)
+	if err != nil {
+		return err
+	}
+	var missing []error
+	for _, name := range names {
+		if !slices.ContainsFunc(all, func(a fleet.Answerer) bool { return a.Name == name }) {
+			missing = append(missing, load.Flaw{Setting: "--fleet",
+				Problem: name + " does not answer; dyno fleet ls shows who is there"})
+		}
+	}
+	if !slices.ContainsFunc(all, func(a fleet.Answerer) bool { return !a.Watches }) && missing == nil {
+		missing = append(missing, load.Flaw{Setting: "--fleet", Problem: "no agent is there; start " +
+			"one with dyno agent, where the load is to come from"})
+	}
+	return errors.Join(missing...)
+}
+
+// ownAddress is the address of that host and port if this machine has it, on a network; ""
+// if not.
+func ownAddress(at string) string {
+	addr, err := netip.ParseAddrPort(at)
+	all, err2 := net.InterfaceAddrs()
+	if err != nil || err2 != nil || addr.Addr().IsLoopback() {
+		return ""
+	}
+	for _, a := range all {
+		if n, err := netip.ParsePrefix(a.String()); err == nil && n.Addr() == addr.Addr().Unmap() {
+			return addr.Addr().Unmap().String()
+		}
+	}
+	return ""
+}
+
+// tellFleet says how far a run of a fleet has come, unless it is to be quiet.
+func (s streams) tellFleet(quiet bool) func(string) {
+	if quiet {
+		return nil
+	}
+	return func(line string) { fmt.Fprintf(s.err, "fleet: %s\n", line) }
+}
+
+// errPartial is the fault of a measurement that an agent's loss has made worthless.
+var errPartial = errors.New("the load was only a part of what was asked for")
+
+// unlessPartial is run, and an error where an agent was lost: for whoever compares runs.
+func unlessPartial(run lab.Runner) lab.Runner {
+	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+		r, err := run(ctx, p, each)
+		if err == nil && len(r.Fleet.Lost()) > 0 {
+			err = fmt.Errorf("%w: %s", errPartial, lostAgents(r))
+		}
+		return r, err
+	}
+}
+
+// lostAgents says which agents a run lost.
+func lostAgents(r *result.Result) string {
+	return "lost: agent " + strings.Join(r.Fleet.Lost(), ", agent ")
+}

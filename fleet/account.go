@@ -1,0 +1,193 @@
+package fleet
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"dyno/load"
+	"dyno/metric"
+	"dyno/result"
+)
+
+// ticks is what an agent's reports add up to. Latencies are kept sparse: a thousand
+// agents' histograms would be a quarter of a gigabyte.
+type ticks struct {
+	taken            int64
+	sum              load.Interval
+	latency, service metric.Sparse
+	kept             []load.Interval // without latencies
+}
+
+// add counts a report. h is to calculate with: a new one for each report would be the
+// garbage collector's only business.
+func (t *ticks) add(iv load.Interval, h *metric.Histogram) {
+	t.taken++
+	t.latency, t.service = plus(h, t.latency, iv.Latency), plus(h, t.service, iv.Service)
+	iv.Latency, iv.Service = metric.Sparse{}, metric.Sparse{}
+	t.kept = append(t.kept, iv)
+	t.sum.Add(iv)
+}
+
+// plus is what both counted.
+func plus(h *metric.Histogram, a, b metric.Sparse) metric.Sparse {
+	if a.Count == 0 {
+		return b
+	}
+	h.Reset()
+	h.AddSparse(a)
+	h.AddSparse(b)
+	return h.Sparse()
+}
+
+// addUpTo reports whether the reports add up to a result: every count, and every bucket of
+// the latencies.
+func (t *ticks) addUpTo(r *result.Result) bool {
+	q, s := r.Requests, t.sum
+	if s.Sent != q.Sent || s.Completed != q.Completed || s.Failed != q.Errors ||
+		s.Received != r.Bytes.Received || s.Written != r.Bytes.Sent {
+		return false
+	}
+	status := map[string]int64{}
+	for code, n := range s.Status {
+		status[fmt.Sprintf("%03d", code)] = n
+	}
+	if !maps.Equal(status, r.Status) {
+		return false
+	}
+	if t.latency.Count == 0 || r.Latency == nil {
+		return t.latency.Count == 0 && r.Latency == nil
+	}
+	h := metric.NewHistogram(metric.Fine)
+	h.AddSparse(t.latency)
+	text, err := h.Encode()
+	return err == nil && text == r.Latency.HDR
+}
+
+// asResult is what the reports say of an agent that did not say more: all that was reported,
+// and of what was under way nothing is known.
+func (t *ticks) asResult(p load.Plan) (*result.Result, error) {
+	total := metric.NewSnapshot()
+	s := t.sum
+	total.Sent, total.Completed, total.Failed = s.Sent, s.Completed, s.Failed
+	total.Received, total.Written = s.Received, s.Written
+	for code, n := range s.Status {
+		if int(code) < metric.Statuses {
+			total.Status[code] = n
+		}
+	}
+	total.Latency.AddSparse(t.latency)
+	total.Service.AddSparse(t.service)
+	measured := s.To
+	if d := time.Duration(p.Duration); d > 0 {
+		measured = min(measured, d)
+	}
+	r := &load.Result{Plan: p, Ended: load.Lost, Total: total, Measured: measured,
+		Warmed: time.Duration(p.Warmup), Intervals: t.kept}
+	r.Unfinished, r.Failures = max(s.Sent-s.Completed-s.Failed, 0), s.Failures
+	return result.From(r, load.Version)
+}
+
+// conclude makes one result of all that the agents measured.
+func (r *running) conclude() (*result.Result, error) {
+	f := &result.Fleet{Run: r.id, OnAgentLoss: r.on}
+	var all []*result.Result
+	first, last := int64(math.MaxInt64), int64(math.MinInt64)
+	for _, m := range r.members {
+		part, a, err := r.account(m)
+		if err != nil {
+			return nil, err
+		}
+		if a.Late != nil {
+			at := r.start + int64(*a.Late*1e3)
+			first, last = min(first, at), max(last, at)
+		}
+		f.OffsetBound = max(f.OffsetBound, a.OffsetBound)
+		f.Covered += a.Covered
+		all = append(all, part)
+		f.Agents = append(f.Agents, a)
+	}
+	abandoned(all, f.Agents)
+	whole, err := result.Merge(all)
+	if err != nil {
+		return nil, err
+	}
+	if first <= last {
+		spread := float64(last-first) / 1e3
+		f.StartSpread = &spread
+	}
+	planned := whole.Window.MeasuredS
+	if d := time.Duration(r.plan.Duration); d > 0 && r.plan.Requested == 0 {
+		planned = d.Seconds()
+	}
+	f.Planned = planned * float64(len(r.members))
+	f.Rebalanced = r.changes
+	whole.Plan.Addresses = r.plan.Addresses
+	whole.Seconds(r.seconds)
+	if r.lost { // and the others were stopped for that
+		whole.Ended = string(load.Lost)
+	}
+	whole.Together(f)
+	return whole, nil
+}
+
+// abandoned notes which agents had no connection any more while others went on: they are as
+// good as lost. If it is so with all, that is what was measured.
+func abandoned(all []*result.Result, agents []result.Agent) {
+	without := func(r *result.Result) bool {
+		return r.Ended == string(load.Gone) || r.Ended == string(load.Unreachable)
+	}
+	onward := func(r *result.Result) bool { return !without(r) && r.Ended != string(load.Lost) }
+	if !slices.ContainsFunc(all, onward) {
+		return
+	}
+	for i, r := range all {
+		if without(r) {
+			agents[i].Lost = fmt.Sprintf("no connection of it could be opened (%s)", r.Cause)
+			agents[i].LostAfter = &r.Window.MeasuredS
+			r.Ended, r.Cause = string(load.Lost), ""
+		}
+	}
+}
+
+// account is what is known of a member's part.
+func (r *running) account(m *member) (*result.Result, result.Agent, error) {
+	a := result.Agent{Name: m.name, Host: m.hello.Host, Weight: m.hello.Weight,
+		Connections: m.part.Connections, ClockOff: math.Round(m.off.Seconds()*1e3) / 1e3,
+		Reports: m.ticks.taken, Repeated: m.repeated, Final: m.over(), Lost: m.lost}
+	if m.lost != "" {
+		after := m.lostAt.Seconds()
+		a.LostAfter = &after
+	}
+	known := m.offset != unknown()
+	if known {
+		a.OffsetBound = float64(m.offset.bound) / 1e3
+	}
+	if !m.over() {
+		part, err := m.ticks.asResult(m.part)
+		if err != nil {
+			return nil, a, err
+		}
+		part.Window.Started = r.clock.at(r.start).UTC()
+		a.Requests, a.Covered, a.Threads = part.Requests, part.Window.MeasuredS, part.Generator.Threads
+		return part, a, nil
+	}
+	part, start := m.final.Result, r.start
+	if m.lost != "" { // no reason why the run ended while others went on
+		part.Ended = string(load.Lost)
+	}
+	if known {
+		start = m.offset.ours(m.final.Start)
+	}
+	part.Window.Started = r.clock.at(start).UTC() // and not what its wall clock showed
+	if part.Window.MeasuredS > 0 {
+		late := float64(start-r.start+m.final.Late) / 1e3
+		a.Late = &late
+	}
+	agree := m.ticks.addUpTo(part)
+	a.AddsUp, a.Requests, a.Covered = &agree, part.Requests, part.Window.MeasuredS
+	a.Threads = part.Generator.Threads
+	return part, a, nil
+}

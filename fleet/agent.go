@@ -1,0 +1,278 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+
+	"dyno/fleet/policy"
+	"dyno/fleet/wire"
+	"dyno/load"
+	"dyno/result"
+)
+
+// An Agent lends a machine to a fleet: it carries out the plans that Verify accepts and
+// Policy allows, one at a time.
+type Agent struct {
+	Conn   *nats.Conn
+	Name   string // a wire.ValidName that nobody else on the bus has
+	Weight int    // of its share, beside those of other agents; 0: one for each core
+	Policy *policy.Policy
+	Verify func(order, signature []byte) error
+	Lookup policy.Lookup // nil: the system's
+	Tell   func(string)  // what it does, a line each; nil: nobody listens
+	Watch  bool          // it never loads: it is where something is to be watched
+
+	version string        // that it says it has, in tests
+	skew    time.Duration // how far its clocks are off, in tests
+}
+
+// A service is an agent at work. All but what is said to do belongs to the goroutine of
+// its loop.
+type service struct {
+	*Agent
+	epoch   string
+	key     nkeys.KeyPair // that orders are sealed to
+	public  string
+	clock   clock
+	do      chan func() // by the loop, said by others
+	over    chan struct{}
+	workers sync.WaitGroup
+	parcel  parcel
+	job     *job
+	shown   map[string]bool // runs whose orders it has had
+	beaten  time.Time
+}
+
+// shownMost is how many runs an agent can have had; each is a few bytes.
+const shownMost = 1 << 20
+
+// Serve carries out what a controller orders until ctx ends; then a load that is under
+// way ends too. The error is that it cannot take part.
+func (a *Agent) Serve(ctx context.Context) error {
+	switch {
+	case !wire.ValidName(a.Name) || a.Name == wire.Everyone:
+		return fmt.Errorf("%q cannot be the name of an agent: letters, digits, - and _, and not %s",
+			a.Name, wire.Everyone)
+	case a.Verify == nil:
+		return fmt.Errorf("agent %s has no key to verify plans with", a.Name)
+	}
+	s := &service{Agent: a, epoch: newID(), clock: newClock(a.skew), do: make(chan func()),
+		over: make(chan struct{}), shown: map[string]bool{}}
+	var err error
+	if s.key, err = nkeys.CreateCurveKeys(); err == nil {
+		s.public, err = s.key.PublicKey()
+	}
+	if err != nil {
+		return fmt.Errorf("making the agent's key: %w", err)
+	}
+	defer s.key.Wipe()
+	heard := make(chan *nats.Msg, queueMost)
+	for _, name := range []string{a.Name, wire.Everyone} {
+		sub, err := a.Conn.ChanSubscribe(wire.Commands(name), heard)
+		if err != nil {
+			return fmt.Errorf("listening to the controller: %w", err)
+		}
+		defer sub.Unsubscribe()
+	}
+	if err := a.Conn.Flush(); err != nil {
+		return fmt.Errorf("listening to the controller: %w", err)
+	}
+	s.loop(ctx, heard)
+	return nil
+}
+
+// loop does one thing after the other until ctx ends, and waits for what it began. What was
+// measured until then is still said, if that does not take long.
+func (s *service) loop(ctx context.Context, heard <-chan *nats.Msg) {
+	defer s.workers.Wait()
+	defer close(s.over)
+	timer := time.NewTicker(pulse)
+	defer timer.Stop()
+	ended, enough := ctx.Done(), (<-chan time.Time)(nil)
+	for ended != nil || s.job != nil {
+		select {
+		case m := <-heard:
+			s.command(m, time.Now())
+		case f := <-s.do:
+			f()
+		case now := <-timer.C:
+			s.keepTime(now)
+		case <-ended:
+			ended, enough = nil, time.After(closing)
+			if s.job != nil {
+				s.end("the agent was stopped", context.Canceled)
+			}
+		case <-enough:
+			return
+		}
+	}
+}
+
+// later has the loop do f, unless it is over.
+func (s *service) later(f func()) {
+	select {
+	case s.do <- f:
+	case <-s.over:
+	}
+}
+
+// tell says to whoever owns the machine what is going on.
+func (s *service) tell(format string, args ...any) {
+	if s.Tell != nil {
+		s.Tell(fmt.Sprintf(format, args...))
+	}
+}
+
+// say tells the controller. What cannot be said now is lost or, if it is a report, said
+// again.
+func (s *service) say(what string, m any) {
+	s.Conn.Publish(wire.Event(s.Name, what), wire.Encode(m))
+}
+
+// command does what a message says.
+func (s *service) command(m *nats.Msg, now time.Time) {
+	_, verb, ok := wire.Parse(m.Subject)
+	if !ok {
+		return
+	}
+	switch verb {
+	case wire.WhoIsThere:
+		read(s, m, func(q wire.Who) { s.hello(q.Asked) })
+	case wire.Carry:
+		read(s, m, s.carry)
+	case wire.Halt:
+		read(s, m, s.halt)
+	case wire.Exchange:
+		read(s, m, func(q wire.Sync) {
+			if s.mine(q.Of, now) {
+				s.exchange(q, now)
+			}
+		})
+	case wire.OpenUp:
+		read(s, m, func(of wire.Of) {
+			if s.mine(of, now) {
+				s.open()
+			}
+		})
+	case wire.Arm:
+		read(s, m, func(at wire.Start) {
+			if s.mine(at.Of, now) {
+				s.arm(at.At)
+			}
+		})
+	case wire.Reshare:
+		read(s, m, func(to wire.Share) {
+			if s.mine(to.Of, now) {
+				s.reshare(to)
+			}
+		})
+	case wire.Took:
+		read(s, m, func(a wire.Ack) {
+			if s.mine(a.Of, now) {
+				s.job.spool.acknowledged(a.Seq)
+			}
+		})
+	case wire.Beat:
+		read(s, m, func(of wire.Of) { s.mine(of, now) })
+	}
+}
+
+// read calls f with what a message says, if that can be understood.
+func read[M any](s *service, m *nats.Msg, f func(M)) {
+	var message M
+	if err := wire.Decode(m.Data, &message); err != nil {
+		s.tell("ignored: %s: %v", m.Subject, err)
+		return
+	}
+	f(message)
+}
+
+// mine reports whether a message is of the run that the agent has, in this life. If so
+// the controller was heard.
+func (s *service) mine(of wire.Of, now time.Time) bool {
+	if s.job == nil || of.Run != s.job.Run || of.Epoch != "" && of.Epoch != s.epoch {
+		return false
+	}
+	s.job.heard = now
+	return true
+}
+
+// hello says that the agent is there.
+func (s *service) hello(asked string) {
+	h := wire.Hello{Asked: asked, Epoch: s.epoch, Version: s.dyno(), Geometry: wire.Geometry(),
+		Weight: s.weight(), Threads: load.Threads(), Host: result.ThisHost(), Watches: s.Watch,
+		Policy: s.policy().String(), Key: s.public, Clock: s.clock.wall()}
+	if s.job != nil && !s.job.over() {
+		h.Busy = s.job.Run
+	}
+	s.say(wire.Here, h)
+}
+
+func (s *service) dyno() string {
+	if s.version != "" {
+		return s.version
+	}
+	return load.Version
+}
+
+func (s *service) weight() int {
+	if s.Weight > 0 {
+		return min(s.Weight, load.MaxWeight)
+	}
+	return load.Threads()
+}
+
+func (s *service) policy() *policy.Policy {
+	if s.Policy == nil {
+		return policy.Default()
+	}
+	return s.Policy
+}
+
+// exchange answers what the agent's clock shows.
+func (s *service) exchange(q wire.Sync, now time.Time) {
+	q.Epoch, q.Asked = s.epoch, s.clock.of(now)
+	q.Answered = s.clock.now()
+	s.say(wire.Exchanged, q)
+}
+
+// keepTime does what is due by the clock: it says that the agent is there, says again
+// what was not acknowledged, and stops what nobody watches over.
+func (s *service) keepTime(now time.Time) {
+	j := s.job
+	if j == nil {
+		s.beat(s.parcel.of, now)
+		return
+	}
+	silence := now.Sub(j.heard)
+	switch {
+	case !j.over() && silence > Lease:
+		s.tell("nothing was heard of the controller for %v: stopped", Lease)
+		s.end("nothing was heard of the controller", context.Canceled)
+	case j.over() && (silence > patience || len(j.spool.waiting) == 0):
+		s.job = nil
+		return
+	}
+	s.beat(j.of(s), now)
+	if s.Conn.IsConnected() {
+		for _, text := range j.spool.due(now) {
+			s.Conn.Publish(wire.Event(s.Name, wire.Reported), text)
+		}
+	}
+}
+
+// beat says from time to time that the agent is there, if it has to do with a run.
+func (s *service) beat(of wire.Of, now time.Time) {
+	if of.Run != "" && now.Sub(s.beaten) >= heartbeat {
+		s.beaten = now
+		s.say(wire.Alive, of)
+	}
+}
+
+// patience is how long an agent keeps reports for a controller that it does not hear.
+const patience = time.Minute

@@ -1,0 +1,273 @@
+// Package bus is how one gets onto a fleet's bus, which is NATS, and what may be
+// said there to the hub, which is who keeps it. It makes connections and knows
+// what they need: a join token, an agent's identity, the controller's file, or
+// the credentials of a NATS server that somebody else runs.
+//
+// Everybody dials out to the hub, over TLS 1.3, and knows it by its certificate's
+// SHA-256, which came with the token: no authority vouches for anybody, and there
+// is no way without TLS.
+package bus
+
+import (
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+)
+
+var (
+	// ErrRefused is of whoever is there and does not let one in: trying again is no use.
+	ErrRefused = errors.New("refused")
+	// ErrUnreachable is of a bus that nobody answers for.
+	ErrUnreachable = errors.New("cannot be reached")
+	// ErrFile is of a file of dyno's own that cannot be read or written.
+	ErrFile = errors.New("a file that is of no use")
+	// ErrLeft is of a connection that was given up because the bus was away for too long.
+	ErrLeft = errors.New("the bus was away for too long")
+
+	errPin = errors.New("another certificate than the one that was told")
+)
+
+// A reason is an error of one of the kinds above, in words that do not name the kind.
+type reason struct {
+	kind error
+	error
+}
+
+func (r reason) Unwrap() error        { return r.error }
+func (r reason) Is(target error) bool { return target == r.kind }
+
+// Refused is fmt.Errorf of what is ErrRefused.
+func Refused(format string, args ...any) error {
+	return reason{ErrRefused, fmt.Errorf(format, args...)}
+}
+
+// How soon the loss of a bus is noticed (a ping each second, three unanswered), how long a
+// dial and a question may take, and how often the bus is tried again, for ever.
+const (
+	pings    = time.Second
+	unheard  = 3
+	patience = 5 * time.Second
+	again    = time.Second
+)
+
+// Access is what it takes to be let onto the bus of a hub.
+type Access struct {
+	Addresses []string `json:"addresses"` // HOST:PORT of the hub, tried in turn
+	Pin       string   `json:"pin"`       // SHA-256 of its certificate, in hex
+	JWT       string   `json:"jwt"`       // who one is, what one may, until when: signed by the hub
+	Seed      string   `json:"seed"`      // the private key of the user that JWT is of
+}
+
+// AddressMax is how many addresses an Access may have: a hub has a few interfaces.
+const AddressMax = 16
+
+// CheckAddress says what is wrong with an address of a hub.
+func CheckAddress(at string) error {
+	host, port, err := net.SplitHostPort(at)
+	n, bad := strconv.ParseUint(port, 10, 16)
+	if err != nil || bad != nil || n == 0 || host == "" || strings.ContainsAny(at, "/,@?#% ") {
+		return fmt.Errorf("%q is not HOST:PORT", at)
+	}
+	return nil
+}
+
+// check finds what is wrong with a as something to connect with.
+func (a Access) check() error {
+	if n := len(a.Addresses); n == 0 || n > AddressMax {
+		return fmt.Errorf("it has %d addresses, not 1 to %d", n, AddressMax)
+	}
+	for _, at := range a.Addresses {
+		if err := CheckAddress(at); err != nil {
+			return err
+		}
+	}
+	if pin, err := hex.DecodeString(a.Pin); err != nil || len(pin) != sha256.Size {
+		return errors.New("it has no SHA-256 of a certificate")
+	}
+	c, err := a.claims()
+	if err != nil {
+		return err
+	}
+	key, err := nkeys.FromSeed([]byte(a.Seed))
+	if err != nil {
+		return errors.New("its private key is damaged")
+	}
+	if public, err := key.PublicKey(); err != nil || public != c.Subject {
+		return errors.New("its private key is not the one that it names")
+	}
+	return nil
+}
+
+// claims are what a's JWT says.
+func (a Access) claims() (*jwt.UserClaims, error) {
+	c, err := jwt.DecodeUserClaims(a.JWT)
+	if err != nil {
+		return nil, fmt.Errorf("its JWT is damaged: %w", err)
+	}
+	return c, nil
+}
+
+// A Link is a connection to a bus that comes back by itself when the bus does.
+type Link struct {
+	*nats.Conn
+	jwt   atomic.Pointer[string] // shown when it connects again
+	what  string                 // what was shown, in words
+	gone  chan error             // at most one is kept
+	leave time.Duration
+	timer atomic.Pointer[time.Timer] // runs while the bus is away, if leave is set
+}
+
+// Gone gives, once, why the connection has ended for good: ErrRefused if the bus does not
+// want it any more, ErrLeft after the time that was given for it to come back.
+func (l *Link) Gone() <-chan error { return l.gone }
+
+// Settings are how to be on a bus.
+type Settings struct {
+	Name  string        // of who connects; answers come to _INBOX_Name
+	Leave time.Duration // ends the connection when the bus was away for so long; 0 is never
+}
+
+// Connect connects to the bus that a is for. what is a in words, as "the token". An error
+// is ErrRefused or ErrUnreachable, with the reason.
+func (a Access) Connect(what string, s Settings) (*Link, error) {
+	if err := a.check(); err != nil {
+		return nil, Refused("%s is of no use: %w", what, err)
+	}
+	urls := make([]string, len(a.Addresses))
+	for i, at := range a.Addresses {
+		urls[i] = "tls://" + at
+	}
+	l := &Link{what: what}
+	l.jwt.Store(&a.JWT)
+	err := l.connect(strings.Join(urls, ","), s, nats.Secure(pinned(a.Pin)),
+		nats.TLSHandshakeFirst(), nats.UserJWT(l.current, signer(a.Seed)))
+	if err != nil {
+		return nil, fmt.Errorf("the hub at %s: %w", strings.Join(a.Addresses, " or "),
+			a.explain(what, err))
+	}
+	return l, nil
+}
+
+// pinned is TLS with whoever has the certificate of that SHA-256.
+func pinned(pin string) *tls.Config {
+	return &tls.Config{
+		MinVersion:         tls.VersionTLS13,
+		InsecureSkipVerify: true, // names and authorities; the pin says more than they do
+		VerifyConnection: func(s tls.ConnectionState) error {
+			if have := sha256.Sum256(s.PeerCertificates[0].Raw); hex.EncodeToString(have[:]) != pin {
+				return errPin
+			}
+			return nil
+		},
+	}
+}
+
+// signer signs what a server asks one to, to show that one has the private key.
+func signer(seed string) nats.SignatureHandler {
+	return func(nonce []byte) ([]byte, error) {
+		key, err := nkeys.FromSeed([]byte(seed))
+		if err != nil {
+			return nil, err
+		}
+		defer key.Wipe()
+		return key.Sign(nonce)
+	}
+}
+
+func (l *Link) current() (string, error) { return *l.jwt.Load(), nil }
+
+// connect connects l to the first of urls that answers.
+func (l *Link) connect(urls string, s Settings, more ...nats.Option) (err error) {
+	l.gone, l.leave = make(chan error, 1), s.Leave
+	l.Conn, err = nats.Connect(urls, slices.Concat([]nats.Option{
+		nats.Name(s.Name), nats.CustomInboxPrefix(inboxes + s.Name), nats.Timeout(patience),
+		nats.PingInterval(pings), nats.MaxPingsOutstanding(unheard),
+		nats.MaxReconnects(-1), nats.ReconnectWait(again), nats.IgnoreDiscoveredServers(),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			if errors.Is(err, nats.ErrAuthRevoked) {
+				l.end(Refused("%s was revoked", l.what))
+			}
+		}),
+		nats.DisconnectErrHandler(func(*nats.Conn, error) { l.away() }),
+		nats.ReconnectHandler(func(*nats.Conn) { l.back() }),
+		nats.ClosedHandler(func(c *nats.Conn) {
+			l.back()
+			if err := c.LastError(); err != nil {
+				l.end(Refused("%s is not accepted any more: %w", l.what, err))
+			}
+		}),
+	}, more)...)
+	if errors.Is(err, nats.ErrNoServers) { // it says this of one thing, and does not say that
+		err = errors.New("connection refused: nothing listens there, or a firewall is in between")
+	}
+	return err
+}
+
+// end says once why l is gone; what comes after the first reason follows from it.
+func (l *Link) end(err error) {
+	select {
+	case l.gone <- err:
+	default:
+	}
+}
+
+// away and back are when the bus is lost and found.
+func (l *Link) away() {
+	if l.leave > 0 {
+		l.back()
+		l.timer.Store(time.AfterFunc(l.leave, func() { l.end(ErrLeft) }))
+	}
+}
+
+func (l *Link) back() {
+	if t := l.timer.Swap(nil); t != nil {
+		t.Stop()
+	}
+}
+
+// explain says what a failed connection with a means to whoever asked for it.
+func (a Access) explain(what string, err error) error {
+	switch {
+	case errors.Is(err, errPin):
+		return Refused("it shows %w with %s: it is another hub, or somebody is in between", errPin, what)
+	case errors.Is(err, nats.ErrTLS) || errors.Is(err, nats.ErrSecureConnWanted):
+		return fmt.Errorf("%w over TLS 1.3: %w", ErrUnreachable, err)
+	case !refused(err):
+		return fmt.Errorf("%w: %w", ErrUnreachable, err)
+	}
+	c, bad := a.claims()
+	if bad != nil {
+		return Refused("%w", bad)
+	}
+	why := "was revoked or is of another fleet"
+	if len(c.Src) > 0 {
+		why += ", or is not for this machine but for " + strings.Join(c.Src, ", ")
+	}
+	if c.Expires != 0 {
+		end := time.Unix(c.Expires, 0).UTC()
+		at := end.Format(time.DateTime + " MST")
+		if time.Now().After(end) {
+			return Refused("it does not accept %s, which expired at %s", what, at)
+		}
+		why += "; or by its clock it is past " + at + ", when that expires"
+	}
+	return Refused("it does not accept %s, which %s", what, why)
+}
+
+// refused reports whether err is a server's no.
+func refused(err error) bool {
+	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) ||
+		errors.Is(err, nats.ErrAuthRevoked) || errors.Is(err, nats.ErrAccountAuthExpired)
+}

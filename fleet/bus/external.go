@@ -1,0 +1,149 @@
+package bus
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+)
+
+// External is a bus that somebody else keeps: a NATS server or cluster. There are no
+// tokens and no hub; who may do what is in its own configuration (docs/fleet.md has it).
+type External struct {
+	URL    string // nats:// or tls://HOST:PORT, several with commas between
+	Creds  string // file of a NATS user's JWT and seed; "" is none
+	CACert string // file of the authorities to trust; "" is the system's
+}
+
+// oldest is the NATS server from which on nobody who may publish can also administer what
+// is stored there (CVE-2025-30215).
+var oldest = [3]int{2, 11, 1}
+
+// Check says what is wrong with e before anything is dialed.
+func (e External) Check() (faults []error) {
+	for one := range strings.SplitSeq(e.URL, ",") {
+		if strings.Contains(one, "@") {
+			faults = append(faults, errors.New("--nats: a secret does not belong into a command line; "+
+				"give --creds FILE"))
+			continue
+		}
+		u, err := url.Parse(strings.TrimSpace(one))
+		if err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls" || u.Path != "" {
+			faults = append(faults, fmt.Errorf("--nats: %q is not tls://HOST:PORT or nats://HOST:PORT",
+				one))
+		}
+	}
+	for _, f := range []struct {
+		flag, name string
+		good       func([]byte) error
+	}{{"--creds", e.Creds, credentials}, {"--nats-ca", e.CACert, authorities}} {
+		if f.name == "" {
+			continue
+		}
+		b, err := os.ReadFile(f.name)
+		if err == nil {
+			err = f.good(b)
+		}
+		if err != nil {
+			faults = append(faults, fmt.Errorf("%s: %w", f.flag, err))
+		}
+	}
+	return faults
+}
+
+// credentials and authorities fail unless b is of their kind.
+func credentials(b []byte) error {
+	if _, err := nkeys.ParseDecoratedUserNKey(b); err != nil {
+		return errors.New("the file has no NATS user's JWT and key, as nsc generate creds writes them")
+	}
+	return nil
+}
+
+func authorities(b []byte) error {
+	if !x509.NewCertPool().AppendCertsFromPEM(b) {
+		return errors.New("the file has no certificate in PEM")
+	}
+	return nil
+}
+
+// here reports whether all servers are this machine's, where TLS may be missing.
+func (e External) here() bool {
+	for one := range strings.SplitSeq(e.URL, ",") {
+		u, err := url.Parse(strings.TrimSpace(one))
+		if err != nil {
+			return false
+		}
+		addr, err := netip.ParseAddr(u.Hostname())
+		if u.Scheme == "tls" || u.Hostname() != "localhost" && (err != nil || !addr.IsLoopback()) {
+			return false
+		}
+	}
+	return true
+}
+
+// Connect connects to the bus under a name. Off this machine only with TLS.
+func (e External) Connect(s Settings) (*Link, error) {
+	l := &Link{what: "what " + e.Creds + " says"}
+	var more []nats.Option
+	if e.Creds != "" {
+		more = append(more, nats.UserCredentials(e.Creds))
+	}
+	if e.CACert != "" {
+		more = append(more, nats.RootCAs(e.CACert))
+	}
+	if !e.here() {
+		more = append(more, nats.Secure(&tls.Config{MinVersion: tls.VersionTLS12}))
+	}
+	err := l.connect(e.URL, s, more...)
+	switch {
+	case errors.Is(err, nats.ErrSecureConnWanted):
+		return nil, Refused("the NATS server at %s offers no TLS, without which dyno talks to this "+
+			"machine's only", e.URL)
+	case err != nil && refused(err) && e.Creds == "":
+		return nil, Refused("the NATS server at %s wants to know who one is; give --creds FILE", e.URL)
+	case err != nil && refused(err):
+		return nil, Refused("the NATS server at %s does not accept %q: %w", e.URL, e.Creds, err)
+	case err != nil:
+		return nil, fmt.Errorf("the NATS server at %s: %w: %w", e.URL, ErrUnreachable, err)
+	}
+	if v := l.ConnectedServerVersion(); tooOld(v) {
+		l.Close()
+		return nil, Refused("the NATS server at %s is version %s, and dyno wants %d.%d.%d or newer: "+
+			"older ones let who may publish do more (CVE-2025-30215)", e.URL, v, oldest[0], oldest[1],
+			oldest[2])
+	}
+	return l, nil
+}
+
+// tooOld reports whether a server's version is older than the oldest, or not a version.
+func tooOld(version string) bool {
+	release, _, _ := strings.Cut(strings.TrimPrefix(version, "v"), "-")
+	parts := strings.SplitN(release, ".", len(oldest))
+	if len(parts) != len(oldest) {
+		return true
+	}
+	for i, want := range oldest {
+		n, err := strconv.Atoi(parts[i])
+		if err != nil || n != want {
+			return err != nil || n < want
+		}
+	}
+	return false
+}
+
+// HostPort is address with the port in it, or with the other one if it has none.
+func HostPort(address, port string) string {
+	if _, _, err := net.SplitHostPort(address); err == nil {
+		return address
+	}
+	return net.JoinHostPort(strings.Trim(address, "[]"), port)
+}

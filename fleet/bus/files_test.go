@@ -1,0 +1,112 @@
+package bus
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What has secrets in it is for its owner alone, and is whole or not there.
+func TestFilesAreSecret(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "fleet")
+	c := Controller{Access: sample(t, time.Now().Add(time.Hour)), PID: 17}
+	if _, err := ReadController(folder); !errors.Is(err, ErrUnreachable) ||
+		!strings.Contains(err.Error(), "dyno fleet up") {
+		t.Errorf("with no fleet up: %v", err)
+	}
+	for range 2 { // the second replaces the first
+		if err := WriteController(folder, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := ReadController(folder)
+	if err != nil || got.Token() != c.Token() || got.PID != c.PID {
+		t.Errorf("%+v, %v", got, err)
+	}
+	i := Identity{Access: c.Access, Name: "web1", PlanKey: "U", Token: "abcd1234"}
+	home := t.TempDir()
+	if err := i.Save(home); err != nil {
+		t.Fatal(err)
+	}
+	all, err := Identities(home)
+	if err != nil || len(all) != 1 || all[0].Name != "web1" || all[0].Token != i.Token {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if _, err := OpenPlanKey(folder); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, dir := range []string{folder, identityFolder(home)} {
+		err = errors.Join(err, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			info, err := d.Info()
+			if err == nil && runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+				t.Errorf("%s has mode %v", path, info.Mode())
+			}
+			names = append(names, d.Name())
+			return err
+		}))
+	}
+	if want := []string{"controller.json", "plan.nk", "web1.json"}; err != nil ||
+		!slices.Equal(names, want) {
+		t.Errorf("there are %v, want %v; %v", names, want, err)
+	}
+	if err := RemoveController(folder); err != nil {
+		t.Error(err)
+	}
+}
+
+// A plan is obeyed if it is as it was signed, and by the key that was told.
+func TestPlanKey(t *testing.T) {
+	folder := t.TempDir()
+	key, err := OpenPlanKey(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, err := OpenPlanKey(folder)
+	if err != nil || same.Public != key.Public {
+		t.Fatalf("opened again it is another: %v", err)
+	}
+	other, err := OpenPlanKey(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := []byte(`{"rate": 100}`)
+	signature, err := same.Sign(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := CheckPlanKey(key.Public); err != nil {
+		t.Error(err)
+	}
+	if err := Verify(key.Public, plan, signature); err != nil {
+		t.Error(err)
+	}
+	for what, err := range map[string]error{
+		"a plan that was changed": Verify(key.Public, []byte(`{"rate": 1000}`), signature),
+		"another's key":           Verify(other.Public, plan, signature),
+		"no signature":            Verify(key.Public, plan, nil),
+		"no key":                  Verify("", plan, signature),
+	} {
+		if err == nil {
+			t.Errorf("%s passes", what)
+		}
+	}
+	if CheckPlanKey("SUAB") == nil || CheckPlanKey("") == nil {
+		t.Error("what is no plan key passes for one")
+	}
+	if err := os.WriteFile(filepath.Join(folder, "plan.nk"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenPlanKey(folder); err == nil {
+		t.Error("a damaged plan key is opened")
+	}
+}

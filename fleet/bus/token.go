@@ -1,0 +1,113 @@
+package bus
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// A join token lets a machine ask a hub, once, to become an agent. It is an Access whose
+// user may do nothing else, and ends soon.
+const (
+	tokenPrefix = "dyno-join." // by which one that got into a log is known for what it is
+	tokenMax    = 16 << 10     // bytes
+)
+
+// Token is a as text: one line without spaces.
+func (a Access) Token() string {
+	b, err := json.Marshal(a)
+	if err != nil {
+		panic(err) // strings always can be
+	}
+	return tokenPrefix + base64.RawURLEncoding.EncodeToString(b)
+}
+
+// ParseToken reads what Token writes; space around it does not matter.
+func ParseToken(text string) (Access, error) {
+	text = strings.TrimSpace(text)
+	body, is := strings.CutPrefix(text, tokenPrefix)
+	if !is {
+		return Access{}, fmt.Errorf("a join token begins with %q; dyno fleet token makes one",
+			tokenPrefix)
+	}
+	if len(body) > tokenMax {
+		return Access{}, errors.New("a join token is not that long")
+	}
+	b, err := base64.RawURLEncoding.Strict().DecodeString(body)
+	if err != nil {
+		return Access{}, errors.New("the join token is damaged: was all of it copied?")
+	}
+	var a Access
+	if err := strictly(b, &a); err != nil {
+		return Access{}, fmt.Errorf("the join token is damaged: %w", err)
+	}
+	if err := a.check(); err != nil {
+		return Access{}, fmt.Errorf("the join token is damaged: %w", err)
+	}
+	return a, nil
+}
+
+// ID is the name that the hub gave to the token, by which it can be revoked.
+func (a Access) ID() string {
+	c, err := a.claims()
+	if err != nil {
+		return ""
+	}
+	return c.Name
+}
+
+// Expires is until when a may be used; zero is always.
+func (a Access) Expires() time.Time {
+	c, err := a.claims()
+	if err != nil || c.Expires == 0 {
+		return time.Time{}
+	}
+	return time.Unix(c.Expires, 0)
+}
+
+// strictly reads b, one JSON value, into v, and accepts nothing that v does not have.
+func strictly(b []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return err
+	}
+	if d.More() {
+		return errors.New("more follows where it should end")
+	}
+	return nil
+}
+
+// NameMax is how many characters the name of an agent may have: those of a DNS label.
+const NameMax = 63
+
+var nameForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
+
+// CheckName says what is wrong with an agent's name, which is part of its subjects.
+func CheckName(name string) error {
+	switch {
+	case len(name) > NameMax:
+		return fmt.Errorf("%q has %d characters, and a name at most %d", name, len(name), NameMax)
+	case !nameForm.MatchString(name):
+		return fmt.Errorf("%q is not a name: small letters, digits and dashes between them", name)
+	case name == "all" || name == "hub" || name == Desk:
+		return fmt.Errorf("%q means something else; choose another name", name)
+	}
+	return nil
+}
+
+// NameOf is the name that an agent on a host gets if it asks for none.
+func NameOf(host string) string {
+	host, _, _ = strings.Cut(strings.ToLower(host), ".")
+	name := regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(host, "-")
+	name = strings.Trim(name[:min(len(name), NameMax)], "-")
+	if CheckName(name) != nil {
+		return "agent"
+	}
+	return name
+}

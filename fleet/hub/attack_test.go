@@ -1,0 +1,162 @@
+package hub
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"dyno/fleet/bus"
+
+	"github.com/nats-io/nats.go"
+)
+
+// What a hub answers goes to who asked, and to nobody else: an agent, or who has but a token,
+// cannot have the hub say in its own name what they may not say themselves.
+func TestDeputy(t *testing.T) {
+	folder := t.TempDir()
+	h := up(t, folder, "")
+	l := desk(t, folder)
+	_, agent := joined(t, l, "web1")
+	token, id := order(t, l, bus.Order{})
+	applicant, err := token.Connect("a token", bus.Settings{Name: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer applicant.Close()
+	heard, err := l.SubscribeSync("dyno.ev.web2.>")
+	if err := errors.Join(err, l.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		conn    *nats.Conn
+		subject string
+	}{{agent.Conn, bus.RenewSubject("web1")}, {applicant.Conn, bus.JoinSubject(id)}} {
+		for _, to := range []string{bus.Stop, "dyno.ev.web2.answer", "dyno.cmd.all.stop",
+			"_INBOX_controller.x"} {
+			if err := c.conn.PublishRequest(c.subject, to, []byte("{}")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := c.conn.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var roll bus.Roll
+	if err := bus.Ask(l.Conn, bus.List, struct{}{}, &roll); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-h.stop:
+		t.Error("who may not stop the hub had it stop itself")
+	case <-time.After(100 * time.Millisecond):
+	}
+	if m, err := heard.NextMsg(10 * time.Millisecond); err == nil {
+		t.Errorf("the hub said %s to %s", m.Data, m.Subject)
+	}
+}
+
+// Who was revoked, or whose name another has now, does not become an agent again by the token
+// that it had, though that has not expired.
+func TestRevokedWithToken(t *testing.T) {
+	folder := t.TempDir()
+	up(t, folder, "")
+	l := desk(t, folder)
+	token, id := order(t, l, bus.Order{})
+	i, err := bus.Join(token, bus.Application{Name: "web1", Host: "h"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := func() error {
+		c, err := token.Connect("a token", bus.Settings{Name: id})
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		return bus.Ask(c.Conn, bus.JoinSubject(id), bus.Application{Key: public(t, i.Seed), Host: "h"}, nil)
+	}
+	if err := bus.Ask(l.Conn, bus.Revoke, bus.Name{Name: "web1"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := again(); !errors.Is(err, bus.ErrRefused) || !strings.Contains(err.Error(), "was used at") {
+		t.Errorf("by the token that it had: %v", err)
+	}
+	token, id = order(t, l, bus.Order{})
+	if err := again(); !errors.Is(err, bus.ErrRefused) || !strings.Contains(err.Error(), "made anew") {
+		t.Errorf("by another token, with the key of before: %v", err)
+	}
+}
+
+// An agent keeps to the plan key that it was told when it joined, whatever the hub says later,
+// and to a few subscriptions.
+func TestOnePlanKey(t *testing.T) {
+	folder := t.TempDir()
+	h := up(t, folder, "")
+	i, agent := joined(t, desk(t, folder), "web1")
+	other, err := bus.OpenPlanKey(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := i
+	h.mu.Lock()
+	h.planKey = other
+	h.mu.Unlock()
+	if err := i.Renew(agent); !errors.Is(err, bus.ErrRefused) ||
+		!strings.Contains(err.Error(), "another plan key") || i.PlanKey != was.PlanKey {
+		t.Errorf("with another plan key: %v", err)
+	}
+	wrong := make(chan error, 2*subsMax)
+	agent.SetErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { wrong <- err })
+	for range subsMax {
+		if _, err := agent.SubscribeSync("dyno.cmd.web1.>"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	select {
+	case err := <-wrong:
+		if !errors.Is(err, nats.ErrMaxSubscriptionsExceeded) {
+			t.Error(err)
+		}
+	case <-time.After(soon):
+		t.Error("it may listen without end")
+	}
+}
+
+// Who is revoked is thrown out even if the hub has no room to remember it, which it says.
+func TestRevokedOnFullDisk(t *testing.T) {
+	folder := t.TempDir()
+	h := up(t, folder, "")
+	l := desk(t, folder)
+	_, agent := joined(t, l, "web1")
+	h.mu.Lock()
+	h.state.path = filepath.Join(folder, "keys.json", "state.json") // no folder
+	h.mu.Unlock()
+	err := bus.Ask(l.Conn, bus.Revoke, bus.Name{Name: "web1"}, nil)
+	if err == nil || !strings.Contains(err.Error(), "cannot keep what it knows") {
+		t.Errorf("that it cannot be kept: %v", err)
+	}
+	select {
+	case <-agent.Gone():
+	case <-time.After(soon):
+		t.Error("it is not thrown out")
+	}
+}
+
+// What a stranger says of itself does not command the terminal of who watches the hub.
+func TestPlainLog(t *testing.T) {
+	e := entry{Event: "join", Agent: "web1", Detail: "host \x1b]0;x\a\nup 127.0.0.1"}
+	if got := e.String(); strings.ContainsAny(got, "\x1b\a\n") || !strings.Contains(got, "web1") {
+		t.Errorf("%q", got)
+	}
+}
+
+// public is the public half of a private key.
+func public(t *testing.T, seed string) string {
+	t.Helper()
+	k, err := keyOf(seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k.public
+}

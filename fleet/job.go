@@ -1,0 +1,284 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"dyno/fleet/wire"
+	"dyno/load"
+	"dyno/result"
+)
+
+// A stage is how far a job has come.
+type stage int
+
+const (
+	judging stage = iota
+	accepted
+	opening
+	ready // at the barrier
+	loading
+	through // what it measured is known
+)
+
+// A job is an agent's part in a run.
+type job struct {
+	wire.Of
+	stage stage
+	plan  load.Plan
+	heard time.Time // the controller
+	ctx   context.Context
+	stop  context.CancelCauseFunc
+	begin chan time.Time // one: when the load begins
+	start time.Time      // that
+	more  bool           // its share may become larger
+	share chan load.Share
+	why   string // it was stopped
+	spool spool
+}
+
+func (j *job) over() bool { return j.stage == through }
+
+// of is what the agent's messages belong to.
+func (j *job) of(s *service) wire.Of { return wire.Of{Run: j.Run, Epoch: s.epoch} }
+
+// A parcel is a sealed order of which not all pieces have come.
+type parcel struct {
+	of   wire.Of
+	from string
+	next int
+	data []byte
+}
+
+// carry takes a piece of an order. Pieces come in order, or not all of them do.
+func (s *service) carry(p wire.Piece) {
+	if p.Index == 0 {
+		s.parcel = parcel{of: p.Of, from: p.From}
+	}
+	c := &s.parcel
+	if p.Of != c.of || p.From != c.from || p.Index != c.next || p.Index >= p.Count ||
+		len(c.data)+len(p.Data) > wire.BundleMax {
+		s.parcel = parcel{}
+		return
+	}
+	c.data = append(c.data, p.Data...)
+	if c.next++; c.next < p.Count {
+		return
+	}
+	whole := *c
+	s.parcel = parcel{}
+	s.consider(whole.of, whole.data, whole.from)
+}
+
+// consider decides whether the agent does as a sealed order says, and answers. It may take
+// a while, for names are looked up.
+func (s *service) consider(of wire.Of, sealed []byte, from string) {
+	refuse := func(why string) {
+		s.tell("refused: %s", why)
+		s.say(wire.Answered, wire.Answer{Of: wire.Of{Run: of.Run, Epoch: s.epoch}, Refused: why})
+	}
+	switch {
+	case of.Epoch != s.epoch:
+		refuse("the plan is for a life of this agent that is over")
+		return
+	case s.shown[of.Run]:
+		refuse("it was shown a plan of this run before")
+		return
+	case len(s.shown) == shownMost:
+		refuse("it has had too many runs; start it again")
+		return
+	case s.job != nil && !s.job.over():
+		refuse("it is busy with another run")
+		return
+	}
+	j := &job{Of: of, heard: time.Now(), begin: make(chan time.Time, 1),
+		share: make(chan load.Share, sharesMost)}
+	j.ctx, j.stop = context.WithCancelCause(context.Background()) // end stops it
+	s.job = j
+	s.workers.Go(func() {
+		plan, more, err := s.judge(j, sealed, from)
+		s.later(func() {
+			s.shown[of.Run] = s.shown[of.Run] || err == nil
+			if s.job != j || j.ctx.Err() != nil { // it was stopped meanwhile
+				return
+			}
+			if err != nil {
+				s.job = nil
+				refuse(err.Error())
+				return
+			}
+			j.plan, j.more, j.stage = plan, more, accepted
+			s.say(wire.Answered, wire.Answer{Of: j.of(s)})
+		})
+	})
+}
+
+// sharesMost is how many changes of its share an agent keeps that its load has not made.
+const sharesMost = 16
+
+// judge opens an order and says why the agent would not carry it out; and whether its share
+// may become larger.
+func (s *service) judge(j *job, sealed []byte, from string) (p load.Plan, more bool, err error) {
+	o, p, err := wire.Open(sealed, from, s.key, s.Verify)
+	switch {
+	case err != nil:
+		return p, false, err
+	case o.Agent != s.Name || o.Of != j.Of:
+		return p, false, errors.New("the plan was made for another agent or another run")
+	case o.Version != s.dyno():
+		return p, false, fmt.Errorf("it is dyno %s, and the controller %s: both must be the same",
+			s.dyno(), o.Version)
+	case o.Geometry != wire.Geometry():
+		return p, false, fmt.Errorf("its histograms are of %s, and the controller's of %s",
+			wire.Geometry(), o.Geometry)
+	}
+	if !o.Threads {
+		p.Threads = max(min(load.Threads(), p.Connections), 1)
+	}
+	if err := p.Check(); err != nil {
+		return p, false, err
+	}
+	most := p
+	if o.Reshare { // of all, if the others end
+		most.Part, most.Parts, most.Weights = 0, 0, nil
+	}
+	most, err = s.policy().Judge(j.ctx, most, s.Lookup)
+	p.Addresses = most.Addresses
+	return p, o.Reshare, err
+}
+
+// open opens the connections, and has the load begin when it is told to.
+func (s *service) open() {
+	j := s.job
+	if j.stage != accepted {
+		return
+	}
+	j.stage = opening
+	s.tell("run %s: %s, %d connections", j.Run, j.plan.Target.URL, j.plan.Connections)
+	s.workers.Go(func() {
+		ctx := j.ctx
+		if d := s.policy().MaxDuration; d > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, d)
+			defer cancel()
+		}
+		r, err := load.RunShared(ctx, j.plan, func(ctx context.Context) time.Time {
+			s.later(func() { s.atBarrier(j) })
+			select {
+			case at := <-j.begin:
+				return at
+			case <-ctx.Done():
+				return time.Time{}
+			}
+		}, j.share, func(iv load.Interval) {
+			s.later(func() { s.report(j, wire.Report{Of: j.of(s), Tick: &iv}) })
+		})
+		f := s.final(r, err)
+		s.later(func() { s.finish(j, f) })
+	})
+}
+
+// atBarrier is when the connections are open.
+func (s *service) atBarrier(j *job) {
+	if j.stage == opening {
+		j.stage = ready
+		s.say(wire.Opened, j.of(s))
+	}
+}
+
+// arm tells the load when to begin. What should have begun already is given up: the others
+// have begun without it.
+func (s *service) arm(at int64) {
+	j := s.job
+	if j.stage != ready {
+		return
+	}
+	begin := s.clock.at(at)
+	if late := time.Since(begin); late > 0 {
+		s.end(fmt.Sprintf("it heard of the start %v after it", late.Round(time.Millisecond)),
+			context.Canceled)
+		return
+	}
+	j.stage, j.start = loading, begin
+	j.begin <- begin
+	s.say(wire.Armed, j.of(s))
+}
+
+// reshare gives the load another share, if the order has that in it and it is heard of in
+// time: else some arrivals would be two agents'. Whoever does not say that it has it is not
+// believed to.
+func (s *service) reshare(to wire.Share) {
+	j, p := s.job, s.job.plan
+	p.Part, p.Parts, p.Weights = to.Part, len(to.Weights), to.Weights
+	if j.stage != loading || !j.more || len(to.Weights) == 0 || p.Check() != nil ||
+		time.Until(j.start.Add(time.Duration(to.After))) < shareLate {
+		return
+	}
+	select {
+	case j.share <- load.Share{After: time.Duration(to.After), Part: to.Part, Weights: to.Weights}:
+		s.say(wire.Shared, j.of(s))
+	default:
+	}
+}
+
+// report keeps a report until it is acknowledged, and says it.
+func (s *service) report(j *job, r wire.Report) {
+	s.Conn.Publish(wire.Event(s.Name, wire.Reported), j.spool.add(r, time.Now()))
+	if j.spool.full() && s.job == j {
+		s.end("its reports are not acknowledged", context.Canceled)
+	}
+}
+
+// halt is a controller's word that it is over.
+func (s *service) halt(stop wire.Stop) {
+	if s.job == nil || stop.Run != "" && stop.Run != s.job.Run {
+		return
+	}
+	s.job.heard = time.Now()
+	cause := context.Canceled
+	if stop.Aborted {
+		cause = load.ErrAborted
+	}
+	s.end(stop.Why, cause)
+}
+
+// end stops the job. A load that has begun will finish by itself, with what it measured.
+func (s *service) end(why string, cause error) {
+	j := s.job
+	if j.over() || j.ctx.Err() != nil {
+		return
+	}
+	j.why = why
+	j.stop(cause)
+	if j.stage < opening {
+		s.job = nil
+	}
+}
+
+// final is all that a load measured, or why it did not.
+func (s *service) final(r *load.Result, err error) wire.Final {
+	if err != nil {
+		return wire.Final{Error: err.Error()}
+	}
+	out, err := result.From(r, s.dyno())
+	if err != nil {
+		return wire.Final{Error: err.Error()}
+	}
+	return wire.Final{Result: out, Start: s.clock.of(r.Started), Late: int64(r.StartLate)}
+}
+
+// finish reports the whole of what was measured.
+func (s *service) finish(j *job, f wire.Final) {
+	j.stage, f.Why = through, j.why
+	if j.why == "" && f.Result != nil && f.Result.Ended == string(load.Interrupted) {
+		f.Why = "its policy allows no longer runs"
+	}
+	pieces := wire.Cut(f.Close())
+	for i, data := range pieces {
+		s.report(j, wire.Report{Of: j.of(s), Data: data, Last: i == len(pieces)-1})
+	}
+	j.stop(nil)
+	s.tell("run %s: over", j.Run)
+}
