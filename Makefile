@@ -3,7 +3,7 @@ GO      ?= go
 FUZZ    ?= 60s
 FUZZED  ?= .
 
-.PHONY: build page notices screenshots demo test test-slow deps lab-deps experiments bench bench-limit fuzz vet clean
+.PHONY: build page notices screenshots demo test test-slow deps lab-deps experiments bench bench-limit pgo fuzz vet clean
 
 PAGE     = page/dist/page.js
 PACKAGES = page/web/node_modules/.package-lock.json
@@ -46,7 +46,8 @@ test: deps page notices ## the whole suite, with the race detector
 
 test-slow: build lab-deps ## a soak, find against a sweep, servers that fork, every experiment with --quick
 	DYNO_TRIALS=100 $(GO) test -count 1 -timeout 60m -run TestNothingIsLeft ./e2e
-	$(GO) test -tags slow -count 1 -timeout 30m -run TestSoak ./e2e
+	$(GO) test -tags slow -count 1 -timeout 30m -run 'TestSoak|TestGigabyte|TestHundredThousand|TestIOUringDisabled' ./e2e
+	DYNO_SOAK=10m $(GO) test -count 1 -timeout 30m -run TestDeaths ./e2e
 	$(GO) run ./bench/experiments -dyno ./dyno $(ARGS)
 	$(GO) run ./bench/search -dyno ./dyno
 
@@ -67,5 +68,10 @@ bench: build ## dyno beside its peers; see docs/benchmarks.md
 bench-limit: build ## dyno beside what the kernel allows: bare generators in C
 	$(GO) run ./bench -limit -dyno ./dyno $(ARGS)
 
+pgo: build ## default.pgo, by which make build is then guided, and ./dyno-plain without it
+	$(GO) build -pgo=off -o dyno-plain .
+	$(GO) run ./bench/pgo -dyno ./dyno-plain -o default.pgo.tmp && mv default.pgo.tmp default.pgo
+	$(GO) build -o dyno .
+
 clean:
-	rm -f dyno dyno.exe
+	rm -f dyno dyno.exe dyno-plain

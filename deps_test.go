@@ -16,12 +16,14 @@ stats:          /
 proto:          /
 proto/h1:       proto /
 proto/h2:       proto proto/h1 /
+proto/h2/conform: proto /
 proto/fcgi:     proto proto/h1 /
 proto/tls:      proto /
 proto/prototest: proto /
 uring:          / golang.org/x/sys
 ring:           uring / golang.org/x/sys
-load:           metric proto proto/fcgi proto/h1 proto/h2 proto/tls ring / golang.org/x/sys
+h3:             proto proto/h2 proto/tls ring / golang.org/x/net github.com/quic-go/quic-go
+load:           h3 metric proto proto/fcgi proto/h1 proto/h2 proto/tls ring / golang.org/x/sys
 target:         uring /
 requests:       load proto proto/h1 proto/h2 / golang.org/x/net
 result:         load metric probe profile / golang.org/x/sys github.com/HdrHistogram/hdrhistogram-go
@@ -35,15 +37,23 @@ lab:            experiment fairness load probe profile proto requests result ser
 capacity:       load metric result stats /
 store:          lab load metric profile result stats / modernc.org/sqlite
 report:         capacity experiment fairness lab load metric probe profile result stats store /
-page:           capacity experiment lab load metric probe profile report result stats /
+page:           capacity experiment lab load metric probe profile report result stats store /
 page/pagetest:  / github.com/chromedp
 serve:          lab load page report result store /
+fleet/bus:      / github.com/nats-io
+fleet/hub:      fleet/bus / github.com/nats-io
+fleet/deploy:   fleet/bus /
+fleet/watch:    fleet/wire probe / github.com/nats-io
 notices:        /
 notices/generate: /
-cli:            capacity experiment fairness lab load nearest notices page probe profile proto report requests result serve server store target / charm.land/bubbletea github.com/spf13/pflag golang.org/x/sys golang.org/x/term
+fleet/wire:     load metric result / github.com/nats-io/nkeys
+fleet/policy:   load / go.yaml.in/yaml
+fleet:          fleet/policy fleet/wire load metric result / github.com/nats-io/nats.go github.com/nats-io/nkeys
+cli:            capacity experiment fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire lab load nearest notices page probe profile proto report requests result serve server store target / charm.land/bubbletea github.com/spf13/pflag golang.org/x/sys golang.org/x/term
 bench:          stats /  golang.org/x/sys
 bench/experiments: experiment lab /
 bench/known:    /
+bench/pgo:      load proto /
 bench/search:   /
 bench/known/spinner: / golang.org/x/sys
 experiment/shipped/dump-request/server: /

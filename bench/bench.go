@@ -26,6 +26,7 @@ var nodeSource []byte
 type bench struct {
 	tools               []tool // installed ones; dyno is the first
 	genCPUs, serverCPUs []int
+	files               int    // that a process may have open
 	dir                 string // of what was built; close removes it
 	log                 io.Writer
 }
@@ -43,7 +44,7 @@ func newBench(ctx context.Context, o options, log io.Writer) (*bench, error) {
 	if b.serverCPUs, err = parseCPUs(o.serverCPUs); err != nil {
 		return nil, fmt.Errorf("-server-cpus: %w", err)
 	}
-	if err := raiseFiles(); err != nil {
+	if b.files, err = raiseFiles(); err != nil {
 		return nil, err
 	}
 	if b.dir, err = os.MkdirTemp("", "dyno-bench-"); err != nil {
@@ -131,7 +132,11 @@ func (b *bench) contestants(r row) []tool {
 	for _, t := range b.tools {
 		wanted := t.name == "dyno" || len(r.rivals) == 0 && !t.made ||
 			slices.Contains(r.rivals, t.name)
-		if wanted && len(t.command(r.load, "http://127.0.0.1:1/").args) > 0 {
+		able := len(t.command(r.load, "http://127.0.0.1:1/").args) > 0
+		if r.idle {
+			able = len(t.version) > 0
+		}
+		if wanted && able {
 			out = append(out, t)
 		}
 	}
@@ -154,8 +159,21 @@ func (b *bench) estimate(rows []row) time.Duration {
 	return sum.Round(time.Second)
 }
 
+// filesBesides is how many files a generator or a server has open besides its connections.
+const filesBesides = 100
+
+// allowed is the row with as many connections as processes may have here.
+func (b *bench) allowed(r row) row {
+	if most := b.files - filesBesides; r.load.connections > most {
+		r.load.connections = most
+		r.title += fmt.Sprintf(" (%d here: the limit of open files is %d)", most, b.files)
+	}
+	return r
+}
+
 // row runs all trials of a row. What fails is in its trial, and the others go on.
 func (b *bench) row(ctx context.Context, r row) rowOutcome {
+	r = b.allowed(r)
 	out := rowOutcome{Name: r.name, Title: r.title, Seconds: r.load.seconds, row: r}
 	tools := map[string]tool{}
 	for _, t := range b.contestants(r) {

@@ -10,13 +10,15 @@ import (
 	"strconv"
 )
 
-// Each row of the limit is made by every generator there is, by dyno on epoll beside dyno as
-// it chooses, and by the bare ones in limit/bare.c, which are what the kernel allows.
+// Each row of the limit is made by every generator there is, by dyno told what to do its I/O
+// with beside dyno as it chooses, and by the bare ones in limit/bare.c, which are what the
+// kernel allows. dyno-other is another dyno, if DYNO_OTHER names one.
 var (
 	bareTools   = []string{"bare-epoll", "bare-uring"}
-	limitRivals = []string{"dyno-epoll", "bare-epoll", "bare-uring", "wrk", "ab", "h2load",
-		"hey", "oha", "bombardier", "k6", "vegeta", "go-meter"}
-	pipeRivals  = []string{"dyno-epoll", "bare-epoll", "bare-uring", "wrk"}
+	dynoRings   = []string{"dyno-epoll", "dyno-uring"}
+	limitRivals = []string{"dyno-epoll", "dyno-uring", "dyno-other", "bare-epoll", "bare-uring",
+		"wrk", "ab", "h2load", "hey", "oha", "bombardier", "k6", "vegeta", "go-meter"}
+	pipeRivals  = []string{"dyno-epoll", "dyno-other", "bare-epoll", "bare-uring", "wrk"}
 	closeRivals = []string{"dyno-epoll", "wrk", "ab", "hey", "oha", "bombardier", "k6", "vegeta"}
 )
 
@@ -29,6 +31,9 @@ var limitColumns = []column{
 // limitRows compare dyno with what the kernel allows.
 var limitRows = []row{
 	limitRow("limit1", "keep-alive, 1 connection", load{connections: 1}),
+	limitRow("limit1-spin", "keep-alive, 1 connection, dyno with --spin",
+		load{connections: 1, spin: true},
+		bar{metric: rate, ratio: true, op: atLeast, value: 1.5}),
 	limitRow("limit100", "keep-alive, 100 connections", load{connections: 100},
 		bar{metric: rate, ratio: true, op: atLeast, value: 1.5},
 		bar{metric: cpu, ratio: true, op: atMost, value: 1.1, to: bareTools},
@@ -37,9 +42,9 @@ var limitRows = []row{
 		bar{tool: "dyno-epoll", metric: cpu, ratio: true, op: atMost, value: 1.15,
 			to: []string{"bare-epoll"}}),
 	limitRow("limit1000", "keep-alive, 1,000 connections", load{connections: 1000},
-		bar{metric: rate, ratio: true, op: atLeast, value: 1.4}),
+		bar{metric: rate, ratio: true, op: atLeast, value: 1.4}, faster),
 	limitRow("limit10000", "keep-alive, 10,000 connections", load{connections: 10000},
-		bar{metric: rate, ratio: true, op: atLeast, value: 1.5},
+		bar{metric: rate, ratio: true, op: atLeast, value: 1.5}, faster,
 		bar{metric: connServed, op: asAsked}),
 	limitRow("limit-pipe16", "keep-alive, 100 connections, 16 requests sent together",
 		load{connections: 100, pipeline: 16},
@@ -47,7 +52,56 @@ var limitRows = []row{
 	limitRow("limit-close", "a connection for each request, 100 at a time",
 		load{connections: 100, close: true},
 		bar{metric: rate, ratio: true, op: atLeast, value: 1, to: []string{"wrk", "ab"}}),
-	limitRow("limit-64k", "bodies of 64 KiB, 100 connections", load{connections: 100}),
+	bodyRow("limit-1k", "1 KiB", "1024"),
+	bodyRow("limit-16k", "16 KiB", "16384"),
+	bodyRow("limit-64k", "64 KiB", "65536"),
+	bodyRow("limit-1m", "1 MiB", "1048576"),
+	paceRow,
+	manyRow,
+	startRow,
+}
+
+// faster is reached by a dyno that has chosen the faster of its rings.
+var faster = bar{metric: rate, ratio: true, op: atLeast, value: 1, to: dynoRings}
+
+// paceRow is the send lag at a rate that takes much of a CPU.
+var paceRow = row{
+	name: "limit-pace", title: "50,000/s for 10 s on 100 connections, beside a bare pacer in C",
+	load:       load{connections: 100, threads: 1, seconds: 10, rate: 50000},
+	serverArgs: hello, rivals: []string{"dyno-epoll", "dyno-uring", "pacer"},
+	baseline: []string{"pacer"},
+	columns: []column{
+		{metric: lagP999, spread: true, ratio: true}, {metric: lagP99}, {metric: lagP50},
+		{metric: lagMax}, {metric: sent}, {metric: served}, {metric: cpu}, {metric: foreign},
+	},
+	bars: []bar{
+		{metric: lagP999, ratio: true, op: atMost, value: 1.2},
+		{metric: sent, op: asAsked},
+		{metric: served, op: asAsked},
+	},
+}
+
+// manyRow needs root, for so many files.
+var manyRow = row{
+	name: "limit100000", title: "100,000 connections, and their memory above that of one",
+	load: load{connections: 100000, threads: 1, seconds: 15}, pairs: 3, memory: true,
+	serverArgs: hello, rivals: dynoRings,
+	columns: []column{
+		{metric: perConn, spread: true}, {metric: peak}, {metric: connServed}, {metric: failed},
+		{metric: rate}, {metric: cpu},
+	},
+	bars: []bar{
+		{metric: perConn, op: atMost, value: 4096},
+		{metric: connServed, op: asAsked},
+		{metric: failed, op: atMost, value: 0},
+	},
+}
+
+// startRow has no load.
+var startRow = row{
+	name: "limit-start", title: "a program that starts, says its version and ends",
+	load: load{connections: 1, seconds: 1}, idle: true,
+	columns: []column{{metric: startUp, spread: true}, {metric: size}},
 }
 
 // limitRow is a row of that load, by one thread.
@@ -60,9 +114,14 @@ func limitRow(name, title string, l load, bars ...bar) row {
 		r.rivals = pipeRivals
 	case l.close:
 		r.rivals = closeRivals
-	case name == "limit-64k":
-		r.serverArgs = []string{"--body", "65536"}
 	}
+	return r
+}
+
+// bodyRow is a row of answers of one size.
+func bodyRow(name, title, size string) row {
+	r := limitRow(name, "bodies of "+title+", 100 connections", load{connections: 100}, faster)
+	r.serverArgs = []string{"--body", size}
 	return r
 }
 

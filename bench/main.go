@@ -55,6 +55,13 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if len(args) == 2 && args[0] == handlerCommand {
+		if err := serveHandler(ctx, args[1], stdout); err != nil {
+			fmt.Fprintln(stderr, "bench:", err)
+			return exitFailed
+		}
+		return exitOK
+	}
 	o, err := parseFlags(args, stderr)
 	if errors.Is(err, flag.ErrHelp) {
 		return exitOK

@@ -252,11 +252,13 @@ func between(m metric, values []float64) string {
 // format is a value with as many digits as its metric deserves.
 func format(m metric, v float64) string {
 	switch m {
-	case rate, served, sent, failed, connServed, perConn, lagP50, lagP99, lagMax:
+	case rate, served, sent, failed, connServed, perConn, lagP50, lagP99,
+		lagP999, lagMax:
 		return thousands(v)
-	case peak, foreign, meanOff, p99Off:
+	case peak, foreign, meanOff, p99Off, size:
 		return strconv.FormatFloat(v, 'f', 1, 64)
-	case latencyMean, latencyP99, serviceMean, truthMean, truthP99:
+	case latencyMean, latencyP50, latencyP99, latencyP999, serviceMean,
+		truthMean, truthP50, truthP99, truthP999, startUp:
 		return strconv.FormatFloat(v, 'f', 2, 64)
 	default: // CPU, ratios
 		return strconv.FormatFloat(v, 'f', 3, 64)

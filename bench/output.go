@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -21,7 +22,9 @@ type dynoResult struct {
 	} `json:"errors"`
 	Latency struct {
 		Mean *float64 `json:"mean_us"`
+		P50  *float64 `json:"p50_us"`
 		P99  *float64 `json:"p99_us"`
+		P999 *float64 `json:"p99_9_us"`
 	} `json:"latency"`
 	Service struct {
 		Mean *float64 `json:"mean_us"`
@@ -30,8 +33,10 @@ type dynoResult struct {
 		Served *float64 `json:"served"`
 	} `json:"connections"`
 	Generator struct {
-		LagP99 *float64 `json:"send_lag_p99_us"`
-		LagMax *float64 `json:"send_lag_max_us"`
+		LagP50  *float64 `json:"send_lag_p50_us"`
+		LagP99  *float64 `json:"send_lag_p99_us"`
+		LagP999 *float64 `json:"send_lag_p99_9_us"`
+		LagMax  *float64 `json:"send_lag_max_us"`
 	} `json:"generator"`
 }
 
@@ -49,10 +54,14 @@ func readDyno(output []byte) (reading, error) {
 	}
 	r.put(sent, v.Requests.Sent, 1)
 	r.put(connServed, v.Connections.Served, 1)
+	r.put(lagP50, v.Generator.LagP50, 1)
 	r.put(lagP99, v.Generator.LagP99, 1)
+	r.put(lagP999, v.Generator.LagP999, 1)
 	r.put(lagMax, v.Generator.LagMax, 1)
 	r.put(latencyMean, v.Latency.Mean, 1e-3)
+	r.put(latencyP50, v.Latency.P50, 1e-3)
 	r.put(latencyP99, v.Latency.P99, 1e-3)
+	r.put(latencyP999, v.Latency.P999, 1e-3)
 	r.put(serviceMean, v.Service.Mean, 1e-3)
 	return r, nil
 }
@@ -69,9 +78,12 @@ func readPacer(output []byte) (reading, error) {
 		Completed   float64  `json:"completed"`
 		LagP50      *float64 `json:"lag_p50_us"`
 		LagP99      *float64 `json:"lag_p99_us"`
+		LagP999     *float64 `json:"lag_p99_9_us"`
 		LagMax      *float64 `json:"lag_max_us"`
 		LatencyMean *float64 `json:"latency_mean_us"`
+		LatencyP50  *float64 `json:"latency_p50_us"`
 		LatencyP99  *float64 `json:"latency_p99_us"`
+		LatencyP999 *float64 `json:"latency_p99_9_us"`
 		ServiceMean *float64 `json:"service_mean_us"`
 	}
 	if err := json.Unmarshal(output, &v); err != nil {
@@ -84,9 +96,12 @@ func readPacer(output []byte) (reading, error) {
 	r.put(sent, v.Sent, 1)
 	r.put(lagP50, v.LagP50, 1)
 	r.put(lagP99, v.LagP99, 1)
+	r.put(lagP999, v.LagP999, 1)
 	r.put(lagMax, v.LagMax, 1)
 	r.put(latencyMean, v.LatencyMean, 1e-3)
+	r.put(latencyP50, v.LatencyP50, 1e-3)
 	r.put(latencyP99, v.LatencyP99, 1e-3)
+	r.put(latencyP999, v.LatencyP999, 1e-3)
 	r.put(serviceMean, v.ServiceMean, 1e-3)
 	return r, nil
 }
@@ -104,8 +119,12 @@ func readBare(output []byte) (reading, error) {
 
 var (
 	wrkDone    = regexp.MustCompile(`(?m)^ *\d+ requests in `)
-	wrkMean    = regexp.MustCompile(`(?m)^ +Latency +([\d.]+(?:us|ms|s|m|h)) `)
-	wrkP99     = regexp.MustCompile(`(?m)^ +99(?:\.000)?% +([\d.]+(?:us|ms|s|m|h))\r?$`)
+	wrkLatency = map[metric]*regexp.Regexp{
+		latencyMean: regexp.MustCompile(`(?m)^ +Latency +([\d.]+(?:us|ms|s|m|h)) `),
+		latencyP50:  regexp.MustCompile(`(?m)^ +50(?:\.000)?% +([\d.]+(?:us|ms|s|m|h))\r?$`),
+		latencyP99:  regexp.MustCompile(`(?m)^ +99(?:\.000)?% +([\d.]+(?:us|ms|s|m|h))\r?$`),
+		latencyP999: regexp.MustCompile(`(?m)^ +99\.900% +([\d.]+(?:us|ms|s|m|h))\r?$`),
+	}
 	wrkSockets = regexp.MustCompile(
 		`(?m)^ +Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)`)
 	wrkStatus = regexp.MustCompile(`(?m)^ +Non-2xx or 3xx responses: (\d+)`)
@@ -117,7 +136,7 @@ func readWrk(output []byte) (reading, error) {
 		return nil, fmt.Errorf("wrk's output has no total: %s", firstLine(output))
 	}
 	r := reading{failed: sum(wrkSockets, output) + sum(wrkStatus, output)}
-	for m, pattern := range map[metric]*regexp.Regexp{latencyMean: wrkMean, latencyP99: wrkP99} {
+	for m, pattern := range wrkLatency {
 		found := pattern.FindSubmatch(output)
 		if found == nil {
 			continue
@@ -146,9 +165,12 @@ func readAB(output []byte) (reading, error) {
 }
 
 var (
-	heyDone   = regexp.MustCompile(`(?m)^ +Requests/sec:`)
-	heyMean   = regexp.MustCompile(`(?m)^ +Average:\t([\d.]+) secs`)
-	heyP99    = regexp.MustCompile(`(?m)^ +99% in ([\d.]+) secs`)
+	heyDone    = regexp.MustCompile(`(?m)^ +Requests/sec:`)
+	heyLatency = map[metric]*regexp.Regexp{
+		latencyMean: regexp.MustCompile(`(?m)^ +Average:\t([\d.]+) secs`),
+		latencyP50:  regexp.MustCompile(`(?m)^ +50% in ([\d.]+) secs`),
+		latencyP99:  regexp.MustCompile(`(?m)^ +99% in ([\d.]+) secs`),
+	}
 	heyErrors = regexp.MustCompile(`(?m)^ +\[(\d+)\]\t[^\d\s]`) // no status: a message
 )
 
@@ -158,7 +180,7 @@ func readHey(output []byte) (reading, error) {
 		return nil, fmt.Errorf("hey's output has no total: %s", firstLine(output))
 	}
 	r := reading{failed: sum(heyErrors, output)}
-	for m, pattern := range map[metric]*regexp.Regexp{latencyMean: heyMean, latencyP99: heyP99} {
+	for m, pattern := range heyLatency {
 		if pattern.Match(output) {
 			r[m] = 1e3 * sum(pattern, output)
 		}
@@ -166,15 +188,30 @@ func readHey(output []byte) (reading, error) {
 	return r, nil
 }
 
-var h2loadTotals = regexp.MustCompile(`(?m)^requests: \d+ total, \d+ started, \d+ done, ` +
-	`\d+ succeeded, (\d+) failed, `)
+var (
+	h2loadTotals = regexp.MustCompile(`(?m)^requests: \d+ total, \d+ started, \d+ done, ` +
+		`\d+ succeeded, (\d+) failed, `)
+	h2loadLog = regexp.MustCompile(`(?m)^\d+\t\d+\t(\d{1,15})$`) // start, status, µs of a request
+)
 
-// readH2load takes failed: errored and timeout are parts of it.
+// readH2load takes failed: errored and timeout are parts of it. h2load knows no
+// percentiles: they are had from its log, where it writes one.
 func readH2load(output []byte) (reading, error) {
 	if !h2loadTotals.Match(output) {
 		return nil, fmt.Errorf("h2load's output has no total: %s", firstLine(output))
 	}
-	return reading{failed: sum(h2loadTotals, output)}, nil
+	r := reading{failed: sum(h2loadTotals, output)}
+	var all []float64
+	for _, line := range h2loadLog.FindAllSubmatch(output, -1) {
+		us, _ := strconv.ParseFloat(string(line[1]), 64) // digits only: it cannot fail
+		all = append(all, us/1e3)
+	}
+	if len(all) > 0 {
+		slices.Sort(all)
+		r[latencyMean], r[latencyP50] = mean(all), percentile(all, 0.5)
+		r[latencyP99], r[latencyP999] = percentile(all, 0.99), percentile(all, 0.999)
+	}
+	return r, nil
 }
 
 // sum adds the numbers that the pattern finds first; none is 0.

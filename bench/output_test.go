@@ -19,20 +19,26 @@ func TestOutputs(t *testing.T) {
 		read func([]byte) (reading, error)
 		want reading
 	}{
-		{"wrk.txt", readWrk, reading{failed: 0, latencyMean: 0.0639, latencyP99: 0.143}},
+		{"wrk.txt", readWrk, reading{failed: 0,
+			latencyMean: 0.0639, latencyP50: 0.057, latencyP99: 0.143}},
 		{"wrk-errors.txt", readWrk,
-			reading{failed: 410 + 6697, latencyMean: 1.05, latencyP99: 20.48}},
-		{"hey.txt", readHey, reading{failed: 0, latencyMean: 57.1, latencyP99: 121.3}},
+			reading{failed: 410 + 6697, latencyMean: 1.05, latencyP50: 0.428, latencyP99: 20.48}},
+		{"hey.txt", readHey, reading{failed: 0,
+			latencyMean: 57.1, latencyP50: 56.4, latencyP99: 121.3}},
 		{"ab.txt", readAB, reading{failed: 0}},
 		{"ab-errors.txt", readAB, reading{failed: 2520 + 980}},
 		{"h2load.txt", readH2load, reading{failed: 0}},
+		{"h2load-log.txt", readH2load, reading{failed: 0, latencyMean: 0.2185,
+			latencyP50: 0.208, latencyP99: 0.318, latencyP999: 0.318}},
 		{"h2load-errors.txt", readH2load, reading{failed: 160}},
 		{"dyno.json", readDyno, reading{failed: 0, sent: 500, connServed: 5,
 			lagP99: 3700.735, lagMax: 9700.164,
-			latencyMean: 0.311823, latencyP99: 7.262207, serviceMean: 0.16007}},
+			latencyMean: 0.311823, latencyP50: 0.089919, latencyP99: 7.262207,
+			latencyP999: 12.24409, serviceMean: 0.16007}},
 		{"pacer.json", readPacer, reading{failed: 0, sent: 500,
 			lagP50: 36.231, lagP99: 438.733, lagMax: 2505.528,
-			latencyMean: 0.145293, latencyP99: 1.36658, serviceMean: 0.091956}},
+			latencyMean: 0.145293, latencyP50: 0.098371, latencyP99: 1.36658,
+			serviceMean: 0.091956}},
 	} {
 		output, err := os.ReadFile(filepath.Join("testdata", c.file))
 		if err != nil {

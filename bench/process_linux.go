@@ -43,18 +43,24 @@ func startOn(cpus []int, cmd *exec.Cmd) error {
 	return started
 }
 
-// raiseFiles raises the limit of open files to what is allowed. Go programs do so for
-// themselves and undo it for those they start; to set it says that they shall have it too.
-func raiseFiles() error {
+// raiseFiles raises the limit of open files to what is allowed, and returns it. Go programs
+// do so for themselves and undo it for those they start; to set it says that they shall have
+// it too.
+func raiseFiles() (most int, err error) {
+	const many = 1 << 20 // what the kernel allows root, unless told otherwise
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		return fmt.Errorf("read the limit of open files: %w", err)
+		return 0, fmt.Errorf("read the limit of open files: %w", err)
+	}
+	raised := syscall.Rlimit{Cur: max(limit.Max, many), Max: max(limit.Max, many)}
+	if syscall.Setrlimit(syscall.RLIMIT_NOFILE, &raised) == nil {
+		return int(raised.Max), nil
 	}
 	limit.Cur = limit.Max
 	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		return fmt.Errorf("raise the limit of open files: %w", err)
+		return 0, fmt.Errorf("raise the limit of open files: %w", err)
 	}
-	return nil
+	return int(limit.Max), nil
 }
 
 // peakOf is the highest resident memory in bytes of an ended process, of which seen was

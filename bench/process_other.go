@@ -21,7 +21,7 @@ func startOn(cpus []int, cmd *exec.Cmd) error {
 	return cmd.Start()
 }
 
-func raiseFiles() error                        { return nil }
+func raiseFiles() (most int, err error)        { return 10_000, nil }
 func peakOf(_ *os.ProcessState, _ int64) int64 { return 0 }
 func peakNow(int) int64                        { return 0 }
 func cpuOf(int) time.Duration                  { return 0 }

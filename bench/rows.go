@@ -21,18 +21,26 @@ const (
 	served      metric = "served"          // requests counted by the server in the whole trial
 	sent        metric = "sent"            // requests, by the generator's account
 	failed      metric = "errors"          // by the generator's account, of any kind
+	serverCPU   metric = "server µs/req"   // CPU time of a server of one process
 	foreign     metric = "other CPU %"     // of one CPU, by all other programs meanwhile
 	connServed  metric = "conns served"    // connections that had an answer
 	lagP50      metric = "lag p50 µs"      // sent later than possible
 	lagP99      metric = "lag p99 µs"      //
+	lagP999     metric = "lag p99.9 µs"    //
 	lagMax      metric = "lag max µs"      //
 	latencyMean metric = "mean ms"         // from when the request was due
+	latencyP50  metric = "p50 ms"          //
 	latencyP99  metric = "p99 ms"          //
+	latencyP999 metric = "p99.9 ms"        //
 	serviceMean metric = "service mean ms" // from when it was sent
 	truthMean   metric = "true mean ms"    // of latency, from the server's log
+	truthP50    metric = "true p50 ms"     //
 	truthP99    metric = "true p99 ms"     //
+	truthP999   metric = "true p99.9 ms"   //
 	meanOff     metric = "mean off %"      // by which the tool's own figure is above the truth
 	p99Off      metric = "p99 off %"       //
+	startUp     metric = "start ms"        // from start to end of a program that says its version
+	size        metric = "program MiB"     // the file
 )
 
 // A load is what the generators of a row are told to do.
@@ -43,6 +51,7 @@ type load struct {
 	tls                           bool   // nobody verifies the server's certificate
 	pipeline                      int    // requests sent together; 0: 1
 	ring                          string // dyno's; "": its own choice
+	spin                          bool   // dyno waits without sleeping; the others cannot
 }
 
 // asked is how many of what the metric counts the load asks for.
@@ -57,9 +66,10 @@ func (l load) asked(m metric) float64 {
 type serverKind int
 
 const (
-	targetServer serverKind = iota // dyno target
-	nodeServer                     // node.js, a cluster with a process for each CPU
-	nginxServer                    // nginx, TLS 1.3 with HTTP/1.1
+	targetServer  serverKind = iota // dyno target
+	nodeServer                      // node.js, a cluster with a process for each CPU
+	nginxServer                     // nginx, TLS 1.3 with HTTP/1.1
+	handlerServer                   // a handler in Go, on a socket for each of HTTP/1.1 and FastCGI
 )
 
 // A row is one load, the tools that make it, and what must come of it.
@@ -75,6 +85,7 @@ type row struct {
 	logged      bool // the server logs its service times, from which the true latencies follow
 	memory      bool // a trial is two loads, the other with one connection
 	calls       bool // system calls are counted after the rounds
+	idle        bool // there is no load: a program starts, says its version and ends
 	columns     []column
 	bars        []bar
 }
@@ -115,6 +126,9 @@ var speed = []column{
 var (
 	wrkOnly = []string{"wrk"}
 	hello   = []string{"--body", "12"} // with a header of 141 bytes
+
+	// openLoop are the tools that keep a rate, or say that they do.
+	openLoop = []string{"pacer", "wrk2", "hey", "h2load"}
 )
 
 // rows are all comparisons, with the bars that the project has set itself.
@@ -171,6 +185,16 @@ var rows = []row{
 		bars: []bar{{metric: rate, ratio: true, op: atLeast, value: 0.9}},
 	},
 	{
+		name:  "fastcgi",
+		title: "the same handler in Go over FastCGI and over HTTP/1.1, unix sockets, 100 connections",
+		load:  load{connections: 100, threads: 1}, server: handlerServer,
+		rivals: []string{"dyno-fcgi"}, baseline: []string{"dyno"},
+		columns: []column{
+			{metric: rate, spread: true, ratio: true}, {metric: serverCPU, ratio: true},
+			{metric: cpu, ratio: true}, {metric: failed}, {metric: foreign},
+		},
+	},
+	{
 		name: "mem10k", title: "memory of 10,000 connections above that of one",
 		load: load{connections: 10000, threads: 1, seconds: 5}, pairs: 3, memory: true,
 		serverArgs: hello,
@@ -205,10 +229,11 @@ var rows = []row{
 		title:  "1,000/s on 100 connections, the server stalls for 1 s in every 10 s",
 		load:   load{connections: 100, threads: 1, seconds: 20, rate: 1000},
 		pairs:  3,
-		rivals: []string{"pacer", "wrk2"}, baseline: []string{"pacer"},
+		rivals: openLoop, baseline: []string{"pacer"},
 		serverArgs: []string{"--body", "12", "--stall", "1s/10s"},
 		columns: []column{
-			{metric: latencyMean, spread: true}, {metric: latencyP99, spread: true},
+			{metric: latencyMean, spread: true}, {metric: latencyP50},
+			{metric: latencyP99, spread: true}, {metric: latencyP999},
 			{metric: serviceMean}, {metric: sent}, {metric: served}, {metric: failed},
 		},
 		bars: []bar{
@@ -218,6 +243,21 @@ var rows = []row{
 			{metric: sent, op: asAsked},
 			{metric: served, op: asAsked},
 		},
+	},
+	{
+		name:   "open20k",
+		title:  "20,000/s for 10 s on 100 connections, one worker that takes 20 µs for each",
+		load:   load{connections: 100, threads: 1, seconds: 10, rate: 20000},
+		pairs:  3,
+		logged: true,
+		rivals: openLoop, baseline: []string{"pacer"},
+		serverArgs: []string{"--body", "12", "--workers", "1", "--service", "constant:20us"},
+		columns: []column{
+			{metric: latencyP50}, {metric: latencyP99, spread: true}, {metric: latencyP999},
+			{metric: truthP50}, {metric: truthP99}, {metric: truthP999},
+			{metric: served}, {metric: cpu}, {metric: failed},
+		},
+		bars: []bar{{metric: served, op: asAsked}},
 	},
 	queue("queue50", 100),
 	queue("queue70", 140),
@@ -241,7 +281,7 @@ func queue(name string, rate int) row {
 			"each tool's own latency against the truth", rate, rate/2),
 		load:  load{connections: 50, threads: 1, seconds: 10, rate: rate},
 		pairs: 3, logged: true,
-		rivals: []string{"pacer", "wrk2", "hey"}, baseline: []string{"pacer"},
+		rivals: openLoop, baseline: []string{"pacer"},
 		serverArgs: []string{"--workers", "1", "--service", "exponential:5ms"},
 		columns: []column{
 			{metric: meanOff, spread: true}, {metric: p99Off, spread: true}, {metric: latencyMean},

@@ -38,7 +38,10 @@ type reading map[metric]float64
 // tools are all that bench knows.
 var tools = []tool{
 	{name: "dyno", command: dyno, read: readDyno, version: []string{"version"}, made: true},
-	{name: "dyno-epoll", command: dynoEpoll, read: readDyno, made: true},
+	{name: "dyno-epoll", command: dynoOn("epoll"), read: readDyno, made: true},
+	{name: "dyno-uring", command: dynoOn("uring"), read: readDyno, made: true},
+	{name: "dyno-other", command: dyno, read: readDyno, version: []string{"version"}},
+	{name: "dyno-fcgi", command: dynoFastCGI, read: readDyno, made: true},
 	{name: "pacer", command: pacer, read: readPacer, made: true, source: pacerSource},
 	{name: "bare-epoll", command: bare("epoll"), read: readBare, made: true, source: bareSource},
 	{name: "bare-uring", command: bare("uring"), read: readBare, made: true, source: bareSource},
@@ -108,16 +111,25 @@ func dyno(l load, url string) command {
 	if l.ring != "" {
 		args = append(args, "--ring", l.ring)
 	}
+	if l.spin {
+		args = append(args, "--spin")
+	}
 	if l.tls {
 		args = append(args, "--insecure", "--http", "1.1")
 	}
 	return command{args: append(args, url)}
 }
 
-func dynoEpoll(l load, url string) command {
-	l.ring = "epoll"
-	return dyno(l, url)
+// dynoOn is dyno that is told what to do its I/O with.
+func dynoOn(ring string) func(l load, url string) command {
+	return func(l load, url string) command {
+		l.ring = ring
+		return dyno(l, url)
+	}
 }
+
+// dynoFastCGI is dyno that speaks FastCGI to a server that has both.
+func dynoFastCGI(l load, url string) command { return dyno(l, viaFastCGI(url)) }
 
 // bare is the least that a program can do, with one way of the kernel's.
 func bare(way string) func(l load, url string) command {
@@ -187,20 +199,28 @@ func ab(l load, url string) command {
 	return command{args: append(args, url)}
 }
 
+// h2load knows a rate for each connection, and keeps a log of its latencies.
 func h2load(l load, url string) command {
-	if l.rate > 0 || l.close {
+	if l.close {
 		return command{}
 	}
-	return command{args: []string{"--h1", "-t" + n(l.threads), "-c" + n(l.connections),
-		"-D", n(l.seconds), url}}
+	args := []string{"--h1", "-t" + n(l.threads), "-c" + n(l.connections), "-D", n(l.seconds)}
+	if l.rate > 0 {
+		args = append(args, "--rps", l.rateEach(), "--log-file", "/dev/stdout")
+	}
+	return command{args: append(args, url)}
+}
+
+// rateEach is the rate of one connection.
+func (l load) rateEach() string {
+	return strconv.FormatFloat(float64(l.rate)/float64(l.connections), 'f', -1, 64)
 }
 
 // hey knows a rate for each connection.
 func hey(l load, url string) command {
 	args := []string{"-z", s(l), "-c", n(l.connections), "-cpus", n(l.threads)}
 	if l.rate > 0 {
-		each := float64(l.rate) / float64(l.connections)
-		args = append(args, "-q", strconv.FormatFloat(each, 'f', -1, 64))
+		args = append(args, "-q", l.rateEach())
 	}
 	if l.close {
 		args = append(args, "-disable-keepalive")

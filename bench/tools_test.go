@@ -15,6 +15,8 @@ func TestCommands(t *testing.T) {
 	keep := load{connections: 100, threads: 2, seconds: 3}
 	closing, open, ringed, secure := keep, keep, keep, keep
 	closing.close, open.rate, ringed.ring, secure.tls = true, 20000, "uring", true
+	spinning := keep
+	spinning.spin = true
 	for _, c := range []struct {
 		tool string
 		load load
@@ -25,6 +27,10 @@ func TestCommands(t *testing.T) {
 		{"dyno", ringed, "run -t 2 -c 100 -d 3s --no-save -q --json - --ring uring " + url},
 		{"dyno", secure, "run -t 2 -c 100 -d 3s --no-save -q --json - --insecure --http 1.1 " + url},
 		{"dyno", open, "run -t 2 -c 100 -d 3s --no-save -q --json - -R 20000 " + url},
+		{"dyno-fcgi", keep, "run -t 2 -c 100 -d 3s --no-save -q --json - " + url},
+		{"dyno", spinning, "run -t 2 -c 100 -d 3s --no-save -q --json - --spin " + url},
+		{"dyno-epoll", ringed, "run -t 2 -c 100 -d 3s --no-save -q --json - --ring epoll " + url},
+		{"dyno-uring", keep, "run -t 2 -c 100 -d 3s --no-save -q --json - --ring uring " + url},
 		{"pacer", keep, ""},
 		{"pacer", open, "20000 100 3 8080"},
 		{"wrk", keep, "-t2 -c100 -d3s --latency " + url},

@@ -25,6 +25,9 @@ func (t trial) String() string {
 	if t.Error != "" {
 		return t.Tool + ": " + t.Error
 	}
+	if ms, idle := t.Values[startUp]; idle {
+		return fmt.Sprintf("%s: %.2f ms", t.Tool, ms)
+	}
 	return fmt.Sprintf("%s: %s req/s, %.2f µs CPU/req", t.Tool,
 		format(rate, t.Values[rate]), t.Values[cpu])
 }
@@ -38,6 +41,9 @@ const overrun = 30 * time.Second
 
 // trial makes one trial of a row.
 func (b *bench) trial(ctx context.Context, r row, t tool) (reading, error) {
+	if r.idle {
+		return b.starts(ctx, t)
+	}
 	v, err := b.load(ctx, r, t)
 	if err != nil || !r.memory {
 		return v, err
@@ -106,8 +112,11 @@ func (b *bench) serve(ctx context.Context, r row) (*server, error) {
 		}
 		return s, err
 	}
-	if r.server == nginxServer {
+	switch r.server {
+	case nginxServer:
 		return startNginx(ctx, cpus, b.dir)
+	case handlerServer:
+		return startHandler(ctx, cpus, b.dir)
 	}
 	node, err := exec.LookPath("node")
 	if err != nil {
@@ -127,7 +136,7 @@ func measure(ctx context.Context, s *server, cpus []int, t tool, l load) (readin
 	if err != nil {
 		return nil, err
 	}
-	others := s.watchOthers()
+	others, own := s.watchOthers(), cpuOf(s.cmd.Process.Pid)
 	var perSecond float64
 	var polled error
 	poll := func(ctx context.Context, start time.Time) {
@@ -144,6 +153,7 @@ func measure(ctx context.Context, s *server, cpus []int, t tool, l load) (readin
 		return nil, err
 	}
 	share, known := others(took)
+	own = cpuOf(s.cmd.Process.Pid) - own
 	after, _, err := s.served(ctx)
 	if err != nil {
 		return nil, err
@@ -160,6 +170,9 @@ func measure(ctx context.Context, s *server, cpus []int, t tool, l load) (readin
 	v.account(after-before, took)
 	if v[rate] = perSecond; known {
 		v[foreign] = share
+	}
+	if s.alone && own > 0 {
+		v[serverCPU] = own.Seconds() * 1e6 / (after - before)
 	}
 	return v, nil
 }

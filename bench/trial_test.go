@@ -55,6 +55,10 @@ func be(what string, args []string) error {
 		}
 		time.Sleep(5 * peakEvery)
 		return nil
+	case handlerCommand:
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+		defer stop()
+		return serveHandler(ctx, args[0], os.Stdout)
 	case "be-generator": // ten requests, then nothing for as long as it is told
 		return generate(args[0], args[1])
 	}
@@ -170,6 +174,34 @@ func TestMeasureFails(t *testing.T) {
 	}
 }
 
+// One handler answers on both sockets, and its server counts both.
+func TestHandler(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it builds dyno")
+	}
+	program := filepath.Join(t.TempDir(), "dyno")
+	if err := build(t.Context(), "go", "build", "-o", program, "dyno"); err != nil {
+		t.Fatal(err)
+	}
+	s, err := startHandler(t.Context(), nil, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := load{connections: 5, threads: 1, seconds: 1}
+	for i, made := range []func(load, string) command{dyno, dynoFastCGI} {
+		v, err := measure(t.Context(), s, nil, tool{path: program, command: made, read: readDyno}, l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v[served] < 100 || v[failed] != 0 || canPin && v[serverCPU] <= 0 {
+			t.Errorf("%d: %v", i, v)
+		}
+	}
+	if err := s.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestServerDoesNotStart(t *testing.T) {
 	for what, want := range map[string]string{
 		"be-garbage": `the server said "hello\n", want listening on http://…`,
@@ -272,7 +304,8 @@ func TestChooseRows(t *testing.T) {
 	}
 }
 
-// The whole command, with the program as a user has it: one pair of the shortest trials.
+// The whole command, with the program as a user has it: one pair of trials, long enough that
+// the server can be asked in time on a machine that has more to do.
 func TestBench(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: it builds dyno")
@@ -283,7 +316,7 @@ func TestBench(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "bench.json")
 	var stdout, stderr strings.Builder
 	status := run(t.Context(), []string{"-rows", "keep100", "-only", "wrk", "-pairs", "1",
-		"-seconds", "1", "-md", "-json", file}, &stdout, &stderr)
+		"-seconds", "3", "-md", "-json", file}, &stdout, &stderr)
 	if status != exitOK {
 		t.Fatalf("status %d\n%s", status, stderr.String())
 	}

@@ -22,16 +22,16 @@ func (r reading) compareTruth(log string, l load) error {
 	if len(services) > due { // a tool may send one more at the end
 		services = services[:due]
 	}
-	mean, p99 := queueTimes(services, first, l.rate)
-	for _, c := range []struct {
-		off, of metric
-		truth   float64
-	}{{meanOff, latencyMean, mean}, {p99Off, latencyP99, p99}} {
+	all := queueTimes(services, first, l.rate)
+	r[truthMean], r[truthP50] = mean(all), percentile(all, 0.5)
+	r[truthP99], r[truthP999] = percentile(all, 0.99), percentile(all, 0.999)
+	for _, c := range []struct{ off, of, truth metric }{
+		{meanOff, latencyMean, truthMean}, {p99Off, latencyP99, truthP99},
+	} {
 		if got, said := r[c.of]; said {
-			r[c.off] = 100 * (got/c.truth - 1)
+			r[c.off] = 100 * (got/r[c.truth] - 1)
 		}
 	}
-	r[truthMean], r[truthP99] = mean, p99
 	return nil
 }
 
@@ -67,17 +67,27 @@ func readLog(file string) (services []float64, first float64, err error) {
 	return services, float64(all[0].arrival-all[0].start) / 1e9, nil
 }
 
-// queueTimes are the mean and the 99th percentile, in ms, of the times from when requests
-// were due, evenly from the first on, to when they were served: Lindley's recursion.
-func queueTimes(services []float64, first float64, rate int) (mean, p99 float64) {
+// queueTimes are in ms, ascending, the times from when requests were due, evenly from the
+// first on, to when they were served: Lindley's recursion.
+func queueTimes(services []float64, first float64, rate int) (all []float64) {
 	free := first
-	var all []float64
 	for i, s := range services {
 		due := first + float64(i)/float64(rate)
 		free = max(free, due) + s
 		all = append(all, 1e3*(free-due))
-		mean += 1e3 * (free - due) / float64(len(services))
 	}
 	slices.Sort(all)
-	return mean, all[max(int(0.99*float64(len(all))+0.5), 1)-1]
+	return all
+}
+
+func mean(all []float64) (m float64) {
+	for _, v := range all {
+		m += v / float64(len(all))
+	}
+	return m
+}
+
+// percentile is the value of the ascending all that a share of them does not exceed.
+func percentile(all []float64, share float64) float64 {
+	return all[max(int(share*float64(len(all))+0.5), 1)-1]
 }

@@ -23,7 +23,8 @@ func TestCompareTruth(t *testing.T) {
 	if err := r.compareTruth(file, load{rate: 10, seconds: 1}); err != nil {
 		t.Fatal(err)
 	}
-	for m, want := range map[metric]float64{truthMean: 100, truthP99: 250, meanOff: -50, p99Off: 0} {
+	for m, want := range map[metric]float64{truthMean: 100, truthP50: 70, truthP99: 250, truthP999: 250,
+		meanOff: -50, p99Off: 0} {
 		if !near(r[m], want) {
 			t.Errorf("%s: %v, want %v", m, r[m], want)
 		}

@@ -28,6 +28,11 @@ func listen(t *testing.T, serve func(net.Conn)) net.Listener {
 
 // serveOn does so on a listener that is there.
 func serveOn(t *testing.T, l net.Listener, serve func(net.Conn)) {
+	t.Cleanup(serving(l, serve))
+}
+
+// serving does so until the function is called that it returns.
+func serving(l net.Listener, serve func(net.Conn)) (end func()) {
 	s := &server{open: map[net.Conn]bool{}}
 	s.running.Go(func() {
 		for {
@@ -45,10 +50,10 @@ func serveOn(t *testing.T, l net.Listener, serve func(net.Conn)) {
 			})
 		}
 	})
-	t.Cleanup(func() {
+	return func() {
 		l.Close()
 		s.end()
-	})
+	}
 }
 
 // A server knows its connections, so that it can end.

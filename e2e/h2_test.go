@@ -38,6 +38,9 @@ func (s *goServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.canceled.Add(1)
 		return
 	}
+	if r.URL.Path == "/leave" {
+		w.Header().Set("Connection", "close") // which is GOAWAY in HTTP/2
+	}
 	if size, err := strconv.Atoi(r.URL.Query().Get("size")); err == nil {
 		w.Write(make([]byte, size))
 		return

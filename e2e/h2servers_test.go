@@ -30,8 +30,14 @@ const answer = (req, res) => {
 };
 const tls = {cert: fs.readFileSync("CRT"), key: fs.readFileSync("KEY")};
 http.createServer(answer).listen(PORT, "127.0.0.1");
-http2.createServer(answer).listen(CLEAR, "127.0.0.1");
-http2.createSecureServer(tls, answer).listen(SECURE, "127.0.0.1");
+const clear = http2.createServer(answer).listen(CLEAR, "127.0.0.1");
+const secure = http2.createSecureServer(tls, answer).listen(SECURE, "127.0.0.1");
+const sessions = new Set();
+for (const server of [clear, secure]) server.on("session", (s) => {
+	sessions.add(s);
+	s.on("close", () => sessions.delete(s));
+});
+process.on("SIGHUP", () => { for (const s of sessions) s.close(); });
 `}}
 
 var apacheHTTP2 = real{name: "Apache", command: "apache2", pack: "apache2",
@@ -106,6 +112,60 @@ frontend all
 	http-request return status 200 content-type text/plain string "page"
 `}}
 
+var nginxHTTP2 = real{name: "nginx", command: "nginx", pack: "nginx",
+	start: "-e stderr -p DIR -c nginx.conf", log: "access.log",
+	files: map[string]string{"tmp/made": "", "nginx.conf": `daemon off; pid nginx.pid; ROOT
+worker_processes 2;
+error_log stderr warn;
+events { worker_connections 512; }
+http {
+	client_body_temp_path tmp/1; proxy_temp_path tmp/2; fastcgi_temp_path tmp/3;
+	uwsgi_temp_path tmp/4; scgi_temp_path tmp/5;
+	log_format line "$request";
+	access_log access.log line;
+	client_max_body_size 2m;
+	server {
+		listen 127.0.0.1:PORT;
+		listen 127.0.0.1:CLEAR http2;
+		listen 127.0.0.1:SECURE ssl http2;
+		ssl_certificate CRT;
+		ssl_certificate_key KEY;
+		location / { return 200 "` + page + `"; }
+	}
+}
+`}}
+
+var h2o = real{name: "h2o", command: "h2o", pack: "h2o",
+	start: "-c h2o.conf", log: "access.log",
+	files: map[string]string{"access.log": "", "h2o.conf": `ASROOT
+pid-file: DIR/h2o.pid
+num-threads: 2
+access-log:
+  path: DIR/access.log
+  format: "%r"
+listen:
+  host: 127.0.0.1
+  port: PORT
+listen:
+  host: 127.0.0.1
+  port: CLEAR
+listen:
+  host: 127.0.0.1
+  port: SECURE
+  ssl:
+    certificate-file: CRT
+    key-file: KEY
+hosts:
+  default:
+    paths:
+      /:
+        mruby.handler: |
+          Proc.new do |env|
+            env["rack.input"].read if env["rack.input"]
+            [200, {"content-type" => "text/plain"}, ["page\n"]]
+          end
+`}}
+
 // TestHTTP2Servers loads real servers, with and without TLS. Whatever they do with
 // streams and connections, both sides count the same.
 func TestHTTP2Servers(t *testing.T) {
@@ -113,6 +173,26 @@ func TestHTTP2Servers(t *testing.T) {
 	if err := os.WriteFile(body, make([]byte, 1<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	for _, server := range []real{nodeHTTP2, apacheHTTP2, caddyHTTP2, haproxy, h2o, nginxHTTP2} {
+		t.Run(server.name, func(t *testing.T) {
+			t.Parallel()
+			l, clear, secure := server.launchHTTP2(t)
+			for _, base := range []string{clear, secure} {
+				for i, args := range []string{
+					"-n 2000 -c 8 --streams 10", "-n 2000 -c 2 --streams 100 -t 2",
+					"-n 1000 -c 8 --http 2 --ring portable", "-n 1000 -c 2 --streams 10 -X HEAD",
+					"-n 100 -c 2 --streams 4 -b @" + body, "-n 1000 -c 4 --streams 10 --reconnect 25",
+				} {
+					l.streams(t, base, fmt.Sprintf("/?load-%d-%.3s=", i, base), args)
+				}
+			}
+		})
+	}
+}
+
+// launchHTTP2 starts the server and returns its URLs without and with TLS.
+func (s real) launchHTTP2(t *testing.T) (l *launched, clear, secure string) {
+	t.Helper()
 	_, crt, key := certify(t, time.Now().Add(24*time.Hour), "127.0.0.1")
 	both := filepath.Join(filepath.Dir(crt), "both.pem")
 	var pem []byte
@@ -126,29 +206,14 @@ func TestHTTP2Servers(t *testing.T) {
 	if err := os.WriteFile(both, pem, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, server := range []real{nodeHTTP2, apacheHTTP2, caddyHTTP2, haproxy} {
-		t.Run(server.name, func(t *testing.T) {
-			t.Parallel()
-			clear, secure := freePort(t), freePort(t)
-			words := strings.NewReplacer("CLEAR", clear, "SECURE", secure, "CRT", crt, "KEY", key,
-				"PEM", both)
-			files := map[string]string{}
-			for name, content := range server.files {
-				files[name] = words.Replace(content)
-			}
-			server.files = files
-			l := server.launch(t)
-			for _, base := range []string{"h2c://127.0.0.1:" + clear, "https://127.0.0.1:" + secure} {
-				for i, args := range []string{
-					"-n 2000 -c 8 --streams 10", "-n 2000 -c 2 --streams 100 -t 2",
-					"-n 1000 -c 8 --http 2 --ring portable", "-n 1000 -c 2 --streams 10 -X HEAD",
-					"-n 100 -c 2 --streams 4 -b @" + body, "-n 1000 -c 4 --streams 10 --reconnect 25",
-				} {
-					l.streams(t, base, fmt.Sprintf("/?load-%d-%.3s=", i, base), args)
-				}
-			}
-		})
+	words := strings.NewReplacer("CRT", crt, "KEY", key, "PEM", both, "ASROOT", rootOnly("user: root"))
+	files := map[string]string{}
+	for name, content := range s.files {
+		files[name] = words.Replace(content)
 	}
+	s.files = files
+	l = s.launch(t)
+	return l, "h2c://127.0.0.1:" + l.clearPort, "https://127.0.0.1:" + l.securePort
 }
 
 // streams loads the server so, and compares.

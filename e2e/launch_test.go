@@ -23,7 +23,7 @@ type real struct {
 	command string // looked for in the usual places
 	pack    string // Debian's package of it
 	files   map[string]string
-	start   string // arguments; DIR and PORT stand for the launch's
+	start   string // arguments; DIR, PORT, CLEAR and SECURE stand for the launch's
 	log     string // file that gets a line for each request, with its URL
 	socket  string // where it listens and does not speak HTTP
 
@@ -37,8 +37,10 @@ type real struct {
 // A launched server.
 type launched struct {
 	real
-	url, dir string
-	exited   chan struct{}
+	url, dir              string
+	clearPort, securePort string // for other protocols
+	pid                   int
+	exited                chan struct{}
 }
 
 // launch starts the server, on a free port, and skips the test if it is missing.
@@ -71,10 +73,12 @@ func look(command string) string {
 }
 
 func (s real) try(t *testing.T, path string) (*launched, error) {
-	l := &launched{real: s, dir: publicDir(t), exited: make(chan struct{})}
+	l := &launched{real: s, dir: publicDir(t), clearPort: freePort(t), securePort: freePort(t),
+		exited: make(chan struct{})}
 	port := freePort(t)
 	l.url = "http://127.0.0.1:" + port
-	words := strings.NewReplacer("DIR", l.dir, "PORT", port, "ROOT", rootOnly("user root;"),
+	words := strings.NewReplacer("DIR", l.dir, "PORT", port, "CLEAR", l.clearPort, "SECURE", l.securePort,
+		"ROOT", rootOnly("user root;"),
 		"WWW", rootOnly("User www-data\nGroup www-data"))
 	for name, content := range s.files {
 		file := filepath.Join(l.dir, name)
@@ -96,22 +100,23 @@ func (s real) try(t *testing.T, path string) (*launched, error) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	l.pid = cmd.Process.Pid
 	go func() {
 		cmd.Wait()
 		close(l.exited)
 	}()
-	t.Cleanup(func() { l.stop(cmd.Process.Pid) })
+	t.Cleanup(l.stop)
 	return l, l.ready()
 }
 
 // stop ends the server's process group, gently if it lets us.
-func (l *launched) stop(group int) {
-	syscall.Kill(-group, syscall.SIGTERM)
+func (l *launched) stop() {
+	syscall.Kill(-l.pid, syscall.SIGTERM)
 	select {
 	case <-l.exited:
 	case <-time.After(2 * time.Second):
 	}
-	syscall.Kill(-group, syscall.SIGKILL) // whoever outlived it
+	syscall.Kill(-l.pid, syscall.SIGKILL) // whoever outlived it
 	<-l.exited
 }
 

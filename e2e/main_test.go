@@ -26,6 +26,7 @@ const binaryEnv = "DYNO_E2E_BINARY"
 var binary = os.Getenv(binaryEnv)
 
 func TestMain(m *testing.M) {
+	beForbidden()
 	os.Exit(buildAndRun(m))
 }
 

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -63,6 +64,7 @@ func inNamespace(t *testing.T, outside string) {
 	t.Run("routes to nowhere", noWay)
 	t.Run("no answer to SYN", noAnswer)
 	t.Run("names", names)
+	t.Run("zones", zones)
 	t.Run("ports", ports)
 }
 
@@ -223,6 +225,39 @@ func twoAddresses(t *testing.T) {
 	}
 }
 
+// zones are of link-local addresses, which mean nothing without one: the server's, and those
+// that connections come from.
+func zones(t *testing.T) {
+	for _, a := range []string{"fe80::a/64", "fe80::b/64"} {
+		ip(t, "address", "add", a, "dev", "lo", "nodad")
+	}
+	l, err := net.Listen("tcp", "[fe80::a%lo]:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := make(chan string, 1000)
+	server := &http.Server{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		from <- r.RemoteAddr
+	})}
+	go server.Serve(l)
+	defer server.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	url := "http://[fe80::a%25lo]:" + port
+	for _, ring := range []string{"epoll", "portable"} {
+		o := run(t, 0, "-n", "60", "-c", "3", "--ring", ring, "--source", "fe80::b%lo", url)
+		flawless(t, o.result, 60, "200")
+		for range 60 {
+			if host, _, _ := net.SplitHostPort(<-from); host != "fe80::b%lo" {
+				t.Fatalf("%s: a request came from %s", ring, host)
+			}
+		}
+	}
+	o := run(t, 2, "-n", "60", "--source", "fe80::b%nowhere", url)
+	if want := "fe80::b%nowhere is no address of this machine"; !strings.Contains(o.stderr, want) {
+		t.Errorf("%s\nwant %s", o.stderr, want)
+	}
+}
+
 // ports are what a client runs out of.
 func ports(t *testing.T) {
 	l, other := listen(t, saying(answer)), listen(t, saying(answer))
@@ -263,7 +298,8 @@ func ports(t *testing.T) {
 	} // Loopback has more addresses than one.
 	o = run(t, 0, "-c", "500", "-n", "5000", "http://"+other.Addr().String())
 	flawless(t, o.result, 5000, "200")
-	want = "connects from 127.0.0.1 to 127.0.0.7: one address has too few ports for 500 connections"
+	want = "connects from 127.0.0.1 to 127.0.0.12: one address has too few ports for 500 connections, " +
+		"or for connecting quickly"
 	if said := o.said(); !slices.Contains(said, want) || o.result.Connections.Served != 500 {
 		t.Errorf("said %q, %+v", said, o.result.Connections)
 	}

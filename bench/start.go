@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"time"
+)
+
+// startsEach is how often a program is started for one trial.
+const startsEach = 20
+
+// starts starts a program again and again, which says its version and ends: the mean time of
+// that, and the size of its file.
+func (b *bench) starts(ctx context.Context, t tool) (reading, error) {
+	file, err := os.Stat(t.path)
+	if err != nil {
+		return nil, fmt.Errorf("the size of %s: %w", t.name, err)
+	}
+	var sum time.Duration
+	for range startsEach {
+		ctx, cancel := context.WithTimeout(ctx, versionWait)
+		cmd := exec.CommandContext(ctx, t.path, t.version...)
+		began := time.Now()
+		err := startOn(b.genCPUs, cmd)
+		if err == nil {
+			err = cmd.Wait()
+		}
+		sum += time.Since(began)
+		cancel()
+		// Some exit with an error status after they have said it.
+		if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || !exit.Exited()) {
+			return nil, fmt.Errorf("%s %v: %w", t.path, t.version, err)
+		}
+	}
+	return reading{startUp: sum.Seconds() * 1e3 / startsEach,
+		size: float64(file.Size()) / (1 << 20)}, nil
+}

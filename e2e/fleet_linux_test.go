@@ -1,0 +1,412 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	nats "github.com/nats-io/nats-server/v2/server"
+
+	"dyno/result"
+)
+
+// apartFromNetwork runs body in a test process of its own, in a network namespace that
+// nothing leaves. There it makes sure of that before it sends anything.
+func apartFromNetwork(t *testing.T, most time.Duration, body func(t *testing.T)) {
+	if outside := os.Getenv(outsideEnv); outside != "" {
+		inside, err := os.Readlink("/proc/self/ns/net")
+		links, err2 := net.Interfaces()
+		if err != nil || err2 != nil || inside == outside || len(links) != 1 || links[0].Name != "lo" {
+			t.Fatalf("not in a network namespace of its own: %s, outside %s, with %v (%v, %v)",
+				inside, outside, links, err, err2)
+		}
+		body(t)
+		return
+	}
+	t.Parallel()
+	args := []string{"--net"}
+	if os.Geteuid() != 0 {
+		args = append(args, "--map-root-user")
+	}
+	probe := append(slices.Clone(args), "ip", "link", "add", "br0", "type", "bridge")
+	if out, err := exec.Command("unshare", probe...).CombinedOutput(); err != nil {
+		t.Skipf("no network namespace can be had here: %v: %s", err, out)
+	}
+	outside, err := os.Readlink("/proc/self/ns/net")
+	if err != nil {
+		t.Fatal(err)
+	}
+	args = append(args, os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v", "-test.timeout="+most.String())
+	cmd := exec.Command("unshare", args...)
+	cmd.Env = append(os.Environ(), outsideEnv+"="+outside, binaryEnv+"="+binary)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Logf("%s", out)
+}
+
+// Hosts are network namespaces on a bridge: the controller's is the test's own.
+type hosts struct {
+	t    *testing.T
+	dir  string // has a home for each
+	pids map[string]int
+}
+
+const (
+	controllerAt = "10.123.0.1"
+	nginxAt      = "10.123.0.2"
+)
+
+func newHosts(t *testing.T) *hosts {
+	h := &hosts{t: t, dir: t.TempDir(), pids: map[string]int{}}
+	ip(t, "link", "set", "lo", "up")
+	ip(t, "link", "add", "br0", "type", "bridge")
+	ip(t, "address", "add", controllerAt+"/24", "dev", "br0")
+	ip(t, "link", "set", "br0", "up")
+	return h
+}
+
+// add makes a host that has a link to the bridge, called as the host is.
+func (h *hosts) add(name, address string) {
+	h.t.Helper()
+	own, err := os.Readlink("/proc/self/ns/net")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	holder := exec.Command("unshare", "--net", "sleep", "600")
+	holder.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := holder.Start(); err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() {
+		holder.Process.Kill()
+		holder.Wait()
+	})
+	h.pids[name] = holder.Process.Pid
+	eventually(h.t, "the host "+name+" is there", func() bool {
+		its, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/net", holder.Process.Pid))
+		return err == nil && its != own
+	})
+	ip(h.t, "link", "add", name, "type", "veth", "peer", "name", "eth0", "netns",
+		strconv.Itoa(holder.Process.Pid))
+	ip(h.t, "link", "set", name, "master", "br0", "up")
+	for _, args := range []string{"link set lo up", "address add " + address + "/24 dev eth0",
+		"link set eth0 up"} {
+		if out, err := h.command(name, "ip", strings.Fields(args)...).CombinedOutput(); err != nil {
+			h.t.Fatalf("%s: ip %s: %v: %s", name, args, err, out)
+		}
+	}
+}
+
+// command is a program's on a host.
+func (h *hosts) command(name, program string, args ...string) *exec.Cmd {
+	c := exec.Command("nsenter", append([]string{"--net", "--target", strconv.Itoa(h.pids[name]), program},
+		args...)...)
+	c.Env = append(os.Environ(), "DYNO_HOME="+filepath.Join(h.dir, name), "NO_COLOR=1")
+	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	return c
+}
+
+// A said is what a process has written so far, for others to read meanwhile.
+type said struct {
+	file *os.File
+}
+
+func (s said) String() string {
+	b, _ := os.ReadFile(s.file.Name())
+	return string(b)
+}
+
+// begin starts a process that goes on until the test ends, and waits until it says so.
+func (h *hosts) begin(c *exec.Cmd, ready string) (*os.Process, said) {
+	h.t.Helper()
+	f, err := os.CreateTemp(h.dir, "said")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	c.Stdout, c.Stderr = f, f
+	if err := c.Start(); err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() {
+		c.Process.Signal(syscall.SIGCONT)
+		c.Process.Kill()
+		c.Wait()
+	})
+	out := said{f}
+	eventually(h.t, fmt.Sprintf("%v says %q", c.Args, ready), func() bool {
+		return ready == "" || strings.Contains(out.String(), ready)
+	})
+	return c.Process, out
+}
+
+// here is dyno on the controller's host.
+func (h *hosts) here(args ...string) *exec.Cmd {
+	c := exec.Command(binary, args...)
+	c.Env = append(os.Environ(), "DYNO_HOME="+filepath.Join(h.dir, "controller"), "NO_COLOR=1")
+	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	return c
+}
+
+// fleet starts a hub, and an agent on each of the hosts.
+func (h *hosts) fleet(weights map[string]int) map[string]*os.Process {
+	h.t.Helper()
+	if err := os.MkdirAll(filepath.Join(h.dir, "controller"), 0o700); err != nil {
+		h.t.Fatal(err)
+	}
+	h.begin(h.here("fleet", "up", "--listen", controllerAt+":3967"), "the fleet's hub is at")
+	all := map[string]*os.Process{}
+	for name, weight := range weights {
+		token, err := h.here("fleet", "token").Output()
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		c := h.command(name, binary, "agent", "--join", "-", "--name", name, "--weight", strconv.Itoa(weight))
+		c.Stdin = bytes.NewReader(token)
+		all[name], _ = h.begin(c, "is on the bus")
+	}
+	return all
+}
+
+// run is dyno run on all agents, which may take a while.
+func (h *hosts) run(args ...string) *running {
+	h.t.Helper()
+	file := filepath.Join(h.dir, "controller", "result.json")
+	os.Remove(file)
+	r := startCommand(h.t, file, exec.Command(binary, runArgs(file, append([]string{"--fleet", "all"}, args...))...))
+	r.killer.Reset(2 * time.Minute)
+	return r
+}
+
+// fleetNginx answers on one port, and tells its count on another.
+const fleetNginx = `
+daemon off; master_process off; pid DIR/nginx.pid; error_log stderr warn; ROOT
+events { worker_connections 4096; }
+http {
+  access_log off; keepalive_requests 1000000000; keepalive_timeout 600s;
+  client_body_temp_path DIR/body; proxy_temp_path DIR/proxy; fastcgi_temp_path DIR/fcgi;
+  uwsgi_temp_path DIR/uwsgi; scgi_temp_path DIR/scgi;
+  server { listen ADDRESS:8080 backlog=4096; location / { return 200 "ok\n"; } }
+  server { listen ADDRESS:8081; location / { stub_status; } }
+}
+`
+
+// nginx starts one on the server's host.
+func (h *hosts) nginx() {
+	h.t.Helper()
+	program := look("nginx")
+	if program == "" {
+		h.t.Skip("nginx is not installed; Debian's package is nginx-light (see e2e/install.sh)")
+	}
+	config := filepath.Join(h.dir, "nginx.conf")
+	text := strings.NewReplacer("DIR", h.dir, "ROOT", rootOnly("user root;"), "ADDRESS", nginxAt).
+		Replace(fleetNginx)
+	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
+		h.t.Fatal(err)
+	}
+	h.begin(h.command("server", program, "-e", "stderr", "-c", config), "")
+	eventually(h.t, "nginx answers", func() bool {
+		r, err := http.Get("http://" + nginxAt + ":8081/")
+		if err == nil {
+			r.Body.Close()
+		}
+		return err == nil
+	})
+}
+
+// answered is how many requests nginx has answered from now on by its own account, without
+// those that ask for it.
+func (h *hosts) answered() func() int64 {
+	h.t.Helper()
+	count := func() (n int64) {
+		r, err := http.Get("http://" + nginxAt + ":8081/")
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		defer r.Body.Close()
+		b, err := io.ReadAll(r.Body)
+		found := regexp.MustCompile(`(?m)^ \d+ \d+ (\d+) `).FindSubmatch(b)
+		if err != nil || found == nil {
+			h.t.Fatalf("%v: %s", err, b)
+		}
+		fmt.Sscan(string(found[1]), &n)
+		return n
+	}
+	before := count()
+	return func() int64 {
+		before++ // this question
+		return count() - before
+	}
+}
+
+// loading waits until the load has been under way for a while.
+func (h *hosts) loading(served func() int64, requests int64) {
+	h.t.Helper()
+	eventually(h.t, "there is load", func() bool { return served() >= requests })
+}
+
+// together checks a result of a fleet that lost nobody: its sums are right.
+func together(t *testing.T, r *result.Result, served int64) {
+	t.Helper()
+	q := r.Requests
+	if served != q.Sent || q.Completed != q.Sent || !r.Fleet.AddsUp {
+		t.Errorf("nginx counted %d; the agents %+v, adds up: %v", served, q, r.Fleet.AddsUp)
+	}
+	sum := int64(0)
+	for _, a := range r.Fleet.Agents {
+		sum += a.Requests.Sent
+		if !a.Final || a.AddsUp == nil || !*a.AddsUp || a.Lost != "" {
+			t.Errorf("%+v", a)
+		}
+	}
+	if sum != served {
+		t.Errorf("the agents sent %d together, and nginx counted %d", sum, served)
+	}
+}
+
+// Three client hosts load a real nginx as one: the sum is what nginx counted, to the
+// request. Weights share a rate out exactly. An agent that dies is missed, and what no
+// agent may load is loaded by none.
+func TestFleet(t *testing.T) {
+	apartFromNetwork(t, 3*time.Minute, func(t *testing.T) {
+		h := newHosts(t)
+		h.add("server", nginxAt)
+		for i, name := range []string{"c1", "c2", "c3"} {
+			h.add(name, fmt.Sprintf("10.123.0.%d", 11+i))
+		}
+		h.nginx()
+		agents := h.fleet(map[string]int{"c1": 2, "c2": 1, "c3": 1})
+		url := "http://" + nginxAt + ":8080/"
+		t.Run("closed", func(t *testing.T) { h.closed(t, url) })
+		t.Run("weights", func(t *testing.T) { h.weights(t, url) })
+		t.Run("refused", func(t *testing.T) { h.refused(t) })
+		t.Run("killed", func(t *testing.T) { h.killed(t, url, agents["c2"]) })
+	})
+}
+
+// closed has each host open its share of 1,500 connections, again and again.
+func (h *hosts) closed(t *testing.T, url string) {
+	var spreads []float64
+	for i := range 10 {
+		length := "500ms"
+		if i == 0 {
+			length = "4s"
+		}
+		served := h.answered()
+		r := h.run("-c", "1500", "-d", length, url).wait().exits(t, 0).result
+		together(t, r, served())
+		var connections []int
+		for _, a := range r.Fleet.Agents {
+			connections = append(connections, a.Connections)
+		}
+		if !slices.Equal(connections, []int{750, 375, 375}) || r.Connections.Opened != 1500 {
+			t.Errorf("connections %v, %+v", connections, r.Connections)
+		}
+		spreads = append(spreads, *r.Fleet.StartSpread)
+	}
+	slices.Sort(spreads)
+	t.Logf("start spread of 10 runs: median %.0f µs, worst %.0f µs", spreads[5], spreads[9])
+}
+
+// weights are exact in a constant rate.
+func (h *hosts) weights(t *testing.T, url string) {
+	served := h.answered()
+	r := h.run("-c", "60", "-R", "4000", "-d", "5s", url).wait().exits(t, 0).result
+	together(t, r, served())
+	for i, want := range []int64{10_000, 5000, 5000} {
+		if a := r.Fleet.Agents[i]; a.Requests.Sent != want {
+			t.Errorf("%s sent %d of 20,000, want %d", a.Name, a.Requests.Sent, want)
+		}
+	}
+}
+
+// refused is what the agents' own policy forbids, in whatever way it is written.
+func (h *hosts) refused(t *testing.T) {
+	for _, url := range []string{"http://169.254.169.254/", "http://[::ffff:169.254.169.254]/",
+		"http://[fe80::1]/", "http://198.51.100.1/"} {
+		o := h.run("-d", "1s", url).wait().exits(t, 2)
+		if !strings.Contains(o.stderr, "c1 refuses: ") || !strings.Contains(o.stderr, "c3 refuses: ") {
+			t.Errorf("%s: %s", url, o.stderr)
+		}
+	}
+}
+
+// killed is an agent that ends without a word.
+func (h *hosts) killed(t *testing.T, url string, victim *os.Process) {
+	served := h.answered()
+	running := h.run("-c", "60", "-R", "2000", "-d", "14s", "--on-agent-loss", "continue", url)
+	h.loading(served, 4000)
+	if err := victim.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	o := running.wait().exits(t, 3)
+	a, q := o.result.Fleet.Agents[1], o.result.Requests
+	if a.Name != "c2" || a.Lost == "" || a.Final || o.result.Ended != "duration" ||
+		o.result.Fleet.Covered >= o.result.Fleet.Planned {
+		t.Errorf("%s %+v", o.result.Ended, a)
+	}
+	if !strings.Contains(o.last(), "lost: agent c2") {
+		t.Error(o.stderr)
+	}
+	// What c2 sent after its last report is nobody's: a second of its share, at most two.
+	if n := served(); n < q.Completed || n > q.Sent+1000 || q.Completed+q.Errors+q.Unfinished != q.Sent {
+		t.Errorf("nginx counted %d; the agents %+v", n, q)
+	}
+}
+
+// A fleet is the same on a NATS server that somebody else keeps.
+func TestFleetOnAnothersNATS(t *testing.T) {
+	t.Parallel()
+	s, err := nats.NewServer(&nats.Options{Host: "127.0.0.1", Port: nats.RANDOM_PORT, NoSigs: true, NoLog: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() {
+		s.Shutdown()
+		s.WaitForShutdown()
+	})
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("the NATS server does not start")
+	}
+	h := &hosts{t: t, dir: t.TempDir()}
+	_, said := h.begin(h.here("target", "--listen", "127.0.0.1:0"), "listening on ")
+	url := strings.TrimSpace(strings.TrimPrefix(said.String(), "listening on "))
+	key, err := h.here("fleet", "key").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a", "b", "c"} {
+		h.begin(h.here("agent", "--nats", s.ClientURL(), "--plan-key", strings.TrimSpace(string(key)), "--name", name,
+			"--weight", "1"), "is on the bus")
+	}
+	r := h.run("--nats", s.ClientURL(), "-n", "3001", "-c", "9", url).wait().exits(t, 0).result
+	served, err := http.Get(url + "/.dyno/served")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer served.Body.Close()
+	var count struct{ Served int64 }
+	if err := json.NewDecoder(served.Body).Decode(&count); err != nil {
+		t.Fatal(err)
+	}
+	together(t, r, count.Served)
+	if count.Served != 3001 || len(r.Fleet.Agents) != 3 {
+		t.Errorf("%d requests, %d agents", count.Served, len(r.Fleet.Agents))
+	}
+}

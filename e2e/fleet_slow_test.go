@@ -1,0 +1,168 @@
+//go:build linux && slow
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// What happens to a fleet whose machines and links fail, for as long as it takes.
+func TestFleetFails(t *testing.T) {
+	apartFromNetwork(t, 10*time.Minute, func(t *testing.T) {
+		h := newHosts(t)
+		h.add("server", nginxAt)
+		for i, name := range []string{"c1", "c2", "c3"} {
+			h.add(name, fmt.Sprintf("10.123.0.%d", 11+i))
+		}
+		h.nginx()
+		agents := h.fleet(map[string]int{"c1": 2, "c2": 1, "c3": 1})
+		url := "http://" + nginxAt + ":8080/"
+		t.Run("rate", func(t *testing.T) { h.rate(t, url) })
+		for _, cut := range []int{1, 5, 20} {
+			t.Run(strconv.Itoa(cut)+" s without a link", func(t *testing.T) { h.cut(t, url, cut) })
+		}
+		t.Run("stopped", func(t *testing.T) {
+			h.failing(t, url, func() {
+				agents["c2"].Signal(syscall.SIGSTOP)
+				time.Sleep(8 * time.Second)
+				agents["c2"].Signal(syscall.SIGCONT)
+			}, true)
+		})
+		t.Run("laboratory", func(t *testing.T) { h.laboratory(t) })
+		t.Run("without its controller", func(t *testing.T) { h.orphaned(t, url) })
+	})
+}
+
+// rate is 30,000 a second for 20 s, by one machine half of it.
+func (h *hosts) rate(t *testing.T, url string) {
+	served := h.answered()
+	r := h.run("-c", "300", "-R", "30k", "-d", "20s", url).wait().exits(t, 0).result
+	together(t, r, served())
+	for i, want := range []int64{300_000, 150_000, 150_000} {
+		if a := r.Fleet.Agents[i]; a.Requests.Sent != want {
+			t.Errorf("%s sent %d of 600,000, want %d", a.Name, a.Requests.Sent, want)
+		}
+	}
+	worst := 0.0
+	for _, p := range r.Series[:20] {
+		worst = max(worst, float64(max(p.Sent-30_000, 30_000-p.Sent))/30_000)
+	}
+	t.Logf("the worst second was off by %.2f %%", 100*worst)
+}
+
+// cut takes c2's link away for so many seconds.
+func (h *hosts) cut(t *testing.T, url string, seconds int) {
+	h.failing(t, url, func() {
+		ip(t, "link", "set", "c2", "down")
+		time.Sleep(time.Duration(seconds) * time.Second)
+		ip(t, "link", "set", "c2", "up")
+	}, seconds >= 20)
+}
+
+// failing has something happen to c2 in the third second of a run. What comes out must be
+// what happened: nothing is counted that nginx did not answer, nothing that an agent said
+// is left out, and the other agents are none the worse.
+func (h *hosts) failing(t *testing.T, url string, happen func(), lost bool) {
+	served := h.answered()
+	running := h.run("-c", "60", "-R", "2000", "-d", "30s", "--timeout", "60s", "--drain", "20s",
+		"--on-agent-loss", "continue", url)
+	h.loading(served, 4000)
+	happen()
+	o := running.wait()
+	if o.result == nil || o.code != 0 && o.code != 3 {
+		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
+	}
+	r, n := o.result, served()
+	names := r.Fleet.Lost()
+	c2 := r.Fleet.Agents[1]
+	t.Logf("exit code %d, lost %v, covered %.1f of %.1f agent-seconds; %d sent, %d completed, %d unfinished, "+
+		"nginx had %d; c2: %d sent, %d reports, %d of them again, its own total: %v", o.code, names,
+		r.Fleet.Covered, r.Fleet.Planned, r.Requests.Sent, r.Requests.Completed, r.Requests.Unfinished, n,
+		c2.Requests.Sent, c2.Reports, c2.Repeated, c2.Final)
+	if (o.code == 3) != (len(names) > 0) || lost && !slices.Equal(names, []string{"c2"}) {
+		t.Errorf("exit code %d, lost %v", o.code, names)
+	}
+	for _, i := range []int{0, 2} {
+		a := r.Fleet.Agents[i]
+		if want := []int64{30_000, 0, 15_000}[i]; a.Requests.Completed != want || !a.Final || !*a.AddsUp {
+			t.Errorf("%+v, want %d", a, want)
+		}
+	}
+	// c2 may have sent more than it could still say if it was lost, and never less.
+	if q := r.Requests; n < q.Completed || len(names) == 0 && n != q.Completed || !r.Fleet.AddsUp {
+		t.Errorf("nginx counted %d; the agents %+v", n, q)
+	}
+}
+
+// laboratory has the agents load an experiment's nginx, which listens where they find it. Its
+// log has a line for each request, with the address that it came from.
+func (h *hosts) laboratory(t *testing.T) {
+	dir := publicDir(t)
+	text := strings.NewReplacer("DIR", dir, "NGINX", look("nginx"), "ROOT", rootOnly("user root;")).
+		Replace(clientsOfNginx)
+	file, out := filepath.Join(dir, "clients.yaml"), filepath.Join(dir, "out")
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if said, err := h.here("lab", "run", file, "-o", out, "--fleet", "all").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	trials, err := filepath.Glob(filepath.Join(out, "trials", "*.json"))
+	if err != nil || len(trials) != 6 {
+		t.Fatalf("%d trials, %v", len(trials), err)
+	}
+	line := regexp.MustCompile(`(?m)^10\.123\.0\.1([123]) 200 `)
+	for _, name := range trials {
+		var trial labTrial
+		b, err := os.ReadFile(name)
+		if err == nil {
+			err = json.Unmarshal(b, &trial)
+		}
+		if err != nil || trial.Failure != nil {
+			t.Fatalf("%s: %v, %+v", name, err, trial.Failure)
+		}
+		log, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("%d.log", trial.Result.Plan.Target.Port)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		served, sum := map[string]int64{}, int64(0)
+		for _, found := range line.FindAllSubmatch(log, -1) {
+			served["c"+string(found[1])]++
+			sum++
+		}
+		want := map[string]int64{"closed": 5001, "reconnecting": 401, "open": 3001}[trial.Level]
+		if q := trial.Result.Requests; len(served) != 3 || sum != want || q.Sent != want || q.Completed != want {
+			t.Errorf("%s: nginx served %v, %d in all; dyno counted %+v; want %d", trial.ID, served, sum, q, want)
+		}
+	}
+}
+
+// orphaned agents end the load by themselves.
+func (h *hosts) orphaned(t *testing.T, url string) {
+	served := h.answered()
+	running := h.run("-c", "60", "-R", "2000", "-d", "10m", url)
+	h.loading(served, 6000)
+	if err := running.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(6 * time.Second)
+	n := served()
+	time.Sleep(time.Second)
+	if more := served() - n; more != 0 || n < 10_000 {
+		t.Errorf("6 s after the controller was killed nginx had %d, and then %d more", n, more)
+	}
+	r := h.run("-c", "60", "-n", "1000", url).wait().exits(t, 0).result
+	if r.Requests.Completed != 1000 {
+		t.Errorf("%+v", r.Requests)
+	}
+}
