@@ -58,7 +58,7 @@ func (f *runFlags) requests(stdin io.Reader) ([]load.Request, []error) {
 func (f *runFlags) fromStdin() (flags []string) {
 	for _, x := range []struct{ flag, file, stdin string }{
 		{"--body", f.body, "@-"}, {"--urls", f.urls, "-"}, {"--bodies", f.bodies, "-"},
-		{"--requests-file", f.requestsFile, "-"},
+		{"--requests-file", f.requestsFile, "-"}, {"--stages", f.stages, "-"},
 	} {
 		if x.file == x.stdin {
 			flags = append(flags, x.flag)

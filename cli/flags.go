@@ -20,7 +20,9 @@ type runFlags struct {
 	defaults requests.Defaults
 
 	body, urls, bodies, requestsFile string // as given: a file, "-" for stdin
-	hasBody                          bool   // and it may be empty
+	stages                           string // likewise
+	stdin                            io.Reader
+	hasBody                          bool // and it may be empty
 	connectTo                        string
 
 	watched []probe.Tree
@@ -227,6 +229,7 @@ func readable(to *string) func(string) error {
 // fault.
 func readRun(args []string, stdin io.Reader) (*runFlags, []error) {
 	f := newRunFlags()
+	f.stdin = stdin
 	p := parse(args, f.groups())
 	if f.help {
 		return f, nil

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"dyno/load"
 )
 
 // started is a line of the help that goes on until it is told to end; its first line on
@@ -218,5 +220,17 @@ mkdir -p "$HOME" && cd "$HOME" && shift && exec sh -c "$*"
 	if err := c.Wait(); err == nil || c.ProcessState.ExitCode() != exitUsage ||
 		!strings.Contains(errs.String(), "was revoked") {
 		t.Errorf("agents that were revoked: %v\n%s", err, errs)
+	}
+}
+
+// The audit log says where a load goes, also if that is no port.
+func TestAgainst(t *testing.T) {
+	for want, p := range map[string]load.Plan{
+		"web port 80: 2 connections":        {Target: load.Target{Host: "web", Port: 80}, Connections: 2},
+		"/run/s: 1 connections, up to 50/s": {Target: load.Target{Unix: "/run/s"}, Connections: 1, Rate: load.PerSecond(50)},
+	} {
+		if got := against(p); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
 }

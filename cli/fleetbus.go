@@ -70,17 +70,25 @@ func noted(l *bus.Link, run lab.Runner) lab.Runner {
 		if u, err := user.Current(); err == nil {
 			who = u.Username
 		}
-		text := fmt.Sprintf("%s loads %s port %d: %d connections", who, p.Target.Host, p.Target.Port,
-			p.Connections)
-		if p.Open() {
-			text += fmt.Sprintf(", up to %g/s", p.Peak().PerSecond())
-		}
-		err := bus.Ask(l.Conn, bus.Notes, bus.Note{Text: text}, nil)
+		err := bus.Ask(l.Conn, bus.Notes, bus.Note{Text: who + " loads " + against(p)}, nil)
 		if err != nil && !errors.Is(err, bus.ErrUnreachable) {
 			return nil, err
 		}
 		return run(ctx, p, each)
 	}
+}
+
+// against is whom a plan loads, and with how much.
+func against(p load.Plan) string {
+	at := fmt.Sprintf("%s port %d", p.Target.Host, p.Target.Port)
+	if p.Target.Unix != "" {
+		at = p.Target.Unix
+	}
+	s := fmt.Sprintf("%s: %d connections", at, p.Connections)
+	if p.Open() {
+		s += fmt.Sprintf(", up to %g/s", p.Peak().PerSecond())
+	}
+	return s
 }
 
 // busCode is the exit code of what went wrong with a bus.

@@ -116,8 +116,11 @@ func (f *fleetFlags) runner(usual lab.Runner, tell func(string)) (_ lab.Runner, 
 }
 
 // lend has a laboratory's loads made by a fleet, if one is to. Its servers listen where the
-// agents find the hub, if that is this machine. The caller must leave it in the end.
-func (f *fleetFlags) lend(l *lab.Lab, stage *lab.Stage) (leave func(), err error) {
+// agents find the hub, if that is this machine. When an agent is missing later, lose is called
+// with what to do: that is no failure of the server, and would be one of each trial to come.
+// The caller must leave it in the end.
+func (f *fleetFlags) lend(l *lab.Lab, stage *lab.Stage, lose context.CancelCauseFunc) (leave func(),
+	err error) {
 	if !f.asked() {
 		return func() {}, nil
 	}
@@ -125,7 +128,7 @@ func (f *fleetFlags) lend(l *lab.Lab, stage *lab.Stage) (leave func(), err error
 	if err != nil {
 		return nil, err
 	}
-	if err := there(link, c.Names); err != nil {
+	if err := c.Gather(context.Background()); err != nil {
 		link.Close()
 		return nil, err
 	}
@@ -133,30 +136,15 @@ func (f *fleetFlags) lend(l *lab.Lab, stage *lab.Stage) (leave func(), err error
 	run := unlessPartial(noted(link, c.Run))
 	l.Load = func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
 		p.CPUs = nil // those of the laboratory are this machine's
-		return run(ctx, p, each)
+		r, err := run(ctx, p, each)
+		_, missing := errors.AsType[fleet.Missing](err)
+		if ctx.Err() == nil && (missing || errors.Is(err, errPartial)) {
+			lose(fmt.Errorf("%w: %w; when all are there, go on with: dyno lab run --fleet %s --resume %s",
+				errWithout, err, strings.Join(c.Names, ","), l.Dir))
+		}
+		return r, err
 	}
 	return link.Close, nil
-}
-
-// there fails unless the agents of these names, or of none any, say that they are there:
-// else every trial would find out anew.
-func there(l *bus.Link, names []string) error {
-	all, err := fleet.Discover(context.Background(), l.Conn, names, answerTime)
-	if err != nil {
-		return err
-	}
-	var missing []error
-	for _, name := range names {
-		if !slices.ContainsFunc(all, func(a fleet.Answerer) bool { return a.Name == name }) {
-			missing = append(missing, load.Flaw{Setting: "--fleet",
-				Problem: name + " does not answer; dyno fleet ls shows who is there"})
-		}
-	}
-	if !slices.ContainsFunc(all, func(a fleet.Answerer) bool { return !a.Watches }) && missing == nil {
-		missing = append(missing, load.Flaw{Setting: "--fleet", Problem: "no agent is there; start " +
-			"one with dyno agent, where the load is to come from"})
-	}
-	return errors.Join(missing...)
 }
 
 // ownAddress is the address of that host and port if this machine has it, on a network; ""
@@ -185,6 +173,9 @@ func (s streams) tellFleet(quiet bool) func(string) {
 
 // errPartial is the fault of a measurement that an agent's loss has made worthless.
 var errPartial = errors.New("the load was only a part of what was asked for")
+
+// errWithout is why an experiment stops: an agent is missing.
+var errWithout = errors.New("the experiment stopped")
 
 // unlessPartial is run, and an error where an agent was lost: for whoever compares runs.
 func unlessPartial(run lab.Runner) lab.Runner {

@@ -9,7 +9,8 @@ import (
 )
 
 const runNotes = `N may end in k or M; D is a duration, as 500ms or 1m30s, or a number of seconds.
-A FILE may be - for stdin. URL may begin with http://, https://, h2c:// (HTTP/2
+A FILE of a body, bodies, URLs, requests or stages may be - for stdin; certificates
+and keys need files. URL may begin with http://, https://, h2c:// (HTTP/2
 without TLS) or fcgi:// (FastCGI), or be http+unix:///path/to.sock:/uri or
 fcgi+unix:///path/to.sock:/script. Defaults are in parentheses.
 Exit codes: 0 done, 1 an objective was missed, 2 bad usage or the result could not

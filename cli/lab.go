@@ -50,8 +50,8 @@ dyno schema lab prints its JSON Schema. NAME is one that ships with dyno: dyno
 lab list. The folder gets a file for each trial when the trial is over,
 experiment.json with all that they say, report.md, and report.html: one page.
 Exit codes: 0 done, 1 the gate found a regression, 2 bad usage or a bad file,
-3 the gate is inconclusive, 4 nothing was measured, 130 interrupted: then
-dyno lab run --resume DIR goes on.
+3 the gate is inconclusive, or an agent was lost, 4 nothing was measured, 130
+interrupted: then, and without an agent, dyno lab run --resume DIR goes on.
 `
 
 // labRun is dyno lab run.
@@ -153,9 +153,12 @@ func openExperiment(name string) (*experiment.Experiment, error) {
 	return experiment.Open(name)
 }
 
-// experiment runs e until it is done, interrupted or whole ends, and reports.
+// experiment runs e until it is done, interrupted, without an agent or whole ends, and
+// reports.
 func (s streams) experiment(whole context.Context, e *experiment.Experiment, f labFlags) int {
-	l, stop, err := f.lab(e)
+	whole, lose := context.WithCancelCause(whole)
+	defer lose(nil)
+	l, stop, err := f.lab(e, lose)
 	if err = errors.Join(err, widenPath()); errors.Is(err, bus.ErrUnreachable) {
 		return s.fail(busCode(err), err)
 	} else if err != nil {
@@ -171,11 +174,12 @@ func (s streams) experiment(whole context.Context, e *experiment.Experiment, f l
 	if record == nil {
 		return s.fail(exitUsage, err)
 	}
-	return s.conclude(l, record, err)
+	return s.conclude(l, record, err, context.Cause(whole))
 }
 
-// conclude writes the reports, and finds the exit code.
-func (s streams) conclude(l *lab.Lab, r *lab.Record, err error) int {
+// conclude writes the reports, and finds the exit code. lost is why the experiment had to stop,
+// if it did.
+func (s streams) conclude(l *lab.Lab, r *lab.Record, err, lost error) int {
 	var md bytes.Buffer
 	err = errors.Join(err, report.ExperimentMarkdown(&md, r))
 	err = errors.Join(err, os.WriteFile(filepath.Join(l.Dir, "report.md"), md.Bytes(), 0o644))
@@ -183,6 +187,8 @@ func (s streams) conclude(l *lab.Lab, r *lab.Record, err error) int {
 	s.picture(l.Dir, l.History)
 	fmt.Fprintf(s.out, "\n  stored in %s\n", l.Dir)
 	switch {
+	case r.State == lab.Interrupted && errors.Is(lost, errWithout):
+		return s.fail(exitUntrusted, lost)
 	case r.State == lab.Interrupted:
 		fmt.Fprintf(s.err, "dyno: interrupted; go on with: dyno lab run --resume %s\n", l.Dir)
 		return exitInterrupted
@@ -221,8 +227,9 @@ func experimentFolder(home, name string) string {
 	return filepath.Join(home, experimentsFolder, dir)
 }
 
-// lab is what an experiment is run with.
-func (f *labFlags) lab(e *experiment.Experiment) (l *lab.Lab, stop func(), err error) {
+// lab is what an experiment is run with. If an agent is missing while it runs, lose is called.
+func (f *labFlags) lab(e *experiment.Experiment, lose context.CancelCauseFunc) (l *lab.Lab,
+	stop func(), err error) {
 	dir := f.output
 	if dir == "" {
 		home, err := result.Home()
@@ -255,7 +262,7 @@ func (f *labFlags) lab(e *experiment.Experiment) (l *lab.Lab, stop func(), err e
 	if home, err := result.Home(); err == nil { // else there is no history
 		l.History = filepath.Join(home, experimentsFolder)
 	}
-	leave, err := f.fleet.lend(l, stage)
+	leave, err := f.fleet.lend(l, stage, lose)
 	if err != nil || e.Design.Isolation != experiment.Shared {
 		return l, leave, err
 	}

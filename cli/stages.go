@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -36,15 +37,20 @@ func parseStage(s string) (load.Stage, error) {
 	return load.Stage{Duration: load.Seconds(d), Rate: r}, err
 }
 
-// readStages takes the stages of a file, one a line; empty lines and those that
-// begin with # say nothing.
+// readStages takes the stages of a file, or of stdin if that is "-", one a line; empty
+// lines and those that begin with # say nothing.
 func (f *runFlags) readStages(name string) error {
 	if name == "" {
 		return errNoValue
 	}
-	file, err := os.Open(name)
-	if err != nil {
-		return err
+	f.stages = name
+	file, from := io.NopCloser(f.stdin), "stdin"
+	if name != "-" {
+		opened, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		file, from = opened, name
 	}
 	defer file.Close()
 	var faults []error
@@ -56,17 +62,17 @@ func (f *runFlags) readStages(name string) error {
 			continue
 		}
 		if err := f.addStage(text); err != nil {
-			faults = append(faults, fmt.Errorf("%s:%d: %w", name, n, err))
+			faults = append(faults, fmt.Errorf("%s:%d: %w", from, n, err))
 		}
 		if len(f.plan.Stages)-before > load.MaxStages || len(faults) >= mostFaults {
 			break
 		}
 	}
 	if err := lines.Err(); err != nil {
-		faults = append(faults, fmt.Errorf("%s: %w", name, err))
+		faults = append(faults, fmt.Errorf("%s: %w", from, err))
 	}
 	if len(faults) == 0 && len(f.plan.Stages) == before {
-		faults = append(faults, fmt.Errorf("%s: has no stage", name))
+		faults = append(faults, fmt.Errorf("%s: has no stage", from))
 	}
 	return errors.Join(faults...)
 }

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -191,6 +192,15 @@ func TestShippedFiles(t *testing.T) {
 		}
 		if err := Extract(name, dir); err == nil {
 			t.Errorf("%s: extracted over what is there", name)
+		}
+		if err := Extracted(name, dir); err != nil {
+			t.Error(err)
+		}
+		if err := os.Remove(filepath.Join(dir, shippedFile)); err != nil {
+			t.Fatal(err)
+		}
+		if err := Extracted(name, dir); err == nil || !strings.Contains(err.Error(), shippedFile) {
+			t.Errorf("%s: without its file: %v", name, err)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 )
 
@@ -85,6 +86,23 @@ func Extract(name, dir string) error {
 		return fmt.Errorf("extracting the files of %s: %w", name, err)
 	}
 	return nil
+}
+
+// Extracted reports which file that Extract wrote into dir is no longer there.
+func Extracted(name, dir string) error {
+	folder, err := fs.Sub(shipped, path.Join("shipped", name))
+	if err != nil {
+		return err
+	}
+	return fs.WalkDir(folder, ".", func(file string, _ fs.DirEntry, err error) error {
+		if err == nil {
+			_, err = os.Stat(filepath.Join(dir, filepath.FromSlash(file)))
+		}
+		if err != nil {
+			return fmt.Errorf("a file of %s is gone: %w; put back what was in %s", name, err, dir)
+		}
+		return nil
+	})
 }
 
 func shippedNames() []string {

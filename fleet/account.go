@@ -67,7 +67,8 @@ func (t *ticks) addUpTo(r *result.Result) bool {
 }
 
 // asResult is what the reports say of an agent that did not say more: all that was reported,
-// and of what was under way nothing is known.
+// and of what was under way nothing is known, nor of its connections and threads: none is asked
+// of it.
 func (t *ticks) asResult(p load.Plan) (*result.Result, error) {
 	total := metric.NewSnapshot()
 	s := t.sum
@@ -87,12 +88,17 @@ func (t *ticks) asResult(p load.Plan) (*result.Result, error) {
 	r := &load.Result{Plan: p, Ended: load.Lost, Total: total, Measured: measured,
 		Warmed: time.Duration(p.Warmup), Intervals: t.kept}
 	r.Unfinished, r.Failures = max(s.Sent-s.Completed-s.Failed, 0), s.Failures
-	return result.From(r, load.Version)
+	part, err := result.From(r, load.Version)
+	if err == nil {
+		part.Connections = result.Connections{}
+	}
+	return part, err
 }
 
 // conclude makes one result of all that the agents measured.
 func (r *running) conclude() (*result.Result, error) {
 	f := &result.Fleet{Run: r.id, OnAgentLoss: r.on}
+	begun := 0 // agents of which it is known when
 	var all []*result.Result
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
 	for _, m := range r.members {
@@ -103,6 +109,7 @@ func (r *running) conclude() (*result.Result, error) {
 		if a.Late != nil {
 			at := r.start + int64(*a.Late*1e3)
 			first, last = min(first, at), max(last, at)
+			begun++
 		}
 		f.OffsetBound = max(f.OffsetBound, a.OffsetBound)
 		f.Covered += a.Covered
@@ -114,7 +121,7 @@ func (r *running) conclude() (*result.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if first <= last {
+	if begun > 1 || begun == len(r.members) {
 		spread := float64(last-first) / 1e3
 		f.StartSpread = &spread
 	}

@@ -107,52 +107,80 @@ func (r *running) nothing(err error) (*result.Result, error) {
 
 // gather finds the agents and cuts the plan. It finds none if ctx ends before.
 func (r *running) gather(ctx context.Context) error {
+	var err error
+	if r.members, err = r.choose(ctx); err != nil || len(r.members) == 0 {
+		return err
+	}
+	return r.cut()
+}
+
+// Gather finds out whether the agents are there and can take part. If so they are those of
+// all runs that follow.
+func (c *Controller) Gather(ctx context.Context) error {
+	_, err := c.choose(ctx)
+	return err
+}
+
+// choose finds the agents. It finds none if ctx ends before.
+func (c *Controller) choose(ctx context.Context) (members []*member, err error) {
 	wait := asking
-	if len(r.Names) == 0 {
+	if len(c.Names) == 0 {
 		wait = settling
 	}
-	found, err := Discover(ctx, r.Conn, r.Names, wait)
+	found, err := Discover(ctx, c.Conn, c.Names, wait)
 	if err != nil || ctx.Err() != nil {
-		return err
+		return nil, err
 	}
 	var faults []error
 	no := func(format string, args ...any) {
 		faults = append(faults, load.Flaw{Setting: "--fleet", Problem: fmt.Sprintf(format, args...)})
 	}
-	named := func(name string) bool { return len(r.Names) == 0 || slices.Contains(r.Names, name) }
+	named := func(name string) bool { return len(c.Names) == 0 || slices.Contains(c.Names, name) }
 	for i, a := range found {
 		switch {
-		case !named(a.Name) || a.Watches && len(r.Names) == 0:
+		case !named(a.Name) || a.Watches && len(c.Names) == 0:
 		case i > 0 && found[i-1].Name == a.Name:
 			no("two agents are called %s; give one another --name", a.Name)
 		case a.Watches:
 			no("%s only watches", a.Name)
 		case a.Version != load.Version:
-			no("%s has dyno %s, and this is %s: both must be the same", a.Name, a.Version, load.Version)
+			no("%s has dyno %s, and this is %s: both must be the same", a.Name,
+				readable(a.Version), load.Version)
 		case a.Geometry != wire.Geometry():
 			no("%s has histograms of %s, and here are those of %s: they cannot be added up", a.Name,
-				a.Geometry, wire.Geometry())
+				readable(a.Geometry), wire.Geometry())
 		default:
-			r.members = append(r.members, newMember(a))
+			members = append(members, newMember(a))
 		}
 	}
-	for _, name := range r.Names {
+	for _, name := range c.Names {
 		there := func(a Answerer) bool { return a.Name == name }
 		if !slices.ContainsFunc(found, there) {
-			no("%s does not answer; dyno fleet ls shows who is there", name)
+			faults = append(faults, missing(name+" does not answer; dyno fleet ls shows who is there"))
 		}
 	}
-	if len(faults) == 0 && len(r.members) == 0 {
+	if len(faults) == 0 && len(members) == 0 {
 		no("no agent is there; start one with dyno agent, where the load is to come from")
 	}
 	if len(faults) > 0 {
-		return errors.Join(faults...)
+		return nil, errors.Join(faults...)
 	}
-	r.Names = nil
-	for _, m := range r.members { // runs that are compared are made by the same machines
-		r.Names = append(r.Names, m.name)
+	c.Names = nil
+	for _, m := range members { // runs that are compared are made by the same machines
+		c.Names = append(c.Names, m.name)
 	}
-	return r.cut()
+	return members, nil
+}
+
+// A Missing is the load.Flaw that an agent is not there: it does not answer, or was lost
+// before the load began.
+type Missing struct{ load.Flaw }
+
+// Unwrap is the flaw.
+func (m Missing) Unwrap() error { return m.Flaw }
+
+func missing(problem string) error {
+	return Missing{load.Flaw{Setting: "--fleet", Problem: problem}}
 }
 
 // cut gives every member its part of the plan.
@@ -292,12 +320,10 @@ func (r *running) order() error {
 func (r *running) refusals() error {
 	var all []error
 	for _, m := range r.members {
-		why := m.refused
-		if !m.answered && !r.stopped {
-			why = "it does not answer"
-		}
-		if why != "" {
-			all = append(all, load.Flaw{Setting: "--fleet", Problem: m.name + " refuses: " + why})
+		if m.refused != "" {
+			all = append(all, load.Flaw{Setting: "--fleet", Problem: m.name + " refuses: " + m.refused})
+		} else if !m.answered && !r.stopped {
+			all = append(all, missing(m.name+" does not answer"))
 		}
 	}
 	return errors.Join(all...)
@@ -354,8 +380,7 @@ func (r *running) failures() error {
 		case m.over() && m.final.Error != "":
 			all = append(all, load.Flaw{Setting: "--fleet", Problem: m.name + ": " + m.final.Error})
 		case !r.armed && m.lost != "":
-			all = append(all, load.Flaw{Setting: "--fleet", Problem: m.name +
-				" was lost before the start: " + m.lost})
+			all = append(all, missing(m.name+" was lost before the start: "+m.lost))
 		}
 	}
 	return errors.Join(all...)

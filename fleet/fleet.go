@@ -48,7 +48,7 @@ type Answerer struct {
 
 // Discover asks who is there and returns those who have answered, by name: as soon as all
 // of names have, or after wait, but not before half of that has passed without another
-// answer. Two that have one name are there twice.
+// answer. Two that have one name are there twice, and more are not heard.
 func Discover(ctx context.Context, conn *nats.Conn, names []string, wait time.Duration) (
 	[]Answerer, error) {
 	heard := make(chan *nats.Msg, queueMost)
@@ -63,6 +63,7 @@ func Discover(ctx context.Context, conn *nats.Conn, names []string, wait time.Du
 	if err != nil {
 		return nil, fmt.Errorf("asking for agents: %w", err)
 	}
+	said := map[string]int{} // by name
 	found, over, least := map[string]Answerer{}, time.NewTimer(wait), time.Now().Add(wait)
 	defer over.Stop()
 	all := func() bool {
@@ -78,8 +79,13 @@ func Discover(ctx context.Context, conn *nats.Conn, names []string, wait time.Du
 		case m := <-heard:
 			var h wire.Hello
 			name, _, ok := wire.Parse(m.Subject)
-			if ok && wire.Decode(m.Data, &h) == nil && h.Asked == asked {
-				found[name+" "+h.Epoch] = Answerer{name, time.Until(h.Clock), h}
+			if !ok || wire.Decode(m.Data, &h) != nil || h.Asked != asked {
+				continue
+			}
+			id := name + " " + h.Epoch
+			if _, had := found[id]; !had && said[name] < twinsMost {
+				said[name]++
+				found[id] = Answerer{name, time.Until(h.Clock), h}
 				over.Reset(max(time.Until(least), wait/2))
 			}
 		case <-over.C:
@@ -90,6 +96,10 @@ func Discover(ctx context.Context, conn *nats.Conn, names []string, wait time.Du
 	}
 	return byName(found), nil
 }
+
+// twinsMost is how many agents of one name are heard: enough to say that it is not one. Who
+// answers for ever as others must not keep whoever asked.
+const twinsMost = 2
 
 func byName(all map[string]Answerer) []Answerer {
 	return slices.SortedFunc(maps.Values(all), func(a, b Answerer) int {

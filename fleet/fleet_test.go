@@ -467,7 +467,9 @@ func TestRefusals(t *testing.T) {
 		"a rate above its ceiling": {func(a *Agent) { a.Policy.MaxRate = 249 },
 			func(p *load.Plan) { p.Rate = load.PerSecond(500) }, nil, "its share is 250 requests a second"},
 		"too many connections": {func(a *Agent) { a.Policy.MaxConnections = 1 }, none, nil, "2 connections"},
-		"another version":      {func(a *Agent) { a.version = "0.0.9" }, none, nil, "b has dyno 0.0.9"},
+		"another version":      {func(a *Agent) { a.version = "0.0.9\x1b" }, none, nil, "b has dyno 0.0.9 , and"},
+		"for several reasons": {func(a *Agent) { a.Policy.MaxRate, a.Policy.MaxConnections = 249, 1 },
+			func(p *load.Plan) { p.Rate = load.PerSecond(500) }, nil, "allows 249; its share is 2 connections"},
 		"a plan of a stranger": {nil, none, func(c *Controller) { c.Sign = stranger.Sign }, "a refuses: nkeys"},
 		"only watching":        {func(a *Agent) { a.Watch = true }, none, nil, "b only watches"},
 		"nobody of that name": {nil, none, func(c *Controller) { c.Names = []string{"a", "x"} },
@@ -543,6 +545,63 @@ func TestNames(t *testing.T) {
 	w.counted(r)
 	if asked != 1 || r.Plan.Addresses != nil {
 		t.Errorf("asked %d times; the plan has %v", asked, r.Plan.Addresses)
+	}
+}
+
+// One that answers for ever as others keeps nobody waiting, and is there twice at most.
+func TestCrowd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	liar, enough := w.connect(), make(chan struct{})
+	sub, err := liar.Subscribe(wire.Command(wire.Everyone, wire.WhoIsThere), func(m *nats.Msg) {
+		var who wire.Who
+		if err := wire.Decode(m.Data, &who); err != nil {
+			t.Error(err)
+		}
+		for {
+			select {
+			case <-enough:
+				return
+			case <-time.After(10 * time.Millisecond):
+				liar.Publish(wire.Event("liar", wire.Here), wire.Encode(wire.Hello{Asked: who.Asked, Epoch: newID()}))
+			}
+		}
+	})
+	if err == nil {
+		err = liar.Flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sub.Unsubscribe()
+	defer close(enough)
+	all, err := Discover(t.Context(), w.connect(), nil, 300*time.Millisecond)
+	if err != nil || len(all) != twinsMost {
+		t.Errorf("%d answerers, %v", len(all), err)
+	}
+}
+
+// An agent that watches loads nothing, whoever asks it to.
+func TestWatcherRefuses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	spy := w.connect()
+	answers, err := spy.SubscribeSync(wire.Event("a", wire.Answered))
+	if err == nil {
+		err = spy.Flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &service{Agent: &Agent{Conn: w.connect(), Name: "a", Watch: true}, epoch: "e"}
+	s.consider(wire.Of{Run: "r", Epoch: "e"}, nil, "")
+	m, err := answers.NextMsg(5 * time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a wire.Answer
+	if err := wire.Decode(m.Data, &a); err != nil || a.Refused != "it only watches" || s.job != nil {
+		t.Errorf("%+v %v", a, err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"dyno/fleet/wire"
@@ -80,6 +81,9 @@ func (s *service) consider(of wire.Of, sealed []byte, from string) {
 		s.say(wire.Answered, wire.Answer{Of: wire.Of{Run: of.Run, Epoch: s.epoch}, Refused: why})
 	}
 	switch {
+	case s.Watch:
+		refuse("it only watches")
+		return
 	case of.Epoch != s.epoch:
 		refuse("the plan is for a life of this agent that is over")
 		return
@@ -106,7 +110,7 @@ func (s *service) consider(of wire.Of, sealed []byte, from string) {
 			}
 			if err != nil {
 				s.job = nil
-				refuse(err.Error())
+				refuse(strings.ReplaceAll(err.Error(), "\n", "; "))
 				return
 			}
 			j.plan, j.more, j.stage = plan, more, accepted

@@ -57,6 +57,10 @@ func TestLostAgent(t *testing.T) {
 				r.Fleet.Covered != a.Covered+b.Covered || r.Generator.Verdict == result.OK {
 				t.Errorf("%+v %+v", r.Requests, r.Fleet)
 			}
+			if c := r.Connections; c.Asked != 2 || c.Opened != 2 || r.Fleet.StartSpread != nil ||
+				strings.Contains(strings.Join(r.Generator.Reasons, " "), "could be opened") {
+				t.Errorf("of what only b told: %+v %+v", r.Connections, r.Generator)
+			}
 			if how == Continue && (r.Fleet.Planned != 28 || len(r.Series) < 14) {
 				t.Errorf("%+v, %d seconds", r.Fleet, len(r.Series))
 			}

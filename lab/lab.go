@@ -183,6 +183,11 @@ func (r *running) reopen() error {
 	if err := r.record.continues(old); err != nil {
 		return fmt.Errorf("resuming %s: %w", r.Dir, err)
 	}
+	if old.Here == "" { // each trial would fail without its files, as if the server had
+		if err := experiment.Extracted(old.File, filepath.Join(r.Dir, filesFolder)); err != nil {
+			return fmt.Errorf("resuming: %w", err)
+		}
+	}
 	now := r.record
 	r.record = old
 	r.record.State, r.record.Plan, r.record.Experiment = Running, now.Plan, now.Experiment

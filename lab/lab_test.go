@@ -268,6 +268,23 @@ func TestDamagedTrial(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	os.Remove(file)
+	file = filepath.Join(dir, experimentFile)
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, damaged := range []string{"{", `{"format": "` + ExperimentFormat + `", "trials": 7}`} {
+		if err := os.WriteFile(file, []byte(damaged), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Open(dir) // to remove the record would lose the experiment
+		if err == nil || strings.Contains(err.Error(), "remove") || !strings.Contains(err.Error(), "put it back") {
+			t.Errorf("of %s: %v", damaged, err)
+		}
+	}
+	if err := os.WriteFile(file, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	b.starts = nil
 	b.run(t.Context(), l)
 	if n := len(slices.DeleteFunc(b.starts, func(s string) bool { return s[0] != 'r' })); n != 1 {

@@ -155,14 +155,23 @@ func (s store) read(name, format string, v any) error {
 	}
 	var head struct{ Format string }
 	if err := json.Unmarshal(b, &head); err != nil {
-		return fmt.Errorf("%s is damaged: %w; remove it, and what it was part of can go on", path, err)
+		return damaged(name, path, err)
 	}
 	if head.Format != format {
 		return fmt.Errorf("%s: its format is %q, not %q; another version of dyno wrote it",
 			path, head.Format, format)
 	}
 	if err := json.Unmarshal(b, v); err != nil {
-		return fmt.Errorf("%s is damaged: %w; remove it, and --resume does its part again", path, err)
+		return damaged(name, path, err)
 	}
 	return nil
+}
+
+// damaged says what can be done about a file: only a trial can be had again.
+func damaged(name, path string, err error) error {
+	if name == experimentFile {
+		return fmt.Errorf("%s is damaged: %w; put it back from a copy or from what dyno export wrote: "+
+			"the trials beside it are as they were", path, err)
+	}
+	return fmt.Errorf("%s is damaged: %w; remove it, and --resume runs that trial again", path, err)
 }

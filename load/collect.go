@@ -107,7 +107,7 @@ func (r *run) conclude(workers []*worker, total *metric.Snapshot) {
 	res := r.result
 	res.Total, res.Tally = total, newTally()
 	notices := map[string]bool{}
-	var last, to int64
+	var last, end, to int64
 	from, cpuFrom, cpuTo := int64(notYet), time.Duration(math.MaxInt64), time.Duration(0)
 	outage, gone := int64(math.MaxInt64), 0
 	for _, w := range workers {
@@ -115,6 +115,7 @@ func (r *run) conclude(workers []*worker, total *metric.Snapshot) {
 		res.Ring = w.kind
 		outage = min(outage, w.tally.Outage) // while one has a connection there is none
 		last = max(last, w.lastDone)
+		end = max(end, min(w.end, w.now))
 		to = max(to, w.now)
 		from = min(from, w.from)
 		if w.meter.begun {
@@ -146,7 +147,7 @@ func (r *run) conclude(workers []*worker, total *metric.Snapshot) {
 	res.CPU = max(cpuTo-cpuFrom, 0)
 	res.Failures = r.sumFailures(workers)
 	res.Notices = append(res.Notices, slices.Sorted(maps.Keys(notices))...)
-	r.setWindow(from, to, last)
+	r.setWindow(from, end, to, last)
 	res.Busy = max(res.Busy, r.shareOfCPUs())
 	if len(res.Failures) > 0 {
 		res.Cause = res.Failures[0].cause()
@@ -177,7 +178,7 @@ func statuses(s *metric.Snapshot) (all map[uint16]int64) {
 }
 
 // setWindow finds how long was measured: the planned time, or until it ended.
-func (r *run) setWindow(from, to, last int64) {
+func (r *run) setWindow(from, end, to, last int64) {
 	res := r.result
 	if from == notYet {
 		return // never began
@@ -190,7 +191,7 @@ func (r *run) setWindow(from, to, last int64) {
 	case ByRequests:
 		res.Measured = time.Duration(last - from)
 	default:
-		res.Measured = time.Duration(max(to-from, 0))
+		res.Measured = time.Duration(max(end-from, 0))
 	}
 	if d := time.Duration(r.plan.Duration); d > 0 {
 		res.Measured = min(res.Measured, d)

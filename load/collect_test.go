@@ -13,7 +13,7 @@ func TestGoneIsOfAllWorkers(t *testing.T) {
 	ended := func(e Ending, outage int64) *worker {
 		tally := newTally()
 		tally.Outage = outage
-		return &worker{ending: e, from: 0, now: 4 * s, lastDone: 3 * s, tally: &tally, kind: "sim"}
+		return &worker{ending: e, end: notYet, now: 4 * s, lastDone: 3 * s, tally: &tally, kind: "sim"}
 	}
 	for name, tc := range map[string]struct {
 		workers  []*worker

@@ -40,6 +40,7 @@ type worker struct {
 	start, from, end int64 // of the load, and of the window; notYet before they are known
 	limit            int64 // when the drain ends, and with it all
 	over             bool  // the schedule is, or the window, or what was left
+	broken           bool  // off: nothing more is sent
 	outstanding      int   // exchanges under way
 	up               int   // connections that are ready
 	downSince        int64 // when the last of them went down
@@ -120,6 +121,9 @@ func (w *worker) begin() {
 
 // keepTime does what is due by the clock and not by a completion.
 func (w *worker) keepTime() {
+	if stop := w.gate.stop.Load(); stop != 0 && !w.broken {
+		w.breakOff(stop)
+	}
 	if w.start == notYet {
 		w.awaitStart()
 	} else if s := w.gate.share.Load(); s != w.share {
@@ -156,6 +160,19 @@ func (w *worker) awaitStart() {
 	w.lastDone = w.from
 }
 
+// grace is how long, after an interruption, answers to what is under way are taken: most
+// are on their way, and whoever interrupts does not wait for a whole drain.
+const grace = int64(50e6)
+
+// breakOff ends the window at the instant at which the run was interrupted.
+func (w *worker) breakOff(at int64) {
+	w.broken = true
+	if w.start != notYet {
+		w.end = min(w.end, at)
+		w.limit = min(w.limit, w.now+min(grace, int64(w.plan.Drain)))
+	}
+}
+
 // idled is for how long there was nothing to do, asleep or spinning.
 func (w *worker) idled() int64 { return w.ring.Idle() + w.spun }
 
@@ -170,6 +187,9 @@ func (w *worker) wake() int64 {
 			at = min(at, w.now+startLead/4)
 		}
 		return at
+	}
+	if w.broken {
+		return min(at, w.limit)
 	}
 	if w.idle.len > 0 && w.retries.len > 0 { // the last burst has left some
 		at = w.now
@@ -188,7 +208,10 @@ func (w *worker) wake() int64 {
 // finished reports whether the run is over for this worker, and notes why.
 func (w *worker) finished() bool {
 	switch {
-	case w.gate.stop.Load() != 0:
+	case w.broken:
+		if w.now >= w.from && w.outstanding > 0 && w.now < w.limit {
+			return false
+		}
 		w.ending = Interrupted
 	case w.start == notYet:
 		if w.gate.start.Load() != unreachable {
@@ -219,7 +242,7 @@ func (w *worker) advance() {
 
 // due reports whether a request may be sent now.
 func (w *worker) due() bool {
-	if w.now >= w.limit {
+	if w.broken || w.now >= w.limit {
 		return false
 	}
 	if w.retries.len > 0 {

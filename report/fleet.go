@@ -42,6 +42,27 @@ func agents(f *result.Fleet) table {
 	return t
 }
 
+// told says of how many agents of a fleet is known what they say themselves at the end, unless
+// it is of all; some reports whether there is one, or no fleet.
+func told(f *result.Fleet) (of string, some bool) {
+	if f == nil {
+		return "", true
+	}
+	n := 0
+	for _, a := range f.Agents {
+		if a.Final {
+			n++
+		}
+	}
+	if n == len(f.Agents) {
+		return "", true
+	}
+	return fmt.Sprintf(" (of %d of %d agents; the others did not tell)", n, len(f.Agents)), n > 0
+}
+
+// untold is what no agent of a fleet told.
+const untold = "not known: no agent told"
+
 func agentName(a result.Agent) string { return a.Name }
 
 // fared is what a row of agents says besides numbers.

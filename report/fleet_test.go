@@ -24,11 +24,18 @@ func TestFleet(t *testing.T) {
 		"fleet 2 agents, started within 420 µs, clocks known to ±35.0 µs, 17.5 of 20 agent-seconds covered; " +
 			"reports = agents = run",
 		"web1 2 500 1,234,567 1,234,566 1 180 µs 35.0 µs 10.0 s",
+		"reconnects (of 1 of 2 agents; the others did not tell)",
 		"web2 1 250 0 0 0 – – 7.50 s LOST",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not say %q:\n%s", want, b.String())
 		}
+	}
+	r.Fleet.Agents[0].Final = false
+	b.Reset()
+	if err := Text(&b, r, Style{}); err != nil || strings.Count(b.String(), untold) != 2 ||
+		strings.Contains(b.String(), "busy") {
+		t.Errorf("%v: nobody told of connections and threads:\n%s", err, b.String())
 	}
 	r.Fleet.AddsUp = false
 	said := Say(r)

@@ -247,8 +247,12 @@ func traffic(r *result.Result) string {
 
 func connections(r *result.Result) string {
 	c := r.Connections
-	s := fmt.Sprintf("%s asked, %s opened, %s served, %s", count(int64(c.Asked)), count(c.Opened),
-		count(int64(c.Served)), Many(c.Reconnects, "reconnect"))
+	of, some := told(r.Fleet)
+	if !some {
+		return untold
+	}
+	s := fmt.Sprintf("%s asked, %s opened, %s served, %s%s", count(int64(c.Asked)), count(c.Opened),
+		count(int64(c.Served)), Many(c.Reconnects, "reconnect"), of)
 	if c.TLSFull != nil && c.TLSResumed != nil {
 		s += fmt.Sprintf("; TLS: %s full, %s resumed", count(*c.TLSFull), count(*c.TLSResumed))
 	}
@@ -299,6 +303,10 @@ func rate(r *result.Result) string {
 // generator is what the load cost this machine, and how well it was made.
 func generator(r *result.Result) string {
 	g := r.Generator
+	of, some := told(r.Fleet)
+	if !some {
+		return untold
+	}
 	var all []string
 	if g.CPUPerRequest > 0 {
 		all = append(all, micros(g.CPUPerRequest)+" CPU a request")
@@ -314,7 +322,7 @@ func generator(r *result.Result) string {
 	if g.GCPauseMax > 0 {
 		all = append(all, "GC pause max "+micros(g.GCPauseMax))
 	}
-	return strings.Join(all, ", ")
+	return strings.Join(all, ", ") + of
 }
 
 // verdict is the generator's verdict on itself, in a sentence.

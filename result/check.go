@@ -1,10 +1,14 @@
 package result
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 
 	"dyno/metric"
 )
@@ -20,9 +24,16 @@ func Check(r *Result) error {
 			all = append(all, fmt.Errorf(format, args...))
 		}
 	}
+	const told = 6
+	lacks := strings.Join(r.missing[:min(told, len(r.missing))], ", ")
+	if more := len(r.missing) - told; more > 0 {
+		lacks += fmt.Sprintf(" and %d more", more)
+	}
+	wrong(lacks != "", "it lacks what every result has: %s", lacks)
 	wrong(r.ID != "" && !wellFormedID.MatchString(r.ID), "its id is %q, not of the form "+
 		"20260102-150405-4f2a", r.ID)
-	wrong(r.Window.Started.IsZero(), "window.started is missing")
+	wrong(r.Window.Started.IsZero() && !slices.Contains(r.missing, "window"),
+		"window.started is missing")
 	models := []string{ClosedLoop, OpenLoop}
 	wrong(!slices.Contains(models, r.Model), "its model is %q, not one of %q", r.Model, models)
 	verdicts := []string{OK, Suspect, ClientBound}
@@ -35,6 +46,7 @@ func Check(r *Result) error {
 		q.Errors, q.Unfinished)
 	wrong(min(r.Rate.Sent, r.Rate.Completed, r.Window.MeasuredS, r.Window.WarmupS) < 0,
 		"a rate or a time is below 0")
+	all = append(all, checkCounts(r)...)
 	for _, d := range []struct {
 		name string
 		of   *Distribution
@@ -45,6 +57,63 @@ func Check(r *Result) error {
 		}
 	}
 	return errors.Join(all...)
+}
+
+// checkCounts finds counts that cannot be: below 0, or more answers than exchanges that ended.
+// An answer with a status is one that completed, or failed for what it was or by its rest.
+func checkCounts(r *Result) (all []error) {
+	below := func(name string, counts ...int64) {
+		if n := slices.Min(counts); n < 0 {
+			all = append(all, fmt.Errorf("%s: %d is below 0", name, n))
+		}
+	}
+	c := r.Connections
+	below("connections", int64(c.Asked), c.Opened, int64(c.Served), c.Reconnects,
+		counted(c.TLSFull), counted(c.TLSResumed))
+	below("bytes", r.Bytes.Sent, r.Bytes.Received)
+	below("requests", r.Requests.Retried, counted(r.Requests.Waiting), counted(r.Requests.Late),
+		counted(r.Requests.SentAfter))
+	var answers int64
+	for _, code := range slices.Sorted(maps.Keys(r.Status)) {
+		below("status "+code, r.Status[code])
+		answers += r.Status[code]
+	}
+	if ended := r.Requests.Completed + r.Requests.Errors; answers > ended {
+		all = append(all, fmt.Errorf("status has %d answers, and %d requests completed or failed",
+			answers, ended))
+	}
+	for i, e := range r.Errors {
+		below(fmt.Sprintf("errors[%d].count", i), e.Count)
+	}
+	for i, p := range r.Series {
+		below(fmt.Sprintf("series[%d]", i), p.Sent, p.Completed, p.Errors, p.InFlight, p.Received,
+			p.Written)
+	}
+	for _, route := range r.Routes {
+		below("route "+route.Name, route.Completed, route.Errors)
+	}
+	return all
+}
+
+// missing are the keys that every value of typ has, with those of its parts, that are not
+// among keys, or are null there. TestSchemaIsThatOfTheTypes: the schema requires the same.
+func missing(keys map[string]json.RawMessage, within string, typ reflect.Type) (all []string) {
+	for f := range typ.Fields() {
+		key, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if key == "-" || strings.HasPrefix(options, "omit") {
+			continue
+		}
+		value, is := keys[key]
+		if !is || string(value) == "null" {
+			all = append(all, within+key)
+			continue
+		}
+		var parts map[string]json.RawMessage
+		if f.Type.Kind() == reflect.Struct && json.Unmarshal(value, &parts) == nil {
+			all = append(all, missing(parts, within+key+".", f.Type)...)
+		}
+	}
+	return all
 }
 
 func checkDistribution(name string, d *Distribution) error {

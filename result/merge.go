@@ -52,6 +52,9 @@ func Merge(all []*Result) (*Result, error) {
 		m.Rate.Offered = &offered
 	} else {
 		m.closed()
+		if m.Connections.Asked < plan.Connections { // a part that did not tell of its own
+			m.Generator.Little = nil
+		}
 	}
 	m.Generator.Verdict, m.Generator.Reasons = judgeParts(m, all)
 	m.Warnings = append(notices(all), warnings(m)...)
@@ -356,6 +359,9 @@ func (m *Result) mergeGenerators(all []*Result) {
 	for _, r := range all {
 		part := r.Generator
 		n := r.inWindow(r.Rate.Completed)
+		if r.Connections.Asked == 0 { // nothing is known of its threads, either
+			n = 0
+		}
 		g.CPUPerRequest = mean(g.CPUPerRequest, completed, part.CPUPerRequest, n)
 		completed += n
 		if m.Window.MeasuredS > 0 {

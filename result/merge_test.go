@@ -50,6 +50,9 @@ func TestMergeOfOne(t *testing.T) {
 		}
 		a, b := reflect.ValueOf(*m), reflect.ValueOf(*r)
 		for i := range a.NumField() {
+			if !a.Type().Field(i).IsExported() {
+				continue
+			}
 			if x, y := a.Field(i).Interface(), b.Field(i).Interface(); !reflect.DeepEqual(x, y) {
 				t.Errorf("%s: %s:\n%+v, was\n%+v", name, a.Type().Field(i).Name, x, y)
 			}
@@ -196,5 +199,27 @@ func TestMergeRefuses(t *testing.T) {
 		if _, err := Merge(test.spoil(all)); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// Of connections and threads the whole says what the parts told, and draws no conclusion from
+// those that did not.
+func TestMergeUntold(t *testing.T) {
+	var all []*Result
+	run := closedRun()
+	for i, p := range run.Plan.Split(2) {
+		r := closedRun()
+		r.Plan, r.CompletedAfter = p, 0
+		part := written(t, from(t, r))
+		part.Generator.CPUPerRequest = 7
+		if i == 1 {
+			part.Connections, part.Generator.CPUPerRequest = Connections{}, 0
+		}
+		all = append(all, part)
+	}
+	m := merged(t, all...)
+	if m.Generator.Little != nil || m.Generator.CPUPerRequest != 7 ||
+		m.Connections.Asked != all[0].Connections.Asked || m.Requests.Completed != 2000 {
+		t.Errorf("%+v %+v", m.Generator, m.Connections)
 	}
 }

@@ -112,6 +112,9 @@ func (k kind) parse(s string) (float64, error) {
 	if err != nil || !(f >= 0 && f <= 1e15) || strings.ContainsAny(number, "xXpP_") {
 		return 0, fmt.Errorf("%s, not %q", wanted, s)
 	}
+	if k == shares && f > 100 {
+		return 0, fmt.Errorf("%s is more than all of them; %s", s, wanted)
+	}
 	return f * factor, nil
 }
 

@@ -35,6 +35,7 @@ func TestMalformedObjectivesNameTheColumn(t *testing.T) {
 		{"q.p99<1s", `column 1: "q" is not one of latency, service`},
 		{"errors<1ms", "column 8: a number or a percentage is wanted"},
 		{"errors<x%", "column 8: a percentage is wanted"},
+		{"errors<200%", "column 8: 200% is more than all of them"},
 		{"rps>5%", "column 5: a number is wanted"}, {"rps>0x10", "column 5:"}, {"rps>NaN", "column 5:"},
 		{"route.p99<1s", "column 1: of a route there are"},
 		{"route.a.p95<1s", "column 1: of a route there are"},

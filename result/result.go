@@ -60,6 +60,8 @@ type Result struct {
 	Profile     *Profile         `json:"profile,omitempty"` // of the server, where one was taken
 	Objectives  []Outcome        `json:"objectives,omitempty"`
 	Warnings    []string         `json:"warnings,omitempty"` // what a reader must know besides
+
+	missing []string `json:"-"` // what it was read from lacks; see Check
 }
 
 // A Host is the machine that made the load.

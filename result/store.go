@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strconv"
@@ -228,6 +229,11 @@ func Decode(b []byte) (*Result, error) {
 	if err := json.Unmarshal(b, r); err != nil {
 		return nil, fmt.Errorf("a damaged result: %w", err)
 	}
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(b, &keys); err != nil {
+		return nil, fmt.Errorf("a damaged result: %w", err)
+	}
+	r.missing = missing(keys, "", reflect.TypeFor[Result]())
 	return r, nil
 }
 

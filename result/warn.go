@@ -3,6 +3,8 @@ package result
 import (
 	"fmt"
 	"strings"
+
+	"dyno/load"
 )
 
 // lossShare is the share of requests missing from latency above which a reader
@@ -68,8 +70,12 @@ func warnLosses(r *Result, say func(string, ...any)) {
 		say("%.1f %% of the requests failed: latency is that of the others", 100*float64(n)/sent)
 	}
 	if n := r.Requests.Unfinished; float64(n) > lossShare*sent {
+		mend := "; give a longer --drain"
+		if r.Ended != string(load.ByDuration) && r.Ended != string(load.ByRequests) {
+			mend = "" // it did not end by itself
+		}
 		say("%.1f %% of the requests were given up without an answer at the end: latency is that "+
-			"of the others, which were faster; give a longer --drain", 100*float64(n)/sent)
+			"of the others, which were faster%s", 100*float64(n)/sent, mend)
 	}
 }
 

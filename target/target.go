@@ -20,6 +20,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"strings"
@@ -181,6 +182,11 @@ func listen(addr string) (net.Listener, error) {
 	network, address := "tcp", addr
 	if path, ok := strings.CutPrefix(addr, "unix:"); ok {
 		network, address = "unix", path
+		info, err := os.Stat(path)
+		if err == nil && info.Mode().Type() != fs.ModeSocket {
+			return nil, fmt.Errorf("--listen %s: that file is there already and is no socket; choose "+
+				"another path, or remove it", addr)
+		}
 		removeStale(path)
 	}
 	l, err := net.Listen(network, address)

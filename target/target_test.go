@@ -410,6 +410,16 @@ func TestUnixSocket(t *testing.T) {
 		if _, err := os.Stat(path); !os.IsNotExist(err) {
 			t.Errorf("the socket is left behind: %v", err)
 		}
+		if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		defer os.Remove(path)
+		if _, err := Listen(config); err == nil || !strings.Contains(err.Error(), "is no socket") {
+			t.Errorf("in place of a file: %v", err)
+		}
+		if b, err := os.ReadFile(path); string(b) != "mine" {
+			t.Errorf("the file is now %q, %v", b, err)
+		}
 	})
 }
 

@@ -190,7 +190,13 @@ func Identities(home string) (all []Identity, err error) {
 	}
 	for _, path := range files {
 		var i Identity
-		if err := ReadFile(path, &i); err != nil {
+		err := ReadFile(path, &i)
+		if err == nil {
+			if err = i.check(); err != nil {
+				err = fmt.Errorf("%s: %w", path, err)
+			}
+		}
+		if err != nil {
 			return nil, reason{ErrFile, fmt.Errorf("reading an agent's identity: %w; without that file "+
 				"it can join again with a new token", err)}
 		}

@@ -38,6 +38,17 @@ func TestFilesAreSecret(t *testing.T) {
 	if err != nil || len(all) != 1 || all[0].Name != "web1" || all[0].Token != i.Token {
 		t.Errorf("%+v, %v", all, err)
 	}
+	damaged := t.TempDir()
+	for _, content := range []string{"", "{", "[]", "{}", `{"name":"web1","plan_key":"U","token":"a"}`} {
+		file := filepath.Join(identityFolder(damaged), "web1.json")
+		err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(content), 0o600))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Identities(damaged); !errors.Is(err, ErrFile) || !strings.Contains(err.Error(), file) {
+			t.Errorf("of %q: %v", content, err)
+		}
+	}
 	if _, err := OpenPlanKey(folder); err != nil {
 		t.Fatal(err)
 	}

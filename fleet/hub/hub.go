@@ -143,7 +143,7 @@ func other(folder string) error {
 	if err != nil {
 		return nil // what a hub left that was killed
 	}
-	l.Close()
+	defer l.Close()
 	return fmt.Errorf("a fleet is up already: process %d, at %s", c.PID, l.ConnectedAddr())
 }
 

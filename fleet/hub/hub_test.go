@@ -349,7 +349,8 @@ func TestRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Up(Config{Folder: folder, Listen: "127.0.0.1:0"}); err == nil ||
-		!strings.Contains(err.Error(), "is up already") {
+		!strings.Contains(err.Error(), "is up already: process ") ||
+		!strings.HasSuffix(err.Error(), "at "+first.Addresses()[0]) {
 		t.Errorf("a second one in the same folder: %v", err)
 	}
 	if _, err := Up(Config{Folder: t.TempDir(), Listen: first.Addresses()[0]}); err == nil ||

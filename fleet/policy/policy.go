@@ -281,9 +281,22 @@ func (l *Policy) judgeAmount(p load.Plan, no func(bool, string, ...any)) {
 	connections := p.Connections + p.ProbeConnections()
 	no(l.MaxConnections > 0 && connections > l.MaxConnections,
 		"its share is %d connections, and its policy allows %d", connections, l.MaxConnections)
-	length := time.Duration(p.Warmup + p.Duration + p.Drain)
-	no(l.MaxDuration > 0 && length > l.MaxDuration, "the run takes %v, and its policy allows %v",
-		length, l.MaxDuration)
+	measured := measuring(p)
+	length := time.Duration(p.Warmup) + measured + time.Duration(p.Drain)
+	no(l.MaxDuration > 0 && length > l.MaxDuration, "the run takes %v (warm-up %v, load %v, and up "+
+		"to %v of drain), and its policy allows %v", length, time.Duration(p.Warmup), measured,
+		time.Duration(p.Drain), l.MaxDuration)
+}
+
+// measuring is how long p measures as far as it says: of a number of requests with a rate
+// until the last is due, and 0 if they have none.
+func measuring(p load.Plan) time.Duration {
+	d, rate := time.Duration(p.Duration), p.Offered().PerSecond()
+	if p.Requested == 0 || rate == 0 {
+		return d
+	}
+	due := min(float64(p.Requested)/rate, math.MaxInt64/4e9) // s, which ns can count
+	return time.Duration(due * 1e9).Round(time.Millisecond)
 }
 
 func (l *Policy) port(port uint16) bool {

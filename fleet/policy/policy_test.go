@@ -154,10 +154,16 @@ max_duration: 1m
 		"is 1100 requests a second": plan(func(p *load.Plan) { p.Probe, p.Rate = load.PerSecond(100), load.PerSecond(1000) }),
 		"a closed loop has no rate": plan(func(p *load.Plan) { p.Rate = 0 }),
 		"is 101 connections":        plan(func(p *load.Plan) { p.Connections = 101 }),
-		"the run takes 1m2s":        plan(func(p *load.Plan) { p.Duration = load.Seconds(time.Minute) }),
-		"unix socket":               plan(func(p *load.Plan) { p.Target = load.Target{Unix: "/run/docker.sock"} }),
-		"names files for TLS":       plan(func(p *load.Plan) { p.TLS.KeyLogFile = "/etc/cron.d/x" }),
-		"files for TLS":             plan(func(p *load.Plan) { p.TLS.KeyFile = "/etc/ssl/private/key.pem" }),
+		"the run takes 1m2s (warm-up 0s, load 1m0s, and up to 2s of drain)": plan(func(p *load.Plan) {
+			p.Duration = load.Seconds(time.Minute)
+		}),
+		"load 2m0s": plan(func(p *load.Plan) { p.Duration, p.Requested = 0, 60000 }),
+		"load 640511h56m": plan(func(p *load.Plan) {
+			p.Duration, p.Requested, p.Rate = 0, load.MaxRequested, 1
+		}),
+		"unix socket":         plan(func(p *load.Plan) { p.Target = load.Target{Unix: "/run/docker.sock"} }),
+		"names files for TLS": plan(func(p *load.Plan) { p.TLS.KeyLogFile = "/etc/cron.d/x" }),
+		"files for TLS":       plan(func(p *load.Plan) { p.TLS.KeyFile = "/etc/ssl/private/key.pem" }),
 	} {
 		_, err := policy.Judge(t.Context(), p, lookup)
 		if (err == nil) != (against == "") || err != nil && !strings.Contains(err.Error(), against) {

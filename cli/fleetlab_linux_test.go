@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const fleetExperiment = `
+version: 1
+name: lent
+design: {rounds: 3, seed: 1, aa: false, warmup: {min: 0, max: 0}, measure: 1s, cooldown: 0, metrics: [throughput]}
+fairness: {mode: off}
+levels: [{name: c2, connections: 2}]
+variants:
+  good:
+    processes: [{cmd: "{{dyno}} target --listen 127.0.0.1:{{port}}"}]
+    url: http://127.0.0.1:{{port}}/
+`
+
+// An experiment does not begin without its agents, and stops when one is lost: what is missing
+// then is no server's failure, and is measured when the agent is there again.
+func TestLabLosesAgent(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out")
+	if err := os.WriteFile(filepath.Join(dir, "lent.yaml"), []byte(fleetExperiment), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, hub := started(t, dir, "dyno fleet up --listen 127.0.0.1:0")
+	defer ended(t, hub)
+	join := func() *exec.Cmd {
+		done(t, dir, "sh -c 'dyno fleet token > token'")
+		_, agent := started(t, dir, "dyno agent --join @token --name web1")
+		await(t, "web1", func() bool { return strings.Contains(done(t, dir, "dyno fleet ls"), "ready") })
+		return agent
+	}
+	agent := join()
+	trials := func() []string {
+		all, _ := filepath.Glob(filepath.Join(out, "trials", "*.json"))
+		return all
+	}
+	run := func(args string, meanwhile func(), code int) string {
+		t.Helper()
+		c, said := shell(t, dir, "dyno lab run "+args), new(bytes.Buffer)
+		c.Stdout, c.Stderr = said, said
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		meanwhile()
+		exit, _ := errors.AsType[*exec.ExitError](c.Wait())
+		if got := exit != nil; got != (code != 0) || got && exit.ExitCode() != code {
+			t.Errorf("%s: %v, want %d\n%s", args, exit, code, said)
+		}
+		return said.String()
+	}
+	if said := run("--fleet nosuch lent.yaml -o out", func() {}, exitUsage); len(trials()) > 0 ||
+		!strings.Contains(said, "nosuch does not answer") {
+		t.Errorf("%q %s", trials(), said)
+	}
+	said := run("--fleet all lent.yaml -o out", func() {
+		await(t, "a trial", func() bool { return len(trials()) > 0 })
+		time.Sleep(500 * time.Millisecond) // into the next one, if all goes well
+		agent.Process.Kill()
+		agent.Wait()
+	}, exitUntrusted)
+	t.Log(said[strings.LastIndex(said, "dyno: "):])
+	again := "--fleet web1 --resume " + out
+	if len(trials()) == 0 || len(trials()) == 3 || !strings.Contains(said, "web1") ||
+		!strings.Contains(said, "go on with: dyno lab run "+again) {
+		t.Errorf("%q %s", trials(), said)
+	}
+	agent = join()
+	defer ended(t, agent)
+	run(again, func() {}, exitOK)
+	for _, name := range trials() {
+		if text, err := os.ReadFile(name); err != nil || strings.Contains(string(text), `"failure"`) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if len(trials()) < 3 {
+		t.Errorf("%q", trials())
+	}
+}
