@@ -182,7 +182,7 @@ func shell(t *testing.T, dir, line string) *exec.Cmd {
 	if err != nil {
 		t.Skip("examples are for a POSIX shell, and there is none: ", err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	c := exec.CommandContext(ctx, sh, "-c", "exec "+line)
 	c.Dir = dir
