@@ -19,12 +19,13 @@ import (
 	"time"
 )
 
-// nginxConf is nginx with TLS, for as many CPUs as it may use: one worker each, nothing
-// logged, no limit to a connection's requests, every handshake a full one.
+// nginxConf is nginx with HTTP/1.1 and HTTP/2, with TLS and without, for as many CPUs as it
+// may use: one worker each, nothing logged, no limit to a connection's requests, every
+// handshake a full one, and for all clients one cipher and one group.
 const nginxConf = `daemon off;
 pid nginx.pid;
 error_log stderr error;
-worker_processes %d;
+%s
 worker_rlimit_nofile 65536;
 events { worker_connections 16384; }
 http {
@@ -35,13 +36,20 @@ http {
 	uwsgi_temp_path uwsgi;
 	scgi_temp_path scgi;
 	keepalive_requests 1000000000;
+	http2_max_concurrent_streams 128;
 	ssl_protocols TLSv1.3;
+	ssl_conf_command Ciphersuites TLS_AES_128_GCM_SHA256;
+	ssl_ecdh_curve X25519;
 	ssl_session_cache off;
 	ssl_session_tickets off;
 	server {
-		listen %s ssl;
+		listen %s ssl http2;
 		ssl_certificate cert.pem;
 		ssl_certificate_key key.pem;
+		location / { return 200 "hello world\n"; }
+	}
+	server {
+		listen %s http2;
 		location / { return 200 "hello world\n"; }
 	}
 	server {
@@ -51,8 +59,9 @@ http {
 }
 `
 
-// startNginx starts nginx on the CPUs, in a new directory in dir, and returns when it listens.
-func startNginx(ctx context.Context, cpus []int, dir string) (*server, error) {
+// startNginx starts nginx on the CPUs, in a new directory in dir, and returns when it listens
+// for the load.
+func startNginx(ctx context.Context, cpus []int, dir string, l load) (*server, error) {
 	path, err := exec.LookPath("nginx")
 	if err != nil {
 		path, err = exec.LookPath("/usr/sbin/nginx") // which is only on root's PATH
@@ -63,17 +72,26 @@ func startNginx(ctx context.Context, cpus []int, dir string) (*server, error) {
 	if dir, err = os.MkdirTemp(dir, "nginx-"); err != nil {
 		return nil, fmt.Errorf("make nginx's directory: %w", err)
 	}
-	secure, status, err := freeAddresses()
+	free, err := freeAddresses(3)
 	if err != nil {
 		return nil, err
 	}
-	conf := fmt.Sprintf(nginxConf, max(len(cpus), 1), secure, status)
+	secure, clear, status := free[0], free[1], free[2]
+	loaded, url := secure, "https://"+secure+"/"
+	if !l.tls {
+		loaded, url = clear, "http://"+clear+"/"
+	}
+	processes, alone := "master_process off;", len(cpus) <= 1 // its CPU time can then be told
+	if !alone {
+		processes = fmt.Sprintf("worker_processes %d;", len(cpus))
+	}
+	conf := fmt.Sprintf(nginxConf, processes, secure, clear, status)
 	if err := errors.Join(writeCertificate(dir),
 		os.WriteFile(filepath.Join(dir, "nginx.conf"), []byte(conf), 0o600)); err != nil {
 		return nil, fmt.Errorf("write nginx's configuration: %w", err)
 	}
 	s := &server{cmd: exec.CommandContext(ctx, path, "-e", "stderr", "-p", dir, "-c", "nginx.conf"),
-		exited: make(chan error, 1), base: "http://" + status, url: "https://" + secure + "/",
+		exited: make(chan error, 1), base: "http://" + status, url: url, alone: alone,
 		count: stubStatus}
 	s.client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: countWait}
 	s.cmd.Stderr, s.cmd.WaitDelay = &s.stderr, stopWait
@@ -81,7 +99,7 @@ func startNginx(ctx context.Context, cpus []int, dir string) (*server, error) {
 		return nil, fmt.Errorf("start nginx: %w", err)
 	}
 	go func() { s.exited <- s.cmd.Wait() }()
-	return s, s.accepts(ctx, secure)
+	return s, s.accepts(ctx, loaded)
 }
 
 // accepts waits until something listens at an address.
@@ -101,19 +119,18 @@ func (s *server) accepts(ctx context.Context, addr string) error {
 	return errors.Join(fmt.Errorf("nginx did not listen within %v", startWait), s.stop())
 }
 
-// freeAddresses are two where nobody listens.
-func freeAddresses() (one, other string, err error) {
-	a, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", "", fmt.Errorf("find a free port: %w", err)
+// freeAddresses are so many where nobody listens.
+func freeAddresses(count int) ([]string, error) {
+	var free []string
+	for range count {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, fmt.Errorf("find a free port: %w", err)
+		}
+		defer l.Close() // when all are found, so that they differ
+		free = append(free, l.Addr().String())
 	}
-	defer a.Close()
-	b, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", "", fmt.Errorf("find a free port: %w", err)
-	}
-	defer b.Close()
-	return a.Addr().String(), b.Addr().String(), nil
+	return free, nil
 }
 
 // writeCertificate writes a certificate for 127.0.0.1, of the kind most sites have today,

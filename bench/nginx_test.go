@@ -29,7 +29,7 @@ func TestNginx(t *testing.T) {
 			t.Skip("nginx is not installed; Debian's package is nginx")
 		}
 	}
-	s, err := startNginx(t.Context(), nil, t.TempDir())
+	s, err := startNginx(t.Context(), nil, t.TempDir(), load{tls: true})
 	if err != nil {
 		t.Fatal(err)
 	}

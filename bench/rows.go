@@ -49,6 +49,7 @@ type load struct {
 	rate                          int    // requests a second in all; 0: as fast as answers come
 	close                         bool   // one connection for each request
 	tls                           bool   // nobody verifies the server's certificate
+	streams                       int    // at once on a connection of HTTP/2; 0: HTTP/1.1
 	pipeline                      int    // requests sent together; 0: 1
 	ring                          string // dyno's; "": its own choice
 	spin                          bool   // dyno waits without sleeping; the others cannot
@@ -68,7 +69,7 @@ type serverKind int
 const (
 	targetServer  serverKind = iota // dyno target
 	nodeServer                      // node.js, a cluster with a process for each CPU
-	nginxServer                     // nginx, TLS 1.3 with HTTP/1.1
+	nginxServer                     // nginx, HTTP/1.1 or 2, in clear or with TLS 1.3
 	handlerServer                   // a handler in Go, on a socket for each of HTTP/1.1 and FastCGI
 )
 
@@ -123,9 +124,19 @@ var speed = []column{
 	{metric: user}, {metric: system}, {metric: peak}, {metric: failed}, {metric: foreign},
 }
 
+// withServer is for a server that is the limit: what each generator has it do differs.
+var withServer = []column{
+	{metric: rate, spread: true, ratio: true}, {metric: cpu, ratio: true},
+	{metric: user}, {metric: system}, {metric: serverCPU, ratio: true}, {metric: peak},
+	{metric: failed}, {metric: foreign},
+}
+
 var (
 	wrkOnly = []string{"wrk"}
 	hello   = []string{"--body", "12"} // with a header of 141 bytes
+
+	// secureTools verify no certificate, or can be told not to.
+	secureTools = []string{"wrk", "ab", "hey"}
 
 	// openLoop are the tools that keep a rate, or say that they do.
 	openLoop = []string{"pacer", "wrk2", "hey", "h2load"}
@@ -175,15 +186,17 @@ var rows = []row{
 	{
 		name: "tls100", title: "HTTPS/1.1 keep-alive, 100 connections, nginx with TLS 1.3",
 		load: load{connections: 100, threads: 1, tls: true}, server: nginxServer,
-		rivals: wrkOnly, baseline: wrkOnly, columns: speed,
+		rivals: append([]string{"h2load"}, secureTools...), baseline: wrkOnly, columns: withServer,
 		bars: []bar{{metric: cpu, ratio: true, op: atMost, value: 1}},
 	},
 	{
 		name: "handshakes", title: "a full TLS 1.3 handshake for each request, 100 at a time, nginx",
 		load: load{connections: 100, threads: 1, tls: true, close: true}, server: nginxServer,
-		rivals: wrkOnly, baseline: wrkOnly, columns: speed,
+		rivals: secureTools, baseline: wrkOnly, columns: withServer,
 		bars: []bar{{metric: rate, ratio: true, op: atLeast, value: 0.9}},
 	},
+	http2("h2c", "in clear", false),
+	http2("h2", "over TLS 1.3", true),
 	{
 		name:  "fastcgi",
 		title: "the same handler in Go over FastCGI and over HTTP/1.1, unix sockets, 100 connections",
@@ -270,6 +283,20 @@ var rows = []row{
 		rivals: []string{"wrk", "go-meter"}, baseline: wrkOnly, unpinned: true, columns: speed,
 		bars: []bar{{metric: rate, ratio: true, op: atLeast, value: 1}},
 	},
+}
+
+// http2 is a row of small answers by HTTP/2.
+func http2(name, how string, tls bool) row {
+	h2load := []string{"h2load"}
+	return row{
+		name: name, title: "HTTP/2 " + how + ", 10 connections with 100 streams each, nginx",
+		load: load{connections: 10, threads: 1, streams: 100, tls: tls}, server: nginxServer,
+		rivals: h2load, baseline: h2load, columns: withServer,
+		bars: []bar{
+			{metric: cpu, ratio: true, op: atMost, value: 1},
+			{metric: rate, ratio: true, op: atLeast, value: 0.97},
+		},
+	}
 }
 
 // queue is a row of a server with one worker that takes 5 ms on average for a request:

@@ -115,7 +115,13 @@ func dyno(l load, url string) command {
 		args = append(args, "--spin")
 	}
 	if l.tls {
-		args = append(args, "--insecure", "--http", "1.1")
+		args = append(args, "--insecure")
+	}
+	if l.streams > 0 {
+		return command{args: append(args, "--http", "2", "--streams", n(l.streams), url)}
+	}
+	if l.tls { // else nginx would choose HTTP/2
+		args = append(args, "--http", "1.1")
 	}
 	return command{args: append(args, url)}
 }
@@ -204,7 +210,12 @@ func h2load(l load, url string) command {
 	if l.close {
 		return command{}
 	}
-	args := []string{"--h1", "-t" + n(l.threads), "-c" + n(l.connections), "-D", n(l.seconds)}
+	args := []string{"-t" + n(l.threads), "-c" + n(l.connections), "-D", n(l.seconds)}
+	if l.streams > 0 {
+		args = append(args, "-m", n(l.streams))
+	} else {
+		args = append(args, "--h1")
+	}
 	if l.rate > 0 {
 		args = append(args, "--rps", l.rateEach(), "--log-file", "/dev/stdout")
 	}

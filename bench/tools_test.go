@@ -15,7 +15,8 @@ func TestCommands(t *testing.T) {
 	keep := load{connections: 100, threads: 2, seconds: 3}
 	closing, open, ringed, secure := keep, keep, keep, keep
 	closing.close, open.rate, ringed.ring, secure.tls = true, 20000, "uring", true
-	spinning := keep
+	spinning, streaming := keep, keep
+	streaming.streams, streaming.tls = 50, true
 	spinning.spin = true
 	for _, c := range []struct {
 		tool string
@@ -41,7 +42,10 @@ func TestCommands(t *testing.T) {
 		{"ab", keep, "-q -c 100 -t 3 -n 3000000 -k " + url},
 		{"ab", closing, "-q -c 100 -t 3 -n 3000000 " + url},
 		{"ab", open, ""},
-		{"h2load", keep, "--h1 -t2 -c100 -D 3 " + url},
+		{"h2load", keep, "-t2 -c100 -D 3 --h1 " + url},
+		{"h2load", streaming, "-t2 -c100 -D 3 -m 50 " + url},
+		{"dyno", streaming, "run -t 2 -c 100 -d 3s --no-save -q --json - --insecure --http 2 " +
+			"--streams 50 " + url},
 		{"h2load", closing, ""},
 		{"hey", closing, "-z 3s -c 100 -cpus 2 -disable-keepalive " + url},
 		{"oha", closing, "-z 3s -c 100 --no-tui --disable-keepalive " + url},

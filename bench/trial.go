@@ -114,7 +114,7 @@ func (b *bench) serve(ctx context.Context, r row) (*server, error) {
 	}
 	switch r.server {
 	case nginxServer:
-		return startNginx(ctx, cpus, b.dir)
+		return startNginx(ctx, cpus, b.dir, r.load)
 	case handlerServer:
 		return startHandler(ctx, cpus, b.dir)
 	}
