@@ -93,6 +93,7 @@ func (w *worker) receive(i uint32, c *conn, data []byte, err error) {
 			return
 		case proto.Broken:
 			c.in = c.in[:0]
+			w.flush(i, c) // why, to a peer that takes it at once: for no other is waited
 			w.lose(i, c, phaseOf(ev.Err), ev.Err)
 			return
 		}
@@ -142,6 +143,7 @@ func (w *worker) done(c *conn, tag uint32) {
 	x := &c.exchanges[tag]
 	c.used++
 	c.served = true
+	w.rest.note(w.now - x.sent)
 	if x.counted {
 		w.lastDone = w.now
 		w.count.Status[min(x.status, 999)]++

@@ -19,8 +19,9 @@ type h2Server struct {
 	after    int64         // the preface
 	answer   func(*h2Peer) // is called for each request
 	requests int
-	deepest  int // streams that were open at once
-	canceled int // streams that the client reset
+	deepest  int    // streams that were open at once
+	canceled int    // streams that the client reset
+	last     []byte // the client's last GOAWAY
 	peers    map[int]*h2Peer
 }
 
@@ -77,7 +78,8 @@ func (s *h2Server) hear(c *h2Peer, b []byte) {
 	for len(c.in) >= 9 {
 		size := int(c.in[0])<<16 | int(c.in[1])<<8 | int(c.in[2])
 		kind, flags, id := c.in[3], c.in[4], binary.BigEndian.Uint32(c.in[5:])
-		payload := bytes.Clone(c.in[9 : 9+size])
+		whole := bytes.Clone(c.in[:9+size])
+		payload := whole[9:]
 		c.in = c.in[9+size:]
 		switch {
 		case kind == h2Headers && !c.gone:
@@ -89,6 +91,8 @@ func (s *h2Server) hear(c *h2Peer, b []byte) {
 			s.answer(c)
 		case kind == h2Reset && payload[3] == h2Cancel:
 			s.canceled++
+		case kind == h2GoAway:
+			s.last = whole
 		case kind == h2Ping && flags&h2Ack == 0:
 			c.Reply(0, frame(h2Ping, h2Ack, 0, payload...))
 		}

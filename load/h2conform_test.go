@@ -16,7 +16,8 @@ import (
 
 // Whatever a server says on the first connection before it closes it, every exchange
 // comes to the end that it must, named as it must be, and the next connection carries
-// what is left: nothing hangs, and nothing is lost or counted twice.
+// what is left: nothing hangs, and nothing is lost or counted twice. If it is the
+// server that is wrong it is told so before the connection ends.
 func TestHTTP2Conform(t *testing.T) {
 	const requested = 30
 	for _, tc := range conform.Cases {
@@ -39,7 +40,11 @@ func TestHTTP2Conform(t *testing.T) {
 					p.Requests = append(p.Requests, Request{Request: r})
 				}
 			}), s.sim())
-			want, failed := failuresOf(tc.Want), int64(0)
+			told, leaves := tc.Parts()
+			if last := conform.LastWord(s.last); last != leaves {
+				t.Errorf("the server was told %q at last, not %q", last, leaves)
+			}
+			want, failed := failuresOf(told), int64(0)
 			got := map[string]int64{}
 			for _, f := range r.Failures {
 				got[string(f.Phase)+" "+f.Kind] = f.Count
@@ -116,14 +121,20 @@ func number(s string) int {
 // A server that does not begin as it must is none: that is known before the load.
 func TestHTTP2Beginnings(t *testing.T) {
 	for _, tc := range conform.Beginnings {
-		if tc.Want == "closing" {
+		told, leaves := tc.Parts()
+		if told == "closing" {
 			if tc.Section != "6.8" { // it begins well
 				continue
 			}
-			tc.Want = "closed"
+			told = "closed"
 		}
 		t.Run(tc.String(), func(t *testing.T) {
-			sim := &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
+			var last []byte
+			sim := &ring.Sim{Server: func(p *ring.Peer, b []byte) {
+				if !bytes.HasPrefix(b, []byte("PRI ")) {
+					last = bytes.Clone(b)
+					return
+				}
 				p.Reply(ms, []byte(tc.Speech))
 				p.Hangup(ms, io.EOF)
 			}}
@@ -131,8 +142,11 @@ func TestHTTP2Beginnings(t *testing.T) {
 			if r.Ended != Unreachable || r.Total.Sent != 0 || len(r.Failures) != 1 {
 				t.Fatalf("ended by %s, %d sent: %+v", r.Ended, r.Total.Sent, r.Failures)
 			}
-			if f := r.Failures[0]; f.Phase != Protocol || f.Kind != tc.Want {
-				t.Errorf("%+v, want %s", f, tc.Want)
+			if f := r.Failures[0]; f.Phase != Protocol || f.Kind != told {
+				t.Errorf("%+v, want %s", f, told)
+			}
+			if last := conform.LastWord(last); last != leaves {
+				t.Errorf("the server was told %q at last, not %q", last, leaves)
 			}
 		})
 	}

@@ -179,7 +179,24 @@ func TestExactCount(t *testing.T) {
 	}
 }
 
-// Warm-up is loaded and counted nowhere.
+// All that the server answered is what was sent in the window and before it, each once.
+func TestAllThatIsSent(t *testing.T) {
+	answered, answers := int64(0), map[int]int{}
+	p := simPlan(func(p *Plan) { p.Connections, p.Warmup, p.Duration = 3, Seconds(1*s), Seconds(1*s) })
+	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
+		if answers[p.N]++; answers[p.N] > 10 {
+			p.Hangup(ms/2, io.EOF)
+			return
+		}
+		answered++
+		p.Reply(ms, hello)
+	}})
+	if r.Total.Sent+r.Warmup != answered || r.Retried == 0 || r.Warmup < r.Total.Sent/2 {
+		t.Errorf("%d sent, %d again, %d before; %d answered", r.Total.Sent, r.Retried, r.Warmup, answered)
+	}
+}
+
+// Warm-up is loaded, and in none of the numbers of the window.
 func TestWarmup(t *testing.T) {
 	p := simPlan(func(p *Plan) { p.Warmup, p.Duration = Seconds(2*s), Seconds(1*s) })
 	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
@@ -189,8 +206,8 @@ func TestWarmup(t *testing.T) {
 		}
 		p.Reply(wait, hello)
 	}})
-	if r.Total.Completed != 100 || r.Total.Latency.Max != 10*ms {
-		t.Errorf("%d completed, longest %d ns", r.Total.Completed, r.Total.Latency.Max)
+	if r.Warmup != 20 || r.Total.Completed != 100 || r.Total.Latency.Max != 10*ms {
+		t.Errorf("%d and then %d completed, longest %d ns", r.Warmup, r.Total.Completed, r.Total.Latency.Max)
 	}
 	// Bytes count when they pass: the last answer to the warm-up came at the window's
 	// start, the last of the window at its end.
@@ -489,6 +506,7 @@ func (l *loop) Send(fd int, b []byte) bool {
 	return true
 }
 func (l *loop) Close(int, bool)  {}
+func (l *loop) Rest(int64)       {}
 func (l *loop) Wait(int64) error { return nil }
 func (l *loop) Next() (ring.Completion, bool) {
 	n := len(l.queue)

@@ -36,7 +36,7 @@ type worker struct {
 	next     int64 // when the next request is due, after start; AtOnce
 	left     int64 // requests still to begin in the window; below 0: any number
 
-	now              int64
+	now, began       int64 // began: the turn
 	start, from, end int64 // of the load, and of the window; notYet before they are known
 	limit            int64 // when the drain ends, and with it all
 	over             bool  // the schedule is, or the window, or what was left
@@ -56,6 +56,7 @@ type worker struct {
 	errors failures
 	meter  meter
 	pacing pacing
+	rest   rest
 	lag    int64 // open loop: the longest of the interval, sent later than it could be
 	ending Ending
 	spun   int64           // waited without sleeping
@@ -85,6 +86,7 @@ type arrival struct {
 func (w *worker) run() error {
 	w.begin()
 	for !w.finished() {
+		w.pause()
 		if err := w.ring.Wait(w.wake()); err != nil {
 			return err
 		}
@@ -98,6 +100,7 @@ func (w *worker) run() error {
 func (w *worker) turn() {
 	before := w.now
 	w.now = w.ring.Now()
+	w.began = w.now
 	w.keepTime()
 	c, ok := w.ring.Next()
 	if !ok && w.vain {
@@ -115,6 +118,7 @@ func (w *worker) begin() {
 	w.now = w.ring.Now()
 	w.start, w.from, w.end, w.limit, w.rotate = notYet, notYet, notYet, notYet, notYet
 	w.downSince, w.outage = w.now, notYet
+	w.rest.quickest = notYet
 	w.dialing.begin(w)
 	w.advance()
 }
@@ -132,6 +136,7 @@ func (w *worker) keepTime() {
 	for t, ok := w.timers.pop(w.now); ok; t, ok = w.timers.pop(w.now) {
 		w.expire(t)
 	}
+	w.rest.renew(w.now)
 	w.dialing.step(w)
 	if w.now >= w.from {
 		w.meter.begin(w)
@@ -281,6 +286,8 @@ func (w *worker) take() arrival {
 		if w.now >= w.end {
 			w.tally.SentAfter++
 		}
+	} else {
+		w.tally.Warmup++
 	}
 	return a
 }

@@ -38,7 +38,8 @@ type Codec interface {
 
 	// Flush appends what else the protocol owes the peer: a preface,
 	// acknowledgements, the rest of a body. It is called when all that was
-	// appended before has been sent, and again until it appends nothing.
+	// appended before has been sent, and again until it appends nothing. After
+	// Broken that is why the connection ends, if the peer is to be told.
 	Flush(out []byte) []byte
 }
 

@@ -101,8 +101,7 @@ func openEpoll(addrs []Addr, _ int) (Ring, func(), error) {
 	for _, a := range addrs {
 		r.addrs = append(r.addrs, sockaddr(a))
 	}
-	const setTimerSlack = 29 // PR_SET_TIMERSLACK: wake within a nanosecond of the deadline
-	syscall.RawSyscall(syscall.SYS_PRCTL, setTimerSlack, 1, 0)
+	exactTimers()
 	return r, r.free, nil
 }
 
@@ -222,6 +221,8 @@ func (r *epoll) swap(i, j int) {
 	r.open[i], r.open[j] = b, a
 	r.sockets[a].place, r.sockets[b].place = int32(j), int32(i)
 }
+
+func (r *epoll) Rest(until int64) { r.idle += rest(until) }
 
 func (r *epoll) Wait(deadline int64) error {
 	now := int64(0)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strings"
 	"testing"
 	"time"
 )
@@ -190,6 +191,53 @@ func TestCloseTakesBack(t *testing.T) {
 				t.Errorf("%d bytes were sent after Close", n)
 			}
 		}
+	})
+}
+
+// TestLastWord closes right after a Send. What is little still goes out, and so does
+// what was sent before it if that was said to be done.
+func TestLastWord(t *testing.T) {
+	onEveryRing(t, func(t *testing.T, open func(...Addr) Ring) {
+		heard := make(chan string, 1)
+		r := open(serveTCP(t, func(c net.Conn) {
+			b, _ := io.ReadAll(c)
+			heard <- string(b)
+		}))
+		for words := range 3 { // after the first there is a place that was used before
+			fd := dial(t, r, uint64(words))
+			var said string
+			for k, done := 0, true; k <= words && done; k++ {
+				word := strings.Repeat(string('a'+rune(k)), lastMost)
+				said += word
+				done = r.Send(fd, []byte(word))
+			}
+			r.Close(fd, false)
+			if got := <-heard; got != said {
+				t.Errorf("of %d bytes the server has heard %d", len(said), len(got))
+			}
+		}
+	})
+}
+
+// TestLastWordUnheard closes after a Send to a server that reads nothing, and takes
+// nothing more.
+func TestLastWordUnheard(t *testing.T) {
+	onEveryRing(t, func(t *testing.T, open func(...Addr) Ring) {
+		over := make(chan bool)
+		defer close(over)
+		r := open(serveTCP(t, func(c net.Conn) { await(t, over) }))
+		fd := dial(t, r, 1)
+		for taken := true; taken; {
+			taken = r.Send(fd, make([]byte, lastMost))
+			for until := r.Now() + int64(50*time.Millisecond); !taken && r.Now() < until; {
+				r.Wait(until)
+				for c, ok := r.Next(); ok; c, ok = r.Next() {
+					taken = taken || c.Op == Sent && c.Err == nil
+				}
+			}
+		}
+		r.Close(fd, false)
+		quiet(t, r)
 	})
 }
 

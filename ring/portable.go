@@ -18,6 +18,9 @@ const pieceSize = 16 << 10
 // is over, before it is taken for one that will not close.
 const farewellMax = 64 << 10
 
+// lastWait is how long Close waits for a last word to be sent.
+const lastWait = 10 * time.Millisecond
+
 // portable is package net, turned into completions. A connection has a
 // goroutine that dials and then reads, and during a Send one that writes. They
 // queue what has happened; the worker takes the whole queue once a turn.
@@ -49,6 +52,7 @@ type stream struct {
 	released chan struct{} // of 1: the user is done with what it was lent
 	writer   sync.WaitGroup
 	sending  bool // the worker's: Sent has not been taken yet
+	last     bool // what is sent is little enough for a last word
 
 	conn   net.Conn // nil until connected
 	closed bool     // by the user, who wants to hear no more; written by the worker
@@ -92,7 +96,7 @@ func (r *portable) Connect(addr int, user uint64) (int, error) {
 // Send is always Sent later: package net has no write that cannot block.
 func (r *portable) Send(fd int, b []byte) bool {
 	s := r.streams[fd]
-	s.sending = true
+	s.sending, s.last = true, len(b) <= lastMost
 	s.writer.Add(1)
 	r.all.Go(func() {
 		_, err := s.conn.Write(b)
@@ -117,9 +121,16 @@ func (r *portable) Close(fd int, gently bool) {
 		s.conn.SetReadDeadline(time.Now().Add(time.Duration(lingerFor)))
 		return
 	}
+	if s.sending && s.last {
+		s.conn.SetWriteDeadline(time.Now().Add(lastWait))
+		s.writer.Wait()
+	}
 	s.cancel()
 	s.writer.Wait() // what is being sent belongs to the user again
 }
+
+// Rest does not: its goroutines would be woken all the same.
+func (r *portable) Rest(int64) {}
 
 func (r *portable) Wait(deadline int64) error {
 	if r.taken < len(r.batch) || r.take() {

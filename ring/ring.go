@@ -29,10 +29,15 @@ type Ring interface {
 	// change until Sent says so. One Send at a time for each connection.
 	Send(fd int, b []byte) (done bool)
 
-	// Close closes fd. A gentle close leaves it to the peer to close first, for
-	// a while, so that no local port is kept in TIME_WAIT. Completions already
-	// on their way may still come.
+	// Close closes fd. What was sent just before goes out if it is no more than
+	// lastMost bytes and the peer takes it at once. A gentle close leaves it to
+	// the peer to close first, for a while, so that no local port is kept in
+	// TIME_WAIT. Completions already on their way may still come.
 	Close(fd int, gently bool)
+
+	// Rest lets what completes before until wait, so that there is more of it at once
+	// and nobody is woken for each. What was sent is on its way. A ring need not rest.
+	Rest(until int64)
 
 	// Wait returns when a completion may be ready, and at deadline at the latest.
 	Wait(deadline int64) error
@@ -60,6 +65,9 @@ const (
 	Received
 	Sent
 )
+
+// A last word is sent although Close follows.
+const lastMost = 512
 
 // A ring's sockets that are left to their peers to close, and for how long.
 const (

@@ -85,6 +85,14 @@ func (s *Sim) Send(fd int, b []byte) bool {
 // Close ends all that was under way on fd.
 func (s *Sim) Close(fd int, _ bool) { s.peers[fd].open = false }
 
+// Rest moves the time on.
+func (s *Sim) Rest(until int64) {
+	if until > s.now {
+		s.idle += until - s.now
+		s.now = until
+	}
+}
+
 // Wait moves the time on to the next event, or to the deadline.
 func (s *Sim) Wait(deadline int64) error {
 	next := deadline

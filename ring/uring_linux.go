@@ -15,7 +15,7 @@ const (
 	ownMost     = 2048               // sockets up to which each has a piece of its own
 	sharedFirst = 256                // pieces that more sockets share, until it is too few
 	sharedMost  = 4096               // and as many as there are completions in one turn
-	requestMax  = 512                // what is sent from a copy
+	requestMax  = lastMost           // what is sent from a copy
 	slab        = 64                 // sockets whose memory is allocated at once
 	batchMax    = 64                 // entries queued before they are submitted within a turn
 	largeFor    = 8                  // small pieces after which answers are no longer large
@@ -94,6 +94,7 @@ func openUring(addrs []Addr, sockets int) (Ring, func(), error) {
 	runtime.LockOSThread()
 	r := &uringRing{draining: nobody, lent: uring.None, sharing: sockets > ownMost,
 		spare: new([pieceMax]byte), scratch: make([]byte, scratchSize)}
+	exactTimers()
 	err := r.queues.Open()
 	if err == nil {
 		if err = r.start(); err != nil {
@@ -248,45 +249,10 @@ func (r *uringRing) push(op uring.Op, i int, s *usocket, kind uint64) *uring.Ent
 	return r.queues.Push(op, s.fd, uint64(i)<<kindBits|kind)
 }
 
-func (r *uringRing) Close(i int, gently bool) {
-	s := &r.sockets[i]
-	if !gently || s.state != connected || s.sending || r.lingering.full() {
-		r.forget(i)
-		return
-	}
-	s.state = lingering
-	r.wanting = append(r.wanting, i)
-	r.lingering.add(lingerer{i, s.life, Clock() + lingerFor})
-}
-
-// forget closes a socket. What the kernel is doing with it ends by its being shut
-// down, and what it has not taken is never begun. What it has taken it must have
-// begun before: it would begin it with whatever has the descriptor then.
-func (r *uringRing) forget(i int) {
-	s := &r.sockets[i]
-	if r.draining == i {
-		r.draining = nobody
-	}
-	if s.sending || s.receiving {
-		r.queues.Discard(uint64(i)<<kindBits, 1<<kindBits)
-		if r.linked {
-			r.queues.Gather()
-			r.linked = r.queues.Queued() > 0
-		}
-		syscall.Shutdown(int(s.fd), syscall.SHUT_RDWR)
-	}
-	syscall.Close(int(s.fd))
-	s.state = dying
-	r.bury(i, s)
-}
-
-// bury gives a dying socket's place free once the kernel is done with it.
-func (r *uringRing) bury(i int, s *usocket) {
-	if s.sending || s.receiving {
-		return
-	}
-	s.state, s.rest, s.more = closed, nil, nil
-	r.unused = append(r.unused, i)
+func (r *uringRing) Rest(until int64) {
+	r.queues.Submit(false) // what it refuses, Wait will try and report
+	r.idle += rest(until)
+	r.queues.Gather()
 }
 
 func (r *uringRing) Wait(deadline int64) error {
@@ -327,11 +293,6 @@ func (r *uringRing) receiveAll() error {
 	}
 	r.wanting = r.wanting[:0]
 	return nil
-}
-
-func (r *uringRing) lingers(l lingerer) bool {
-	s := &r.sockets[l.fd]
-	return s.life == l.life && s.state == lingering
 }
 
 func (r *uringRing) Next() (Completion, bool) {

@@ -416,6 +416,31 @@ func TestUringLentPiece(t *testing.T) {
 	}
 }
 
+// TestUringRest takes all at once that has come while the ring rested.
+func TestUringRest(t *testing.T) { onEveryUring(t, testUringRest) }
+
+func testUringRest(t *testing.T, r *uringRing, accept func() net.Conn) {
+	const n = 100
+	var peers [n]net.Conn
+	for k := range peers {
+		dial(t, r, uint64(k))
+		peers[k] = accept()
+	}
+	r.Wait(r.Now()) // all receive
+	for _, peer := range peers {
+		io.WriteString(peer, "x")
+	}
+	r.Rest(r.Now() + 1000)
+	r.Wait(r.Now())
+	taken := 0
+	for _, ok := r.Next(); ok; _, ok = r.Next() {
+		taken++
+	}
+	if taken != n {
+		t.Errorf("%d of %d", taken, n)
+	}
+}
+
 // TestUringTurnAllocatesNothing with answers small and large.
 func TestUringTurnAllocatesNothing(t *testing.T) { onEveryUring(t, testUringTurnAllocatesNothing) }
 

@@ -294,11 +294,13 @@ func (q *Queues) Take() (c Completion, ok bool) {
 }
 
 // Discard makes the entries that have the n userData from first, and that the
-// kernel has not taken, do nothing but complete.
-func (q *Queues) Discard(first, n uint64) {
+// kernel has not taken, do nothing but complete. It reports whether there were any.
+func (q *Queues) Discard(first, n uint64) (found bool) {
 	for i := q.submitted; i != q.tail; i++ {
 		if e := &q.sqes[i&q.sqMask]; e.userData-first < n {
 			*e = Entry{opcode: opNop, fd: -1, userData: e.userData}
+			found = true
 		}
 	}
+	return found
 }

@@ -227,7 +227,9 @@ func TestDiscard(t *testing.T) {
 			e.Events(In) // which does not come
 		}
 	}
-	q.Discard(1, 2)
+	if !q.Discard(1, 2) || q.Discard(4, 2) {
+		t.Error("it found what is not there, or not what is")
+	}
 	seen := map[uint64]int32{}
 	for _, c := range completed(t, q, 4) {
 		seen[c.UserData] = c.Res

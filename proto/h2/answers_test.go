@@ -68,6 +68,22 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// The last word allocates nothing, nor does a server get any other answer before it.
+func TestLastWordAllocatesNothing(t *testing.T) {
+	c := open3(t, Options{})
+	hear(t, c, fr(framePing, 0, 0, "abcdefgh")+fr(framePing, 0, 1, "abcdefgh"))
+	var out []byte
+	n := testing.AllocsPerRun(100, func() {
+		c.bye = true
+		out = c.Flush(out[:0])
+	})
+	if r := newReader(t); n != 0 {
+		t.Errorf("%v allocations", n)
+	} else if r.greeted = true; r.read(out) != "goaway:0 PROTOCOL_ERROR" {
+		t.Errorf("it says %q", out)
+	}
+}
+
 // DATA counts against the connection's window also if its stream is of no interest any
 // more (RFC 9113, 6.9): else the window would be used up by it.
 func TestDataThatNobodyWantsCounts(t *testing.T) {

@@ -151,6 +151,7 @@ func (c *codec) lookup(what string, id uint32) (slot uint16, open bool, f *proto
 		return slot, true, nil
 	}
 	if f = c.idle(what, id); f == nil && c.unproven == 0 {
+		c.code = streamClosed
 		f = violation("%s on stream %d, which is closed", what, id)
 	}
 	return 0, false, f
@@ -171,7 +172,10 @@ func (c *codec) data(b []byte, size int, flags byte, id uint32) (int, proto.Even
 		if size > 0 && len(b) == frameHeader {
 			return 0, proto.Event{}
 		}
-		if size == 0 || int(b[frameHeader]) >= size {
+		if size == 0 {
+			return 0, c.broken(fault(proto.FaultFraming, "DATA is too short for its padding"))
+		}
+		if int(b[frameHeader]) >= size {
 			return 0, c.broken(violation("DATA with more padding than there are bytes"))
 		}
 		padding = 1 + int(b[frameHeader])
@@ -322,7 +326,12 @@ func (c *codec) ended(rest []byte) proto.Event {
 	return proto.Event{What: proto.What{Kind: proto.Closing}}
 }
 
+// broken ends the connection, and owes the server to say why (RFC 9113, 5.4.1).
 func (c *codec) broken(f *proto.Fault) proto.Event {
 	c.over, c.full = true, true
+	if c.code == noError {
+		c.code = errorCodes[f.Kind]
+	}
+	c.bye = c.code != noError
 	return proto.Event{What: proto.What{Kind: proto.Broken}, Err: f}
 }

@@ -63,6 +63,16 @@ func reply(id uint32) string { return head(id, ":status: 200", "a: b") + data(id
 // tell writes events as a test's table has them.
 func tell(events []proto.Event) string { return conform.Tell(events) }
 
+// lastWord is what a codec says when all is over, and it says it once.
+func lastWord(t testing.TB, c proto.Codec) string {
+	t.Helper()
+	said := c.Flush(nil)
+	if more := c.Flush(nil); len(more) > 0 {
+		t.Errorf("and after its last word %q", more)
+	}
+	return conform.LastWord(said)
+}
+
 // open3 is a connection on which three requests have been sent.
 func open3(t testing.TB, o Options) *codec {
 	o.Streams = 3
@@ -93,8 +103,12 @@ func TestConversations(t *testing.T) {
 				if err != nil {
 					t.Fatalf("in pieces of %d: %v", chunk, err)
 				}
-				if s := tell(got); s != tc.Want {
-					t.Fatalf("in pieces of %d: got %q, want %q: %+v", chunk, s, tc.Want, got)
+				told, leaves := tc.Parts()
+				if s := tell(got); s != told {
+					t.Fatalf("in pieces of %d: got %q, want %q: %+v", chunk, s, told, got)
+				}
+				if s := lastWord(t, c); s != leaves {
+					t.Fatalf("in pieces of %d: it says %q at last, not %q", chunk, s, leaves)
 				}
 				if c.Room() != 0 {
 					t.Error("room on a connection that is over")
@@ -111,8 +125,12 @@ func TestBeginnings(t *testing.T) {
 			c := newTestCodec(t, Options{}, get)
 			c.Flush(nil)
 			got, err := prototest.Events(c, []byte(tc.Speech), chunk)
-			if err != nil || tell(got) != tc.Want {
-				t.Errorf("%v: %q, want %q, %v", tc, tell(got), tc.Want, err)
+			told, leaves := tc.Parts()
+			if err != nil || tell(got) != told {
+				t.Errorf("%v: %q, want %q, %v", tc, tell(got), told, err)
+			}
+			if s := lastWord(t, c); s != leaves {
+				t.Errorf("%v: it says %q at last, not %q", tc, s, leaves)
 			}
 		}
 	}
@@ -243,7 +261,11 @@ func FuzzDecode(f *testing.F) {
 					over[ev.Tag] = ev.Kind != proto.Head
 				}
 			}
-			told[i] = tell(got)
+			told[i] = tell(got) + " " + lastWord(t, c)
+			broke := len(got) > 0 && got[len(got)-1].Kind == proto.Broken
+			if strings.Contains(told[i], `"`) || !broke && !strings.HasSuffix(told[i], " ") {
+				t.Fatalf("what it says at last: %s", told[i])
+			}
 		}
 		if told[0] != told[1] {
 			t.Errorf("whole: %q, split: %q", told[0], told[1])

@@ -14,13 +14,28 @@ var codes = [...]string{"no-error", "protocol-error", "internal-error", "flow-co
 
 // Those that we use.
 const (
+	noError          = 0
 	protocolError    = 1
 	flowControlError = 3
+	streamClosed     = 5
 	frameSizeError   = 6
 	refusedStream    = 7
 	cancel           = 8
+	compressionError = 9
+	enhanceYourCalm  = 11
 	http11Required   = 13
 )
+
+// errorCodes are by which code a server is told what has ended the connection. It is not if
+// it does not speak HTTP/2 (RFC 9113, 3.4), or ended the connection itself.
+var errorCodes = map[string]uint32{
+	proto.FaultViolation:   protocolError,
+	proto.FaultFraming:     frameSizeError,
+	proto.FaultOversized:   enhanceYourCalm,
+	proto.FaultCompression: compressionError,
+	proto.FaultFlowControl: flowControlError,
+	proto.FaultFlood:       enhanceYourCalm,
+}
 
 func codeName(code uint32) string {
 	if int64(code) < int64(len(codes)) {

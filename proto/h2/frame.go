@@ -80,8 +80,14 @@ func (c *codec) acknowledge(out []byte) []byte {
 		c.receivable = receiveWindow
 	}
 	if c.bye {
-		c.bye = false
-		out = append(appendFrame(out, 8, frameGoAway, 0, 0), 0, 0, 0, 0, 0, 0, 0, 0)
+		out = c.leave(out)
 	}
 	return out
+}
+
+// leave appends GOAWAY, which says that of the server's streams we have processed none.
+func (c *codec) leave(out []byte) []byte {
+	c.bye = false
+	out = append(appendFrame(out, 8, frameGoAway, 0, 0), 0, 0, 0, 0)
+	return binary.BigEndian.AppendUint32(out, c.code)
 }

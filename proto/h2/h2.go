@@ -21,10 +21,11 @@
 // to carry than it allowed.
 //
 // What is wrong with one response fails its exchange and resets its stream; what
-// is wrong with the connection breaks it. A stream that ends before its request
-// has been sent is reset too: unlike HTTP/1.1 nothing has to follow. After GOAWAY
-// the exchanges that the server will not process are Refused, and the others go
-// on; Closing follows them. An exchange that takes too long is canceled alone.
+// is wrong with the connection breaks it, and GOAWAY tells the server why. A stream
+// that ends before its request has been sent is reset too: unlike HTTP/1.1 nothing
+// has to follow. After the server's GOAWAY the exchanges that it will not process
+// are Refused, and the others go on; Closing follows them. An exchange that takes
+// too long is canceled alone.
 //
 // Server push is disabled, priorities are ignored, both as RFC 9113 wants it.
 package h2
@@ -109,9 +110,10 @@ type codec struct {
 
 	// Sending.
 	greeted  bool
-	bye      bool  // GOAWAY is due
-	window   int64 // what may be sent on the connection
-	initial  int64 // and on a new stream
+	bye      bool   // GOAWAY is due
+	code     uint32 // and says this
+	window   int64  // what may be sent on the connection
+	initial  int64  // and on a new stream
 	frameMax int
 
 	// Owed to the server.
@@ -191,6 +193,9 @@ func (c *codec) Encode(out []byte, i int, tag uint32) []byte {
 
 func (c *codec) Flush(out []byte) []byte {
 	if c.over {
+		if c.bye {
+			out = c.leave(out)
+		}
 		return out
 	}
 	if !c.greeted {

@@ -5,10 +5,11 @@ import "dyno/proto"
 // headers takes a HEADERS frame: all of a header block, or its beginning.
 func (c *codec) headers(flags byte, id uint32, p []byte) proto.Event {
 	padding := 0
-	if flags&flagPadded != 0 && len(p) > 0 {
+	if flags&flagPadded != 0 {
+		if len(p) == 0 {
+			return c.broken(fault(proto.FaultFraming, "HEADERS is too short for its padding"))
+		}
 		padding, p = int(p[0]), p[1:]
-	} else if flags&flagPadded != 0 {
-		padding = 1
 	}
 	if flags&flagPriority != 0 {
 		if len(p) < 5 {

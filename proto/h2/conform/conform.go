@@ -13,6 +13,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"dyno/proto"
@@ -23,11 +24,40 @@ type Case struct {
 	Section string // of RFC 9113, or with HPACK before it of RFC 7541; "": no rule is broken
 	Name    string
 	Speech  string
-	Want    string // as Tell writes what the client makes of it
+	Want    string // as Tell writes what the client makes of it, and then its last word
 }
 
 // String is the case's name, fit for a test's.
 func (c Case) String() string { return strings.TrimSpace(c.Section + " " + c.Name) }
+
+// Parts are those of Want: what the client makes of it, and its last word.
+func (c Case) Parts() (told, last string) {
+	i := strings.LastIndex(c.Want, " ") + 1
+	if slices.Contains(codes[:], c.Want[i:]) {
+		return strings.TrimSpace(c.Want[:i]), c.Want[i:]
+	}
+	return c.Want, ""
+}
+
+// codes are HTTP/2's error codes, as RFC 9113's section 7 names them.
+var codes = [...]string{"NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR",
+	"SETTINGS_TIMEOUT", "STREAM_CLOSED", "FRAME_SIZE_ERROR", "REFUSED_STREAM", "CANCEL",
+	"COMPRESSION_ERROR", "CONNECT_ERROR", "ENHANCE_YOUR_CALM", "INADEQUATE_SECURITY",
+	"HTTP_1_1_REQUIRED"}
+
+// LastWord is what the last bytes of a client mean: "" if there are none, and of a
+// GOAWAY, in which it has processed none of the server's streams, its error code by name.
+func LastWord(said []byte) string {
+	if len(said) == 0 {
+		return ""
+	}
+	for code, name := range codes {
+		if string(said) == goAway(0, uint32(code)) {
+			return name
+		}
+	}
+	return fmt.Sprintf("%q", said)
+}
 
 // BodySize is the length of the POST's body.
 const BodySize = 100_000
