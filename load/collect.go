@@ -243,6 +243,7 @@ func (t *Tally) add(from *Tally) {
 		t.Terms[terms] += n
 	}
 	t.Retried += from.Retried
+	t.Warmup += from.Warmup
 	t.Unfinished += from.Unfinished
 	t.Late += from.Late
 	t.SentAfter += from.SentAfter

@@ -101,6 +101,9 @@ type TLS struct {
 	Resume     bool   `json:"resume,omitempty"`  // sessions of earlier connections of the thread
 	ALPN       string `json:"alpn,omitempty"`    // what to offer, comma-separated, or NoALPN; "": all
 	KeyLogFile string `json:"keylog,omitempty"`  // to which the secrets of all sessions are added
+
+	// What the files hold, in place of their names: see Enclose.
+	CA, Cert, Key string `json:"-"`
 }
 
 // Seconds is a duration that JSON shows in seconds.

@@ -125,6 +125,7 @@ type Tally struct {
 	Handshakes          int64            // of them in the window
 	Terms               map[tls.Terms]int64
 	Retried             int64 // exchanges sent again
+	Warmup              int64 // exchanges due before the window and sent, each once
 	Unfinished          int64
 	Late                int64  // open loop: sent more than lateAfter after they were due
 	SentAfter           int64  // open loop: due in the window and sent after it, a backlog

@@ -55,7 +55,8 @@ func (t TLS) old() bool {
 // checkTLS is Check of how TLS is done.
 func (p *Plan) checkTLS(flaw func(bool, string, string, ...any)) {
 	t := p.TLS
-	flaw((t.CertFile == "") != (t.KeyFile == ""), "--cert", "needs --key, and --key needs --cert")
+	flaw((t.CertFile == "") != (t.KeyFile == "") || (t.Cert == "") != (t.Key == ""), "--cert",
+		"needs --key, and --key needs --cert")
 	flaw(!p.Target.TLS && t != TLS{}, "--insecure, --cacert, --cert, --key, --sni, --alpn, "+
 		"--tls-min, --tls-max, --tls-resume", "say how TLS is done, and %s is without TLS",
 		p.Target.URL)
@@ -91,24 +92,57 @@ func (p *Plan) tlsConfig() (*tls.Config, error) {
 		ServerName:         cmp.Or(p.TLS.ServerName, p.Target.Host),
 	}
 	c.MinVersion, c.MaxVersion = p.TLS.versions()
-	if p.TLS.CAFile != "" {
-		pem, err := os.ReadFile(p.TLS.CAFile)
-		if err != nil {
-			return nil, Flaw{"--cacert", err.Error()}
-		}
+	t, err := p.TLS.enclosed()
+	if err != nil {
+		return nil, err
+	}
+	if t.CA != "" {
 		c.RootCAs = x509.NewCertPool()
-		if !c.RootCAs.AppendCertsFromPEM(pem) {
+		if !c.RootCAs.AppendCertsFromPEM([]byte(t.CA)) {
 			return nil, Flaw{"--cacert", fmt.Sprintf("%s has no PEM certificate", p.TLS.CAFile)}
 		}
 	}
-	if p.TLS.CertFile != "" {
-		pair, err := tls.LoadX509KeyPair(p.TLS.CertFile, p.TLS.KeyFile)
+	if t.Cert != "" {
+		pair, err := tls.X509KeyPair([]byte(t.Cert), []byte(t.Key))
 		if err != nil {
 			return nil, Flaw{"--cert, --key", err.Error()}
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}
 	return c, nil
+}
+
+// enclosed is t with what its files hold in place of their names.
+func (t TLS) enclosed() (TLS, error) {
+	for _, f := range []struct {
+		setting    string
+		name, text *string
+	}{
+		{"--cacert", &t.CAFile, &t.CA}, {"--cert", &t.CertFile, &t.Cert}, {"--key", &t.KeyFile, &t.Key},
+	} {
+		if *f.name == "" {
+			continue
+		}
+		b, err := os.ReadFile(*f.name)
+		if err != nil {
+			return t, Flaw{f.setting, err.Error()}
+		}
+		if len(b) == 0 {
+			return t, Flaw{f.setting, *f.name + " is empty"}
+		}
+		*f.name, *f.text = "", string(b)
+	}
+	return t, nil
+}
+
+// Enclose is p with what the files of its TLS hold in place of their names, for a generator
+// that has no such files. What is wrong with them is known now. Its JSON has neither.
+func (p Plan) Enclose() (Plan, error) {
+	_, err := p.tlsConfig()
+	if err == nil {
+		p.TLS, err = p.TLS.enclosed()
+	}
+	return p, err
 }
 
 // logKeys has the secrets of every session written to a file, and says so.

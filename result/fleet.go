@@ -16,6 +16,7 @@ type Fleet struct {
 	OnAgentLoss string   `json:"on_agent_loss"`             // what was to happen then
 	StartSpread *float64 `json:"start_spread_us,omitempty"` // from the first agent's to the last's
 	OffsetBound float64  `json:"offset_bound_us"`           // of the clock that is known worst
+	DriftBound  float64  `json:"drift_bound_us,omitempty"`  // of the drift that is known worst
 
 	// Agent-seconds of the window: that were to be loaded, and of which reports have come.
 	Planned float64 `json:"planned_agent_s"`
@@ -42,6 +43,10 @@ type Agent struct {
 	Threads     int     `json:"threads"`
 	OffsetBound float64 `json:"offset_bound_us"`  // by which its clock may be wrong
 	ClockOff    float64 `json:"wall_clock_off_s"` // ahead of ours; no number uses it
+
+	// By how much its monotonic clock has gained on ours since it was learned, or lost if
+	// below 0, when that was most; nil: the run was too short to look again.
+	Drift *float64 `json:"drift_us,omitempty"`
 
 	Late *float64 `json:"late_us,omitempty"` // after the common start, until its last thread worked
 
@@ -72,9 +77,13 @@ func (f *Fleet) Lost() (names []string) {
 // clockOff is by how much a wall clock may be off until a reader is told, in seconds.
 const clockOff = 1.0
 
-// looseBound is how well clocks are to be known, in µs: less well and the starts are not
+// LooseBound is how well clocks are to be known, in µs: less well and the starts are not
 // together.
-const looseBound = 5000.0
+const LooseBound = 5000.0
+
+// driftTold is how far a clock may drift until a reader is told, in µs: a hundredth of a
+// second that an agent counts.
+const driftTold = 10_000.0
 
 // Together makes of r, the merged result of a fleet, one that says how its agents fared,
 // and judges that.
@@ -101,12 +110,16 @@ func (r *Result) Together(f *Fleet) {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("agent %s's wall clock is %.0f s off; no number "+
 				"here depends on it", a.Name, a.ClockOff))
 		}
+		if d := value(a.Drift); math.Abs(d) > driftTold {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("agent %s's clock drifted by %.0f ms in the run: "+
+				"so much earlier or later were its last seconds than the others'", a.Name, d/1000))
+		}
 	}
 	for _, c := range f.Rebalanced {
 		doubt("%s share all of the load since %.1f s; from a loss until then it was less than asked for",
 			strings.Join(c.Agents, ", "), c.After)
 	}
-	if f.OffsetBound > looseBound {
+	if f.OffsetBound > LooseBound {
 		doubt("the agents' clocks are known to %.1f ms only: their seconds are not the same",
 			f.OffsetBound/1000)
 	}

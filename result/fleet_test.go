@@ -52,8 +52,11 @@ func TestTogether(t *testing.T) {
 	}
 	r := from(t, closedRun())
 	f := fleetOf(r)
-	f.Agents[1].ClockOff = -7200
-	if r.Together(f); !strings.Contains(strings.Join(r.Warnings, ""), "agent b's wall clock is -7200 s off") {
+	some, much := 9_999.0, -12_000.0
+	f.Agents[1].ClockOff, f.Agents[0].Drift, f.Agents[1].Drift = -7200, &some, &much
+	r.Together(f)
+	if said := strings.Join(r.Warnings, "\n"); !strings.Contains(said, "agent b's wall clock is -7200 s off") ||
+		!strings.Contains(said, "agent b's clock drifted by -12 ms") || strings.Contains(said, "agent a") {
 		t.Errorf("%q", r.Warnings)
 	}
 	f.Agents[0].Lost = "x"

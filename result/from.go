@@ -26,7 +26,7 @@ func From(r *load.Result, version string) (*Result, error) {
 			MeasuredS: r.Measured.Seconds(), DrainedS: r.Drained.Seconds(),
 			OutageS: time.Duration(r.Outage).Seconds()},
 		Requests: Requests{Sent: total.Sent, Completed: total.Completed, Errors: total.Failed,
-			Unfinished: r.Unfinished, Retried: r.Retried},
+			Unfinished: r.Unfinished, Retried: r.Retried, Warmup: r.Warmup},
 		Rate: Rate{Sent: per(total.Sent-r.SentAfter, r.Measured),
 			Completed: per(total.Completed-r.CompletedAfter, r.Measured), Handshakes: handshakes(r)},
 		Status:      status(total),

@@ -145,6 +145,7 @@ func (q *Requests) add(part Requests) {
 	q.Errors += part.Errors
 	q.Unfinished += part.Unfinished
 	q.Retried += part.Retried
+	q.Warmup += part.Warmup
 	q.Waiting = sum(q.Waiting, part.Waiting)
 	q.Late = sum(q.Late, part.Late)
 	q.SentAfter = sum(q.SentAfter, part.SentAfter)
@@ -223,6 +224,28 @@ func (m *Result) mergeSeries(all []*Result) {
 			}
 			m.Series[i].add(p)
 		}
+	}
+	if len(all) > 1 && len(all)*len(m.Series) <= byPartMost {
+		m.tellParts(all)
+	}
+}
+
+// byPartMost is how many counts by part a series has at most, about a megabyte of JSON: an
+// hour of 36 generators, eleven minutes of 200. A longer one has none.
+const byPartMost = 1 << 17
+
+// tellParts notes what each part completed in each interval: who of many was slow, or went
+// silent, does not show in their sum.
+func (m *Result) tellParts(all []*Result) {
+	for i := range m.Series {
+		by := make([]*int64, len(all))
+		for k, r := range all {
+			if i < len(r.Series) {
+				n := r.Series[i].Completed
+				by[k] = &n
+			}
+		}
+		m.Series[i].ByPart = by
 	}
 }
 

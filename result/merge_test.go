@@ -98,7 +98,7 @@ func parts(t *testing.T, n int) (all []*Result, whole *Result) {
 func TestMergeIsTheWhole(t *testing.T) {
 	all, whole := parts(t, 3)
 	slices.Reverse(all) // the order is not the parts'
-	m := merged(t, all...)
+	m, second := merged(t, all...), int64(600)
 	for name, d := range map[string][2]*Distribution{"latency": {m.Latency, whole.Latency},
 		"service": {m.Service, whole.Service}} {
 		got, want := *d[0], *d[1]
@@ -121,6 +121,7 @@ func TestMergeIsTheWhole(t *testing.T) {
 		{"sent", m.Requests.Sent, int64(3*1003 + 300)},
 		{"requests", [3]int64{m.Requests.Completed, m.Requests.Errors, m.Requests.Unfinished},
 			[3]int64{whole.Requests.Completed, whole.Requests.Errors, whole.Requests.Unfinished}},
+		{"warm-up", m.Requests.Warmup, 3 * whole.Requests.Warmup},
 		{"late", *m.Requests.Late, int64(12)},
 		{"waiting", *m.Requests.Waiting, int64(18)},
 		{"latest", *m.Requests.LateMax, 5000.0},
@@ -131,7 +132,7 @@ func TestMergeIsTheWhole(t *testing.T) {
 		{"connects", m.Phases.Connect.Count, int64(6)},
 		{"second", m.Series[0], Point{T: 1, Sent: 1800, Completed: 1800, Mean: 0.009, Max: 7,
 			InFlight: 6, Received: 9000, Written: 7200, Status: map[string]int64{"200": 1797, "404": 3},
-			Heat: metric.Heat{{5, 1650}, {6, 150}}}},
+			Heat: metric.Heat{{5, 1650}, {6, 150}}, ByPart: []*int64{&second, &second, &second}}},
 		{"part's second", all[1].Series[0].Status, map[string]int64{"200": 599, "404": 1}},
 		{"route", m.Routes[0], Route{Name: "a", Completed: 2997, Errors: 6, Mean: 1e6, Max: 1e6}},
 		{"CPU", m.Generator.CPUPercent, 75.0},
@@ -221,5 +222,37 @@ func TestMergeUntold(t *testing.T) {
 	if m.Generator.Little != nil || m.Generator.CPUPerRequest != 7 ||
 		m.Connections.Asked != all[0].Connections.Asked || m.Requests.Completed != 2000 {
 		t.Errorf("%+v %+v", m.Generator, m.Connections)
+	}
+}
+
+// Each interval says what each part completed in it, unless that is too much to keep; of a part
+// that went silent nothing, and not that it was 0.
+func TestMergeByPart(t *testing.T) {
+	all, _ := parts(t, 3)
+	whole := merged(t, all...)
+	all[1].Series = all[1].Series[:1]
+	m := merged(t, all...)
+	for i, p := range m.Series {
+		sum := int64(0)
+		for k, n := range p.ByPart {
+			if silent := k == 1 && i > 0; (n == nil) != silent {
+				t.Errorf("interval %d, part %d: known: %v", i, k+1, n != nil)
+			} else if !silent {
+				sum += *n
+			}
+		}
+		if len(p.ByPart) != 3 || sum != p.Completed {
+			t.Errorf("interval %d: %d parts with %d, want 3 with %d", i, len(p.ByPart), sum, p.Completed)
+		}
+	}
+	if len(m.Series) < 2 || len(m.Series) != len(whole.Series) {
+		t.Errorf("%d intervals show too little", len(m.Series))
+	}
+	long := &Result{Series: make([]Point, byPartMost/2+1)}
+	for many, want := range map[*Result]int{long: 0, {Series: long.Series[1:]}: 2} {
+		m := &Result{}
+		if m.mergeSeries([]*Result{many, many}); len(m.Series[0].ByPart) != want {
+			t.Errorf("%d intervals of 2 parts: %d counts in each, want %d", len(many.Series), len(m.Series[0].ByPart), want)
+		}
 	}
 }

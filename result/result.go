@@ -92,6 +92,7 @@ type Requests struct {
 	Errors     int64  `json:"errors"`
 	Unfinished int64  `json:"unfinished"` // given up at the end, without an answer
 	Retried    int64  `json:"retried"`
+	Warmup     int64  `json:"warmup,omitempty"`     // due before the window and sent, each once
 	Waiting    *int64 `json:"waiting,omitempty"`    // open: due in the window and never sent
 	Late       *int64 `json:"late,omitempty"`       // open: sent more than 1 ms after they were due
 	SentAfter  *int64 `json:"sent_after,omitempty"` // open: due in the window and sent after it
@@ -205,6 +206,10 @@ type Point struct {
 
 	Status map[string]int64 `json:"status,omitempty"` // answers by code
 	Heat   metric.Heat      `json:"heat,omitempty"`   // of latency
+
+	// Of Completed, by each of several generators that loaded at once, in the order of their
+	// parts of the plan; nil of one that said nothing of this time.
+	ByPart []*int64 `json:"completed_by_part,omitempty"`
 }
 
 // A Route is one of several requests, or those of one name.
