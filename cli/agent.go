@@ -104,7 +104,8 @@ func lend(s streams, args []string) int {
 	if len(faults) > 0 {
 		return s.refuse("agent", faults)
 	}
-	a := fleet.Agent{Name: f.name, Weight: f.weight, Policy: allowed, Watch: f.watch, Tell: s.note}
+	a := fleet.Agent{Name: f.name, Weight: f.weight, Policy: allowed, Watch: f.watch, Tell: s.note,
+		Ring: ringHere}
 	if f.URL != "" {
 		return s.lendTo(f, &a)
 	}
@@ -123,7 +124,7 @@ func lend(s streams, args []string) int {
 	if err := i.Save(home); err != nil {
 		s.note(err.Error() + "; started again, it will need another token")
 	}
-	a.Name, a.Verify = i.Name, verifier(i.PlanKey)
+	a.Name, a.Verify, a.Sign = i.Name, verifier(i.PlanKey), i.Sign
 	return s.serveFleet(&a, l, func(ctx context.Context) {
 		i.Keep(ctx, l, func(i bus.Identity) error { return i.Save(home) }, s.note)
 	})

@@ -285,16 +285,26 @@ func fleetStop(s streams, args []string) int {
 		return s.fail(busCode(err), err)
 	}
 	defer l.Close()
-	if err := fleet.StopAll(l.Conn, "dyno fleet stop"); err != nil {
+	folder, err := fleetFolder()
+	if err != nil {
+		return s.fail(exitUsage, err)
+	}
+	key, err := bus.OpenPlanKey(folder)
+	if err != nil {
 		return s.fail(busCode(err), err)
 	}
-	if f.loads || f.URL != "" {
-		return s.print("the agents stop what they run\n")
+	ctx, stop := untilInterrupted()
+	defer stop()
+	err = fleet.StopAll(ctx, l.Conn, key.Sign, "dyno fleet stop")
+	said := "the agents stop what they run"
+	if !f.loads && f.URL == "" { // without it no load goes on
+		err = errors.Join(err, bus.Ask(l.Conn, bus.Stop, struct{}{}, nil))
+		said += "; the hub is down"
 	}
-	if err := bus.Ask(l.Conn, bus.Stop, struct{}{}, nil); err != nil {
+	if err != nil {
 		return s.fail(busCode(err), err)
 	}
-	return s.print("the agents stop what they run; the hub is down\n")
+	return s.print(said + "\n")
 }
 
 // fleetKey is dyno fleet key.

@@ -69,10 +69,23 @@ func TestLabLosesAgent(t *testing.T) {
 		agent.Wait()
 	}, exitUntrusted)
 	t.Log(said[strings.LastIndex(said, "dyno: "):])
-	again := "--fleet web1 --resume " + out
+	again := "--resume " + out
 	if len(trials()) == 0 || len(trials()) == 3 || !strings.Contains(said, "web1") ||
 		!strings.Contains(said, "go on with: dyno lab run "+again) {
 		t.Errorf("%q %s", trials(), said)
+	}
+	for args, want := range map[string]string{
+		again: "web1 does not answer", "--fleet web2 " + again: "web2 does not answer"} {
+		if said := run(args, func() {}, exitUsage); !strings.Contains(said, want) ||
+			!strings.Contains(said, "goes on with agent web1 alone") {
+			t.Errorf("%s: %s", args, said)
+		}
+	}
+	alone, err := shell(t, dir, "env DYNO_HOME=other dyno lab run "+again).CombinedOutput()
+	exit, _ := errors.AsType[*exec.ExitError](err)
+	if exit == nil || exit.ExitCode() != exitUnreachable ||
+		!strings.Contains(string(alone), "goes on with agent web1 alone") {
+		t.Errorf("without a hub: %v\n%s", err, alone)
 	}
 	agent = join()
 	defer ended(t, agent)

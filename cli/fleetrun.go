@@ -1,16 +1,19 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/netip"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"dyno/fleet"
 	"dyno/fleet/bus"
+	"dyno/fleet/hub"
 	"dyno/fleet/wire"
 	"dyno/lab"
 	"dyno/load"
@@ -22,7 +25,10 @@ type fleetFlags struct {
 	bus    busFlags
 	agents []string // their names, or wire.Everyone alone; none: no fleet
 	onLoss string
+	loose  bool // though a clock is not known well
 	total  bool // the plan's threads are for all of them
+
+	was *lab.Fleet // of an experiment that goes on
 }
 
 func (f *fleetFlags) group() group {
@@ -32,6 +38,8 @@ func (f *fleetFlags) group() group {
 		{"on-agent-loss", "", "WHAT", "abort: the run ends; continue: the others go on with their own\n" +
 			"shares; rebalance: of a rate they take over what it should have\nsent (" + fleet.Abort +
 			"); the exit code is 3 in any case", into(&f.onLoss, parseOnLoss)},
+		{"loose-start", "", "", "begin though the agents' clocks are not known to 5 ms, as far away",
+			on(&f.loose)},
 	}, f.bus.options()...)}
 }
 
@@ -67,8 +75,8 @@ func (f *fleetFlags) settle(given map[string]bool, watches bool) []error {
 		return f.bus.faults()
 	}
 	var all []error
-	for _, flag := range []string{"on-agent-loss", "nats", "creds", "nats-ca"} {
-		if given[flag] && (!watches || flag == "on-agent-loss") {
+	for _, flag := range []string{"on-agent-loss", "loose-start", "nats", "creds", "nats-ca"} {
+		if given[flag] && (!watches || flag == "on-agent-loss" || flag == "loose-start") {
 			all = append(all, load.Flaw{Setting: "--" + flag,
 				Problem: "says something of a fleet; add --fleet"})
 		}
@@ -77,6 +85,51 @@ func (f *fleetFlags) settle(given map[string]bool, watches bool) []error {
 		all = append(all, f.bus.faults()...)
 	}
 	return all
+}
+
+// resume has an experiment go on with the fleet that it was begun with, if it was with one.
+// Where that is found now the command line may say anew, and then --fleet all is who it was.
+func (f *fleetFlags) resume(was *lab.Fleet) []error {
+	if f.was = was; was == nil {
+		return nil
+	}
+	if !f.asked() || f.agents[0] == wire.Everyone {
+		f.agents = was.Agents
+	}
+	f.onLoss, f.loose = cmp.Or(f.onLoss, was.OnAgentLoss), f.loose || was.Loose
+	if f.bus.URL == "" {
+		f.bus.External = bus.External{URL: was.NATS, Creds: was.Creds, CACert: was.CACert}
+	}
+	faults := f.bus.faults()
+	if len(faults) > 0 {
+		faults = append(faults, errors.New("the experiment was begun so; if it has moved, add "+
+			"--fleet all, --nats and --creds"))
+	}
+	return faults
+}
+
+// lent is the fleet as an experiment's record has it.
+func (f *fleetFlags) lent(agents []string) (was *lab.Fleet, err error) {
+	was = &lab.Fleet{Agents: agents, OnAgentLoss: f.onLoss, Loose: f.loose, NATS: f.bus.URL,
+		Creds: f.bus.Creds, CACert: f.bus.CACert}
+	for _, file := range []*string{&was.Creds, &was.CACert} {
+		if *file == "" {
+			continue
+		}
+		if *file, err = filepath.Abs(*file); err != nil {
+			return nil, err
+		}
+	}
+	return was, nil
+}
+
+// absent is why the fleet is not there, and, of an experiment that goes on, what that takes.
+func (f *fleetFlags) absent(err error) error {
+	if f.was == nil {
+		return err
+	}
+	return fmt.Errorf("%w; %w", err, fmt.Errorf("the experiment goes on with %v alone: when the hub "+
+		"and all of them are there, give the same command again", f.was))
 }
 
 // controller is who has the fleet make loads, and its connection to the bus.
@@ -94,7 +147,12 @@ func (f *fleetFlags) controller(tell func(string)) (*fleet.Controller, *bus.Link
 		return nil, nil, err
 	}
 	c := &fleet.Controller{Conn: link.Conn, Names: f.agents, Sign: key.Sign, OnLoss: f.onLoss,
-		Total: f.total, Tell: tell}
+		Total: f.total, Loose: f.loose, Tell: tell}
+	if f.bus.URL == "" { // another's has no hub that knows who joined
+		c.Vouch = func(agent string, text, signature []byte) error {
+			return hub.Vouch(folder, agent, text, signature)
+		}
+	}
 	if f.agents[0] == wire.Everyone {
 		c.Names = nil
 	}
@@ -112,7 +170,24 @@ func (f *fleetFlags) runner(usual lab.Runner, tell func(string)) (_ lab.Runner, 
 	if err != nil {
 		return nil, nil, err
 	}
-	return noted(link, c.Run), link.Close, nil
+	return noted(link, enclosing(c.Run)), link.Close, nil
+}
+
+// enclosing is run, with plans that bring along what they name files of. The result names them.
+func enclosing(run lab.Runner) lab.Runner {
+	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+		named := p.TLS
+		p, err := p.Enclose()
+		if err != nil {
+			return nil, err
+		}
+		r, err := run(ctx, p, each)
+		if r != nil {
+			t := &r.Plan.TLS
+			t.CAFile, t.CertFile, t.KeyFile = named.CAFile, named.CertFile, named.KeyFile
+		}
+		return r, err
+	}
 }
 
 // lend has a laboratory's loads made by a fleet, if one is to. Its servers listen where the
@@ -126,21 +201,26 @@ func (f *fleetFlags) lend(l *lab.Lab, stage *lab.Stage, lose context.CancelCause
 	}
 	c, link, err := f.controller(nil)
 	if err != nil {
-		return nil, err
+		return nil, f.absent(err)
 	}
-	if err := c.Gather(context.Background()); err != nil {
+	if err = c.Gather(context.Background()); err != nil {
+		err = f.absent(err)
+	} else {
+		l.Fleet, err = f.lent(c.Names)
+	}
+	if err != nil {
 		link.Close()
 		return nil, err
 	}
-	l.Fleet, stage.Address = true, ownAddress(link.ConnectedAddr())
-	run := unlessPartial(noted(link, c.Run))
+	stage.Address = ownAddress(link.ConnectedAddr())
+	run := unlessPartial(noted(link, c.Run)) // whose plans name no files
 	l.Load = func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
 		p.CPUs = nil // those of the laboratory are this machine's
 		r, err := run(ctx, p, each)
 		_, missing := errors.AsType[fleet.Missing](err)
 		if ctx.Err() == nil && (missing || errors.Is(err, errPartial)) {
-			lose(fmt.Errorf("%w: %w; when all are there, go on with: dyno lab run --fleet %s --resume %s",
-				errWithout, err, strings.Join(c.Names, ","), l.Dir))
+			lose(fmt.Errorf("%w: %w; when all are there, go on with: dyno lab run --resume %s",
+				errWithout, err, l.Dir))
 		}
 		return r, err
 	}

@@ -1,25 +1,35 @@
 package fleet
 
 import (
+	"bytes"
+	"compress/zlib"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"time"
 
+	"dyno/fleet/wire"
 	"dyno/load"
 	"dyno/metric"
 	"dyno/result"
 )
 
 // ticks is what an agent's reports add up to. Latencies are kept sparse: a thousand
-// agents' histograms would be a quarter of a gigabyte.
+// agents' histograms would be a quarter of a gigabyte. The seconds are kept, without them,
+// for the case that there is no final: packed, for an hour of a thousand agents would be
+// two gigabytes else, and until then.
 type ticks struct {
 	taken            int64
 	sum              load.Interval
 	latency, service metric.Sparse
-	kept             []load.Interval // without latencies
+	kept             []load.Interval // the last ones
+	packed           [][]byte        // those before, as pack packs them, packedEach in each
 }
+
+// packedEach is how many seconds are packed together.
+const packedEach = 60
 
 // add counts a report. h is to calculate with: a new one for each report would be the
 // garbage collector's only business.
@@ -27,8 +37,42 @@ func (t *ticks) add(iv load.Interval, h *metric.Histogram) {
 	t.taken++
 	t.latency, t.service = plus(h, t.latency, iv.Latency), plus(h, t.service, iv.Service)
 	iv.Latency, iv.Service = metric.Sparse{}, metric.Sparse{}
-	t.kept = append(t.kept, iv)
 	t.sum.Add(iv)
+	if t.kept = append(t.kept, iv); len(t.kept) == packedEach {
+		t.packed, t.kept = append(t.packed, pack(t.kept)), nil
+	}
+}
+
+// forget lets go of the seconds, of which there are better ones.
+func (t *ticks) forget() { t.kept, t.packed = nil, nil }
+
+// seconds are all that are kept.
+func (t *ticks) seconds() (all []load.Interval, err error) {
+	for _, b := range t.packed {
+		some, err := unpack(b)
+		if err != nil {
+			return nil, fmt.Errorf("reading what an agent reported: %w", err)
+		}
+		all = append(all, some...)
+	}
+	return append(all, t.kept...), nil
+}
+
+// pack makes intervals small, and unpack reads them again.
+func pack(some []load.Interval) []byte {
+	var b bytes.Buffer
+	w := zlib.NewWriter(&b)
+	w.Write(wire.Encode(some)) // a buffer takes all
+	w.Close()
+	return bytes.Clone(b.Bytes())
+}
+
+func unpack(b []byte) (some []load.Interval, err error) {
+	r, err := zlib.NewReader(bytes.NewReader(b))
+	if err == nil {
+		err = json.NewDecoder(r).Decode(&some)
+	}
+	return some, err
 }
 
 // plus is what both counted.
@@ -85,8 +129,12 @@ func (t *ticks) asResult(p load.Plan) (*result.Result, error) {
 	if d := time.Duration(p.Duration); d > 0 {
 		measured = min(measured, d)
 	}
+	seconds, err := t.seconds()
+	if err != nil {
+		return nil, err
+	}
 	r := &load.Result{Plan: p, Ended: load.Lost, Total: total, Measured: measured,
-		Warmed: time.Duration(p.Warmup), Intervals: t.kept}
+		Warmed: time.Duration(p.Warmup), Intervals: seconds}
 	r.Unfinished, r.Failures = max(s.Sent-s.Completed-s.Failed, 0), s.Failures
 	part, err := result.From(r, load.Version)
 	if err == nil {
@@ -112,6 +160,7 @@ func (r *running) conclude() (*result.Result, error) {
 			begun++
 		}
 		f.OffsetBound = max(f.OffsetBound, a.OffsetBound)
+		f.DriftBound = max(f.DriftBound, float64(m.drift.bound)/1e3)
 		f.Covered += a.Covered
 		all = append(all, part)
 		f.Agents = append(f.Agents, a)
@@ -171,6 +220,10 @@ func (r *running) account(m *member) (*result.Result, result.Agent, error) {
 	known := m.offset != unknown()
 	if known {
 		a.OffsetBound = float64(m.offset.bound) / 1e3
+	}
+	if m.drift.known {
+		gone := float64(m.drift.gone) / 1e3
+		a.Drift = &gone
 	}
 	if !m.over() {
 		part, err := m.ticks.asResult(m.part)

@@ -16,16 +16,18 @@ import (
 )
 
 // An Agent lends a machine to a fleet: it carries out the plans that Verify accepts and
-// Policy allows, one at a time.
+// Policy allows, one at a time, and is told what to do by what Verify accepts only.
 type Agent struct {
 	Conn   *nats.Conn
 	Name   string // a wire.ValidName that nobody else on the bus has
 	Weight int    // of its share, beside those of other agents; 0: one for each core
 	Policy *policy.Policy
-	Verify func(order, signature []byte) error
-	Lookup policy.Lookup // nil: the system's
-	Tell   func(string)  // what it does, a line each; nil: nobody listens
-	Watch  bool          // it never loads: it is where something is to be watched
+	Verify func(text, signature []byte) error
+	Sign   func(text []byte) ([]byte, error) // by its own key; nil: nobody knows that
+	Lookup policy.Lookup                     // nil: the system's
+	Tell   func(string)                      // what it does, a line each; nil: nobody listens
+	Watch  bool                              // it never loads: it is where something is to be watched
+	Ring   func(load.Plan) string            // that a plan is to have here; nil: its own
 
 	version string        // that it says it has, in tests
 	skew    time.Duration // how far its clocks are off, in tests
@@ -38,18 +40,18 @@ type service struct {
 	epoch   string
 	key     nkeys.KeyPair // that orders are sealed to
 	public  string
+	proof   []byte // that the key is this agent's; nil: nobody could check it
+	nonces  nonces
 	clock   clock
 	do      chan func() // by the loop, said by others
 	over    chan struct{}
 	workers sync.WaitGroup
 	parcel  parcel
 	job     *job
-	shown   map[string]bool // runs whose orders it has had
 	beaten  time.Time
-}
 
-// shownMost is how many runs an agent can have had; each is a few bytes.
-const shownMost = 1 << 20
+	complaints complaints
+}
 
 // Serve carries out what a controller orders until ctx ends; then a load that is under
 // way ends too. The error is that it cannot take part.
@@ -62,12 +64,8 @@ func (a *Agent) Serve(ctx context.Context) error {
 		return fmt.Errorf("agent %s has no key to verify plans with", a.Name)
 	}
 	s := &service{Agent: a, epoch: newID(), clock: newClock(a.skew), do: make(chan func()),
-		over: make(chan struct{}), shown: map[string]bool{}}
-	var err error
-	if s.key, err = nkeys.CreateCurveKeys(); err == nil {
-		s.public, err = s.key.PublicKey()
-	}
-	if err != nil {
+		over: make(chan struct{})}
+	if err := s.makeKey(); err != nil {
 		return fmt.Errorf("making the agent's key: %w", err)
 	}
 	defer s.key.Wipe()
@@ -84,6 +82,17 @@ func (a *Agent) Serve(ctx context.Context) error {
 	}
 	s.loop(ctx, heard)
 	return nil
+}
+
+// makeKey makes the key of this life, and says with the agent's own that it has.
+func (s *service) makeKey() (err error) {
+	if s.key, err = nkeys.CreateCurveKeys(); err != nil {
+		return err
+	}
+	if s.public, err = s.key.PublicKey(); err == nil && s.Sign != nil {
+		s.proof, err = s.Sign(wire.Hello{Epoch: s.epoch, Key: s.public}.Claim(s.Name))
+	}
+	return err
 }
 
 // loop does one thing after the other until ctx ends, and waits for what it began. What was
@@ -140,73 +149,54 @@ func (s *service) command(m *nats.Msg, now time.Time) {
 	if !ok {
 		return
 	}
+	var err error
 	switch verb {
 	case wire.WhoIsThere:
-		read(s, m, func(q wire.Who) { s.hello(q.Asked) })
+		err = read(m, func(q wire.Who) { s.hello(q.Asked, now) })
 	case wire.Carry:
-		read(s, m, s.carry)
-	case wire.Halt:
-		read(s, m, s.halt)
+		err = read(m, s.carry)
 	case wire.Exchange:
-		read(s, m, func(q wire.Sync) {
-			if s.mine(q.Of, now) {
+		err = read(m, func(q wire.Sync) {
+			if s.has(q.Of) {
 				s.exchange(q, now)
 			}
 		})
-	case wire.OpenUp:
-		read(s, m, func(of wire.Of) {
-			if s.mine(of, now) {
-				s.open()
-			}
-		})
-	case wire.Arm:
-		read(s, m, func(at wire.Start) {
-			if s.mine(at.Of, now) {
-				s.arm(at.At)
-			}
-		})
-	case wire.Reshare:
-		read(s, m, func(to wire.Share) {
-			if s.mine(to.Of, now) {
-				s.reshare(to)
-			}
-		})
 	case wire.Took:
-		read(s, m, func(a wire.Ack) {
-			if s.mine(a.Of, now) {
+		err = read(m, func(a wire.Ack) {
+			if s.has(a.Of) {
 				s.job.spool.acknowledged(a.Seq)
 			}
 		})
-	case wire.Beat:
-		read(s, m, func(of wire.Of) { s.mine(of, now) })
+	case wire.OpenUp, wire.Arm, wire.Beat, wire.Reshare, wire.Halt:
+		err = s.instruct(m.Data, verb, now)
+	}
+	if err != nil {
+		s.complain("ignored: "+m.Subject, err, now)
 	}
 }
 
 // read calls f with what a message says, if that can be understood.
-func read[M any](s *service, m *nats.Msg, f func(M)) {
+func read[M any](m *nats.Msg, f func(M)) error {
 	var message M
 	if err := wire.Decode(m.Data, &message); err != nil {
-		s.tell("ignored: %s: %v", m.Subject, err)
-		return
+		return err
 	}
 	f(message)
+	return nil
 }
 
-// mine reports whether a message is of the run that the agent has, in this life. If so
-// the controller was heard.
-func (s *service) mine(of wire.Of, now time.Time) bool {
-	if s.job == nil || of.Run != s.job.Run || of.Epoch != "" && of.Epoch != s.epoch {
-		return false
-	}
-	s.job.heard = now
-	return true
+// has reports whether a message is of the run that the agent has, in this life. As anybody
+// on the bus may have said it, it does not show that the controller is there.
+func (s *service) has(of wire.Of) bool {
+	return s.job != nil && of == s.job.of(s)
 }
 
 // hello says that the agent is there.
-func (s *service) hello(asked string) {
+func (s *service) hello(asked string, now time.Time) {
 	h := wire.Hello{Asked: asked, Epoch: s.epoch, Version: s.dyno(), Geometry: wire.Geometry(),
 		Weight: s.weight(), Threads: load.Threads(), Host: result.ThisHost(), Watches: s.Watch,
-		Policy: s.policy().String(), Key: s.public, Clock: s.clock.wall()}
+		Policy: s.policy().String(), Key: s.public, Proof: s.proof, Nonce: s.nonces.turn(now),
+		Clock: s.clock.wall()}
 	if s.job != nil && !s.job.over() {
 		h.Busy = s.job.Run
 	}
@@ -245,6 +235,9 @@ func (s *service) exchange(q wire.Sync, now time.Time) {
 // what was not acknowledged, and stops what nobody watches over.
 func (s *service) keepTime(now time.Time) {
 	j := s.job
+	if now.Sub(s.parcel.come) > patience {
+		s.parcel = parcel{} // the rest will not come
+	}
 	if j == nil {
 		s.beat(s.parcel.of, now)
 		return
@@ -274,5 +267,6 @@ func (s *service) beat(of wire.Of, now time.Time) {
 	}
 }
 
-// patience is how long an agent keeps reports for a controller that it does not hear.
+// patience is how long an agent keeps reports for a controller that it does not hear, and
+// pieces of an order for the rest of it.
 const patience = time.Minute

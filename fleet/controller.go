@@ -30,10 +30,15 @@ var OnLoss = []string{Abort, Continue, Rebalance}
 type Controller struct {
 	Conn   *nats.Conn
 	Names  []string // of the agents to use; none: all that are there at the first run
-	Sign   func(order []byte) ([]byte, error)
+	Sign   func(text []byte) ([]byte, error)
 	OnLoss string       // "": Abort
 	Total  bool         // a plan's threads are for all agents together, and not each its cores
+	Loose  bool         // a load may begin though a clock is known less well than it should
 	Tell   func(string) // how far a run has come, a line each; nil: nobody listens
+
+	// Vouch fails unless the signature is by the key of the agent of that name, which who owns
+	// the bus has not told. nil: nobody knows the agents but by what the bus says.
+	Vouch func(agent string, text, signature []byte) error
 
 	alter func(m *nats.Msg) []*nats.Msg // what becomes of a message on its way, in tests
 }
@@ -150,6 +155,9 @@ func (c *Controller) choose(ctx context.Context) (members []*member, err error) 
 			no("%s has histograms of %s, and here are those of %s: they cannot be added up", a.Name,
 				readable(a.Geometry), wire.Geometry())
 		default:
+			if err := c.vouch(a); err != nil {
+				no("%s: %v; it is told nothing", a.Name, err)
+			}
 			members = append(members, newMember(a))
 		}
 	}
@@ -172,8 +180,19 @@ func (c *Controller) choose(ctx context.Context) (members []*member, err error) 
 	return members, nil
 }
 
+// vouch fails unless an agent has shown that the key is its own that its plan is sealed to.
+func (c *Controller) vouch(a Answerer) error {
+	if c.Vouch == nil {
+		return nil
+	}
+	if err := c.Vouch(a.Name, a.Claim(a.Name), a.Proof); err != nil {
+		return fmt.Errorf("somebody else may be in its place: %w", err)
+	}
+	return nil
+}
+
 // A Missing is the load.Flaw that an agent is not there: it does not answer, or was lost
-// before the load began.
+// before the load began, or its clock could not be learned as it should.
 type Missing struct{ load.Flaw }
 
 // Unwrap is the flaw.
@@ -247,17 +266,21 @@ func (r *running) carryOut(ctx context.Context) error {
 		return err
 	}
 	if !r.stopped {
-		r.command((*member).any, wire.OpenUp, func(m *member) any { return m.of(r) })
+		r.command((*member).any, func(*member) wire.Instruction {
+			return wire.Instruction{Verb: wire.OpenUp}
+		})
 		r.opened = true
 		r.await(ctx, r.connecting(), (*member).hasOpened)
 		r.giveUp((*member).hasOpened, "its connections were not open in time")
 	}
 	if !r.stopped {
-		for range askedMost {
-			r.askNext()
+		for _, m := range r.members {
+			m.sound(exchanges)
 		}
+		r.sound(time.Now())
 		r.await(ctx, timing+time.Duration(len(r.members))*exchangeTime, (*member).isKnown)
 		r.giveUp((*member).isKnown, "its clock could not be learned")
+		r.tighten()
 	}
 	if !r.stopped {
 		r.await(ctx, r.arm()*4/5, (*member).isArmed)
@@ -272,7 +295,7 @@ func (r *running) carryOut(ctx context.Context) error {
 		r.await(ctx, Lease+closing, (*member).isDone)
 		r.await(ctx, closing, (*member).isOver)
 	}
-	return r.failures()
+	return errors.Join(r.loose, r.failures())
 }
 
 // connecting is how long it may take until all connections are open.
@@ -291,8 +314,8 @@ func (r *running) order() error {
 		if err != nil {
 			return fmt.Errorf("packing the plan for %s: %w", m.name, err)
 		}
-		o := wire.Order{Of: m.of(r), Agent: m.name, Version: load.Version, Geometry: wire.Geometry(),
-			Plan: packed, Threads: r.Total, Reshare: r.on == Rebalance}
+		o := wire.Order{Of: m.of(r), Agent: m.name, Nonce: m.hello.Nonce, Version: load.Version,
+			Geometry: wire.Geometry(), Plan: packed, Threads: r.Total, Reshare: r.on == Rebalance}
 		sealed, from, err := o.Seal(r.Sign, m.hello.Key)
 		if err != nil {
 			return fmt.Errorf("the plan for %s: %w", m.name, err)
@@ -339,8 +362,8 @@ func (r *running) arm() time.Duration {
 	}
 	wait := lead + leadMore*time.Duration(slowest) + leadEach*time.Duration(len(r.members))
 	r.start = r.clock.of(time.Now().Add(wait))
-	r.command((*member).hasBegun, wire.Arm, func(m *member) any {
-		return wire.Start{Of: m.of(r), At: m.offset.theirs(r.start)}
+	r.command((*member).hasBegun, func(m *member) wire.Instruction {
+		return wire.Instruction{Verb: wire.Arm, Start: m.offset.theirs(r.start)}
 	})
 	return wait
 }
@@ -355,11 +378,30 @@ const (
 // bound is by how much the clock may be wrong that is known worst, in ns.
 func (r *running) bound() (worst int64) {
 	for _, m := range r.members {
-		if m.told > 0 && !m.done() {
+		if m.offset != unknown() && !m.done() {
 			worst = max(worst, m.offset.bound)
 		}
 	}
 	return worst
+}
+
+// tighten ends the run before it began if a clock is known so badly that agents would not
+// begin together. One alone has nobody to begin with.
+func (r *running) tighten() {
+	var loose []string
+	for _, m := range r.members {
+		if m.offset != unknown() && float64(m.offset.bound) > 1e3*result.LooseBound && !m.done() {
+			loose = append(loose, fmt.Sprintf("%s's to %v", m.name,
+				time.Duration(m.offset.bound).Round(10*time.Microsecond)))
+		}
+	}
+	if r.Loose || r.stopped || len(loose) == 0 || len(r.members) == 1 {
+		return
+	}
+	r.loose = missing(fmt.Sprintf("the agents' clocks must be known to %v, and the quickest of %d "+
+		"answers tells %s: the way there is slow, or a machine too busy; --loose-start begins all "+
+		"the same", time.Duration(1e3*result.LooseBound), exchanges, strings.Join(loose, ", ")))
+	r.halt("clocks are not known well enough", true)
 }
 
 // giveUp ends the run before it began, because of members that did not come so far.

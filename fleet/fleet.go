@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -107,14 +108,53 @@ func byName(all map[string]Answerer) []Answerer {
 	})
 }
 
-// StopAll has every agent stop whatever it runs. It says so and does not wait.
-func StopAll(conn *nats.Conn, why string) error {
-	err := conn.Publish(wire.Command(wire.Everyone, wire.Halt), wire.Encode(wire.Stop{Why: why}))
-	if err == nil {
-		err = conn.Flush()
-	}
+// StopAll has every agent stop what it runs, if it obeys the key that signs. The error names
+// those that go on.
+func StopAll(ctx context.Context, conn *nats.Conn, sign func([]byte) ([]byte, error),
+	why string) error {
+	there, err := Discover(ctx, conn, nil, settling)
 	if err != nil {
+		return err
+	}
+	told := map[string]string{} // runs, by agent
+	for _, a := range there {
+		if a.Busy == "" {
+			continue
+		}
+		told[a.Name] = a.Busy
+		b, err := wire.Instruction{Of: wire.Of{Run: a.Busy, Epoch: a.Epoch}, Agent: a.Name,
+			Verb: wire.Halt, Ends: &wire.Stop{Why: why}}.Sign(sign)
+		if err == nil {
+			err = conn.Publish(wire.Command(a.Name, wire.Halt), b)
+		}
+		if err != nil {
+			return fmt.Errorf("telling %s to stop: %w", a.Name, err)
+		}
+	}
+	if err := conn.Flush(); err != nil {
 		return fmt.Errorf("telling all agents to stop: %w", err)
+	}
+	return obeyed(ctx, conn, told)
+}
+
+// obeyed waits until agents do not have their runs any more, for Lease at most.
+func obeyed(ctx context.Context, conn *nats.Conn, told map[string]string) error {
+	left := slices.Sorted(maps.Keys(told))
+	for until := time.Now().Add(Lease); len(left) > 0; time.Sleep(pulse) {
+		there, err := Discover(ctx, conn, left, settling)
+		if err != nil {
+			return err
+		}
+		left = nil
+		for _, a := range there {
+			if a.Busy != "" && a.Busy == told[a.Name] {
+				left = append(left, a.Name)
+			}
+		}
+		if len(left) > 0 && (ctx.Err() != nil || time.Now().After(until)) {
+			return fmt.Errorf("agents that were told to stop and go on: %s; do they obey another plan "+
+				"key than this machine's, which dyno fleet key prints?", strings.Join(left, ", "))
+		}
 	}
 	return nil
 }

@@ -29,7 +29,11 @@ type job struct {
 	wire.Of
 	stage stage
 	plan  load.Plan
-	heard time.Time // the controller
+	heard time.Time // the controller, by what it signed
+
+	numbers map[string]int64 // of the last instruction of each verb: a Beat may overtake others
+	pace    pace
+
 	ctx   context.Context
 	stop  context.CancelCauseFunc
 	begin chan time.Time // one: when the load begins
@@ -51,6 +55,7 @@ type parcel struct {
 	from string
 	next int
 	data []byte
+	come time.Time // the last piece
 }
 
 // carry takes a piece of an order. Pieces come in order, or not all of them do.
@@ -59,12 +64,14 @@ func (s *service) carry(p wire.Piece) {
 		s.parcel = parcel{of: p.Of, from: p.From}
 	}
 	c := &s.parcel
-	if p.Of != c.of || p.From != c.from || p.Index != c.next || p.Index >= p.Count ||
-		len(c.data)+len(p.Data) > wire.BundleMax {
+	switch {
+	case p.Of != c.of || p.From != c.from: // another order has begun since
+		return
+	case p.Index != c.next || p.Index >= p.Count || len(c.data)+len(p.Data) > wire.BundleMax:
 		s.parcel = parcel{}
 		return
 	}
-	c.data = append(c.data, p.Data...)
+	c.data, c.come = append(c.data, p.Data...), time.Now()
 	if c.next++; c.next < p.Count {
 		return
 	}
@@ -77,7 +84,7 @@ func (s *service) carry(p wire.Piece) {
 // a while, for names are looked up.
 func (s *service) consider(of wire.Of, sealed []byte, from string) {
 	refuse := func(why string) {
-		s.tell("refused: %s", why)
+		s.complain("refused", errors.New(why), time.Now())
 		s.say(wire.Answered, wire.Answer{Of: wire.Of{Run: of.Run, Epoch: s.epoch}, Refused: why})
 	}
 	switch {
@@ -87,24 +94,21 @@ func (s *service) consider(of wire.Of, sealed []byte, from string) {
 	case of.Epoch != s.epoch:
 		refuse("the plan is for a life of this agent that is over")
 		return
-	case s.shown[of.Run]:
-		refuse("it was shown a plan of this run before")
-		return
-	case len(s.shown) == shownMost:
-		refuse("it has had too many runs; start it again")
-		return
 	case s.job != nil && !s.job.over():
 		refuse("it is busy with another run")
 		return
 	}
-	j := &job{Of: of, heard: time.Now(), begin: make(chan time.Time, 1),
-		share: make(chan load.Share, sharesMost)}
+	j := &job{Of: of, heard: time.Now(), numbers: map[string]int64{},
+		begin: make(chan time.Time, 1), share: make(chan load.Share, sharesMost)}
 	j.ctx, j.stop = context.WithCancelCause(context.Background()) // end stops it
 	s.job = j
+	given := s.nonces
 	s.workers.Go(func() {
-		plan, more, err := s.judge(j, sealed, from)
+		plan, more, err := s.judge(j, given, sealed, from)
 		s.later(func() {
-			s.shown[of.Run] = s.shown[of.Run] || err == nil
+			if err == nil { // once
+				s.nonces = nonces{}
+			}
 			if s.job != j || j.ctx.Err() != nil { // it was stopped meanwhile
 				return
 			}
@@ -124,13 +128,17 @@ const sharesMost = 16
 
 // judge opens an order and says why the agent would not carry it out; and whether its share
 // may become larger.
-func (s *service) judge(j *job, sealed []byte, from string) (p load.Plan, more bool, err error) {
+func (s *service) judge(j *job, given nonces, sealed []byte, from string) (p load.Plan, more bool,
+	err error) {
 	o, p, err := wire.Open(sealed, from, s.key, s.Verify)
 	switch {
 	case err != nil:
 		return p, false, err
 	case o.Agent != s.Name || o.Of != j.Of:
 		return p, false, errors.New("the plan was made for another agent or another run")
+	case !given.good(o.Nonce, time.Now()):
+		return p, false, errors.New("the plan is no answer to what this agent said of late: somebody " +
+			"has kept it")
 	case o.Version != s.dyno():
 		return p, false, fmt.Errorf("it is dyno %s, and the controller %s: both must be the same",
 			s.dyno(), o.Version)
@@ -154,10 +162,10 @@ func (s *service) judge(j *job, sealed []byte, from string) (p load.Plan, more b
 }
 
 // open opens the connections, and has the load begin when it is told to.
-func (s *service) open() {
+func (s *service) open() error {
 	j := s.job
 	if j.stage != accepted {
-		return
+		return errTurn
 	}
 	j.stage = opening
 	s.tell("run %s: %s, %d connections", j.Run, j.plan.Target.URL, j.plan.Connections)
@@ -168,7 +176,11 @@ func (s *service) open() {
 			ctx, cancel = context.WithTimeout(ctx, d)
 			defer cancel()
 		}
-		r, err := load.RunShared(ctx, j.plan, func(ctx context.Context) time.Time {
+		plan := j.plan
+		if s.Ring != nil {
+			plan.Ring = s.Ring(plan)
+		}
+		r, err := load.RunShared(ctx, plan, func(ctx context.Context) time.Time {
 			s.later(func() { s.atBarrier(j) })
 			select {
 			case at := <-j.begin:
@@ -179,9 +191,13 @@ func (s *service) open() {
 		}, j.share, func(iv load.Interval) {
 			s.later(func() { s.report(j, wire.Report{Of: j.of(s), Tick: &iv}) })
 		})
+		if r != nil {
+			r.Plan.Ring = j.plan.Ring
+		}
 		f := s.final(r, err)
 		s.later(func() { s.finish(j, f) })
 	})
+	return nil
 }
 
 // atBarrier is when the connections are open.
@@ -194,36 +210,43 @@ func (s *service) atBarrier(j *job) {
 
 // arm tells the load when to begin. What should have begun already is given up: the others
 // have begun without it.
-func (s *service) arm(at int64) {
+func (s *service) arm(at int64) error {
 	j := s.job
 	if j.stage != ready {
-		return
+		return errTurn
 	}
 	begin := s.clock.at(at)
 	if late := time.Since(begin); late > 0 {
 		s.end(fmt.Sprintf("it heard of the start %v after it", late.Round(time.Millisecond)),
 			context.Canceled)
-		return
+		return nil
 	}
 	j.stage, j.start = loading, begin
 	j.begin <- begin
 	s.say(wire.Armed, j.of(s))
+	return nil
 }
 
 // reshare gives the load another share, if the order has that in it and it is heard of in
 // time: else some arrivals would be two agents'. Whoever does not say that it has it is not
 // believed to.
-func (s *service) reshare(to wire.Share) {
+func (s *service) reshare(to wire.Share) error {
 	j, p := s.job, s.job.plan
 	p.Part, p.Parts, p.Weights = to.Part, len(to.Weights), to.Weights
-	if j.stage != loading || !j.more || len(to.Weights) == 0 || p.Check() != nil ||
-		time.Until(j.start.Add(time.Duration(to.After))) < shareLate {
-		return
+	switch {
+	case j.stage != loading || !j.more || len(to.Weights) == 0:
+		return errTurn
+	case p.Check() != nil:
+		return errors.New("its share is none of this plan's")
+	case time.Until(j.start.Add(time.Duration(to.After))) < shareLate:
+		return errors.New("it is too late for another share")
 	}
 	select {
 	case j.share <- load.Share{After: time.Duration(to.After), Part: to.Part, Weights: to.Weights}:
 		s.say(wire.Shared, j.of(s))
+		return nil
 	default:
+		return fmt.Errorf("%d other shares were not yet taken", sharesMost)
 	}
 }
 
@@ -237,10 +260,6 @@ func (s *service) report(j *job, r wire.Report) {
 
 // halt is a controller's word that it is over.
 func (s *service) halt(stop wire.Stop) {
-	if s.job == nil || stop.Run != "" && stop.Run != s.job.Run {
-		return
-	}
-	s.job.heard = time.Now()
 	cause := context.Canceled
 	if stop.Aborted {
 		cause = load.ErrAborted

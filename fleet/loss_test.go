@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
 
 	"dyno/fleet/wire"
 	"dyno/load"
@@ -236,10 +237,6 @@ func TestToldAgain(t *testing.T) {
 		m := newMember(Answerer{Name: "a", Hello: wire.Hello{Epoch: "e"}})
 		r := &running{Controller: w.controller(), id: newID(), members: []*member{m}, clock: newClock(0),
 			byName: map[string]*member{"a": m}, shown: func(int, *load.Interval) {}}
-		change(r, m)
-		if err := r.Conn.Flush(); err != nil {
-			t.Fatal(err)
-		}
 		agent := w.connect()
 		heard, err := agent.SubscribeSync(wire.Commands("a"))
 		if err == nil {
@@ -248,6 +245,7 @@ func TestToldAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		change(r, m)
 		r.take(&nats.Msg{Subject: wire.Event("a", wire.Alive), Data: wire.Encode(m.of(r))}, time.Now())
 		if err := r.Conn.Flush(); err != nil {
 			t.Fatal(err)
@@ -258,10 +256,16 @@ func TestToldAgain(t *testing.T) {
 			}
 			continue
 		}
-		var stop wire.Stop
-		if msg, err := heard.NextMsg(10 * time.Second); err != nil || wire.Decode(msg.Data, &stop) != nil ||
-			stop.Of != m.of(r) || stop.Why != why || stop.Aborted != (m.lost == "") {
-			t.Errorf("%q: told %+v, %v", why, stop, err)
+		for range 2 { // at once, and again
+			msg, err := heard.NextMsg(10 * time.Second)
+			if err != nil {
+				t.Fatalf("%q: %v", why, err)
+			}
+			i, err := wire.ReadInstruction(msg.Data, w.public.Verify)
+			if err != nil || i.Of != m.of(r) || i.Agent != "a" || i.Verb != wire.Halt ||
+				i.Ends.Why != why || i.Ends.Aborted != (m.lost == "") {
+				t.Errorf("%q: told %+v, %v", why, i, err)
+			}
 		}
 	}
 }
@@ -316,14 +320,22 @@ func TestTwoRuns(t *testing.T) {
 	}
 }
 
-// dyno fleet stop ends what every agent runs.
+// dyno fleet stop ends what every agent runs that obeys whoever gives it.
 func TestStopAll(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.agent("a", 1)
 	conn := w.connect()
+	stranger, err := nkeys.CreateUser()
+	if err != nil {
+		t.Fatal(err)
+	}
 	r, err := w.controller().Run(t.Context(), w.plan(500, time.Hour, 4), once(0, func() {
-		if err := StopAll(conn, "stopped by hand"); err != nil {
+		err := StopAll(t.Context(), conn, stranger.Sign, "by a stranger")
+		if err == nil || !strings.Contains(err.Error(), "go on: a; do they obey another plan key") {
+			t.Error(err)
+		}
+		if err := StopAll(t.Context(), conn, w.key.Sign, "stopped by hand"); err != nil {
 			t.Error(err)
 		}
 	}))
@@ -374,7 +386,7 @@ func TestReplayedPlan(t *testing.T) {
 	for _, c := range []struct {
 		order wire.Piece
 		why   string
-	}{{order, "a plan of this run before"}, {other, "another agent or another run"},
+	}{{order, "no answer to what this agent said of late"}, {other, "another agent or another run"},
 		{tampered, "damaged on its way"}, {former, "a life of this agent that is over"}} {
 		if err := spy.Publish(again.Subject, wire.Encode(c.order)); err != nil {
 			t.Fatal(err)

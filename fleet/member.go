@@ -18,13 +18,16 @@ type member struct {
 	answered, ready, armed bool
 	shared                 bool // it knows its other share
 	refused                string
-	asked, told            int   // for its clock: how often, and how often it said
+	asked                  int   // for its clock, how often
 	began                  int64 // when it was last asked, by our clock
 	slowest                int64 // of the answers, ns
-	offset                 offset
+	sounding               sounding
+	offset                 offset // at the start
+	drift                  drift
 	off                    time.Duration // by which its wall clock was ahead
 
 	heard    time.Time
+	reported int64 // when it last did, by our clock
 	seq      int64 // of the last report that was taken
 	repeated int64 // reports that came again
 	ticks    ticks
@@ -52,45 +55,26 @@ func (m *member) done() bool { return m.over() || m.lost != "" }
 func (m *member) any() bool         { return true }
 func (m *member) hasAnswered() bool { return m.answered || m.done() }
 func (m *member) hasOpened() bool   { return m.ready || m.done() }
-func (m *member) isKnown() bool {
-	return m.told == exchanges && m.offset != unknown() || m.done()
+func (m *member) isKnown() bool     { return m.offset != unknown() || m.done() }
+func (m *member) hasBegun() bool    { return m.ready }
+func (m *member) isArmed() bool     { return m.armed || m.done() }
+func (m *member) isDone() bool      { return m.done() }
+func (m *member) isOver() bool      { return m.over() }
+
+// givenUp ends the load of an agent that was.
+func (m *member) givenUp(why string) *wire.Stop {
+	return &wire.Stop{Why: "it was given up: " + why}
 }
-func (m *member) hasBegun() bool { return m.ready }
-func (m *member) isArmed() bool  { return m.armed || m.done() }
-func (m *member) isDone() bool   { return m.done() }
-func (m *member) isOver() bool   { return m.over() }
 
 // lose gives the agent up, and tells it, if it hears: it must not go on with a load that
 // is others' now.
 func (m *member) lose(r *running, why string) {
-	r.say(m.name, wire.Halt, wire.Stop{Of: m.of(r), Why: "it was given up: " + why})
+	r.instruct(m, wire.Instruction{Verb: wire.Halt, Ends: m.givenUp(why)})
 	m.lost, r.owed = why, true
 	if r.armed {
 		m.lostAt = max(time.Duration(r.clock.now()-r.start)-time.Duration(r.plan.Warmup), 0)
 	}
 	r.shown(m.index, nil)
-}
-
-// ask asks for the agent's clock.
-func (m *member) ask(r *running) {
-	m.asked++
-	m.began = r.clock.now()
-	r.say(m.name, wire.Exchange, wire.Sync{Of: m.of(r), Number: m.asked})
-}
-
-// learn takes an answer, and asks again until it is enough.
-func (m *member) learn(r *running, s wire.Sync, now int64) {
-	if s.Number != m.asked || m.told == exchanges {
-		return
-	}
-	m.told++
-	m.slowest = max(m.slowest, now-m.began)
-	m.offset = m.offset.learn(m.began, now, s)
-	if m.told < exchanges {
-		m.ask(r)
-		return
-	}
-	r.askNext()
 }
 
 // report takes the next report, and says up to which all have come. One that has come
@@ -101,6 +85,7 @@ func (m *member) report(r *running, p wire.Report) {
 		m.repeated++
 	case p.Seq == m.seq+1:
 		m.seq++
+		m.reported = r.clock.now()
 		m.count(r, p)
 	}
 	r.say(m.name, wire.Took, wire.Ack{Of: m.of(r), Seq: m.seq})
@@ -141,6 +126,7 @@ func (m *member) count(r *running, p wire.Report) {
 		return
 	}
 	m.final = final
+	m.ticks.forget()
 	if m.lost == "" {
 		r.shown(m.index, nil)
 	}
@@ -170,4 +156,28 @@ func (m *member) fits(f *wire.Final) error {
 			p.Part+1, p.Parts, p.Connections)
 	}
 	return nil
+}
+
+// finishing is for how long an agent may report nothing, besides its longest timeout, and
+// how much longer than it should it may take to say what it measured in all.
+const finishing = 10 * time.Second
+
+// overdue is why an agent is given up that is heard, and does not come to an end; "" if it
+// is not. While there is load there is a report each second.
+func (m *member) overdue(p load.Plan, start, now int64) string {
+	window := start + int64(p.Warmup)
+	end := window + int64(p.Duration)
+	slow := int64(max(p.Timeout, p.Connecting)) + int64(finishing)
+	silent := now - max(m.reported, window)
+	seconds := func(ns int64) float64 { return time.Duration(ns).Seconds() }
+	switch {
+	case p.Duration == 0 || now < end:
+		if silent > slow {
+			return fmt.Sprintf("it beats, but has reported nothing for %.0f s", seconds(silent))
+		}
+	case len(m.data) > 0 && silent <= int64(finishing): // the rest of it is on its way
+	case now > end+int64(p.Drain)+slow:
+		return fmt.Sprintf("it beats, but has not finished %.0f s after its end", seconds(now-end))
+	}
+	return ""
 }

@@ -41,8 +41,8 @@ func (r *running) rebalance(now time.Time) {
 		m := left[i]
 		m.shared = false
 		change.Agents = append(change.Agents, m.name)
-		r.say(m.name, wire.Reshare, wire.Share{Of: m.of(r), After: after, Part: part.Part,
-			Weights: part.Weights})
+		r.instruct(m, wire.Instruction{Verb: wire.Reshare,
+			Changes: &wire.Share{After: after, Part: part.Part, Weights: part.Weights}})
 	}
 	r.changes = append(r.changes, change)
 	r.tell("the others share its load from %v on", max(window, 0).Round(time.Millisecond))

@@ -39,6 +39,9 @@ type running struct {
 	owed    bool      // shares are to be changed, for a member was lost
 	start   int64     // of the load, by our clock
 	beaten  time.Time
+	sounded int64 // when clocks were last asked for, by ours
+	said    int64 // instructions
+	loose   error // why the load does not begin though nobody is lost
 
 	balanced time.Time // from when on shares may change again
 	changes  []result.Rebalanced
@@ -61,7 +64,8 @@ func (r *running) show(each func(load.Interval)) (wait func()) {
 		case unshown <- iv:
 		default: // nobody looks, or not for long
 		}
-		iv.Latency, iv.Service = metric.Sparse{}, metric.Sparse{}
+		iv.Latency, iv.Service, iv.Heat = metric.Sparse{}, metric.Sparse{}, nil
+		iv.Status, iv.Failures = nil, nil // of which there is more in the finals
 		r.seconds = append(r.seconds, iv)
 	})
 	var group sync.WaitGroup
@@ -78,17 +82,32 @@ func (r *running) show(each func(load.Interval)) (wait func()) {
 	}
 }
 
-// say sends a command to an agent, or to everyone.
+// say sends a command that does not bear on load.
 func (r *running) say(agent, verb string, m any) error {
 	return r.Conn.Publish(wire.Command(agent, verb), wire.Encode(m))
 }
 
-// command says the same to all members that are such and not done. What does not arrive is
-// missed by whoever waits for the answers.
-func (r *running) command(such func(*member) bool, verb string, what func(*member) any) {
+// instruct tells a member what bears on its load.
+func (r *running) instruct(m *member, i wire.Instruction) {
+	i.Of, i.Agent = m.of(r), m.name
+	r.publish(i)
+}
+
+// publish numbers an instruction, signs it and sends it. What does not arrive is missed by
+// whoever waits for the answer, as is what cannot be signed any more.
+func (r *running) publish(i wire.Instruction) {
+	r.said++
+	i.Number, i.Said = r.said, r.clock.now()
+	if b, err := i.Sign(r.Sign); err == nil {
+		r.Conn.Publish(wire.Command(i.Agent, i.Verb), b)
+	}
+}
+
+// command gives all members that are such and not done their instruction.
+func (r *running) command(such func(*member) bool, what func(*member) wire.Instruction) {
 	for _, m := range r.members {
 		if such(m) && !m.done() {
-			r.say(m.name, verb, what(m))
+			r.instruct(m, what(m))
 		}
 	}
 }
@@ -158,12 +177,12 @@ func (r *running) take(msg *nats.Msg, now time.Time) {
 	}
 	switch what {
 	case wire.Answered:
-		if a := (wire.Answer{}); wire.Decode(msg.Data, &a) == nil && mine(a.Of) {
+		if a := (wire.Answer{}); wire.Decode(msg.Data, &a) == nil && mine(a.Of) && !r.opened {
 			m.answered, m.refused = true, readable(a.Refused)
 		}
 	case wire.Exchanged:
 		if s := (wire.Sync{}); wire.Decode(msg.Data, &s) == nil && mine(s.Of) {
-			m.learn(r, s, r.clock.of(now))
+			m.learn(r, s, now)
 		}
 	case wire.Reported:
 		if p := (wire.Report{}); wire.Decode(msg.Data, &p) == nil && mine(p.Of) {
@@ -177,21 +196,10 @@ func (r *running) take(msg *nats.Msg, now time.Time) {
 			switch { // it goes on, for it has not heard that it should not
 			case m.over():
 			case m.lost != "":
-				r.say(m.name, wire.Halt, wire.Stop{Of: m.of(r), Why: "it was given up: " + m.lost})
+				r.instruct(m, wire.Instruction{Verb: wire.Halt, Ends: m.givenUp(m.lost)})
 			case r.stopped:
-				r.stop.Of = m.of(r)
-				r.say(m.name, wire.Halt, r.stop)
+				r.instruct(m, wire.Instruction{Verb: wire.Halt, Ends: &r.stop})
 			}
-		}
-	}
-}
-
-// askNext asks the next member of which nothing is known for its clock.
-func (r *running) askNext() {
-	for _, m := range r.members {
-		if m.asked == 0 && !m.done() {
-			m.ask(r)
-			return
 		}
 	}
 }
@@ -210,43 +218,57 @@ func readable(s string) string {
 	return string(runes[:min(len(runes), readableMost)])
 }
 
-// keepTime says that the controller is there, and finds out which agents are not.
+// keepTime says that the controller is there, finds out which agents are not, and looks at
+// the clocks of those that are.
 func (r *running) keepTime(now time.Time) {
 	if now.Sub(r.beaten) >= heartbeat {
 		r.beaten = now
-		r.say(wire.Everyone, wire.Beat, wire.Of{Run: r.id})
+		r.publish(wire.Instruction{Of: wire.Of{Run: r.id}, Agent: wire.Everyone, Verb: wire.Beat})
 	}
 	for _, m := range r.members {
-		if m.asked > 0 && !m.isKnown() && r.clock.of(now)-m.began > int64(resend) {
-			m.ask(r) // the answer got lost
-		}
-		if m.done() || now.Sub(m.heard) <= Lease {
-			continue
-		}
-		m.lose(r, fmt.Sprintf("nothing was heard of it for %v", Lease))
 		switch {
-		case r.stopped:
-		case !r.armed:
-			r.halt(m.name+" was lost before the start", true)
-		case r.on == Abort:
-			r.tell("%s was lost: the run ends", m.name)
-			r.lost = true
-			r.halt(m.name+" was lost", true)
-		default:
-			r.tell("%s was lost: the others go on", m.name)
+		case m.done():
+		case now.Sub(m.heard) > Lease:
+			r.without(m, fmt.Sprintf("nothing was heard of it for %v", Lease))
+		case r.armed && !r.stopped:
+			if why := m.overdue(r.plan, r.start, r.clock.of(now)); why != "" {
+				r.without(m, why)
+			}
 		}
 	}
+	if at := r.clock.of(now); r.armed && at-max(r.start, r.sounded) >= int64(resound) {
+		r.sounded = at
+		for _, m := range r.members {
+			m.sound(handful)
+		}
+	}
+	r.sound(now)
 	r.unshared(now)
 	r.rebalance(now)
+}
+
+// without gives up a member, and the run if that is what is to be done then.
+func (r *running) without(m *member, why string) {
+	m.lose(r, why)
+	switch {
+	case r.stopped:
+	case !r.armed:
+		r.halt(m.name+" was lost before the start", true)
+	case r.on == Abort:
+		r.tell("%s was lost: the run ends", m.name)
+		r.lost = true
+		r.halt(m.name+" was lost", true)
+	default:
+		r.tell("%s was lost: the others go on", m.name)
+	}
 }
 
 // halt tells all to stop.
 func (r *running) halt(why string, aborted bool) {
 	r.stopped, r.stop = true, wire.Stop{Why: why, Aborted: aborted}
 	for _, m := range r.members {
-		if !m.over() {
-			r.stop.Of = m.of(r)
-			r.say(m.name, wire.Halt, r.stop)
+		if !m.over() && m.refused == "" {
+			r.instruct(m, wire.Instruction{Verb: wire.Halt, Ends: &r.stop})
 		}
 	}
 }

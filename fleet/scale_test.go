@@ -183,10 +183,12 @@ func (s *simulated) command(t *testing.T, m *nats.Msg, do chan<- func()) {
 		q.Epoch, q.Asked, q.Answered = s.of.Epoch, s.clock.of(now), s.clock.now()
 		s.say(wire.Exchanged, q)
 	case wire.Arm:
-		var at wire.Start
-		wire.Decode(m.Data, &at)
+		i, err := wire.ReadInstruction(m.Data, func(_, _ []byte) error { return nil })
+		if err != nil {
+			t.Error(err)
+		}
 		s.say(wire.Armed, s.of)
-		go s.load(t, s.clock.at(at.At), do)
+		go s.load(t, s.clock.at(i.Start), do)
 	}
 }
 

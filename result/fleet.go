@@ -45,7 +45,7 @@ type Agent struct {
 	ClockOff    float64 `json:"wall_clock_off_s"` // ahead of ours; no number uses it
 
 	// By how much its monotonic clock has gained on ours since it was learned, or lost if
-	// below 0, when that was most; nil: the run was too short to look again.
+	// below 0, when that was most for certain; nil: the run was too short to look again.
 	Drift *float64 `json:"drift_us,omitempty"`
 
 	Late *float64 `json:"late_us,omitempty"` // after the common start, until its last thread worked
@@ -81,8 +81,8 @@ const clockOff = 1.0
 // together.
 const LooseBound = 5000.0
 
-// driftTold is how far a clock may drift until a reader is told, in µs: a hundredth of a
-// second that an agent counts.
+// driftTold is how far a clock may drift for certain until a reader is told, in µs: a
+// hundredth of a second that an agent counts.
 const driftTold = 10_000.0
 
 // Together makes of r, the merged result of a fleet, one that says how its agents fared,
@@ -110,7 +110,7 @@ func (r *Result) Together(f *Fleet) {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("agent %s's wall clock is %.0f s off; no number "+
 				"here depends on it", a.Name, a.ClockOff))
 		}
-		if d := value(a.Drift); math.Abs(d) > driftTold {
+		if d := value(a.Drift); math.Abs(d)-f.DriftBound > driftTold {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("agent %s's clock drifted by %.0f ms in the run: "+
 				"so much earlier or later were its last seconds than the others'", a.Name, d/1000))
 		}

@@ -9,6 +9,7 @@
 package bus
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"crypto/tls"
 	"encoding/hex"
@@ -177,6 +178,9 @@ func pinned(pin string) *tls.Config {
 // signer signs what a server asks one to, to show that one has the private key.
 func signer(seed string) nats.SignatureHandler {
 	return func(nonce []byte) ([]byte, error) {
+		if bytes.HasPrefix(nonce, []byte(own)) {
+			return nil, errors.New("the server wants a signature that is an agent's own")
+		}
 		key, err := nkeys.FromSeed([]byte(seed))
 		if err != nil {
 			return nil, err

@@ -131,7 +131,7 @@ func OpenPlanKey(folder string) (PlanKey, error) {
 	return PlanKey{public, seed}, err
 }
 
-// Sign signs a plan.
+// Sign signs a plan, or what else an agent is to do.
 func (k PlanKey) Sign(plan []byte) ([]byte, error) {
 	key, err := nkeys.FromSeed(k.seed)
 	if err != nil {
@@ -157,7 +157,7 @@ func Verify(public string, plan, signature []byte) error {
 		err = key.Verify(plan, signature)
 	}
 	if err != nil {
-		return fmt.Errorf("the plan is not signed by %s, whose plans this agent obeys: %w", public, err)
+		return fmt.Errorf("it is not signed by %s, whose plans this agent obeys: %w", public, err)
 	}
 	return nil
 }
@@ -169,6 +169,30 @@ type Identity struct {
 	Name    string `json:"name"`
 	PlanKey string `json:"plan_key"` // public
 	Token   string `json:"token"`    // the ID of that by which it joined
+}
+
+// own begins what an agent signs of its own accord. With the same key it answers servers, as
+// they want: none of them must get its signature under something else.
+const own = "dyno agent: "
+
+// Sign signs text as the agent that i is.
+func (i Identity) Sign(text []byte) ([]byte, error) {
+	key, err := nkeys.FromSeed([]byte(i.Seed))
+	if err != nil {
+		return nil, err
+	}
+	defer key.Wipe()
+	return key.Sign(append([]byte(own), text...))
+}
+
+// VerifyAgent fails unless signature is what an Identity's Sign has made of text, by the
+// agent whose public key is given.
+func VerifyAgent(public string, text, signature []byte) error {
+	key, err := nkeys.FromPublicKey(public)
+	if err != nil {
+		return err
+	}
+	return key.Verify(append([]byte(own), text...), signature)
 }
 
 func identityFolder(home string) string { return filepath.Join(home, "agents") }

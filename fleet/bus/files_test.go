@@ -75,6 +75,29 @@ func TestFilesAreSecret(t *testing.T) {
 	}
 }
 
+// A server has its nonce signed, and never what an agent says of itself.
+func TestNoncesAreSigned(t *testing.T) {
+	i := Identity{Access: sample(t, time.Now().Add(time.Hour))}
+	c, err := i.claims()
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err := i.Sign([]byte("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := VerifyAgent(c.Subject, []byte("x"), said); err != nil {
+		t.Error(err)
+	}
+	answer := signer(i.Seed)
+	if _, err := answer([]byte("A-nonce_of15chr")); err != nil {
+		t.Error(err)
+	}
+	if signature, err := answer([]byte(own + "x")); err == nil {
+		t.Errorf("a server gets %x", signature)
+	}
+}
+
 // A plan is obeyed if it is as it was signed, and by the key that was told.
 func TestPlanKey(t *testing.T) {
 	folder := t.TempDir()

@@ -10,6 +10,7 @@ import (
 	"dyno/fleet/bus"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
 )
 
 // What a hub answers goes to who asked, and to nobody else: an agent, or who has but a token,
@@ -120,6 +121,54 @@ func TestOnePlanKey(t *testing.T) {
 		}
 	case <-time.After(soon):
 		t.Error("it may listen without end")
+	}
+}
+
+// Who an agent is says the key that it joined with, as the hub's own file has it, and nothing
+// that was said on the bus; and no server gets that key to sign in its agent's stead.
+func TestVouch(t *testing.T) {
+	folder := t.TempDir()
+	up(t, folder, "")
+	l := desk(t, folder)
+	i, _ := joined(t, l, "web1")
+	other, _ := joined(t, l, "web2")
+	gone, _ := joined(t, l, "web3")
+	if err := bus.Ask(l.Conn, bus.Revoke, bus.Name{Name: "web3"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	text := []byte("web1's curve key")
+	sign := func(i bus.Identity) []byte {
+		signature, err := i.Sign(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return signature
+	}
+	pair, err := nkeys.FromSeed([]byte(i.Seed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bare, err := pair.Sign(text) // as servers have it signed
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, c := range map[string]struct {
+		name            string
+		text, signature []byte
+		good            bool
+	}{
+		"its own":               {"web1", text, sign(i), true},
+		"another's":             {"web1", text, sign(other), false},
+		"under another's name":  {"web2", text, sign(i), false},
+		"of something else":     {"web1", []byte("another key"), sign(i), false},
+		"none":                  {"web1", text, nil, false},
+		"what a server can get": {"web1", text, bare, false},
+		"of who was revoked":    {"web3", text, sign(gone), false},
+		"of nobody":             {"web4", text, sign(i), false},
+	} {
+		if err := Vouch(folder, c.name, c.text, c.signature); (err == nil) != c.good {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 }
 

@@ -64,6 +64,24 @@ func openState(folder string) (*state, error) {
 	return s, nil
 }
 
+// Vouch fails unless signature is of text by the agent of that name in the fleet of a folder,
+// by the key with which it joined. It reads the hub's file and asks nobody on the bus.
+func Vouch(folder, name string, text, signature []byte) error {
+	s, err := openState(folder)
+	if err != nil {
+		return err
+	}
+	a := s.agent(name)
+	if a == nil || !a.Revoked.IsZero() {
+		return errors.New("no agent of that name has joined this fleet")
+	}
+	if err := bus.VerifyAgent(a.Key, text, signature); err != nil {
+		return fmt.Errorf("what it says is not signed with the key that %s has joined with: %w", name,
+			err)
+	}
+	return nil
+}
+
 // save writes s, without what is too old to matter.
 func (s *state) save(now time.Time) error {
 	s.Tokens = slices.DeleteFunc(s.Tokens, func(t *token) bool {

@@ -15,10 +15,12 @@ import (
 )
 
 // An Order is what an agent is to do: data, and no code. It names the agent and its life,
-// so that nobody can show it to another, or once more after a restart.
+// so that nobody can show it to another, or once more after a restart; and what the agent
+// has just said, so that nobody can keep it for later.
 type Order struct {
 	Of
 	Agent    string `json:"agent"`
+	Nonce    string `json:"nonce"` // of its Hello
 	Version  string `json:"version"`
 	Geometry string `json:"geometry"`
 	Plan     []byte `json:"plan"`    // as load.Pack packs it
@@ -26,9 +28,10 @@ type Order struct {
 	Reshare  bool   `json:"reshare"` // its share of the rate may become larger: all of it, at most
 }
 
-// signed is an Order as it is signed, and the signature.
+// signed is an Order or an Instruction as it is signed, and the signature. As all are read
+// strictly, and have fields that others have not, none can be taken for another.
 type signed struct {
-	Order     []byte `json:"order"`
+	Text      []byte `json:"text"`
 	Signature []byte `json:"signature"`
 }
 
@@ -44,8 +47,8 @@ func Geometry() string {
 // the public key by which it can be opened.
 func (o Order) Seal(sign func([]byte) ([]byte, error), to string) (sealed []byte, from string,
 	err error) {
-	s := signed{Order: Encode(o)}
-	if s.Signature, err = sign(s.Order); err != nil {
+	s := signed{Text: Encode(o)}
+	if s.Signature, err = sign(s.Text); err != nil {
 		return nil, "", fmt.Errorf("signing a plan: %w", err)
 	}
 	key, err := nkeys.CreateCurveKeys()
@@ -75,10 +78,10 @@ func Open(sealed []byte, from string, key nkeys.KeyPair,
 	if err := strictly(b, &s); err != nil {
 		return o, load.Plan{}, err
 	}
-	if err := verify(s.Order, s.Signature); err != nil {
+	if err := verify(s.Text, s.Signature); err != nil {
 		return o, load.Plan{}, err
 	}
-	if err := strictly(s.Order, &o); err != nil {
+	if err := strictly(s.Text, &o); err != nil {
 		return o, load.Plan{}, err
 	}
 	plan, err := load.Unpack(o.Plan)

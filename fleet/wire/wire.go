@@ -5,7 +5,8 @@
 // Nobody answers a message as such: the controller publishes commands, of which every
 // agent hears its own and those for all, and an agent publishes events, of which the
 // bus lets it have only its own. So who said something is in the subject, where the
-// bus has seen to it, and not in the message.
+// bus has seen to it, and not in the message. As the bus may be somebody else's, what
+// bears on load is signed besides: see Order and Instruction.
 package wire
 
 import (
@@ -34,13 +35,13 @@ const Everyone = "all"
 const (
 	WhoIsThere = "who"   // Who; agents answer with a Hello
 	Carry      = "plan"  // Piece of a sealed Order
-	OpenUp     = "open"  // Of: open connections
+	OpenUp     = "open"  // Instruction: open connections
 	Exchange   = "sync"  // Sync
-	Arm        = "arm"   // Start
-	Beat       = "beat"  // Of: the controller is there, which has that run
+	Arm        = "arm"   // Instruction with a Start
+	Beat       = "beat"  // Instruction to Everyone: the controller is there, which has that run
 	Took       = "ack"   // Ack
-	Halt       = "stop"  // Stop
-	Reshare    = "share" // Share
+	Halt       = "stop"  // Instruction with a Stop
+	Reshare    = "share" // Instruction with a Share
 )
 
 // What an agent tells, likewise.
@@ -115,7 +116,15 @@ type Hello struct {
 	Watches  bool        `json:"watches,omitempty"` // it never loads, but watches where it is
 	Policy   string      `json:"policy"`            // in words
 	Key      string      `json:"key"`               // public curve key that plans are sealed to
+	Proof    []byte      `json:"proof,omitempty"`   // its signature of Claim
+	Nonce    string      `json:"nonce"`             // that an Order to it must have
 	Clock    time.Time   `json:"clock"`             // its wall's
+}
+
+// Claim is what the agent of that name signs to say that the curve key is its own: who owns
+// the bus could put another in its place, and read what is sealed to it.
+func (h Hello) Claim(agent string) []byte {
+	return []byte(agent + "\n" + h.Epoch + "\n" + h.Key)
 }
 
 // A Piece is a part of something that is too large for one message.
@@ -143,16 +152,9 @@ type Sync struct {
 	Answered int64 `json:"answered,omitempty"`
 }
 
-// A Start says when the load begins, in ns of the agent's monotonic clock.
-type Start struct {
-	Of
-	At int64 `json:"at"`
-}
-
 // A Share is another share of the arrivals, from an instant after the start on, in ns: see
 // load.Share.
 type Share struct {
-	Of
 	After   int64 `json:"after"`
 	Part    int   `json:"part"`
 	Weights []int `json:"weights"`
@@ -164,9 +166,8 @@ type Ack struct {
 	Seq int64 `json:"seq"`
 }
 
-// A Stop ends an agent's run, or whatever it runs if Run is "".
+// A Stop says why a run ends.
 type Stop struct {
-	Of
 	Aborted bool   `json:"aborted,omitempty"` // because of what was measured
 	Why     string `json:"why"`
 }

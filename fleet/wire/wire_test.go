@@ -31,7 +31,7 @@ func TestSubjects(t *testing.T) {
 
 // kinds are the messages that come from others.
 func kinds() []any {
-	return []any{&Who{}, &Hello{}, &Piece{}, &Of{}, &Answer{}, &Sync{}, &Start{}, &Share{}, &Ack{}, &Stop{}, &Report{}}
+	return []any{&Who{}, &Hello{}, &Piece{}, &Of{}, &Answer{}, &Sync{}, &Instruction{}, &Share{}, &Ack{}, &Stop{}, &Report{}}
 }
 
 func TestDecodeIsStrict(t *testing.T) {
@@ -109,7 +109,7 @@ func TestOrders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Order{Of: Of{"run", "epoch"}, Agent: "a", Version: "1", Geometry: Geometry(), Plan: packed}
+	o := Order{Of: Of{"run", "epoch"}, Agent: "a", Nonce: "n", Version: "1", Geometry: Geometry(), Plan: packed}
 	sealed, from, err := o.Seal(signer.Sign, public)
 	if err != nil {
 		t.Fatal(err)
@@ -143,6 +143,75 @@ func TestOrders(t *testing.T) {
 	if _, _, err := o.Seal(refuse, public); err == nil {
 		t.Error("sealed without a signature")
 	}
+}
+
+// An instruction is what was signed, or fails to be read.
+func TestInstructions(t *testing.T) {
+	signer, err := nkeys.CreateUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger, _ := nkeys.CreateUser()
+	for _, i := range []Instruction{
+		{Of: Of{Run: "r"}, Agent: Everyone, Verb: Beat, Number: 1, Said: -5},
+		{Of: Of{"r", "e"}, Agent: "a", Verb: Arm, Number: 2, Said: 7, Start: -12},
+		{Of: Of{"r", "e"}, Agent: "a", Verb: Reshare, Number: 3, Changes: &Share{After: 5, Part: 1, Weights: []int{2, 1}}},
+		{Of: Of{"r", "e"}, Agent: "a", Verb: Halt, Ends: &Stop{Aborted: true, Why: "so"}},
+	} {
+		b, err := i.Sign(signer.Sign)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back, err := ReadInstruction(b, signer.Verify); err != nil || !reflect.DeepEqual(back, i) {
+			t.Errorf("%+v, was %+v, %v", back, i, err)
+		}
+		if _, err := ReadInstruction(b, stranger.Verify); err == nil {
+			t.Errorf("%+v: another's signature is accepted", i)
+		}
+		for at := range b { // whatever is changed of it
+			changed := slices.Clone(b)
+			changed[at] ^= 1
+			if back, err := ReadInstruction(changed, signer.Verify); err == nil && !reflect.DeepEqual(back, i) {
+				t.Errorf("%s is read as %+v", changed, back)
+			}
+		}
+		if _, err := ReadInstruction(Encode(i), signer.Verify); err == nil {
+			t.Errorf("%+v: read without a signature", i)
+		}
+	}
+	o := Order{Of: Of{"r", "e"}, Agent: "a"}
+	text := Encode(o)
+	signature, err := signer.Sign(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadInstruction(Encode(signed{text, signature}), signer.Verify); err == nil {
+		t.Error("an order is read as an instruction")
+	}
+	refuse := func([]byte) ([]byte, error) { return nil, errors.New("no key") }
+	if _, err := (Instruction{}).Sign(refuse); err == nil {
+		t.Error("there is one without a signature")
+	}
+}
+
+// FuzzReadInstruction reads what anybody can have said, as if it were signed.
+func FuzzReadInstruction(f *testing.F) {
+	f.Add([]byte(`{"run":"r","epoch":"e","agent":"a","verb":"stop","number":1,"said":2,"ends":{"why":"x"}}`))
+	f.Add([]byte(`{"run":"r","agent":"a","verb":"share","changes":{"after":1,"part":0,"weights":[1]}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		i, err := ReadInstruction(Encode(signed{Text: text}), func(_, _ []byte) error { return nil })
+		if err != nil {
+			return
+		}
+		b, err := i.Sign(func([]byte) ([]byte, error) { return nil, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := ReadInstruction(b, func(_, _ []byte) error { return nil })
+		if one, other := Encode(i), Encode(again); err != nil || !bytes.Equal(one, other) {
+			t.Errorf("%s, read again %s, %v", one, other, err)
+		}
+	})
 }
 
 // FuzzOpen has signed whatever comes: what is in an order is read with as little trust.
