@@ -30,6 +30,10 @@ type Calibration struct {
 	Apart   bool        `json:"apart"`   // the server had CPUs of its own
 	Closed  []Ceiling   `json:"closed"`  // by connections, ascending
 	Open    []Pace      `json:"open"`    // by rate, ascending
+
+	// Rings are closed loops too: for each number of connections and each ring the try
+	// that took least CPU time a request, of those that nothing disturbed, if any.
+	Rings []Ceiling `json:"rings,omitempty"`
 }
 
 // A Ceiling is what a closed loop reached: the generator's limit where its busiest
@@ -41,6 +45,8 @@ type Ceiling struct {
 	Busy        float64 `json:"busy_percent"`       // its busiest thread
 	P50         float64 `json:"p50_us"`
 	P99         float64 `json:"p99_us"`
+	Ring        string  `json:"ring,omitempty"`      // that it was reached on
+	Disturbed   bool    `json:"disturbed,omitempty"` // by other programs, on the same CPUs
 }
 
 // A Pace is how well the instants of an open loop were kept.
@@ -57,17 +63,17 @@ var (
 	paces      = []float64{0.1, 0.25, 0.5, 0.75} // of the ceiling at pacedBy connections
 )
 
-const (
-	pacedBy = 100
-	tries   = 2 // of each closed loop, of which the best counts: what disturbs only slows down
-)
+const pacedBy = 100
 
 // ErrNoAnswer is of a calibration whose server answers nothing.
 var ErrNoAnswer = errors.New("calibrating: nothing was answered")
 
+// A measurer makes a run of a calibration, and says what it is.
+type measurer func(p load.Plan, what string) (*result.Result, error)
+
 // Calibrate measures with plan, whose target should do next to nothing, for as long
-// as plan says each time. each is told what comes next. An interrupted one is the
-// error of ctx.
+// as plan says each time. run must take the ring that its plan asks for. each is told
+// what comes next. An interrupted one is the error of ctx.
 func Calibrate(ctx context.Context, run Runner, plan load.Plan, each func(string)) (*Calibration,
 	error) {
 	c := &Calibration{Format: CalibrationFormat, Dyno: load.Version, Threads: plan.Threads,
@@ -85,26 +91,14 @@ func Calibrate(ctx context.Context, run Runner, plan load.Plan, each func(string
 		c.Host = r.Host
 		return r, nil
 	}
-	for _, n := range calibrated {
-		p := plan
-		p.Connections, p.Rate = n, 0
-		var best Ceiling
-		for range tries {
-			r, err := measure(p, fmt.Sprintf("closed loop, connections: %d", n))
-			if err != nil {
-				return nil, err
-			}
-			if r.Rate.Completed > best.Rate {
-				best = Ceiling{n, r.Rate.Completed, r.Generator.CPUPerRequest,
-					r.Generator.BusyPercent, r.Latency.P50, r.Latency.P99}
-			}
-		}
-		c.Closed = append(c.Closed, best)
+	if err := c.closedLoops(plan, measure); err != nil {
+		return nil, err
 	}
 	ceiling := c.ceiling(pacedBy)
 	for _, share := range paces {
 		p := plan
 		p.Connections, p.Rate = pacedBy, max(round(share*ceiling), 1)
+		p.Ring = c.Ring(p)
 		r, err := measure(p, fmt.Sprintf("open loop, %v/s", p.Rate.PerSecond()))
 		if err != nil {
 			return nil, err
@@ -147,6 +141,9 @@ func (c *Calibration) ceiling(connections int) float64 {
 	return before.Rate
 }
 
+// several reports whether p has more than one request at a time on a connection.
+func several(p *load.Plan) bool { return p.Pipeline > 1 || p.Streams > 1 }
+
 // nearCeiling is the share of a ceiling from which a figure may be the generator's.
 const nearCeiling = 0.8
 
@@ -156,8 +153,7 @@ const nearCeiling = 0.8
 // threads reach is taken as in proportion.
 func (c *Calibration) Warning(r *result.Result) string {
 	n := r.Plan.Connections
-	if Fingerprint(c.Host, c.Dyno) != Fingerprint(r.Host, r.Dyno) ||
-		r.Plan.Pipeline > 1 || r.Plan.Streams > 1 {
+	if Fingerprint(c.Host, c.Dyno) != Fingerprint(r.Host, r.Dyno) || several(&r.Plan) {
 		return ""
 	}
 	ceiling := c.ceiling(n) * float64(r.Generator.Threads) / float64(max(min(c.Threads, n), 1))
@@ -183,18 +179,39 @@ func CalibrationPath(home string, h result.Host, version string) string {
 	return filepath.Join(home, "calibration-"+Fingerprint(h, version)+".json")
 }
 
+// calibrationMost is how large a calibration is at most, in bytes.
+const calibrationMost = 8 << 10
+
+// Storable fails where Save would: whoever is to wait for a calibration must not do so in vain.
+func Storable(home string) error {
+	f, err := temporary(home)
+	if err == nil {
+		_, err = f.Write(make([]byte, calibrationMost)) // there may be no room
+		err = errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
+	if err != nil {
+		return fmt.Errorf("a calibration could not be stored: %w", err)
+	}
+	return nil
+}
+
+// temporary is a file under home that becomes a calibration.
+func temporary(home string) (*os.File, error) {
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return nil, err
+	}
+	return os.CreateTemp(home, ".calibration-")
+}
+
 // Save stores the calibration under home, whole or not at all, in the place of the
 // one before.
 func (c *Calibration) Save(home string) (path string, err error) {
 	path = CalibrationPath(home, c.Host, c.Dyno)
 	b, err := json.MarshalIndent(c, "", "  ")
-	if err == nil {
-		err = os.MkdirAll(home, 0o700)
-	}
 	if err != nil {
 		return "", fmt.Errorf("storing the calibration: %w", err)
 	}
-	f, err := os.CreateTemp(home, ".calibration-")
+	f, err := temporary(home)
 	if err != nil {
 		return "", fmt.Errorf("storing the calibration: %w", err)
 	}

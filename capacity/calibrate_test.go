@@ -10,6 +10,7 @@ import (
 
 	"dyno/load"
 	"dyno/result"
+	"dyno/ring"
 )
 
 func TestCalibrate(t *testing.T) {
@@ -21,12 +22,15 @@ func TestCalibrate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(steps) != 12 || len(c.Closed) != 4 || len(c.Open) != 4 || c.Closed[1].Connections != 10 ||
+	if len(steps) != 2+3*2*max(1, len(ring.Kinds)-1)+4 || len(c.Closed) != 4 || len(c.Open) != 4 || c.Closed[1].Connections != 10 ||
 		math.Abs(c.Closed[1].Rate-991) > 1 || math.Abs(c.Open[2].Rate/c.Closed[2].Rate-0.5) > 0.001 {
 		t.Errorf("%q: %+v", steps, c)
 	}
 	dir := t.TempDir()
 	path, err := c.Save(dir)
+	if info, err := os.Stat(path); err != nil || info.Size() > calibrationMost {
+		t.Errorf("%+v %v", info, err)
+	}
 	if err != nil || !strings.Contains(path, "calibration-") {
 		t.Fatal(path, err)
 	}

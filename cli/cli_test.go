@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -41,7 +43,8 @@ func TestMain(m *testing.M) {
 
 // TestScripts is the contract of the command line: a file for each behaviour.
 // Besides what testscript has, a script has a server at $URL and $TLSURL, whose
-// certificate $CA verifies, and which answers with the status that the path
+// certificate $CA verifies, at $MUTUAL if one shows it a certificate, as $CA with $KEY,
+// and which answers with the status that the path
 // /status/N names and with the request's body; $CLOSED, where nothing listens;
 // and these commands:
 //
@@ -73,12 +76,12 @@ func setup(env *testscript.Env) error {
 	mux := http.NewServeMux()
 	mux.Handle("/", handler)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
-	plain, secure := httptest.NewServer(mux), httptest.NewUnstartedServer(handler)
-	secure.Config.ErrorLog = log.New(io.Discard, "", 0) // scripts refuse its certificate
-	secure.StartTLS()
+	plain, secure := httptest.NewServer(mux), withTLS(handler, tls.NoClientCert)
+	mutual := withTLS(handler, tls.RequireAnyClientCert)
 	env.Defer(func() {
 		plain.Close()
 		secure.Close()
+		mutual.Close()
 	})
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -87,20 +90,37 @@ func setup(env *testscript.Env) error {
 	if err := closed.Close(); err != nil {
 		return err
 	}
-	ca := filepath.Join(env.WorkDir, "ca.pem")
-	block := pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}
-	if err := os.WriteFile(ca, pem.EncodeToMemory(&block), 0o600); err != nil {
+	key, err := x509.MarshalPKCS8PrivateKey(secure.TLS.Certificates[0].PrivateKey)
+	if err != nil {
 		return err
+	}
+	for name, block := range map[string]pem.Block{
+		"CA":  {Type: "CERTIFICATE", Bytes: secure.Certificate().Raw},
+		"KEY": {Type: "PRIVATE KEY", Bytes: key}} {
+		file := filepath.Join(env.WorkDir, strings.ToLower(name)+".pem")
+		if err := os.WriteFile(file, pem.EncodeToMemory(&block), 0o600); err != nil {
+			return err
+		}
+		env.Setenv(name, file)
 	}
 	env.Values[counterKey{}] = served
 	env.Setenv("URL", plain.URL)
 	env.Setenv("ADDR", plain.Listener.Addr().String())
 	env.Setenv("TLSURL", secure.URL)
-	env.Setenv("CA", ca)
+	env.Setenv("MUTUAL", mutual.URL)
 	env.Setenv("CLOSED", closed.Addr().String())
 	env.Setenv("GORACE", shortly)
 	env.Setenv("DYNO_HOME", filepath.Join(env.WorkDir, "home"))
 	return nil
+}
+
+// withTLS is a server of h whose certificate scripts may refuse.
+func withTLS(h http.Handler, wants tls.ClientAuthType) *httptest.Server {
+	s := httptest.NewUnstartedServer(h)
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.TLS = &tls.Config{ClientAuth: wants}
+	s.StartTLS()
+	return s
 }
 
 // answer is a server that counts what it serves.

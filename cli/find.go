@@ -15,7 +15,6 @@ import (
 	"dyno/lab"
 	"dyno/load"
 	"dyno/report"
-	"dyno/result"
 )
 
 // findFlags is the command line of dyno find.
@@ -182,7 +181,7 @@ func (s streams) search(ctx context.Context, f *findFlags, run lab.Runner, out *
 	if !f.quiet {
 		fmt.Fprintf(s.err, "searching: %s\n", f.plan.Target.URL)
 	}
-	found, err := capacity.Find(ctx, warned(run), f.plan, f.objectives,
+	found, err := capacity.Find(ctx, capacity.Runner(run), f.plan, f.objectives,
 		capacity.Settings{Probe: f.probe}, func(p capacity.Probe) {
 			if !f.quiet {
 				fmt.Fprintln(s.err, report.Probe(p))
@@ -201,17 +200,6 @@ func (s streams) search(ctx context.Context, f *findFlags, run lab.Runner, out *
 		fmt.Fprintf(s.err, "dyno: %s\n", found.Reason)
 	}
 	return code, nil
-}
-
-// warned is run, with what is known of this machine's generator.
-func warned(run lab.Runner) capacity.Runner {
-	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
-		r, err := run(ctx, p, each)
-		if err == nil {
-			r.Warnings = append(r.Warnings, calibrated(r)...)
-		}
-		return r, err
-	}
 }
 
 // sweep is dyno find --levels and --rates.

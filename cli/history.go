@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -232,7 +233,7 @@ type exportFlags struct {
 func (f *exportFlags) groups() []group {
 	return []group{{"Flags", []option{
 		{"output", "o", "FILE|DIR|-", "write there: an archive if the name ends in .tar.gz, or into a\n" +
-			"new or empty folder (dyno-export-TIME.tar.gz)", word(&f.output)},
+			"new or empty folder (dyno-export-TIME.tar.gz)", f.setOutput},
 		{"help", "h", "", "this", on(&f.help)},
 	}}}
 }
@@ -268,6 +269,21 @@ func handOut(s streams, args []string) int {
 	})
 }
 
+// otherArchives are what the names of archives end in that dyno does not write.
+var otherArchives = []string{".zip", ".tar", ".gz", ".bz2", ".xz", ".zst", ".7z"}
+
+func isTarball(file string) bool {
+	return hasSuffixFold(file, ".tar.gz") || hasSuffixFold(file, ".tgz")
+}
+
+// setOutput takes the name of a folder, or of an archive of the kind that there is.
+func (f *exportFlags) setOutput(s string) error {
+	if !isTarball(s) && slices.Contains(otherArchives, strings.ToLower(filepath.Ext(s))) {
+		return fmt.Errorf("%q is an archive of another kind; end it in .tar.gz, or name a folder", s)
+	}
+	return word(&f.output)(s)
+}
+
 // exported are the IDs that words mean.
 func exported(words []string) (ids []string, faults []error) {
 	home, err := result.Home()
@@ -290,11 +306,10 @@ func exported(words []string) (ids []string, faults []error) {
 // writeExport writes an export to where its name says, whole or not at all.
 func writeExport(all *store.Store, output string, ids []string, stdout io.Writer) (n int,
 	damaged []store.Damaged, err error) {
-	name := strings.ToLower(output)
 	switch {
 	case output == "-":
 		return all.Export(stdout, ids)
-	case !strings.HasSuffix(name, ".tar.gz") && !strings.HasSuffix(name, ".tgz"):
+	case !isTarball(output):
 		return all.ExportDir(output, ids)
 	}
 	f, err := os.CreateTemp(filepath.Dir(output), "."+filepath.Base(output)+".*")

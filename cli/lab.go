@@ -97,7 +97,7 @@ func (f *labFlags) experiment(p parsed) (*experiment.Experiment, []error) {
 		return nil, []error{err}
 	}
 	f.output, f.quick = f.resume, old.Quick
-	return old.Experiment, nil
+	return old.Experiment, f.fleet.resume(old.Fleet)
 }
 
 // folder reads the experiment whose folder is the one word there must be.
@@ -254,7 +254,7 @@ func (f *labFlags) lab(e *experiment.Experiment, lose context.CancelCauseFunc) (
 	}
 	stage := &lab.Stage{Output: filepath.Join(dir, "output"), Build: filepath.Join(dir, "build"),
 		Dyno: exe, Supervisor: []string{exe, "supervise"}, Worker: []string{exe, "worker"},
-		CPUs: cpus, Clients: e.Design.Clients}
+		CPUs: cpus, Clients: e.Design.Clients, Ring: ringHere}
 	l = &lab.Lab{Experiment: e, Quick: f.quick, Dir: dir, Resume: f.resume != "", Dyno: exe,
 		Version: load.Version, CPUs: cpus, Supervisor: stage.Supervisor,
 		Load: here, Start: stage.Start, Ask: fairness.Ask,
@@ -269,15 +269,6 @@ func (f *labFlags) lab(e *experiment.Experiment, lose context.CancelCauseFunc) (
 	shared := &lab.Shared{Stage: stage}
 	l.Start = shared.Start
 	return l, func() { shared.Close(); leave() }, nil
-}
-
-// here is the generator of this process.
-func here(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
-	r, err := load.Run(ctx, p, each)
-	if err != nil {
-		return nil, err
-	}
-	return result.From(r, load.Version)
 }
 
 // supervise is the hidden verb by which dyno starts servers.

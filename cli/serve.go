@@ -172,7 +172,9 @@ func formReader(exe string) func(dashboard.Form) (dashboard.Job, []error) {
 }
 
 // apart is the generator in a process of its own.
-func apart(exe string) lab.Runner { return lab.Child{Args: []string{exe, "worker"}}.Run }
+func apart(exe string) lab.Runner {
+	return calibrated(lab.Child{Args: []string{exe, "worker"}}.Run)
+}
 
 // formArgs is the command line that says what the form says.
 func formArgs(form dashboard.Form) (args []string, faults []error) {

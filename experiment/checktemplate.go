@@ -45,7 +45,7 @@ func (c *checker) rehearsal(v Entry[Definition]) *renderer {
 // told are the ports and sockets that a definition's processes learn of.
 func told(d Definition) map[string][]string {
 	all := map[string][]string{}
-	d.URL, d.PProf, d.Build, d.Version, d.Generator = "", "", nil, nil, nil
+	d.URL, d.PProf, d.Served, d.Build, d.Version, d.Generator = "", "", "", nil, nil, nil
 	d.Processes = slices.Clone(d.Processes)
 	for i := range d.Processes {
 		d.Processes[i].Ready = nil
@@ -66,7 +66,7 @@ func (c *checker) mention(m mention, path string, d Definition, told map[string]
 	verb, known := verbs[m.verb]
 	name := strings.Join(m.args, " ")
 	building := strings.HasPrefix(path, "build[") || strings.HasPrefix(path, "version[")
-	asked := path == "url" || path == "pprof" || path == "generator.served" ||
+	asked := path == "url" || path == "pprof" || path == "served" || path == "generator.served" ||
 		strings.Contains(path, ".ready.")
 	_, isFactor := c.Factors.Get(m.verb)
 	switch {

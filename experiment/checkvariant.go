@@ -81,6 +81,8 @@ func (c *checker) definition(at string, d Definition) {
 	}
 	if d.Generator != nil {
 		c.generator(at+".generator", d)
+		c.wrongKey(c.given(at+".served"), at+".served", "what its generator does is counted by the "+
+			"generator's own served; leave this out")
 	}
 }
 
@@ -165,6 +167,9 @@ func (c *checker) addresses(at string, d Definition, trial *renderer) {
 	check(at+".url", d.URL)
 	c.reachable(at, d)
 	check(at+".pprof", d.PProf)
+	check(at+".served", d.Served)
+	c.wrong(strings.HasPrefix(string(d.Served), "http+unix:"), at+".served",
+		"the count is asked for over TCP; write http:// or https://")
 	if d.Generator != nil {
 		check(at+".generator.served", d.Generator.Served)
 	}

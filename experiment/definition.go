@@ -13,6 +13,7 @@ type Definition struct {
 	Processes   []Process         `json:"processes,omitempty"`
 	URL         Template          `json:"url" required:"true"`
 	PProf       Template          `json:"pprof,omitempty"`
+	Served      Template          `json:"served,omitempty"`    // URL of the server's own count
 	Generator   *Generator        `json:"generator,omitempty"` // nil: dyno
 	Sysctl      Mapping[string]   `json:"sysctl,omitempty"`    // in a private network namespace
 	Request     *Request          `json:"request,omitempty"`
@@ -25,7 +26,7 @@ type Definition struct {
 type Generator struct {
 	Cmd    Command           `json:"cmd" required:"true"`
 	Env    Mapping[Template] `json:"env,omitempty"`
-	Served Template          `json:"served" required:"true"` // URL, uncounted, of {"served": N}
+	Served Template          `json:"served" required:"true"` // URL of the server's own count
 }
 
 // Needs are what must be there, or else the variant is not available here.

@@ -69,6 +69,7 @@ func TestRender(t *testing.T) {
 	path := func(elements ...string) string { return filepath.Join(append([]string{dir}, elements...)...) }
 	want := &Instance{
 		URL: "http://127.0.0.1:1001/", PProf: "http://127.0.0.1:1002/debug/pprof",
+		Served: "http://127.0.0.1:1001/status",
 		Processes: []Running{
 			{Name: "app", User: "nobody", NoFile: 200_000, Signal: "QUIT", Grace: time.Second,
 				Job: Job{Args: []string{"/build/app", "-dump=false", "-debug", "127.0.0.1:1002", "8"},

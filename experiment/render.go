@@ -32,6 +32,7 @@ type Instance struct {
 	Copy      []File // likewise; Text is the path to copy from
 	URL       string
 	PProf     string  // "": it has none
+	Served    string  // URL at which it tells how many requests it has answered; "": it does not
 	Generator *Loader // nil: dyno
 	Sysctl    Mapping[string]
 }
@@ -161,7 +162,8 @@ func (r *renderer) job(cmd Command, dir Template, envs ...Mapping[Template]) Job
 // Render is v with the values of one trial.
 func Render(v Variant, x Values) (*Instance, error) {
 	r := newRenderer(v, x)
-	i := &Instance{URL: r.text(v.URL), PProf: r.text(v.PProf), Sysctl: v.Sysctl}
+	i := &Instance{URL: r.text(v.URL), PProf: r.text(v.PProf), Served: r.text(v.Served),
+		Sysctl: v.Sysctl}
 	for _, p := range v.Processes {
 		i.Processes = append(i.Processes, Running{Name: p.Name, User: p.User,
 			Job: r.job(p.Cmd, p.Dir, v.Env, p.Env), NoFile: uint64(p.Limits.NoFile),

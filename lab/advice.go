@@ -131,7 +131,7 @@ func (r *Record) like(o *Record) bool {
 	return o.State == Complete && o.SHA256 == r.SHA256 && o.Quick == r.Quick &&
 		o.Started.Before(r.Started) && o.Host.OS == r.Host.OS && o.Host.CPU == r.Host.CPU &&
 		o.Host.CPUs == r.Host.CPUs && slices.Equal(o.CPUs.Server, r.CPUs.Server) &&
-		slices.Equal(o.CPUs.Generator, r.CPUs.Generator)
+		slices.Equal(o.CPUs.Generator, r.CPUs.Generator) && o.Fleet.String() == r.Fleet.String()
 }
 
 // historyMax is how many of the newest experiments are looked at.

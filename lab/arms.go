@@ -43,11 +43,11 @@ func (r *running) findArms() error {
 // missing is why a variant is not available here, or not to the machines that load.
 func (l *Lab) missing(v experiment.Variant) []string {
 	reasons := experiment.Missing(v)
-	if l.Fleet && len(v.Sysctl) > 0 {
+	if l.Fleet != nil && len(v.Sysctl) > 0 {
 		reasons = append(reasons, "its kernel parameters are those of a private network, which a fleet "+
 			"does not reach; set them on the machine, and leave out sysctl")
 	}
-	if l.Fleet && v.Generator != nil {
+	if l.Fleet != nil && v.Generator != nil {
 		reasons = append(reasons, "its generator is a program of this machine, and not of a fleet")
 	}
 	return reasons

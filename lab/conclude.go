@@ -26,7 +26,7 @@ func (l *Lab) newRecord() *Record {
 	r := &Record{Format: ExperimentFormat, Dyno: l.Version, Name: e.Name, State: Running,
 		Started: time.Now().UTC(), Seed: e.Design.Seed, Quick: l.Quick, File: e.File, Here: e.Here,
 		SHA256: hex.EncodeToString(sum[:]), Plan: planned, Experiment: e, Host: result.ThisHost(),
-		Machine: machineFacts(), CPUs: l.CPUs}
+		Machine: machineFacts(), CPUs: l.CPUs, Fleet: l.Fleet}
 	return r
 }
 
@@ -69,7 +69,7 @@ func (r *Record) compute(trials []*Trial) {
 	}
 	r.Objectives = objectives(q, cells)
 	r.Sampler = samplerCost(trials)
-	r.Programs = ran(trials)
+	r.Programs, r.Served = ran(trials), agreement(trials)
 	r.Advice = r.advice(trials)
 	r.Published = beside(r, r.Experiment.Published)
 	r.Cautions = r.cautions(trials)
@@ -205,7 +205,7 @@ func (r *Record) nearCeiling(c Comparison, cells byCell) bool {
 
 func (t *Trial) brief() Brief {
 	b := Brief{ID: t.ID, Slot: t.Slot, Attempt: t.Attempt, Started: t.Started, Grade: t.Grade,
-		Reasons: t.Reasons, Failure: t.Failure, Values: map[string]float64{}}
+		Reasons: t.Reasons, Served: t.Served, Failure: t.Failure, Values: map[string]float64{}}
 	for _, m := range Measures {
 		if v, ok := m.Of(t); ok {
 			b.Values[m.Name] = v

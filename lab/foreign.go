@@ -2,10 +2,8 @@ package lab
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -29,14 +27,13 @@ type foreign struct {
 	server  *server.Server
 	process server.Process
 	served  string // URL at which the server tells its count
-	client  http.Client
+	asked   int64  // how often it was
 
 	mu    sync.Mutex
 	trees []probe.Tree // of the program, while it runs
 }
 
 const (
-	countWait  = 10 * time.Second      // for the server to tell its count
 	beginPoll  = 10 * time.Millisecond // how often it is asked whether the load has begun
 	leaveGrace = 2 * time.Second       // for the program to end when it is interrupted
 )
@@ -46,9 +43,7 @@ func newForeign(s *server.Server, l *experiment.Loader, output func(name string)
 	const name = "generator 1" // as the first of Workers
 	return &foreign{server: s, served: l.Served,
 		process: server.Process{Name: name, Args: l.Args, Env: append(os.Environ(), l.Env...),
-			Dir: l.Dir, Output: output(name)},
-		// No connection of ours stays among those of the load.
-		client: http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+			Dir: l.Dir, Output: output(name)}}
 }
 
 // Trees are the processes of the program.
@@ -230,33 +225,12 @@ func (g *guestwork) account(ctx context.Context, r *result.Result) error {
 
 // count asks the server how many requests it has answered. The instant is the middle
 // of asking.
-func (f *foreign) count(ctx context.Context) (c count, err error) {
-	limited, stop := context.WithTimeout(ctx, countWait)
-	defer stop()
-	defer func() {
-		if err != nil && ctx.Err() != nil {
-			err = ctx.Err()
-		} else if err != nil {
-			err = fmt.Errorf("asking the server at %s how many requests it has answered: %w", f.served, err)
-		}
-	}()
-	request, err := http.NewRequestWithContext(limited, http.MethodGet, f.served, nil)
-	if err != nil {
-		return c, err
-	}
+func (f *foreign) count(ctx context.Context) (count, error) {
 	before := time.Now()
-	response, err := f.client.Do(request)
-	if err != nil {
-		return c, err
-	}
-	defer response.Body.Close()
+	c, err := askCount(ctx, f.served)
 	after := time.Now()
-	var counts struct {
-		Served *int64 `json:"served"`
+	if f.asked++; c.Own {
+		c.Served -= f.asked
 	}
-	err = json.NewDecoder(response.Body).Decode(&counts)
-	if err != nil || response.StatusCode != http.StatusOK || counts.Served == nil {
-		return c, fmt.Errorf(`it says %s, without {"served": N}`, response.Status)
-	}
-	return count{*counts.Served, before.Add(after.Sub(before) / 2)}, nil
+	return count{c.Served, before.Add(after.Sub(before) / 2)}, err
 }

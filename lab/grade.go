@@ -45,7 +45,8 @@ const (
 func grade(t *Trial) (Grade, []Reason) {
 	var all []Reason
 	for _, look := range []func(*Trial) []Reason{
-		failed, machine, scarcity, generator, connected, answers, arrivals, steadiness, stopping,
+		failed, machine, scarcity, generator, connected, answers, miscounted, arrivals, steadiness,
+		stopping,
 	} {
 		all = append(all, look(t)...)
 	}

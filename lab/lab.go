@@ -51,7 +51,7 @@ type Lab struct {
 	Supervisor []string // argv of it as the supervisor of what it starts
 	CPUs       server.Split
 
-	Fleet bool   // Load is made by other machines
+	Fleet *Fleet // by which Load is made; nil: by this machine
 	Load  Runner // the generator, where a Stand has none of its own
 	Start func(context.Context, Setting) (Stand, error)
 	Ask   func(context.Context, fairness.Question) (*fairness.Answer, error)
@@ -191,6 +191,7 @@ func (r *running) reopen() error {
 	now := r.record
 	r.record = old
 	r.record.State, r.record.Plan, r.record.Experiment = Running, now.Plan, now.Experiment
+	r.record.Fleet = now.Fleet // the same agents; their bus may have moved
 	if r.trials, err = r.store.trials(); err != nil {
 		return fmt.Errorf("resuming: %w", err)
 	}
@@ -210,6 +211,8 @@ func (r *Record) continues(old *Record) error {
 	case old.Host != r.Host || !slices.Equal(old.CPUs.Server, r.CPUs.Server) ||
 		!slices.Equal(old.CPUs.Generator, r.CPUs.Generator):
 		return errors.New("it was begun on another machine, or with other CPUs")
+	case old.Fleet.String() != r.Fleet.String():
+		return fmt.Errorf("its loads were made by %v, and now would be by %v", old.Fleet, r.Fleet)
 	}
 	return nil
 }

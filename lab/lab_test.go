@@ -50,8 +50,7 @@ func (f fake) PProf() string               { return "" }
 func (f fake) Trees() []probe.Tree         { return nil }
 func (f fake) Died() <-chan server.Failure { return nil }
 func (f fake) Load() Runner                { return nil }
-func (f fake) Ask() Asker                  { return nil }
-func (f fake) Fetch() Fetcher              { return nil }
+func (f fake) Reach() Reach                { return Reach{} }
 func (f fake) Stop() server.Report         { *f.stopped = true; return server.Report{} }
 
 func (b *bench) start(_ context.Context, s Setting) (Stand, error) {
@@ -245,6 +244,12 @@ func TestResume(t *testing.T) {
 	l.Resume = true
 	if _, err := l.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "not the one") {
 		t.Errorf("resumed another experiment: %v", err)
+	}
+	l = b.lab(dir, three)
+	l.Resume, l.Fleet = true, &Fleet{Agents: []string{"b", "a"}}
+	if _, err := l.Run(t.Context()); err == nil || !strings.Contains(err.Error(),
+		"made by this machine, and now would be by agent a, agent b") {
+		t.Errorf("other machines went on with it: %v", err)
 	}
 	if _, err := b.lab(dir, three).Run(t.Context()); err == nil ||
 		!strings.Contains(err.Error(), "--resume") {

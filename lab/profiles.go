@@ -143,7 +143,7 @@ func taker(stand Stand, want *experiment.Profile, kind string) (
 	case stand.PProf() == "":
 		return nil, "pprof", errors.New("the variant has no pprof, by which alone this kind can be taken")
 	}
-	fetch := stand.Fetch()
+	fetch := stand.Reach().Fetch
 	if fetch == nil {
 		fetch = profile.Fetch
 	}

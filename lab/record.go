@@ -2,6 +2,8 @@ package lab
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"time"
 
 	"dyno/experiment"
@@ -36,6 +38,7 @@ type Record struct {
 	Host       result.Host            `json:"host"`
 	Machine    []Fact                 `json:"machine"` // what else of it may matter
 	CPUs       server.Split           `json:"cpus"`
+	Fleet      *Fleet                 `json:"fleet,omitempty"` // absent: this machine makes the loads
 
 	Checked  bool            `json:"checked"` // built, asked, and ceilings measured
 	Arms     []Arm           `json:"arms"`
@@ -43,6 +46,7 @@ type Record struct {
 	Ceilings []Ceiling       `json:"ceilings,omitempty"`
 	Sampler  *float64        `json:"sampler_percent,omitempty"` // of a core, to watch
 	Programs []Ran           `json:"programs,omitempty"`        // that the servers were
+	Served   *Agreement      `json:"served,omitempty"`          // absent: no server tells
 
 	Verdicts   []Comparison `json:"verdicts"`
 	Shifts     []Shift      `json:"shifts,omitempty"` // of latency, where it was measured
@@ -71,6 +75,25 @@ const (
 	Interrupted State = "interrupted" // --resume goes on
 	Failed      State = "failed"      // something could not be stored
 )
+
+// A Fleet is the machines that make an experiment's loads, and how they are found: what it
+// takes to go on with them, and no secret.
+type Fleet struct {
+	Agents      []string `json:"agents"` // their names
+	OnAgentLoss string   `json:"on_agent_loss,omitempty"`
+	Loose       bool     `json:"loose_start,omitempty"`
+	NATS        string   `json:"nats,omitempty"`    // URL of the bus; absent: this machine's hub
+	Creds       string   `json:"creds,omitempty"`   // path of the file
+	CACert      string   `json:"nats_ca,omitempty"` // likewise
+}
+
+// String says who makes the loads.
+func (f *Fleet) String() string {
+	if f == nil {
+		return "this machine"
+	}
+	return "agent " + strings.Join(slices.Sorted(slices.Values(f.Agents)), ", agent ")
+}
 
 // A Fact is a property of the machine.
 type Fact struct {
@@ -137,6 +160,7 @@ type Brief struct {
 	Started time.Time          `json:"started"`
 	Grade   Grade              `json:"grade"`
 	Reasons []Reason           `json:"reasons,omitempty"`
+	Served  *Served            `json:"served,omitempty"`
 	Values  map[string]float64 `json:"values,omitempty"` // by measure
 	Failure *Failure           `json:"failure,omitempty"`
 }

@@ -31,9 +31,15 @@ type Stand interface {
 	Trees() []probe.Tree
 	Died() <-chan server.Failure
 	Load() Runner // nil: the laboratory's own will do
-	Ask() Asker   // likewise
-	Fetch() Fetcher
+	Reach() Reach
 	Stop() server.Report
+}
+
+// A Reach is how a server is spoken to besides its load, from where that can be done.
+type Reach struct {
+	Ask   Asker   // nil: the laboratory's own will do
+	Fetch Fetcher // likewise
+	Count Counter // nil: the server tells no count
 }
 
 // An Asker is what can ask a server a question: fairness.Ask, or that from another
@@ -47,7 +53,7 @@ type Fetcher func(ctx context.Context, base string, kind profile.Kind, d time.Du
 
 // asker is who asks the server of a stand.
 func (l *Lab) asker(stand Stand) Asker {
-	if ask := stand.Ask(); ask != nil {
+	if ask := stand.Reach().Ask; ask != nil {
 		return ask
 	}
 	return l.Ask
@@ -166,7 +172,7 @@ func (r *running) load(ctx context.Context, t *Trial, p load.Plan, run Runner, s
 		t.fail("measure", err)
 		return err
 	}
-	t.Result, err = run(ctx, p, func(load.Interval) {})
+	t.Result, err = t.counted(ctx, stand.Reach().Count, p, run)
 	t.Meanwhile = recorded()
 	if err == nil && t.Result.Requests.Completed == 0 {
 		err = nothing(t.Result)

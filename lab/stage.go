@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"dyno/experiment"
+	"dyno/load"
 	"dyno/probe"
 	"dyno/server"
 )
@@ -26,6 +27,8 @@ type Stage struct {
 	Worker     []string // argv of it as a generator, or whatever else asks the server
 	Clients    experiment.Clients
 	Address    string // where servers listen; "": where they always do
+
+	Ring func(load.Plan) string // of Workers
 }
 
 // portTries is how often other ports are tried when another program was faster.
@@ -71,7 +74,8 @@ func (g *Stage) stand(ctx context.Context, s Setting, i *experiment.Instance, sp
 		return nil, errors.Join(err, os.RemoveAll(spec.Dir))
 	}
 	h := &here{Instance: i, server: running, private: spec.Netns != nil, workers: &Workers{
-		Server: running, Args: g.Worker, Count: max(g.Clients.Count, 1), Isolated: g.isolated()}}
+		Server: running, Args: g.Worker, Count: max(g.Clients.Count, 1), Isolated: g.isolated(),
+		Ring: g.Ring}}
 	if i.Generator != nil {
 		h.foreign = newForeign(running, i.Generator, func(process string) string {
 			return g.output(s, process)
@@ -235,8 +239,7 @@ func (e elsewhere) PProf() string               { return e.Instance.PProf }
 func (e elsewhere) Trees() []probe.Tree         { return nil }
 func (e elsewhere) Died() <-chan server.Failure { return nil }
 func (e elsewhere) Load() Runner                { return nil }
-func (e elsewhere) Ask() Asker                  { return nil }
-func (e elsewhere) Fetch() Fetcher              { return nil }
+func (e elsewhere) Reach() Reach                { return Reach{Count: counter(e.Served)} }
 func (e elsewhere) Stop() server.Report         { return server.Report{} }
 
 // here is a Stand of processes of this machine: servers, or generators, or both.
@@ -272,18 +275,15 @@ func (h *here) Load() Runner {
 	return h.workers.Run
 }
 
-func (h *here) Ask() Asker {
+func (h *here) Reach() Reach {
 	if !h.private {
-		return nil
+		return Reach{Count: counter(h.Served)}
 	}
-	return h.workers.Ask
-}
-
-func (h *here) Fetch() Fetcher {
-	if !h.private {
-		return nil
+	r := Reach{Ask: h.workers.Ask, Fetch: h.workers.Fetch}
+	if h.Served != "" {
+		r.Count = func(ctx context.Context) (Count, error) { return h.workers.Served(ctx, h.Served) }
 	}
-	return h.workers.Fetch
+	return r
 }
 
 // Stop stops the processes. Their directory goes with them.

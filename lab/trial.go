@@ -27,6 +27,7 @@ type Trial struct {
 	Warmup  *Warmup        `json:"warmup,omitempty"`
 	Result  *result.Result `json:"result,omitempty"`
 	Wire    float64        `json:"wire_bytes,omitempty"` // of an answer, as it was checked before
+	Served  *Served        `json:"served,omitempty"`     // absent: the server does not tell
 
 	Meanwhile  *probe.Recording      `json:"meanwhile,omitempty"` // in the file only: it is large
 	Changed    []fairness.Difference `json:"changed,omitempty"`   // of the answers, by the load

@@ -20,6 +20,7 @@ type task struct {
 	Plan  []byte             `json:"plan,omitempty"` // as load.Pack packs it
 	Ask   *fairness.Question `json:"ask,omitempty"`
 	Fetch *fetching          `json:"fetch,omitempty"`
+	Count string             `json:"count,omitempty"` // URL at which the server tells its count
 	Begin *time.Time         `json:"begin,omitempty"`
 }
 
@@ -39,12 +40,13 @@ type word struct {
 	Result   *result.Result   `json:"result,omitempty"`
 	Answer   *fairness.Answer `json:"answer,omitempty"`
 	Fetched  bool             `json:"fetched,omitempty"`
+	Counted  *Count           `json:"counted,omitempty"`
 	Error    string           `json:"error,omitempty"`
 	Flaws    []load.Flaw      `json:"flaws,omitempty"` // of the plan, which Error then joins
 }
 
 func (w word) last() bool {
-	return w.Result != nil || w.Answer != nil || w.Fetched || w.Error != ""
+	return w.Result != nil || w.Answer != nil || w.Fetched || w.Counted != nil || w.Error != ""
 }
 
 // Work is the life of a worker process: it does what the first task on in says,
@@ -119,6 +121,9 @@ func (t task) do(ctx context.Context, begin <-chan time.Time, say *json.Encoder)
 			err = profile.Save(f.File, p)
 		}
 		return word{Fetched: err == nil}, err
+	case t.Count != "":
+		c, err := askCount(ctx, t.Count)
+		return word{Counted: &c}, err
 	}
 	return word{}, errors.New("a worker was told to do nothing that it can")
 }

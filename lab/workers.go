@@ -27,6 +27,9 @@ type Workers struct {
 	Count    int      // that share a load, at least 1
 	Isolated bool     // each in the network namespace of a client
 
+	// Ring is what the ring of a worker's plan is to be on this machine; nil: what it is.
+	Ring func(load.Plan) string
+
 	mu    sync.Mutex
 	trees []probe.Tree // of those that run
 }
@@ -47,6 +50,9 @@ func (w *Workers) Run(ctx context.Context, p load.Plan, each func(load.Interval)
 	error) {
 	var tasks []task
 	for _, part := range p.Split(w.Count) {
+		if w.Ring != nil {
+			part.Ring = w.Ring(part)
+		}
 		plan, err := load.Pack(part)
 		if err != nil {
 			return nil, fmt.Errorf("packing the plan for a worker: %w", err)
@@ -59,6 +65,7 @@ func (w *Workers) Run(ctx context.Context, p load.Plan, each func(load.Interval)
 	}
 	var all []*result.Result
 	for _, l := range last {
+		l.Result.Plan.Ring = p.Ring
 		all = append(all, l.Result)
 	}
 	return result.Merge(all)
@@ -86,6 +93,15 @@ func (w *Workers) Fetch(ctx context.Context, base string, kind profile.Kind, d t
 		return nil, err
 	}
 	return profile.Load(f.File)
+}
+
+// Served is the count that the server tells at a URL, asked for from where it is.
+func (w *Workers) Served(ctx context.Context, url string) (Count, error) {
+	last, err := w.employ(ctx, []task{{Count: url}}, false, func(int, *load.Interval) {})
+	if err != nil {
+		return Count{}, err
+	}
+	return *last[0].Counted, nil
 }
 
 // employ has a worker carry out each task, and returns their last words. It calls

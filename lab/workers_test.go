@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"dyno/experiment"
 	"dyno/fairness"
 	"dyno/load"
 	"dyno/requests"
@@ -120,11 +121,11 @@ func TestAsker(t *testing.T) {
 	l := &Lab{Ask: func(context.Context, fairness.Question) (*fairness.Answer, error) {
 		return &fairness.Answer{Status: 1}, nil
 	}}
-	if a, err := l.asker(elsewhere{})(t.Context(), fairness.Question{}); err != nil || a.Status != 1 {
+	if a, err := l.asker(elsewhere{new(experiment.Instance)})(t.Context(), fairness.Question{}); err != nil || a.Status != 1 {
 		t.Error(a, err)
 	}
-	h := &here{private: true, workers: &Workers{Count: 1}}
-	if h.Ask() == nil || h.Load() == nil {
+	h := &here{Instance: new(experiment.Instance), private: true, workers: &Workers{Count: 1}}
+	if h.Reach().Ask == nil || h.Load() == nil {
 		t.Error("a server in another network is asked from this one")
 	}
 }

@@ -323,6 +323,7 @@ func Calibration(w io.Writer, c *capacity.Calibration) error {
 	}
 	t.write(d, "  ", "r")
 	fmt.Fprintln(d)
+	ringCosts(d, c)
 	t = table{{"rate", "sent", "send lag p99", "max", "verdict"}}
 	for _, p := range c.Open {
 		t = append(t, []string{exact3(p.Rate), digits3(p.Sent), micros(p.LagP99), micros(p.LagMax),
@@ -330,6 +331,37 @@ func Calibration(w io.Writer, c *capacity.Calibration) error {
 	}
 	t.write(d, "  ", "r")
 	return d.err
+}
+
+// ringCosts are what a request took on each ring, where there was one to choose.
+func ringCosts(d *document, c *capacity.Calibration) {
+	var disturbed []string
+	t := table{{"connections", "CPU on epoll", "on uring", "--ring auto takes"}}
+	for _, level := range c.Closed {
+		cost := map[string]string{}
+		for _, l := range c.Rings {
+			if l.Connections == level.Connections {
+				cost[l.Ring] = micros(l.CPU)
+			}
+		}
+		if len(cost) < 2 {
+			continue
+		}
+		t = append(t, []string{count(int64(level.Connections)), cost["epoll"], cost["uring"],
+			plain(c.Auto(level.Connections))})
+		if c.Disturbed(level.Connections) {
+			disturbed = append(disturbed, count(int64(level.Connections)))
+		}
+	}
+	if len(t) > 1 {
+		t.write(d, "  ", "r")
+		fmt.Fprintln(d)
+	}
+	if len(disturbed) > 0 {
+		fmt.Fprintf(d, "  with %s connections other programs ran on the generator's CPUs: what "+
+			"it took there\n  decides nothing for --ring auto; repeat it when nothing else runs\n\n",
+			strings.Join(disturbed, ", "))
+	}
 }
 
 // Object writes any of these as JSON, indented.

@@ -76,7 +76,12 @@ func TestGoldenCapacity(t *testing.T) {
 		Made: time.Unix(1e9, 0), Threads: 1, Apart: true,
 		Closed: []capacity.Ceiling{
 			{Connections: 1, Rate: 12_188, CPU: 36.5, Busy: 17.6, P50: 47.3, P99: 746},
+			{Connections: 100, Rate: 28_001, CPU: 4.02, Busy: 93.1, P50: 3_020, P99: 9_010},
 			{Connections: 1000, Rate: 25_594, CPU: 6.47, Busy: 95.5, P50: 14_000, P99: 69_100}},
+		Rings: []capacity.Ceiling{{Connections: 1, Ring: "epoll", CPU: 36.5},
+			{Connections: 100, Ring: "epoll", CPU: 3.02, Disturbed: true},
+			{Connections: 100, Ring: "uring", CPU: 4.02},
+			{Connections: 1000, Ring: "epoll", CPU: 4.86}, {Connections: 1000, Ring: "uring", CPU: 6.09}},
 		Open: []capacity.Pace{{Rate: 3557, Sent: 3556.2, LagP99: 31.3, LagMax: 429, Verdict: result.OK}}}
 	var b bytes.Buffer
 	for name, write := range map[string]func() error{

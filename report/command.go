@@ -14,13 +14,13 @@ import (
 
 // A commandLine is being written.
 type commandLine struct {
-	words []string
+	words []string // those of a flag together
 	lost  []string // what the plan has and no flag can say
 }
 
 func (c *commandLine) flag(wanted bool, name, value string) {
 	if wanted {
-		c.words = append(c.words, name, quote(value))
+		c.words = append(c.words, name+" "+quote(value))
 	}
 }
 
@@ -29,6 +29,13 @@ func (c *commandLine) flag(wanted bool, name, value string) {
 // What has its default is not said.
 func repeating(p load.Plan, words ...string) (line, lost string) {
 	c := &commandLine{words: words}
+	c.plan(p)
+	c.words = append(c.words, quote(p.Target.URL))
+	return strings.Join(c.words, " "), strings.Join(c.lost, "; ")
+}
+
+// plan is all of a plan but its URL.
+func (c *commandLine) plan(p load.Plan) {
 	d := load.DefaultPlan()
 	whole := func(n int) string { return strconv.Itoa(n) }
 	c.flag(p.Connections != d.Connections, "-c", whole(p.Connections))
@@ -59,8 +66,6 @@ func repeating(p load.Plan, words ...string) (line, lost string) {
 	c.flag(len(p.Expect) > 0, "--expect", joined(p.Expect, expected))
 	c.tls(p.TLS)
 	c.requests(p)
-	c.words = append(c.words, quote(p.Target.URL))
-	return strings.Join(c.words, " "), strings.Join(c.lost, "; ")
 }
 
 // redirected reports whether connections go elsewhere than the URL says.

@@ -293,6 +293,13 @@ func methodSection(r *lab.Record) section {
 		fmt.Sprintf("CPUs: generator %v, server %v.", r.CPUs.Generator, r.CPUs.Server),
 		"Machine: " + Machine(r.Host) + ".",
 	}
+	if r.Fleet != nil {
+		text = append(text, fmt.Sprintf("The loads were made by %v: each number is of all together.",
+			r.Fleet))
+	}
+	if r.Served != nil {
+		text = append(text, agreement(*r.Served))
+	}
 	if r.Sampler != nil {
 		text = append(text, fmt.Sprintf("Watching took %.2f %% of a core (median of the trials).",
 			*r.Sampler))
@@ -310,6 +317,17 @@ func methodSection(r *lab.Record) section {
 			"that does next to nothing.", digits3(c.Throughput), c.Level))
 	}
 	return section{head: "Method", text: text}
+}
+
+// agreement is what servers and clients counted.
+func agreement(a lab.Agreement) string {
+	const same = "the server's own count of a load is what its clients sent together, to the request"
+	if a.Alike == a.Trials {
+		return fmt.Sprintf("In each of %s %s: %s in all.", Many(int64(a.Trials), "trial"), same,
+			count(a.Server))
+	}
+	return fmt.Sprintf("In %d of %s %s; of all together servers counted %s, and clients sent %s.",
+		a.Alike, Many(int64(a.Trials), "trial"), same, count(a.Server), count(a.Clients))
 }
 
 // advice is how long windows should be another time.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"dyno/result"
 )
@@ -12,8 +13,11 @@ func together(f *result.Fleet) string {
 	if f.StartSpread != nil {
 		s += ", started within " + micros(*f.StartSpread)
 	}
-	s += fmt.Sprintf(", clocks known to ±%s, %s of %s agent-seconds covered; ", micros(f.OffsetBound),
-		exact3(f.Covered), exact3(f.Planned))
+	s += ", clocks known to ±" + micros(f.OffsetBound)
+	if f.DriftBound > 0 {
+		s += ", their drift to ±" + micros(f.DriftBound)
+	}
+	s += fmt.Sprintf(", %s of %s agent-seconds covered; ", exact3(f.Covered), exact3(f.Planned))
 	if f.AddsUp {
 		return s + "reports = agents = run"
 	}
@@ -25,19 +29,30 @@ func agents(f *result.Fleet) table {
 	if f == nil {
 		return nil
 	}
-	t := table{{"agent", "weight", "connections", "sent", "completed", "errors", "late", "clock ±",
-		"covered", ""}}
-	for _, a := range f.Agents {
-		late, bound := "–", "–"
-		if a.Late != nil {
-			late = micros(*a.Late)
+	t := table{{"agent", "weight", "connections", "sent", "completed", "errors", "late", "clock ±"}}
+	looked := slices.ContainsFunc(f.Agents, func(a result.Agent) bool { return a.Drift != nil })
+	if looked { // at the clocks, while the load ran
+		t[0] = append(t[0], "drift")
+	}
+	t[0] = append(t[0], "covered", "")
+	known := func(us *float64) string {
+		if us == nil {
+			return "–"
 		}
+		return micros(*us)
+	}
+	for _, a := range f.Agents {
+		bound := "–"
 		if a.OffsetBound > 0 {
 			bound = micros(a.OffsetBound)
 		}
-		t = append(t, []string{plain(a.Name), count(int64(a.Weight)), count(int64(a.Connections)),
-			count(a.Requests.Sent), count(a.Requests.Completed), count(a.Requests.Errors), late, bound,
-			seconds(a.Covered), fared(a)})
+		row := []string{plain(a.Name), count(int64(a.Weight)), count(int64(a.Connections)),
+			count(a.Requests.Sent), count(a.Requests.Completed), count(a.Requests.Errors),
+			known(a.Late), bound}
+		if looked {
+			row = append(row, known(a.Drift))
+		}
+		t = append(t, append(row, seconds(a.Covered), fared(a)))
 	}
 	return t
 }
@@ -76,6 +91,18 @@ func fared(a result.Agent) string {
 		return "DOES NOT ADD UP"
 	}
 	return ""
+}
+
+// story is fared with the reason, for whoever has the room.
+func story(a result.Agent) string {
+	s := fared(a)
+	if a.Lost == "" {
+		return s
+	}
+	if a.LostAfter != nil {
+		s += " after " + seconds(*a.LostAfter)
+	}
+	return s + ": " + plain(a.Lost)
 }
 
 // fleetMethod is how several machines were made to be one generator.

@@ -1,12 +1,14 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"time"
 
+	"dyno/load"
 	"dyno/store"
 )
 
@@ -84,8 +86,11 @@ func SeriesName(i int) string {
 
 // writeSeries writes a series' values as a line of bars, and its changes.
 func writeSeries(d *document, s Style, name string, t store.Series) {
-	fmt.Fprintf(d, "%s  %s, %s; %s\n", name, Clip(plain(t.Newest.URL), longestURL), SeriesLoad(t),
-		Machine(t.Newest.Host))
+	of := "; " + Machine(t.Newest.Host)
+	if t.Newest.Fleet != "" {
+		of = ""
+	}
+	fmt.Fprintf(d, "%s  %s, %s%s\n", name, Clip(plain(t.Newest.URL), longestURL), SeriesLoad(t), of)
 	if len(t.Runs) > 0 {
 		newest := t.Runs[len(t.Runs)-1]
 		fmt.Fprintf(d, "   %s  %s, last %s, %s\n", spark(t), Many(int64(len(t.Runs)), "run"),
@@ -114,13 +119,62 @@ func changeWords(c store.Change) string {
 	return said + "; published " + c.Published.Format(time.DateOnly)
 }
 
-// SeriesLoad is the load that a series' results were made under.
+// SeriesLoad is the load that a series' results were made under, by whom if by a fleet, and
+// what else tells it from another that is the same so far.
 func SeriesLoad(t store.Series) string {
-	connections := Many(int64(t.Newest.Connections), "connection")
+	said := t.Newest.Model
 	if t.Newest.Offered > 0 {
-		return t.Newest.Model + ", " + exact3(t.Newest.Offered) + "/s, " + connections
+		said += ", " + exact3(t.Newest.Offered) + "/s"
 	}
-	return t.Newest.Model + ", " + connections
+	said += ", " + Many(int64(t.Newest.Connections), "connection")
+	if t.Newest.Fleet != "" {
+		said += ", fleet of " + Clip(plain(t.Newest.Fleet), noteWidest)
+	}
+	if own := apart(t); own != "" {
+		said += ", " + Clip(plain(own), noteWidest)
+	}
+	return said
+}
+
+// apart is by what a series differs from those that have the same URL, load and machine: the
+// shortest flag that it alone has, else all that not every one of them has, which may be none.
+func apart(t store.Series) string {
+	if t.Asked == nil || len(t.Others) == 0 {
+		return ""
+	}
+	mine, own, some := flagsOf(*t.Asked), "", []string{}
+	others := make([][]string, len(t.Others))
+	for i, p := range t.Others {
+		if others[i] = flagsOf(*p); slices.Equal(others[i], mine) { // files and long bodies
+			return "plan " + t.Plan
+		}
+	}
+	for _, flag := range mine {
+		n := 0
+		for _, other := range others {
+			if slices.Contains(other, flag) {
+				n++
+			}
+		}
+		if n == 0 && (own == "" || len(flag) < len(own)) {
+			own = flag
+		}
+		if n < len(others) {
+			some = append(some, flag)
+		}
+	}
+	return cmp.Or(own, strings.Join(some, " "))
+}
+
+// flagsOf are a plan's flags, sorted, but for those in which results of one series may differ.
+func flagsOf(p load.Plan) []string {
+	d := load.DefaultPlan()
+	p.Seed, p.Requested, p.Duration = 0, 0, 0
+	p.Drain, p.Timeout, p.Connecting = d.Drain, d.Timeout, d.Connecting
+	c := new(commandLine)
+	c.plan(p)
+	slices.Sort(c.words)
+	return c.words
 }
 
 // bars are those of a line, from the lowest to the highest.

@@ -23,6 +23,7 @@ type Sentences struct {
 	Methods    []string `json:"methods"`    // how it was measured, and what the numbers are
 	Command    string   `json:"command"`    // that repeats it
 	Lost       string   `json:"lost,omitempty"`
+	Agents     []string `json:"agents,omitempty"` // of a fleet: how each fared, besides its numbers
 }
 
 // Said is a line of a report: its name, and what there is to say.
@@ -51,6 +52,9 @@ func Say(r *result.Result) Sentences {
 	words := []string{"dyno", "run"}
 	if r.Fleet != nil {
 		words = append(words, "--fleet", quote(joined(r.Fleet.Agents, agentName)))
+		for _, a := range r.Fleet.Agents {
+			s.Agents = append(s.Agents, story(a))
+		}
 	}
 	for _, o := range r.Objectives {
 		words = append(words, "--slo", quote(o.Expr))

@@ -63,16 +63,22 @@ func steal(r *Result) (string, string) {
 		"it, or use a machine of its own", taken)
 }
 
+// Disturbed reports whether other programs kept a thread of the generator from its CPU, for
+// longer than it takes to be woken up.
+func (g *Generator) Disturbed() bool {
+	return g.CPUWait >= unscheduledLeast && g.Unscheduled > unscheduledSuspect
+}
+
 // unscheduled looks for CPUs that were too few for all that ran: a thread that waits
 // for one does not see an answer come.
 func unscheduled(r *Result) (string, string) {
 	share := r.Generator.Unscheduled
 	verdict := OK
 	switch {
-	case r.Generator.CPUWait < unscheduledLeast:
+	case !r.Generator.Disturbed():
 	case share > unscheduledBound:
 		verdict = ClientBound
-	case share > unscheduledSuspect:
+	default:
 		verdict = Suspect
 	}
 	return verdict, fmt.Sprintf("a thread of the generator was ready to run and had no CPU "+

@@ -5,19 +5,21 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"dyno/lab"
+	"dyno/load"
 	"dyno/result"
 )
 
 // A Query is what of the history is asked for.
 type Query struct {
 	URL     string // a pattern of whole URLs: * is anything, ? a character; "": all, and experiments
-	Machine string // its fingerprint (MachineOf); "" is every machine
+	Machine string // its fingerprint (MachineOf), and fleets; "" is every machine
 	Limit   int    // results listed, the newest; 0: all. Series are whole
 	Metric  lab.Measure
 }
@@ -45,7 +47,8 @@ type Entry struct {
 	Verdict     string
 	Plan        string // fingerprints
 	Machine     string
-	Host        result.Host
+	Host        result.Host // of a fleet, its first agent's
+	Fleet       string      // names of the agents that made the load; "": Host did
 	Dyno        string
 	Values      map[string]float64 // by measure; a History has throughput, p99 and the one asked for
 	Note        string
@@ -78,13 +81,14 @@ func (s *Store) History(q Query) (h History, err error) {
 		return h, err
 	}
 	for _, e := range all {
-		if q.Machine != "" && e.Machine != q.Machine {
+		if q.Machine != "" && e.Machine != q.Machine && e.Fleet == "" {
 			h.Elsewhere++
 			continue
 		}
 		h.Entries = append(h.Entries, e)
 	}
 	h.Series = seriesOf(h.Entries, q.Metric)
+	tellApart(h.Series)
 	if h.Unkept, err = s.addChanges(h.Series); err != nil {
 		return h, err
 	}
@@ -115,14 +119,15 @@ func (s *Store) entries(url string, measures ...string) (all []Entry, err error)
 	url = strings.ReplaceAll(url, "[", "[[]") // of an IPv6 address, and no set of characters
 	at := map[string]int{}
 	err = s.each(`SELECT id, started, url, model, connections, ifnull(offered, 0), verdict, plan,
-		machine, host, dyno, ifnull(text, '') FROM results LEFT JOIN notes ON result = id
+		machine, host, ifnull(agents, ''), dyno, ifnull(text, '') FROM results
+		LEFT JOIN fleets ON fleets.result = id LEFT JOIN notes ON notes.result = id
 		WHERE ? = '' OR url GLOB ? ORDER BY started DESC, id DESC`, []any{url, url},
 		func(rows *sql.Rows) error {
 			e := Entry{Values: map[string]float64{}}
 			var started int64
 			var host string
 			err := rows.Scan(&e.ID, &started, &e.URL, &e.Model, &e.Connections, &e.Offered, &e.Verdict,
-				&e.Plan, &e.Machine, &host, &e.Dyno, &e.Note)
+				&e.Plan, &e.Machine, &host, &e.Fleet, &e.Dyno, &e.Note)
 			if err != nil {
 				return err
 			}
@@ -204,6 +209,10 @@ type Series struct {
 	Metric  lab.Measure
 	Runs    []Run    // oldest first; results without a value are left out
 	Changes []Change // oldest first
+
+	// Where others have its URL, load and machine: what Newest asked for, and what theirs did.
+	Asked  *load.Plan
+	Others []*load.Plan
 }
 
 // A Run is a result in a series.
@@ -235,4 +244,52 @@ func seriesOf(entries []Entry, m lab.Measure) (all []Series) {
 		})
 	}
 	return all
+}
+
+// alikeMost is of how many series of one URL, load and machine the plans are read.
+const alikeMost = 64
+
+// tellApart gives series that seem to be the same what they asked for, by which they differ.
+// Where that cannot be read any more there is none.
+func tellApart(all []Series) {
+	type label struct {
+		url, model, machine string
+		connections         int
+		offered             float64
+	}
+	groups := map[label][]int{}
+	for i, t := range all {
+		e := t.Newest
+		l := label{e.URL, e.Model, e.Machine, e.Connections, e.Offered}
+		groups[l] = append(groups[l], i)
+	}
+	for _, group := range groups {
+		if len(group) < 2 || len(group) > alikeMost {
+			continue
+		}
+		plans := map[int]*load.Plan{}
+		for _, i := range group {
+			if p, err := readPlan(all[i].Newest.Path); err == nil {
+				plans[i] = p
+			}
+		}
+		for _, i := range group {
+			all[i].Asked = plans[i]
+			for _, k := range group {
+				if k != i && plans[k] != nil {
+					all[i].Others = append(all[i].Others, plans[k])
+				}
+			}
+		}
+	}
+}
+
+// readPlan reads the plan of a result's file, and no more of it.
+func readPlan(path string) (*load.Plan, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var r struct{ Plan load.Plan }
+	return &r.Plan, json.Unmarshal(b, &r)
 }

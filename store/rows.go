@@ -27,6 +27,14 @@ func resultRows(id string, content []byte) ([]statement, error) {
 	all := []statement{{"INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", []any{id,
 		r.Window.Started.UnixNano(), r.Plan.Target.URL, r.Model, r.Plan.Connections, r.Rate.Offered,
 		r.Generator.Verdict, PlanOf(r.Plan), makers(r), string(host), r.Dyno}}}
+	if r.Fleet != nil {
+		var names []string
+		for _, a := range r.Fleet.Agents {
+			names = append(names, a.Name)
+		}
+		all = append(all, statement{"INSERT INTO fleets VALUES (?, ?)",
+			[]any{id, strings.Join(names, ", ")}})
+	}
 	trial := &lab.Trial{Result: r}
 	for _, m := range lab.Measures {
 		if v, ok := m.Of(trial); ok {

@@ -26,6 +26,7 @@ fi
 
 cd sources
 ./configure --prefix="$build" --sbin-path="$build/nginx" --without-http_rewrite_module \
+	--with-http_stub_status_module \
 	--with-cc-opt='-O3 -march=native -flto=auto' --with-ld-opt='-flto=auto -ltcmalloc_minimal'
 make -j"$(nproc)"
 cp objs/nginx "$build/nginx"

@@ -1,0 +1,57 @@
+package report
+
+import (
+	"testing"
+
+	"dyno/load"
+	"dyno/proto"
+	"dyno/store"
+)
+
+// Series of one URL and load are told apart by the least that does it.
+func TestSeriesLoad(t *testing.T) {
+	plan := func(change func(p *load.Plan)) *load.Plan {
+		p := load.DefaultPlan()
+		p.Requests = []load.Request{{Weight: 1, Request: proto.Request{Method: "GET", Path: "/"}}}
+		change(&p)
+		return &p
+	}
+	header := func(values ...string) func(p *load.Plan) {
+		return func(p *load.Plan) {
+			for _, v := range values {
+				p.Requests[0].Header = append(p.Requests[0].Header, proto.Field{Name: "X", Value: v})
+			}
+		}
+	}
+	plain := plan(func(*load.Plan) {})
+	longer := plan(func(p *load.Plan) { p.Duration, p.Seed, p.Timeout = 7e9, 5, 1e9 })
+	x, xy := plan(header("1")), plan(header("1", "2"))
+	x10 := plan(func(p *load.Plan) { header("1")(p); p.HTTP = "1.0" })
+	body := plan(func(p *load.Plan) { header("1")(p); p.Requests[0].Method, p.Requests[0].Body = "POST", []byte("b") })
+	for _, test := range []struct {
+		asked  *load.Plan
+		others []*load.Plan
+		want   string
+	}{
+		{nil, nil, ""},
+		{plain, nil, ""},
+		{plain, []*load.Plan{x}, ""},
+		{x, []*load.Plan{plain}, ", -H 'X: 1'"},
+		{xy, []*load.Plan{x}, ", -H 'X: 2'"},
+		{xy, []*load.Plan{x, plain}, ", -H 'X: 2'"},
+		{x, []*load.Plan{xy, plain}, ", -H 'X: 1'"},
+		{x10, []*load.Plan{plain, xy}, ", --http 1.0"},
+		{body, []*load.Plan{plain, x}, ", -b b"},
+		{longer, []*load.Plan{x, plain}, ", plan abcdef"}, // files, or a body that is not kept
+	} {
+		series := store.Series{Plan: "abcdef", Asked: test.asked, Others: test.others,
+			Newest: store.Entry{Model: "open", Connections: 2, Offered: 100}}
+		if got, want := SeriesLoad(series), "open, 100/s, 2 connections"+test.want; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	of := store.Series{Newest: store.Entry{Model: "closed", Connections: 1, Fleet: "a, b"}}
+	if got := SeriesLoad(of); got != "closed, 1 connection, fleet of a, b" {
+		t.Error(got)
+	}
+}

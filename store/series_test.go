@@ -1,0 +1,98 @@
+package store
+
+import (
+	"os"
+	"slices"
+	"testing"
+
+	"dyno/lab"
+	"dyno/proto"
+	"dyno/result"
+)
+
+// A fleet's results are in the history whatever machine it is of, as series of their own.
+func TestFleetsInHistory(t *testing.T) {
+	home := t.TempDir()
+	fleet := func(minute int, names ...string) *result.Result {
+		r := measured(minute, 900)
+		r.Fleet = &result.Fleet{}
+		for _, name := range names {
+			r.Fleet.Agents = append(r.Fleet.Agents, result.Agent{Name: name, Weight: 1, Host: r.Host})
+		}
+		return r
+	}
+	elsewhere := measured(5, 800)
+	elsewhere.Host.CPUs = 64
+	ids := save(t, home, measured(1, 1000), fleet(2, "a", "b"), fleet(3, "a", "b"), fleet(4, "a", "b", "c"), elsewhere)
+	s := opened(t, home)
+	h, err := s.History(Query{Machine: MachineOf(measured(1, 1).Host), Metric: lab.Measures[0]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed, fleets []string
+	for _, e := range h.Entries {
+		listed, fleets = append(listed, e.ID), append(fleets, e.Fleet)
+	}
+	slices.Reverse(listed)
+	if !slices.Equal(listed, ids[:4]) || h.Elsewhere != 1 ||
+		!slices.Equal(fleets, []string{"a, b, c", "a, b", "a, b", ""}) {
+		t.Errorf("%q of %q, %q, and %d elsewhere", listed, ids, fleets, h.Elsewhere)
+	}
+	var runs []int
+	for _, series := range h.Series {
+		runs = append(runs, len(series.Runs))
+	}
+	if !slices.Equal(runs, []int{1, 2, 1}) {
+		t.Errorf("series of %d runs", runs)
+	}
+	if err := os.Remove(s.file("results", ids[3]+".json")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Refresh(); err != nil {
+		t.Fatal(err)
+	}
+	agrees(t, s)
+}
+
+// Series that seem to be one have what they asked for, and only those.
+func TestSeriesApart(t *testing.T) {
+	home := t.TempDir()
+	one, other, faster := measured(1, 1000), measured(2, 1000), measured(3, 1000)
+	other.Plan.Requests[0].Header = []proto.Field{{Name: "X", Value: "1"}}
+	faster.Plan.Connections++
+	ids := save(t, home, one, other, measured(4, 1000), faster)
+	s := opened(t, home)
+	q := Query{Metric: lab.Measures[0]}
+	h, err := s.History(q)
+	if err != nil || len(h.Series) != 3 {
+		t.Fatalf("%d series, %v", len(h.Series), err)
+	}
+	for _, series := range h.Series {
+		id, headers := series.Newest.ID, 0
+		if id == ids[3] {
+			if series.Asked != nil || series.Others != nil {
+				t.Errorf("%s is like none: %+v", id, series)
+			}
+			continue
+		}
+		if id == ids[1] {
+			headers = 1
+		}
+		if len(series.Asked.Requests[0].Header) != headers || len(series.Others) != 1 ||
+			len(series.Others[0].Requests[0].Header) != 1-headers {
+			t.Errorf("%s asked for %+v, and another for %+v", id, series.Asked, series.Others)
+		}
+	}
+	if err := os.Remove(s.file("results", ids[1]+".json")); err != nil { // since the index was read
+		t.Fatal(err)
+	}
+	h, err = s.History(q)
+	if err != nil || len(h.Series) != 3 {
+		t.Fatalf("%d series, %v", len(h.Series), err)
+	}
+	for _, series := range h.Series {
+		if len(series.Others) > 0 != (series.Newest.ID == ids[1]) {
+			t.Errorf("%s has %d that are like it", series.Newest.ID, len(series.Others))
+		}
+	}
+}
