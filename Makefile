@@ -14,7 +14,7 @@ build: page notices ## ./dyno
 
 page: $(PAGE) ## the web page, which dyno embeds; needs Node.js
 
-$(PAGE): $(PACKAGES) $(shell find page/web/src page/web/*.json page/web/build.mjs)
+$(PAGE): $(PACKAGES) $(shell find page/web/src page/web/*.json page/web/*.mjs)
 	npm --prefix page/web run build
 
 $(PACKAGES): page/web/package-lock.json

@@ -34,7 +34,7 @@ fairness:       /
 nearest:        /
 experiment:     nearest result / go.yaml.in/yaml
 lab:            experiment fairness load probe profile proto requests result server stats /
-capacity:       load metric result stats /
+capacity:       load metric result ring stats /
 store:          lab load metric profile result stats / modernc.org/sqlite
 report:         capacity experiment fairness lab load metric probe profile result stats store /
 page:           capacity experiment lab load metric probe profile report result stats store /

@@ -7,13 +7,13 @@ package load
 // no server does behind a network card, for that gathers what comes for some ten
 // microseconds before it interrupts.
 //
-// It adds to what is measured at most a 32nd of the quickest exchange of late, and nothing
-// where few answers come in that time.
+// It adds to what is measured at most a 32nd of the quickest exchange of late and what it
+// takes to wake a thread, and nothing where few answers come in that time.
 type rest struct {
 	quickest int64 // of the exchanges since it was last looked at
 	ended    int64 // how many these are
 	least    int64 // time between the beginnings of two turns
-	renewal  int64 // when least is to be found anew
+	since    int64 // when least was found
 }
 
 // What bounds a rest.
@@ -32,19 +32,22 @@ func (r *rest) note(took int64) {
 
 // renew finds how long to rest from what has been since the last time.
 func (r *rest) renew(now int64) {
-	if now < r.renewal {
+	passed := now - r.since
+	if passed < restRenew {
 		return
 	}
 	r.least = min(r.quickest/restShare, restMost)
-	if r.ended*r.least < restWorth*restRenew {
+	if r.ended*r.least < restWorth*passed {
 		r.least = 0
 	}
-	r.quickest, r.ended, r.renewal = notYet, 0, now+restRenew
+	r.quickest, r.ended, r.since = notYet, 0, now
 }
 
-// pause rests before the worker waits for what completes next, if that may be.
+// pause rests before the worker waits for what completes next, if that may be, and if
+// servers allow more than one stream.
 func (w *worker) pause() {
-	if w.rest.least > 0 && w.plan.Streams > 1 && w.next == AtOnce && !w.plan.Spin {
+	if w.rest.least > 0 && w.plan.Streams > 1 && w.tally.Room > 1 && w.next == AtOnce &&
+		!w.plan.Spin {
 		w.ring.Rest(min(w.began+w.rest.least, w.wake()))
 	}
 }

@@ -1,8 +1,10 @@
 package page
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"testing"
 	"time"
 
@@ -106,7 +108,55 @@ func results(t testing.TB) map[string]*result.Result {
 	s := newSampler(t)
 	closed := s.run(60, 500)
 	return map[string]*result.Result{"closed": closed, "open": open(s), "failing": failing(s), "watched": watched(t, s),
-		"bare": bare(), "short": s.run(2, 5)}
+		"bare": bare(), "short": s.run(2, 5), "fleet": fleet(t), "agents": agents(s)}
+}
+
+// fleet is what a fleet of three measured, of which one was killed in the middle.
+func fleet(t testing.TB) *result.Result {
+	b, err := os.ReadFile("testdata/fleet.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := result.Decode(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// agents is of a fleet that is larger than what is drawn, of which some did not do well.
+func agents(s *sampler) *result.Result {
+	const seconds, each = 12, 20
+	weights := []int{2, 1, 1}
+	r := s.run(seconds, 10*each*4)
+	r.Fleet = &result.Fleet{Run: "R", OnAgentLoss: "rebalance", StartSpread: set(812.4), OffsetBound: 61.5, DriftBound: 70.4, Planned: 360, Covered: 354.4,
+		Rebalanced: []result.Rebalanced{{After: 7.5, Agents: []string{"web00", hostile}}}}
+	for k := range 30 {
+		n := int64(each * weights[k%3])
+		a := result.Agent{Name: fmt.Sprintf("web%02d", k), Host: r.Host, Weight: weights[k%3], Connections: 4 * weights[k%3], Threads: 2,
+			OffsetBound: 35 + float64(k), Late: set(0.25 * float64(k)), Requests: result.Requests{Sent: n * seconds, Completed: n * seconds},
+			Covered: seconds, Reports: seconds, Final: true, AddsUp: set(true)}
+		switch k {
+		case 3:
+			a.Name, a.ClockOff, a.Drift = hostile, -10800.25, set(-412.5)
+		case 27:
+			a.AddsUp = set(false)
+		case 28:
+			a.Lost, a.LostAfter, a.Final, a.AddsUp = "unheard for 5s "+hostile, set(6.4), false, nil
+			a.Late, a.OffsetBound, a.Covered, a.Repeated = nil, 0, 6.4, 3
+		case 29:
+			a.Name = "a-name-that-is-far-longer-than-what-there-is-room-for-in-any-plot.region-7.internal.example"
+		}
+		r.Fleet.Agents = append(r.Fleet.Agents, a)
+		for i := range seconds {
+			p := &r.Series[i]
+			p.ByPart = append(p.ByPart, set(n))
+			if k == 28 && i >= 6 {
+				p.ByPart[k] = nil
+			}
+		}
+	}
+	return r
 }
 
 // open is an open loop with stages, somewhat late.

@@ -74,7 +74,7 @@ func TestBundleSize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info.Size() > 440_000 {
-		t.Errorf("the script has %d bytes: leave out what is not drawn with (web/plot.mjs)", info.Size())
+	if info.Size() > 410_000 {
+		t.Errorf("the script has %d bytes: leave out what is not drawn with (web/plot.mjs, web/d3.mjs)", info.Size())
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,7 +26,7 @@ func TestRunShowsAll(t *testing.T) {
 			tab := chromium.Open(t, runPage(t, r))
 			s := report.Say(r)
 			all := append([]string{s.What, s.How, s.Model, s.Verdict, s.Machine, s.Command, s.Lost}, s.Reasons...)
-			all = append(append(append(all, s.Warnings...), s.Objectives...), s.Methods...)
+			all = append(append(append(append(all, s.Warnings...), s.Objectives...), s.Methods...), s.Agents...)
 			says(t, tab, all, s.Facts)
 			placed(t, tab)
 			tab.Tables()
@@ -42,6 +43,54 @@ func withoutBuckets(r *result.Result, numbers map[string]float64) map[string]flo
 		}
 	}
 	return numbers
+}
+
+// Of a fleet each agent has a plot of its own, as far as there is room, and those that were lost
+// are among them; the cursor reads out what each did.
+func TestAgents(t *testing.T) {
+	for name, want := range map[string]struct {
+		r      *result.Result
+		drawn  int
+		first  string
+		second string // as it is read out
+	}{
+		"fleet":  {fleet(t), 3, "", "1.0 s: web1 "},
+		"agents": {agents(newSampler(t)), 24, "web28", "1.0 s: web28 20, web00 40, web01 20"},
+	} {
+		tab := chromium.Open(t, runPage(t, want.r))
+		names := pagetest.Eval[[]string](tab, `[...document.querySelectorAll('#agents [role=img] svg [aria-label=text] text')]
+			.map((e) => e.textContent)`)
+		if len(names) != want.drawn || !strings.HasPrefix(names[0], want.first) {
+			t.Errorf("%s: drawn are %q", name, names)
+		}
+		pagetest.Eval[bool](tab, `document.querySelector("#agents [role=img] svg").dispatchEvent(
+			new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }))`)
+		if text := tab.Text("#agents .readout"); !strings.HasPrefix(text, want.second) {
+			t.Errorf("%s: the cursor reads %q", name, text)
+		}
+		lost := want.r.Fleet.Lost()[0]
+		if row := tab.Text(fmt.Sprintf(`#fleet-all tr:has([data-key^="fleet.agents.%d."])`, lostAt(want.r))); !strings.Contains(row, "LOST after") ||
+			!strings.HasPrefix(row, lost) {
+			t.Errorf("%s: of the lost one it says %q", name, row)
+		}
+	}
+	parts := agents(newSampler(t)) // as an experiment's clients are
+	parts.Fleet = nil
+	tab := chromium.Open(t, runPage(t, parts))
+	tab.Tables()
+	if text := tab.Text("#fleet-all"); !strings.HasPrefix(text, "PartsThe rate of each part") || !strings.Contains(text, "part 30") {
+		t.Errorf("of 30 parts the page says %q", text)
+	}
+	shows(t, tab, withoutBuckets(parts, numbers(t, parts)))
+	tab = chromium.Open(t, runPage(t, newSampler(t).run(3, 20)))
+	if n := pagetest.Eval[int](tab, `document.querySelectorAll("#fleet-all, #agents").length`); n != 0 {
+		t.Error("a run of one machine has a fleet")
+	}
+}
+
+// lostAt is which agent was lost.
+func lostAt(r *result.Result) int {
+	return slices.IndexFunc(r.Fleet.Agents, func(a result.Agent) bool { return a.Lost != "" })
 }
 
 // What would be markup is text, in the page and in its exports.

@@ -84,6 +84,19 @@ func TestLastWordAllocatesNothing(t *testing.T) {
 	}
 }
 
+// Over TLS a server can speak, and be wrong, before the client has begun: then the client
+// begins before it leaves, or it would be who breaks the protocol.
+func TestLastWordIsNotTheFirst(t *testing.T) {
+	c, r := newTestCodec(t, Options{}, get), newReader(t)
+	hear(t, c, fr(framePing, 0, 0, "abcdefgh"))
+	if got := r.flush(c); !r.greeted || !strings.HasSuffix(got, " goaway:0 PROTOCOL_ERROR") {
+		t.Errorf("it says %q", got)
+	}
+	if got := r.flush(c); got != "" {
+		t.Errorf("and then %q", got)
+	}
+}
+
 // DATA counts against the connection's window also if its stream is of no interest any
 // more (RFC 9113, 6.9): else the window would be used up by it.
 func TestDataThatNobodyWantsCounts(t *testing.T) {

@@ -192,15 +192,15 @@ func (c *codec) Encode(out []byte, i int, tag uint32) []byte {
 }
 
 func (c *codec) Flush(out []byte) []byte {
-	if c.over {
-		if c.bye {
-			out = c.leave(out)
-		}
+	if c.over && !c.bye {
 		return out
 	}
-	if !c.greeted {
+	if !c.greeted { // over TLS the server may speak first
 		c.greeted = true
 		out = append(out, c.run.preface...)
+	}
+	if c.over {
+		return c.leave(out)
 	}
 	if c.owes() {
 		out = c.acknowledge(out)

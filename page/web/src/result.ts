@@ -20,6 +20,7 @@ export interface Point {
   in_flight: number;
   bytes_received: number;
   bytes_sent: number;
+  completed_by_part?: (number | null)[];
 }
 
 export interface Route {
@@ -44,6 +45,20 @@ export interface Usage {
   [reading: string]: number | string | null | undefined;
 }
 
+/** Agent is one of a fleet. */
+export interface Agent {
+  name: string;
+  weight: number;
+  connections: number;
+  late_us?: number;
+  offset_bound_us: number;
+  drift_us?: number;
+  requests: Record<string, number>;
+  covered_s: number;
+  adds_up?: boolean;
+  lost?: string;
+}
+
 export interface Result {
   id?: string;
   dyno: string;
@@ -64,6 +79,7 @@ export interface Result {
   routes?: Route[];
   generator: { verdict: string; [reading: string]: unknown };
   fcgi_stderr?: { text: string; bytes: number };
+  fleet?: { agents: Agent[] | null; [reading: string]: unknown };
   server?: { processes: Usage[] | null; host: Record<string, unknown>; sampler: Record<string, unknown>; unavailable?: string[] };
   profile?: {
     kind: string;
@@ -103,6 +119,7 @@ export interface Words {
   methods: string[];
   command: string;
   lost?: string;
+  agents?: string[]; // of a fleet: how each fared
 }
 
 /** Run is the payload of a run's page. */

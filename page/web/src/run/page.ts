@@ -6,6 +6,7 @@ import { page } from "../layout";
 import type { Run } from "../result";
 import { codes } from "./codes";
 import { statuses } from "./errors";
+import { fleet } from "./fleet";
 import { generator } from "./generator";
 import { heat } from "./heat";
 import { environment, methods, rest } from "./methods";
@@ -35,6 +36,7 @@ export function sections(run: Run) {
     { id: "verdict", title: "Verdict", content: [...verdict(r, words), tiles(r), facts(words)] },
     { id: "latencies", title: "Latency", content: [grid(spectrum(run), phases(r)), heat(over, cursors), durations(r)] },
     { id: "over-time", title: "Over time", content: [grid(throughput(r, over, cursors), codes(r, over, cursors), failures(over, cursors), inFlight(over, cursors), traffic(over, cursors))] },
+    { id: "fleet-all", title: r.fleet ? "Fleet" : "Parts", content: fleet(r, words, over, cursors) },
     { id: "answers", title: "Answers and errors", content: [statuses(r)] },
     { id: "routes-all", title: "Routes", content: [routes(r)] },
     { id: "generator-all", title: "Generator", content: [generator(r, words)] },
