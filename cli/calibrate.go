@@ -26,7 +26,7 @@ type calibrateFlags struct {
 
 func (f *calibrateFlags) groups() []group {
 	return []group{{"Flags", []option{
-		{"time", "", "D", "measure so long in each of eighteen runs (2s)",
+		{"time", "", "D", "measure so long in each of up to eighteen runs (2s)",
 			into(&f.time, parseProbeTime)},
 		{"help", "h", "", "this", on(&f.help)},
 	}}}

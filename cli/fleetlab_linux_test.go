@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"dyno/lab"
 )
 
 const fleetExperiment = `
@@ -97,5 +99,21 @@ func TestLabLosesAgent(t *testing.T) {
 	}
 	if len(trials()) < 3 {
 		t.Errorf("%q", trials())
+	}
+	if said := done(t, dir, "sh -c 'dyno lab rerun "+out+" -o again 2>&1'"); !strings.Contains(said,
+		"made by a fleet, and now are by this machine") {
+		t.Error(said)
+	}
+}
+
+// What is read of a record goes to the bus and to the terminal.
+func TestResumesWithAgentsAlone(t *testing.T) {
+	var f fleetFlags
+	faults := f.resume(&lab.Fleet{Agents: []string{"web1", "a.>\x1b[2J"}})
+	if len(faults) != 1 || strings.Contains(faults[0].Error(), "\x1b") || f.asked() {
+		t.Errorf("%q", faults)
+	}
+	if faults := f.resume(&lab.Fleet{Agents: []string{"web1"}}); len(faults) > 0 || !f.asked() {
+		t.Errorf("%q", faults)
 	}
 }

@@ -93,6 +93,11 @@ func (f *fleetFlags) resume(was *lab.Fleet) []error {
 	if f.was = was; was == nil {
 		return nil
 	}
+	bad := func(name string) bool { return !wire.ValidName(name) }
+	if i := slices.IndexFunc(was.Agents, bad); i >= 0 {
+		return []error{fmt.Errorf("the experiment's record is damaged: %q is not the name of an agent",
+			was.Agents[i])}
+	}
 	if !f.asked() || f.agents[0] == wire.Everyone {
 		f.agents = was.Agents
 	}

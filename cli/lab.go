@@ -123,6 +123,9 @@ func labRerun(s streams, args []string) int {
 	if len(faults) > 0 {
 		return s.refuse("lab rerun", faults)
 	}
+	if old.Fleet != nil {
+		fmt.Fprintln(s.err, "dyno: its loads were made by a fleet, and now are by this machine alone")
+	}
 	return s.experiment(context.Background(), old.Experiment,
 		labFlags{output: f.output, quick: old.Quick})
 }

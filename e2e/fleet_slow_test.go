@@ -232,7 +232,8 @@ func countedTogether(t *testing.T, out string) *lab.Record {
 		}
 		q, s := trial.Result.Requests, trial.Served
 		t.Logf("%s: nginx counted %d; %+v", b.ID, s.Server, q)
-		if s.Clients != q.Sent+q.Warmup || q.Errors+q.Unfinished+q.Retried == 0 && s.Server != s.Clients {
+		flawless := q.Errors+q.Unfinished+q.Retried+q.WarmupLost == 0
+		if s.Clients != q.Sent+q.Warmup || flawless && s.Server != s.Clients {
 			t.Errorf("%s: nginx and its clients counted %+v", b.ID, *s)
 		}
 		if s.Server == s.Clients {

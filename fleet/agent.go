@@ -84,8 +84,9 @@ func (a *Agent) Serve(ctx context.Context) error {
 	return nil
 }
 
-// makeKey makes the key of this life, and says with the agent's own that it has.
+// makeKey makes the keys of this life, and says with the agent's own which it has.
 func (s *service) makeKey() (err error) {
+	s.nonces = nonces{[]byte(newID()), s.clock.now()}
 	if s.key, err = nkeys.CreateCurveKeys(); err != nil {
 		return err
 	}
@@ -195,7 +196,7 @@ func (s *service) has(of wire.Of) bool {
 func (s *service) hello(asked string, now time.Time) {
 	h := wire.Hello{Asked: asked, Epoch: s.epoch, Version: s.dyno(), Geometry: wire.Geometry(),
 		Weight: s.weight(), Threads: load.Threads(), Host: result.ThisHost(), Watches: s.Watch,
-		Policy: s.policy().String(), Key: s.public, Proof: s.proof, Nonce: s.nonces.turn(now),
+		Policy: s.policy().String(), Key: s.public, Proof: s.proof, Nonce: s.nonces.give(s.clock.of(now)),
 		Clock: s.clock.wall()}
 	if s.job != nil && !s.job.over() {
 		h.Busy = s.job.Run

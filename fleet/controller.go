@@ -314,8 +314,9 @@ func (r *running) order() error {
 		if err != nil {
 			return fmt.Errorf("packing the plan for %s: %w", m.name, err)
 		}
-		o := wire.Order{Of: m.of(r), Agent: m.name, Nonce: m.hello.Nonce, Version: load.Version,
-			Geometry: wire.Geometry(), Plan: packed, Threads: r.Total, Reshare: r.on == Rebalance}
+		o := wire.Order{Of: m.of(r), Agent: m.name, Nonce: m.hello.Nonce,
+			Heard: r.clock.of(m.greeted), Version: load.Version, Geometry: wire.Geometry(),
+			Plan: packed, Threads: r.Total, Reshare: r.on == Rebalance}
 		sealed, from, err := o.Seal(r.Sign, m.hello.Key)
 		if err != nil {
 			return fmt.Errorf("the plan for %s: %w", m.name, err)

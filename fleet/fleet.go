@@ -45,6 +45,7 @@ type Answerer struct {
 	Name string
 	Off  time.Duration // by which its wall clock is ahead of ours
 	wire.Hello
+	heard time.Time
 }
 
 // Discover asks who is there and returns those who have answered, by name: as soon as all
@@ -86,7 +87,7 @@ func Discover(ctx context.Context, conn *nats.Conn, names []string, wait time.Du
 			id := name + " " + h.Epoch
 			if _, had := found[id]; !had && said[name] < twinsMost {
 				said[name]++
-				found[id] = Answerer{name, time.Until(h.Clock), h}
+				found[id] = Answerer{name, time.Until(h.Clock), h, time.Now()}
 				over.Reset(max(time.Until(least), wait/2))
 			}
 		case <-over.C:

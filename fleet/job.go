@@ -102,12 +102,16 @@ func (s *service) consider(of wire.Of, sealed []byte, from string) {
 		begin: make(chan time.Time, 1), share: make(chan load.Share, sharesMost)}
 	j.ctx, j.stop = context.WithCancelCause(context.Background()) // end stops it
 	s.job = j
-	given := s.nonces
 	s.workers.Go(func() {
-		plan, more, err := s.judge(j, given, sealed, from)
+		o, plan, err := s.judge(j, sealed, from)
 		s.later(func() {
-			if err == nil { // once
-				s.nonces = nonces{}
+			now := s.clock.now()
+			given, good := s.nonces.given(o.Nonce, now)
+			if err == nil && !good {
+				err = errors.New("the plan is no answer to what this agent said of late: somebody has " +
+					"kept it")
+			} else if err == nil { // once
+				s.nonces.void = now
 			}
 			if s.job != j || j.ctx.Err() != nil { // it was stopped meanwhile
 				return
@@ -117,7 +121,8 @@ func (s *service) consider(of wire.Of, sealed []byte, from string) {
 				refuse(strings.ReplaceAll(err.Error(), "\n", "; "))
 				return
 			}
-			j.plan, j.more, j.stage = plan, more, accepted
+			j.plan, j.more, j.stage = plan, o.Reshare, accepted
+			j.pace = pace{given - o.Heard, given}
 			s.say(wire.Answered, wire.Answer{Of: j.of(s)})
 		})
 	})
@@ -126,31 +131,26 @@ func (s *service) consider(of wire.Of, sealed []byte, from string) {
 // sharesMost is how many changes of its share an agent keeps that its load has not made.
 const sharesMost = 16
 
-// judge opens an order and says why the agent would not carry it out; and whether its share
-// may become larger.
-func (s *service) judge(j *job, given nonces, sealed []byte, from string) (p load.Plan, more bool,
-	err error) {
-	o, p, err := wire.Open(sealed, from, s.key, s.Verify)
+// judge opens an order and says why the agent would not carry out its plan, but for its nonce.
+func (s *service) judge(j *job, sealed []byte, from string) (o wire.Order, p load.Plan, err error) {
+	o, p, err = wire.Open(sealed, from, s.key, s.Verify)
 	switch {
 	case err != nil:
-		return p, false, err
+		return o, p, err
 	case o.Agent != s.Name || o.Of != j.Of:
-		return p, false, errors.New("the plan was made for another agent or another run")
-	case !given.good(o.Nonce, time.Now()):
-		return p, false, errors.New("the plan is no answer to what this agent said of late: somebody " +
-			"has kept it")
+		return o, p, errors.New("the plan was made for another agent or another run")
 	case o.Version != s.dyno():
-		return p, false, fmt.Errorf("it is dyno %s, and the controller %s: both must be the same",
+		return o, p, fmt.Errorf("it is dyno %s, and the controller %s: both must be the same",
 			s.dyno(), o.Version)
 	case o.Geometry != wire.Geometry():
-		return p, false, fmt.Errorf("its histograms are of %s, and the controller's of %s",
+		return o, p, fmt.Errorf("its histograms are of %s, and the controller's of %s",
 			wire.Geometry(), o.Geometry)
 	}
 	if !o.Threads {
 		p.Threads = max(min(load.Threads(), p.Connections), 1)
 	}
 	if err := p.Check(); err != nil {
-		return p, false, err
+		return o, p, err
 	}
 	most := p
 	if o.Reshare { // of all, if the others end
@@ -158,7 +158,7 @@ func (s *service) judge(j *job, given nonces, sealed []byte, from string) (p loa
 	}
 	most, err = s.policy().Judge(j.ctx, most, s.Lookup)
 	p.Addresses = most.Addresses
-	return p, o.Reshare, err
+	return o, p, err
 }
 
 // open opens the connections, and has the load begin when it is told to.

@@ -26,6 +26,7 @@ type member struct {
 	drift                  drift
 	off                    time.Duration // by which its wall clock was ahead
 
+	greeted  time.Time // when its hello was heard
 	heard    time.Time
 	reported int64 // when it last did, by our clock
 	seq      int64 // of the last report that was taken
@@ -38,7 +39,8 @@ type member struct {
 }
 
 func newMember(a Answerer) *member {
-	return &member{name: a.Name, hello: a.Hello, offset: unknown(), heard: time.Now(), off: a.Off}
+	return &member{name: a.Name, hello: a.Hello, greeted: a.heard, offset: unknown(),
+		heard: time.Now(), off: a.Off}
 }
 
 func (m *member) weight() int { return min(max(m.hello.Weight, 1), load.MaxWeight) }

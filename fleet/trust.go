@@ -1,6 +1,10 @@
 package fleet
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
@@ -8,39 +12,43 @@ import (
 	"dyno/fleet/wire"
 )
 
-// nonceLife is how old a nonce is when the next is given out; it is still good for as long
-// again. A plan of many megabytes for many agents must be there by then.
-const nonceLife = 2 * time.Minute
+// nonceLife is how old a nonce may be. A plan of many megabytes for many agents must be there
+// by then.
+const nonceLife = 4 * time.Minute
 
-// nonces are what an agent gives out with each Hello, and wants to have back in an order:
-// one that was recorded, or held up, is of no use later.
+// nonces are what an agent gives out, one with each Hello, and wants to have back in an order:
+// one that was recorded, or held up, is of no use later. A nonce says when it was given out,
+// by the agent's clock, and nobody else can make one.
 type nonces struct {
-	now, last string
-	since     time.Time // of now
+	key  []byte
+	void int64 // those that were given out until then are of no use any more
 }
 
-// turn is the nonce to give out.
-func (n *nonces) turn(now time.Time) string {
-	if age := now.Sub(n.since); age >= nonceLife {
-		*n = nonces{newID(), n.now, now}
-		if age >= 2*nonceLife {
-			n.last = ""
-		}
+// give is the nonce to give out at an instant.
+func (n nonces) give(now int64) string {
+	b := binary.BigEndian.AppendUint64(nil, uint64(now))
+	code := hmac.New(sha256.New, n.key)
+	code.Write(b)
+	return hex.EncodeToString(code.Sum(b))
+}
+
+// given is when a nonce was given out, if an order can have it.
+func (n nonces) given(nonce string, now int64) (at int64, good bool) {
+	b, err := hex.DecodeString(nonce)
+	if err != nil || len(b) < 8 {
+		return 0, false
 	}
-	return n.now
+	at = int64(binary.BigEndian.Uint64(b))
+	mine := hmac.Equal([]byte(nonce), []byte(n.give(at)))
+	return at, mine && at > n.void && now-at <= int64(nonceLife)
 }
 
-// good reports whether an order can have a nonce.
-func (n nonces) good(nonce string, now time.Time) bool {
-	n.turn(now)
-	return nonce != "" && (nonce == n.now || nonce == n.last)
-}
-
-// A pace is how an agent knows by its own clock how old an instruction is, though nobody
-// compares two clocks for it: by how much later it has come than the quickest.
+// A pace is how an agent knows by its own clock how old an instruction is at most, though
+// nobody compares two clocks for it: its order says when its Hello was heard, by the
+// controller's clock, which was not before it was said. So who holds up all alike, from the
+// first word on, gains nothing either.
 type pace struct {
-	begun    bool
-	base, at int64 // ns: the quickest's way and what the clocks lie apart; when that was found
+	ahead, at int64 // ns: the agent's clock, of the controller's, at least; when it was
 }
 
 // goesApart is in how much time two clocks go apart by one of it at most: each is slewed
@@ -50,12 +58,8 @@ const goesApart = 1000
 // age is how old an instruction is that was said at an instant of the controller's clock,
 // and came at one of the agent's.
 func (p *pace) age(said, came int64) time.Duration {
-	late := came - said
-	if !p.begun {
-		*p = pace{true, late, came}
-	}
-	p.base, p.at = min(late, p.base+(came-p.at)/goesApart), came
-	return time.Duration(late - p.base)
+	p.ahead, p.at = min(came-said, p.ahead+(came-p.at)/goesApart), came
+	return time.Duration(came - said - p.ahead)
 }
 
 // instruct does as an instruction says, if it is to be believed. The error is why not.
@@ -95,8 +99,10 @@ func (s *service) believe(i wire.Instruction, now time.Time) error {
 	case i.Number <= j.numbers[i.Verb]:
 		return errors.New("it was said before, or something later was")
 	}
-	if age := j.pace.age(i.Said, s.clock.of(now)); age > Lease {
-		return fmt.Errorf("it was said %v ago", age.Round(time.Millisecond))
+	if j.stage > judging { // until then the order has not been read, and nothing is loaded
+		if age := j.pace.age(i.Said, s.clock.of(now)); age > Lease {
+			return fmt.Errorf("it was said %v ago", age.Round(time.Millisecond))
+		}
 	}
 	j.numbers[i.Verb] = i.Number
 	return nil

@@ -170,6 +170,45 @@ func TestHostileBus(t *testing.T) {
 	}
 }
 
+// Who owns the bus and holds up a whole run from its first word on cannot have it carried out
+// later, nor keep its load alive by what he has held up.
+func TestHeldUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	said := new(listener)
+	w.agent("a", 1, func(a *Agent) { a.Tell = said.tell })
+	controller := w.connect()
+	found, err := Discover(t.Context(), controller, []string{"a"}, asking)
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	answers, err := controller.SubscribeSync(wire.Event("a", wire.Answered))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newMember(found[0])
+	m.part = w.plan(100, time.Hour, 1)
+	r := &running{Controller: &Controller{Conn: controller, Sign: w.key.Sign}, id: newID(), members: []*member{m},
+		clock: clock{origin: time.Now()}}
+	m.greeted = m.greeted.Add(Lease + time.Second) // as if what follows had come so late
+	if err := r.order(); err != nil {
+		t.Fatal(err)
+	}
+	if msg, err := answers.NextMsg(asking); err != nil || strings.Contains(string(msg.Data), "refused") {
+		t.Fatal(msg, err)
+	}
+	r.command((*member).any, func(*member) wire.Instruction { return wire.Instruction{Verb: wire.OpenUp} })
+	for range 100 {
+		if said.has("ignored: dyno.cmd.a.open: it was said 6") {
+			break
+		}
+		time.Sleep(pulse)
+	}
+	if !said.has("it was said 6") || said.has("connections") {
+		t.Error(said)
+	}
+}
+
 // A controller that is dead stays dead: who has kept its last beats and acknowledgements
 // cannot have its load go on by them.
 func TestKeptBeats(t *testing.T) {
@@ -223,8 +262,8 @@ func TestKeptBeats(t *testing.T) {
 // not old; what is held up is.
 func TestPace(t *testing.T) {
 	for _, gains := range []float64{-1e-3, -50e-6, 0, 50e-6, 0.9e-3} {
-		var p pace
 		const start = -3 * int64(time.Hour)
+		p := pace{start, start}
 		for said := range 24 * 3600 * 2 { // of half a second each
 			at := int64(said) * int64(heartbeat)
 			if age := p.age(at, start+int64(float64(at)*(1+gains))); age > time.Second {
@@ -237,32 +276,36 @@ func TestPace(t *testing.T) {
 			t.Errorf("gaining %g: what was held up for 6 s is %v old", gains, age)
 		}
 	}
-}
-
-// A nonce is good for some minutes, and for one order.
-func TestNonces(t *testing.T) {
-	var n nonces
-	now := time.Now()
-	if n.good("", now) {
-		t.Error("none is good")
-	}
-	first := n.turn(now)
-	if same := n.turn(now.Add(nonceLife - 1)); same != first {
-		t.Error("it changes too early")
-	}
-	second := n.turn(now.Add(nonceLife))
-	for _, c := range []struct {
-		nonce string
-		after time.Duration
-		good  bool
-	}{{first, nonceLife, true}, {first, 2*nonceLife - 1, true}, {first, 2 * nonceLife, false},
-		{second, 3*nonceLife - 1, true}, {second, 3 * nonceLife, false}, {"x", 0, false}} {
-		if n.good(c.nonce, now.Add(c.after)) != c.good {
-			t.Errorf("%q after %v: good is %v", c.nonce, c.after, !c.good)
+	p := pace{1000, 1000} // the order was an answer to what was said then
+	for said := range 2 * 60 {
+		at := int64(said) * int64(heartbeat)
+		if age := p.age(at, 1000+at+int64(6*time.Second)); age <= Lease {
+			t.Errorf("what is held up for 6 s as all before it was is %v old", age)
 		}
 	}
-	if n.turn(now.Add(time.Hour)); n.good(second, now.Add(time.Hour)) || n.last != "" {
-		t.Error("what nobody asked for in an hour is still good")
+}
+
+// A nonce is good for some minutes, and until an order has had one.
+func TestNonces(t *testing.T) {
+	const start = -3 * int64(time.Hour)
+	n := nonces{[]byte("key"), start}
+	nonce := n.give(start + 1)
+	changed := strings.Replace(nonce, nonce[:1], string(nonce[0]^1), 1)
+	for _, c := range []struct {
+		nonce string
+		now   int64
+		good  bool
+	}{{nonce, start + 1, true}, {nonce, start + 1 + int64(nonceLife), true}, {nonce, start + 2 + int64(nonceLife), false},
+		{n.give(start), start + 1, false}, {"", 0, false}, {"x", 0, false}, {"00", 0, false}, {nonce[:16], start + 1, false},
+		{changed, start + 1, false}, {nonce + "00", start + 1, false}, {strings.ToUpper(nonce), start + 1, false},
+		{nonces{[]byte("another life"), start}.give(start + 1), start + 1, false}} {
+		if at, good := n.given(c.nonce, c.now); good != c.good || good && at != start+1 {
+			t.Errorf("%q at %d: given at %d, good is %v", c.nonce, c.now-start, at-start, good)
+		}
+	}
+	n.void = start + 1
+	if _, good := n.given(nonce, start+1); good {
+		t.Error("it is good twice")
 	}
 }
 
@@ -377,7 +420,7 @@ func TestNeverFinishes(t *testing.T) {
 		return []*nats.Msg{m}
 	}
 	p := w.plan(500, 2*time.Second, 4)
-	p.Drain, p.Timeout, p.Connecting = 0, load.Seconds(time.Second), load.Seconds(time.Second)
+	p.Timeout, p.Connecting = load.Seconds(time.Second), load.Seconds(time.Second)
 	r := w.run(c, p)
 	a, b := r.Fleet.Agents[0], r.Fleet.Agents[1]
 	if !strings.Contains(a.Lost, "it beats, but has not finished 1") || a.Final || a.Requests.Sent != 500 ||

@@ -45,7 +45,7 @@ const (
 func grade(t *Trial) (Grade, []Reason) {
 	var all []Reason
 	for _, look := range []func(*Trial) []Reason{
-		failed, machine, scarcity, generator, connected, answers, miscounted, arrivals, steadiness,
+		failed, machine, scarcity, generator, connected, answers, accounts, arrivals, steadiness,
 		stopping,
 	} {
 		all = append(all, look(t)...)

@@ -27,6 +27,9 @@ type Counter func(context.Context) (Count, error)
 const (
 	countWait = 10 * time.Second // for a server to tell its count
 	countMost = 64 << 10         // bytes of it that are read
+
+	settleTime = 50 * time.Millisecond // between two questions before a load
+	settleMost = 20                    // until it begins although something is still counted
 )
 
 // askCount asks for the count that a server tells at a URL, on a connection of its own: none of
@@ -87,6 +90,28 @@ func counter(url string) Counter {
 	return func(ctx context.Context) (Count, error) { return askCount(ctx, url) }
 }
 
+// settled asks until a question is all that was counted since the last: what was sent before this
+// load, and given up, may still have waited to be read.
+func settled(ctx context.Context, count Counter) (Count, error) {
+	last, err := count(ctx)
+	for range settleMost {
+		if err != nil {
+			return last, err
+		}
+		sleep(ctx, settleTime)
+		var next Count
+		next, err = count(ctx)
+		grown := next.Served - last.Served
+		if next.Own {
+			grown--
+		}
+		if last = next; grown == 0 {
+			break
+		}
+	}
+	return last, err
+}
+
 // Served is what a server counted of a load, beside the requests that all its clients sent
 // together, each once. Of both it is the whole load, from before the window to after it.
 type Served struct {
@@ -100,7 +125,7 @@ func (t *Trial) counted(ctx context.Context, count Counter, p load.Plan, run Run
 	if count == nil {
 		return run(ctx, p, func(load.Interval) {})
 	}
-	before, err := count(ctx)
+	before, err := settled(ctx, count)
 	if err != nil {
 		return nil, err
 	}
@@ -119,19 +144,22 @@ func (t *Trial) counted(ctx context.Context, count Counter, p load.Plan, run Run
 	return r, nil
 }
 
-// miscounted is that server and clients do not say the same of a load. A server need not have seen
-// what failed and what nobody waited for any more, and may have seen twice what was sent again.
-func miscounted(t *Trial) []Reason {
+// miscounted reports whether server and clients do not say the same of a load. A server need not
+// have seen what failed and what nobody waited for any more, and may have seen twice what was
+// sent again.
+func (s *Served) miscounted(q result.Requests) bool {
+	more := s.Server - s.Clients
+	return more > q.Retried || -more > q.Errors+q.Unfinished+q.WarmupLost
+}
+
+// accounts looks for a load of which server and clients do not say the same.
+func accounts(t *Trial) []Reason {
 	s := t.Served
-	if s == nil || t.Result == nil {
+	if s == nil || t.Result == nil || !s.miscounted(t.Result.Requests) {
 		return nil
 	}
-	q := t.Result.Requests
-	if more := s.Server - s.Clients; more > q.Retried || -more > q.Errors+q.Unfinished {
-		return []Reason{{Grade: GradeF, Says: fmt.Sprintf("the server counted %d requests, and the "+
-			"clients sent %d together", s.Server, s.Clients)}}
-	}
-	return nil
+	return []Reason{{Grade: GradeF, Says: fmt.Sprintf("the server counted %d requests, and the "+
+		"clients sent %d together", s.Server, s.Clients)}}
 }
 
 // Agreement is what servers and clients counted of all loads of an experiment of which both are
@@ -139,6 +167,7 @@ func miscounted(t *Trial) []Reason {
 type Agreement struct {
 	Trials  int   `json:"trials"`
 	Alike   int   `json:"alike"` // of them: to the request
+	Off     int   `json:"off"`   // and by more than what failed or was sent again
 	Server  int64 `json:"server"`
 	Clients int64 `json:"clients"`
 }
@@ -151,8 +180,11 @@ func agreement(trials []*Trial) *Agreement {
 			continue
 		}
 		a.Trials++
-		if t.Served.Server == t.Served.Clients {
+		switch {
+		case t.Served.Server == t.Served.Clients:
 			a.Alike++
+		case len(accounts(t)) > 0:
+			a.Off++
 		}
 		a.Server += t.Served.Server
 		a.Clients += t.Served.Clients

@@ -61,7 +61,7 @@ func TestServed(t *testing.T) {
 	b := newTestBench(t)
 	b.rates = map[string]float64{"base": 10_000, "same": 10_000, "slow": 9_000}
 	served := map[string]int64{}
-	l := b.lab(filepath.Join(t.TempDir(), "out"), three)
+	l := b.lab(filepath.Join(t.TempDir(), "out"), strings.Replace(three, "rounds: 8", "rounds: 1", 1))
 	l.Load = func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
 		r, err := b.load(ctx, p, each)
 		if err != nil {
@@ -106,9 +106,31 @@ func TestServed(t *testing.T) {
 			t.Errorf("%s: %s %v", brief.ID, trial.Grade, trial.Reasons)
 		}
 	}
-	if a := r.Served; a == nil || a.Trials != len(r.Trials) || a.Alike != a.Trials/4 ||
+	if a := r.Served; a == nil || a.Trials != len(r.Trials) || a.Alike != a.Trials/4 || a.Off != a.Alike ||
 		a.Server != a.Clients+7*int64(a.Alike) {
 		t.Errorf("%+v of %d trials", a, len(r.Trials))
+	}
+}
+
+// What was sent before a load is none of it, however late a server reads it.
+func TestServedSettles(t *testing.T) {
+	for name, counts := range map[string][]int64{"at once": {7, 7}, "late": {3, 5, 6, 6}, "as nginx does": {3, 5, 6}} {
+		own, asked := name == "as nginx does", 0
+		c, err := settled(t.Context(), func(context.Context) (Count, error) {
+			asked++
+			return Count{counts[asked-1], own}, nil
+		})
+		if err != nil || asked != len(counts) || c != (Count{counts[asked-1], own}) {
+			t.Errorf("%s: %+v after %d, %v", name, c, asked, err)
+		}
+	}
+	n := int64(0)
+	c, err := settled(t.Context(), func(context.Context) (Count, error) {
+		n++
+		return Count{n, false}, nil
+	})
+	if err != nil || c.Served != settleMost+1 {
+		t.Errorf("of a server that others load, too: %+v, %v", c, err)
 	}
 }
 

@@ -244,6 +244,7 @@ func (t *Tally) add(from *Tally) {
 	}
 	t.Retried += from.Retried
 	t.Warmup += from.Warmup
+	t.WarmupLost += from.WarmupLost
 	t.Unfinished += from.Unfinished
 	t.Late += from.Late
 	t.SentAfter += from.SentAfter

@@ -172,6 +172,7 @@ func (w *worker) done(c *conn, tag uint32) {
 // fail counts an exchange that came to no good.
 func (w *worker) fail(c *conn, x *exchange, phase Phase, err error) {
 	if !x.counted {
+		w.tally.WarmupLost++
 		return
 	}
 	w.lastDone = w.now

@@ -126,6 +126,7 @@ type Tally struct {
 	Terms               map[tls.Terms]int64
 	Retried             int64 // exchanges sent again
 	Warmup              int64 // exchanges due before the window and sent, each once
+	WarmupLost          int64 // of those: failed, or without an answer at the end
 	Unfinished          int64
 	Late                int64  // open loop: sent more than lateAfter after they were due
 	SentAfter           int64  // open loop: due in the window and sent after it, a backlog

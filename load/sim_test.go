@@ -196,6 +196,28 @@ func TestAllThatIsSent(t *testing.T) {
 	}
 }
 
+// What fails in the warm-up is known, too.
+func TestWarmupLost(t *testing.T) {
+	p := simPlan(func(p *Plan) {
+		p.Connections, p.Warmup, p.Duration, p.Drain = 2, Seconds(1*s), Seconds(1*s), Seconds(1*s)
+		p.Timeout = Seconds(5 * s)
+	})
+	answered := int64(0)
+	r := simulate(t, p, &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
+		switch {
+		case p.N == 0: // one connection never has an answer, and is still waiting at the end
+		case p.Now() < s/10:
+			p.Hangup(ms, syscall.ECONNRESET)
+		default:
+			answered++
+			p.Reply(ms, hello)
+		}
+	}})
+	if r.WarmupLost < 2 || r.Unfinished != 0 || r.Total.Failed != 0 || r.Total.Sent+r.Warmup-r.WarmupLost != answered {
+		t.Errorf("%d of %d lost before the window, %+v; %d answered", r.WarmupLost, r.Warmup, r.Total, answered)
+	}
+}
+
 // Warm-up is loaded, and in none of the numbers of the window.
 func TestWarmup(t *testing.T) {
 	p := simPlan(func(p *Plan) { p.Warmup, p.Duration = Seconds(2*s), Seconds(1*s) })

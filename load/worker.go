@@ -350,8 +350,8 @@ func (w *worker) finish() {
 	w.meter.end(w)
 	for i := range w.conns {
 		for _, x := range w.conns[i].exchanges {
-			if x.live && x.counted {
-				w.tally.Unfinished++
+			if x.live {
+				w.giveUp(x.arrival)
 			}
 		}
 		if w.conns[i].codec != nil {
@@ -362,9 +362,7 @@ func (w *worker) finish() {
 		}
 	}
 	for ; w.retries.len > 0; w.retries.drop() {
-		if w.retries.head().counted {
-			w.tally.Unfinished++
-		}
+		w.giveUp(w.retries.head())
 	}
 	w.tally.Waiting = w.waiting()
 	if w.plan.Target.FastCGI {
@@ -375,6 +373,15 @@ func (w *worker) finish() {
 	w.endOutage()
 	if w.now >= w.from {
 		w.handOver()
+	}
+}
+
+// giveUp counts what has no answer at the end.
+func (w *worker) giveUp(a arrival) {
+	if a.counted {
+		w.tally.Unfinished++
+	} else {
+		w.tally.WarmupLost++
 	}
 }
 

@@ -326,8 +326,10 @@ func agreement(a lab.Agreement) string {
 		return fmt.Sprintf("In each of %s %s: %s in all.", Many(int64(a.Trials), "trial"), same,
 			count(a.Server))
 	}
-	return fmt.Sprintf("In %d of %s %s; of all together servers counted %s, and clients sent %s.",
-		a.Alike, Many(int64(a.Trials), "trial"), same, count(a.Server), count(a.Clients))
+	return fmt.Sprintf("In %d of %s %s, in %d they differ by no more than what failed or was sent "+
+		"again, and in %d by more; of all together servers counted %s, and clients sent %s.",
+		a.Alike, Many(int64(a.Trials), "trial"), same, a.Trials-a.Alike-a.Off, a.Off, count(a.Server),
+		count(a.Clients))
 }
 
 // advice is how long windows should be another time.

@@ -131,7 +131,7 @@ func SeriesLoad(t store.Series) string {
 		said += ", fleet of " + Clip(plain(t.Newest.Fleet), noteWidest)
 	}
 	if own := apart(t); own != "" {
-		said += ", " + Clip(plain(own), noteWidest)
+		said += ", " + Clip(own, noteWidest)
 	}
 	return said
 }
@@ -145,7 +145,7 @@ func apart(t store.Series) string {
 	mine, own, some := flagsOf(*t.Asked), "", []string{}
 	others := make([][]string, len(t.Others))
 	for i, p := range t.Others {
-		if others[i] = flagsOf(*p); slices.Equal(others[i], mine) { // files and long bodies
+		if others[i] = flagsOf(*p); slices.Equal(others[i], mine) { // files, long values
 			return "plan " + t.Plan
 		}
 	}
@@ -166,13 +166,17 @@ func apart(t store.Series) string {
 	return cmp.Or(own, strings.Join(some, " "))
 }
 
-// flagsOf are a plan's flags, sorted, but for those in which results of one series may differ.
+// flagsOf are a plan's flags, sorted and as far as they are shown, but for those in which results
+// of one series may differ.
 func flagsOf(p load.Plan) []string {
 	d := load.DefaultPlan()
 	p.Seed, p.Requested, p.Duration = 0, 0, 0
 	p.Drain, p.Timeout, p.Connecting = d.Drain, d.Timeout, d.Connecting
 	c := new(commandLine)
 	c.plan(p)
+	for i, flag := range c.words {
+		c.words[i] = Clip(plain(flag), noteWidest)
+	}
 	slices.Sort(c.words)
 	return c.words
 }

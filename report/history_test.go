@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strings"
 	"testing"
 
 	"dyno/load"
@@ -28,6 +29,8 @@ func TestSeriesLoad(t *testing.T) {
 	x, xy := plan(header("1")), plan(header("1", "2"))
 	x10 := plan(func(p *load.Plan) { header("1")(p); p.HTTP = "1.0" })
 	body := plan(func(p *load.Plan) { header("1")(p); p.Requests[0].Method, p.Requests[0].Body = "POST", []byte("b") })
+	alike := strings.Repeat("a", noteWidest)
+	long, other := plan(header(alike+"1")), plan(header(alike+"2"))
 	for _, test := range []struct {
 		asked  *load.Plan
 		others []*load.Plan
@@ -42,6 +45,7 @@ func TestSeriesLoad(t *testing.T) {
 		{x, []*load.Plan{xy, plain}, ", -H 'X: 1'"},
 		{x10, []*load.Plan{plain, xy}, ", --http 1.0"},
 		{body, []*load.Plan{plain, x}, ", -b b"},
+		{long, []*load.Plan{other}, ", plan abcdef"},      // they differ in what is not shown
 		{longer, []*load.Plan{x, plain}, ", plan abcdef"}, // files, or a body that is not kept
 	} {
 		series := store.Series{Plan: "abcdef", Asked: test.asked, Others: test.others,

@@ -71,8 +71,8 @@ func checkCounts(r *Result) (all []error) {
 	below("connections", int64(c.Asked), c.Opened, int64(c.Served), c.Reconnects,
 		counted(c.TLSFull), counted(c.TLSResumed))
 	below("bytes", r.Bytes.Sent, r.Bytes.Received)
-	below("requests", r.Requests.Retried, r.Requests.Warmup, counted(r.Requests.Waiting),
-		counted(r.Requests.Late), counted(r.Requests.SentAfter))
+	below("requests", r.Requests.Retried, r.Requests.Warmup, r.Requests.WarmupLost,
+		counted(r.Requests.Waiting), counted(r.Requests.Late), counted(r.Requests.SentAfter))
 	var answers int64
 	for _, code := range slices.Sorted(maps.Keys(r.Status)) {
 		below("status "+code, r.Status[code])

@@ -85,6 +85,7 @@ func TestCheckFindsCountsThatCannotBe(t *testing.T) {
 		"bytes: -1 is below 0":         func(r *Result) { r.Bytes.Received = -1 },
 		"requests: -7 is below 0":      func(r *Result) { r.Requests.Retried = -7 },
 		"requests: -8 is below 0":      func(r *Result) { r.Requests.Warmup = -8 },
+		"requests: -9 is below 0":      func(r *Result) { r.Requests.WarmupLost = -9 },
 		"status 200: -2 is below 0":    func(r *Result) { r.Status["200"] = -2 },
 		"status has 10000999 answers":  func(r *Result) { r.Status["404"] = 10_000_000 },
 		"errors[0].count: -3 is below": func(r *Result) { r.Errors[0].Count = -3 },

@@ -59,6 +59,10 @@ func TestTogether(t *testing.T) {
 		!strings.Contains(said, "agent b's clock drifted by -12 ms") || strings.Contains(said, "agent a") {
 		t.Errorf("%q", r.Warnings)
 	}
+	r.Warnings, f.DriftBound = nil, 2_000
+	if r.Together(f); strings.Contains(strings.Join(r.Warnings, "\n"), "drifted") {
+		t.Errorf("what may be no drift: %q", r.Warnings)
+	}
 	f.Agents[0].Lost = "x"
 	if lost := f.Lost(); len(lost) != 1 || lost[0] != "a" || (*Fleet)(nil).Lost() != nil {
 		t.Error(lost)

@@ -146,6 +146,7 @@ func (q *Requests) add(part Requests) {
 	q.Unfinished += part.Unfinished
 	q.Retried += part.Retried
 	q.Warmup += part.Warmup
+	q.WarmupLost += part.WarmupLost
 	q.Waiting = sum(q.Waiting, part.Waiting)
 	q.Late = sum(q.Late, part.Late)
 	q.SentAfter = sum(q.SentAfter, part.SentAfter)

@@ -122,6 +122,7 @@ func TestMergeIsTheWhole(t *testing.T) {
 		{"requests", [3]int64{m.Requests.Completed, m.Requests.Errors, m.Requests.Unfinished},
 			[3]int64{whole.Requests.Completed, whole.Requests.Errors, whole.Requests.Unfinished}},
 		{"warm-up", m.Requests.Warmup, 3 * whole.Requests.Warmup},
+		{"warm-up lost", m.Requests.WarmupLost, 3 * whole.Requests.WarmupLost},
 		{"late", *m.Requests.Late, int64(12)},
 		{"waiting", *m.Requests.Waiting, int64(18)},
 		{"latest", *m.Requests.LateMax, 5000.0},

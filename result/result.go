@@ -92,10 +92,11 @@ type Requests struct {
 	Errors     int64  `json:"errors"`
 	Unfinished int64  `json:"unfinished"` // given up at the end, without an answer
 	Retried    int64  `json:"retried"`
-	Warmup     int64  `json:"warmup,omitempty"`     // due before the window and sent, each once
-	Waiting    *int64 `json:"waiting,omitempty"`    // open: due in the window and never sent
-	Late       *int64 `json:"late,omitempty"`       // open: sent more than 1 ms after they were due
-	SentAfter  *int64 `json:"sent_after,omitempty"` // open: due in the window and sent after it
+	Warmup     int64  `json:"warmup,omitempty"`      // due before the window and sent, each once
+	WarmupLost int64  `json:"warmup_lost,omitempty"` // of those: failed, or without an answer
+	Waiting    *int64 `json:"waiting,omitempty"`     // open: due in the window and never sent
+	Late       *int64 `json:"late,omitempty"`        // open: sent more than 1 ms after they were due
+	SentAfter  *int64 `json:"sent_after,omitempty"`  // open: due in the window and sent after it
 
 	LateMax *float64 `json:"late_max_us,omitempty"` // open: longest from due to sent
 }

@@ -3,6 +3,7 @@ package ring
 import (
 	"bytes"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"strings"
@@ -238,6 +239,53 @@ func TestLastWordUnheard(t *testing.T) {
 		}
 		r.Close(fd, false)
 		quiet(t, r)
+	})
+}
+
+// TestCloseKeepsOrder closes at any point between Sends of all sizes to a server that reads
+// only afterwards. What it hears is the beginning of what was sent, with all that the ring has
+// said to be Sent.
+func TestCloseKeepsOrder(t *testing.T) {
+	onEveryRing(t, func(t *testing.T, open func(...Addr) Ring) {
+		begin, heard := make(chan bool), make(chan []byte)
+		r := open(serveTCP(t, func(c net.Conn) {
+			await(t, begin)
+			b, _ := io.ReadAll(c)
+			heard <- b
+		}))
+		all := make([]byte, 16<<20)
+		draw := rand.New(rand.NewPCG(1, 2))
+		for i := range all {
+			all[i] = byte(draw.Uint32())
+		}
+		for round := range 100 {
+			fd, sent, told, free := dial(t, r, uint64(round)), 0, 0, true
+			for range draw.IntN(8) {
+				if draw.IntN(2) == 0 {
+					r.Wait(r.Now()) // what then has completed may not be known before Close
+				}
+				if free {
+					n := []int{1, lastMost, lastMost + 1, 2 << 20}[draw.IntN(4)]
+					free = r.Send(fd, all[sent:sent+n])
+					sent += n
+				}
+				for range draw.IntN(2) {
+					r.Wait(r.Now() + int64(draw.IntN(2))*int64(time.Millisecond))
+					for c, ok := r.Next(); ok; c, ok = r.Next() {
+						if c.Op != Sent || c.Err != nil {
+							t.Fatalf("unexpected completion %+v", c)
+						}
+						free, told = true, sent
+					}
+				}
+			}
+			r.Close(fd, false)
+			begin <- true
+			if b := <-heard; !bytes.HasPrefix(all[:sent], b) || len(b) < told {
+				t.Fatalf("round %d: of %d bytes, %d of them Sent, it heard %d, in order: %v", round,
+					sent, told, len(b), bytes.HasPrefix(all, b))
+			}
+		}
 	})
 }
 

@@ -30,9 +30,10 @@ type Ring interface {
 	Send(fd int, b []byte) (done bool)
 
 	// Close closes fd. What was sent just before goes out if it is no more than
-	// lastMost bytes and the peer takes it at once. A gentle close leaves it to
-	// the peer to close first, for a while, so that no local port is kept in
-	// TIME_WAIT. Completions already on their way may still come.
+	// lastMost bytes, nothing else was being sent and the peer takes it at once.
+	// A gentle close leaves it to the peer to close first, for a while, so that
+	// no local port is kept in TIME_WAIT. Completions already on their way may
+	// still come.
 	Close(fd int, gently bool)
 
 	// Rest lets what completes before until wait, so that there is more of it at once
@@ -45,7 +46,7 @@ type Ring interface {
 	// Next takes one completion. The Data of the one before is no longer valid.
 	Next() (Completion, bool)
 
-	// Idle is for how long, since it was opened, the ring had nothing to do.
+	// Idle is for how long, since it was opened, the ring had nothing to do, or rested.
 	Idle() int64
 }
 

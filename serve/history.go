@@ -125,9 +125,13 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request) {
 }
 
 // machinesOf are those that results were measured on, and here, whether or not there is one.
+// Those of fleets are not asked for: they are shown whatever machine is.
 func machinesOf(entries []store.Entry, here string) []machine {
 	all := []machine{{ID: here, Words: report.Machine(result.ThisHost()), This: true}}
 	for _, e := range entries {
+		if e.Fleet != "" {
+			continue
+		}
 		i := slices.IndexFunc(all, func(m machine) bool { return m.ID == e.Machine })
 		if i < 0 {
 			i, all = len(all), append(all, machine{ID: e.Machine, Words: report.Machine(e.Host)})
@@ -147,6 +151,9 @@ func seriesOf(h store.History) []series {
 		one := series{ID: t.Plan + "-" + t.Machine, Name: report.SeriesName(i), URL: t.Newest.URL,
 			Load: report.SeriesLoad(t), Machine: report.Machine(t.Newest.Host), Runs: []run{},
 			Changes: page.TurnsOf(t), Stretches: t.Stretches()}
+		if t.Newest.Fleet != "" {
+			one.Machine = "a fleet"
+		}
 		for _, r := range t.Runs {
 			one.Runs = append(one.Runs, run{r, known[r.ID].Verdict, known[r.ID].Note})
 		}

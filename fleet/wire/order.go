@@ -21,6 +21,7 @@ type Order struct {
 	Of
 	Agent    string `json:"agent"`
 	Nonce    string `json:"nonce"` // of its Hello
+	Heard    int64  `json:"heard"` // when that was, in ns of the controller's monotonic clock
 	Version  string `json:"version"`
 	Geometry string `json:"geometry"`
 	Plan     []byte `json:"plan"`    // as load.Pack packs it

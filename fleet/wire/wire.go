@@ -117,7 +117,7 @@ type Hello struct {
 	Policy   string      `json:"policy"`            // in words
 	Key      string      `json:"key"`               // public curve key that plans are sealed to
 	Proof    []byte      `json:"proof,omitempty"`   // its signature of Claim
-	Nonce    string      `json:"nonce"`             // that an Order to it must have
+	Nonce    string      `json:"nonce"`             // that an Order to it must have, as one Hello has
 	Clock    time.Time   `json:"clock"`             // its wall's
 }
 
