@@ -84,7 +84,8 @@ func (r *run) recycle(s *metric.Snapshot) {
 // distributions, of which an hour would be 40 MB (see metric.Sparse).
 func (r *run) emit(s *second) {
 	r.failures.addAll(s.failures)
-	if s.Sent+s.Completed+s.Failed+s.Received+s.Written == 0 && s.To-s.From < interval {
+	nothing := s.Sent+s.Completed+s.Failed+s.Received+s.Written == 0
+	if nothing && s.To < int64(s.Interval+1)*interval {
 		return
 	}
 	iv := Interval{

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dyno/metric"
+	"dyno/ring"
 )
 
 // A worker that lost the server for good ends the run only with all the others.
@@ -56,5 +57,31 @@ func TestLatencyOfIntervals(t *testing.T) {
 			t.Errorf("interval %d is kept with %d latencies, %d service times, and heat %v", i,
 				kept.Latency.Count, kept.Service.Count, kept.Heat)
 		}
+	}
+}
+
+// A lateRing wakes a little late, and each time by another time.
+type lateRing struct {
+	*ring.Sim
+	late *int64
+}
+
+func (r lateRing) Wait(deadline int64) error {
+	*r.late = (*r.late*7 + 3) % 101
+	return r.Sim.Wait(deadline + *r.late*us)
+}
+
+// Seconds in which nothing happened are intervals like all others.
+func TestEverySecondIsTold(t *testing.T) {
+	silent := &ring.Sim{Server: func(*ring.Peer, []byte) {}}
+	p := simPlan(func(p *Plan) { p.Duration, p.Timeout = Seconds(12*s), Seconds(20*s) })
+	r := simulate(t, p, lateRing{silent, new(int64)})
+	for i, iv := range r.Intervals {
+		if iv.Index != i {
+			t.Fatalf("interval %d is number %d", i, iv.Index)
+		}
+	}
+	if len(r.Intervals) < 12 {
+		t.Errorf("%d intervals of 12", len(r.Intervals))
 	}
 }
