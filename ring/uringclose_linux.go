@@ -23,7 +23,7 @@ func (r *uringRing) forget(i int) {
 		r.draining = nobody
 	}
 	if s.sending || s.receiving {
-		untaken := r.queues.Discard(uint64(i)<<kindBits|kindSend, 1)
+		untaken := r.queues.Discard(uint64(i)<<kindBits+kindSend, 1)
 		r.queues.Discard(uint64(i)<<kindBits, 1<<kindBits)
 		if r.linked {
 			r.queues.Gather()
