@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"dyno/load"
@@ -126,44 +127,79 @@ func (c *Calibration) ceiling(connections int) float64 {
 	if len(c.Closed) == 0 {
 		return math.Inf(1)
 	}
-	before := c.Closed[0]
-	for _, next := range c.Closed {
-		if next.Connections >= connections {
-			if next == before {
-				return next.Rate
-			}
-			along := math.Log(float64(connections)/float64(before.Connections)) /
-				math.Log(float64(next.Connections)/float64(before.Connections))
-			return before.Rate + along*(next.Rate-before.Rate)
+	before, next := c.around(connections)
+	if next == before {
+		return next.Rate
+	}
+	along := math.Log(float64(connections)/float64(before.Connections)) /
+		math.Log(float64(next.Connections)/float64(before.Connections))
+	return before.Rate + along*(next.Rate-before.Rate)
+}
+
+// around are the ceilings that tell of so many connections, at least one of which there is:
+// those on both sides; twice the same where it was measured, or nothing beyond it was.
+func (c *Calibration) around(connections int) (before, next Ceiling) {
+	before = c.Closed[0]
+	for _, next = range c.Closed {
+		switch {
+		case next.Connections == connections:
+			return next, next
+		case next.Connections > connections:
+			return before, next
 		}
 		before = next
 	}
-	return before.Rate
+	return before, before
+}
+
+// Doubtful reports whether other programs disturbed all tries with so many connections: the
+// generator may do better than that.
+func (c *Calibration) Doubtful(connections int) bool {
+	return c.Disturbed(connections) && !slices.ContainsFunc(c.Rings, func(l Ceiling) bool {
+		return l.Connections == connections && !l.Disturbed
+	})
 }
 
 // several reports whether p has more than one request at a time on a connection.
 func several(p *load.Plan) bool { return p.Pipeline > 1 || p.Streams > 1 }
 
-// nearCeiling is the share of a ceiling from which a figure may be the generator's.
-const nearCeiling = 0.8
+// The shares of a ceiling from which a figure may be the generator's, and above which the
+// ceiling was disturbed: what machines do differs by that much from run to run.
+const (
+	nearCeiling   = 0.8
+	aboveCeilings = 1.2
+)
 
 // Warning is what a reader of r must know because of the calibration; "" if
 // nothing. A calibration of another machine or dyno has nothing to say, nor has one
-// of a request at a time where r had several on a connection. What other numbers of
-// threads reach is taken as in proportion.
+// of a request at a time where r had several on a connection, nor a ceiling that is doubtful
+// or that r itself exceeds by far. What other numbers of threads reach is taken as in proportion.
 func (c *Calibration) Warning(r *result.Result) string {
 	n := r.Plan.Connections
-	if Fingerprint(c.Host, c.Dyno) != Fingerprint(r.Host, r.Dyno) || several(&r.Plan) {
+	if len(c.Closed) == 0 || several(&r.Plan) ||
+		Fingerprint(c.Host, c.Dyno) != Fingerprint(r.Host, r.Dyno) {
+		return ""
+	}
+	if before, next := c.around(n); c.Doubtful(before.Connections) || c.Doubtful(next.Connections) {
 		return ""
 	}
 	ceiling := c.ceiling(n) * float64(r.Generator.Threads) / float64(max(min(c.Threads, n), 1))
 	share := r.Rate.Completed / ceiling
-	if !(share >= nearCeiling) {
+	if !(share >= nearCeiling && share <= aboveCeilings) {
 		return ""
 	}
 	return fmt.Sprintf("this is %.0f %% of the %.0f requests/s that dyno itself reaches on this "+
-		"machine with %d connections and %d threads (dyno calibrate, %s): the limit may be the "+
-		"generator's", 100*share, ceiling, n, r.Generator.Threads, c.Made.Format("2006-01-02"))
+		"machine with %s and %s (dyno calibrate, %s): the limit may be the generator's",
+		100*share, ceiling, many(n, "connection"), many(r.Generator.Threads, "thread"),
+		c.Made.Format("2006-01-02"))
+}
+
+// many is n things, in words.
+func many(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }
 
 // Fingerprint is what tells machines and versions apart for which a calibration

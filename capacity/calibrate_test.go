@@ -72,18 +72,27 @@ func TestCalibrateFails(t *testing.T) {
 func TestWarning(t *testing.T) {
 	host := result.Host{OS: "linux", CPU: "a", CPUs: 2}
 	c := Calibration{Dyno: "1", Host: host, Threads: 2, Closed: []Ceiling{{Connections: 1, Rate: 100},
-		{Connections: 10, Rate: 1000}, {Connections: 100, Rate: 2000}}}
+		{Connections: 10, Rate: 1000}, {Connections: 100, Rate: 2000}, {Connections: 1000, Rate: 3000},
+		{Connections: 10_000, Rate: 4000}},
+		Rings: []Ceiling{{Connections: 100, Ring: epoll, Disturbed: true}, {Connections: 100, Ring: uring},
+			{Connections: 1000, Ring: epoll, Disturbed: true}, {Connections: 1000, Ring: uring, Disturbed: true}}}
 	for name, r := range map[string]struct {
 		change      func(*result.Result)
 		connections int
 		rate        float64
 		want        string
 	}{
+		"disturbed":         {nil, 1000, 2900, ""},
+		"next to disturbed": {nil, 400, 2400, ""},
+		"partly disturbed":  {nil, 100, 1900, "95 %"},
+		"exactly":           {nil, 10, 1000, "100 %"},
+		"exceeded":          {nil, 10, 1210, ""},
+		"words":             {nil, 1, 90, "with 1 connection and 1 thread (dyno calibrate, "},
 		"far":               {nil, 10, 700, ""},
 		"near":              {nil, 10, 810, "81 % of the 1000 requests/s that dyno itself reaches on this machine with 10"},
 		"between":           {nil, 32, 1400, "93 %"},
 		"fewer than any":    {nil, 1, 90, "90 %"},
-		"more than any":     {nil, 5000, 1900, "95 %"},
+		"more than any":     {nil, 50_000, 3800, "95 %"},
 		"another machine":   {func(r *result.Result) { r.Host.CPU = "b" }, 10, 990, ""},
 		"another version":   {func(r *result.Result) { r.Dyno = "2" }, 10, 990, ""},
 		"more threads":      {func(r *result.Result) { r.Generator.Threads = 3 }, 10, 990, ""},

@@ -157,6 +157,11 @@ func openGroup(w string) (lab.Group, []error) {
 		words = strings.Split(w, ",")
 	}
 	rs, faults := open(words)
+	for i, r := range rs {
+		if r != nil {
+			faults = append(faults, doubted(words[i], r)...)
+		}
+	}
 	if len(faults) > 0 {
 		return lab.Group{}, faults
 	}
@@ -194,11 +199,13 @@ func openFolder(dir string) (lab.Group, []error) {
 		if filepath.Ext(e.Name()) != ".json" || strings.HasPrefix(e.Name(), ".") || e.IsDir() {
 			continue
 		}
-		r, err := result.Open("", filepath.Join(dir, e.Name()))
+		path := filepath.Join(dir, e.Name())
+		r, err := result.Open("", path)
 		if err != nil {
 			faults = append(faults, err)
 			continue
 		}
+		faults = append(faults, doubted(path, r)...)
 		rs = append(rs, r)
 	}
 	if len(rs)+len(faults) == 0 {

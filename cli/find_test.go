@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -157,26 +158,29 @@ func readJSON(t *testing.T, file string, v any) {
 func TestRunKnowsTheCalibration(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("DYNO_HOME", home)
-	server := httptest.NewServer(answer(new(atomic.Int64)))
-	defer server.Close()
-	run := func() string {
-		var out, errs bytes.Buffer
-		if code := Main([]string{"run", "-n", "50", "-c", "1", "--no-save", server.URL}, nil, &out, &errs); code != 0 {
-			t.Fatalf("code %d: %s", code, errs.Bytes())
+	run := calibrated(func(_ context.Context, p load.Plan, _ func(load.Interval)) (*result.Result, error) {
+		return &result.Result{Dyno: load.Version, Host: result.ThisHost(), Plan: p,
+			Rate: result.Rate{Completed: 900}, Generator: result.Generator{Threads: 1}}, nil
+	})
+	said := func() string {
+		r, err := run(t.Context(), load.Plan{Connections: 1, Threads: 1}, nil)
+		if err != nil {
+			t.Fatal(err)
 		}
-		return strings.Join(strings.Fields(out.String()), " ")
+		return strings.Join(r.Warnings, " ")
 	}
-	if out := run(); strings.Contains(out, "dyno calibrate") {
+	if out := said(); out != "" {
 		t.Errorf("without a calibration: %s", out)
 	}
-	for rate, warns := range map[float64]bool{0.5: true, 1e12: false} {
+	for rate, warns := range map[float64]bool{0.5: false, 1000: true, 1e12: false} {
 		c := capacity.Calibration{Format: capacity.CalibrationFormat, Dyno: load.Version, Host: result.ThisHost(),
 			Threads: 1, Closed: []capacity.Ceiling{{Connections: 1, Rate: rate}}}
 		if _, err := c.Save(home); err != nil {
 			t.Fatal(err)
 		}
-		if out := run(); strings.Contains(out, "dyno itself reaches on this machine with 1 connections") != warns {
-			t.Errorf("a ceiling of %v/s: %s", rate, out)
+		out := said()
+		if strings.Contains(out, "dyno itself reaches on this machine with 1 connection and 1 thread") != warns {
+			t.Errorf("a ceiling of %v/s: %q", rate, out)
 		}
 	}
 }

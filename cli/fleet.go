@@ -209,12 +209,16 @@ func (f *tokenFlags) order(l *bus.Link) (tokens []string, err error) {
 	return tokens, nil
 }
 
-// writeTokens puts each token into a file that whoever a container runs as can read, in a
-// folder that nobody else can enter.
+// writeTokens puts each token into a file that whoever a container runs as can read, whatever
+// the umask, in a folder that nobody else can enter.
 func writeTokens(folder string, tokens []string) error {
 	for i, t := range tokens {
 		name := filepath.Join(folder, strconv.Itoa(i))
-		if err := os.WriteFile(name, []byte(t+"\n"), 0o444); err != nil {
+		err := os.WriteFile(name, []byte(t+"\n"), 0o400)
+		if err == nil {
+			err = os.Chmod(name, 0o444)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -171,7 +171,7 @@ func historyNote(s streams, args []string) int {
 		if err := all.Note(rs[0].ID, text); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(s.out, "%s: %s\n", rs[0].ID, text)
+		_, err := fmt.Fprintf(s.out, "%s: %s\n", rs[0].ID, report.NoteLine(text))
 		return err
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"dyno/load"
 	"dyno/result"
 )
 
@@ -96,7 +97,7 @@ func lost(t *testing.T, r *result.Result, n, most int64) {
 		t.Errorf("%+v", r.Requests)
 	}
 	for _, e := range r.Errors {
-		closed := e.Kind == "closed" || strings.HasPrefix(e.Kind, "goaway-")
+		closed := e.Kind == "closed" || e.Kind == load.Behind || strings.HasPrefix(e.Kind, "goaway-")
 		if !closed && (most == 0 || e.Kind != "reset") {
 			t.Errorf("%+v", e)
 		}

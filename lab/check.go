@@ -92,7 +92,8 @@ func (r *running) followBaselines() {
 	}
 }
 
-// ask starts an arm's server only to ask it, and to look at what it was given.
+// ask starts an arm's server only to ask it, also for its count if it tells one, and to look at
+// what it was given.
 func (r *running) ask(ctx context.Context, a *arm) (*fairness.Answer, []probe.Setup, error) {
 	l := r.Experiment.Levels[0]
 	stand, err := r.Start(ctx, Setting{Arm: a.Name, Variant: a.variant, Level: l,
@@ -108,6 +109,11 @@ func (r *running) ask(ctx context.Context, a *arm) (*fairness.Answer, []probe.Se
 	q := questionOf(p, r.Version)
 	q.KeepAlive = keptMax
 	answer, err := r.asker(stand)(ctx, q)
+	if count := stand.Reach().Count; count != nil && err == nil {
+		if _, err = count(ctx); err != nil { // each trial would fail with it
+			err = fmt.Errorf("served: %w", err)
+		}
+	}
 	return answer, probe.Setups(stand.Trees()), err
 }
 

@@ -327,7 +327,7 @@ func (r *Record) cautions(trials []*Trial) (all []string) {
 		}
 	}
 	d := r.Experiment.Design
-	if !r.CPUs.Apart {
+	if !r.CPUs.Apart && r.Fleet == nil {
 		say("generator and servers share CPUs: %s", r.CPUs.Reason)
 	}
 	switch {
@@ -343,6 +343,7 @@ func (r *Record) cautions(trials []*Trial) (all []string) {
 	if n := countGrade(trials, GradeF); n > 0 {
 		say("%d of %d trials are of grade F: see their reasons", n, len(trials))
 	}
+	all = append(all, miscounts(trials)...)
 	if n := spoiledTrials(trials); float64(n) > mostAgain*float64(len(trials)) {
 		say("the machine was busy in %d of %d trials, too many to repeat them: run the experiment again "+
 			"when nothing else is at work", n, len(trials))

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"dyno/result"
 	"dyno/stats"
 )
 
@@ -51,12 +52,27 @@ func (t *Trial) course() {
 func (t *Trial) rates() (all []float64) {
 	last := 0.0
 	for _, p := range t.Result.Series {
-		if length := p.T - last; length > 0.9 && p.T <= t.Result.Window.MeasuredS+0.01 {
+		if length := p.T - last; length > 0.9 && t.within(p) {
 			all = append(all, float64(p.Completed)/length)
 		}
 		last = p.T
 	}
 	return all
+}
+
+// within reports whether a point of the series lies in the window, and not after it.
+func (t *Trial) within(p result.Point) bool { return p.T <= t.Result.Window.MeasuredS+0.01 }
+
+// inWindow are the answers that came in the window, as far as the series tells, and the bytes
+// received meanwhile. Requests.Completed has those that came after it, too, and Bytes has not.
+func (t *Trial) inWindow() (answers, received int64) {
+	for _, p := range t.Result.Series {
+		if t.within(p) {
+			answers += p.Completed
+			received += p.Received
+		}
+	}
+	return answers, received
 }
 
 // transient is nil for too few seconds. A second is the mean of so many requests that it is

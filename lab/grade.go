@@ -2,7 +2,6 @@ package lab
 
 import (
 	"fmt"
-	"math"
 
 	"dyno/probe"
 	"dyno/result"
@@ -38,7 +37,7 @@ const (
 	memoryFlag, memoryFail   = 0.01, 0.10 // of the time, somebody waited for memory to be freed
 	sentFail                 = 0.99       // of the open loop's rate; Nighthawk's idea
 	wireFail                 = 0.01       // by which an answer's size may differ from its check
-	wireLeast                = 1000       // requests, for those under way at the edges not to matter
+	wireLeast                = 1000       // requests, for the mean of their sizes to be one
 )
 
 // grade is the worst of what speaks against a trial, with all of it.
@@ -159,18 +158,28 @@ func answers(t *Trial) (all []Reason) {
 		all = append(all, Reason{Grade: g, Says: fmt.Sprintf(
 			"%d of %d requests failed and %d had no answer at the end", q.Errors, q.Sent, q.Unfinished)})
 	}
-	if n := t.Result.Requests.Completed; n >= wireLeast && t.Wire > 0 {
-		each := float64(t.Result.Bytes.Received) / float64(n)
-		if math.Abs(each/t.Wire-1) > wireFail {
-			all = append(all, Reason{Grade: GradeF, Says: fmt.Sprintf(
-				"%.0f bytes were received for each request, and %.0f when it was checked", each, t.Wire)})
-		}
-	}
+	all = append(all, resized(t)...)
 	for _, c := range t.Changed {
 		all = append(all, Reason{Grade: GradeF, Says: "after the load the server answered " +
 			"otherwise: " + c.Aspect + " was " + c.Before + " and is " + c.After})
 	}
 	return all
+}
+
+// resized looks for answers of another size than the one that was checked. Of those under way when
+// the window begins or ends, some bytes may be in it that are of no answer there.
+func resized(t *Trial) []Reason {
+	n, received := t.inWindow()
+	if n < wireLeast || t.Wire <= 0 {
+		return nil
+	}
+	p := t.Result.Plan
+	checked, edges := float64(n)*t.Wire, 2*float64(p.Connections*max(p.Pipeline, 1))*t.Wire
+	if r := float64(received); r >= (1-wireFail)*checked && r <= (1+wireFail)*checked+edges {
+		return nil
+	}
+	return []Reason{{Grade: GradeF, Says: fmt.Sprintf("%.0f bytes were received for each request, "+
+		"and %.0f when it was checked", float64(received)/float64(n), t.Wire)}}
 }
 
 // arrivals looks for an open loop that was not the one asked for.

@@ -33,6 +33,17 @@ func soundTrial() *Trial {
 	}
 }
 
+// sized has so many answers of 100 bytes in its window of a second, so many bytes, and so many
+// answers after it.
+func (t *Trial) sized(answers, received, after int64) {
+	t.Wire = 100
+	t.Result.Window.MeasuredS = 1
+	t.Result.Requests = result.Requests{Sent: answers + after, Completed: answers + after}
+	t.Result.Bytes.Received = received // of the window, as in each result
+	t.Result.Series = []result.Point{{T: 0.5, Completed: answers / 2, Received: received / 2},
+		{T: 1, Completed: answers / 2, Received: received / 2}, {T: 1.4, Completed: after}}
+}
+
 func TestGrade(t *testing.T) {
 	if g, reasons := grade(soundTrial()); g != GradeA || reasons != nil {
 		t.Fatalf("a sound trial is of grade %s: %v", g, reasons)
@@ -67,10 +78,18 @@ func TestGrade(t *testing.T) {
 		{"unsteady", func(t *Trial) { t.Warmup.Steady, t.Warmup.CoV = No, 0.2 }, GradeB,
 			"not steady after 3.0 s", false},
 		{"nobody could tell", func(t *Trial) { t.Warmup.Steady = Unknown }, GradeA, "", false},
-		{"larger answers", func(t *Trial) { t.Wire, t.Result.Bytes.Received = 100, 102_000 }, GradeF,
+		{"larger answers", func(t *Trial) { t.sized(1000, 102_000, 0) }, GradeF,
 			"102 bytes were received for each request, and 100 when", false},
-		{"as large as before", func(t *Trial) { t.Wire, t.Result.Bytes.Received = 100, 100_500 }, GradeA,
-			"", false},
+		{"smaller answers", func(t *Trial) { t.sized(1000, 98_000, 0) }, GradeF,
+			"98 bytes were received for each request, and 100 when", false},
+		{"as large as before", func(t *Trial) { t.sized(1000, 100_500, 0) }, GradeA, "", false},
+		{"answers after the window", func(t *Trial) { t.sized(1000, 100_000, 900) }, GradeA, "", false},
+		{"larger answers, and some after the window", func(t *Trial) { t.sized(1000, 102_000, 900) }, GradeF,
+			"102 bytes were received for each request, and 100 when", false},
+		{"answers of which only a part is in the window", func(t *Trial) {
+			t.sized(1000, 101_900, 5)
+			t.Result.Plan.Connections, t.Result.Plan.Pipeline = 1, 5
+		}, GradeA, "", false},
 		{"full queue", func(t *Trial) { t.Result.Server.Host.ListenOverflow = 3 }, GradeB, "3 connections were dropped",
 			false},
 		{"nobody's server", func(t *Trial) {
@@ -128,6 +147,11 @@ func TestMeasures(t *testing.T) {
 		if _, ok := m.Of(trial); ok != want {
 			t.Errorf("%s: %v", name, ok)
 		}
+	}
+	trial.sized(500, 50_000, 400)
+	bytes, _ := measure("bytes")
+	if v, _ := bytes.Of(trial); v != 100 {
+		t.Errorf("an answer of 100 bytes has %v", v)
 	}
 	for _, m := range experiment.Metrics {
 		if _, known := measure(string(m)); !known {

@@ -42,7 +42,11 @@ var Measures = []Measure{
 	{"max", "µs", -1, latency(func(d *result.Distribution) float64 { return d.Max })},
 	{"memory", "MiB", -1, func(t *Trial) float64 { return float64(t.server().Memory) / (1 << 20) }},
 	{"bytes", "bytes/req", -1, func(t *Trial) float64 {
-		return float64(t.Result.Bytes.Received) / float64(max(t.Result.Requests.Completed, 1))
+		n, received := t.inWindow()
+		if n == 0 {
+			n, received = t.Result.Requests.Completed, t.Result.Bytes.Received
+		}
+		return float64(received) / float64(max(n, 1))
 	}},
 }
 

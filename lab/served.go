@@ -162,6 +162,30 @@ func accounts(t *Trial) []Reason {
 		"clients sent %d together", s.Server, s.Clients)}}
 }
 
+// miscounts says of each arm in how many trials its server counted otherwise than the clients
+// did, and of the first of them what.
+func miscounts(trials []*Trial) (all []string) {
+	var arms []string
+	off, counted, first := map[string]int{}, map[string]int{}, map[string]string{}
+	for _, t := range trials {
+		if t.Served == nil {
+			continue
+		}
+		counted[t.Arm]++
+		for _, why := range accounts(t) {
+			if off[t.Arm]++; off[t.Arm] == 1 {
+				arms = append(arms, t.Arm)
+				first[t.Arm] = why.Says
+			}
+		}
+	}
+	for _, arm := range arms {
+		all = append(all, fmt.Sprintf("%s: in %d of %d trials %s", arm, off[arm], counted[arm],
+			first[arm]))
+	}
+	return all
+}
+
 // Agreement is what servers and clients counted of all loads of an experiment of which both are
 // known.
 type Agreement struct {

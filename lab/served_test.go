@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,6 +107,11 @@ func TestServed(t *testing.T) {
 			t.Errorf("%s: %s %v", brief.ID, trial.Grade, trial.Reasons)
 		}
 	}
+	said := strings.Join(r.Cautions, "\n")
+	if !strings.Contains(said, "\nslow: in 2 of 2 trials the server counted ") ||
+		strings.Count(said, "the server counted") != 1 {
+		t.Errorf("cautions: %s", said)
+	}
 	if a := r.Served; a == nil || a.Trials != len(r.Trials) || a.Alike != a.Trials/4 || a.Off != a.Alike ||
 		a.Server != a.Clients+7*int64(a.Alike) {
 		t.Errorf("%+v of %d trials", a, len(r.Trials))
@@ -134,14 +140,44 @@ func TestServedSettles(t *testing.T) {
 	}
 }
 
-// A server that cannot tell its count fails the trial; there is nothing to hold the load against.
+// A server that cannot tell its count is not loaded: there is nothing to hold the load against.
+// Others are.
 func TestServedNowhere(t *testing.T) {
+	for want, handler := range map[string]http.Handler{
+		"it says 404":    http.NotFoundHandler(),
+		"it says neithe": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "12") }),
+	} {
+		s := httptest.NewServer(handler)
+		defer s.Close()
+		b := newTestBench(t)
+		b.rates = map[string]float64{"base": 100, "same": 100, "slow": 100}
+		l := b.lab(filepath.Join(t.TempDir(), "out"), strings.Replace(three, "rounds: 8", "rounds: 1", 1))
+		asked := 0
+		l.Start = func(ctx context.Context, s2 Setting) (Stand, error) {
+			stand, err := b.start(ctx, s2)
+			if err != nil || s2.Variant.Of != "same" {
+				return stand, err
+			}
+			asked++
+			return teller{stand.(fake), counter(s.URL)}, nil
+		}
+		r := b.run(t.Context(), l)
+		same := r.Arms[slices.IndexFunc(r.Arms, func(a Arm) bool { return a.Name == "same" })]
+		if asked != 1 || !strings.Contains(same.Unfit, want) || !strings.HasPrefix(same.Unfit, "served: ") ||
+			len(r.Trials) != 3*2 || !r.Measured() {
+			t.Errorf("started %d times, %q, %d trials", asked, same.Unfit, len(r.Trials))
+		}
+	}
+}
+
+// Where nothing is checked before, it fails the trial.
+func TestServedUnchecked(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	defer s.Close()
 	b := newTestBench(t)
 	b.rates = map[string]float64{"base": 100}
 	stand := teller{fake{"base", new(bool)}, counter(s.URL)}
-	l := b.lab(filepath.Join(t.TempDir(), "out"), strings.Split(three, "  same:")[0])
+	l := b.lab(filepath.Join(t.TempDir(), "out"), strings.Split(three, "  same:")[0]+"fairness: {mode: off}\n")
 	l.Start = func(context.Context, Setting) (Stand, error) { return stand, nil }
 	r, err := l.Run(t.Context())
 	if err != nil || r.Measured() || !strings.Contains(r.Trials[0].Failure.Reason, "it says 404") {

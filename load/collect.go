@@ -107,7 +107,7 @@ func (r *run) emit(s *second) {
 func (r *run) conclude(workers []*worker, total *metric.Snapshot) {
 	res := r.result
 	res.Total, res.Tally = total, newTally()
-	notices := map[string]bool{}
+	notices, dismissed := map[string]bool{}, failures{}
 	var last, end, to int64
 	from, cpuFrom, cpuTo := int64(notYet), time.Duration(math.MaxInt64), time.Duration(0)
 	outage, gone := int64(math.MaxInt64), 0
@@ -132,6 +132,7 @@ func (r *run) conclude(workers []*worker, total *metric.Snapshot) {
 		res.StopMax = max(res.StopMax, w.meter.stop)
 		res.Routes = addRoutes(res.Routes, w.routes)
 		maps.Copy(notices, w.notice)
+		dismissed.addAll(w.ended)
 		if w.ending == Gone {
 			gone++
 		} else {
@@ -148,6 +149,7 @@ func (r *run) conclude(workers []*worker, total *metric.Snapshot) {
 	res.CPU = max(cpuTo-cpuFrom, 0)
 	res.Failures = r.sumFailures(workers)
 	res.Notices = append(res.Notices, slices.Sorted(maps.Keys(notices))...)
+	res.Notices = append(res.Notices, dismissals(dismissed)...)
 	r.setWindow(from, end, to, last)
 	res.Busy = max(res.Busy, r.shareOfCPUs())
 	if len(res.Failures) > 0 {

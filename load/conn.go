@@ -214,7 +214,7 @@ func (w *worker) flush(i uint32, c *conn) {
 func (w *worker) fall(c *conn) {
 	if c.codec != nil {
 		c.codec.Decode(nil, true) // lets go of what it may hold
-		c.codec = nil
+		w.letGo(c)
 	}
 	if c.state == ready {
 		if w.up--; w.up == 0 {
@@ -338,7 +338,7 @@ func (w *worker) unanswered(c *conn, err error) bool {
 			over = true
 		}
 	}
-	c.codec = nil
+	w.letGo(c)
 	var f *proto.Fault
 	return errors.As(err, &f) && f.Kind == proto.FaultClosed
 }
@@ -362,7 +362,7 @@ var errUnused error = &proto.Fault{Kind: proto.FaultClosed,
 // close ends a life in good order: the peer or the protocol is through.
 func (w *worker) close(i uint32, c *conn) {
 	if c.state == shaking {
-		w.abandon(i, c, errUnused)
+		w.abandon(i, c, c.dismissed(errUnused))
 		return
 	}
 	if c.live > 0 || c.used == 0 {

@@ -30,6 +30,41 @@ func (f failures) add(phase Phase, addr ring.Addr, err error) {
 	known.Count++
 }
 
+// Behind is the kind of what was lost with its connection because of another exchange:
+// a consequence, whose cause was counted as well.
+const Behind = "behind"
+
+// dismissed is what the peer said was wrong when it ended the connection, or else err.
+func (c *conn) dismissed(err error) error {
+	if codec, can := c.codec.(proto.Dismisser); can {
+		if f := codec.Dismissed(); f != nil {
+			return f
+		}
+	}
+	return err
+}
+
+// letGo parts with a connection's codec. A dismissal is counted, for requests that are
+// then answered on another connection tell nothing of it.
+func (w *worker) letGo(c *conn) {
+	if err := c.dismissed(nil); err != nil {
+		w.ended.add(Protocol, ring.Addr{}, err)
+	}
+	c.codec = nil
+}
+
+// dismissals says of each kind of dismissal of how many connections it was the end.
+func dismissals(counted failures) (notices []string) {
+	for _, f := range counted.list() {
+		were := "connections were"
+		if f.Count == 1 {
+			were = "connection was"
+		}
+		notices = append(notices, fmt.Sprintf("%d %s %s", f.Count, were, f.Detail))
+	}
+	return notices
+}
+
 // unexpected is the error of a status that the plan does not expect.
 type unexpected uint16
 
@@ -55,7 +90,9 @@ func kindOf(err error) string {
 		return "timeout"
 	case errors.Is(err, errRefused):
 		return "refused"
-	case errors.Is(err, errBehind), errors.Is(err, io.EOF):
+	case errors.Is(err, errBehind):
+		return Behind
+	case errors.Is(err, io.EOF):
 		return "closed"
 	}
 	if e, ok := errno(err); ok {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -292,6 +293,46 @@ func TestHTTP2GoesAwayAtOnce(t *testing.T) {
 		if r.Total.Failed != 30 || r.Failures[0].Kind != kind || r.Retried > 30*refusedMost {
 			t.Errorf("%d failed, %d retried: %+v", r.Total.Failed, r.Retried, r.Failures)
 		}
+	}
+}
+
+// A server that ends connections because of what it dislikes is told of, even if every
+// request was then served by another; an orderly end is not.
+func TestHTTP2Dismissed(t *testing.T) {
+	for _, c := range []struct {
+		code    uint32
+		often   int // the connection's last request; the others are left to the next
+		notices []string
+	}{
+		{0, 30, nil},
+		{11, 30, []string{`3 connections were ended by the server: GOAWAY, ENHANCE_YOUR_CALM: "too much"`}},
+		{1, 60, []string{`1 connection was ended by the server: GOAWAY, PROTOCOL_ERROR: "too much"`}},
+	} {
+		s := &h2Server{answer: func(p *h2Peer) {
+			if p.reply(ms, ok(p.id)); p.n == c.often {
+				p.gone = true
+				p.Reply(ms, frame(h2GoAway, 0, 0, slices.Concat(word(p.id), word(c.code), []byte("too much"))...))
+			}
+		}}
+		r := simulate(t, h2Plan(func(*Plan) {}), s.sim())
+		if r.Total.Completed != 100 || len(r.Failures) > 0 || !slices.Equal(r.Notices, c.notices) {
+			t.Errorf("%d completed, %+v: %q, want %q", r.Total.Completed, r.Failures, r.Notices, c.notices)
+		}
+	}
+}
+
+// When a connection breaks at one exchange the others are lost more often; what broke it
+// comes first all the same, and is why the run was worth nothing.
+func TestHTTP2CauseFirst(t *testing.T) {
+	s := &h2Server{answer: func(c *h2Peer) {
+		if c.n == 10 {
+			c.Reply(ms, frame(h2Headers, h2End, 1, 0xff, 0x20))
+		}
+	}}
+	r := simulate(t, h2Plan(func(*Plan) {}), s.sim())
+	if len(r.Failures) != 2 || r.Failures[0].Phase != Protocol || r.Failures[0].Kind != "compression" ||
+		r.Failures[1].Kind != Behind || r.Failures[1].Count <= r.Failures[0].Count {
+		t.Errorf("%+v", r.Failures)
 	}
 }
 

@@ -71,7 +71,7 @@ func failuresOf(want string) map[string]int64 {
 	failed := map[string]int64{}
 	fail := func(kind string) {
 		phase := Protocol
-		if kind == "closed" || kind == "truncated" {
+		if kind == Behind || kind == "closed" || kind == "truncated" {
 			phase = Read
 		}
 		failed[string(phase)+" "+kind]++
@@ -100,10 +100,10 @@ func failuresOf(want string) map[string]int64 {
 				if !open[i] {
 					continue
 				}
-				if oldest || begun[i] {
+				if oldest || begun[i] || word == "closed" {
 					fail(word)
 				} else {
-					fail("closed")
+					fail(Behind)
 				}
 				oldest = false
 			}
@@ -126,7 +126,7 @@ func TestHTTP2Beginnings(t *testing.T) {
 			if tc.Section != "6.8" { // it begins well
 				continue
 			}
-			told = "closed"
+			told = "goaway-protocol-error"
 		}
 		t.Run(tc.String(), func(t *testing.T) {
 			var last []byte

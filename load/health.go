@@ -52,7 +52,7 @@ func (f failures) addAll(from failures) {
 	}
 }
 
-// list is all failures, the most frequent first.
+// list is all failures, the most frequent first, and what they caused behind them.
 func (f failures) list() []Failure {
 	if len(f) == 0 {
 		return nil
@@ -66,6 +66,12 @@ func (f failures) list() []Failure {
 }
 
 func moreFrequent(a, b Failure) int {
+	if behind := a.Kind == Behind; behind != (b.Kind == Behind) {
+		if behind {
+			return 1
+		}
+		return -1
+	}
 	return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Phase, b.Phase),
 		cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Address, b.Address))
 }

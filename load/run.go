@@ -302,7 +302,8 @@ func newWorker(p *Plan, g ring.Ring, addrs []ring.Addr, speech *speech, gate *ga
 		conns: make([]conn, connections),
 		idle:  newFIFO[uint32](connections), retries: newFIFO[arrival](1),
 		schedule: closedLoop{}, sequence: newSequence(p.Requests, place, places), left: -1,
-		count: metric.NewSnapshot(), tally: &tally, errors: failures{}, notice: map[string]bool{},
+		count: metric.NewSnapshot(), tally: &tally, errors: failures{}, ended: failures{},
+		notice: map[string]bool{},
 	}
 	if p.Open() {
 		w.schedule = p.schedule(i, n)

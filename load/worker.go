@@ -54,6 +54,7 @@ type worker struct {
 	routes []Route  // by request; the requests of one name share one
 	route  []int
 	errors failures
+	ended  failures // connections that the peer ended, by what it said was wrong
 	meter  meter
 	pacing pacing
 	rest   rest
@@ -356,6 +357,7 @@ func (w *worker) finish() {
 		}
 		if w.conns[i].codec != nil {
 			w.conns[i].codec.Decode(nil, true) // lets go of what it may hold
+			w.letGo(&w.conns[i])
 		}
 		if w.conns[i].served {
 			w.tally.Served++

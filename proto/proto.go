@@ -51,6 +51,14 @@ type Canceler interface {
 	Cancel(tag uint32) bool
 }
 
+// A Dismisser is a Codec of a protocol in which a peer can say what was wrong when it
+// ends a connection.
+type Dismisser interface {
+	// Dismissed is what it said, in a Detail before which "the connection was" can
+	// stand; nil if it said nothing, or that all is in order.
+	Dismissed() *Fault
+}
+
 // An Event is what the peer's bytes meant.
 type Event struct {
 	What

@@ -316,14 +316,15 @@ func Calibration(w io.Writer, c *capacity.Calibration) error {
 	}
 	fmt.Fprintf(d, "dyno %s on %s, %s; the server %s\n\n", plain(c.Dyno), Machine(c.Host),
 		Many(int64(c.Threads), "thread"), where)
-	t := table{{"connections", "requests/s", "CPU a request", "busy", "p50", "p99"}}
+	t := table{{"connections", "ring", "requests/s", "CPU a request", "busy", "p50", "p99"}}
 	for _, l := range c.Closed {
-		t = append(t, []string{count(int64(l.Connections)), digits3(l.Rate), micros(l.CPU),
-			percent(l.Busy), micros(l.P50), micros(l.P99)})
+		t = append(t, []string{count(int64(l.Connections)), plain(l.Ring), digits3(l.Rate),
+			micros(l.CPU), percent(l.Busy), micros(l.P50), micros(l.P99)})
 	}
 	t.write(d, "  ", "r")
 	fmt.Fprintln(d)
 	ringCosts(d, c)
+	disturbed(d, c)
 	t = table{{"rate", "sent", "send lag p99", "max", "verdict"}}
 	for _, p := range c.Open {
 		t = append(t, []string{exact3(p.Rate), digits3(p.Sent), micros(p.LagP99), micros(p.LagMax),
@@ -335,7 +336,6 @@ func Calibration(w io.Writer, c *capacity.Calibration) error {
 
 // ringCosts are what a request took on each ring, where there was one to choose.
 func ringCosts(d *document, c *capacity.Calibration) {
-	var disturbed []string
 	t := table{{"connections", "CPU on epoll", "on uring", "--ring auto takes"}}
 	for _, level := range c.Closed {
 		cost := map[string]string{}
@@ -349,19 +349,34 @@ func ringCosts(d *document, c *capacity.Calibration) {
 		}
 		t = append(t, []string{count(int64(level.Connections)), cost["epoll"], cost["uring"],
 			plain(c.Auto(level.Connections))})
-		if c.Disturbed(level.Connections) {
-			disturbed = append(disturbed, count(int64(level.Connections)))
-		}
 	}
 	if len(t) > 1 {
 		t.write(d, "  ", "r")
 		fmt.Fprintln(d)
 	}
-	if len(disturbed) > 0 {
-		fmt.Fprintf(d, "  with %s connections other programs ran on the generator's CPUs: what "+
-			"it took there\n  decides nothing for --ring auto; repeat it when nothing else runs\n\n",
-			strings.Join(disturbed, ", "))
+}
+
+// disturbed says with how many connections other programs ran on the generator's CPUs, and what
+// is not taken from there.
+func disturbed(d *document, c *capacity.Calibration) {
+	var some, all []string
+	for _, level := range c.Closed {
+		if c.Disturbed(level.Connections) {
+			some = append(some, count(int64(level.Connections)))
+		}
+		if c.Doubtful(level.Connections) {
+			all = append(all, count(int64(level.Connections)))
+		}
 	}
+	if len(some) == 0 {
+		return
+	}
+	fmt.Fprintf(d, "  disturbed with %s connections: calibrate again when nothing else runs;\n"+
+		"  until then that decides nothing for --ring auto", strings.Join(some, ", "))
+	if len(all) > 0 {
+		fmt.Fprintf(d, ",\n  and dyno run warns of no ceiling with %s", strings.Join(all, ", "))
+	}
+	fmt.Fprint(d, "\n\n")
 }
 
 // Object writes any of these as JSON, indented.

@@ -170,6 +170,10 @@ func sideBySide(rs []*result.Result) table {
 func doubts(rs []*result.Result) []string {
 	var all []string
 	for i, r := range rs {
+		if why := r.Partial(); why != "" && r.Requests.Completed > 0 {
+			all = append(all, fmt.Sprintf("%s is only a part of what was planned: %s.", letter(i),
+				plain(why)))
+		}
 		if r.Generator.Verdict != result.OK {
 			all = append(all, fmt.Sprintf("%s is %s: %s.", letter(i), plain(r.Generator.Verdict),
 				plain(strings.Join(r.Generator.Reasons, "; "))))

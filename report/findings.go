@@ -150,8 +150,13 @@ func gradeSection(r *lab.Record) section {
 	var order []string
 	for _, t := range r.Trials {
 		grades[t.Grade]++
+		had := map[string]bool{} // of the parts of a trial several may have the same
 		for _, why := range t.Reasons {
 			kind := shape(why.Says)
+			if had[kind] {
+				continue
+			}
+			had[kind] = true
 			if counted[kind]++; counted[kind] == 1 {
 				order = append(order, kind)
 				example[kind] = why.Says
@@ -290,7 +295,7 @@ func methodSection(r *lab.Record) section {
 			"interval leaves out 1 and the ratio is at least the margin of " + d.Margin.String() + ", or " +
 			"what the baseline differs from itself (A/A) if that is more. equivalent: the 90 % interval " +
 			"lies within the margin. No trial is left out for its value.",
-		fmt.Sprintf("CPUs: generator %v, server %v.", r.CPUs.Generator, r.CPUs.Server),
+		cpus(r),
 		"Machine: " + Machine(r.Host) + ".",
 	}
 	if r.Fleet != nil {
@@ -317,6 +322,14 @@ func methodSection(r *lab.Record) section {
 			"that does next to nothing.", digits3(c.Throughput), c.Level))
 	}
 	return section{head: "Method", text: text}
+}
+
+// cpus are those that an experiment gave to whom. Those of agents are not its own to give.
+func cpus(r *lab.Record) string {
+	if r.Fleet != nil {
+		return fmt.Sprintf("CPUs: server %v; the agents were given none of their own.", r.CPUs.Server)
+	}
+	return fmt.Sprintf("CPUs: generator %v, server %v.", r.CPUs.Generator, r.CPUs.Server)
 }
 
 // agreement is what servers and clients counted.

@@ -66,14 +66,19 @@ func resultList(h store.History) table {
 		if v, has := e.Values["p99"]; has {
 			p99 = micros(v)
 		}
+		verdict := plain(e.Verdict)
+		if e.Partial != "" {
+			verdict += ", " + Clip(plain(e.Partial), noteWidest)
+		}
 		row := []string{e.ID, e.Started.Local().Format(instant), series[e.Plan+e.Machine], e.Model, rate,
-			p99, plain(e.Verdict), Clip(plain(e.URL), longestURL), Clip(plain(oneLine(e.Note)), noteWidest)}
+			p99, verdict, Clip(plain(e.URL), longestURL), Clip(NoteLine(e.Note), noteWidest)}
 		all = append(all, row)
 	}
 	return all
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+// NoteLine is a note on one line, without what a terminal would obey.
+func NoteLine(s string) string { return plain(strings.Join(strings.Fields(s), " ")) }
 
 // SeriesName is that of the i-th series of a history: A to Z, then A1 and so on.
 func SeriesName(i int) string {

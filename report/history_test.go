@@ -59,3 +59,23 @@ func TestSeriesLoad(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A run that is a part of one is marked, and nothing that was stored is obeyed by a terminal.
+func TestHistoryMarksParts(t *testing.T) {
+	var b strings.Builder
+	h := store.History{Entries: []store.Entry{
+		{ID: "1", Verdict: "suspect", Partial: "LOST agent b\x1b[2J", Fleet: "a, b", Note: "\x1b[31mred"},
+		{ID: "2", Verdict: "suspect", Partial: "interrupted"},
+		{ID: "3", Verdict: "ok"}}}
+	if err := History(&b, h, Style{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"suspect, LOST agent b·[2J ", "suspect, interrupted\n", " ok\n", " ·[31mred"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+	if strings.Contains(b.String(), "\x1b") || strings.Contains(b.String(), "ok, ") {
+		t.Errorf("%q", b.String())
+	}
+}

@@ -185,8 +185,22 @@ func failures(from []load.Failure) []Error {
 	for i, f := range from {
 		all[i] = Error{string(f.Phase), f.Kind, f.Address, f.Detail, f.Count}
 	}
-	slices.SortStableFunc(all, func(a, b Error) int { return cmp.Compare(b.Count, a.Count) })
+	causesFirst(all)
 	return all
+}
+
+// causesFirst orders errors: the most frequent first, but what others caused behind them.
+func causesFirst(all []Error) {
+	slices.SortStableFunc(all, func(a, b Error) int { return cmp.Compare(b.Count, a.Count) })
+	slices.SortStableFunc(all, func(a, b Error) int { return caused(a) - caused(b) })
+}
+
+// caused is 1 of an error that is but the consequence of another, else 0.
+func caused(e Error) int {
+	if e.Kind == load.Behind {
+		return 1
+	}
+	return 0
 }
 
 func connections(r *load.Result) Connections {

@@ -249,3 +249,17 @@ func TestCPUModel(t *testing.T) {
 		t.Errorf("%+v", h)
 	}
 }
+
+// What is but the consequence of another error is behind it, however frequent it is.
+func TestCausesFirst(t *testing.T) {
+	behind := load.Failure{Phase: load.Read, Kind: load.Behind, Count: 90}
+	reset := load.Failure{Phase: load.Read, Kind: "reset", Count: 10}
+	broken := load.Failure{Phase: load.Protocol, Kind: "compression", Count: 20}
+	got := ""
+	for _, e := range failures([]load.Failure{behind, reset, broken}) {
+		got += e.Kind + " "
+	}
+	if got != "compression reset behind " {
+		t.Error(got)
+	}
+}

@@ -131,7 +131,7 @@ func (m *Result) count(all []*Result) {
 			m.addError(e)
 		}
 	}
-	slices.SortStableFunc(m.Errors, func(a, b Error) int { return cmp.Compare(b.Count, a.Count) })
+	causesFirst(m.Errors)
 	length := time.Duration(math.Round(m.Window.MeasuredS * 1e9))
 	if handshakes != nil {
 		*handshakes = per(shaken, length)

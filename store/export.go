@@ -68,7 +68,10 @@ func (s *Store) files(ids []string) (all []file, n int, damaged []Damaged, err e
 			return nil, 0, nil, err
 		}
 	}
-	for _, id := range ids {
+	for i, id := range ids {
+		if slices.Contains(ids[:i], id) {
+			continue // each once, however often it was asked for
+		}
 		of, bad, err := s.filesOf(id)
 		if err != nil {
 			return nil, 0, nil, err

@@ -49,6 +49,7 @@ type Entry struct {
 	Machine     string
 	Host        result.Host // of a fleet, its first agent's
 	Fleet       string      // names of the agents that made the load; "": Host did
+	Partial     string      // why it is of less than was planned, and so in no Runs; "" if whole
 	Dyno        string
 	Values      map[string]float64 // by measure; a History has throughput, p99 and the one asked for
 	Note        string
@@ -119,15 +120,16 @@ func (s *Store) entries(url string, measures ...string) (all []Entry, err error)
 	url = strings.ReplaceAll(url, "[", "[[]") // of an IPv6 address, and no set of characters
 	at := map[string]int{}
 	err = s.each(`SELECT id, started, url, model, connections, ifnull(offered, 0), verdict, plan,
-		machine, host, ifnull(agents, ''), dyno, ifnull(text, '') FROM results
-		LEFT JOIN fleets ON fleets.result = id LEFT JOIN notes ON notes.result = id
+		machine, host, ifnull(agents, ''), ifnull(why, ''), dyno, ifnull(text, '') FROM results
+		LEFT JOIN fleets ON fleets.result = id LEFT JOIN partials ON partials.result = id
+		LEFT JOIN notes ON notes.result = id
 		WHERE ? = '' OR url GLOB ? ORDER BY started DESC, id DESC`, []any{url, url},
 		func(rows *sql.Rows) error {
 			e := Entry{Values: map[string]float64{}}
 			var started int64
 			var host string
 			err := rows.Scan(&e.ID, &started, &e.URL, &e.Model, &e.Connections, &e.Offered, &e.Verdict,
-				&e.Plan, &e.Machine, &host, &e.Fleet, &e.Dyno, &e.Note)
+				&e.Plan, &e.Machine, &host, &e.Fleet, &e.Partial, &e.Dyno, &e.Note)
 			if err != nil {
 				return err
 			}
@@ -207,7 +209,7 @@ type Series struct {
 	Machine string
 	Newest  Entry
 	Metric  lab.Measure
-	Runs    []Run    // oldest first; results without a value are left out
+	Runs    []Run    // oldest first, of whole runs that have a value
 	Changes []Change // oldest first
 
 	// Where others have its URL, load and machine: what Newest asked for, and what theirs did.
@@ -234,7 +236,7 @@ func seriesOf(entries []Entry, m lab.Measure) (all []Series) {
 			at[key] = i
 			all = append(all, Series{Plan: e.Plan, Machine: e.Machine, Newest: e, Metric: m})
 		}
-		if v, has := e.Values[m.Name]; has {
+		if v, has := e.Values[m.Name]; has && e.Partial == "" {
 			all[i].Runs = append(all[i].Runs, Run{e.ID, e.Started, v})
 		}
 	}

@@ -139,7 +139,7 @@ func TestExportOfSome(t *testing.T) {
 	home, ids := full(t)
 	s := opened(t, home)
 	dir := t.TempDir()
-	if n, _, err := s.ExportDir(dir, []string{ids[3], ids[4], "hello"}); err != nil || n != 3 {
+	if n, _, err := s.ExportDir(dir, []string{ids[3], ids[4], "hello", ids[3], "hello"}); err != nil || n != 3 {
 		t.Fatal(n, err)
 	}
 	want := []string{"experiments/hello/experiment.json", "experiments/hello/output/a.stderr",

@@ -36,7 +36,8 @@ type statement struct {
 // the folder below folder, if the suffix is a file in it.
 var kinds = []kind{
 	{"results", ".json", resultRows, []string{"DELETE FROM results WHERE id = ?",
-		"DELETE FROM measures WHERE result = ?", "DELETE FROM fleets WHERE result = ?"}},
+		"DELETE FROM measures WHERE result = ?", "DELETE FROM fleets WHERE result = ?",
+		"DELETE FROM partials WHERE result = ?"}},
 	{"results", ".note", noteRows, []string{"DELETE FROM notes WHERE result = ?",
 		"DELETE FROM tags WHERE result = ?"}},
 	{"experiments", "/experiment.json", experimentRows, []string{

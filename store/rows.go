@@ -35,6 +35,9 @@ func resultRows(id string, content []byte) ([]statement, error) {
 		all = append(all, statement{"INSERT INTO fleets VALUES (?, ?)",
 			[]any{id, strings.Join(names, ", ")}})
 	}
+	if why := r.Partial(); why != "" {
+		all = append(all, statement{"INSERT INTO partials VALUES (?, ?)", []any{id, why}})
+	}
 	trial := &lab.Trial{Result: r}
 	for _, m := range lab.Measures {
 		if v, ok := m.Of(trial); ok {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"dyno/lab"
+	"dyno/load"
 	"dyno/proto"
 	"dyno/result"
 )
@@ -95,4 +96,52 @@ func TestSeriesApart(t *testing.T) {
 			t.Errorf("%s has %d that are like it", series.Newest.ID, len(series.Others))
 		}
 	}
+}
+
+// Runs that are a part of what was planned are listed, and are no points of a series: what
+// they measured is neither a change nor what one is measured by.
+func TestPartsAreNoPoints(t *testing.T) {
+	home := t.TempDir()
+	var whole, parts []string
+	for minute := range 6 {
+		whole = append(whole, save(t, home, measured(minute, 1000+float64(minute)))...)
+	}
+	lost := []result.Agent{{Name: "a"}, {Name: "b", Lost: "no sign of life"}}
+	for i, ended := range []load.Ending{load.Interrupted, load.Aborted, load.Gone, load.ByDuration, load.Lost, load.Aborted} {
+		r := measured(10+i, 500+float64(i))
+		if r.Ended = string(ended); ended == load.ByDuration {
+			r.Fleet = &result.Fleet{Agents: lost}
+		}
+		parts = append(parts, save(t, home, r)...)
+	}
+	s := opened(t, home)
+	h, err := s.History(Query{Metric: lab.Measures[0]})
+	if err != nil || len(h.Series) != 2 { // a fleet's is one of its own
+		t.Fatalf("%d series, %v", len(h.Series), err)
+	}
+	var points []string
+	for _, series := range h.Series {
+		for _, r := range series.Runs {
+			points = append(points, r.ID)
+		}
+		if len(series.Changes) > 0 {
+			t.Errorf("changed: %+v", series.Changes)
+		}
+	}
+	if !slices.Equal(points, whole) {
+		t.Errorf("points %q, want %q", points, whole)
+	}
+	want := []string{"aborted", "LOST an agent", "LOST agent b", "server gone", "aborted", "interrupted"}
+	for i, e := range h.Entries[:len(parts)] {
+		if e.Partial != want[i] {
+			t.Errorf("%s is %q, want %q", e.ID, e.Partial, want[i])
+		}
+	}
+	if err := os.Remove(s.file("results", parts[0]+".json")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Refresh(); err != nil {
+		t.Fatal(err)
+	}
+	agrees(t, s)
 }

@@ -67,7 +67,7 @@ func dump(t *testing.T, s *Store) string {
 	t.Helper()
 	var b strings.Builder
 	for _, table := range []string{"SELECT path, size, problem FROM files", "SELECT * FROM results",
-		"SELECT * FROM measures", "SELECT * FROM fleets", "SELECT * FROM notes", "SELECT * FROM tags",
+		"SELECT * FROM measures", "SELECT * FROM fleets", "SELECT * FROM partials", "SELECT * FROM notes", "SELECT * FROM tags",
 		"SELECT * FROM experiments", "SELECT * FROM changes"} {
 		err := s.each(table+" ORDER BY 1, 2", nil, func(rows *sql.Rows) error {
 			columns, err := rows.Columns()

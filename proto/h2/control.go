@@ -172,6 +172,9 @@ func (c *codec) ping(flags byte, id uint32, p []byte) *proto.Fault {
 	return nil
 }
 
+// Dismissed is what the server's GOAWAY said was wrong.
+func (c *codec) Dismissed() *proto.Fault { return c.gone }
+
 // goAway is when the server takes no new streams, nor some that it was sent.
 func (c *codec) goAway(id uint32, p []byte) *proto.Fault {
 	switch {

@@ -210,8 +210,9 @@ func TestFaults(t *testing.T) {
 		"\x00\x40\x01\x00\x00\x00\x00\x00\x01": "a frame (type 0) of 16385 bytes; 16384 are allowed",
 		head(1, ":status: 200") + fr(frameData, 0, 1, "abc"): "connection closed inside the response, " +
 			"after 3 bytes of body",
-		fr(frameGoAway, 0, 0, u32(9), u32(11), "slow"): "the server gave up the connection (GOAWAY, " +
-			`enhance-your-calm), saying "slow"`,
+		fr(frameGoAway, 0, 0, u32(9), u32(11), "slow"): "ended by the server: GOAWAY, " +
+			`ENHANCE_YOUR_CALM: "slow"`,
+		fr(frameGoAway, 0, 0, u32(9), u32(99)): "ended by the server: GOAWAY, error code 99",
 		fr(frameReset, 0, 1, u32(13)): "the server reset the stream (RST_STREAM, http-1-1-required);" +
 			" use --http 1.1",
 		head(1, "a: b"): "malformed response: it has no :status",

@@ -2,6 +2,7 @@ package h2
 
 import (
 	"fmt"
+	"strings"
 
 	"dyno/proto"
 )
@@ -63,10 +64,13 @@ func makeResets() (faults [len(codes) + 1]*proto.Fault) {
 
 // goneFault is what a server's GOAWAY says, if it is an error.
 func goneFault(code uint32, debug []byte) *proto.Fault {
-	f := fault(proto.FaultGoAway+codeName(code),
-		"the server gave up the connection (GOAWAY, %s)", codeName(code))
+	name := strings.ToUpper(strings.ReplaceAll(codeName(code), "-", "_"))
+	if int64(code) >= int64(len(codes)) {
+		name = fmt.Sprintf("error code %d", code)
+	}
+	f := fault(proto.FaultGoAway+codeName(code), "ended by the server: GOAWAY, %s", name)
 	if len(debug) > 0 {
-		f.Detail += fmt.Sprintf(", saying %q", debug[:min(len(debug), 80)])
+		f.Detail += fmt.Sprintf(": %q", debug[:min(len(debug), 80)])
 	}
 	if code == http11Required {
 		f.Detail += "; use --http 1.1"

@@ -210,6 +210,14 @@ func (c *codec) Cancel(tag uint32) bool {
 	return can && inner.Cancel(tag)
 }
 
+// Dismissed is that of the protocol inside, if it has one.
+func (c *codec) Dismissed() *proto.Fault {
+	if inner, can := c.inner.(proto.Dismisser); can {
+		return inner.Dismissed()
+	}
+	return nil
+}
+
 func (c *codec) event() proto.Event {
 	if c.phase != shaken {
 		return c.handshake()
