@@ -3,7 +3,6 @@ package load
 import (
 	"context"
 	"math"
-	"runtime"
 	"sync"
 	"time"
 )
@@ -39,7 +38,6 @@ func (p *Plan) probe() Plan {
 // nothing of each other. The probe ends with the load at the latest.
 func runProbed(ctx context.Context, p Plan, meet Barrier, shares <-chan Share,
 	each func(Interval)) (*Result, error) {
-	raiseProcs(p.Threads + 2)
 	both := &meeting{missing: 2, meet: meet, open: make(chan struct{})}
 	within, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -114,12 +112,4 @@ func (p *party) meet(ctx context.Context) time.Time {
 		}
 	})
 	return p.start
-}
-
-// raiseProcs lets n threads run Go code at once, at least: each worker keeps one to
-// itself, and what collects needs another.
-func raiseProcs(n int) {
-	if runtime.GOMAXPROCS(0) < n {
-		runtime.GOMAXPROCS(n)
-	}
 }

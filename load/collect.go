@@ -94,9 +94,10 @@ func (r *run) emit(s *second) {
 		Received: s.Received, Written: s.Written, Status: statuses(s.Snapshot),
 	}
 	s.health.tell(&iv)
-	iv.measure(s.Latency)
+	latency := s.Latency.Sparse()
+	iv.measure(latency)
 	r.result.Intervals = append(r.result.Intervals, iv)
-	iv.Latency, iv.Service = s.Latency.Sparse(), s.Service.Sparse()
+	iv.Latency, iv.Service = latency, s.Service.Sparse()
 	select {
 	case r.shown <- iv:
 	default: // nobody looks, or not for long

@@ -22,6 +22,14 @@ type meter struct {
 	wire, wireEnd wire // of HTTP/3: when an interval was last counted, and the window's end
 }
 
+// prepare takes the accounts once, before any load: the first time takes milliseconds.
+func (m *meter) prepare(w *worker) {
+	m.queued, m.runs = threadQueued()
+	if w.id == 0 {
+		m.held = readStandstill()
+	}
+}
+
 func (m *meter) begin(w *worker) {
 	if m.begun {
 		return

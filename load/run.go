@@ -183,10 +183,13 @@ func (r *run) unresolved(ctx context.Context, err error) *Result {
 
 // work runs the workers and collects what they hand over.
 func (r *run) work(ctx context.Context, meet Barrier) error {
-	raiseProcs(r.threads + 1)
+	defer keepProcs(r.threads)()
 	r.gate = newGate(r.threads)
 	r.handed = make(chan handed, 4*r.threads)
 	r.spare = make(chan *metric.Snapshot, 4*r.threads)
+	for range r.threads { // 0.5 MB, for which the load would wait at the end of the first second
+		r.spare <- metric.NewSnapshot()
+	}
 	stop := context.AfterFunc(ctx, func() { r.gate.stop.CompareAndSwap(0, ring.Clock()) })
 	defer stop()
 	if meet != nil {

@@ -63,20 +63,19 @@ func Sum(parts []Interval) Interval {
 		service.AddSparse(part.Service)
 	}
 	sum.Latency, sum.Service = latency.Sparse(), service.Sparse()
-	sum.measure(latency)
+	sum.measure(sum.Latency)
 	return sum
 }
 
 // measure reads from what was completed in an interval what is told of it.
-func (iv *Interval) measure(latency *metric.Histogram) {
+func (iv *Interval) measure(latency metric.Sparse) {
 	iv.Mean, iv.P50, iv.P99, iv.Max, iv.Heat = 0, 0, 0, 0, nil
 	if latency.Count == 0 {
 		return
 	}
-	v := latency.View()
 	iv.Mean, iv.Max = time.Duration(latency.Mean()), time.Duration(latency.Max)
-	iv.P50, iv.P99 = time.Duration(v.Quantile(0.5)), time.Duration(v.Quantile(0.99))
-	iv.Heat = latency.Sparse().Heat()
+	iv.P50, iv.P99 = time.Duration(latency.Quantile(0.5)), time.Duration(latency.Quantile(0.99))
+	iv.Heat = latency.Heat()
 }
 
 // Add adds up what is counted in two intervals. What was measured is not: see Sum.

@@ -116,6 +116,7 @@ func (w *worker) turn() {
 
 // begin is before the first turn.
 func (w *worker) begin() {
+	w.meter.prepare(w)
 	w.now = w.ring.Now()
 	w.start, w.from, w.end, w.limit, w.rotate = notYet, notYet, notYet, notYet, notYet
 	w.downSince, w.outage = w.now, notYet

@@ -69,13 +69,19 @@ func (h *Histogram) index(v int64) int {
 	return int(uint64(octave)<<h.half + u>>octave)
 }
 
+// span is the buckets from the least value's to the greatest's, of a histogram that is not
+// empty. A second's are some hundreds of 33,792: whoever looks at these alone, once a
+// second, takes the CPU from the load for microseconds, and not for a millisecond.
+func (h *Histogram) span() []int64 { return h.counts[h.index(h.Min) : h.index(h.Max)+1] }
+
 // Add counts all that from counts. Both must have the same digits.
 func (h *Histogram) Add(from *Histogram) {
 	if from.Count == 0 {
 		return
 	}
-	for i, n := range from.counts {
-		h.counts[i] += n
+	first := from.index(from.Min)
+	for i, n := range from.span() {
+		h.counts[first+i] += n
 	}
 	if h.Count == 0 {
 		h.Min, h.Max = from.Min, from.Max
@@ -87,7 +93,7 @@ func (h *Histogram) Add(from *Histogram) {
 // Reset makes h empty.
 func (h *Histogram) Reset() {
 	if h.Count > 0 {
-		clear(h.counts)
+		clear(h.span())
 	}
 	h.Count, h.Sum, h.Min, h.Max = 0, 0, 0, 0
 }

@@ -28,18 +28,21 @@ func (h *Histogram) Sparse() Sparse {
 	if h.Count == 0 {
 		return s
 	}
-	last := 0
+	first, last := h.index(h.Min), 0
 	room := make([]byte, 0, 4096) // of the usual second: on the stack
-	for i := h.index(h.Min); i <= h.index(h.Max); i++ {
-		if h.counts[i] > 0 {
-			room = binary.AppendUvarint(room, uint64(i-last))
-			room = binary.AppendUvarint(room, uint64(h.counts[i]))
-			last = i
+	for i, n := range h.span() {
+		if n > 0 {
+			room = binary.AppendUvarint(room, uint64(first+i-last))
+			room = binary.AppendUvarint(room, uint64(n))
+			last = first + i
 		}
 	}
 	s.packed = append(make([]byte, 0, len(room)), room...)
 	return s
 }
+
+// Mean is the exact mean, in nanoseconds.
+func (s Sparse) Mean() float64 { return float64(s.Sum) / float64(max(s.Count, 1)) }
 
 // Size is how many bytes of memory s holds besides itself.
 func (s Sparse) Size() int { return cap(s.packed) }
@@ -72,6 +75,17 @@ func (s Sparse) Values() iter.Seq2[int64, int64] {
 			}
 		}
 	}
+}
+
+// Quantile is as that of a View, and takes microseconds: a View has copied all buckets.
+func (s Sparse) Quantile(q float64) int64 {
+	rank, below := max(int64(q*float64(s.Count)+0.5), 1), int64(0)
+	for v, n := range s.Values() {
+		if below += n; below >= rank {
+			return min(max(v, s.Min), s.Max)
+		}
+	}
+	return s.Max
 }
 
 // AddSparse counts all that s holds. Both must have the same digits.
@@ -132,7 +146,23 @@ func (s *Sparse) UnmarshalJSON(b []byte) error {
 		return errSparse
 	}
 	*s = Sparse{Count: j.Count, Sum: j.Sum, Min: j.Min, Max: j.Max, half: half, packed: j.Buckets}
+	if h := (&Histogram{half: half}); !s.between(h.index(j.Min), h.index(j.Max)) {
+		*s = Sparse{}
+		return errSparse
+	}
 	return nil
+}
+
+// between reports whether s's lowest bucket is from and its highest is to.
+func (s Sparse) between(from, to int) bool {
+	lowest, highest := -1, -1
+	for i := range s.buckets() {
+		if lowest < 0 {
+			lowest = i
+		}
+		highest = i
+	}
+	return lowest == from && highest == to
 }
 
 // holds reports whether packed are some of so many buckets, ascending, with count values.

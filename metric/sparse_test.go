@@ -51,6 +51,26 @@ func TestSparseValues(t *testing.T) {
 	}
 }
 
+// A quantile is that of a View of the same counts.
+func TestSparseQuantile(t *testing.T) {
+	for _, values := range [][]int64{nil, {-5}, {0, 7}, {3, 3, 9}, {Longest * 4, 1},
+		drawn(rand.New(rand.NewPCG(5, 7)), 5000)} {
+		h := NewHistogram(Fine)
+		for _, v := range values {
+			h.Record(v)
+		}
+		s, v := h.Sparse(), h.View()
+		for _, q := range []float64{0.001, 0.5, 0.9, 0.99, 0.999, 1} {
+			if got, want := s.Quantile(q), v.Quantile(q); got != want {
+				t.Errorf("%d values: the %v-quantile is %d, a View's %d", len(values), q, got, want)
+			}
+		}
+		if got, want := s.Mean(), h.Mean(); got != want {
+			t.Errorf("%d values: the mean is %v, the histogram's %v", len(values), got, want)
+		}
+	}
+}
+
 // The figures of the doc comment.
 func TestSparseIsSmall(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
@@ -98,6 +118,27 @@ func TestSparseJSON(t *testing.T) {
 	}
 }
 
+// A Sparse whose least or greatest is in no bucket of its, or not in its last, would leave
+// counts behind in a histogram that is made empty.
+func TestSparseJSONRefusesEnds(t *testing.T) {
+	h := NewHistogram(Fine)
+	h.Record(1000)
+	h.Record(5000)
+	for _, ends := range [][2]int64{{1000, 5000}, {1000, 4000}, {900, 5000}, {0, 1 << 40}} {
+		s := h.Sparse()
+		s.Min, s.Max = ends[0], ends[1]
+		b, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back Sparse
+		err = json.Unmarshal(b, &back)
+		if honest := ends == [2]int64{1000, 5000}; (err == nil) != honest || !honest && back.Count != 0 {
+			t.Errorf("from %d to %d: %v, %d values", ends[0], ends[1], err, back.Count)
+		}
+	}
+}
+
 // Whatever another process sends, what is taken can be added.
 func FuzzSparseJSON(f *testing.F) {
 	h := NewHistogram(Fine)
@@ -130,6 +171,9 @@ func FuzzSparseJSON(f *testing.F) {
 		}
 		if all != s.Count {
 			t.Errorf("%d values, and %d in the buckets", s.Count, all)
+		}
+		if h.Reset(); slices.Max(h.counts) != 0 {
+			t.Error("counts were left behind")
 		}
 	})
 }

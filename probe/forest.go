@@ -49,6 +49,9 @@ func newForest(s system, n *notes, clock func() float64) *forest {
 // process made on this machine, NaN if there is none.
 func (f *forest) sample(forks float64, asked []Tree) {
 	planted := f.plant(asked)
+	if len(f.trees) == 0 {
+		return
+	}
 	now := f.clock()
 	if planted || forks != f.forks || now-f.scanned >= scanEvery.Seconds() {
 		f.forks, f.scanned = forks, now

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"runtime"
+	"time"
 )
 
 // A host is the tables of the machine.
@@ -81,11 +82,23 @@ func (h *host) forks() float64 {
 	return *h.forked
 }
 
-func (h *host) read(p pace, now float64) {
+// between is how long the sampler sleeps between two sources of the machine. A thread that
+// waits for the CPU meanwhile, and may be the one that makes the load, then waits for one
+// source, a tenth of a millisecond, and not for all.
+const between = time.Millisecond
+
+// read reads the sources of a pace, each at its own instant.
+func (h *host) read(p pace, clock func() float64) {
+	first := true
 	for i, s := range h.sources {
 		if s.pace != p {
 			continue
 		}
+		if !first {
+			time.Sleep(between)
+		}
+		first = false
+		now := clock()
 		row := h.rows[i]
 		for k := range row {
 			row[k] = math.NaN()

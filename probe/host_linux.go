@@ -59,19 +59,25 @@ func (h *linuxHost) sources() []source {
 			{name: "host.load1"}, {name: "host.load5"}, {name: "host.load15"},
 			{name: "host.memory.available", unit: "bytes"},
 			{name: "host.memory.used", unit: "bytes"},
+		}, h.memory},
+		{paceHost, []column{
 			{name: psiCPU, unit: "%", kind: counter, scale: 1e-4},
 			{name: psiMemory, unit: "%", kind: counter, scale: 1e-4},
 			{name: psiIO, unit: "%", kind: counter, scale: 1e-4},
-		}, h.memory},
+		}, h.stalls},
 		{paceHost, networkColumns("lo", "other"), h.network},
 		{paceHost, []column{
-			{name: retrans, unit: "1/s", kind: counter},
 			{name: overflows, unit: "1/s", kind: counter},
 			{name: drops, unit: "1/s", kind: counter},
+		}, h.listening},
+		{paceHost, []column{
+			{name: retrans, unit: "1/s", kind: counter},
 			{name: softnet, unit: "1/s", kind: counter},
+		}, h.lost},
+		{paceHost, []column{
 			{name: "host.tcp.inuse"}, {name: timeWaits},
 			{name: "host.tcp.orphan"}, {name: "host.tcp.alloc"},
-		}, h.tcp},
+		}, h.sockstat},
 		{paceHost, cgroupColumns, h.cgroupRow},
 		{paceSensors, sensorColumns, func(row []float64) { h.sensors.read(h.scratch, row) }},
 		{paceSockets, stateColumns(), h.states},
@@ -107,10 +113,14 @@ func (h *linuxHost) memory(row []float64) {
 		row[3] = float64(*m.MemAvailableBytes)
 		row[4] = float64(*m.MemTotalBytes) - row[3]
 	}
+}
+
+// stalls is how long something had to wait for a CPU, memory or a disk.
+func (h *linuxHost) stalls(row []float64) {
 	for i, resource := range []string{"cpu", "memory", "io"} {
 		p, err := h.fs.PSIStatsForResource(resource)
 		if h.read("pressure/"+resource, err) && p.Some != nil {
-			row[5+i] = float64(p.Some.Total)
+			row[i] = float64(p.Some.Total)
 		}
 	}
 }
@@ -147,20 +157,24 @@ func (h *linuxHost) network(row []float64) {
 	}
 }
 
-func (h *linuxHost) tcp(row []float64) {
+// listening is what listening sockets turned away.
+func (h *linuxHost) listening(row []float64) {
+	if s, err := h.self.Netstat(); h.read("net/netstat", err) {
+		row[0], row[1] = pointed(s.TcpExt.ListenOverflows), pointed(s.TcpExt.ListenDrops)
+	}
+}
+
+// lost is what TCP had to send again, and what the kernel dropped before it.
+func (h *linuxHost) lost(row []float64) {
 	if s, err := h.self.Snmp(); h.read("net/snmp", err) {
 		row[0] = pointed(s.Tcp.RetransSegs)
 	}
-	if s, err := h.self.Netstat(); h.read("net/netstat", err) {
-		row[1], row[2] = pointed(s.TcpExt.ListenOverflows), pointed(s.TcpExt.ListenDrops)
-	}
 	if cpus, err := h.fs.NetSoftnetStat(); h.read("net/softnet_stat", err) {
-		row[3] = 0
+		row[1] = 0
 		for _, c := range cpus {
-			row[3] += float64(c.Dropped)
+			row[1] += float64(c.Dropped)
 		}
 	}
-	h.sockstat(row[4:])
 }
 
 // sockstat reads how many TCP sockets there are: in use, in TIME_WAIT, orphans, allocated.

@@ -23,7 +23,8 @@ const (
 	briefRest   = 250             // CPU of host and processes, at Config.Every
 	detailEvery = time.Second     // memory, files, switches, waiting of processes
 	detailRest  = 500             //
-	hostEvery   = time.Second     // memory, pressure, network, cgroup
+	hostEvery   = time.Second     // memory, pressure, network, cgroup: no sooner, and
+	hostSamples = 5               // with every fifth sample
 	hostRest    = 1000            //
 	pssEvery    = 2 * time.Second // walks the page tables of the process
 	pssRest     = 500             //
@@ -69,22 +70,22 @@ func newVigil(c Config) (*vigil, error) {
 	v.host = newHost(system.tables(), v.notes)
 	v.forest = newForest(system, v.notes, v.now)
 	v.groups = []*group{
-		{every: v.every, rest: briefRest, read: func(now float64) {
-			v.host.read(paceFast, now)
+		{every: v.every, rest: briefRest, read: func(float64) {
+			v.host.read(paceFast, v.now)
 			v.forest.sample(v.host.forks(), c.Trees())
 		}, last: always},
 		{every: detailEvery.Seconds(), rest: detailRest, read: v.forest.details, last: always},
 		{every: pssEvery.Seconds(), rest: pssRest, read: v.forest.shares,
 			last: v.forest.unshared},
-		{every: hostEvery.Seconds(), rest: hostRest, read: func(now float64) {
-			v.host.read(paceHost, now)
+		{every: max(hostEvery.Seconds(), hostSamples*v.every), rest: hostRest, read: func(float64) {
+			v.host.read(paceHost, v.now)
 		}, last: always},
-		{every: sensorEvery.Seconds(), rest: sensorRest, read: func(now float64) {
-			v.host.read(paceSensors, now)
+		{every: sensorEvery.Seconds(), rest: sensorRest, read: func(float64) {
+			v.host.read(paceSensors, v.now)
 		}, last: always},
 		// A walk takes some 10 ms of CPU time: too much for a run of few seconds.
 		{every: socketEvery.Seconds(), rest: socketRest, due: socketEvery.Seconds(),
-			read:  func(now float64) { v.host.read(paceSockets, now) },
+			read:  func(float64) { v.host.read(paceSockets, v.now) },
 			never: func() { v.notes.add("sockets by state", errSoonOver) }},
 	}
 	v.sample()

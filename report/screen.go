@@ -199,7 +199,7 @@ type screenColumn struct {
 
 func screenQuantile(name string, rank int, needs int64, q float64) screenColumn {
 	return screenColumn{name, rank, needs, func(h *metric.Histogram) float64 {
-		return float64(h.View().Quantile(q))
+		return float64(h.Sparse().Quantile(q))
 	}}
 }
 

@@ -284,8 +284,10 @@ func (r *epoll) take(timeout int64) error {
 	return nil
 }
 
-// poll is epoll_pwait2, or what there was before Linux 5.11. A poll that cannot
-// block does not tell the Go scheduler: it is over sooner than that would take.
+// poll is epoll_pwait2, or what there was before Linux 5.11. It does not tell the Go
+// scheduler, which would look every 20 µs whether to take the processor from whoever waits
+// so often, and do it: that costs the CPU more, and the next send its instant. The worker
+// keeps its processor (load.keepProcs), and a signal of the scheduler's ends the wait.
 func (r *epoll) poll(timeout int64) (int, syscall.Errno) {
 	events := uintptr(unsafe.Pointer(&r.events[0]))
 	const pwait2 = 441
@@ -297,11 +299,11 @@ func (r *epoll) poll(timeout int64) (int, syscall.Errno) {
 			eventsMax, 0, 0, 0)
 	case r.coarseTimers:
 		ms := uintptr(min((timeout+999_999)/1e6, 1<<30))
-		n, _, errno = syscall.Syscall6(syscall.SYS_EPOLL_PWAIT, uintptr(r.ep), events,
+		n, _, errno = syscall.RawSyscall6(syscall.SYS_EPOLL_PWAIT, uintptr(r.ep), events,
 			eventsMax, ms, 0, 0)
 	default:
 		ts := [2]int64{timeout / 1e9, timeout % 1e9} // 64 bits wide on every machine
-		n, _, errno = syscall.Syscall6(pwait2, uintptr(r.ep), events, eventsMax,
+		n, _, errno = syscall.RawSyscall6(pwait2, uintptr(r.ep), events, eventsMax,
 			uintptr(unsafe.Pointer(&ts)), 0, 0)
 	}
 	runtime.KeepAlive(r)

@@ -1,6 +1,9 @@
 package ring
 
-import "syscall"
+import (
+	"syscall"
+	"unsafe"
+)
 
 // exactTimers has the kernel wake this thread within a nanosecond of when it asked for,
 // and not within 50 microseconds.
@@ -9,13 +12,14 @@ func exactTimers() {
 	syscall.RawSyscall(syscall.SYS_PRCTL, setTimerSlack, 1, 0)
 }
 
-// rest sleeps, until an instant or a signal, and returns how long, in ns.
+// rest sleeps, until an instant or a signal, and returns how long, in ns. The Go scheduler
+// is not told, as by a wait.
 func rest(until int64) int64 {
 	from := Clock()
 	if until <= from {
 		return 0
 	}
 	d := syscall.NsecToTimespec(until - from)
-	syscall.Nanosleep(&d, nil)
+	syscall.RawSyscall(syscall.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&d)), 0, 0)
 	return Clock() - from
 }

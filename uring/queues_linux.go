@@ -243,19 +243,24 @@ func (q *Queues) Submit(complete bool) error {
 }
 
 // Wait has the kernel take all entries, and waits for a completion, for at most
-// timeout nanoseconds; from Forever on without limit, which is cheaper.
+// timeout nanoseconds; from Forever on without limit, which is cheaper, and then the Go
+// scheduler is told. It is not of a wait with an end: what the scheduler would do meanwhile
+// costs more than a processor of its that is kept (see load.keepProcs), and its signals
+// end the wait.
 func (q *Queues) Wait(timeout int64) error {
 	q.pieces.publish()
 	atomic.StoreUint32(q.cqHead, q.head)
 	atomic.StoreUint32(q.sqTail, q.tail)
 	var arg, size, flags uintptr = 0, 0, enterGetEvents
+	enter := syscall.Syscall6
 	if timeout < Forever {
+		enter = syscall.RawSyscall6
 		q.timeout = [2]int64{timeout / 1e9, timeout % 1e9}
 		arg, size = uintptr(unsafe.Pointer(&q.wait)), unsafe.Sizeof(q.wait)
 		flags |= enterExtArg
 	}
-	n, _, errno := syscall.Syscall6(unix.SYS_IO_URING_ENTER, uintptr(q.fd),
-		uintptr(q.Queued()), 1, flags, arg, size)
+	n, _, errno := enter(unix.SYS_IO_URING_ENTER, uintptr(q.fd), uintptr(q.Queued()), 1,
+		flags, arg, size)
 	switch errno {
 	case 0:
 		q.submitted += uint32(n)
@@ -273,7 +278,7 @@ func (q *Queues) Gather() {
 	atomic.StoreUint32(q.cqHead, q.head)
 	q.timeout = [2]int64{}
 	// It fails, as there are not so many, after it has done what there was.
-	syscall.Syscall6(unix.SYS_IO_URING_ENTER, uintptr(q.fd), 0, completions,
+	syscall.RawSyscall6(unix.SYS_IO_URING_ENTER, uintptr(q.fd), 0, completions,
 		enterGetEvents|enterExtArg, uintptr(unsafe.Pointer(&q.wait)), unsafe.Sizeof(q.wait))
 }
 
