@@ -22,8 +22,8 @@ const agentNotes = `TOKEN is what dyno fleet token prints, @FILE a file with it,
 once; the agent's own key, made here, is kept in $DYNO_HOME/agents, so that it is
 started again with the same command line or with none. It dials out and listens
 on nothing, obeys one plan key, and loads what its policy allows: without a FILE
-and without ` + policyFile + `, private addresses only. Exit codes: 0 it was
-ended, 2 it is refused, or revoked (starting it again is no use), 4 nobody is there.
+and without ` + policyFile + `, this machine and private addresses only. Exit
+codes: 0 it was ended, 2 it is refused, or revoked (starting it again is no use), 4 nobody is there.
 `
 
 var agentExamples = []string{
