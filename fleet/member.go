@@ -96,7 +96,8 @@ func (m *member) report(r *running, p wire.Report) {
 // count is report of one that has not come before.
 func (m *member) count(r *running, p wire.Report) {
 	if p.Tick != nil {
-		if p.Tick.Latency.Count != p.Tick.Completed {
+		if p.Tick.Latency.Count != p.Tick.Completed || !p.Tick.Latency.Finely() ||
+			!p.Tick.Service.Finely() {
 			m.ended(r, "a report of it does not add up")
 			return
 		}

@@ -79,6 +79,23 @@ func pin(cpus []int, i, n int, shared bool) {
 	unix.SchedSetaffinity(0, &mask)
 }
 
+// turnTime is for how long a thread of an open loop asks to run at a time, in ns: the least
+// that the kernel grants.
+const turnTime = 100_000
+
+// quicken has the kernel let the calling thread run for a shorter time at a time, and in
+// exchange soon after it wakes up: within its share of the CPU, which stays what it is, it
+// need not wait until another thread has had its milliseconds. From Linux 6.12 on; it is a
+// wish.
+func quicken() {
+	attr, err := unix.SchedGetAttr(0, 0)
+	if err != nil || attr.Policy != unix.SCHED_NORMAL {
+		return
+	}
+	attr.Runtime = turnTime
+	unix.SchedSetAttr(0, attr, 0)
+}
+
 // filesBesides is how many open files a run needs besides its connections.
 const filesBesides = 16
 

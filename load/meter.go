@@ -22,11 +22,11 @@ type meter struct {
 	wire, wireEnd wire // of HTTP/3: when an interval was last counted, and the window's end
 }
 
-// prepare takes the accounts once, before any load: the first time takes milliseconds.
+// prepare asks for the accounts once, before any load: the first time takes milliseconds.
 func (m *meter) prepare(w *worker) {
-	m.queued, m.runs = threadQueued()
+	threadQueued()
 	if w.id == 0 {
-		m.held = readStandstill()
+		readStandstill()
 	}
 }
 

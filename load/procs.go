@@ -5,30 +5,26 @@ import (
 	"sync"
 )
 
-// procs is how many of the processors of the Go scheduler, of which there are GOMAXPROCS,
-// the workers of all loads of this process keep to themselves, and how many there were
-// before the first did.
+// procs is how many of the processors of the Go scheduler the workers of all loads keep to
+// themselves. GOMAXPROCS is the process's, and so is the account of it.
 var procs struct {
 	sync.Mutex
-	kept, before int
+	kept int
 }
 
-// keepProcs has the scheduler have n processors more than the other goroutines need,
-// which is one, until giveBack. A worker keeps its processor also while it waits for the
-// kernel: to have it taken and given back for waits of some microseconds costs a tenth of
-// a request's CPU time, and makes requests late.
+// keepProcs sees to it that n workers, each of which keeps its processor also while it waits
+// for the kernel, leave one to all other goroutines, until giveBack. It raises GOMAXPROCS
+// and never lowers it: to do so stops the world, which another load may be measuring.
 func keepProcs(n int) (giveBack func()) {
-	add := func(n int) {
+	procs.Lock()
+	defer procs.Unlock()
+	procs.kept += n
+	if runtime.GOMAXPROCS(0) <= procs.kept {
+		runtime.GOMAXPROCS(procs.kept + 1)
+	}
+	return func() {
 		procs.Lock()
 		defer procs.Unlock()
-		if procs.kept == 0 {
-			procs.before = runtime.GOMAXPROCS(0)
-		}
-		procs.kept += n
-		if need := max(procs.before, procs.kept+1); need != runtime.GOMAXPROCS(0) {
-			runtime.GOMAXPROCS(need)
-		}
+		procs.kept -= n
 	}
-	add(n)
-	return func() { add(-n) }
 }

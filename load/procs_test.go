@@ -5,14 +5,15 @@ import (
 	"testing"
 )
 
-// Each worker of each load has a processor of its own, the others have one, and all is as
-// it was when the last load is over.
+// Each worker of each load has a processor of its own and the others have one; what is there
+// once is used again.
 func TestKeepProcs(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(before)
 	want := func(n int) {
 		t.Helper()
-		if got := runtime.GOMAXPROCS(0); got != max(n, before) {
-			t.Errorf("%d processors, want %d", got, max(n, before))
+		if got := runtime.GOMAXPROCS(0); got != n {
+			t.Errorf("%d processors, want %d", got, n)
 		}
 	}
 	first := keepProcs(before)
@@ -20,7 +21,11 @@ func TestKeepProcs(t *testing.T) {
 	second := keepProcs(3)
 	want(before + 4)
 	first()
-	want(4)
+	third := keepProcs(before)
+	want(before + 4)
 	second()
-	want(before)
+	third()
+	if procs.kept != 0 {
+		t.Errorf("%d are still kept", procs.kept)
+	}
 }

@@ -254,6 +254,9 @@ func (r *run) worker(i int) {
 		runtime.LockOSThread()
 		cpus, shared := r.place()
 		pin(cpus, i, r.threads, shared)
+		if r.plan.Open() {
+			quicken()
+		}
 	}
 	w, free, err := r.newWorker(i)
 	if err != nil {

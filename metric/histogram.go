@@ -3,6 +3,7 @@
 package metric
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -131,6 +132,22 @@ func Decode(text string) (*Histogram, error) {
 	h.Sum = int64(hdr.Mean() * float64(h.Count))
 	copy(h.counts, hdr.Export().Counts)
 	return h, nil
+}
+
+// errEnds is the fault of a least or greatest value that was not counted.
+var errEnds = errors.New("its least or greatest value is not among those counted")
+
+// Exact sets what the counts tell only to their bucket: the least and the greatest value, in
+// ns, which must be in the first and the last bucket that is not empty, and the sum of all.
+func (h *Histogram) Exact(least, greatest, sum int64) error {
+	if h.Count == 0 {
+		return nil
+	}
+	if h.index(least) != h.index(h.Min) || h.index(greatest) != h.index(h.Max) {
+		return errEnds
+	}
+	h.Min, h.Max, h.Sum = least, greatest, sum
+	return nil
 }
 
 // A View reads quantiles from the counts as they were when it was made.

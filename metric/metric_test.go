@@ -2,6 +2,7 @@ package metric
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -40,6 +41,30 @@ func TestLayoutIsHdrHistograms(t *testing.T) {
 	}
 }
 
+// What others say of a histogram's ends holds within its buckets only.
+func TestExact(t *testing.T) {
+	for _, c := range []struct {
+		least, greatest int64
+		ok              bool
+	}{{1_000_001, 5_000_001, true}, {1_000_001, 4_000_000, false}, {900_000, 5_000_001, false},
+		{5_000_001, 1_000_001, false}, {0, Longest, false}} {
+		h := NewHistogram(Fine)
+		h.Record(1_000_000)
+		h.Record(5_000_000)
+		if err := h.Exact(c.least, c.greatest, 6_000_002); (err == nil) != c.ok {
+			t.Errorf("%d to %d: %v", c.least, c.greatest, err)
+		}
+		both := NewHistogram(Fine)
+		if both.Add(h); both.Count != 2 || both.counts[both.index(1_000_000)] != 1 ||
+			both.counts[both.index(5_000_000)] != 1 {
+			t.Errorf("%d to %d: counts were lost", c.least, c.greatest)
+		}
+		if both.Reset(); slices.Max(both.counts) != 0 {
+			t.Errorf("%d to %d: counts were left behind", c.least, c.greatest)
+		}
+	}
+}
+
 func TestExtremes(t *testing.T) {
 	h := NewHistogram(Fine)
 	for _, v := range []int64{-5, 0, 1, Longest, Longest * 4} {
@@ -50,6 +75,13 @@ func TestExtremes(t *testing.T) {
 	}
 	if q := h.View().Quantile(0.5); q != 1 {
 		t.Errorf("median %d, want 1", q)
+	}
+	both := NewHistogram(Fine)
+	if both.Add(h); !slices.Equal(both.counts, h.counts) {
+		t.Error("the sum with an empty one has other counts")
+	}
+	if h.Reset(); slices.Max(h.counts) != 0 {
+		t.Error("counts were left behind")
 	}
 }
 

@@ -44,6 +44,12 @@ func (h *Histogram) Sparse() Sparse {
 // Mean is the exact mean, in nanoseconds.
 func (s Sparse) Mean() float64 { return float64(s.Sum) / float64(max(s.Count, 1)) }
 
+// Finely reports whether s tells values apart as Fine does, or is empty.
+func (s Sparse) Finely() bool {
+	half, _ := layout(Fine)
+	return s.Count == 0 || s.half == half
+}
+
 // Size is how many bytes of memory s holds besides itself.
 func (s Sparse) Size() int { return cap(s.packed) }
 
@@ -88,10 +94,13 @@ func (s Sparse) Quantile(q float64) int64 {
 	return s.Max
 }
 
-// AddSparse counts all that s holds. Both must have the same digits.
+// AddSparse counts all that s holds. Both must have the same digits, see Finely.
 func (h *Histogram) AddSparse(s Sparse) {
 	if s.Count == 0 {
 		return
+	}
+	if s.half != h.half {
+		panic("metric: the buckets of two histograms differ")
 	}
 	for i, n := range s.buckets() {
 		h.counts[i] += n
@@ -142,7 +151,7 @@ func (s *Sparse) UnmarshalJSON(b []byte) error {
 		return errSparse
 	}
 	half, buckets := layout(j.Digits)
-	if j.Min > j.Max || !holds(j.Buckets, buckets, j.Count) {
+	if j.Count < 0 || j.Min > j.Max || !holds(j.Buckets, buckets, j.Count) {
 		return errSparse
 	}
 	*s = Sparse{Count: j.Count, Sum: j.Sum, Min: j.Min, Max: j.Max, half: half, packed: j.Buckets}

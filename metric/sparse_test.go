@@ -151,6 +151,7 @@ func FuzzSparseJSON(f *testing.F) {
 	f.Add(good)
 	for _, s := range []string{`{"count":1,"digits":3}`, `{"count":1,"digits":3,"buckets":"AAE="}`,
 		`{"count":1,"digits":3,"buckets":"gA=="}`, `{"count":1,"digits":3,"buckets":"/////w8B"}`,
+		`{"count":-1,"digits":3,"buckets":"AP///////////wE="}`,
 		`{"count":2,"digits":3,"buckets":"AQEAAQ=="}`, `{"count":-1,"digits":2,"buckets":"AQE="}`} {
 		f.Add([]byte(s))
 	}

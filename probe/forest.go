@@ -49,7 +49,7 @@ func newForest(s system, n *notes, clock func() float64) *forest {
 // process made on this machine, NaN if there is none.
 func (f *forest) sample(forks float64, asked []Tree) {
 	planted := f.plant(asked)
-	if len(f.trees) == 0 {
+	if len(f.trees) == 0 { // a scan reads all of /proc
 		return
 	}
 	now := f.clock()

@@ -82,11 +82,6 @@ func (h *host) forks() float64 {
 	return *h.forked
 }
 
-// between is how long the sampler sleeps between two sources of the machine. A thread that
-// waits for the CPU meanwhile, and may be the one that makes the load, then waits for one
-// source, a tenth of a millisecond, and not for all.
-const between = time.Millisecond
-
 // read reads the sources of a pace, each at its own instant.
 func (h *host) read(p pace, clock func() float64) {
 	first := true
@@ -95,7 +90,7 @@ func (h *host) read(p pace, clock func() float64) {
 			continue
 		}
 		if !first {
-			time.Sleep(between)
+			time.Sleep(sourceGap)
 		}
 		first = false
 		now := clock()

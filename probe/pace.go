@@ -23,8 +23,7 @@ const (
 	briefRest   = 250             // CPU of host and processes, at Config.Every
 	detailEvery = time.Second     // memory, files, switches, waiting of processes
 	detailRest  = 500             //
-	hostEvery   = time.Second     // memory, pressure, network, cgroup: no sooner, and
-	hostSamples = 5               // with every fifth sample
+	hostEvery   = time.Second     // memory, pressure, network, cgroup
 	hostRest    = 1000            //
 	pssEvery    = 2 * time.Second // walks the page tables of the process
 	pssRest     = 500             //
@@ -33,6 +32,11 @@ const (
 	socketEvery = 5 * time.Second // by state: the kernel walks over its whole hash table
 	socketRest  = 2000            //
 	scanEvery   = time.Second     // a look for new processes although none was forked
+
+	// sourceGap is how long the sampler sleeps between two sources of the machine: who waits
+	// for the CPU meanwhile, and that may be who makes the load, then waits for one to
+	// three files, some 0.2 ms, and not for all.
+	sourceGap = time.Millisecond
 )
 
 // run reads the group if it is due, or must be.
@@ -77,7 +81,7 @@ func newVigil(c Config) (*vigil, error) {
 		{every: detailEvery.Seconds(), rest: detailRest, read: v.forest.details, last: always},
 		{every: pssEvery.Seconds(), rest: pssRest, read: v.forest.shares,
 			last: v.forest.unshared},
-		{every: max(hostEvery.Seconds(), hostSamples*v.every), rest: hostRest, read: func(float64) {
+		{every: hostEvery.Seconds(), rest: hostRest, read: func(float64) {
 			v.host.read(paceHost, v.now)
 		}, last: always},
 		{every: sensorEvery.Seconds(), rest: sensorRest, read: func(float64) {
@@ -95,7 +99,7 @@ func newVigil(c Config) (*vigil, error) {
 func (v *vigil) now() float64 { return time.Since(v.started).Seconds() }
 
 // sample reads the groups that are due. The slower ones only ever run along with
-// the fastest: there are no wakes but its.
+// the fastest: there are no wakes but its, and those between two sources.
 func (v *vigil) sample() {
 	v.samples++
 	for _, g := range v.groups {

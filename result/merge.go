@@ -370,9 +370,8 @@ func (d *Distribution) histogram() (*metric.Histogram, error) {
 		return nil, fmt.Errorf("it has %d values, not the %d that it should", h.Count, d.Count)
 	}
 	ns := func(us float64) int64 { return int64(math.Round(us * 1e3)) }
-	h.Min, h.Max = ns(d.Min), ns(d.Max)
-	h.Sum = int64(math.Round(d.Mean * 1e3 * float64(d.Count)))
-	return h, nil
+	err = h.Exact(ns(d.Min), ns(d.Max), int64(math.Round(d.Mean*1e3*float64(d.Count))))
+	return h, err
 }
 
 // mergeGenerators adds up what they used.

@@ -40,7 +40,8 @@ type Ring interface {
 	// and nobody is woken for each. What was sent is on its way. A ring need not rest.
 	Rest(until int64)
 
-	// Wait returns when a completion may be ready, and at deadline at the latest.
+	// Wait returns when a completion may be ready, or for a signal, and at deadline at the
+	// latest. Meanwhile it may keep the Go scheduler's processor: leave one to the others.
 	Wait(deadline int64) error
 
 	// Next takes one completion. The Data of the one before is no longer valid.

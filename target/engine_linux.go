@@ -142,7 +142,8 @@ func raiseFiles() {
 // run runs the loops, each on a thread.
 func (e *loops) run(ctx context.Context) error {
 	raiseFiles()
-	// A loop that sweeps does not give its processor back to the scheduler.
+	// A loop that sweeps, or waits with a limit, does not give its processor back to the
+	// scheduler.
 	if n := len(e.all) + 1; runtime.GOMAXPROCS(0) < n {
 		runtime.GOMAXPROCS(n)
 	}

@@ -243,10 +243,10 @@ func (q *Queues) Submit(complete bool) error {
 }
 
 // Wait has the kernel take all entries, and waits for a completion, for at most
-// timeout nanoseconds; from Forever on without limit, which is cheaper, and then the Go
-// scheduler is told. It is not of a wait with an end: what the scheduler would do meanwhile
-// costs more than a processor of its that is kept (see load.keepProcs), and its signals
-// end the wait.
+// timeout nanoseconds; from Forever on without limit, which is cheaper. Of a wait without
+// limit the Go scheduler is told. Of another it is not, for that costs more than the wait: it
+// keeps a processor, and whoever waits so leaves one to the others (load.keepProcs, and the
+// loops of target). A signal ends it early.
 func (q *Queues) Wait(timeout int64) error {
 	q.pieces.publish()
 	atomic.StoreUint32(q.cqHead, q.head)

@@ -244,11 +244,13 @@ func TestWait(t *testing.T) {
 	q := open(t)
 	from := time.Now()
 	const d = 2 * time.Millisecond
-	if err := q.Wait(int64(d)); err != nil || q.Look() {
-		t.Fatalf("of nothing there is something: %v", err)
-	}
-	if waited := time.Since(from); waited < d {
-		t.Errorf("waited only %v", waited)
+	for waits := 1; time.Since(from) < d; waits++ { // a signal of the scheduler's ends one early
+		if err := q.Wait(int64(d)); err != nil || q.Look() {
+			t.Fatalf("of nothing there is something: %v", err)
+		}
+		if waits > 10 {
+			t.Fatalf("%d waits ended before %v", waits, d)
+		}
 	}
 	a, b := pair(t)
 	q.Push(Poll, int32(b), 1).Events(In)
