@@ -51,7 +51,8 @@ lab list. The folder gets a file for each trial when the trial is over,
 experiment.json with all that they say, report.md, and report.html: one page.
 Exit codes: 0 done, 1 the gate found a regression or an objective was missed, 2
 bad usage or a bad file, 3 the gate is inconclusive, or an agent was lost, 4
-nothing was measured, 5 a fault of dyno, 130 interrupted: then, and without an agent, dyno lab run --resume DIR goes on.
+nothing was measured, 5 a fault of dyno, 130 interrupted: then, and
+without an agent, dyno lab run --resume DIR goes on.
 `
 
 // labRun is dyno lab run.
