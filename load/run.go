@@ -90,7 +90,8 @@ type run struct {
 	addrs   []ring.Addr
 	threads int
 	cpus    []int
-	after   int // so many of cpus are for the threads of another load beside this one
+	after   int  // so many of cpus are for the threads of another load beside this one
+	prompt  bool // instants count: of sends, or of the beginning with other loads
 	gate    *gate
 	handed  chan handed
 	spare   chan *metric.Snapshot
@@ -184,6 +185,7 @@ func (r *run) unresolved(ctx context.Context, err error) *Result {
 // work runs the workers and collects what they hand over.
 func (r *run) work(ctx context.Context, meet Barrier) error {
 	defer keepProcs(r.threads)()
+	r.prompt = r.plan.Open() || meet != nil
 	r.gate = newGate(r.threads)
 	r.handed = make(chan handed, 4*r.threads)
 	r.spare = make(chan *metric.Snapshot, 4*r.threads)
@@ -254,7 +256,7 @@ func (r *run) worker(i int) {
 		runtime.LockOSThread()
 		cpus, shared := r.place()
 		pin(cpus, i, r.threads, shared)
-		if r.plan.Open() {
+		if r.prompt {
 			quicken()
 		}
 	}
@@ -280,6 +282,7 @@ func (r *run) newWorker(i int) (*worker, func(), error) {
 	if w.kind = g.Kind; g.Refused != nil {
 		w.notice[fmt.Sprintf("the load is on %s, which is slower: %v", g.Kind, g.Refused)] = true
 	}
+	w.easing = r.prompt
 	w.report = func(s *metric.Snapshot) *metric.Snapshot {
 		r.handed <- handed{from: i, snapshot: s, health: w.health()}
 		select {

@@ -59,6 +59,7 @@ type worker struct {
 	pacing pacing
 	rest   rest
 	lag    int64 // open loop: the longest of the interval, sent later than it could be
+	easing bool  // into the load, see ease
 	ending Ending
 	spun   int64           // waited without sleeping
 	vain   bool            // the last turn did so
@@ -111,7 +112,11 @@ func (w *worker) turn() {
 	for ; ok; c, ok = w.ring.Next() {
 		w.complete(c)
 	}
-	w.issue(burst)
+	if w.easing {
+		w.ease()
+	} else {
+		w.issue(burst)
+	}
 }
 
 // begin is before the first turn.
@@ -326,6 +331,26 @@ func (w *worker) issue(most int) {
 		if open || w.deep { // the rest of a body may have left no room until now
 			w.offer(i, c)
 		}
+	}
+}
+
+// What a turn sends that eases into a load, and for how long it then rests.
+const (
+	easeBurst = 16
+	easeRest  = int64(50e3)
+)
+
+// ease is issue at the beginning of a closed loop that begins with others: in small bursts,
+// with rests between, so that threads that share a CPU with this one begin too. Else each
+// would send to all its connections before the next has sent to its first, which takes as
+// many ticks of the kernel's clock.
+func (w *worker) ease() {
+	w.issue(easeBurst)
+	if w.start == notYet || w.now < w.start {
+		return
+	}
+	if w.easing = w.idle.len > 0 && w.next == AtOnce; w.easing {
+		w.ring.Rest(w.ring.Now() + easeRest)
 	}
 }
 
