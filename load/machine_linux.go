@@ -79,7 +79,7 @@ func pin(cpus []int, i, n int, shared bool) {
 	unix.SchedSetaffinity(0, &mask)
 }
 
-// turnTime is for how long a thread of an open loop asks to run at a time, in ns: the least
+// turnTime is for how long a thread that is quickened asks to run at a time, in ns: the least
 // that the kernel grants.
 const turnTime = 100_000
 

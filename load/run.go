@@ -282,7 +282,7 @@ func (r *run) newWorker(i int) (*worker, func(), error) {
 	if w.kind = g.Kind; g.Refused != nil {
 		w.notice[fmt.Sprintf("the load is on %s, which is slower: %v", g.Kind, g.Refused)] = true
 	}
-	w.easing = r.prompt
+	w.easing = r.prompt && !r.plan.Open()
 	w.report = func(s *metric.Snapshot) *metric.Snapshot {
 		r.handed <- handed{from: i, snapshot: s, health: w.health()}
 		select {

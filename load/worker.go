@@ -349,7 +349,7 @@ func (w *worker) ease() {
 	if w.start == notYet || w.now < w.start {
 		return
 	}
-	if w.easing = w.idle.len > 0 && w.next == AtOnce && w.due(); w.easing {
+	if w.easing = w.idle.len > 0 && w.due(); w.easing {
 		w.ring.Rest(w.ring.Now() + easeRest)
 	}
 }
