@@ -46,7 +46,7 @@ test: deps page notices ## the whole suite, with the race detector
 
 test-slow: build lab-deps ## a soak, find against a sweep, servers that fork, every experiment with --quick
 	DYNO_TRIALS=100 $(GO) test -count 1 -timeout 60m -run TestNothingIsLeft ./e2e
-	$(GO) test -tags slow -count 1 -timeout 30m -run 'TestSoak|TestGigabyte|TestHundredThousand|TestIOUringDisabled' ./e2e
+	$(GO) test -tags slow -count 1 -timeout 30m -run 'TestSoak|TestGigabyte|TestHundredThousand|TestIOUringDisabled|TestFleetFails|TestTuning' ./e2e
 	DYNO_SOAK=10m $(GO) test -count 1 -timeout 30m -run TestDeaths ./e2e
 	$(GO) run ./bench/experiments -dyno ./dyno $(ARGS)
 	$(GO) run ./bench/search -dyno ./dyno

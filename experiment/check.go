@@ -108,6 +108,7 @@ func (c *checker) design() {
 			"the list is empty; leave it out for the first %d levels", quickLevels)
 		twice(c, "design.quick.levels", d.Quick.Levels)
 	}
+	twice(c, "design.quick.without", d.Quick.Without)
 	c.wrong(len(d.Metrics) == 0, "design.metrics", "the list is empty; then nothing is compared")
 	twice(c, "design.metrics", d.Metrics)
 	c.cpus("design.cpus.generator", d.CPUs.Generator)

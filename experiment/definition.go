@@ -18,6 +18,8 @@ type Definition struct {
 	Sysctl      Mapping[string]   `json:"sysctl,omitempty"`    // in a private network namespace
 	Request     *Request          `json:"request,omitempty"`
 	Expect      *Expect           `json:"expect,omitempty"`
+
+	LeftOut bool `json:"-"` // by --quick
 }
 
 // A Generator is another program that loads the server: where generators are
@@ -32,7 +34,7 @@ type Generator struct {
 // Needs are what must be there, or else the variant is not available here.
 type Needs struct {
 	Programs []string `json:"programs,omitempty"` // on the PATH
-	Files    []string `json:"files,omitempty"`    // absolute, or beside the experiment file
+	Files    []string `json:"files,omitempty"`    // absolute, or beside the file; patterns, too
 	Env      []string `json:"env,omitempty"`
 	Root     bool     `json:"root,omitempty"`
 	Packages string   `json:"packages,omitempty"` // in words: what to install

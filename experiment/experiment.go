@@ -95,11 +95,12 @@ type Design struct {
 }
 
 // A Short is what --quick makes of a design: no more rounds than these, no longer
-// windows, and these levels alone.
+// windows, these levels alone, and not these variants.
 type Short struct {
 	Rounds  int      `json:"rounds" range:"1,1000"`
 	Measure Duration `json:"measure"` // of levels with requests, too
 	Levels  []string `json:"levels,omitempty"`
+	Without []string `json:"without,omitempty"`
 }
 
 // Warmup is loaded and not counted: from Min until throughput is steady, and

@@ -22,14 +22,18 @@ var debian = map[string]string{
 }
 
 // Missing are the reasons, in words, why v is not available on this machine: the
-// programs, variables and files that it needs and that are not there, and
-// whether it must be root. Programs that it starts or is built with are needed
+// programs, variables and files that it needs and that are not there, whether it
+// must be root, and that --quick leaves it out. Programs that it starts or is built with are needed
 // without being listed. None: it can be tried.
 func Missing(v Variant) (reasons []string) {
 	say := func(format string, args ...any) {
 		if reason := fmt.Sprintf(format, args...); !slices.Contains(reasons, reason) {
 			reasons = append(reasons, reason)
 		}
+	}
+	if v.LeftOut {
+		say("--quick leaves it out")
+		return reasons
 	}
 	for _, name := range v.Needs.Env {
 		if os.Getenv(name) == "" {
@@ -47,6 +51,9 @@ func Missing(v Variant) (reasons []string) {
 		}
 	}
 	for _, file := range v.Needs.Files {
+		if found, _ := filepath.Glob(v.beside(file)); len(found) > 0 {
+			continue
+		}
 		if _, err := os.Stat(v.beside(file)); err != nil {
 			say("%s cannot be read: %v%s", file, cause(err), advice(v, ""))
 		}

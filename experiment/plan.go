@@ -78,10 +78,10 @@ type Estimate struct {
 	Least, Most time.Duration
 }
 
-// Time estimates e for as many cells, when starting, checking and stopping a
+// Time estimates e for these cells, when starting, checking and stopping a
 // server takes start.
-func (e *Experiment) Time(cells int, start time.Duration) Estimate {
-	d := e.Design
+func (e *Experiment) Time(all []Cell, start time.Duration) Estimate {
+	d, cells := e.Design, len(all)
 	trial := func(warmup Duration) time.Duration {
 		return start + time.Duration(warmup) + time.Duration(d.Measure) + time.Duration(d.Cooldown)
 	}
@@ -96,8 +96,14 @@ func (e *Experiment) Time(cells int, start time.Duration) Estimate {
 		x.Least = min(x.Least, x.Most)
 	}
 	if e.Profile != nil {
-		one := start + time.Duration(d.Warmup.Min) + time.Duration(e.Profile.CPU)
-		x.Least, x.Most = x.Least+times(one, cells), x.Most+times(one, cells)
+		profiled := 0 // the A/A arm is not
+		for _, c := range all {
+			if !c.Arm.AA {
+				profiled++
+			}
+		}
+		one := times(start+time.Duration(d.Warmup.Min)+time.Duration(e.Profile.CPU), profiled)
+		x.Least, x.Most = x.Least+one, x.Most+one
 	}
 	return x
 }
@@ -152,10 +158,10 @@ func Warnings(e *Experiment, variants []Variant) (all []Warning) {
 		"generator and server share a CPU: each is measured together with the other")
 	warn(m == 0, "variants", "there is nothing to compare with the baseline, %s", d.Baseline)
 	start := time.Second
-	full := e.Time(len(Cells(e, variants)), start)
+	full := e.Time(Cells(e, variants), start)
 	unlimited := *e
 	unlimited.Design.Budget = 0
-	least := unlimited.Time(len(Cells(e, variants)), start).Least
+	least := unlimited.Time(Cells(e, variants), start).Least
 	warn(d.Budget > 0 && least > full.Least, "design.budget",
 		"%v is not enough for %d rounds, which take %v",
 		d.Budget, d.Rounds, least.Round(time.Second))
@@ -169,8 +175,8 @@ func RoundsFor(m int) int {
 }
 
 // Quick is e made short, to see whether it works: few rounds, few levels and
-// short windows, as design.quick says, and no more than the file asks for
-// otherwise. Its intervals are wide.
+// short windows, without variants that take long to build, as design.quick says,
+// and no more than the file asks for otherwise. Its intervals are wide.
 func Quick(e *Experiment) *Experiment {
 	q := *e
 	d := &q.Design
@@ -185,6 +191,10 @@ func Quick(e *Experiment) *Experiment {
 	})
 	for i := range q.Levels {
 		q.Levels[i].Requests = 0 // as many as there are in the window
+	}
+	q.Variants = slices.Clone(e.Variants)
+	for i, v := range q.Variants {
+		q.Variants[i].Value.LeftOut = slices.Contains(d.Quick.Without, v.Name)
 	}
 	if e.Profile != nil {
 		p := *e.Profile

@@ -34,20 +34,20 @@ func TestCells(t *testing.T) {
 
 func TestTime(t *testing.T) {
 	e := mustRead(t, smallest+"design: {warmup: {min: 3s, max: 6s}, measure: 15s, cooldown: 1s}\n")
-	x := e.Time(48, 3*time.Second) // twelve variants, four levels
+	x := e.Time(make([]Cell, 48), 3*time.Second) // twelve variants, four levels
 	if want := (Estimate{480, 480 * 22 * time.Second, 480 * 25 * time.Second}); x != want {
 		t.Errorf("%+v", x)
 	}
 	e.Design.Precision, e.Design.MaxRounds = 0.02, 30
-	if x := e.Time(2, time.Second); x.Most != 60*23*time.Second || x.Least != 20*20*time.Second {
+	if x := e.Time(make([]Cell, 2), time.Second); x.Most != 60*23*time.Second || x.Least != 20*20*time.Second {
 		t.Errorf("with precision: %+v", x)
 	}
 	e.Design.Budget = Duration(time.Minute)
-	if x := e.Time(2, time.Second); x.Most != time.Minute+46*time.Second || x.Least != x.Most {
+	if x := e.Time(make([]Cell, 2), time.Second); x.Most != time.Minute+46*time.Second || x.Least != x.Most {
 		t.Errorf("with a budget: %+v", x)
 	}
 	e.Design.Budget, e.Profile = 0, &Profile{CPU: Duration(10 * time.Second)}
-	if x := e.Time(2, time.Second); x.Least != (20*20+2*14)*time.Second {
+	if x := e.Time(make([]Cell, 2), time.Second); x.Least != (20*20+2*14)*time.Second {
 		t.Errorf("with profiles: %+v", x)
 	}
 }
@@ -113,6 +113,12 @@ func TestQuick(t *testing.T) {
 	if q.Levels[1].Requests != 0 {
 		t.Errorf("%+v", q.Levels)
 	}
+	for _, v := range Expand(q) {
+		left := slices.Contains(Missing(v), "--quick leaves it out")
+		if left != (v.Of == "again") {
+			t.Errorf("%s: left out %v", v.Name, left)
+		}
+	}
 	smoke := mustRead(t, smallest+"design: {rounds: 1, measure: 100ms}\n")
 	if q := Quick(smoke); q.Design.Rounds != 1 || q.Design.Measure != Duration(100*time.Millisecond) {
 		t.Errorf("longer than asked for: %+v", q.Design)
@@ -148,7 +154,7 @@ func TestShipped(t *testing.T) {
 			t.Errorf("%s: %q", v.Name, missing)
 		}
 	}
-	x := Quick(e).Time(len(Cells(e, variants)), time.Second)
+	x := Quick(e).Time(Cells(e, variants), time.Second)
 	if x.Trials != 21 || x.Most > 90*time.Second {
 		t.Errorf("%+v", x)
 	}
@@ -184,10 +190,10 @@ func TestShippedFiles(t *testing.T) {
 		if name == "hello" || name == "dump-request" {
 			patience = 2 * time.Minute
 		}
-		if x := q.Time(len(Cells(q, variants)), time.Second); x.Most > patience {
+		if x := q.Time(Cells(q, Expand(q)), time.Second); x.Most > patience {
 			t.Errorf("%s: --quick takes up to %v", name, x.Most)
 		}
-		if q.Design.Measure < Duration(2*time.Second) && name != "dump-request" || q.Design.Rounds < 6 {
+		if q.Design.Measure < Duration(2*time.Second) || q.Design.Rounds < 6 {
 			t.Errorf("%s: --quick has %d rounds of %v", name, q.Design.Rounds, q.Design.Measure)
 		}
 		if err := Extract(name, dir); err == nil {

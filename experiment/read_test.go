@@ -122,7 +122,7 @@ func TestDefaults(t *testing.T) {
 	design := Design{Order: Interleaved, Rounds: 10, Baseline: "a", AA: true, Isolation: PerProcess,
 		Warmup: Warmup{seconds(3), seconds(30), 0.02}, Measure: seconds(10), Cooldown: seconds(1),
 		Margin: 0.02, Metrics: []Metric{"throughput", "cpu", "p50", "p99"}, Clients: Clients{1, NoNamespace},
-		Quick: Short{6, seconds(1), []string{"c50"}}}
+		Quick: Short{6, seconds(1), []string{"c50"}, nil}}
 	level := Level{Name: "c50", Connections: 50, HTTP: HTTPAuto, Pipeline: 1, Timeout: seconds(10)}
 	for _, x := range []struct{ got, want any }{
 		{e.Design, design},

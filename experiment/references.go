@@ -30,6 +30,9 @@ func (c *checker) references() {
 	if len(variants) == 0 {
 		return
 	}
+	for i, name := range c.Design.Quick.Without {
+		c.without(fmt.Sprintf("design.quick.without[%d]", i), name)
+	}
 	named("design.baseline", c.Design.Baseline, "variant", variants)
 	named("fairness.reference", c.Fairness.Reference, "variant", variants)
 	if c.Gate != nil {
@@ -51,6 +54,24 @@ func (c *checker) references() {
 		named(at+".variant", f.Variant, "variant", variants)
 		named(at+".level", f.Level, "level", levels)
 		c.figure(at, f)
+	}
+}
+
+// without checks a variant that --quick leaves out: by its own name, for all its factors.
+func (c *checker) without(at, name string) {
+	var variants []string
+	for _, v := range c.Variants {
+		variants = append(variants, v.Name)
+	}
+	c.wrong(!slices.Contains(variants, name), at, "there is no variant %q%s",
+		name, orAllowed(name, variants))
+	needed := []string{c.Design.Baseline, c.Fairness.Reference}
+	if c.Gate != nil {
+		needed = append(needed, c.Gate.Baseline)
+	}
+	for _, v := range Expand(c.Experiment) {
+		c.wrong(v.Of == name && (slices.Contains(needed, v.Of) || slices.Contains(needed, v.Name)), at,
+			"others are compared with %s; it cannot be left out", name)
 	}
 }
 

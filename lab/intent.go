@@ -32,7 +32,7 @@ func (l *Lab) Intent() Intent {
 			here = append(here, v)
 		}
 	}
-	i.Estimate = e.Time(len(experiment.Cells(e, here)), startTime+settling(e))
+	i.Estimate = e.Time(experiment.Cells(e, here), startTime+settling(e))
 	i.Estimate.Most += time.Duration(repeated * float64(i.Estimate.Most))
 	if i.Done = l.stored(); i.Done > 0 {
 		i.goOn()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -206,7 +207,7 @@ func digits(v float64) string {
 	if v < 100 {
 		return strconv.FormatFloat(v, 'g', 3, 64)
 	}
-	whole := strconv.FormatFloat(v, 'f', 0, 64)
+	whole := strconv.FormatFloat(math.Round(v), 'f', 0, 64)
 	for i := len(whole) - 3; i > 0; i -= 3 {
 		whole = whole[:i] + "," + whole[i:]
 	}

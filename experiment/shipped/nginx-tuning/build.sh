@@ -2,15 +2,19 @@
 # Builds nginx for this very processor, with tcmalloc. Arguments: SOURCE, a folder
 # with nginx's sources, or the word debian for those of Debian's package, which are
 # then fetched with package lists of their own; and BUILD, the folder of the result.
-# Packages: gcc make libc6-dev libpcre2-dev zlib1g-dev libgoogle-perftools-dev, and
-# dpkg-dev for debian.
+# Packages: gcc make libc6-dev zlib1g-dev libgoogle-perftools-dev, and dpkg-dev for debian.
 set -eu
 source=$1 build=$2
+rm -rf "$build/work" # of a build that was interrupted
 mkdir -p "$build/work"
 cd "$build/work"
 
 if [ "$source" = debian ]; then
 	. /etc/os-release
+	if [ "$ID" != debian ]; then
+		echo "this is $ID, and not Debian: set NGINX_SOURCE to a folder of nginx's sources" >&2
+		exit 1
+	fi
 	mkdir -p lists/partial
 	echo "deb-src http://deb.debian.org/debian $VERSION_CODENAME main" >sources.list
 	debian() {
