@@ -60,6 +60,9 @@ func run() error {
 			continue
 		}
 		fmt.Print(tables(r))
+		for _, arm := range unexplained(r) {
+			failed = errors.Join(failed, fmt.Errorf("%s: %s has neither a result nor a reason", name, arm))
+		}
 	}
 	return failed
 }

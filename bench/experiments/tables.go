@@ -107,6 +107,19 @@ func (s sheet) columns() (all []column) {
 	return all
 }
 
+// unexplained are the arms, with their level, of which there is neither a result nor a
+// reason why there is none.
+func unexplained(r *lab.Record) (all []string) {
+	for _, l := range r.Experiment.Levels {
+		for _, a := range r.Arms {
+			if len(a.Missing) == 0 && a.Unfit == "" && (sheet{r, l.Name}).median(a, "throughput") == none {
+				all = append(all, a.Name+" at "+l.Name)
+			}
+		}
+	}
+	return all
+}
+
 // bytesOf is the size of an answer.
 func bytesOf(a lab.Arm) string {
 	if a.Answer == nil || a.Control {

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -109,5 +110,12 @@ func TestTables(t *testing.T) {
 	r.Published[1].Ratio = &half
 	if got := tables(r); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := unexplained(r); len(got) > 0 {
+		t.Errorf("unexplained: %q", got)
+	}
+	r.Arms = append(r.Arms, lab.Arm{Name: "e", Baseline: "a"})
+	if got := unexplained(r); !slices.Equal(got, []string{"e at c1"}) {
+		t.Errorf("unexplained: %q, want e", got)
 	}
 }
