@@ -197,6 +197,10 @@ func shortTuning(t *testing.T) string {
 	t.Helper()
 	_, e := shipped(t, "nginx-tuning")
 	e.Published, e.Design.Rounds, e.Design.AA = nil, 1, false
+	e.Variants = slices.DeleteFunc(e.Variants, func(v experiment.Entry[experiment.Definition]) bool {
+		return slices.Contains(e.Design.Quick.Without, v.Name)
+	})
+	e.Design.Quick.Without = nil
 	e.Design.Measure = experiment.Duration(time.Second)
 	e.Design.Warmup.Min, e.Design.Warmup.Max, e.Design.Cooldown = 0, 0, 0
 	for i := range e.Levels {

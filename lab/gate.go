@@ -178,6 +178,9 @@ func (r *running) gateQuestion(g *experiment.Gate) question {
 func (r *running) gaps(q question, all []Comparison) (gaps []string) {
 	say := func(format string, args ...any) { gaps = append(gaps, fmt.Sprintf(format, args...)) }
 	for _, a := range r.arms {
+		if a.variant.LeftOut {
+			continue // by --quick, which gates the others
+		}
 		if len(a.Missing) > 0 {
 			say("%s is not available here", a.Name)
 		} else if a.Unfit != "" && !a.Control {

@@ -376,6 +376,13 @@ func TestGate(t *testing.T) {
 	if r := b.run(t.Context(), l); r.Gate.Verdict != Undecided || r.Gate.Confirmed {
 		t.Errorf("%+v", r.Gate)
 	}
+	l = b.lab(filepath.Join(t.TempDir(), "out"), gated)
+	for i, v := range l.Experiment.Variants {
+		l.Experiment.Variants[i].Value.LeftOut = v.Name == "slow"
+	}
+	if r := b.run(t.Context(), l); r.Gate.Verdict != Passed {
+		t.Errorf("without slow: %+v", r.Gate)
+	}
 }
 
 // What does not work never passes a gate, in whatever way it fails.

@@ -87,7 +87,7 @@ func TestTables(t *testing.T) {
 			{Name: "b", Baseline: "a"}, {Name: "c", Missing: []string{"no c", "no d"}},
 			{Name: "d", Unfit: "it is odd"},
 		},
-		Cells: []lab.Cell{cell("a", "throughput", "req/s", 98765), cell("a", "cpu", "µs/req", 9.876),
+		Cells: []lab.Cell{cell("a", "throughput", "req/s", 98764.5), cell("a", "cpu", "µs/req", 9.876),
 			cell("a", "p99", "µs", 2500), cell("a (A/A)", "throughput", "req/s", 98000),
 			cell("b", "p99", "µs", 150)},
 		Verdicts: []lab.Comparison{

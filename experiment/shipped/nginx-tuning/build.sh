@@ -15,6 +15,10 @@ if [ "$source" = debian ]; then
 		echo "this is $ID, and not Debian: set NGINX_SOURCE to a folder of nginx's sources" >&2
 		exit 1
 	fi
+	if ! command -v dpkg-source >/dev/null; then
+		echo "dpkg-source is not on the PATH; install dpkg-dev, or set NGINX_SOURCE to a folder" >&2
+		exit 1
+	fi
 	mkdir -p lists/partial
 	echo "deb-src http://deb.debian.org/debian $VERSION_CODENAME main" >sources.list
 	debian() {
