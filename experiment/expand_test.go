@@ -153,16 +153,18 @@ func TestMissing(t *testing.T) {
 		return Expand(e)[0]
 	}
 	for text, want := range map[string]string{
-		"processes: [{cmd: nginx -g x}]":                                  "nginx is not on the PATH (Debian: apt install nginx-light)",
-		"needs: {programs: [nginx], packages: nginx-light (Debian)}":      "nginx is not on the PATH; install nginx-light (Debian)",
-		"needs: {env: [TENGINE_BIN]}":                                     "the environment variable TENGINE_BIN is not set",
-		"needs: {files: [site.conf]}":                                     "site.conf cannot be read: no such file or directory",
-		"needs: {files: [site*.conf]}":                                    "site*.conf cannot be read: no such file or directory",
-		"needs: {files: [here*.conf, '*.conf']}":                          "",
-		"processes: [{cmd: '{{env \"TENGINE_BIN\" \"tengine\"}} -x'}]":    "tengine is not on the PATH",
-		"processes: [{cmd: '{{dyno}} target'}]":                           "",
-		"processes: [{cmd: ./server}]":                                    "",
-		"build: [{cmd: go build}]\n    processes: [{cmd: '{{build}}/x'}]": "go is not on the PATH (Debian: apt install golang-go)",
+		"processes: [{cmd: nginx -g x}]":                                                          "nginx is not on the PATH (Debian: apt install nginx-light)",
+		"needs: {programs: [nginx], packages: nginx-light (Debian)}":                              "nginx is not on the PATH; install nginx-light (Debian)",
+		"needs: {env: [TENGINE_BIN]}":                                                             "the environment variable TENGINE_BIN is not set",
+		"needs: {files: [site.conf]}":                                                             "site.conf cannot be read: no such file or directory",
+		"needs: {files: [site*.conf]}":                                                            "site*.conf cannot be read: no such file or directory",
+		"needs: {files: [here*.conf, '*.conf']}":                                                  "",
+		"processes: [{cmd: '{{env \"TENGINE_BIN\" \"tengine\"}} -x'}]":                            "tengine is not on the PATH",
+		"processes: [{cmd: '{{dyno}} target'}]":                                                   "",
+		"processes: [{cmd: ['{{if eq f \"x\"}}node{{else}}{{dyno}}{{end}}']}]\nfactors: {f: [x]}": "node is not on the PATH (Debian: apt install nodejs)",
+		"processes: [{cmd: ['{{if eq f \"x\"}}node{{else}}{{dyno}}{{end}}']}]\nfactors: {f: [y]}": "",
+		"processes: [{cmd: ./server}]":                                                            "",
+		"build: [{cmd: go build}]\n    processes: [{cmd: '{{build}}/x'}]":                         "go is not on the PATH (Debian: apt install golang-go)",
 	} {
 		if got := strings.Join(Missing(variant(text)), "\n"); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)

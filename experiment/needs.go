@@ -102,7 +102,7 @@ func (v Variant) programs() (all []string) {
 		found, _ := mentions(string(c[0]))
 		early := !slices.ContainsFunc(found, func(m mention) bool {
 			_, isFactor := v.value(m.verb)
-			return m.verb != "env" && !isFactor
+			return m.verb != "env" && m.verb != "dyno" && !isFactor
 		})
 		program, err := c[0].render(r.words)
 		relative := filepath.Base(program) != program && !filepath.IsAbs(program)

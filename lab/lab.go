@@ -29,6 +29,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -136,6 +137,12 @@ func (l *Lab) prepare() (*running, error) {
 	}
 	r := &running{Lab: l, had: map[string]bool{}, hashes: hasher{}, store: store{dir: l.Dir}}
 	r.record = l.newRecord()
+	if here := l.Experiment.Here; here != "" { // else each trial would fail without it
+		if _, err := os.Stat(here); err != nil {
+			return nil, fmt.Errorf("the experiment file's folder has what servers are started with, "+
+				"and cannot be read; put it back: %w", err)
+		}
+	}
 	take := r.begin
 	if l.Resume {
 		take = r.reopen
@@ -146,8 +153,10 @@ func (l *Lab) prepare() (*running, error) {
 	if r.record.Seed == 0 {
 		r.record.Seed = rand.Int64N(1<<53-1) + 1
 	}
-	if err := r.findArms(); err != nil {
-		return nil, errors.Join(err, r.store.unlock())
+	if err := r.findArms(); err != nil { // what is missing can be installed, and this resumed
+		r.record.State = Interrupted
+		err = fmt.Errorf("%w; then go on with --resume %s", err, l.Dir)
+		return nil, errors.Join(err, r.store.write(experimentFile, r.record), r.store.unlock())
 	}
 	return r, r.store.write(experimentFile, r.record)
 }

@@ -385,6 +385,34 @@ func TestGate(t *testing.T) {
 	}
 }
 
+// What is missing when an experiment begins, and what has gone when it is resumed, costs no trial.
+func TestNothingIsThere(t *testing.T) {
+	b := newTestBench(t)
+	b.rates = map[string]float64{"base": 10_000, "same": 10_000, "slow": 8_000}
+	dir := filepath.Join(t.TempDir(), "out")
+	needy := func() *Lab {
+		l := b.lab(dir, three)
+		for i := range l.Experiment.Variants {
+			l.Experiment.Variants[i].Value.Needs.Env = []string{"DYNO_TEST_NEEDED"}
+		}
+		return l
+	}
+	if _, err := needy().Run(t.Context()); err == nil || !strings.Contains(err.Error(), "--resume "+dir) {
+		t.Fatalf("%v", err)
+	}
+	t.Setenv("DYNO_TEST_NEEDED", "1")
+	gone := needy()
+	gone.Resume, gone.Experiment.Here = true, filepath.Join(dir, "gone")
+	if _, err := gone.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "put it back") {
+		t.Fatalf("%v", err)
+	}
+	l := needy()
+	l.Resume = true
+	if r := b.run(t.Context(), l); r.State != Complete || len(r.Trials) == 0 {
+		t.Errorf("%s, %d trials", r.State, len(r.Trials))
+	}
+}
+
 // What does not work never passes a gate, in whatever way it fails.
 func TestGateOfWhatDoesNotWork(t *testing.T) {
 	gated := three + "gate: {metrics: [throughput], margin: 3%, confirm: true}\n"

@@ -29,6 +29,11 @@ if [ "$source" = debian ]; then
 	debian -q source --download-only nginx
 	dpkg-source --no-check -x nginx_*.dsc sources
 else
+	if ! [ -x "$source/configure" ]; then
+		echo "NGINX_SOURCE, $source, is no folder of nginx's sources: it has no program configure;" \
+			"give its absolute path, as of an unpacked release" >&2
+		exit 1
+	fi
 	cp -R "$source" sources
 fi
 
