@@ -1,8 +1,9 @@
 #!/bin/sh
 # Installs the servers and generators of the experiments that ship with dyno (docs/experiments.md):
-# on Debian and Ubuntu, as root, without starting any (their units are enabled, as packages
-# do, and start with the machine: it says how to prevent that). Elsewhere it says what is missing, and that is no failure: a variant whose server is absent is reported as
-# not available, and why. It can be run again at any time.
+# on Debian and Ubuntu, as root, without starting any. Their units are enabled, as packages do,
+# and start with the machine: it says how to prevent that. Elsewhere it says what is missing,
+# and that is no failure: a variant whose server is absent is reported as not available, and
+# why. It can be run again at any time.
 set -eu
 
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
