@@ -45,18 +45,7 @@ variants:
 // labRuns starts dyno lab run, marked so that what it starts can be found.
 func labRuns(t *testing.T, mark string, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dyno := filepath.Join(t.TempDir(), "dyno") // under this name TestMain makes it dyno
-	b, err := os.ReadFile(exe)                 // it starts itself again, so that a link would not do
-	if err == nil {
-		err = os.WriteFile(dyno, b, 0o755)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	dyno := copied(t, t.TempDir(), "dyno")
 	cmd := exec.Command(dyno, append([]string{"lab", "run"}, args...)...)
 	cmd.Env = append(os.Environ(), mark, "GORACE="+shortly)
 	out := new(bytes.Buffer)

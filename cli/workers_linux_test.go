@@ -48,19 +48,29 @@ func openDir(t *testing.T) string {
 	return dir
 }
 
-// clientsRun is dyno lab run of severalClients, as user uid.
-func clientsRun(t *testing.T, dir, isolate, measure, mark string, uid int) *exec.Cmd {
+// copied puts this program into dir, under a name by which TestMain knows what to make of it. A
+// process of its own writes it: one that a parallel test forks off meanwhile would inherit the
+// file, and no program is started while it is open for writing.
+func copied(t *testing.T, dir, name string) string {
 	t.Helper()
-	exe, err := os.ReadFile("/proc/self/exe")
+	path := filepath.Join(dir, name)
+	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	dyno, file := filepath.Join(dir, "dyno"), filepath.Join(dir, "e.yaml")
+	if said, err := exec.Command("cp", exe, path).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	return path
+}
+
+// clientsRun is dyno lab run of severalClients, as user uid.
+func clientsRun(t *testing.T, dir, isolate, measure, mark string, uid int) *exec.Cmd {
+	t.Helper()
+	dyno, file := copied(t, dir, "dyno"), filepath.Join(dir, "e.yaml")
 	text := fmt.Sprintf(severalClients, measure, isolate)
-	for path, content := range map[string]string{dyno: string(exe), file: text} {
-		if err := os.WriteFile(path, []byte(content), 0o755); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
 	}
 	cmd := exec.Command(dyno, "lab", "run", file, "-o", filepath.Join(dir, "out"))
 	cmd.Dir = dir
@@ -113,12 +123,18 @@ func TestLabClients(t *testing.T) {
 				if err != nil {
 					t.Errorf("%v\n%s", err, said)
 				}
-				all := trialsIn(t, dir)
-				if len(all) != 4 {
-					t.Fatalf("%d trials\n%s", len(all), said)
-				}
-				for _, trial := range all {
+				first, tuned := 0, 0
+				for _, trial := range trialsIn(t, dir) {
 					checkClients(t, trial)
+					if trial.Attempt == 1 { // a second is a matter of how busy the machine is
+						first++
+					}
+					if trial.Arm == "tuned" {
+						tuned++
+					}
+				}
+				if first != 4 {
+					t.Fatalf("%d trials\n%s", first, said)
 				}
 				logs, _ := filepath.Glob(filepath.Join(dir, "out", "output", "r*-tuned-*.log"))
 				for _, log := range logs {
@@ -126,8 +142,8 @@ func TestLabClients(t *testing.T) {
 						t.Errorf("net.core.somaxconn is not 64: %v %.100s", err, b)
 					}
 				}
-				if len(logs) != 2 {
-					t.Errorf("logs %q", logs)
+				if len(logs) != tuned {
+					t.Errorf("logs %q of %d trials", logs, tuned)
 				}
 				await(t, "nothing is left", func() bool { return len(marked(mark)) == 0 })
 			})

@@ -126,15 +126,12 @@ func (h *hosts) laboratory(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if said, err := h.here("lab", "run", file, "-o", out, "--fleet", "all").CombinedOutput(); err != nil {
+	said, err := h.here("lab", "run", file, "-o", out, "--fleet", "all").CombinedOutput()
+	if err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
-	trials, err := filepath.Glob(filepath.Join(out, "trials", "*.json"))
-	if err != nil || len(trials) != 6 {
-		t.Fatalf("%d trials, %v", len(trials), err)
-	}
 	line := regexp.MustCompile(`(?m)^10\.123\.0\.1([123]) 200 `)
-	for _, name := range trials {
+	for _, name := range trialFiles(t, out, 6, said) {
 		var trial labTrial
 		b, err := os.ReadFile(name)
 		if err == nil {
