@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"dyno/lab"
@@ -20,6 +21,8 @@ func (p *labProgress) tell(e lab.Event) {
 	switch e.Step {
 	case "build", "check":
 		fmt.Fprintf(p.w, "%s %s\n", e.Step, e.Arm)
+	case "unfit":
+		fmt.Fprintf(p.w, "%s is not loaded: %s\n", e.Arm, strings.ReplaceAll(e.Remark, "\n", " | "))
 	case "ceiling":
 		fmt.Fprintf(p.w, "the generator's own ceiling at %s\n", e.Level)
 	case "profile":

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -29,35 +30,37 @@ profile: {cpu: 1s, functions: [toil]}
 func TestLabProfileInNamespace(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	program, err := os.ReadFile("/proc/self/exe")
-	if err != nil {
+	file := filepath.Join(dir, "e.yaml")
+	text := strings.Replace(profiledApart, "PROGRAM", copied(t, dir, "profiled"), 1)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	text := strings.Replace(profiledApart, "PROGRAM", filepath.Join(dir, "profiled"), 1)
-	for name, content := range map[string][]byte{"dyno": program, "profiled": program,
-		"e.yaml": []byte(text)} {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o755); err != nil {
-			t.Fatal(err)
-		}
+	mark, dyno, out := newMark(), copied(t, dir, "dyno"), filepath.Join(dir, "out")
+	run := func(args ...string) (string, error) {
+		cmd := exec.Command(dyno, append([]string{"lab", "run"}, args...)...)
+		cmd.Env = append(os.Environ(), mark, "GORACE="+shortly)
+		said, err := cmd.CombinedOutput()
+		return string(said), err
 	}
-	mark := newMark()
-	cmd := exec.Command(filepath.Join(dir, "dyno"), "lab", "run", filepath.Join(dir, "e.yaml"), "-o",
-		filepath.Join(dir, "out"))
-	cmd.Env = append(os.Environ(), mark, "GORACE="+shortly)
-	said, err := cmd.CombinedOutput()
-	if strings.Contains(string(said), "it needs root with CAP_SYS_ADMIN") {
+	said, err := run(file, "-o", out)
+	if strings.Contains(said, "it needs root with CAP_SYS_ADMIN") {
 		t.Skipf("no network namespaces here:\n%s", said)
 	}
 	if err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
-	r, err := lab.Open(filepath.Join(dir, "out"))
+	r, err := lab.Open(out)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(r.Profiles) != 1 || r.Profiles[0].Problem != "" || r.Profiles[0].By != "pprof" ||
 		len(r.Profiles[0].Shares) != 1 || r.Profiles[0].Shares[0].Cumulative.Share < 0.05 {
 		t.Errorf("%+v\n%s", r.Profiles, said)
+	}
+	took := r.Profiles
+	said, err = run("--resume", out)
+	if r, failed := lab.Open(out); err != nil || failed != nil || !reflect.DeepEqual(r.Profiles, took) {
+		t.Errorf("a profile that was there was taken again, or lost: %v, %v\n%s", err, failed, said)
 	}
 	await(t, "nothing is left", func() bool { return len(marked(mark)) == 0 })
 }

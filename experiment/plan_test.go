@@ -202,12 +202,32 @@ func TestShippedFiles(t *testing.T) {
 		if err := Extracted(name, dir); err != nil {
 			t.Error(err)
 		}
+		if err := os.WriteFile(filepath.Join(dir, shippedFile), []byte("version: 2\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := Extracted(name, dir); err != nil {
+			t.Errorf("%s: with an experiment of its own: %v", name, err)
+		}
 		if err := os.Remove(filepath.Join(dir, shippedFile)); err != nil {
 			t.Fatal(err)
 		}
 		if err := Extracted(name, dir); err == nil || !strings.Contains(err.Error(), shippedFile) {
 			t.Errorf("%s: without its file: %v", name, err)
 		}
+	}
+}
+
+// What servers are started with, and load is made of, is the same to the end.
+func TestExtractedIsChanged(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "files")
+	if err := Extract("dump-request", dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "body.txt"), []byte("longer"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := Extracted("dump-request", dir); err == nil || !strings.Contains(err.Error(), "body.txt was changed") {
+		t.Errorf("%v", err)
 	}
 }
 

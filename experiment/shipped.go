@@ -88,20 +88,28 @@ func Extract(name, dir string) error {
 	return nil
 }
 
-// Extracted reports which file that Extract wrote into dir is no longer there.
+// Extracted reports which file that Extract wrote into dir is no longer there, or is another. The
+// experiment's own may have been changed, to be run as another experiment.
 func Extracted(name, dir string) error {
 	folder, err := fs.Sub(shipped, path.Join("shipped", name))
 	if err != nil {
 		return err
 	}
-	return fs.WalkDir(folder, ".", func(file string, _ fs.DirEntry, err error) error {
-		if err == nil {
-			_, err = os.Stat(filepath.Join(dir, filepath.FromSlash(file)))
+	return fs.WalkDir(folder, ".", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
 		}
+		at := filepath.Join(dir, filepath.FromSlash(file))
+		is, err := os.ReadFile(at)
 		if err != nil {
 			return fmt.Errorf("a file of %s is gone: %w; put back what was in %s", name, err, dir)
 		}
-		return nil
+		was, err := fs.ReadFile(folder, file)
+		if err == nil && file != shippedFile && !bytes.Equal(is, was) {
+			return fmt.Errorf("%s was changed, and loads before and after could not be compared; put it "+
+				"back, or run the changed experiment by its own file, %s", at, filepath.Join(dir, shippedFile))
+		}
+		return err
 	})
 }
 

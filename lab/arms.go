@@ -2,7 +2,9 @@ package lab
 
 import (
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	"dyno/experiment"
 )
@@ -21,7 +23,7 @@ const controlMark = " (A/A)"
 func (r *running) findArms() error {
 	var here []experiment.Variant
 	for _, v := range experiment.Expand(r.Experiment) {
-		if missing := r.missing(v); len(missing) > 0 {
+		if missing := r.absent(r.record, v); len(missing) > 0 {
 			r.arms = append(r.arms, &arm{variant: v, Arm: Arm{Name: v.Name,
 				Description: v.Description, Missing: missing}})
 			continue
@@ -40,6 +42,47 @@ func (r *running) findArms() error {
 	return nil
 }
 
+// absent is why a variant takes no part in what was begun as r: what was found then counts.
+func (l *Lab) absent(r *Record, v experiment.Variant) []string {
+	missing, begun := l.missing(v), r.checked(v.Name)
+	switch {
+	case begun == nil:
+		return missing
+	case len(begun.Missing) > 0 && len(missing) == 0:
+		return []string{"it was not when the servers were checked; dyno lab rerun begins anew"}
+	}
+	return begun.Missing
+}
+
+// checked is what a record knows of an arm for certain; nil: nothing.
+func (r *Record) checked(name string) *Arm {
+	i := slices.IndexFunc(r.Arms, func(a Arm) bool { return a.Name == name })
+	if i < 0 || !r.Checked {
+		return nil
+	}
+	return &r.Arms[i]
+}
+
+// gone reports why l cannot go on with old: a variant that was loaded no longer can be.
+func (l *Lab) gone(old *Record) error {
+	var all []string
+	for _, v := range experiment.Expand(l.Experiment) {
+		a := old.checked(v.Name)
+		if a == nil || len(a.Missing) > 0 || a.Unfit != "" {
+			continue
+		}
+		v.Build = nil // which is done
+		if missing := l.missing(v); len(missing) > 0 {
+			all = append(all, v.Name+": "+strings.Join(missing, "; "))
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return fmt.Errorf("what it was begun with is not available now (dyno lab show %s has what was "+
+		"measured): %s", old.Dir, strings.Join(all, "; "))
+}
+
 // missing is why a variant is not available here, or not to the machines that load.
 func (l *Lab) missing(v experiment.Variant) []string {
 	reasons := experiment.Missing(v)
@@ -55,8 +98,8 @@ func (l *Lab) missing(v experiment.Variant) []string {
 
 // recall takes over what an earlier run has found out of the arms.
 func (r *running) recall() {
-	for _, old := range r.record.Arms {
-		if a := r.arm(old.Name); a != nil && r.record.Checked {
+	for _, a := range r.arms {
+		if old := r.record.checked(a.Name); old != nil {
 			a.Unfit, a.Answer, a.Version = old.Unfit, old.Answer, old.Version
 		}
 	}

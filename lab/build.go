@@ -23,7 +23,7 @@ func (r *running) build(ctx context.Context) {
 		}
 		r.Tell(Event{Step: "build", Arm: a.Name})
 		if err := r.buildOne(ctx, a); err != nil && ctx.Err() == nil {
-			a.Unfit = err.Error()
+			r.leave(a, err.Error())
 		}
 	}
 	r.followBaselines()

@@ -3,6 +3,8 @@ package lab
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,10 +34,11 @@ func (r *running) check(ctx context.Context) {
 		r.Tell(Event{Step: "check", Arm: a.Name})
 		answer, setup, err := r.ask(ctx, a)
 		if ctx.Err() != nil {
+			r.listArms()
 			return // nothing is known of who was not asked
 		}
 		if err != nil {
-			a.Unfit = oneLine(err)
+			r.leave(a, oneLine(err))
 		}
 		a.Answer, setups[a.Name] = answer, setup
 		asked = append(asked, fairness.Asked{Variant: a.Name, Answer: answer})
@@ -48,6 +51,12 @@ func (r *running) check(ctx context.Context) {
 	}
 	r.followBaselines()
 	r.listArms()
+}
+
+// leave has an arm take no part, and says why.
+func (r *running) leave(a *arm, why string) {
+	a.Unfit = why
+	r.Tell(Event{Step: "unfit", Arm: a.Name, Remark: why})
 }
 
 // oneLine is an error without line breaks: servers write some.
@@ -75,9 +84,9 @@ func (r *running) leaveOut(violations []fairness.Violation) {
 		why[v.Variant] = append(why[v.Variant], fmt.Sprintf("%s is %s where %s has %s", v.Aspect,
 			v.Value, r.record.Fairness.Reference, v.Reference))
 	}
-	for name, all := range why {
+	for _, name := range slices.Sorted(maps.Keys(why)) {
 		if a := r.arm(name); a.Unfit == "" {
-			a.Unfit = "not comparable (fairness: strict): " + strings.Join(all, "; ")
+			r.leave(a, "not comparable (fairness: strict): "+strings.Join(why[name], "; "))
 		}
 	}
 }

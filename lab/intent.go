@@ -24,11 +24,16 @@ type Intent struct {
 func (l *Lab) Intent() Intent {
 	e := l.Experiment
 	i := Intent{Name: e.Name, Description: e.Description, Levels: e.Levels, Rounds: e.Design.Rounds}
+	begun := new(Record)
+	if l.Resume {
+		begun, _ = openRecord(l.Dir) // Run will say if it cannot be read
+	}
 	var here []experiment.Variant
 	for _, v := range experiment.Expand(e) {
-		a := Arm{Name: v.Name, Description: v.Description, Missing: l.missing(v)}
+		a := Arm{Name: v.Name, Description: v.Description, Missing: l.absent(begun, v)}
 		i.Arms = append(i.Arms, a)
-		if len(a.Missing) == 0 {
+		old := begun.checked(v.Name)
+		if len(a.Missing) == 0 && (old == nil || old.Unfit == "") {
 			here = append(here, v)
 		}
 	}

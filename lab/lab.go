@@ -62,7 +62,7 @@ type Lab struct {
 
 // An Event is one step of an experiment. What does not belong to it is unset.
 type Event struct {
-	Step   string // build, check, ceiling, trial, done or profile
+	Step   string // build, check, unfit, ceiling, trial, done or profile
 	Arm    string
 	Level  string
 	Round  int
@@ -148,7 +148,7 @@ func (l *Lab) prepare() (*running, error) {
 		take = r.reopen
 	}
 	if err := take(); err != nil {
-		return nil, errors.Join(err, r.store.unlock())
+		return nil, errors.Join(err, r.letGo())
 	}
 	if r.record.Seed == 0 {
 		r.record.Seed = rand.Int64N(1<<53-1) + 1
@@ -158,7 +158,19 @@ func (l *Lab) prepare() (*running, error) {
 		err = fmt.Errorf("%w; then go on with --resume %s", err, l.Dir)
 		return nil, errors.Join(err, r.store.write(experimentFile, r.record), r.store.unlock())
 	}
-	return r, r.store.write(experimentFile, r.record)
+	if err := r.store.write(experimentFile, r.record); err != nil {
+		return nil, errors.Join(err, r.letGo())
+	}
+	return r, nil
+}
+
+// letGo leaves the folder of an experiment that could not begin as empty as it was found, and one
+// that could not be gone on with as it is.
+func (r *running) letGo() (err error) {
+	if !r.Resume && r.store.lock != nil {
+		err = r.store.clear()
+	}
+	return errors.Join(err, r.store.unlock())
 }
 
 // begin makes the folder, with the files of an experiment that ships with dyno.
@@ -196,6 +208,9 @@ func (r *running) reopen() error {
 		if err := experiment.Extracted(old.File, filepath.Join(r.Dir, filesFolder)); err != nil {
 			return fmt.Errorf("resuming: %w", err)
 		}
+	}
+	if err := r.gone(old); err != nil {
+		return fmt.Errorf("resuming %s: %w", r.Dir, err)
 	}
 	now := r.record
 	r.record = old

@@ -211,52 +211,6 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// An experiment that is interrupted goes on with the same plan, and does nothing
-// twice.
-func TestResume(t *testing.T) {
-	whole := newTestBench(t)
-	whole.rates = map[string]float64{"base": 100, "same": 100, "slow": 90}
-	whole.run(t.Context(), whole.lab(filepath.Join(t.TempDir(), "whole"), three))
-
-	b := newTestBench(t)
-	b.rates = whole.rates
-	dir := filepath.Join(t.TempDir(), "parts")
-	ctx, stop := context.WithCancel(t.Context())
-	b.after, b.stop = 20, stop
-	r := b.run(ctx, b.lab(dir, three))
-	if r.State != Interrupted || len(r.Trials) == 0 || len(r.Trials) > 20 {
-		t.Fatalf("%s after %d trials", r.State, len(r.Trials))
-	}
-	had := len(r.Trials)
-	b.starts = nil
-	l := b.lab(dir, three)
-	l.Experiment.Design.Seed, l.Resume = 0, true // the stored one counts
-	r = b.run(t.Context(), l)
-	if r.State != Complete || len(r.Trials) != 64 {
-		t.Errorf("%s with %d trials", r.State, len(r.Trials))
-	}
-	trials := slices.DeleteFunc(b.starts, func(s string) bool { return s[0] != 'r' })
-	of := slices.DeleteFunc(whole.starts, func(s string) bool { return s[0] != 'r' })
-	if !slices.Equal(trials, of[had:]) {
-		t.Errorf("went on with\n%q\nnot with\n%q", trials, of[had:])
-	}
-	l = b.lab(dir, strings.Replace(three, "rounds: 8", "rounds: 9", 1))
-	l.Resume = true
-	if _, err := l.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "not the one") {
-		t.Errorf("resumed another experiment: %v", err)
-	}
-	l = b.lab(dir, three)
-	l.Resume, l.Fleet = true, &Fleet{Agents: []string{"b", "a"}}
-	if _, err := l.Run(t.Context()); err == nil || !strings.Contains(err.Error(),
-		"made by this machine, and now would be by agent a, agent b") {
-		t.Errorf("other machines went on with it: %v", err)
-	}
-	if _, err := b.lab(dir, three).Run(t.Context()); err == nil ||
-		!strings.Contains(err.Error(), "--resume") {
-		t.Errorf("began in a folder in use: %v", err)
-	}
-}
-
 // A damaged trial is said, and run again once it is removed.
 func TestDamagedTrial(t *testing.T) {
 	b := newTestBench(t)
@@ -385,34 +339,6 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// What is missing when an experiment begins, and what has gone when it is resumed, costs no trial.
-func TestNothingIsThere(t *testing.T) {
-	b := newTestBench(t)
-	b.rates = map[string]float64{"base": 10_000, "same": 10_000, "slow": 8_000}
-	dir := filepath.Join(t.TempDir(), "out")
-	needy := func() *Lab {
-		l := b.lab(dir, three)
-		for i := range l.Experiment.Variants {
-			l.Experiment.Variants[i].Value.Needs.Env = []string{"DYNO_TEST_NEEDED"}
-		}
-		return l
-	}
-	if _, err := needy().Run(t.Context()); err == nil || !strings.Contains(err.Error(), "--resume "+dir) {
-		t.Fatalf("%v", err)
-	}
-	t.Setenv("DYNO_TEST_NEEDED", "1")
-	gone := needy()
-	gone.Resume, gone.Experiment.Here = true, filepath.Join(dir, "gone")
-	if _, err := gone.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "put it back") {
-		t.Fatalf("%v", err)
-	}
-	l := needy()
-	l.Resume = true
-	if r := b.run(t.Context(), l); r.State != Complete || len(r.Trials) == 0 {
-		t.Errorf("%s, %d trials", r.State, len(r.Trials))
-	}
-}
-
 // What does not work never passes a gate, in whatever way it fails.
 func TestGateOfWhatDoesNotWork(t *testing.T) {
 	gated := three + "gate: {metrics: [throughput], margin: 3%, confirm: true}\n"
@@ -486,32 +412,6 @@ func TestStalledServer(t *testing.T) {
 	}
 	if r := b.run(t.Context(), l); r.State != Complete || len(r.Trials) != 64 {
 		t.Errorf("%s, %d trials", r.State, len(r.Trials))
-	}
-}
-
-// A trial is known by what it is of, so that nothing else is taken for it when the
-// order has changed.
-func TestResumeWithOtherArms(t *testing.T) {
-	b := newTestBench(t)
-	b.rates = map[string]float64{"base": 100, "same": 100, "slow": 90}
-	dir := filepath.Join(t.TempDir(), "out")
-	ctx, stop := context.WithCancel(t.Context())
-	b.after, b.stop = 20, stop
-	b.run(ctx, b.lab(dir, three))
-	b.broken["same"] = errors.New("gone")
-	l := b.lab(dir, three)
-	l.Resume = true
-	r := b.run(t.Context(), l)
-	seen := map[Slot]int{}
-	for _, trial := range r.Trials {
-		s := trial.Slot
-		s.Position = 0
-		if seen[s]++; seen[s] > 1 {
-			t.Errorf("%+v was run twice", s)
-		}
-	}
-	if len(seen) != 64 {
-		t.Errorf("%d trials", len(seen))
 	}
 }
 

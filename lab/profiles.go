@@ -21,7 +21,7 @@ const (
 )
 
 // profiles takes a profile of each arm at each level, in a trial of its own that
-// is not judged: whoever is profiled is slower.
+// is not judged: whoever is profiled is slower. Those that an earlier run took are kept.
 func (r *running) profiles(ctx context.Context) {
 	want := r.Experiment.Profile
 	if want == nil {
@@ -30,15 +30,22 @@ func (r *running) profiles(ctx context.Context) {
 	if err := os.MkdirAll(filepath.Join(r.Dir, profilesFolder), 0o755); err != nil {
 		return
 	}
+	had := r.record.Profiles
+	r.record.Profiles = nil
 	took := map[string]*profile.Profile{} // by arm, level and kind
 	for _, a := range r.fit() {
 		for _, l := range r.Experiment.Levels {
 			for _, kind := range want.Kinds {
-				if a.Control || ctx.Err() != nil {
+				if a.Control {
 					continue
 				}
-				r.Tell(Event{Step: "profile", Arm: a.Name, Level: l.Name, Remark: kind})
-				t, p := r.profile(ctx, a, l, kind)
+				t, p := r.stored(had, Taken{Arm: a.Name, Level: l.Name, Kind: kind})
+				if p == nil {
+					t, p = r.profile(ctx, a, l, kind)
+				}
+				if p == nil && ctx.Err() != nil {
+					continue // one that was cut short is none
+				}
 				took[a.Name+"\x00"+l.Name+"\x00"+kind] = p
 				base := took[a.Baseline+"\x00"+l.Name+"\x00"+kind]
 				if p != nil && base != nil && len(p.Sample) > 0 && len(base.Sample) > 0 {
@@ -51,10 +58,27 @@ func (r *running) profiles(ctx context.Context) {
 	}
 }
 
+// stored finds a profile among those that an earlier run had; nil: it is to be taken.
+func (r *running) stored(had []Taken, want Taken) (Taken, *profile.Profile) {
+	for _, t := range had {
+		if t.Arm != want.Arm || t.Level != want.Level || t.Kind != want.Kind || t.File == "" {
+			continue
+		}
+		if p, err := profile.Load(filepath.Join(r.Dir, t.File)); err == nil {
+			return t, p
+		}
+	}
+	return want, nil
+}
+
 // profile takes one profile during a load.
 func (r *running) profile(ctx context.Context, a *arm, l experiment.Level, kind string) (Taken,
 	*profile.Profile) {
 	t := Taken{Arm: a.Name, Level: l.Name, Kind: kind}
+	if ctx.Err() != nil {
+		return t, nil
+	}
+	r.Tell(Event{Step: "profile", Arm: a.Name, Level: l.Name, Remark: kind})
 	p, rate, by, err := r.underLoad(ctx, a, l, kind)
 	if t.By = by; err != nil {
 		t.Problem = err.Error()

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // What a folder of an experiment has in it.
@@ -37,7 +38,7 @@ func create(dir string) (store, error) {
 	}
 	for _, sub := range []string{trialsFolder, outputFolder} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
-			return store{}, fmt.Errorf("making the experiment's folder: %w", err)
+			return store{}, fmt.Errorf("making the experiment's folder: %w; give another with -o", err)
 		}
 	}
 	return store{dir: dir}, nil
@@ -55,7 +56,7 @@ func (s *store) claim() (err error) {
 	if err := lock(s.lock); err != nil {
 		s.lock.Close()
 		s.lock = nil
-		return fmt.Errorf("%s is in use by another dyno: %w", s.dir, err)
+		return fmt.Errorf("%s is in use by another dyno; wait until it has ended", s.dir)
 	}
 	return nil
 }
@@ -67,6 +68,15 @@ func Hold(dir string) (release func() error, err error) {
 		return nil, err
 	}
 	return s.unlock, nil
+}
+
+// clear removes what is in a folder that was empty and whose experiment could not begin.
+func (s store) clear() (err error) {
+	entries, err := os.ReadDir(s.dir)
+	for _, e := range entries {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(s.dir, e.Name())))
+	}
+	return err
 }
 
 // unlock lets go of the folder.
@@ -140,6 +150,9 @@ func (s store) trials() ([]*Trial, error) {
 // record fills v from the folder's record.
 func (s store) record(v any) error {
 	err := s.read(experimentFile, ExperimentFormat, v)
+	if errors.Is(err, syscall.ENOTDIR) {
+		return fmt.Errorf("%s is a file; give the experiment's folder", s.dir)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s is no experiment's folder: it has no %s", s.dir, experimentFile)
 	}
