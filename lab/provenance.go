@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path"
 	"slices"
 	"strings"
@@ -16,7 +17,8 @@ import (
 )
 
 // A Program is what some of a server's processes were, as the kernel has it: which executable,
-// with which arguments. Only Linux tells, and of processes of other users only root.
+// with which arguments; or what made the load instead of dyno, by its name alone. Only Linux tells
+// of processes, and of those of other users only root.
 type Program struct {
 	Process string   `json:"process"` // of the variant, whose tree they belong to
 	Path    string   `json:"path"`    // of the executable, of the first
@@ -70,6 +72,17 @@ func (h hasher) of(link, path string) string {
 
 // argsMax is how much of a command line is kept.
 const argsMax = 4096
+
+// generator is the program that made the load, if it was not dyno. It has ended when it is looked
+// at, and is known by the file that its name leads to.
+func (h hasher) generator(name string) []Program {
+	path, err := exec.LookPath(name)
+	if err != nil { // of dyno the name is ""
+		return nil
+	}
+	return []Program{{Process: "generator", Path: path, SHA256: h.of(path, path),
+		Args: []string{name}, Count: 1}}
+}
 
 // programs are those of the processes in the trees that still run, the generators' left out.
 func (h hasher) programs(trees []probe.Use) (all []Program) {

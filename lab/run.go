@@ -181,7 +181,8 @@ func (r *running) load(ctx context.Context, t *Trial, p load.Plan, run Runner, s
 		t.fail("measure", err)
 		return err
 	}
-	t.Programs = r.hashes.programs(t.Meanwhile.Trees)
+	t.Programs = append(r.hashes.programs(t.Meanwhile.Trees),
+		r.hashes.generator(t.Result.Generator.Program)...)
 	t.use()
 	t.course()
 	return nil
