@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -242,5 +243,10 @@ func writeFile(file string, write func(io.Writer) error) error {
 	if err := write(&b); err != nil {
 		return err
 	}
-	return os.WriteFile(file, b.Bytes(), 0o666)
+	err := os.WriteFile(file, b.Bytes(), 0o666)
+	info, _ := os.Stat(file)
+	if e, is := errors.AsType[*fs.PathError](err); is && e.Op == "write" && info.Mode().IsRegular() {
+		os.Remove(file) // it is cut off, for there was no room
+	}
+	return err
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,7 +83,7 @@ func (f *labFlags) experiment(p parsed) (*experiment.Experiment, []error) {
 		faults = append(faults, fmt.Errorf("--resume %s: says already which experiment", f.resume))
 	case f.resume != "" && (f.output != "" || f.quick || f.seed != 0):
 		faults = append(faults, errors.New("--resume: goes on as was begun; give it alone"))
-	case f.resume == "" && len(p.words) != 1:
+	case f.resume == "" && !p.tried["resume"] && len(p.words) != 1:
 		faults = append(faults, fmt.Errorf("one FILE or NAME is wanted; %d given", len(p.words)))
 	}
 	if len(faults) > 0 {
@@ -147,14 +147,32 @@ func (f *rerunFlags) groups() []group {
 // openExperiment reads a file, or one that ships with dyno.
 func openExperiment(name string) (*experiment.Experiment, error) {
 	info, err := os.Stat(name)
-	if err == nil && !info.IsDir() {
+	switch {
+	case err == nil && !info.IsDir():
 		return experiment.ReadFile(name)
-	}
-	if strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".yaml") ||
-		strings.HasSuffix(name, ".yml") {
+	case err == nil && !ships(name):
+		return nil, isFolder(name)
+	case strings.ContainsAny(name, `/\`), strings.HasSuffix(name, ".yaml"),
+		strings.HasSuffix(name, ".yml"):
 		return experiment.ReadFile(name)
 	}
 	return experiment.Open(name)
+}
+
+// isFolder says what can be meant by a folder where an experiment is wanted.
+func isFolder(name string) error {
+	if _, err := lab.Open(name); err != nil {
+		return fmt.Errorf("%s is a folder; give the path of an experiment's file", name)
+	}
+	return fmt.Errorf("%s is the folder of an experiment that was run; dyno lab run --resume %s goes "+
+		"on with it, and dyno lab rerun %s begins anew", name, name, name)
+}
+
+// ships reports whether there is an experiment of that name inside dyno.
+func ships(name string) bool {
+	return slices.ContainsFunc(experiment.Shipped(), func(l experiment.Listing) bool {
+		return l.Name == name
+	})
 }
 
 // experiment runs e until it is done, interrupted, without an agent or whole ends, and
@@ -184,9 +202,9 @@ func (s streams) experiment(whole context.Context, e *experiment.Experiment, f l
 // conclude writes the reports, and finds the exit code. lost is why the experiment had to stop,
 // if it did.
 func (s streams) conclude(l *lab.Lab, r *lab.Record, err, lost error) int {
-	var md bytes.Buffer
-	err = errors.Join(err, report.ExperimentMarkdown(&md, r))
-	err = errors.Join(err, os.WriteFile(filepath.Join(l.Dir, "report.md"), md.Bytes(), 0o644))
+	err = errors.Join(err, writeFile(filepath.Join(l.Dir, "report.md"), func(w io.Writer) error {
+		return report.ExperimentMarkdown(w, r)
+	}))
 	err = errors.Join(err, report.Experiment(s.out, r, s.style()))
 	s.picture(l.Dir, l.History)
 	fmt.Fprintf(s.out, "\n  stored in %s\n", l.Dir)
@@ -197,7 +215,7 @@ func (s streams) conclude(l *lab.Lab, r *lab.Record, err, lost error) int {
 		fmt.Fprintf(s.err, "dyno: interrupted; go on with: dyno lab run --resume %s\n", l.Dir)
 		return exitInterrupted
 	case err != nil:
-		return s.fail(exitFault, err)
+		return s.unstored(l.Dir, err)
 	case !r.Measured():
 		return s.fail(exitUnreachable, errors.New("no trial measured anything"))
 	case r.Gate != nil && r.Gate.Verdict == lab.Undecided:
@@ -208,6 +226,15 @@ func (s streams) conclude(l *lab.Lab, r *lab.Record, err, lost error) int {
 		return s.fail(exitMissed, fmt.Errorf("objective missed: %s", r.Missed()))
 	}
 	return exitOK
+}
+
+// unstored is an experiment that ended because of err: what could not be written can be later.
+func (s streams) unstored(dir string, err error) int {
+	if _, is := errors.AsType[*fs.PathError](err); !is {
+		return s.fail(exitFault, err)
+	}
+	return s.fail(exitUsage, fmt.Errorf("%w\nonce it can be stored, go on with: dyno lab run "+
+		"--resume %s", err, dir))
 }
 
 // picture writes the page of the experiment in dir, beside those in history. An experiment is
@@ -322,7 +349,12 @@ func labCheck(s streams, args []string) int {
 			code = exitUsage
 			continue
 		}
-		fmt.Fprint(s.out, report.Intent((&lab.Lab{Experiment: e}).Intent()))
+		quick := (&lab.Lab{Experiment: experiment.Quick(e)}).Intent()
+		_, err = fmt.Fprintf(s.out, "%s  --quick: %s\n",
+			report.Intent((&lab.Lab{Experiment: e}).Intent()), report.Extent(quick))
+		if err != nil {
+			return s.wrote(err)
+		}
 	}
 	return code
 }

@@ -80,7 +80,6 @@ type parsed struct {
 // the options' own are kept while it goes on.
 func parse(args []string, groups []group) parsed {
 	args, p := settle(args, groups)
-	p.given, p.tried = map[string]bool{}, map[string]bool{}
 	set := newSet(groups, func(o option) pflag.Value { return &value{o, &p} })
 	if err := set.Parse(args); err != nil {
 		p.faults = append(p.faults, err)
@@ -128,7 +127,7 @@ func (v *value) Type() string   { return v.option.value }
 // is, so that its value is not taken for something else.
 func settle(args []string, groups []group) ([]string, parsed) {
 	args = slices.Clone(args)
-	var p parsed
+	p := parsed{given: map[string]bool{}, tried: map[string]bool{}}
 	for range 2 * len(args) { // a round mends one argument; its mend may need another
 		set := newSet(groups, func(o option) pflag.Value { return &inspector{o, args, groups} })
 		err := set.Parse(args)
@@ -141,8 +140,9 @@ func settle(args []string, groups []group) ([]string, parsed) {
 			break
 		}
 		fault := load.Flaw{Setting: flag, Problem: "is not a flag"}
-		if _, missing := errors.AsType[*pflag.ValueRequiredError](err); missing {
+		if e, missing := errors.AsType[*pflag.ValueRequiredError](err); missing {
 			fault.Problem = "needs a value"
+			p.tried[e.GetFlag().Name] = true
 		} else if meant, found := nearestFlag(flag, groups); found {
 			fault.Problem += "; did you mean " + meant.flag() + "?"
 			args[i] = meant.flag() + args[i][len(flag):]

@@ -307,14 +307,19 @@ func Intent(i lab.Intent) string {
 	for _, w := range i.Warnings {
 		fmt.Fprintf(&b, "  warning: %s: %s\n", w.About, plain(w.Message))
 	}
-	fmt.Fprintf(&b, "  %s in %s", Many(int64(i.Estimate.Trials), "trial"),
+	fmt.Fprintf(&b, "  %s\n", Extent(i))
+	return b.String()
+}
+
+// Extent is how much an experiment will do, and how long it takes.
+func Extent(i lab.Intent) string {
+	out := fmt.Sprintf("%s in %s", Many(int64(i.Estimate.Trials), "trial"),
 		Many(int64(i.Rounds), "round"))
 	if i.Done > 0 {
-		fmt.Fprintf(&b, ", of which %s done", count(int64(i.Done)))
+		out += fmt.Sprintf(", of which %s done", count(int64(i.Done)))
 	}
-	fmt.Fprintf(&b, ", %v to %v\n", i.Estimate.Least.Round(time.Second),
+	return out + fmt.Sprintf(", %v to %v", i.Estimate.Least.Round(time.Second),
 		i.Estimate.Most.Round(time.Second))
-	return b.String()
 }
 
 // Shipped lists the experiments that ship with dyno.

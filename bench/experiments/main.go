@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -45,6 +46,12 @@ func run() error {
 	}
 	flag.Parse()
 	if flag.NArg() > 0 {
+		for _, name := range flag.Args() {
+			if !slices.Contains(names, name) {
+				return fmt.Errorf("%q is none of %s; flags stand before names", name,
+					strings.Join(names, ", "))
+			}
+		}
 		names = flag.Args()
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -75,8 +82,13 @@ func one(ctx context.Context, dyno, name, dir string, full bool) (*lab.Record, e
 	}
 	r, err := lab.Open(dir)
 	switch {
+	case err == nil && r.Name != name:
+		return nil, fmt.Errorf("%s has a run of %s; name another folder with -o", dir, r.Name)
 	case err == nil && r.Quick && full:
 		return nil, fmt.Errorf("%s has a run with --quick; name another folder with -o", dir)
+	case err == nil && !r.Quick && !full && r.State != lab.Complete:
+		return nil, fmt.Errorf("%s has a run without --quick, to be gone on with by -full; else name "+
+			"another folder with -o", dir)
 	case err == nil && r.State == lab.Complete:
 		return r, nil
 	case err == nil:
