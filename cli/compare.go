@@ -244,8 +244,10 @@ func writeFile(file string, write func(io.Writer) error) error {
 		return err
 	}
 	err := os.WriteFile(file, b.Bytes(), 0o666)
-	info, _ := os.Stat(file)
-	if e, is := errors.AsType[*fs.PathError](err); is && e.Op == "write" && info.Mode().IsRegular() {
+	if e, is := errors.AsType[*fs.PathError](err); !is || e.Op != "write" {
+		return err
+	}
+	if info, unknown := os.Stat(file); unknown == nil && info.Mode().IsRegular() {
 		os.Remove(file) // it is cut off, for there was no room
 	}
 	return err

@@ -344,7 +344,8 @@ func (r *Record) cautions(trials []*Trial) (all []string) {
 		say("%d of %d trials are of grade F: see their reasons", n, len(trials))
 	}
 	all = append(all, miscounts(trials)...)
-	if n := spoiledTrials(trials); r.State == Complete && float64(n) > mostAgain*float64(len(trials)) {
+	ended := r.State == Complete || r.State == OverBudget
+	if n := spoiledTrials(trials); ended && float64(n) > mostAgain*float64(len(trials)) {
 		say("the machine was busy in %d of %d trials, too many to repeat them: run the experiment again "+
 			"when nothing else is at work", n, len(trials))
 	}

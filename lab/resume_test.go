@@ -60,6 +60,27 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// A busy machine is a reason to run an experiment again that has ended, not one that goes on.
+func TestTooBusy(t *testing.T) {
+	b := newTestBench(t)
+	b.rates = map[string]float64{"base": 100, "same": 100, "slow": 90}
+	dir := filepath.Join(t.TempDir(), "out")
+	r := b.run(t.Context(), b.lab(dir, three))
+	trials, err := store{dir: dir}.trials()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, trial := range trials {
+		trial.Grade, trial.Reasons = GradeF, []Reason{{GradeF, "others were at work", true}}
+	}
+	for state, want := range map[State]int{Complete: 1, OverBudget: 1, Interrupted: 0, Running: 0} {
+		r.State = state
+		if r.compute(trials); cautioned(r, "too many to repeat") != want {
+			t.Errorf("%s: %q", state, r.Cautions)
+		}
+	}
+}
+
 // Where an experiment could not begin, it can.
 func TestBeginsAgain(t *testing.T) {
 	b := newTestBench(t)
