@@ -40,7 +40,7 @@ func (p Plan) SplitBy(weights []int) []Plan {
 	connections := apportion(int64(p.Connections), weights)
 	threads := apportion(int64(p.Threads), weights)
 	extra := apportion(p.Requested%max(int64(p.Connections), 1), connections)
-	all := make([]Plan, n)
+	all, before := make([]Plan, n), int64(0)
 	for i := range all {
 		part := p
 		part.Part, part.Parts, part.Weights = i, n, weights
@@ -53,6 +53,7 @@ func (p Plan) SplitBy(weights []int) []Plan {
 			each := p.Requested / max(int64(p.Connections), 1)
 			part.Requested = each*int64(connections[i]) + int64(extra[i])
 		}
+		part.Before, before = before, before+part.Requested
 		part.CPUs = cpusOf(p.CPUs, i, n)
 		if i > 0 {
 			part.Probe = 0
@@ -139,7 +140,7 @@ func Join(all []Plan) (Plan, error) {
 	}
 	slices.Sort(whole.CPUs)
 	whole.CPUs = slices.Compact(whole.CPUs)
-	whole.Part, whole.Parts, whole.Weights = 0, 0, nil
+	whole.Part, whole.Parts, whole.Weights, whole.Before = 0, 0, nil, 0
 	return whole, nil
 }
 
@@ -209,6 +210,8 @@ func (p *Plan) turns(i, n int) turns {
 
 // checkPart is Check of what makes a part.
 func (p *Plan) checkPart(flaw func(bool, string, string, ...any)) {
+	flaw(p.Before < 0 || p.Before > MaxRequested, "requests before", "%d is not within 0 to %d",
+		p.Before, MaxRequested)
 	flaw(p.Parts < 0 || p.Parts > MaxParts, "parts", "%d is not within 0 to %d", p.Parts, MaxParts)
 	flaw(p.Part < 0 || p.Part >= max(p.Parts, 1), "part", "%d is not one of %d", p.Part, p.Parts)
 	if len(p.Weights) == 0 {

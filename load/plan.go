@@ -59,6 +59,8 @@ type Plan struct {
 	Part    int   `json:"part,omitempty"`
 	Parts   int   `json:"parts,omitempty"`
 	Weights []int `json:"weights,omitempty"` // of the parts' shares; none: all are alike
+	// Before is how many of the whole load's Requested are those of the parts before.
+	Before int64 `json:"requests_before,omitempty"`
 }
 
 // A Target is where requests go.

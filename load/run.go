@@ -303,17 +303,17 @@ func newWorker(p *Plan, g ring.Ring, addrs []ring.Addr, speech *speech, gate *ga
 		return nil, err
 	}
 	connections := int(share(int64(p.Connections), i, n))
-	place, places := p.place(i, n)
 	tally := newTally()
 	w := &worker{
 		plan: p, ring: g, addrs: addrs, speech: speech, newCodec: newCodec, gate: gate, id: i, of: n,
 		deep: p.Pipeline > 1 || p.Streams > 1, framed: speech.framed(p.Target),
 		conns: make([]conn, connections),
 		idle:  newFIFO[uint32](connections), retries: newFIFO[arrival](1),
-		schedule: closedLoop{}, sequence: newSequence(p.Requests, place, places), left: -1,
+		schedule: closedLoop{}, left: -1,
 		count: metric.NewSnapshot(), tally: &tally, errors: failures{}, ended: failures{},
 		notice: map[string]bool{},
 	}
+	w.sequence, w.warmup = p.sequences(i, n)
 	if p.Open() {
 		w.schedule = p.schedule(i, n)
 		w.pacing = newPacing(p, &tally.Law, n)

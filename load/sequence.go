@@ -2,8 +2,11 @@ package load
 
 import "math/bits"
 
-// A sequence is the order in which a run's requests are sent, over and over:
-// each as often as its weight says, and as evenly spread as that allows.
+// A sequence is the order in which requests are sent, over and over: each as often as
+// its weight says, and as evenly spread as that allows. Every worker walks its own, for
+// they share nothing while there is load. So only where a worker knows how many it will
+// send can it leave the rest to the others: of a plan with Requested each has a block of
+// consecutive places, and all together send what one worker alone would.
 type sequence struct {
 	order []uint32
 	next  int
@@ -39,6 +42,25 @@ func newSequence(reqs []Request, i, n int) *sequence {
 	}
 	s.next = int(total) * i / n
 	return s
+}
+
+// at is the same order from another place on, counted from the first request of all.
+func (s *sequence) at(place int64) *sequence {
+	return &sequence{s.order, int(place % int64(len(s.order)))}
+}
+
+// sequences are what worker i of n sends in the window, and in the warm-up before it.
+func (p *Plan) sequences(i, n int) (window, warmup *sequence) {
+	place, places := p.place(i, n)
+	warmup = newSequence(p.Requests, place, places)
+	if p.Requested == 0 {
+		return warmup, warmup
+	}
+	before := p.Before
+	for k := range i {
+		before += quota(p, k, n)
+	}
+	return warmup.at(before), warmup
 }
 
 func scaleDown(weight []int64, total int64) (scaled int64) {

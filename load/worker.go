@@ -32,9 +32,10 @@ type worker struct {
 	dialing dialing
 
 	schedule Schedule
-	sequence *sequence
-	next     int64 // when the next request is due, after start; AtOnce
-	left     int64 // requests still to begin in the window; below 0: any number
+	sequence *sequence // of the window's requests
+	warmup   *sequence // of those before it
+	next     int64     // when the next request is due, after start; AtOnce
+	left     int64     // requests still to begin in the window; below 0: any number
 
 	now, began       int64 // began: the turn
 	start, from, end int64 // of the load, and of the window; notYet before they are known
@@ -281,12 +282,13 @@ func (w *worker) take() arrival {
 		w.retries.drop()
 		return a
 	}
-	a := arrival{due: w.now, request: w.sequence.take()}
+	a := arrival{due: w.now}
 	if w.next != AtOnce {
 		a.due = w.start + w.next
 		w.advance()
 	}
 	if a.counted = a.due >= w.from; a.counted {
+		a.request = w.sequence.take()
 		w.left--
 		w.over = w.over || w.left == 0
 		w.count.Sent++
@@ -294,6 +296,7 @@ func (w *worker) take() arrival {
 			w.tally.SentAfter++
 		}
 	} else {
+		a.request = w.warmup.take()
 		w.tally.Warmup++
 	}
 	return a
