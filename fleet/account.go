@@ -35,7 +35,7 @@ const packedEach = 60
 // garbage collector's only business.
 func (t *ticks) add(iv load.Interval, h *metric.Histogram) {
 	t.taken++
-	t.latency, t.service = plus(h, t.latency, iv.Latency), plus(h, t.service, iv.Service)
+	t.latency, t.service = plus(h, t.latency, iv.Latency), plus(h, t.service, iv.Served())
 	iv.Latency, iv.Service = metric.Sparse{}, metric.Sparse{}
 	t.sum.Add(iv)
 	if t.kept = append(t.kept, iv); len(t.kept) == packedEach {

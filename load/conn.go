@@ -28,6 +28,7 @@ type conn struct {
 	tries   uint8  // addresses tried while settling
 	used    uint32 // exchanges completed in this life
 	live    int    // exchanges under way
+	waiting int    // slots whose next request has been due since an earlier life
 
 	since int64 // dialed
 	up    int64 // connected
@@ -56,12 +57,14 @@ const (
 	ready
 )
 
-// An exchange is a request under way, and the instants that will measure it.
+// An exchange is a request under way, and the instants that will measure it. When it is
+// over it stands for its slot, and due is when that became free.
 type exchange struct {
 	arrival
 	sent   int64
 	status uint16 // 0 until the response has begun
 	live   bool
+	waits  bool // the slot is free since an earlier life of the connection
 }
 
 func user(i, life uint32) uint64 { return uint64(life)<<32 | uint64(i) }
@@ -217,6 +220,7 @@ func (w *worker) fall(c *conn) {
 		w.letGo(c)
 	}
 	if c.state == ready {
+		w.vacate(c)
 		if w.up--; w.up == 0 {
 			w.downSince = w.now
 		}

@@ -16,6 +16,9 @@ func (w *worker) send(i uint32, c *conn, a arrival) {
 	}
 	tag := c.tags[len(c.tags)-1]
 	c.tags = c.tags[:len(c.tags)-1]
+	if c.exchanges[tag].waits {
+		c.waiting--
+	}
 	c.exchanges[tag] = exchange{arrival: a, sent: w.now, live: true}
 	c.out = c.codec.Encode(c.out, int(a.request), tag)
 	c.live++
@@ -155,10 +158,10 @@ func (w *worker) done(c *conn, tag uint32) {
 			if x.sent >= w.end && x.past == 0 {
 				w.tally.CompletedAfter++
 			}
-			w.count.Latency.Record(latency)
-			if w.next != AtOnce {
-				w.count.Service.Record(w.now - x.sent)
+			if w.next != AtOnce || w.apart || x.sent != x.due {
+				w.recordService(x)
 			}
+			w.count.Latency.Record(latency)
 			if w.route != nil {
 				r := &w.routes[w.route[x.request]]
 				r.Completed++
@@ -223,7 +226,7 @@ var errRefused = errors.New("refused by the server, again and again")
 
 // retire gives back what an exchange held.
 func (w *worker) retire(c *conn, tag uint32) {
-	c.exchanges[tag].live = false
+	c.exchanges[tag].live, c.exchanges[tag].due = false, w.now
 	c.tags = append(c.tags, tag)
 	c.live--
 	w.outstanding--

@@ -72,7 +72,7 @@ type Interval struct {
 	Mean, P50, P99, Max     time.Duration // of latency; 0 when nothing completed
 	Latency                 metric.Sparse // of what completed; when it is over, and not in a Result
 	Heat                    metric.Heat   // of Latency, always
-	Service                 metric.Sparse // open loop; likewise
+	Service                 metric.Sparse // likewise; empty where it equals Latency, see Served
 
 	Status   map[uint16]int64 // answers by status code; nil when there were none
 	Failures []Failure        // of connections and exchanges, the most frequent first

@@ -56,15 +56,27 @@ func Sum(parts []Interval) Interval {
 	sum.addStatus(parts[0])
 	latency, service := metric.NewHistogram(metric.Fine), metric.NewHistogram(metric.Fine)
 	latency.AddSparse(sum.Latency)
-	service.AddSparse(sum.Service)
+	service.AddSparse(sum.Served())
+	differ := sum.Service.Count > 0
 	for _, part := range parts[1:] {
 		sum.Add(part)
 		latency.AddSparse(part.Latency)
-		service.AddSparse(part.Service)
+		service.AddSparse(part.Served())
+		differ = differ || part.Service.Count > 0
 	}
-	sum.Latency, sum.Service = latency.Sparse(), service.Sparse()
+	if sum.Latency = latency.Sparse(); differ {
+		sum.Service = service.Sparse()
+	}
 	sum.measure(sum.Latency)
 	return sum
+}
+
+// Served is the service time of what completed, also where it equals latency.
+func (iv *Interval) Served() metric.Sparse {
+	if iv.Service.Count == 0 {
+		return iv.Latency
+	}
+	return iv.Service
 }
 
 // measure reads from what was completed in an interval what is told of it.

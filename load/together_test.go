@@ -76,6 +76,15 @@ func TestSum(t *testing.T) {
 		sum.Max != time.Duration(whole.Max) || sum.Mean != time.Duration(whole.Mean()) {
 		t.Errorf("p50 %v, p99 %v, max %v, mean %v", sum.P50, sum.P99, sum.Max, sum.Mean)
 	}
+	if sum.Service.Count != 0 || sum.Served().Count != 600 {
+		t.Errorf("%d of service time, which is latency", sum.Service.Count)
+	}
+	short := metric.NewHistogram(metric.Fine)
+	short.Record(1)
+	some := Sum([]Interval{parts[0], {Completed: 1, Latency: parts[0].Latency, Service: short.Sparse()}})
+	if some.Service.Count != 101 || some.Service.Sum != parts[0].Latency.Sum+1 {
+		t.Errorf("service time of a part that has it and one that has not: %+v", some.Service)
+	}
 	if sum.Completed != 600 || sum.Status[200] != 600 || sum.To != 5*time.Second+2 || sum.Index != 4 {
 		t.Errorf("%+v", sum)
 	}

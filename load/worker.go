@@ -60,6 +60,7 @@ type worker struct {
 	pacing pacing
 	rest   rest
 	lag    int64 // open loop: the longest of the interval, sent later than it could be
+	apart  bool  // closed loop: in this interval service time is not latency
 	easing bool  // into the load, see ease
 	ending Ending
 	spun   int64           // waited without sleeping
@@ -275,15 +276,17 @@ func (w *worker) due() bool {
 	return at <= w.now
 }
 
-// take is the request that is due.
-func (w *worker) take() arrival {
+// take is the request that is due and that c is to send.
+func (w *worker) take(c *conn) arrival {
 	if w.retries.len > 0 {
 		a := w.retries.head()
 		w.retries.drop()
 		return a
 	}
-	a := arrival{due: w.now}
-	if w.next != AtOnce {
+	var a arrival
+	if w.next == AtOnce {
+		a.due = c.dueSince(w.now)
+	} else {
 		a.due = w.start + w.next
 		w.advance()
 	}
@@ -319,7 +322,7 @@ func (w *worker) issue(most int) {
 			w.offer(i, c)
 			continue
 		}
-		w.send(i, c, w.take())
+		w.send(i, c, w.take(c))
 		full := c.codec.Room() == 0
 		if full || open {
 			n++
@@ -366,7 +369,7 @@ func (w *worker) unlist(c *conn) {
 // handOver gives away the interval's counts and begins the next.
 func (w *worker) handOver() {
 	w.count.From, w.count.To = w.handed, w.now-w.from
-	w.handed = w.count.To
+	w.handed, w.apart = w.count.To, false
 	w.count.InFlight = int64(w.outstanding)
 	w.meter.countWire(w)
 	next := w.count.Interval + 1

@@ -127,3 +127,27 @@ func BenchmarkRecord(b *testing.B) {
 		v += 7919
 	}
 }
+
+// Of a snapshot without service time it is latency, whichever is added to the other.
+func TestServiceTimeOfSome(t *testing.T) {
+	for _, turned := range []bool{false, true} {
+		a, b := NewSnapshot(), NewSnapshot()
+		a.Latency.Record(10)
+		a.Latency.Record(20)
+		b.Latency.Record(500)
+		b.Service.Record(5)
+		if turned {
+			a, b = b, a
+		}
+		a.Add(b)
+		if l, s := a.Latency, a.Service; l.Count != 3 || l.Sum != 530 || s.Count != 3 || s.Sum != 35 ||
+			s.Max != 20 || s.Min != 5 {
+			t.Errorf("turned %v: latency %d, %d; service time %d, %d, from %d to %d", turned, l.Count, l.Sum,
+				s.Count, s.Sum, s.Min, s.Max)
+		}
+		a.Add(NewSnapshot())
+		if a.Service.Count != 3 {
+			t.Errorf("an empty one changes it: %d", a.Service.Count)
+		}
+	}
+}

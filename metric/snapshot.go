@@ -21,7 +21,7 @@ type Snapshot struct {
 
 	Status  [Statuses]int64
 	Latency *Histogram // due to done; completed exchanges only
-	Service *Histogram // sent to done; not counted in a closed loop: it equals Latency
+	Service *Histogram // sent to done; empty where all were sent when due: it equals Latency
 }
 
 // NewSnapshot returns an empty snapshot.
@@ -44,8 +44,15 @@ func (s *Snapshot) Add(from *Snapshot) {
 	for i, n := range from.Status {
 		s.Status[i] += n
 	}
+	if s.Service.Count == 0 && from.Service.Count > 0 {
+		s.Service.Add(s.Latency)
+	}
+	if from.Service.Count > 0 {
+		s.Service.Add(from.Service)
+	} else if s.Service.Count > 0 {
+		s.Service.Add(from.Latency)
+	}
 	s.Latency.Add(from.Latency)
-	s.Service.Add(from.Service)
 }
 
 // Reset makes s empty, to be filled again.

@@ -43,7 +43,8 @@ const (
 	perDecade = 40 // points of a spectrum for each factor of ten in 1/(1−q)
 )
 
-// distributions has one for each distribution of the result.
+// distributions has one for each distribution of the result; of service time where it is
+// not latency.
 func distributions(r *result.Result) []spectrum {
 	all := []spectrum{}
 	var beside result.Probe
@@ -57,7 +58,7 @@ func distributions(r *result.Result) []spectrum {
 		{"phases.first_byte", "first byte", r.Phases.FirstByte},
 		{"phases.connect", "connect", r.Phases.Connect}, {"phases.tls", "TLS", r.Phases.TLS},
 		{"phases.dns", "DNS", r.Phases.DNS}, {"probe.latency", "probe latency", beside.Latency}} {
-		if d.Distribution != nil {
+		if d.Distribution != nil && (d.of != "service" || r.SentLater()) {
 			all = append(all, quantilesOf(d.of, d.name, d.Distribution))
 		}
 	}

@@ -35,8 +35,8 @@ func methods(r *result.Result) []string {
 func modelMethod(r *result.Result) string {
 	if r.Model != result.OpenLoop {
 		return "Closed loop: a connection sends its next request when it has the answer to the last. " +
-			"So latency, from due to done, is service time, from sent to done, and a slow server is " +
-			"asked less."
+			"So latency, from due to done, is service time, from sent to done, unless a new connection " +
+			"had to be opened first: that wait is latency. A slow server is asked less."
 	}
 	law := "at even intervals"
 	if r.Plan.Arrival == load.Poisson {

@@ -38,7 +38,7 @@ func spectrum(d *document, s Style, r *result.Result) error {
 		of *result.Distribution
 		as rune
 	}{{r.Service, '○'}, {r.Latency, '●'}}
-	if r.Model != result.OpenLoop {
+	if !r.SentLater() {
 		curves = curves[1:]
 	} else {
 		p.yName += "  service ○"

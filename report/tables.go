@@ -38,14 +38,14 @@ func (q quantile) cell(d *result.Distribution) string {
 }
 
 // durations has a column for each that was measured; nil when none was. In a
-// closed loop service is latency and not said twice.
+// closed loop on connections that are kept service time is latency, and not said twice.
 func durations(r *result.Result) table {
 	type column struct {
 		name string
 		of   *result.Distribution
 	}
 	all := []column{{"latency", r.Latency}}
-	if r.Model == result.OpenLoop {
+	if r.SentLater() {
 		all = append(all, column{"service", r.Service})
 	}
 	if r.Probe != nil {

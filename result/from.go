@@ -95,11 +95,19 @@ func (r *Result) closed() {
 	if r.Latency == nil {
 		return
 	}
-	service := *r.Latency // a request is due when it can be sent
-	r.Service = &service
+	if r.Service == nil {
+		service := *r.Latency // every request was sent when it was due
+		r.Service = &service
+	}
 	under := float64(r.underWay())
 	little := math.Round(r.Rate.Completed*r.Latency.Mean/1e6/under*1e4) / 1e4
 	r.Generator.Little = &little
+}
+
+// SentLater reports whether requests were sent later than they were due, so that service
+// time is not latency. In a closed loop those are which had to wait for a new connection.
+func (r *Result) SentLater() bool {
+	return r.Model == OpenLoop || r.Latency != nil && r.Service != nil && r.Service.HDR != r.Latency.HDR
 }
 
 func (r *Result) distributions(from *load.Result, total *metric.Snapshot) error {

@@ -137,6 +137,33 @@ func TestFromClosed(t *testing.T) {
 	}
 }
 
+// Where requests waited for new connections, service time is its own, in the report, in what
+// several machines did together, and in exports.
+func TestServiceTimeOfAClosedLoop(t *testing.T) {
+	run := closedRun()
+	if r := from(t, run); r.SentLater() || r.ownService() != nil {
+		t.Error("service time is latency, and said to differ")
+	}
+	run.Total.Service.Add(run.Total.Latency)
+	run.Total.Service.Record(1)
+	run.Total.Latency.Record(1e9)
+	run.Total.Sent, run.Total.Completed = run.Total.Sent+1, run.Total.Completed+1
+	r := from(t, run)
+	if !r.SentLater() || r.Service.Min != 0.001 || r.Latency.Max != 1e6 || r.ownService() != r.Service {
+		t.Errorf("service time %+v", r.Service)
+	}
+	both := run.Plan.Split(2)
+	var parts []*Result
+	for i := range both {
+		run.Plan = both[i]
+		parts = append(parts, from(t, run))
+	}
+	m, err := Merge(parts)
+	if err != nil || m.Service.Min != 0.001 || m.Service.Count != 2*r.Service.Count || !m.SentLater() {
+		t.Errorf("together %+v, %v", m, err)
+	}
+}
+
 func TestQuantilesAreThoseOfTheHistogram(t *testing.T) {
 	d := from(t, closedRun()).Latency
 	h, err := hdrhistogram.Decode([]byte(d.HDR))

@@ -54,13 +54,13 @@ func (g *Guard) Second(iv load.Interval) (*Outcome, error) {
 	part := Requests{Sent: iv.Sent, Completed: iv.Completed, Errors: iv.Failed}
 	g.sum.add(part)
 	g.latency.AddSparse(iv.Latency)
-	g.service.AddSparse(iv.Service)
+	g.service.AddSparse(iv.Served())
 	if iv.To-iv.From < time.Second/2 {
 		return nil, nil
 	}
 	latency, service := metric.NewHistogram(metric.Fine), metric.NewHistogram(metric.Fine)
 	latency.AddSparse(iv.Latency)
-	service.AddSparse(iv.Service)
+	service.AddSparse(iv.Served())
 	now, err := provisional(part, latency, service, iv.To-iv.From)
 	if err != nil {
 		return nil, err
@@ -97,14 +97,11 @@ func (g *Guard) Second(iv load.Interval) (*Outcome, error) {
 func provisional(q Requests, latency, service *metric.Histogram, took time.Duration) (*Result,
 	error) {
 	r := &Result{Requests: q, Rate: Rate{Completed: per(q.Completed, took)}}
-	var err error
-	if latency.Count > 0 {
-		if r.Latency, err = distribution(latency); err != nil {
-			return nil, err
-		}
-		r.Service = r.Latency // in a closed loop
+	if latency.Count == 0 {
+		return r, nil
 	}
-	if service.Count > 0 {
+	var err error
+	if r.Latency, err = distribution(latency); err == nil {
 		r.Service, err = distribution(service)
 	}
 	return r, err

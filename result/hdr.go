@@ -47,7 +47,7 @@ func EncodeHLog(w io.Writer, r *Result) error {
 	for _, d := range []struct {
 		tag string
 		of  *Distribution
-	}{{"", r.Latency}, {"service", r.openService()}, {"first_byte", r.Phases.FirstByte},
+	}{{"", r.Latency}, {"service", r.ownService()}, {"first_byte", r.Phases.FirstByte},
 		{"connect", r.Phases.Connect}, {"tls", r.Phases.TLS}, {"dns", r.Phases.DNS}} {
 		if d.of == nil {
 			continue
@@ -67,9 +67,9 @@ func EncodeHLog(w io.Writer, r *Result) error {
 	return nil
 }
 
-// openService is service time where it is not latency.
-func (r *Result) openService() *Distribution {
-	if r.Model != OpenLoop {
+// ownService is service time where it is not latency.
+func (r *Result) ownService() *Distribution {
+	if !r.SentLater() {
 		return nil
 	}
 	return r.Service

@@ -14,6 +14,9 @@ func TestObjectivesAreRead(t *testing.T) {
 		{"p99<20ms", "p99<20ms"}, {" p99.9 <= 100ms ", "p99.9<=100ms"}, {"service.p95<5ms", "service.p95<5ms"},
 		{"errors<0.1%", "errors<0.1%"}, {"errors<=0", "errors<=0"}, {"rps>=10k", "rps>=10k"},
 		{"route.a.b.p99<50ms", "route.a.b.p99<50ms"}, {"first_byte.mean<1s", "first_byte.mean<1s"},
+		{"connect.p99<5ms", "connect.p99<5ms"},
+		{"dns.p99<5ms", "dns.p99<5ms"}, {"tls_full.p50<5ms", "tls_full.p50<5ms"},
+		{"tls_resumed.max<5ms", "tls_resumed.max<5ms"},
 		{"p97.25<1h", "p97.25<1h"}, {"rps>10/s", "rps>10/s"},
 	} {
 		if o, err := ParseObjective(c.in); err != nil || o.Expr != c.expr {

@@ -10,8 +10,7 @@ const shown = ["latency", "service", "phases.first_byte", "probe.latency"];
 
 /** spectrum draws latency and, where they differ from it, service time and first byte. */
 export function spectrum(run: Run): HTMLElement {
-  const closed = run.result.model === "closed";
-  const all = run.spectra.filter((s) => shown.includes(s.of) && !(closed && s.of === "service"));
+  const all = run.spectra.filter((s) => shown.includes(s.of));
   const drawn = all.filter((s) => s.points.length > 0);
   const latency = run.spectra.find((s) => s.of === "latency");
   const last = drawn[0]?.points.at(-1);
