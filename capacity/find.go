@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"dyno/load"
@@ -101,13 +102,26 @@ func (s *search) start(ctx context.Context) {
 	switch {
 	case ctx.Err() != nil:
 		s.end(Interrupted, "interrupted")
-	case r.Requests.Completed == 0:
+	case r.Answers() == 0:
 		s.end(Unreachable, "nothing was answered"+because(r))
+	case r.OnlyErrors():
+		s.end(Missed, onlyErrors(r))
 	default:
 		reached := r.Rate.Completed
 		s.found.Closed = &reached
 		s.rate = max(round(startShare*reached), 1)
 	}
+}
+
+// onlyErrors says of a run of which every answer was an error what they were.
+func onlyErrors(r *result.Result) string {
+	var all []string
+	for _, e := range r.Errors {
+		if e.Phase == string(load.Expect) {
+			all = append(all, fmt.Sprintf("%s (%d)", e.Detail, e.Count))
+		}
+	}
+	return "every answer was an error: " + strings.Join(all, ", ")
 }
 
 // because is why nothing came of a run.
@@ -165,7 +179,11 @@ func (s *search) none() {
 		s.end(ClientBound, "the generator, and not the server, is the limit at every rate: "+s.why)
 		return
 	}
-	s.end(Missed, fmt.Sprintf("the objectives are missed at %v/s and above", s.high.PerSecond()))
+	why := fmt.Sprintf("the objectives are missed at %v/s and above", s.high.PerSecond())
+	if s.last.OnlyErrors() {
+		why += "; " + onlyErrors(s.last)
+	}
+	s.end(Missed, why)
 }
 
 func (s *search) over() bool { return s.err != nil || s.found.End != "" }

@@ -183,7 +183,9 @@ func sum(r *result.Result, all []Judged) (o Outcome, why string) {
 		case j.Verdict == Undecided && o == Passed:
 			o = Undecided
 		}
-		if j.Verdict == Undecided && j.High == nil {
+		if r.OnlyErrors() {
+			why = onlyErrors(r)
+		} else if j.Verdict == Undecided && j.High == nil {
 			why = fmt.Sprintf("%d requests are too few to bound %s", r.Requests.Completed, j.Expr)
 		}
 	}

@@ -118,7 +118,8 @@ func (w *window) second(at float64) *metric.Snapshot {
 	}
 	for len(w.seconds) <= max(i, int(math.Ceil(w.long))) {
 		w.seconds = append(w.seconds,
-			&metric.Snapshot{Latency: metric.NewHistogram(metric.Fine), Service: w.l.Total.Service})
+			&metric.Snapshot{Latency: metric.NewHistogram(metric.Fine), Service: w.l.Total.Service,
+				ErrorLatency: w.l.Total.ErrorLatency})
 	}
 	return w.seconds[max(i, 0)]
 }

@@ -122,7 +122,9 @@ func pointOf(r *result.Result, axis Axis, level float64, round int) Point {
 		Errors:  r.Requests.Errors + r.Requests.Unfinished,
 		Verdict: r.Generator.Verdict, Reasons: r.Generator.Reasons}
 	if r.Latency == nil {
-		p.Cause = "nothing was completed" + because(r)
+		if p.Cause = "nothing was completed" + because(r); r.OnlyErrors() {
+			p.Cause = onlyErrors(r)
+		}
 		return p
 	}
 	p.P50, p.P99 = r.Latency.P50, r.Latency.P99

@@ -94,7 +94,8 @@ func (f *runFlags) requestGroup() group {
 		{"bodies", "", "FILE", "bodies, one a line, sent in turn", word(&f.bodies)},
 		{"requests-file", "", "FILE", "requests, one JSON object a line, with any of\n" +
 			"method, url, headers, body, weight, name", word(&f.requestsFile)},
-		{"expect", "", "LIST", "statuses that are welcome, as 200,204 or 2xx; others are errors",
+		{"expect", "", "LIST", "statuses that are right, as 200,404 or 2xx, or any; others are errors\n" +
+			"(those below 400)",
 			into(&f.plan.Expect, parseExpect)},
 	}}
 }

@@ -20,7 +20,7 @@ const (
 	exitInterrupted = 130
 	exitFault       = 5 // of dyno itself
 	exitUsage       = 2
-	exitUnreachable = 4 // no exchange completed
+	exitUnreachable = 4 // no answer came
 	exitUntrusted   = 3 // the measurement, and --strict was given
 	exitMissed      = 1 // an objective
 	exitOK          = 0
@@ -126,7 +126,7 @@ const impatience = 500 * time.Millisecond
 // writes to stderr is what went wrong, if anything did.
 func (s streams) deliver(f *runFlags, r *result.Result, out *output) int {
 	code := exitOK
-	if f.save || !f.noSave && r.Requests.Completed > 0 {
+	if f.save || !f.noSave && r.Answers() > 0 {
 		if err := keep(r); err != nil {
 			fmt.Fprintf(s.err, "dyno: %v\n", err)
 			code = exitUsage // nobody who wanted it kept is to believe that it is
@@ -182,9 +182,9 @@ func (s streams) show(f *runFlags, r *result.Result, out *output) error {
 	return errors.Join(err, report.Text(s.out, r, style))
 }
 
-// failure is why nothing was measured; "" if something was.
+// failure is why nothing was measured; "" if something was. Answers that are errors are.
 func failure(r *result.Result) string {
-	if r.Requests.Completed > 0 {
+	if r.Answers() > 0 {
 		return ""
 	}
 	head := "no exchange completed"

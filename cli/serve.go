@@ -161,7 +161,7 @@ func formReader(exe string) func(dashboard.Form) (dashboard.Job, []error) {
 		return dashboard.Job{Plan: f.plan, Run: func(ctx context.Context, p load.Plan,
 			each func(load.Interval)) (*result.Result, error) {
 			r, err := f.carryOut(ctx, p, apart(exe), each)
-			if err == nil && r.Requests.Completed > 0 {
+			if err == nil && r.Answers() > 0 {
 				if failed := keep(r); failed != nil {
 					r.Warnings = append(r.Warnings, failed.Error())
 				}

@@ -151,20 +151,22 @@ func parseCPU(s string) (int, error) {
 	return int(n), err
 }
 
-// parseExpect reads status codes and classes of them, "200,204" or "2xx".
+// parseExpect reads status codes and classes of them, "200,204" or "2xx", or "any".
 func parseExpect(s string) ([]load.Statuses, error) {
 	var all []load.Statuses
 	for part := range strings.SplitSeq(s, ",") {
 		class, isClass := strings.CutSuffix(strings.ToLower(part), "xx")
 		n, err := strconv.ParseUint(class, 10, 16)
 		switch {
+		case strings.EqualFold(part, "any"):
+			all = append(all, load.AnyStatus())
 		case err == nil && isClass && 1 <= n && n <= 5:
 			all = append(all, load.Statuses{From: uint16(n * 100), To: uint16(n*100 + 99)})
 		case err == nil && !isClass && 100 <= n && n <= 599:
 			all = append(all, load.Statuses{From: uint16(n), To: uint16(n)})
 		default:
 			return nil, fmt.Errorf("%q is not a status; write codes from 100 to 599 and classes, "+
-				"as 200,204 or 2xx", part)
+				"as 200,204 or 2xx, or any", part)
 		}
 	}
 	return all, nil

@@ -24,6 +24,7 @@ type ticks struct {
 	taken            int64
 	sum              load.Interval
 	latency, service metric.Sparse
+	errors           metric.Sparse   // of answers that were errors
 	kept             []load.Interval // the last ones
 	packed           [][]byte        // those before, as pack packs them, packedEach in each
 }
@@ -36,7 +37,8 @@ const packedEach = 60
 func (t *ticks) add(iv load.Interval, h *metric.Histogram) {
 	t.taken++
 	t.latency, t.service = plus(h, t.latency, iv.Latency), plus(h, t.service, iv.Served())
-	iv.Latency, iv.Service = metric.Sparse{}, metric.Sparse{}
+	t.errors = plus(h, t.errors, iv.ErrorLatency)
+	iv.Latency, iv.Service, iv.ErrorLatency = metric.Sparse{}, metric.Sparse{}, metric.Sparse{}
 	t.sum.Add(iv)
 	if t.kept = append(t.kept, iv); len(t.kept) == packedEach {
 		t.packed, t.kept = append(t.packed, pack(t.kept)), nil
@@ -101,13 +103,18 @@ func (t *ticks) addUpTo(r *result.Result) bool {
 	if !maps.Equal(status, r.Status) {
 		return false
 	}
-	if t.latency.Count == 0 || r.Latency == nil {
-		return t.latency.Count == 0 && r.Latency == nil
+	return same(t.latency, r.Latency) && same(t.errors, r.ErrorLatency)
+}
+
+// same reports whether what was reported is, bucket by bucket, a result's distribution.
+func same(reported metric.Sparse, d *result.Distribution) bool {
+	if reported.Count == 0 || d == nil {
+		return reported.Count == 0 && d == nil
 	}
 	h := metric.NewHistogram(metric.Fine)
-	h.AddSparse(t.latency)
+	h.AddSparse(reported)
 	text, err := h.Encode()
-	return err == nil && text == r.Latency.HDR
+	return err == nil && text == d.HDR
 }
 
 // asResult is what the reports say of an agent that did not say more: all that was reported,
@@ -125,6 +132,7 @@ func (t *ticks) asResult(p load.Plan) (*result.Result, error) {
 	}
 	total.Latency.AddSparse(t.latency)
 	total.Service.AddSparse(t.service)
+	total.ErrorLatency.AddSparse(t.errors)
 	measured := s.To
 	if d := time.Duration(p.Duration); d > 0 {
 		measured = min(measured, d)

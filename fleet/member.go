@@ -96,8 +96,7 @@ func (m *member) report(r *running, p wire.Report) {
 // count is report of one that has not come before.
 func (m *member) count(r *running, p wire.Report) {
 	if p.Tick != nil {
-		if p.Tick.Latency.Count != p.Tick.Completed || !p.Tick.Latency.Finely() ||
-			!p.Tick.Service.Finely() {
+		if !sound(p.Tick) {
 			m.ended(r, "a report of it does not add up")
 			return
 		}
@@ -138,6 +137,19 @@ func (m *member) count(r *running, p wire.Report) {
 	} else if final.Why != "" && !r.stopped {
 		m.ended(r, final.Why)
 	}
+}
+
+// sound reports whether what an agent says of a second can be: each completed exchange has
+// its latency, and each answer that was an error, which is one of those that failed.
+func sound(iv *load.Interval) bool {
+	wrong := int64(0)
+	for _, f := range iv.Failures {
+		if f.Phase == load.Expect {
+			wrong += f.Count
+		}
+	}
+	return iv.Latency.Count == iv.Completed && iv.ErrorLatency.Count == wrong &&
+		wrong <= iv.Failed && iv.Latency.Finely() && iv.Service.Finely() && iv.ErrorLatency.Finely()
 }
 
 // ended is when an agent stopped by itself before it was through.

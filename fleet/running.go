@@ -65,6 +65,7 @@ func (r *running) show(each func(load.Interval)) (wait func()) {
 		default: // nobody looks, or not for long
 		}
 		iv.Latency, iv.Service, iv.Heat = metric.Sparse{}, metric.Sparse{}, nil
+		iv.ErrorLatency = metric.Sparse{}
 		iv.Status, iv.Failures = nil, nil // of which there is more in the finals
 		r.seconds = append(r.seconds, iv)
 	})

@@ -98,6 +98,7 @@ func (r *run) emit(s *second) {
 	iv.measure(latency)
 	r.result.Intervals = append(r.result.Intervals, iv)
 	iv.Latency, iv.Service = latency, s.Service.Sparse()
+	iv.ErrorLatency = s.ErrorLatency.Sparse()
 	select {
 	case r.shown <- iv:
 	default: // nobody looks, or not for long
@@ -253,6 +254,7 @@ func (t *Tally) add(from *Tally) {
 	t.Late += from.Late
 	t.SentAfter += from.SentAfter
 	t.CompletedAfter += from.CompletedAfter
+	t.ErrorsAfter += from.ErrorsAfter
 	t.LateMax = max(t.LateMax, from.LateMax)
 	t.Waiting += from.Waiting
 	if len(t.Stderr) == 0 {

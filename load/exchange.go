@@ -147,11 +147,15 @@ func (w *worker) done(c *conn, tag uint32) {
 	c.used++
 	c.served = true
 	w.rest.note(w.now - x.sent)
+	expected := w.plan.Expects(x.status)
+	if !x.counted && !expected {
+		w.tally.WarmupLost++
+	}
 	if x.counted {
 		w.lastDone = w.now
 		w.count.Status[min(x.status, 999)]++
-		if !w.plan.expects(x.status) {
-			w.fail(c, x, Expect, unexpected(x.status))
+		if !expected {
+			w.unexpected(c, x)
 		} else {
 			latency := w.now - x.due
 			w.count.Completed++
@@ -179,11 +183,27 @@ func (w *worker) fail(c *conn, x *exchange, phase Phase, err error) {
 		return
 	}
 	w.lastDone = w.now
+	w.spoil(x)
+	w.failed(c, phase, err)
+}
+
+// spoil counts a request of the window that failed.
+func (w *worker) spoil(x *exchange) {
 	w.count.Failed++
 	if w.route != nil {
 		w.routes[w.route[x.request]].Failed++
 	}
-	w.failed(c, phase, err)
+}
+
+// unexpected counts an exchange whose answer is an error by its status. A server can give
+// nothing but such answers, as fast as it can, so nothing is allocated here.
+func (w *worker) unexpected(c *conn, x *exchange) {
+	w.count.ErrorLatency.Record(w.now - x.due)
+	if x.sent >= w.end && x.past == 0 {
+		w.tally.ErrorsAfter++
+	}
+	w.spoil(x)
+	w.errors.addStatus(x.status, w.addrs[c.addr])
 }
 
 // failed counts a failure, whatever it was that failed.

@@ -15,13 +15,14 @@ import (
 type failures map[failure]*Failure
 
 type failure struct {
-	phase Phase
-	kind  string
-	addr  ring.Addr
+	phase  Phase
+	kind   string
+	status uint16 // of Expect; each is told apart
+	addr   ring.Addr
 }
 
 func (f failures) add(phase Phase, addr ring.Addr, err error) {
-	key := failure{phase, kindOf(err), addr}
+	key := failure{phase: phase, kind: kindOf(err), addr: addr}
 	known := f[key]
 	if known == nil {
 		known = &Failure{Phase: phase, Kind: key.kind, Address: addr.String(), Detail: describe(err)}
@@ -29,6 +30,22 @@ func (f failures) add(phase Phase, addr ring.Addr, err error) {
 	}
 	known.Count++
 }
+
+// addStatus is add of an answer whose status the plan does not expect. It allocates only
+// for the first of its kind.
+func (f failures) addStatus(status uint16, addr ring.Addr) {
+	key := failure{Expect, badStatus, status, addr}
+	known := f[key]
+	if known == nil {
+		known = &Failure{Phase: Expect, Kind: badStatus, Address: addr.String(),
+			Detail: fmt.Sprintf("%03d", status)}
+		f[key] = known
+	}
+	known.Count++
+}
+
+// badStatus is the kind of an answer that is an error by its status, which is its Detail.
+const badStatus = "status"
 
 // Behind is the kind of what was lost with its connection because of another exchange:
 // a consequence, whose cause was counted as well.
@@ -65,11 +82,6 @@ func dismissals(counted failures) (notices []string) {
 	return notices
 }
 
-// unexpected is the error of a status that the plan does not expect.
-type unexpected uint16
-
-func (u unexpected) Error() string { return fmt.Sprintf("status %d was not expected", uint16(u)) }
-
 // errno is the system's error in err, if there is one.
 func errno(err error) (syscall.Errno, bool) {
 	var e syscall.Errno
@@ -80,12 +92,9 @@ func errno(err error) (syscall.Errno, bool) {
 // kindOf is the word by which a failure is counted.
 func kindOf(err error) string {
 	var fault *proto.Fault
-	var status unexpected
 	switch {
 	case errors.As(err, &fault):
 		return fault.Kind
-	case errors.As(err, &status):
-		return "status"
 	case errors.Is(err, errTimeout):
 		return "timeout"
 	case errors.Is(err, errRefused):

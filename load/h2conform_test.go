@@ -35,7 +35,7 @@ func TestHTTP2Conform(t *testing.T) {
 			}
 			r := simulate(t, h2Plan(func(p *Plan) {
 				p.Streams, p.Requested, p.Rate = 3, requested, PerSecond(1000)
-				p.Requests = nil
+				p.Requests, p.Expect = nil, []Statuses{AnyStatus()}
 				for _, r := range conform.Requests() {
 					p.Requests = append(p.Requests, Request{Request: r})
 				}

@@ -73,14 +73,22 @@ func moreFrequent(a, b Failure) int {
 		return -1
 	}
 	return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Phase, b.Phase),
-		cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Address, b.Address))
+		cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Address, b.Address),
+		cmp.Compare(a.Detail, b.Detail))
+}
+
+// same reports whether two failures are counted as one: answers that are errors are told
+// apart by their status too.
+func (f Failure) same(other Failure) bool {
+	return f.Phase == other.Phase && f.Kind == other.Kind && f.Address == other.Address &&
+		(f.Phase != Expect || f.Detail == other.Detail)
 }
 
 // addFailures are the failures of two intervals, or of two parts of one.
 func addFailures(to, from []Failure) []Failure {
 	for _, f := range from {
 		same := func(k Failure) bool {
-			return k.Phase == f.Phase && k.Kind == f.Kind && k.Address == f.Address
+			return k.same(f)
 		}
 		if i := slices.IndexFunc(to, same); i >= 0 {
 			to[i].Count += f.Count

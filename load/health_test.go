@@ -37,7 +37,7 @@ func TestHealthAddsUp(t *testing.T) {
 			f.add(Read, addr, syscall.ECONNRESET)
 		}
 		f.add(Timeout, addr, errTimeout)
-		f.add(Expect, addr, unexpected(500))
+		f.addStatus(500, addr)
 		return f
 	}
 	r := &run{result: &Result{}, failures: failures{}}

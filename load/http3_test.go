@@ -139,7 +139,7 @@ func TestHTTP3(t *testing.T) {
 	}, nil)
 	body := []byte(strings.Repeat("0123456789abcdef", 1<<12)) // 64 KiB
 	r := measure(t, http3Plan(port, func(p *Plan) {
-		p.Connections, p.Threads = 4, 2
+		p.Connections, p.Threads, p.Expect = 4, 2, []Statuses{AnyStatus()}
 		p.Requests = []Request{
 			{Request: proto.Request{Method: "GET", Authority: "host", Path: "/a?b=%41&c"}, Name: "a", Weight: 3},
 			{Request: proto.Request{Method: "HEAD", Authority: "host", Path: "//x"}, Name: "b", Weight: 1},

@@ -43,7 +43,7 @@ type Plan struct {
 	Timeout     Seconds `json:"timeout_s"`              // of an exchange, from when it was sent
 	Connecting  Seconds `json:"connect_timeout_s"`      // of a connection, TLS included
 
-	Expect []Statuses `json:"expect,omitempty"` // other statuses are errors; none: all are welcome
+	Expect []Statuses `json:"expect,omitempty"` // all others are errors; none: 400 and above are
 
 	Ring string `json:"ring"` // one of ring.Kinds, or "auto"
 	CPUs []int  `json:"cpus,omitempty"`
@@ -153,6 +153,13 @@ type Statuses struct {
 	From uint16 `json:"from"`
 	To   uint16 `json:"to"` // included
 }
+
+// AnyStatus has every status code that an answer can have.
+func AnyStatus() Statuses { return Statuses{From: 100, To: 999} }
+
+// leastError is the lowest status that is an error unless the plan says otherwise: 4xx
+// and 5xx are.
+const leastError = 400
 
 // DefaultPlan is a plan of which only Target and Requests are missing.
 func DefaultPlan() Plan {
@@ -278,12 +285,15 @@ func (t Target) literal() (netip.AddrPort, bool) {
 	return netip.AddrPortFrom(a, t.Port), err == nil
 }
 
-// expects reports whether a status is one of those that are welcome.
-func (p *Plan) expects(status uint16) bool {
+// Expects reports whether an answer of that status is right. Any other is an error.
+func (p *Plan) Expects(status uint16) bool {
+	if len(p.Expect) == 0 {
+		return status < leastError
+	}
 	for _, s := range p.Expect {
 		if s.From <= status && status <= s.To {
 			return true
 		}
 	}
-	return len(p.Expect) == 0
+	return false
 }

@@ -73,6 +73,7 @@ type Interval struct {
 	Latency                 metric.Sparse // of what completed; when it is over, and not in a Result
 	Heat                    metric.Heat   // of Latency, always
 	Service                 metric.Sparse // likewise; empty where it equals Latency, see Served
+	ErrorLatency            metric.Sparse // of answers that were errors; likewise
 
 	Status   map[uint16]int64 // answers by status code; nil when there were none
 	Failures []Failure        // of connections and exchanges, the most frequent first
@@ -131,6 +132,7 @@ type Tally struct {
 	Late                int64  // open loop: sent more than lateAfter after they were due
 	SentAfter           int64  // open loop: due in the window and sent after it, a backlog
 	CompletedAfter      int64  // of those
+	ErrorsAfter         int64  // of those, answered with an error
 	LateMax             int64  // ns after due, of all that were sent
 	Outage              int64  // ns of the window in which no connection could be opened
 	Waiting             int64  // open loop: due in the window and never sent

@@ -36,7 +36,7 @@ func askFrom(t *testing.T, ring string, sources ...string) (map[string]int, erro
 	p.Requests = []Request{{Weight: 1, Request: proto.Request{Method: "GET", Authority: at.String(),
 		Path: "/"}}}
 	p.Connections, p.Threads, p.Ring, p.Spin = 12, 2, ring, true
-	p.Requested, p.Duration = 120, 0
+	p.Requested, p.Duration, p.Expect = 120, 0, []Statuses{AnyStatus()}
 	for _, s := range sources {
 		from, err := ParseSource(s)
 		if err != nil {

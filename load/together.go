@@ -55,18 +55,22 @@ func Sum(parts []Interval) Interval {
 	sum.Status = nil
 	sum.addStatus(parts[0])
 	latency, service := metric.NewHistogram(metric.Fine), metric.NewHistogram(metric.Fine)
+	errors := metric.NewHistogram(metric.Fine)
 	latency.AddSparse(sum.Latency)
 	service.AddSparse(sum.Served())
+	errors.AddSparse(sum.ErrorLatency)
 	differ := sum.Service.Count > 0
 	for _, part := range parts[1:] {
 		sum.Add(part)
 		latency.AddSparse(part.Latency)
 		service.AddSparse(part.Served())
+		errors.AddSparse(part.ErrorLatency)
 		differ = differ || part.Service.Count > 0
 	}
 	if sum.Latency = latency.Sparse(); differ {
 		sum.Service = service.Sparse()
 	}
+	sum.ErrorLatency = errors.Sparse()
 	sum.measure(sum.Latency)
 	return sum
 }

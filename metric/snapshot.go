@@ -13,7 +13,7 @@ type Snapshot struct {
 
 	// Exchanges due in the measured window, counted when it happened to them.
 	Sent      int64 // begun, each counted once however often it is sent again
-	Completed int64 // answered completely
+	Completed int64 // answered completely, and rightly
 	Failed    int64 // over without an answer that counts
 	InFlight  int64 // begun and not over, when the interval ended
 
@@ -22,11 +22,14 @@ type Snapshot struct {
 	Status  [Statuses]int64
 	Latency *Histogram // due to done; completed exchanges only
 	Service *Histogram // sent to done; empty where all were sent when due: it equals Latency
+
+	ErrorLatency *Histogram // due to done, of those of Failed that were answered completely
 }
 
 // NewSnapshot returns an empty snapshot.
 func NewSnapshot() *Snapshot {
-	return &Snapshot{Latency: NewHistogram(Fine), Service: NewHistogram(Fine)}
+	return &Snapshot{Latency: NewHistogram(Fine), Service: NewHistogram(Fine),
+		ErrorLatency: NewHistogram(Fine)}
 }
 
 // Add adds from to s, which then covers both.
@@ -53,12 +56,14 @@ func (s *Snapshot) Add(from *Snapshot) {
 		s.Service.Add(from.Latency)
 	}
 	s.Latency.Add(from.Latency)
+	s.ErrorLatency.Add(from.ErrorLatency)
 }
 
 // Reset makes s empty, to be filled again.
 func (s *Snapshot) Reset() {
-	l, v := s.Latency, s.Service
+	l, v, e := s.Latency, s.Service, s.ErrorLatency
 	l.Reset()
 	v.Reset()
-	*s = Snapshot{Latency: l, Service: v}
+	e.Reset()
+	*s = Snapshot{Latency: l, Service: v, ErrorLatency: e}
 }

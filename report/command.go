@@ -132,6 +132,9 @@ func (c *commandLine) requests(p load.Plan) {
 func perSecond(r load.Rate) string { return strconv.FormatFloat(r.PerSecond(), 'f', -1, 64) }
 
 func expected(s load.Statuses) string {
+	if s == load.AnyStatus() {
+		return "any"
+	}
 	if s.From%100 == 0 && s.To == s.From+99 {
 		return fmt.Sprintf("%dxx", s.From/100)
 	}

@@ -16,6 +16,8 @@ type Probe struct {
 	Errors      []Error          `json:"errors"`
 	SendLagP99  *float64         `json:"send_lag_p99_us,omitempty"`
 	SendLagMax  *float64         `json:"send_lag_max_us,omitempty"`
+
+	ErrorLatency *Distribution `json:"error_latency,omitempty"`
 }
 
 // probeOf is what is kept of a probe; nil of none.
@@ -29,5 +31,6 @@ func probeOf(r *load.Result, version string) (*Probe, error) {
 	}
 	return &Probe{Connections: p.Connections, Requests: p.Requests, Rate: p.Rate,
 		Latency: p.Latency, Service: p.Service, Status: p.Status, Errors: p.Errors,
-		SendLagP99: p.Generator.SendLagP99, SendLagMax: p.Generator.SendLagMax}, nil
+		SendLagP99: p.Generator.SendLagP99, SendLagMax: p.Generator.SendLagMax,
+		ErrorLatency: p.ErrorLatency}, nil
 }

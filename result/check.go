@@ -47,10 +47,13 @@ func Check(r *Result) error {
 	wrong(min(r.Rate.Sent, r.Rate.Completed, r.Window.MeasuredS, r.Window.WarmupS) < 0,
 		"a rate or a time is below 0")
 	all = append(all, checkCounts(r)...)
+	wrong(r.ErrorAnswers() > q.Errors, "error_latency has %d answers, and requests has %d errors",
+		r.ErrorAnswers(), q.Errors)
 	for _, d := range []struct {
 		name string
 		of   *Distribution
-	}{{"latency", r.Latency}, {"service", r.Service}, {"phases.connect", r.Phases.Connect},
+	}{{"latency", r.Latency}, {"service", r.Service}, {"error_latency", r.ErrorLatency},
+		{"phases.connect", r.Phases.Connect},
 		{"phases.first_byte", r.Phases.FirstByte}} {
 		if d.of != nil {
 			all = append(all, checkDistribution(d.name, d.of))

@@ -87,7 +87,7 @@ func TestCheckFindsCountsThatCannotBe(t *testing.T) {
 		"requests: -8 is below 0":      func(r *Result) { r.Requests.Warmup = -8 },
 		"requests: -9 is below 0":      func(r *Result) { r.Requests.WarmupLost = -9 },
 		"status 200: -2 is below 0":    func(r *Result) { r.Status["200"] = -2 },
-		"status has 10000999 answers":  func(r *Result) { r.Status["404"] = 10_000_000 },
+		"status has 10001000 answers":  func(r *Result) { r.Status["404"] = 10_000_000 },
 		"errors[0].count: -3 is below": func(r *Result) { r.Errors[0].Count = -3 },
 		"series[0]: -1 is below 0":     func(r *Result) { r.Series[0].Sent = -1 },
 		"route a: -1 is below 0":       func(r *Result) { r.Routes[0].Errors = -1 },

@@ -151,7 +151,8 @@ func (f *Fleet) sums(r *Result) bool {
 	}
 	q := r.Requests
 	return all.Sent == q.Sent && all.Completed == q.Completed && all.Errors == q.Errors &&
-		all.Unfinished == q.Unfinished && latencies == q.Completed
+		all.Unfinished == q.Unfinished && latencies == q.Completed &&
+		r.ErrorAnswers() == r.errorsOf(load.Expect)
 }
 
 // Seconds gives the series the percentiles of intervals that were summed with all their

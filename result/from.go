@@ -29,7 +29,8 @@ func From(r *load.Result, version string) (*Result, error) {
 			Unfinished: r.Unfinished, Retried: r.Retried, Warmup: r.Warmup,
 			WarmupLost: r.WarmupLost},
 		Rate: Rate{Sent: per(total.Sent-r.SentAfter, r.Measured),
-			Completed: per(total.Completed-r.CompletedAfter, r.Measured), Handshakes: handshakes(r)},
+			Completed: per(total.Completed-r.CompletedAfter, r.Measured), Handshakes: handshakes(r),
+			ErrorAnswers: errorAnswers(r, total)},
 		Status:      status(total),
 		Errors:      failures(r.Failures),
 		Bytes:       Bytes{Sent: total.Written, Received: total.Received},
@@ -92,15 +93,20 @@ func arrivals(law *load.Law) *Arrivals {
 
 // closed adds what only a closed loop has.
 func (r *Result) closed() {
-	if r.Latency == nil {
-		return
-	}
-	if r.Service == nil {
+	if r.Latency != nil && r.Service == nil {
 		service := *r.Latency // every request was sent when it was due
 		r.Service = &service
 	}
-	under := float64(r.underWay())
-	little := math.Round(r.Rate.Completed*r.Latency.Mean/1e6/under*1e4) / 1e4
+	if r.Answers() == 0 {
+		return
+	}
+	busy := 0.0 // how many connections were, on average
+	for _, d := range []*Distribution{r.Latency, r.ErrorLatency} {
+		if d != nil {
+			busy += d.Mean / 1e6 * r.Rate.Answers() * float64(d.Count) / float64(r.Answers())
+		}
+	}
+	little := math.Round(busy/float64(r.underWay())*1e4) / 1e4
 	r.Generator.Little = &little
 }
 
@@ -119,6 +125,7 @@ func (r *Result) distributions(from *load.Result, total *metric.Snapshot) error 
 		{"latency", total.Latency, &r.Latency},
 		{"dns", lookup(from.DNS), &r.Phases.DNS},
 		{"service", total.Service, &r.Service},
+		{"error latency", total.ErrorLatency, &r.ErrorLatency},
 		{"first byte", from.FirstByte, &r.Phases.FirstByte},
 		{"connect", from.Connect, &r.Phases.Connect},
 		{"tls", both(from.FullTLS, from.ResumedTLS), &r.Phases.TLS},
@@ -143,6 +150,15 @@ func handshakes(r *load.Result) *float64 {
 		return nil
 	}
 	rate := per(r.Handshakes, r.Measured)
+	return &rate
+}
+
+// errorAnswers is the rate of answers that were errors; nil of none.
+func errorAnswers(r *load.Result, total *metric.Snapshot) *float64 {
+	if total.ErrorLatency.Count == 0 {
+		return nil
+	}
+	rate := per(total.ErrorLatency.Count-r.ErrorsAfter, r.Measured)
 	return &rate
 }
 
@@ -302,7 +318,8 @@ func generator(r *load.Result, total *metric.Snapshot) Generator {
 		Unscheduled: hundredths(100 * r.Unscheduled), CPUWait: micro(float64(r.CPUWait)),
 		LocalPorts: r.Ports,
 		Ring:       r.Ring, Threads: min(r.Plan.Threads, r.Plan.Connections)} // no thread without one
-	if n := total.Completed - r.CompletedAfter; n > 0 {
+	answers := total.Completed + total.ErrorLatency.Count
+	if n := answers - r.CompletedAfter - r.ErrorsAfter; n > 0 {
 		g.CPUPerRequest = micro(float64(r.CPU) / float64(n))
 	}
 	if r.Measured > 0 {

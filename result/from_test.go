@@ -46,8 +46,9 @@ func closedRun() *load.Result {
 	for i := range time.Duration(1000) {
 		total.Latency.Record(int64((i + 1) * time.Microsecond))
 	}
+	total.ErrorLatency.Record(int64(40 * time.Microsecond))
 	total.Sent, total.Completed, total.Failed = 1003, 1000, 2
-	total.Received, total.Written, total.Status[200], total.Status[404] = 5000, 4000, 999, 1
+	total.Received, total.Written, total.Status[200], total.Status[404] = 5000, 4000, 1000, 1
 	return &load.Result{Plan: plan, Ring: "epoll", Ended: load.ByDuration, Total: total,
 		Started: time.Date(2026, 1, 2, 15, 4, 5, 999, time.FixedZone("", 3600)),
 		Warmed:  time.Second, Measured: 2 * time.Second, Drained: time.Millisecond, DNS: 3 * time.Millisecond,
@@ -104,7 +105,8 @@ func TestFromClosed(t *testing.T) {
 		{"window", r.Window, Window{time.Date(2026, 1, 2, 14, 4, 5, 999, time.UTC), 1, 2, 0.001, 0.5}},
 		{"requests", r.Requests, Requests{Sent: 1003, Completed: 1000, Errors: 2, Unfinished: 1,
 			Retried: 1, Warmup: 500, WarmupLost: 3}},
-		{"rate", r.Rate, Rate{Sent: 501.5, Completed: 500}},
+		{"rate", r.Rate, Rate{Sent: 501.5, Completed: 500, ErrorAnswers: set(0.5)}},
+		{"error latency", r.ErrorLatency.Max, 40.0},
 		{"mean", r.Latency.Mean, 500.5},
 		{"min", r.Latency.Min, 1.0},
 		{"max", r.Latency.Max, 1000.0},
@@ -112,7 +114,7 @@ func TestFromClosed(t *testing.T) {
 		{"connect", r.Phases.Connect.Mean, 2.0},
 		{"dns", r.Phases.DNS.Mean, 3000.0},
 		{"tls", r.Phases.TLS, (*Distribution)(nil)},
-		{"status", r.Status, map[string]int64{"200": 999, "404": 1}},
+		{"status", r.Status, map[string]int64{"200": 1000, "404": 1}},
 		{"errors", r.Errors[0], Error{"read", "reset", "1.2.3.4:443", "reset", 9}},
 		{"bytes", r.Bytes, Bytes{Sent: 4000, Received: 5000}},
 		{"points", len(r.Series), 2},
@@ -121,7 +123,7 @@ func TestFromClosed(t *testing.T) {
 		{"silent point", r.Series[1], Point{T: 2, Sent: 403, Completed: 400, Errors: 2}},
 		{"route", r.Routes[0], Route{"a", 999, 2, 1e6, 1e6, 1e6, 1e6, 1e6}},
 		{"silent route", r.Routes[1], Route{Name: "b"}},
-		{"CPU a request", r.Generator.CPUPerRequest, 500.0},
+		{"CPU a request", r.Generator.CPUPerRequest, 499.5}, // of 1,001 answers
 		{"CPU", r.Generator.CPUPercent, 25.0},
 		{"busy", r.Generator.BusyPercent, 25.0},
 		{"GC", r.Generator.GCPauseMax, 70.0},
@@ -190,9 +192,9 @@ func TestFromOpen(t *testing.T) {
 	if *r.Requests.Late != 4 || *r.Requests.LateMax != 5000 || *r.Requests.Waiting != 6 {
 		t.Errorf("%+v", r.Requests)
 	}
-	// 800 exchanges of the 2 s window and 0.5 s of CPU are its own; the others came after it.
+	// 801 answers of the 2 s window and 0.5 s of CPU are its own; the others came after it.
 	if *r.Requests.SentAfter != 203 || r.Rate.Sent != 400 || r.Rate.Completed != 400 ||
-		r.Generator.CPUPerRequest != 625 {
+		r.Generator.CPUPerRequest != 624.22 {
 		t.Errorf("%+v, %+v, %+v", r.Requests, r.Rate, r.Generator)
 	}
 	if *r.Generator.SendLagMax != 30 || *r.Generator.SendLagP99 != 30 {

@@ -33,7 +33,7 @@ func EncodeHGRM(w io.Writer, r *Result) error {
 // each an interval as long as the window, latency without a tag and what else was
 // measured with that as one. Values are in nanoseconds, as the log's readers expect.
 func EncodeHLog(w io.Writer, r *Result) error {
-	if r.Latency == nil {
+	if r.answered() == nil {
 		return errNothing
 	}
 	log := hdrhistogram.NewHistogramLogWriter(w)
@@ -47,8 +47,9 @@ func EncodeHLog(w io.Writer, r *Result) error {
 	for _, d := range []struct {
 		tag string
 		of  *Distribution
-	}{{"", r.Latency}, {"service", r.ownService()}, {"first_byte", r.Phases.FirstByte},
-		{"connect", r.Phases.Connect}, {"tls", r.Phases.TLS}, {"dns", r.Phases.DNS}} {
+	}{{"", r.Latency}, {"service", r.ownService()}, {"error_latency", r.ErrorLatency},
+		{"first_byte", r.Phases.FirstByte}, {"connect", r.Phases.Connect}, {"tls", r.Phases.TLS},
+		{"dns", r.Phases.DNS}} {
 		if d.of == nil {
 			continue
 		}

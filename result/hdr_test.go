@@ -22,8 +22,8 @@ func TestHLog(t *testing.T) {
 	for _, want := range []struct {
 		tag string
 		of  *Distribution
-	}{{"", r.Latency}, {"service", r.Service}, {"first_byte", r.Phases.FirstByte},
-		{"connect", r.Phases.Connect}, {"dns", r.Phases.DNS}} {
+	}{{"", r.Latency}, {"service", r.Service}, {"error_latency", r.ErrorLatency},
+		{"first_byte", r.Phases.FirstByte}, {"connect", r.Phases.Connect}, {"dns", r.Phases.DNS}} {
 		h, err := reader.NextIntervalHistogram()
 		if err != nil || h == nil {
 			t.Fatalf("%q: %v, %v", want.tag, h, err)
@@ -75,7 +75,7 @@ func TestHGRM(t *testing.T) {
 
 func TestNoHistogramToWrite(t *testing.T) {
 	empty, damaged := from(t, closedRun()), from(t, closedRun())
-	empty.Latency = nil
+	empty.Latency, empty.ErrorLatency = nil, nil
 	damaged.Latency.HDR = "HISTFAAA"
 	for _, r := range []*Result{empty, damaged} {
 		if err := EncodeHGRM(new(bytes.Buffer), r); err == nil {

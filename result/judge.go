@@ -88,7 +88,7 @@ func ended(r *Result) (string, string) {
 	case load.Lost:
 		return OK, "" // Together says it
 	}
-	if r.Requests.Completed == 0 {
+	if r.Answers() == 0 {
 		reason := "nothing was measured: no exchange completed"
 		if len(r.Errors) > 0 {
 			reason += " (" + r.Errors[0].Detail + ")"
@@ -128,7 +128,7 @@ func busy(r *Result) (string, string) {
 		mend = "give it more CPUs, or another machine"
 	}
 	switch b := r.Generator.BusyPercent; {
-	case r.Requests.Completed < leastCompleted:
+	case r.Answers() < leastCompleted:
 		return OK, "" // too few to tell: short says so
 	case b >= busyBound:
 		return ClientBound, fmt.Sprintf("the generator had something to do %.0f %% of the time: "+
@@ -141,10 +141,11 @@ func busy(r *Result) (string, string) {
 }
 
 func sendLag(r *Result) (string, string) {
-	if r.Generator.SendLagP99 == nil || r.Latency == nil {
+	d := r.answered()
+	if r.Generator.SendLagP99 == nil || d == nil {
 		return OK, ""
 	}
-	lag, mean := *r.Generator.SendLagP99, r.Latency.Mean
+	lag, mean := *r.Generator.SendLagP99, d.Mean
 	verdict := OK
 	switch {
 	case lag > max(lagBound, lagBoundShare*mean):
@@ -188,7 +189,7 @@ func unserved(r *Result) (string, string) {
 	if r.Model == OpenLoop {
 		missing, what = int64(c.Asked)-(c.Opened-c.Reconnects), "could be opened"
 	}
-	if missing <= 0 || r.Requests.Completed == 0 {
+	if missing <= 0 || r.Answers() == 0 {
 		return OK, ""
 	}
 	return Suspect, fmt.Sprintf("%d of %d connections never %s: the load was that of the others; "+
@@ -228,7 +229,7 @@ func little(r *Result) (string, string) {
 
 func pauses(r *Result) (string, string) {
 	pause := r.Generator.GCPauseMax
-	if r.Latency == nil || pause <= max(pauseSuspect, pauseSuspectShare*r.Latency.P99) {
+	if d := r.answered(); d == nil || pause <= max(pauseSuspect, pauseSuspectShare*d.P99) {
 		return OK, ""
 	}
 	return Suspect, fmt.Sprintf("garbage collection stopped the generator for up to %v: the "+
@@ -237,11 +238,11 @@ func pauses(r *Result) (string, string) {
 
 func short(r *Result) (string, string) {
 	switch {
-	case r.Requests.Completed == 0:
+	case r.Answers() == 0:
 		return OK, "" // ended says so
-	case r.Requests.Completed < leastCompleted:
+	case r.Answers() < leastCompleted:
 		return Suspect, fmt.Sprintf("only %d exchanges completed: too few for percentiles; give a "+
-			"longer -d or a larger -n", r.Requests.Completed)
+			"longer -d or a larger -n", r.Answers())
 	case r.Window.MeasuredS < leastMeasured:
 		return Suspect, fmt.Sprintf("measured for only %v: too short for a rate; give a longer -d "+
 			"or a larger -n", span(r.Window.MeasuredS*1e6))

@@ -88,10 +88,11 @@ func unscheduled(r *Result) (string, string) {
 // scheduling looks at how long goroutines waited for a CPU, where the protocol's library
 // works in goroutines: each exchange waits several times, and its latency has that.
 func scheduling(r *Result) (string, string) {
-	if r.overTCP() || r.Latency == nil {
+	d := r.answered()
+	if r.overTCP() || d == nil {
 		return OK, ""
 	}
-	wait, mean := r.Generator.SchedulingP99, r.Latency.Mean
+	wait, mean := r.Generator.SchedulingP99, d.Mean
 	if wait <= max(lagSuspect, lagSuspectShare*mean) {
 		return OK, ""
 	}
@@ -107,7 +108,8 @@ func (r *Result) overTCP() bool { return r.Generator.Ring != load.HTTP3Ring }
 // waited reports whether it shows that TCP sent segments again: what the kernel counts is
 // of all programs on the machine, and may not be ours.
 func (r *Result) waited() bool {
-	return r.overTCP() && (r.Latency != nil && r.Latency.P999 >= retransmission ||
+	d := r.answered()
+	return r.overTCP() && (d != nil && d.P999 >= retransmission ||
 		r.Phases.Connect != nil && r.Phases.Connect.Max >= retransmission)
 }
 
@@ -126,7 +128,7 @@ func dropped(r *Result) (string, string) {
 // resent are segments that this machine sent again: too few to matter in a mean, and
 // all of a high percentile.
 func resent(r *Result) (string, string) {
-	n, all := float64(r.machine().Retransmits), float64(r.Requests.Completed)
+	n, all := float64(r.machine().Retransmits), float64(r.Answers())
 	if !(n > resentSuspect*all) || n < resentLeast || !r.waited() {
 		return OK, ""
 	}
@@ -149,9 +151,9 @@ func timeWait(r *Result) (string, string) {
 
 // stops are of the runtime, for other reasons than those that pauses knows.
 func stops(r *Result) (string, string) {
-	stop := r.Generator.StopMax
-	if r.Latency == nil || stop <= max(stopSuspect, stopSuspectShare*r.Latency.P99) ||
-		r.Generator.GCPauseMax > max(pauseSuspect, pauseSuspectShare*r.Latency.P99) {
+	stop, d := r.Generator.StopMax, r.answered()
+	if d == nil || stop <= max(stopSuspect, stopSuspectShare*d.P99) ||
+		r.Generator.GCPauseMax > max(pauseSuspect, pauseSuspectShare*d.P99) {
 		return OK, ""
 	}
 	return Suspect, fmt.Sprintf("the Go runtime stopped the generator for up to %v: the highest "+

@@ -120,6 +120,14 @@ func TestTheWorstVerdictStands(t *testing.T) {
 	}
 }
 
+// wrong has n of the answers be errors of these statuses.
+func wrong(r *Result, n int64, statuses ...string) {
+	r.Requests.Errors, r.ErrorLatency = n, &Distribution{Count: n}
+	for _, s := range statuses {
+		r.Errors = append(r.Errors, Error{Phase: "expect", Kind: "status", Detail: s, Count: n})
+	}
+}
+
 func TestWarnings(t *testing.T) {
 	for _, test := range []struct {
 		what   string
@@ -127,10 +135,16 @@ func TestWarnings(t *testing.T) {
 		want   string // a part of the only one; "" for none
 	}{
 		{"sound", func(*Result) {}, ""},
-		{"all 5xx", func(r *Result) { r.Status = map[string]int64{"503": 7, "500": 1} },
-			"EVERY response was an error (500, 503)"},
-		{"some 4xx", func(r *Result) { r.Status["404"] = 300_000 },
-			"300000 responses (75.00 %) were errors (404)"},
+		{"all 5xx", func(r *Result) { wrong(r, 8, "503", "500"); r.Requests.Completed = 0 },
+			"EVERY answer was an error (500, 503)"},
+		{"some 4xx", func(r *Result) { wrong(r, 300_000, "404") },
+			"300000 answers (75.00 %) were errors (404)"},
+		{"few 4xx", func(r *Result) { wrong(r, 1000, "404") }, ""},
+		{"all of what is expected are none", func(r *Result) {
+			r.Plan.Expect = []load.Statuses{{From: 200, To: 299}}
+			r.Requests.Completed = 0
+			wrong(r, 8, "404")
+		}, "EVERY answer was an error (404): error latency is how fast the server fails"},
 		{"expected", func(r *Result) {
 			r.Status = map[string]int64{"404": 1}
 			r.Plan.Expect = []load.Statuses{{From: 404, To: 404}}

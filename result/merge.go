@@ -109,12 +109,16 @@ func (r *Result) inWindow(rate float64) int64 {
 
 // count adds up all that is counted.
 func (m *Result) count(all []*Result) {
-	var sent, completed, shaken int64 // in the window, as rates count
-	var handshakes *float64
+	var sent, completed, wrong, shaken int64 // in the window, as rates count
+	var handshakes, errors *float64
 	for _, r := range all {
 		m.Probe = cmp.Or(m.Probe, r.Probe) // one part has it
 		sent += r.inWindow(r.Rate.Sent)
 		completed += r.inWindow(r.Rate.Completed)
+		if r.Rate.ErrorAnswers != nil {
+			wrong += r.inWindow(*r.Rate.ErrorAnswers)
+			errors = new(float64)
+		}
 		if r.Rate.Handshakes != nil {
 			shaken += r.inWindow(*r.Rate.Handshakes)
 			handshakes = new(float64)
@@ -136,7 +140,11 @@ func (m *Result) count(all []*Result) {
 	if handshakes != nil {
 		*handshakes = per(shaken, length)
 	}
-	m.Rate = Rate{Sent: per(sent, length), Completed: per(completed, length), Handshakes: handshakes}
+	if errors != nil {
+		*errors = per(wrong, length)
+	}
+	m.Rate = Rate{Sent: per(sent, length), Completed: per(completed, length), Handshakes: handshakes,
+		ErrorAnswers: errors}
 }
 
 func (q *Requests) add(part Requests) {
@@ -208,7 +216,8 @@ func most(a, b *float64) *float64 {
 func (m *Result) addError(e Error) {
 	for i := range m.Errors {
 		same := &m.Errors[i]
-		if same.Phase == e.Phase && same.Kind == e.Kind && same.Address == e.Address {
+		if same.Phase == e.Phase && same.Kind == e.Kind && same.Address == e.Address &&
+			(e.Phase != string(load.Expect) || same.Detail == e.Detail) {
 			same.Count += e.Count
 			return
 		}
@@ -318,6 +327,7 @@ func (m *Result) mergeDistributions(all []*Result) (err error) {
 	}{
 		{"latency", func(r *Result) *Distribution { return r.Latency }, &m.Latency},
 		{"service", func(r *Result) *Distribution { return r.Service }, &m.Service},
+		{"error latency", func(r *Result) *Distribution { return r.ErrorLatency }, &m.ErrorLatency},
 		{"dns", func(r *Result) *Distribution { return r.Phases.DNS }, &m.Phases.DNS},
 		{"connect", func(r *Result) *Distribution { return r.Phases.Connect }, &m.Phases.Connect},
 		{"tls", func(r *Result) *Distribution { return r.Phases.TLS }, &m.Phases.TLS},
@@ -381,7 +391,7 @@ func (m *Result) mergeGenerators(all []*Result) {
 	var rings []string
 	for _, r := range all {
 		part := r.Generator
-		n := r.inWindow(r.Rate.Completed)
+		n := r.inWindow(r.Rate.Answers())
 		if r.Connections.Asked == 0 { // nothing is known of its threads, either
 			n = 0
 		}
@@ -476,11 +486,15 @@ func notices(all []*Result) (said []string) {
 }
 
 // adds checks that what came of r's requests is as many as they are, and that all
-// latencies are there: what a generator sends must not be lost on the way.
+// latencies are there, those of errors too: what a generator sends must not be lost on the way.
 func (r *Result) adds() error {
 	q, latencies := r.Requests, int64(0)
 	if r.Latency != nil {
 		latencies = r.Latency.Count
+	}
+	if wrong := r.ErrorAnswers(); wrong != r.errorsOf(load.Expect) {
+		return fmt.Errorf("part %d does not add up: %d answers were errors, and %d have a latency",
+			r.Plan.Part+1, r.errorsOf(load.Expect), wrong)
 	}
 	if q.Completed+q.Errors+q.Unfinished != q.Sent || latencies != q.Completed {
 		return fmt.Errorf("part %d does not add up: %d requests are not %d completed, %d failed and "+

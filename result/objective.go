@@ -51,8 +51,9 @@ var expression = regexp.MustCompile(`^\s*([^\s<>=!]+)\s*(<=|>=|<|>|=+|!=)?\s*(.*
 
 // ParseObjective reads NAME OP LIMIT. NAME is a statistic of latency (min, mean,
 // max, stdev or a percentile such as p99 or p99.95), the same of another
-// distribution as service.p99 (also dns, connect, tls, tls_full, tls_resumed, first_byte
-// and probe), of a route as route.login.p99, or one of errors, rps and cpu, which is the watched server's time
+// distribution as service.p99 (also error_latency, dns, connect, tls, tls_full,
+// tls_resumed, first_byte and probe), of a route as route.login.p99, or one of errors, rps
+// and cpu, which is the watched server's time
 // for a request. OP is <, <=, > or >=. LIMIT is a
 // duration with its unit, for errors a number or a percentage of what was sent,
 // for rps a number. An error says at which column, from 1, it went wrong.
@@ -145,10 +146,12 @@ func quantity(name string) (func(*Result) (float64, bool), kind, error) {
 			"tls_resumed": func(r *Result) *Distribution { return r.Phases.TLSResumed },
 			"first_byte":  func(r *Result) *Distribution { return r.Phases.FirstByte },
 			"probe":       probeLatency,
+
+			"error_latency": func(r *Result) *Distribution { return r.ErrorLatency },
 		}[whose]
 		if of == nil {
-			return nil, 0, fmt.Errorf("%q is not one of latency, service, dns, connect, tls, "+
-				"tls_full, tls_resumed, first_byte, probe and route", whose)
+			return nil, 0, fmt.Errorf("%q is not one of latency, service, error_latency, dns, "+
+				"connect, tls, tls_full, tls_resumed, first_byte, probe and route", whose)
 		}
 	}
 	value, err := statisticOf(statistic)

@@ -41,10 +41,15 @@ type Result struct {
 	Host   Host      `json:"host"`
 	Window Window    `json:"window"`
 
-	Requests    Requests         `json:"requests"`
-	Rate        Rate             `json:"rate"`
-	Latency     *Distribution    `json:"latency,omitempty"` // of completed exchanges
-	Service     *Distribution    `json:"service,omitempty"`
+	Requests Requests      `json:"requests"`
+	Rate     Rate          `json:"rate"`
+	Latency  *Distribution `json:"latency,omitempty"` // of completed exchanges
+	Service  *Distribution `json:"service,omitempty"`
+
+	// ErrorLatency is the latency of answers that were errors by their status: each is one of
+	// Requests.Errors, and none is in Latency or Service.
+	ErrorLatency *Distribution `json:"error_latency,omitempty"`
+
 	Probe       *Probe           `json:"probe,omitempty"`
 	Phases      Phases           `json:"phases"`
 	Status      map[string]int64 `json:"status"`
@@ -84,7 +89,7 @@ type Window struct {
 }
 
 // Requests are the exchanges due in the window. Sent is Completed + Errors +
-// Unfinished; a request sent again after its connection closed counts once in
+// Unfinished. Completed are those with a right answer (see load.Plan.Expect); a request sent again after its connection closed counts once in
 // Sent and once in Retried.
 type Requests struct {
 	Sent       int64  `json:"sent"`
@@ -107,6 +112,9 @@ type Rate struct {
 	Offered   *float64 `json:"offered,omitempty"` // open
 	Sent      float64  `json:"sent"`
 	Completed float64  `json:"completed"`
+
+	// ErrorAnswers are answers that were errors by their status, where there were some.
+	ErrorAnswers *float64 `json:"error_answers,omitempty"`
 
 	Handshakes *float64 `json:"handshakes,omitempty"` // TLS with Plan.Reconnect: full and resumed
 }
@@ -229,7 +237,7 @@ type Route struct {
 // only what the server and the kernel know of it is there: requests, rate and CPU.
 type Generator struct {
 	Program       string   `json:"program,omitempty"`            // "": dyno
-	CPUPerRequest float64  `json:"cpu_us_per_request,omitempty"` // of completed
+	CPUPerRequest float64  `json:"cpu_us_per_request,omitempty"` // that was answered, errors too
 	CPUPercent    float64  `json:"cpu_percent,omitempty"`        // of one core
 	BusyPercent   float64  `json:"busy_percent"`                 // of the busiest thread
 	SendLagP50    *float64 `json:"send_lag_p50_us,omitempty"`    // open: sent later than it could be

@@ -25,7 +25,7 @@ type Usage struct {
 	Name string `json:"name"`
 	PID  int    `json:"pid,omitempty"` // of a tree its root's
 
-	CPU     probe.Value `json:"cpu_us_per_request"` // of those completed in the window
+	CPU     probe.Value `json:"cpu_us_per_request"` // of those answered in the window
 	User    probe.Value `json:"user_us_per_request"`
 	System  probe.Value `json:"system_us_per_request"`
 	Wait    probe.Value `json:"runqueue_wait_us_per_request"` // of threads ready to run
@@ -89,11 +89,12 @@ func nameOf(u probe.Use) string {
 	return u.Name + " " + u.Role
 }
 
-// usage divides by the exchanges that completed in the window, as Rate counts
-// them: what the server worked off later cost it nothing in the window.
+// usage divides by the exchanges that were answered in the window, as Rate counts
+// them, rightly or with an error: what the server worked off later cost it nothing in
+// the window.
 func (r *Result) usage(u probe.Use) Usage {
 	seconds := probe.Value(r.Window.MeasuredS)
-	requests := probe.Value(r.Rate.Completed) * seconds
+	requests := probe.Value(r.Rate.Answers()) * seconds
 	if requests == 0 {
 		requests = probe.Value(math.NaN())
 	}

@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"dyno/load"
@@ -18,9 +19,8 @@ func warnings(r *Result) []string {
 	var all []string
 	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 
-	if len(r.Plan.Expect) == 0 {
-		warnStatuses(r, say)
-	}
+	warnErrors(r, say)
+	warnRedirects(r, say)
 	warnLosses(r, say)
 	warnBacklog(r, say)
 	if e := r.FCGIStderr; e != nil {
@@ -59,14 +59,14 @@ func counted(n *int64) int64 {
 	return *n
 }
 
-// warnLosses says what share of the requests latency tells nothing of. When
-// that is all of them there is no latency, and the verdict says so.
+// warnLosses says what share of the requests latency tells nothing of, besides the errors
+// of warnErrors. When that is all of them there is no latency, and the verdict says so.
 func warnLosses(r *Result, say func(string, ...any)) {
-	if r.Requests.Completed == 0 {
+	if r.Answers() == 0 {
 		return
 	}
 	sent := float64(r.Requests.Sent)
-	if n := r.Requests.Errors; float64(n) > lossShare*sent {
+	if n := r.Requests.Errors - r.ErrorAnswers(); float64(n) > lossShare*sent {
 		say("%.1f %% of the requests failed: latency is that of the others", 100*float64(n)/sent)
 	}
 	if n := r.Requests.Unfinished; float64(n) > lossShare*sent {
@@ -79,29 +79,36 @@ func warnLosses(r *Result, say func(string, ...any)) {
 	}
 }
 
-// warnStatuses says loudly that answers were refusals: a server that only
-// fails is often the fastest.
-func warnStatuses(r *Result, say func(string, ...any)) {
-	var byClass [10]int64
-	var all int64
-	var codes [10][]string
-	for _, code := range Codes(r.Status) {
-		class := code[0] - '0'
-		byClass[class] += r.Status[code]
-		all += r.Status[code]
-		codes[class] = append(codes[class], code)
+// warnErrors says loudly that answers were errors: a server that only fails is often the
+// fastest.
+func warnErrors(r *Result, say func(string, ...any)) {
+	var codes []string
+	for _, e := range r.Errors {
+		if e.Phase == string(load.Expect) && !slices.Contains(codes, e.Detail) {
+			codes = append(codes, e.Detail)
+		}
 	}
-	failed := byClass[4] + byClass[5]
-	list := strings.Join(append(codes[4], codes[5]...), ", ")
-	switch {
-	case failed > 0 && failed == all:
-		say("EVERY response was an error (%s): this is how fast the server fails", list)
-	case failed > 0:
-		say("%d responses (%.2f %%) were errors (%s) and are counted as completed; --expect 2xx "+
-			"makes them errors", failed, 100*float64(failed)/float64(all), list)
+	slices.Sort(codes)
+	list, mend := strings.Join(codes, ", "), ""
+	if len(r.Plan.Expect) == 0 {
+		mend = "; --expect says which statuses are right, --expect any that all are"
 	}
-	if n := byClass[3]; n > 0 && n == all {
-		say("every response was a redirect (%s), and redirects are not followed: give the URL "+
-			"they lead to", strings.Join(codes[3], ", "))
+	switch n := r.ErrorAnswers(); {
+	case r.OnlyErrors():
+		say("EVERY answer was an error (%s): error latency is how fast the server fails%s", list, mend)
+	case float64(n) > lossShare*float64(r.Requests.Sent):
+		say("%d answers (%.2f %%) were errors (%s): their latencies are in error latency, and not in "+
+			"latency%s", n, 100*float64(n)/float64(r.Answers()), list, mend)
 	}
+}
+
+// warnRedirects says that nothing but redirects came, unless they were asked for.
+func warnRedirects(r *Result, say func(string, ...any)) {
+	codes := Codes(r.Status)
+	other := func(code string) bool { return code[0] != '3' }
+	if len(r.Plan.Expect) > 0 || len(codes) == 0 || slices.ContainsFunc(codes, other) {
+		return
+	}
+	say("every response was a redirect (%s), and redirects are not followed: give the URL "+
+		"they lead to", strings.Join(codes, ", "))
 }

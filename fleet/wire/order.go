@@ -36,11 +36,12 @@ type signed struct {
 	Signature []byte `json:"signature"`
 }
 
-// Geometry is that of the histograms of this version, which those of other agents must
-// have, or they could not be added up.
+// Geometry is that of the histograms of this version, and which there are. Those of other
+// agents must be the same, or they could not be added up: an agent that takes a 503 for an
+// answer like any other has no histogram of errors.
 func Geometry() string {
-	return fmt.Sprintf("1 to %d ns, %d and %d digits", int64(metric.Longest), metric.Fine,
-		metric.Coarse)
+	return fmt.Sprintf("1 to %d ns, %d and %d digits, errors apart", int64(metric.Longest),
+		metric.Fine, metric.Coarse)
 }
 
 // Seal signs the order and makes it unreadable to all but whoever has the private half of
