@@ -214,14 +214,17 @@ func steadiness(t *Trial) (all []Reason) {
 	return all
 }
 
-// connected looks for a load on fewer connections than it was to have.
+// connected looks for a load on fewer connections than it could have had.
 func connected(t *Trial) []Reason {
-	if t.Result == nil || t.Result.Connections.Served >= t.Result.Connections.Asked {
+	if t.Result == nil {
 		return nil
 	}
-	c := t.Result.Connections
-	return []Reason{{Grade: GradeF, Says: fmt.Sprintf("%d of %d connections never completed a request",
-		c.Asked-c.Served, c.Asked)}}
+	missing, what := t.Result.Unserved()
+	if missing == 0 {
+		return nil
+	}
+	return []Reason{{Grade: GradeF, Says: fmt.Sprintf("%d of %d connections never %s", missing,
+		t.Result.Connections.Asked, what)}}
 }
 
 // stopping looks for servers that did not end when they were told to.

@@ -44,6 +44,22 @@ func (t *Trial) sized(answers, received, after int64) {
 		{T: 1, Completed: answers / 2, Received: received / 2}, {T: 1.4, Completed: after}}
 }
 
+// arrived has so many requests that were due in its window of a second, so many that were
+// ever sent, and so many of these that were sent after it.
+func (t *Trial) arrived(due, sent, after int64) {
+	waiting := due - sent
+	t.Result.Window.MeasuredS = 1
+	t.Result.Requests = result.Requests{Sent: sent, Completed: sent, Waiting: &waiting, SentAfter: &after}
+	t.Result.Rate.Sent = float64(sent - after)
+}
+
+// connected has so many connections of which so many were opened and served, and so many requests.
+func (t *Trial) connected(model string, asked, opened, served int, requests int64) {
+	t.Result.Model = model
+	t.Result.Connections = result.Connections{Asked: asked, Opened: int64(opened), Served: served}
+	t.Result.Requests = result.Requests{Sent: requests, Completed: requests}
+}
+
 func TestGrade(t *testing.T) {
 	if g, reasons := grade(soundTrial()); g != GradeA || reasons != nil {
 		t.Fatalf("a sound trial is of grade %s: %v", g, reasons)
@@ -95,8 +111,20 @@ func TestGrade(t *testing.T) {
 		{"nobody's server", func(t *Trial) {
 			t.Result.Server.Processes, t.Result.Server.Host.Foreign = nil, 1.9e9
 		}, GradeA, "", false},
-		{"fewer connections", func(t *Trial) { t.Result.Connections = result.Connections{Asked: 9, Served: 7} },
-			GradeF, "2 of 9 connections never", false},
+		{"fewer connections", func(t *Trial) { t.connected(result.ClosedLoop, 9, 9, 7, 1000) }, GradeF,
+			"2 of 9 connections never completed", false},
+		{"fewer requests than connections", func(t *Trial) { t.connected(result.ClosedLoop, 50, 50, 7, 7) },
+			GradeA, "", false},
+		{"fewer requests, and still fewer connections", func(t *Trial) {
+			t.connected(result.ClosedLoop, 50, 50, 5, 7)
+		}, GradeF, "2 of 50 connections never completed", false},
+		{"a low rate on many connections", func(t *Trial) { t.connected(result.OpenLoop, 50, 50, 30, 30) },
+			GradeA, "", false},
+		{"a rate of which chance left some out", func(t *Trial) {
+			t.connected(result.OpenLoop, 50, 50, 48, 70)
+		}, GradeA, "", false},
+		{"connections that never were", func(t *Trial) { t.connected(result.OpenLoop, 50, 47, 30, 30) },
+			GradeF, "3 of 50 connections never could be opened", false},
 		{"still warming", func(t *Trial) { t.Transient = &Transient{CutS: 3, Change: 0.05, Errors: 9} }, GradeB,
 			"first 3 s of its window were still warm-up (MSER-5): without them throughput would be 5.0 % higher",
 			false},

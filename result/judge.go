@@ -181,17 +181,26 @@ func exhausted(r *Result, kind, reason string) (string, string) {
 	return Suspect, fmt.Sprintf(reason, n)
 }
 
-// unserved finds connections that were asked for and not part of the load. An
-// open loop does not need all it has: there it counts those never opened.
-func unserved(r *Result) (string, string) {
+// Unserved is how many connections were asked for and no part of the load, and what they never
+// did: "completed an exchange" or "could be opened". A load of fewer requests than connections
+// needs no more than one for each. An open loop does not need all that it has, however many
+// requests there are: there it counts those never opened.
+func (r *Result) Unserved() (missing int64, what string) {
 	c := r.Connections
-	missing, what := int64(c.Asked-c.Served), "completed an exchange"
 	if r.Model == OpenLoop {
-		missing, what = int64(c.Asked)-(c.Opened-c.Reconnects), "could be opened"
+		return max(int64(c.Asked)-(c.Opened-c.Reconnects), 0), "could be opened"
 	}
-	if missing <= 0 || r.Answers() == 0 {
+	needed := min(int64(c.Asked), r.Requests.Sent+r.Requests.Warmup)
+	return max(needed-int64(c.Served), 0), "completed an exchange"
+}
+
+// unserved finds connections that were asked for and not part of the load.
+func unserved(r *Result) (string, string) {
+	missing, what := r.Unserved()
+	if missing == 0 || r.Answers() == 0 {
 		return OK, ""
 	}
+	c := r.Connections
 	return Suspect, fmt.Sprintf("%d of %d connections never %s: the load was that of the others; "+
 		"see the errors, give --warmup or a longer -d, or lower -c", missing, c.Asked, what)
 }

@@ -54,6 +54,9 @@ func TestJudge(t *testing.T) {
 		}, Suspect, "4 times: raise the limit (ulimit -n)"},
 		{"unserved", func(r *Result) { r.Connections.Served = 7 }, Suspect,
 			"3 of 10 connections never completed an exchange"},
+		{"fewer requests than connections", func(r *Result) {
+			r.Connections.Asked, r.Connections.Served, r.Requests = 200, 150, Requests{Sent: 150, Completed: 150}
+		}, OK, ""},
 		{"unserved in an open loop", func(r *Result) { r.Model, r.Connections.Served = OpenLoop, 7 },
 			OK, ""},
 		{"unopened in an open loop", func(r *Result) {
