@@ -133,11 +133,10 @@ func (p *prober) overall(ctx context.Context, r *result.Result, aborted bool) (O
 // whether the generator is to blame for the rest: the worst delay was mostly one
 // in which a connection was free.
 func sentShare(r *result.Result) (share float64, ours bool) {
-	if r.Requests.Waiting == nil || r.Requests.SentAfter == nil {
+	share, ok := r.Requests.InTime()
+	if !ok {
 		return 1, false
 	}
-	due := r.Requests.Sent + *r.Requests.Waiting
-	share = float64(r.Requests.Sent-*r.Requests.SentAfter) / float64(max(due, 1))
 	lag, worst := r.Generator.SendLagMax, r.Requests.LateMax
 	return share, lag != nil && worst != nil && *lag > *worst/2
 }

@@ -35,7 +35,7 @@ const (
 	foreignFlag, foreignFail = 0.05, 0.25 // of the machine's CPUs, used by other programs
 	quotaFlag, quotaFail     = 0, 0.05    // of the CPUs' time, kept from our cgroup by its quota
 	memoryFlag, memoryFail   = 0.01, 0.10 // of the time, somebody waited for memory to be freed
-	sentFail                 = 0.99       // of the open loop's rate; Nighthawk's idea
+	sentFail                 = 0.99       // of an open loop's requests; Nighthawk's idea
 	wireFail                 = 0.01       // by which an answer's size may differ from its check
 	wireLeast                = 1000       // requests, for the mean of their sizes to be one
 )
@@ -182,17 +182,17 @@ func resized(t *Trial) []Reason {
 		"and %.0f when it was checked", float64(received)/float64(n), t.Wire)}}
 }
 
-// arrivals looks for an open loop that was not the one asked for.
+// arrivals looks for an open loop whose requests were not sent when they were due.
 func arrivals(t *Trial) []Reason {
-	if t.Result == nil || t.Result.Rate.Offered == nil {
+	if t.Result == nil {
 		return nil
 	}
-	offered, sent := *t.Result.Rate.Offered, t.Result.Rate.Sent
-	if sent >= sentFail*offered {
+	share, ok := t.Result.Requests.InTime()
+	if !ok || share >= sentFail {
 		return nil
 	}
 	return []Reason{{Grade: GradeF, Says: fmt.Sprintf("%.1f %% of the requests due were sent in "+
-		"time: all connections were waiting for answers", 100*sent/offered)}}
+		"time: all connections were waiting for answers", 100*share)}}
 }
 
 func steadiness(t *Trial) (all []Reason) {

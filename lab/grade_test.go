@@ -86,8 +86,14 @@ func TestGrade(t *testing.T) {
 			false},
 		{"errors and steal", func(t *Trial) { t.Result.Requests.Errors, t.Result.Server.Host.Steal = 1, 9 }, GradeF,
 			"failed", false},
-		{"behind", func(t *Trial) { t.Result.Rate.Sent = 980 }, GradeF, "98.0 % of the requests due",
+		{"behind", func(t *Trial) { t.arrived(1000, 980, 0) }, GradeF, "98.0 % of the requests due",
 			false},
+		{"sent after the window", func(t *Trial) { t.arrived(1000, 1000, 30) }, GradeF,
+			"97.0 % of the requests due", false},
+		{"fewer drawn than offered, and all sent", func(t *Trial) { t.arrived(962, 962, 0) }, GradeA, "",
+			false},
+		{"more drawn than offered, and some not sent", func(t *Trial) { t.arrived(1030, 1010, 0) }, GradeF,
+			"98.1 % of the requests due", false},
 		{"another answer", func(t *Trial) {
 			t.Changed = []fairness.Difference{{Aspect: "status", Before: "200", After: "503"}}
 		}, GradeF, "status was 200 and is 503", false},

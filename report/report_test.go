@@ -391,3 +391,17 @@ func TestWriteErrorsAreReturned(t *testing.T) {
 		}
 	}
 }
+
+// Of Poisson arrivals the rate is only the average: how many were drawn is told.
+func TestRateOfPoisson(t *testing.T) {
+	offered, due := 2000.0, int64(19_620)
+	r := &result.Result{Model: result.OpenLoop, Window: result.Window{MeasuredS: 10},
+		Rate: result.Rate{Offered: &offered, Sent: 1962, Completed: 1962}, Requests: result.Requests{Due: &due}}
+	for arrival, want := range map[string]string{
+		load.Poisson: "1,962 requests/s of 2,000 offered on average, 1,962 drawn",
+		"":           "1,962 requests/s of 2,000 offered"} {
+		if r.Plan.Arrival = arrival; rate(r) != want {
+			t.Errorf("%q, want %q", rate(r), want)
+		}
+	}
+}

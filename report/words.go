@@ -294,6 +294,10 @@ func rate(r *result.Result) string {
 	if r.Model == result.OpenLoop {
 		s += fmt.Sprintf(" of %s offered", exact3(offered(r)))
 	}
+	if due, span := r.Requests.Due, r.Window.MeasuredS; r.Plan.Arrival == load.Poisson &&
+		due != nil && span > 0 {
+		s += fmt.Sprintf(" on average, %s drawn", digits3(float64(*due)/span))
+	}
 	if n := r.Rate.Handshakes; n != nil {
 		s += ", " + digits3(*n) + " TLS handshakes/s"
 	}

@@ -44,6 +44,8 @@ func Check(r *Result) error {
 	wrong(q.Sent != q.Completed+q.Errors+q.Unfinished || min(q.Completed, q.Errors, q.Unfinished) < 0,
 		"requests do not add up: %d sent, %d completed, %d errors, %d unfinished", q.Sent, q.Completed,
 		q.Errors, q.Unfinished)
+	wrong(q.Due != nil && *q.Due != q.Sent+counted(q.Waiting),
+		"requests.due is %d, and %d were sent and %d not", counted(q.Due), q.Sent, counted(q.Waiting))
 	wrong(min(r.Rate.Sent, r.Rate.Completed, r.Window.MeasuredS, r.Window.WarmupS) < 0,
 		"a rate or a time is below 0")
 	all = append(all, checkCounts(r)...)

@@ -63,11 +63,11 @@ func From(r *load.Result, version string) (*Result, error) {
 // open adds what only an open loop has.
 func (r *Result) open(from *load.Result) {
 	offered, late, waiting := from.Plan.Offered().PerSecond(), from.Late, from.Waiting
-	after := from.SentAfter
+	after, due := from.SentAfter, r.Requests.Sent+waiting
 	worst := micro(float64(from.LateMax))
 	r.Model, r.Rate.Offered = OpenLoop, &offered
 	r.Requests.Late, r.Requests.LateMax, r.Requests.Waiting = &late, &worst, &waiting
-	r.Requests.SentAfter = &after
+	r.Requests.SentAfter, r.Requests.Due = &after, &due
 	if lag := from.Lag; lag != nil && lag.Count > 0 {
 		v := lag.View()
 		p50, p99 := micro(float64(v.Quantile(0.5))), micro(float64(v.Quantile(0.99)))

@@ -189,7 +189,8 @@ func TestFromOpen(t *testing.T) {
 	if r.Model != OpenLoop || *r.Rate.Offered != 500.5 || r.Generator.Little != nil {
 		t.Errorf("%s, offered %v, Little %v", r.Model, *r.Rate.Offered, r.Generator.Little)
 	}
-	if *r.Requests.Late != 4 || *r.Requests.LateMax != 5000 || *r.Requests.Waiting != 6 {
+	if *r.Requests.Late != 4 || *r.Requests.LateMax != 5000 || *r.Requests.Waiting != 6 ||
+		*r.Requests.Due != 1009 {
 		t.Errorf("%+v", r.Requests)
 	}
 	// 801 answers of the 2 s window and 0.5 s of CPU are its own; the others came after it.

@@ -155,6 +155,7 @@ func (q *Requests) add(part Requests) {
 	q.Retried += part.Retried
 	q.Warmup += part.Warmup
 	q.WarmupLost += part.WarmupLost
+	q.Due = sum(q.Due, part.Due)
 	q.Waiting = sum(q.Waiting, part.Waiting)
 	q.Late = sum(q.Late, part.Late)
 	q.SentAfter = sum(q.SentAfter, part.SentAfter)

@@ -99,17 +99,29 @@ type Requests struct {
 	Retried    int64  `json:"retried"`
 	Warmup     int64  `json:"warmup,omitempty"`      // due before the window and sent, each once
 	WarmupLost int64  `json:"warmup_lost,omitempty"` // of those: failed, or without an answer
-	Waiting    *int64 `json:"waiting,omitempty"`     // open: due in the window and never sent
+	Due        *int64 `json:"due,omitempty"`         // open: in the window, Sent + Waiting
+	Waiting    *int64 `json:"waiting,omitempty"`     // open: of Due, never sent
 	Late       *int64 `json:"late,omitempty"`        // open: sent more than 1 ms after they were due
 	SentAfter  *int64 `json:"sent_after,omitempty"`  // open: due in the window and sent after it
 
 	LateMax *float64 `json:"late_max_us,omitempty"` // open: longest from due to sent
 }
 
+// InTime is the share, 0 to 1, of the requests due in the window that were sent in it. It asks
+// what was drawn and not what was offered, which Poisson arrivals only have on average. It is not
+// ok of a closed loop, and of a load of which nothing was due.
+func (q Requests) InTime() (share float64, ok bool) {
+	if q.Waiting == nil || q.SentAfter == nil {
+		return 0, false
+	}
+	due := q.Sent + *q.Waiting // results from before Due have these
+	return float64(q.Sent-*q.SentAfter) / float64(max(due, 1)), due > 0
+}
+
 // A Rate is in requests a second of the window, without those of Requests.SentAfter:
 // what a server works off later is not what it could do in the time.
 type Rate struct {
-	Offered   *float64 `json:"offered,omitempty"` // open
+	Offered   *float64 `json:"offered,omitempty"` // open: asked for; Requests.Due were drawn
 	Sent      float64  `json:"sent"`
 	Completed float64  `json:"completed"`
 
