@@ -24,7 +24,7 @@ func growing(from []load.Interval, window time.Duration) bool {
 	var means []float64
 	for _, iv := range from {
 		if l := iv.Latency; iv.From < window && l.Count > 0 {
-			means = append(means, float64(l.Sum)/float64(l.Count))
+			means = append(means, l.Mean())
 		}
 	}
 	n := float64(len(means))

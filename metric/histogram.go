@@ -14,12 +14,13 @@ import (
 // A Histogram counts nanoseconds in the layout of HdrHistogram, from 1 ns to a
 // little over an hour; what is longer counts as the longest. It never grows, so
 // Record neither allocates nor fails; Add merges without loss. Min, Max and Sum
-// are exact, every other value is that of its bucket.
+// are exact and Sum does not overflow; every other value is that of its bucket.
 //
 // Only counting is done here. What is read from the counts is read by
 // hdrhistogram-go, the field's own implementation.
 type Histogram struct {
-	Count, Sum, Min, Max int64 // Min and Max are meaningless while Count is 0
+	Count, Min, Max int64 // Min and Max are meaningless while Count is 0
+	Sum             Sum
 
 	digits int
 	half   uint // log2 of the buckets in an octave
@@ -54,7 +55,7 @@ func layout(digits int) (half uint, buckets int) {
 // Record counts v once.
 func (h *Histogram) Record(v int64) {
 	h.counts[h.index(v)]++
-	h.Sum += v
+	h.Sum.Add(v)
 	if h.Count == 0 || v < h.Min {
 		h.Min = v
 	}
@@ -88,7 +89,7 @@ func (h *Histogram) Add(from *Histogram) {
 		h.Min, h.Max = from.Min, from.Max
 	}
 	h.Min, h.Max = min(h.Min, from.Min), max(h.Max, from.Max)
-	h.Count, h.Sum = h.Count+from.Count, h.Sum+from.Sum
+	h.Count, h.Sum = h.Count+from.Count, h.Sum.Plus(from.Sum)
 }
 
 // Reset makes h empty.
@@ -96,11 +97,11 @@ func (h *Histogram) Reset() {
 	if h.Count > 0 {
 		clear(h.span())
 	}
-	h.Count, h.Sum, h.Min, h.Max = 0, 0, 0, 0
+	h.Count, h.Sum, h.Min, h.Max = 0, Sum{}, 0, 0
 }
 
-// Mean is the exact mean, in nanoseconds.
-func (h *Histogram) Mean() float64 { return float64(h.Sum) / float64(max(h.Count, 1)) }
+// Mean is the mean of the exact sum, in nanoseconds.
+func (h *Histogram) Mean() float64 { return h.Sum.Float() / float64(max(h.Count, 1)) }
 
 // HDR is a copy of the counts as hdrhistogram-go reads, encodes and merges them.
 func (h *Histogram) HDR() *hdrhistogram.Histogram {
@@ -129,7 +130,7 @@ func Decode(text string) (*Histogram, error) {
 	}
 	h := NewHistogram(digits)
 	h.Count, h.Min, h.Max = hdr.TotalCount(), hdr.Min(), hdr.Max()
-	h.Sum = int64(hdr.Mean() * float64(h.Count))
+	h.Sum = sumOf(hdr.Mean() * float64(h.Count))
 	copy(h.counts, hdr.Export().Counts)
 	return h, nil
 }
@@ -138,15 +139,15 @@ func Decode(text string) (*Histogram, error) {
 var errEnds = errors.New("its least or greatest value is not among those counted")
 
 // Exact sets what the counts tell only to their bucket: the least and the greatest value, in
-// ns, which must be in the first and the last bucket that is not empty, and the sum of all.
-func (h *Histogram) Exact(least, greatest, sum int64) error {
+// ns, which must be in the first and the last bucket that is not empty, and the mean, in ns.
+func (h *Histogram) Exact(least, greatest int64, mean float64) error {
 	if h.Count == 0 {
 		return nil
 	}
 	if h.index(least) != h.index(h.Min) || h.index(greatest) != h.index(h.Max) {
 		return errEnds
 	}
-	h.Min, h.Max, h.Sum = least, greatest, sum
+	h.Min, h.Max, h.Sum = least, greatest, sumOf(mean*float64(h.Count))
 	return nil
 }
 

@@ -16,7 +16,8 @@ import (
 // spread over a factor of ten, a second of 1,000 takes 2 KB, of 5,000 5 KB, of
 // 20,000 7 KB and of a million 11 KB; an hour of such seconds 6, 19, 25 and 40 MB.
 type Sparse struct {
-	Count, Sum, Min, Max int64 // as of Histogram
+	Count, Min, Max int64 // as of Histogram
+	Sum             Sum
 
 	half   uint
 	packed []byte
@@ -41,8 +42,8 @@ func (h *Histogram) Sparse() Sparse {
 	return s
 }
 
-// Mean is the exact mean, in nanoseconds.
-func (s Sparse) Mean() float64 { return float64(s.Sum) / float64(max(s.Count, 1)) }
+// Mean is the mean of the exact sum, in nanoseconds.
+func (s Sparse) Mean() float64 { return s.Sum.Float() / float64(max(s.Count, 1)) }
 
 // Finely reports whether s tells values apart as Fine does, or is empty.
 func (s Sparse) Finely() bool {
@@ -109,13 +110,13 @@ func (h *Histogram) AddSparse(s Sparse) {
 		h.Min, h.Max = s.Min, s.Max
 	}
 	h.Min, h.Max = min(h.Min, s.Min), max(h.Max, s.Max)
-	h.Count, h.Sum = h.Count+s.Count, h.Sum+s.Sum
+	h.Count, h.Sum = h.Count+s.Count, h.Sum.Plus(s.Sum)
 }
 
 // sparseJSON is a Sparse between processes.
 type sparseJSON struct {
 	Count   int64  `json:"count"`
-	Sum     int64  `json:"sum"`
+	Sum     Sum    `json:"sum"`
 	Min     int64  `json:"min"`
 	Max     int64  `json:"max"`
 	Digits  int    `json:"digits,omitempty"`
@@ -151,7 +152,7 @@ func (s *Sparse) UnmarshalJSON(b []byte) error {
 		return errSparse
 	}
 	half, buckets := layout(j.Digits)
-	if j.Count < 0 || j.Min > j.Max || !holds(j.Buckets, buckets, j.Count) {
+	if j.Count < 0 || j.Min > j.Max || !j.means() || !holds(j.Buckets, buckets, j.Count) {
 		return errSparse
 	}
 	*s = Sparse{Count: j.Count, Sum: j.Sum, Min: j.Min, Max: j.Max, half: half, packed: j.Buckets}
@@ -160,6 +161,11 @@ func (s *Sparse) UnmarshalJSON(b []byte) error {
 		return errSparse
 	}
 	return nil
+}
+
+// means reports whether the mean lies between the least and the greatest.
+func (j *sparseJSON) means() bool {
+	return j.Sum.minus(times(j.Min, j.Count)).high >= 0 && times(j.Max, j.Count).minus(j.Sum).high >= 0
 }
 
 // between reports whether s's lowest bucket is from and its highest is to.

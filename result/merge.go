@@ -381,7 +381,7 @@ func (d *Distribution) histogram() (*metric.Histogram, error) {
 		return nil, fmt.Errorf("it has %d values, not the %d that it should", h.Count, d.Count)
 	}
 	ns := func(us float64) int64 { return int64(math.Round(us * 1e3)) }
-	err = h.Exact(ns(d.Min), ns(d.Max), int64(math.Round(d.Mean*1e3*float64(d.Count))))
+	err = h.Exact(ns(d.Min), ns(d.Max), math.Round(d.Mean*1e3))
 	return h, err
 }
 

@@ -3,6 +3,7 @@ package result
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -256,5 +257,25 @@ func TestMergeByPart(t *testing.T) {
 		if m.mergeSeries([]*Result{many, many}); len(m.Series[0].ByPart) != want {
 			t.Errorf("%d intervals of 2 parts: %d counts in each, want %d", len(many.Series), len(m.Series[0].ByPart), want)
 		}
+	}
+}
+
+// Sums of latencies may be more than an int64 holds: means of parts and of all stay what they are.
+func TestMergeOfLargeSums(t *testing.T) {
+	h := histogram(metric.Fine, 100*time.Second, 350*time.Second)
+	for range 26 {
+		h.AddSparse(h.Sparse())
+	}
+	part, err := distribution(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := mergeDistribution([]*Distribution{part, part})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if part.Mean != 225e6 || all.Mean != part.Mean || all.Count != 2*part.Count ||
+		math.Abs(all.Stdev/125e6-1) > 0.01 {
+		t.Errorf("mean %v of a part and %v ± %v of all", part.Mean, all.Mean, all.Stdev)
 	}
 }
