@@ -14,8 +14,14 @@ type Value float64
 // OK says that the value is there.
 func (v Value) OK() bool { return !math.IsNaN(float64(v)) }
 
-// MarshalJSON writes null for what is absent, and no more than two decimals.
-func (v Value) MarshalJSON() ([]byte, error) { return appendNumber(nil, float64(v), 2), nil }
+// MarshalJSON writes null for what is absent, and else as many digits as it takes to read the
+// same number again. A rounded one would be rounded a second time where it is shown.
+func (v Value) MarshalJSON() ([]byte, error) {
+	if !v.OK() || math.IsInf(float64(v), 0) {
+		return []byte("null"), nil
+	}
+	return strconv.AppendFloat(nil, float64(v), 'f', -1, 64), nil
+}
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (v *Value) UnmarshalJSON(b []byte) error {
