@@ -16,7 +16,9 @@ import (
 // partSection is what each process of a server cost.
 func partSection(r *lab.Record) section {
 	out := section{head: "Server processes", sides: "lllr", table: table{{"level", "variant",
-		"process", "CPU a request", "user", "system", "CPU of a core", "memory"}}}
+		"process", "CPU a request", "user", "system", "CPU of a core", "memory"}}, text: []string{
+		"Each figure is a median of the trials, so that those of user and system need not add up to " +
+			"that of both."}}
 	for i, p := range r.Parts {
 		single := i+2 >= len(r.Parts) || r.Parts[i+2].Name == ""
 		if p.Name == "" && single && i+1 < len(r.Parts) {

@@ -4,20 +4,13 @@ import { area, chart, Plot } from "../chart";
 import { figure } from "../figure";
 import { bytes, duration, percent } from "../format";
 import { Cell, cell } from "../table";
+import { Bar, barsOf, piecesOf } from "./costbars";
 import { clip, halo, loadOf, Part, Payload, slug } from "./data";
 import { levelsShown, shown } from "./shown";
 
 /** costs has a plot for each level. */
 export function costs(p: Payload): Node[] {
   return levelsShown(p).map((l) => cost(p, l.name)).filter((f) => f !== null);
-}
-
-/** piecesOf are the named processes of an arm, or all together where there is no name. A tree's
- * processes stand for it where they are told one by one. */
-function piecesOf(parts: Part[]): Part[] {
-  const named = parts.filter((d) => d.name !== "");
-  const leaves = named.filter((d) => !named.some((o) => o.name.startsWith(d.name + ": ")));
-  return leaves.length > 0 ? leaves : parts;
 }
 
 function cost(p: Payload, level: string): HTMLElement | null {
@@ -35,7 +28,7 @@ function cost(p: Payload, level: string): HTMLElement | null {
     unit: "µs of the server's CPU time for each completed request",
     n: `n = ${trials} trials, medians`,
     interval: "line: 95 % interval of the median of all processes together",
-    note: "full colour: in user mode; pale: in the kernel",
+    note: "full colour: in user mode; pale: in the kernel; a bar ends at the median of all together, and is divided as the medians of the parts are, which need not add up to it",
     summary: arms.map((a) => `${a}: ${duration(totals.get(a)?.median.estimate ?? NaN)}`).join("; "),
     legend: names.map((name, i) => ({ name: name || "all processes", colour: area(i), shape: "area" as const })),
     table: () => costTable(here),
@@ -72,18 +65,8 @@ interface Total {
 }
 
 function drawCost(arms: string[], parts: Part[], names: string[], totals: Map<string, Total>, width: number): SVGSVGElement {
-  const bars: { arm: string; x1: number; x2: number; i: number; user: boolean; name: string }[] = [];
-  for (const arm of arms) {
-    let x = 0;
-    for (const part of piecesOf(parts.filter((d) => d.arm === arm))) {
-      const [user, system] = [part.user_us_per_request, part.system_us_per_request];
-      const split = user !== null && system !== null ? [user, system] : [part.cpu_us_per_request ?? 0, 0];
-      split.forEach((v, k) => {
-        bars.push({ arm, x1: x, x2: x + v, i: names.indexOf(part.name), user: k === 0, name: part.name || "all" });
-        x += v;
-      });
-    }
-  }
+  const bars = arms.flatMap((arm): Bar[] =>
+    barsOf(arm, parts.filter((d) => d.arm === arm), names, totals.get(arm)?.median.estimate));
   const row = (arm: string) => arms.indexOf(arm);
   const whiskers = arms.flatMap((arm) => (totals.has(arm) ? [{ arm, ...totals.get(arm)!.median }] : []));
   const most = Math.max(1e-9, ...bars.map((b) => b.x2), ...whiskers.map((w) => w.high));
@@ -104,7 +87,7 @@ function drawCost(arms: string[], parts: Part[], names: string[], totals: Map<st
         fill: (d) => area(d.i),
         fillOpacity: (d: { user: boolean }) => (d.user ? 0.95 : 0.5),
         stroke: "var(--paper)",
-        title: (d) => `${d.name}, ${d.user ? "user" : "kernel"}: ${duration(d.x2 - d.x1)}`,
+        title: (d) => `${d.name}, ${d.user ? "user" : "kernel"}: ${duration(d.median)} in the median`,
       }),
       Plot.link(
         whiskers.filter((w) => w.level >= 0.95 - 1e-9),
