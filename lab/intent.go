@@ -112,7 +112,9 @@ func Open(dir string) (*Record, error) {
 // openRecord reads the record alone.
 func openRecord(dir string) (*Record, error) {
 	r := &Record{Dir: dir}
-	return r, store{dir: dir}.record(r)
+	err := store{dir: dir}.record(r)
+	r.decimal()
+	return r, err
 }
 
 func source(dir string, r *Record) (*experiment.Experiment, error) {

@@ -40,7 +40,7 @@ var Measures = []Measure{
 		return d.P999
 	}))},
 	{"max", "µs", -1, latency(func(d *result.Distribution) float64 { return d.Max })},
-	{"memory", "MiB", -1, func(t *Trial) float64 { return float64(t.server().Memory) / (1 << 20) }},
+	{memory, "MB", -1, func(t *Trial) float64 { return float64(t.server().Memory) / 1e6 }},
 	{"bytes", "bytes/req", -1, func(t *Trial) float64 {
 		n, received := t.inWindow()
 		if n == 0 {

@@ -31,7 +31,7 @@ type Histogram struct {
 const Longest = 1<<42 - 1
 
 // Precision, in significant decimal digits: Fine for what results are judged
-// by (264 KB a histogram), Coarse for what there are many of (35 KB).
+// by (264 kB a histogram), Coarse for what there are many of (35 kB).
 const (
 	Coarse = 2
 	Fine   = 3

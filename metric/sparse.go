@@ -13,8 +13,8 @@ import (
 //
 // A bucket takes two bytes, rarely three or four: its distance from the last
 // and its count, as varints. There are at most as many as values. Of answers that
-// spread over a factor of ten, a second of 1,000 takes 2 KB, of 5,000 5 KB, of
-// 20,000 7 KB and of a million 11 KB; an hour of such seconds 6, 19, 25 and 40 MB.
+// spread over a factor of ten, a second of 1,000 takes 2 kB, of 5,000 5 kB, of
+// 20,000 7 kB and of a million 11 kB; an hour of such seconds 6, 19, 25 and 40 MB.
 type Sparse struct {
 	Count, Min, Max int64 // as of Histogram
 	Sum             Sum

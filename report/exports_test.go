@@ -147,7 +147,7 @@ func TestExperimentBench(t *testing.T) {
 	if len(names) != 3 || names["Two%20servers/variant=go/level=c10"] != 2 {
 		t.Errorf("%v", names)
 	}
-	if v := benchValue(t, all[0], "memory-B"); v != 2<<20 {
+	if v := benchValue(t, all[0], "memory-B"); v != 2e6 {
 		t.Errorf("%v bytes", v)
 	}
 }
@@ -258,7 +258,7 @@ func TestExperimentCSV(t *testing.T) {
 	}
 	for column, want := range map[string]string{"trial": "r1-2", "variant": nasty, "level": "c10", "round": "1",
 		"position": "3", "control": "false", "started": "2026-01-02T15:05:05Z", "grade": "B", "reasons": "one, two; three",
-		"throughput (req/s)": "3000", "p50 (µs)": "", "memory (MiB)": "2", "failure": ""} {
+		"throughput (req/s)": "3000", "p50 (µs)": "", "memory (MB)": "2", "failure": ""} {
 		if got := at(3, column); got != want {
 			t.Errorf("%s: %q, want %q", column, got, want)
 		}

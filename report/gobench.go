@@ -20,8 +20,8 @@ func benchUnit(m lab.Measure) (unit string, factor float64) {
 		return "ns/op", 1e3
 	case m.Unit == "µs" || m.Unit == "µs/req":
 		return m.Name + "-ns/op", 1e3
-	case m.Unit == "MiB":
-		return m.Name + "-B", 1 << 20
+	case m.Unit == "MB":
+		return m.Name + "-B", 1e6
 	case m.Unit == "bytes/req":
 		return "B/op", 1
 	}

@@ -58,7 +58,7 @@ type unit struct {
 
 var (
 	times = []unit{{1e6, "s"}, {1e3, "ms"}, {1, "µs"}, {1e-3, "ns"}}
-	sizes = []unit{{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "KB"}, {1, "B"}}
+	sizes = []unit{{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "B"}}
 )
 
 // in is f in the largest of the units of which it has at least one, after

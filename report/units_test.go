@@ -19,7 +19,7 @@ func TestUnits(t *testing.T) {
 		{micros(999.6), "1.00 ms"}, {micros(0.9996), "1.00 µs"}, {micros(4123), "4.12 ms"},
 		{micros(1.2e6), "1.20 s"}, {micros(4e9), "4,000 s"},
 		{seconds(10), "10.0 s"}, {seconds(0.0502), "50.2 ms"},
-		{size(0), "0 B"}, {size(999), "999 B"}, {size(999.6), "1.00 KB"}, {size(1000), "1.00 KB"},
+		{size(0), "0 B"}, {size(999), "999 B"}, {size(999.6), "1.00 kB"}, {size(1000), "1.00 kB"},
 		{size(1.5e6), "1.50 MB"}, {size(999.9e6), "1.00 GB"}, {size(5e15), "5,000 TB"},
 		{percent(97.25), "97.2 %"},
 		{Clip("grün", 4), "grün"}, {Clip("grüne", 4), "grü…"}, {Clip("a", 0), "…"}, {Clip("", 0), ""},

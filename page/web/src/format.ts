@@ -33,7 +33,7 @@ export function rate(f: number): string {
 
 type Unit = [size: number, name: string];
 const times: Unit[] = [[1e6, "s"], [1e3, "ms"], [1, "µs"], [1e-3, "ns"]];
-const sizes: Unit[] = [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "KB"], [1, "B"]];
+const sizes: Unit[] = [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]];
 
 function within(units: Unit[], f: number): string {
   const smallest = units[units.length - 1];
