@@ -100,8 +100,7 @@ func title(r *lab.Record) string {
 
 // scope is how much was done.
 func scope(r *lab.Record) string {
-	took := time.Duration(r.SpentS * 1e9).Round(time.Second)
-	s := fmt.Sprintf("%s in %v, seed %d", Many(int64(len(r.Trials)), "trial"), took, r.Seed)
+	s := fmt.Sprintf("%s in %s, seed %d", Many(int64(len(r.Trials)), "trial"), took(r), r.Seed)
 	if r.Quick {
 		s += ", --quick"
 	}
@@ -114,6 +113,24 @@ func scope(r *lab.Record) string {
 		s += "; ended because its budget of time was over"
 	}
 	return s
+}
+
+// took is how long an experiment took from its beginning to its end, pauses included, and how much
+// of that its trials took. The end of one that was cut off is not known.
+func took(r *lab.Record) string {
+	trials := time.Duration(r.SpentS * 1e9).Round(time.Second)
+	all := lasted(r).Round(time.Second)
+	if all <= trials {
+		return trials.String()
+	}
+	return fmt.Sprintf("%v, of which the trials took %v", all, trials)
+}
+
+// lasted is the time from an experiment's beginning to its end by the wall clock, which is what
+// its file keeps; that of its trials where the end is not known, or the clock was set back.
+func lasted(r *lab.Record) time.Duration {
+	trials := time.Duration(r.SpentS * 1e9)
+	return max(trials, r.Ended.Round(0).Sub(r.Started.Round(0)))
 }
 
 // verdictSection is what may be said, first in words.

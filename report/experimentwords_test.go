@@ -3,6 +3,7 @@ package report
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"dyno/experiment"
 	"dyno/lab"
@@ -43,6 +44,22 @@ func TestLoadWords(t *testing.T) {
 		"open, 0.50/s constant, 1 connection, a connection for each 7 requests": {Connections: 1, Rate: 0.5, Reconnect: 7},
 	} {
 		if got := loadOf(l); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}
+
+// An experiment's time is that from its beginning to its end, and not that of its trials alone.
+func TestScopeSaysHowLongItTook(t *testing.T) {
+	began := time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
+	for want, r := range map[string]lab.Record{
+		"2 trials in 3m54s, of which the trials took 2m40s, seed 7": {Started: began,
+			Ended: began.Add(234 * time.Second), SpentS: 160.2, State: lab.Complete},
+		"2 trials in 2m40s, seed 7; NOT COMPLETE": {Started: began, SpentS: 160.2, State: lab.Running},
+		"2 trials in 2m40s, seed 7":               {Started: began, Ended: began.Add(-time.Hour), SpentS: 160.2},
+	} {
+		r.Seed, r.Trials = 7, make([]lab.Brief, 2)
+		if got := scope(&r); got != want {
 			t.Errorf("%q, not %q", got, want)
 		}
 	}

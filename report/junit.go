@@ -67,7 +67,7 @@ func JUnit(w io.Writer, r *result.Result) error {
 // available; one for each objective at each level; and the gate, of which an
 // inconclusive one is an error.
 func ExperimentJUnit(w io.Writer, r *lab.Record) error {
-	s := newSuite(plain(r.Name), r.Started, r.SpentS)
+	s := newSuite(plain(r.Name), r.Started, lasted(r).Seconds())
 	for _, a := range r.Arms {
 		if !a.Control {
 			s.add(variantCase(r, a))
