@@ -205,8 +205,9 @@ func lawFacts(c *capacity.Curve) []fact {
 	if f == nil {
 		return nil
 	}
-	return []fact{{"law", fmt.Sprintf("X(N) = γN / (1 + σ(N−1) + κN(N−1)), γ %s/s, σ %.4g "+
-		"(contention), κ %.4g (coherency), R² %.4f", digits3(f.Gamma), f.Sigma, f.Kappa, f.R2)},
+	return []fact{{"law", fmt.Sprintf("X(N) = γN / (1 + σ(N−1) + κN(N−1)), γ %s/s, σ %s "+
+		"(contention), κ %s (coherency), R² %.4f", digits3(f.Gamma), significant(f.Sigma, 4),
+		significant(f.Kappa, 4), f.R2)},
 		{"residuals", "up to " + percent(100*largest(f.Residuals)) + " of the law's value"}}
 }
 

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -154,7 +155,7 @@ func sideBySide(rs []*result.Result) table {
 				cell = m.show(value)
 			}
 			if ok && known && base > 0 {
-				ratio = fmt.Sprintf("×%.3f", value/base)
+				ratio = "×" + ratioAlone(value/base)
 			}
 			row = append(row, cell)
 			if i > 0 {
@@ -267,7 +268,9 @@ func flatten(r *result.Result) (map[string]string, error) {
 		Dyno string      `json:"dyno"`
 	}{r.Plan, r.Host, r.Dyno})
 	var tree any
-	err2 := json.Unmarshal(b, &tree)
+	numbers := json.NewDecoder(bytes.NewReader(b))
+	numbers.UseNumber() // as they are written: a seed has all its digits
+	err2 := numbers.Decode(&tree)
 	leaves := map[string]string{}
 	var walk func(at string, v any)
 	walk = func(at string, v any) {

@@ -143,7 +143,7 @@ func verdictSection(r *lab.Record) section {
 			out.text = append(out.text, sentence(c)+corrected(c))
 		}
 		out.table = append(out.table, []string{plain(c.Level), c.Metric, plain(name),
-			fmt.Sprintf("%.3f", c.Ratio), span(c), mark(c), count(int64(c.Trials)), pValue(c.PHolm)})
+			ratio(c), span(c), mark(c), count(int64(c.Trials)), pValue(c.PHolm)})
 	}
 	if len(r.Verdicts) == 0 {
 		return section{head: "Verdicts", text: []string{"Nothing could be compared."}}
@@ -161,25 +161,25 @@ func sentence(c lab.Comparison) string {
 	against := fmt.Sprintf("of %s %s", c.Baseline, span(c))
 	switch {
 	case c.Confidence < 0.95-1e-9:
-		return of + fmt.Sprintf("has %.3f times that of %s in %s; that is too few for an interval",
-			c.Ratio, c.Baseline, trialsOf(c))
+		return of + fmt.Sprintf("has %s times that of %s in %s; that is too few for an interval",
+			ratio(c), c.Baseline, trialsOf(c))
 	case c.Verdict == stats.Different:
 		word := "worse"
 		if !c.Worse() {
 			word = "better"
 		}
-		of += fmt.Sprintf("is different, and %s: %.3f times that %s", word, c.Ratio, against)
+		of += fmt.Sprintf("is different, and %s: %s times that %s", word, ratio(c), against)
 	case c.Verdict == stats.Negligible:
-		of += fmt.Sprintf("is different, by an estimate below the margin of %s: %.3f times that %s",
-			inPercent(c.Margin), c.Ratio, against)
+		of += fmt.Sprintf("is different, by an estimate below the margin of %s: %s times that %s",
+			inPercent(c.Margin), ratio(c), against)
 	case c.Verdict == stats.Equivalent:
 		of += fmt.Sprintf("is equivalent to that of %s: whatever the difference, it is below %s",
 			c.Baseline, inPercent(c.Margin))
 	case c.Floor > c.Margin && (c.Low > 1 || c.High < 1):
-		of += fmt.Sprintf("inconclusive: %.3f times that %s, which is no more than %s may differ from "+
-			"itself here (%s)", c.Ratio, against, c.Baseline, inPercent(c.Floor))
+		of += fmt.Sprintf("inconclusive: %s times that %s, which is no more than %s may differ from "+
+			"itself here (%s)", ratio(c), against, c.Baseline, inPercent(c.Floor))
 	default:
-		of += fmt.Sprintf("inconclusive: %.3f times that %s", c.Ratio, against)
+		of += fmt.Sprintf("inconclusive: %s times that %s", ratio(c), against)
 		if c.More > 0 && c.More < stats.MoreMax {
 			of += fmt.Sprintf("; about %s more would decide", Many(int64(c.More), repetition(c)))
 		}
@@ -191,10 +191,23 @@ func sentence(c lab.Comparison) string {
 }
 
 func span(c lab.Comparison) string {
-	if c.Confidence < 0.95-1e-9 {
+	if !hasInterval(c) {
 		return "–"
 	}
-	return fmt.Sprintf("[%.3f, %.3f]", c.Low, c.High)
+	return interval(c.Low, c.High)
+}
+
+// interval is that of a ratio.
+func interval(low, high float64) string {
+	return "[" + ratioIn(low, low, high) + ", " + ratioIn(high, low, high) + "]"
+}
+
+// ratio is that of a comparison, with the digits that its interval allows.
+func ratio(c lab.Comparison) string {
+	if !hasInterval(c) {
+		return ratioAlone(c.Ratio)
+	}
+	return ratioIn(c.Ratio, c.Low, c.High)
 }
 
 // mark is a verdict with what has to be known of it.
@@ -218,8 +231,6 @@ func pValue(p float64) string {
 	}
 	return fmt.Sprintf("%.4f", p)
 }
-
-func inPercent(share float64) string { return fmt.Sprintf("%.3g %%", 100*share) }
 
 func gateSection(r *lab.Record) section { return gateOf(r.Gate) }
 
@@ -286,7 +297,7 @@ func medianCell(r *lab.Record, arm, level, metric string) (cell string, trials i
 		}
 		cell = digits3(c.Median.Estimate)
 		if c.Median.Level >= 0.95-1e-9 {
-			cell += " ± " + digits3((c.Median.High-c.Median.Low)/2)
+			cell = plusMinus(c.Median.Estimate, (c.Median.High-c.Median.Low)/2)
 		}
 		return strings.TrimSpace(cell + " " + letters(r, arm, level, metric)), c.Trials
 	}

@@ -63,8 +63,8 @@ func verdictOf(c lab.Comparison) string {
 			c.Baseline, trialsOf(c))
 	}
 	floor := max(c.High, 1/c.Low) - 1
-	s := fmt.Sprintf("%s: noise floor %s: %s measured twice (A/A) has %.3f times its own %s", of,
-		inPercent(floor), c.Baseline, c.Ratio, span(c))
+	s := fmt.Sprintf("%s: noise floor %s: %s measured twice (A/A) has %s times its own %s", of,
+		inPercent(floor), c.Baseline, ratio(c), span(c))
 	if c.Verdict == stats.Different {
 		s += "; it differs from itself"
 	}

@@ -27,7 +27,7 @@ func TestVerdictWords(t *testing.T) {
 		{apart, "cpu at c1: noise floor 5.26 %: go measured twice (A/A) has 0.990 times its own [0.950, 1.010]; " +
 			"it differs from itself"},
 		{few, "cpu at c1: go measured twice (A/A) in 2 pairs; that is too few for a noise floor"},
-		{other, "cpu at c1: nginx is different, and worse: 1.200 times that of go [1.100, 1.300]"},
+		{other, "cpu at c1: nginx is different, and worse: 1.20 times that of go [1.10, 1.30]"},
 	} {
 		if got := verdictOf(c.Comparison); got != c.want {
 			t.Errorf("%q\nnot %q", got, c.want)

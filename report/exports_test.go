@@ -303,7 +303,7 @@ func TestForest(t *testing.T) {
 	}
 	all := strings.Join(texts(t, b.Bytes()), "\n")
 	for _, want := range []string{"throughput at c10", "go~ (A/A)", Clip(plain(nasty), forestLongest),
-		"0.800 different, worse", "1.300 different, better", "1.001 equivalent", "1.500 inconclusive", "within the band (2 %)"} {
+		"0.80 different, worse", "1.30 different, better", "1.001 equivalent", "1.50 inconclusive", "within the band (2 %)"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%s\nhas no %q", all, want)
 		}
@@ -324,7 +324,7 @@ func TestPullRequest(t *testing.T) {
 	text := b.String()
 	last := 0
 	for _, want := range []string{"## two servers: which?", "> **Caution:** the machine was busy", "**Gate:** regression",
-		"- throughput at c10: a &lt;b>&amp;\"c\"/d e·\\[2J]]>é is different, and worse: 0.800 times",
+		"- throughput at c10: a &lt;b>&amp;\"c\"/d e·\\[2J]]>é is different, and worse: 0.80 times",
 		"![Ratios to the baseline, with 95 % intervals](a%20b.svg)", "<details>", "| level | measure |", "</details>"} {
 		at := strings.Index(text[last:], want)
 		if at < 0 {

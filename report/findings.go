@@ -87,7 +87,7 @@ func fairnessSection(r *lab.Record) section {
 func fairCell(c fairness.Cell) string {
 	s := Clip(plain(c.Value), 60)
 	if c.Percent != nil && *c.Percent != 0 {
-		s += fmt.Sprintf(" (%+.2g %%)", *c.Percent)
+		s += " (" + byPercent(*c.Percent) + ")"
 	}
 	switch c.State {
 	case fairness.Violating:
@@ -207,22 +207,19 @@ func publishedSection(r *lab.Record) section {
 	if p.Note != "" {
 		out.text = append(out.text, p.Note)
 	}
-	show := func(f *float64, how string) string {
+	show := func(f *float64, how func(float64) string) string {
 		if f == nil {
-			return "–"
+			return tooFew
 		}
-		if how == "" {
-			return digits3(*f)
-		}
-		return fmt.Sprintf(how, *f)
+		return how(*f)
 	}
 	for _, b := range r.Published {
-		was := show(b.Value, "")
+		was := show(b.Value, digits3)
 		if b.Failed != "" {
 			was = "failed: " + plain(b.Failed)
 		}
 		out.table = append(out.table, []string{plain(b.Variant), plain(b.Level), measured(b), was,
-			show(b.Ours, ""), show(b.Ratio, "%.3f"), show(b.OursRatio, "%.3f")})
+			show(b.Ours, digits3), show(b.Ratio, ratioAlone), show(b.OursRatio, ratioAlone)})
 	}
 	return out
 }
@@ -273,7 +270,7 @@ func taken(p lab.Taken) string {
 	}
 	s := fmt.Sprintf("by %s, in %s", p.By, p.File)
 	if p.Slowdown > 0 {
-		s += fmt.Sprintf("; meanwhile throughput was %.3f times that of the trials", 1/p.Slowdown)
+		s += "; meanwhile throughput was " + ratioAlone(1/p.Slowdown) + " times that of the trials"
 	}
 	return s
 }
@@ -315,8 +312,8 @@ func methodSection(r *lab.Record) section {
 		text = append(text, advice(*a, time.Duration(d.Measure)))
 	}
 	for _, n := range r.Noise {
-		text = append(text, fmt.Sprintf("%s at %s: a pair of the baseline and itself varied by %.1f %%, "+
-			"and by %.1f %% in the median of %s.", n.Metric, n.Level, 100*n.Now, 100*n.Usual,
+		text = append(text, fmt.Sprintf("%s at %s: a pair of the baseline and itself varied by %s, "+
+			"and by %s in the median of %s.", n.Metric, n.Level, inPercent(n.Now), inPercent(n.Usual),
 			Many(int64(n.Others), "earlier run")))
 	}
 	for _, c := range r.Ceilings {
@@ -349,8 +346,9 @@ func agreement(a lab.Agreement) string {
 
 // advice is how long windows should be another time.
 func advice(a lab.Advice, window time.Duration) string {
-	s := fmt.Sprintf("A second of throughput varied by %.2g %% and a trial, besides, by %.2g %%; a "+
-		"trial takes %.1f s besides its window. ", 100*a.Within, 100*a.Between, a.CostS)
+	s := fmt.Sprintf("A second of throughput varied by %s and a trial, besides, by %s; a "+
+		"trial takes %s besides its window. ", percentage(a.Within, 2), percentage(a.Between, 2),
+		seconds(a.CostS))
 	if a.WindowS == 0 {
 		return s + "Trials differ by no more than their seconds do: longer windows would make the " +
 			"intervals narrower (Kalibera and Jones, ISMM 2013)."

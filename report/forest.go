@@ -172,9 +172,9 @@ func (f *forest) row(c lab.Comparison) {
 		fmt.Fprintf(f.d, `<rect class="%s" x="%.1f" y="%.1f" width="8" height="8"/>`+"\n", class,
 			x-4, y-4)
 	}
-	says := fmt.Sprintf("%.3f %s", c.Ratio, c.Verdict)
+	says := ratio(c) + " " + string(c.Verdict)
 	if class != "open" {
-		says = fmt.Sprintf("%.3f %s, %s", c.Ratio, c.Verdict, class)
+		says += ", " + class
 	}
 	f.text(f.left+forestPlot+14, "", "start", says)
 	f.y += forestRow

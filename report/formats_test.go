@@ -32,18 +32,33 @@ func TestFormatsOfThePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	var rows []struct {
-		As    string
-		Value float64
-		Text  string
+		As     string
+		Value  float64
+		Values []float64 // where it takes several
+		Text   string
 	}
 	if err := json.Unmarshal(b, &rows); err != nil {
 		t.Fatal(err)
 	}
 	shown := map[string]func(float64) string{"count": func(f float64) string { return count(int64(f)) },
 		"digits3": digits3, "rate": exact3, "duration": micros, "bytes": size, "percent": percent}
+	for name, f := range map[string]func(float64) string{"ratioAlone": ratioAlone, "inPercent": inPercent,
+		"byPercent": byPercent, "attained": func(f float64) string { return percentage(f/100, 4) },
+		"small": func(f float64) string { return significant(f, 4) }} {
+		shown[name] = f
+	}
+	several := map[string]func([]float64) string{
+		"plusMinus": func(v []float64) string { return plusMinus(v[0], v[1]) },
+		"ratioIn":   func(v []float64) string { return ratioIn(v[0], v[1], v[2]) }}
 	for _, r := range rows {
-		if got := shown[r.As](r.Value); got != r.Text {
-			t.Errorf("%s(%v) is %q, want %q", r.As, r.Value, got, r.Text)
+		got := ""
+		if f := several[r.As]; f != nil {
+			got = f(r.Values)
+		} else {
+			got = shown[r.As](r.Value)
+		}
+		if got != r.Text {
+			t.Errorf("%s(%v %v) is %q, want %q", r.As, r.Value, r.Values, got, r.Text)
 		}
 	}
 	if len(rows) < 20 {

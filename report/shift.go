@@ -65,9 +65,9 @@ func shiftCell(all []lab.Shift, level, arm string, quantile float64) string {
 }
 
 func shifted(p lab.ShiftPoint) string {
-	s := fmt.Sprintf("%.3f", p.Ratio.Estimate)
-	if p.Ratio.Level >= 0.95-1e-9 {
-		s += fmt.Sprintf(" [%.3f, %.3f]", p.Ratio.Low, p.Ratio.High)
+	s := ratioAlone(p.Ratio.Estimate)
+	if r := p.Ratio; r.Level >= 0.95-1e-9 {
+		s = ratioIn(r.Estimate, r.Low, r.High) + " " + interval(r.Low, r.High)
 	}
 	if p.Shown() {
 		return s + " *"

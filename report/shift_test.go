@@ -28,8 +28,8 @@ func TestShiftTable(t *testing.T) {
 	}
 	for _, want := range []string{
 		"| level | quantile | b | c |",
-		`| c1 | p50 | 0.950 \[0.900, 1.020] | 1.200 |`,
-		`| c1 | p99 | 1.200 \[1.100, 1.300] \* | – |`,
+		`| c1 | p50 | 0.950 \[0.900, 1.020] | 1.20 |`,
+		`| c1 | p99 | 1.20 \[1.10, 1.30] \* | – |`,
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("lacks %q:\n%s", want, b.String())

@@ -10,12 +10,7 @@ import (
 
 // count is n with thousands separated.
 func count(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	digits := len(strings.TrimPrefix(s, "-"))
-	for at := len(s) - 3; digits > 3; at, digits = at-3, digits-3 {
-		s = s[:at] + "," + s[at:]
-	}
-	return s
+	return separated(strconv.FormatInt(n, 10))
 }
 
 // Many is n, thousands separated, of a thing that has a plural in s.
@@ -33,7 +28,7 @@ func digits3(f float64) string {
 	case math.IsNaN(f) || math.IsInf(f, 0):
 		return "–"
 	case a >= 999.5:
-		return count(int64(math.Round(f)))
+		return separated(strconv.FormatFloat(math.Round(f), 'f', 0, 64))
 	case a >= 99.95:
 		return strconv.FormatFloat(f, 'f', 0, 64)
 	case a >= 9.995:

@@ -161,7 +161,7 @@ func judged(u *lab.Unpaired) section {
 			out.text = append(out.text, sentence(c)+corrected(c))
 		}
 		out.table = append(out.table, []string{plain(c.Level), c.Metric, plain(c.Variant),
-			plain(c.Baseline), fmt.Sprintf("%.3f", c.Ratio), span(c), mark(c), counts(c),
+			plain(c.Baseline), ratio(c), span(c), mark(c), counts(c),
 			pValue(c.PHolm)})
 	}
 	if len(u.Verdicts) == 0 {
@@ -243,7 +243,7 @@ func median(v stats.Interval) string {
 	if v.Level < 0.95-1e-9 {
 		return digits3(v.Estimate)
 	}
-	return fmt.Sprintf("%s [%s, %s]", digits3(v.Estimate), digits3(v.Low), digits3(v.High))
+	return bracketed(v.Estimate, v.Low, v.High)
 }
 
 // leveled is the section without its first column, the level's, if no row has

@@ -362,7 +362,7 @@ func outcome(o result.Outcome) string {
 	case o.Unit == "us":
 		return micros(*o.Value)
 	case o.Unit == "percent":
-		return fmt.Sprintf("%.4g %%", *o.Value)
+		return percentage(*o.Value/100, 4)
 	case o.Unit == "per_s":
 		return digits3(*o.Value) + "/s"
 	}

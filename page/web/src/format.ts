@@ -56,15 +56,92 @@ export function percent(f: number): string {
   return digits3(f) + " %";
 }
 
-/** ratio is a factor: 1.18 ×. */
-export function ratio(x: number): string {
-  return digits3(x) + " ×";
+/** small is a number that may be far below 1, to four significant digits: 0.002183. */
+export const small = (x: number): string => significant(x, 4);
+
+// What follows is that of report/uncertain.go: figures with no digit that their interval does not carry.
+
+const mostDecimals = 6;
+
+/** exponent is the power of ten in f, which is not 0: 2 of 123. */
+const exponent = (f: number): number => Number(f.toExponential(16).split("e")[1]) || 0;
+
+/** place is how many decimals a figure has of which half of the interval is so wide: that half gets two digits. */
+function place(half: number): number {
+  const rounded = Number(half.toExponential(1));
+  return rounded > 0 ? Math.min(1 - exponent(rounded), mostDecimals) : mostDecimals;
 }
 
-/** small is a number that may be far below 1, to four significant digits: 0.002183. */
-export function small(x: number): string {
-  return Number.isFinite(x) ? String(Number(x.toPrecision(4))) : "–";
+/** separated is a decimal number with its thousands separated. */
+function separated(s: string): string {
+  const [whole, rest] = s.split(".");
+  return whole.replace(/\B(?=(\d{3})+$)/g, ",") + (rest === undefined ? "" : "." + rest);
 }
+
+/** rounded is f with so many decimals, thousands separated. With -2 it is in hundreds. */
+function rounded(f: number, decimals: number): string {
+  if (decimals >= 0) return separated(fixed(f, decimals).replace(/^-(?=[0.]+$)/, ""));
+  const scale = 10 ** -decimals;
+  return count(Number(fixed(f / scale, 0)) * scale);
+}
+
+/** plusMinus is a figure and half of the width of its interval: no digit beyond the second of that. */
+export function plusMinus(f: number, half: number): string {
+  if (!(half > 0) || !Number.isFinite(half)) return digits3(f);
+  const d = Math.min(place(half), decimals3(f));
+  return `${rounded(f, d)} ± ${rounded(half, Math.min(Math.max(d, -exponent(half)), mostDecimals))}`;
+}
+
+const decimals3 = (f: number): number => (f === 0 ? 2 : Math.min(Math.max(2 - exponent(f), 0), mostDecimals));
+
+/** ratioIn is a ratio, or an end of its interval, with the decimals that the interval allows, but two digits at least. */
+export function ratioIn(f: number, low: number, high: number): string {
+  if (!Number.isFinite(f)) return "–";
+  const half = (high - low) / 2;
+  let d = half > 0 && Number.isFinite(half) ? Math.min(place(half), 3) : 3;
+  if (f !== 0) d = Math.max(d, 1 - exponent(f));
+  return rounded(f, Math.min(d, mostDecimals));
+}
+
+/** ratioAlone is a ratio whose interval is not known: three digits. */
+export function ratioAlone(f: number): string {
+  return Number.isFinite(f) ? rounded(f, f === 0 ? 3 : Math.min(2 - exponent(f), mostDecimals)) : "–";
+}
+
+/** sure reports whether an interval holds with 95 %: there were trials enough. */
+export const sure = (level: number): boolean => level >= 0.95 - 1e-9;
+
+/** factorIn writes a ratio and the ends of its interval, as package report does. */
+export const factorIn = (low: number, high: number, level = 0.95) => (x: number): string => (sure(level) ? ratioIn(x, low, high) : ratioAlone(x));
+
+/** significant is f to n digits, without zeros at the end and without an exponent; whole numbers have all digits. */
+export function significant(f: number, n: number): string {
+  if (!Number.isFinite(f)) return "–";
+  if (f === 0) return "0";
+  const s = fixed(f, Math.min(Math.max(n - 1 - exponent(f), 0), 70));
+  return separated(s.includes(".") ? s.replace(/\.?0+$/, "") : s);
+}
+
+/** percentage is a share to n digits of a percentage. One of ten and more is said to be so. */
+export function percentage(share: number, n: number): string {
+  const a = Math.abs(share);
+  if (Number.isNaN(share)) return "–";
+  if (a >= 10) return "more than ten times";
+  if (a > 0 && a < 1e-7) return "below 0.00001 %";
+  return significant(100 * share, n) + " %";
+}
+
+/** inPercent is a share as a percentage, three digits of it. */
+export const inPercent = (share: number): string => percentage(share, 3);
+
+/** byPercent is a difference of so many percent, with its sign. */
+export function byPercent(f: number): string {
+  const s = percentage(f / 100, 2);
+  return f > 0 && f / 100 < 10 && f / 100 >= 1e-7 ? "+" + s : s;
+}
+
+/** attained is a percentage that an objective is about, near its limit: four digits. */
+export const attained = (f: number): string => percentage(f / 100, 4);
 
 /** time is an instant, given as ISO 8601, in UTC: 2026-01-02 15:04:05 UTC. */
 export function time(iso: string): string {

@@ -324,8 +324,5 @@ export function ratioTicks(low: number, high: number, most: number): number[] {
   return [low, 1, high];
 }
 
-/** factor is a ratio to three decimals, as package report writes it in tables. */
-export const factor = (x: number): string => x.toFixed(3);
-
 /** halo keeps text readable over what is drawn below it. */
 export const halo = { fill: "var(--ink)", stroke: "var(--paper)", strokeWidth: 3 };

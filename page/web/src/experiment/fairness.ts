@@ -5,8 +5,8 @@ import { figure } from "../figure";
 import { list } from "../layout";
 import { Cell, cell, Table, table } from "../table";
 import { chart, extent, Plot } from "../chart";
-import { Beside, clip, factor, halo, Payload, ratioTicks } from "./data";
-import { digits3 } from "../format";
+import { Beside, clip, halo, Payload, ratioTicks } from "./data";
+import { byPercent, digits3, ratioAlone } from "../format";
 
 /** fairness is the table of aspects, those in which answers differ first. */
 export function fairness(p: Payload): (Node | null)[] {
@@ -49,7 +49,7 @@ function fair(c: { value: string; state: string; percent?: number }, at: string)
   const value = `\u2068${c.value}\u2069`;
   if (c.percent)
     return {
-      text: `${mark}${value} (${c.percent > 0 ? "+" : ""}${Number(c.percent.toPrecision(2))} %)`,
+      text: `${mark}${value} (${byPercent(c.percent)})`,
       key: at + "percent",
       value: c.percent,
       words: true,
@@ -90,7 +90,7 @@ export function published(p: Payload): (Node | null)[] {
   ];
 }
 
-const say = (x: number | undefined) => (x === undefined ? "n/a" : factor(x));
+const say = (x: number | undefined) => (x === undefined ? "n/a" : ratioAlone(x));
 
 function publishedTable(all: Beside[]): Table {
   return {
@@ -101,8 +101,8 @@ function publishedTable(all: Beside[]): Table {
       b.unit ? `${b.metric} (${b.unit})` : b.metric,
       b.failed ? { text: "failed: " + b.failed } : cell(`record.published.${i}.value`, b.value, digits3),
       cell(`record.published.${i}.ours`, b.ours, digits3),
-      cell(`record.published.${i}.ratio`, b.ratio, factor),
-      cell(`record.published.${i}.ours_ratio`, b.ours_ratio, factor),
+      cell(`record.published.${i}.ratio`, b.ratio, ratioAlone),
+      cell(`record.published.${i}.ours_ratio`, b.ours_ratio, ratioAlone),
     ]),
   };
 }

@@ -3,8 +3,9 @@
 
 import { chart, extent, Plot } from "../chart";
 import { figure } from "../figure";
+import { factorIn, inPercent, sure } from "../format";
 import { Cell, cell } from "../table";
-import { clip, Comparison, factor, halo, Interval, loadOf, Payload, ratioTicks, slug } from "./data";
+import { clip, Comparison, halo, Interval, loadOf, Payload, ratioTicks, slug } from "./data";
 import { levelsShown, shown } from "./shown";
 
 interface Row {
@@ -41,7 +42,7 @@ function forest(p: Payload, level: string): HTMLElement | null {
     unit: "ratio to the baseline, logarithmic",
     n: `n = ${pairs[0] === pairs[1] ? pairs[0] : pairs.join(" to ")} pairs of trials each`,
     interval: "thick: 95 % interval; thin: the same for all comparisons at once (Bonferroni); small dots: pairs",
-    note: `shaded: within the margin of ${Number((100 * margin).toPrecision(3))} %; | what A/A differs by, if that is more`,
+    note: `shaded: within the margin of ${inPercent(margin)}; | what A/A differs by, if that is more`,
     summary: (p.words.verdicts ?? []).filter((_, i) => here.some((d) => d.i === i)).join(". "),
     legend: [
       { name: "different, better", colour: "var(--good)", shape: "dot" },
@@ -53,18 +54,26 @@ function forest(p: Payload, level: string): HTMLElement | null {
   });
 }
 
+/** sayRatio is a comparison's ratio with its interval. */
+function sayRatio(c: Comparison): string {
+  const factor = factorIn(c.low, c.high, c.confidence);
+  return factor(c.ratio) + (sure(c.confidence) ? ` [${factor(c.low)}, ${factor(c.high)}]` : "");
+}
+
 function forestTable(p: Payload, here: { c: Comparison; i: number }[]) {
   const rows = here.map(({ c, i }): (Cell | string)[] => {
     const wide = p.forest?.[i]?.wide;
+    const factor = factorIn(c.low, c.high, c.confidence);
+    const most = factorIn(wide?.low ?? NaN, wide?.high ?? NaN);
     return [
       c.metric,
       c.variant,
       cell(`record.verdicts.${i}.ratio`, c.ratio, factor),
       cell(`record.verdicts.${i}.low`, c.low, factor),
       cell(`record.verdicts.${i}.high`, c.high, factor),
-      cell(`forest.${i}.wide.low`, wide?.low, factor),
-      cell(`forest.${i}.wide.high`, wide?.high, factor),
-      cell(`record.verdicts.${i}.floor`, c.floor, factor),
+      cell(`forest.${i}.wide.low`, wide?.low, most),
+      cell(`forest.${i}.wide.high`, wide?.high, most),
+      cell(`record.verdicts.${i}.floor`, c.floor, inPercent),
       c.verdict,
       cell(`record.verdicts.${i}.trials`, c.trials, String),
     ];
@@ -105,7 +114,7 @@ function drawForest(rows: Row[], width: number): SVGSVGElement {
   const height = narrow ? 48 : 26;
   const label = (r: Row & { c: Comparison }) => clip(r.c.variant, narrow ? 30 : 26);
   const said = (r: Row & { c: Comparison }) =>
-    factor(r.c.ratio) + (r.c.confidence >= 0.95 - 1e-9 ? ` [${factor(r.c.low)}, ${factor(r.c.high)}]` : "");
+    sayRatio(r.c);
   const left = narrow ? 10 : Math.min(200, 24 + 7 * Math.max(...bars.map((r) => [...label(r)].length)));
   const right = narrow ? 10 : 160;
   return chart(width, {

@@ -3,7 +3,7 @@
 
 import { h } from "../dom";
 import { download } from "../export";
-import { digits3 } from "../format";
+import { digits3, plusMinus, sure } from "../format";
 import * as state from "../state";
 import { Cell, cell, csv, table } from "../table";
 import { loadOf, Payload, unitOf } from "./data";
@@ -89,8 +89,8 @@ function each(p: Payload, arm: string, level: string, metric: string): Cell {
 function median(p: Payload, i: number): Cell {
   const c = p.record.cells?.[i];
   if (!c) return { text: "n/a", value: null };
-  const shown = cell(`record.cells.${i}.median.estimate`, c.median.estimate, digits3);
-  if (c.median.level >= 0.95 - 1e-9) shown.text += " ± " + digits3((c.median.high - c.median.low) / 2);
+  const half = (c.median.high - c.median.low) / 2;
+  const shown = cell(`record.cells.${i}.median.estimate`, c.median.estimate, (v) => (sure(c.median.level) ? plusMinus(v, half) : digits3(v)));
   const rank = (p.record.ranks ?? []).find((r) => r.level === c.level && r.metric === c.metric);
   const letters = rank?.groups[rank.arms.indexOf(c.arm)];
   if (letters) shown.text += " " + letters;

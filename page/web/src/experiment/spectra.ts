@@ -3,9 +3,9 @@
 
 import { chart, extent, percentileAxis, percentileX, Plot, timeAxis } from "../chart";
 import { figure } from "../figure";
-import { count, duration } from "../format";
+import { count, duration, factorIn } from "../format";
 import { Cell, cell } from "../table";
-import { clip, factor, legendOf, loadOf, Payload, ratioTicks, slug, Spectrum, stroke, tint } from "./data";
+import { clip, Interval, legendOf, loadOf, Payload, ratioTicks, slug, Spectrum, stroke, tint } from "./data";
 import { levelsShown, shown } from "./shown";
 
 /** spectraOf has a plot for each level. */
@@ -158,7 +158,7 @@ function shift(p: Payload, level: string): HTMLElement | null {
       .map(
         (s) =>
           `${s.variant} to ${s.baseline}: ` +
-          s.points.map((d) => `p${Number((100 * d.quantile).toFixed(3))} ${factor(d.ratio.estimate)}`).join(", "),
+          s.points.map((d) => `p${Number((100 * d.quantile).toFixed(3))} ${ratioOf(d)}`).join(", "),
       )
       .join("; "),
     legend: legendOf(
@@ -170,12 +170,15 @@ function shift(p: Payload, level: string): HTMLElement | null {
   });
 }
 
+/** ratioOf is a point's ratio, with the digits that its interval allows. */
+const ratioOf = ({ ratio: r }: { ratio: Interval }): string => factorIn(r.low, r.high, r.level)(r.estimate);
+
 function shiftTable(p: Payload, level: string) {
   const rows: (Cell | string)[][] = [];
   (p.record.shifts ?? []).forEach((s, n) => {
     if (s.level !== level || !shown(p, s.variant)) return;
     s.points.forEach((d, k) => {
-      const of = (path: string, v: number) => cell(`record.shifts.${n}.points.${k}.${path}`, v, factor);
+      const of = (path: string, v: number, i = d.ratio) => cell(`record.shifts.${n}.points.${k}.${path}`, v, factorIn(i.low, i.high, i.level));
       rows.push([
         s.variant,
         s.baseline,
@@ -183,8 +186,8 @@ function shiftTable(p: Payload, level: string) {
         of("ratio.estimate", d.ratio.estimate),
         of("ratio.low", d.ratio.low),
         of("ratio.high", d.ratio.high),
-        of("band.low", d.band.low),
-        of("band.high", d.band.high),
+        of("band.low", d.band.low, d.band),
+        of("band.high", d.band.high, d.band),
         cell(`record.shifts.${n}.points.${k}.trials`, d.trials, count),
       ]);
     });
@@ -259,7 +262,7 @@ function drawShift(p: Payload, level: string, width: number): SVGSVGElement {
         r: 3.6,
         fill: (d) => tint(p, d.arm),
         stroke: "var(--paper)",
-        title: (d) => `${clip(d.arm, 40)} p${100 * d.quantile}: ${factor(d.ratio.estimate)}`,
+        title: (d) => `${clip(d.arm, 40)} p${100 * d.quantile}: ${ratioOf(d)}`,
       }),
     ],
   });

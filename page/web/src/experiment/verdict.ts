@@ -2,10 +2,10 @@
 // grades of the trials.
 
 import { h } from "../dom";
-import { count, duration, percent } from "../format";
+import { count, duration, factorIn, inPercent, sure } from "../format";
 import { banner, list } from "../layout";
 import { Cell, cell, number, table } from "../table";
-import { factor, Payload } from "./data";
+import { Payload } from "./data";
 
 /** verdicts is the head of the report. */
 export function verdicts(p: Payload): (Node | null)[] {
@@ -72,7 +72,7 @@ function tiles(p: Payload): HTMLElement {
     ...(p.floors ?? []).slice(0, 4).map((f, i) =>
       tile(
         `A/A floor, ${f.metric}`,
-        number(`floors.${i}.share`, f.share, (x) => percent(100 * x)),
+        number(`floors.${i}.share`, f.share, inPercent),
       ),
     ),
   );
@@ -83,7 +83,8 @@ function verdictTable(p: Payload): HTMLElement | null {
   if (all.length === 0) return null;
   const rows = all.map((c, i): (Cell | string)[] => {
     const at = `record.verdicts.${i}.`;
-    const enough = c.confidence >= 0.95 - 1e-9;
+    const enough = sure(c.confidence);
+    const factor = factorIn(c.low, c.high, c.confidence);
     const end = (key: "low" | "high"): Cell => (enough ? cell(at + key, c[key], factor) : { text: "–" });
     const marks = [
       c.verdict,

@@ -3,7 +3,7 @@
 
 import { h } from "../dom";
 import { figure, Mark } from "../figure";
-import { count, digits3, time } from "../format";
+import { count, digits3, factorIn, time } from "../format";
 import * as state from "../state";
 import { Cell, cell, said, table, Table, when } from "../table";
 import { amount } from "../experiment/amount";
@@ -110,7 +110,7 @@ function linesTable(p: Past, look: Look, here: { line: PastLine; k: number }[]):
 /** changes is a table of all that were found. */
 function changes(p: Past, look: Look): HTMLElement | null {
   const rows = (p.lines ?? []).flatMap((line, k) => (line.changes ?? []).map((t, j): (Cell | string)[] => {
-    const of = (key: "ratio" | "low" | "high") => cell(`${look.key}.lines.${k}.changes.${j}.${key}`, t[key], (v) => v.toFixed(3));
+    const of = (key: "ratio" | "low" | "high") => cell(`${look.key}.lines.${k}.changes.${j}.${key}`, t[key], factorIn(t.low, t.high));
     return [line.level, line.arm, line.metric, run(p, look, t.at), when(p.runs[t.at].started), of("ratio"), of("low"), of("high"), said(t.words)];
   }));
   if (rows.length === 0) return null;

@@ -1,0 +1,159 @@
+package report
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// place is how many decimals a figure has of which half of the interval is so wide: as many as
+// give that half two digits. It is negative where tens or more are left out.
+func place(half float64) int {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(half, 'e', 1, 64), 64)
+	if err != nil || rounded <= 0 {
+		return mostDecimals
+	}
+	return min(1-exponent(rounded), mostDecimals)
+}
+
+// mostDecimals are those of any figure.
+const mostDecimals = 6
+
+// exponent is the power of ten in f, which is not 0: 2 of 123.
+func exponent(f float64) int {
+	_, power, _ := strings.Cut(strconv.FormatFloat(f, 'e', 16, 64), "e")
+	n, err := strconv.Atoi(power)
+	if err != nil { // no number at all
+		return 0
+	}
+	return n
+}
+
+// rounded is f with so many decimals, thousands separated. With -2 it is in hundreds.
+func rounded(f float64, decimals int) string {
+	if decimals < 0 {
+		scale := math.Pow10(-decimals)
+		f, decimals = math.RoundToEven(f/scale)*scale, 0
+	}
+	return separated(strconv.FormatFloat(f+0, 'f', decimals, 64)) // +0: no −0
+}
+
+// separated is a decimal number with its thousands separated.
+func separated(s string) string {
+	whole, rest := s, ""
+	if i := strings.IndexByte(s, '.'); i >= 0 {
+		whole, rest = s[:i], s[i:]
+	}
+	digits := len(strings.TrimPrefix(whole, "-"))
+	for at := len(whole) - 3; digits > 3; at, digits = at-3, digits-3 {
+		whole = whole[:at] + "," + whole[at:]
+	}
+	return whole + rest
+}
+
+// plusMinus is a figure and half of the width of its interval. The figure has three digits, or
+// all of a whole number, but none beyond the second of that half.
+func plusMinus(f, half float64) string {
+	if !(half > 0) || math.IsInf(half, 0) {
+		return digits3(f)
+	}
+	d := min(place(half), decimals3(f))
+	return rounded(f, d) + " ± " + rounded(half, min(max(d, -exponent(half)), mostDecimals))
+}
+
+// decimals3 are those of a figure of three digits.
+func decimals3(f float64) int {
+	if f == 0 {
+		return 2
+	}
+	return min(max(2-exponent(f), 0), mostDecimals)
+}
+
+// bracketed is a figure and its interval, each with the decimals that plusMinus gives the figure.
+func bracketed(f, low, high float64) string {
+	half := (high - low) / 2
+	if !(half > 0) || math.IsInf(half, 0) {
+		return digits3(f)
+	}
+	d := min(place(half), decimals3(f))
+	return rounded(f, d) + " [" + rounded(low, d) + ", " + rounded(high, d) + "]"
+}
+
+const (
+	ratioDecimals = 3 // of a ratio, at most, where its interval is known
+	leastDigits   = 2 // of a ratio: 0.012 beside 144 is not 0
+)
+
+// ratioIn is a ratio, or an end of its interval, with as many decimals as the interval allows, but
+// two digits at least: 0.287 in [0.245, 0.342], 0.81 in [0.71, 0.93].
+func ratioIn(f, low, high float64) string {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return tooFew
+	}
+	d := ratioDecimals
+	if half := (high - low) / 2; half > 0 && !math.IsInf(half, 0) {
+		d = min(place(half), ratioDecimals)
+	}
+	if f != 0 {
+		d = max(d, leastDigits-1-exponent(f))
+	}
+	return rounded(f, min(d, mostDecimals))
+}
+
+// ratioAlone is a ratio whose interval is not known: three digits.
+func ratioAlone(f float64) string {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return tooFew
+	}
+	d := ratioDecimals
+	if f != 0 {
+		d = 2 - exponent(f)
+	}
+	return rounded(f, min(d, mostDecimals))
+}
+
+// significant is f to n digits and without zeros at the end, and never with an exponent: whole
+// numbers have all their digits.
+func significant(f float64, n int) string {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return tooFew
+	}
+	if f == 0 {
+		return "0"
+	}
+	s := strconv.FormatFloat(f, 'f', max(n-1-exponent(f), 0), 64)
+	if strings.Contains(s, ".") {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	return separated(s)
+}
+
+const (
+	mostShare  = 10   // a share from which on its digits say nothing
+	leastShare = 1e-7 // one below which they do not either, which is 0.00001 %
+)
+
+// inPercent is a share as a percentage, three digits of it.
+func inPercent(share float64) string { return percentage(share, 3) }
+
+// percentage is a share to n digits of a percentage. One of ten and more is said to be so.
+func percentage(share float64, n int) string {
+	switch a := math.Abs(share); {
+	case math.IsNaN(share):
+		return tooFew
+	case a >= mostShare:
+		return "more than ten times"
+	case a > 0 && a < leastShare:
+		return "below 0.00001 %"
+	}
+	return significant(100*share, n) + " %"
+}
+
+// byPercent is a difference of so many percent, with its sign.
+func byPercent(f float64) string {
+	s := percentage(f/100, 2)
+	if f > 0 && f/100 < mostShare && f/100 >= leastShare {
+		return "+" + s
+	}
+	return s
+}
