@@ -117,13 +117,15 @@ func compareNoise(now *Record, others []*Record) (all []Noise) {
 }
 
 // pairNoise is about the standard deviation of a pair's ratio, as a share, from the interval of
-// their centre, which is narrower the more pairs there are; ok is false of too few.
+// their centre, which is narrower the more pairs there are; ok is false of too few, and of what
+// was judged by a dyno that did not store that interval.
 func pairNoise(c Comparison) (share float64, ok bool) {
-	if c.Trials < minimum || c.Low <= 0 {
+	if c.Trials < minimum || c.Alone.Low <= 0 {
 		return 0, false
 	}
 	const normal = 1.96
-	return math.Expm1(math.Log(c.High/c.Low) / 2 / normal * math.Sqrt(float64(c.Trials))), true
+	half := math.Log(c.Alone.High/c.Alone.Low) / 2
+	return math.Expm1(half / normal * math.Sqrt(float64(c.Trials))), true
 }
 
 // like reports whether o is an earlier run of the same experiment on the same machine.

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -50,14 +51,8 @@ func (r *Record) compute(trials []*Trial) {
 		r.Verdicts[i].ClientBound = c.ClientBound || r.nearCeiling(c, cells)
 	}
 	r.Shifts = q.shifts(cells)
-	r.Ranks, r.Cells, r.Trials, r.SpentS = nil, nil, nil, 0
+	r.Ranks, r.Cells, r.Trials, r.SpentS = q.ranks(first, r.Verdicts), nil, nil, 0
 	for _, level := range q.levels {
-		for _, name := range q.metrics {
-			m, _ := measure(string(name)) // a test holds that all can be measured
-			if rank, ok := q.rank(first, level, m); ok {
-				r.Ranks = append(r.Ranks, rank)
-			}
-		}
 		for _, m := range Measures {
 			r.Cells = append(r.Cells, q.cellsOf(cells, m, level)...)
 		}
@@ -336,9 +331,9 @@ func (r *Record) cautions(trials []*Trial) (all []string) {
 	case d.Isolation == experiment.Shared:
 		say("servers stayed up over all rounds: what differs from one start to the next was drawn once")
 	}
-	if d.Rounds < minimum {
-		say("%d rounds give no 95 %% interval, so that nothing can be shown to be different; it takes %d",
-			d.Rounds, minimum)
+	if n := len(sortTrials(batch(trials, false)).rounds()); n > 0 && n < minimum {
+		say("with %d rounds the least p is %.3g %%, which is above 5 %%: whatever differs, no verdict can "+
+			"say so; it takes %d rounds", n, 200*math.Pow(2, -float64(n)), minimum)
 	}
 	if n := countGrade(trials, GradeF); n > 0 {
 		say("%d of %d trials are of grade F: see their reasons", n, len(trials))

@@ -54,7 +54,7 @@ func (r *running) confirm(ctx context.Context) error {
 // secondBatch runs the second batch: as many rounds as the first had, or as what is to
 // be confirmed needs.
 func (r *running) secondBatch(ctx context.Context, q question, out *GateOutcome) error {
-	n := experiment.RoundsFor(len(out.Missed))
+	n := experiment.LeastRounds
 	for _, t := range r.batch(false) {
 		n = max(n, t.Round)
 	}
@@ -69,10 +69,7 @@ func (r *running) secondBatch(ctx context.Context, q question, out *GateOutcome)
 	if err := r.again(ctx, true); err != nil {
 		return err
 	}
-	second := slices.DeleteFunc(judgeAll(q, r.batch(true)), func(c Comparison) bool {
-		return !c.Control && !among(out.Missed, c)
-	})
-	correct(second)
+	second := judgeThese(q, r.batch(true), func(c Comparison) bool { return among(out.Missed, c) })
 	var why string
 	if out.Verdict, why = decide(second); out.Verdict != Regression {
 		out.Verdict = Undecided
@@ -111,9 +108,6 @@ func decide(all []Comparison) (verdict, why string) {
 	for _, c := range all {
 		switch {
 		case c.Control:
-		case c.Worse():
-			return Undecided, fmt.Sprintf("%s: worse by a factor of %.3f, but after Holm's correction "+
-				"for all that is compared p is %.3f", c.place(), c.Ratio, c.PHolm)
 		case c.Verdict == stats.Inconclusive:
 			return Undecided, c.place() + ": " + c.open()
 		}
@@ -140,10 +134,10 @@ func (c Comparison) open() string {
 	return why
 }
 
-// worse are the comparisons that show a regression, after Holm's correction.
+// worse are the comparisons that show a regression.
 func worse(all []Comparison) (bad []Comparison) {
 	for _, c := range all {
-		if !c.Control && c.Worse() && c.PHolm <= significance {
+		if !c.Control && c.Worse() {
 			bad = append(bad, c)
 		}
 	}

@@ -19,20 +19,23 @@ type Comparison struct {
 	Baseline string        `json:"baseline"`
 	Variant  string        `json:"variant"`
 	Ratio    float64       `json:"ratio"` // of the variant to the baseline
-	Low      float64       `json:"low"`   // of its 95 % interval
+	Low      float64       `json:"low"`   // of its 95 % interval, which holds with all others
 	High     float64       `json:"high"`
 	Verdict  stats.Verdict `json:"verdict"`
 	Trials   int           `json:"trials"`                    // pairs of them, or runs of the variant
 	Against  int           `json:"baseline_trials,omitempty"` // runs of the baseline; 0: pairs
 
-	Confidence float64 `json:"confidence"` // that the interval really has: less than 0.95 of few
-	P          float64 `json:"p"`
+	Confidence float64 `json:"confidence"`      // that the interval really has: less than 0.95 of few
+	P          float64 `json:"p"`               // of this comparison alone
+	PAdjusted  float64 `json:"p_adjusted"`      // corrected for all: the verdict's
 	Q          float64 `json:"q"`               // Benjamini-Hochberg, over all that is compared
 	PHolm      float64 `json:"p_holm"`          // Holm, likewise
 	Margin     float64 `json:"margin"`          // share that a difference has to reach to matter
 	Floor      float64 `json:"floor,omitempty"` // by which the baseline may differ from itself
 	Better     int     `json:"better"`          // 1: more is; -1: less is
 	More       int     `json:"more_rounds,omitempty"`
+
+	Alone stats.Interval `json:"alone"` // of this comparison, were it the only one
 
 	Control     bool `json:"control,omitempty"`      // the A/A arm
 	ClientBound bool `json:"client_bound,omitempty"` // by the generator: not the server's figure
@@ -71,67 +74,56 @@ type contender struct {
 // judgeAll is the verdict table: by level, then measure, then arm, controls
 // first, because what they show is the noise of all that follow.
 func judgeAll(q question, trials []*Trial) []Comparison {
-	cells := sortTrials(trials)
-	var all []Comparison
+	return judgeThese(q, trials, func(Comparison) bool { return true })
+}
+
+// judgeThese is judgeAll of what is to be kept, and of controls: nothing else is
+// looked at, so nothing else needs correcting for.
+func judgeThese(q question, trials []*Trial, keep func(Comparison) bool) []Comparison {
+	all := slices.DeleteFunc(q.pairs(sortTrials(trials)), func(p *paired) bool {
+		return !p.Control && !keep(p.Comparison)
+	})
+	judgeTogether(all)
+	table := make([]Comparison, len(all))
+	for i, p := range all {
+		table[i] = p.Comparison
+	}
+	return table
+}
+
+// pairs are all that is compared of these trials, in the order of the table.
+func (q question) pairs(cells byCell) (all []*paired) {
 	for _, level := range q.levels {
 		for _, name := range q.metrics {
 			if m, known := measure(string(name)); known {
-				all = append(all, q.compare(cells, m, level)...)
+				all = append(all, q.pairsBy(cells, m, level)...)
 			}
 		}
 	}
-	correct(all)
 	return all
 }
 
-// compare judges every arm at a level by one measure.
-func (q question) compare(cells byCell, m Measure, level string) []Comparison {
-	var controls, others []Comparison
+// pairsBy has every arm at a level by one measure.
+func (q question) pairsBy(cells byCell, m Measure, level string) (all []*paired) {
 	floor := map[string]float64{} // by baseline
-	for _, arm := range q.arms {
-		if !arm.control {
-			continue
-		}
-		p := pair(cells, m, level, arm.baseline, arm.name)
-		if len(p.logs) >= minimum {
-			floor[arm.baseline], _ = stats.NoiseFloor(p.logs)
-		}
-		if c, ok := p.judge(stats.Margin{Practical: q.margin}); ok {
-			c.Control = true
-			controls = append(controls, c)
-		}
-	}
-	for _, arm := range q.arms {
-		if arm.control || arm.baseline == "" {
-			continue
-		}
-		margin := stats.Margin{Practical: q.margin, Floor: floor[arm.baseline]}
-		if c, ok := pair(cells, m, level, arm.baseline, arm.name).judge(margin); ok {
-			others = append(others, c)
+	for _, control := range []bool{true, false} {
+		for _, arm := range q.arms {
+			if arm.control != control || arm.baseline == "" {
+				continue
+			}
+			p := pair(cells, m, level, arm.baseline, arm.name)
+			p.Control, p.margin = control, stats.Margin{Practical: q.margin}
+			if !control {
+				p.margin.Floor = floor[arm.baseline]
+			} else if len(p.logs) >= minimum {
+				floor[arm.baseline], _ = stats.NoiseFloor(p.logs)
+			}
+			if len(p.logs) > 0 {
+				all = append(all, p)
+			}
 		}
 	}
-	return append(controls, others...)
-}
-
-// correct fills in the p-values that take into account how many there are. The
-// control is not one of those: it has no difference to find.
-func correct(all []Comparison) {
-	var p []float64
-	for _, c := range all {
-		if !c.Control {
-			p = append(p, c.P)
-		}
-	}
-	holm, q := stats.Holm(p), stats.BenjaminiHochberg(p)
-	k := 0
-	for i := range all {
-		if all[i].Control {
-			all[i].Q, all[i].PHolm = all[i].P, all[i].P
-			continue
-		}
-		all[i].Q, all[i].PHolm = q[k], holm[k]
-		k++
-	}
+	return all
 }
 
 // A cellRound is where a trial belongs.
@@ -189,13 +181,16 @@ func (cells byCell) rounds() []int {
 // A paired is the trials of two arms, round by round.
 type paired struct {
 	Comparison
-	logs []float64
+	margin stats.Margin
+	logs   []float64 // of the rounds in which both measured it
+	row    []float64 // of all rounds, NaN where it is missing
 }
 
 func pair(cells byCell, m Measure, level, baseline, arm string) *paired {
 	p := &paired{Comparison: Comparison{Metric: m.Name, Level: level, Baseline: baseline,
 		Variant: arm, Better: m.Better}}
 	for _, round := range cells.rounds() {
+		p.row = append(p.row, math.NaN())
 		a, b := cells.pair(arm, baseline, level, round)
 		if a == nil || b == nil {
 			continue
@@ -206,6 +201,7 @@ func pair(cells byCell, m Measure, level, baseline, arm string) *paired {
 			p.Missing++
 			continue
 		}
+		p.row[len(p.row)-1] = math.Log(x / y)
 		p.logs = append(p.logs, math.Log(x/y))
 		if a.Grade == GradeF || b.Grade == GradeF {
 			p.GradeF++
@@ -221,44 +217,13 @@ func (t *Trial) clientBound() bool {
 	return t.Result != nil && t.Result.Generator.Verdict == result.ClientBound
 }
 
-// judge is the comparison, if there is a pair at all.
-func (p *paired) judge(margin stats.Margin) (Comparison, bool) {
-	j, err := stats.Judge(p.logs, margin)
-	if err != nil {
-		return Comparison{}, false
-	}
-	c := p.Comparison
-	c.take(j, margin)
-	c.Trials = len(p.logs)
-	return c, true
-}
-
 // take makes the comparison say what a judgement does.
 func (c *Comparison) take(j stats.Judgement, margin stats.Margin) {
 	c.Ratio, c.Low, c.High = j.Ratio.Estimate, j.Ratio.Low, j.Ratio.High
-	c.Confidence, c.Verdict, c.P, c.More = j.Ratio.Level, j.Verdict, j.P, j.More
+	c.Confidence, c.Verdict, c.More = j.Ratio.Level, j.Verdict, j.More
+	c.P, c.PAdjusted = j.P, j.Adjusted
 	c.Margin = margin.Practical
 	c.Floor = margin.Floor
-}
-
-// narrow reports whether every primary ratio is known to within the precision.
-func (q question) narrow(trials []*Trial, precision float64) bool {
-	cells := sortTrials(trials)
-	for _, level := range q.levels {
-		for _, name := range q.metrics {
-			m, known := measure(string(name))
-			for _, arm := range q.arms {
-				if !known || arm.baseline == "" {
-					continue
-				}
-				logs := pair(cells, m, level, arm.baseline, arm.name).logs
-				if len(logs) > 0 && stats.MoreRounds(logs, precision) > 0 {
-					return false
-				}
-			}
-		}
-	}
-	return true
 }
 
 // A Rank is the arms at a level by one measure, best first. Arms that share a
@@ -270,9 +235,34 @@ type Rank struct {
 	Groups []string `json:"groups"` // letters, of each
 }
 
-// rank orders arms by their medians, and groups those that cannot be told apart.
-func (q question) rank(trials []*Trial, level string, m Measure) (Rank, bool) {
+// ranks has every level by every measure. Which arms can be told apart is what the
+// verdicts say of those that are compared, and for all other pairs the same test,
+// corrected for all pairs that there are.
+func (q question) ranks(trials []*Trial, verdicts []Comparison) (all []Rank) {
 	cells := sortTrials(trials)
+	var pairs []*paired
+	for _, level := range q.levels {
+		for _, name := range q.metrics {
+			m, _ := measure(string(name)) // a test holds that all can be measured
+			rank, ok := q.rank(cells, level, m)
+			if !ok {
+				continue
+			}
+			all = append(all, rank)
+			pairs = append(pairs, q.duels(cells, rank, m)...)
+		}
+	}
+	apart := toldApart(pairs, verdicts)
+	for i, r := range all {
+		all[i].Groups = stats.TieGroups(len(r.Arms), func(i, j int) bool {
+			return apart[duel{r.Level, r.Metric, r.Arms[i], r.Arms[j]}]
+		})
+	}
+	return all
+}
+
+// rank orders arms by their medians.
+func (q question) rank(cells byCell, level string, m Measure) (Rank, bool) {
 	median := map[string]float64{}
 	for _, arm := range q.arms {
 		if values := valuesOf(cells, m, arm.name, level); len(values) > 0 && !arm.control {
@@ -282,21 +272,53 @@ func (q question) rank(trials []*Trial, level string, m Measure) (Rank, bool) {
 	arms := slices.SortedStableFunc(maps.Keys(median), func(a, b string) int {
 		return cmp.Or(cmp.Compare(median[a], median[b])*-m.Better, cmp.Compare(a, b))
 	})
-	if len(arms) < 2 {
-		return Rank{}, false
-	}
+	return Rank{Level: level, Metric: m.Name, Arms: arms}, len(arms) > 1
+}
+
+// duels are all pairs of a rank's arms.
+func (q question) duels(cells byCell, r Rank, m Measure) (all []*paired) {
 	margin := stats.Margin{Practical: q.margin}
 	for _, arm := range q.arms { // no finer than what an arm differs from itself
-		logs := pair(cells, m, level, arm.baseline, arm.name).logs
+		logs := pair(cells, m, r.Level, arm.baseline, arm.name).logs
 		if floor, err := stats.NoiseFloor(logs); arm.control && err == nil && len(logs) >= minimum {
 			margin.Floor = max(margin.Floor, floor)
 		}
 	}
-	apart := func(i, j int) bool {
-		c, ok := pair(cells, m, level, arms[i], arms[j]).judge(margin)
-		return ok && c.Verdict == stats.Different
+	for i, a := range r.Arms {
+		for _, b := range r.Arms[i+1:] {
+			p := pair(cells, m, r.Level, a, b)
+			p.margin = margin
+			all = append(all, p)
+		}
 	}
-	return Rank{level, m.Name, arms, stats.TieGroups(len(arms), apart)}, true
+	return all
+}
+
+// A duel is two arms, in the order of their rank.
+type duel struct{ level, metric, one, other string }
+
+// toldApart are those of the pairs that differ.
+func toldApart(pairs []*paired, verdicts []Comparison) map[duel]bool {
+	var rows [][]float64
+	for _, p := range pairs {
+		rows = append(rows, p.row)
+	}
+	apart := map[duel]bool{}
+	for i, p := range stats.MaxT(rows) {
+		c := pairs[i]
+		v, err := stats.HodgesLehmann(c.logs, confidence)
+		least := math.Log1p(max(c.margin.Practical, c.margin.Floor))
+		apart[duel{c.Level, c.Metric, c.Baseline, c.Variant}] = err == nil && p <= significance &&
+			math.Abs(v.Estimate) >= least
+	}
+	for _, c := range verdicts {
+		if !c.Control {
+			differ := c.Verdict == stats.Different
+			apart[duel{c.Level, c.Metric, c.Baseline, c.Variant}] = differ
+			apart[duel{c.Level, c.Metric, c.Variant, c.Baseline}] = differ
+		}
+	}
+	return apart
 }
 
 // valuesOf are an arm's at a level, by round.

@@ -22,7 +22,7 @@ type Shift struct {
 type ShiftPoint struct {
 	Quantile float64 `json:"quantile"` // 0 to 1
 	// Ratio is the variant's to the baseline's, with the 95 % interval of this quantile alone;
-	// Band is the interval that holds at 95 % for all quantiles of the shift together.
+	// Band is that of all quantiles of the shift together, by sign flips of rounds.
 	Ratio  stats.Interval `json:"ratio"`
 	Band   stats.Interval `json:"band"`
 	Trials int            `json:"trials"` // pairs of them
@@ -30,7 +30,7 @@ type ShiftPoint struct {
 
 // Shown reports whether the quantile differs, all quantiles of the shift taken together.
 func (p ShiftPoint) Shown() bool {
-	enough := p.Band.Level >= stats.Simultaneous(confidence, len(shiftAt))-1e-9
+	enough := p.Band.Level >= confidence-1e-9
 	return enough && (p.Band.Low > 1 || p.Band.High < 1)
 }
 
@@ -82,10 +82,7 @@ func shift(cells byCell, quantiles map[*Trial][]float64, arm contender, level st
 	if err != nil {
 		return s // there is no pair
 	}
-	together, err := stats.Shift(base, variant, stats.Simultaneous(confidence, len(shiftAt)))
-	if err != nil {
-		return s
-	}
+	together := stats.SimultaneousIntervals(shiftLogs(base, variant), confidence)
 	for i, at := range shiftAt {
 		n := 0
 		for k := range base {
@@ -94,10 +91,28 @@ func shift(cells byCell, quantiles map[*Trial][]float64, arm contender, level st
 			}
 		}
 		if n > 0 {
-			s.Points = append(s.Points, ShiftPoint{at, alone[i], together[i], n})
+			s.Points = append(s.Points, ShiftPoint{at, alone[i], bandOf(together[i], alone[i]), n})
 		}
 	}
 	return s
+}
+
+// shiftLogs are the logarithms of the ratios of each quantile, round by round; NaN where a trial
+// has none.
+func shiftLogs(base, variant [][]float64) [][]float64 {
+	rows := make([][]float64, len(shiftAt))
+	for i := range rows {
+		for k := range base {
+			rows[i] = append(rows[i], math.Log(variant[k][i]/base[k][i]))
+		}
+	}
+	return rows
+}
+
+// bandOf is an interval of logarithms as ratios, no narrower than that of the quantile alone.
+func bandOf(v, alone stats.Interval) stats.Interval {
+	return stats.Interval{Low: min(math.Exp(v.Low), alone.Low), Estimate: alone.Estimate,
+		High: max(math.Exp(v.High), alone.High), Level: v.Level}
 }
 
 // quantiles are the trial's, in µs, at shiftAt, NaN for those that it has too few requests for;

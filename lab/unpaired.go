@@ -29,7 +29,8 @@ type Unpaired struct {
 	Gate     *GateOutcome `json:"gate,omitempty"`
 	Cautions []string     `json:"cautions"`
 
-	gaps []string // what was asked for and is not answered
+	gaps  []string // what was asked for and is not answered
+	asked []*asked // what Verdicts answer
 }
 
 // A Group is runs that belong together: repeated runs of one thing, or the
@@ -215,7 +216,9 @@ func Compare(groups []Group, by []Measure, margin float64) (*Unpaired, error) {
 			u.compare(s, m)
 		}
 	}
-	correct(u.Verdicts)
+	if err := u.answer(); err != nil {
+		return nil, err
+	}
 	u.caution()
 	return u, nil
 }
@@ -252,7 +255,7 @@ func (u *Unpaired) Single() bool {
 func (u *Unpaired) compare(base Sample, m Measure) {
 	floor := u.control(0, base, m)
 	u.cell(base, m)
-	var found []Comparison
+	var found []*asked
 	for i, g := range u.Groups[1:] {
 		other, ok := g.like(base)
 		if !ok {
@@ -260,16 +263,16 @@ func (u *Unpaired) compare(base Sample, m Measure) {
 		}
 		u.cell(other, m)
 		noise := max(floor, u.control(i+1, other, m))
-		c, err := unpaired(base, other, m, stats.Margin{Practical: u.Margin, Floor: noise})
+		a, err := unpaired(base, other, m, stats.Margin{Practical: u.Margin, Floor: noise})
 		if err != nil {
 			u.gaps = append(u.gaps, fmt.Sprintf("%s of %s cannot be compared: %d runs have it, "+
 				"and %d of %s", m.Name, u.place(other), having(other, m), having(base, m),
 				u.place(base)))
 			continue
 		}
-		found = append(found, c)
+		found = append(found, a)
 	}
-	u.Verdicts = append(u.Verdicts, found...)
+	u.asked = append(u.asked, found...)
 }
 
 func having(s Sample, m Measure) (n int) {
@@ -281,35 +284,77 @@ func having(s Sample, m Measure) (n int) {
 	return n
 }
 
-// control judges a sample's control, if its experiment has one, and returns the
+// control asks for a sample's control, if its experiment has one, and returns the
 // noise that it shows.
 func (u *Unpaired) control(group int, s Sample, m Measure) (floor float64) {
 	g := u.Groups[group]
 	p := pair(g.cells, m, s.Level, s.Arm, s.Arm+controlMark)
-	c, ok := p.judge(stats.Margin{Practical: u.Margin})
-	if !ok {
+	if len(p.logs) == 0 {
 		return 0
 	}
-	c.Control, c.Baseline, c.Variant = true, s.Name, s.Name+controlMark
-	u.Verdicts = append(u.Verdicts, c)
+	p.margin = stats.Margin{Practical: u.Margin}
+	p.Control, p.Baseline, p.Variant = true, s.Name, s.Name+controlMark
+	u.asked = append(u.asked, &asked{paired: p, group: group})
 	if len(p.logs) >= minimum {
 		floor, _ = stats.NoiseFloor(p.logs)
 	}
 	return floor
 }
 
-// unpaired judges b against a.
-func unpaired(a, b Sample, m Measure, margin stats.Margin) (Comparison, error) {
+// An asked comparison is one that waits to be judged with all others.
+type asked struct {
+	*paired           // a control has its pairs
+	x, y    []float64 // of the variant and the baseline, if it is none
+	group   int       // of a control
+}
+
+// unpaired asks how b differs from a. It is an error if that cannot be said.
+func unpaired(a, b Sample, m Measure, margin stats.Margin) (*asked, error) {
 	c := Comparison{Metric: m.Name, Level: a.Level, Baseline: a.Name, Variant: b.Name,
 		Better: m.Better}
 	y, x := c.values(a, m), c.values(b, m)
 	j, err := stats.JudgeUnpaired(x, y, margin)
 	if err != nil {
-		return c, err
+		return nil, err
 	}
-	c.take(j, margin)
-	c.Trials, c.Against = len(x), len(y)
-	return c, nil
+	c.Trials, c.Against, c.Alone = len(x), len(y), j.Ratio
+	return &asked{paired: &paired{Comparison: c, margin: margin}, x: x, y: y}, nil
+}
+
+// answer judges all that was asked. Controls are pairs of their own experiment's
+// rounds; nothing else has rounds, so that Holm's correction is what holds.
+func (u *Unpaired) answer() error {
+	controls := make([][]*paired, len(u.Groups))
+	var apart []*asked
+	var x, y [][]float64
+	var margins []stats.Margin
+	for _, a := range u.asked {
+		if a.Control {
+			controls[a.group] = append(controls[a.group], a.paired)
+			continue
+		}
+		apart = append(apart, a)
+		x, y, margins = append(x, a.x), append(y, a.y), append(margins, a.margin)
+	}
+	for _, family := range controls {
+		judgeTogether(family)
+	}
+	all, err := stats.JudgeApart(x, y, margins)
+	if err != nil {
+		return err
+	}
+	alone := make([]float64, len(all))
+	for i, j := range all {
+		apart[i].take(j, margins[i])
+		apart[i].PHolm, alone[i] = j.Adjusted, j.P
+	}
+	for i, q := range stats.BenjaminiHochberg(alone) {
+		apart[i].Q = q
+	}
+	for _, a := range u.asked {
+		u.Verdicts = append(u.Verdicts, a.Comparison)
+	}
+	return nil
 }
 
 // values are a sample's by a measure; what has to be known of them is added to c.
@@ -339,8 +384,7 @@ func (u *Unpaired) cell(s Sample, m Measure) {
 	}
 }
 
-// Judge decides the gate: a regression is what is different and worse after
-// Holm's correction. It passes only if all that was asked for is answered, by
+// Judge decides the gate: a regression is what is different and worse. It passes only if all that was asked for is answered, by
 // runs that can be relied on.
 func (u *Unpaired) Judge() {
 	all := u.Labelled(u.Verdicts)

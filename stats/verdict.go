@@ -49,6 +49,9 @@ type Judgement struct {
 	// interval at the level 1−α leaves out 1. It is that of SignedRank or MannWhitney; what is
 	// exactly equal, which those leave out or average, is counted against a difference.
 	P float64 `json:"p"`
+	// Adjusted is P corrected for all comparisons that were judged together: by MaxT in
+	// JudgeTogether, by Holm in JudgeApart. Of one that was judged alone it is P.
+	Adjusted float64 `json:"p_adjusted"`
 	// More is about how many rounds more would make an inconclusive verdict another, if the
 	// estimate and the noise stay what they are; at most MoreMax, which is "not in reach". It
 	// is 0 where rounds are not what is missing: below the noise floor.
@@ -68,7 +71,7 @@ func Judge(logs []float64, margin Margin) (Judgement, error) {
 	w, p := walsh(logs), signedRank(len(logs))
 	j := judge(w, p, margin)
 	if j.Verdict == Inconclusive {
-		j.More = more(invert(w, p, confidence), margin.needs(j), pairedWidth(len(logs)))
+		j.More = more(invert(w, p, confidence), margin.needs(j), pairedWidth(len(logs), 1))
 	}
 	return j, nil
 }
@@ -83,7 +86,7 @@ func JudgeUnpaired(a, b []float64, margin Margin) (Judgement, error) {
 	p := rankSums(len(a), len(b))
 	j := judge(shifts, p, margin)
 	if j.Verdict == Inconclusive {
-		width := unpairedWidth(len(a), len(b))
+		width := unpairedWidth(len(a), len(b), 1)
 		j.More = more(invert(shifts, p, confidence), margin.needs(j), width)
 	}
 	return j, nil
@@ -97,7 +100,7 @@ func judge(ascending, p []float64, margin Margin) Judgement {
 	shown := reaches(wide, confidence) && (wide.Low > 0 || wide.High < 0)
 	within := reaches(narrow, equivalence) && narrow.Low > -practical && narrow.High < practical
 	size := math.Abs(wide.Estimate)
-	verdict := Inconclusive
+	alone, verdict := noDifference(ascending, p), Inconclusive
 	switch {
 	case shown && size >= max(practical, floor):
 		verdict = Different
@@ -107,7 +110,7 @@ func judge(ascending, p []float64, margin Margin) Judgement {
 		verdict = Equivalent
 	}
 	return Judgement{Verdict: verdict, Ratio: wide.exp(), Narrow: narrow.exp(),
-		P: noDifference(ascending, p)}
+		P: alone, Adjusted: alone}
 }
 
 // noDifference is the two-sided p-value of 0 being the centre: the statistic is the number of
@@ -160,26 +163,30 @@ func MoreRounds(logs []float64, precision float64) int {
 		return LeastPairs(confidence)
 	}
 	now := invert(walsh(logs), signedRank(n), confidence)
-	return more(now, math.Log1p(precision), pairedWidth(n))
+	return more(now, math.Log1p(precision), pairedWidth(n, 1))
 }
 
 // A width returns the half width, in units of what the values vary by, of Student's interval
 // at a level with some more values; it is infinite while too few for the level.
 type width func(more int, level float64) float64
 
-func pairedWidth(n int) width {
+// pairedWidth is that of n pairs in each of m comparisons that are judged together, by
+// Bonferroni's correction, which is about as wide as what MaxT allows.
+func pairedWidth(n, m int) width {
 	return func(more int, level float64) float64 {
 		n := n + more
 		if n < LeastPairs(level) {
 			return math.Inf(1)
 		}
-		return studentT((1+level)/2, float64(n-1)) / math.Sqrt(float64(n))
+		t := studentT((1+Simultaneous(level, m))/2, float64(n-1))
+		return t / math.Sqrt(float64(n))
 	}
 }
 
-func unpairedWidth(m, n int) width {
+// unpairedWidth is that of m and n values in each of so many comparisons.
+func unpairedWidth(m, n, many int) width {
 	return func(more int, level float64) float64 {
-		m, n := m+more, n+more
+		m, n, level := m+more, n+more, Simultaneous(level, many)
 		if 1-2/ways(m, n) < level-rounding {
 			return math.Inf(1)
 		}

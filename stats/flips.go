@@ -1,0 +1,143 @@
+package stats
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// Sign flips of whole rounds: what MaxT and SimultaneousIntervals have in common. A flip turns
+// the signs of some rounds, in all comparisons at once, so that what the comparisons of a round
+// share stays shared. A flip and its opposite say the same of a two-sided statistic; only those
+// that leave the first round as it is are looked at.
+
+// flipRounds is up to how many rounds all flips are looked at: 2¹³, without opposites. Beyond,
+// as many are drawn.
+const flipRounds = 14
+
+// flipSeed begins what is drawn, so that the same data always say the same.
+const flipSeed = 0x6d617854
+
+// flipCount returns how many flips of so many rounds are looked at, the one that turns nothing
+// among them.
+func flipCount(rounds int) int { return 1 << max(min(rounds, flipRounds)-1, 0) }
+
+// eachFlip calls visit for each flip, first that which turns nothing. Turned are the rounds
+// whose sign differs from that in the flip before, and sign has all of them.
+func eachFlip(rounds int, visit func(flip int, turned []int, sign []float64)) {
+	sign := make([]float64, rounds)
+	for i := range sign {
+		sign[i] = 1
+	}
+	visit(0, nil, sign)
+	random := rand.New(rand.NewPCG(flipSeed, uint64(rounds)))
+	turned := make([]int, 0, rounds)
+	for flip := 1; flip < flipCount(rounds); flip++ {
+		turned = turned[:0]
+		if rounds <= flipRounds {
+			turned = append(turned, 1+grayBit(flip))
+		} else {
+			turned = drawn(random, turned, rounds)
+		}
+		for _, i := range turned {
+			sign[i] = -sign[i]
+		}
+		visit(flip, turned, sign)
+	}
+}
+
+// grayBit is in which bit the n-th word of the Gray code differs from the one before.
+func grayBit(n int) (bit int) {
+	for n&1 == 0 {
+		n, bit = n>>1, bit+1
+	}
+	return bit
+}
+
+// drawn are rounds after the first, each with the probability ½: turning half of the signs of
+// any flip makes one that is independent of it.
+func drawn(random *rand.Rand, turned []int, rounds int) []int {
+	for i := 1; i < rounds; i++ {
+		if random.IntN(2) == 1 {
+			turned = append(turned, i)
+		}
+	}
+	return turned
+}
+
+// A column is one comparison, round by round.
+type column struct {
+	x    []float64 // 0 where the round is missing
+	has  []float64 // 1, or 0 where the round is missing
+	n    float64   // rounds that it has
+	unit float64   // 1/√Σx²; 0 if all x are 0
+}
+
+func newColumn(x []float64) column {
+	c := column{x: make([]float64, len(x)), has: make([]float64, len(x))}
+	sum := 0.0
+	for i, v := range x {
+		if !math.IsNaN(v) {
+			c.x[i], c.has[i] = v, 1
+			c.n++
+			sum += v * v
+		}
+	}
+	if sum > 0 {
+		c.unit = 1 / math.Sqrt(sum)
+	}
+	return c
+}
+
+// centred is the column about its mean, which is returned too.
+func (c column) centred() (column, float64) {
+	if c.n == 0 {
+		return c, math.NaN()
+	}
+	mean := 0.0
+	for _, v := range c.x {
+		mean += v / c.n
+	}
+	x := make([]float64, len(c.x))
+	for i, v := range c.x {
+		x[i] = v - mean
+		if c.has[i] == 0 {
+			x[i] = math.NaN()
+		}
+	}
+	return newColumn(x), mean
+}
+
+// sum adds up what the column is under the signs that are all positive.
+func sum(x []float64) (s float64) {
+	for _, v := range x {
+		s += v
+	}
+	return s
+}
+
+// A rolling is Σ sign·x of each column, kept up to date from flip to flip.
+type rolling struct {
+	columns []column
+	sums    []float64
+}
+
+func roll(columns []column) *rolling {
+	r := &rolling{columns, make([]float64, len(columns))}
+	for k, c := range columns {
+		r.sums[k] = sum(c.x)
+	}
+	return r
+}
+
+func (r *rolling) turn(turned []int, sign []float64) {
+	for _, i := range turned {
+		twice := 2 * sign[i]
+		for k := range r.columns {
+			r.sums[k] += twice * r.columns[k].x[i]
+		}
+	}
+}
+
+// at is the statistic of column k: |Σ sign·x| / √Σx², which has the variance 1 over all flips and
+// is at most √n.
+func (r *rolling) at(k int) float64 { return math.Abs(r.sums[k]) * r.columns[k].unit }

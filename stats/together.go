@@ -1,0 +1,117 @@
+package stats
+
+import (
+	"errors"
+	"math"
+	"slices"
+)
+
+// JudgeTogether is Judge for all comparisons that were made in the same rounds: x[k][i] is the
+// logarithm of the ratio that comparison k has in round i, NaN where it is missing, and margins
+// has the margin of each. What is said holds of all of them together:
+//
+//   - Different and Negligible need a difference that MaxT shows at 5 %.
+//   - Equivalent needs the interval of SimultaneousIntervals at 95 % within the margin. That is
+//     stricter than two one-sided tests at 5 % each, which are enough for one comparison only.
+//   - Ratio has that interval, about the Hodges-Lehmann estimate, and so has Narrow. It leaves
+//     out 1 if and only if Adjusted is at most 0.05: where the step-down test shows a little
+//     more than the interval, or a little less, the interval ends at 1.
+//
+// With fewer than six rounds the least Adjusted is above 0.05, and no interval has 95 %; so
+// nothing can be said. A comparison without any round is Inconclusive, with a Ratio of NaN at
+// the level 0.
+func JudgeTogether(x [][]float64, margins []Margin) []Judgement {
+	adjusted := MaxT(x)
+	intervals := SimultaneousIntervals(x, confidence)
+	all := make([]Judgement, len(x))
+	for k := range x {
+		had := present(x[k])
+		if len(had) == 0 {
+			none := Interval{math.NaN(), math.NaN(), math.NaN(), 0}
+			all[k] = Judgement{Verdict: Inconclusive, Ratio: none, Narrow: none, P: 1, Adjusted: 1}
+			continue
+		}
+		w := walsh(had)
+		p := noDifference(w, signedRank(len(had)))
+		all[k] = together(intervals[k], Quantile(w, 0.5), margins[k], p, adjusted[k])
+		all[k].forecast(intervals[k], margins[k], pairedWidth(len(had), len(x)))
+	}
+	return all
+}
+
+// JudgeApart is JudgeUnpaired for many comparisons, whose values may be other ones or the same:
+// a[k] is compared with b[k]. What is said holds of all of them together, however they depend on
+// each other: Adjusted is Holm's correction of P, and intervals are Bonferroni's. It is an error
+// if JudgeUnpaired has one for any.
+func JudgeApart(a, b [][]float64, margins []Margin) ([]Judgement, error) {
+	if len(a) != len(b) || len(a) != len(margins) {
+		return nil, errors.New("comparisons of other numbers of things")
+	}
+	intervals := make([]Interval, len(a))
+	ps := make([]float64, len(a))
+	for k := range a {
+		shifts, err := logShifts(a[k], b[k])
+		if err != nil {
+			return nil, err
+		}
+		p := rankSums(len(a[k]), len(b[k]))
+		v := invert(shifts, p, Simultaneous(confidence, len(a)))
+		v.Level = max(1-float64(len(a))*(1-v.Level), 0) // of all together
+		intervals[k], ps[k] = v, noDifference(shifts, p)
+	}
+	all := make([]Judgement, len(a))
+	for k, adjusted := range Holm(ps) {
+		all[k] = together(intervals[k], intervals[k].Estimate, margins[k], ps[k], adjusted)
+		w := unpairedWidth(len(a[k]), len(b[k]), len(a))
+		all[k].forecast(intervals[k], margins[k], w)
+	}
+	return all, nil
+}
+
+// together is the judgement of one among many: v is its interval, which holds with all others.
+func together(v Interval, estimate float64, margin Margin, p, adjusted float64) Judgement {
+	shown := adjusted <= 1-confidence+rounding
+	v = v.settle(shown)
+	v.Estimate = min(max(estimate, v.Low), v.High)
+	practical, floor := math.Log1p(margin.Practical), math.Log1p(margin.Floor)
+	inside := reaches(v, confidence) && v.Low > -practical && v.High < practical
+	verdict := Inconclusive
+	switch size := math.Abs(v.Estimate); {
+	case shown && size >= max(practical, floor):
+		verdict = Different
+	case shown && size < practical:
+		verdict = Negligible
+	case inside:
+		verdict = Equivalent
+	}
+	return Judgement{Verdict: verdict, Ratio: v.exp(), Narrow: v.exp(), P: p, Adjusted: adjusted}
+}
+
+// beside is how far from 0 an interval ends that leaves it out by nothing that could be said.
+const beside = 1e-9
+
+// settle makes the interval of a logarithm leave out 0 if and only if a difference is shown. Its
+// estimate says on which side.
+func (v Interval) settle(shown bool) Interval {
+	switch {
+	case !shown:
+		v.Low, v.High = min(v.Low, 0), max(v.High, 0)
+	case v.Estimate > 0:
+		v.Low = max(v.Low, beside)
+	default:
+		v.High = min(v.High, -beside)
+	}
+	return v
+}
+
+// forecast fills in More; v is the interval of the logarithm, as it was before it settled.
+func (j *Judgement) forecast(v Interval, margin Margin, w width) {
+	if j.Verdict == Inconclusive {
+		j.More = more(v, margin.needs(*j), w)
+	}
+}
+
+// present are the values of those that are there.
+func present(x []float64) []float64 {
+	return slices.DeleteFunc(slices.Clone(x), math.IsNaN)
+}
