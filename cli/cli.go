@@ -94,7 +94,8 @@ func find(name string) (verb, bool) {
 
 // hidden are the verbs that dyno itself uses.
 var hidden = map[string]func(s streams, args []string) int{
-	"supervise": supervise, "worker": worker, "conduct": conduct}
+	"supervise": supervise, "worker": worker, "conduct": conduct,
+	"complete": complete}
 
 func verbs() []verb { return slices.Concat(loadVerbs(), fleetVerbs(), resultVerbs()) }
 
