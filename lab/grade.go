@@ -35,6 +35,7 @@ const (
 	foreignFlag, foreignFail = 0.05, 0.25 // of the machine's CPUs, used by other programs
 	quotaFlag, quotaFail     = 0, 0.05    // of the CPUs' time, kept from our cgroup by its quota
 	memoryFlag, memoryFail   = 0.01, 0.10 // of the time, somebody waited for memory to be freed
+	unavailableFlag          = 0.001      // of a closed loop's load; result.Applied says when it fails
 	sentFail                 = 0.99       // of an open loop's requests; Nighthawk's idea
 	wireFail                 = 0.01       // by which an answer's size may differ from its check
 	wireLeast                = 1000       // requests, for the mean of their sizes to be one
@@ -44,8 +45,8 @@ const (
 func grade(t *Trial) (Grade, []Reason) {
 	var all []Reason
 	for _, look := range []func(*Trial) []Reason{
-		failed, machine, scarcity, generator, connected, answers, accounts, arrivals, steadiness,
-		stopping,
+		failed, machine, scarcity, generator, applied, connected, answers, accounts, arrivals,
+		steadiness, stopping,
 	} {
 		all = append(all, look(t)...)
 	}
@@ -212,6 +213,20 @@ func steadiness(t *Trial) (all []Reason) {
 			"would be %.1f %% higher", c.CutS, 100*c.Change)
 	}
 	return all
+}
+
+// applied looks for a closed loop whose server was gone for a part of the window: the rest of it
+// says nothing of that time.
+func applied(t *Trial) []Reason {
+	if t.Result == nil || t.Result.Unavailable() <= unavailableFlag {
+		return nil
+	}
+	g := GradeB
+	if !t.Result.Applied() {
+		g = GradeF
+	}
+	return []Reason{{Grade: g, Says: fmt.Sprintf("for %.3g %% of the load there was no server: its "+
+		"connections were gone and could not be opened again", 100*t.Result.Unavailable())}}
 }
 
 // connected looks for a load on fewer connections than it could have had.

@@ -117,6 +117,15 @@ func TestGrade(t *testing.T) {
 		{"nobody's server", func(t *Trial) {
 			t.Result.Server.Processes, t.Result.Server.Host.Foreign = nil, 1.9e9
 		}, GradeA, "", false},
+		{"no server for half of it", func(t *Trial) {
+			t.Result.Window.MeasuredS, t.Result.Window.UnavailableS = 10, 5
+		}, GradeF, "for 50 % of the load there was no server", false},
+		{"no server for a moment", func(t *Trial) {
+			t.Result.Window.MeasuredS, t.Result.Window.UnavailableS = 10, 0.05
+		}, GradeB, "for 0.5 % of the load there was no server", false},
+		{"no server for nearly nothing", func(t *Trial) {
+			t.Result.Window.MeasuredS, t.Result.Window.UnavailableS = 10, 0.01
+		}, GradeA, "", false},
 		{"fewer connections", func(t *Trial) { t.connected(result.ClosedLoop, 9, 9, 7, 1000) }, GradeF,
 			"2 of 9 connections never completed", false},
 		{"fewer requests than connections", func(t *Trial) { t.connected(result.ClosedLoop, 50, 50, 7, 7) },

@@ -257,6 +257,10 @@ func (t *Tally) add(from *Tally) {
 	t.ErrorsAfter += from.ErrorsAfter
 	t.LateMax = max(t.LateMax, from.LateMax)
 	t.Waiting += from.Waiting
+	t.Unavailable += from.Unavailable
+	if from.UnavailableMost > t.UnavailableMost {
+		t.UnavailableMost, t.UnavailableSince = from.UnavailableMost, from.UnavailableSince
+	}
 	if len(t.Stderr) == 0 {
 		t.Stderr = from.Stderr
 	}

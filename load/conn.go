@@ -38,6 +38,7 @@ type conn struct {
 	again int64 // down: when to dial
 	doubt int64 // since when, after an exchange was canceled, nothing came; 0: something did
 	shut  int64 // since when it has no exchange and no room for one; 0: it has
+	lost  int64 // since when it is not open, after it was or was tried; 0: it is
 
 	in      []byte // received and not yet taken by the codec
 	out     []byte // to send
@@ -158,6 +159,7 @@ func (w *worker) greet(i uint32, c *conn) {
 	}
 	c.state = ready
 	w.up++
+	w.found(c)
 	w.endOutage()
 	w.tally.Opened++
 	w.tally.Protocols[c.spoke]++
@@ -219,6 +221,7 @@ func (w *worker) fall(c *conn) {
 		c.codec.Decode(nil, true) // lets go of what it may hold
 		w.letGo(c)
 	}
+	c.unopened(w.now)
 	if c.state == ready {
 		w.vacate(c)
 		if w.up--; w.up == 0 {

@@ -136,6 +136,9 @@ type Tally struct {
 	LateMax             int64  // ns after due, of all that were sent
 	Outage              int64  // ns of the window in which no connection could be opened
 	Waiting             int64  // open loop: due in the window and never sent
+	Unavailable         int64  // ns of the window in which connections were, of all together
+	UnavailableMost     int64  // ns of the longest such time
+	UnavailableSince    int64  // ns after the window's start when that began
 	Stderr              []byte // FastCGI: what applications wrote there, up to 4 KiB a worker
 	StderrBytes         int64  // all that they wrote
 

@@ -394,6 +394,9 @@ func (w *worker) finish() {
 		if w.conns[i].served {
 			w.tally.Served++
 		}
+		if w.left != 0 {
+			w.found(&w.conns[i])
+		}
 	}
 	for ; w.retries.len > 0; w.retries.drop() {
 		w.giveUp(w.retries.head())

@@ -344,10 +344,13 @@ func verdict(r *result.Result) string {
 
 // objective is an objective and how it came out.
 func objective(o result.Outcome) string {
-	if o.Met {
-		return plain(o.Expr) + ": met, " + outcome(o)
+	s := plain(o.Expr) + ": met, " + outcome(o)
+	if !o.Met {
+		s = plain(o.Expr) + ": MISSED, " + outcome(o)
 	}
-	s := plain(o.Expr) + ": MISSED, " + outcome(o)
+	if o.Note != "" {
+		s += "; " + plain(o.Note)
+	}
 	if o.Aborted != nil {
 		s += "; this ended the run after " + seconds(*o.Aborted)
 	}
@@ -374,7 +377,11 @@ func Missed(all []result.Outcome) string {
 	var missed []string
 	for _, o := range all {
 		if !o.Met {
-			missed = append(missed, plain(o.Expr)+" ("+outcome(o)+")")
+			why := outcome(o)
+			if o.Note != "" {
+				why += "; " + plain(o.Note)
+			}
+			missed = append(missed, plain(o.Expr)+" ("+why+")")
 		}
 	}
 	return strings.Join(missed, ", ")

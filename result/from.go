@@ -53,6 +53,7 @@ func From(r *load.Result, version string) (*Result, error) {
 	if r.Plan.Open() {
 		out.open(r)
 	} else {
+		out.unavailable(r)
 		out.closed()
 	}
 	out.Generator.Verdict, out.Generator.Reasons = judge(out)
@@ -108,6 +109,17 @@ func (r *Result) closed() {
 	}
 	little := math.Round(busy/float64(r.underWay())*1e4) / 1e4
 	r.Generator.Little = &little
+}
+
+// unavailable adds for how long there was no server. What is less than a microsecond of the
+// window is nothing.
+func (r *Result) unavailable(from *load.Result) {
+	each := micro(float64(from.Unavailable)/float64(max(from.Plan.Connections, 1))) / 1e6
+	if each <= 0 {
+		return
+	}
+	since := time.Duration(from.UnavailableSince).Seconds()
+	r.Window.UnavailableS, r.Window.UnavailableFromS = each, &since
 }
 
 // SentLater reports whether requests were sent later than they were due, so that service

@@ -102,7 +102,7 @@ func TestFromClosed(t *testing.T) {
 		{"version", r.Dyno, "1.2.3"},
 		{"model", r.Model, ClosedLoop},
 		{"ended", r.Ended, "duration"},
-		{"window", r.Window, Window{time.Date(2026, 1, 2, 14, 4, 5, 999, time.UTC), 1, 2, 0.001, 0.5}},
+		{"window", r.Window, Window{time.Date(2026, 1, 2, 14, 4, 5, 999, time.UTC), 1, 2, 0.001, 0.5, 0, nil}},
 		{"requests", r.Requests, Requests{Sent: 1003, Completed: 1000, Errors: 2, Unfinished: 1,
 			Retried: 1, Warmup: 500, WarmupLost: 3}},
 		{"rate", r.Rate, Rate{Sent: 501.5, Completed: 500, ErrorAnswers: set(0.5)}},

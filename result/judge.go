@@ -46,7 +46,7 @@ type check func(r *Result) (verdict, reason string)
 var checks = []struct {
 	check
 	whole bool
-}{{ended, false}, {outage, false}, {neverSent, true}, {busy, false}, {sendLag, false},
+}{{ended, false}, {noServer, false}, {outage, false}, {neverSent, true}, {busy, false}, {sendLag, false},
 	{unscheduled, false}, {scheduling, false}, {steal, false}, {law, false}, {ports, false},
 	{files, false}, {timeWait, false}, {dropped, false}, {resent, false}, {unserved, true},
 	{little, true}, {pauses, false}, {stops, false}, {probeLag, true}, {short, true}}
@@ -99,15 +99,11 @@ func ended(r *Result) (string, string) {
 }
 
 func outage(r *Result) (string, string) {
-	if r.Window.OutageS == 0 {
+	if r.Window.OutageS == 0 || !r.Applied() { // noServer says so
 		return OK, ""
 	}
-	cause := ""
-	if len(r.Errors) > 0 {
-		cause = " (" + r.Errors[0].Detail + ")"
-	}
 	return Suspect, fmt.Sprintf("for %v of the window no connection could be opened%s: rate "+
-		"and percentiles say nothing of that time", span(r.Window.OutageS*1e6), cause)
+		"and percentiles say nothing of that time", span(r.Window.OutageS*1e6), r.firstCause())
 }
 
 func neverSent(r *Result) (string, string) {

@@ -83,7 +83,18 @@ func TestJudge(t *testing.T) {
 		{"GC small in latency", func(r *Result) {
 			r.Generator.GCPauseMax, r.Latency.P99 = 1234, 20_000
 		}, OK, ""},
-		{"outage", func(r *Result) { r.Window.OutageS = 1.95 }, Suspect, "for 1.95s of the window"},
+		{"outage", func(r *Result) { r.Model, r.Window.OutageS = OpenLoop, 1.95 }, Suspect,
+			"for 1.95s of the window"},
+		{"no server", func(r *Result) {
+			r.Window.OutageS, r.Window.UnavailableS, r.Window.UnavailableFromS = 3.5, 3.52, set(4.01)
+			r.Errors = []Error{{Phase: "connect", Kind: "refused", Detail: "connection refused", Count: 9}}
+		}, Suspect, "the load had no server for 3.52s of the window, from 4.01s on (connection refused)"},
+		{"no server for some", func(r *Result) {
+			r.Window.UnavailableS, r.Window.UnavailableFromS = 0.11, set(0.0)
+		}, Suspect, "no server for 110ms of the window, from 0s on, on average of its connections"},
+		{"no server for a moment", func(r *Result) {
+			r.Window.UnavailableS, r.Window.UnavailableFromS = 0.1, set(1.0)
+		}, OK, ""},
 		{"never sent", func(r *Result) { n := int64(500); r.Requests.Waiting = &n }, Suspect, "never sent"},
 		{"a few never sent", func(r *Result) { n := int64(50); r.Requests.Waiting = &n }, OK, ""},
 		{"few", func(r *Result) { r.Requests.Completed = 99 }, Suspect, "only 99 exchanges"},

@@ -43,6 +43,7 @@ type Outcome struct {
 	Value *float64 `json:"value,omitempty"`
 	Unit  string   `json:"unit,omitempty"` // us, percent, per_s; none of a count
 	Met   bool     `json:"met"`
+	Note  string   `json:"note,omitempty"` // what of the load the value says nothing of
 
 	Aborted *float64 `json:"aborted_s,omitempty"` // it ended the run then, in the window
 }
@@ -264,14 +265,18 @@ func failedShare(r *Result) (float64, bool) {
 	return 100 * float64(failed(r)) / float64(max(due, 1)), due > 0
 }
 
-// Judge says how r stands to the objective.
+// Judge says how r stands to the objective. One of errors or rps is missed where a closed loop
+// had no server for over 1 % of the window, whatever was counted in the rest of it.
 func (o Objective) Judge(r *Result) Outcome {
 	value, ok := o.of(r)
 	out := Outcome{Expr: o.Expr, Unit: unitOf[o.kind]}
 	if !ok {
 		return out
 	}
-	out.Value, out.Met = &value, o.Meets(value)
+	out.Value, out.Met, out.Note = &value, o.Meets(value), r.withoutServer()
+	if out.Note != "" && (o.OfErrors() || o.kind == rates) {
+		out.Met = false
+	}
 	return out
 }
 

@@ -86,6 +86,11 @@ type Window struct {
 	MeasuredS float64   `json:"measured_s"`
 	DrainedS  float64   `json:"drained_s"`          // spent after it on what was due in it
 	OutageS   float64   `json:"outage_s,omitempty"` // of it in which no connection could be opened
+
+	// Closed: for how much of it the connections were gone and could not be opened again, on
+	// average of all, and when the longest such time began, after the window's start.
+	UnavailableS     float64  `json:"unavailable_s,omitempty"`
+	UnavailableFromS *float64 `json:"unavailable_from_s,omitempty"`
 }
 
 // Requests are the exchanges due in the window. Sent is Completed + Errors +
