@@ -46,9 +46,9 @@ type check func(r *Result) (verdict, reason string)
 var checks = []struct {
 	check
 	whole bool
-}{{ended, false}, {noServer, false}, {outage, false}, {neverSent, true}, {busy, false}, {sendLag, false},
-	{unscheduled, false}, {scheduling, false}, {steal, false}, {law, false}, {ports, false},
-	{files, false}, {timeWait, false}, {dropped, false}, {resent, false}, {unserved, true},
+}{{ended, false}, {noServer, false}, {outage, false}, {neverSent, true}, {busy, false},
+	{sendLag, false}, {unscheduled, false}, {scheduling, false}, {steal, false}, {law, false},
+	{ports, false}, {files, false}, {timeWait, false}, {dropped, false}, {resent, false}, {unserved, true},
 	{little, true}, {pauses, false}, {stops, false}, {probeLag, true}, {short, true}}
 
 // judge is the generator's verdict on itself: the worst that any check comes

@@ -54,10 +54,9 @@ var expression = regexp.MustCompile(`^\s*([^\s<>=!]+)\s*(<=|>=|<|>|=+|!=)?\s*(.*
 // max, stdev or a percentile such as p99 or p99.95), the same of another
 // distribution as service.p99 (also error_latency, dns, connect, tls, tls_full,
 // tls_resumed, first_byte and probe), of a route as route.login.p99, or one of errors, rps
-// and cpu, which is the watched server's time
-// for a request. OP is <, <=, > or >=. LIMIT is a
-// duration with its unit, for errors a number or a percentage of what was sent,
-// for rps a number. An error says at which column, from 1, it went wrong.
+// and cpu, which is the watched server's time for a request. OP is <, <=, > or >=. LIMIT is
+// a duration with its unit, for errors a number or a percentage of what was sent, for rps a
+// number. An error says at which column, from 1, it went wrong.
 func ParseObjective(s string) (Objective, error) {
 	at := func(column int, format string, args ...any) (Objective, error) {
 		return Objective{}, fmt.Errorf("%q, column %d: "+format, append([]any{s, column + 1}, args...)...)

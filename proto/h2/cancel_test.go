@@ -2,6 +2,7 @@ package h2
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"dyno/proto"
@@ -83,5 +84,59 @@ func TestCancelLast(t *testing.T) {
 	got := hear(t, c, fr(framePing, flagAck, 0, string(probe[:])))
 	if want := fmt.Sprint(tell([]proto.Event{{What: proto.What{Kind: proto.Closing}}})); got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Of many streams that come and go the right ones are canceled, each with one look where tags
+// are as small as there are streams, and whatever the tags are.
+func TestCancelAmongMany(t *testing.T) {
+	const streams = 100
+	for name, c := range map[string]struct {
+		tag    func(i uint32) uint32
+		placed bool // each is found with one look
+	}{
+		"as load gives them": {func(i uint32) uint32 { return i }, true},
+		"scattered":          {func(i uint32) uint32 { return i * 0x10007 }, false},
+		"all of one place":   {func(i uint32) uint32 { return i << 16 }, false},
+	} {
+		s, coin := newStreams(streams), rand.New(rand.NewPCG(1, 2))
+		open, next := map[uint32]uint32{}, uint32(1) // the id of each tag that is under way
+		for range 10_000 {
+			tag := c.tag(coin.Uint32N(streams))
+			slot, found := s.tagged(tag)
+			if id, under := open[tag]; found != under || found && (s.slots[slot].id != id || s.slots[slot].tag != tag) {
+				t.Fatalf("%s: tag %d is in slot %d, %v; its stream is %d, %v", name, tag, slot, found, id, under)
+			}
+			if at, is := s.placed(tag); c.placed && (is != found || found && at != slot) {
+				t.Fatalf("%s: tag %d is not in its place", name, tag)
+			}
+			if found {
+				s.end(slot)
+				delete(open, tag)
+				continue
+			}
+			s.begin(next, stream{tag: tag})
+			open[tag] = next
+			next += 2
+		}
+	}
+}
+
+func BenchmarkCancel(b *testing.B) {
+	for _, streams := range []int{100, MaxStreams} {
+		b.Run(fmt.Sprint(streams), func(b *testing.B) {
+			s := newStreams(streams)
+			for i := range uint32(streams) {
+				s.begin(2*i+1, stream{tag: i})
+			}
+			id, tag := uint32(2*streams+1), uint32(0)
+			for b.Loop() { // the last slots are the farthest
+				tag = (tag + uint32(streams) - 1) % uint32(streams)
+				slot, _ := s.tagged(tag)
+				s.end(slot)
+				s.begin(id, stream{tag: tag})
+				id += 2
+			}
+		})
 	}
 }

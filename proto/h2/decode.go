@@ -275,19 +275,16 @@ func (c *codec) giveUp(id, code uint32) {
 // Cancel resets the stream of an exchange. What the server still sends on it is passed
 // over, until it answers the PING that shows that it knows.
 func (c *codec) Cancel(tag uint32) bool {
-	for slot := range c.slots {
-		s := &c.slots[slot]
-		if s.id == 0 || s.tag != tag {
-			continue
-		}
-		if c.ending == uint16(slot)+1 { // its last DATA is coming, and will find it gone
-			c.ending = 0
-		}
-		c.giveUp(s.id, cancel)
-		c.close(uint16(slot))
-		return true
+	slot, ok := c.tagged(tag)
+	if !ok {
+		return false
 	}
-	return false
+	if c.ending == slot+1 { // its last DATA is coming, and will find it gone
+		c.ending = 0
+	}
+	c.giveUp(c.slots[slot].id, cancel)
+	c.close(slot)
+	return true
 }
 
 // close frees a stream's slot.

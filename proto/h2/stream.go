@@ -25,8 +25,10 @@ func (s *stream) touched() bool { return s.headed || s.interim > 0 }
 // is found by the stream's id in an open-addressed table, twice as large as there
 // are streams at most. The hash scatters ids (Fibonacci's), for those of streams that
 // take long lie side by side, and the others would have to pass them again and again.
+// By its exchange's tag it is found in places: who numbers exchanges from 0 on has each there.
 type streams struct {
 	slots  []stream
+	places []uint16 // by tag, as many as a power of two: the slot that last had it
 	free   []uint16
 	index  []uint16 // by hash: a slot, and 1
 	shift  uint8
@@ -43,7 +45,7 @@ type queue struct {
 func newStreams(n int) streams {
 	log := bits.Len(uint(n - 1))
 	s := streams{slots: make([]stream, n), free: make([]uint16, n),
-		index: make([]uint16, 2<<log), shift: uint8(32 - log - 1)}
+		places: make([]uint16, 1<<log), index: make([]uint16, 2<<log), shift: uint8(32 - log - 1)}
 	for i := range s.free {
 		s.free[i] = uint16(n - 1 - i)
 	}
@@ -64,8 +66,30 @@ func (s *streams) begin(id uint32, st stream) uint16 {
 	s.index[i] = slot + 1
 	st.id, st.queued = id, s.slots[slot].queued
 	s.slots[slot] = st
+	s.places[int(st.tag)&(len(s.places)-1)] = slot
 	s.open++
 	return slot
+}
+
+// placed is the slot of an exchange that is in its place. One is not if another has begun
+// since whose tag has the same place.
+func (s *streams) placed(tag uint32) (slot uint16, ok bool) {
+	slot = s.places[int(tag)&(len(s.places)-1)]
+	st := &s.slots[slot]
+	return slot, st.id != 0 && st.tag == tag
+}
+
+// tagged is the slot of an exchange that is under way.
+func (s *streams) tagged(tag uint32) (slot uint16, ok bool) {
+	if slot, ok = s.placed(tag); ok {
+		return slot, true
+	}
+	for i := range s.slots {
+		if st := &s.slots[i]; st.id != 0 && st.tag == tag {
+			return uint16(i), true
+		}
+	}
+	return 0, false
 }
 
 // find is the slot of an open stream.
