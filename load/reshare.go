@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
-	"sort"
 	"sync"
 	"time"
 )
@@ -93,6 +92,14 @@ func (s *changing) Next() (int64, bool) {
 	return s.then.Next()
 }
 
+// Left is what is left of both.
+func (s *changing) Left(from, till int64) (n int64) {
+	if s.until != nil {
+		n = s.until.Left(from, min(till, s.at))
+	}
+	return n + s.then.Left(from, till)
+}
+
 // scheduleFrom is what of worker i of n's share is not due before an instant.
 func (p *Plan) scheduleFrom(i, n int, at int64) Schedule {
 	s := p.schedule(i, n)
@@ -108,14 +115,7 @@ func (p *Plan) scheduleFrom(i, n int, at int64) Schedule {
 
 // skip leaves out what is due before an instant.
 func (s *even) skip(at int64) {
-	const most = 1 << 36 // of a worker
-	own := uint64(len(s.own))
-	j := uint64(sort.Search(most, func(j int) bool {
-		whole := cursor{profile: s.along.profile}
-		hi, lo := bits.Mul64(uint64(j)/own*s.period+s.own[uint64(j)%own], perArrival)
-		due, ok := whole.due(count{hi, lo})
-		return !ok || due >= at
-	}))
+	j, own := s.first(at), uint64(len(s.own))
 	s.begun, s.next = j/own*s.period, int(j%own)
 }
 

@@ -1,8 +1,10 @@
 package load
 
 import (
+	"math"
 	"math/bits"
 	"math/rand/v2"
+	"sort"
 )
 
 // A Schedule yields the instants, in nanoseconds after the start of the load,
@@ -11,6 +13,9 @@ import (
 // forgotten, and latency counts from the instant and not from the sending.
 type Schedule interface {
 	Next() (due int64, ok bool)
+	// Left is how many instants are yet to come from one on and before another. That is
+	// computed, for there can be 10¹⁵ of them. No other call may follow.
+	Left(from, till int64) int64
 }
 
 // AtOnce is the instant of a request that is due as soon as a connection has
@@ -20,7 +25,8 @@ const AtOnce = -1
 // closedLoop is the schedule of a closed loop.
 type closedLoop struct{}
 
-func (closedLoop) Next() (int64, bool) { return AtOnce, true }
+func (closedLoop) Next() (int64, bool)       { return AtOnce, true }
+func (closedLoop) Left(_, _ int64) (n int64) { return 0 }
 
 // even is arrivals as evenly spaced as the rate allows: the k-th is due when a
 // profile comes to k. A worker takes its turns of them, so all workers together
@@ -40,6 +46,25 @@ func (s *even) Next() (int64, bool) {
 		s.next, s.begun = 0, s.begun+s.period
 	}
 	return s.along.due(count{hi, lo})
+}
+
+// Left is the difference of two places among this worker's arrivals.
+func (s *even) Left(from, till int64) int64 {
+	at := s.begun/s.period*uint64(len(s.own)) + uint64(s.next)
+	return max(int64(s.first(till)-max(s.first(from), at)), 0)
+}
+
+// first is the place of the first arrival, of this worker's, that is not due before an instant:
+// found by bisection, with 52 looks at most.
+func (s *even) first(at int64) uint64 {
+	const most = 1 << 52 // arrivals of all workers: MaxRate for MaxTime are fewer
+	own := uint64(len(s.own))
+	return uint64(sort.Search(int(most/s.period*own+own), func(j int) bool {
+		whole := cursor{profile: s.along.profile}
+		hi, lo := bits.Mul64(uint64(j)/own*s.period+s.own[uint64(j)%own], perArrival)
+		due, ok := whole.due(count{hi, lo})
+		return !ok || due >= at
+	}))
 }
 
 // poisson is arrivals without memory: between them the profile gains a number
@@ -62,6 +87,31 @@ func newPoisson(p profile, seed uint64, stream int, oneIn float64) *poisson {
 func (s *poisson) Next() (int64, bool) {
 	s.at = s.at.plus(uint64(s.coin.ExpFloat64() * s.mean))
 	return s.along.due(s.at)
+}
+
+// walkMost is up to how many arrivals of a Poisson law are counted one by one, in some 20 ms.
+const walkMost = 1 << 20
+
+// Left walks through walkMost arrivals, and takes the mean number for those after them, which
+// nobody has drawn: the truth lies within a thousandth of that in two of three cases.
+func (s *poisson) Left(from, till int64) (n int64) {
+	for range walkMost {
+		due, ok := s.Next()
+		if !ok || due >= till {
+			return n
+		}
+		if due >= from {
+			n++
+		}
+	}
+	at, end := s.along.reached(from), s.along.reached(till)
+	if at.less(s.at) {
+		at = s.at
+	}
+	if at.less(end) {
+		n += int64(math.Round(end.minus(at).float() / s.mean))
+	}
+	return n
 }
 
 // schedule is the share of worker i of n in an open loop's arrivals.

@@ -424,15 +424,15 @@ func (w *worker) giveUp(a arrival) {
 
 // waiting is how many requests were due in the window and never sent.
 func (w *worker) waiting() (n int64) {
-	if w.next == AtOnce || w.start == notYet {
+	from, till := w.from-w.start, min(w.end, w.now)-w.start
+	if w.next == AtOnce || w.start == notYet || w.over || w.next >= till {
 		return 0
 	}
-	till := min(w.end, w.now)
-	for !w.over && n != w.left && w.start+w.next < till {
-		if w.start+w.next >= w.from {
-			n++
-		}
-		w.advance()
+	if w.next >= from {
+		n = 1
+	}
+	if n += w.schedule.Left(from, till); w.left >= 0 {
+		n = min(n, w.left)
 	}
 	return n
 }
