@@ -125,7 +125,8 @@ func (r *Result) unavailable(from *load.Result) {
 // SentLater reports whether requests were sent later than they were due, so that service
 // time is not latency. In a closed loop those are which had to wait for a new connection.
 func (r *Result) SentLater() bool {
-	return r.Model == OpenLoop || r.Latency != nil && r.Service != nil && r.Service.HDR != r.Latency.HDR
+	return r.Model == OpenLoop || r.Latency != nil && r.Service != nil &&
+		r.Service.HDR != r.Latency.HDR
 }
 
 func (r *Result) distributions(from *load.Result, total *metric.Snapshot) error {

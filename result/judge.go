@@ -48,8 +48,9 @@ var checks = []struct {
 	whole bool
 }{{ended, false}, {noServer, false}, {outage, false}, {neverSent, true}, {busy, false},
 	{sendLag, false}, {unscheduled, false}, {scheduling, false}, {steal, false}, {law, false},
-	{ports, false}, {files, false}, {timeWait, false}, {dropped, false}, {resent, false}, {unserved, true},
-	{little, true}, {pauses, false}, {stops, false}, {probeLag, true}, {short, true}}
+	{ports, false}, {files, false}, {timeWait, false}, {dropped, false}, {resent, false},
+	{unserved, true}, {little, true}, {pauses, false}, {stops, false}, {probeLag, true},
+	{short, true}}
 
 // judge is the generator's verdict on itself: the worst that any check comes
 // to. It looks only at the values that r keeps, so that anyone can redo it.
