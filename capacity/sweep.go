@@ -60,6 +60,8 @@ type Point struct {
 	Verdict string   `json:"verdict"`         // the generator's
 	Reasons []string `json:"reasons"`         // of it
 	Cause   string   `json:"cause,omitempty"` // why nothing was completed
+	// Answered is whether there were answers: where nothing was completed, errors.
+	Answered bool `json:"answered,omitempty"`
 }
 
 // Counts reports whether the point says something of the server's throughput: the
@@ -123,7 +125,7 @@ func pointOf(r *result.Result, axis Axis, level float64, round int) Point {
 		Verdict: r.Generator.Verdict, Reasons: r.Generator.Reasons}
 	if r.Latency == nil {
 		if p.Cause = "nothing was completed" + because(r); r.OnlyErrors() {
-			p.Cause = onlyErrors(r)
+			p.Cause, p.Answered = onlyErrors(r), true
 		}
 		return p
 	}

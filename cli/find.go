@@ -240,9 +240,12 @@ func (s streams) sweep(ctx context.Context, f *findFlags, run lab.Runner, out *o
 // swept is the exit code of a sweep, and why it is not 0.
 func swept(c *capacity.Curve) (int, string) {
 	completed := func(p capacity.Point) bool { return p.X > 0 }
+	answered := func(p capacity.Point) bool { return p.Answered }
 	switch {
 	case c.Left > 0:
 		return exitInterrupted, ""
+	case !slices.ContainsFunc(c.Points, completed) && slices.ContainsFunc(c.Points, answered):
+		return exitUntrusted, c.Points[slices.IndexFunc(c.Points, answered)].Cause
 	case !slices.ContainsFunc(c.Points, completed):
 		return exitUnreachable, c.Points[0].Cause
 	case c.Apart == len(c.Points):

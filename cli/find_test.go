@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -14,9 +15,11 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"dyno/capacity"
 	"dyno/load"
@@ -227,4 +230,81 @@ func FuzzParseRates(f *testing.F) {
 			t.Errorf("%q is read as %v, and that as %v: %v", s, rates, back, err)
 		}
 	})
+}
+
+// limited answers 1,000 requests a second and some at once, and all others with a 503.
+func limited() http.Handler {
+	const perSecond, atOnce = 1000, 10
+	var mu sync.Mutex
+	room, last := float64(atOnce), time.Now()
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		now := time.Now()
+		room = min(room+perSecond*now.Sub(last).Seconds(), atOnce)
+		last = now
+		if room < 1 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		room--
+	})
+}
+
+// Answers of 503 are no throughput. However slow the machine is, no more than the server's limit
+// can be certified: 909 ms of the longest probe have 909 right answers and 10 more, and 1 % of
+// the requests may fail. How much less it is, and whether the generator was the limit, is the
+// machine's.
+func TestFindKnowsALimit(t *testing.T) {
+	server := httptest.NewServer(limited())
+	defer server.Close()
+	out := filepath.Join(t.TempDir(), "found.json")
+	c := shell(t, t.TempDir(), "dyno find --slo 'errors<1%' --probe-time 303ms --warmup 50ms -c 20 "+
+		"--json "+out+" "+server.URL)
+	said, _ := c.CombinedOutput()
+	b, err := os.ReadFile(out)
+	var found capacity.Search
+	if err == nil {
+		err = json.Unmarshal(b, &found)
+	}
+	if err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	if found.Closed == nil || *found.Closed > 1500 {
+		t.Errorf("a closed loop reached more than is answered:\n%s", said)
+	}
+	if found.Certified != nil && *found.Certified > 1030 {
+		t.Errorf("%v/s is certified of a server that answers 1,000:\n%s", *found.Certified, said)
+	}
+}
+
+// Of a server that answers with nothing but errors a search says so, and what they are.
+func TestFindSaysThatAllAreErrors(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	defer server.Close()
+	for flags, want := range map[string]struct {
+		code int
+		says string
+	}{
+		"--slo 'p99<1s'":              {exitMissed, "dyno: every answer was an error: 503 ("},
+		"--slo 'p99<1s' -R 40":        {exitMissed, "; every answer was an error: 503 ("},
+		"--levels c=1,2 --rounds 1":   {exitUntrusted, "dyno: every answer was an error: 503 ("},
+		"--rates 40,50,60 --rounds 1": {exitUntrusted, "dyno: every answer was an error: 503 ("},
+	} {
+		c := shell(t, t.TempDir(), "dyno find --probe-time 100ms "+flags+" "+server.URL)
+		var errs bytes.Buffer
+		c.Stderr = &errs
+		out, err := c.Output()
+		exit, failed := errors.AsType[*exec.ExitError](err)
+		said := errs.String()
+		if !failed || strings.Contains(said, "nothing was answered") {
+			t.Errorf("%s: %v: %s", flags, err, said)
+		} else if code := exit.ExitCode(); strings.Contains(said, "the generator, and not the server") {
+			t.Logf("%s: the machine is busy: %s", flags, said)
+		} else if code != want.code || !strings.Contains(said, want.says) {
+			t.Errorf("%s: code %d, %s\n%s", flags, code, said, out)
+		}
+	}
 }

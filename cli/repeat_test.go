@@ -20,6 +20,7 @@ func TestCommandRepeatsThePlan(t *testing.T) {
 	for _, args := range []string{
 		"http://127.0.0.1:8080/", "-c 7 -t 3 -d 1m30s --warmup 2s --drain 500ms http://localhost/a?b=1&c=2",
 		"-n 1000 -c 3 --timeout 3s --connect-timeout 700ms --http 1.0 http://localhost/",
+		"--expect any http://localhost/", "--expect 2xx,404 http://localhost/",
 		"-R 12.5 --arrival poisson --seed 9 -d 4 http://localhost/",
 		"-R 1k --stage 10s:2k --stage 0s:100 --stage 1m:100 --connect-rate 50 http://localhost/",
 		"--pipeline 4 --reconnect 100 --ring portable --cpus 0 --expect 2xx,304 http://localhost/",

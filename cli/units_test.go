@@ -26,7 +26,7 @@ func TestUnits(t *testing.T) {
 	above0 := parsing(positive(parseCount))
 	duration, rate, count := parsing(parseDuration), parsing(parseRate), parsing(parseCount)
 	cpus, expect, reconnect := parsing(parseCPUs), parsing(parseExpect), parsing(parseReconnect)
-	const notAStatus = " is not a status; write codes from 100 to 599 and classes, as 200,204 or 2xx"
+	const notAStatus = " is not a status; write codes from 100 to 599 and classes, as 200,204 or 2xx, or any"
 	const tooLong = " is too long; the longest allowed is 8784h"
 	const notADuration = " is not a duration; write 30s, 1m30s, 500ms, or seconds as 30"
 	for _, test := range []struct {
@@ -65,7 +65,8 @@ func TestUnits(t *testing.T) {
 		{cpus, "1,", `! "1," is not a list of CPUs; write numbers and ranges, as 0,2-3`},
 		{cpus, "4096", `! "4096" is not a list of CPUs; write numbers and ranges, as 0,2-3`},
 
-		{expect, "2xx", "[{200 299}]"}, {expect, "200,404", "[{200 200} {404 404}]"},
+		{expect, "2xx", "[{200 299}]"}, {expect, "any", "[{100 999}]"}, {expect, "2xx,Any", "[{200 299} {100 999}]"},
+		{expect, "200,404", "[{200 200} {404 404}]"},
 		{expect, "3XX,200", "[{300 399} {200 200}]"},
 		{expect, "ok", `! "ok"` + notAStatus},
 		{expect, "200,", `! ""` + notAStatus},

@@ -63,12 +63,13 @@ func (t *Trial) rates() (all []float64) {
 // within reports whether a point of the series lies in the window, and not after it.
 func (t *Trial) within(p result.Point) bool { return p.T <= t.Result.Window.MeasuredS+0.01 }
 
-// inWindow are the answers that came in the window, as far as the series tells, and the bytes
-// received meanwhile. Requests.Completed has those that came after it, too, and Bytes has not.
+// inWindow are the answers that came in the window, errors too, as far as the series tells, and
+// the bytes received meanwhile. Answers of the result has those that came after it, too, and
+// Bytes has not.
 func (t *Trial) inWindow() (answers, received int64) {
 	for _, p := range t.Result.Series {
 		if t.within(p) {
-			answers += p.Completed
+			answers += p.Answers()
 			received += p.Received
 		}
 	}

@@ -44,7 +44,7 @@ var Measures = []Measure{
 	{"bytes", "bytes/req", -1, func(t *Trial) float64 {
 		n, received := t.inWindow()
 		if n == 0 {
-			n, received = t.Result.Requests.Completed, t.Result.Bytes.Received
+			n, received = t.Result.Answers(), t.Result.Bytes.Received
 		}
 		return float64(received) / float64(max(n, 1))
 	}},
@@ -89,7 +89,7 @@ func hostCPU(t *Trial) float64 {
 	if len(t.processes()) == 0 {
 		return 0
 	}
-	done := t.Result.Rate.Completed * t.Result.Window.MeasuredS
+	done := t.Result.Rate.Answers() * t.Result.Window.MeasuredS
 	return float64(t.Result.Server.Host.Busy) / 1e3 / max(done, 1)
 }
 

@@ -70,6 +70,9 @@ func Certified(s *capacity.Search) string {
 		return fmt.Sprintf("at least %s requests/s meet %s: CLIENT-BOUND, the server's limit was "+
 			"not found", exact3(*s.Certified), what)
 	}
+	if s.End == capacity.Missed && len(s.Probes) == 0 {
+		return "no rate meets " + what
+	}
 	return map[capacity.End]string{
 		capacity.Missed:       "not even the lowest rate meets " + what,
 		capacity.ClientBound:  "CLIENT-BOUND: nothing can be said of the server",

@@ -15,6 +15,9 @@ import (
 	"dyno/result"
 )
 
+// failedTold is the share of requests that failed above which a comparison says so.
+const failedTold = 0.01
+
 const (
 	mostCompared  = 26 // results: they are named by letters
 	mostDiffering = 20 // settings listed
@@ -42,6 +45,17 @@ func measures() []measure {
 				return 0, false
 			}
 			return q.of(r.Latency), true
+		}})
+	}
+	for _, q := range quantiles {
+		if q.name != "p50" && q.name != "p99" {
+			continue
+		}
+		all = append(all, measure{"error " + q.name, micros, func(r *result.Result) (float64, bool) {
+			if r.ErrorLatency == nil || q.cell(r.ErrorLatency) == tooFew {
+				return 0, false
+			}
+			return q.of(r.ErrorLatency), true
 		}})
 	}
 	return append(all,
@@ -146,6 +160,10 @@ func sideBySide(rs []*result.Result) table {
 	}
 	t := table{head}
 	for _, m := range measures() {
+		has := func(r *result.Result) bool { _, ok := m.of(r); return ok }
+		if strings.HasPrefix(m.name, "error ") && !slices.ContainsFunc(rs, has) {
+			continue // there were none
+		}
 		row := []string{m.name}
 		base, known := m.of(rs[0])
 		for i, r := range rs {
@@ -174,6 +192,10 @@ func doubts(rs []*result.Result) []string {
 		if why := r.Partial(); why != "" && r.Requests.Completed > 0 {
 			all = append(all, fmt.Sprintf("%s is only a part of what was planned: %s.", letter(i),
 				plain(why)))
+		}
+		if n, sent := r.Requests.Errors, r.Requests.Sent; float64(n) > failedTold*float64(sent) {
+			all = append(all, fmt.Sprintf("%.1f %% of the requests of %s failed: its rate and latencies "+
+				"are those of the others.", 100*float64(n)/float64(sent), letter(i)))
 		}
 		if r.Generator.Verdict != result.OK {
 			all = append(all, fmt.Sprintf("%s is %s: %s.", letter(i), plain(r.Generator.Verdict),

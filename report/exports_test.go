@@ -194,7 +194,11 @@ func TestJUnit(t *testing.T) {
 			"the generator was not the limit: passed\np99<20ms: passed"},
 		{missed, "4 tests, 2 failures, 0 errors, 1 skipped\nrequests completed: passed\n" +
 			"the generator was not the limit: skipped (" + verdict(missed) + ")\n" +
-			"p99<1ms: failure (p99<1ms: MISSED, 2.00 ms)\ncpu<1ms: failure (cpu<1ms: MISSED, nothing was measured)"},
+			"p99<1ms: failure (p99<1ms: MISSED, 2.00 ms)\ncpu<1ms: failure (cpu<1ms: MISSED, nothing was measured of it)"},
+		{wrong(), "4 tests, 3 failures, 0 errors, 0 skipped\n" +
+			"requests completed: failure (every answer was an error: 500: 320,000)\n" +
+			"the generator was not the limit: passed\nerrors<1%: failure (errors<1%: MISSED, 100 %)\n" +
+			"p99<20ms: failure (p99<20ms: MISSED, nothing was measured of it)"},
 	} {
 		var b bytes.Buffer
 		if err := JUnit(&b, test.r); err != nil {

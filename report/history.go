@@ -70,6 +70,9 @@ func resultList(h store.History) table {
 		if e.Partial != "" {
 			verdict += ", " + Clip(plain(e.Partial), noteWidest)
 		}
+		if v, has := e.Values[store.Errors]; has {
+			verdict += ", " + percent(v) + " errors"
+		}
 		row := []string{e.ID, e.Started.Local().Format(instant), series[e.Plan+e.Machine], e.Model, rate,
 			p99, verdict, Clip(plain(e.URL), longestURL), Clip(NoteLine(e.Note), noteWidest)}
 		all = append(all, row)

@@ -39,13 +39,16 @@ type problem struct {
 }
 
 // JUnit writes a result as a test suite: a case for each objective, one for
-// whether anything completed, and one for the generator's verdict on itself, which
+// whether anything completed, where not every answer was an error, and one for the generator's verdict on itself, which
 // is skipped where that is not ok.
 func JUnit(w io.Writer, r *result.Result) error {
 	s := newSuite(what(r), r.Window.Started, r.Window.MeasuredS)
 	completed := testCase{Name: "requests completed"}
 	if r.Requests.Completed == 0 {
 		completed.Failure = &problem{Message: "no exchange completed"}
+		if r.OnlyErrors() {
+			completed.Failure = &problem{Message: "every answer was an error: " + statuses(r)}
+		}
 	}
 	trusted := testCase{Name: "the generator was not the limit"}
 	if r.Generator.Verdict != result.OK {

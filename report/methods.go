@@ -16,7 +16,9 @@ func methods(r *result.Result) []string {
 			"none is shown that no measured value exceeds. The spectrum ends where fewer than ten " +
 			"values lie beyond it.",
 		"Nothing is corrected afterwards: what failed or was given up has no latency and is counted " +
-			"apart, and requests sent are completed + errors + unfinished.",
+			"apart, and requests sent are completed + errors + unfinished. Answers that are errors by " +
+			"their status (400 and above, unless --expect says otherwise) have a distribution of their " +
+			"own, error latency.",
 		"These are the numbers of one run, so they have no intervals: how much they differ from run to " +
 			"run is what dyno lab run measures, and dyno compare judges.",
 		"The generator judges itself by how busy its threads were, how late it sent, its pauses, and " +
@@ -27,7 +29,7 @@ func methods(r *result.Result) []string {
 	}
 	if r.Server != nil {
 		all = append(all, "The server's processes were sampled beside the load; CPU time a request is "+
-			"what they used in the window, divided by the exchanges completed in it.")
+			"what they used in the window, divided by the exchanges answered in it.")
 	}
 	return all
 }

@@ -87,30 +87,53 @@ func late() *result.Result {
 
 func failing() *result.Result {
 	r := closed()
-	r.Requests = result.Requests{Sent: 9000, Completed: 8000, Errors: 990, Unfinished: 10}
-	r.Rate = result.Rate{Sent: 900, Completed: 800}
+	r.Requests = result.Requests{Sent: 9000, Completed: 7000, Errors: 1990, Unfinished: 10}
+	r.Rate = result.Rate{Sent: 900, Completed: 700, ErrorAnswers: set(100.0)}
 	r.Status = map[string]int64{"200": 7000, "404": 1, "503": 999}
-	r.Latency = spread(8000, 2890)
+	r.Latency, r.ErrorLatency = spread(7000, 2890), spread(1000, 410)
 	r.Phases = result.Phases{}
 	r.Plan.Requests = append(r.Plan.Requests, r.Plan.Requests[0])
 	r.Plan.Requests[1].Name = "POST /buy|now"
 	r.Errors = []result.Error{
+		{Phase: "expect", Kind: "status", Address: "127.0.0.1:8080", Detail: "503", Count: 999},
+		{Phase: "expect", Kind: "status", Address: "127.0.0.1:8080", Detail: "404", Count: 1},
 		{Phase: "read", Kind: "reset", Address: "127.0.0.1:8080", Detail: "connection reset", Count: 980},
 		{Phase: "protocol", Kind: "garbage", Address: "[::1]:8080",
 			Detail: "a status line \x1b[2J\"HTTP/9\"", Count: 10},
 		{Phase: "connect", Kind: "refused", Address: "127.0.0.1:8080", Detail: "connection refused",
 			Count: 1234}}
 	r.Routes = []result.Route{
-		{Name: "GET /", Completed: 8000, Errors: 989, Mean: 3000, P50: 2890, P90: 3500, P99: 4624,
+		{Name: "GET /", Completed: 7000, Errors: 1989, Mean: 3000, P50: 2890, P90: 3500, P99: 4624,
 			Max: 60690},
 		{Name: "POST /buy|now", Errors: 1}}
-	r.Warnings = []string{"1000 responses (12.50 %) were errors (404, 503) and are counted as " +
-		"completed; --expect 2xx makes them errors",
+	r.Warnings = []string{"1000 answers (12.50 %) were errors (404, 503): their latencies are in " +
+		"error latency, and not in latency; --expect says which statuses are right, --expect any " +
+		"that all are",
 		"11.0 % of the requests failed: latency is that of the others"}
 	r.Generator.Verdict, r.Generator.Reasons = result.ClientBound, []string{
 		"the generator had something to do 98 % of the time: this is its limit, not (only) the " +
 			"server's; add threads (-t)", "no file descriptor was left for a connection, 4 times: " +
 			"raise the limit (ulimit -n), or lower -c"}
+	return r
+}
+
+// wrong is a run of which every answer was an error.
+func wrong() *result.Result {
+	r := closed()
+	r.Requests = result.Requests{Sent: 320_000, Errors: 320_000}
+	r.Rate = result.Rate{Sent: 32_000, ErrorAnswers: set(32_000.0)}
+	r.Latency, r.Service, r.ErrorLatency = nil, nil, spread(320_000, 318)
+	r.Status = map[string]int64{"500": 320_000}
+	r.Errors = []result.Error{{Phase: "expect", Kind: "status", Address: "127.0.0.1:8080",
+		Detail: "500", Count: 320_000}}
+	r.Objectives = []result.Outcome{
+		{Expr: "errors<1%", Unit: "percent", Value: set(100.0)}, {Expr: "p99<20ms", Unit: "us"}}
+	r.Warnings = []string{"EVERY answer was an error (500): error latency is how fast the server " +
+		"fails; --expect says which statuses are right, --expect any that all are"}
+	for i := range r.Series {
+		p := &r.Series[i]
+		p.Completed, p.Errors, p.Mean, p.P50, p.P99, p.Max = 0, p.Sent, 0, 0, 0, 0
+	}
 	return r
 }
 
@@ -223,7 +246,7 @@ func aborted() *result.Result {
 }
 
 func TestGolden(t *testing.T) {
-	results := map[string]*result.Result{"closed": closed(), "open": late(), "errors": failing(),
+	results := map[string]*result.Result{"closed": closed(), "open": late(), "errors": failing(), "wrong": wrong(),
 		"unix": unix(), "interrupted": interrupted(), "unreachable": unreachable(),
 		"watched": watched(), "dark": dark(), "beside": accompanied(), "aborted": aborted()}
 	for name, r := range results {

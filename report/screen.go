@@ -22,6 +22,7 @@ type Screen struct {
 	minute   []load.Interval // the last, of whole seconds
 	last     *metric.Histogram
 	all      *metric.Histogram
+	wrong    *metric.Histogram // of answers that were errors, all
 	status   map[uint16]int64
 	errors   load.Interval // only what failed, of the whole run
 	stopping bool
@@ -30,7 +31,8 @@ type Screen struct {
 // NewScreen is the screen of a run that has yet to begin.
 func NewScreen(p load.Plan) *Screen {
 	return &Screen{plan: p, last: metric.NewHistogram(metric.Fine),
-		all: metric.NewHistogram(metric.Fine), status: map[uint16]int64{}}
+		all: metric.NewHistogram(metric.Fine), wrong: metric.NewHistogram(metric.Fine),
+		status: map[uint16]int64{}}
 }
 
 // minute is how many seconds the curves go back.
@@ -45,6 +47,7 @@ func (s *Screen) Add(iv load.Interval, at time.Duration) {
 	s.errors.Add(load.Interval{Sent: iv.Sent, Completed: iv.Completed, Failed: iv.Failed,
 		Failures: iv.Failures})
 	s.all.AddSparse(iv.Latency)
+	s.wrong.AddSparse(iv.ErrorLatency)
 	if end := time.Duration(s.plan.Duration); end > 0 && iv.From >= end || iv.To-iv.From < shortest {
 		return
 	}
@@ -102,6 +105,9 @@ const (
 // share divides what the fixed lines leave of the height.
 func (s *Screen) share(height int) (l layout) {
 	room := max(height-fixedRows-1, 0)
+	if s.wrong.Count > 0 { // they have a line of their own
+		room = max(room-1, 0)
+	}
 	if l.gap = room >= gaps+6; l.gap {
 		room -= gaps
 	}
@@ -212,19 +218,24 @@ var screenColumns = []screenColumn{
 	{"max", 1, 1, func(h *metric.Histogram) float64 { return float64(h.Max) }},
 }
 
-// latencies are those of the last second, and of all.
+// latencies are those of the last second, of all, and of all errors where there were some.
 func (s *Screen) latencies(width int) []row {
 	const each = 10
 	fit := max((width-labelWidth)/each, 1)
 	all := []row{{fmt.Sprintf("%-*s", labelWidth, "latency"), bold},
 		{text: fmt.Sprintf("%-*s", labelWidth, "last second")},
 		{text: fmt.Sprintf("%-*s", labelWidth, "all")}}
+	rows := []*metric.Histogram{s.last, s.all}
+	if s.wrong.Count > 0 {
+		all = append(all, row{fmt.Sprintf("%-*s", labelWidth, "all errors"), yellow})
+		rows = append(rows, s.wrong)
+	}
 	for _, m := range screenColumns {
 		if m.rank > fit {
 			continue
 		}
 		all[0].text += fmt.Sprintf("%*s", each, m.name)
-		for i, h := range []*metric.Histogram{s.last, s.all} {
+		for i, h := range rows {
 			cell := tooFew
 			if h.Count >= m.needs {
 				cell = micros(m.of(h) / 1e3)
@@ -241,7 +252,7 @@ func (s *Screen) statuses() row {
 	var all []string
 	bad := color("")
 	for _, code := range slices.Sorted(maps.Keys(s.status)) {
-		if code >= 400 {
+		if !s.plan.Expects(code) {
 			bad = yellow
 		}
 		all = append(all, strconv.Itoa(int(code))+": "+count(s.status[code]))

@@ -35,9 +35,15 @@ func aSecond(i int, change func(*load.Interval)) load.Interval {
 
 // troubled has answers and failures of several kinds.
 func troubled(iv *load.Interval) {
-	iv.Failed, iv.Busy = 21, 0.97
+	iv.Failed, iv.Busy = 33, 0.97
 	iv.Status[503] = 12
+	wrong := metric.NewHistogram(metric.Fine)
+	for i := range int64(12) {
+		wrong.Record((i + 1) * 10_000)
+	}
+	iv.ErrorLatency = wrong.Sparse()
 	iv.Failures = []load.Failure{
+		{Phase: load.Expect, Kind: "status", Address: "127.0.0.1:8080", Detail: "503", Count: 12},
 		{Phase: load.Timeout, Kind: "timeout", Address: "127.0.0.1:8080", Detail: "no answer in time", Count: 12},
 		{Phase: load.Read, Kind: "reset", Address: "127.0.0.1:8080", Detail: "connection reset\x1b[2J", Count: 8},
 		{Phase: load.Connect, Kind: "refused", Address: "[::1]:8080", Detail: "connection refused", Count: 1},

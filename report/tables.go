@@ -48,6 +48,7 @@ func durations(r *result.Result) table {
 	if r.SentLater() {
 		all = append(all, column{"service", r.Service})
 	}
+	all = append(all, column{"error latency", r.ErrorLatency})
 	if r.Probe != nil {
 		all = append(all, column{"probe", r.Probe.Latency})
 	}

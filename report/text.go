@@ -187,6 +187,9 @@ func Quiet(w io.Writer, r *result.Result) error {
 	if l := r.Latency; l != nil {
 		all = append(all, "p50 "+micros(l.P50), "p99 "+micros(l.P99))
 	}
+	if l := r.ErrorLatency; l != nil {
+		all = append(all, "of errors p50 "+micros(l.P50), "p99 "+micros(l.P99))
+	}
 	all = append(all, Many(r.Requests.Errors, "error"))
 	if why, early := endings[r.Ended]; early {
 		all = append(all, why)

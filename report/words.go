@@ -298,6 +298,9 @@ func rate(r *result.Result) string {
 		due != nil && span > 0 {
 		s += fmt.Sprintf(" on average, %s drawn", digits3(float64(*due)/span))
 	}
+	if n := r.Rate.ErrorAnswers; n != nil {
+		s += ", and " + digits3(*n) + " error answers/s"
+	}
 	if n := r.Rate.Handshakes; n != nil {
 		s += ", " + digits3(*n) + " TLS handshakes/s"
 	}
@@ -361,7 +364,7 @@ func objective(o result.Outcome) string {
 func outcome(o result.Outcome) string {
 	switch {
 	case o.Value == nil:
-		return "nothing was measured"
+		return "nothing was measured of it"
 	case o.Unit == "us":
 		return micros(*o.Value)
 	case o.Unit == "percent":

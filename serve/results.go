@@ -27,6 +27,7 @@ type stored struct {
 	P99       float64   `json:"p99_us,omitempty"`
 	Verdict   string    `json:"verdict,omitempty"`
 	Note      string    `json:"note,omitempty"`
+	Errors    float64   `json:"errors_percent,omitempty"` // of the requests, that failed
 }
 
 // results lists what is stored, newest first.
@@ -46,7 +47,7 @@ func (s *Server) results(w http.ResponseWriter, r *http.Request) {
 	for i, one := range all {
 		list[i] = stored{ID: one.ID, Started: one.Started, URL: one.URL, Model: one.Model,
 			Completed: one.Values["throughput"], P99: one.Values["p99"], Verdict: one.Verdict,
-			Note: one.Note}
+			Note: one.Note, Errors: one.Values[store.Errors]}
 	}
 	answer(w, http.StatusOK, list)
 }

@@ -51,7 +51,7 @@ type Entry struct {
 	Fleet       string      // names of the agents that made the load; "": Host did
 	Partial     string      // why it is of less than was planned, and so in no Runs; "" if whole
 	Dyno        string
-	Values      map[string]float64 // by measure; a History has throughput, p99 and the one asked for
+	Values      map[string]float64 // by measure; a History has throughput, p99, Errors and the one asked for
 	Note        string
 }
 
@@ -77,7 +77,7 @@ type Unreadable struct{ Path, Problem string }
 // History is what the index has. Series with a value are all those of the listed
 // results' configurations, in the order of the results.
 func (s *Store) History(q Query) (h History, err error) {
-	all, err := s.entries(q.URL, "throughput", "p99", q.Metric.Name)
+	all, err := s.entries(q.URL, "throughput", "p99", Errors, q.Metric.Name)
 	if err != nil {
 		return h, err
 	}
@@ -107,7 +107,7 @@ func (s *Store) History(q Query) (h History, err error) {
 
 // Entries are all results in the index, newest first.
 func (s *Store) Entries() ([]Entry, error) {
-	var all []string
+	all := []string{Errors}
 	for _, m := range lab.Measures {
 		all = append(all, m.Name)
 	}

@@ -14,6 +14,10 @@ import (
 	"dyno/stats"
 )
 
+// Errors is the value of an Entry, in percent, that is the share of its requests that failed;
+// absent: none did. It is no measure of trials.
+const Errors = "errors"
+
 // resultRows are what a result puts into the index.
 func resultRows(id string, content []byte) ([]statement, error) {
 	r, err := result.Decode(content)
@@ -37,6 +41,10 @@ func resultRows(id string, content []byte) ([]statement, error) {
 	}
 	if why := r.Partial(); why != "" {
 		all = append(all, statement{"INSERT INTO partials VALUES (?, ?)", []any{id, why}})
+	}
+	if q := r.Requests; q.Errors > 0 {
+		all = append(all, statement{"INSERT INTO measures VALUES (?, ?, ?)", []any{id, Errors,
+			100 * float64(q.Errors) / float64(q.Sent)}})
 	}
 	trial := &lab.Trial{Result: r}
 	for _, m := range lab.Measures {

@@ -15,6 +15,7 @@ interface Stored {
   model?: string;
   completed?: number;
   p99_us?: number;
+  errors_percent?: number;
   verdict?: string;
   note?: string;
 }
@@ -93,7 +94,7 @@ function rows(all: Stored[], chosen: Set<string>, choose: (id: string, on: boole
     r.model ?? "",
     cell(`${i}.completed`, r.completed, format.digits3),
     cell(`${i}.p99_us`, r.p99_us, format.duration),
-    r.verdict ?? "",
+    (r.verdict ?? "") + (r.errors_percent ? `, ${format.percent(r.errors_percent)} errors` : ""),
     { text: r.note ?? "", node: note(r) },
   ];
   const shown = all.slice(0, mostRows);
