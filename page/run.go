@@ -55,6 +55,7 @@ func distributions(r *result.Result) []spectrum {
 		of, name string
 		*result.Distribution
 	}{{"latency", "latency", r.Latency}, {"service", "service time", r.Service},
+		{"error_latency", "error latency", r.ErrorLatency},
 		{"phases.first_byte", "first byte", r.Phases.FirstByte},
 		{"phases.connect", "connect", r.Phases.Connect}, {"phases.tls", "TLS", r.Phases.TLS},
 		{"phases.dns", "DNS", r.Phases.DNS}, {"probe.latency", "probe latency", beside.Latency}} {

@@ -67,9 +67,10 @@ export interface Result {
   host: Record<string, unknown>;
   window: { started: string; warmup_s: number; measured_s: number; drained_s: number; outage_s?: number };
   requests: Record<string, number>;
-  rate: { offered?: number; sent: number; completed: number };
+  rate: { offered?: number; sent: number; completed: number; error_answers?: number };
   latency?: Distribution;
   service?: Distribution;
+  error_latency?: Distribution; // of answers that were errors
   phases: Record<string, Distribution | undefined>;
   status: Record<string, number> | null;
   errors: { phase: string; kind: string; address?: string; detail: string; count: number }[] | null;

@@ -13,10 +13,11 @@ interface Named {
   d: Distribution;
 }
 
-const names: [key: string, name: string][] = [["latency", "latency"], ["service", "service time"],
+const names: [key: string, name: string][] = [["latency", "latency"], ["service", "service time"], ["error_latency", "error latency"],
   ["phases.first_byte", "first byte"], ["phases.connect", "connect"], ["phases.tls", "TLS"],
   ["phases.tls_full", "TLS, full"], ["phases.tls_resumed", "TLS, resumed"], ["phases.dns", "DNS"],
-  ["probe.latency", "probe latency"], ["probe.service", "probe service"]];
+  ["probe.latency", "probe latency"], ["probe.service", "probe service"],
+  ["probe.error_latency", "probe error latency"]];
 
 function distributions(r: Result): Named[] {
   const of = (path: string) => path.split(".").reduce((o: any, key) => o?.[key], r) as Distribution | undefined;

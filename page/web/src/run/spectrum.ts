@@ -6,22 +6,23 @@ import * as format from "../format";
 import { oneRun } from "../result";
 import type { Run } from "../result";
 
-const shown = ["latency", "service", "phases.first_byte", "probe.latency"];
+const shown = ["latency", "service", "error_latency", "phases.first_byte", "probe.latency"];
 
-/** spectrum draws latency and, where they differ from it, service time and first byte. */
+/** spectrum draws latency, that of errors and, where they differ from it, service time and first byte. */
 export function spectrum(run: Run): HTMLElement {
   const all = run.spectra.filter((s) => shown.includes(s.of));
   const drawn = all.filter((s) => s.points.length > 0);
   const latency = run.spectra.find((s) => s.of === "latency");
+  const wrong = run.spectra.find((s) => s.of === "error_latency");
   const last = drawn[0]?.points.at(-1);
   return figure({
     id: "spectrum",
     title: "Percentile spectrum",
     unit: "latency over percentile, log of 1/(1−p)",
-    n: `n = ${format.count(latency?.count ?? 0)} exchanges`,
+    n: `n = ${format.count(latency?.count ?? 0)} exchanges` + (wrong ? `, ${format.count(wrong.count)} errors` : ""),
     interval: oneRun,
     note: "each line ends where fewer than 10 values lie beyond",
-    summary: last ? `Latency by percentile, rising to ${format.duration(last[1])} at ${percentile(last[0])}.` : "",
+    summary: last ? `${drawn[0].name === "latency" ? "Latency" : "Time"} by percentile, rising to ${format.duration(last[1])} at ${percentile(last[0])}.` : "",
     empty: drawn.length > 0 ? undefined : latency?.why ? `No spectrum: ${latency.why}.` : "No spectrum: nothing completed.",
     legend: drawn.map((s, i) => line(i, s.name)),
     toggles: [{ key: "scale", label: "Time axis", options: [["log", "logarithmic"], ["linear", "linear"]] }],

@@ -31,6 +31,9 @@ export function tiles(r: Result): HTMLElement {
     tile("latency p99", "latency.p99_us", r.latency?.p99_us, format.duration),
     tile("latency max", "latency.max_us", r.latency?.max_us, format.duration),
     tile("errors", "requests.errors", r.requests.errors, format.count),
+    tile("error answers", "rate.error_answers", r.rate.error_answers, perSecond),
+    tile("error latency p50", "error_latency.p50_us", r.error_latency?.p50_us, format.duration),
+    tile("error latency p99", "error_latency.p99_us", r.error_latency?.p99_us, format.duration),
     tile("server CPU a request", "server.processes.0.cpu_us_per_request", r.server?.processes?.[0]?.cpu_us_per_request, format.duration),
   );
 }
