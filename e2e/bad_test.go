@@ -112,19 +112,28 @@ var badServers = []bad{
 			}
 		}},
 	{name: "500 to all", serve: saying(failing), args: "-n 40 -c 2",
-		say: []string{"EVERY response was an error (500): this is how fast the server fails",
-			fewMany},
+		sent: 40, rows: []string{"expect status 127.0.0.1:PORT 500"},
+		say: []string{"EVERY answer was an error (500): error latency is how fast the server fails; " +
+			"--expect says which statuses are right, --expect any that all are", fewMany},
 		check: func(t *testing.T, o *outcome) {
-			flawless(t, o.result, 40, "500")
-			if !strings.Contains(o.stdout, "WARNING      EVERY response was an error") {
+			if n := o.result.ErrorLatency.Count; n != 40 {
+				t.Errorf("%d have a latency", n)
+			}
+			if !strings.Contains(o.stdout, "WARNING      EVERY answer was an error") {
 				t.Errorf("not loud:\n%s", o.stdout)
 			}
 		}},
-	{name: "500 that is not welcome", serve: saying(failing), args: "-n 40 -c 2 --expect 2xx",
-		code: 4, sent: 40,
-		last: none + "expect 127.0.0.1:PORT: status 500 was not expected (N times)",
-		rows: []string{"expect status 127.0.0.1:PORT status 500 was not expected"},
-		say:  []string{nothing + " (status 500 was not expected)"}},
+	{name: "500 to all, asked for", serve: saying(failing), args: "-n 40 -c 2 --expect any",
+		say: []string{fewMany},
+		check: func(t *testing.T, o *outcome) {
+			flawless(t, o.result, 40, "500")
+		}},
+	{name: "500 that is not welcome", serve: saying(failing),
+		args: "-n 40 -c 2 --expect 2xx --slo errors<1%", code: 1, sent: 40,
+		last: "missed: errors<1% (100 %)",
+		rows: []string{"expect status 127.0.0.1:PORT 500"},
+		say: []string{"EVERY answer was an error (500): error latency is how fast the server fails",
+			fewMany}},
 	{name: "two answers to each", serve: saying(answer + answer), args: "-n 40 -c 2",
 		rows: []string{`protocol unasked 127.0.0.1:PORT the server sent "HTTP/1.1 200 OK\r\n` +
 			`Content-Length: 2\r\n\r\nok"… and no request was waiting for it`},

@@ -39,8 +39,8 @@ type problem struct {
 }
 
 // JUnit writes a result as a test suite: a case for each objective, one for
-// whether anything completed, where not every answer was an error, and one for the generator's verdict on itself, which
-// is skipped where that is not ok.
+// whether anything completed, which fails too where every answer was an error, and
+// one for the generator's verdict on itself, which is skipped where that is not ok.
 func JUnit(w io.Writer, r *result.Result) error {
 	s := newSuite(what(r), r.Window.Started, r.Window.MeasuredS)
 	completed := testCase{Name: "requests completed"}

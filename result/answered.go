@@ -1,6 +1,10 @@
 package result
 
-import "dyno/load"
+import (
+	"fmt"
+
+	"dyno/load"
+)
 
 // Answers are the requests of the window that were answered completely: rightly, which are
 // those of Requests.Completed, or with an error by the answer's status.
@@ -45,4 +49,23 @@ func (p Point) Answers() (n int64) {
 		n += of
 	}
 	return max(n, p.Completed) // an older dyno's points have no Status
+}
+
+// adds checks that what came of r's requests is as many as they are, and that all
+// latencies are there, those of errors too: what a generator sends must not be lost on the way.
+func (r *Result) adds() error {
+	q, latencies := r.Requests, int64(0)
+	if r.Latency != nil {
+		latencies = r.Latency.Count
+	}
+	if wrong := r.ErrorAnswers(); wrong != r.errorsOf(load.Expect) {
+		return fmt.Errorf("part %d does not add up: %d answers were errors, and %d have a latency",
+			r.Plan.Part+1, r.errorsOf(load.Expect), wrong)
+	}
+	if q.Completed+q.Errors+q.Unfinished != q.Sent || latencies != q.Completed {
+		return fmt.Errorf("part %d does not add up: %d requests are not %d completed, %d failed and "+
+			"%d unfinished, or have not %d latencies", r.Plan.Part+1, q.Sent, q.Completed, q.Errors,
+			q.Unfinished, latencies)
+	}
+	return nil
 }

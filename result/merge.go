@@ -493,22 +493,3 @@ func notices(all []*Result) (said []string) {
 	}
 	return said
 }
-
-// adds checks that what came of r's requests is as many as they are, and that all
-// latencies are there, those of errors too: what a generator sends must not be lost on the way.
-func (r *Result) adds() error {
-	q, latencies := r.Requests, int64(0)
-	if r.Latency != nil {
-		latencies = r.Latency.Count
-	}
-	if wrong := r.ErrorAnswers(); wrong != r.errorsOf(load.Expect) {
-		return fmt.Errorf("part %d does not add up: %d answers were errors, and %d have a latency",
-			r.Plan.Part+1, r.errorsOf(load.Expect), wrong)
-	}
-	if q.Completed+q.Errors+q.Unfinished != q.Sent || latencies != q.Completed {
-		return fmt.Errorf("part %d does not add up: %d requests are not %d completed, %d failed and "+
-			"%d unfinished, or have not %d latencies", r.Plan.Part+1, q.Sent, q.Completed, q.Errors,
-			q.Unfinished, latencies)
-	}
-	return nil
-}

@@ -94,8 +94,9 @@ type Window struct {
 }
 
 // Requests are the exchanges due in the window. Sent is Completed + Errors +
-// Unfinished. Completed are those with a right answer (see load.Plan.Expect); a request sent again after its connection closed counts once in
-// Sent and once in Retried.
+// Unfinished. Completed are those with a right answer (see load.Plan.Expect); a
+// request sent again after its connection closed counts once in Sent and once in
+// Retried.
 type Requests struct {
 	Sent       int64  `json:"sent"`
 	Completed  int64  `json:"completed"`

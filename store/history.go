@@ -51,7 +51,7 @@ type Entry struct {
 	Fleet       string      // names of the agents that made the load; "": Host did
 	Partial     string      // why it is of less than was planned, and so in no Runs; "" if whole
 	Dyno        string
-	Values      map[string]float64 // by measure; a History has throughput, p99, Errors and the one asked for
+	Values      map[string]float64 // by measure, and Errors; a History has the list's
 	Note        string
 }
 
