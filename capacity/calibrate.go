@@ -173,10 +173,11 @@ const (
 // Warning is what a reader of r must know because of the calibration; "" if
 // nothing. A calibration of another machine or dyno has nothing to say, nor has one
 // of a request at a time where r had several on a connection, nor a ceiling that is doubtful
-// or that r itself exceeds by far. What other numbers of threads reach is taken as in proportion.
+// or that r itself exceeds by far; nor any of an r that is too short. What other numbers of
+// threads reach is taken as in proportion.
 func (c *Calibration) Warning(r *result.Result) string {
 	n := r.Plan.Connections
-	if len(c.Closed) == 0 || several(&r.Plan) ||
+	if len(c.Closed) == 0 || several(&r.Plan) || r.TooShort() ||
 		Fingerprint(c.Host, c.Dyno) != Fingerprint(r.Host, r.Dyno) {
 		return ""
 	}

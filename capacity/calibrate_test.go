@@ -97,6 +97,7 @@ func TestWarning(t *testing.T) {
 		"another version":   {func(r *result.Result) { r.Dyno = "2" }, 10, 990, ""},
 		"more threads":      {func(r *result.Result) { r.Generator.Threads = 3 }, 10, 990, ""},
 		"fewer threads":     {func(r *result.Result) { r.Generator.Threads = 1 }, 10, 450, "90 %"},
+		"too short":         {func(r *result.Result) { r.Requests.Completed = 99 }, 10, 990, ""},
 		"several at a time": {func(r *result.Result) { r.Plan.Pipeline = 2 }, 10, 990, ""},
 	} {
 		res := &result.Result{Dyno: "1", Host: host, Plan: load.Plan{Connections: r.connections, Pipeline: 1},

@@ -183,7 +183,7 @@ func (o *outcome) said() (all []string) {
 }
 
 var machine = regexp.MustCompile(`^(the generator|a thread of the|arrivals were|the hypervisor|` +
-	`the Go runtime|a server's queue|\d+ TCP|\d+ sockets|measured for only|garbage|connections had) `)
+	`the Go runtime|a server's queue|\d+ TCP|\d+ sockets|too short to judge: \d{3,}|garbage|connections had) `)
 
 var (
 	port     = regexp.MustCompile(`(127\.0\.0\.1|\[::1\]|localhost):\d+`)

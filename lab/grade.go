@@ -234,7 +234,7 @@ func connected(t *Trial) []Reason {
 	if t.Result == nil {
 		return nil
 	}
-	missing, what := t.Result.Unserved()
+	missing, what := t.Result.Unused()
 	if missing == 0 {
 		return nil
 	}

@@ -50,11 +50,11 @@ func (m *meter) end(w *worker) {
 	m.ended, m.cpuTo = true, processCPU()
 	m.wireEnd, _ = wireOf(w.ring)
 	if took := w.now - m.at; took > 0 {
-		m.busy = 1 - float64(w.idled()-m.idle)/float64(took)
+		m.busy = 1 - shareOf(w.idled()-m.idle, took)
 	}
 	if took := w.now - m.at; took > 0 && w.speech.http3 == nil { // else it may be another thread now
 		queued, runs := threadQueued()
-		m.unscheduled = float64(queued-m.queued) / float64(took)
+		m.unscheduled = shareOf(int64(queued-m.queued), took)
 		m.cpuWait = (queued - m.queued) / time.Duration(max(runs-m.runs, 1))
 	}
 	if w.id == 0 {
@@ -62,12 +62,18 @@ func (m *meter) end(w *worker) {
 	}
 }
 
+// shareOf is the share of a time that part of it is, 0 to 1. Part and whole are read one after
+// the other, and the thread may lose its CPU between: part can then be more than there is.
+func shareOf(part, whole int64) float64 {
+	return min(max(float64(part)/float64(whole), 0), 1)
+}
+
 // since is the share of the time since it was last asked, or the window's start, in
 // which there was something to do.
 func (m *meter) since(w *worker) (busy float64) {
 	idle := w.idled()
 	if took := w.now - m.askedAt; m.begun && took > 0 {
-		busy = 1 - float64(idle-m.askedIdle)/float64(took)
+		busy = 1 - shareOf(idle-m.askedIdle, took)
 	}
 	m.askedAt, m.askedIdle = w.now, idle
 	return busy

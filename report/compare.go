@@ -197,9 +197,9 @@ func doubts(rs []*result.Result) []string {
 			all = append(all, fmt.Sprintf("%.1f %% of the requests of %s failed: its rate and latencies "+
 				"are those of the others.", 100*float64(n)/float64(sent), letter(i)))
 		}
-		if r.Generator.Verdict != result.OK {
+		if r.Generator.Verdict != result.OK || onlyShort(r) {
 			all = append(all, fmt.Sprintf("%s is %s: %s.", letter(i), plain(r.Generator.Verdict),
-				plain(strings.Join(r.Generator.Reasons, "; "))))
+				strings.Join(Reasons(r), "; ")))
 		}
 		if r.Model != rs[0].Model {
 			all = append(all, fmt.Sprintf("A is %s and %s is %s: their latencies are not the same "+

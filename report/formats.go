@@ -67,10 +67,11 @@ func Markdown(w io.Writer, r *result.Result) error {
 	d := &document{w: w}
 	fmt.Fprintf(d, "# %s\n\n%s\n\n", escape(what(r)), escape(how(r)))
 	fmt.Fprintf(d, "**Verdict:** %s\n\n", escape(verdict(r)))
-	for _, reason := range r.Generator.Reasons {
+	reasons := besidesVerdict(r)
+	for _, reason := range reasons {
 		fmt.Fprintf(d, "- %s\n", escape(reason))
 	}
-	if len(r.Generator.Reasons) > 0 {
+	if len(reasons) > 0 {
 		fmt.Fprintln(d)
 	}
 	for _, o := range r.Objectives {

@@ -51,8 +51,8 @@ func JUnit(w io.Writer, r *result.Result) error {
 		}
 	}
 	trusted := testCase{Name: "the generator was not the limit"}
-	if r.Generator.Verdict != result.OK {
-		trusted.Skipped = &problem{Message: verdict(r), Text: lines(r.Generator.Reasons)}
+	if r.Generator.Verdict != result.OK || onlyShort(r) {
+		trusted.Skipped = &problem{Message: verdict(r), Text: lines(Reasons(r))}
 	}
 	s.add(completed, trusted)
 	for _, o := range r.Objectives {

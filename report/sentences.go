@@ -37,9 +37,7 @@ func Say(r *result.Result) Sentences {
 	s := Sentences{What: what(r), How: how(r), Model: model(r), Verdict: verdict(r),
 		Reasons: []string{}, Warnings: []string{}, Objectives: []string{}, Machine: Machine(r.Host),
 		Methods: methods(r)}
-	for _, reason := range r.Generator.Reasons {
-		s.Reasons = append(s.Reasons, plain(reason))
-	}
+	s.Reasons = append(s.Reasons, besidesVerdict(r)...)
 	for _, warning := range r.Warnings {
 		s.Warnings = append(s.Warnings, plain(warning))
 	}

@@ -127,8 +127,8 @@ func writeVerdict(d *document, s Style, r *result.Result) {
 		c = yellow
 	}
 	writeFact(d, s, c, fact{"verdict", verdict(r)})
-	for _, reason := range r.Generator.Reasons {
-		for i, line := range wrap(plain(reason), s.width()-nameWidth-2) {
+	for _, reason := range besidesVerdict(r) {
+		for i, line := range wrap(reason, s.width()-nameWidth-2) {
 			mark := "  "
 			if i == 0 {
 				mark = "- "
@@ -195,7 +195,7 @@ func Quiet(w io.Writer, r *result.Result) error {
 		all = append(all, why)
 	}
 	fmt.Fprintf(d, "%s, %s\n", strings.Join(all, ", "), plain(r.Generator.Verdict))
-	for _, line := range slices.Concat(r.Generator.Reasons, r.Warnings) {
+	for _, line := range slices.Concat(Reasons(r), r.Warnings) {
 		fmt.Fprintf(d, "- %s\n", plain(line))
 	}
 	return d.err

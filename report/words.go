@@ -336,13 +336,30 @@ func generator(r *result.Result) string {
 func verdict(r *result.Result) string {
 	switch r.Generator.Verdict {
 	case result.OK:
+		if onlyShort(r) {
+			return Reasons(r)[0]
+		}
 		return "ok: the generator was not the limit"
 	case result.ClientBound:
-		return "CLIENT-BOUND: these are the generator's limits, not the server's"
+		switch r.Generator.Bound() {
+		case result.Limit:
+			return "CLIENT-BOUND: these are the generator's limits, not the server's"
+		case result.HeldUp:
+			return "CLIENT-BOUND: the generator was held up, these numbers are not the server's"
+		}
+		return "CLIENT-BOUND: this was not the load that was asked for"
 	case result.Suspect:
 		return "SUSPECT: do not rely on these numbers before reading why"
 	}
 	return plain(r.Generator.Verdict)
+}
+
+// besidesVerdict are the reasons that the verdict's sentence does not have.
+func besidesVerdict(r *result.Result) []string {
+	if onlyShort(r) {
+		return nil
+	}
+	return Reasons(r)
 }
 
 // objective is an objective and how it came out.

@@ -39,6 +39,8 @@ func Check(r *Result) error {
 	verdicts := []string{OK, Suspect, ClientBound}
 	wrong(!slices.Contains(verdicts, r.Generator.Verdict), "its verdict is %q, not one of %q",
 		r.Generator.Verdict, verdicts)
+	wrong(len(r.Generator.Doubts) > 0 && len(r.Generator.Doubts) != len(r.Generator.Reasons),
+		"generator has %d doubts and %d reasons", len(r.Generator.Doubts), len(r.Generator.Reasons))
 	wrong(r.Plan.Target.URL == "", "plan.target.url is missing")
 	q := r.Requests
 	wrong(q.Sent != q.Completed+q.Errors+q.Unfinished || min(q.Completed, q.Errors, q.Unfinished) < 0,

@@ -90,8 +90,7 @@ const driftTold = 10_000.0
 func (r *Result) Together(f *Fleet) {
 	r.Fleet = f
 	doubt := func(format string, args ...any) {
-		r.Generator.Verdict = graver(r.Generator.Verdict, Suspect)
-		r.Generator.Reasons = append(r.Generator.Reasons, fmt.Sprintf(format, args...))
+		r.Generator.doubt(Doubt{FleetWide, OtherLoad, Suspect}, fmt.Sprintf(format, args...))
 	}
 	f.AddsUp = f.sums(r)
 	for _, a := range f.Agents {

@@ -56,7 +56,7 @@ func From(r *load.Result, version string) (*Result, error) {
 		out.unavailable(r)
 		out.closed()
 	}
-	out.Generator.Verdict, out.Generator.Reasons = judge(out)
+	out.judge()
 	out.Warnings = append(slices.Clone(r.Notices), warnings(out)...)
 	return out, nil
 }

@@ -32,40 +32,9 @@ const (
 
 	littleTurns = 100 // exchanges a connection needs for its first and last not to matter
 
-	leastMeasured  = 1.0 // s
+	leastMeasured  = 1.0 // s: see Result.TooShort
 	leastCompleted = 100
 )
-
-// A check looks for one doubt about the generator, and returns the verdict it
-// leads to, or OK, and what the user can know and do about it.
-type check func(r *Result) (verdict, reason string)
-
-// checks, the gravest for the numbers first. Where several generators loaded at
-// once, those of the whole look at what all of them did together, and the others
-// at each, which alone knows how it fared.
-var checks = []struct {
-	check
-	whole bool
-}{{ended, false}, {noServer, false}, {outage, false}, {neverSent, true}, {busy, false},
-	{sendLag, false}, {unscheduled, false}, {scheduling, false}, {steal, false}, {law, false},
-	{ports, false}, {files, false}, {timeWait, false}, {dropped, false}, {resent, false},
-	{unserved, true}, {little, true}, {pauses, false}, {stops, false}, {probeLag, true},
-	{short, true}}
-
-// judge is the generator's verdict on itself: the worst that any check comes
-// to. It looks only at the values that r keeps, so that anyone can redo it.
-func judge(r *Result) (verdict string, reasons []string) {
-	verdict, reasons = OK, []string{}
-	for _, c := range checks {
-		v, reason := c.check(r)
-		if v == OK {
-			continue
-		}
-		reasons = append(reasons, reason)
-		verdict = graver(verdict, v)
-	}
-	return verdict, reasons
-}
 
 // graver is the worse of two verdicts.
 func graver(a, b string) string {
@@ -116,23 +85,19 @@ func neverSent(r *Result) (string, string) {
 		return OK, ""
 	}
 	return Suspect, fmt.Sprintf("%.3g %% of the requests due were never sent, and the latencies "+
-		"leave them out: they are those of a lower rate; lower -R, or give more -c", 100*waiting/due)
+		"leave them out: they are those of a lower rate", 100*waiting/due)
 }
 
 func busy(r *Result) (string, string) {
-	mend := "add threads (-t)"
-	if r.Generator.Threads >= r.Host.CPUs {
-		mend = "give it more CPUs, or another machine"
-	}
 	switch b := r.Generator.BusyPercent; {
-	case r.Answers() < leastCompleted:
-		return OK, "" // too few to tell: short says so
+	case r.Answers() == 0:
+		return OK, "" // ended says so
 	case b >= busyBound:
 		return ClientBound, fmt.Sprintf("the generator had something to do %.0f %% of the time: "+
-			"this is its limit, not (only) the server's; %s", b, mend)
+			"this is its limit, not (only) the server's", b)
 	case b >= busySuspect:
 		return Suspect, fmt.Sprintf("the generator had something to do %.0f %% of the time, which "+
-			"is near its limit: some of the latency is its own; %s", b, mend)
+			"is near its limit: some of the latency is its own", b)
 	}
 	return OK, ""
 }
@@ -151,7 +116,7 @@ func sendLag(r *Result) (string, string) {
 		verdict = Suspect
 	}
 	return verdict, fmt.Sprintf("the generator sent late by its own fault, 1 %% by more than %v, "+
-		"and latency (mean %v) includes that: give it CPUs of its own, or lower -R",
+		"and latency (mean %v) includes that",
 		span(lag), span(mean))
 }
 
@@ -161,8 +126,7 @@ func ports(r *Result) (string, string) {
 }
 
 func files(r *Result) (string, string) {
-	return exhausted(r, "no-file", "no file descriptor was left for a connection, %d times: "+
-		"raise the limit (ulimit -n), or lower -c")
+	return exhausted(r, "no-file", "no file descriptor was left for a connection, %d times")
 }
 
 func exhausted(r *Result, kind, reason string) (string, string) {
@@ -178,11 +142,11 @@ func exhausted(r *Result, kind, reason string) (string, string) {
 	return Suspect, fmt.Sprintf(reason, n)
 }
 
-// Unserved is how many connections were asked for and no part of the load, and what they never
+// Unused is how many connections were asked for and no part of the load, and what they never
 // did: "completed an exchange" or "could be opened". A load of fewer requests than connections
 // needs no more than one for each. An open loop does not need all that it has, however many
 // requests there are: there it counts those never opened.
-func (r *Result) Unserved() (missing int64, what string) {
+func (r *Result) Unused() (missing int64, what string) {
 	c := r.Connections
 	if r.Model == OpenLoop {
 		return max(int64(c.Asked)-(c.Opened-c.Reconnects), 0), "could be opened"
@@ -193,13 +157,13 @@ func (r *Result) Unserved() (missing int64, what string) {
 
 // unserved finds connections that were asked for and not part of the load.
 func unserved(r *Result) (string, string) {
-	missing, what := r.Unserved()
+	missing, what := r.Unused()
 	if missing == 0 || r.Answers() == 0 {
 		return OK, ""
 	}
 	c := r.Connections
-	return Suspect, fmt.Sprintf("%d of %d connections never %s: the load was that of the others; "+
-		"see the errors, give --warmup or a longer -d, or lower -c", missing, c.Asked, what)
+	return Suspect, fmt.Sprintf("%d of %d connections never %s: the load was that of the others",
+		missing, c.Asked, what)
 }
 
 // little applies Little's law: in a closed loop every connection always has an
@@ -229,8 +193,8 @@ func little(r *Result) (string, string) {
 			share, r.Connections.Asked)
 	}
 	return verdict, fmt.Sprintf("connections had an exchange under way only %.0f %% of the time, "+
-		"by rate × mean latency: the rest went to connecting (give --warmup), to threads that had "+
-		"their part of -n done early (give -d), or to the generator itself", 100*share)
+		"by rate × mean latency: the rest went to connecting, to threads that had their part of the "+
+		"requests done early, or to the generator itself", 100*share)
 }
 
 func pauses(r *Result) (string, string) {
@@ -240,20 +204,6 @@ func pauses(r *Result) (string, string) {
 	}
 	return Suspect, fmt.Sprintf("garbage collection stopped the generator for up to %v: the "+
 		"highest latencies may be its own", span(pause))
-}
-
-func short(r *Result) (string, string) {
-	switch {
-	case r.Answers() == 0:
-		return OK, "" // ended says so
-	case r.Answers() < leastCompleted:
-		return Suspect, fmt.Sprintf("only %d exchanges completed: too few for percentiles; give a "+
-			"longer -d or a larger -n", r.Answers())
-	case r.Window.MeasuredS < leastMeasured:
-		return Suspect, fmt.Sprintf("measured for only %v: too short for a rate; give a longer -d "+
-			"or a larger -n", span(r.Window.MeasuredS*1e6))
-	}
-	return OK, ""
 }
 
 // span is us microseconds to three digits, for people.

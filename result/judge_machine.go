@@ -32,7 +32,7 @@ func (r *Result) Observed(rec *probe.Recording) {
 	from := r.begin()
 	use := rec.Host(from, from.Add(time.Duration(r.Window.MeasuredS*1e9)))
 	r.Generator.Machine = &use
-	r.Generator.Verdict, r.Generator.Reasons = judge(r)
+	r.judge()
 }
 
 // distance is how far arrivals are from their law, whatever their number.
@@ -82,7 +82,7 @@ func unscheduled(r *Result) (string, string) {
 		verdict = Suspect
 	}
 	return verdict, fmt.Sprintf("a thread of the generator was ready to run and had no CPU "+
-		"%.0f %% of the time: something else ran there; give it CPUs of its own (--cpus, taskset)", share)
+		"%.0f %% of the time: something else ran there", share)
 }
 
 // scheduling looks at how long goroutines waited for a CPU, where the protocol's library
@@ -121,8 +121,7 @@ func dropped(r *Result) (string, string) {
 		return OK, ""
 	}
 	return Suspect, fmt.Sprintf("a server's queue of connections was full on this machine, "+
-		"%.0f times, and so some waited for 200 ms or more: raise its backlog and "+
-		"net.core.somaxconn, or give --connect-rate", n)
+		"%.0f times, and so some waited for 200 ms or more", n)
 }
 
 // resent are segments that this machine sent again: too few to matter in a mean, and
@@ -168,11 +167,10 @@ func law(r *Result) (string, string) {
 	case a == nil:
 	case a.A2 != nil && *a.A2 > lawSuspect && a.distance() > lawSuspectShare:
 		return Suspect, fmt.Sprintf("arrivals were not poisson: Anderson and Darling's A² is %.1f for "+
-			"%d spans, and chance exceeds 6.0 once in a thousand; give the generator CPUs of its own, "+
-			"or lower -R", *a.A2, a.Spans)
+			"%d spans, and chance exceeds 6.0 once in a thousand", *a.A2, a.Spans)
 	case a.OffP95 != nil && *a.OffP95 > spacingSuspect:
 		return Suspect, fmt.Sprintf("arrivals were not evenly spaced: 1 span in 20 was off by %.0f %% "+
-			"or more; give the generator CPUs of its own, or lower -R", *a.OffP95)
+			"or more", *a.OffP95)
 	}
 	return OK, ""
 }
@@ -187,6 +185,6 @@ func probeLag(r *Result) (string, string) {
 		return OK, ""
 	}
 	return Suspect, fmt.Sprintf("the probe was sent late by the generator's own fault, 1 %% by "+
-		"more than %v, and its latency (mean %v) includes that: lower -t, or give more CPUs",
+		"more than %v, and its latency (mean %v) includes that",
 		span(lag), span(mean))
 }

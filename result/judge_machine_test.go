@@ -82,7 +82,8 @@ func TestJudgeMachine(t *testing.T) {
 	} {
 		r := sound()
 		test.change(r)
-		verdict, reasons := judge(r)
+		r.judge()
+		verdict, reasons := r.Generator.Verdict, r.Generator.Reasons
 		if all := strings.Join(reasons, "\n"); verdict != test.verdict || len(reasons) > 1 ||
 			(test.reason == "") != (all == "") || !strings.Contains(all, test.reason) {
 			t.Errorf("%s: %s, want %s because of %q: %q", test.what, verdict, test.verdict, test.reason, reasons)

@@ -56,7 +56,7 @@ func Merge(all []*Result) (*Result, error) {
 			m.Generator.Little = nil
 		}
 	}
-	m.Generator.Verdict, m.Generator.Reasons = judgeParts(m, all)
+	m.judgeParts(all)
 	m.Warnings = append(notices(all), warnings(m)...)
 	return m, nil
 }
@@ -441,37 +441,9 @@ func lessLawful(a, b *Arrivals) *Arrivals {
 	return a
 }
 
-// judgeParts is judge of m and of its parts, which reasons name unless they are
-// those of all.
-func judgeParts(m *Result, all []*Result) (verdict string, reasons []string) {
-	verdict, reasons = OK, []string{}
-	for _, c := range checks {
-		looked := all
-		if c.whole {
-			looked = []*Result{m}
-		}
-		parts := map[string][]string{} // by reason
-		var found []string
-		for i, r := range looked {
-			v, reason := c.check(r)
-			if v == OK {
-				continue
-			}
-			verdict = graver(verdict, v)
-			if parts[reason] == nil {
-				found = append(found, reason)
-			}
-			parts[reason] = append(parts[reason], fmt.Sprint(i+1))
-		}
-		for _, reason := range found {
-			if n := len(parts[reason]); n < len(looked) {
-				reason = fmt.Sprintf("part %s of %d: %s", strings.Join(parts[reason], ", "),
-					len(looked), reason)
-			}
-			reasons = append(reasons, reason)
-		}
-	}
-	return verdict, reasons
+// partsSay is a reason that only some of n parts have.
+func partsSay(some []string, n int, reason string) string {
+	return fmt.Sprintf("part %s of %d: %s", strings.Join(some, ", "), n, reason)
 }
 
 // notices are what the parts were warned of before they were judged, each once,

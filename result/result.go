@@ -277,6 +277,7 @@ type Generator struct {
 
 	Verdict string   `json:"verdict"` // OK, Suspect or ClientBound
 	Reasons []string `json:"reasons"`
+	Doubts  []Doubt  `json:"doubts,omitempty"` // of Reasons, one for each
 }
 
 // Arrivals are how the instants at which requests left compare with the law that was

@@ -189,7 +189,7 @@ func (v *Show) End(r *result.Result, err error) {
 		var words bytes.Buffer
 		report.Quiet(&words, r) // a Buffer takes everything
 		e = ending{ID: r.ID, Ended: r.Ended, Verdict: r.Generator.Verdict,
-			Reasons: r.Generator.Reasons}
+			Reasons: report.Reasons(r)}
 		e.Summary, _, _ = strings.Cut(words.String(), "\n") // the reasons are below it
 		if e.ID == "" {
 			e.ID = lastID

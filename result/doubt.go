@@ -1,0 +1,218 @@
+package result
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A Doubt is what kind of thing a reason of the generator's verdict is. What can be done about
+// it depends on where the load is described, so whoever shows the reason says that, by Cause.
+type Doubt struct {
+	Cause   Cause  `json:"cause"`
+	Kind    Kind   `json:"kind"`
+	Verdict string `json:"verdict"` // to which it leads: OK, Suspect or ClientBound
+}
+
+// A Kind is a sort of doubts.
+type Kind string
+
+// The kinds.
+const (
+	Limit     Kind = "limit"     // the generator did what it could
+	HeldUp    Kind = "disturbed" // others, or the machine, kept it from what it could do
+	Resource  Kind = "resource"  // ports, files, queues or segments ran short
+	OtherLoad Kind = "load"      // the load was not the one asked for
+	Short     Kind = "short"     // too little was measured to judge
+	Fault     Kind = "fault"     // dyno is wrong
+)
+
+// A Cause names the check that has a doubt.
+type Cause string
+
+// The causes.
+const (
+	Ended       Cause = "ended"
+	NoServer    Cause = "no-server"
+	Outage      Cause = "outage"
+	NeverSent   Cause = "never-sent"
+	Busy        Cause = "busy"
+	SendLag     Cause = "send-lag"
+	Unscheduled Cause = "unscheduled"
+	Scheduling  Cause = "scheduling"
+	Steal       Cause = "steal"
+	Spacing     Cause = "arrivals"
+	Ports       Cause = "ports"
+	Files       Cause = "files"
+	TimeWait    Cause = "time-wait"
+	Dropped     Cause = "dropped"
+	Resent      Cause = "resent"
+	Unserved    Cause = "unserved"
+	Little      Cause = "little"
+	Pauses      Cause = "gc-pause"
+	Stops       Cause = "stop"
+	ProbeLag    Cause = "probe-lag"
+	TooShort    Cause = "too-short"
+	FleetWide   Cause = "fleet"
+)
+
+// A check looks for one doubt about the generator.
+type check struct {
+	cause Cause
+	kind  func(*Result) Kind
+
+	// look returns the verdict to which the doubt leads, or OK, and its reason, in words that
+	// hold wherever the load is described.
+	look func(*Result) (verdict, reason string)
+
+	// Where several generators loaded at once, a check of the whole looks at what all of them
+	// did together, and the others at each, which alone knows how it fared.
+	whole bool
+
+	// anyLength is of what is certain however little was measured: it is no matter of chance.
+	anyLength bool
+}
+
+// is a kind that does not depend on the result.
+func is(k Kind) func(*Result) Kind { return func(*Result) Kind { return k } }
+
+// late is why the generator did not come to something: if it was not busy, it was held up.
+func late(r *Result) Kind {
+	if r.Generator.BusyPercent >= busySuspect && !r.Generator.Disturbed() {
+		return Limit
+	}
+	return HeldUp
+}
+
+// idling is why Little's law does not hold.
+func idling(r *Result) Kind {
+	if r.Generator.Little != nil && *r.Generator.Little > 1 {
+		return Fault
+	}
+	return OtherLoad
+}
+
+// checks, the gravest for the numbers first.
+var checks = []check{
+	{Ended, is(OtherLoad), ended, false, true},
+	{NoServer, is(OtherLoad), noServer, false, true},
+	{Outage, is(OtherLoad), outage, false, true},
+	{NeverSent, is(OtherLoad), neverSent, true, true},
+	{Busy, is(Limit), busy, false, false},
+	{SendLag, late, sendLag, false, false},
+	{Unscheduled, is(HeldUp), unscheduled, false, false},
+	{Scheduling, late, scheduling, false, false},
+	{Steal, is(HeldUp), steal, false, false},
+	{Spacing, late, law, false, false},
+	{Ports, is(Resource), ports, false, true},
+	{Files, is(Resource), files, false, true},
+	{TimeWait, is(Resource), timeWait, false, false},
+	{Dropped, is(Resource), dropped, false, false},
+	{Resent, is(Resource), resent, false, false},
+	{Unserved, is(OtherLoad), unserved, true, true},
+	{Little, idling, little, true, false},
+	{Pauses, is(HeldUp), pauses, false, false},
+	{Stops, is(HeldUp), stops, false, false},
+	{ProbeLag, late, probeLag, true, false},
+}
+
+// judge is the generator's verdict on itself, the worst that any check comes to, with what
+// led to it. It looks only at the values that r keeps, so that anyone can redo it.
+func (r *Result) judge() { r.judgeParts([]*Result{r}) }
+
+// judgeParts is judge of r, which several generators measured together. Their reasons name
+// the parts that have them, unless these are all.
+func (r *Result) judgeParts(all []*Result) {
+	g := &r.Generator
+	g.Verdict, g.Reasons, g.Doubts = OK, []string{}, nil
+	for _, c := range checks {
+		looked := all
+		if c.whole {
+			looked = []*Result{r}
+		}
+		r.apply(c, looked)
+	}
+	if r.TooShort() {
+		g.doubt(tooShort(r))
+	}
+}
+
+// apply adds what a check finds in some parts, each reason once.
+func (r *Result) apply(c check, parts []*Result) {
+	type found struct {
+		Doubt
+		reason string
+		parts  []string
+	}
+	var all []found
+	for i, part := range parts {
+		if part.TooShort() && !c.anyLength {
+			continue
+		}
+		verdict, reason := c.look(part)
+		if verdict == OK {
+			continue
+		}
+		at := slices.IndexFunc(all, func(f found) bool { return f.reason == reason })
+		if at < 0 {
+			at = len(all)
+			all = append(all, found{Doubt{c.cause, c.kind(part), verdict}, reason, nil})
+		}
+		all[at].parts = append(all[at].parts, fmt.Sprint(i+1))
+	}
+	for _, f := range all {
+		if len(f.parts) < len(parts) {
+			f.reason = partsSay(f.parts, len(parts), f.reason)
+		}
+		r.Generator.doubt(f.Doubt, f.reason)
+	}
+}
+
+// doubt adds a reason, and makes the verdict the worse of two.
+func (g *Generator) doubt(d Doubt, reason string) {
+	g.Reasons, g.Doubts = append(g.Reasons, reason), append(g.Doubts, d)
+	g.Verdict = graver(g.Verdict, d.Verdict)
+}
+
+// Bound is of which kind the doubt is that made the verdict ClientBound; of several Limit, if it
+// is among them. It is "" if the verdict is another. Of results from before Doubts it is told
+// from how busy the generator was.
+func (g *Generator) Bound() (kind Kind) {
+	switch {
+	case g.Verdict != ClientBound:
+		return ""
+	case len(g.Doubts) == 0 && g.Disturbed() && g.BusyPercent < busySuspect:
+		return HeldUp
+	case len(g.Doubts) == 0:
+		return Limit
+	}
+	for _, d := range g.Doubts {
+		if d.Verdict == ClientBound && (kind == "" || d.Kind == Limit) {
+			kind = d.Kind
+		}
+	}
+	return kind
+}
+
+// TooShort reports whether too little was measured to judge the generator by: a single thread
+// that waits for its CPU once, for milliseconds, would be much of it.
+func (r *Result) TooShort() bool {
+	return r.Answers() > 0 && (r.Answers() < leastCompleted || r.Window.MeasuredS < leastMeasured)
+}
+
+// tooShort is the doubt about a result of which TooShort holds. It is no fault of the run, unless
+// requests failed: how many of more would is not known.
+func tooShort(r *Result) (Doubt, string) {
+	many := func(n int64, one string) string {
+		if n != 1 {
+			one += "s"
+		}
+		return fmt.Sprintf("%d %s", n, one)
+	}
+	verdict, got := OK, many(r.Answers(), "answer")
+	if failed := r.Requests.Errors - r.ErrorAnswers() + r.Requests.Unfinished; failed > 0 {
+		verdict, got = Suspect, got+" and "+many(failed, "failure")
+	}
+	return Doubt{TooShort, Short, verdict}, fmt.Sprintf("too short to judge: %s in %v, and at least "+
+		"%d answers in %v s are needed", got, span(r.Window.MeasuredS*1e6), leastCompleted,
+		leastMeasured)
+}
