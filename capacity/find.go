@@ -77,6 +77,7 @@ type search struct {
 	rate      load.Rate // the first
 	low, high load.Rate // met, and not; 0 before one is
 	wall      bool      // high is the generator's
+	whose     string    // then: what kept the generator from more
 	why       string    // of high
 	certified load.Rate
 }
@@ -176,7 +177,8 @@ func (s *search) search(ctx context.Context) {
 // none ends a search in which no rate was met.
 func (s *search) none() {
 	if s.wall {
-		s.end(ClientBound, "the generator, and not the server, is the limit at every rate: "+s.why)
+		s.end(ClientBound, fmt.Sprintf("the generator %s at every rate, so that nothing is known of the "+
+			"server: %s", s.whose, s.why))
 		return
 	}
 	why := fmt.Sprintf("the objectives are missed at %v/s and above", s.high.PerSecond())
@@ -200,7 +202,15 @@ func (s *search) try(ctx context.Context, rate load.Rate) {
 		s.low = rate
 		return
 	}
+	s.missed(rate, o, why)
+}
+
+// missed notes that the probe just made did not pass at a rate, and whose limit that is.
+func (s *search) missed(rate load.Rate, o Outcome, why string) {
 	s.high, s.wall, s.why = rate, o == OurLimit, why
+	if s.whose = "is the limit"; s.last.Generator.Bound() == result.HeldUp {
+		s.whose = "was held up"
+	}
 }
 
 // decide probes a rate until it is clear whether it is met: once; twice as long;
@@ -271,7 +281,7 @@ func (s *search) confirm(ctx context.Context) {
 			s.finish()
 			return
 		}
-		s.high, s.wall, s.why = rate, o == OurLimit, why
+		s.missed(rate, o, why)
 		rate = round(stepDown * rate.PerSecond())
 	}
 	s.low = 0
@@ -283,8 +293,8 @@ func (s *search) confirm(ctx context.Context) {
 func (s *search) finish() {
 	s.found.Warnings = s.last.Warnings
 	if s.wall {
-		s.end(ClientBound, fmt.Sprintf("at %v/s the generator is the limit, so that the server's is "+
-			"not known: %s", s.high.PerSecond(), s.why))
+		s.end(ClientBound, fmt.Sprintf("at %v/s the generator %s, so that the server's limit is "+
+			"not known: %s", s.high.PerSecond(), s.whose, s.why))
 		return
 	}
 	s.end(Found, fmt.Sprintf("met at %v/s, and not at %v/s", s.low.PerSecond(), s.high.PerSecond()))

@@ -171,6 +171,7 @@ func TestEnds(t *testing.T) {
 			}
 		}
 	}
+	held := func(r *load.Result, _ float64) { r.Unscheduled, r.CPUWait = 0.5, time.Millisecond }
 	for name, c := range map[string]struct {
 		queue     queue
 		end       End
@@ -183,6 +184,7 @@ func TestEnds(t *testing.T) {
 		"the generator's":      {queue{service: fast, generate: bound(500)}, ClientBound, true, "had something to do 99 %"},
 		"the server's below":   {queue{service: fast, generate: bound(900)}, Found, true, "and not at"},
 		"the generator's only": {queue{service: fast, generate: bound(0.0001)}, ClientBound, false, "at every rate"},
+		"held up":              {queue{service: fast, generate: held}, ClientBound, false, "the generator was held up at every rate"},
 		"gone at once":         {queue{service: fast, breaks: 0.0001}, Inconclusive, false, "could not be reached any more"},
 		"gone later":           {queue{service: fast, breaks: 600}, Inconclusive, false, "/s the server could not"},
 	} {

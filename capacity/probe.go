@@ -130,15 +130,13 @@ func (p *prober) overall(ctx context.Context, r *result.Result, aborted bool) (O
 }
 
 // sentShare is the share of what was due in the window that was sent in it, and
-// whether the generator is to blame for the rest: the worst delay was mostly one
-// in which a connection was free.
+// whether the generator is to blame for the rest.
 func sentShare(r *result.Result) (share float64, ours bool) {
 	share, ok := r.Requests.InTime()
 	if !ok {
 		return 1, false
 	}
-	lag, worst := r.Generator.SendLagMax, r.Requests.LateMax
-	return share, lag != nil && worst != nil && *lag > *worst/2
+	return share, r.OwnDelay()
 }
 
 // judge holds a run against each objective.

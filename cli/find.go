@@ -249,7 +249,7 @@ func swept(c *capacity.Curve) (int, string) {
 	case !slices.ContainsFunc(c.Points, completed):
 		return exitUnreachable, c.Points[0].Cause
 	case c.Apart == len(c.Points):
-		return exitUntrusted, "the generator was the limit at every level"
+		return exitUntrusted, "the generator was the limit, or was held up, at every level"
 	}
 	return exitOK, ""
 }

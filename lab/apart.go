@@ -229,7 +229,7 @@ func cautionOf(label string, g Group, say func(string, ...any)) {
 				continue
 			}
 			if n++; why == "" {
-				why = strings.Join(t.Result.Generator.Reasons, "; ")
+				why = strings.Join(t.generatorSays(), "; ")
 			}
 		}
 		if n > 0 {

@@ -201,6 +201,9 @@ func (r *running) gaps(q question, all []Comparison) (gaps []string) {
 			say("%s: %d rounds lack it", c.place(), c.Missing)
 		case c.ClientBound:
 			say("%s: the generator was at its limit, which may hide a difference", c.place())
+		case c.Disturbed > 0:
+			say("%s: in %d pairs the generator was held up, which may hide a difference", c.place(),
+				c.Disturbed)
 		}
 	}
 	for _, t := range r.batch(false) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"dyno/probe"
-	"dyno/result"
 	"dyno/stats"
 )
 
@@ -136,10 +135,10 @@ func scarcity(t *Trial) (all []Reason) {
 // throughput and latency, which comparisons say of themselves, and not the
 // server's CPU time; so it is no F.
 func generator(t *Trial) (all []Reason) {
-	if t.Result == nil || t.Result.Generator.Verdict == result.OK {
+	if t.Result == nil {
 		return nil
 	}
-	for _, why := range t.Result.Generator.Reasons {
+	for _, why := range t.generatorSays() { // one that is too short to judge is OK
 		all = append(all, Reason{Grade: GradeB, Says: "generator: " + why})
 	}
 	return all
@@ -192,8 +191,12 @@ func arrivals(t *Trial) []Reason {
 	if !ok || share >= sentFail {
 		return nil
 	}
+	why := "all connections were waiting for answers"
+	if t.Result.OwnDelay() {
+		why = "the generator was late, although connections were free"
+	}
 	return []Reason{{Grade: GradeF, Says: fmt.Sprintf("%.1f %% of the requests due were sent in "+
-		"time: all connections were waiting for answers", 100*share)}}
+		"time: %s", 100*share, why)}}
 }
 
 func steadiness(t *Trial) (all []Reason) {

@@ -82,6 +82,11 @@ func TestGrade(t *testing.T) {
 		{"client-bound", func(t *Trial) {
 			t.Result.Generator = result.Generator{Verdict: result.ClientBound, Reasons: []string{"busy"}}
 		}, GradeB, "generator: busy", false},
+		{"a window too short", func(t *Trial) {
+			t.Arm = "go"
+			t.Result.Generator = result.Generator{Verdict: result.OK, Reasons: []string{"too short to judge"},
+				Doubts: []result.Doubt{{Cause: result.TooShort, Kind: result.Short, Verdict: result.OK}}}
+		}, GradeB, "too short to judge; give a longer window (design: {measure: ...})", false},
 		{"errors", func(t *Trial) { t.Result.Requests.Errors = 1 }, GradeF, "1 of 1000 requests failed",
 			false},
 		{"errors and steal", func(t *Trial) { t.Result.Requests.Errors, t.Result.Server.Host.Steal = 1, 9 }, GradeF,
@@ -90,6 +95,11 @@ func TestGrade(t *testing.T) {
 			false},
 		{"sent after the window", func(t *Trial) { t.arrived(1000, 1000, 30) }, GradeF,
 			"97.0 % of the requests due", false},
+		{"behind by its own fault", func(t *Trial) {
+			t.arrived(1000, 980, 0)
+			lag, worst := 60e3, 61e3
+			t.Result.Generator.SendLagMax, t.Result.Requests.LateMax = &lag, &worst
+		}, GradeF, "98.0 % of the requests due were sent in time: the generator was late", false},
 		{"fewer drawn than offered, and all sent", func(t *Trial) { t.arrived(962, 962, 0) }, GradeA, "",
 			false},
 		{"more drawn than offered, and some not sent", func(t *Trial) { t.arrived(1030, 1010, 0) }, GradeF,
@@ -174,6 +184,69 @@ func TestGrade(t *testing.T) {
 		}
 		if trial.Grade != c.grade || !strings.Contains(says, c.says) || trial.mayPass() != c.again {
 			t.Errorf("%s: grade %s, again %v, %q", c.name, trial.Grade, trial.mayPass(), says)
+		}
+	}
+}
+
+// No advice of the laboratory's is a flag: its loads are described in a file.
+func TestRemediesNameNoFlag(t *testing.T) {
+	for cause, remedy := range remedies {
+		for _, word := range strings.Fields(remedy) {
+			if strings.HasPrefix(strings.Trim(word, "(),;"), "-") && word != "-n)," {
+				t.Errorf("%s: %q in %q", cause, word, remedy)
+			}
+		}
+	}
+}
+
+// That the generator was at its limit is said of throughput and latency alone, and not of a
+// generator that was held up.
+func TestLimits(t *testing.T) {
+	for _, c := range []struct {
+		name, metric string
+		doubts       []result.Doubt
+		limit        bool
+		disturbed    int
+	}{
+		{"sound", "throughput", nil, false, 0},
+		{"limit", "throughput", []result.Doubt{{Kind: result.Limit, Verdict: result.ClientBound}}, true, 0},
+		{"limit", "p99", []result.Doubt{{Kind: result.Limit, Verdict: result.ClientBound}}, true, 0},
+		{"limit", "memory", []result.Doubt{{Kind: result.Limit, Verdict: result.ClientBound}}, false, 0},
+		{"limit", "cpu", []result.Doubt{{Kind: result.Limit, Verdict: result.ClientBound}}, false, 0},
+		{"near it", "throughput", []result.Doubt{{Kind: result.Limit, Verdict: result.Suspect}}, false, 0},
+		{"held up", "throughput", []result.Doubt{{Kind: result.HeldUp, Verdict: result.ClientBound}}, false, 1},
+		{"held up", "memory", []result.Doubt{{Kind: result.HeldUp, Verdict: result.ClientBound}}, false, 0},
+		{"held up a little", "p99", []result.Doubt{{Kind: result.HeldUp, Verdict: result.Suspect}}, false, 0},
+		{"both", "throughput", []result.Doubt{{Kind: result.HeldUp, Verdict: result.ClientBound},
+			{Kind: result.Limit, Verdict: result.ClientBound}}, true, 0},
+	} {
+		var trials []*Trial
+		for round := 1; round <= 3; round++ {
+			for _, arm := range []string{"go", "nginx"} {
+				x := soundTrial()
+				x.Slot = Slot{Round: round, Arm: arm, Level: "c16"}
+				x.Result.Server.Processes[0] = result.Usage{CPU: 9, Memory: 1 << 20}
+				trials = append(trials, x)
+			}
+		}
+		g := &trials[3].Result.Generator
+		for _, d := range c.doubts {
+			g.Doubts, g.Reasons = append(g.Doubts, d), append(g.Reasons, "why")
+			if d.Verdict == result.ClientBound || g.Verdict == result.OK {
+				g.Verdict = d.Verdict
+			}
+		}
+		m, _ := measure(c.metric)
+		p := pair(sortTrials(trials), m, "c16", "go", "nginx")
+		if len(p.logs) != 3 || p.ClientBound != c.limit || p.Disturbed != c.disturbed {
+			t.Errorf("%s, %s of %d pairs: at its limit %v, %d disturbed", c.name, c.metric, len(p.logs),
+				p.ClientBound, p.Disturbed)
+		}
+		var u Comparison
+		u.values(Sample{Trials: trials}, m)
+		if u.ClientBound != c.limit || u.Disturbed != c.disturbed {
+			t.Errorf("%s, %s of runs: at its limit %v, %d disturbed", c.name, c.metric, u.ClientBound,
+				u.Disturbed)
 		}
 	}
 }

@@ -38,7 +38,8 @@ type Comparison struct {
 	Alone stats.Interval `json:"alone"` // of this comparison, were it the only one
 
 	Control     bool `json:"control,omitempty"`      // the A/A arm
-	ClientBound bool `json:"client_bound,omitempty"` // by the generator: not the server's figure
+	ClientBound bool `json:"client_bound,omitempty"` // by the generator's limit: not the server's
+	Disturbed   int  `json:"disturbed,omitempty"`    // pairs, or runs, in which it was held up
 	GradeF      int  `json:"grade_f,omitempty"`      // pairs that rest on a trial of grade F
 	Missing     int  `json:"missing,omitempty"`      // rounds in which an arm measured nothing
 }
@@ -206,15 +207,24 @@ func pair(cells byCell, m Measure, level, baseline, arm string) *paired {
 		if a.Grade == GradeF || b.Grade == GradeF {
 			p.GradeF++
 		}
-		if m.Name != "cpu" && (a.clientBound() || b.clientBound()) {
-			p.ClientBound = true
-		}
+		p.doubt(m, a, b)
 	}
 	return p
 }
 
-func (t *Trial) clientBound() bool {
-	return t.Result != nil && t.Result.Generator.Verdict == result.ClientBound
+// doubt notes what kept the generator from a value of m in trials that belong together: its
+// limit, or what held it up. Neither bears on what is counted of a request.
+func (c *Comparison) doubt(m Measure, trials ...*Trial) {
+	bound := func(to func(result.Kind) bool) bool {
+		return m.ofLoad() && slices.ContainsFunc(trials, func(t *Trial) bool {
+			return t.Result != nil && to(t.Result.Generator.Bound())
+		})
+	}
+	if bound(func(k result.Kind) bool { return k == result.Limit }) {
+		c.ClientBound = true
+	} else if bound(func(k result.Kind) bool { return k != "" }) {
+		c.Disturbed++
+	}
 }
 
 // take makes the comparison say what a judgement does.

@@ -1,6 +1,10 @@
 package lab
 
-import "dyno/result"
+import (
+	"slices"
+
+	"dyno/result"
+)
 
 // A Measure is a number that every trial has, or lacks.
 type Measure struct {
@@ -48,6 +52,12 @@ var Measures = []Measure{
 		}
 		return float64(received) / float64(max(n, 1))
 	}},
+}
+
+// ofLoad reports whether the measure is what the load came to, and so the generator's too, and not
+// what a request cost.
+func (m Measure) ofLoad() bool {
+	return !slices.Contains([]string{"cpu", "generator_cpu", "host_cpu", "memory", "bytes"}, m.Name)
 }
 
 // measure finds one by its name.

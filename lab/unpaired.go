@@ -369,9 +369,7 @@ func (c *Comparison) values(s Sample, m Measure) (all []float64) {
 		if t.Grade == GradeF {
 			c.GradeF++
 		}
-		if m.Name != "cpu" && t.clientBound() {
-			c.ClientBound = true
-		}
+		c.doubt(m, t)
 	}
 	return all
 }
@@ -405,6 +403,9 @@ func (u *Unpaired) doubts(all []Comparison) (doubts []string) {
 		case c.ClientBound:
 			doubts = append(doubts, fmt.Sprintf("%s: the generator was at its limit, which may "+
 				"hide a difference", c.place()))
+		case c.Disturbed > 0:
+			doubts = append(doubts, fmt.Sprintf("%s: in %d runs the generator was held up, which may "+
+				"hide a difference", c.place(), c.Disturbed))
 		}
 	}
 	for i, g := range u.Groups {

@@ -187,6 +187,10 @@ func sentence(c lab.Comparison) string {
 	if c.ClientBound {
 		of += "; the generator was at its limit, so that this says less of the servers"
 	}
+	if c.Disturbed > 0 {
+		of += fmt.Sprintf("; in %d of %s the generator was held up, see the trials' doubts",
+			c.Disturbed, trialsOf(c))
+	}
 	return of
 }
 
@@ -215,6 +219,9 @@ func mark(c lab.Comparison) string {
 	s := string(c.Verdict)
 	if c.ClientBound {
 		s += ", client-bound"
+	}
+	if c.Disturbed > 0 {
+		s += fmt.Sprintf(", %d disturbed", c.Disturbed)
 	}
 	if c.GradeF > 0 {
 		s += fmt.Sprintf(", %d of grade F", c.GradeF)

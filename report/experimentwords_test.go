@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -95,5 +96,29 @@ func TestWordsOf(t *testing.T) {
 	}
 	if w := WordsOf(new(lab.Record)); w.Scope == "" || w.Trials == "" {
 		t.Errorf("of nothing: %+v", w)
+	}
+}
+
+// A generator at its limit, and one that was held up, are told apart.
+func TestSentenceOfLimits(t *testing.T) {
+	c := lab.Comparison{Metric: "p99", Variant: "b", Baseline: "a", Ratio: 1, Low: 0.9, High: 1.1, Confidence: 0.95,
+		Trials: 14, Verdict: stats.Equivalent}
+	const limit, held = "was at its limit", "; in 1 of 14 pairs the generator was held up"
+	for _, test := range []struct {
+		bound     bool
+		disturbed int
+		said      []string
+		mark      string
+	}{{false, 0, nil, ""}, {true, 0, []string{limit}, ", client-bound"}, {false, 1, []string{held}, ", 1 disturbed"},
+		{true, 1, []string{limit, held}, ", client-bound, 1 disturbed"}} {
+		c.ClientBound, c.Disturbed = test.bound, test.disturbed
+		for _, words := range []string{limit, held} {
+			if strings.Contains(sentence(c), words) != slices.Contains(test.said, words) {
+				t.Errorf("%+v: %q", test, sentence(c))
+			}
+		}
+		if mark(c) != "equivalent"+test.mark {
+			t.Errorf("%+v: %q", test, mark(c))
+		}
 	}
 }

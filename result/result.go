@@ -124,6 +124,13 @@ func (q Requests) InTime() (share float64, ok bool) {
 	return float64(q.Sent-*q.SentAfter) / float64(max(due, 1)), due > 0
 }
 
+// OwnDelay reports whether the generator is to blame for most of the longest delay from due to sent
+// of an open loop: a connection was free.
+func (r *Result) OwnDelay() bool {
+	lag, worst := r.Generator.SendLagMax, r.Requests.LateMax
+	return lag != nil && worst != nil && *lag > *worst/2
+}
+
 // A Rate is in requests a second of the window, without those of Requests.SentAfter:
 // what a server works off later is not what it could do in the time.
 type Rate struct {

@@ -42,6 +42,7 @@ export interface Comparison {
   better: number;
   control?: boolean;
   client_bound?: boolean;
+  disturbed?: number;
   grade_f?: number;
   missing?: number;
   more_rounds?: number;

@@ -89,6 +89,7 @@ function verdictTable(p: Payload): HTMLElement | null {
     const marks = [
       c.verdict,
       c.client_bound ? "client-bound" : "",
+      c.disturbed ? `${c.disturbed} disturbed` : "",
       c.grade_f ? `${c.grade_f} of grade F` : "",
       c.missing ? `${c.missing} missing` : "",
     ]
