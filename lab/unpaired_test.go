@@ -44,7 +44,7 @@ func noisy(n int, rate float64) (all []float64) {
 func TestCompareResults(t *testing.T) {
 	base := runs(0, noisy(6, 1000)...)
 	bound := runs(1, noisy(6, 1000)...)
-	bound[2].Generator.Verdict = result.ClientBound
+	bound[2].Generator.Verdict, bound[2].Generator.BusyPercent = result.ClientBound, 98
 	failing := runs(1, noisy(6, 1000)...)
 	failing[0].Requests = result.Requests{Sent: 100, Completed: 90, Errors: 10}
 	silent := runs(1, noisy(7, 1000)...)

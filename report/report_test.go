@@ -112,8 +112,9 @@ func failing() *result.Result {
 		"11.0 % of the requests failed: latency is that of the others"}
 	r.Generator.Verdict, r.Generator.Reasons = result.ClientBound, []string{
 		"the generator had something to do 98 % of the time: this is its limit, not (only) the " +
-			"server's; add threads (-t)", "no file descriptor was left for a connection, 4 times: " +
-			"raise the limit (ulimit -n), or lower -c"}
+			"server's", "no file descriptor was left for a connection, 4 times"}
+	r.Generator.Doubts = []result.Doubt{{Cause: result.Busy, Kind: result.Limit, Verdict: result.ClientBound},
+		{Cause: result.Files, Kind: result.Resource, Verdict: result.Suspect}}
 	return r
 }
 

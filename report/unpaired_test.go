@@ -41,6 +41,7 @@ func TestUnpairedGolden(t *testing.T) {
 	slow[0].Generator.Reasons = []string{"the generator had something to do 85 % of the time"}
 	for _, r := range bound {
 		r.Generator.Verdict, r.Generator.Reasons = result.ClientBound, []string{"it was busy"}
+		r.Generator.BusyPercent = 98
 		r.Host.CPU, r.Plan.Threads = "Another CPU", 4
 	}
 	base := lab.Repeated("base", repeated(0, 200_000))

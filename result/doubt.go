@@ -180,7 +180,7 @@ func (g *Generator) Bound() (kind Kind) {
 	switch {
 	case g.Verdict != ClientBound:
 		return ""
-	case len(g.Doubts) == 0 && g.Disturbed() && g.BusyPercent < busySuspect:
+	case len(g.Doubts) == 0 && g.BusyPercent < busySuspect:
 		return HeldUp
 	case len(g.Doubts) == 0:
 		return Limit

@@ -61,6 +61,7 @@ func TestBoundOfOlderResults(t *testing.T) {
 		{Generator{Verdict: OK}, ""},
 		{Generator{Verdict: Suspect, BusyPercent: 85}, ""},
 		{Generator{Verdict: ClientBound, BusyPercent: 98}, Limit},
+		{Generator{Verdict: ClientBound, BusyPercent: 3, SendLagP99: set(11_000.0)}, HeldUp},
 		{Generator{Verdict: ClientBound, BusyPercent: 3, Unscheduled: 30, CPUWait: 90}, HeldUp},
 		{Generator{Verdict: ClientBound, BusyPercent: 98, Unscheduled: 30, CPUWait: 90}, Limit},
 	} {
