@@ -100,7 +100,7 @@ func Calibrate(ctx context.Context, run Runner, plan load.Plan, each func(string
 		p := plan
 		p.Connections, p.Rate = pacedBy, max(round(share*ceiling), 1)
 		p.Ring = c.Ring(p)
-		r, err := measure(p, fmt.Sprintf("open loop, %v/s", p.Rate.PerSecond()))
+		r, err := measure(p, fmt.Sprintf("open loop, %v/s", p.Rate))
 		if err != nil {
 			return nil, err
 		}

@@ -155,7 +155,7 @@ func (s *search) search(ctx context.Context) {
 		}
 		switch {
 		case s.high == 0 && (doubled > highest || rate > load.MaxRate*1000):
-			s.end(Inconclusive, fmt.Sprintf("%v/s is met, and dyno offers no more", s.low.PerSecond()))
+			s.end(Inconclusive, fmt.Sprintf("%v/s is met, and dyno offers no more", s.low))
 			return
 		case s.low == 0 && (rate.PerSecond() < s.rate.PerSecond()/lowest || rate < 1):
 			s.none()
@@ -181,7 +181,7 @@ func (s *search) none() {
 			"server: %s", s.whose, s.why))
 		return
 	}
-	why := fmt.Sprintf("the objectives are missed at %v/s and above", s.high.PerSecond())
+	why := fmt.Sprintf("the objectives are missed at %v/s and above", s.high)
 	if s.last.OnlyErrors() {
 		why += "; " + onlyErrors(s.last)
 	}
@@ -258,7 +258,7 @@ func (s *search) once(ctx context.Context, purpose Purpose, rate load.Rate,
 		s.end(Unreachable, "nothing could be reached: "+p.Why)
 	case p.Outcome == Gone:
 		s.end(Inconclusive, fmt.Sprintf("at %v/s the server could not be reached any more: %s",
-			rate.PerSecond(), p.Why))
+			rate, p.Why))
 	}
 	return p.Outcome, p.Why
 }
@@ -286,7 +286,7 @@ func (s *search) confirm(ctx context.Context) {
 	}
 	s.low = 0
 	s.end(Inconclusive, fmt.Sprintf("no longer run met the objectives again, down to %v/s",
-		s.high.PerSecond()))
+		s.high))
 }
 
 // finish ends a search that certified a rate.
@@ -294,10 +294,10 @@ func (s *search) finish() {
 	s.found.Warnings = s.last.Warnings
 	if s.wall {
 		s.end(ClientBound, fmt.Sprintf("at %v/s the generator %s, so that the server's limit is "+
-			"not known: %s", s.high.PerSecond(), s.whose, s.why))
+			"not known: %s", s.high, s.whose, s.why))
 		return
 	}
-	s.end(Found, fmt.Sprintf("met at %v/s, and not at %v/s", s.low.PerSecond(), s.high.PerSecond()))
+	s.end(Found, fmt.Sprintf("met at %v/s, and not at %v/s", s.low, s.high))
 }
 
 // conclude writes down what was found.

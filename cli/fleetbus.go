@@ -86,7 +86,7 @@ func against(p load.Plan) string {
 	}
 	s := fmt.Sprintf("%s: %d connections", at, p.Connections)
 	if p.Open() {
-		s += fmt.Sprintf(", up to %g/s", p.Peak().PerSecond())
+		s += fmt.Sprintf(", up to %v/s", p.Peak())
 	}
 	return s
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dyno/lab"
+	"dyno/report"
 )
 
 // labProgress tells an experiment's steps, a line each: they are seconds apart.
@@ -50,11 +51,7 @@ func (p *labProgress) done(e lab.Event) {
 	if t.Failure != nil {
 		line += "FAILED: " + t.Failure.Phase + ": " + t.Failure.Reason
 	} else {
-		line += fmt.Sprintf("%.0f req/s", t.Result.Rate.Completed)
-		if cpu, ok := lab.CPU.Of(t); ok {
-			line += fmt.Sprintf(", %.1f µs CPU a request", cpu)
-		}
-		line += ", grade " + string(t.Grade)
+		line += report.Trial(t) + ", grade " + string(t.Grade)
 	}
 	if n := e.Done - p.first; e.Of > e.Done && n > 0 {
 		left := time.Since(p.began) / time.Duration(n) * time.Duration(e.Of-e.Done)

@@ -192,8 +192,8 @@ func failure(r *result.Result) string {
 		head = "nothing could be reached"
 	}
 	if len(r.Errors) == 0 {
-		return fmt.Sprintf("%s: %s sent, none answered in %.3g s", head,
-			report.Many(r.Requests.Sent, "request"), r.Window.MeasuredS+r.Window.DrainedS)
+		return fmt.Sprintf("%s: %s sent, none answered in %s", head,
+			report.Many(r.Requests.Sent, "request"), report.Seconds(r.Window.MeasuredS+r.Window.DrainedS))
 	}
 	e := r.Errors[0]
 	where := e.Phase

@@ -44,12 +44,12 @@ func TestUnits(t *testing.T) {
 		{duration, "9999999999h", `! "9999999999h"` + tooLong},
 		{duration, "1e300", `! "1e300"` + tooLong}, {duration, "1e999", `! "1e999"` + tooLong},
 
-		{rate, "20k", "20000000"}, {rate, "1.5K", "1500000"}, {rate, "2M/s", "2000000000"},
-		{rate, "0.5", "500"}, {rate, "0.001", "1"},
+		{rate, "20k", "20000"}, {rate, "1.5K", "1500"}, {rate, "2M/s", "2000000"},
+		{rate, "0.5", "0.5"}, {rate, "0.001", "0.001"},
 		{rate, "0", `! "0" is below 0.001/s`}, {rate, "101M", `! "101M" is above 100000000/s`},
 		{rate, "2m", `! "2m" is not a rate; write a number a second, as 20000, 20k or 0.5`},
 		{rate, "-1", `! "-1" is below 0.001/s`}, {rate, "-1e300", `! "-1e300" is below 0.001/s`},
-		{rate, "1e4", "10000000"}, {rate, "2.5E-1/s", "250"},
+		{rate, "1e4", "10000"}, {rate, "2.5E-1/s", "0.25"},
 		{rate, "1e999", `! "1e999" is above 100000000/s`},
 		{rate, "k", `! "k" is not a rate; write a number a second, as 20000, 20k or 0.5`},
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"net/netip"
+	"strconv"
 	"time"
 
 	"dyno/proto"
@@ -137,6 +138,9 @@ func PerSecond(f float64) Rate { return Rate(math.Round(f * 1000)) }
 // PerSecond is the rate in events a second.
 func (r Rate) PerSecond() float64 { return float64(r) / 1000 }
 
+// String is how many events a second, as a decimal number without an exponent: 2500000, 0.5.
+func (r Rate) String() string { return strconv.FormatFloat(r.PerSecond(), 'f', -1, 64) }
+
 // MarshalJSON writes events a second.
 func (r Rate) MarshalJSON() ([]byte, error) { return json.Marshal(r.PerSecond()) }
 
@@ -221,8 +225,8 @@ func (p *Plan) Check() error {
 	p.checkPart(flaw)
 	rate(p.ConnectRate, "--connect-rate", flaw)
 	rate(p.Probe, "--probe", flaw)
-	flaw(p.Probe > PerSecond(probeMost), "--probe", "%g a second is no light load; at most %d",
-		p.Probe.PerSecond(), probeMost)
+	flaw(p.Probe > PerSecond(probeMost), "--probe", "%v a second is no light load; at most %d",
+		p.Probe, probeMost)
 	period(p.Warmup, 0, "--warmup")
 	period(p.Drain, 0, "--drain")
 	period(p.Timeout, time.Millisecond, "--timeout")
@@ -271,8 +275,8 @@ func (p *Plan) checkArrivals(flaw func(bool, string, string, ...any)) {
 }
 
 func rate(r Rate, setting string, flaw func(bool, string, string, ...any)) {
-	flaw(r < 0 || r > MaxRate*1000, setting, "%v/s is not within 0.001/s to %d/s",
-		r.PerSecond(), MaxRate)
+	flaw(r < 0 || r > MaxRate*1000, setting, "%v/s is not within 0.001/s to %d/s", r,
+		MaxRate)
 }
 
 // Open reports whether arrivals follow a schedule of their own (an open loop)

@@ -129,7 +129,7 @@ func (c *commandLine) requests(p load.Plan) {
 }
 
 // perSecond is a rate, to the thousandth.
-func perSecond(r load.Rate) string { return strconv.FormatFloat(r.PerSecond(), 'f', -1, 64) }
+func perSecond(r load.Rate) string { return r.String() }
 
 func expected(s load.Statuses) string {
 	if s == load.AnyStatus() {

@@ -9,6 +9,15 @@ import (
 	"dyno/lab"
 )
 
+// Trial is what a trial measured, in a line: its throughput, and what a request cost.
+func Trial(t *lab.Trial) string {
+	s := digits3(t.Result.Rate.Completed) + " requests/s"
+	if cpu, ok := lab.CPU.Of(t); ok {
+		s += ", " + micros(cpu) + " CPU a request"
+	}
+	return s
+}
+
 // ExperimentCSV writes the trials of an experiment, a line each in the order in
 // which they ran, with every measure. What a trial does not have is empty.
 func ExperimentCSV(w io.Writer, r *lab.Record) error {

@@ -82,6 +82,9 @@ func micros(us float64) string {
 // seconds is micros of a time in s.
 func seconds(s float64) string { return micros(s * 1e6) }
 
+// Seconds is a time in s for people: 1.20 s, 4.12 ms.
+func Seconds(s float64) string { return seconds(s) }
+
 // size is a size in powers of 1,000.
 func size(n float64) string {
 	if math.Abs(n) < 999.5 {

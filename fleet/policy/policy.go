@@ -274,10 +274,10 @@ func addresses(ctx context.Context, p load.Plan, lookup Lookup) ([]netip.Addr, e
 // judgeAmount is Judge of how much is asked for.
 func (l *Policy) judgeAmount(p load.Plan, no func(bool, string, ...any)) {
 	rate := p.Peak().PerSecond() + p.Probe.PerSecond()
-	no(l.MaxRate > 0 && !p.Open(), "its policy allows %g requests a second, and a closed loop has no "+
-		"rate; give -R", l.MaxRate)
-	no(l.MaxRate > 0 && rate > l.MaxRate, "its share is %g requests a second at most, and its policy "+
-		"allows %g", rate, l.MaxRate)
+	no(l.MaxRate > 0 && !p.Open(), "its policy allows %v requests a second, and a closed loop has no "+
+		"rate; give -R", load.PerSecond(l.MaxRate))
+	no(l.MaxRate > 0 && rate > l.MaxRate, "its share is %v requests a second at most, and its policy "+
+		"allows %v", load.PerSecond(rate), load.PerSecond(l.MaxRate))
 	connections := p.Connections + p.ProbeConnections()
 	no(l.MaxConnections > 0 && connections > l.MaxConnections,
 		"its share is %d connections, and its policy allows %d", connections, l.MaxConnections)
@@ -366,7 +366,7 @@ func (l *Policy) String() string {
 		all = append(all, "ports "+joined(l.Ports))
 	}
 	if l.MaxRate > 0 {
-		all = append(all, fmt.Sprintf("%g/s at most", l.MaxRate))
+		all = append(all, fmt.Sprintf("%v/s at most", load.PerSecond(l.MaxRate)))
 	}
 	if l.MaxConnections > 0 {
 		all = append(all, fmt.Sprintf("%d connections at most", l.MaxConnections))
