@@ -86,17 +86,24 @@ func startOf(t *lab.Trial) (s start) {
 	}
 	all := t.Result.Series
 	every := max(1, (len(all)+pointsMost-1)/pointsMost)
-	last, done := 0.0, int64(0)
+	last, before, done := 0.0, 0.0, int64(0)
 	for i, p := range all {
-		if p.T > t.Result.Window.MeasuredS+0.01 || p.T-last < shortest {
+		if !mostlyWithin(before, p.T, t.Result.Window.MeasuredS) || p.T-last < shortest {
 			break // after the window, or what is left of it
 		}
+		before = p.T
 		if done += p.Completed; (i+1)%every == 0 {
 			s.Window.add(window+t.Result.Window.WarmupS+p.T, float64(done)/(p.T-last))
 			last, done = p.T, 0
 		}
 	}
 	return s
+}
+
+// mostlyWithin reports whether at least half of an interval lies in a window of so many seconds:
+// the sample that ends the window's last second may come late.
+func mostlyWithin(from, to, window float64) bool {
+	return min(to, window)-from >= (to-from)/2
 }
 
 // cutOf is that of a trial whose window began so many seconds after its start.

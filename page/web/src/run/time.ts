@@ -8,18 +8,19 @@ export interface Interval {
   to: number;
   point: Point;
   i: number; // in the series
-  rates: boolean; // long enough for a rate, and within the window
+  rates: boolean; // long enough for a rate, and mostly within the window
 }
 
 const shortest = 1e-3; // s; as package report has it
 
-/** intervals are those of the series. What came after the window has counts, but no rate. */
+/** intervals are those of the series. One that lies mostly after the window has counts, but no rate; the last of the
+    window may end late, as samples do. */
 export function intervals(r: Result): Interval[] {
   let from = 0;
   return (r.series ?? []).map((point, i) => {
     const interval = { from, to: point.t_s, point, i, rates: false };
-    const within = point.t_s <= r.window.measured_s + shortest || i === 0;
-    interval.rates = within && interval.to - interval.from >= shortest;
+    const within = Math.min(interval.to, r.window.measured_s) - interval.from;
+    interval.rates = (within >= (interval.to - interval.from) / 2 || i === 0) && interval.to - interval.from >= shortest;
     from = point.t_s;
     return interval;
   });
