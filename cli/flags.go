@@ -26,6 +26,7 @@ type runFlags struct {
 	connectTo                        string
 
 	watched []probe.Tree
+	watch   []string // as they were given
 	away    awayFlags
 	pprof   string
 	fleet   fleetFlags

@@ -34,6 +34,7 @@ func (f *runFlags) addWatch(s string) (err error) {
 	if s == "" {
 		return errNoValue
 	}
+	f.watch = append(f.watch, s)
 	if i := strings.LastIndex(s, "@"); i > 0 && bus.CheckName(s[i+1:]) == nil {
 		return f.away.add(s[:i], s[i+1:])
 	}
@@ -61,6 +62,7 @@ func (f *runFlags) profiled() time.Duration {
 type watch struct {
 	sampler   *probe.Sampler // nil: the machine cannot be watched
 	server    bool           // a server is watched too
+	asked     []string       // which, as they were given
 	away      *awayWatch     // on an agent's machine; nil: none
 	profiling *profiling     // nil: none
 }
@@ -78,7 +80,7 @@ func startWatch(ctx context.Context, f *runFlags) (w watch, err error) {
 	if w.sampler, err = probe.Start(config); err != nil && len(f.watched) > 0 {
 		return w, load.Flaw{Setting: "--watch", Problem: strings.TrimPrefix(err.Error(), "probe: ")}
 	}
-	w.server = len(f.watched) > 0
+	w.server, w.asked = len(f.watched) > 0, f.watch
 	if w.away, err = f.away.begin(ctx, f.fleet.bus); err != nil {
 		w.sampler.Stop()
 		return w, err
@@ -108,6 +110,9 @@ func (w watch) end() (add func(*result.Result)) {
 			r.Server = r.Watched(rec)
 		}
 		w.away.end(r)
+		if r.Server != nil {
+			r.Server.Watch = w.asked
+		}
 		if taken != nil {
 			r.Profile = result.NewProfile(profile.CPU, taken)
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"dyno/load"
+	"dyno/result"
 )
 
 // A command that repeats a run connects to where the run did, which the URL alone may
@@ -28,5 +29,25 @@ func TestRepeatingConnects(t *testing.T) {
 		if !strings.Contains(line, test.want) || (test.want == "") == strings.Contains(line, "--connect-to") {
 			t.Errorf("%s at %s:%d: %s", test.target.URL, test.target.Host, test.target.Port, line)
 		}
+	}
+}
+
+// The same again watches the same server, and says what it cannot promise.
+func TestRepeatingWatches(t *testing.T) {
+	r := watched()
+	r.Server.Watch = []string{"nginx", "my server", "1234", "db@agent1"}
+	r.Objectives = []result.Outcome{{Expr: "p99<1ms", Aborted: set(1.5)}}
+	said := Say(r)
+	for _, want := range []string{"--watch nginx --watch 'my server' --watch 1234 --watch db@agent1 ",
+		"--slo 'p99<1ms' --abort-on-slo "} {
+		if !strings.Contains(said.Command, want) {
+			t.Errorf("it lacks %q: %s", want, said.Command)
+		}
+	}
+	if want := "what process 1234 was, whose number another may have now; the address of --pprof"; said.Lost != want {
+		t.Errorf("lost: %q, not %q", said.Lost, want)
+	}
+	if again := Say(closed()); strings.Contains(again.Command, "--watch") || again.Lost != "" {
+		t.Errorf("of a server that was not watched: %q, lost %q", again.Command, again.Lost)
 	}
 }

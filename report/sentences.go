@@ -2,6 +2,9 @@ package report
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"dyno/capacity"
 	"dyno/load"
@@ -57,8 +60,32 @@ func Say(r *result.Result) Sentences {
 	for _, o := range r.Objectives {
 		words = append(words, "--slo", quote(o.Expr))
 	}
-	s.Command, s.Lost = repeating(r.Plan, words...)
+	if slices.ContainsFunc(r.Objectives, func(o result.Outcome) bool { return o.Aborted != nil }) {
+		words = append(words, "--abort-on-slo")
+	}
+	watching, lost := observing(r)
+	s.Command, s.Lost = repeating(r.Plan, append(words, watching...)...)
+	s.Lost = strings.Join(slices.DeleteFunc(append(lost, s.Lost), func(one string) bool {
+		return one == ""
+	}), "; ")
 	return s
+}
+
+// observing are the flags that have the server watched as it was, and what of that may not be
+// the same another time, or was not kept.
+func observing(r *result.Result) (words, lost []string) {
+	if r.Server != nil {
+		for _, one := range r.Server.Watch {
+			words = append(words, "--watch", quote(one))
+			if _, err := strconv.Atoi(one); err == nil {
+				lost = append(lost, "what process "+one+" was, whose number another may have now")
+			}
+		}
+	}
+	if r.Profile != nil {
+		lost = append(lost, "the address of --pprof")
+	}
+	return words, lost
 }
 
 // SaySearch is what there is to say of a search: Verdict is the rate that it found, Reasons why it
