@@ -96,6 +96,7 @@ func probes(s *capacity.Search) table {
 		t[0] = append(t[0], plain(expr))
 	}
 	t[0] = append(t[0], "outcome", "")
+	notes := footnotes(s.Probes)
 	for i, p := range s.Probes {
 		row := []string{exact3(p.Rate), exact3(p.Completed), seconds(p.Measured)}
 		for _, j := range p.Judged {
@@ -105,8 +106,8 @@ func probes(s *capacity.Search) table {
 		if p.Purpose != capacity.Trial {
 			note = string(p.Purpose)
 		}
-		if p.Why != "" {
-			note = strings.TrimSpace(fmt.Sprintf("%s [%d]", note, i+1))
+		for _, n := range notes.of[i] {
+			note = strings.TrimSpace(fmt.Sprintf("%s [%d]", note, n))
 		}
 		t = append(t, append(row, strings.ToUpper(string(p.Outcome)), note))
 	}
@@ -130,17 +131,60 @@ func bounded(j capacity.Judged) string {
 	return fmt.Sprintf("%s (%s to %s)", outcome(j.Outcome), bound(j.Low), bound(j.High))
 }
 
+// notes are what probes' values do not say, each kind once: those that differ in their figures
+// alone are one.
+type notes struct {
+	of    [][]int  // the notes of each probe, from 1 on
+	texts []string // as the first probe of each has it
+	many  []int    // probes that have it
+}
+
+func footnotes(all []capacity.Probe) notes {
+	n := notes{of: make([][]int, len(all))}
+	seen := map[string]int{}
+	for i, p := range all {
+		for _, why := range whys(p) {
+			kind := shape(why)
+			if seen[kind] == 0 {
+				n.texts, n.many = append(n.texts, plain(why)), append(n.many, 0)
+				seen[kind] = len(n.texts)
+			}
+			n.of[i] = append(n.of[i], seen[kind])
+			n.many[seen[kind]-1]++
+		}
+	}
+	return n
+}
+
+// whys are the reasons of a probe, one by one: it may have all that the generator has.
+func whys(p capacity.Probe) []string {
+	switch {
+	case p.Why == "":
+		return nil
+	case p.Why == strings.Join(p.Reasons, "; "):
+		return p.Reasons
+	}
+	return []string{p.Why}
+}
+
+// text is note i, from 0 on. Of several probes it is that of the first.
+func (n notes) text(i int) string {
+	if n.many[i] == 1 {
+		return n.texts[i]
+	}
+	return fmt.Sprintf("%s (the first of %d probes; the others likewise)", n.texts[i], n.many[i])
+}
+
 // why says of probes what their values do not.
 func why(d *document, s *capacity.Search) {
-	for i, p := range s.Probes {
-		if p.Why != "" {
-			for k, line := range wrap(plain(p.Why), textWidth-6) {
-				head := strings.Repeat(" ", 4)
-				if k == 0 {
-					head = fmt.Sprintf("%4s", fmt.Sprintf("[%d]", i+1))
-				}
-				fmt.Fprintf(d, "  %s %s\n", head, line)
+	all := footnotes(s.Probes)
+	for i := range all.texts {
+		for k, line := range wrap(all.text(i), textWidth-6) {
+			head := strings.Repeat(" ", 4)
+			if k == 0 {
+				head = fmt.Sprintf("%4s", fmt.Sprintf("[%d]", i+1))
 			}
+			fmt.Fprintf(d, "  %s %s\n", head, line)
 		}
 	}
 }

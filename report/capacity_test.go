@@ -3,7 +3,9 @@ package report
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -124,5 +126,34 @@ func TestCapacityWriteErrors(t *testing.T) {
 		if !errors.Is(err, os.ErrClosed) {
 			t.Errorf("%v", err)
 		}
+	}
+}
+
+// What several probes have in common is said once, by a note that all of them name.
+func TestFootnotesOfSearchesAreToldOnce(t *testing.T) {
+	s := found()
+	s.Probes = nil
+	for i := range 8 {
+		p := probed(capacity.Trial, 100, 9000, capacity.Failed, fmt.Sprintf("given up after %d s, when more than "+
+			"a second of arrivals waited", i))
+		if i > 3 {
+			p.Outcome, p.Reasons = capacity.OurLimit, []string{fmt.Sprintf("it sent %d ms late", i), "no CPU; give it one"}[:i%2+1]
+			p.Why = strings.Join(p.Reasons, "; ")
+		}
+		s.Probes = append(s.Probes, p)
+	}
+	words := text(t, func(b *strings.Builder) error { return Search(b, s, Style{}) })
+	for note, times := range map[string]int{"given up after": 1, "late": 1, "no CPU": 1,
+		" [1]": 5, " [2]": 5, "[2] [3]": 2, "the first of 4 probes": 2, "the first of 2 probes": 1} {
+		if got := strings.Count(words, note); got != times {
+			t.Errorf("%q is there %d times, want %d:\n%s", note, got, times, words)
+		}
+	}
+	var names []string
+	for _, f := range SaySearch(s).Facts {
+		names = append(names, f.Name)
+	}
+	if got := strings.Join(names, "; "); got != "probe 1, 2, 3, 4; probe 5, 6, 7, 8; probe 6, 8" {
+		t.Errorf("on the page: %s", got)
 	}
 }

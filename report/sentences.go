@@ -99,10 +99,16 @@ func SaySearch(s *capacity.Search) Sentences {
 	if few(s.Probes) {
 		all.Warnings = append(all.Warnings, tooShort)
 	}
-	for i, p := range s.Probes {
-		if p.Why != "" {
-			all.Facts = append(all.Facts, Said{fmt.Sprintf("probe %d", i+1), plain(p.Why)})
+	told := footnotes(s.Probes)
+	for i := range told.texts {
+		var probes []string
+		for k, notes := range told.of {
+			if slices.Contains(notes, i+1) {
+				probes = append(probes, strconv.Itoa(k+1))
+			}
 		}
+		name := "probe " + strings.Join(probes, ", ")
+		all.Facts = append(all.Facts, Said{name, told.text(i)})
 	}
 	all.Methods = searchMethods
 	words := []string{"dyno", "find"}
