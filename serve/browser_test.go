@@ -196,6 +196,7 @@ func TestLoadInTheBrowser(t *testing.T) {
 	press(tab, "#stop")
 	tab.Until(`document.querySelector("[data-state=ended]")?.dataset.ended === "interrupted"`)
 	shown := pagetest.Eval[float64](tab, total)
+	spansAreNamed(t, tab)
 	follow(tab, "#head a")
 	tab.Drawn()
 	id := strings.TrimPrefix(pagetest.Eval[string](tab, `location.pathname`), "/results/")
@@ -208,6 +209,24 @@ func TestLoadInTheBrowser(t *testing.T) {
 	}
 	if got := tab.Numbers()["requests.errors"]; got != strconv.FormatInt(r.Requests.Errors, 10) {
 		t.Errorf("the report has %q errors, the result %d", got, r.Requests.Errors)
+	}
+}
+
+// spansAreNamed fails the test unless each figure of a load says of what time it is: of the last
+// second, of now, or of all so far; and the line at its end of the whole load.
+func spansAreNamed(t *testing.T, tab *pagetest.Tab) {
+	t.Helper()
+	names := pagetest.Eval[[]string](tab, `[...document.querySelectorAll("#now dt")].map((e) => e.textContent)`)
+	if len(names) < 6 {
+		t.Errorf("%d figures: %q", len(names), names)
+	}
+	for _, name := range names {
+		if !strings.HasSuffix(name, ", last second") && !strings.HasSuffix(name, " so far") && !strings.HasSuffix(name, " now") {
+			t.Errorf("%q does not say of what time", name)
+		}
+	}
+	if head := tab.Text("#head"); !strings.Contains(head, "The whole load: ") {
+		t.Errorf("the end is told as %q", head)
 	}
 }
 

@@ -103,7 +103,7 @@ class Live {
     const report = h("a", { href: "/results/" + encodeURIComponent(e.id) }, "its report");
     const kind = { ok: "good", "client-bound": "bad" }[e.verdict ?? ""] ?? "doubt";
     const said = e.error ? banner("bad", `There is no result: ${e.error}`)
-      : banner(kind as "good" | "bad" | "doubt", e.summary ?? "", [list(e.reasons ?? []), h("p", {}, report)].filter((n) => n !== null));
+      : banner(kind as "good" | "bad" | "doubt", `The whole load: ${e.summary ?? ""}`, [list(e.reasons ?? []), h("p", {}, report)].filter((n) => n !== null));
     this.head.replaceChildren(
       h("p", { "data-state": "ended", "data-ended": e.ended ?? "" }, "Ended: ", h("strong", {}, this.run?.words ?? "")), said);
   }
@@ -149,15 +149,15 @@ class Live {
     const length = s.t_s - s.from_s;
     const perSecond = (v: number) => format.digits3(v) + "/s";
     return [
-      tile("completed", "now.completed", s.completed / length, perSecond),
-      tile("latency p50", "now.p50_us", s.p50_us, format.duration),
-      tile("latency p99", "now.p99_us", s.p99_us, format.duration),
-      tile("latency max", "now.max_us", s.max_us, format.duration),
-      tile("under way", "now.in_flight", s.in_flight, format.count),
+      tile("completed, last second", "now.completed", s.completed / length, perSecond),
+      tile("p50, last second", "now.p50_us", s.p50_us, format.duration),
+      tile("p99, last second", "now.p99_us", s.p99_us, format.duration),
+      tile("max, last second", "now.max_us", s.max_us, format.duration),
+      tile("under way now", "now.in_flight", s.in_flight, format.count),
       tile("completed so far", "total.completed", this.total.completed, format.count),
       tile("errors so far", "total.errors", this.total.errors, format.count),
-      tile("generator busy", "now.busy_percent", s.busy_percent, format.percent),
-      tile("send lag max", "now.send_lag_max_us", s.offered === undefined ? undefined : s.send_lag_max_us, format.duration),
+      tile("generator busy, last second", "now.busy_percent", s.busy_percent, format.percent),
+      tile("send lag max, last second", "now.send_lag_max_us", s.offered === undefined ? undefined : s.send_lag_max_us, format.duration),
     ].filter((n) => n !== null);
   }
 }
