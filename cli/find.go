@@ -196,7 +196,7 @@ func (s streams) search(ctx context.Context, f *findFlags, run lab.Runner, out *
 	code = s.tell(f, out, code, found, report.Certified(found), func() error {
 		return report.Search(s.out, found, s.style())
 	})
-	if code != exitOK && code != exitInterrupted {
+	if code != exitOK && code != exitInterrupted && !(s.tells(f.runFlags) && !f.quiet) {
 		fmt.Fprintf(s.err, "dyno: %s\n", found.Reason)
 	}
 	return code, nil

@@ -136,7 +136,7 @@ func (s streams) deliver(f *runFlags, r *result.Result, out *output) int {
 		fmt.Fprintf(s.err, "dyno: writing the result: %v\n", err)
 		code = exitUsage
 	}
-	switch cause := failure(r); {
+	switch cause := failure(r, s.tells(f)); {
 	case r.Ended == string(load.Interrupted):
 		return exitInterrupted
 	case code != exitOK:
@@ -182,8 +182,15 @@ func (s streams) show(f *runFlags, r *result.Result, out *output) error {
 	return errors.Join(err, report.Text(s.out, r, style))
 }
 
-// failure is why nothing was measured; "" if something was. Answers that are errors are.
-func failure(r *result.Result) string {
+// tells reports whether the report is on the screen that stderr is on, so that its reasons need
+// not be told there again.
+func (s streams) tells(f *runFlags) bool {
+	return f.json != "-" && isTerminal(s.out) && isTerminal(s.err)
+}
+
+// failure is why nothing was measured; "" if something was, which answers that are errors are
+// too. Of one whose reason is told, it is only that.
+func failure(r *result.Result, told bool) string {
 	if r.Answers() > 0 {
 		return ""
 	}
@@ -194,6 +201,9 @@ func failure(r *result.Result) string {
 	if len(r.Errors) == 0 {
 		return fmt.Sprintf("%s: %s sent, none answered in %s", head,
 			report.Many(r.Requests.Sent, "request"), report.Seconds(r.Window.MeasuredS+r.Window.DrainedS))
+	}
+	if told {
+		return head
 	}
 	e := r.Errors[0]
 	where := e.Phase

@@ -1,6 +1,9 @@
 package report
 
 import (
+	"slices"
+	"strings"
+
 	"dyno/result"
 )
 
@@ -78,14 +81,20 @@ func durations(r *result.Result) table {
 	return t
 }
 
+// failures has a row for each kind of error. What the verdict tells of one is not told again.
 func failures(r *result.Result) table {
 	if len(r.Errors) == 0 {
 		return nil
 	}
 	t := table{{"count", "phase", "kind", "address", "first"}}
 	for _, e := range r.Errors {
-		t = append(t, []string{count(e.Count), plain(e.Phase), plain(e.Kind), plain(e.Address),
-			plain(e.Detail)})
+		detail := plain(e.Detail)
+		if e.Detail != "" && slices.ContainsFunc(r.Generator.Reasons, func(reason string) bool {
+			return strings.Contains(reason, e.Detail)
+		}) {
+			detail = "as the verdict says"
+		}
+		t = append(t, []string{count(e.Count), plain(e.Phase), plain(e.Kind), plain(e.Address), detail})
 	}
 	return t
 }
