@@ -120,7 +120,8 @@ func ChangeWords(c store.Change) string { return c.Verdict + ": " + changeWords(
 // changeWords is how much it is, on what that rests, and since when it is published, if it is.
 func changeWords(c store.Change) string {
 	said := fmt.Sprintf("%s times what it was %s, of %s before and %d after",
-		ratioIn(c.Ratio, c.Low, c.High), interval(c.Low, c.High), Many(int64(len(c.Before)), "run"), len(c.After))
+		ratioIn(c.Ratio, c.Low, c.High), interval(c.Low, c.High),
+		Many(int64(len(c.Before)), "run"), len(c.After))
 	if c.Published.IsZero() {
 		return said
 	}

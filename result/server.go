@@ -11,7 +11,7 @@ import (
 // on, used in the window. What this machine does not tell is null.
 type Server struct {
 	Agent       string        `json:"agent,omitempty"` // on whose machine; "": on the generator's
-	Watch       []string      `json:"watch,omitempty"` // as --watch named them: PID, NAME or NAME@AGENT
+	Watch       []string      `json:"watch,omitempty"` // PID, NAME, NAME@AGENT: as given
 	Processes   []Usage       `json:"processes"`       // first all together
 	Host        probe.HostUse `json:"host"`
 	Sampler     probe.Cost    `json:"sampler"`
