@@ -175,6 +175,9 @@ func (r *running) load(ctx context.Context, t *Trial, p load.Plan, run Runner, s
 	}
 	t.Result, err = t.counted(ctx, stand.Reach().Count, p, run)
 	t.Meanwhile = recorded()
+	if err == nil {
+		err = t.Result.Complete(p)
+	}
 	if err == nil && t.Result.Requests.Completed == 0 {
 		err = nothing(t.Result)
 	}

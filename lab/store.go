@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"dyno/result"
 )
 
 // What a folder of an experiment has in it.
@@ -120,6 +122,12 @@ func (s store) keep(t *Trial) error {
 	name := filepath.Join(trialsFolder, t.ID+".json")
 	if _, err := os.Lstat(filepath.Join(s.dir, name)); err == nil {
 		return fmt.Errorf("storing %s: it is there already", name)
+	}
+	if t.Result != nil {
+		if err := result.KeepData(s.dir, &t.Result.Plan); err != nil {
+			return fmt.Errorf("storing %s: %w", name, err)
+		}
+		t.Result.Plan.Forget()
 	}
 	return s.write(name, t)
 }

@@ -21,6 +21,7 @@ type Plan struct {
 	// them: Run connects to no others, whatever Target.Host is. None: Run looks it up.
 	Addresses []netip.Addr `json:"addresses,omitempty"`
 	Requests  []Request    `json:"requests"`
+	Data      *Data        `json:"data,omitempty"` // nil: JSON holds all Requests
 
 	HTTP      string  `json:"http"`              // "1.0", "1.1", "2", "3", or Auto
 	Pipeline  int     `json:"pipeline"`          // exchanges of HTTP/1.1 at once on a connection
@@ -241,6 +242,8 @@ func (p *Plan) Check() error {
 	p.checkSource(flaw)
 	flaw(p.Target.Host == "" && p.Target.Unix == "", "URL", "has no host")
 	flaw(len(p.Requests) == 0, "--requests-file", "has no request")
+	flaw(!p.Whole(), "--requests-file", "of %d requests the first %d are known", p.Asks(),
+		len(p.Requests))
 	p.checkTLS(flaw)
 	for _, s := range p.Expect {
 		flaw(s.From < 100 || s.To > 999 || s.From > s.To, "--expect",

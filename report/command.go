@@ -108,9 +108,14 @@ func (c *commandLine) tls(t load.TLS) {
 
 // requests are said if there is one; of several, the result has a table.
 func (c *commandLine) requests(p load.Plan) {
-	if len(p.Requests) != 1 {
+	if p.Data != nil && p.Data.File != "" {
+		c.flag(true, "--requests-file", p.Data.File)
+		c.secrets(p.Requests)
+		return
+	}
+	if p.Asks() != 1 {
 		c.lost = append(c.lost, fmt.Sprintf("the %d requests came from files: give them again "+
-			"(--urls, --bodies or --requests-file)", len(p.Requests)))
+			"(--urls, --bodies or --requests-file)", p.Asks()))
 		return
 	}
 	r := p.Requests[0]
@@ -121,10 +126,20 @@ func (c *commandLine) requests(p load.Plan) {
 	}
 	c.flag(r.Method != method, "-X", r.Method)
 	for _, h := range r.Header {
-		if strings.HasPrefix(h.Value, "(redacted") {
-			c.lost = append(c.lost, "the value of "+plain(h.Name)+" is secret and was not kept")
-		}
 		c.flag(true, "-H", h.Name+": "+h.Value)
+	}
+	c.secrets(p.Requests)
+}
+
+// secrets are said to be lost, each once.
+func (c *commandLine) secrets(all []load.Request) {
+	for _, r := range all {
+		for _, h := range r.Header {
+			said := "the value of " + plain(h.Name) + " is secret and was not kept"
+			if h.Value == load.Redacted && !slices.Contains(c.lost, said) {
+				c.lost = append(c.lost, said)
+			}
+		}
 	}
 }
 

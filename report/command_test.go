@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"dyno/load"
+	"dyno/proto"
 	"dyno/result"
 )
 
@@ -49,5 +50,23 @@ func TestRepeatingWatches(t *testing.T) {
 	}
 	if again := Say(closed()); strings.Contains(again.Command, "--watch") || again.Lost != "" {
 		t.Errorf("of a server that was not watched: %q, lost %q", again.Command, again.Lost)
+	}
+}
+
+// Requests that are stored apart are named by their file, and secrets of all of them are missing.
+func TestRepeatingFromData(t *testing.T) {
+	p := load.DefaultPlan()
+	p.Target = load.Target{URL: "http://host/", Host: "host", Port: 80}
+	p.Requests = []load.Request{{Request: proto.Request{Method: "GET", Path: "/",
+		Header: []proto.Field{{Name: "Authorization", Value: load.Redacted}}}}}
+	p.Data = &load.Data{Requests: 1000, File: "/home/a b/x.jsonl"}
+	line, lost := repeating(p, "dyno", "run")
+	if !strings.Contains(line, "--requests-file '/home/a b/x.jsonl' http://host/") ||
+		!strings.Contains(lost, "Authorization is secret") {
+		t.Errorf("%s\n%s", line, lost)
+	}
+	p.Data.File = ""
+	if line, lost = repeating(p, "dyno", "run"); !strings.Contains(lost, "the 1000 requests came from files") {
+		t.Errorf("%s\n%s", line, lost)
 	}
 }

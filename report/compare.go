@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"dyno/lab"
-	"dyno/load"
 	"dyno/result"
 )
 
@@ -284,15 +283,6 @@ func shorten(s string) string {
 // flatten is all that decided the run, as a setting for each leaf of its JSON:
 // target.url, requests[0].path.
 func flatten(r *result.Result) (map[string]string, error) {
-	b, err1 := json.Marshal(struct {
-		load.Plan
-		Host result.Host `json:"host"`
-		Dyno string      `json:"dyno"`
-	}{r.Plan, r.Host, r.Dyno})
-	var tree any
-	numbers := json.NewDecoder(bytes.NewReader(b))
-	numbers.UseNumber() // as they are written: a seed has all its digits
-	err2 := numbers.Decode(&tree)
 	leaves := map[string]string{}
 	var walk func(at string, v any)
 	walk = func(at string, v any) {
@@ -309,6 +299,15 @@ func flatten(r *result.Result) (map[string]string, error) {
 			leaves[at] = fmt.Sprint(v)
 		}
 	}
-	walk("", tree)
-	return leaves, errors.Join(err1, err2)
+	for at, v := range map[string]any{"": r.Plan, "host": r.Host, "dyno": r.Dyno} {
+		b, err := json.Marshal(v)
+		var tree any
+		numbers := json.NewDecoder(bytes.NewReader(b))
+		numbers.UseNumber() // as they are written: a seed has all its digits
+		if err = errors.Join(err, numbers.Decode(&tree)); err != nil {
+			return nil, err
+		}
+		walk(at, tree)
+	}
+	return leaves, nil
 }

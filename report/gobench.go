@@ -45,8 +45,8 @@ func Bench(w io.Writer, rs ...*result.Result) error {
 				values[m.Name] = v
 			}
 		}
-		sent := fmt.Sprintf("%d_requests", len(r.Plan.Requests))
-		if reqs := r.Plan.Requests; len(reqs) == 1 {
+		sent := fmt.Sprintf("%d_requests", r.Plan.Asks())
+		if reqs := r.Plan.Requests; r.Plan.Asks() == 1 {
 			sent = benchName(reqs[0].Method + "_" + reqs[0].Path)
 		}
 		name := fmt.Sprintf("HTTP/%s/model=%s/connections=%d", sent, r.Model, r.Plan.Connections)

@@ -83,10 +83,10 @@ const longestURL = 2000
 // what is sent, and where: GET http://host/.
 func what(r *result.Result) string {
 	url := Clip(plain(r.Plan.Target.URL), longestURL)
-	if reqs := r.Plan.Requests; len(reqs) == 1 {
+	if reqs := r.Plan.Requests; r.Plan.Asks() == 1 {
 		return plain(reqs[0].Method) + " " + url
 	}
-	return fmt.Sprintf("%s to %s", Many(int64(len(r.Plan.Requests)), "request"), url)
+	return fmt.Sprintf("%s to %s", Many(int64(r.Plan.Asks()), "request"), url)
 }
 
 // how it is sent: the rest of the plan that one would ask for.

@@ -2,6 +2,7 @@ package requests
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 //	headers  {"Name": "value"}, a value being a list for a header sent twice,
 //	         or ["Name: value"]; those of the defaults with other names follow
 //	body     a string; none
+//	body_base64  instead of it, a string in base64: a body that is not text
 //	weight   an integer from 1 to MaxWeight, its share of what is sent; 1
 //	name     a string, of its route in the result; the method and path
 //
@@ -67,6 +69,9 @@ func parseEntry(line []byte, base URL) (entry, error) {
 			return fmt.Errorf("key %q is given twice", key)
 		}
 		seen[key] = true
+		if seen["body"] && seen["body_base64"] {
+			return errors.New("body and body_base64 both say what to send")
+		}
 		return set(&e, value)
 	})
 	return e, err
@@ -151,6 +156,16 @@ var setters = map[string]func(*entry, json.RawMessage) error{
 		s, err := text("body", v)
 		e.body = []byte(s)
 		return err
+	},
+	"body_base64": func(e *entry, v json.RawMessage) error {
+		s, err := text("body_base64", v)
+		if err == nil {
+			e.body, err = base64.StdEncoding.DecodeString(s)
+		}
+		if err != nil {
+			return fmt.Errorf("body_base64: %w", err)
+		}
+		return nil
 	},
 	"weight": func(e *entry, v json.RawMessage) (err error) {
 		e.weight, err = strconv.Atoi(string(v))

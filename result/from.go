@@ -40,10 +40,10 @@ func From(r *load.Result, version string) (*Result, error) {
 		Routes:      routes(r.Routes),
 		Generator:   generator(r, total),
 	}
-	if err := out.distributions(r, total); err != nil {
+	err := out.Plan.SetData()
+	if err = cmp.Or(err, out.distributions(r, total)); err != nil {
 		return nil, err
 	}
-	var err error
 	if out.Probe, err = probeOf(r.Probe, version); err != nil {
 		return nil, fmt.Errorf("the probe's: %w", err)
 	}
@@ -367,7 +367,7 @@ func redacted(p load.Plan) load.Plan {
 func redact(name string, value *string) {
 	name = strings.ToLower(name)
 	if slices.ContainsFunc(secrets, func(part string) bool { return strings.Contains(name, part) }) {
-		*value = "(redacted)"
+		*value = load.Redacted
 	}
 }
 

@@ -53,12 +53,22 @@ func idOf(start time.Time) string {
 }
 
 // Save stores r under home, in one file, whole or not at all, and sets its ID. A
-// profile that was taken is stored beside it.
+// profile that was taken is stored beside it, and data of its plan where all data is.
 // IDs sort by the time the load began (UTC); none is ever given twice.
 func Save(home string, r *Result) (path string, err error) {
 	dir := folder(home)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", notStored(err)
+	}
+	if r.Plan.Data != nil {
+		release, err := ShareData(home)
+		if err != nil {
+			return "", notStored(err)
+		}
+		defer release()
+		if err := KeepData(home, &r.Plan); err != nil {
+			return "", notStored(err)
+		}
 	}
 	for i := range attempts {
 		id := idOf(r.Window.Started.Add(time.Duration(i) * (tick + 1)))
@@ -109,6 +119,7 @@ func Open(home, idOrPath string) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	r.locate(home, path)
 	return r, nil
 }
 

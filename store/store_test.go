@@ -173,6 +173,30 @@ func TestEntries(t *testing.T) {
 	agrees(t, s)
 }
 
+// A result that holds only the first requests is of the same series as one that holds all.
+func TestFingerprintsOfManyRequests(t *testing.T) {
+	r := measured(0, 1000)
+	for i := range 1000 {
+		r.Plan.Requests = append(r.Plan.Requests, load.Request{Weight: 1,
+			Request: proto.Request{Method: "GET", Path: fmt.Sprint("/", i)}})
+	}
+	of := func(p load.Plan) string {
+		b, err := json.Marshal(p)
+		if err := joined(err, json.Unmarshal(b, &p)); err != nil {
+			t.Fatal(err)
+		}
+		return PlanOf(p)
+	}
+	whole := PlanOf(r.Plan) // of a result that an older dyno has stored
+	if of(r.Plan) != whole {
+		t.Error("with the first of its requests and their SHA256 it is another plan")
+	}
+	r.Plan.Requests[900].Path = "/other"
+	if of(r.Plan) == whole {
+		t.Error("another request, and the same plan")
+	}
+}
+
 func TestFingerprints(t *testing.T) {
 	base := measured(0, 1)
 	for name, change := range map[string]func(r *result.Result){

@@ -1,0 +1,129 @@
+package result
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"dyno/load"
+)
+
+// DataFolder of a store or of an experiment's folder has the requests of which a result holds
+// only the first: a file for each SHA256, however many results have it.
+func DataFolder(home string) string { return filepath.Join(home, "data", "sha256") }
+
+// dataSuffix is what the names of those files end in, after the SHA256.
+const dataSuffix = ".jsonl"
+
+// DataFile is the file in which a store keeps the requests of that SHA256.
+func DataFile(home, sha256 string) string {
+	return filepath.Join(DataFolder(home), sha256+dataSuffix)
+}
+
+// KeepData stores the requests of a plan below home, once, if JSON holds only the first of them
+// and the plan has them all. They must be free of secrets.
+func KeepData(home string, p *load.Plan) error {
+	if p.Data == nil || !p.Whole() {
+		return nil
+	}
+	path := DataFile(home, p.Data.SHA256)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("storing the requests: %w", err)
+	}
+	err := Place(path, p.WriteRequests)
+	for i := 0; errors.Is(err, fs.ErrExist) && !isData(path, p.Data) && i < attempts; i++ {
+		time.Sleep(attemptTime) // another process writes it just now
+		err = Place(path, p.WriteRequests)
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("storing the requests: %w", err)
+	}
+	p.Data.File = path
+	return nil
+}
+
+// attemptTime is how long one waits for another process that stores the same requests.
+const attemptTime = 10 * time.Millisecond
+
+// isData reports whether a file has the length of the data.
+func isData(path string, d *load.Data) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Size() == d.Bytes
+}
+
+// locate says where the data of a result is that was read from path: beside the folder that it
+// is in, or in the store.
+func (r *Result) locate(home, path string) {
+	d := r.Plan.Data
+	if d == nil || !isSHA256(d.SHA256) {
+		return
+	}
+	if full, err := filepath.Abs(path); err == nil {
+		path = full
+	}
+	for _, of := range []string{filepath.Dir(filepath.Dir(path)), home} {
+		if file := DataFile(of, d.SHA256); isData(file, d) {
+			d.File = file
+			return
+		}
+	}
+}
+
+// isSHA256 reports whether s is 64 hexadecimal digits in lower case.
+func isSHA256(s string) bool {
+	for _, c := range s {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return len(s) == 64
+}
+
+// Complete gives r back the requests of p, the plan that it was measured by, if r has come from
+// another process, as JSON: so with the first of them only.
+func (r *Result) Complete(p load.Plan) error {
+	if r == nil || r.Plan.Data == nil || r.Plan.Whole() {
+		return nil
+	}
+	p = redacted(p)
+	if err := p.SetData(); err != nil {
+		return err
+	}
+	if d := p.Data; d != nil && d.SHA256 == r.Plan.Data.SHA256 {
+		r.Plan.Requests = p.Requests
+	}
+	return nil
+}
+
+// ShareData keeps WithoutSavers from beginning until release is called: between data that is
+// stored and the result that refers to it.
+func ShareData(home string) (release func(), err error) { return lockData(home, false) }
+
+// WithoutSavers calls do while nobody stores a result with data.
+func WithoutSavers(home string, do func() error) error {
+	if _, err := os.Stat(DataFolder(home)); errors.Is(err, fs.ErrNotExist) {
+		return do()
+	}
+	release, err := lockData(home, true)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return do()
+}
+
+// Abandoned removes a file that Place was writing, if nobody does so any more, and reports
+// whether it was that.
+func Abandoned(temp string, remove bool) bool {
+	f, err := hold(temp)
+	if err != nil {
+		return false
+	}
+	if !remove {
+		return f.Close() == nil
+	}
+	return letGo(f, func() error { return os.Remove(temp) }) == nil
+}
