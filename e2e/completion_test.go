@@ -85,7 +85,7 @@ var completions = []struct{ line, offers, not string }{
 	{"dyno run --tls-resume o", "on off", ""},
 	{"dyno lab r", "run rerun", "list"},
 	{"dyno lab run he", "hello", "redirects"},
-	{"dyno history ", "note", "run"},
+	{"dyno history ", "note rm gc", "run"},
 	{"dyno history --ma", "--machine", "--metric"},
 	{"dyno history --machine a", "all", "this"},
 	{"dyno report 2026", "20261123-061349-dc7c", "last"},

@@ -23,7 +23,7 @@ const (
 func History(w io.Writer, h store.History, s Style) error {
 	d := &document{w: w}
 	if len(h.Entries) > 0 {
-		resultList(h).write(d, "", "llllrrll")
+		resultList(h).write(d, "", "llllrrlrll")
 	}
 	left := func(n int, format string) {
 		if n > 0 {
@@ -36,17 +36,32 @@ func History(w io.Writer, h store.History, s Style) error {
 		m := h.Series[i].Metric
 		fmt.Fprintf(d, "\n%s\n", s.paint(bold, fmt.Sprintf("%s (%s), from the oldest to the newest",
 			m.Name, m.Unit)))
-		for i, t := range h.Series {
+		for _, t := range h.Series {
 			if worthDrawing(t) {
-				writeSeries(d, s, SeriesName(i), t)
+				writeSeries(d, s, t)
 			}
 		}
 	}
 	if len(h.Experiments) > 0 {
 		fmt.Fprintf(d, "\n%s\n", s.paint(bold, "experiments"))
-		experimentList(h.Experiments).write(d, "", "lllrrl")
+		experimentList(h.Experiments).write(d, "", "lllrrrl")
+	}
+	if all := h.Size; all != (store.Size{}) {
+		fmt.Fprintf(d, "\n%s\n", stored(all))
 	}
 	return d.err
+}
+
+// stored is what all that is stored takes.
+func stored(all store.Size) string {
+	said := fmt.Sprintf("stored in all: %s", Bytes(all.Results+all.Data+all.Experiments))
+	if all.Data > 0 {
+		said += fmt.Sprintf(", of which %s are requests that results share", Bytes(all.Data))
+	}
+	if all.Experiments > 0 {
+		said += fmt.Sprintf(", %s experiments", Bytes(all.Experiments))
+	}
+	return said
 }
 
 func worthDrawing(t store.Series) bool { return len(t.Runs) > 1 || len(t.Changes) > 0 }
@@ -54,10 +69,10 @@ func worthDrawing(t store.Series) bool { return len(t.Runs) > 1 || len(t.Changes
 // resultList is a row for each result.
 func resultList(h store.History) table {
 	series := map[string]string{}
-	for i, t := range h.Series {
-		series[t.Plan+t.Machine] = SeriesName(i)
+	for _, t := range h.Series {
+		series[t.Plan+t.Machine] = t.Name
 	}
-	all := table{{"ID", "started", "series", "model", "req/s", "p99", "verdict", "URL", "note"}}
+	all := table{{"ID", "started", "series", "model", "req/s", "p99", "verdict", "size", "URL", "note"}}
 	for _, e := range h.Entries {
 		rate, p99 := "–", "–"
 		if v, has := e.Values["throughput"]; has {
@@ -74,7 +89,7 @@ func resultList(h store.History) table {
 			verdict += ", " + percent(v) + " errors"
 		}
 		row := []string{e.ID, e.Started.Local().Format(instant), series[e.Plan+e.Machine], e.Model, rate,
-			p99, verdict, Clip(plain(e.URL), longestURL), Clip(NoteLine(e.Note), noteWidest)}
+			p99, verdict, Bytes(e.Size), Clip(plain(e.URL), longestURL), Clip(NoteLine(e.Note), noteWidest)}
 		all = append(all, row)
 	}
 	return all
@@ -83,22 +98,13 @@ func resultList(h store.History) table {
 // NoteLine is a note on one line, without what a terminal would obey.
 func NoteLine(s string) string { return plain(strings.Join(strings.Fields(s), " ")) }
 
-// SeriesName is that of the i-th series of a history: A to Z, then A1 and so on.
-func SeriesName(i int) string {
-	name := string(rune('A' + i%26))
-	if i >= 26 {
-		name += fmt.Sprint(i / 26)
-	}
-	return name
-}
-
 // writeSeries writes a series' values as a line of bars, and its changes.
-func writeSeries(d *document, s Style, name string, t store.Series) {
+func writeSeries(d *document, s Style, t store.Series) {
 	of := "; " + Machine(t.Newest.Host)
 	if t.Newest.Fleet != "" {
 		of = ""
 	}
-	fmt.Fprintf(d, "%s  %s, %s%s\n", name, Clip(plain(t.Newest.URL), longestURL), SeriesLoad(t), of)
+	fmt.Fprintf(d, "%s  %s, %s%s\n", t.Name, Clip(plain(t.Newest.URL), longestURL), SeriesLoad(t), of)
 	if len(t.Runs) > 0 {
 		newest := t.Runs[len(t.Runs)-1]
 		fmt.Fprintf(d, "   %s  %s, last %s, %s\n", spark(t), Many(int64(len(t.Runs)), "run"),
@@ -227,14 +233,14 @@ func inUnit(v float64, unit string) string {
 }
 
 func experimentList(all []store.Experiment) table {
-	t := table{{"folder", "started", "state", "trials", "different", "gate"}}
+	t := table{{"folder", "started", "state", "trials", "different", "size", "gate"}}
 	for _, e := range all {
 		state := string(e.State)
 		if e.Quick {
 			state += ", --quick"
 		}
 		t = append(t, []string{e.Dir, e.Started.Local().Format(instant), state, count(int64(e.Trials)),
-			fmt.Sprintf("%d of %d", e.Different, e.Compared), e.Gate})
+			fmt.Sprintf("%d of %d", e.Different, e.Compared), Bytes(e.Size), e.Gate})
 	}
 	return t
 }

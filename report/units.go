@@ -96,6 +96,9 @@ func size(n float64) string {
 // percent is f, of 100.
 func percent(f float64) string { return digits3(f) + " %" }
 
+// Bytes is a number of bytes for people.
+func Bytes(n int64) string { return size(float64(n)) }
+
 // Clip is s if it has at most n characters, else the first of them and "…", n
 // in all.
 func Clip(s string, n int) string {

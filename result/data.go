@@ -115,15 +115,12 @@ func WithoutSavers(home string, do func() error) error {
 	return do()
 }
 
-// Abandoned removes a file that Place was writing, if nobody does so any more, and reports
-// whether it was that.
-func Abandoned(temp string, remove bool) bool {
-	f, err := hold(temp)
+// Abandoned reports whether nobody writes any more what Place was writing to that file.
+func Abandoned(temp string) bool {
+	f, err := os.OpenFile(temp, os.O_WRONLY, 0)
 	if err != nil {
 		return false
 	}
-	if !remove {
-		return f.Close() == nil
-	}
-	return letGo(f, func() error { return os.Remove(temp) }) == nil
+	defer f.Close()
+	return free(f)
 }

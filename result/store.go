@@ -137,12 +137,23 @@ func OpenID(home, id string) (*Result, error) {
 	return Open(home, filepath.Join(folder(home), id+suffix))
 }
 
+// ID is that of the stored result that id begins, and no other; or of the newest, "last".
+func ID(home, id string) (string, error) {
+	path, err := among(home, id)
+	return strings.TrimSuffix(filepath.Base(path), suffix), err
+}
+
 func find(home, idOrPath string) (path string, err error) {
 	info, err := os.Stat(idOrPath)
 	file := err == nil && info.Mode().IsRegular()
 	if file || strings.ContainsAny(idOrPath, `/\`) || strings.HasSuffix(idOrPath, suffix) {
 		return idOrPath, nil
 	}
+	return among(home, idOrPath)
+}
+
+// among is the file of the stored result that idOrPath is the ID of, or the beginning of one.
+func among(home, idOrPath string) (path string, err error) {
 	ids, err := stored(home)
 	if err != nil {
 		return "", err

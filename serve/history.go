@@ -147,8 +147,8 @@ func seriesOf(h store.History) []series {
 		known[e.ID] = e
 	}
 	all := []series{}
-	for i, t := range h.Series {
-		one := series{ID: t.Plan + "-" + t.Machine, Name: report.SeriesName(i), URL: t.Newest.URL,
+	for _, t := range h.Series {
+		one := series{ID: t.Plan + "-" + t.Machine, Name: t.Name, URL: t.Newest.URL,
 			Load: report.SeriesLoad(t), Machine: report.Machine(t.Newest.Host), Runs: []run{},
 			Changes: page.TurnsOf(t), Stretches: t.Stretches()}
 		if t.Newest.Fleet != "" {

@@ -13,10 +13,13 @@ import (
 // PlanOf is the fingerprint of what is asked of a server: of all of the plan but how
 // long it is loaded, how long one waits for it, and what is drawn anew each time.
 // Results with the same one can be compared, on one machine.
-func PlanOf(p load.Plan) string {
+func PlanOf(p load.Plan) string { return fingerprint(asking(p)) }
+
+// asking is what of a plan its fingerprint is of.
+func asking(p load.Plan) load.Plan {
 	p.Seed, p.Part, p.Parts = 0, 0, 0
 	p.Requested, p.Duration, p.Drain, p.Timeout, p.Connecting = 0, 0, 0, 0, 0
-	return fingerprint(p)
+	return p
 }
 
 // MachineOf is the fingerprint of a machine: of its system, its CPUs and its kernel's

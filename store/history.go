@@ -2,10 +2,10 @@ package store
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,6 +32,7 @@ type History struct {
 	Series      []Series
 	Experiments []Experiment // newest first
 	Unreadable  []Unreadable
+	Size        Size  // of all that is stored, whatever was asked for
 	Unkept      error // why change points that were found are not kept
 }
 
@@ -53,6 +54,8 @@ type Entry struct {
 	Dyno        string
 	Values      map[string]float64 // by measure, and Errors; a History has the list's
 	Note        string
+	Size        int64 // bytes of its files, without data
+	Data        int64 // bytes of the requests that it refers to; 0: it holds them itself
 }
 
 // An Experiment is one in the index.
@@ -69,6 +72,7 @@ type Experiment struct {
 	Gate      string // "" without one
 	Machine   string
 	Dyno      string
+	Size      int64 // bytes of its folder
 }
 
 // An Unreadable file is stored, and nothing is known of it but why.
@@ -89,7 +93,13 @@ func (s *Store) History(q Query) (h History, err error) {
 		h.Entries = append(h.Entries, e)
 	}
 	h.Series = seriesOf(h.Entries, q.Metric)
-	tellApart(h.Series)
+	nameAll(h.Series, Series.letters)
+	if err = s.tellApart(h.Series); err != nil {
+		return h, err
+	}
+	if h.Size, err = s.size(); err != nil {
+		return h, err
+	}
 	if h.Unkept, err = s.addChanges(h.Series); err != nil {
 		return h, err
 	}
@@ -119,8 +129,11 @@ func (s *Store) Entries() ([]Entry, error) {
 func (s *Store) entries(url string, measures ...string) (all []Entry, err error) {
 	url = strings.ReplaceAll(url, "[", "[[]") // of an IPv6 address, and no set of characters
 	at := map[string]int{}
+	hostText, hostOf := "", result.Host{}
 	err = s.each(`SELECT id, started, url, model, connections, ifnull(offered, 0), verdict, plan,
-		machine, host, ifnull(agents, ''), ifnull(why, ''), dyno, ifnull(text, '') FROM results
+		machine, host, ifnull(agents, ''), ifnull(why, ''), dyno, ifnull(text, ''),
+		ifnull(sizes.bytes, 0), ifnull(data.bytes, 0) FROM results
+		LEFT JOIN sizes ON sizes.result = id LEFT JOIN data ON data.result = id
 		LEFT JOIN fleets ON fleets.result = id LEFT JOIN partials ON partials.result = id
 		LEFT JOIN notes ON notes.result = id
 		WHERE ? = '' OR url GLOB ? ORDER BY started DESC, id DESC`, []any{url, url},
@@ -129,14 +142,17 @@ func (s *Store) entries(url string, measures ...string) (all []Entry, err error)
 			var started int64
 			var host string
 			err := rows.Scan(&e.ID, &started, &e.URL, &e.Model, &e.Connections, &e.Offered, &e.Verdict,
-				&e.Plan, &e.Machine, &host, &e.Fleet, &e.Partial, &e.Dyno, &e.Note)
-			if err != nil {
-				return err
-			}
+				&e.Plan, &e.Machine, &host, &e.Fleet, &e.Partial, &e.Dyno, &e.Note,
+				&e.Size, &e.Data)
 			e.Started, e.Path = time.Unix(0, started).UTC(), s.file("results", e.ID+".json")
+			if host != hostText { // most are of the machine before
+				hostText, hostOf = host, result.Host{}
+				err = cmp.Or(err, json.Unmarshal([]byte(host), &hostOf))
+			}
+			e.Host = hostOf
 			at[e.ID] = len(all)
 			all = append(all, e)
-			return json.Unmarshal([]byte(host), &all[len(all)-1].Host)
+			return err
 		})
 	if err != nil {
 		return nil, err
@@ -160,12 +176,12 @@ func (s *Store) entries(url string, measures ...string) (all []Entry, err error)
 
 func (s *Store) experiments(machine string) (all []Experiment, err error) {
 	return all, s.each(`SELECT id, name, started, state, quick, trials, different, compared, gate,
-		machine, dyno FROM experiments WHERE ? = '' OR machine = ? ORDER BY started DESC, id DESC`,
+		machine, dyno, ifnull(bytes, 0) FROM experiments LEFT JOIN folders ON experiment = id WHERE ? = '' OR machine = ? ORDER BY started DESC, id DESC`,
 		[]any{machine, machine}, func(rows *sql.Rows) error {
 			var e Experiment
 			var started int64
 			err := rows.Scan(&e.ID, &e.Name, &started, &e.State, &e.Quick, &e.Trials, &e.Different,
-				&e.Compared, &e.Gate, &e.Machine, &e.Dyno)
+				&e.Compared, &e.Gate, &e.Machine, &e.Dyno, &e.Size)
 			e.Started, e.Dir = time.Unix(0, started).UTC(), s.file("experiments", e.ID)
 			all = append(all, e)
 			return err
@@ -205,6 +221,7 @@ func (s *Store) each(query string, args []any, take func(*sql.Rows) error) error
 
 // A Series is the results of one configuration on one machine, by one measure.
 type Series struct {
+	Name    string // of four letters, or more where others begin alike: always the same
 	Plan    string
 	Machine string
 	Newest  Entry
@@ -248,12 +265,48 @@ func seriesOf(entries []Entry, m lab.Measure) (all []Series) {
 	return all
 }
 
+// nameLeast is how many letters the name of a series has: of 100 series, two are alike in one of
+// a hundred stores.
+const nameLeast = 4
+
+// nameAll names series by the first of their letters, by so many that no two are alike.
+func nameAll(all []Series, letters func(Series) string) {
+	for n, left := nameLeast, all; len(left) > 0; n++ {
+		count := map[string]int{}
+		for _, s := range all {
+			name := letters(s)
+			count[name[:min(n, len(name))]]++
+		}
+		left = nil
+		for i := range all {
+			if all[i].Name != "" {
+				continue
+			}
+			name := letters(all[i])
+			if count[name[:min(n, len(name))]] > 1 && n < len(name) {
+				left = append(left, all[i])
+			} else {
+				all[i].Name = name[:min(n, len(name))]
+			}
+		}
+	}
+}
+
+// letters are those of a series' name, from its fingerprints: so they depend on nothing else.
+func (s Series) letters() string {
+	sum := sha256.Sum256([]byte(s.Plan + s.Machine))
+	var name [len(sum)]byte
+	for i, b := range sum {
+		name[i] = 'A' + b%26
+	}
+	return string(name[:])
+}
+
 // alikeMost is of how many series of one URL, load and machine the plans are read.
 const alikeMost = 64
 
 // tellApart gives series that seem to be the same what they asked for, by which they differ.
-// Where that cannot be read any more there is none.
-func tellApart(all []Series) {
+func (s *Store) tellApart(all []Series) error {
 	type label struct {
 		url, model, machine string
 		connections         int
@@ -271,9 +324,11 @@ func tellApart(all []Series) {
 		}
 		plans := map[int]*load.Plan{}
 		for _, i := range group {
-			if p, err := readPlan(all[i].Newest.Path); err == nil {
-				plans[i] = p
+			p, err := s.asked(all[i].Plan)
+			if err != nil {
+				return err
 			}
+			plans[i] = p
 		}
 		for _, i := range group {
 			all[i].Asked = plans[i]
@@ -284,14 +339,33 @@ func tellApart(all []Series) {
 			}
 		}
 	}
+	return nil
 }
 
-// readPlan reads the plan of a result's file, and no more of it.
-func readPlan(path string) (*load.Plan, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	var r struct{ Plan load.Plan }
-	return &r.Plan, json.Unmarshal(b, &r)
+// asked is the plan of a fingerprint, but for what that is not of.
+func (s *Store) asked(plan string) (p *load.Plan, err error) {
+	return p, s.each("SELECT content FROM asked WHERE plan = ?", []any{plan},
+		func(rows *sql.Rows) error {
+			var content string
+			p = new(load.Plan)
+			if err := rows.Scan(&content); err != nil {
+				return err
+			}
+			return json.Unmarshal([]byte(content), p)
+		})
+}
+
+// A Size is what a store takes, in bytes.
+type Size struct {
+	Results     int64 // with their profiles
+	Data        int64 // requests that they share
+	Experiments int64
+}
+
+func (s *Store) size() (all Size, err error) {
+	return all, s.each(`SELECT (SELECT ifnull(sum(bytes), 0) FROM sizes),
+		(SELECT ifnull(sum(bytes), 0) FROM (SELECT DISTINCT sha256, bytes FROM data)),
+		(SELECT ifnull(sum(bytes), 0) FROM folders)`, nil, func(rows *sql.Rows) error {
+		return rows.Scan(&all.Results, &all.Data, &all.Experiments)
+	})
 }

@@ -64,7 +64,7 @@ func checkExperiment(dir string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := experimentRows("", content); err != nil {
+	if _, err := experimentRows(filepath.Join(dir, "experiment.json"), "", content); err != nil {
 		return err
 	}
 	trials, err := importable(filepath.Join(dir, "trials")) // none: it was ended before the first

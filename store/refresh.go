@@ -22,7 +22,7 @@ const (
 // A kind of file is where it lies, and how it gets into the index.
 type kind struct {
 	folder, suffix string
-	rows           func(id string, content []byte) ([]statement, error)
+	rows           func(file, id string, content []byte) ([]statement, error)
 	forget         []string // statements that take it out again; their argument is the ID
 }
 
@@ -35,13 +35,15 @@ type statement struct {
 // kinds are those of all files. An ID is the file's name without its suffix, or that of
 // the folder below folder, if the suffix is a file in it.
 var kinds = []kind{
-	{"results", ".json", resultRows, []string{"DELETE FROM results WHERE id = ?",
-		"DELETE FROM measures WHERE result = ?", "DELETE FROM fleets WHERE result = ?",
+	{"results", ".json", resultRows, []string{"DELETE FROM asked WHERE plan = (SELECT plan FROM " +
+		"results WHERE id = ?1) AND NOT EXISTS (SELECT 1 FROM results WHERE plan = asked.plan AND " +
+		"id <> ?1)", "DELETE FROM results WHERE id = ?", "DELETE FROM sizes WHERE result = ?",
+		"DELETE FROM data WHERE result = ?", "DELETE FROM measures WHERE result = ?", "DELETE FROM fleets WHERE result = ?",
 		"DELETE FROM partials WHERE result = ?"}},
 	{"results", ".note", noteRows, []string{"DELETE FROM notes WHERE result = ?",
 		"DELETE FROM tags WHERE result = ?"}},
 	{"experiments", "/experiment.json", experimentRows, []string{
-		"DELETE FROM experiments WHERE id = ?"}},
+		"DELETE FROM experiments WHERE id = ?", "DELETE FROM folders WHERE experiment = ?"}},
 	{"changes", ".json", changeRows, []string{"DELETE FROM changes WHERE id = ?"}},
 }
 
@@ -106,7 +108,7 @@ func (k kind) changed(home string, known map[string]state) (paths []string, err 
 		if !is {
 			continue
 		}
-		info, err := os.Stat(filepath.Join(home, path))
+		now, err := k.state(filepath.Join(home, path))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -115,11 +117,27 @@ func (k kind) changed(home string, known map[string]state) (paths []string, err 
 		}
 		was, had := known[path]
 		delete(known, path)
-		if !had || was != (state{info.ModTime().UnixNano(), info.Size()}) {
+		if !had || was != now {
 			paths = append(paths, path)
 		}
 	}
 	return paths, nil
+}
+
+// state is that of a file of the kind; of an experiment's record also that of its folder, into
+// which reports come later.
+func (k kind) state(file string) (state, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return state{}, err
+	}
+	now := state{info.ModTime().UnixNano(), info.Size()}
+	if strings.HasPrefix(k.suffix, "/") {
+		if folder, err := os.Stat(filepath.Dir(file)); err == nil {
+			now.modified = max(now.modified, folder.ModTime().UnixNano())
+		}
+	}
+	return now, nil
 }
 
 // path is that of the kind's file that an entry of its folder is, or has.
@@ -169,15 +187,14 @@ func (s *Store) read(tx *sql.Tx, path string) error {
 		return err
 	}
 	full := filepath.Join(s.home, path)
-	info, err := os.Stat(full) // before it is read: what comes later is then seen
+	at, err := k.state(full) // before it is read: what comes later is then seen
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	at := state{info.ModTime().UnixNano(), info.Size()}
-	if time.Since(info.ModTime()).Abs() < unsettled {
+	if time.Since(time.Unix(0, at.modified)).Abs() < unsettled {
 		at.modified = 0
 	}
 	problem := ""
@@ -200,7 +217,7 @@ func (k kind) read(file, id string) ([]statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	return k.rows(id, content)
+	return k.rows(file, id, content)
 }
 
 // kindOf is the kind of the file of a path, and its ID.

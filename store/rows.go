@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
@@ -19,7 +22,7 @@ import (
 const Errors = "errors"
 
 // resultRows are what a result puts into the index.
-func resultRows(id string, content []byte) ([]statement, error) {
+func resultRows(file, id string, content []byte) ([]statement, error) {
 	r, err := result.Decode(content)
 	if err != nil {
 		return nil, err
@@ -28,9 +31,24 @@ func resultRows(id string, content []byte) ([]statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := []statement{{"INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", []any{id,
+	size := int64(len(content))
+	for _, p := range profiles(filepath.Dir(file), id) {
+		size += sizeOf(p)
+	}
+	asked, err := json.Marshal(asking(r.Plan))
+	if err != nil {
+		return nil, err
+	}
+	plan := PlanOf(r.Plan)
+	all := []statement{{"INSERT INTO sizes VALUES (?, ?)", []any{id, size}},
+		{"INSERT OR IGNORE INTO asked VALUES (?, ?)", []any{plan, string(asked)}}}
+	if d := r.Plan.Data; d != nil {
+		all = append(all, statement{"INSERT INTO data VALUES (?, ?, ?)", []any{id, d.SHA256, d.Bytes}})
+	}
+	all = append(all, statement{"INSERT INTO results VALUES " +
+		"(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", []any{id,
 		r.Window.Started.UnixNano(), r.Plan.Target.URL, r.Model, r.Plan.Connections, r.Rate.Offered,
-		r.Generator.Verdict, PlanOf(r.Plan), makers(r), string(host), r.Dyno}}}
+		r.Generator.Verdict, plan, makers(r), string(host), r.Dyno}})
 	if r.Fleet != nil {
 		var names []string
 		for _, a := range r.Fleet.Agents {
@@ -55,8 +73,28 @@ func resultRows(id string, content []byte) ([]statement, error) {
 	return all, nil
 }
 
+func sizeOf(path string) int64 {
+	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
+		return info.Size()
+	}
+	return 0
+}
+
+// folderSize is how many bytes the files below a folder have.
+func folderSize(dir string) (size int64, err error) {
+	return size, filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) { // removed meanwhile
+			return nil
+		}
+		if err == nil && e.Type().IsRegular() {
+			size += sizeOf(path)
+		}
+		return err
+	})
+}
+
 // noteRows are what a note does. Its tags are the words that begin with #.
-func noteRows(id string, content []byte) ([]statement, error) {
+func noteRows(_, id string, content []byte) ([]statement, error) {
 	if !utf8.Valid(content) {
 		return nil, errors.New("not a note: it is not UTF-8 text")
 	}
@@ -83,7 +121,7 @@ func Tags(note string) (all []string) {
 
 // experimentRows are what an experiment's record does. Only what the list needs is read
 // of it.
-func experimentRows(id string, content []byte) ([]statement, error) {
+func experimentRows(file, id string, content []byte) ([]statement, error) {
 	var r lab.Record
 	if err := json.Unmarshal(content, &r); err != nil {
 		return nil, fmt.Errorf("not an experiment's record: %w", err)
@@ -105,13 +143,18 @@ func experimentRows(id string, content []byte) ([]statement, error) {
 	if r.Gate != nil {
 		gate = r.Gate.Verdict
 	}
-	return []statement{{"INSERT INTO experiments VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", []any{id,
-		r.Name, r.Started.UnixNano(), r.State, r.Quick, len(r.Trials), different, compared, gate,
-		MachineOf(r.Host), r.Dyno}}}, nil
+	size, err := folderSize(filepath.Dir(file))
+	if err != nil {
+		return nil, err
+	}
+	return []statement{{"INSERT INTO folders VALUES (?, ?)", []any{id, size}},
+		{"INSERT INTO experiments VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", []any{id,
+			r.Name, r.Started.UnixNano(), r.State, r.Quick, len(r.Trials), different, compared, gate,
+			MachineOf(r.Host), r.Dyno}}}, nil
 }
 
 // changeRows are what a published change point does.
-func changeRows(id string, content []byte) ([]statement, error) {
+func changeRows(_, id string, content []byte) ([]statement, error) {
 	c, err := decodeChange(content)
 	if err != nil {
 		return nil, err

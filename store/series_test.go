@@ -1,7 +1,9 @@
 package store
 
 import (
+	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -84,16 +86,64 @@ func TestSeriesApart(t *testing.T) {
 			t.Errorf("%s asked for %+v, and another for %+v", id, series.Asked, series.Others)
 		}
 	}
-	if err := os.Remove(s.file("results", ids[1]+".json")); err != nil { // since the index was read
+	if err := os.Remove(s.file("results", ids[1]+".json")); err != nil {
 		t.Fatal(err)
 	}
-	h, err = s.History(q)
-	if err != nil || len(h.Series) != 3 {
-		t.Fatalf("%d series, %v", len(h.Series), err)
+	if err := s.Refresh(); err != nil {
+		t.Fatal(err)
 	}
-	for _, series := range h.Series {
-		if len(series.Others) > 0 != (series.Newest.ID == ids[1]) {
-			t.Errorf("%s has %d that are like it", series.Newest.ID, len(series.Others))
+	agrees(t, s)
+	h, err = s.History(q)
+	if err != nil || len(h.Series) != 2 || h.Series[0].Others != nil || h.Series[1].Others != nil {
+		t.Fatalf("%+v, %v", h.Series, err)
+	}
+}
+
+// A series has one name, whatever else is stored, asked for, or comes and goes.
+func TestSeriesKeepTheirNames(t *testing.T) {
+	home := t.TempDir()
+	names := map[string]string{} // by the series' plan
+	look := func(q Query) {
+		t.Helper()
+		s := opened(t, home)
+		q.Metric = lab.Measures[0]
+		h, err := s.History(q)
+		if err = joined(err, s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		for _, series := range h.Series {
+			if had := names[series.Plan]; had != "" && had != series.Name || len(series.Name) < 4 {
+				t.Errorf("series %s was called %q, and is %q", series.Plan, had, series.Name)
+			}
+			names[series.Plan] = series.Name
+		}
+	}
+	for i := range 8 {
+		r := measured(10-i, 1000)
+		r.Plan.Target.URL = fmt.Sprint("http://127.0.0.1:8080/", i)
+		save(t, home, r)
+		look(Query{})
+	}
+	look(Query{URL: "*/3"})
+	look(Query{Limit: 1})
+	if err := os.Remove(filepath.Join(home, indexFile)); err != nil {
+		t.Fatal(err)
+	}
+	look(Query{})
+	if len(names) != 8 {
+		t.Errorf("%d series: %v", len(names), names)
+	}
+}
+
+// Two series of which the beginnings of their names are alike have longer ones.
+func TestNamesThatBeginAlike(t *testing.T) {
+	all := []Series{{Plan: "a"}, {Plan: "b"}, {Plan: "c"}}
+	nameAll(all, func(s Series) string {
+		return map[string]string{"a": "ABCDEFG", "b": "ABCDEXY", "c": "QRSTUVW"}[s.Plan]
+	})
+	for i, want := range []string{"ABCDEF", "ABCDEX", "QRST"} {
+		if all[i].Name != want {
+			t.Errorf("%s is called %s, and not %s", all[i].Plan, all[i].Name, want)
 		}
 	}
 }

@@ -148,6 +148,11 @@ func TestEntries(t *testing.T) {
 		Started: b.Window.Started, URL: b.Plan.Target.URL, Model: "open", Connections: 50, Offered: 2000,
 		Verdict: "ok", Plan: PlanOf(b.Plan), Machine: MachineOf(b.Host), Host: b.Host, Dyno: "0.1.0",
 		Values: map[string]float64{"throughput": 2000}}
+	info, err := os.Stat(want.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want.Size = info.Size()
 	if !reflect.DeepEqual(all[0], want) {
 		t.Errorf("%+v\nwant\n%+v", all[0], want)
 	}

@@ -1,0 +1,4 @@
+DROP TABLE sizes;
+DROP TABLE folders;
+DROP TABLE data;
+DROP TABLE asked;
