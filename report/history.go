@@ -46,7 +46,7 @@ func History(w io.Writer, h store.History, s Style) error {
 		fmt.Fprintf(d, "\n%s\n", s.paint(bold, "experiments"))
 		experimentList(h.Experiments).write(d, "", "lllrrrl")
 	}
-	if all := h.Size; all != (store.Size{}) {
+	if all := h.Size; len(h.Entries)+len(h.Experiments) > 0 && all != (store.Size{}) {
 		fmt.Fprintf(d, "\n%s\n", stored(all))
 	}
 	return d.err

@@ -30,14 +30,14 @@ func Place(path string, write func(io.Writer) error) error {
 	if err := letGo(f, func() error { return os.Rename(temp, path) }); err != nil {
 		return errors.Join(err, os.Remove(temp))
 	}
-	syncFolder(filepath.Dir(path))
+	SyncFolder(filepath.Dir(path))
 	return nil
 }
 
-// syncFolder makes what was renamed in a folder outlive a loss of power, as far as its
+// SyncFolder makes what was renamed in a folder outlive a loss of power, as far as its
 // file system can: one that cannot (Windows' have no folders to open) does so by itself,
 // or there is nothing that we could do.
-func syncFolder(dir string) {
+func SyncFolder(dir string) {
 	if d, err := os.Open(dir); err == nil {
 		_ = d.Sync()
 		d.Close()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -112,7 +113,7 @@ func importable(dir string) (all []string, err error) {
 // importFile imports a result with what lies beside it, or a change point.
 func (s *Store) importFile(path string) []Imported {
 	out := Imported{From: path, What: "result"}
-	content, err := os.ReadFile(path)
+	content, err := readBounded(path, longestResult)
 	if err != nil {
 		out.Err = err
 		return []Imported{out}
@@ -131,8 +132,11 @@ func (s *Store) importFile(path string) []Imported {
 	}
 	all := []Imported{out}
 	base := strings.TrimSuffix(path, filepath.Ext(path))
-	if note, err := os.ReadFile(base + ".note"); err == nil && len(note) > 0 {
+	note, err := readBounded(base+".note", longestNote)
+	if err == nil && len(note) > 0 {
 		all = append(all, s.importNote(base+".note", out.ID, string(note)))
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		all = append(all, Imported{From: base + ".note", What: "note", ID: out.ID, Err: err})
 	}
 	for _, p := range profiles(filepath.Dir(path), filepath.Base(base)) {
 		to := s.file("results", out.ID+strings.TrimPrefix(filepath.Base(p), filepath.Base(base)))
@@ -141,6 +145,29 @@ func (s *Store) importFile(path string) []Imported {
 		}
 	}
 	return all
+}
+
+// longestResult is far more than a result has that holds the first of its requests, in bytes;
+// older ones held all.
+const longestResult = 128 << 20
+
+// readBounded reads a regular file of at most so many bytes, and follows no link.
+func readBounded(path string, most int64) ([]byte, error) {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errors.New("is a link, or no regular file; import takes the files themselves")
+	case info.Size() > most:
+		return nil, fmt.Errorf("has %d bytes; import takes at most %d of such a file", info.Size(), most)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most))
 }
 
 // decode reads a result that dyno could have written.

@@ -550,3 +550,26 @@ func FuzzUnpack(f *testing.F) {
 		}
 	})
 }
+
+// Nothing is read through a link, and nothing larger than what dyno writes.
+func TestImportReadsWhatIsMeant(t *testing.T) {
+	home, ids := full(t)
+	dir, secret := t.TempDir(), filepath.Join(t.TempDir(), "secret")
+	from, to := filepath.Join(home, "results", ids[0]), filepath.Join(dir, ids[0])
+	content, err := os.ReadFile(from + ".json")
+	err = joined(err, os.WriteFile(to+".json", content, 0o600))
+	err = joined(err, joined(os.WriteFile(secret, []byte("hidden"), 0o600), os.Symlink(secret, to+".note")))
+	large := filepath.Join(dir, "large.json")
+	if err = joined(err, joined(os.WriteFile(large, nil, 0o600), os.Truncate(large, 1<<30))); err != nil {
+		t.Fatal(err)
+	}
+	s := opened(t, t.TempDir())
+	stored, _, faults := imported(t, s, dir)
+	said := strings.Join(faults, "\n")
+	if stored != 1 || !strings.Contains(said, "is a link") || !strings.Contains(said, "has 1073741824 bytes") {
+		t.Errorf("%d stored; %s", stored, said)
+	}
+	if all, err := s.Entries(); err != nil || len(all) != 1 || all[0].Note != "" {
+		t.Errorf("%+v, %v", all, err)
+	}
+}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
+
+	"dyno/result"
 )
 
 // longestNote is more than anybody will read, in bytes.
@@ -62,5 +64,8 @@ func overwrite(path string, content []byte) error {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	if err = os.Rename(f.Name(), path); err == nil {
+		result.SyncFolder(filepath.Dir(path))
+	}
+	return err
 }
