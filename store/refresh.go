@@ -38,12 +38,14 @@ var kinds = []kind{
 	{"results", ".json", resultRows, []string{"DELETE FROM asked WHERE plan = (SELECT plan FROM " +
 		"results WHERE id = ?1) AND NOT EXISTS (SELECT 1 FROM results WHERE plan = asked.plan AND " +
 		"id <> ?1)", "DELETE FROM results WHERE id = ?", "DELETE FROM sizes WHERE result = ?",
-		"DELETE FROM data WHERE result = ?", "DELETE FROM measures WHERE result = ?", "DELETE FROM fleets WHERE result = ?",
+		"DELETE FROM data WHERE result = ?", "DELETE FROM measures WHERE result = ?",
+		"DELETE FROM fleets WHERE result = ?",
 		"DELETE FROM partials WHERE result = ?"}},
 	{"results", ".note", noteRows, []string{"DELETE FROM notes WHERE result = ?",
 		"DELETE FROM tags WHERE result = ?"}},
 	{"experiments", "/experiment.json", experimentRows, []string{
-		"DELETE FROM experiments WHERE id = ?", "DELETE FROM folders WHERE experiment = ?"}},
+		"DELETE FROM experiments WHERE id = ?",
+		"DELETE FROM folders WHERE experiment = ?"}},
 	{"changes", ".json", changeRows, []string{"DELETE FROM changes WHERE id = ?"}},
 }
 
