@@ -119,12 +119,10 @@ type Warning struct {
 	Message string
 }
 
-// LeastRounds is the fewest rounds that a 95 % interval can be had from: with
-// fewer, even the widest of the signed-rank distribution covers less.
+// LeastRounds is the fewest rounds that can show anything at 5 %, whatever the
+// number of comparisons: their signs turn in 2⁶ ways, of which a difference that
+// stands out needs two. With fewer, even the widest interval covers less than 95 %.
 const LeastRounds = 6
-
-// alpha is the chance that a verdict of difference may be a false one.
-const alpha = 0.05
 
 // Warnings are those on e with the variants that are available.
 func Warnings(e *Experiment, variants []Variant) (all []Warning) {
@@ -135,15 +133,9 @@ func Warnings(e *Experiment, variants []Variant) (all []Warning) {
 	}
 	d, m := e.Design, Comparisons(e, variants)
 	few := d.Rounds < LeastRounds && d.Precision == 0
-	warn(few, "design.rounds", "%d of them cannot give a 95 %% interval; at least %d can",
-		d.Rounds, LeastRounds)
-	need := RoundsFor(m)
-	warn(!few && max(d.Rounds, d.MaxRounds) < need, "design.rounds",
-		"after %d rounds no p-value is below %.2g, and after Holm's correction for %d comparisons "+
-			"the least must be below %.2g: none can be significant; at least %d rounds can, "+
-			"or fewer metrics",
-		max(d.Rounds, d.MaxRounds), math.Pow(2, 1-float64(max(d.Rounds, d.MaxRounds))), m,
-		alpha/float64(max(m, 1)), need)
+	warn(few, "design.rounds", "with %d of them the least p is %.3g %%, which is above 5 %%: "+
+		"whatever differs, no verdict can say so; it takes %d",
+		d.Rounds, 200*math.Pow(2, -float64(d.Rounds)), LeastRounds)
 	warn(d.Order == Sequential, "design.order",
 		"sequential: whatever drifts meanwhile looks like a difference of servers; %s does not",
 		Interleaved)
@@ -166,12 +158,6 @@ func Warnings(e *Experiment, variants []Variant) (all []Warning) {
 		"%v is not enough for %d rounds, which take %v",
 		d.Budget, d.Rounds, least.Round(time.Second))
 	return all
-}
-
-// RoundsFor is how many rounds it takes until one of m comparisons can be
-// significant after Holm's correction: until 2/2^n <= alpha/m.
-func RoundsFor(m int) int {
-	return max(LeastRounds, int(math.Ceil(1+math.Log2(float64(max(m, 1))/alpha))))
 }
 
 // Quick is e made short, to see whether it works: few rounds, few levels and

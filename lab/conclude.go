@@ -332,8 +332,8 @@ func (r *Record) cautions(trials []*Trial) (all []string) {
 		say("servers stayed up over all rounds: what differs from one start to the next was drawn once")
 	}
 	if n := len(sortTrials(batch(trials, false)).rounds()); n > 0 && n < minimum {
-		say("with %d rounds the least p is %.3g %%, which is above 5 %%: whatever differs, no verdict can "+
-			"say so; it takes %d rounds", n, 200*math.Pow(2, -float64(n)), minimum)
+		say("with %d rounds the least p is %.3g %%, which is above 5 %%: whatever differs, no verdict "+
+			"can say so; it takes %d rounds", n, 200*math.Pow(2, -float64(n)), minimum)
 	}
 	if n := countGrade(trials, GradeF); n > 0 {
 		say("%d of %d trials are of grade F: see their reasons", n, len(trials))

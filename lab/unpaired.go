@@ -382,8 +382,8 @@ func (u *Unpaired) cell(s Sample, m Measure) {
 	}
 }
 
-// Judge decides the gate: a regression is what is different and worse. It passes only if all that was asked for is answered, by
-// runs that can be relied on.
+// Judge decides the gate: a regression is what is different and worse. It passes
+// only if all that was asked for is answered, by runs that can be relied on.
 func (u *Unpaired) Judge() {
 	all := u.Labelled(u.Verdicts)
 	u.Gate = &GateOutcome{Missed: worse(u.Verdicts)}

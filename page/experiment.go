@@ -55,11 +55,9 @@ type counted struct {
 	Trials []int  `json:"trials"`
 }
 
-// A bar is what a forest plot shows of a comparison besides what the record has: the interval
-// that is wide enough for all comparisons to hold at once, and each pair.
+// A bar is what a forest plot shows of a comparison besides what the record has: each pair.
 type bar struct {
-	Wide  *stats.Interval `json:"wide,omitempty"`
-	Pairs column          `json:"pairs"` // ratios, by round
+	Pairs column `json:"pairs"` // ratios, by round
 }
 
 // A floor is by which share the baseline differed from itself at most (A/A), over all levels.
@@ -156,24 +154,11 @@ func (p *experimentPage) count(trials []*lab.Trial) {
 	}
 }
 
-// compare finds the pairs of each comparison, the interval at which all comparisons but the
-// controls hold at once, and what the controls differ by.
+// compare finds the pairs of each comparison, and what the controls differ by.
 func (p *experimentPage) compare(trials []*lab.Trial) {
-	compared := 0
-	for _, c := range p.Record.Verdicts {
-		if !c.Control {
-			compared++
-		}
-	}
 	for _, c := range p.Record.Verdicts {
 		logs := c.Logs(trials)
-		b := bar{Pairs: exponentials(logs)}
-		v, err := stats.HodgesLehmann(logs, stats.Simultaneous(0.95, compared))
-		if err == nil {
-			ends := exponentials([]float64{v.Low, v.Estimate, v.High})
-			b.Wide = &stats.Interval{Low: ends[0], Estimate: ends[1], High: ends[2], Level: v.Level}
-		}
-		p.Forest = append(p.Forest, b)
+		p.Forest = append(p.Forest, bar{Pairs: exponentials(logs)})
 		if share, err := stats.NoiseFloor(logs); err == nil && c.Control && c.Confidence >= 0.95-1e-9 {
 			p.raise(c.Metric, share)
 		}

@@ -120,14 +120,13 @@ func experimentNumbers(data any) (paths []string) {
 			}
 		}
 	}
-	each("record.verdicts", "ratio", "low", "high", "trials", "p_holm")
+	each("record.verdicts", "ratio", "low", "high", "trials", "p_adjusted")
 	each("record.parts", "cpu_us_per_request", "user_us_per_request", "system_us_per_request",
 		"memory_bytes")
 	each("record.trials", "round", "values.throughput", "values.p99")
 	each("strip.steal_percent", "")
 	each("comings", "ready.estimate", "steady.estimate")
 	each("starts", "ready_s", "cut.cut_s", "cut.change", "cut.standard_errors")
-	each("forest", "wide.low", "wide.high")
 	each("record.shifts.0.points", "ratio.estimate", "band.high")
 	for i := range paths {
 		paths[i] = strings.TrimSuffix(paths[i], ".")

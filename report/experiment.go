@@ -136,14 +136,15 @@ func lasted(r *lab.Record) time.Duration {
 // verdictSection is what may be said, first in words.
 func verdictSection(r *lab.Record) section {
 	out := section{head: "Verdicts", sides: "lllrrlrr", table: table{
-		{"level", "measure", "variant", "ratio", "95 % interval", "verdict", "pairs", "p (Holm)"}}}
+		{"level", "measure", "variant", "ratio", "95 % interval", "verdict", "pairs", "p (corrected)"}},
+		text: correction(r.Verdicts)}
 	for _, c := range r.Verdicts {
 		name := c.Variant
 		if !c.Control {
-			out.text = append(out.text, sentence(c)+corrected(c))
+			out.text = append(out.text, sentence(c))
 		}
 		out.table = append(out.table, []string{plain(c.Level), c.Metric, plain(name),
-			ratio(c), span(c), mark(c), count(int64(c.Trials)), pValue(c.PHolm)})
+			ratio(c), span(c), mark(c), count(int64(c.Trials)), pValue(c.PAdjusted)})
 	}
 	if len(r.Verdicts) == 0 {
 		return section{head: "Verdicts", text: []string{"Nothing could be compared."}}
@@ -233,6 +234,9 @@ func mark(c lab.Comparison) string {
 }
 
 func pValue(p float64) string {
+	if p == 0 {
+		return "–" // of an older dyno
+	}
 	if p < 0.0001 {
 		return "< 0.0001"
 	}

@@ -17,6 +17,7 @@ type ExperimentWords struct {
 	Cautions []string `json:"cautions,omitempty"`
 
 	Unavailable []string `json:"unavailable,omitempty"` // variants not loaded, or that failed
+	Correction  []string `json:"correction,omitempty"`  // above the verdicts
 	Verdicts    []string `json:"verdicts"`              // one for each of Record.Verdicts
 	Gate        []string `json:"gate,omitempty"`
 	Trials      string   `json:"trials"`             // of which grades they are
@@ -35,6 +36,7 @@ func WordsOf(r *lab.Record) ExperimentWords {
 		Unavailable: unavailableSection(r).text, Gate: gateSection(r).text,
 		Trials: gradeSection(r).text[0], Fairness: fairnessSection(r).text, Given: givenSection(r).text,
 		Published: publishedSection(r).text, Methods: methodSection(r).text, Formulas: formulas}
+	w.Correction = correction(r.Verdicts)
 	for _, c := range r.Verdicts {
 		w.Verdicts = append(w.Verdicts, verdictOf(c))
 	}
@@ -52,7 +54,7 @@ func WordsOf(r *lab.Record) ExperimentWords {
 // verdictOf is a comparison in words, also one of the baseline with itself.
 func verdictOf(c lab.Comparison) string {
 	if !c.Control {
-		return sentence(c) + corrected(c)
+		return sentence(c)
 	}
 	of := c.Metric
 	if c.Level != "" {
@@ -62,9 +64,13 @@ func verdictOf(c lab.Comparison) string {
 		return fmt.Sprintf("%s: %s measured twice (A/A) in %s; that is too few for a noise floor", of,
 			c.Baseline, trialsOf(c))
 	}
-	floor := max(c.High, 1/c.Low) - 1
+	own := c // the floor is what this measure alone shows
+	if c.Alone.Level > 0 {
+		own.Low, own.High = c.Alone.Low, c.Alone.High
+	}
+	floor := max(own.High, 1/own.Low) - 1
 	s := fmt.Sprintf("%s: noise floor %s: %s measured twice (A/A) has %s times its own %s", of,
-		inPercent(floor), c.Baseline, ratio(c), span(c))
+		inPercent(floor), c.Baseline, ratio(own), span(own))
 	if c.Verdict == stats.Different {
 		s += "; it differs from itself"
 	}
@@ -113,15 +119,17 @@ var formulas = []string{
 	"Ratio of two variants: exp of the Hodges-Lehmann estimate of d(b) = ln(y(variant, b) / " +
 		"y(baseline, b)), which is the median of all (d(i) + d(j)) / 2 with i ≤ j. Hollander, " +
 		"Wolfe, Chicken, Nonparametric Statistical Methods, 3rd ed., 3.2.",
-	"Interval of a ratio: the k-th Walsh average from either end, k from the exact " +
-		"distribution of Wilcoxon's signed-rank statistic, at a significance α of 0.05 (the " +
-		"thin bars: 0.05 / number of comparisons, Bonferroni). Same, 3.3.",
-	"Equivalence: the 90 % interval within the margin, which is two one-sided tests at 5 %. " +
-		"Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15 (1987).",
+	"p (corrected): T = |Σ d(b)| / √Σ d(b)² of each comparison. Turn the signs of whole rounds, in " +
+		"all comparisons at once: p is the share of all such flips whose greatest T, among the " +
+		"comparisons not claimed already, reaches the one observed. Its least is 2/2^rounds. Westfall, " +
+		"Young, Resampling-Based Multiple Testing (1993), algorithm 2.8 (step-down maxT).",
+	"Interval of a ratio: those ratios that the same flips do not reject at 0.05, all comparisons " +
+		"together (what each alone would have, the thick bars of the page: the k-th Walsh average " +
+		"from either end, by Wilcoxon's signed-rank statistic). Westfall and Young; " +
+		"Hartigan, J. American Statistical Association 64 (1969); Hollander, Wolfe, Chicken, 3.3.",
+	"Equivalence: that interval within the margin, so stricter than two one-sided tests at 5 %, " +
+		"which hold for one comparison. Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15 (1987).",
 	"Noise floor: the farther end of the 95 % interval of the baseline against itself (A/A).",
-	"p (Holm): sorted p(i) times (m − i + 1), made monotone. Holm, Scandinavian J. of " +
-		"Statistics 6 (1979). q: p(i) m / i likewise. Benjamini, Hochberg, J. Royal " +
-		"Statistical Society B 57 (1995).",
 	"Interval of a median: order statistics by the binomial distribution. Hollander, Wolfe, " +
 		"Chicken, 3.6.",
 	"Letters: two variants share one if and only if the trials do not tell them apart. Piepho, " +

@@ -13,7 +13,7 @@ func shiftSection(r *lab.Record) section {
 	out := section{head: "Latency, quantile by quantile", sides: "lr", text: []string{
 		"The shift function: by which factor each quantile of latency exceeds the baseline's, paired " +
 			"by round, with the 95 % interval of each by itself. * marks what differs also when all " +
-			"quantiles of a column are taken together (Bonferroni), which takes nine rounds to show."},
+			"quantiles of a column are taken together (sign flips of rounds)."},
 		table: table{{"level", "quantile"}}}
 	var arms, levels []string
 	var quantiles []float64

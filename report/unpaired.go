@@ -155,29 +155,20 @@ func comparisonSections(u *lab.Unpaired) []section {
 // judged is the verdict table, first in words.
 func judged(u *lab.Unpaired) section {
 	out := section{head: "Verdicts", sides: "llllrrlrr", table: table{
-		{"level", "measure", "", "of", "ratio", "95 % interval", "verdict", "runs", "p (Holm)"}}}
+		{"level", "measure", "", "of", "ratio", "95 % interval", "verdict", "runs", "p (corrected)"}},
+		text: correction(u.Verdicts)}
 	for _, c := range u.Labelled(u.Verdicts) {
 		if !c.Control {
-			out.text = append(out.text, sentence(c)+corrected(c))
+			out.text = append(out.text, sentence(c))
 		}
 		out.table = append(out.table, []string{plain(c.Level), c.Metric, plain(c.Variant),
 			plain(c.Baseline), ratio(c), span(c), mark(c), counts(c),
-			pValue(c.PHolm)})
+			pValue(c.PAdjusted)})
 	}
 	if len(u.Verdicts) == 0 {
 		return section{head: "Verdicts", text: []string{"Nothing could be compared."}}
 	}
 	return out.leveled()
-}
-
-// corrected says that a difference is not one any more when it is seen among
-// all that was compared.
-func corrected(c lab.Comparison) string {
-	if c.Verdict != stats.Different || c.PHolm <= 0.05 {
-		return ""
-	}
-	return fmt.Sprintf("; but not after Holm's correction for all that is compared (p %s)",
-		pValue(c.PHolm))
 }
 
 // trialsOf is on how many trials a comparison rests, in words.

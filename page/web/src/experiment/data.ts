@@ -37,6 +37,8 @@ export interface Comparison {
   p: number;
   q: number;
   p_holm: number;
+  p_adjusted: number;
+  alone?: Interval;
   margin: number;
   floor?: number;
   better: number;
@@ -233,6 +235,7 @@ export interface Payload {
     command: string;
     cautions?: string[];
     unavailable?: string[];
+    correction?: string[];
     verdicts: string[] | null;
     gate?: string[];
     trials: string;
@@ -249,7 +252,7 @@ export interface Payload {
   metrics: string[];
   levels: { name: string; open: boolean }[];
   counted: { arm: string; level: string; trials: number[] }[] | null;
-  forest: { wide?: Interval; pairs: number[] | null }[] | null;
+  forest: { pairs: number[] | null }[] | null;
   spectra: { at: number[]; cells: Spectrum[] | null };
   strip: Record<
     "took_s" | "steal_percent" | "foreign_percent" | "psi_cpu_percent" | "psi_memory_percent" | "psi_io_percent",

@@ -5,7 +5,7 @@ import { chart, extent, Plot } from "../chart";
 import { figure } from "../figure";
 import { factorIn, inPercent, sure } from "../format";
 import { Cell, cell } from "../table";
-import { clip, Comparison, halo, Interval, loadOf, Payload, ratioTicks, slug } from "./data";
+import { clip, Comparison, halo, loadOf, Payload, ratioTicks, slug } from "./data";
 import { levelsShown, shown } from "./shown";
 
 interface Row {
@@ -13,7 +13,6 @@ interface Row {
   head?: string;
   i?: number;
   c?: Comparison;
-  wide?: Interval;
   pairs: number[];
 }
 
@@ -31,7 +30,7 @@ function forest(p: Payload, level: string): HTMLElement | null {
     const better = here.find(({ c }) => c.metric === metric)!.c.better;
     rows.push({ y: rows.length, head: `${metric}: ${better > 0 ? "more" : "less"} is better`, pairs: [] });
     for (const { c, i } of here.filter(({ c }) => c.metric === metric)) {
-      rows.push({ y: rows.length, i, c, wide: p.forest?.[i]?.wide, pairs: p.forest?.[i]?.pairs ?? [] });
+      rows.push({ y: rows.length, i, c, pairs: p.forest?.[i]?.pairs ?? [] });
     }
   }
   const margin = here[0].c.margin;
@@ -41,7 +40,7 @@ function forest(p: Payload, level: string): HTMLElement | null {
     title: `Ratios at ${loadOf(p, level)}`,
     unit: "ratio to the baseline, logarithmic",
     n: `n = ${pairs[0] === pairs[1] ? pairs[0] : pairs.join(" to ")} pairs of trials each`,
-    interval: "thick: 95 % interval; thin: the same for all comparisons at once (Bonferroni); small dots: pairs",
+    interval: "thin: 95 % interval, all comparisons together (sign flips of rounds); thick: each alone; small dots: pairs",
     note: `shaded: within the margin of ${inPercent(margin)}; | what A/A differs by, if that is more`,
     summary: (p.words.verdicts ?? []).filter((_, i) => here.some((d) => d.i === i)).join(". "),
     legend: [
@@ -49,7 +48,7 @@ function forest(p: Payload, level: string): HTMLElement | null {
       { name: "different, worse", colour: "var(--bad)", shape: "dot" },
       { name: "negligible ◆, equivalent ■, inconclusive ○", colour: "var(--ink)", shape: "dot" },
     ],
-    table: () => forestTable(p, here),
+    table: () => forestTable(here),
     draw: (width) => drawForest(rows, width),
   });
 }
@@ -60,19 +59,18 @@ function sayRatio(c: Comparison): string {
   return factor(c.ratio) + (sure(c.confidence) ? ` [${factor(c.low)}, ${factor(c.high)}]` : "");
 }
 
-function forestTable(p: Payload, here: { c: Comparison; i: number }[]) {
+function forestTable(here: { c: Comparison; i: number }[]) {
   const rows = here.map(({ c, i }): (Cell | string)[] => {
-    const wide = p.forest?.[i]?.wide;
     const factor = factorIn(c.low, c.high, c.confidence);
-    const most = factorIn(wide?.low ?? NaN, wide?.high ?? NaN);
+    const single = factorIn(c.alone?.low ?? NaN, c.alone?.high ?? NaN);
     return [
       c.metric,
       c.variant,
       cell(`record.verdicts.${i}.ratio`, c.ratio, factor),
       cell(`record.verdicts.${i}.low`, c.low, factor),
       cell(`record.verdicts.${i}.high`, c.high, factor),
-      cell(`forest.${i}.wide.low`, wide?.low, most),
-      cell(`forest.${i}.wide.high`, wide?.high, most),
+      cell(`record.verdicts.${i}.alone.low`, c.alone?.low, single),
+      cell(`record.verdicts.${i}.alone.high`, c.alone?.high, single),
       cell(`record.verdicts.${i}.floor`, c.floor, inPercent),
       c.verdict,
       cell(`record.verdicts.${i}.trials`, c.trials, String),
@@ -85,8 +83,8 @@ function forestTable(p: Payload, here: { c: Comparison; i: number }[]) {
       "ratio",
       "low",
       "high",
-      "low, all at once",
-      "high, all at once",
+      "low, alone",
+      "high, alone",
       "A/A floor",
       "verdict",
       "pairs",
@@ -96,6 +94,9 @@ function forestTable(p: Payload, here: { c: Comparison; i: number }[]) {
 }
 
 const symbols: Record<string, "circle" | "diamond" | "square"> = { negligible: "diamond", equivalent: "square" };
+
+/** thin are the ends of a comparison's interval, where there were rounds enough for one. */
+const thin = (c: Comparison): number[] => (c.confidence >= 0.95 - 1e-9 ? [c.low, c.high] : []);
 
 /** ink is the colour of a verdict. */
 function ink(c: Comparison): string {
@@ -107,7 +108,7 @@ function drawForest(rows: Row[], width: number): SVGSVGElement {
   const narrow = width < 640;
   const bars = rows.filter((r): r is Row & { c: Comparison } => r.c !== undefined);
   const [low, high] = extent(
-    bars.flatMap(({ c, wide, pairs }) => [c.low, c.high, wide?.low, wide?.high, ...pairs]),
+    bars.flatMap(({ c, pairs }) => [...thin(c), c.alone?.low, c.alone?.high, ...pairs]),
     true,
   ) ?? [1, 1];
   const domain = [Math.min(low, 0.97) / 1.02, Math.max(high, 1.03) * 1.02];
@@ -153,19 +154,19 @@ function drawForest(rows: Row[], width: number): SVGSVGElement {
         { x: "x", y: "y", r: 1.6, fill: "var(--faint)", fillOpacity: 0.8 },
       ),
       Plot.link(
-        bars.filter((r) => r.wide),
+        bars.filter((r) => thin(r.c).length > 0),
         {
-          x1: (r: Bar) => r.wide!.low,
-          x2: (r: Bar) => r.wide!.high,
+          x1: (r: Bar) => r.c.low,
+          x2: (r: Bar) => r.c.high,
           y1: "y",
           y2: "y",
           stroke: (r: Bar) => ink(r.c),
           strokeWidth: 1.2,
         },
       ),
-      Plot.link(bars, {
-        x1: (r) => r.c.low,
-        x2: (r) => r.c.high,
+      Plot.link(bars.filter((r) => r.c.alone), {
+        x1: (r) => r.c.alone!.low,
+        x2: (r) => r.c.alone!.high,
         y1: "y",
         y2: "y",
         stroke: (r) => ink(r.c),

@@ -153,7 +153,7 @@ function shift(p: Payload, level: string): HTMLElement | null {
     title: `Latency, percentile by percentile, at ${loadOf(p, level)}`,
     unit: "ratio of the variant's percentile to the baseline's, logarithmic",
     n: `n = ${pairs[0] === pairs[1] ? pairs[0] : pairs.join(" to ")} pairs of trials`,
-    interval: "thick: 95 % interval of each; thin: of all percentiles at once (Bonferroni)",
+    interval: "thick: 95 % interval of each; thin: of all percentiles at once (sign flips of rounds)",
     summary: all
       .map(
         (s) =>

@@ -17,6 +17,7 @@ export function verdicts(p: Payload): (Node | null)[] {
     state(p),
     tiles(p),
     h("h3", {}, "What the trials allow to say"),
+    ...(p.words.correction ?? []).map((s) => h("p", {}, s)),
     list(of(false), "Verdicts") ?? h("p", {}, "Nothing could be compared."),
     of(true).length > 0 ? h("h3", {}, "The baseline against itself") : null,
     list(of(true), "Noise floor"),
@@ -104,18 +105,18 @@ function verdictTable(p: Payload): HTMLElement | null {
       end("high"),
       marks,
       cell(at + "trials", c.trials, count),
-      cell(at + "p_holm", c.p_holm, pValue),
+      cell(at + "p_adjusted", c.p_adjusted, pValue),
     ];
   });
   return h(
     "details",
     { class: "more" },
     h("summary", {}, `All ${count(all.length)} comparisons`),
-    table({ head: ["level", "measure", "variant", "ratio", "low", "high", "verdict", "pairs", "p (Holm)"], rows }, "Comparisons"),
+    table({ head: ["level", "measure", "variant", "ratio", "low", "high", "verdict", "pairs", "p (corrected)"], rows }, "Comparisons"),
   );
 }
 
-const pValue = (x: number) => (x < 0.0001 ? "< 0.0001" : x.toFixed(4));
+const pValue = (x: number) => (!x ? "–" : x < 0.0001 ? "< 0.0001" : x.toFixed(4));
 
 function objectives(p: Payload): HTMLElement | null {
   const all = p.record.objectives ?? [];
