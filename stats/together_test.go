@@ -1,0 +1,91 @@
+package stats
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// p and the interval never contradict each other, estimates lie within their intervals, and
+// nothing is claimed below six rounds, whatever is missing or equal.
+func TestTogetherNeverContradicts(t *testing.T) {
+	random := rand.New(rand.NewPCG(16, 8))
+	shown := 0
+	for i := range 200 {
+		x := rows(random, 1+i%7, 1+i%10, []float64{0, 0.2}[i%2], i%3 == 0)
+		margins := make([]Margin, len(x))
+		for k := range margins {
+			margins[k].Practical = 0.02
+		}
+		for k, j := range JudgeTogether(x, margins) {
+			if len(present(x[k])) == 0 {
+				if j.Verdict != Inconclusive || !math.IsNaN(j.Ratio.Estimate) || j.Adjusted != 1 {
+					t.Fatalf("of no round: %+v", j)
+				}
+				continue
+			}
+			out := j.Ratio.Low > 1 || j.Ratio.High < 1
+			if out != (j.Adjusted <= 0.05) {
+				t.Fatalf("%v: %+v", x[k], j)
+			}
+			if j.Ratio.Low > j.Ratio.Estimate || j.Ratio.High < j.Ratio.Estimate {
+				t.Fatalf("%v: %+v", x[k], j)
+			}
+			if len(present(x[k])) < 6 && j.Verdict != Inconclusive {
+				t.Fatalf("%d rounds: %+v", len(present(x[k])), j)
+			}
+			if out {
+				shown++
+			}
+		}
+	}
+	if shown == 0 {
+		t.Error("nothing was ever shown")
+	}
+}
+
+// The verdicts, of comparisons whose noise is far below their distances.
+func TestTogetherVerdicts(t *testing.T) {
+	margin := Margin{Practical: 0.02, Floor: 0.05}
+	x := [][]float64{shifted(8, 0.3, 0.002), shifted(8, 0.01, 0.002), shifted(8, 0.0002, 0.002),
+		shifted(8, 0.04, 0.002), shifted(8, 0.01, 0.5), shifted(8, -0.3, 0.002)}
+	want := []Verdict{Different, Negligible, Equivalent, Inconclusive, Inconclusive, Different}
+	margins := []Margin{margin, margin, margin, margin, margin, margin}
+	for k, j := range JudgeTogether(x, margins) {
+		if j.Verdict != want[k] {
+			t.Errorf("%d: %+v, want %s", k, j, want[k])
+		}
+		if more := k == 4; more != (j.More > 0) { // the fourth is below the floor
+			t.Errorf("%d: %d rounds more", k, j.More)
+		}
+	}
+}
+
+// Runs without rounds are corrected by Holm, and their intervals by Bonferroni.
+func TestApart(t *testing.T) {
+	a := []float64{100, 101, 102, 103, 104, 105}
+	b := []float64{90, 91, 92, 93, 94, 95}
+	same := []float64{100.5, 101.5, 102.5, 103.5, 104.5, 99.5}
+	margins := make([]Margin, 3)
+	all, err := JudgeApart([][]float64{a, a, a}, [][]float64{b, same, b[:3]}, margins)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, _ := JudgeUnpaired(a, b, Margin{})
+	wide, _ := UnpairedRatio(a, b, Simultaneous(0.95, 3))
+	if all[0].Verdict != Different || all[0].Adjusted != 3*one.P || all[0].P != one.P {
+		t.Errorf("%+v, alone %+v", all[0], one)
+	}
+	near(t, "low", all[0].Ratio.Low, wide.Low)
+	near(t, "high", all[0].Ratio.High, wide.High)
+	if all[1].Verdict != Inconclusive || all[2].Verdict != Different && all[2].Adjusted <= 0.05 {
+		t.Errorf("%+v", all[1:])
+	}
+	if _, err := JudgeApart([][]float64{a}, [][]float64{nil}, margins[:1]); !errors.Is(err, ErrEmpty) {
+		t.Errorf("of nothing: %v", err)
+	}
+	if _, err := JudgeApart([][]float64{a}, nil, nil); err == nil {
+		t.Error("one against none")
+	}
+}
