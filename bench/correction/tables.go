@@ -138,15 +138,19 @@ func margins(n int, seed uint64) table {
 // identical is the experiment that was seen to fail, with the noise floor of its A/A arm.
 func identical(n int, seed uint64) table {
 	t := table{title: "Six identical servers, four measures of each trial, 7 rounds, a margin of " +
-		"2 % and the floor of A/A: share of experiments with any of 20 comparisons called different, " +
+		"2 %, with and without the floor of A/A: share of experiments with any of 20 comparisons called different, " +
 		"and with seven or more",
-		rows: [][]string{{"noise", "alone: any", "alone: 7 or more", "maxT: any", "maxT: 7 or more"}}}
+		rows: [][]string{{"noise", "A/A", "alone: any", "alone: 7 or more", "maxT: any",
+			"maxT: 7 or more"}}}
 	for _, s := range []scene{scenes[0], scenes[9], everything} {
-		d := six(7)
-		d.margin, d.floor = 0.02, true
-		c := simulate(s, d, n, seed)
-		t.rows = append(t.rows, []string{s.name, percent(c.found[alone], c.n),
-			percent(c.much[alone], c.n), percent(c.found[maxT], c.n), percent(c.much[maxT], c.n)})
+		for _, floor := range []bool{true, false} {
+			d := six(7)
+			d.margin, d.floor = 0.02, floor
+			c := simulate(s, d, n, seed)
+			t.rows = append(t.rows, []string{s.name, map[bool]string{true: "on", false: "off"}[floor],
+				percent(c.found[alone], c.n), percent(c.much[alone], c.n), percent(c.found[maxT], c.n),
+				percent(c.much[maxT], c.n)})
+		}
 	}
 	return t
 }
