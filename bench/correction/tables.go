@@ -138,8 +138,8 @@ func margins(n int, seed uint64) table {
 // identical is the experiment that was seen to fail, with the noise floor of its A/A arm.
 func identical(n int, seed uint64) table {
 	t := table{title: "Six identical servers, four measures of each trial, 7 rounds, a margin of " +
-		"2 %, with and without the floor of A/A: share of experiments with any of 20 comparisons called different, " +
-		"and with seven or more",
+		"2 %, with and without the floor of A/A: share of experiments with any of 20 " +
+		"comparisons called different, and with seven or more",
 		rows: [][]string{{"noise", "A/A", "alone: any", "alone: 7 or more", "maxT: any",
 			"maxT: 7 or more"}}}
 	for _, s := range []scene{scenes[0], scenes[9], everything} {
