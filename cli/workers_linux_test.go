@@ -136,7 +136,7 @@ func TestLabClients(t *testing.T) {
 				if first != 4 {
 					t.Fatalf("%d trials\n%s", first, said)
 				}
-				logs, _ := filepath.Glob(filepath.Join(dir, "out", "output", "r*-tuned-*.log"))
+				logs, _ := filepath.Glob(filepath.Join(dir, "out", "output", "r*-tuned@*.log"))
 				for _, log := range logs {
 					if b, err := os.ReadFile(log); err != nil || !strings.HasPrefix(string(b), "64\n") {
 						t.Errorf("net.core.somaxconn is not 64: %v %.100s", err, b)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"dyno/experiment"
 	"dyno/server"
@@ -44,7 +45,7 @@ func (r *running) buildOne(ctx context.Context, a *arm) error {
 		return err
 	}
 	for i, s := range steps {
-		name := fmt.Sprintf("build-%s-%d.log", safe(a.Name), i+1)
+		name := fileName("build", a.Name, strconv.Itoa(i+1)) + ".log"
 		if err := r.step(ctx, s, filepath.Join(r.Dir, outputFolder, name)); err != nil {
 			return fmt.Errorf("build step %d, %q: %w", i+1, s.Args, err)
 		}

@@ -59,7 +59,7 @@ func (r *running) ceiling(ctx context.Context, l experiment.Level) (float64, boo
 		panic(err) // it is a constant
 	}
 	stand, err := r.Start(ctx, Setting{Variant: experiment.Expand(e)[0], Level: l,
-		Trial: "ceiling-" + safe(l.Name), Aside: true})
+		Trial: fileName("ceiling", l.Name), Aside: true})
 	if err != nil {
 		return 0, false
 	}

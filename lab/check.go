@@ -106,7 +106,7 @@ func (r *running) followBaselines() {
 func (r *running) ask(ctx context.Context, a *arm) (*fairness.Answer, []probe.Setup, error) {
 	l := r.Experiment.Levels[0]
 	stand, err := r.Start(ctx, Setting{Arm: a.Name, Variant: a.variant, Level: l,
-		Trial: "check", Aside: true})
+		Trial: fileName("check", a.Name), Aside: true})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -338,7 +338,7 @@ func (r *Record) cautions(trials []*Trial) (all []string) {
 	if n := countGrade(trials, GradeF); n > 0 {
 		say("%d of %d trials are of grade F: see their reasons", n, len(trials))
 	}
-	all = append(all, miscounts(trials)...)
+	all = append(append(all, r.lost()...), miscounts(trials)...)
 	ended := r.State == Complete || r.State == OverBudget
 	if n := spoiledTrials(trials); ended && float64(n) > mostAgain*float64(len(trials)) {
 		say("the machine was busy in %d of %d trials, too many to repeat them: run the experiment again "+

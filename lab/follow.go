@@ -150,12 +150,12 @@ func (r *Record) queue(trials []*Trial) (left []Slot) {
 	for _, a := range r.Arms {
 		again.arms = append(again.arms, &arm{Arm: a})
 	}
-	had, rounds := map[string]bool{}, d.Rounds
+	had, rounds := map[attempt]bool{}, d.Rounds
 	if d.Precision > 0 {
 		rounds = max(rounds, minimum)
 	}
 	for _, t := range trials {
-		had[t.ID] = true
+		had[t.attempt(t.Attempt)] = true
 		if t.Round < Confirming {
 			rounds = max(rounds, t.Round)
 		}
@@ -166,7 +166,7 @@ func (r *Record) queue(trials []*Trial) (left []Slot) {
 		slots = inSequence(rounds, cells)
 	}
 	for _, s := range slots {
-		if !had[s.id(1)] {
+		if !had[s.attempt(1)] {
 			left = append(left, s)
 		}
 	}

@@ -194,6 +194,13 @@ func (r *running) gaps(q question, all []Comparison) (gaps []string) {
 	if !slices.ContainsFunc(all, func(c Comparison) bool { return !c.Control }) {
 		say("nothing was compared")
 	}
+	var stored []Slot
+	for _, t := range r.trials {
+		stored = append(stored, t.Slot)
+	}
+	if lacks := r.record.lacking(stored); len(lacks) > 0 {
+		say("trials are lacking: %s", places(lacks))
+	}
 	for _, c := range all {
 		switch {
 		case c.Control:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"dyno/experiment"
@@ -105,6 +106,11 @@ func Open(dir string) (*Record, error) {
 			return nil, err
 		}
 		r.compute(trials)
+	}
+	for _, why := range r.lost() { // of which an earlier version did not know
+		if !slices.Contains(r.Cautions, why) {
+			r.Cautions = append(r.Cautions, why)
+		}
 	}
 	return r, nil
 }

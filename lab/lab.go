@@ -79,7 +79,7 @@ type running struct {
 	record  *Record
 	arms    []*arm
 	trials  []*Trial
-	had     map[string]bool // IDs of the trials that are stored
+	had     map[attempt]bool // the trials that are stored
 	hashes  hasher
 	planned int
 	until   time.Time // no round begins after it; zero: any time
@@ -135,7 +135,7 @@ func (l *Lab) prepare() (*running, error) {
 	if l.Tell == nil {
 		l.Tell = func(Event) {}
 	}
-	r := &running{Lab: l, had: map[string]bool{}, hashes: hasher{}, store: store{dir: l.Dir}}
+	r := &running{Lab: l, had: map[attempt]bool{}, hashes: hasher{}, store: store{dir: l.Dir}}
 	r.record = l.newRecord()
 	if here := l.Experiment.Here; here != "" { // else each trial would fail without it
 		if _, err := os.Stat(here); err != nil {
@@ -220,7 +220,7 @@ func (r *running) reopen() error {
 		return fmt.Errorf("resuming: %w", err)
 	}
 	for _, t := range r.trials {
-		r.had[t.ID] = true
+		r.had[t.attempt(t.Attempt)] = true
 	}
 	return nil
 }
@@ -357,9 +357,9 @@ func (t *Trial) mayPass() bool {
 }
 
 // once runs and stores a trial, unless it is stored already.
-func (r *running) once(ctx context.Context, s Slot, attempt int) error {
-	id := s.id(attempt)
-	if r.had[id] { // by an earlier run
+func (r *running) once(ctx context.Context, s Slot, try int) error {
+	this := s.attempt(try)
+	if r.had[this] { // by an earlier run
 		return nil
 	}
 	if err := ctx.Err(); err != nil {
@@ -367,16 +367,16 @@ func (r *running) once(ctx context.Context, s Slot, attempt int) error {
 	}
 	r.Tell(Event{Step: "trial", Arm: s.Arm, Level: s.Level, Round: s.Round,
 		Done: len(r.trials), Of: r.planned})
-	t := r.trial(ctx, s, attempt)
+	t := r.trial(ctx, s, try)
 	if err := ctx.Err(); err != nil {
 		return err // a trial that was cut short is none
 	}
-	t.ID = id
+	t.ID = s.id(try)
 	if err := r.store.keep(t); err != nil {
 		return err
 	}
 	t.Meanwhile = nil
-	r.had[id] = true
+	r.had[this] = true
 	r.trials = append(r.trials, t)
 	r.Tell(Event{Step: "done", Arm: s.Arm, Level: s.Level, Round: s.Round, Trial: t,
 		Done: len(r.trials), Of: max(r.planned, len(r.trials))})

@@ -17,14 +17,25 @@ type Slot struct {
 	Level    string `json:"level"`
 }
 
-// id is what the trial is of, so that a plan made again finds what is done
-// already, whatever else has changed in the order.
+// id is the name of the trial's file.
 func (s Slot) id(attempt int) string {
-	id := fmt.Sprintf("r%03d-%s-%s", s.Round, safe(s.Arm), safe(s.Level))
+	round := fmt.Sprintf("r%03d", s.Round)
 	if attempt > 1 {
-		id += fmt.Sprintf("-again%d", attempt)
+		return fileName(round, s.Arm, s.Level, fmt.Sprintf("again%d", attempt))
 	}
-	return id
+	return fileName(round, s.Arm, s.Level)
+}
+
+// An attempt is what a trial is of, so that a plan made again finds what is done already,
+// whatever else has changed in the order. A file's name does not tell: those that earlier
+// versions wrote are the same for different arms.
+type attempt struct {
+	cellRound
+	number int
+}
+
+func (s Slot) attempt(number int) attempt {
+	return attempt{cellRound{s.Arm, s.Level, s.Round}, number}
 }
 
 // A cell is an arm at a level.

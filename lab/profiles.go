@@ -58,10 +58,12 @@ func (r *running) profiles(ctx context.Context) {
 	}
 }
 
-// stored finds a profile among those that an earlier run had; nil: it is to be taken.
+// stored finds a profile among those that an earlier run had; nil: it is to be taken. One whose
+// file is another's too may be the other's.
 func (r *running) stored(had []Taken, want Taken) (Taken, *profile.Profile) {
 	for _, t := range had {
-		if t.Arm != want.Arm || t.Level != want.Level || t.Kind != want.Kind || t.File == "" {
+		if t.Arm != want.Arm || t.Level != want.Level || t.Kind != want.Kind || t.File == "" ||
+			filed(had, t) > 1 {
 			continue
 		}
 		if p, err := profile.Load(filepath.Join(r.Dir, t.File)); err == nil {
@@ -84,7 +86,7 @@ func (r *running) profile(ctx context.Context, a *arm, l experiment.Level, kind 
 		t.Problem = err.Error()
 		return t, nil
 	}
-	name := filepath.Join(profilesFolder, safe(a.Name)+"-"+safe(l.Name)+"-"+kind+".pb.gz")
+	name := filepath.Join(profilesFolder, fileName(kind, a.Name, l.Name)+".pb.gz")
 	if err := profile.Save(filepath.Join(r.Dir, name), p); err != nil {
 		t.Problem = err.Error()
 		return t, nil
@@ -108,7 +110,7 @@ func (r *running) underLoad(ctx context.Context, a *arm, l experiment.Level, kin
 	p *profile.Profile, rate float64, by string, err error) {
 	want := r.Experiment.Profile
 	stand, err := r.Start(ctx, Setting{Arm: a.Name, Variant: a.variant, Level: l, Aside: true,
-		Trial: "profile-" + safe(l.Name) + "-" + kind})
+		Trial: fileName("profile", a.Name, l.Name, kind)})
 	if err != nil {
 		return nil, 0, "", err
 	}

@@ -21,7 +21,7 @@ type Setting struct {
 	Arm     string
 	Variant experiment.Variant
 	Level   experiment.Level
-	Trial   string // names its output
+	Trial   string // how the names of its files of output begin
 	Aside   bool   // it is not an arm's server, and not shared
 }
 

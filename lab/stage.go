@@ -86,7 +86,7 @@ func (g *Stage) stand(ctx context.Context, s Setting, i *experiment.Instance, sp
 
 // output is the file of what a process of a trial writes.
 func (g *Stage) output(s Setting, process string) string {
-	return filepath.Join(g.Output, s.Trial+"-"+safe(s.Variant.Name)+"-"+safe(process)+".log")
+	return filepath.Join(g.Output, s.Trial+partMark+short(safe(process))+".log")
 }
 
 // isolated reports whether each client has a network namespace of its own.
@@ -178,23 +178,6 @@ func codes(from experiment.Statuses) (all []int) {
 		}
 	}
 	return all
-}
-
-// safe is a name as a part of a file's; no two names have the same.
-func safe(name string) string {
-	var b strings.Builder
-	for _, c := range []byte(name) {
-		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9',
-			c == '.', c == '=', c == '-':
-			b.WriteByte(c)
-		case c == ' ':
-			b.WriteByte('+')
-		default:
-			fmt.Fprintf(&b, "_%02x", c)
-		}
-	}
-	return b.String()
 }
 
 // write puts the instance's files where they are wanted.

@@ -2,7 +2,6 @@ package lab
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,7 +36,7 @@ func (r *running) version(ctx context.Context, a *arm) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	output := filepath.Join(r.Dir, outputFolder, fmt.Sprintf("version-%s.log", safe(a.Name)))
+	output := filepath.Join(r.Dir, outputFolder, fileName("version", a.Name)+".log")
 	step := experiment.BuildStep{Job: job, Timeout: versionTime}
 	if err := r.step(ctx, step, output); err != nil {
 		return "", err
