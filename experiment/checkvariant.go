@@ -39,6 +39,32 @@ func (c *checker) variants() {
 		c.wrong(true, "variants", "more than %d variants, the factors multiplied", maxVariants)
 		c.Variants = nil // what follows would expand them
 	}
+	c.sameNames()
+}
+
+// sameNames complains of values of factors that give two variants one name: all that is stored
+// of a variant is found by its name, and of its control by that and a mark.
+func (c *checker) sameNames() {
+	of := map[string]Variant{}
+	for _, v := range Expand(c.Experiment) {
+		for _, name := range []string{v.Name, v.Name + controlMark} {
+			had, is := of[name]
+			if is && !slices.Equal(had.Factors, v.Factors) {
+				c.wrong(true, "factors", "two variants would be called %q, of %q and of %q; give other values",
+					name, had.values(), v.values())
+				return
+			}
+			of[name] = v
+		}
+	}
+}
+
+// values are v's of its factors.
+func (v Variant) values() (all []string) {
+	for _, s := range v.Factors {
+		all = append(all, s.Value)
+	}
+	return all
 }
 
 func (c *checker) definition(at string, d Definition) {
@@ -165,6 +191,7 @@ func (c *checker) addresses(at string, d Definition, trial *renderer) {
 		}
 	}
 	check(at+".url", d.URL)
+	c.otherPath(at, d, trial.text(d.URL))
 	c.reachable(at, d)
 	check(at+".pprof", d.PProf)
 	check(at+".served", d.Served)
@@ -214,4 +241,32 @@ func (c *checker) address(at, s string) {
 		return
 	}
 	c.wrong(u.Fragment != "", at, "a server never sees #%s; leave it out", u.Fragment)
+}
+
+// otherPath checks that a variant's URL has no path where a request's is sent instead.
+func (c *checker) otherPath(at string, d Definition, rendered string) {
+	from, asked := "workload.request.path", c.Workload.Request.Path
+	if d.Request != nil {
+		from, asked = at+".request.path", d.Request.Path
+	}
+	has := pathOf(rendered)
+	if has == "" || has == "/" || asked == "" || has == asked || !c.given(at+".url") {
+		return
+	}
+	n := c.at(from)
+	c.wrong(true, at+".url", "its path, %s, is not what requests ask for: %s, at %s:%d:%d, is %s; leave "+
+		"one of the two out", has, from, c.source.file, n.Line, n.Column, asked)
+}
+
+// pathOf is a URL's path, with its query; "" if it has none.
+func pathOf(address string) string {
+	if rest, is := strings.CutPrefix(address, "http+unix://"); is {
+		_, uri, _ := strings.Cut(rest, ":")
+		return uri
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Path == "" && u.RawQuery == "" {
+		return ""
+	}
+	return u.RequestURI()
 }

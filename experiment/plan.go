@@ -16,6 +16,9 @@ type Arm struct {
 	Variant
 }
 
+// controlMark is what the name of an A/A arm ends with.
+const controlMark = " (A/A)"
+
 // A Cell is an arm under a level. Each round has one trial of every cell.
 type Cell struct {
 	Arm   Arm
@@ -41,7 +44,7 @@ func Arms(e *Experiment, variants []Variant) []Arm {
 	}
 	for i := len(arms) - 1; i >= 0 && e.Design.AA; i-- {
 		if name := arms[i].Name; compared[name] {
-			control := Arm{Name: name + " (A/A)", AA: true, Baseline: name, Variant: arms[i].Variant}
+			control := Arm{Name: name + controlMark, AA: true, Baseline: name, Variant: arms[i].Variant}
 			arms = slices.Insert(arms, i+1, control)
 		}
 	}

@@ -84,6 +84,10 @@ func workload(e *experiment.Experiment, w experiment.Workload, u requests.URL) (
 		})
 	}
 	if w.Request.Path != "" {
+		if u.Path != "" && u.Path != "/" && u.Path != w.Request.Path { // Read cannot see all templates
+			return nil, fmt.Errorf("the path of the variant's url, %s, is not what requests ask for, %s; "+
+				"leave one of the two out of the file", u.Path, w.Request.Path)
+		}
 		u.Path = w.Request.Path
 	}
 	body, err := body(e, w.Request)
