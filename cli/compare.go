@@ -112,7 +112,7 @@ func compare(s streams, args []string) int {
 	case u.Gate == nil || u.Gate.Verdict == lab.Passed:
 		return exitOK
 	case u.Gate.Verdict == lab.Regression:
-		return s.fail(exitMissed, errors.New("gate: a regression"))
+		return s.fail(exitMissed, fmt.Errorf("gate: a regression: %s", u.Gate.Worse()))
 	}
 	return s.fail(exitUntrusted, fmt.Errorf("gate: inconclusive: %s", u.Gate.Why))
 }

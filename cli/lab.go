@@ -221,7 +221,7 @@ func (s streams) conclude(l *lab.Lab, r *lab.Record, err, lost error) int {
 	case r.Gate != nil && r.Gate.Verdict == lab.Undecided:
 		return s.fail(exitUntrusted, fmt.Errorf("gate: inconclusive: %s", r.Gate.Why))
 	case r.Gate != nil && r.Gate.Verdict == lab.Regression:
-		return s.fail(exitMissed, errors.New("gate: a regression"))
+		return s.fail(exitMissed, fmt.Errorf("gate: a regression: %s", r.Gate.Worse()))
 	case r.Missed() != "":
 		return s.fail(exitMissed, fmt.Errorf("objective missed: %s", r.Missed()))
 	}

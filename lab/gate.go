@@ -37,11 +37,7 @@ func (r *running) confirm(ctx context.Context) error {
 	first := judgeAll(q, r.batch(false))
 	out := &GateOutcome{Missed: worse(first)}
 	out.Verdict, out.Why = decide(first)
-	if out.Verdict == Passed {
-		if gaps := r.gaps(q, first); len(gaps) > 0 {
-			out.Verdict, out.Why = Undecided, strings.Join(gaps, "; ")
-		}
-	}
+	out.doubt(r.gaps(q, first))
 	if out.Verdict == Regression && g.Confirm {
 		if err := r.secondBatch(ctx, q, out); err != nil {
 			return err
@@ -94,25 +90,58 @@ func among(all []Comparison, c Comparison) bool {
 	})
 }
 
-// decide is what a batch says.
+// decide is what a batch says, with all that keeps it from passing.
 func decide(all []Comparison) (verdict, why string) {
+	var controls []string
 	for _, c := range all {
 		if c.Control && c.Verdict == stats.Different {
-			return Undecided, c.place() + ": it differs from itself; the machine does not support the " +
-				"comparison now"
+			controls = append(controls, c.place())
 		}
 	}
-	if len(worse(all)) > 0 {
-		return Regression, ""
+	if len(controls) > 0 {
+		return Undecided, strings.Join(controls, ", ") + ": it differs from itself; the machine does " +
+			"not support the comparison now"
 	}
+	bad := worse(all)
+	var open []string
 	for _, c := range all {
 		switch {
-		case c.Control:
+		case c.Control, among(bad, c):
 		case c.Verdict == stats.Inconclusive:
-			return Undecided, c.place() + ": " + c.open()
+			open = append(open, c.place()+": "+c.open())
 		}
 	}
+	why = strings.Join(open, "; ")
+	switch {
+	case len(bad) > 0 && why != "":
+		return Regression, "undecided besides: " + why
+	case len(bad) > 0:
+		return Regression, ""
+	case why != "":
+		return Undecided, why
+	}
 	return Passed, ""
+}
+
+// Worse names all that a gate found to be worse, with the ratios.
+func (g *GateOutcome) Worse() string {
+	var all []string
+	for _, c := range g.Missed {
+		all = append(all, fmt.Sprintf("%s: worse by a factor of %.3f [%.3f, %.3f]", c.place(), c.Ratio,
+			c.Low, c.High))
+	}
+	return strings.Join(all, "; ")
+}
+
+// doubt adds why nothing was shown by what shows no regression.
+func (g *GateOutcome) doubt(why []string) {
+	if g.Verdict == Regression || len(why) == 0 {
+		return
+	}
+	if g.Verdict == Undecided {
+		why = append([]string{g.Why}, why...)
+	}
+	g.Verdict, g.Why = Undecided, strings.Join(why, "; ")
 }
 
 // open is why a comparison is inconclusive, and what would decide it.
@@ -213,11 +242,14 @@ func (r *running) gaps(q question, all []Comparison) (gaps []string) {
 				c.Disturbed)
 		}
 	}
+	var spoiled []cell // of each one trial is named
 	for _, t := range r.batch(false) {
 		if t.Grade == GradeF && !t.mayPass() {
 			why := t.why(func(why Reason) bool { return why.Grade == GradeF })
-			say("trial %s is of grade F: %s", t.ID, why)
-			break
+			if c := (cell{t.Arm, t.Level}); !slices.Contains(spoiled, c) {
+				spoiled = append(spoiled, c)
+				say("trial %s is of grade F: %s", t.ID, why)
+			}
 		}
 	}
 	return gaps

@@ -388,9 +388,7 @@ func (u *Unpaired) Judge() {
 	all := u.Labelled(u.Verdicts)
 	u.Gate = &GateOutcome{Missed: worse(u.Verdicts)}
 	u.Gate.Verdict, u.Gate.Why = decide(all)
-	if doubts := slices.Concat(u.gaps, u.doubts(all)); u.Gate.Verdict == Passed && len(doubts) > 0 {
-		u.Gate.Verdict, u.Gate.Why = Undecided, strings.Join(doubts, "; ")
-	}
+	u.Gate.doubt(slices.Concat(u.gaps, u.doubts(all)))
 }
 
 // doubts are why runs that show no regression do not show that there is none.
