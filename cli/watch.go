@@ -77,12 +77,19 @@ func startWatch(ctx context.Context, f *runFlags) (w watch, err error) {
 	if len(f.watched) > 0 {
 		config = probe.Config{Trees: func() []probe.Tree { return f.watched }}
 	}
+	return beginWatch(ctx, f, config)
+}
+
+// beginWatch is startWatch with what the machine's probe is to do.
+func beginWatch(ctx context.Context, f *runFlags, config probe.Config) (w watch, err error) {
 	if w.sampler, err = probe.Start(config); err != nil && len(f.watched) > 0 {
 		return w, load.Flaw{Setting: "--watch", Problem: strings.TrimPrefix(err.Error(), "probe: ")}
 	}
 	w.server, w.asked = len(f.watched) > 0, f.watch
 	if w.away, err = f.away.begin(ctx, f.fleet.bus); err != nil {
-		w.sampler.Stop()
+		if w.sampler != nil { // else this machine cannot be watched either
+			w.sampler.Stop()
+		}
 		return w, err
 	}
 	if f.pprof != "" {
