@@ -114,6 +114,7 @@ func (s store) put(name string, b []byte) error {
 		os.Remove(temp)
 		return fmt.Errorf("storing %s: %w", name, err)
 	}
+	result.SyncFolder(filepath.Dir(path))
 	return nil
 }
 
