@@ -51,7 +51,7 @@ lab list. The folder gets a file for each trial when the trial is over,
 experiment.json with all that they say, report.md, and report.html: one page.
 Exit codes: 0 done, 1 the gate found a regression or an objective was missed, 2
 bad usage or a bad file, 3 the gate is inconclusive, or an agent was lost, 4
-nothing was measured, 5 a fault of dyno, 130 interrupted: then, and
+nothing was measured or is left to compare, 5 a fault of dyno, 130 interrupted: then, and
 without an agent, dyno lab run --resume DIR goes on.
 `
 
@@ -193,6 +193,9 @@ func (s streams) experiment(whole context.Context, e *experiment.Experiment, f l
 	progress := labProgress{w: s.err, began: time.Now()}
 	l.Tell = progress.tell
 	record, err := l.Run(ctx)
+	if record == nil && errors.Is(err, lab.ErrNothingLeft) {
+		return s.fail(exitUnreachable, err)
+	}
 	if record == nil {
 		return s.fail(exitUsage, err)
 	}
@@ -209,6 +212,8 @@ func (s streams) conclude(l *lab.Lab, r *lab.Record, err, lost error) int {
 	s.picture(l.Dir, l.History)
 	fmt.Fprintf(s.out, "\n  stored in %s\n", l.Dir)
 	switch {
+	case errors.Is(err, lab.ErrNothingLeft):
+		return s.fail(exitUnreachable, err)
 	case r.State == lab.Interrupted && errors.Is(lost, errWithout):
 		return s.fail(exitUntrusted, lost)
 	case r.State == lab.Interrupted:

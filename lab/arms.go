@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,13 +24,14 @@ func (r *running) findArms() error {
 	for _, v := range experiment.Expand(r.Experiment) {
 		if missing := r.absent(r.record, v); len(missing) > 0 {
 			r.arms = append(r.arms, &arm{variant: v, Arm: Arm{Name: v.Name,
-				Description: v.Description, Missing: missing}})
+				Description: v.Description, Missing: missing, LeftOut: v.LeftOut}})
 			continue
 		}
 		here = append(here, v)
 	}
 	if len(here) == 0 {
-		return errors.New("no variant of the experiment is available here: " + r.whyNone())
+		r.listArms()
+		return fmt.Errorf("%s: %w", r.record.unloaded(), ErrNothingLeft)
 	}
 	for _, a := range experiment.Arms(r.Experiment, here) {
 		r.arms = append(r.arms, &arm{variant: a.Variant, Arm: Arm{Name: a.Name,
@@ -100,21 +100,9 @@ func (l *Lab) missing(v experiment.Variant) []string {
 func (r *running) recall() {
 	for _, a := range r.arms {
 		if old := r.record.checked(a.Name); old != nil {
-			a.Unfit, a.Answer, a.Version = old.Unfit, old.Answer, old.Version
+			a.Unfit, a.Remedy, a.Answer, a.Version = old.Unfit, old.Remedy, old.Answer, old.Version
 		}
 	}
-}
-
-func (r *running) whyNone() (why string) {
-	for _, a := range r.arms {
-		for _, m := range a.Missing {
-			if why != "" {
-				why += "; "
-			}
-			why += a.Name + ": " + m
-		}
-	}
-	return why
 }
 
 // arm finds an arm by its name; nil if there is none.

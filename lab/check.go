@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -38,6 +39,7 @@ func (r *running) check(ctx context.Context) {
 			return // nothing is known of who was not asked
 		}
 		if err != nil {
+			a.Remedy = r.tried(a)
 			r.leave(a, oneLine(err))
 		}
 		a.Answer, setups[a.Name] = answer, setup
@@ -47,7 +49,7 @@ func (r *running) check(ctx context.Context) {
 	r.record.Fairness = fairness.Compare(reference, asked, f.Allow)
 	inform(r.record.Fairness, setups)
 	if f.Mode == experiment.Strict && reference != "" { // else nobody is to blame
-		r.leaveOut(r.record.Fairness.Violations())
+		r.leaveOut(asked)
 	}
 	r.followBaselines()
 	r.listArms()
@@ -57,6 +59,15 @@ func (r *running) check(ctx context.Context) {
 func (r *running) leave(a *arm, why string) {
 	a.Unfit = why
 	r.Tell(Event{Step: "unfit", Arm: a.Name, Remark: why})
+}
+
+// tried is where it can be seen why an arm's server could not be asked.
+func (r *running) tried(a *arm) string {
+	if len(a.variant.Processes) == 0 {
+		return "start it, or mend its url in the file"
+	}
+	return "what it wrote is in " + filepath.Join(r.Dir, outputFolder, fileName("check", a.Name)) +
+		partMark + "*.log"
 }
 
 // oneLine is an error without line breaks: servers write some.
@@ -78,14 +89,16 @@ func (r *running) reference(asked []fairness.Asked) string {
 	return ""
 }
 
-func (r *running) leaveOut(violations []fairness.Violation) {
+// leaveOut leaves out the arms that answer otherwise than the reference.
+func (r *running) leaveOut(asked []fairness.Asked) {
 	why := map[string][]string{}
-	for _, v := range violations {
+	for _, v := range r.record.Fairness.Violations() {
 		why[v.Variant] = append(why[v.Variant], fmt.Sprintf("%s is %s where %s has %s", v.Aspect,
 			v.Value, r.record.Fairness.Reference, v.Reference))
 	}
 	for _, name := range slices.Sorted(maps.Keys(why)) {
 		if a := r.arm(name); a.Unfit == "" {
+			a.Remedy = r.allowing(name, asked)
 			r.leave(a, "not comparable (fairness: strict): "+strings.Join(why[name], "; "))
 		}
 	}

@@ -314,6 +314,9 @@ func (r *Record) baselineOf(arm string) string {
 // cautions are what a reader must know before the verdicts.
 func (r *Record) cautions(trials []*Trial) (all []string) {
 	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	if why := r.unloaded(); why != "" {
+		all = append(all, why)
+	}
 	for _, c := range r.Verdicts {
 		if c.Control && c.Verdict == stats.Different {
 			say("%s differs from itself in %s at %s by a factor of %.3f [%.3f, %.3f]: this machine "+

@@ -90,7 +90,8 @@ const minimum = 6
 
 // Run does what the file says, and returns the record, also when ctx ends
 // before it is done: then what was measured is stored, and another Run with
-// Resume goes on. An error means that nothing could be run or stored.
+// Resume goes on. An error means that nothing could be run, compared
+// (ErrNothingLeft, before any load) or stored.
 func (l *Lab) Run(ctx context.Context) (*Record, error) {
 	r, err := l.prepare()
 	if err != nil {
@@ -102,6 +103,8 @@ func (l *Lab) Run(ctx context.Context) (*Record, error) {
 	asked := err == nil || errors.Is(err, stopped) || errors.Is(err, context.Cause(ctx))
 	if stopped != nil && asked {
 		r.record.State, err = Interrupted, nil
+	} else if errors.Is(err, ErrNothingLeft) {
+		r.record.State = Interrupted // once the remedies are taken it can go on
 	} else if err != nil {
 		r.record.State = Failed
 	}
@@ -111,9 +114,9 @@ func (l *Lab) Run(ctx context.Context) (*Record, error) {
 // work is all that starts servers.
 func (r *running) work(ctx context.Context) error {
 	if !r.record.Checked {
-		r.build(ctx)
-		r.versions(ctx)
-		r.check(ctx)
+		if err := r.ready(ctx); err != nil {
+			return err
+		}
 		r.ceilings(ctx)
 		r.record.Checked = ctx.Err() == nil
 		if err := r.store.write(experimentFile, r.record); err != nil {
@@ -128,6 +131,22 @@ func (r *running) work(ctx context.Context) error {
 	}
 	r.profiles(ctx)
 	return nil
+}
+
+// ready builds and checks the servers. It is ErrNothingLeft if then none can be compared.
+func (r *running) ready(ctx context.Context) error {
+	if err := r.left(); err != nil {
+		return err
+	}
+	r.build(ctx)
+	r.versions(ctx)
+	if err := r.left(); err != nil {
+		return err
+	}
+	if r.check(ctx); ctx.Err() != nil {
+		return nil
+	}
+	return r.left()
 }
 
 // prepare makes or opens the folder, and knows what will be run.

@@ -267,9 +267,9 @@ func TestBrokenVariant(t *testing.T) {
 		t.Errorf("%s, %d trials", r.State, len(r.Trials))
 	}
 	b.broken["base"], b.broken["same"] = errors.New("no"), errors.New("no")
-	r = b.run(t.Context(), b.lab(filepath.Join(t.TempDir(), "out"), three))
-	if r.Measured() || len(r.Trials) != 0 {
-		t.Errorf("%d trials", len(r.Trials))
+	r, err := b.lab(filepath.Join(t.TempDir(), "out"), three).Run(t.Context())
+	if !errors.Is(err, ErrNothingLeft) || r.Measured() || len(r.Trials) != 0 {
+		t.Errorf("%v, %d trials", err, len(r.Trials))
 	}
 }
 

@@ -109,6 +109,8 @@ type Arm struct {
 	Baseline    string           `json:"baseline,omitempty"` // the arm it is compared with
 	Missing     []string         `json:"missing,omitempty"`  // why it is not available here
 	Unfit       string           `json:"unfit,omitempty"`    // why it was not loaded
+	Remedy      string           `json:"remedy,omitempty"`   // what can be done about it
+	LeftOut     bool             `json:"left_out,omitempty"` // by --quick
 	Version     string           `json:"version,omitempty"`  // as the command in the file says
 	Answer      *fairness.Answer `json:"answer,omitempty"`
 }
