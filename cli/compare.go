@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -231,24 +229,4 @@ func (f *compareFlags) write(s streams, u *lab.Unpaired) error {
 		return errors.Join(err, encode(s.out))
 	}
 	return errors.Join(err, report.Unpaired(s.out, u, s.style()))
-}
-
-// writeFile writes a file, if it has a name, so that it is either whole or what it
-// was before.
-func writeFile(file string, write func(io.Writer) error) error {
-	if file == "" || file == "-" {
-		return nil
-	}
-	var b bytes.Buffer
-	if err := write(&b); err != nil {
-		return err
-	}
-	err := os.WriteFile(file, b.Bytes(), 0o666)
-	if e, is := errors.AsType[*fs.PathError](err); !is || e.Op != "write" {
-		return err
-	}
-	if info, unknown := os.Stat(file); unknown == nil && info.Mode().IsRegular() {
-		os.Remove(file) // it is cut off, for there was no room
-	}
-	return err
 }

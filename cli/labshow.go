@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -74,7 +73,11 @@ func pullRequest(w io.Writer, e shown) error {
 		return errors.Join(err, report.PullRequest(w, e.record, ""))
 	}
 	picture := strings.TrimSuffix(e.file, filepath.Ext(e.file)) + ".svg"
-	if err := os.WriteFile(picture, plot.Bytes(), 0o666); err != nil {
+	err = writeFile(picture, func(w io.Writer) error {
+		_, err := plot.WriteTo(w)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	return report.PullRequest(w, e.record, filepath.Base(picture))
