@@ -275,20 +275,7 @@ func (s streams) tell(f *findFlags, out *output, code int, v any, line string,
 
 // object writes v as JSON.
 func (o *output) object(v any) error {
-	if o == nil {
-		return nil
-	}
-	if o.file == nil {
-		return report.Object(o.w, v)
-	}
-	info, err := o.file.Stat()
-	if err == nil && info.Mode().IsRegular() {
-		err = o.file.Truncate(0)
-	}
-	if err == nil {
-		err = report.Object(o.w, v)
-	}
-	return errors.Join(err, o.file.Close())
+	return o.put(func(w io.Writer) error { return report.Object(w, v) })
 }
 
 // levelsMost is how many levels a sweep can have.

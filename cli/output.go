@@ -112,21 +112,28 @@ func (o *output) write(r *result.Result) error {
 	if o == nil {
 		return nil
 	}
-	if o.file == nil && o.name == "" {
-		return report.JSON(o.w, r)
-	}
 	if name := o.regular(); name != "" {
 		r.SaveProfile(strings.TrimSuffix(name, filepath.Ext(name)))
 	}
-	if o.name == "" {
-		return errors.Join(emptied(o.file), report.JSON(o.w, r), o.file.Close())
+	return o.put(func(w io.Writer) error { return report.JSON(w, r) })
+}
+
+// put writes all that the output is to have.
+func (o *output) put(write func(io.Writer) error) error {
+	switch {
+	case o == nil:
+		return nil
+	case o.name != "":
+		return writeFile(o.name, write)
+	case o.file != nil:
+		return errors.Join(emptied(o.file), write(o.file), o.file.Close())
 	}
-	return writeFile(o.name, func(w io.Writer) error { return report.JSON(w, r) })
+	return write(o.w)
 }
 
 // regular is the name of the file that is written, also through a link; "" if it is none.
 func (o *output) regular() string {
-	if o.name != "" {
+	if o.name != "" || o.file == nil {
 		return o.name
 	}
 	if info, err := o.file.Stat(); err == nil && info.Mode().IsRegular() {

@@ -254,8 +254,8 @@ func (c *checker) otherPath(at string, d Definition, rendered string) {
 		return
 	}
 	n := c.at(from)
-	c.wrong(true, at+".url", "its path, %s, is not what requests ask for: %s, at %s:%d:%d, is %s; leave "+
-		"one of the two out", has, from, c.source.file, n.Line, n.Column, asked)
+	c.wrong(true, at+".url", "its path, %s, is not what requests ask for: %s, at %s:%d:%d, is %s; "+
+		"leave one of the two out", has, from, c.source.file, n.Line, n.Column, asked)
 }
 
 // pathOf is a URL's path, with its query; "" if it has none.
