@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,7 +41,7 @@ func TestLostAgent(t *testing.T) {
 			w.agent("b", 1)
 			c := w.controller()
 			c.OnLoss = how
-			r, err := c.Run(t.Context(), w.plan(1000, want.duration, 4), once(1, vanishing.Close))
+			r, err := w.attempt(t.Context(), c, w.plan(1000, want.duration, 4), once(1, vanishing.Close))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,16 +78,29 @@ func TestLostAgent(t *testing.T) {
 // instant on each arrival is one of theirs, and none is two agents'.
 func TestRebalance(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	vanishing, _ := w.agent("a", 1)
-	w.agent("b", 2)
-	w.agent("c", 1)
-	c := w.controller()
-	c.OnLoss = Rebalance
 	const seconds = 15
-	r, err := c.Run(t.Context(), w.plan(800, seconds*time.Second, 8), once(1, vanishing.Close))
-	if err != nil {
-		t.Fatal(err)
+	var w *world
+	var c *Controller
+	var r *result.Result
+	unheard := func(a result.Agent) bool { return a.Name != "a" && a.Lost != "" }
+	for try := range 5 {
+		w = newWorld(t)
+		vanishing, _ := w.agent("a", 1)
+		w.agent("b", 2)
+		w.agent("c", 1)
+		c = w.controller()
+		c.OnLoss = Rebalance
+		var err error
+		r, err = w.attempt(t.Context(), c, w.plan(800, seconds*time.Second, 8), once(1, vanishing.Close))
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Others have a second to hear of their new shares; a machine may stand still for that.
+		i := slices.IndexFunc(r.Fleet.Agents, unheard)
+		if i < 0 {
+			break
+		}
+		t.Logf("try %d: %s was lost too: %s", try+1, r.Fleet.Agents[i].Name, r.Fleet.Agents[i].Lost)
 	}
 	f := r.Fleet
 	if len(f.Rebalanced) != 1 || f.Lost() == nil || f.Lost()[0] != "a" || r.Ended != string(load.ByDuration) {
@@ -119,21 +133,21 @@ func TestLateAgent(t *testing.T) {
 	w.agent("b", 1)
 	c := w.controller()
 	c.OnLoss = Continue
-	begun := time.Time{}
-	c.alter = func(m *nats.Msg) []*nats.Msg { // nothing of a arrives for 7 s
+	reported, lost := 0, false
+	c.Tell = func(line string) { lost = lost || strings.Contains(line, "a was lost") }
+	c.alter = func(m *nats.Msg) []*nats.Msg { // nothing of a arrives until it is given up
 		agent, what, _ := wire.Parse(m.Subject)
-		if what == wire.Reported && begun.IsZero() {
-			begun = time.Now()
-		}
-		if quiet := time.Since(begun); agent == "a" && !begun.IsZero() && quiet > time.Second &&
-			quiet < 8*time.Second {
+		if agent == "a" && reported == 2 && !lost {
 			return nil
+		}
+		if agent == "a" && what == wire.Reported {
+			reported++
 		}
 		return []*nats.Msg{m}
 	}
 	r := w.run(c, w.plan(1000, 12*time.Second, 4))
 	a := r.Fleet.Agents[0]
-	if a.Lost == "" || a.Covered >= 10 || !a.Final || a.AddsUp == nil || !*a.AddsUp || r.Ended != string(load.ByDuration) {
+	if a.Lost == "" || a.Covered >= 12 || !a.Final || a.AddsUp == nil || !*a.AddsUp || r.Ended != string(load.ByDuration) {
 		t.Fatalf("%s %+v", r.Ended, a)
 	}
 	w.end()
@@ -145,26 +159,57 @@ func TestLateAgent(t *testing.T) {
 // A bus that is away for less than the lease costs nothing.
 func TestShortCut(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.agent("a", 1)
-	w.agent("b", 1)
-	c := w.controller()
-	begun := time.Time{}
+	for try := 1; ; try++ {
+		w := newWorld(t)
+		w.agent("a", 1)
+		w.agent("b", 1)
+		c := w.controller()
+		away := cutShort(c)
+		r := w.run(c, w.plan(1000, 5*time.Second, 4))
+		if away() > Lease && try < 5 { // a busy machine made the cut a long one
+			t.Logf("try %d: nothing of a came for %v", try, away())
+			continue
+		}
+		w.counted(r)
+		if r.Requests.Sent != 5000 {
+			t.Errorf("%+v", r.Requests)
+		}
+		return
+	}
+}
+
+// cutShort keeps what agent a says in the first 3 s of the load from a controller. It returns
+// for how long the controller then heard nothing of a.
+func cutShort(c *Controller) (away func() time.Duration) {
+	var begun, heard time.Time
+	var longest time.Duration
+	since := func(now time.Time) {
+		if !heard.IsZero() {
+			longest = max(longest, now.Sub(heard))
+		}
+	}
+	c.Tell = func(line string) {
+		if strings.HasPrefix(line, "a was lost") {
+			since(time.Now())
+		}
+	}
 	c.alter = func(m *nats.Msg) []*nats.Msg {
 		agent, what, _ := wire.Parse(m.Subject)
+		now := time.Now()
 		if what == wire.Reported && begun.IsZero() {
-			begun = time.Now()
+			begun = now
 		}
-		if quiet := time.Since(begun); agent == "a" && !begun.IsZero() && quiet < 3*time.Second {
+		if agent != "a" {
+			return []*nats.Msg{m}
+		}
+		if !begun.IsZero() && now.Sub(begun) < 3*time.Second {
 			return nil
 		}
+		since(now)
+		heard = now
 		return []*nats.Msg{m}
 	}
-	r := w.run(c, w.plan(1000, 5*time.Second, 4))
-	w.counted(r)
-	if r.Requests.Sent != 5000 {
-		t.Errorf("%+v", r.Requests)
-	}
+	return func() time.Duration { return longest }
 }
 
 // Without its controller an agent ends the load, and serves whoever comes next.
@@ -178,7 +223,7 @@ func TestDeadMan(t *testing.T) {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		c.Run(t.Context(), w.plan(1000, time.Hour, 4), once(1, func() {
+		w.attempt(t.Context(), c, w.plan(1000, time.Hour, 4), once(1, func() {
 			c.Conn.Close()
 			gone <- time.Now()
 		}))
@@ -251,13 +296,16 @@ func TestToldAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		if why == "" {
+			if err := agent.Flush(); err != nil { // what there is has come
+				t.Fatal(err)
+			}
 			if m, err := heard.NextMsg(100 * time.Millisecond); err == nil {
 				t.Errorf("one that may go on is told %s", m.Data)
 			}
 			continue
 		}
 		for range 2 { // at once, and again
-			msg, err := heard.NextMsg(10 * time.Second)
+			msg, err := heard.NextMsg(time.Minute)
 			if err != nil {
 				t.Fatalf("%q: %v", why, err)
 			}
@@ -278,7 +326,7 @@ func TestRestartedAgent(t *testing.T) {
 	w.agent("b", 1)
 	c := w.controller()
 	c.OnLoss = Continue
-	r, err := c.Run(t.Context(), w.plan(1000, 14*time.Second, 4), once(1, func() {
+	r, err := w.attempt(t.Context(), c, w.plan(1000, 14*time.Second, 4), once(1, func() {
 		conn.Close()
 		end()
 		w.agent("a", 1)
@@ -304,8 +352,8 @@ func TestTwoRuns(t *testing.T) {
 	w.agent("a", 1)
 	w.agent("b", 1)
 	second := make(chan error, 1)
-	r, err := w.controller().Run(t.Context(), w.plan(500, 6*time.Second, 4), once(0, func() {
-		_, err := w.controller("b").Run(t.Context(), w.plan(500, time.Second, 4), nil)
+	r, err := w.attempt(t.Context(), w.controller(), w.plan(500, 6*time.Second, 4), once(0, func() {
+		_, err := w.attempt(t.Context(), w.controller("b"), w.plan(500, time.Second, 4), nil)
 		second <- err
 	}))
 	if err != nil {
@@ -330,8 +378,14 @@ func TestStopAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := w.controller().Run(t.Context(), w.plan(500, time.Hour, 4), once(0, func() {
-		err := StopAll(t.Context(), conn, stranger.Sign, "by a stranger")
+	r, err := w.attempt(t.Context(), w.controller(), w.plan(500, time.Hour, 4), once(0, func() {
+		var err error
+		for range 5 { // who does not answer in time counts as one that obeys
+			if err = StopAll(t.Context(), conn, stranger.Sign, "by a stranger"); err != nil {
+				break
+			}
+			t.Log("nobody answered in time")
+		}
 		if err == nil || !strings.Contains(err.Error(), "go on: a; do they obey another plan key") {
 			t.Error(err)
 		}
@@ -391,7 +445,7 @@ func TestReplayedPlan(t *testing.T) {
 		if err := spy.Publish(again.Subject, wire.Encode(c.order)); err != nil {
 			t.Fatal(err)
 		}
-		m, err := answers.NextMsg(5 * time.Second)
+		m, err := answers.NextMsg(time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -100,7 +100,7 @@ func TestHostileBus(t *testing.T) {
 	w.agent("b", 1)
 	spy := w.spy()
 	ctx, stop := context.WithCancel(t.Context())
-	_, err := w.controller("a", "b").Run(ctx, w.plan(500, time.Hour, 4), once(0, stop))
+	_, err := w.attempt(ctx, w.controller("a", "b"), w.plan(500, time.Hour, 4), once(0, stop))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestHostileBus(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	r, err := w.controller("a", "b").Run(t.Context(), w.plan(500, 3*time.Second, 4), once(0, func() {
+	r, err := w.attempt(t.Context(), w.controller("a", "b"), w.plan(500, 3*time.Second, 4), once(0, func() {
 		arm, open := spy.heard("a", wire.Arm), spy.heard("a", wire.OpenUp)
 		i, err := wire.ReadInstruction(arm, w.public.Verify)
 		if err != nil {
@@ -194,11 +194,11 @@ func TestHeldUp(t *testing.T) {
 	if err := r.order(); err != nil {
 		t.Fatal(err)
 	}
-	if msg, err := answers.NextMsg(asking); err != nil || strings.Contains(string(msg.Data), "refused") {
+	if msg, err := answers.NextMsg(time.Minute); err != nil || strings.Contains(string(msg.Data), "refused") {
 		t.Fatal(msg, err)
 	}
 	r.command((*member).any, func(*member) wire.Instruction { return wire.Instruction{Verb: wire.OpenUp} })
-	for range 100 {
+	for range 600 {
 		if said.has("ignored: dyno.cmd.a.open: it was said 6") {
 			break
 		}
@@ -420,7 +420,7 @@ func TestNeverFinishes(t *testing.T) {
 		return []*nats.Msg{m}
 	}
 	p := w.plan(500, 2*time.Second, 4)
-	p.Timeout, p.Connecting = load.Seconds(time.Second), load.Seconds(time.Second)
+	p.Timeout, p.Connecting, p.Drain = load.Seconds(time.Second), load.Seconds(time.Second), load.Seconds(4*time.Second)
 	r := w.run(c, p)
 	a, b := r.Fleet.Agents[0], r.Fleet.Agents[1]
 	if !strings.Contains(a.Lost, "it beats, but has not finished 1") || a.Final || a.Requests.Sent != 500 ||
@@ -449,7 +449,7 @@ func TestDrift(t *testing.T) {
 	m.offset, m.reported = offset{ahead, 1000}, r.clock.now()
 	asked := func() bool {
 		t.Helper()
-		if err := r.Conn.Flush(); err != nil {
+		if err := errors.Join(r.Conn.Flush(), agent.Flush()); err != nil { // what there is has come
 			t.Fatal(err)
 		}
 		for {
@@ -516,7 +516,7 @@ func TestLooseStart(t *testing.T) {
 			}
 			return []*nats.Msg{m}
 		}
-		return c.Run(t.Context(), p, nil)
+		return w.attempt(t.Context(), c, p, nil)
 	}
 	_, err := run(false, "a", "b")
 	if _, is := errors.AsType[Missing](err); !is || !strings.Contains(err.Error(), "b's to ") ||
