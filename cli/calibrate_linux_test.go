@@ -32,15 +32,21 @@ func TestLabsAutoIsWhatWasFaster(t *testing.T) {
 		for _, epoll := range []float64{4, 3} {
 			want := map[float64]string{4: "uring", 3: "epoll"}[epoll]
 			all := labWith(t, clients, epoll)
-			if len(all) != 1 || all[0].Result == nil {
-				t.Fatalf("%s clients: %d trials, %+v", clients, len(all), all)
+			if len(all) == 0 { // there is another if a busy machine spoiled the first
+				t.Fatalf("%s clients: no trial", clients)
 			}
-			r := all[0].Result
-			if want == "uring" && r.Generator.Ring == "epoll" {
-				t.Skip("this system has no io_uring for dyno")
-			}
-			if r.Generator.Ring != want || r.Plan.Ring != "auto" {
-				t.Errorf("%s clients: on %s, its plan %s, want %s", clients, r.Generator.Ring, r.Plan.Ring, want)
+			for _, trial := range all {
+				if trial.Result == nil {
+					t.Fatalf("%s clients: %+v", clients, trial)
+				}
+				g := trial.Result.Generator
+				if want == "uring" && g.Ring == "epoll" {
+					t.Skip("this system has no io_uring for dyno")
+				}
+				if g.Ring != want || trial.Result.Plan.Ring != "auto" {
+					t.Errorf("%s clients: on %s, its plan %s, want %s", clients, g.Ring,
+						trial.Result.Plan.Ring, want)
+				}
 			}
 		}
 	}

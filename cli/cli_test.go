@@ -19,6 +19,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -52,6 +53,7 @@ func TestMain(m *testing.M) {
 //	exits CODE dyno ...   runs dyno, which must exit with that code, or one of those: 0,3
 //	served N              fails unless the server counted N requests since last asked
 //	appears FILE          waits until there is such a file
+//	joined NAME ...       waits until these agents of the fleet answer
 //	valid FILE            fails unless the file is what dyno schema result says
 //
 // $URL has net/http/pprof too, where Go programs have it.
@@ -60,7 +62,7 @@ func TestScripts(t *testing.T) {
 		Dir:   "testdata/script",
 		Setup: setup,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "served": served, "appears": appears, "valid": valid,
+			"exits": exits, "served": served, "appears": appears, "joined": joined, "valid": valid,
 		},
 	})
 }
@@ -172,13 +174,32 @@ func appears(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: appears FILE")
 	}
-	for range 1000 {
+	for range 12000 {
 		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
 			return
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
 	ts.Fatalf("%s does not appear", args[0])
+}
+
+func joined(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: joined NAME ...")
+	}
+	list := ""
+	for range 50 {
+		if ts.Exec("dyno", "fleet", "ls") == nil {
+			list = ts.ReadFile("stdout")
+		}
+		ready := func(name string) bool {
+			return regexp.MustCompile(`(?m)^ *` + name + ` +(ready|watches) `).MatchString(list)
+		}
+		if !slices.ContainsFunc(args, func(name string) bool { return !ready(name) }) {
+			return
+		}
+	}
+	ts.Fatalf("not all of %q are ready:\n%s", args, list)
 }
 
 func valid(ts *testscript.TestScript, neg bool, args []string) {
@@ -203,7 +224,7 @@ func shell(t *testing.T, dir, line string) *exec.Cmd {
 	if err != nil {
 		t.Skip("examples are for a POSIX shell, and there is none: ", err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	t.Cleanup(cancel)
 	c := exec.CommandContext(ctx, sh, "-c", "exec "+line)
 	c.Dir = dir
@@ -214,9 +235,10 @@ func shell(t *testing.T, dir, line string) *exec.Cmd {
 // Every example in the help does what it says, against a server of ours and
 // for a shorter time: of a flag given twice the last counts.
 func TestExamples(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	server := httptest.NewServer(answer(new(atomic.Int64)))
-	defer server.Close()
+	t.Cleanup(server.Close)
 	mix := `{"url": "/a", "weight": 3}` + "\n" + `{"url": "/b", "body": "x"}` + "\n"
 	if err := os.WriteFile(filepath.Join(dir, "mix.jsonl"), []byte(mix), 0o600); err != nil {
 		t.Fatal(err)
@@ -239,6 +261,9 @@ func TestExamples(t *testing.T) {
 		for _, example := range v.examples {
 			line := strings.ReplaceAll(example, "http://127.0.0.1:8080", server.URL)
 			t.Run(example, func(t *testing.T) {
+				if slices.Contains(alone, v.name) {
+					t.Parallel()
+				}
 				switch v.name {
 				case "target":
 					tryTarget(t, dir, line)
@@ -265,6 +290,10 @@ func TestExamples(t *testing.T) {
 		}
 	}
 }
+
+// alone are the verbs whose examples have nothing to do with one another's: they mostly wait.
+var alone = []string{"target", "serve", "find", "calibrate", "agent", "fleet up", "fleet token",
+	"fleet ls", "fleet revoke", "fleet stop", "fleet deploy"}
 
 // smallLab is an experiment of a few seconds.
 const smallLab = `
@@ -339,6 +368,7 @@ func tryTarget(t *testing.T, dir, line string) {
 
 // A run that is interrupted reports what it measured until then.
 func TestInterrupted(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no signal to send to another process")
 	}

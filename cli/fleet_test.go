@@ -121,6 +121,7 @@ func tryFleet(t *testing.T, verb, line string) {
 // A NATS server that somebody else keeps carries a fleet as a hub does, for an agent that is
 // told whose plans to obey.
 func TestForeignBus(t *testing.T) {
+	t.Parallel()
 	bus, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT,
 		NoSigs: true, NoLog: true})
 	if err != nil {
@@ -129,7 +130,7 @@ func TestForeignBus(t *testing.T) {
 	bus.Start()
 	defer bus.WaitForShutdown()
 	defer bus.Shutdown()
-	if !bus.ReadyForConnections(20 * time.Second) {
+	if !bus.ReadyForConnections(time.Minute) {
 		t.Fatal("no bus")
 	}
 	loaded := httptest.NewServer(answer(new(atomic.Int64)))
@@ -169,6 +170,7 @@ func TestForeignBus(t *testing.T) {
 // The script that starts agents by ssh does, with a dyno that it brings along, and the fleet
 // sees them. ssh is one that has each host in a folder of its own.
 func TestSSH(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("the script is for a POSIX shell, and there is none: ", err)
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,6 +29,7 @@ variants:
 // An experiment does not begin without its agents, and stops when one is lost: what is missing
 // then is no server's failure, and is measured when the agent is there again.
 func TestLabLosesAgent(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")
 	if err := os.WriteFile(filepath.Join(dir, "lent.yaml"), []byte(fleetExperiment), 0o600); err != nil {
@@ -46,7 +48,7 @@ func TestLabLosesAgent(t *testing.T) {
 		all, _ := filepath.Glob(filepath.Join(out, "trials", "*.json"))
 		return all
 	}
-	run := func(args string, meanwhile func(), code int) string {
+	tried := func(args string, meanwhile func()) (string, int) {
 		t.Helper()
 		c, said := shell(t, dir, "dyno lab run "+args), new(bytes.Buffer)
 		c.Stdout, c.Stderr = said, said
@@ -54,31 +56,47 @@ func TestLabLosesAgent(t *testing.T) {
 			t.Fatal(err)
 		}
 		meanwhile()
-		exit, _ := errors.AsType[*exec.ExitError](c.Wait())
-		if got := exit != nil; got != (code != 0) || got && exit.ExitCode() != code {
-			t.Errorf("%s: %v, want %d\n%s", args, exit, code, said)
-		}
-		return said.String()
+		c.Wait()
+		return said.String(), c.ProcessState.ExitCode()
 	}
-	if said := run("--fleet nosuch lent.yaml -o out", func() {}, exitUsage); len(trials()) > 0 ||
+	run := func(args string, code int) string {
+		t.Helper()
+		said, got := tried(args, func() {})
+		if got != code {
+			t.Errorf("%s: exit code %d, want %d\n%s", args, got, code, said)
+		}
+		return said
+	}
+	if said := run("--fleet nosuch lent.yaml -o out", exitUsage); len(trials()) > 0 ||
 		!strings.Contains(said, "nosuch does not answer") {
 		t.Errorf("%q %s", trials(), said)
 	}
-	said := run("--fleet all lent.yaml -o out", func() {
-		await(t, "a trial", func() bool { return len(trials()) > 0 })
-		time.Sleep(500 * time.Millisecond) // into the next one, if all goes well
-		agent.Process.Kill()
-		agent.Wait()
-	}, exitUntrusted)
+	said, code := "", 0
+	for try := 1; try == 1 || try <= 5 && len(trials()) >= 3; try++ {
+		if try > 1 { // a busy machine: this test slept for longer than the experiment took
+			t.Logf("try %d: %d trials before the agent was lost", try-1, len(trials()))
+			out = filepath.Join(dir, fmt.Sprint("out", try))
+			agent = join()
+		}
+		said, code = tried("--fleet all lent.yaml -o "+out, func() {
+			await(t, "a trial", func() bool { return len(trials()) > 0 })
+			time.Sleep(500 * time.Millisecond) // into the next one, if all goes well
+			agent.Process.Kill()
+			agent.Wait()
+		})
+	}
+	if code != exitUntrusted {
+		t.Errorf("exit code %d\n%s", code, said)
+	}
 	t.Log(said[strings.LastIndex(said, "dyno: "):])
 	again := "--resume " + out
-	if len(trials()) == 0 || len(trials()) == 3 || !strings.Contains(said, "web1") ||
+	if len(trials()) == 0 || len(trials()) >= 3 || !strings.Contains(said, "web1") ||
 		!strings.Contains(said, "go on with: dyno lab run "+again) {
 		t.Errorf("%q %s", trials(), said)
 	}
 	for args, want := range map[string]string{
 		again: "web1 does not answer", "--fleet web2 " + again: "web2 does not answer"} {
-		if said := run(args, func() {}, exitUsage); !strings.Contains(said, want) ||
+		if said := run(args, exitUsage); !strings.Contains(said, want) ||
 			!strings.Contains(said, "goes on with agent web1 alone") {
 			t.Errorf("%s: %s", args, said)
 		}
@@ -91,7 +109,7 @@ func TestLabLosesAgent(t *testing.T) {
 	}
 	agent = join()
 	defer ended(t, agent)
-	run(again, func() {}, exitOK)
+	run(again, exitOK)
 	for _, name := range trials() {
 		if text, err := os.ReadFile(name); err != nil || strings.Contains(string(text), `"failure"`) {
 			t.Errorf("%s: %v", name, err)

@@ -250,7 +250,7 @@ func TestLabClientLost(t *testing.T) {
 			return trial.Failure != nil && strings.Contains(trial.Failure.Reason, "ended by signal SIGKILL")
 		})
 	}
-	for till := time.Now().Add(20 * time.Second); !failed() && time.Now().Before(till); {
+	for till := time.Now().Add(2 * time.Minute); !failed() && time.Now().Before(till); {
 		for _, pid := range loading(t, dir, mark)[:1] {
 			n, err := strconv.Atoi(pid)
 			if err != nil {

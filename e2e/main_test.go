@@ -50,7 +50,7 @@ func buildAndRun(m *testing.M) int {
 }
 
 // patience is how long a run may take before it counts as a hang.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // A running dyno.
 type running struct {
@@ -240,7 +240,7 @@ func flawless(t *testing.T, r *result.Result, n int64, status string) {
 // eventually waits until something is so.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !is(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("waited in vain until %s", what)
 		}
