@@ -40,9 +40,14 @@ deps: lab-deps ## what the tests need besides Go: servers and peers, from Debian
 lab-deps: ## the servers of the experiments that ship with dyno; starts none
 	@experiment/deps.sh
 
+# Many tests wait for servers, so twice as many as there are CPUs go on at once. The race detector
+# has every program that it is in wait for a second before it exits, unless it is told otherwise.
+AT_ONCE = $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
+
 test: deps page notices ## the whole suite, with the race detector
 	npm --prefix page/web test
-	$(GO) test -race -timeout 15m $(TESTFLAGS) ./...
+	GORACE="atexit_sleep_ms=20 $$GORACE" $(GO) test -race -p $(AT_ONCE) -parallel $(AT_ONCE) \
+	  -timeout 15m $(TESTFLAGS) ./...
 
 test-slow: build lab-deps ## a soak, find against a sweep, servers that fork, every experiment with --quick
 	DYNO_TRIALS=100 $(GO) test -count 1 -timeout 60m -run TestNothingIsLeft ./e2e

@@ -71,7 +71,7 @@ func TestPHP(t *testing.T) {
 		{"upload", "-c 4 -b @" + body, unix, 200, "200"},
 		{"status", "-c 4", tcp, 1000, "503"},
 		{"HEAD", "-c 4 -X HEAD", tcp, 1000, "200"},
-		{"rate", "-c 4 -R 1000", unix, 1000, "200"},
+		{"rate", "-c 4 -R 1000 --drain 1m", unix, 1000, "200"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			word := "/index.php?" + strings.ReplaceAll(test.name, " ", "-") + "="
@@ -140,7 +140,7 @@ func TestGoFastCGI(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range []string{"-n 2345 -c 7", "-n 5000 -c 1000", "-n 3000 -c 1000 --reconnect 2",
-		"-n 345 -c 7 --reconnect always", "-n 60 -c 3 -b @" + body, "-R 1000 -d 1s -c 5",
+		"-n 345 -c 7 --reconnect always", "-n 60 -c 3 -b @" + body, "-R 1000 -d 1s -c 5 --drain 1m",
 		"-n 1000 -c 5 -t 2 --ring portable"} {
 		for _, url := range []string{tcp, "fcgi+unix://" + socket + ":/a?b=c"} {
 			before, bytes := served.Load(), sent.Load()

@@ -95,7 +95,7 @@ func TestHTTP2Counts(t *testing.T) {
 		"-n 2345 -c 7", "-n 2345 -c 7 --streams 10", "-n 12345 -c 3 --streams 100 -t 2",
 		"-n 12345 -c 1 --streams 250", "-n 100 -c 1 --streams 100", "-n 7 -c 7 --streams 100",
 		"-n 2345 -c 3 --streams 10 --reconnect 100", "-n 345 -c 3 --reconnect always",
-		"-n 2345 -c 3 --streams 10 --ring portable", "-R 2000 -d 1s -c 2 --streams 10",
+		"-n 2345 -c 3 --streams 10 --ring portable", "-R 2000 -d 1s -c 2 --streams 10 --drain 1m",
 	} {
 		for _, url := range []string{"h2c://" + s.plain, "https://" + s.secure} {
 			scheme, _, _ := strings.Cut(url, ":")
@@ -239,7 +239,7 @@ func TestHTTP2Nginx(t *testing.T) {
 		{"two threads", "--streams 30 -t 2", "/", 5000, 10},
 		{"portable", "--streams 30 --ring portable", "/", 2000, 4},
 		{"reconnect 10", "--streams 5 --reconnect 10", "/", 2000, 4},
-		{"rate", "--streams 10 -R 4000", "/", 2000, 4},
+		{"rate", "--streams 10 -R 4000 --drain 1m", "/", 2000, 4},
 		{"file", "--streams 10", "/file", 200, 4},
 		{"upload", "--streams 5 -b @" + body, "/", 300, 4},
 		{"HEAD", "--streams 10 -X HEAD", "/file", 2000, 4},

@@ -46,7 +46,7 @@ func TestHTTP3Server(t *testing.T) {
 	for i, args := range []string{
 		"-n 1000 -c 8", "-n 2000 -c 4 --streams 10 -t 2",
 		"-n 50 -c 2 --streams 4 -b @" + body, "-n 400 -c 4 --streams 5 --reconnect 25",
-		"-n 100 -c 2 --reconnect always --tls-resume on", "-d 1s -c 4 -R 500",
+		"-n 100 -c 2 --reconnect always --tls-resume on", "-d 1s -c 4 -R 500 --drain 1m",
 	} {
 		word := fmt.Sprintf("/?http3-%d=", i)
 		words := append(strings.Fields(args), "--http", "3", "--insecure", secure+word)

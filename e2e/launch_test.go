@@ -122,13 +122,13 @@ func (l *launched) stop() {
 
 // ready waits for the first proper answer.
 func (l *launched) ready() error {
-	client := &http.Client{Timeout: time.Second,
+	client := &http.Client{Timeout: 10 * time.Second,
 		Transport: &http.Transport{DisableKeepAlives: true}}
 	var last error
 	if l.socket != "" {
 		client.Transport = dialer(filepath.Join(l.dir, l.socket))
 	}
-	for end := time.Now().Add(15 * time.Second); time.Now().Before(end); {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
 		res, err := client.Get(l.url + "/?ready")
 		if errors.Is(err, errThere) {
 			return nil
@@ -170,7 +170,7 @@ func (d dialer) RoundTrip(*http.Request) (*http.Response, error) {
 func (l *launched) served(t *testing.T, word string, n int64) int64 {
 	t.Helper()
 	var count int64
-	for end := time.Now().Add(3 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		b, err := os.ReadFile(filepath.Join(l.dir, l.log))
 		if err != nil {
 			t.Fatal(err)

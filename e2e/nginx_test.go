@@ -79,7 +79,7 @@ func (l *launched) routes(t *testing.T) {
 }
 
 func (l *launched) rate(t *testing.T) {
-	r := run(t, 0, "-R", "2000", "-d", "1s", "-c", "8", l.url+"/?rate=").result
+	r := run(t, 0, "-R", "2000", "-d", "1s", "--drain", "1m", "-c", "8", l.url+"/?rate=").result
 	flawless(t, r, 2000, "200")
 	agree(t, r, l.served(t, "/?rate=", 2000))
 	reconnected(t, r, 100, 2000, 8)

@@ -322,7 +322,7 @@ func TestUnprivileged(t *testing.T) {
 		t.Fatal(err)
 	}
 	g, err := s.Run(Process{Name: "tests", User: "65534", Dir: temp, Env: append(b.env(), "TMPDIR="+temp),
-		Args: []string{program, "-test.v", "-test.timeout=60s", "-test.run=" +
+		Args: []string{program, "-test.v", "-test.timeout=5m", "-test.run=" +
 			"^Test(StartAndStop|NeverReady|IgnoresSignal|Daemon|Launch|LaunchRefused|Killed|Netns|NetnsClients|Guest)$"},
 	}, nil, theirs, theirs)
 	if err != nil {

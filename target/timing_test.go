@@ -111,36 +111,48 @@ func TestService(t *testing.T) {
 // TestStalls asks all the time. What is asked in a stall must be answered after.
 func TestStalls(t *testing.T) {
 	everywhere(t, func(t *testing.T, on implementation) {
-		config := fixed()
-		on.use(&config)
-		config.Stall = "100ms/200ms"
-		c := dial(t, serve(t, config))
-		answer := make([]byte, len(keep))
-		ask := func() (asked, told time.Time) {
-			asked = time.Now()
-			fmt.Fprint(c, get)
-			if _, err := io.ReadFull(c, answer); err != nil {
-				t.Fatal(err)
-			}
-			return asked, time.Now()
-		}
-		// The first request arrived between these, so the stall lasts at least from
-		// begin to end.
-		asked, told := ask()
-		begin, end := told.Add(100*time.Millisecond), asked.Add(200*time.Millisecond)
 		before, during := 0, 0
-		for told.Before(end) {
-			asked, told = ask()
-			switch {
-			case told.Before(begin):
-				before++
-			case asked.After(begin) && told.Before(end):
-				during++
+		for try := 0; try < 5 && before == 0 && during < 2; try++ {
+			if try > 0 { // this test had no CPU until the stall
+				t.Logf("try %d: no answer before the stall", try)
 			}
+			before, during = askInAStall(t, on)
 		}
 		// One may have been on its way through the server when the stall began.
 		if before == 0 || during > 1 {
 			t.Errorf("%d answers before the stall, %d in it", before, during)
 		}
 	})
+}
+
+// askInAStall counts the answers before a stall, and in it.
+func askInAStall(t *testing.T, on implementation) (before, during int) {
+	t.Helper()
+	config := fixed()
+	on.use(&config)
+	config.Stall = "100ms/200ms"
+	c := dial(t, serve(t, config))
+	answer := make([]byte, len(keep))
+	ask := func() (asked, told time.Time) {
+		asked = time.Now()
+		fmt.Fprint(c, get)
+		if _, err := io.ReadFull(c, answer); err != nil {
+			t.Fatal(err)
+		}
+		return asked, time.Now()
+	}
+	// The first request arrived between these, so the stall lasts at least from
+	// begin to end.
+	asked, told := ask()
+	begin, end := told.Add(100*time.Millisecond), asked.Add(200*time.Millisecond)
+	for told.Before(end) {
+		asked, told = ask()
+		switch {
+		case told.Before(begin):
+			before++
+		case asked.After(begin) && told.Before(end):
+			during++
+		}
+	}
+	return before, during
 }
