@@ -52,6 +52,7 @@ fleet:          fleet/policy fleet/wire load metric result / github.com/nats-io/
 cli:            capacity experiment fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire lab load nearest notices page probe profile proto report requests result serve server store target / charm.land/bubbletea github.com/spf13/pflag golang.org/x/sys golang.org/x/term
 bench:          stats /  golang.org/x/sys
 bench/correction: stats /
+bench/busy:     / golang.org/x/sys
 bench/experiments: experiment lab /
 bench/known:    /
 bench/pgo:      load proto /
