@@ -146,7 +146,7 @@ func startNginx(t *testing.T, upstream string) string {
 		cmd.Process.Kill()
 		<-exited
 	})
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); {
 		if c, err := net.Dial("unix", filepath.Join(dir, "found")); err == nil {
 			c.Close()
 			return dir

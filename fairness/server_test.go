@@ -36,7 +36,7 @@ func accept(l net.Listener, live life) {
 		}
 		go func() {
 			defer c.Close()
-			c.SetDeadline(time.Now().Add(20 * time.Second))
+			c.SetDeadline(time.Now().Add(2 * time.Minute))
 			live(c, bufio.NewReader(c))
 		}()
 	}

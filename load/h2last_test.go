@@ -130,7 +130,7 @@ func serveLast(t *testing.T, secure bool, hear func(net.Conn) string) (netip.Add
 			}
 			all.Go(func() {
 				defer c.Close()
-				c.SetDeadline(time.Now().Add(20 * time.Second))
+				c.SetDeadline(time.Now().Add(2 * time.Minute))
 				heard <- hear(c)
 			})
 		}

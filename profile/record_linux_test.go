@@ -68,7 +68,7 @@ func start(t *testing.T, c *exec.Cmd) {
 
 func waitFor(t *testing.T, ready func() bool) {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Second); !ready(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); !ready(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("it does not get ready")
 		}
@@ -153,7 +153,7 @@ func underPipeline(t *testing.T, socket string, f func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.SetDeadline(time.Now().Add(20 * time.Second))
+	c.SetDeadline(time.Now().Add(2 * time.Minute))
 	var ends sync.WaitGroup
 	ends.Go(func() { io.Copy(io.Discard, c) })
 	ends.Go(func() {

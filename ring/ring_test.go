@@ -16,7 +16,7 @@ import (
 )
 
 // patience is how long a test waits for what must come.
-const patience = int64(20 * time.Second)
+const patience = int64(2 * time.Minute)
 
 // A poisoner overwrites what was lent when its time is over.
 type poisoner struct {

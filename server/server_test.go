@@ -143,7 +143,7 @@ func died(t *testing.T, s *Server) Failure {
 	select {
 	case f := <-s.Died():
 		return f
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("nobody died")
 		panic("")
 	}

@@ -19,10 +19,18 @@ func TestLoopAllocatesNothing(t *testing.T) {
 			config.Service = service
 			c := dial(t, serve(t, config))
 			request, answer := []byte(get), make([]byte, len(keep))
+			var failed error
 			n := testing.AllocsPerRun(2000, func() {
-				c.Write(request)
-				io.ReadFull(c, answer)
+				if _, err := c.Write(request); err != nil {
+					failed = err
+				}
+				if _, err := io.ReadFull(c, answer); err != nil {
+					failed = err
+				}
 			})
+			if failed != nil {
+				t.Fatal(failed)
+			}
 			if n > 0 && !on.portable {
 				t.Errorf("service %q: %v allocations a request", service, n)
 			}

@@ -48,7 +48,7 @@ func pair(t *testing.T) (a, b int) {
 // completed submits, and takes what completes until there are n or no more comes.
 func completed(t *testing.T, q *Queues, n int) (all []Completion) {
 	t.Helper()
-	for till := time.Now().Add(10 * time.Second); len(all) < n && time.Now().Before(till); {
+	for till := time.Now().Add(2 * time.Minute); len(all) < n && time.Now().Before(till); {
 		if err := q.Submit(true); err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,7 @@ import (
 )
 
 // soon is how long a test waits for what must happen.
-const soon = 20 * time.Second
+const soon = 2 * time.Minute
 
 // up is a hub on a loopback address; listen "" is any.
 func up(t *testing.T, folder, listen string) *Hub {

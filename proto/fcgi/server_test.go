@@ -130,7 +130,7 @@ func TestAborted(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer conn.Close()
-			conn.SetDeadline(time.Now().Add(10 * time.Second))
+			conn.SetDeadline(time.Now().Add(2 * time.Minute))
 			const abortRequest = 2
 			out := newCodec(t, Options{}, get).Encode(nil, 0, 0)
 			out = appendRecord(out[:len(out)-header], stdin, []byte(tc.stdin))
@@ -267,7 +267,7 @@ func (w *wire) dial() {
 	if w.conn, err = net.Dial(w.network, w.addr); err != nil {
 		w.t.Fatal(err)
 	}
-	w.conn.SetDeadline(time.Now().Add(10 * time.Second))
+	w.conn.SetDeadline(time.Now().Add(2 * time.Minute))
 	w.codec, w.in = w.mk(), nil
 	w.dials++
 }

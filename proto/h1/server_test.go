@@ -112,7 +112,7 @@ func (w *wire) exchange() (got []proto.Event) {
 		if w.conn, err = net.Dial("tcp", w.addr); err != nil {
 			w.t.Fatal(err)
 		}
-		w.conn.SetDeadline(time.Now().Add(10 * time.Second))
+		w.conn.SetDeadline(time.Now().Add(2 * time.Minute))
 		w.codec = w.mk()
 		w.dials++
 	}

@@ -209,7 +209,7 @@ func (w *wire) dial() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	conn.SetDeadline(time.Now().Add(20 * time.Second))
+	conn.SetDeadline(time.Now().Add(2 * time.Minute))
 	w.conn, w.codec, w.in, w.closed, w.status = conn, w.mk(), nil, false, map[uint32]uint16{}
 	w.dials++
 	w.flush(nil)

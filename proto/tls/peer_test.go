@@ -134,7 +134,7 @@ type seen struct {
 // bytes: what is tested is the codec. It ends with so many responses, or sooner.
 func drive(t testing.TB, c proto.Codec, nc net.Conn, requests, chunk int) (s seen) {
 	t.Helper()
-	nc.SetDeadline(time.Now().Add(10 * time.Second))
+	nc.SetDeadline(time.Now().Add(2 * time.Minute))
 	buf, sent := make([]byte, chunk), 0
 	var in []byte
 	for eof := false; s.dones < requests && s.err == nil && !eof; {
