@@ -431,15 +431,17 @@ func TestLongBody(t *testing.T) {
 	}
 	const whole = maxBody >> 20
 	sized := long(response200("", "Content-Length: "+strconv.Itoa((whole+1)<<20)), whole+1)
-	a := ask(t, Question{URL: serve(t, sized), Times: 1, Brief: true})
+	a := ask(t, Question{URL: serve(t, sized), Times: 1, Brief: true, Timeout: time.Minute})
 	if !a.BodyCut || a.WireBytes.Max-a.HeaderBytes.Max != (whole+1)<<20 || a.Kept.End != EndCut {
 		t.Errorf("cut %v, %v on the wire, %v", a.BodyCut, a.WireBytes, a.Kept)
 	}
-	a = ask(t, Question{URL: serve(t, long("HTTP/1.1 200 OK\r\n\r\n", whole+1)), Times: 1, Brief: true})
+	a = ask(t, Question{URL: serve(t, long("HTTP/1.1 200 OK\r\n\r\n", whole+1)), Times: 1, Brief: true,
+		Timeout: time.Minute})
 	if !a.BodyCut || a.Kept.End != EndCut {
 		t.Errorf("cut %v, %v", a.BodyCut, a.Kept)
 	}
-	exact := ask(t, Question{URL: serve(t, long("HTTP/1.1 200 OK\r\n\r\n", whole)), Times: 1, Brief: true})
+	exact := ask(t, Question{URL: serve(t, long("HTTP/1.1 200 OK\r\n\r\n", whole)), Times: 1, Brief: true,
+		Timeout: time.Minute})
 	if exact.BodyCut || exact.BodyBytes.Max != maxBody {
 		t.Errorf("cut %v, %v", exact.BodyCut, exact.BodyBytes)
 	}

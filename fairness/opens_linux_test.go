@@ -208,7 +208,13 @@ func TestNginxRedirects(t *testing.T) {
 	t.Parallel()
 	dir := startNginx(t, "127.0.0.1:1")
 	at := func(name string) *Answer {
-		return ask(t, Question{URL: "http+unix://" + filepath.Join(dir, name) + ":/", KeepAlive: 200, Brief: true})
+		q := Question{URL: "http+unix://" + filepath.Join(dir, name) + ":/", KeepAlive: 200, Brief: true}
+		a := ask(t, q)
+		for try := 1; try < 10 && a.Kept.End == EndTime; try++ { // it has a second; a busy machine may need more
+			t.Logf("try %d: %+v", try, *a.Kept)
+			a = ask(t, q)
+		}
+		return a
 	}
 	moved, found := at("short"), at("found")
 	if want := (Kept{200, 100, EndAnnounced}); *moved.Kept != want {
