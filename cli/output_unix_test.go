@@ -40,7 +40,7 @@ func TestOutputWithoutRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	for how, write := range outputs(name, strings.Repeat("x", 100_000)) {
-		err := limited(t, 4096, write)
+		err := fileLimited(t, 4096, write)
 		b, _ := os.ReadFile(name)
 		left, _ := os.ReadDir(filepath.Dir(name))
 		if err == nil || string(b) != "before" || len(left) != 1 {
@@ -57,8 +57,8 @@ func TestOutputWithoutRoom(t *testing.T) {
 	}
 }
 
-// limited has no file of this process grow beyond so many bytes meanwhile.
-func limited(t *testing.T, bytes uint64, do func() error) error {
+// fileLimited has no file of this process grow beyond so many bytes meanwhile.
+func fileLimited(t *testing.T, bytes uint64, do func() error) error {
 	t.Helper()
 	var was syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {

@@ -5,6 +5,7 @@ import (
 	"syscall"
 	"testing"
 
+	"dyno/metric"
 	"dyno/ring"
 )
 
@@ -31,10 +32,10 @@ func TestConnectingIsLatency(t *testing.T) {
 		})
 		r := simulate(t, p, slow(50*ms, 10*ms, c.server))
 		l, v := r.Total.Latency, r.Total.Service
-		if l.Count != 150 || l.Min != 10*ms || l.Max != 60*ms || l.Sum != 3*(10+49*60)*ms {
+		if l.Count != 150 || l.Min != 10*ms || l.Max != 60*ms || l.Sum != nanoseconds(3*(10+49*60)*ms) {
 			t.Errorf("%s: latency of %d from %d to %d ns, in all %d", name, l.Count, l.Min, l.Max, l.Sum)
 		}
-		if v.Count != 150 || v.Min != 10*ms || v.Max != 10*ms || v.Sum != 150*10*ms {
+		if v.Count != 150 || v.Min != 10*ms || v.Max != 10*ms || v.Sum != nanoseconds(150*10*ms) {
 			t.Errorf("%s: service time of %d from %d to %d ns", name, v.Count, v.Min, v.Max)
 		}
 		if got := r.Connect; got.Min != 50*ms || got.Max != 50*ms {
@@ -74,7 +75,7 @@ func TestServiceTimeIsOfAll(t *testing.T) {
 	r := simulate(t, p, sim)
 	// 151 take 1.51 s, the others 100 ms each: sent from 1.6 to 2.4 s.
 	l, v := r.Total.Latency, r.Total.Service
-	if l.Count != 160 || l.Sum != (151*10+9*100)*ms || v.Count != 160 || v.Min != 10*ms || v.Max != 10*ms {
+	if l.Count != 160 || l.Sum != nanoseconds((151*10+9*100)*ms) || v.Count != 160 || v.Min != 10*ms || v.Max != 10*ms {
 		t.Errorf("latency of %d, in all %d ns; service time of %d from %d to %d", l.Count, l.Sum, v.Count, v.Min, v.Max)
 	}
 }
@@ -99,7 +100,7 @@ func TestPipelinedSlots(t *testing.T) {
 		if streams == 2 {
 			want = 10*ms + 20*ms + 8*70*ms
 		}
-		if l := r.Total.Latency; l.Count != 10 || l.Sum != want || r.Total.Service.Max != int64(streams)*10*ms {
+		if l := r.Total.Latency; l.Count != 10 || l.Sum != nanoseconds(want) || r.Total.Service.Max != int64(streams)*10*ms {
 			t.Errorf("%d at once: latency of %d, in all %d ns, not %d; service time %d ns at most",
 				streams, l.Count, l.Sum, want, r.Total.Service.Max)
 		}
@@ -128,4 +129,10 @@ func TestSlotsAfterFailures(t *testing.T) {
 		t.Errorf("%d before the window, %d in it, latency %d ns at least", r.Warmup, r.Total.Completed,
 			r.Total.Latency.Min)
 	}
+}
+
+// nanoseconds is a sum of latencies that is known.
+func nanoseconds(n int64) (s metric.Sum) {
+	s.Add(n)
+	return s
 }

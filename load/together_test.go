@@ -25,6 +25,9 @@ func fill(v reflect.Value, n int) {
 		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
 		fill(v.Index(0), n+1)
 		fill(v.Index(1), n+2)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), n)
 	case reflect.String:
 		v.SetString(fmt.Sprint("text ", n, " \xff"))
 	case reflect.Bool:
@@ -82,7 +85,7 @@ func TestSum(t *testing.T) {
 	short := metric.NewHistogram(metric.Fine)
 	short.Record(1)
 	some := Sum([]Interval{parts[0], {Completed: 1, Latency: parts[0].Latency, Service: short.Sparse()}})
-	if some.Service.Count != 101 || some.Service.Sum != parts[0].Latency.Sum+1 {
+	if some.Service.Count != 101 || some.Service.Sum != parts[0].Latency.Sum.Plus(nanoseconds(1)) {
 		t.Errorf("service time of a part that has it and one that has not: %+v", some.Service)
 	}
 	if sum.Completed != 600 || sum.Status[200] != 600 || sum.To != 5*time.Second+2 || sum.Index != 4 {

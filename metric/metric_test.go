@@ -140,7 +140,7 @@ func TestServiceTimeOfSome(t *testing.T) {
 			a, b = b, a
 		}
 		a.Add(b)
-		if l, s := a.Latency, a.Service; l.Count != 3 || l.Sum != 530 || s.Count != 3 || s.Sum != 35 ||
+		if l, s := a.Latency, a.Service; l.Count != 3 || l.Sum.Float() != 530 || s.Count != 3 || s.Sum.Float() != 35 ||
 			s.Max != 20 || s.Min != 5 {
 			t.Errorf("turned %v: latency %d, %d; service time %d, %d, from %d to %d", turned, l.Count, l.Sum,
 				s.Count, s.Sum, s.Min, s.Max)

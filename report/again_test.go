@@ -25,7 +25,7 @@ func TestStoredResultReadsTheSame(t *testing.T) {
 			u.User, u.System = odd(random), odd(random)
 		}
 		r.Server.Host.Steal = odd(random)
-		again, err := result.Decode(stored(t, r))
+		again, err := result.Decode(asStored(t, r))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func TestStoredExperimentReadsTheSame(t *testing.T) {
 				Memory: odd(random) * 1e6})
 		}
 		again := &lab.Record{}
-		if err := json.Unmarshal(stored(t, r), again); err != nil {
+		if err := json.Unmarshal(asStored(t, r), again); err != nil {
 			t.Fatal(err)
 		}
 		same(t, text(t, func(b *strings.Builder) error { return Experiment(b, r, Style{}) }),
@@ -61,7 +61,7 @@ func odd(random *rand.Rand) probe.Value {
 	return probe.Value(near - 0.004*random.Float64())
 }
 
-func stored(t *testing.T, v any) []byte {
+func asStored(t *testing.T, v any) []byte {
 	t.Helper()
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -72,7 +72,8 @@ func resultList(h store.History) table {
 	for _, t := range h.Series {
 		series[t.Plan+t.Machine] = t.Name
 	}
-	all := table{{"ID", "started", "series", "model", "req/s", "p99", "verdict", "size", "URL", "note"}}
+	all := table{{"ID", "started", "series", "model", "req/s", "p99", "verdict", "size", "URL",
+		"note"}}
 	for _, e := range h.Entries {
 		rate, p99 := "–", "–"
 		if v, has := e.Values["throughput"]; has {

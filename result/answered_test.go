@@ -80,12 +80,12 @@ func TestOnlyErrors(t *testing.T) {
 func TestErrorsAreJudged(t *testing.T) {
 	r := from(t, failingRun(0))
 	r.Generator.BusyPercent = 99
-	if v, why := judge(r); v != ClientBound {
-		t.Errorf("%s: %v", v, why)
+	if r.judge(); r.Generator.Verdict != ClientBound {
+		t.Errorf("%s: %v", r.Generator.Verdict, r.Generator.Reasons)
 	}
 	r.Generator.BusyPercent, r.Generator.GCPauseMax = 1, 1e6
-	if v, why := judge(r); v != Suspect {
-		t.Errorf("%s: %v", v, why)
+	if r.judge(); r.Generator.Verdict != Suspect {
+		t.Errorf("%s: %v", r.Generator.Verdict, r.Generator.Reasons)
 	}
 }
 

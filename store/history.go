@@ -176,7 +176,8 @@ func (s *Store) entries(url string, measures ...string) (all []Entry, err error)
 
 func (s *Store) experiments(machine string) (all []Experiment, err error) {
 	return all, s.each(`SELECT id, name, started, state, quick, trials, different, compared, gate,
-		machine, dyno, ifnull(bytes, 0) FROM experiments LEFT JOIN folders ON experiment = id WHERE ? = '' OR machine = ? ORDER BY started DESC, id DESC`,
+		machine, dyno, ifnull(bytes, 0) FROM experiments LEFT JOIN folders ON experiment = id
+		WHERE ? = '' OR machine = ? ORDER BY started DESC, id DESC`,
 		[]any{machine, machine}, func(rows *sql.Rows) error {
 			var e Experiment
 			var started int64
