@@ -69,7 +69,7 @@ func TestPHP(t *testing.T) {
 		{"each a connection", "-c 1000 --reconnect always", tcp, 5000, "200"},
 		{"reconnect 10", "-c 4 --reconnect 10", unix, 1000, "200"},
 		{"upload", "-c 4 -b @" + body, unix, 200, "200"},
-		{"status", "-c 4", tcp, 1000, "503"},
+		{"status", "-c 4 --expect 503", tcp, 1000, "503"},
 		{"HEAD", "-c 4 -X HEAD", tcp, 1000, "200"},
 		{"rate", "-c 4 -R 1000 --drain 1m", unix, 1000, "200"},
 	} {
@@ -103,7 +103,7 @@ func TestPHP(t *testing.T) {
 		}
 	})
 	t.Run("no script", func(t *testing.T) {
-		r := run(t, 0, "-c", "2", "-n", "10", tcp+"/nothing.php").result
+		r := run(t, 0, "-c", "2", "-n", "10", "--expect", "any", tcp+"/nothing.php").result
 		flawless(t, r, 10, "404")
 	})
 }

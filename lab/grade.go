@@ -228,7 +228,7 @@ func applied(t *Trial) []Reason {
 	if !t.Result.Applied() {
 		g = GradeF
 	}
-	return []Reason{{Grade: g, Says: fmt.Sprintf("for %.3g %% of the load there was no server: its "+
+	return []Reason{{Grade: g, Says: fmt.Sprintf("%.3g %% of the load could not be applied: its "+
 		"connections were gone and could not be opened again", 100*t.Result.Unavailable())}}
 }
 

@@ -129,10 +129,10 @@ func TestGrade(t *testing.T) {
 		}, GradeA, "", false},
 		{"no server for half of it", func(t *Trial) {
 			t.Result.Window.MeasuredS, t.Result.Window.UnavailableS = 10, 5
-		}, GradeF, "for 50 % of the load there was no server", false},
+		}, GradeF, "50 % of the load could not be applied", false},
 		{"no server for a moment", func(t *Trial) {
 			t.Result.Window.MeasuredS, t.Result.Window.UnavailableS = 10, 0.05
-		}, GradeB, "for 0.5 % of the load there was no server", false},
+		}, GradeB, "0.5 % of the load could not be applied", false},
 		{"no server for nearly nothing", func(t *Trial) {
 			t.Result.Window.MeasuredS, t.Result.Window.UnavailableS = 10, 0.01
 		}, GradeA, "", false},

@@ -1,11 +1,6 @@
 package report
 
-import (
-	"slices"
-	"strings"
-
-	"dyno/result"
-)
+import "dyno/result"
 
 // tooFew stands for a percentile that none of the measured values exceeds: it
 // would be but another name of the maximum.
@@ -81,20 +76,15 @@ func durations(r *result.Result) table {
 	return t
 }
 
-// failures has a row for each kind of error. What the verdict tells of one is not told again.
+// failures has a row for each kind of error.
 func failures(r *result.Result) table {
 	if len(r.Errors) == 0 {
 		return nil
 	}
 	t := table{{"count", "phase", "kind", "address", "first"}}
 	for _, e := range r.Errors {
-		detail := plain(e.Detail)
-		if e.Detail != "" && slices.ContainsFunc(r.Generator.Reasons, func(reason string) bool {
-			return strings.Contains(reason, e.Detail)
-		}) {
-			detail = "as the verdict says"
-		}
-		t = append(t, []string{count(e.Count), plain(e.Phase), plain(e.Kind), plain(e.Address), detail})
+		t = append(t, []string{count(e.Count), plain(e.Phase), plain(e.Kind), plain(e.Address),
+			plain(e.Detail)})
 	}
 	return t
 }

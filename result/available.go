@@ -37,10 +37,10 @@ func (r *Result) Applied() bool { return r.Unavailable() <= unavailableMost }
 
 // noServer finds time without a server, which a closed loop would pass over.
 func noServer(r *Result) (string, string) {
-	if r.Applied() || load.Ending(r.Ended) == load.Gone {
+	if r.Applied() || r.Answers() == 0 || load.Ending(r.Ended) == load.Gone {
 		return OK, "" // ended says so
 	}
-	return Suspect, "the load had no server for " + r.unavailableFor() + r.firstCause()
+	return Suspect, "the load could not be applied for " + r.unavailableFor() + r.firstCause()
 }
 
 // unavailableFor is how long it was, and since when.
@@ -72,5 +72,5 @@ func (r *Result) withoutServer() string {
 		return fmt.Sprintf("the server went away, and %.3g %% of the load was not applied",
 			100*r.Unavailable())
 	}
-	return fmt.Sprintf("no server for %v of the window", span(r.Window.UnavailableS*1e6))
+	return fmt.Sprintf("the load could not be applied for %v of the window", span(r.Window.UnavailableS*1e6))
 }
