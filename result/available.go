@@ -72,5 +72,6 @@ func (r *Result) withoutServer() string {
 		return fmt.Sprintf("the server went away, and %.3g %% of the load was not applied",
 			100*r.Unavailable())
 	}
-	return fmt.Sprintf("the load could not be applied for %v of the window", span(r.Window.UnavailableS*1e6))
+	return fmt.Sprintf("the load could not be applied for %v of the window",
+		span(r.Window.UnavailableS*1e6))
 }
