@@ -106,13 +106,21 @@ func power(n int, seed uint64) table {
 				c := simulate(s, d, n, seed)
 				t.rows = append(t.rows, []string{s.name, fmt.Sprint(rounds), fmt.Sprint(3 * variants),
 					percent(c.shown[alone], c.real), percent(c.shown[holm], c.real),
-					percent(c.shown[maxT], c.real), percent(c.found[maxT], c.n),
+					percent(c.shown[maxT], c.real), amongRest(c),
 					percent(c.n-c.held, c.n),
 					fmt.Sprintf("%.1f %%", 100*math.Expm1(c.width/float64(c.compared)))})
 			}
 		}
 	}
 	return t
+}
+
+// amongRest is how often something is said of what does not differ; "–" where all differs.
+func amongRest(c tally) string {
+	if c.real == c.compared {
+		return "–"
+	}
+	return percent(c.found[maxT], c.n)
 }
 
 // margins is what is said about a margin of 2 % where the truth is on it, and at zero.
