@@ -66,9 +66,14 @@ func (l *launched) routes(t *testing.T) {
 	if want := map[string]int64{"200": 1333, "404": 666}; !maps.Equal(r.Status, want) {
 		t.Errorf("statuses %v, want %v", r.Status, want)
 	}
-	for i, want := range []int64{667, 666, 666} {
-		if n := r.Routes; len(n) != 3 || n[i].Completed+n[i].Errors != want {
-			t.Fatalf("routes %+v; want %d of number %d", r.Routes, want, i+1)
+	if len(r.Routes) != 3 {
+		t.Fatalf("routes %+v, want 3", r.Routes)
+	}
+	for i, want := range []struct{ completed, errors int64 }{{667, 0}, {0, 666}, {666, 0}} {
+		n := r.Routes[i]
+		if n.Completed != want.completed || n.Errors != want.errors ||
+			(n.P50 > 0) != (want.completed > 0) {
+			t.Errorf("route %d is %+v, want %+v", i+1, n, want)
 		}
 	}
 	const warning = "666 answers (33.32 %) were errors (404): their latencies are in error latency, " +
