@@ -33,7 +33,8 @@ Exit codes: 0 all of it is stored, 2 some is not.
 
 const exportNotes = `ID is a result's ID, the beginning of one, last, or the folder of an experiment
 in the store; without one all is exported, with notes, profiles and change points.
-Exit codes: 0 all of it is exported, 2 some is damaged and left out.
+Requests that results share go with them, once.
+Exit codes: 0 all of it is exported, 2 some is damaged or missing, and left out.
 `
 
 var historyExamples = []string{"dyno history",
@@ -263,7 +264,7 @@ func handOut(s streams, args []string) int {
 			fmt.Fprintf(s.err, "wrote %s: results and experiments, %d in all\n", f.output, n)
 		}
 		if err == nil && len(damaged) > 0 {
-			err = fmt.Errorf("export: left out what is damaged: %d", len(damaged))
+			err = fmt.Errorf("export: left out what is damaged or missing: %d", len(damaged))
 		}
 		return err
 	})

@@ -42,6 +42,9 @@ func Check(r *Result) error {
 	wrong(len(r.Generator.Doubts) > 0 && len(r.Generator.Doubts) != len(r.Generator.Reasons),
 		"generator has %d doubts and %d reasons", len(r.Generator.Doubts), len(r.Generator.Reasons))
 	wrong(r.Plan.Target.URL == "", "plan.target.url is missing")
+	d := r.Plan.Data
+	wrong(d != nil && (!isSHA256(d.SHA256) || d.Bytes < 0 || d.Requests < len(r.Plan.Requests)),
+		"plan.data is not that of so many requests: %+v", d)
 	q := r.Requests
 	wrong(q.Sent != q.Completed+q.Errors+q.Unfinished || min(q.Completed, q.Errors, q.Unfinished) < 0,
 		"requests do not add up: %d sent, %d completed, %d errors, %d unfinished", q.Sent, q.Completed,
@@ -53,14 +56,14 @@ func Check(r *Result) error {
 	all = append(all, checkCounts(r)...)
 	wrong(r.ErrorAnswers() > q.Errors, "error_latency has %d answers, and requests has %d errors",
 		r.ErrorAnswers(), q.Errors)
-	for _, d := range []struct {
+	for _, x := range []struct {
 		name string
 		of   *Distribution
 	}{{"latency", r.Latency}, {"service", r.Service}, {"error_latency", r.ErrorLatency},
 		{"phases.connect", r.Phases.Connect},
 		{"phases.first_byte", r.Phases.FirstByte}} {
-		if d.of != nil {
-			all = append(all, checkDistribution(d.name, d.of))
+		if x.of != nil {
+			all = append(all, checkDistribution(x.name, x.of))
 		}
 	}
 	return errors.Join(all...)

@@ -1,8 +1,11 @@
 package result
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -42,6 +45,41 @@ func KeepData(home string, p *load.Plan) error {
 		return fmt.Errorf("storing the requests: %w", err)
 	}
 	p.Data.File = path
+	return nil
+}
+
+// TakeData stores data below home that was read from somewhere else, once, if it is what d says.
+// It reports whether it was there already; then nothing is read.
+func TakeData(home string, d load.Data, from io.Reader) (same bool, err error) {
+	path := DataFile(home, d.SHA256)
+	if isData(path, &d) {
+		return true, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return false, err
+	}
+	err = Place(path, func(to io.Writer) error { return CheckData(d, io.TeeReader(from, to)) })
+	if errors.Is(err, fs.ErrExist) && isData(path, &d) {
+		return true, nil // another process has stored it meanwhile
+	}
+	return false, err
+}
+
+// CheckData reads data, and says in what it is not what d says.
+func CheckData(d load.Data, from io.Reader) error {
+	sum := sha256.New()
+	n, err := io.Copy(sum, io.LimitReader(from, d.Bytes+1))
+	switch {
+	case err != nil:
+		return err
+	case n > d.Bytes:
+		return fmt.Errorf("it has more than the %d bytes that its result says", d.Bytes)
+	case n < d.Bytes:
+		return fmt.Errorf("it has %d bytes, and its result says %d", n, d.Bytes)
+	}
+	if is := hex.EncodeToString(sum.Sum(nil)); is != d.SHA256 {
+		return fmt.Errorf("its SHA256 is %s, and not that of its name", is)
+	}
 	return nil
 }
 

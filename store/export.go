@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"dyno/profile"
+	"dyno/result"
 )
 
 // A file is one that is exported: where it lies, and its name among the others.
@@ -68,11 +69,12 @@ func (s *Store) files(ids []string) (all []file, n int, damaged []Damaged, err e
 			return nil, 0, nil, err
 		}
 	}
+	data := map[string]bool{}
 	for i, id := range ids {
 		if slices.Contains(ids[:i], id) {
 			continue // each once, however often it was asked for
 		}
-		of, bad, err := s.filesOf(id)
+		of, bad, err := s.filesOf(id, data)
 		if err != nil {
 			return nil, 0, nil, err
 		}
@@ -117,10 +119,11 @@ func (s *Store) ids() (all []string, err error) {
 	return all, nil
 }
 
-// filesOf are the files of one result or experiment; none if it is damaged.
-func (s *Store) filesOf(id string) (all []file, damaged []Damaged, err error) {
+// filesOf are the files of one result or experiment, with the data that it refers to and that is
+// not had yet; none if it is damaged.
+func (s *Store) filesOf(id string, had map[string]bool) (all []file, damaged []Damaged, err error) {
 	if path := s.file("results", id+".json"); filepath.IsLocal(id) && isThere(path) {
-		all, damaged = s.filesOfResult(path, id)
+		all, damaged = s.filesOfResult(path, id, had)
 		return all, damaged, nil
 	}
 	dir := s.file("experiments", id)
@@ -141,10 +144,17 @@ func isThere(path string) bool {
 }
 
 // filesOfResult are a result's own, and those that lie beside it.
-func (s *Store) filesOfResult(path, id string) (all []file, damaged []Damaged) {
-	if err := sound(path, soundResult); err != nil {
+func (s *Store) filesOfResult(path, id string, had map[string]bool) (all []file,
+	damaged []Damaged) {
+	var r *result.Result
+	err := sound(path, func(content []byte) (err error) {
+		r, err = decode(content)
+		return err
+	})
+	if err != nil {
 		return nil, []Damaged{{path, err}}
 	}
+	all, damaged = s.filesOfData(r.Plan.Data, had)
 	names := []string{id + ".json"}
 	note := s.file("results", id+".note")
 	if err := sound(note, soundNote); err == nil {
@@ -168,11 +178,6 @@ func sound(path string, check func([]byte) error) error {
 		return err
 	}
 	return check(content)
-}
-
-func soundResult(content []byte) error {
-	_, err := decode(content)
-	return err
 }
 
 func soundNote(content []byte) error { return checkNote(string(content)) }

@@ -18,7 +18,7 @@ import (
 // An Imported is what became of something that was to be imported.
 type Imported struct {
 	From string // its file or folder
-	What string // result, note, experiment or change point
+	What string // result, data, note, experiment or change point
 	ID   string // under which it is stored
 	Same bool   // it was there already
 	Err  error  // why it is not stored; it replaces nothing but its own earlier state
@@ -39,7 +39,7 @@ func (s *Store) Import(path string) ([]Imported, error) {
 	case strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".tgz"):
 		all, err = s.importArchive(path)
 	default:
-		all = s.importFile(path)
+		all = s.importFile(path, map[string]bool{})
 	}
 	if err == nil && len(all) == 0 {
 		err = errors.New("it has neither results nor experiments")
@@ -74,13 +74,14 @@ func (s *Store) importDir(dir string) (all []Imported, err error) {
 	if lab.Is(dir) {
 		return []Imported{s.importExperiment(dir)}, nil
 	}
+	tried := map[string]bool{}
 	for _, sub := range []string{"", "results", "changes"} {
 		files, err := importable(filepath.Join(dir, sub))
 		if err != nil {
 			return nil, err
 		}
 		for _, f := range files {
-			all = append(all, s.importFile(f)...)
+			all = append(all, s.importFile(f, tried)...)
 		}
 	}
 	folders, err := os.ReadDir(filepath.Join(dir, "experiments"))
@@ -110,8 +111,9 @@ func importable(dir string) (all []string, err error) {
 	return all, nil
 }
 
-// importFile imports a result with what lies beside it, or a change point.
-func (s *Store) importFile(path string) []Imported {
+// importFile imports a result with what lies beside it and the data that it refers to, unless
+// that was tried, or a change point.
+func (s *Store) importFile(path string, tried map[string]bool) []Imported {
 	out := Imported{From: path, What: "result"}
 	content, err := readBounded(path, longestResult)
 	if err != nil {
@@ -123,25 +125,33 @@ func (s *Store) importFile(path string) []Imported {
 		return []Imported{s.importChange(path, content)}
 	}
 	r, err := decode(content)
-	if err == nil {
-		err = s.importResult(&out, r, content)
-	}
 	if err != nil {
 		out.Err = err
 		return []Imported{out}
 	}
-	all := []Imported{out}
+	all, err := s.importData(path, r.Plan.Data, tried, func() error {
+		return s.importResult(&out, r, content)
+	})
+	out.Err = err
+	if all = append(all, out); err != nil {
+		return all
+	}
+	return append(all, s.importBeside(path, out.ID)...)
+}
+
+// importBeside imports the note and the profiles that lie beside a result's file.
+func (s *Store) importBeside(path, id string) (all []Imported) {
 	base := strings.TrimSuffix(path, filepath.Ext(path))
 	note, err := readBounded(base+".note", longestNote)
 	if err == nil && len(note) > 0 {
-		all = append(all, s.importNote(base+".note", out.ID, string(note)))
+		all = append(all, s.importNote(base+".note", id, string(note)))
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		all = append(all, Imported{From: base + ".note", What: "note", ID: out.ID, Err: err})
+		all = append(all, Imported{From: base + ".note", What: "note", ID: id, Err: err})
 	}
 	for _, p := range profiles(filepath.Dir(path), filepath.Base(base)) {
-		to := s.file("results", out.ID+strings.TrimPrefix(filepath.Base(p), filepath.Base(base)))
+		to := s.file("results", id+strings.TrimPrefix(filepath.Base(p), filepath.Base(base)))
 		if err := copyFile(p, to); err != nil && !errors.Is(err, fs.ErrExist) {
-			all = append(all, Imported{From: p, What: "profile", ID: out.ID, Err: err})
+			all = append(all, Imported{From: p, What: "profile", ID: id, Err: err})
 		}
 	}
 	return all

@@ -67,6 +67,9 @@ func checkExperiment(dir string) error {
 	if _, err := experimentRows(filepath.Join(dir, "experiment.json"), "", content); err != nil {
 		return err
 	}
+	if err := checkDataOf(dir); err != nil {
+		return err
+	}
 	trials, err := importable(filepath.Join(dir, "trials")) // none: it was ended before the first
 	for _, path := range trials {
 		if _, err := lab.OpenTrial(dir, strings.TrimSuffix(filepath.Base(path), ".json")); err != nil {
