@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"sync"
 	"time"
 
 	"dyno/lab"
@@ -32,16 +33,41 @@ type stored struct {
 
 // results lists what is stored, newest first.
 func (s *Server) results(w http.ResponseWriter, r *http.Request) {
-	index, err := store.Open(s.Home)
+	list, err := s.listed.of(s.Home)
 	if err != nil {
 		refuse(w, http.StatusInternalServerError, err.Error())
 		return
 	}
-	defer index.Close()
-	all, err := index.Entries()
+	answer(w, http.StatusOK, list)
+}
+
+// A listing is the list of results as it was made last. The index is opened again when the folder
+// of results has changed, by whomever.
+type listing struct {
+	mu   sync.Mutex
+	mark store.Mark
+	made time.Time
+	all  []stored
+}
+
+// recheckTime is for how long a list is used at most: a file that an editor wrote in its place,
+// as no dyno does, changes no folder.
+const recheckTime = time.Minute
+
+func (l *listing) of(home string) ([]stored, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	mark := store.MarkOf(home) // before the index is read: what comes later is then seen
+	if mark.Is(l.mark) && time.Since(l.made) < recheckTime {
+		return l.all, nil
+	}
+	index, err := store.Open(home)
 	if err != nil {
-		refuse(w, http.StatusInternalServerError, err.Error())
-		return
+		return nil, err
+	}
+	all, err := index.Entries()
+	if err = errors.Join(err, index.Close()); err != nil {
+		return nil, err
 	}
 	list := make([]stored, len(all))
 	for i, one := range all {
@@ -49,7 +75,8 @@ func (s *Server) results(w http.ResponseWriter, r *http.Request) {
 			Completed: one.Values["throughput"], P99: one.Values["p99"], Verdict: one.Verdict,
 			Note: one.Note, Errors: one.Values[store.Errors]}
 	}
-	answer(w, http.StatusOK, list)
+	l.mark, l.made, l.all = mark, time.Now(), list
+	return list, nil
 }
 
 // note says something of a stored result.

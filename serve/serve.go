@@ -67,6 +67,7 @@ type Server struct {
 	http     *http.Server
 	loads    loads
 	labs     labs
+	listed   listing
 
 	followers atomic.Int32 // browsers that events are sent to
 }
