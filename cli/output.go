@@ -15,7 +15,7 @@ import (
 
 // An output is where --json writes. It is tried before the load so that a run does not end with
 // nowhere to write its result. A file is written beside and then renamed, so that what it held
-// stays until there is something better; what else a name stands for is written straight. A nil
+// stays until there is something better; what cannot be replaced so is written straight. A nil
 // output writes nothing.
 type output struct {
 	w    io.Writer
@@ -38,53 +38,66 @@ func openOutput(name string, stdout io.Writer) (*output, error) {
 		temp.Close()
 		return &output{name: name}, os.Remove(temp.Name())
 	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o666)
+	f, err := opened(name, 0)
 	if err != nil {
 		return nil, err
 	}
 	return &output{w: f, file: f}, nil
 }
 
-// straight reports whether a name is of something that a file cannot take the place of: a link,
-// which may lead anywhere, a pipe, a device, or a folder, which the system refuses.
-func straight(name string) bool {
-	info, err := os.Lstat(name)
-	return err == nil && !info.Mode().IsRegular()
+// opened opens what is written straight. Linux refuses the flag that creates a file to whoever
+// opens another user's file in a folder like /tmp, also where the file may be written.
+func opened(name string, flags int) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_WRONLY|flags, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|flags, 0o666)
+	}
+	return f, err
 }
 
-// beside makes the file that is to become the one of that name, with the rights that this has, or
-// that a new one gets; nil if that one is written straight, for it is no file, or its folder takes
-// no other. One that may not be written is not replaced.
+// beside makes the file that is to become the one of that name, with the owner and the rights
+// that this has, or that a new one gets. It is nil if the file of that name is written straight:
+// if it is no regular file or has other names too, or if its folder takes no other file or the
+// new one cannot have its owner. A file that may not be written is not replaced.
 func beside(name string) (*os.File, error) {
-	if straight(name) {
+	info, err := os.Lstat(name)
+	if err != nil {
+		return temporary(name)
+	}
+	if !info.Mode().IsRegular() { // a link, a pipe, a device, or a folder, which is refused
 		return nil, nil
 	}
-	info, err := os.Lstat(name)
-	if err == nil {
-		f, err := os.OpenFile(name, os.O_WRONLY, 0)
-		if err != nil {
-			return nil, err
-		}
-		f.Close()
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		return nil, err
 	}
+	f.Close()
+	if linked(info) {
+		return nil, nil
+	}
+	temp, err := temporary(name)
+	if errors.Is(err, os.ErrPermission) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(own(temp, info), temp.Chmod(info.Mode().Perm())); err != nil {
+		temp.Close()
+		return nil, os.Remove(temp.Name())
+	}
+	return temp, nil
+}
+
+// temporary makes a file in the folder of the one of that name.
+func temporary(name string) (*os.File, error) {
 	for try := range beginnings {
 		temp := fmt.Sprintf(".%s.%d-%d.tmp", filepath.Base(name), os.Getpid(), try)
-		f, bad := os.OpenFile(filepath.Join(filepath.Dir(name), temp),
+		f, err := os.OpenFile(filepath.Join(filepath.Dir(name), temp),
 			os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if errors.Is(bad, os.ErrExist) {
-			continue
+		if !errors.Is(err, os.ErrExist) {
+			return f, named(err, name)
 		}
-		if errors.Is(bad, os.ErrPermission) && err == nil {
-			return nil, nil
-		}
-		if bad == nil && err == nil {
-			bad = f.Chmod(info.Mode().Perm())
-		}
-		if bad != nil && f != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-		return f, named(bad, name)
 	}
 	return nil, fmt.Errorf("%s: too many of its temporary files are there; remove them", name)
 }
@@ -126,7 +139,11 @@ func (o *output) put(write func(io.Writer) error) error {
 	case o.name != "":
 		return writeFile(o.name, write)
 	case o.file != nil:
-		return errors.Join(emptied(o.file), write(o.file), o.file.Close())
+		err := emptied(o.file)
+		if err == nil {
+			err = write(o.file)
+		}
+		return errors.Join(err, o.file.Close())
 	}
 	return write(o.w)
 }
@@ -150,22 +167,36 @@ func emptied(f *os.File) error {
 	return f.Truncate(0)
 }
 
-// become writes temp and gives it its name, or leaves what has that name as it was.
-func become(temp *os.File, name string, write func(io.Writer) error) error {
-	err := errors.Join(write(temp), temp.Sync(), temp.Close())
-	if err == nil {
-		err = os.Rename(temp.Name(), name)
-	}
-	if err != nil {
+// become writes temp and gives it its name. A file whose place no other can take, as one that is
+// mounted into a container, is written straight then.
+func become(temp *os.File, name string, content []byte) error {
+	_, err := temp.Write(content)
+	if err := errors.Join(err, temp.Sync(), temp.Close()); err != nil {
 		os.Remove(temp.Name())
 		return named(err, name)
 	}
-	result.SyncFolder(filepath.Dir(name))
-	return nil
+	if os.Rename(temp.Name(), name) == nil {
+		result.SyncFolder(filepath.Dir(name))
+		return nil
+	}
+	if err := overwrite(name, content); err != nil {
+		return fmt.Errorf("%w; all of it is in %s", err, temp.Name())
+	}
+	return os.Remove(temp.Name())
+}
+
+// overwrite writes what has that name straight.
+func overwrite(name string, content []byte) error {
+	f, err := opened(name, os.O_TRUNC)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return errors.Join(err, f.Close())
 }
 
 // writeFile writes a file, if it has a name, so that it is either whole or what it was before.
-// What is no file is written straight, once all there is to write is known.
+// What beside makes no file for is written straight, once all there is to write is known.
 func writeFile(file string, write func(io.Writer) error) error {
 	if file == "" || file == "-" {
 		return nil
@@ -175,14 +206,11 @@ func writeFile(file string, write func(io.Writer) error) error {
 		return err
 	}
 	temp, err := beside(file)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case temp == nil:
+		return overwrite(file, b.Bytes())
 	}
-	if temp == nil {
-		return os.WriteFile(file, b.Bytes(), 0o666)
-	}
-	return become(temp, file, func(w io.Writer) error {
-		_, err := w.Write(b.Bytes())
-		return err
-	})
+	return become(temp, file, b.Bytes())
 }
