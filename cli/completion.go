@@ -19,20 +19,32 @@ import (
 // candidate each, a tab and what it is; or wantFiles, where names of files can follow.
 const wantFiles = ":files"
 
-// bashScript uses no function of the package bash-completion. Bash takes = and : for the ends
-// of words; complete puts flags and their values together again.
+// bashScript uses no function of the package bash-completion, and nothing that the bash of
+// macOS lacks. COMP_WORDS is cut also at =, : and @: what no blank parts is one word, and of a
+// candidate bash wants what follows the last cut, which $2 begins with.
 const bashScript = `_dyno() {
-  local line current=${COMP_WORDS[COMP_CWORD]} program=${COMP_WORDS[0]/#\~/$HOME} IFS=$'\n'
+  local line file rest=${COMP_LINE:0:COMP_POINT} program=${COMP_WORDS[0]/#\~/$HOME} i n=0
+  local -a words=("")
+  for ((i = 0; i <= COMP_CWORD; i++)); do
+    if [[ $rest == [[:blank:]]* ]]; then
+      rest=${rest#"${rest%%[![:blank:]]*}"}
+      words[++n]=
+    fi
+    [ $i = $COMP_CWORD ] && words[n]+=$rest || words[n]+=${COMP_WORDS[i]}
+    rest=${rest#"${COMP_WORDS[i]}"}
+  done
   COMPREPLY=()
-  [ "$current" != = ] || current=
-  for line in $("$program" complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null); do
+  while IFS= read -r line; do
     if [ "$line" = ` + wantFiles + ` ]; then
       compopt -o filenames 2>/dev/null
-      COMPREPLY+=($(compgen -f -- "$current"))
+      while IFS= read -r file; do
+        COMPREPLY+=("${2%"${2#@}"}$file")
+      done < <(compgen -f -- "${2#@}")
     else
-      COMPREPLY+=("${line%%$'\t'*}")
+      line=${line%%$'\t'*}
+      COMPREPLY+=("${line#"${words[n]%"$2"}"}")
     fi
-  done
+  done < <("$program" complete "${words[@]:1}" 2>/dev/null)
 }
 complete -F _dyno dyno
 `
@@ -101,7 +113,7 @@ func complete(s streams, args []string) int {
 	if len(args) == 0 {
 		args = []string{""}
 	}
-	all, files := candidates(joinFlags(args))
+	all, files := candidates(args)
 	var b strings.Builder
 	for _, c := range all {
 		fmt.Fprintln(&b, strings.TrimRight(c.word+"\t"+firstLine(c.does), "\t"))
@@ -115,20 +127,6 @@ func complete(s streams, args []string) int {
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
 	return line
-}
-
-// joinFlags takes out the = that bash cuts words at: --flag = value is --flag value.
-func joinFlags(args []string) []string {
-	all := []string{}
-	for i, a := range args {
-		afterFlag := i > 0 && strings.HasPrefix(args[i-1], "--")
-		if a != "=" || !afterFlag {
-			all = append(all, a)
-		} else if i == len(args)-1 {
-			all = append(all, "") // the value begins here
-		}
-	}
-	return all
 }
 
 // candidates are what the last of args can become, and whether it may be a file's name.

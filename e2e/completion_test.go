@@ -34,15 +34,21 @@ print -r -- "$out"
 zpty -d z
 `
 
-// bashAsks computes what bash would offer for a line: the script's function is called as
-// bash's own completion calls it.
-const bashAsks = `source "$SCRIPT"
-read -r -a COMP_WORDS <<< "$1"
-[[ $1 != *' ' ]] || COMP_WORDS+=("")
-COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMP_LINE=$1 COMP_POINT=${#1}
-_dyno dyno "${COMP_WORDS[COMP_CWORD]}" ""
-[[ $(complete -p dyno) == *"-F _dyno"* ]] || echo "nothing is registered"
-printf '%s\n' "${COMPREPLY[@]}"
+// bashAsks has an interactive bash complete a line by the Tab key, and prints what its completion
+// was given.
+const bashAsks = `printf '%s\n' 'source "$SCRIPT"' \
+  '[[ $(complete -p dyno) == *"-F _dyno"* ]] || echo nothing is registered > asked' \
+  'asked() { _dyno "$@"; printf "%s\n" "${COMPREPLY[@]}" > asked; COMPREPLY=(); }' \
+  'complete -F asked dyno' "$1"$'\t' | INPUTRC=/dev/null bash --norc --noprofile -i > log 2>&1
+cat asked || cat log
+`
+
+// bashBecomes has an interactive bash complete a line by the Tab key and run it, and prints the
+// words that dyno then gets.
+const bashBecomes = `printf '%s\n' 'source "$SCRIPT"' \
+  'dyno() { [ "$1" = complete ] && command dyno "$@" || printf "%s\n" "$@" > became; }' \
+  "$1"$'\t' | INPUTRC=/dev/null bash --norc --noprofile -i > log 2>&1
+cat became || cat log
 `
 
 // What the shells offer for a command line, asked of the shells themselves.
@@ -93,6 +99,30 @@ var completions = []struct{ line, offers, not string }{
 	{"dyno import ", "paths.txt", ""},
 	{"dyno completion ", "bash zsh fish", "paths.txt"},
 	{"dyno http://127.0.0.1:8080/ --st", "--streams --stage", ""},
+	{"dyno http://127.0.0.1:8080/ --ring u", "uring", "epoll"},
+	{"dyno https://user@localhost:8080/ --method P", "PUT", "GET"},
+}
+
+// What a line becomes in bash, which cuts words at =, : and @.
+func TestCompletionInBash(t *testing.T) {
+	path := look("bash")
+	if path == "" {
+		t.Skip("bash is not installed (see e2e/install.sh)")
+	}
+	dir := completionDir(t, "bash")
+	for line, want := range map[string]string{
+		"dyno run --ring=ur":              "run --ring=uring",
+		"dyno run --urls=pa":              "run --urls=paths.txt",
+		"dyno run -b @pa":                 "run -b @paths.txt",
+		"dyno  http://[::1]:80/ --connec": "http://[::1]:80/ --connect", // several begin so
+		"dyno run --urls bodies":          "run --urls bodies",          // not bodies1.txt, which bodies[1].txt matches
+		"dyno http://[::1]:80/ --pipe":    "http://[::1]:80/ --pipeline",
+		"dyno report 2026":                "report 20261123-061349-dc7c",
+	} {
+		if got := strings.Join(offered(t, dir, path, bashBecomes, line), " "); got != want {
+			t.Errorf("%q becomes %q, want %q", line, got, want)
+		}
+	}
 }
 
 // completionDir has a dyno to complete, what it can find, and the shell's script.
@@ -103,6 +133,7 @@ func completionDir(t *testing.T, shell string) (dir string) {
 		t.Fatal(err)
 	}
 	files := map[string]string{"script": string(script), "paths.txt": "/\n",
+		"bodies1.txt": "", "bodies[1].txt": "",
 		"home/results/20261123-061349-dc7c.json": "{}"}
 	for name, content := range files {
 		name = filepath.Join(dir, name)
