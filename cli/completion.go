@@ -285,8 +285,10 @@ func operands(v verb, before []string) (all []candidate, files bool) {
 		for _, l := range experiment.Shipped() {
 			all = append(all, candidate{l.Name, l.Description})
 		}
-	case "report", "compare", "export", "history note", "history rm":
+	case "report", "compare", "history note":
 		all = storedIDs()
+	case "export", "history rm":
+		all = append(storedIDs(), storedExperiments()...)
 	}
 	return all, takes("FILE") || takes("DIR") || takes("RESULT") || v.name == "compare"
 }
@@ -306,6 +308,22 @@ func storedIDs() []candidate {
 		id, is := strings.CutSuffix(e.Name(), ".json")
 		if is && !strings.HasPrefix(id, ".") {
 			all = append(all, candidate{word: id})
+		}
+	}
+	return all
+}
+
+// storedExperiments are the IDs of those that are stored: newest first.
+func storedExperiments() (all []candidate) {
+	home, err := result.Home()
+	if err != nil {
+		return nil
+	}
+	dir := filepath.Join(home, "experiments")
+	entries, _ := os.ReadDir(dir) // there is none before the first
+	for _, e := range slices.Backward(entries) {
+		if !strings.HasPrefix(e.Name(), ".") && lab.Is(filepath.Join(dir, e.Name())) {
+			all = append(all, candidate{e.Name(), "an experiment"})
 		}
 	}
 	return all

@@ -35,11 +35,12 @@ zpty -d z
 `
 
 // bashAsks has an interactive bash complete a line by the Tab key, and prints what its completion
-// was given.
+// was given. The newline that follows would run the line: dyno does nothing then.
 const bashAsks = `printf '%s\n' 'source "$SCRIPT"' \
   '[[ $(complete -p dyno) == *"-F _dyno"* ]] || echo nothing is registered > asked' \
   'asked() { _dyno "$@"; printf "%s\n" "${COMPREPLY[@]}" > asked; COMPREPLY=(); }' \
-  'complete -F asked dyno' "$1"$'\t' | INPUTRC=/dev/null bash --norc --noprofile -i > log 2>&1
+  'complete -F asked dyno' 'dyno() { [ "$1" != complete ] || command dyno "$@"; }' \
+  "$1"$'\t' | INPUTRC=/dev/null bash --norc --noprofile -i > log 2>&1
 cat asked || cat log
 `
 
@@ -97,6 +98,8 @@ var completions = []struct{ line, offers, not string }{
 	{"dyno report 2026", "20261123-061349-dc7c", "last"},
 	{"dyno run --urls pa", "paths.txt", "run"},
 	{"dyno import ", "paths.txt", ""},
+	{"dyno history rm 2026", "20261123-061349-dc7c 20261123-070000-hello", "20261123-080000-other"},
+	{"dyno export 2026", "20261123-061349-dc7c 20261123-070000-hello", ""},
 	{"dyno completion ", "bash zsh fish", "paths.txt"},
 	{"dyno http://127.0.0.1:8080/ --st", "--streams --stage", ""},
 	{"dyno http://127.0.0.1:8080/ --ring u", "uring", "epoll"},
@@ -133,6 +136,8 @@ func completionDir(t *testing.T, shell string) (dir string) {
 		t.Fatal(err)
 	}
 	files := map[string]string{"script": string(script), "paths.txt": "/\n",
+		"home/experiments/20261123-070000-hello/experiment.json": "{}",
+		"home/experiments/20261123-080000-other/notes": "",
 		"bodies1.txt": "", "bodies[1].txt": "",
 		"home/results/20261123-061349-dc7c.json": "{}"}
 	for name, content := range files {
