@@ -34,8 +34,9 @@ there were. Objectives that have no such bound are judged by their value. Unless
 an objective says how many requests may fail, errors<0.1% is one. N may end in k
 or M; D is a duration, as 500ms or 1m30s, or a number of seconds.
 Exit codes: 0 found, 1 not even the lowest rate meets the objectives, 2 bad usage,
-3 the generator was the limit, inconclusive, or an agent was lost, 4 nothing
-could be reached, 5 a fault of dyno, 130 interrupted, after the report.
+3 the generator was the limit, inconclusive, every answer of a sweep was an error,
+or an agent was lost, 4 nothing could be reached, 5 a fault of dyno,
+130 interrupted, after the report.
 `
 
 var findExamples = []string{

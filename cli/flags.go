@@ -96,7 +96,7 @@ func (f *runFlags) requestGroup() group {
 		{"requests-file", "", "FILE", "requests, one JSON object a line, with any of\n" +
 			"method, url, headers, body, weight, name", word(&f.requestsFile)},
 		{"expect", "", "LIST", "statuses that are right, as 200,404 or 2xx, or any; others are errors\n" +
-			"(those below 400)",
+			"(default: all below 400)",
 			into(&f.plan.Expect, parseExpect)},
 	}}
 }

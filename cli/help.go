@@ -14,9 +14,9 @@ and keys need files. URL may begin with http://, https://, h2c:// (HTTP/2
 without TLS) or fcgi:// (FastCGI), or be http+unix:///path/to.sock:/uri or
 fcgi+unix:///path/to.sock:/script. Defaults are in parentheses.
 Exit codes: 0 done, 1 an objective was missed, 2 bad usage or the result could not
-be stored, 3 not to be trusted (with --strict) or an agent was lost, 4 no exchange
-completed, 5 a fault of dyno, 130 interrupted (by q in --tui too), after the
-report. Where several apply: 130, 5, 2, 4, 3, 1.
+be stored, 3 not to be trusted (with --strict) or an agent was lost, 4 no answer
+arrived, 5 a fault of dyno, 130 interrupted (by q in --tui too), after the report.
+Where several apply: 130, 5, 2, 4, 3, 1.
 `
 
 var runExamples = []string{
