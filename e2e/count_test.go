@@ -9,8 +9,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -156,15 +158,16 @@ func TestInterrupt(t *testing.T) {
 		name, args string
 		signal     syscall.Signal
 	}{
-		{"SIGINT", "-d 10m -c 7", syscall.SIGINT},
-		{"SIGTERM", "-d 10m -c 7 -t 2", syscall.SIGTERM},
-		{"open", "-d 10m -c 7 -R 1000", syscall.SIGINT},
-		{"portable", "-d 10m -c 7 --ring portable", syscall.SIGTERM},
+		{"SIGINT", "-c 7", syscall.SIGINT},
+		{"SIGTERM", "-c 7 -t 2", syscall.SIGTERM},
+		{"open", "-c 7 -R 1000", syscall.SIGINT},
+		{"portable", "-c 7 --ring portable", syscall.SIGTERM},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			c := startTarget(t)
-			d := start(t, append(strings.Fields(test.args), c.url)...)
+			args := strings.Fields("-d 10m --drain 5m " + test.args)
+			d := start(t, append(args, c.url)...)
 			eventually(t, "dyno is in the midst of it", func() bool { return c.served(t) >= 100 })
 			o := interrupt(t, d, test.signal)
 			if o.result.Ended != "interrupted" || o.result.Requests.Completed < 100 {
@@ -195,17 +198,47 @@ func interrupt(t *testing.T, d *running, signal syscall.Signal) *outcome {
 	return o
 }
 
+// TestInterruptUnanswered interrupts a run that waits for answers which never come: it does not
+// wait for its drain, which is longer than a test may take, and counts them as unfinished.
+func TestInterruptUnanswered(t *testing.T) {
+	t.Parallel()
+	const connections = 5
+	var served atomic.Int64
+	release := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		if served.Add(1) > 100 {
+			<-release
+		}
+	}))
+	defer server.Close()
+	defer close(release)
+	for _, ring := range []string{"auto", "portable"} {
+		served.Store(0)
+		d := start(t, "-d", "10m", "-c", fmt.Sprint(connections), "--timeout", "10m", "--drain", "5m",
+			"--ring", ring, server.URL)
+		eventually(t, "all wait", func() bool { return served.Load() == 100+connections })
+		q := interrupt(t, d, syscall.SIGINT).result.Requests
+		if q.Completed != 100 || q.Unfinished != connections || q.Errors != 0 {
+			t.Errorf("%s: %+v", ring, q)
+		}
+	}
+}
+
 // TestInterruptConnecting interrupts a run that has not begun: its connections
-// are accepted and TLS is never spoken on them.
+// are accepted and TLS is never spoken on them. They are given up, and are no errors.
 func TestInterruptConnecting(t *testing.T) {
 	t.Parallel()
 	l, accepted := listenSilently(t)
-	d := start(t, "-d", "10m", "-c", "3", "--connect-timeout", "10m", "--insecure",
+	d := start(t, "-d", "10m", "-c", "3", "--connect-timeout", "10m", "--drain", "5m", "--insecure",
 		"https://"+l.Addr().String())
 	<-accepted
 	o := interrupt(t, d, syscall.SIGINT)
-	if q := o.result.Requests; q.Sent != 0 || !strings.Contains(o.stdout, "INTERRUPTED") {
+	r := o.result
+	if q := r.Requests; q.Sent != 0 || !strings.Contains(o.stdout, "INTERRUPTED") {
 		t.Errorf("%+v\n%s", q, o.stdout)
+	}
+	if c := r.Connections; r.Ended != "interrupted" || c.Asked != 3 || c.Opened != 0 || len(r.Errors) > 0 {
+		t.Errorf("%s, connections %+v, errors %+v", r.Ended, c, r.Errors)
 	}
 }
 
