@@ -137,7 +137,7 @@ func completionDir(t *testing.T, shell string) (dir string) {
 	}
 	files := map[string]string{"script": string(script), "paths.txt": "/\n",
 		"home/experiments/20261123-070000-hello/experiment.json": "{}",
-		"home/experiments/20261123-080000-other/notes": "",
+		"home/experiments/20261123-080000-other/notes":           "",
 		"bodies1.txt": "", "bodies[1].txt": "",
 		"home/results/20261123-061349-dc7c.json": "{}"}
 	for name, content := range files {
