@@ -7,9 +7,12 @@ import (
 	"unicode"
 )
 
+// idText is what a result's ID looks like.
+const idText = `[0-9]{8}-[0-9]{6}-[0-9a-f]{4}`
+
 var (
-	resultID = regexp.MustCompile(`^[0-9]{8}-[0-9]{6}-[0-9a-f]{4}$`)
-	changeID = regexp.MustCompile(`^[0-9]{8}-[0-9]{6}-[0-9a-f]{4}-[a-z0-9._]+$`)
+	resultID = regexp.MustCompile(`^` + idText + `$`)
+	changeID = regexp.MustCompile(`^` + idText + `-[a-z0-9._]+$`)
 )
 
 // isFolder reports whether name can be that of an experiment's folder in the store.

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -103,31 +105,63 @@ func (s *Store) orphans() (all []Removed, err error) {
 	return all, err
 }
 
+// unfinished are the names that files and folders have only while they are written or removed,
+// by where they lie in the store. All other names are not dyno's.
+var unfinished = map[string]*regexp.Regexp{
+	"": regexp.MustCompile(`^\.import-[0-9]+$`),
+	"results": regexp.MustCompile(`^\.` + idText +
+		`(\.json\.tmp|\.[a-z]+\.pb\.gz\.tmp|\.note\.[0-9]+)$`),
+	"changes":     regexp.MustCompile(`^\.` + idText + `-[a-z0-9._]+\.json\.tmp$`),
+	"experiments": regexp.MustCompile(`^\.(import-[0-9]+|removing-.+)$`),
+	"data/sha256": regexp.MustCompile(`^\.[0-9a-f]{64}\.jsonl\.tmp$`),
+}
+
 // leftovers are what was being written by processes that are no more.
 func (s *Store) leftovers() (all []Removed, err error) {
-	for _, dir := range []string{s.home, s.file("results"), s.file("changes"), s.file("experiments"),
-		result.DataFolder(s.home)} {
+	for _, folder := range slices.Sorted(maps.Keys(unfinished)) {
+		dir := s.file(filepath.FromSlash(folder))
 		entries, err := entriesOf(dir)
 		if err != nil {
 			return all, err
 		}
 		for _, e := range entries {
-			path := filepath.Join(dir, e.Name())
-			info, err := e.Info()
-			if err != nil || !isLeftover(e.Name()) {
-				continue
-			}
-			ours := dir != s.home || strings.HasPrefix(e.Name(), ".import-")
-			old := time.Since(info.ModTime()) > abandoned || strings.HasPrefix(e.Name(), removing)
-			if strings.HasSuffix(e.Name(), ".tmp") && info.Mode().IsRegular() {
-				old = result.Abandoned(path)
-			}
-			if ours && old {
+			if unfinished[folder].MatchString(e.Name()) && ended(filepath.Join(dir, e.Name()), e) {
 				all = append(all, s.removed("leftover", dir, e))
 			}
 		}
 	}
 	return all, nil
+}
+
+// ended reports whether nobody works any more on what has such a name. What cannot be looked at
+// may be worked on.
+func ended(path string, e fs.DirEntry) bool {
+	switch {
+	case strings.HasPrefix(e.Name(), removing):
+		return true
+	case strings.HasSuffix(e.Name(), ".tmp"):
+		return e.Type().IsRegular() && result.Abandoned(path)
+	}
+	at, err := newest(path)
+	if err != nil || time.Since(at) <= abandoned {
+		return false
+	}
+	lock := filepath.Join(path, ".lock")
+	return !isThere(lock) || result.Abandoned(lock)
+}
+
+// newest is when a file, or anything below a folder, was last written to.
+func newest(path string) (at time.Time, err error) {
+	return at, filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil && info.ModTime().After(at) {
+			at = info.ModTime()
+		}
+		return err
+	})
 }
 
 // removed is an entry of a folder, with all that is in it.

@@ -69,7 +69,7 @@ func TestCollect(t *testing.T) {
 	}
 	gone[5] = filepath.Dir(gone[5])
 	for _, path := range []string{filepath.Join(home, ".import-1")} {
-		leave(t, 0, path, "file")
+		leave(t, 2*time.Hour, path, "file")
 		old := time.Now().Add(-2 * time.Hour)
 		if err := os.Chtimes(path, old, old); err != nil {
 			t.Fatal(err)
@@ -163,5 +163,70 @@ func TestRemoveOfWhatRuns(t *testing.T) {
 	defer release()
 	if _, err := s.Remove(h.Experiments[0].ID); err == nil || !isThere(h.Experiments[0].Dir) {
 		t.Errorf("it is removed: %v", err)
+	}
+}
+
+// What dyno never makes stays, however old it is and wherever it lies in the store.
+func TestCollectKeepsWhatIsNotOurs(t *testing.T) {
+	home, ids := full(t)
+	s := opened(t, home)
+	var kept []string
+	for _, folder := range []string{"", "results", "changes", "experiments", "data/sha256"} {
+		for _, name := range []string{".git/config", ".gitignore", ".import-mine", ".removing-",
+			".nfs0001", "." + ids[0] + ".json.mine", ".x.json.tmp", "." + ids[0] + ".note.mine"} {
+			path := leave(t, 2*time.Hour, home, folder, name)
+			old := time.Now().Add(-2 * time.Hour)
+			for ; path != filepath.Join(home, folder); path = filepath.Dir(path) {
+				kept = append(kept, path)
+				if err := os.Chtimes(path, old, old); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	found, err := s.Collect(false)
+	if err != nil || len(found) > 0 {
+		t.Errorf("%q, %v", paths(found), err)
+	}
+	for _, path := range kept {
+		if !isThere(path) {
+			t.Errorf("%s is gone", path)
+		}
+	}
+}
+
+// What an import writes to stays: while it holds the folder, and while anything below is new.
+func TestCollectBesideAnImport(t *testing.T) {
+	home := t.TempDir()
+	s := opened(t, home)
+	age := func(path string) {
+		t.Helper()
+		old := time.Now().Add(-2 * time.Hour)
+		for _, p := range []string{filepath.Join(path, "results"), path} {
+			if err := os.Chtimes(p, old, old); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	written := filepath.Join(home, "experiments", ".import-1")
+	leave(t, 2*time.Hour, written, "results", "old")
+	leave(t, 0, written, "results", "new")
+	age(written)
+	held := filepath.Join(home, ".import-2")
+	leave(t, 2*time.Hour, held, "results", "old")
+	leave(t, 2*time.Hour, held, ".lock")
+	release, err := lab.Hold(held)
+	if err != nil {
+		t.Fatal(err)
+	}
+	age(held)
+	if found, err := s.Collect(false); err != nil || len(found) > 0 {
+		t.Errorf("%q, %v", paths(found), err)
+	}
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := s.Collect(false); err != nil || !slices.Equal(paths(found), []string{held}) {
+		t.Errorf("when it has ended: %q, %v", paths(found), err)
 	}
 }

@@ -59,6 +59,11 @@ func (s *Store) importArchive(path string) ([]Imported, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
+	release, err := lab.Hold(dir) // from Collect
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	if err := unpack(path, dir); err != nil {
 		return nil, err
 	}

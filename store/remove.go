@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"dyno/lab"
 )
@@ -67,9 +66,4 @@ func (s *Store) removeExperiment(id, dir string) (out Removed, err error) {
 		return out, fmt.Errorf("removing experiment %s: %w", id, err)
 	}
 	return out, s.update([]string{"experiments/" + id + "/experiment.json"})
-}
-
-// isLeftover reports whether a name is one that a file or folder has only while it is written.
-func isLeftover(name string) bool {
-	return strings.HasPrefix(name, ".") && name != ".lock"
 }
