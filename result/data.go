@@ -140,9 +140,10 @@ func (r *Result) Complete(p load.Plan) error {
 // stored and the result that refers to it.
 func ShareData(home string) (release func(), err error) { return lockData(home, false) }
 
-// WithoutSavers calls do while nobody stores a result with data.
+// WithoutSavers calls do while nobody stores a result with data. Where there is no home there is
+// nothing that anybody could remove.
 func WithoutSavers(home string, do func() error) error {
-	if _, err := os.Stat(DataFolder(home)); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(home); errors.Is(err, fs.ErrNotExist) {
 		return do()
 	}
 	release, err := lockData(home, true)
