@@ -230,3 +230,25 @@ func TestCollectBesideAnImport(t *testing.T) {
 		t.Errorf("when it has ended: %q, %v", paths(found), err)
 	}
 }
+
+// What data takes is what its files do, whether a result refers to them or none any more, and
+// not what results say of them.
+func TestSizeOfData(t *testing.T) {
+	home := t.TempDir()
+	ids := save(t, home, withData(t, 0, 1), withData(t, 1, 2))
+	leave(t, 0, result.DataFolder(home), strings.Repeat("0", 64)+".jsonl")
+	if err := os.Remove(result.DataFile(home, withData(t, 0, 1).Plan.Data.SHA256)); err != nil {
+		t.Fatal(err)
+	}
+	s := opened(t, home)
+	want := 5 + withData(t, 0, 2).Plan.Data.Bytes
+	for _, id := range ids {
+		h, err := s.History(Query{Metric: lab.Measures[0]})
+		if err != nil || h.Size.Data != want {
+			t.Errorf("%d bytes of data, %v; want %d", h.Size.Data, err, want)
+		}
+		if _, err := s.Remove(id); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -93,7 +93,9 @@ func (s *Store) History(q Query) (h History, err error) {
 		h.Entries = append(h.Entries, e)
 	}
 	h.Series = seriesOf(h.Entries, q.Metric)
-	nameAll(h.Series, Series.letters)
+	if err = s.name(h.Series); err != nil {
+		return h, err
+	}
 	if err = s.tellApart(h.Series); err != nil {
 		return h, err
 	}
@@ -222,7 +224,7 @@ func (s *Store) each(query string, args []any, take func(*sql.Rows) error) error
 
 // A Series is the results of one configuration on one machine, by one measure.
 type Series struct {
-	Name    string // of four letters, or more where others begin alike: always the same
+	Name    string // of four letters, or more where others of the store begin alike
 	Plan    string
 	Machine string
 	Newest  Entry
@@ -269,6 +271,29 @@ func seriesOf(entries []Entry, m lab.Measure) (all []Series) {
 // nameLeast is how many letters the name of a series has: of 100 series, two are alike in one of
 // a hundred stores.
 const nameLeast = 4
+
+// name names series, so that no two of the store are alike, whichever of them were asked for.
+func (s *Store) name(some []Series) error {
+	var all []Series
+	err := s.each("SELECT DISTINCT plan, machine FROM results", nil, func(rows *sql.Rows) error {
+		var t Series
+		err := rows.Scan(&t.Plan, &t.Machine)
+		all = append(all, t)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	nameAll(all, Series.letters)
+	names := map[string]string{}
+	for _, t := range all {
+		names[t.Plan+t.Machine] = t.Name
+	}
+	for i, t := range some {
+		some[i].Name = names[t.Plan+t.Machine]
+	}
+	return nil
+}
 
 // nameAll names series by the first of their letters, by so many that no two are alike.
 func nameAll(all []Series, letters func(Series) string) {
@@ -359,14 +384,20 @@ func (s *Store) asked(plan string) (p *load.Plan, err error) {
 // A Size is what a store takes, in bytes.
 type Size struct {
 	Results     int64 // with their profiles
-	Data        int64 // requests that they share
+	Data        int64 // the files of requests that they share, or shared
 	Experiments int64
 }
 
 func (s *Store) size() (all Size, err error) {
-	return all, s.each(`SELECT (SELECT ifnull(sum(bytes), 0) FROM sizes),
-		(SELECT ifnull(sum(bytes), 0) FROM (SELECT DISTINCT sha256, bytes FROM data)),
+	err = s.each(`SELECT (SELECT ifnull(sum(bytes), 0) FROM sizes),
 		(SELECT ifnull(sum(bytes), 0) FROM folders)`, nil, func(rows *sql.Rows) error {
-		return rows.Scan(&all.Results, &all.Data, &all.Experiments)
+		return rows.Scan(&all.Results, &all.Experiments)
 	})
+	if err != nil {
+		return all, err
+	}
+	if all.Data, err = folderSize(result.DataFolder(s.home)); err != nil {
+		err = fmt.Errorf("measuring the requests that results share: %w", err)
+	}
+	return all, err
 }

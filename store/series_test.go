@@ -148,6 +148,48 @@ func TestNamesThatBeginAlike(t *testing.T) {
 	}
 }
 
+// alike are two results of which the series' names begin with the same four letters.
+func alike(t *testing.T) (a, b *result.Result) {
+	t.Helper()
+	urls := map[string]string{} // by those letters
+	for i := range 100_000 {    // of 457,000 beginnings, two of a thousand are likely to be the same
+		r := measured(1, 1000)
+		r.Plan.Target.URL = fmt.Sprint("http://127.0.0.1:8080/", i)
+		begins := Series{Plan: PlanOf(r.Plan), Machine: makers(r)}.letters()[:nameLeast]
+		if url, had := urls[begins]; had {
+			other := measured(2, 1000)
+			other.Plan.Target.URL = url
+			return r, other
+		}
+		urls[begins] = r.Plan.Target.URL
+	}
+	t.Fatal("no two names begin alike")
+	return nil, nil
+}
+
+// Of two series that begin alike, each has the same name in the list of all and in a list of
+// those of its URL.
+func TestNamesUnderAFilter(t *testing.T) {
+	home := t.TempDir()
+	a, b := alike(t)
+	save(t, home, a, b)
+	s := opened(t, home)
+	names := map[string]string{} // by URL
+	for _, url := range []string{"", a.Plan.Target.URL, b.Plan.Target.URL} {
+		h, err := s.History(Query{URL: url, Metric: lab.Measures[0]})
+		if err != nil || len(h.Series) == 0 {
+			t.Fatalf("%d series of %q, %v", len(h.Series), url, err)
+		}
+		for _, series := range h.Series {
+			of := series.Newest.URL
+			if had := names[of]; had != "" && had != series.Name || len(series.Name) <= nameLeast {
+				t.Errorf("under %q, %s is called %q, and was called %q", url, of, series.Name, had)
+			}
+			names[of] = series.Name
+		}
+	}
+}
+
 // Runs that are a part of what was planned are listed, and are no points of a series: what
 // they measured is neither a change nor what one is measured by.
 func TestPartsAreNoPoints(t *testing.T) {
