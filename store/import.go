@@ -168,14 +168,8 @@ const longestResult = 128 << 20
 
 // readBounded reads a regular file of at most so many bytes, and follows no link.
 func readBounded(path string, most int64) ([]byte, error) {
-	info, err := os.Lstat(path)
-	switch {
-	case err != nil:
+	if err := bounded(path, most); err != nil {
 		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, errors.New("is a link, or no regular file; import takes the files themselves")
-	case info.Size() > most:
-		return nil, fmt.Errorf("has %d bytes; import takes at most %d of such a file", info.Size(), most)
 	}
 	f, err := os.Open(path)
 	if err != nil {

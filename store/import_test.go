@@ -573,3 +573,41 @@ func TestImportReadsWhatIsMeant(t *testing.T) {
 		t.Errorf("%+v, %v", all, err)
 	}
 }
+
+// An experiment's folder is taken as it is: a record, a trial or the trials that are a link, and
+// files larger than any of theirs, are refused before they are read.
+func TestImportOfAnExperimentWithLinks(t *testing.T) {
+	for name, spoil := range map[string]func(dir string) error{
+		"experiment.json is a link": func(dir string) error { return outside(dir, "experiment.json") },
+		"trials is a link":          func(dir string) error { return outside(dir, "trials") },
+		"experiment.json has 134217729 bytes": func(dir string) error {
+			return os.Truncate(filepath.Join(dir, "experiment.json"), longestResult+1)
+		},
+		"r1.json has 134217729 bytes": func(dir string) error {
+			return os.Truncate(filepath.Join(dir, "trials", "r1.json"), longestResult+1)
+		},
+		"a.stderr has 1073741825 bytes": func(dir string) error {
+			return os.Truncate(filepath.Join(dir, "output", "a.stderr"), archiveFile+1)
+		},
+	} {
+		home, _ := full(t)
+		dir := filepath.Join(home, "experiments", "hello")
+		if err := spoil(dir); err != nil {
+			t.Fatal(err)
+		}
+		other := opened(t, filepath.Join(t.TempDir(), "home"))
+		all, err := other.Import(dir)
+		if err != nil || len(all) != 1 || all[0].Err == nil || !strings.Contains(all[0].Err.Error(), name) {
+			t.Errorf("%s: %+v, %v", name, all, err)
+		}
+	}
+}
+
+// outside moves a file or folder of dir out of it, and leaves a link.
+func outside(dir, name string) error {
+	to := filepath.Join(filepath.Dir(dir), "outside")
+	if err := os.Rename(filepath.Join(dir, name), to); err != nil {
+		return err
+	}
+	return os.Symlink(to, filepath.Join(dir, name))
+}

@@ -1,11 +1,11 @@
 package store
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -58,25 +58,77 @@ func (s *Store) copyExperiment(dir, name string) (same bool, err error) {
 	return false, os.Rename(temp, to)
 }
 
-// checkExperiment reads what the folder says and each of its trials.
+// checkExperiment reads what the folder says and each of its trials. None of its files may have
+// more than those of an archive.
 func checkExperiment(dir string) error {
-	content, err := os.ReadFile(filepath.Join(dir, "experiment.json"))
+	path := filepath.Join(dir, "experiment.json")
+	content, err := readBounded(path, longestResult)
+	if err != nil {
+		return named(path, err)
+	}
+	if _, err := experimentRows(path, "", content); err != nil {
+		return err
+	}
+	files, err := walk(dir, "")
 	if err != nil {
 		return err
 	}
-	if _, err := experimentRows(filepath.Join(dir, "experiment.json"), "", content); err != nil {
-		return err
+	for _, f := range files {
+		if err := bounded(f.path, archiveFile); err != nil {
+			return named(f.path, err)
+		}
 	}
 	if err := checkDataOf(dir); err != nil {
 		return err
 	}
-	trials, err := importable(filepath.Join(dir, "trials")) // none: it was ended before the first
+	return checkTrials(dir)
+}
+
+// checkTrials reads each trial, if there are any: an experiment may end before the first.
+func checkTrials(dir string) error {
+	folder := filepath.Join(dir, "trials")
+	info, err := os.Lstat(folder)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err == nil && !info.IsDir():
+		err = errors.New("is a link, or no folder; import takes the files themselves")
+	}
+	if err != nil {
+		return named(folder, err)
+	}
+	trials, err := importable(folder)
 	for _, path := range trials {
+		if err := bounded(path, longestResult); err != nil {
+			return named(path, err)
+		}
 		if _, err := lab.OpenTrial(dir, strings.TrimSuffix(filepath.Base(path), ".json")); err != nil {
 			return err
 		}
 	}
 	return err
+}
+
+// bounded is an error if a file has more than so many bytes, or is a link.
+func bounded(path string, most int64) error {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return errors.New("is a link, or no regular file; import takes the files themselves")
+	case info.Size() > most:
+		return fmt.Errorf("has %d bytes; import takes at most %d of such a file", info.Size(), most)
+	}
+	return nil
+}
+
+// named is an error that says of which file it is.
+func named(path string, err error) error {
+	if _, is := errors.AsType[*fs.PathError](err); is {
+		return err // it says so
+	}
+	return fmt.Errorf("%s %w", filepath.Base(path), err)
 }
 
 // meet stores an experiment's files where one of its name is stored as to. That is replaced
@@ -134,7 +186,7 @@ type identity struct {
 }
 
 func stateOf(dir string) (c course, err error) {
-	content, err := os.ReadFile(filepath.Join(dir, "experiment.json"))
+	content, err := readBounded(filepath.Join(dir, "experiment.json"), longestResult)
 	if err == nil {
 		err = json.Unmarshal(content, &c)
 	}
@@ -144,11 +196,9 @@ func stateOf(dir string) (c course, err error) {
 	files, err := walk(filepath.Join(dir, "trials"), "")
 	c.trials = map[string][sha256.Size]byte{}
 	for _, f := range files {
-		content, err := os.ReadFile(f.path)
-		if err != nil {
+		if c.trials[f.name], err = sumOf(f.path); err != nil {
 			return c, err
 		}
-		c.trials[f.name] = sha256.Sum256(content)
 	}
 	return c, err
 }
@@ -196,7 +246,7 @@ func bring(files []file, to string) error {
 		}
 	}
 	for _, f := range had {
-		content, err := os.ReadFile(f.path)
+		content, err := readBounded(f.path, archiveFile)
 		if err == nil {
 			err = overwrite(filepath.Join(to, filepath.FromSlash(f.name)), content)
 		}
@@ -205,6 +255,20 @@ func bring(files []file, to string) error {
 		}
 	}
 	return nil
+}
+
+// sumOf is the SHA256 of a file, of which no more than a piece is in memory.
+func sumOf(path string) (sum [sha256.Size]byte, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return sum, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err = io.Copy(h, f); err == nil {
+		h.Sum(sum[:0])
+	}
+	return sum, err
 }
 
 // sameFiles reports whether the folder has the same files, and no others.
@@ -217,12 +281,12 @@ func sameFiles(files []file, dir string) (bool, error) {
 		if had[i].name != f.name {
 			return false, nil
 		}
-		a, err := os.ReadFile(f.path)
+		a, err := sumOf(f.path)
 		if err != nil {
 			return false, err
 		}
-		b, err := os.ReadFile(had[i].path)
-		if err != nil || !bytes.Equal(a, b) {
+		b, err := sumOf(had[i].path)
+		if err != nil || a != b {
 			return false, err
 		}
 	}
