@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -51,14 +52,22 @@ func separated(s string) string {
 	return whole + rest
 }
 
+// visible are d decimals, or so many that one digit of f is not 0: what was measured is not zero.
+func visible(f float64, d int) int {
+	if f == 0 {
+		return d
+	}
+	return min(max(d, -exponent(f)), mostDecimals)
+}
+
 // plusMinus is a figure and half of the width of its interval. The figure has three digits, or
-// all of a whole number, but none beyond the second of that half.
+// all of a whole number, but none beyond the second of that half, except its own first.
 func plusMinus(f, half float64) string {
 	if !(half > 0) || math.IsInf(half, 0) {
 		return digits3(f)
 	}
 	d := min(place(half), decimals3(f))
-	return rounded(f, d) + " ± " + rounded(half, min(max(d, -exponent(half)), mostDecimals))
+	return rounded(f, visible(f, d)) + " ± " + rounded(half, visible(half, d))
 }
 
 // decimals3 are those of a figure of three digits.
@@ -69,14 +78,15 @@ func decimals3(f float64) int {
 	return min(max(2-exponent(f), 0), mostDecimals)
 }
 
-// bracketed is a figure and its interval, each with the decimals that plusMinus gives the figure.
+// bracketed is a figure and its interval, each as plusMinus writes a figure.
 func bracketed(f, low, high float64) string {
 	half := (high - low) / 2
 	if !(half > 0) || math.IsInf(half, 0) {
 		return digits3(f)
 	}
 	d := min(place(half), decimals3(f))
-	return rounded(f, d) + " [" + rounded(low, d) + ", " + rounded(high, d) + "]"
+	return fmt.Sprintf("%s [%s, %s]", rounded(f, visible(f, d)), rounded(low, visible(low, d)),
+		rounded(high, visible(high, d)))
 }
 
 const (

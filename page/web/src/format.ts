@@ -85,11 +85,14 @@ function rounded(f: number, decimals: number): string {
   return count(Number(fixed(f / scale, 0)) * scale);
 }
 
-/** plusMinus is a figure and half of the width of its interval: no digit beyond the second of that. */
+/** visible are d decimals, or so many that one digit of f is not 0. */
+const visible = (f: number, d: number): number => (f === 0 ? d : Math.min(Math.max(d, -exponent(f)), mostDecimals));
+
+/** plusMinus is a figure and half of the width of its interval: no digit beyond the second of that, except its own first. */
 export function plusMinus(f: number, half: number): string {
   if (!(half > 0) || !Number.isFinite(half)) return digits3(f);
   const d = Math.min(place(half), decimals3(f));
-  return `${rounded(f, d)} ± ${rounded(half, Math.min(Math.max(d, -exponent(half)), mostDecimals))}`;
+  return `${rounded(f, visible(f, d))} ± ${rounded(half, visible(half, d))}`;
 }
 
 const decimals3 = (f: number): number => (f === 0 ? 2 : Math.min(Math.max(2 - exponent(f), 0), mostDecimals));
