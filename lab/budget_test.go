@@ -41,6 +41,45 @@ func TestBudgetResumed(t *testing.T) {
 	}
 }
 
+// The time of a resumed experiment is that of its sessions, without the pause between them; after
+// one that was killed it is not known.
+func TestTimeWorkedInSessions(t *testing.T) {
+	for _, killed := range []bool{false, true} {
+		b := newTestBench(t)
+		b.rates = map[string]float64{"base": 100, "same": 100, "slow": 90}
+		dir := filepath.Join(t.TempDir(), "out")
+		ctx, stop := context.WithCancel(t.Context())
+		b.after, b.stop = 20, stop
+		first := b.run(ctx, b.lab(dir, three))
+		if first.Sessions != 1 || first.WorkedS <= 0 {
+			t.Errorf("%d sessions, %v s", first.Sessions, first.WorkedS)
+		}
+		path := filepath.Join(dir, experimentFile)
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		old := string(content) // as if it had ended long ago: an hour of work, and a pause
+		old = regexp.MustCompile(`"worked_s": [^,]*`).ReplaceAllString(old, `"worked_s": 3600`)
+		old = regexp.MustCompile(`"started": "[^"]*"`).ReplaceAllString(old, `"started": "2020-01-02T15:04:05Z"`)
+		if killed {
+			old = strings.Replace(old, `"state": "interrupted"`, `"state": "running"`, 1)
+		}
+		if err := os.WriteFile(path, []byte(old), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l := b.lab(dir, three)
+		l.Resume = true
+		began := time.Now()
+		r := b.run(t.Context(), l)
+		most := 3600 + time.Since(began).Seconds()
+		if known := r.WorkedS > 3600 && r.WorkedS <= most; r.Sessions != 2 || known == killed ||
+			killed && r.WorkedS != 0 {
+			t.Errorf("killed %v: %d sessions, %v s", killed, r.Sessions, r.WorkedS)
+		}
+	}
+}
+
 // What is printed before the start is of all that will be run, checks and ceilings too; what
 // goes on is what is left.
 func TestIntent(t *testing.T) {

@@ -37,6 +37,9 @@ func (r *running) conclude() error {
 		r.record.State = Complete
 	}
 	r.record.Ended = time.Now().UTC()
+	if r.worked >= 0 {
+		r.record.WorkedS = r.worked + time.Since(r.began).Seconds()
+	}
 	r.record.compute(r.trials)
 	r.record.recallNoise(Earlier(r.History, r.record))
 	return r.store.write(experimentFile, r.record)

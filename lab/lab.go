@@ -83,6 +83,8 @@ type running struct {
 	hashes  hasher
 	planned int
 	until   time.Time // no round begins after it; zero: any time
+	began   time.Time // this session did
+	worked  float64   // s, in earlier sessions; below 0: not known
 }
 
 // minimum is how many rounds a 95 % interval needs.
@@ -154,7 +156,8 @@ func (l *Lab) prepare() (*running, error) {
 	if l.Tell == nil {
 		l.Tell = func(Event) {}
 	}
-	r := &running{Lab: l, had: map[attempt]bool{}, hashes: hasher{}, store: store{dir: l.Dir}}
+	r := &running{Lab: l, had: map[attempt]bool{}, hashes: hasher{}, store: store{dir: l.Dir},
+		began: time.Now()}
 	r.record = l.newRecord()
 	if here := l.Experiment.Here; here != "" { // else each trial would fail without it
 		if _, err := os.Stat(here); err != nil {
@@ -169,11 +172,12 @@ func (l *Lab) prepare() (*running, error) {
 	if err := take(); err != nil {
 		return nil, errors.Join(err, r.letGo())
 	}
+	r.record.Sessions++
 	if r.record.Seed == 0 {
 		r.record.Seed = rand.Int64N(1<<53-1) + 1
 	}
 	if err := r.findArms(); err != nil { // what is missing can be installed, and this resumed
-		r.record.State = Interrupted
+		r.record.State, r.record.WorkedS = Interrupted, max(r.worked, 0)
 		err = fmt.Errorf("%w; then go on with --resume %s", err, l.Dir)
 		return nil, errors.Join(err, r.store.write(experimentFile, r.record), r.store.unlock())
 	}
@@ -233,15 +237,26 @@ func (r *running) reopen() error {
 	}
 	now := r.record
 	r.record = old
+	was := *old
 	r.record.State, r.record.Plan, r.record.Experiment = Running, now.Plan, now.Experiment
 	r.record.Fleet = now.Fleet // the same agents; their bus may have moved
 	if r.trials, err = r.store.trials(); err != nil {
 		return fmt.Errorf("resuming: %w", err)
 	}
+	r.worked, r.record.WorkedS = workedIn(&was, len(r.trials)), 0 // until this session ends
 	for _, t := range r.trials {
 		r.had[t.attempt(t.Attempt)] = true
 	}
 	return nil
+}
+
+// workedIn is how many seconds an experiment's sessions worked so far; -1 if that is not known:
+// the last of them was killed, or an earlier one.
+func workedIn(old *Record, trials int) float64 {
+	if old.State == Running || old.WorkedS == 0 && trials > 0 {
+		return -1
+	}
+	return old.WorkedS
 }
 
 // continues reports why r cannot go on with what was begun as old.

@@ -27,6 +27,8 @@ type Record struct {
 	State      State                  `json:"state"`
 	Started    time.Time              `json:"started"`
 	Ended      time.Time              `json:"ended,omitzero"`
+	Sessions   int                    `json:"sessions,omitempty"` // 1 and its resumptions; 0: older
+	WorkedS    float64                `json:"worked_s,omitempty"` // in all of them; 0: not known
 	Seed       int64                  `json:"seed"`
 	Quick      bool                   `json:"quick,omitempty"`
 	File       string                 `json:"file,omitempty"` // "": it ships inside dyno

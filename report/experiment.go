@@ -115,20 +115,35 @@ func scope(r *lab.Record) string {
 	return s
 }
 
-// took is how long an experiment took from its beginning to its end, pauses included, and how much
-// of that its trials took. The end of one that was cut off is not known.
+// took is how long an experiment took from its beginning to its end, or in its sessions if it was
+// resumed, and how much of that its trials took. The end of one that was cut off is not known.
 func took(r *lab.Record) string {
 	trials := time.Duration(r.SpentS * 1e9).Round(time.Second)
-	all := lasted(r).Round(time.Second)
-	if all <= trials {
+	all, pauses := lasted(r), ""
+	if r.Sessions > 1 {
+		pauses = " without the pauses"
+		if r.WorkedS == 0 {
+			all, pauses = elapsed(r), " with pauses"
+		}
+	}
+	if all = all.Round(time.Second); all <= trials {
 		return trials.String()
 	}
-	return fmt.Sprintf("%v, of which the trials took %v", all, trials)
+	return fmt.Sprintf("%v%s, of which the trials took %v", all, pauses, trials)
 }
 
-// lasted is the time from an experiment's beginning to its end by the wall clock, which is what
-// its file keeps; that of its trials where the end is not known, or the clock was set back.
+// lasted is the time that was worked on an experiment: of one that was resumed, in its sessions, or
+// in its trials where the time of a session that was killed is not known.
 func lasted(r *lab.Record) time.Duration {
+	if r.Sessions > 1 {
+		return time.Duration(max(r.WorkedS, r.SpentS) * 1e9)
+	}
+	return elapsed(r)
+}
+
+// elapsed is the time from an experiment's beginning to its end by the wall clock, which is what
+// its file keeps; that of its trials where the end is not known, or the clock was set back.
+func elapsed(r *lab.Record) time.Duration {
 	trials := time.Duration(r.SpentS * 1e9)
 	return max(trials, r.Ended.Round(0).Sub(r.Started.Round(0)))
 }

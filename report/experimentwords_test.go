@@ -56,6 +56,10 @@ func TestScopeSaysHowLongItTook(t *testing.T) {
 	for want, r := range map[string]lab.Record{
 		"2 trials in 3m54s, of which the trials took 2m40s, seed 7": {Started: began,
 			Ended: began.Add(234 * time.Second), SpentS: 160.2, State: lab.Complete},
+		"2 trials in 3m0s without the pauses, of which the trials took 2m40s, seed 7": {Started: began,
+			Ended: began.Add(time.Hour), SpentS: 160.2, Sessions: 2, WorkedS: 180, State: lab.Complete},
+		"2 trials in 1h0m0s with pauses, of which the trials took 2m40s, seed 7": {Started: began,
+			Ended: began.Add(time.Hour), SpentS: 160.2, Sessions: 2, State: lab.Complete},
 		"2 trials in 2m40s, seed 7; NOT COMPLETE": {Started: began, SpentS: 160.2, State: lab.Running},
 		"2 trials in 2m40s, seed 7":               {Started: began, Ended: began.Add(-time.Hour), SpentS: 160.2},
 	} {
