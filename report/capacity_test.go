@@ -129,6 +129,23 @@ func TestCapacityWriteErrors(t *testing.T) {
 	}
 }
 
+// Reasons that differ in a code or a percentile are not of one kind; those that differ in how
+// many there were are.
+func TestKindsOfReasons(t *testing.T) {
+	const errs = "every answer was an error: "
+	s := found()
+	s.Probes = nil
+	for _, why := range []string{errs + "503 (120)", errs + "429 (7)", errs + "503 (94)", errs + "503 (94), 429 (1)",
+		"90 requests are too few to bound p99<10ms", "80 requests are too few to bound p99<10ms",
+		"90 requests are too few to bound p50<10ms"} {
+		s.Probes = append(s.Probes, probed(capacity.Trial, 100, 2800, capacity.Failed, why))
+	}
+	notes := footnotes(s.Probes)
+	if got := fmt.Sprint(notes.of); got != "[[1] [2] [1] [3] [4] [4] [5]]" {
+		t.Errorf("%s: %q", got, notes.texts)
+	}
+}
+
 // What several probes have in common is said once, by a note that all of them name.
 func TestFootnotesOfSearchesAreToldOnce(t *testing.T) {
 	s := found()
