@@ -150,7 +150,7 @@ func headed(rows table) table {
 func letter(i int) string { return lab.Letter(i) }
 
 func sideBySide(rs []*result.Result) table {
-	head, verdicts := []string{""}, []string{"verdict"}
+	head, verdicts := []string{""}, []string{"generator"}
 	for i, r := range rs {
 		head, verdicts = append(head, letter(i)), append(verdicts, plain(r.Generator.Verdict))
 		if i > 0 {

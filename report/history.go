@@ -23,7 +23,7 @@ const (
 func History(w io.Writer, h store.History, s Style) error {
 	d := &document{w: w}
 	if len(h.Entries) > 0 {
-		resultList(h).write(d, "", "llllrrlrll")
+		resultList(h).write(d, "", "llllrrllrll")
 	}
 	left := func(n int, format string) {
 		if n > 0 {
@@ -66,14 +66,15 @@ func stored(all store.Size) string {
 
 func worthDrawing(t store.Series) bool { return len(t.Runs) > 1 || len(t.Changes) > 0 }
 
-// resultList is a row for each result.
+// resultList is a row for each result. Its verdict is the generator's on itself, and says nothing of
+// the answers.
 func resultList(h store.History) table {
 	series := map[string]string{}
 	for _, t := range h.Series {
 		series[t.Plan+t.Machine] = t.Name
 	}
-	all := table{{"ID", "started", "series", "model", "req/s", "p99", "verdict", "size", "URL",
-		"note"}}
+	all := table{{"ID", "started", "series", "model", "req/s", "p99", "generator", "remarks",
+		"size", "URL", "note"}}
 	for _, e := range h.Entries {
 		rate, p99 := "–", "–"
 		if v, has := e.Values["throughput"]; has {
@@ -82,15 +83,16 @@ func resultList(h store.History) table {
 		if v, has := e.Values["p99"]; has {
 			p99 = micros(v)
 		}
-		verdict := plain(e.Verdict)
+		var remarks []string
 		if e.Partial != "" {
-			verdict += ", " + Clip(plain(e.Partial), noteWidest)
+			remarks = append(remarks, Clip(plain(e.Partial), noteWidest))
 		}
 		if v, has := e.Values[store.Errors]; has {
-			verdict += ", " + percent(v) + " errors"
+			remarks = append(remarks, percent(v)+" errors")
 		}
 		row := []string{e.ID, e.Started.Local().Format(instant), series[e.Plan+e.Machine], e.Model, rate,
-			p99, verdict, Bytes(e.Size), Clip(plain(e.URL), longestURL), Clip(NoteLine(e.Note), noteWidest)}
+			p99, plain(e.Verdict), strings.Join(remarks, ", "), Bytes(e.Size),
+			Clip(plain(e.URL), longestURL), Clip(NoteLine(e.Note), noteWidest)}
 		all = append(all, row)
 	}
 	return all

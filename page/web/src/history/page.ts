@@ -213,7 +213,7 @@ function runTable(all: History, s: Series, k: number): Table {
       cell(`series.${k}.runs.${i}.value`, r.value, (v) => amount(unit, v)), r.verdict, r.note ?? "", at < 0 ? "" : s.changes![at].verdict, of("ratio"), of("low"), of("high"),
     ];
   });
-  return { head: ["run", "ID", "started", all.metric, "verdict", "note", "change", "ratio", "low", "high"], rows };
+  return { head: ["run", "ID", "started", all.metric, "generator", "note", "change", "ratio", "low", "high"], rows };
 }
 
 /** labViews has the experiments of a name together, with what they found on demand. */

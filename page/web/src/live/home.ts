@@ -98,7 +98,7 @@ function rows(all: Stored[], chosen: Set<string>, choose: (id: string, on: boole
     { text: r.note ?? "", node: note(r) },
   ];
   const shown = all.slice(0, mostRows);
-  const list = table({ head: ["", "ID", "started", "URL", "model", "requests/s", "p99", "verdict", "note"], rows: shown.map(row) }, "Stored results");
+  const list = table({ head: ["", "ID", "started", "URL", "model", "requests/s", "p99", "generator", "note"], rows: shown.map(row) }, "Stored results");
   if (shown.length === all.length) return list;
   return h("div", {}, list, h("p", { class: "caption" }, `${format.count(all.length - shown.length)} more; filter to see them.`));
 }
