@@ -66,8 +66,8 @@ func stored(all store.Size) string {
 
 func worthDrawing(t store.Series) bool { return len(t.Runs) > 1 || len(t.Changes) > 0 }
 
-// resultList is a row for each result. Its verdict is the generator's on itself, and says nothing of
-// the answers.
+// resultList is a row for each result. Its verdict is the generator's on itself, and says nothing
+// of the answers.
 func resultList(h store.History) table {
 	series := map[string]string{}
 	for _, t := range h.Series {
