@@ -36,7 +36,8 @@ const quick = 4 * time.Second
 const (
 	none    = "no exchange completed: "
 	nothing = "nothing was measured: no exchange completed"
-	fewMany = "too short to judge: 40 answers in TIME, and at least 100 answers in TIME are needed"
+	fewMany = "too short to judge: 40 answers in TIME; it takes at least 100 answers and a window of " +
+		"at least TIME"
 	hundred = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"
 	chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 	failing = "HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n"

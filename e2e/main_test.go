@@ -176,7 +176,7 @@ func (o *outcome) errors() (rows []string) {
 func (o *outcome) said() (all []string) {
 	for _, s := range append(o.result.Warnings, o.result.Generator.Reasons...) {
 		if !machine.MatchString(s) {
-			all = append(all, normal(s))
+			all = append(all, slow.ReplaceAllString(normal(s), fewMany))
 		}
 	}
 	return all
@@ -184,6 +184,9 @@ func (o *outcome) said() (all []string) {
 
 var machine = regexp.MustCompile(`^(the generator|a thread of the|arrivals were|the hypervisor|` +
 	`the Go runtime|a server's queue|\d+ TCP|\d+ sockets|too short to judge: \d{3,}|garbage|connections had) `)
+
+// slow is said in place of fewMany where those 40 answers took a second or longer.
+var slow = regexp.MustCompile(`^only 40 answers in TIME: too few for percentiles, .*`)
 
 var (
 	port     = regexp.MustCompile(`(127\.0\.0\.1|\[::1\]|localhost):\d+`)

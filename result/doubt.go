@@ -68,8 +68,21 @@ type check struct {
 	// did together, and the others at each, which alone knows how it fared.
 	whole bool
 
-	// anyLength is of what is certain however little was measured: it is no matter of chance.
-	anyLength bool
+	needs need
+}
+
+// A need is how much has to be measured for a check to be no matter of chance.
+type need int
+
+const (
+	certain   need = iota // it holds however little was measured
+	ofWindow              // it is of the window's time, which has to be long enough
+	ofAnswers             // it is of latencies, too: of enough answers
+)
+
+// has reports whether r measured what a check needs.
+func (r *Result) has(n need) bool {
+	return n == certain || !r.brief() && (n == ofWindow || !r.few())
 }
 
 // is a kind that does not depend on the result.
@@ -93,26 +106,26 @@ func idling(r *Result) Kind {
 
 // checks, the gravest for the numbers first.
 var checks = []check{
-	{Ended, is(OtherLoad), ended, false, true},
-	{NoServer, is(OtherLoad), noServer, false, true},
-	{Outage, is(OtherLoad), outage, false, true},
-	{NeverSent, is(OtherLoad), neverSent, true, true},
-	{Busy, is(Limit), busy, false, false},
-	{SendLag, late, sendLag, false, false},
-	{Unscheduled, is(HeldUp), unscheduled, false, false},
-	{Scheduling, late, scheduling, false, false},
-	{Steal, is(HeldUp), steal, false, false},
-	{Spacing, late, law, false, false},
-	{Ports, is(Resource), ports, false, true},
-	{Files, is(Resource), files, false, true},
-	{TimeWait, is(Resource), timeWait, false, false},
-	{Dropped, is(Resource), dropped, false, false},
-	{Resent, is(Resource), resent, false, false},
-	{Unserved, is(OtherLoad), unserved, true, true},
-	{Little, idling, little, true, false},
-	{Pauses, is(HeldUp), pauses, false, false},
-	{Stops, is(HeldUp), stops, false, false},
-	{ProbeLag, late, probeLag, true, false},
+	{Ended, is(OtherLoad), ended, false, certain},
+	{NoServer, is(OtherLoad), noServer, false, certain},
+	{Outage, is(OtherLoad), outage, false, certain},
+	{NeverSent, is(OtherLoad), neverSent, true, certain},
+	{Busy, is(Limit), busy, false, ofWindow},
+	{SendLag, late, sendLag, false, ofAnswers},
+	{Unscheduled, is(HeldUp), unscheduled, false, ofWindow},
+	{Scheduling, late, scheduling, false, ofAnswers},
+	{Steal, is(HeldUp), steal, false, ofWindow},
+	{Spacing, late, law, false, ofAnswers},
+	{Ports, is(Resource), ports, false, certain},
+	{Files, is(Resource), files, false, certain},
+	{TimeWait, is(Resource), timeWait, false, ofWindow},
+	{Dropped, is(Resource), dropped, false, ofWindow},
+	{Resent, is(Resource), resent, false, ofWindow},
+	{Unserved, is(OtherLoad), unserved, true, certain},
+	{Little, idling, little, true, ofWindow},
+	{Pauses, is(HeldUp), pauses, false, ofAnswers},
+	{Stops, is(HeldUp), stops, false, ofAnswers},
+	{ProbeLag, late, probeLag, true, ofAnswers},
 }
 
 // judge is the generator's verdict on itself, the worst that any check comes to, with what
@@ -136,18 +149,19 @@ func (r *Result) judgeParts(all []*Result) {
 	}
 }
 
-// apply adds what a check finds in some parts, each reason once.
+// apply adds what a check finds in some parts, each reason once. Whether enough was measured is
+// for all of them together to say: what 100 parts did is no less certain than what one did.
 func (r *Result) apply(c check, parts []*Result) {
 	type found struct {
 		Doubt
 		reason string
 		parts  []string
 	}
+	if !r.has(c.needs) {
+		return
+	}
 	var all []found
 	for i, part := range parts {
-		if part.TooShort() && !c.anyLength {
-			continue
-		}
 		verdict, reason := c.look(part)
 		if verdict == OK {
 			continue
@@ -193,14 +207,19 @@ func (g *Generator) Bound() (kind Kind) {
 	return kind
 }
 
-// TooShort reports whether too little was measured to judge the generator by: a single thread
-// that waits for its CPU once, for milliseconds, would be much of it.
-func (r *Result) TooShort() bool {
-	return r.Answers() > 0 && (r.Answers() < leastCompleted || r.Window.MeasuredS < leastMeasured)
-}
+// TooShort reports whether too little was measured for all checks of the generator: a single
+// thread that waits for its CPU once, for milliseconds, would be much of a short window, and the
+// percentiles of few answers are of single ones.
+func (r *Result) TooShort() bool { return r.brief() || r.few() }
 
-// tooShort is the doubt about a result of which TooShort holds. It is no fault of the run, unless
-// requests failed: how many of more would is not known.
+// brief reports whether the window is too short for any check of the generator's time.
+func (r *Result) brief() bool { return r.Answers() > 0 && r.Window.MeasuredS < leastMeasured }
+
+// few reports whether the answers are too few for percentiles.
+func (r *Result) few() bool { return r.Answers() > 0 && r.Answers() < leastCompleted }
+
+// tooShort is the doubt about a result of which TooShort holds. That a window is short is no fault
+// of the run, unless requests failed: how many of more would is not known.
 func tooShort(r *Result) (Doubt, string) {
 	many := func(n int64, one string) string {
 		if n != 1 {
@@ -212,7 +231,11 @@ func tooShort(r *Result) (Doubt, string) {
 	if failed := r.Requests.Errors - r.ErrorAnswers() + r.Requests.Unfinished; failed > 0 {
 		verdict, got = Suspect, got+" and "+many(failed, "failure")
 	}
-	return Doubt{TooShort, Short, verdict}, fmt.Sprintf("too short to judge: %s in %v, and at least "+
-		"%d answers in %v s are needed", got, span(r.Window.MeasuredS*1e6), leastCompleted,
-		leastMeasured)
+	got += fmt.Sprintf(" in %v", span(r.Window.MeasuredS*1e6))
+	if !r.brief() {
+		return Doubt{TooShort, Short, Suspect}, "only " + got + ": too few for percentiles, and it " +
+			fmt.Sprintf("takes at least %d", leastCompleted)
+	}
+	return Doubt{TooShort, Short, verdict}, fmt.Sprintf("too short to judge: %s; it takes at least "+
+		"%d answers and a window of at least %v s", got, leastCompleted, leastMeasured)
 }

@@ -40,6 +40,11 @@ func TestDoubts(t *testing.T) {
 		{"short, and without files", func(r *Result) {
 			r.Window.MeasuredS, r.Errors = 0.5, []Error{{Kind: "no-file", Count: 4}}
 		}, "[{files resource suspect} {too-short short ok}]", ""},
+		{"few in a long window, saturated and without CPUs", func(r *Result) {
+			r.Requests, r.Window.MeasuredS = Requests{Sent: 99, Completed: 99}, 600
+			r.Generator.BusyPercent, r.Generator.Unscheduled, r.Generator.CPUWait = 99, 80, 4000
+			r.Generator.SendLagP99 = set(1e7)
+		}, "[{busy limit client-bound} {unscheduled disturbed client-bound} {too-short short suspect}]", Limit},
 	} {
 		r := sound()
 		test.change(r)
@@ -48,6 +53,34 @@ func TestDoubts(t *testing.T) {
 		if got := fmt.Sprint(g.Doubts); got != test.doubts || g.Bound() != test.bound ||
 			len(g.Doubts) != len(g.Reasons) {
 			t.Errorf("%s: %s, bound by %q: %q", test.what, got, g.Bound(), g.Reasons)
+		}
+	}
+}
+
+// Parts of few answers each are judged where all of them have enough, and not where all are too
+// short.
+func TestPartsOfFewAnswers(t *testing.T) {
+	for _, test := range []struct {
+		each    int64
+		seconds float64
+		doubts  string
+	}{
+		{90, 10, "[{busy limit client-bound}]"},
+		{20, 10, "[{busy limit client-bound} {too-short short suspect}]"},
+		{50_000, 0.5, "[{too-short short ok}]"},
+	} {
+		whole, parts := sound(), []*Result(nil)
+		for range 4 {
+			p := sound()
+			p.Requests, p.Generator.BusyPercent = Requests{Sent: test.each, Completed: test.each}, 100
+			p.Window.MeasuredS = test.seconds
+			parts = append(parts, p)
+		}
+		whole.Requests = Requests{Sent: 4 * test.each, Completed: 4 * test.each}
+		whole.Window = parts[0].Window
+		whole.judgeParts(parts)
+		if got := fmt.Sprint(whole.Generator.Doubts); got != test.doubts {
+			t.Errorf("4 parts of %d answers in %v s: %s, want %s", test.each, test.seconds, got, test.doubts)
 		}
 	}
 }

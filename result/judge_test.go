@@ -95,14 +95,22 @@ func TestJudge(t *testing.T) {
 		}, OK, ""},
 		{"never sent", func(r *Result) { n := int64(500); r.Requests.Waiting = &n }, Suspect, "never sent"},
 		{"a few never sent", func(r *Result) { n := int64(50); r.Requests.Waiting = &n }, OK, ""},
-		{"few", func(r *Result) { r.Requests = Requests{Sent: 99, Completed: 99} }, OK,
-			"too short to judge: 99 answers in 10s, and at least 100 answers in 1 s are needed"},
+		{"few", func(r *Result) { r.Requests = Requests{Sent: 99, Completed: 99} }, Suspect,
+			"only 99 answers in 10s: too few for percentiles, and it takes at least 100"},
+		{"few, and most latencies of them late", func(r *Result) {
+			r.Requests = Requests{Sent: 99, Completed: 99}
+			r.Model, r.Generator.SendLagP99, r.Generator.GCPauseMax = OpenLoop, set(1e6), 5000
+		}, Suspect, "only 99 answers in 10s"},
+		{"few and short", func(r *Result) {
+			r.Requests, r.Window.MeasuredS = Requests{Sent: 99, Completed: 99}, 0.0501
+		}, OK, "too short to judge: 99 answers in 50.1ms; it takes at least 100 answers and a window of at " +
+			"least 1 s"},
 		{"few, and not all", func(r *Result) { r.Requests = Requests{Sent: 100, Completed: 98, Errors: 1, Unfinished: 1} },
 			Suspect, "98 answers and 2 failures in 10s"},
 		{"one", func(r *Result) {
 			r.Requests, r.Plan.Connections = Requests{Sent: 1, Completed: 1}, 1
 			r.Connections = Connections{Asked: 1, Opened: 1, Served: 1}
-		}, OK, "too short to judge: 1 answer in 10s"},
+		}, Suspect, "only 1 answer in 10s: "},
 		{"short", func(r *Result) { r.Window.MeasuredS = 0.0501 }, OK,
 			"too short to judge: 100000 answers in 50.1ms"},
 		{"short, and it shows much", func(r *Result) {
