@@ -262,12 +262,14 @@ func connections(r *load.Result) Connections {
 }
 
 // underWay is how many exchanges a closed loop has under way at once.
-func (r *Result) underWay() int {
-	each := r.Plan.Pipeline
+func (r *Result) underWay() int { return r.Plan.Connections * r.depth() }
+
+// depth is how many exchanges one connection has under way at once.
+func (r *Result) depth() int {
 	if r.Connections.Streams != nil {
-		each = *r.Connections.Streams
+		return *r.Connections.Streams
 	}
-	return r.Plan.Connections * each
+	return r.Plan.Pipeline
 }
 
 // stderr is what applications complained about, if they did.

@@ -143,15 +143,16 @@ func exhausted(r *Result, kind, reason string) (string, string) {
 }
 
 // Unused is how many connections were asked for and no part of the load, and what they never
-// did: "completed an exchange" or "could be opened". A load of fewer requests than connections
-// needs no more than one for each. An open loop does not need all that it has, however many
+// did: "completed an exchange" or "could be opened". A load of few requests needs
+// no more connections than can have all of them under way at once. An open loop does not need all that it has, however many
 // requests there are: there it counts those never opened.
 func (r *Result) Unused() (missing int64, what string) {
 	c := r.Connections
 	if r.Model == OpenLoop {
 		return max(int64(c.Asked)-(c.Opened-c.Reconnects), 0), "could be opened"
 	}
-	needed := min(int64(c.Asked), r.Requests.Sent+r.Requests.Warmup)
+	depth, all := max(int64(r.depth()), 1), r.Requests.Sent+r.Requests.Warmup
+	needed := min(int64(c.Asked), (all+depth-1)/depth)
 	return max(needed-int64(c.Served), 0), "completed an exchange"
 }
 

@@ -55,6 +55,14 @@ func TestJudge(t *testing.T) {
 		{"fewer requests than connections", func(r *Result) {
 			r.Connections.Asked, r.Connections.Served, r.Requests = 200, 150, Requests{Sent: 150, Completed: 150}
 		}, OK, ""},
+		{"few requests, and several at once", func(r *Result) {
+			r.Connections.Asked, r.Connections.Served, r.Plan.Pipeline = 50, 3, 100
+			r.Requests = Requests{Sent: 201, Completed: 201}
+		}, OK, ""},
+		{"few requests, and several streams", func(r *Result) {
+			r.Connections.Asked, r.Connections.Served, r.Connections.Streams = 50, 2, set(100)
+			r.Requests = Requests{Sent: 201, Completed: 201}
+		}, Suspect, "1 of 50 connections never completed an exchange"},
 		{"unserved in an open loop", func(r *Result) { r.Model, r.Connections.Served = OpenLoop, 7 },
 			OK, ""},
 		{"unopened in an open loop", func(r *Result) {
