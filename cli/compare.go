@@ -110,9 +110,9 @@ func compare(s streams, args []string) int {
 	case u.Gate == nil || u.Gate.Verdict == lab.Passed:
 		return exitOK
 	case u.Gate.Verdict == lab.Regression:
-		return s.fail(exitMissed, fmt.Errorf("gate: a regression: %s", u.Gate.Worse()))
+		return s.fail(exitMissed, fmt.Errorf("gate: %s", u.Gate.Says()))
 	}
-	return s.fail(exitUntrusted, fmt.Errorf("gate: inconclusive: %s", u.Gate.Why))
+	return s.fail(exitUntrusted, fmt.Errorf("gate: %s", u.Gate.Says()))
 }
 
 // read reads all that the words of a command line name.

@@ -224,9 +224,9 @@ func (s streams) conclude(l *lab.Lab, r *lab.Record, err, lost error) int {
 	case !r.Measured():
 		return s.fail(exitUnreachable, errors.New("no trial measured anything"))
 	case r.Gate != nil && r.Gate.Verdict == lab.Undecided:
-		return s.fail(exitUntrusted, fmt.Errorf("gate: inconclusive: %s", r.Gate.Why))
+		return s.fail(exitUntrusted, fmt.Errorf("gate: %s", r.Gate.Says()))
 	case r.Gate != nil && r.Gate.Verdict == lab.Regression:
-		return s.fail(exitMissed, fmt.Errorf("gate: a regression: %s", r.Gate.Worse()))
+		return s.fail(exitMissed, fmt.Errorf("gate: %s", r.Gate.Says()))
 	case r.Missed() != "":
 		return s.fail(exitMissed, fmt.Errorf("objective missed: %s", r.Missed()))
 	}

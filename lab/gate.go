@@ -36,10 +36,11 @@ func (r *running) confirm(ctx context.Context) error {
 	q := r.gateQuestion(g)
 	first := judgeAll(q, r.batch(false))
 	out := &GateOutcome{Missed: worse(first)}
-	out.Verdict, out.Why = decide(first)
-	out.doubt(r.gaps(q, first))
-	if out.Verdict == Regression && g.Confirm {
-		if err := r.secondBatch(ctx, q, out); err != nil {
+	verdict, open := decide(first)
+	open = append(open, r.gaps(q, first)...)
+	out.settle(verdict, open)
+	if verdict == Regression && g.Confirm {
+		if err := r.secondBatch(ctx, q, out, open); err != nil {
 			return err
 		}
 	}
@@ -47,9 +48,10 @@ func (r *running) confirm(ctx context.Context) error {
 	return nil
 }
 
-// secondBatch runs the second batch: as many rounds as the first had, or as what is to
-// be confirmed needs.
-func (r *running) secondBatch(ctx context.Context, q question, out *GateOutcome) error {
+// secondBatch runs the second batch, as many rounds as the first had and six at least, and
+// settles the gate by it. What the first batch left open stays so.
+func (r *running) secondBatch(ctx context.Context, q question, out *GateOutcome,
+	open []string) error {
 	n := experiment.LeastRounds
 	for _, t := range r.batch(false) {
 		n = max(n, t.Round)
@@ -66,20 +68,40 @@ func (r *running) secondBatch(ctx context.Context, q question, out *GateOutcome)
 		return err
 	}
 	second := judgeThese(q, r.batch(true), func(c Comparison) bool { return among(out.Missed, c) })
-	var why string
-	if out.Verdict, why = decide(second); out.Verdict != Regression {
-		out.Verdict = Undecided
-		out.Why = "a second batch of trials did not show the regression again"
-		if why != "" {
-			out.Why += ": " + why
-		}
-	}
+	verdict, why := decide(second)
 	shown := worse(second)
-	out.Confirmed = out.Verdict == Regression
+	if verdict != Regression {
+		verdict = Undecided
+		again := "a second batch of trials did not show the regression again"
+		open = append([]string{because(again, why)}, open...)
+	} else if lost := places(out.Missed, shown); len(lost) > 0 {
+		again := "not shown again by a second batch of trials: " + strings.Join(lost, ", ")
+		open = append(open, because(again, why))
+	}
+	out.Confirmed = verdict == Regression
+	out.settle(verdict, open)
 	out.Missed = slices.DeleteFunc(judgeAll(q, r.trials), func(c Comparison) bool {
 		return !among(shown, c) // what is left is of both batches together
 	})
 	return nil
+}
+
+// because is what, and in brackets why, if that is known.
+func because(what string, why []string) string {
+	if len(why) == 0 {
+		return what
+	}
+	return what + " (" + strings.Join(why, "; ") + ")"
+}
+
+// places are those of the comparisons that are not among others.
+func places(all, others []Comparison) (lost []string) {
+	for _, c := range all {
+		if !among(others, c) {
+			lost = append(lost, c.place())
+		}
+	}
+	return lost
 }
 
 // among reports whether all has a comparison of the same two by the same measure.
@@ -90,58 +112,74 @@ func among(all []Comparison, c Comparison) bool {
 	})
 }
 
-// decide is what a batch says, with all that keeps it from passing.
-func decide(all []Comparison) (verdict, why string) {
+// decide is what a batch says, with all that keeps it from passing: what differs from itself
+// first, for it makes all else uncertain.
+func decide(all []Comparison) (verdict string, open []string) {
+	bad := worse(all)
 	var controls []string
 	for _, c := range all {
-		if c.Control && c.Verdict == stats.Different {
-			controls = append(controls, c.place())
-		}
-	}
-	if len(controls) > 0 {
-		return Undecided, strings.Join(controls, ", ") + ": it differs from itself; the machine does " +
-			"not support the comparison now"
-	}
-	bad := worse(all)
-	var open []string
-	for _, c := range all {
 		switch {
+		case c.Control && c.Verdict == stats.Different:
+			controls = append(controls, c.place())
 		case c.Control, among(bad, c):
 		case c.Verdict == stats.Inconclusive:
 			open = append(open, c.place()+": "+c.open())
 		}
 	}
-	why = strings.Join(open, "; ")
 	switch {
-	case len(bad) > 0 && why != "":
-		return Regression, "undecided besides: " + why
+	case len(controls) > 0:
+		differs := ": it differs from itself"
+		if len(controls) > 1 {
+			differs = ": each differs from itself"
+		}
+		why := []string{strings.Join(controls, ", ") + differs +
+			"; the machine does not support the comparison now"}
+		for _, c := range bad {
+			why = append(why, c.worse()+", which this machine cannot show")
+		}
+		return Undecided, append(why, open...)
 	case len(bad) > 0:
-		return Regression, ""
-	case why != "":
-		return Undecided, why
+		return Regression, open
+	case len(open) > 0:
+		return Undecided, open
 	}
-	return Passed, ""
+	return Passed, nil
+}
+
+// settle is the outcome, with what is open: nothing passes of which something is.
+func (g *GateOutcome) settle(verdict string, open []string) {
+	if verdict == Passed && len(open) > 0 {
+		verdict = Undecided
+	}
+	g.Verdict, g.Why = verdict, strings.Join(open, "; ")
+	if verdict == Regression && g.Why != "" {
+		g.Why = "undecided besides: " + g.Why
+	}
 }
 
 // Worse names all that a gate found to be worse, with the ratios.
 func (g *GateOutcome) Worse() string {
 	var all []string
 	for _, c := range g.Missed {
-		all = append(all, fmt.Sprintf("%s: worse by a factor of %.3f [%.3f, %.3f]", c.place(), c.Ratio,
-			c.Low, c.High))
+		all = append(all, c.worse())
 	}
 	return strings.Join(all, "; ")
 }
 
-// doubt adds why nothing was shown by what shows no regression.
-func (g *GateOutcome) doubt(why []string) {
-	if g.Verdict == Regression || len(why) == 0 {
-		return
+// Says is why a gate did not pass, in a line: all that is worse, and all that is undecided.
+func (g *GateOutcome) Says() string {
+	switch {
+	case g.Verdict != Regression:
+		return "inconclusive: " + g.Why
+	case g.Why != "":
+		return "a regression: " + g.Worse() + "; " + g.Why
 	}
-	if g.Verdict == Undecided {
-		why = append([]string{g.Why}, why...)
-	}
-	g.Verdict, g.Why = Undecided, strings.Join(why, "; ")
+	return "a regression: " + g.Worse()
+}
+
+// worse is by how much it is.
+func (c Comparison) worse() string {
+	return fmt.Sprintf("%s: worse by a factor of %.3f [%.3f, %.3f]", c.place(), c.Ratio, c.Low, c.High)
 }
 
 // open is why a comparison is inconclusive, and what would decide it.
@@ -197,7 +235,7 @@ func (r *running) gateQuestion(g *experiment.Gate) question {
 	return q
 }
 
-// gaps are why trials that show no regression do not show that there is none.
+// gaps are why trials do not show that there is no regression, or none but those that they show.
 func (r *running) gaps(q question, all []Comparison) (gaps []string) {
 	say := func(format string, args ...any) { gaps = append(gaps, fmt.Sprintf(format, args...)) }
 	for _, a := range r.arms {
@@ -228,11 +266,12 @@ func (r *running) gaps(q question, all []Comparison) (gaps []string) {
 		stored = append(stored, t.Slot)
 	}
 	if lacks := r.record.lacking(stored); len(lacks) > 0 {
-		say("trials are lacking: %s", places(lacks))
+		say("trials are lacking: %s", counted(lacks))
 	}
+	bad := worse(all)
 	for _, c := range all {
 		switch {
-		case c.Control:
+		case c.Control, among(bad, c):
 		case c.Missing > 0:
 			say("%s: %d rounds lack it", c.place(), c.Missing)
 		case c.ClientBound:

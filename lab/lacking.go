@@ -47,7 +47,7 @@ func (r *Record) lost() (all []string) {
 	}
 	if lacks := r.lacking(r.slots()); len(lacks) > 0 {
 		all = append(all, fmt.Sprintf("%d trials that were planned are not stored: %s; what is compared "+
-			"rests on the other rounds, and --resume runs these", len(lacks), places(lacks)))
+			"rests on the other rounds, and --resume runs these", len(lacks), counted(lacks)))
 	}
 	var one []string
 	for _, t := range r.Profiles {
@@ -56,8 +56,8 @@ func (r *Record) lost() (all []string) {
 		}
 	}
 	if len(one) > 0 {
-		all = append(all, fmt.Sprintf("the profiles of %s are one file, which is of the last of them; "+
-			"--resume takes them again", strings.Join(one, " and of ")))
+		all = append(all, fmt.Sprintf("the profiles of %s share one file, in which only the last was "+
+			"kept; --resume takes them again", strings.Join(one, " and of ")))
 	}
 	return all
 }
@@ -72,8 +72,8 @@ func filed(all []Taken, t Taken) (n int) {
 	return n
 }
 
-// places are the cells of trials, each with how many there are.
-func places(slots []Slot) string {
+// counted are the cells of trials, each with how many there are.
+func counted(slots []Slot) string {
 	var cells []cell
 	count := map[cell]int{}
 	for _, s := range slots {

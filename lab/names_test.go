@@ -199,7 +199,7 @@ func TestProfilesThatRunTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	old, err := Open(dir)
-	if err != nil || cautioned(old, "profiles of go at tls-c16 and of go-tls at c16 are one file") != 1 {
+	if err != nil || cautioned(old, "profiles of go at tls-c16 and of go-tls at c16 share one file") != 1 {
 		t.Errorf("%q, %v", old.Cautions, err)
 	}
 	r = profilesOf(t, dir, true)

@@ -387,15 +387,16 @@ func (u *Unpaired) cell(s Sample, m Measure) {
 func (u *Unpaired) Judge() {
 	all := u.Labelled(u.Verdicts)
 	u.Gate = &GateOutcome{Missed: worse(u.Verdicts)}
-	u.Gate.Verdict, u.Gate.Why = decide(all)
-	u.Gate.doubt(slices.Concat(u.gaps, u.doubts(all)))
+	verdict, open := decide(all)
+	u.Gate.settle(verdict, slices.Concat(open, u.gaps, u.doubts(all)))
 }
 
-// doubts are why runs that show no regression do not show that there is none.
+// doubts are why runs do not show that there is no regression, or none but those that they show.
 func (u *Unpaired) doubts(all []Comparison) (doubts []string) {
+	bad := worse(all)
 	for _, c := range all {
 		switch {
-		case c.Control:
+		case c.Control, among(bad, c):
 		case c.Missing > 0:
 			doubts = append(doubts, fmt.Sprintf("%s: %d runs lack it", c.place(), c.Missing))
 		case c.ClientBound:
