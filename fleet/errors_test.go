@@ -36,7 +36,7 @@ func TestErrors(t *testing.T) {
 	c.Loose = true
 	live := load.Interval{}
 	shown := int64(0)
-	r, err := c.Run(t.Context(), p, func(iv load.Interval) {
+	r, err := w.attempt(t.Context(), c, p, func(iv load.Interval) {
 		live.Add(iv)
 		shown += iv.ErrorLatency.Count
 	})

@@ -64,7 +64,7 @@ func TestManyAgents(t *testing.T) {
 	p := w.plan(0, time.Duration(seconds)*time.Second, agents*4)
 	var cpu time.Duration
 	var at time.Time
-	r, err := w.controller().Run(t.Context(), p, func(iv load.Interval) {
+	r, err := w.attempt(t.Context(), w.controller(), p, func(iv load.Interval) {
 		if iv.Index == 0 {
 			cpu, at = used(), time.Now()
 		}
