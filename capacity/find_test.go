@@ -220,6 +220,27 @@ func TestLateSendsAreSomeonesFault(t *testing.T) {
 	}
 }
 
+// A generator that was late and had time to spare was held up, whatever its verdict.
+func TestWhatKeptTheGenerator(t *testing.T) {
+	for name, c := range map[string]struct {
+		g    result.Generator
+		want string
+	}{
+		"late and idle": {result.Generator{Verdict: result.Suspect, BusyPercent: 5,
+			Doubts: []result.Doubt{{Kind: result.HeldUp, Verdict: result.Suspect}}}, "was held up"},
+		"late and busy": {result.Generator{Verdict: result.Suspect, BusyPercent: 85,
+			Doubts: []result.Doubt{{Kind: result.Limit, Verdict: result.Suspect}}}, "is the limit"},
+		"held up, and at its limit": {result.Generator{Verdict: result.ClientBound, BusyPercent: 99,
+			Doubts: []result.Doubt{{Kind: result.HeldUp, Verdict: result.ClientBound}}}, "is the limit"},
+		"of an earlier version": {result.Generator{Verdict: result.ClientBound, BusyPercent: 3}, "was held up"},
+	} {
+		s := &search{prober: prober{last: &result.Result{Generator: c.g}}}
+		if s.missed(1000, OurLimit, "why"); s.whose != c.want {
+			t.Errorf("%s: the generator %s, want %s", name, s.whose, c.want)
+		}
+	}
+}
+
 func TestUnreachableFromTheStart(t *testing.T) {
 	p := plan()
 	p.Rate = load.PerSecond(10)

@@ -207,6 +207,12 @@ func (g *Generator) Bound() (kind Kind) {
 	return kind
 }
 
+// AtLimit reports whether the generator had about as much to do as it can do.
+func (g *Generator) AtLimit() bool {
+	return g.BusyPercent >= busySuspect ||
+		slices.ContainsFunc(g.Doubts, func(d Doubt) bool { return d.Kind == Limit })
+}
+
 // TooShort reports whether too little was measured for all checks of the generator: a single
 // thread that waits for its CPU once, for milliseconds, would be much of a short window, and the
 // percentiles of few answers are of single ones.
