@@ -279,6 +279,8 @@ func (r *running) gaps(q question, all []Comparison) (gaps []string) {
 		case c.Disturbed > 0:
 			say("%s: in %d pairs the generator was held up, which may hide a difference", c.place(),
 				c.Disturbed)
+		case c.OtherLoad > 0:
+			say("%s: in %d pairs the load was not the one asked for", c.place(), c.OtherLoad)
 		}
 	}
 	var spoiled []cell // of each one trial is named

@@ -207,18 +207,21 @@ func TestLimits(t *testing.T) {
 		doubts       []result.Doubt
 		limit        bool
 		disturbed    int
+		other        int
 	}{
-		{"sound", "throughput", nil, false, 0},
-		{"limit", "throughput", []result.Doubt{{Kind: result.Limit, Verdict: result.ClientBound}}, true, 0},
-		{"limit", "p99", []result.Doubt{{Kind: result.Limit, Verdict: result.ClientBound}}, true, 0},
-		{"limit", "memory", []result.Doubt{{Kind: result.Limit, Verdict: result.ClientBound}}, false, 0},
-		{"limit", "cpu", []result.Doubt{{Kind: result.Limit, Verdict: result.ClientBound}}, false, 0},
-		{"near it", "throughput", []result.Doubt{{Kind: result.Limit, Verdict: result.Suspect}}, false, 0},
-		{"held up", "throughput", []result.Doubt{{Kind: result.HeldUp, Verdict: result.ClientBound}}, false, 1},
-		{"held up", "memory", []result.Doubt{{Kind: result.HeldUp, Verdict: result.ClientBound}}, false, 0},
-		{"held up a little", "p99", []result.Doubt{{Kind: result.HeldUp, Verdict: result.Suspect}}, false, 0},
+		{"sound", "throughput", nil, false, 0, 0},
+		{"limit", "throughput", []result.Doubt{{Kind: result.Limit, Verdict: result.ClientBound}}, true, 0, 0},
+		{"limit", "p99", []result.Doubt{{Kind: result.Limit, Verdict: result.ClientBound}}, true, 0, 0},
+		{"limit", "memory", []result.Doubt{{Kind: result.Limit, Verdict: result.ClientBound}}, false, 0, 0},
+		{"limit", "cpu", []result.Doubt{{Kind: result.Limit, Verdict: result.ClientBound}}, false, 0, 0},
+		{"near it", "throughput", []result.Doubt{{Kind: result.Limit, Verdict: result.Suspect}}, false, 0, 0},
+		{"held up", "throughput", []result.Doubt{{Kind: result.HeldUp, Verdict: result.ClientBound}}, false, 1, 0},
+		{"held up", "memory", []result.Doubt{{Kind: result.HeldUp, Verdict: result.ClientBound}}, false, 0, 0},
+		{"held up a little", "p99", []result.Doubt{{Kind: result.HeldUp, Verdict: result.Suspect}}, false, 0, 0},
 		{"both", "throughput", []result.Doubt{{Kind: result.HeldUp, Verdict: result.ClientBound},
-			{Kind: result.Limit, Verdict: result.ClientBound}}, true, 0},
+			{Kind: result.Limit, Verdict: result.ClientBound}}, true, 0, 0},
+		{"another load", "p99", []result.Doubt{{Kind: result.OtherLoad, Verdict: result.ClientBound}}, false, 0, 1},
+		{"another load", "cpu", []result.Doubt{{Kind: result.OtherLoad, Verdict: result.ClientBound}}, false, 0, 0},
 	} {
 		var trials []*Trial
 		for round := 1; round <= 3; round++ {
@@ -238,13 +241,14 @@ func TestLimits(t *testing.T) {
 		}
 		m, _ := measure(c.metric)
 		p := pair(sortTrials(trials), m, "c16", "go", "nginx")
-		if len(p.logs) != 3 || p.ClientBound != c.limit || p.Disturbed != c.disturbed {
+		if len(p.logs) != 3 || p.ClientBound != c.limit || p.Disturbed != c.disturbed ||
+			p.OtherLoad != c.other {
 			t.Errorf("%s, %s of %d pairs: at its limit %v, %d disturbed", c.name, c.metric, len(p.logs),
 				p.ClientBound, p.Disturbed)
 		}
 		var u Comparison
 		u.values(Sample{Trials: trials}, m)
-		if u.ClientBound != c.limit || u.Disturbed != c.disturbed {
+		if u.ClientBound != c.limit || u.Disturbed != c.disturbed || u.OtherLoad != c.other {
 			t.Errorf("%s, %s of runs: at its limit %v, %d disturbed", c.name, c.metric, u.ClientBound,
 				u.Disturbed)
 		}

@@ -40,6 +40,7 @@ type Comparison struct {
 	Control     bool `json:"control,omitempty"`      // the A/A arm
 	ClientBound bool `json:"client_bound,omitempty"` // by the generator's limit: not the server's
 	Disturbed   int  `json:"disturbed,omitempty"`    // pairs, or runs, in which it was held up
+	OtherLoad   int  `json:"other_load,omitempty"`   // likewise: the load was not the one asked for
 	GradeF      int  `json:"grade_f,omitempty"`      // pairs that rest on a trial of grade F
 	Missing     int  `json:"missing,omitempty"`      // rounds in which an arm measured nothing
 }
@@ -213,7 +214,8 @@ func pair(cells byCell, m Measure, level, baseline, arm string) *paired {
 }
 
 // doubt notes what kept the generator from a value of m in trials that belong together: its
-// limit, or what held it up. Neither bears on what is counted of a request.
+// limit, what held it up, or a load that was not the one asked for. None of it bears on what is
+// counted of a request.
 func (c *Comparison) doubt(m Measure, trials ...*Trial) {
 	bound := func(to func(result.Kind) bool) bool {
 		return m.ofLoad() && slices.ContainsFunc(trials, func(t *Trial) bool {
@@ -222,8 +224,10 @@ func (c *Comparison) doubt(m Measure, trials ...*Trial) {
 	}
 	if bound(func(k result.Kind) bool { return k == result.Limit }) {
 		c.ClientBound = true
-	} else if bound(func(k result.Kind) bool { return k != "" }) {
+	} else if bound(func(k result.Kind) bool { return k == result.HeldUp }) {
 		c.Disturbed++
+	} else if bound(func(k result.Kind) bool { return k != "" }) {
+		c.OtherLoad++
 	}
 }
 

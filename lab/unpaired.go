@@ -405,6 +405,9 @@ func (u *Unpaired) doubts(all []Comparison) (doubts []string) {
 		case c.Disturbed > 0:
 			doubts = append(doubts, fmt.Sprintf("%s: in %d runs the generator was held up, which may "+
 				"hide a difference", c.place(), c.Disturbed))
+		case c.OtherLoad > 0:
+			doubts = append(doubts, fmt.Sprintf("%s: in %d runs the load was not the one asked for",
+				c.place(), c.OtherLoad))
 		}
 	}
 	for i, g := range u.Groups {

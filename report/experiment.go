@@ -207,6 +207,10 @@ func sentence(c lab.Comparison) string {
 		of += fmt.Sprintf("; in %d of %s the generator was held up, see the trials' doubts",
 			c.Disturbed, trialsOf(c))
 	}
+	if c.OtherLoad > 0 {
+		of += fmt.Sprintf("; in %d of %s the load was not the one asked for, see the trials' doubts",
+			c.OtherLoad, trialsOf(c))
+	}
 	return of
 }
 
@@ -238,6 +242,9 @@ func mark(c lab.Comparison) string {
 	}
 	if c.Disturbed > 0 {
 		s += fmt.Sprintf(", %d disturbed", c.Disturbed)
+	}
+	if c.OtherLoad > 0 {
+		s += fmt.Sprintf(", %d of another load", c.OtherLoad)
 	}
 	if c.GradeF > 0 {
 		s += fmt.Sprintf(", %d of grade F", c.GradeF)

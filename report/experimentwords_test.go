@@ -125,4 +125,9 @@ func TestSentenceOfLimits(t *testing.T) {
 			t.Errorf("%+v: %q", test, mark(c))
 		}
 	}
+	c.ClientBound, c.Disturbed, c.OtherLoad = false, 0, 2
+	if mark(c) != "equivalent, 2 of another load" ||
+		!strings.Contains(sentence(c), "; in 2 of 14 pairs the load was not the one asked for") {
+		t.Errorf("%q: %q", mark(c), sentence(c))
+	}
 }
