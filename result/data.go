@@ -38,11 +38,15 @@ func KeepData(home string, p *load.Plan) error {
 	}
 	err := Place(path, p.WriteRequests)
 	for i := 0; errors.Is(err, fs.ErrExist) && !isData(path, p.Data) && i < attempts; i++ {
-		time.Sleep(attemptTime) // another process writes it just now
+		if _, none := os.Lstat(path); none != nil {
+			time.Sleep(attemptTime) // another process writes it just now
+		} else if err = os.Remove(path); err != nil { // it was put there whole, and damaged since
+			break
+		}
 		err = Place(path, p.WriteRequests)
 	}
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("storing the requests: %w", err)
+	if err != nil && !isData(path, p.Data) {
+		return fmt.Errorf("storing the requests: %s is not theirs: %w", path, err)
 	}
 	p.Data.File = path
 	return nil

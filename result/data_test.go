@@ -82,6 +82,23 @@ func TestDataIsStoredOnce(t *testing.T) {
 	}
 }
 
+// A file that was damaged is written again, and not taken for the requests.
+func TestDamagedDataIsReplaced(t *testing.T) {
+	home, r := t.TempDir(), manyRequests(t, 100)
+	for _, damage := range []string{"", "damaged"} {
+		if err := KeepData(home, &r.Plan); err != nil {
+			t.Fatal(err)
+		}
+		path := DataFile(home, r.Plan.Data.SHA256)
+		if err := os.WriteFile(path, []byte(damage), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := KeepData(home, &r.Plan); err != nil || !isData(path, r.Plan.Data) {
+			t.Errorf("%q was left: %v", damage, err)
+		}
+	}
+}
+
 // What another process has measured comes as JSON; with the plan that it was given, its data can
 // be stored.
 func TestDataOfAnotherProcess(t *testing.T) {
