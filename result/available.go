@@ -45,12 +45,9 @@ func noServer(r *Result) (string, string) {
 
 // unavailableFor is how long it was, and since when.
 func (r *Result) unavailableFor() string {
-	s := fmt.Sprintf("%v of the window", span(r.Window.UnavailableS*1e6))
+	s := fmt.Sprintf("%v on average of all connections", span(r.Window.UnavailableS*1e6))
 	if since := r.Window.UnavailableFromS; since != nil {
-		s += fmt.Sprintf(", from %v on", span(*since*1e6))
-	}
-	if r.Window.OutageS < r.Window.UnavailableS/2 { // and not all at once
-		s += ", on average of its connections"
+		s += fmt.Sprintf(" (the longest from %v on)", span(*since*1e6))
 	}
 	return s
 }

@@ -88,7 +88,7 @@ func (r *Result) has(n need) bool {
 // is a kind that does not depend on the result.
 func is(k Kind) func(*Result) Kind { return func(*Result) Kind { return k } }
 
-// late is why the generator did not come to something: if it was not busy, it was held up.
+// late is whether being late was the generator's limit or something that held it up.
 func late(r *Result) Kind {
 	if r.Generator.BusyPercent >= busySuspect && !r.Generator.Disturbed() {
 		return Limit

@@ -94,10 +94,12 @@ func TestJudge(t *testing.T) {
 		{"no server", func(r *Result) {
 			r.Window.OutageS, r.Window.UnavailableS, r.Window.UnavailableFromS = 3.5, 3.52, set(4.01)
 			r.Errors = []Error{{Phase: "connect", Kind: "refused", Detail: "connection refused", Count: 9}}
-		}, Suspect, "the load could not be applied for 3.52s of the window, from 4.01s on (connection refused)"},
+		}, Suspect, "the load could not be applied for 3.52s on average of all connections (the longest from " +
+			"4.01s on) (connection refused)"},
 		{"no server for some", func(r *Result) {
 			r.Window.UnavailableS, r.Window.UnavailableFromS = 0.11, set(0.0)
-		}, Suspect, "the load could not be applied for 110ms of the window, from 0s on, on average of its connections"},
+		}, Suspect, "the load could not be applied for 110ms on average of all connections (the longest " +
+			"from 0s on)"},
 		{"no server for a moment", func(r *Result) {
 			r.Window.UnavailableS, r.Window.UnavailableFromS = 0.1, set(1.0)
 		}, OK, ""},

@@ -79,14 +79,17 @@ func together(all []*Result) Window {
 	connections, longest := 0, 0.0
 	w.UnavailableS, w.UnavailableFromS = 0, nil
 	for _, r := range all {
+		w.MeasuredS = max(w.MeasuredS, r.Window.MeasuredS)
+		w.DrainedS = max(w.DrainedS, r.Window.DrainedS)
+		w.OutageS = min(w.OutageS, r.Window.OutageS) // there is none while one has a connection
+		if r.Connections.Asked == 0 {
+			continue // it did not tell of its connections
+		}
 		connections += r.Plan.Connections
 		w.UnavailableS += r.Window.UnavailableS * float64(r.Plan.Connections)
 		if r.Window.UnavailableS > longest {
 			longest, w.UnavailableFromS = r.Window.UnavailableS, r.Window.UnavailableFromS
 		}
-		w.MeasuredS = max(w.MeasuredS, r.Window.MeasuredS)
-		w.DrainedS = max(w.DrainedS, r.Window.DrainedS)
-		w.OutageS = min(w.OutageS, r.Window.OutageS) // there is none while one has a connection
 	}
 	w.UnavailableS = micro(1e9*w.UnavailableS/float64(max(connections, 1))) / 1e6
 	return w
