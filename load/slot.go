@@ -19,7 +19,7 @@ import (
 // sent again keeps its instant; it goes to whichever connection has room first, as ever.
 //
 // A slot that still waits for its connection when the window ends has sent nothing, and so no
-// latency: at most one request of each slot is missing so.
+// latency: at most one request of each slot is in no number but the time without a server.
 
 // vacate notes at the end of a life that the next requests of its slots are due since they
 // became free. A slot that this life did not use waits for longer.
