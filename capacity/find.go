@@ -205,7 +205,8 @@ func (s *search) try(ctx context.Context, rate load.Rate) {
 	s.missed(rate, o, why)
 }
 
-// missed notes that the probe just made did not pass at a rate, and what kept the generator from more.
+// missed notes that the probe just made did not pass at a rate, and what kept the generator from
+// more.
 func (s *search) missed(rate load.Rate, o Outcome, why string) {
 	s.high, s.wall, s.why = rate, o == OurLimit, why
 	if s.whose = "was held up"; s.last.Generator.AtLimit() {

@@ -29,5 +29,5 @@ func correction(all []lab.Comparison) []string {
 			"%s", Many(int64(n), "comparison"), promise)}
 	}
 	return []string{fmt.Sprintf("Verdicts and intervals are corrected for %s (maxT over sign flips "+
-		"of rounds): %s", Many(int64(n), "comparison"), promise)}
+		"of rounds): if noise is symmetric, %s", Many(int64(n), "comparison"), promise)}
 }

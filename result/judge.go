@@ -143,9 +143,9 @@ func exhausted(r *Result, kind, reason string) (string, string) {
 }
 
 // Unused is how many connections were asked for and no part of the load, and what they never
-// did: "completed an exchange" or "could be opened". A load of few requests needs
-// no more connections than can have all of them under way at once. An open loop does not need all that it has, however many
-// requests there are: there it counts those never opened.
+// did: "completed an exchange" or "could be opened". A load of few requests needs no more
+// connections than can have all of them under way at once. An open loop does not need all that
+// it has, however many requests there are: there it counts those never opened.
 func (r *Result) Unused() (missing int64, what string) {
 	c := r.Connections
 	if r.Model == OpenLoop {
