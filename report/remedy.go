@@ -40,8 +40,8 @@ func remedyOf(r *result.Result, d result.Doubt) string {
 		return "add threads (-t)"
 	case d.Cause == result.Busy:
 		return "give it more CPUs, or another machine"
-	case d.Kind == result.Fault:
-		return ""
+	case d.Kind == result.Fault, d.Cause == result.NeverSent && r.Window.OutageS > 0:
+		return "" // no flag mends dyno, nor brings back a server that was gone
 	}
 	return remedies[d.Cause]
 }

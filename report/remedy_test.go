@@ -18,4 +18,14 @@ func TestNoRemedyWithoutAServer(t *testing.T) {
 			t.Errorf("%s: %q", cause, said)
 		}
 	}
+	r := new(result.Result)
+	r.Generator.Reasons = []string{"why"}
+	r.Generator.Doubts = []result.Doubt{{Cause: result.NeverSent, Kind: result.OtherLoad, Verdict: result.Suspect}}
+	if said := Reasons(r)[0]; !strings.Contains(said, "-c") {
+		t.Errorf("an open loop with too few connections: %q", said)
+	}
+	r.Window.OutageS = 2
+	if said := Reasons(r)[0]; said != "why" {
+		t.Errorf("an open loop whose server was gone: %q", said)
+	}
 }

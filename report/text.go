@@ -194,8 +194,12 @@ func Quiet(w io.Writer, r *result.Result) error {
 	if why, early := endings[r.Ended]; early {
 		all = append(all, why)
 	}
-	fmt.Fprintf(d, "%s, %s\n", strings.Join(all, ", "), plain(r.Generator.Verdict))
-	for _, line := range slices.Concat(Reasons(r), r.Warnings) {
+	verdict, reasons := plain(r.Generator.Verdict), Reasons(r)
+	if onlyShort(r) {
+		verdict, reasons = reasons[0], nil
+	}
+	fmt.Fprintf(d, "%s, %s\n", strings.Join(all, ", "), verdict)
+	for _, line := range slices.Concat(reasons, r.Warnings) {
 		fmt.Fprintf(d, "- %s\n", plain(line))
 	}
 	return d.err

@@ -72,8 +72,12 @@ func outage(r *Result) (string, string) {
 	if r.Window.OutageS == 0 || !r.Applied() { // noServer says so
 		return OK, ""
 	}
-	return Suspect, fmt.Sprintf("for %v of the window no connection could be opened%s: rate "+
-		"and percentiles say nothing of that time", span(r.Window.OutageS*1e6), r.firstCause())
+	says := "rate and percentiles say nothing of that time"
+	if r.Model == OpenLoop {
+		says = "what was due then waited for one, which is in its latency, or was never sent"
+	}
+	return Suspect, fmt.Sprintf("for %v of the window no connection could be opened%s: %s",
+		span(r.Window.OutageS*1e6), r.firstCause(), says)
 }
 
 func neverSent(r *Result) (string, string) {

@@ -90,7 +90,7 @@ func TestJudge(t *testing.T) {
 			r.Generator.GCPauseMax, r.Latency.P99 = 1234, 20_000
 		}, OK, ""},
 		{"outage", func(r *Result) { r.Model, r.Window.OutageS = OpenLoop, 1.95 }, Suspect,
-			"for 1.95s of the window"},
+			"for 1.95s of the window no connection could be opened: what was due then waited for one"},
 		{"no server", func(r *Result) {
 			r.Window.OutageS, r.Window.UnavailableS, r.Window.UnavailableFromS = 3.5, 3.52, set(4.01)
 			r.Errors = []Error{{Phase: "connect", Kind: "refused", Detail: "connection refused", Count: 9}}
