@@ -14,7 +14,7 @@ import (
 const profiledApart = `
 version: 1
 name: apart
-design: {rounds: 1, seed: 1, aa: false, warmup: {min: 0, max: 0}, measure: 0.2s, cooldown: 0,
+design: {rounds: 1, seed: 1, aa: false, warmup: {min: 0, max: 0}, measure: 3s, cooldown: 0,
   metrics: [throughput], clients: {count: 2, isolate: netns}}
 fairness: {mode: off}
 levels: [{name: c2, connections: 2}]
