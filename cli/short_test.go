@@ -24,8 +24,8 @@ func TestTooShortToJudge(t *testing.T) {
 		says     string
 	}{
 		{"", "2", exitOK, `verdict ` + lacks + `; give a longer -d or a larger -n window`},
-		{"-q", "99", exitOK, `, 0 errors, ` + lacks},
-		{"-q", "100", exitOK, `, 0 errors, ` + lacks},
+		{"-q", "99", exitOK, `, 0 errors, not judged - ` + lacks},
+		{"-q", "100", exitOK, `, 0 errors, not judged - ` + lacks},
 		{"--slo p50<1ns", "99", exitMissed, lacks},
 	} {
 		line := "dyno run --no-save --strict -c 1 -n " + c.n

@@ -194,12 +194,12 @@ func Quiet(w io.Writer, r *result.Result) error {
 	if why, early := endings[r.Ended]; early {
 		all = append(all, why)
 	}
-	verdict, reasons := plain(r.Generator.Verdict), Reasons(r)
+	verdict := plain(r.Generator.Verdict)
 	if onlyShort(r) {
-		verdict, reasons = reasons[0], nil
+		verdict = "not judged"
 	}
 	fmt.Fprintf(d, "%s, %s\n", strings.Join(all, ", "), verdict)
-	for _, line := range slices.Concat(reasons, r.Warnings) {
+	for _, line := range slices.Concat(Reasons(r), r.Warnings) {
 		fmt.Fprintf(d, "- %s\n", plain(line))
 	}
 	return d.err
