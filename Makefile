@@ -46,7 +46,7 @@ AT_ONCE = $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 
 # These compute for long in one goroutine, where there is nothing for the race detector to find;
 # a test holds them to that.
-ALONE = ./stats ./experiment ./requests
+ALONE = ./stats ./experiment ./requests ./bench/correction
 
 test: deps page notices ## the whole suite, with the race detector
 	npm --prefix page/web test

@@ -225,7 +225,11 @@ func extra(words []string, n int) []error {
 	if len(words) <= n {
 		return nil
 	}
-	return []error{fmt.Errorf("%q is more than there is use for", words[n:])}
+	var all []error
+	for _, word := range words[n:] {
+		all = append(all, fmt.Errorf("unexpected argument %q", word))
+	}
+	return all
 }
 
 // flatten is the errors that err joins.

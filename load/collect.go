@@ -111,6 +111,7 @@ func (r *run) conclude(workers []*worker, total *metric.Snapshot) {
 	res.Total, res.Tally = total, newTally()
 	notices, dismissed := map[string]bool{}, failures{}
 	var last, end, to int64
+	next := int64(notYet)
 	from, cpuFrom, cpuTo := int64(notYet), time.Duration(math.MaxInt64), time.Duration(0)
 	outage, gone := int64(math.MaxInt64), 0
 	for _, w := range workers {
@@ -118,6 +119,7 @@ func (r *run) conclude(workers []*worker, total *metric.Snapshot) {
 		res.Ring = w.kind
 		outage = min(outage, w.tally.Outage) // while one has a connection there is none
 		last = max(last, w.lastDone)
+		next = min(next, w.afterAll())
 		end = max(end, min(w.end, w.now))
 		to = max(to, w.now)
 		from = min(from, w.from)
@@ -152,11 +154,23 @@ func (r *run) conclude(workers []*worker, total *metric.Snapshot) {
 	res.Failures = r.sumFailures(workers)
 	res.Notices = append(res.Notices, slices.Sorted(maps.Keys(notices))...)
 	res.Notices = append(res.Notices, dismissals(dismissed)...)
+	if next != notYet { // of an open loop: -R 100 -n 100 is a second, not 0.99 s and an answer's time
+		last = max(last, next)
+	}
 	r.setWindow(from, end, to, last)
 	res.Busy = max(res.Busy, r.shareOfCPUs())
 	if len(res.Failures) > 0 {
 		res.Cause = res.Failures[0].cause()
 	}
+}
+
+// afterAll is when the request would have been due that is the first an open loop was not asked
+// for, or notYet.
+func (w *worker) afterAll() int64 {
+	if w.left != 0 || w.next == AtOnce {
+		return notYet
+	}
+	return w.start + w.next
 }
 
 // sumFailures are those of all intervals, and those that came after the last.

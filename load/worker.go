@@ -247,11 +247,14 @@ func (w *worker) finished() bool {
 	return true
 }
 
-// advance moves on to the next arrival.
+// advance moves on to the next arrival, if there is one.
 func (w *worker) advance() {
 	due, ok := w.schedule.Next()
+	if !ok {
+		w.over = true
+		return
+	}
 	w.next = due
-	w.over = w.over || !ok
 }
 
 // due reports whether a request may be sent now.

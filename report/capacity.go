@@ -209,7 +209,7 @@ func probePlot(d *document, s *capacity.Search) {
 	}
 	fmt.Fprintln(d)
 	p.write(d, "  ")
-	fmt.Fprintln(d, "  o pass  x fail  ? undecided  # the generator's limit")
+	fmt.Fprintln(d, "  o pass  x fail  ? undecided  # client-bound")
 }
 
 // Probe is one probe in a line.

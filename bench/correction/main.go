@@ -10,8 +10,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"runtime"
-	"sync"
 )
 
 func main() {
@@ -63,22 +61,11 @@ func (t *tally) add(o outcome) {
 	t.width += o.width
 }
 
-// simulate judges n experiments. Each has a random source of its own, so that it does not matter
-// which processor does which.
+// simulate judges n experiments. Each has a random source of its own, so that a cell's first
+// experiments are the same however many there are.
 func simulate(s scene, d design, n int, seed uint64) (all tally) {
-	outcomes := make([]outcome, n)
-	var group sync.WaitGroup
-	workers := runtime.GOMAXPROCS(0)
-	for w := range workers {
-		group.Go(func() {
-			for i := w; i < n; i += workers {
-				outcomes[i] = s.experiment(d, seed, uint64(i))
-			}
-		})
-	}
-	group.Wait()
-	for _, o := range outcomes {
-		all.add(o)
+	for i := range n {
+		all.add(s.experiment(d, seed, uint64(i)))
 	}
 	return all
 }

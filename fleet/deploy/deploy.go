@@ -92,7 +92,7 @@ func (c Config) Check(kind string) (faults []error) {
 	default:
 		wrong(true, "%q is not a kind; there are %s", kind, strings.Join(names(), ", "))
 	}
-	wrong(kind != "ssh" && len(c.Hosts) > 0, "%q is more than there is use for", c.Hosts)
+	wrong(kind != "ssh" && len(c.Hosts) > 0, "unexpected arguments: %s", strings.Join(c.Hosts, " "))
 	wrong(c.Agents < 1 || c.Agents > AgentsMax, "--agents: %d is not 1 to %d", c.Agents, AgentsMax)
 	if kind == "kubernetes" || kind == "compose" {
 		for _, h := range c.Hubs {

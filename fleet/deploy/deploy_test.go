@@ -232,7 +232,7 @@ func TestCheck(t *testing.T) {
 		{"nomad", with(func(*Config) {}), "is not a kind"},
 		{"systemd", with(func(c *Config) { c.Program = "dyno" }), "--program"},
 		{"systemd", with(func(c *Config) { c.Program = "/a b" }), "--program"},
-		{"systemd", with(func(c *Config) { c.Hosts = []string{"web1"} }), "more than"},
+		{"systemd", with(func(c *Config) { c.Hosts = []string{"web1"} }), "unexpected arguments: web1"},
 		{"ssh", with(func(*Config) {}), "HOST"},
 		{"ssh", with(func(c *Config) { c.Hubs = nil }), "start dyno fleet up first"},
 		{"ssh", with(func(c *Config) { c.Hubs = []string{"[::1%$(rm)]:1"} }), "not HOST:PORT"},

@@ -1,0 +1,1 @@
+DROP INDEX measures_name;
