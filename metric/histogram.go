@@ -3,10 +3,15 @@
 package metric
 
 import (
+	"compress/zlib"
+	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/bits"
+	"strings"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
@@ -116,23 +121,58 @@ func (h *Histogram) Encode() (string, error) {
 }
 
 // Decode reads what Encode wrote. The counts are those that were written; Min, Max
-// and Sum, which are not part of them, are those of the buckets.
+// and Sum, which are not part of them, are those of the buckets. Text of another
+// layout is an error before room is made for its buckets, of which it may claim
+// millions in a few bytes.
 func Decode(text string) (*Histogram, error) {
-	hdr, err := hdrhistogram.Decode([]byte(text))
+	digits, err := digitsOf(text)
 	if err != nil {
 		return nil, err
 	}
-	digits := int(hdr.SignificantFigures())
-	if hdr.LowestTrackableValue() != 1 || hdr.HighestTrackableValue() != Longest ||
-		digits != Coarse && digits != Fine {
-		return nil, fmt.Errorf("a histogram of %d to %d with %d digits is none of dyno's",
-			hdr.LowestTrackableValue(), hdr.HighestTrackableValue(), digits)
+	hdr, err := hdrhistogram.Decode([]byte(text))
+	if err != nil {
+		return nil, err
 	}
 	h := NewHistogram(digits)
 	h.Count, h.Min, h.Max = hdr.TotalCount(), hdr.Min(), hdr.Max()
 	h.Sum = sumOf(hdr.Mean() * float64(h.Count))
 	copy(h.counts, hdr.Export().Counts)
 	return h, nil
+}
+
+// The header of a V2 histogram, before and after it is inflated, and where in it is what
+// decides the layout: all numbers are big-endian.
+const (
+	packedHeader = 8
+	header       = 40
+	atDigits     = 12
+	atLowest     = 16
+	atHighest    = 24
+)
+
+// digitsOf is the precision that the header of an encoded histogram names. A layout that is
+// none of dyno's is an error.
+func digitsOf(text string) (int, error) {
+	packed := base64.NewDecoder(base64.StdEncoding, strings.NewReader(text))
+	if _, err := io.CopyN(io.Discard, packed, packedHeader); err != nil {
+		return 0, fmt.Errorf("reading a histogram: %w", err)
+	}
+	z, err := zlib.NewReader(packed)
+	if err != nil {
+		return 0, fmt.Errorf("reading a histogram: %w", err)
+	}
+	var b [header]byte
+	if _, err := io.ReadFull(z, b[:]); err != nil {
+		return 0, fmt.Errorf("reading a histogram: %w", err)
+	}
+	digits := int(int32(binary.BigEndian.Uint32(b[atDigits:])))
+	lowest := int64(binary.BigEndian.Uint64(b[atLowest:]))
+	highest := int64(binary.BigEndian.Uint64(b[atHighest:]))
+	if lowest != 1 || highest != Longest || digits != Coarse && digits != Fine {
+		return 0, fmt.Errorf("a histogram of %d to %d with %d digits is none of dyno's", lowest, highest,
+			digits)
+	}
+	return digits, nil
 }
 
 // errEnds is the fault of a least or greatest value that was not counted.
