@@ -3,6 +3,7 @@ package load
 import (
 	"bytes"
 	"encoding/gob"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -24,25 +25,54 @@ func Unpack(b []byte) (p Plan, err error) {
 	return p, err
 }
 
+// How many intervals wait for one that falls behind, and how many bytes of what was measured
+// in them: a generator that is silent, or says what it likes, must not fill the memory.
+const (
+	pendingMost  = 64
+	pendingBytes = 32 << 20
+)
+
 // Together calls each with the intervals of n generators that load at once, in order,
 // once it has one of all that still measure. It is told of each interval, in its
-// generator's order, and of a nil one when there will be no more.
+// generator's order, and of a nil one when there will be no more. Where one is more than
+// 64 intervals behind, or 32 MiB wait for it, the oldest is shown without it, and what it
+// says of that later is not.
 func Together(n int, each func(Interval)) func(from int, iv *Interval) {
 	done := make([]int, n) // intervals that each has measured, or will
 	pending := map[int][]Interval{}
-	next := 0
+	next, bytes := 0, 0
+	show := func() {
+		for i := range pending[next] {
+			bytes -= pending[next][i].size()
+		}
+		each(Sum(pending[next]))
+		delete(pending, next)
+		next++
+	}
 	return func(from int, iv *Interval) {
-		if iv == nil {
+		switch {
+		case iv == nil:
 			done[from] = math.MaxInt
-		} else {
+		case iv.Index >= next:
 			done[from] = iv.Index + 1
 			pending[iv.Index] = append(pending[iv.Index], *iv)
+			bytes += iv.size()
 		}
-		for ; next < slices.Min(done) && pending[next] != nil; next++ {
-			each(Sum(pending[next]))
-			delete(pending, next)
+		for next < slices.Min(done) && pending[next] != nil {
+			show()
+		}
+		for len(pending) > pendingMost || bytes > pendingBytes {
+			next = slices.Min(slices.Collect(maps.Keys(pending)))
+			show()
 		}
 	}
+}
+
+// size is about how many bytes of memory an interval takes.
+func (iv *Interval) size() int {
+	const each = 128 // of what it has several of
+	return iv.Latency.Size() + iv.Service.Size() + iv.ErrorLatency.Size() +
+		each*(1+len(iv.Failures)+len(iv.Status)) + 16*len(iv.Heat)
 }
 
 // Sum makes one interval of those of several generators, with the percentiles of all
@@ -93,6 +123,10 @@ func (iv *Interval) measure(latency metric.Sparse) {
 	iv.P50, iv.P99 = time.Duration(latency.Quantile(0.5)), time.Duration(latency.Quantile(0.99))
 	iv.Heat = latency.Heat()
 }
+
+// Measure reads what is told of an interval's latencies from Latency, for one that somebody else
+// has told.
+func (iv *Interval) Measure() { iv.measure(iv.Latency) }
 
 // Add adds up what is counted in two intervals. What was measured is not: see Sum.
 func (iv *Interval) Add(part Interval) {

@@ -118,3 +118,39 @@ func TestTogether(t *testing.T) {
 		}
 	}
 }
+
+// A generator that says nothing, or is far behind, keeps the others' intervals waiting only up to
+// a number and a size; what it says of those too late is not shown, and none is shown twice.
+func TestTogetherWaitsForSoMuch(t *testing.T) {
+	h := metric.NewHistogram(metric.Fine)
+	for v := range int64(30_000) {
+		h.Record(v * v)
+	}
+	large := h.Sparse()
+	for name, c := range map[string]struct {
+		latency metric.Sparse
+		least   int // shown of 1000 without the silent one
+		most    int
+	}{"in number": {metric.Sparse{}, 1000 - pendingMost, 1000 - pendingMost},
+		"in bytes": {large, 1000 - pendingBytes/large.Size() - 1, 999}} {
+		var shown []int
+		tell := Together(2, func(iv Interval) { shown = append(shown, iv.Index) })
+		for i := range 1000 {
+			tell(0, &Interval{Index: i, Latency: c.latency})
+		}
+		if n := len(shown); n < c.least || n > c.most {
+			t.Errorf("%s: %d of 1000 were shown while one was silent, want %d to %d", name, n, c.least, c.most)
+		}
+		for i := range 1000 {
+			tell(1, &Interval{Index: i, Latency: c.latency})
+		}
+		tell(0, nil)
+		tell(1, nil)
+		if len(shown) != 1000 || !slices.IsSorted(shown) || shown[999] != 999 {
+			t.Errorf("%s: shown at last: %d, the last %v", name, len(shown), shown[max(len(shown)-3, 0):])
+		}
+	}
+	tell := Together(2, func(iv Interval) { t.Errorf("%d is shown", iv.Index) })
+	tell(0, &Interval{Index: -1})
+	tell(1, &Interval{Index: -1})
+}
