@@ -25,6 +25,8 @@ func (p *Plan) ProbeConnections() int {
 // instants, for whoever arrives at random sees the server as it is on average.
 func (p *Plan) probe() Plan {
 	q := *p
+	part := float64(p.Probe) / float64(max(p.Peak()+p.Probe, 1))
+	q.Ceiling = Rate(part * float64(p.Ceiling))
 	q.Probe, q.Rate, q.Stages, q.Arrival, q.Seed = 0, p.Probe, nil, Poisson, p.Seed+1
 	q.Connections, q.Threads, q.Requested, q.ConnectRate = p.ProbeConnections(), 1, 0, 0
 	q.Part, q.Parts, q.Weights, q.Before = 0, 0, nil, 0
@@ -51,6 +53,7 @@ func runProbed(ctx context.Context, p Plan, meet Barrier, shares <-chan Share,
 		probe, failed = r.run(within, party.meet)
 	})
 	party := &party{meeting: both}
+	p.Ceiling -= p.probe().Ceiling
 	r := &run{plan: p, each: each, shares: shares}
 	main, err := r.run(ctx, party.meet)
 	if err != nil || main.Ended != ByDuration { // else the probe ends by itself, in its drain

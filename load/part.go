@@ -32,7 +32,7 @@ func (p Plan) Split(n int) []Plan {
 // Threads and CPUs are shared out as far as they go; every part has one at least. A
 // part that has no connection is one that Check refuses.
 func (p Plan) SplitBy(weights []int) []Plan {
-	if p.Arrival == Poisson && p.Seed == 0 {
+	if (p.Arrival == Poisson || p.Probe > 0) && p.Seed == 0 {
 		p.Seed = drawSeed() // one for all: of one seed are the streams independent
 	}
 	n := len(weights)

@@ -39,11 +39,16 @@ type Plan struct {
 	Probe       Rate    `json:"probe,omitempty"`        // a light open load beside this one
 	Requested   int64   `json:"requested,omitempty"`    // exactly so many; 0: until Duration
 	ConnectRate Rate    `json:"connect_rate,omitempty"` // connections opened a second; 0: at once
-	Duration    Seconds `json:"duration_s,omitempty"`   // of the measured window; 0: until Requested
-	Warmup      Seconds `json:"warmup_s"`               // loaded before the window, not counted
-	Drain       Seconds `json:"drain_s"`                // for what was due in the window, after it
-	Timeout     Seconds `json:"timeout_s"`              // of an exchange, from when it was sent
-	Connecting  Seconds `json:"connect_timeout_s"`      // of a connection, TLS included
+
+	// Ceiling is what the owner of this machine allows, in requests a second of an open loop: what
+	// is late, and what is sent again, counts with the rest. 0: there is none.
+	Ceiling Rate `json:"-"`
+
+	Duration   Seconds `json:"duration_s,omitempty"` // of the measured window; 0: until Requested
+	Warmup     Seconds `json:"warmup_s"`             // loaded before the window, not counted
+	Drain      Seconds `json:"drain_s"`              // for what was due in the window, after it
+	Timeout    Seconds `json:"timeout_s"`            // of an exchange, from when it was sent
+	Connecting Seconds `json:"connect_timeout_s"`    // of a connection, TLS included
 
 	Expect []Statuses `json:"expect,omitempty"` // all others are errors; none: 400 and above are
 

@@ -62,17 +62,27 @@ func (w *worker) takeShare(s *reshare) {
 		return
 	}
 	w.plan = &s.plan
+	now, capped := w.schedule, (*ceiling)(nil)
+	if c, is := now.(*ceiling); is { // which stays: it is the machine's, and no share's
+		now, capped = c.Schedule, c
+	}
 	then := s.plan.scheduleFrom(w.id, w.of, s.at)
 	w.pacing = newPacing(w.plan, &w.tally.Law, w.of)
+	change := func(to Schedule) {
+		if w.schedule = to; capped != nil {
+			capped.Schedule, w.schedule = to, capped
+		}
+	}
 	if w.next < s.at && !w.over {
-		w.schedule = &changing{w.schedule, then, s.at}
+		change(&changing{now, then, s.at})
 		return
 	}
 	if w.now > w.start+s.at && !w.over {
 		w.notice["a thread took over another share of the rate only after it was due: some "+
 			"requests may have been sent twice"] = true
 	}
-	w.schedule, w.over = then, false // only of the old share was nothing left before the end
+	w.over = false // only of the old share was nothing left before the end
+	change(then)
 	w.advance()
 }
 

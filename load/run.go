@@ -315,7 +315,7 @@ func newWorker(p *Plan, g ring.Ring, addrs []ring.Addr, speech *speech, gate *ga
 	}
 	w.sequence, w.warmup = p.sequences(i, n)
 	if p.Open() {
-		w.schedule = p.schedule(i, n)
+		w.schedule = w.under(p.schedule(i, n))
 		w.pacing = newPacing(p, &tally.Law, n)
 	}
 	if p.ConnectRate > 0 {

@@ -42,6 +42,7 @@ type worker struct {
 	limit            int64 // when the drain ends, and with it all
 	over             bool  // the schedule is, or the window, or what was left
 	broken           bool  // off: nothing more is sent
+	mute             int64 // until when nothing is sent; notYet once it is broken off
 	outstanding      int   // exchanges under way
 	up               int   // connections that are ready
 	downSince        int64 // when the last of them went down
@@ -180,7 +181,7 @@ const grace = int64(50e6)
 
 // breakOff ends the window at the instant at which the run was interrupted.
 func (w *worker) breakOff(at int64) {
-	w.broken = true
+	w.broken, w.mute = true, notYet
 	if w.start != notYet {
 		w.end = min(w.end, at)
 		w.limit = min(w.limit, w.now+min(grace, int64(w.plan.Drain)))
@@ -206,9 +207,9 @@ func (w *worker) wake() int64 {
 		return min(at, w.limit)
 	}
 	if w.idle.len > 0 && w.retries.len > 0 { // the last burst has left some
-		at = w.now
+		at = min(at, max(w.now, w.mute))
 	} else if w.idle.len > 0 && !w.over {
-		at = min(at, w.start+max(w.next, 0))
+		at = min(at, max(w.start+max(w.next, 0), w.mute))
 	}
 	switch {
 	case w.now < w.from:
@@ -259,7 +260,7 @@ func (w *worker) advance() {
 
 // due reports whether a request may be sent now.
 func (w *worker) due() bool {
-	if w.broken || w.now >= w.limit {
+	if w.now < w.mute || w.now >= w.limit {
 		return false
 	}
 	if w.retries.len > 0 {
@@ -284,6 +285,7 @@ func (w *worker) take(c *conn) arrival {
 	if w.retries.len > 0 {
 		a := w.retries.head()
 		w.retries.drop()
+		w.resent()
 		return a
 	}
 	var a arrival
