@@ -22,8 +22,9 @@ const agentNotes = `TOKEN is what dyno fleet token prints, @FILE a file with it,
 once; the agent's own key, made here, is kept in $DYNO_HOME/agents, so that it is
 started again with the same command line or with none. It dials out and listens
 on nothing, obeys one plan key, and loads what its policy allows: without a FILE
-and without ` + policyFile + `, this machine and private addresses only. Exit
-codes: 0 it was ended, 2 it is refused, or revoked (starting it again is no use), 4 nobody is there.
+and without ` + policyFile + `, private addresses only, and this machine's own if
+the hub is on loopback. Exit codes: 0 it was ended, 2 it is refused, or revoked
+(starting it again is no use), 4 nobody is there.
 `
 
 var agentExamples = []string{
@@ -243,7 +244,7 @@ func present(i *bus.Identity, l *bus.Link) (err error) {
 // serveFleet is an agent until it is interrupted or its bus is gone for good; beside keeps
 // what it needs in order meanwhile.
 func (s streams) serveFleet(a *fleet.Agent, l *bus.Link, beside func(context.Context)) int {
-	a.Conn = l.Conn
+	a.Conn, a.Policy = l.Conn, a.Policy.Near(l.ConnectedAddr())
 	ctx, stop := untilInterrupted()
 	defer stop()
 	ctx, end := context.WithCancel(ctx)

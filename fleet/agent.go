@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -196,7 +197,7 @@ func (s *service) has(of wire.Of) bool {
 func (s *service) hello(asked string, now time.Time) {
 	h := wire.Hello{Asked: asked, Epoch: s.epoch, Version: s.dyno(), Geometry: wire.Geometry(),
 		Weight: s.weight(), Threads: load.Threads(), Host: result.ThisHost(), Watches: s.Watch,
-		Policy: s.policy().String(), Key: s.public, Proof: s.proof, Nonce: s.nonces.give(s.clock.of(now)),
+		Policy: s.inWords(), Key: s.public, Proof: s.proof, Nonce: s.nonces.Give(s.clock.of(now)),
 		Clock: s.clock.wall()}
 	if s.job != nil && !s.job.over() {
 		h.Busy = s.job.Run
@@ -219,11 +220,22 @@ func (s *service) weight() int {
 }
 
 func (s *service) policy() *policy.Policy {
-	if s.Policy == nil {
-		return policy.Default()
+	p := s.Policy
+	if p == nil {
+		p = policy.Default()
 	}
-	return s.Policy
+	return p.Near(s.Conn.ConnectedAddr())
 }
+
+// wordsMost is how many bytes of its policy an agent says to all: a file may have a million.
+const wordsMost = 4 << 10
+
+// inWords is the policy in a line.
+func (s *service) inWords() string {
+	words := s.policy().String()
+	return strings.ToValidUTF8(words[:min(len(words), wordsMost)], "")
+}
+// policy is what its owner allows, where the bus is now.
 
 // exchange answers what the agent's clock shows.
 func (s *service) exchange(q wire.Sync, now time.Time) {

@@ -157,7 +157,7 @@ func (s *service) judge(j *job, sealed []byte, from string) (o wire.Order, p loa
 		most.Part, most.Parts, most.Weights = 0, 0, nil
 	}
 	most, err = s.policy().Judge(j.ctx, most, s.Lookup)
-	p.Addresses = most.Addresses
+	p.Addresses, p.Ceiling = most.Addresses, most.Ceiling
 	return o, p, err
 }
 

@@ -35,9 +35,11 @@ type Policy struct {
 	DenyHosts []string       // that it must not match
 	Ports     []Ports        // none: any
 
-	MaxRate        float64       // requests a second of this agent; 0: any, and closed loops
+	MaxRate        float64       // requests a second, late ones and those sent again, too; 0: any
 	MaxConnections int           // 0: any number
 	MaxDuration    time.Duration // of a run, from its first connection to its end; 0: any
+
+	usual bool // nobody has said what Allow is
 }
 
 // Ports are those from First to Last.
@@ -51,10 +53,13 @@ func (p Ports) String() string {
 	return fmt.Sprintf("%d-%d", p.First, p.Last)
 }
 
-// private are the addresses that a policy allows unless it says otherwise: this machine,
-// and the networks that are nobody's (RFC 1918, RFC 4193).
-var private = []string{"127.0.0.0/8", "::1/128", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16",
-	"fc00::/7"}
+// private are the addresses that a policy allows unless it says otherwise: the networks that
+// are nobody's (RFC 1918, RFC 4193).
+var private = []string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"}
+
+// loopback are this machine's own addresses, on which listens what is for itself alone. They
+// are allowed besides where the fleet is this machine's.
+var loopback = []string{"127.0.0.0/8", "::1/128"}
 
 // never are addresses that no policy allows: no host of its own is there, or what tells a
 // cloud's machines their secrets: link-local, and those of AWS, Google, Oracle, Azure and
@@ -78,7 +83,19 @@ func prefixes(all []string) (parsed []netip.Prefix) {
 }
 
 // Default is the policy of an agent that has no file.
-func Default() *Policy { return &Policy{Allow: prefixes(private)} }
+func Default() *Policy { return &Policy{Allow: prefixes(private), usual: true} }
+
+// Near is l for an agent whose bus is at an address, HOST:PORT: where that is on loopback, and l
+// does not say which addresses are allowed, those of this machine are, too.
+func (l *Policy) Near(bus string) *Policy {
+	at, err := netip.ParseAddrPort(bus)
+	if !l.usual || err != nil || !at.Addr().Unmap().IsLoopback() {
+		return l
+	}
+	near := *l
+	near.Allow, near.usual = prefixes(slices.Concat(loopback, private)), false
+	return &near
+}
 
 // file is a policy as it is written.
 type file struct {
@@ -135,7 +152,7 @@ func Read(r io.Reader) (*Policy, error) {
 func (f file) policy() (*Policy, error) {
 	var faults []error
 	p := &Policy{MaxRate: f.MaxRate, MaxConnections: f.MaxConnections, Hosts: f.Hosts,
-		DenyHosts: f.DenyHosts, Allow: prefixes(private)}
+		DenyHosts: f.DenyHosts, Allow: prefixes(private), usual: f.Allow == nil}
 	wrong := func(key, problem string, args ...any) {
 		faults = append(faults, fmt.Errorf("%s: "+problem, append([]any{key}, args...)...))
 	}
@@ -211,8 +228,9 @@ func parsePorts(s string) (Ports, error) {
 type Lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
 
 // Judge says whether an agent may carry out p, its part of a load, and gives it the
-// addresses that were judged: load connects to no others. The error has every reason
-// against it. lookup nil is the system's.
+// addresses that were judged: load connects to no others; and MaxRate as its ceiling, which holds
+// for what is late and what is sent again, too. The error has every reason against it. lookup nil
+// is the system's.
 func (l *Policy) Judge(ctx context.Context, p load.Plan, lookup Lookup) (load.Plan, error) {
 	var against []error
 	no := func(bad bool, format string, args ...any) {
@@ -224,6 +242,7 @@ func (l *Policy) Judge(ctx context.Context, p load.Plan, lookup Lookup) (load.Pl
 	no(p.TLS.CAFile != "" || p.TLS.CertFile != "" || p.TLS.KeyFile != "" || p.TLS.KeyLogFile != "",
 		"the plan names files for TLS, and no plan reads or writes files of an agent's machine")
 	l.judgeAmount(p, no)
+	p.Ceiling = load.PerSecond(min(l.MaxRate, load.MaxRate))
 	if p.Target.Unix != "" {
 		return p, errors.Join(against...)
 	}

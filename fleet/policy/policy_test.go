@@ -96,7 +96,7 @@ func TestAddresses(t *testing.T) {
 		{narrow, "127.0.0.1", "", "is not in what its policy allows: 192.168.1.7/32"},
 		{narrow, "lan", "", "fd12::7, an address of lan"},
 	} {
-		p, err := c.policy.Judge(t.Context(), to(c.host, 80), lookup)
+		p, err := c.policy.Near("127.0.0.1:3967").Judge(t.Context(), to(c.host, 80), lookup)
 		if (err == nil) != (c.against == "") || err != nil && !strings.Contains(err.Error(), c.against) {
 			t.Errorf("%s with %v: %v, want %q", c.host, c.policy, err, c.against)
 			continue
@@ -116,12 +116,60 @@ func TestAnotherAnswerComesTooLate(t *testing.T) {
 		}
 		return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
 	}
-	p, err := Default().Judge(t.Context(), to("rebinding", 80), rebinding)
+	near := Default().Near("[::1]:3967")
+	p, err := near.Judge(t.Context(), to("rebinding", 80), rebinding)
 	if err != nil || asked != 1 || !slices.Equal(p.Addresses, []netip.Addr{netip.MustParseAddr("127.0.0.1")}) {
 		t.Fatalf("%v %v, asked %d times", p.Addresses, err, asked)
 	}
-	if _, err := Default().Judge(t.Context(), to("rebinding", 80), rebinding); err == nil {
+	if _, err := near.Judge(t.Context(), to("rebinding", 80), rebinding); err == nil {
 		t.Error("what a name is now was not looked at")
+	}
+}
+
+// What listens on an agent's machine for itself alone is not loaded by a fleet that is elsewhere,
+// unless the machine's owner says so.
+func TestLoopback(t *testing.T) {
+	for _, c := range []struct {
+		text, bus string
+		allowed   bool
+	}{
+		{"", "127.0.0.1:3967", true},
+		{"", "[::1]:3967", true},
+		{"", "[::ffff:127.0.0.1]:3967", true},
+		{"", "10.0.0.5:3967", false},
+		{"", "203.0.113.7:4222", false},
+		{"", "", false},
+		{"max_rate: 5", "10.0.0.5:3967", false},
+		{"max_rate: 5", "127.0.0.1:3967", true},
+		{"allow: [127.0.0.0/8]", "10.0.0.5:3967", true},
+		{"allow: [10.0.0.0/8]", "127.0.0.1:3967", false},
+		{"allow: []", "127.0.0.1:3967", false},
+		{"deny: [127.0.0.0/8]", "127.0.0.1:3967", false},
+	} {
+		p := read(t, c.text).Near(c.bus)
+		plan := to("127.0.0.1", 80)
+		plan.Rate = load.PerSecond(1)
+		_, err := p.Judge(t.Context(), plan, nil)
+		if (err == nil) != c.allowed {
+			t.Errorf("%q with the bus at %q: %v; %v", c.text, c.bus, err, p)
+		}
+	}
+	if p := Default(); strings.Contains(p.String(), "127.") || !strings.Contains(p.Near("127.0.0.1:1").String(), "127.") ||
+		strings.Contains(p.String(), "127.") {
+		t.Errorf("the default is another now: %v", p)
+	}
+}
+
+// What an owner allows in requests a second goes with the plan, whatever the plan says of it.
+func TestMaxRateIsTheCeiling(t *testing.T) {
+	p := to("10.0.0.1", 80)
+	p.Rate, p.Ceiling = load.PerSecond(10), load.PerSecond(1e6)
+	for text, want := range map[string]load.Rate{"": 0, "max_rate: 20": load.PerSecond(20),
+		"max_rate: 1e300": load.PerSecond(load.MaxRate)} {
+		judged, err := read(t, text).Judge(t.Context(), p, nil)
+		if err != nil || judged.Ceiling != want {
+			t.Errorf("%q: %v, want %v; %v", text, judged.Ceiling, want, err)
+		}
 	}
 }
 
