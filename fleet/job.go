@@ -168,7 +168,7 @@ func (s *service) open() error {
 		return errTurn
 	}
 	j.stage = opening
-	s.tell("run %s: %s, %d connections", j.Run, j.plan.Target.URL, j.plan.Connections)
+	s.tell("run %s: loads %s", j.Run, whom(j.plan))
 	s.workers.Go(func() {
 		ctx := j.ctx
 		if d := s.policy().MaxDuration; d > 0 {
@@ -198,6 +198,21 @@ func (s *service) open() error {
 		s.later(func() { s.finish(j, f) })
 	})
 	return nil
+}
+
+// whom says what a plan loads, as it is dialed, and not as somebody calls it: host, port, the
+// addresses that were judged, and how much.
+func whom(p load.Plan) string {
+	var at []string
+	for _, a := range p.Addresses {
+		at = append(at, a.String())
+	}
+	how := fmt.Sprintf("%d connections", p.Connections)
+	if p.Open() {
+		how += fmt.Sprintf(", up to %v/s", p.Peak()+p.Probe)
+	}
+	return fmt.Sprintf("host %q, port %d, at %s: %s", p.Target.Host, p.Target.Port,
+		strings.Join(at, ", "), how)
 }
 
 // atBarrier is when the connections are open.
