@@ -331,29 +331,50 @@ func (r *Route) add(part Route) {
 	r.Errors += part.Errors
 }
 
+// distributions are those that results have, with their names.
+var distributions = []struct {
+	of string
+	at func(*Result) **Distribution
+}{
+	{"latency", func(r *Result) **Distribution { return &r.Latency }},
+	{"service", func(r *Result) **Distribution { return &r.Service }},
+	{"error latency", func(r *Result) **Distribution { return &r.ErrorLatency }},
+	{"dns", func(r *Result) **Distribution { return &r.Phases.DNS }},
+	{"connect", func(r *Result) **Distribution { return &r.Phases.Connect }},
+	{"tls", func(r *Result) **Distribution { return &r.Phases.TLS }},
+	{"full tls", func(r *Result) **Distribution { return &r.Phases.TLSFull }},
+	{"resumed tls", func(r *Result) **Distribution { return &r.Phases.TLSResumed }},
+	{"first byte", func(r *Result) **Distribution { return &r.Phases.FirstByte }},
+}
+
+// Mergeable is why Merge cannot add r to others, whatever these are; nil if it can.
+func (r *Result) Mergeable() error {
+	if err := r.adds(); err != nil {
+		return err
+	}
+	for _, d := range distributions {
+		x := *d.at(r)
+		if x == nil || x.Count == 0 {
+			continue
+		}
+		_, err := x.histogram()
+		if err == nil && (x.Mean < x.Min-micro(1) || x.Mean > x.Max+micro(1)) {
+			err = fmt.Errorf("its mean is %v, of values from %v to %v µs", x.Mean, x.Min, x.Max)
+		}
+		if err != nil {
+			return fmt.Errorf("the %s histogram: %w", d.of, err)
+		}
+	}
+	return nil
+}
+
 func (m *Result) mergeDistributions(all []*Result) (err error) {
-	for _, d := range []struct {
-		of   string
-		from func(*Result) *Distribution
-		to   **Distribution
-	}{
-		{"latency", func(r *Result) *Distribution { return r.Latency }, &m.Latency},
-		{"service", func(r *Result) *Distribution { return r.Service }, &m.Service},
-		{"error latency", func(r *Result) *Distribution { return r.ErrorLatency }, &m.ErrorLatency},
-		{"dns", func(r *Result) *Distribution { return r.Phases.DNS }, &m.Phases.DNS},
-		{"connect", func(r *Result) *Distribution { return r.Phases.Connect }, &m.Phases.Connect},
-		{"tls", func(r *Result) *Distribution { return r.Phases.TLS }, &m.Phases.TLS},
-		{"full tls", func(r *Result) *Distribution { return r.Phases.TLSFull }, &m.Phases.TLSFull},
-		{"resumed tls", func(r *Result) *Distribution { return r.Phases.TLSResumed },
-			&m.Phases.TLSResumed},
-		{"first byte", func(r *Result) *Distribution { return r.Phases.FirstByte },
-			&m.Phases.FirstByte},
-	} {
+	for _, d := range distributions {
 		var parts []*Distribution
 		for _, r := range all {
-			parts = append(parts, d.from(r))
+			parts = append(parts, *d.at(r))
 		}
-		if *d.to, err = mergeDistribution(parts); err != nil {
+		if *d.at(m), err = mergeDistribution(parts); err != nil {
 			return fmt.Errorf("the %s histogram: %w", d.of, err)
 		}
 	}
