@@ -46,7 +46,7 @@ fleet/deploy:   fleet/bus /
 fleet/watch:    fleet/wire probe / github.com/nats-io
 notices:        /
 notices/generate: /
-fleet/wire:     load metric result / github.com/nats-io/nkeys
+fleet/wire:     load metric result / github.com/nats-io/nats.go github.com/nats-io/nkeys
 fleet/policy:   load / go.yaml.in/yaml
 fleet:          fleet/policy fleet/wire load metric result / github.com/nats-io/nats.go github.com/nats-io/nkeys
 cli:            capacity experiment fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire lab load nearest notices page probe profile proto report requests result serve server store target / charm.land/bubbletea github.com/spf13/pflag golang.org/x/sys golang.org/x/term

@@ -18,24 +18,27 @@ import (
 
 // ticks is what an agent's reports add up to. Latencies are kept sparse: a thousand
 // agents' histograms would be a quarter of a gigabyte. The seconds are kept, without them,
-// for the case that there is no final: packed, for an hour of a thousand agents would be
-// two gigabytes else, and until then.
+// for a final has to have the same: packed, for an hour of a thousand agents would be two
+// gigabytes else.
 type ticks struct {
-	taken            int64
+	taken, matched   int64 // seconds that were reported, and of them found in the final
+	next             int   // the lowest index that the next may have
 	sum              load.Interval
 	latency, service metric.Sparse
 	errors           metric.Sparse   // of answers that were errors
 	kept             []load.Interval // the last ones
 	packed           [][]byte        // those before, as pack packs them, packedEach in each
+	opened           []load.Interval // what is in the one of packed before open
+	open             int
 }
 
 // packedEach is how many seconds are packed together.
 const packedEach = 60
 
-// add counts a report. h is to calculate with: a new one for each report would be the
-// garbage collector's only business.
-func (t *ticks) add(iv load.Interval, h *metric.Histogram) {
-	t.taken++
+// add counts a report that is sound. h is to calculate with: a new one for each report would be
+// the garbage collector's only business. The error is that its failures are of too many kinds.
+func (t *ticks) add(iv load.Interval, h *metric.Histogram) error {
+	t.taken, t.next = t.taken+1, iv.Index+1
 	t.latency, t.service = plus(h, t.latency, iv.Latency), plus(h, t.service, iv.Served())
 	t.errors = plus(h, t.errors, iv.ErrorLatency)
 	iv.Latency, iv.Service, iv.ErrorLatency = metric.Sparse{}, metric.Sparse{}, metric.Sparse{}
@@ -43,10 +46,30 @@ func (t *ticks) add(iv load.Interval, h *metric.Histogram) {
 	if t.kept = append(t.kept, iv); len(t.kept) == packedEach {
 		t.packed, t.kept = append(t.packed, pack(t.kept)), nil
 	}
+	if n := len(t.sum.Failures); n > waysMost {
+		return fmt.Errorf("%d ways to fail", n)
+	}
+	return nil
 }
 
-// forget lets go of the seconds, of which there are better ones.
-func (t *ticks) forget() { t.kept, t.packed = nil, nil }
+// second is the one that was reported as the k-th, from 0 on; nil if there is none.
+func (t *ticks) second(k int64) (*load.Interval, error) {
+	if k >= t.taken {
+		return nil, nil
+	}
+	at := int(k / packedEach)
+	if at == len(t.packed) {
+		return &t.kept[k%packedEach], nil
+	}
+	if t.open != at+1 {
+		some, err := unpack(t.packed[at])
+		if err != nil {
+			return nil, fmt.Errorf("reading what an agent reported: %w", err)
+		}
+		t.opened, t.open = some, at+1
+	}
+	return &t.opened[k%packedEach], nil
+}
 
 // seconds are all that are kept.
 func (t *ticks) seconds() (all []load.Interval, err error) {
@@ -158,6 +181,7 @@ func (r *running) conclude() (*result.Result, error) {
 	var all []*result.Result
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
 	for _, m := range r.members {
+		r.trust(m)
 		part, a, err := r.account(m)
 		if err != nil {
 			return nil, err
@@ -220,42 +244,39 @@ func abandoned(all []*result.Result, agents []result.Agent) {
 func (r *running) account(m *member) (*result.Result, result.Agent, error) {
 	a := result.Agent{Name: m.name, Host: m.hello.Host, Weight: m.hello.Weight,
 		Connections: m.part.Connections, ClockOff: math.Round(m.off.Seconds()*1e3) / 1e3,
-		Reports: m.ticks.taken, Repeated: m.repeated, Final: m.over(), Lost: m.lost}
+		Reports: m.ticks.taken, Repeated: m.repeated, Lost: m.lost}
 	if m.lost != "" {
 		after := m.lostAt.Seconds()
 		a.LostAfter = &after
 	}
-	known := m.offset != unknown()
-	if known {
+	if m.offset != unknown() {
 		a.OffsetBound = float64(m.offset.bound) / 1e3
 	}
 	if m.drift.known {
 		gone := float64(m.drift.gone) / 1e3
 		a.Drift = &gone
 	}
-	if !m.over() {
-		part, err := m.ticks.asResult(m.part)
-		if err != nil {
-			return nil, a, err
+	if part := m.own; part != nil {
+		if m.lost != "" { // no reason why the run ended while others went on
+			part.Ended = string(load.Lost)
 		}
-		part.Window.Started = r.clock.at(r.start).UTC()
-		a.Requests, a.Covered, a.Threads = part.Requests, part.Window.MeasuredS, part.Generator.Threads
+		if part.Window.MeasuredS > 0 {
+			late := float64(m.begun(r)-r.start+m.final.Late) / 1e3
+			a.Late = &late
+		}
+		agree := true // or it would not be its own
+		a.Final, a.AddsUp, a.Requests, a.Covered = true, &agree, part.Requests, part.Window.MeasuredS
+		a.Threads = part.Generator.Threads
 		return part, a, nil
 	}
-	part, start := m.final.Result, r.start
-	if m.lost != "" { // no reason why the run ended while others went on
-		part.Ended = string(load.Lost)
+	part, err := m.ticks.asResult(m.part)
+	if err != nil { // what it has reported is of no use either
+		part, err = new(ticks).asResult(m.part)
 	}
-	if known {
-		start = m.offset.ours(m.final.Start)
+	if err != nil {
+		return nil, a, err
 	}
-	part.Window.Started = r.clock.at(start).UTC() // and not what its wall clock showed
-	if part.Window.MeasuredS > 0 {
-		late := float64(start-r.start+m.final.Late) / 1e3
-		a.Late = &late
-	}
-	agree := m.ticks.addUpTo(part)
-	a.AddsUp, a.Requests, a.Covered = &agree, part.Requests, part.Window.MeasuredS
-	a.Threads = part.Generator.Threads
+	part.Window.Started = r.clock.at(r.start).UTC()
+	a.Requests, a.Covered, a.Threads = part.Requests, part.Window.MeasuredS, part.Generator.Threads
 	return part, a, nil
 }

@@ -42,7 +42,7 @@ type service struct {
 	key     nkeys.KeyPair // that orders are sealed to
 	public  string
 	proof   []byte // that the key is this agent's; nil: nobody could check it
-	nonces  nonces
+	nonces  wire.Nonces
 	clock   clock
 	do      chan func() // by the loop, said by others
 	over    chan struct{}
@@ -51,7 +51,7 @@ type service struct {
 	job     *job
 	beaten  time.Time
 
-	complaints complaints
+	complaints wire.Complaints
 }
 
 // Serve carries out what a controller orders until ctx ends; then a load that is under
@@ -65,14 +65,19 @@ func (a *Agent) Serve(ctx context.Context) error {
 		return fmt.Errorf("agent %s has no key to verify plans with", a.Name)
 	}
 	s := &service{Agent: a, epoch: newID(), clock: newClock(a.skew), do: make(chan func()),
-		over: make(chan struct{})}
+		over: make(chan struct{}), complaints: wire.Complaints{Tell: a.Tell}}
 	if err := s.makeKey(); err != nil {
 		return fmt.Errorf("making the agent's key: %w", err)
 	}
 	defer s.key.Wipe()
-	heard := make(chan *nats.Msg, queueMost)
+	heard := make(chan *nats.Msg)
 	for _, name := range []string{a.Name, wire.Everyone} {
-		sub, err := a.Conn.ChanSubscribe(wire.Commands(name), heard)
+		sub, err := wire.Hear(a.Conn, wire.Commands(name), waitMost, planWait, func(m *nats.Msg) {
+			select {
+			case heard <- m:
+			case <-s.over:
+			}
+		})
 		if err != nil {
 			return fmt.Errorf("listening to the controller: %w", err)
 		}
@@ -87,7 +92,7 @@ func (a *Agent) Serve(ctx context.Context) error {
 
 // makeKey makes the keys of this life, and says with the agent's own which it has.
 func (s *service) makeKey() (err error) {
-	s.nonces = nonces{[]byte(newID()), s.clock.now()}
+	s.nonces = wire.Nonces{Key: []byte(newID()), Void: s.clock.now()}
 	if s.key, err = nkeys.CreateCurveKeys(); err != nil {
 		return err
 	}
@@ -167,6 +172,7 @@ func (s *service) command(m *nats.Msg, now time.Time) {
 		err = read(m, func(a wire.Ack) {
 			if s.has(a.Of) {
 				s.job.spool.acknowledged(a.Seq)
+				s.publish(s.job.spool.due(now))
 			}
 		})
 	case wire.OpenUp, wire.Arm, wire.Beat, wire.Reshare, wire.Halt:
@@ -219,6 +225,7 @@ func (s *service) weight() int {
 	return load.Threads()
 }
 
+// policy is what its owner allows, where the bus is now.
 func (s *service) policy() *policy.Policy {
 	p := s.Policy
 	if p == nil {
@@ -235,7 +242,6 @@ func (s *service) inWords() string {
 	words := s.policy().String()
 	return strings.ToValidUTF8(words[:min(len(words), wordsMost)], "")
 }
-// policy is what its owner allows, where the bus is now.
 
 // exchange answers what the agent's clock shows.
 func (s *service) exchange(q wire.Sync, now time.Time) {
@@ -266,9 +272,14 @@ func (s *service) keepTime(now time.Time) {
 	}
 	s.beat(j.of(s), now)
 	if s.Conn.IsConnected() {
-		for _, text := range j.spool.due(now) {
-			s.Conn.Publish(wire.Event(s.Name, wire.Reported), text)
-		}
+		s.publish(j.spool.due(now))
+	}
+}
+
+// publish says reports.
+func (s *service) publish(texts [][]byte) {
+	for _, text := range texts {
+		s.Conn.Publish(wire.Event(s.Name, wire.Reported), text)
 	}
 }
 

@@ -63,18 +63,18 @@ func (c *Controller) Run(ctx context.Context, p load.Plan, each func(load.Interv
 		return nil, err
 	}
 	r := &running{Controller: c, id: newID(), plan: p, clock: newClock(0), on: c.OnLoss,
-		heard: make(chan *nats.Msg, queueMost), scratch: metric.NewHistogram(metric.Fine)}
+		heard: make(chan *nats.Msg), scratch: metric.NewHistogram(metric.Fine)}
 	if r.on == "" {
 		r.on = Abort
 	}
 	if err := r.gather(ctx); err != nil || len(r.members) == 0 {
 		return r.nothing(err)
 	}
-	sub, err := c.Conn.ChanSubscribe(wire.Events, r.heard)
+	leave, err := r.listen()
 	if err != nil {
-		return nil, fmt.Errorf("listening to the agents: %w", err)
+		return nil, err
 	}
-	defer sub.Unsubscribe()
+	defer leave()
 	shown := r.show(each)
 	err = r.carryOut(ctx)
 	shown()
@@ -150,10 +150,10 @@ func (c *Controller) choose(ctx context.Context) (members []*member, err error) 
 			no("%s only watches", a.Name)
 		case a.Version != load.Version:
 			no("%s has dyno %s, and this is %s: both must be the same", a.Name,
-				readable(a.Version), load.Version)
+				wire.Readable(a.Version), load.Version)
 		case a.Geometry != wire.Geometry():
 			no("%s has histograms of %s, and here are those of %s: they cannot be added up", a.Name,
-				readable(a.Geometry), wire.Geometry())
+				wire.Readable(a.Geometry), wire.Geometry())
 		default:
 			if err := c.vouch(a); err != nil {
 				no("%s: %v; it is told nothing", a.Name, err)
@@ -293,9 +293,22 @@ func (r *running) carryOut(ctx context.Context) error {
 	}
 	if r.opened { // what agents have still to say, and lost ones if they have come back
 		r.await(ctx, Lease+closing, (*member).isDone)
+		r.awaitRest(ctx)
 		r.await(ctx, closing, (*member).isOver)
 	}
 	return errors.Join(r.loose, r.failures())
+}
+
+// awaitRest waits for those that are about to say what they measured, as long as they go on with
+// it and it is not too long.
+func (r *running) awaitRest(ctx context.Context) {
+	began := r.clock.now()
+	silent := func(m *member) bool {
+		now := r.clock.now()
+		return m.over() || m.distrusted || !m.rest || now-m.reported > int64(closing) ||
+			now-began > m.tellTime()
+	}
+	r.await(ctx, 0, silent)
 }
 
 // connecting is how long it may take until all connections are open.

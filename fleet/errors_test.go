@@ -72,12 +72,16 @@ func TestErrorsOfReports(t *testing.T) {
 		Status: map[uint16]int64{503: 10}, Failures: []load.Failure{
 			{Phase: load.Expect, Kind: "status", Detail: "503", Count: 10},
 			{Phase: load.Read, Kind: "reset", Count: 2}}}
-	if !sound(&second) {
-		t.Error("10 errors with their latencies, and 2 others, cannot be")
-	}
+	long := most{sum: 1 << 60, elapsed: time.Hour}
 	var all ticks
 	for range 2 {
-		all.add(second, metric.NewHistogram(metric.Fine))
+		if err := all.sound(&second, long); err != nil {
+			t.Errorf("10 errors with their latencies, and 2 others, cannot be: %v", err)
+		}
+		if err := all.add(second, metric.NewHistogram(metric.Fine)); err != nil {
+			t.Error(err)
+		}
+		second.Index++
 	}
 	p := load.DefaultPlan()
 	p.Duration = load.Seconds(2 * time.Second)
@@ -99,7 +103,7 @@ func TestErrorsOfReports(t *testing.T) {
 		t.Error("half of the errors' latencies are missing, and it adds up")
 	}
 	second.ErrorLatency = metric.Sparse{}
-	if sound(&second) {
+	if all.sound(&second, long) == nil {
 		t.Error("10 errors without latencies are sound")
 	}
 }

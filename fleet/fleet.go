@@ -34,7 +34,14 @@ const (
 	heartbeat = 500 * time.Millisecond // of agents and controllers
 	pulse     = 100 * time.Millisecond // how often deadlines are looked at
 	resend    = time.Second            // after which a report is said again
-	queueMost = 1 << 16                // messages that wait to be read
+)
+
+// How much of one agent, or one controller, waits to be read, in messages and bytes. What comes
+// then is lost, and said again if it has to be heard. An agent's plan may come at once.
+const (
+	waitMost  = 4 << 10
+	bytesWait = 8 << 20
+	planWait  = 2 * wire.BundleMax
 )
 
 // newID is a name that nothing else has.
@@ -53,19 +60,24 @@ type Answerer struct {
 // answer. Two that have one name are there twice, and more are not heard.
 func Discover(ctx context.Context, conn *nats.Conn, names []string, wait time.Duration) (
 	[]Answerer, error) {
-	heard := make(chan *nats.Msg, queueMost)
-	sub, err := conn.ChanSubscribe(wire.Event("*", wire.Here), heard)
+	asked, heard, left := newID(), make(chan Answerer), make(chan struct{})
+	defer close(left)
+	sub, err := wire.Hear(conn, wire.Event("*", wire.Here), waitMost, bytesWait, answers(asked,
+		func(a Answerer) {
+			select {
+			case heard <- a:
+			case <-left:
+			}
+		}))
 	if err != nil {
-		return nil, fmt.Errorf("listening for agents: %w", err)
+		return nil, fmt.Errorf("asking for agents: %w", err)
 	}
 	defer sub.Unsubscribe()
-	asked := newID()
 	who := wire.Encode(wire.Who{Asked: asked})
 	err = conn.Publish(wire.Command(wire.Everyone, wire.WhoIsThere), who)
 	if err != nil {
 		return nil, fmt.Errorf("asking for agents: %w", err)
 	}
-	said := map[string]int{} // by name
 	found, over, least := map[string]Answerer{}, time.NewTimer(wait), time.Now().Add(wait)
 	defer over.Stop()
 	all := func() bool {
@@ -78,18 +90,9 @@ func Discover(ctx context.Context, conn *nats.Conn, names []string, wait time.Du
 	}
 	for !all() {
 		select {
-		case m := <-heard:
-			var h wire.Hello
-			name, _, ok := wire.Parse(m.Subject)
-			if !ok || wire.Decode(m.Data, &h) != nil || h.Asked != asked {
-				continue
-			}
-			id := name + " " + h.Epoch
-			if _, had := found[id]; !had && said[name] < twinsMost {
-				said[name]++
-				found[id] = Answerer{name, time.Until(h.Clock), h, time.Now()}
-				over.Reset(max(time.Until(least), wait/2))
-			}
+		case a := <-heard:
+			found[a.Name+" "+a.Epoch] = a
+			over.Reset(max(time.Until(least), wait/2))
 		case <-over.C:
 			return byName(found), nil
 		case <-ctx.Done():
@@ -100,8 +103,33 @@ func Discover(ctx context.Context, conn *nats.Conn, names []string, wait time.Du
 }
 
 // twinsMost is how many agents of one name are heard: enough to say that it is not one. Who
-// answers for ever as others must not keep whoever asked.
-const twinsMost = 2
+// answers for ever as others must not keep whoever asked. Of the messages of one name so many
+// are read, for some may be answers to others, if they have no more bytes than a Hello can have.
+const (
+	twinsMost  = 2
+	hellosMost = 64
+	helloBytes = 64 << 10
+)
+
+// answers calls f with each that answers a question, once for each of its lives. It reads little
+// of each name, so that one that floods does not keep the others from being heard.
+func answers(asked string, f func(Answerer)) func(*nats.Msg) {
+	read, lives := map[string]int{}, map[string][]string{} // by name
+	return func(m *nats.Msg) {
+		var h wire.Hello
+		name, _, ok := wire.Parse(m.Subject)
+		if !ok || len(m.Data) > helloBytes || read[name] >= hellosMost || len(lives[name]) >= twinsMost {
+			return
+		}
+		read[name]++
+		if wire.Decode(m.Data, &h) != nil || h.Asked != asked ||
+			slices.Contains(lives[name], h.Epoch) {
+			return
+		}
+		lives[name] = append(lives[name], h.Epoch)
+		f(Answerer{name, time.Until(h.Clock), h, time.Now()})
+	}
+}
 
 func byName(all map[string]Answerer) []Answerer {
 	return slices.SortedFunc(maps.Values(all), func(a, b Answerer) int {

@@ -106,12 +106,12 @@ func (s *service) consider(of wire.Of, sealed []byte, from string) {
 		o, plan, err := s.judge(j, sealed, from)
 		s.later(func() {
 			now := s.clock.now()
-			given, good := s.nonces.given(o.Nonce, now)
+			given, good := s.nonces.Given(o.Nonce, now)
 			if err == nil && !good {
 				err = errors.New("the plan is no answer to what this agent said of late: somebody has " +
 					"kept it")
 			} else if err == nil { // once
-				s.nonces.void = now
+				s.nonces.Void = now
 			}
 			if s.job != j || j.ctx.Err() != nil { // it was stopped meanwhile
 				return
@@ -267,7 +267,8 @@ func (s *service) reshare(to wire.Share) error {
 
 // report keeps a report until it is acknowledged, and says it.
 func (s *service) report(j *job, r wire.Report) {
-	s.Conn.Publish(wire.Event(s.Name, wire.Reported), j.spool.add(r, time.Now()))
+	j.spool.add(r)
+	s.publish(j.spool.due(time.Now()))
 	if j.spool.full() && s.job == j {
 		s.end("its reports are not acknowledged", context.Canceled)
 	}
@@ -313,9 +314,11 @@ func (s *service) finish(j *job, f wire.Final) {
 	if j.why == "" && f.Result != nil && f.Result.Ended == string(load.Interrupted) {
 		f.Why = "its policy allows no longer runs"
 	}
-	pieces := wire.Cut(f.Close())
-	for i, data := range pieces {
-		s.report(j, wire.Report{Of: j.of(s), Data: data, Last: i == len(pieces)-1})
+	for _, part := range f.Close() {
+		pieces := wire.Cut(part)
+		for i, data := range pieces {
+			s.report(j, wire.Report{Of: j.of(s), Data: data, Last: i == len(pieces)-1})
+		}
 	}
 	j.stop(nil)
 	s.tell("run %s: over", j.Run)

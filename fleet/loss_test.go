@@ -486,22 +486,15 @@ func TestOffset(t *testing.T) {
 	}
 }
 
-// What agents say cannot do anything to a terminal.
-func TestReadable(t *testing.T) {
-	for s, want := range map[string]string{"no: 3 µs": "no: 3 µs", "a\x1b[2Jb\nc\x00": "a [2Jb c ", "\xff": "?",
-		strings.Repeat("é", 600): strings.Repeat("é", 500)} {
-		if got := readable(s); got != want {
-			t.Errorf("%q: %q", s, got)
-		}
-	}
-}
-
-// Reports wait until they are acknowledged, and are due again in order.
+// Reports are said in order, wait until they are acknowledged, and are due again in order.
 func TestSpool(t *testing.T) {
 	var s spool
 	now := time.Now()
 	for i := range 5 {
-		s.add(wire.Report{}, now.Add(time.Duration(i)*time.Millisecond))
+		s.add(wire.Report{})
+		if got := s.due(now.Add(time.Duration(i) * time.Millisecond)); len(got) != 1 {
+			t.Errorf("%d are said when one is new", len(got))
+		}
 	}
 	if got := s.due(now.Add(resend - 1)); got != nil {
 		t.Errorf("%d are said again too early", len(got))
@@ -519,5 +512,28 @@ func TestSpool(t *testing.T) {
 	s.acknowledged(99)
 	if len(s.waiting) != 0 || s.full() {
 		t.Error(s)
+	}
+}
+
+// Of a result of days only so much is under way at once, in number and bytes; the rest follows what
+// is acknowledged, and all of it comes.
+func TestSpoolGoesAheadSoFar(t *testing.T) {
+	for _, c := range []struct{ reports, bytes, most int }{{300, 10, aheadMost}, {50, 200 << 10, aheadBytes / (200 << 10)}} {
+		var s spool
+		now := time.Now()
+		for range c.reports {
+			s.add(wire.Report{Data: make([]byte, c.bytes)})
+		}
+		came, under := 0, 0
+		for came < c.reports {
+			texts := s.due(now)
+			under += len(texts)
+			if under > c.most || under == 0 {
+				t.Fatalf("%d of %d bytes are under way, want %d at most", under, c.bytes, c.most)
+			}
+			came++
+			under--
+			s.acknowledged(int64(came))
+		}
 	}
 }

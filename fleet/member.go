@@ -1,11 +1,15 @@
 package fleet
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"dyno/fleet/wire"
 	"dyno/load"
+	"dyno/result"
 )
 
 // A member is an agent as its controller knows it.
@@ -32,10 +36,16 @@ type member struct {
 	seq      int64 // of the last report that was taken
 	repeated int64 // reports that came again
 	ticks    ticks
-	data     []byte // of its final, of which not all has come
+	data     []byte // of a part of its final, of which not all has come
+	rest     bool   // of its final is on its way
 	final    *wire.Final
-	lost     string        // why it was given up
-	lostAt   time.Duration // after the start
+	own      *result.Result // its final's, once it is believed
+	lost     string         // why it was given up
+	lostAt   time.Duration  // after the start
+
+	sub        *nats.Subscription // to what it says; nil: there is none
+	budget     budget
+	distrusted bool // something that it said cannot be
 }
 
 func newMember(a Answerer) *member {
@@ -61,7 +71,7 @@ func (m *member) isKnown() bool     { return m.offset != unknown() || m.done() }
 func (m *member) hasBegun() bool    { return m.ready }
 func (m *member) isArmed() bool     { return m.armed || m.done() }
 func (m *member) isDone() bool      { return m.done() }
-func (m *member) isOver() bool      { return m.over() }
+func (m *member) isOver() bool      { return m.over() || m.distrusted }
 
 // givenUp ends the load of an agent that was.
 func (m *member) givenUp(why string) *wire.Stop {
@@ -72,21 +82,29 @@ func (m *member) givenUp(why string) *wire.Stop {
 // is others' now.
 func (m *member) lose(r *running, why string) {
 	r.instruct(m, wire.Instruction{Verb: wire.Halt, Ends: m.givenUp(why)})
-	m.lost, r.owed = why, true
-	if r.armed {
-		m.lostAt = max(time.Duration(r.clock.now()-r.start)-time.Duration(r.plan.Warmup), 0)
-	}
+	r.owed = true
+	m.gone(r, why)
 	r.shown(m.index, nil)
 }
 
+// gone notes that the agent is lost, and when.
+func (m *member) gone(r *running, why string) {
+	m.lost = why
+	if r.armed {
+		m.lostAt = max(time.Duration(r.clock.now()-r.start)-time.Duration(r.plan.Warmup), 0)
+	}
+}
+
 // report takes the next report, and says up to which all have come. One that has come
-// before, and one before which others are missing, are not taken: they will come again.
-func (m *member) report(r *running, p wire.Report) {
+// before, and one before which others are missing, are not taken: they will come again. What
+// is taken is no flood, for there is one of each second.
+func (m *member) report(r *running, p wire.Report, bytes int) {
 	switch {
 	case p.Seq <= m.seq:
 		m.repeated++
 	case p.Seq == m.seq+1:
 		m.seq++
+		m.budget.give(bytes)
 		m.reported = r.clock.now()
 		m.count(r, p)
 	}
@@ -95,40 +113,59 @@ func (m *member) report(r *running, p wire.Report) {
 
 // count is report of one that has not come before.
 func (m *member) count(r *running, p wire.Report) {
-	if p.Tick != nil {
-		if !sound(p.Tick) {
-			m.ended(r, "a report of it does not add up")
-			return
-		}
-		m.ticks.add(*p.Tick, r.scratch)
-		if m.lost == "" {
-			r.shown(m.index, p.Tick)
-		}
+	if p.Tick == nil {
+		m.piece(r, p)
 		return
 	}
-	if len(m.data)+len(p.Data) > wire.BundleMax {
-		m.ended(r, fmt.Sprintf("its result is longer than %d bytes", wire.BundleMax))
+	err := errors.New("the load has not begun")
+	if r.armed {
+		err = m.ticks.sound(p.Tick, r.most())
+	}
+	if err == nil {
+		p.Tick.Measure()
+		err = m.ticks.add(*p.Tick, r.scratch)
+	}
+	if err != nil {
+		m.unbelieved(r, "a report of it does not add up: "+err.Error())
+	} else if m.lost == "" {
+		r.shown(m.index, p.Tick)
+	}
+}
+
+// piece is count of what belongs to the agent's final.
+func (m *member) piece(r *running, p wire.Report) {
+	m.rest = true
+	if len(m.data)+len(p.Data) > wire.PartMost {
+		m.misjudged(r, fmt.Sprintf("a part of its result is longer than %d bytes", wire.PartMost))
 		return
 	}
 	if m.data = append(m.data, p.Data...); !p.Last {
 		return
 	}
-	final, err := wire.OpenFinal(m.data)
-	if err == nil && final.Result != nil {
-		err = m.fits(final)
-	}
-	if err != nil {
-		m.ended(r, err.Error())
-		return
-	}
+	part, err := wire.OpenFinal(m.data)
 	m.data = nil
-	final.Error, final.Why = readable(final.Error), readable(final.Why)
+	if err == nil {
+		err = m.ticks.match(part.Series)
+	}
+	if err == nil && !part.More && part.Result != nil {
+		err = m.ticks.whole()
+	}
+	switch {
+	case err != nil:
+		m.misjudged(r, err.Error())
+	case !part.More:
+		m.finish(r, part)
+	}
+}
+
+// finish takes an agent's last word.
+func (m *member) finish(r *running, final *wire.Final) {
+	final.Error, final.Why = wire.Readable(final.Error), wire.Readable(final.Why)
 	if final.Error != "" && r.armed { // its reports are all that there is
 		m.ended(r, "its load failed: "+final.Error)
 		return
 	}
 	m.final = final
-	m.ticks.forget()
 	if m.lost == "" {
 		r.shown(m.index, nil)
 	}
@@ -137,19 +174,6 @@ func (m *member) count(r *running, p wire.Report) {
 	} else if final.Why != "" && !r.stopped {
 		m.ended(r, final.Why)
 	}
-}
-
-// sound reports whether what an agent says of a second can be: each completed exchange has
-// its latency, and each answer that was an error, which is one of those that failed.
-func sound(iv *load.Interval) bool {
-	wrong := int64(0)
-	for _, f := range iv.Failures {
-		if f.Phase == load.Expect {
-			wrong += f.Count
-		}
-	}
-	return iv.Latency.Count == iv.Completed && iv.ErrorLatency.Count == wrong &&
-		wrong <= iv.Failed && iv.Latency.Finely() && iv.Service.Finely() && iv.ErrorLatency.Finely()
 }
 
 // ended is when an agent stopped by itself before it was through.
@@ -163,14 +187,25 @@ func (m *member) ended(r *running, why string) {
 	}
 }
 
-// fits checks that a result is of this member's part.
-func (m *member) fits(f *wire.Final) error {
-	p := f.Result.Plan
-	if p.Part != m.part.Part || p.Parts != m.part.Parts || p.Connections != m.part.Connections {
-		return fmt.Errorf("its result is of part %d of %d with %d connections, and not its own",
-			p.Part+1, p.Parts, p.Connections)
+// unbelieved is when something that an agent says cannot be.
+func (m *member) unbelieved(r *running, why string) {
+	m.distrust(r, why)
+	if r.armed {
+		m.ended(r, why)
+	} else if !r.stopped {
+		r.halt(m.name+" was lost before the start: "+why, true)
 	}
-	return nil
+}
+
+// misjudged is unbelieved of one whose final cannot be. Its load is over, by its own word: if that
+// was not before it should be, the load of the others goes on as it is.
+func (m *member) misjudged(r *running, why string) {
+	end := r.start + int64(r.plan.Warmup+r.plan.Duration)
+	if !r.armed || r.plan.Duration > 0 && r.clock.now() < end {
+		m.unbelieved(r, why)
+		return
+	}
+	m.distrust(r, why)
 }
 
 // finishing is for how long an agent may report nothing, besides its longest timeout, and
@@ -190,9 +225,17 @@ func (m *member) overdue(p load.Plan, start, now int64) string {
 		if silent > slow {
 			return fmt.Sprintf("it beats, but has reported nothing for %.0f s", seconds(silent))
 		}
-	case len(m.data) > 0 && silent <= int64(finishing): // the rest of it is on its way
+	case m.rest && silent <= int64(finishing) && now <= end+int64(p.Drain)+slow+m.tellTime():
+		// the rest of it is on its way
 	case now > end+int64(p.Drain)+slow:
 		return fmt.Sprintf("it beats, but has not finished %.0f s after its end", seconds(now-end))
 	}
 	return ""
 }
+
+// How long an agent may take to tell of a second that it has measured, in its final: some hundred
+// bytes of it; and a slow way, or one that dawdles.
+const tellEach = 2 * time.Millisecond
+
+// tellTime is how long its final may take, in ns.
+func (m *member) tellTime() int64 { return int64(finishing) + m.ticks.taken*int64(tellEach) }

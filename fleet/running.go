@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"github.com/nats-io/nats.go"
 
@@ -23,13 +21,15 @@ type running struct {
 	id      string
 	plan    load.Plan // the whole one
 	clock   clock
-	on      string // loss of an agent
-	heard   chan *nats.Msg
+	on      string         // loss of an agent
+	heard   chan *nats.Msg // one at a time, of each member in turn
+	left    chan struct{}  // closed when nobody listens any more
 	members []*member
 	byName  map[string]*member
 	shown   func(from int, iv *load.Interval) // for the live view
 	seconds []load.Interval                   // of all together, without their latencies
 	scratch *metric.Histogram
+	kept    *load.Plan // as results keep it; nil until one does
 
 	opened  bool      // connections were asked for
 	armed   bool      // and all will begin
@@ -47,8 +47,34 @@ type running struct {
 	changes  []result.Rebalanced
 }
 
-// unshownMost is how many seconds may wait to be shown, an hour of them.
-const unshownMost = 3600
+// unshownMost is how many seconds may wait to be shown: a few minutes, for each can have
+// histograms of some hundred kilobytes.
+const unshownMost = 256
+
+// listen hears each member apart from the others, so that none can keep another from being
+// heard, and returns what ends that.
+func (r *running) listen() (leave func(), err error) {
+	r.left = make(chan struct{})
+	leave = sync.OnceFunc(func() {
+		close(r.left)
+		for _, m := range r.members {
+			m.unheard()
+		}
+	})
+	for _, m := range r.members {
+		m.sub, err = wire.Hear(r.Conn, wire.Event(m.name, "*"), waitMost, bytesWait, func(msg *nats.Msg) {
+			select {
+			case r.heard <- msg:
+			case <-r.left:
+			}
+		})
+		if err != nil {
+			leave()
+			return nil, fmt.Errorf("listening to the agents: %w", err)
+		}
+	}
+	return leave, nil
+}
 
 // show has each called with what all measured in a second, and keeps that. It is called
 // apart from listening, for it may wait: a terminal that is stopped must not have the
@@ -166,7 +192,14 @@ func (r *running) arrive(m *nats.Msg) {
 func (r *running) take(msg *nats.Msg, now time.Time) {
 	name, what, ok := wire.Parse(msg.Subject)
 	m := r.byName[name]
-	if !ok || m == nil {
+	if !ok || m == nil || m.distrusted {
+		return
+	}
+	if why := m.budget.spend(len(msg.Data), now); why != "" && m.over() {
+		m.unheard() // it has said what it measured
+		return
+	} else if why != "" {
+		m.unbelieved(r, why)
 		return
 	}
 	mine := func(of wire.Of) bool {
@@ -179,7 +212,7 @@ func (r *running) take(msg *nats.Msg, now time.Time) {
 	switch what {
 	case wire.Answered:
 		if a := (wire.Answer{}); wire.Decode(msg.Data, &a) == nil && mine(a.Of) && !r.opened {
-			m.answered, m.refused = true, readable(a.Refused)
+			m.answered, m.refused = true, wire.Readable(a.Refused)
 		}
 	case wire.Exchanged:
 		if s := (wire.Sync{}); wire.Decode(msg.Data, &s) == nil && mine(s.Of) {
@@ -187,7 +220,7 @@ func (r *running) take(msg *nats.Msg, now time.Time) {
 		}
 	case wire.Reported:
 		if p := (wire.Report{}); wire.Decode(msg.Data, &p) == nil && mine(p.Of) {
-			m.report(r, p)
+			m.report(r, p, len(msg.Data))
 		}
 	case wire.Opened, wire.Armed, wire.Shared, wire.Alive:
 		if of := (wire.Of{}); wire.Decode(msg.Data, &of) == nil && mine(of) {
@@ -205,26 +238,17 @@ func (r *running) take(msg *nats.Msg, now time.Time) {
 	}
 }
 
-// readableMost is how many characters of an agent's words are shown.
-const readableMost = 500
-
-// readable is what an agent says, for a terminal: it may not be who one thinks.
-func readable(s string) string {
-	runes := []rune(strings.ToValidUTF8(s, "?"))
-	for i, c := range runes {
-		if !unicode.IsPrint(c) {
-			runes[i] = ' '
-		}
-	}
-	return string(runes[:min(len(runes), readableMost)])
-}
-
 // keepTime says that the controller is there, finds out which agents are not, and looks at
 // the clocks of those that are.
 func (r *running) keepTime(now time.Time) {
 	if now.Sub(r.beaten) >= heartbeat {
 		r.beaten = now
 		r.publish(wire.Instruction{Of: wire.Of{Run: r.id}, Agent: wire.Everyone, Verb: wire.Beat})
+		for _, m := range r.members {
+			if m.distrusted { // it is not heard, and so not whether it has heard
+				r.instruct(m, wire.Instruction{Verb: wire.Halt, Ends: m.givenUp(m.lost)})
+			}
+		}
 	}
 	for _, m := range r.members {
 		switch {

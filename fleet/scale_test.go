@@ -77,7 +77,8 @@ func TestManyAgents(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !r.Fleet.AddsUp || len(r.Fleet.Agents) != agents || r.Fleet.Lost() != nil {
-		t.Errorf("%d agents, adds up: %v, lost: %v", len(r.Fleet.Agents), r.Fleet.AddsUp, r.Fleet.Lost())
+		t.Errorf("%d agents, adds up: %v, lost: %d, the first: %s", len(r.Fleet.Agents), r.Fleet.AddsUp,
+			len(r.Fleet.Lost()), r.Fleet.Agents[0].Lost)
 	}
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -182,6 +183,13 @@ func (s *simulated) command(t *testing.T, m *nats.Msg, do chan<- func()) {
 		wire.Decode(m.Data, &q)
 		q.Epoch, q.Asked, q.Answered = s.of.Epoch, s.clock.of(now), s.clock.now()
 		s.say(wire.Exchanged, q)
+	case wire.Took:
+		var a wire.Ack
+		wire.Decode(m.Data, &a)
+		s.spool.acknowledged(a.Seq)
+		for _, text := range s.spool.due(now) {
+			s.conn.Publish(wire.Event(s.name, wire.Reported), text)
+		}
 	case wire.Arm:
 		i, err := wire.ReadInstruction(m.Data, func(_, _ []byte) error { return nil })
 		if err != nil {
@@ -199,14 +207,23 @@ func (s *simulated) load(t *testing.T, begin time.Time, do chan<- func()) {
 		Measured: time.Duration(s.plan.Duration)}
 	r.Plan.Requests = []load.Request{{Weight: 1, Request: proto.Request{Method: "GET"}}}
 	report := func(m wire.Report) {
-		do <- func() { s.conn.Publish(wire.Event(s.name, wire.Reported), s.spool.add(m, time.Now())) }
+		do <- func() {
+			s.spool.add(m)
+			for _, text := range s.spool.due(time.Now()) {
+				s.conn.Publish(wire.Event(s.name, wire.Reported), text)
+			}
+		}
 	}
 	for i := range int(time.Duration(s.plan.Duration) / time.Second) {
 		to := time.Duration(i+1) * time.Second
 		time.Sleep(time.Until(begin.Add(to)))
 		iv := load.Interval{Index: i, From: to - time.Second, To: to, Sent: n, Completed: n,
 			Received: 100 * n, Written: 50 * n, Status: map[uint16]int64{200: n}, Latency: s.second.Sparse()}
+		iv.Measure()
 		report(wire.Report{Of: s.of, Tick: &iv})
+		kept := iv
+		kept.Latency = metric.Sparse{}
+		r.Intervals = append(r.Intervals, kept)
 		r.Total.Sent, r.Total.Completed = r.Total.Sent+n, r.Total.Completed+n
 		r.Total.Received, r.Total.Written = r.Total.Received+100*n, r.Total.Written+50*n
 		r.Total.Status[200] += n
@@ -217,8 +234,10 @@ func (s *simulated) load(t *testing.T, begin time.Time, do chan<- func()) {
 		t.Error(err)
 		return
 	}
-	pieces := wire.Cut(wire.Final{Result: out, Start: s.clock.of(begin)}.Close())
-	for i, data := range pieces {
-		report(wire.Report{Of: s.of, Data: data, Last: i == len(pieces)-1})
+	for _, part := range (wire.Final{Result: out, Start: s.clock.of(begin)}).Close() {
+		pieces := wire.Cut(part)
+		for i, data := range pieces {
+			report(wire.Report{Of: s.of, Data: data, Last: i == len(pieces)-1})
+		}
 	}
 }

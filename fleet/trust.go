@@ -1,47 +1,12 @@
 package fleet
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
 
 	"dyno/fleet/wire"
 )
-
-// nonceLife is how old a nonce may be. A plan of many megabytes for many agents must be there
-// by then.
-const nonceLife = 4 * time.Minute
-
-// nonces are what an agent gives out, one with each Hello, and wants to have back in an order:
-// one that was recorded, or held up, is of no use later. A nonce says when it was given out,
-// by the agent's clock, and nobody else can make one.
-type nonces struct {
-	key  []byte
-	void int64 // those that were given out until then are of no use any more
-}
-
-// give is the nonce to give out at an instant.
-func (n nonces) give(now int64) string {
-	b := binary.BigEndian.AppendUint64(nil, uint64(now))
-	code := hmac.New(sha256.New, n.key)
-	code.Write(b)
-	return hex.EncodeToString(code.Sum(b))
-}
-
-// given is when a nonce was given out, if an order can have it.
-func (n nonces) given(nonce string, now int64) (at int64, good bool) {
-	b, err := hex.DecodeString(nonce)
-	if err != nil || len(b) < 8 {
-		return 0, false
-	}
-	at = int64(binary.BigEndian.Uint64(b))
-	mine := hmac.Equal([]byte(nonce), []byte(n.give(at)))
-	return at, mine && at > n.void && now-at <= int64(nonceLife)
-}
 
 // A pace is how an agent knows by its own clock how old an instruction is at most, though
 // nobody compares two clocks for it: its order says when its Hello was heard, by the
@@ -132,26 +97,7 @@ func (s *service) obey(i wire.Instruction) error {
 	return nil
 }
 
-// complaintsMost is how many lines a minute an agent says of what it does not do: who owns
-// the bus must not fill its disk.
-const complaintsMost = 60
-
-// complaints are those of a minute.
-type complaints struct {
-	since time.Time
-	lines int
-}
-
 // complain says what is not done, and why.
 func (s *service) complain(what string, why error, now time.Time) {
-	c := &s.complaints
-	if now.Sub(c.since) >= time.Minute {
-		if more := c.lines - complaintsMost; more > 0 {
-			s.tell("and %d more that were not done", more)
-		}
-		*c = complaints{since: now}
-	}
-	if c.lines++; c.lines <= complaintsMost {
-		s.tell("%s: %s", what, readable(why.Error()))
-	}
+	s.complaints.Say(what, why, now)
 }

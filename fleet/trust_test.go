@@ -285,30 +285,6 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// A nonce is good for some minutes, and until an order has had one.
-func TestNonces(t *testing.T) {
-	const start = -3 * int64(time.Hour)
-	n := nonces{[]byte("key"), start}
-	nonce := n.give(start + 1)
-	changed := strings.Replace(nonce, nonce[:1], string(nonce[0]^1), 1)
-	for _, c := range []struct {
-		nonce string
-		now   int64
-		good  bool
-	}{{nonce, start + 1, true}, {nonce, start + 1 + int64(nonceLife), true}, {nonce, start + 2 + int64(nonceLife), false},
-		{n.give(start), start + 1, false}, {"", 0, false}, {"x", 0, false}, {"00", 0, false}, {nonce[:16], start + 1, false},
-		{changed, start + 1, false}, {nonce + "00", start + 1, false}, {strings.ToUpper(nonce), start + 1, false},
-		{nonces{[]byte("another life"), start}.give(start + 1), start + 1, false}} {
-		if at, good := n.given(c.nonce, c.now); good != c.good || good && at != start+1 {
-			t.Errorf("%q at %d: given at %d, good is %v", c.nonce, c.now-start, at-start, good)
-		}
-	}
-	n.void = start + 1
-	if _, good := n.given(nonce, start+1); good {
-		t.Error("it is good twice")
-	}
-}
-
 // Who owns the bus cannot have a plan sealed to a key of his own where it is known who
 // the agents are.
 func TestVouch(t *testing.T) {
@@ -388,9 +364,7 @@ func TestOverdue(t *testing.T) {
 		{requests, time.Hour, time.Hour + 15*time.Second + 1, false, "has reported nothing for 15 s"},
 	} {
 		m := &member{reported: start + int64(c.reported)}
-		if c.rest {
-			m.data = []byte("x")
-		}
+		m.rest = c.rest
 		why := m.overdue(c.plan, start, start+int64(c.after))
 		if (why == "") != (c.why == "") || !strings.Contains(why, c.why) {
 			t.Errorf("%v after the start, reported after %v: %q, want %q", c.after, c.reported, why, c.why)
@@ -554,7 +528,9 @@ func TestKeptSeconds(t *testing.T) {
 			iv.Heat = append(iv.Heat, [2]int64{14 + b, (int64(i)*7 + b*b*37) % 5000})
 		}
 		want[i] = iv
-		k.add(iv, nil)
+		if err := k.add(iv, nil); err != nil {
+			t.Fatal(err)
+		}
 	}
 	got, err := k.seconds()
 	if err != nil || len(got) != n {
@@ -573,7 +549,12 @@ func TestKeptSeconds(t *testing.T) {
 	if t.Logf("a packed second takes %d bytes", each); each > 300 {
 		t.Errorf("a packed second takes %d bytes", each)
 	}
-	if k.forget(); k.kept != nil || k.packed != nil {
-		t.Error("they are kept for ever")
+	for i := range want {
+		if iv, err := k.second(int64(i)); err != nil || fmt.Sprintf("%+v", *iv) != fmt.Sprintf("%+v", want[i]) {
+			t.Fatalf("second %d: %+v, was %+v (%v)", i, iv, want[i], err)
+		}
+	}
+	if iv, err := k.second(n); iv != nil || err != nil {
+		t.Errorf("one more than there are: %+v, %v", iv, err)
 	}
 }

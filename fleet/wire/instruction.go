@@ -34,7 +34,7 @@ func ReadInstruction(b []byte, verify func(text, signature []byte) error) (i Ins
 	if err := Decode(b, &s); err != nil {
 		return i, err
 	}
-	if err := strictly(s.Text, &i); err != nil {
+	if err := strictly(s.Text, &i, messageValues); err != nil {
 		return i, err
 	}
 	return i, verify(s.Text, s.Signature)

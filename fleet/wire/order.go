@@ -1,17 +1,13 @@
 package wire
 
 import (
-	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/nats-io/nkeys"
 
 	"dyno/load"
 	"dyno/metric"
-	"dyno/result"
 )
 
 // An Order is what an agent is to do: data, and no code. It names the agent and its life,
@@ -36,12 +32,12 @@ type signed struct {
 	Signature []byte `json:"signature"`
 }
 
-// Geometry is that of the histograms of this version, and which there are. Those of other
-// agents must be the same, or they could not be added up: an agent that takes a 503 for an
-// answer like any other has no histogram of errors.
+// Geometry is that of the histograms of this version, which there are, and how what is measured
+// is told. Those of other agents must be the same, or they could not be added up: an agent that
+// takes a 503 for an answer like any other has no histogram of errors.
 func Geometry() string {
-	return fmt.Sprintf("1 to %d ns, %d and %d digits, errors apart", int64(metric.Longest),
-		metric.Fine, metric.Coarse)
+	return fmt.Sprintf("1 to %d ns, %d and %d digits, errors apart, finals in parts",
+		int64(metric.Longest), metric.Fine, metric.Coarse)
 }
 
 // Seal signs the order and makes it unreadable to all but whoever has the private half of
@@ -77,13 +73,13 @@ func Open(sealed []byte, from string, key nkeys.KeyPair,
 		return o, load.Plan{}, errors.New("the plan was damaged on its way, or is for another agent")
 	}
 	var s signed
-	if err := strictly(b, &s); err != nil {
+	if err := strictly(b, &s, messageValues); err != nil {
 		return o, load.Plan{}, err
 	}
 	if err := verify(s.Text, s.Signature); err != nil {
 		return o, load.Plan{}, err
 	}
-	if err := strictly(s.Text, &o); err != nil {
+	if err := strictly(s.Text, &o, messageValues); err != nil {
 		return o, load.Plan{}, err
 	}
 	plan, err := load.Unpack(o.Plan)
@@ -91,45 +87,4 @@ func Open(sealed []byte, from string, key nkeys.KeyPair,
 		return o, plan, fmt.Errorf("reading the plan: %w", err)
 	}
 	return o, plan, nil
-}
-
-// A Final is the whole of what an agent measured, which is what counts.
-type Final struct {
-	Result *result.Result `json:"result,omitempty"`
-	Error  string         `json:"error,omitempty"` // why there is none
-	Start  int64          `json:"start"`           // of the load, in ns of the agent's clock
-	Late   int64          `json:"late"`            // ns, until its last thread was at work
-	Why    string         `json:"why,omitempty"`   // it ended before it was through
-}
-
-// Close packs f.
-func (f Final) Close() []byte {
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	w.Write(Encode(f)) // a buffer takes all
-	w.Close()
-	return b.Bytes()
-}
-
-// OpenFinal reads what Close packed.
-func OpenFinal(b []byte) (*Final, error) {
-	r, err := gzip.NewReader(bytes.NewReader(b))
-	if err != nil {
-		return nil, fmt.Errorf("an agent's result: %w", err)
-	}
-	text, err := io.ReadAll(io.LimitReader(r, BundleMax+1))
-	if err != nil {
-		return nil, fmt.Errorf("an agent's result: %w", err)
-	}
-	if len(text) > BundleMax {
-		return nil, fmt.Errorf("an agent's result is longer than %d bytes", BundleMax)
-	}
-	f := new(Final)
-	if err := strictly(text, f); err != nil {
-		return nil, fmt.Errorf("an agent's result: %w", err)
-	}
-	if (f.Result == nil) == (f.Error == "") {
-		return nil, errors.New("an agent's result: either it or why there is none must be there")
-	}
-	return f, nil
 }

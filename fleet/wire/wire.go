@@ -179,8 +179,8 @@ type Report struct {
 	Of
 	Seq  int64          `json:"seq"`
 	Tick *load.Interval `json:"tick,omitempty"`
-	Data []byte         `json:"data,omitempty"` // of the Final, as Close packs it
-	Last bool           `json:"last,omitempty"` // there will be no more
+	Data []byte         `json:"data,omitempty"` // of a part of the Final, as Close packs it
+	Last bool           `json:"last,omitempty"` // and the last of that part
 }
 
 // Largest is how many bytes a message may have, which is what NATS carries unless told
@@ -188,6 +188,9 @@ type Report struct {
 const (
 	Largest  = 1 << 20
 	pieceMax = 256 << 10
+	// messageValues is how many values a message may have: each takes many times as much memory
+	// as its text.
+	messageValues = 64 << 10
 	// BundleMax is how long what was cut into pieces may be, in bytes: bodies of a plan.
 	BundleMax = 64 << 20
 )
@@ -206,11 +209,14 @@ func Decode(b []byte, to any) error {
 	if len(b) > Largest {
 		return fmt.Errorf("a message of %d bytes; %d at most", len(b), Largest)
 	}
-	return strictly(b, to)
+	return strictly(b, to, messageValues)
 }
 
-// strictly is Decode of any length.
-func strictly(b []byte, to any) error {
+// strictly is Decode of any length, and of so many values at most.
+func strictly(b []byte, to any, most int) error {
+	if n := values(b); n > most {
+		return fmt.Errorf("reading a message of the fleet: it has %d values; %d at most", n, most)
+	}
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(to); err != nil {
@@ -220,6 +226,22 @@ func strictly(b []byte, to any) error {
 		return errors.New("reading a message of the fleet: something follows it")
 	}
 	return nil
+}
+
+// values is how many values a JSON text has at most, and names of them: all that a comma
+// follows or a bracket holds.
+func values(b []byte) (n int) {
+	for i, in := 0, false; i < len(b); i++ {
+		switch c := b[i]; {
+		case in && c == '\\':
+			i++
+		case c == '"':
+			in = !in
+		case !in && (c == ',' || c == '[' || c == '{'):
+			n++
+		}
+	}
+	return n
 }
 
 // Cut is b in pieces that fit into messages, one at least.

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"reflect"
@@ -13,7 +12,6 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"dyno/load"
-	"dyno/result"
 )
 
 func TestSubjects(t *testing.T) {
@@ -243,29 +241,6 @@ func TestCut(t *testing.T) {
 			if m := Encode(Piece{Data: p}); len(m) > Largest/2 {
 				t.Errorf("a message of %d bytes", len(m))
 			}
-		}
-	}
-}
-
-func TestFinal(t *testing.T) {
-	r, err := result.From(&load.Result{Plan: load.DefaultPlan(), Ended: load.Interrupted}, "v")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := Final{Result: r, Start: 12, Late: 3, Why: "so"}
-	back, err := OpenFinal(f.Close())
-	if err != nil || back.Start != 12 || back.Why != "so" || back.Result.Ended != "interrupted" {
-		t.Errorf("%+v %v", back, err)
-	}
-	one, _ := json.Marshal(f.Result)
-	other, _ := json.Marshal(back.Result)
-	if !bytes.Equal(one, other) {
-		t.Errorf("%s\n%s", one, other)
-	}
-	for name, b := range map[string][]byte{"nothing": nil, "no gzip": []byte("{}"),
-		"neither": Final{}.Close(), "both": Final{Result: r, Error: "x"}.Close(), "half": f.Close()[:50]} {
-		if _, err := OpenFinal(b); err == nil {
-			t.Errorf("%s: accepted", name)
 		}
 	}
 }
