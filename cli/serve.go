@@ -197,12 +197,22 @@ func formArgs(form dashboard.Form) (args []string, faults []error) {
 			faults = append(faults, load.Flaw{Setting: "--body", Problem: "a form sends no files of " +
 				"this machine; write what is to be sent"})
 			continue
+		case name == "watch" && slices.ContainsFunc(form[name], onAgent):
+			faults = append(faults, load.Flaw{Setting: "--watch", Problem: "a form watches processes of " +
+				"this machine, and names no agent's; dyno run does"})
+			continue
 		}
 		for _, value := range form[name] {
 			args = append(args, "--"+name+"="+value)
 		}
 	}
 	return append(append(args, "--"), form["url"]...), faults
+}
+
+// onAgent reports whether a --watch means a process on an agent's machine.
+func onAgent(watch string) bool {
+	_, agent := splitWatch(watch)
+	return agent != ""
 }
 
 // A shown run is one that a dashboard of its own shows, with --serve. A nil one is not

@@ -35,13 +35,21 @@ func (f *runFlags) addWatch(s string) (err error) {
 		return errNoValue
 	}
 	f.watch = append(f.watch, s)
-	if i := strings.LastIndex(s, "@"); i > 0 && bus.CheckName(s[i+1:]) == nil {
-		return f.away.add(s[:i], s[i+1:])
+	if process, agent := splitWatch(s); agent != "" {
+		return f.away.add(process, agent)
 	}
 	if f.watched, err = probe.Also(f.watched, s); err != nil {
 		return errors.New(strings.TrimPrefix(err.Error(), "probe: "))
 	}
 	return nil
+}
+
+// splitWatch is what one --watch names: a process and, if it is elsewhere, on whose machine.
+func splitWatch(s string) (process, agent string) {
+	if i := strings.LastIndex(s, "@"); i > 0 && bus.CheckName(s[i+1:]) == nil {
+		return s[:i], s[i+1:]
+	}
+	return s, ""
 }
 
 func (f *runFlags) setPprof(s string) error {
