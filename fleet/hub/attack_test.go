@@ -2,6 +2,7 @@ package hub
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -198,6 +199,34 @@ func TestPlainLog(t *testing.T) {
 	if got := e.String(); strings.ContainsAny(got, "\x1b\a\n") || !strings.Contains(got, "web1") {
 		t.Errorf("%q", got)
 	}
+}
+
+// Two hubs that are begun at once with one folder would write over what the other knows: the lock
+// is there before anything else is, also before a hub can be asked whether it is up.
+func TestOneHubInAFolder(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "fleet")
+	first := &Hub{config: Config{Folder: folder}}
+	if err := first.claim(); err != nil {
+		t.Fatal(err)
+	}
+	h, err := Up(Config{Folder: folder, Listen: "127.0.0.1:0"})
+	if err == nil {
+		h.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), folder) || !strings.Contains(err.Error(), "dyno fleet stop") {
+		t.Errorf("a second hub: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "keys.json")); err == nil {
+		t.Error("it made keys")
+	}
+	if err := first.lock.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := up(t, folder, "")
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+	up(t, folder, "")
 }
 
 // public is the public half of a private key.

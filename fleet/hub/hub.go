@@ -18,6 +18,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"time"
@@ -60,6 +61,7 @@ type Hub struct {
 	audit     *audit
 	addresses []string
 	planKey   bus.PlanKey
+	lock      *os.File      // held as long as it is up
 	stop      chan struct{} // has one when a controller asked for the end
 	open      bool          // controllers are told of it
 	closed    bool
@@ -103,6 +105,9 @@ func Up(c Config) (*Hub, error) {
 		return nil, err
 	}
 	h := &Hub{config: c, stop: make(chan struct{}, 1), resolver: new(server.MemAccResolver)}
+	if err := h.claim(); err != nil {
+		return nil, err
+	}
 	if err := h.up(); err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
@@ -129,6 +134,24 @@ func (h *Hub) up() (err error) {
 	}
 	if err := h.begin(); err != nil {
 		return fmt.Errorf("opening the hub: %w", err)
+	}
+	return nil
+}
+
+// claim makes the folder this hub's until it is down: two would write over what the other knows.
+func (h *Hub) claim() (err error) {
+	folder := h.config.Folder
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return fmt.Errorf("the fleet's folder: %w", err)
+	}
+	h.lock, err = os.OpenFile(filepath.Join(folder, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("the fleet's folder: %w", err)
+	}
+	if lock(h.lock) != nil {
+		h.lock.Close()
+		return fmt.Errorf("another dyno fleet up has the folder %s: end it first (dyno fleet stop), or "+
+			"give this one another folder with DYNO_HOME", folder)
 	}
 	return nil
 }
@@ -305,5 +328,5 @@ func (h *Hub) Close() error {
 		}
 		errs = append(errs, h.audit.close())
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, h.lock.Close())...)
 }

@@ -1,0 +1,14 @@
+//go:build unix
+
+package hub
+
+import (
+	"os"
+	"syscall"
+)
+
+// lock takes f for this process alone; the system lets go of it when f is closed, and so
+// when the process ends in whatever way.
+func lock(f *os.File) error {
+	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+}
