@@ -62,6 +62,7 @@ experiment/shipped/dump-request/server: /
 experiment/shipped/nginx-in-front-of-go/server: /
 experiment/shipped/redirects/servers/redirect: /
 e2e:            /
+e2e/attack/agent: fleet/bus fleet/wire load metric / github.com/nats-io
 .:              cli /
 `
 
