@@ -23,6 +23,9 @@ type Watch struct {
 	id    string
 	names []string
 
+	asked int64  // questions; of one goroutine at a time
+	nonce string // of the agent's last answer; "": it has given none
+
 	stop context.CancelFunc
 	kept sync.WaitGroup
 }
@@ -81,7 +84,8 @@ func (w *Watch) Leave() {
 
 // message is q as it is sent.
 func (w *Watch) message(q question) ([]byte, error) {
-	q.ID, q.Agent, q.Processes = w.id, w.agent, w.names
+	w.asked++
+	q.ID, q.Agent, q.Processes, q.Nonce, q.Number = w.id, w.agent, w.names, w.nonce, w.asked
 	b, err := json.Marshal(q)
 	if err != nil {
 		return nil, err
@@ -110,6 +114,8 @@ func (w *Watch) ask(ctx context.Context, q func() question) (*Seen, error) {
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("hearing %s: %w", w.agent, err)
+		case a != nil && a.Nonce != "": // it wants to know that this was asked just now
+			w.nonce = a.Nonce
 		case a != nil && a.Fault != "":
 			return nil, fmt.Errorf("%s: %s", w.agent, a.Fault)
 		case a != nil:
@@ -131,7 +137,8 @@ func (w *Watch) hear(until time.Time, window bool) (*answer, error) {
 			return nil, err
 		}
 		a := new(answer)
-		if strictly(m.Data, a) == nil && a.ID == w.id && (!window || a.Seen != nil || a.Fault != "") {
+		if strictly(m.Data, a) == nil && a.ID == w.id &&
+			(!window || a.Seen != nil || a.Fault != "" || a.Nonce != "") {
 			return a, nil
 		}
 	}

@@ -10,6 +10,7 @@ package watch
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,14 +32,19 @@ const (
 	again    = time.Second      // after which a question is asked once more
 	patience = 10 * time.Second // after which it is given up
 	watches  = 8                // at once, on one machine
-	queued   = 1 << 10          // messages that wait to be read
+
+	queued      = 1 << 10 // messages that wait to be read, and their bytes
+	queuedBytes = 1 << 20
 )
 
 // A question is what a controller wants: the first of an ID begins a watch, the next keep
-// it, and one with a window ends it.
+// it, and one with a window ends it. Who has recorded one can have nothing done by it later: the
+// first has a nonce that the agent has just given out, and the next count up.
 type question struct {
 	ID        string        `json:"id"`
-	Agent     string        `json:"agent"` // so that it cannot be shown to another
+	Agent     string        `json:"agent"`           // so that it cannot be shown to another
+	Nonce     string        `json:"nonce,omitempty"` // of the agent's last answer
+	Number    int64         `json:"number"`          // larger than of those before it in the watch
 	Processes []string      `json:"processes"`
 	Ago       time.Duration `json:"ago,omitempty"`  // ns since the window began
 	Long      time.Duration `json:"long,omitempty"` // ns that it lasted
@@ -53,6 +59,7 @@ type signed struct {
 // An answer is what there is to say to a question.
 type answer struct {
 	ID    string `json:"id"`
+	Nonce string `json:"nonce,omitempty"` // nothing was begun: ask again, with this
 	Fault string `json:"fault,omitempty"`
 	Seen  *Seen  `json:"seen,omitempty"` // of the window, if the question had one
 }
@@ -71,6 +78,10 @@ type Agent struct {
 	Name   string
 	Verify func(question, signature []byte) error
 	Tell   func(string) // what it is asked, a line each; nil: nobody listens
+
+	begun      time.Time // of the clock of its nonces
+	nonces     wire.Nonces
+	complaints wire.Complaints
 }
 
 // A vigil is a watch that an agent keeps.
@@ -78,12 +89,20 @@ type vigil struct {
 	sampler   *probe.Sampler
 	recording *probe.Recording // once it is over
 	heard     time.Time
+	number    int64 // of the last question
 }
 
 // Serve answers until ctx ends. The error is that it cannot take part.
 func (a *Agent) Serve(ctx context.Context) error {
-	heard := make(chan *nats.Msg, queued)
-	sub, err := a.Conn.ChanSubscribe(wire.Command(a.Name, verb), heard)
+	a.prepare()
+	heard := make(chan *nats.Msg)
+	sub, err := wire.Hear(a.Conn, wire.Command(a.Name, verb), queued, queuedBytes,
+		func(m *nats.Msg) {
+			select {
+			case heard <- m:
+			case <-ctx.Done():
+			}
+		})
 	if err != nil {
 		return fmt.Errorf("listening to whoever watches: %w", err)
 	}
@@ -113,24 +132,56 @@ func (a *Agent) Serve(ctx context.Context) error {
 	}
 }
 
+// prepare makes the key of this life's nonces.
+func (a *Agent) prepare() {
+	a.begun, a.complaints.Tell = time.Now(), a.Tell
+	a.nonces = wire.Nonces{Key: []byte(rand.Text()), Void: -1}
+}
+
 // hear answers what m asks, if it is asked by who may.
 func (a *Agent) hear(all map[string]*vigil, m *nats.Msg, now time.Time) {
 	q, err := a.read(m.Data)
 	if err != nil {
-		a.tell("ignored: " + err.Error())
+		a.complaints.Say("ignored", err, now)
 		return
 	}
 	out := answer{ID: q.ID}
-	if out.Seen, err = a.look(all, q, now); err != nil {
-		out.Fault = strings.TrimPrefix(err.Error(), "probe: ")
+	switch fresh, err := a.fresh(all, q, now); {
+	case err != nil:
+		a.complaints.Say("ignored", err, now)
+		return
+	case !fresh:
+		out.Nonce = a.nonces.Give(int64(now.Sub(a.begun)))
+	default:
+		if out.Seen, err = a.look(all, q, now); err != nil {
+			out.Fault = strings.TrimPrefix(err.Error(), "probe: ")
+		}
 	}
 	b, err := json.Marshal(out)
 	if err == nil {
 		err = a.Conn.Publish(wire.Event(a.Name, verb), b)
 	}
 	if err != nil {
-		a.tell("not answered: " + err.Error())
+		a.complaints.Say("not answered", err, now)
 	}
+}
+
+// fresh reports whether a question was asked just now: it is a later one of a watch that is under
+// way, or has a nonce that was not used. The error is that it was heard before.
+func (a *Agent) fresh(all map[string]*vigil, q question, now time.Time) (bool, error) {
+	if v := all[q.ID]; v != nil {
+		if q.Number <= v.number {
+			return false, errors.New("a question that was asked before, or something later was")
+		}
+		v.number = q.Number
+		return true, nil
+	}
+	at := int64(now.Sub(a.begun))
+	_, good := a.nonces.Given(q.Nonce, at)
+	if good {
+		a.nonces.Void = at
+	}
+	return good, nil
 }
 
 // read is the question in b, if it is for this agent and signed.
@@ -165,7 +216,7 @@ func (a *Agent) look(all map[string]*vigil, q question, now time.Time) (*Seen, e
 		if v, err = begin(q.Processes); err != nil {
 			return nil, err
 		}
-		all[q.ID] = v
+		v.number, all[q.ID] = q.Number, v
 		a.tell("watched: " + strings.Join(q.Processes, ", "))
 	}
 	v.heard = now

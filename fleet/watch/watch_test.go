@@ -120,6 +120,7 @@ func TestHear(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := &Agent{Conn: bus(), Name: "db1", Verify: unseal}
+	a.prepare()
 	all := map[string]*vigil{}
 	defer func() {
 		for _, v := range all {
@@ -127,11 +128,8 @@ func TestHear(t *testing.T) {
 		}
 	}()
 	me := []string{strconv.Itoa(os.Getpid())}
-	hear := func(q question, sign func([]byte) ([]byte, error)) *answer {
-		b, err := (&Watch{agent: q.Agent, id: q.ID, names: me, sign: sign}).message(q)
-		if err != nil {
-			t.Fatal(err)
-		}
+	asks := map[string]*Watch{}
+	say := func(b []byte) *answer {
 		a.hear(all, &nats.Msg{Data: b}, time.Now())
 		if err := errors.Join(a.Conn.Flush(), controller.Flush()); err != nil { // what was said is there
 			t.Fatal(err)
@@ -145,6 +143,30 @@ func TestHear(t *testing.T) {
 			t.Fatal(err)
 		}
 		return &got
+	}
+	hear := func(q question, sign func([]byte) ([]byte, error)) *answer {
+		w := asks[q.ID]
+		if w == nil {
+			w = &Watch{id: q.ID, names: me}
+			asks[q.ID] = w
+		}
+		w.agent, w.sign = q.Agent, sign
+		b, err := w.message(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := say(b)
+		if got == nil || got.Nonce == "" {
+			return got
+		}
+		if len(all) > 0 && all[q.ID] != nil {
+			t.Errorf("%+v: a nonce for a watch that is under way", q)
+		}
+		w.nonce = got.Nonce
+		if b, err = w.message(q); err != nil {
+			t.Fatal(err)
+		}
+		return say(b)
 	}
 	none := func([]byte) ([]byte, error) { return nil, nil }
 	if got := hear(question{ID: "x", Agent: "db1"}, none); got != nil || len(all) > 0 {
@@ -169,6 +191,80 @@ func TestHear(t *testing.T) {
 		if got == nil || got.Seen == nil || len(got.Seen.Trees) != 1 {
 			t.Errorf("the end: %+v", got)
 		}
+	}
+}
+
+// What was recorded of a watch begins none later, nor keeps one: the agent wants its nonce back,
+// once, and questions that count up. What it ignores it says 60 times a minute at most.
+func TestKeptQuestions(t *testing.T) {
+	bus := onBus(t)
+	controller := bus()
+	answers, err := controller.SubscribeSync(wire.Event("db1", verb))
+	if err == nil {
+		err = controller.Flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := 0
+	a := &Agent{Conn: bus(), Name: "db1", Verify: unseal, Tell: func(line string) { lines++; t.Log(line) }}
+	a.prepare()
+	all := map[string]*vigil{}
+	defer func() {
+		for _, v := range all {
+			v.end()
+		}
+	}()
+	w := &Watch{agent: "db1", id: "x", names: []string{strconv.Itoa(os.Getpid())}, sign: seal}
+	message := func() []byte {
+		b, err := w.message(question{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	say := func(b []byte) (got answer, came bool) {
+		a.hear(all, &nats.Msg{Data: b}, time.Now())
+		if err := errors.Join(a.Conn.Flush(), controller.Flush()); err != nil {
+			t.Fatal(err)
+		}
+		m, err := answers.NextMsg(time.Millisecond)
+		if err != nil {
+			return got, false
+		}
+		return got, json.Unmarshal(m.Data, &got) == nil
+	}
+	first := message()
+	got, _ := say(first)
+	if got.Nonce == "" || len(all) > 0 {
+		t.Fatalf("without a nonce: %+v, %d watches", got, len(all))
+	}
+	w.nonce = got.Nonce
+	begin := message()
+	if got, came := say(begin); !came || got.Nonce != "" || len(all) != 1 {
+		t.Fatalf("with one: %+v, %d watches", got, len(all))
+	}
+	keep := message()
+	say(keep)
+	heard := all["x"].heard
+	for _, b := range [][]byte{begin, keep} {
+		if _, came := say(b); came || all["x"].heard != heard {
+			t.Error("a watch is kept by what was said before")
+		}
+	}
+	all["x"].end()
+	delete(all, "x")
+	for _, b := range [][]byte{first, begin, keep} {
+		if got, _ := say(b); got.Nonce == "" || len(all) > 0 {
+			t.Errorf("a watch that is over is begun again: %+v", got)
+		}
+	}
+	lines = 0
+	for range 1000 {
+		say([]byte("nonsense"))
+	}
+	if lines > 60 {
+		t.Errorf("%d lines", lines)
 	}
 }
 
