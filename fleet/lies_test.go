@@ -372,3 +372,47 @@ func TestFlood(t *testing.T) {
 		}
 	}
 }
+
+// FuzzBelieved has an agent say anything at all in a second and at last: the run has a result, which
+// can be written, and in which one that was not believed has no final.
+func FuzzBelieved(f *testing.F) {
+	good, err := result.From(&load.Result{Plan: load.DefaultPlan(), Ended: load.Unreachable, Cause: "x"}, load.Version)
+	if err != nil {
+		f.Fatal(err)
+	}
+	whole := string(wire.Encode(good))
+	f.Add(`{"Index":0,"To":1000000000,"Sent":2,"Completed":1}`, whole)
+	f.Add(`{"Index":0,"To":1000000000,"Sent":3,"Failed":2,"Status":{"404":1},"Failures":[{"Phase":"read","Count":1}]}`, whole)
+	f.Add(`{"Sent":9223372036854775807}`, strings.Replace(whole, `"retried":0`, `"retried":9223372036854775807`, 1))
+	f.Add(`{}`, `{"window":{"measured_s":1e300},"latency":{"count":-1},"phases":{"tls":{"hdr":"AAAA","count":1}}}`)
+	f.Add(`{}`, `{"probe":{},"routes":[{"name":"a"}],"connections":{"tls":[{}],"streams":-1},"generator":{"arrivals":{}}}`)
+	f.Fuzz(func(t *testing.T, tick, final string) {
+		m := newMember(Answerer{Name: "a"})
+		m.part = load.DefaultPlan()
+		m.part.Target.Host, m.part.Target.URL = "127.0.0.1", "http://127.0.0.1/"
+		m.part.Requests = []load.Request{{Weight: 1}}
+		r := &running{Controller: &Controller{}, members: []*member{m}, clock: clock{origin: time.Now().Add(-time.Hour)},
+			plan: m.part, armed: true, scratch: metric.NewHistogram(metric.Fine), shown: func(int, *load.Interval) {}}
+		var iv load.Interval
+		if wire.Decode([]byte(tick), &iv) == nil && m.ticks.sound(&iv, r.most()) == nil {
+			iv.Measure()
+			if err := m.ticks.add(iv, r.scratch); err != nil {
+				t.Fatal(err)
+			}
+		}
+		last, err := wire.OpenFinal(pack64k(`{"result":` + final + `}`))
+		if err == nil && last.Result != nil {
+			m.final = last
+		}
+		out, err := r.conclude()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := json.Marshal(out); err != nil {
+			t.Error(err)
+		}
+		if a := out.Fleet.Agents[0]; a.Final != (m.own != nil) || a.Final == (a.Lost != "") && m.final != nil {
+			t.Errorf("%+v", a)
+		}
+	})
+}
