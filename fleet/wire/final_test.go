@@ -56,7 +56,7 @@ func together(t *testing.T, parts [][]byte) (last *Final, series []result.Point)
 // together, but for what its reader knows.
 func TestFinalOfDays(t *testing.T) {
 	const days = 3
-	r := measured(t, days*24*360) // a second of ten, to be quick
+	r := measured(t, days*24*60) // a second of each minute, to be quick
 	was := Encode(r)
 	f := Final{Result: r, Start: 12, Late: 3, Why: "so"}
 	parts := f.Close()
@@ -83,7 +83,7 @@ func TestFinalOfDays(t *testing.T) {
 
 // A server that answers with every status there is makes seconds long, and no part too long.
 func TestFinalOfManyStatuses(t *testing.T) {
-	r := measured(t, 700)
+	r := measured(t, 120)
 	for i := range r.Series {
 		for code := range 900 {
 			r.Series[i].Status[fmt.Sprint(100+code)] = 1 << 40
