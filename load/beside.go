@@ -46,14 +46,15 @@ func runProbed(ctx context.Context, p Plan, meet Barrier, shares <-chan Share,
 	var probe *Result
 	var failed error
 	var group sync.WaitGroup
+	light := p.probe()
+	p.Ceiling -= light.Ceiling
 	group.Go(func() {
 		party := &party{meeting: both}
 		defer party.come()
-		r := &run{plan: p.probe(), after: p.Threads}
+		r := &run{plan: light, after: p.Threads}
 		probe, failed = r.run(within, party.meet)
 	})
 	party := &party{meeting: both}
-	p.Ceiling -= p.probe().Ceiling
 	r := &run{plan: p, each: each, shares: shares}
 	main, err := r.run(ctx, party.meet)
 	if err != nil || main.Ended != ByDuration { // else the probe ends by itself, in its drain
