@@ -1,0 +1,163 @@
+// Package redact decides what of a request, of an environment or of a command is secret, and
+// what is kept in its place. Nothing else in dyno decides that.
+//
+// Headers and parameters are secret unless their name is on a short list. Fields of a query, a
+// form, a JSON body or an environment are secret if their name says so: see Secret. A body that
+// is neither JSON nor a form is secret as a whole, and so are the credentials of a URL.
+// docs/security.md says the same to users.
+//
+// The functions change no layout: what is not secret stays byte for byte as it was. So the same
+// rules put values back where there were marks, with another Replacer.
+package redact
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A Replacer is told the name of a secret and its value, and returns what stands in its place.
+// A nil Replacer keeps all values.
+type Replacer func(name, value string) string
+
+// Plain is the mark of a value of which nothing more is known. All secrets in results of earlier
+// versions have it.
+const Plain = "(redacted)"
+
+// A mark of a value is "(redacted-", 8 hexadecimal digits of its HMAC, and ")". It has no blank
+// and needs no escape, so that it can stand in a URL, a form, JSON and a command.
+var (
+	mark   = regexp.MustCompile(`^\(redacted(-[0-9a-f]{8})?\)$`)
+	within = regexp.MustCompile(`\(redacted(-n?[0-9a-f]{8})?\)`)
+)
+
+// longestMark is how long a mark is, that of a number in JSON included.
+const longestMark = len("(redacted-n00000000)")
+
+// IsMark reports whether s is a mark and nothing else.
+func IsMark(s string) bool { return len(s) <= longestMark && mark.MatchString(s) }
+
+// Marked reports whether there is a mark in s.
+func Marked(s string) bool { return strings.Contains(s, "(redacted") && within.MatchString(s) }
+
+// First is the first mark in s; "" if there is none.
+func First(s string) string {
+	if !Marked(s) {
+		return ""
+	}
+	return within.FindString(s)
+}
+
+// Plainly is a Replacer that tells no value from another.
+func Plainly(_, value string) string {
+	if value == "" {
+		return ""
+	}
+	return Plain
+}
+
+// memoMost is how many marks Marks remembers: requests have headers in common.
+const memoMost = 1 << 12
+
+// Marks is a Replacer by whose marks values can be told alike or different, and by which nobody
+// without the key can try a guess. key is called when there is something to mark. It may be used
+// by several goroutines. An empty value and a mark are left as they are.
+func Marks(key func() []byte) Replacer {
+	var mu sync.Mutex
+	memo := map[string]string{}
+	return func(_, value string) string {
+		if value == "" || IsMark(value) {
+			return value
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if m, known := memo[value]; known {
+			return m
+		}
+		sum := hmac.New(sha256.New, key())
+		sum.Write([]byte(value))
+		m := "(redacted-" + hex.EncodeToString(sum.Sum(nil)[:4]) + ")"
+		if len(memo) < memoMost && len(value) <= 1<<10 {
+			memo[value] = m
+		}
+		return m
+	}
+}
+
+// harmless are the headers, in small letters, whose values are kept: they say how to answer, and
+// not who asks. A name that ends in * stands for all that begin so.
+var harmless = []string{"accept", "accept-*", "access-control-request-*", "cache-control",
+	"connection", "content-encoding", "content-language", "content-length", "content-type", "date",
+	"dnt", "expect", "host", "if-*", "keep-alive", "max-forwards", "pragma", "priority", "range",
+	"sec-ch-*", "sec-fetch-*", "te", "transfer-encoding", "upgrade", "upgrade-insecure-requests",
+	"user-agent", "x-requested-with"}
+
+// parameters are likewise those of FastCGI, besides HTTP_ and the name of a harmless header.
+var parameters = []string{"content_length", "content_type", "document_root", "document_uri",
+	"gateway_interface", "https", "path_info", "path_translated", "query_string", "redirect_status",
+	"remote_addr", "remote_port", "request_method", "request_scheme", "request_uri",
+	"script_filename", "script_name", "server_*"}
+
+func listed(name string, list []string) bool {
+	return slices.ContainsFunc(list, func(entry string) bool {
+		begin, any := strings.CutSuffix(entry, "*")
+		return name == entry || any && strings.HasPrefix(name, begin)
+	})
+}
+
+// replace is r of a value that is secret.
+func (r Replacer) replace(name, value string) string {
+	if r == nil {
+		return value
+	}
+	return r(name, value)
+}
+
+// Header is what is kept of a header's value.
+func (r Replacer) Header(name, value string) string {
+	if listed(strings.ToLower(name), harmless) {
+		return r.Text(value)
+	}
+	return r.replace(name, value)
+}
+
+// Param is what is kept of the value of a parameter of FastCGI.
+func (r Replacer) Param(name, value string) string {
+	lower := strings.ToLower(name)
+	if header, is := strings.CutPrefix(lower, "http_"); is {
+		return r.Header(strings.ReplaceAll(header, "_", "-"), value)
+	}
+	switch {
+	case r == nil:
+		return value
+	case lower == "query_string":
+		return r.form(value)
+	case lower == "request_uri":
+		return r.URL(value)
+	case listed(lower, parameters):
+		return r.Text(value)
+	}
+	return r(name, value)
+}
+
+// Variable is what is kept of the value of an environment's variable, or of a flag: all, unless
+// the name is that of a secret and the value could be one.
+func (r Replacer) Variable(name, value string) string {
+	if Secret(name) && !setting(name, value) {
+		return r.replace(name, value)
+	}
+	return r.Text(value)
+}
+
+// Route is what is kept of a route's name, which is a method and a path unless the user gave one.
+func (r Replacer) Route(name string) string {
+	method, path, found := strings.Cut(name, " ")
+	if found && strings.HasPrefix(path, "/") {
+		return method + " " + r.URL(path)
+	}
+	return r.Text(name)
+}
