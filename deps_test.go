@@ -20,26 +20,27 @@ proto/h2/conform: proto /
 proto/fcgi:     proto proto/h1 /
 proto/tls:      proto /
 proto/prototest: proto /
+redact:         /
 uring:          / golang.org/x/sys
 ring:           uring / golang.org/x/sys
 h3:             proto proto/h2 proto/tls ring / golang.org/x/net github.com/quic-go/quic-go
-load:           h3 metric proto proto/fcgi proto/h1 proto/h2 proto/tls ring / golang.org/x/sys
+load:           h3 metric proto proto/fcgi proto/h1 proto/h2 proto/tls redact ring / golang.org/x/sys
 target:         uring /
-requests:       load proto proto/h1 proto/h2 / golang.org/x/net
-result:         load metric probe profile / golang.org/x/sys github.com/HdrHistogram/hdrhistogram-go
+requests:       load proto proto/h1 proto/h2 redact / golang.org/x/net
+result:         load metric probe profile proto redact / golang.org/x/sys github.com/HdrHistogram/hdrhistogram-go
 probe:          / golang.org/x/sys github.com/prometheus/procfs github.com/shirou/gopsutil
 profile:        / github.com/google/pprof
 server:         / golang.org/x/sys
 fairness:       /
 nearest:        /
-experiment:     nearest result / go.yaml.in/yaml
-lab:            experiment fairness load probe profile proto requests result server stats /
+experiment:     nearest redact result / go.yaml.in/yaml
+lab:            experiment fairness load probe profile proto redact requests result server stats /
 capacity:       load metric result ring stats /
-store:          lab load metric profile result stats / modernc.org/sqlite
-report:         capacity experiment fairness lab load metric probe profile result stats store /
+store:          lab load metric profile redact result stats / modernc.org/sqlite
+report:         capacity experiment fairness lab load metric probe profile redact result stats store /
 page:           capacity experiment lab load metric probe profile report result stats store /
 page/pagetest:  / github.com/chromedp
-serve:          lab load page report result store /
+serve:          lab load page redact report result store /
 fleet/bus:      / github.com/nats-io
 fleet/hub:      fleet/bus / github.com/nats-io
 fleet/deploy:   fleet/bus /
@@ -49,7 +50,7 @@ notices/generate: /
 fleet/wire:     load metric result / github.com/nats-io/nats.go github.com/nats-io/nkeys
 fleet/policy:   load / go.yaml.in/yaml
 fleet:          fleet/policy fleet/wire load metric result / github.com/nats-io/nats.go github.com/nats-io/nkeys
-cli:            capacity experiment fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire lab load nearest notices page probe profile proto report requests result serve server store target / charm.land/bubbletea github.com/spf13/pflag golang.org/x/sys golang.org/x/term
+cli:            capacity experiment fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire lab load nearest notices page probe profile proto redact report requests result serve server store target / charm.land/bubbletea github.com/spf13/pflag golang.org/x/sys golang.org/x/term
 bench:          stats /  golang.org/x/sys
 bench/correction: stats /
 bench/busy:     / golang.org/x/sys

@@ -63,6 +63,7 @@ func (f *findFlags) groups() []group {
 		{"json", "", "FILE|-", "write what was found there too; with - stdout has nothing else",
 			word(&f.json)},
 		{"quiet", "q", "", "no progress, and a line instead of the report", on(&f.quiet)},
+		showing(&f.showSecrets),
 		{"help", "h", "", "this", on(&f.help)},
 	}}
 	load := except(f.loadGroup(), "duration", "requests", "rate", "stage", "stages", "probe")
@@ -108,7 +109,7 @@ func capacityOf(s streams, args []string) int {
 	if f.sweeps() {
 		carryOut = s.sweep
 	}
-	code, err := carryOut(ctx, f, unlessPartial(run), out)
+	code, err := carryOut(ctx, f, completed(unlessPartial(run), f.keep()), out)
 	if err == nil {
 		return code
 	}

@@ -10,6 +10,7 @@ import (
 
 	"dyno/load"
 	"dyno/probe"
+	"dyno/redact"
 	"dyno/requests"
 	"dyno/result"
 )
@@ -38,7 +39,11 @@ type runFlags struct {
 	verbose, quiet bool
 	tui, serve     bool
 	strict, help   bool
+	showSecrets    bool
 }
+
+// keep is what stands in the place of the plan's secrets.
+func (f *runFlags) keep() redact.Replacer { return marks(f.showSecrets) }
 
 func newRunFlags() *runFlags { return &runFlags{plan: load.DefaultPlan()} }
 
@@ -165,6 +170,7 @@ func (f *runFlags) outputGroup() group {
 		{"abort-on-slo", "", "", "end the run when one is missed by all so far and by each of the\n" +
 			"last 3 seconds", on(&f.abortOnSLO)},
 		{"strict", "", "", "exit 3 unless the measurement can be trusted", on(&f.strict)},
+		showing(&f.showSecrets),
 		{"help", "h", "", "this", on(&f.help)},
 	}}
 }
@@ -182,7 +188,7 @@ func (f *runFlags) setBody(s string) error {
 		return errors.New(`"@" names no file; write @FILE`)
 	}
 	f.body, f.hasBody = s, true
-	return nil
+	return requests.Unmarked("the body", s)
 }
 
 // addObjective takes one --slo.
@@ -258,6 +264,7 @@ func (f *runFlags) setTarget(p parsed) []error {
 		return []error{err}
 	}
 	f.plan.Target, f.defaults.URL = u.Target, u
+	f.plan.Target.URL = f.keep().URL(u.Target.URL)              // which is for people, and for logs
 	f.defaults.HTTP2 = f.plan.OnlyHTTP2() || f.plan.OnlyHTTP3() // which has the same rules
 	if u.Target.TLS {                                           // as browsers and curl know it
 		f.plan.TLS.KeyLogFile = os.Getenv("SSLKEYLOGFILE")
@@ -298,7 +305,7 @@ func theURL(p parsed) (requests.URL, error) {
 			len(p.words), p.words)
 	}
 	u, err := requests.Parse(p.words[len(p.words)-1])
-	if err != nil {
+	if err = errors.Join(err, requests.Unmarked("it", u.Path)); err != nil {
 		return flaw("%v", err)
 	}
 	return u, nil

@@ -31,6 +31,9 @@ type labFlags struct {
 	resume string
 	seed   uint64
 	fleet  fleetFlags
+
+	secrets     secretFlags
+	showSecrets bool
 }
 
 func (f *labFlags) groups() []group {
@@ -41,6 +44,8 @@ func (f *labFlags) groups() []group {
 		{"resume", "", "DIR", "go on where an experiment stopped", word(&f.resume)},
 		{"seed", "", "N", "of the order of trials (the file's, else drawn, and stored)",
 			into(&f.seed, parseSeed)},
+		f.secrets.option(),
+		showing(&f.showSecrets),
 		{"help", "h", "", "this", on(&f.help)},
 	}}}
 }
@@ -62,7 +67,7 @@ func labRun(s streams, args []string) int {
 	if f.help {
 		return s.help("lab run")
 	}
-	e, faults := f.experiment(p)
+	e, faults := f.experiment(p, s.remark)
 	if len(faults) > 0 {
 		return s.refuse("lab run", faults)
 	}
@@ -76,7 +81,7 @@ func labRun(s streams, args []string) int {
 }
 
 // experiment finds and reads what is to be run.
-func (f *labFlags) experiment(p parsed) (*experiment.Experiment, []error) {
+func (f *labFlags) experiment(p parsed, note func(string)) (*experiment.Experiment, []error) {
 	faults := append(p.faults, f.fleet.settle(p.given, false)...)
 	switch {
 	case f.resume != "" && len(p.words) > 0:
@@ -91,25 +96,33 @@ func (f *labFlags) experiment(p parsed) (*experiment.Experiment, []error) {
 	}
 	if f.resume == "" {
 		e, err := openExperiment(p.words[0])
+		if err == nil {
+			e, err = f.secrets.fill(e, false, note)
+		}
 		return e, flatten(err)
 	}
-	old, err := lab.Open(f.resume)
+	old, err := lab.Reopen(f.resume, func(e *experiment.Experiment) (*experiment.Experiment, error) {
+		return f.secrets.fill(e, true, note)
+	})
 	if err != nil {
-		return nil, []error{err}
+		return nil, flatten(err)
 	}
 	f.output, f.quick = f.resume, old.Quick
 	return old.Experiment, f.fleet.resume(old.Fleet)
 }
 
 // folder reads the experiment whose folder is the one word there must be.
-func (p parsed) folder() (*lab.Record, []error) {
+func (p parsed) folder() (*lab.Record, []error) { return p.reopened(nil) }
+
+// reopened is folder, whose experiment fill completes.
+func (p parsed) reopened(fill lab.Filler) (*lab.Record, []error) {
 	if len(p.words) != 1 {
 		p.faults = append(p.faults, fmt.Errorf("one folder is wanted; %d given", len(p.words)))
 	}
 	if len(p.faults) > 0 {
 		return nil, p.faults
 	}
-	r, err := lab.Open(p.words[0])
+	r, err := lab.Reopen(p.words[0], fill)
 	return r, flatten(err)
 }
 
@@ -120,7 +133,9 @@ func labRerun(s streams, args []string) int {
 	if f.help {
 		return s.help("lab rerun")
 	}
-	old, faults := p.folder()
+	old, faults := p.reopened(func(e *experiment.Experiment) (*experiment.Experiment, error) {
+		return f.secrets.fill(e, false, s.remark)
+	})
 	if len(faults) > 0 {
 		return s.refuse("lab rerun", faults)
 	}
@@ -128,18 +143,22 @@ func labRerun(s streams, args []string) int {
 		fmt.Fprintln(s.err, "dyno: its loads were made by a fleet, and now are by this machine alone")
 	}
 	return s.experiment(context.Background(), old.Experiment,
-		labFlags{output: f.output, quick: old.Quick})
+		labFlags{output: f.output, quick: old.Quick, showSecrets: f.showSecrets})
 }
 
 // rerunFlags is the command line of dyno lab rerun.
 type rerunFlags struct {
 	helpFlag
-	output string
+	output      string
+	secrets     secretFlags
+	showSecrets bool
 }
 
 func (f *rerunFlags) groups() []group {
 	return []group{{"Flags", []option{
 		{"output", "o", "DIR", "folder for trials and report (one in the store)", word(&f.output)},
+		f.secrets.option(),
+		showing(&f.showSecrets),
 		{"help", "h", "", "this", on(&f.help)},
 	}}}
 }
@@ -294,7 +313,7 @@ func (f *labFlags) lab(e *experiment.Experiment, lose context.CancelCauseFunc) (
 	l = &lab.Lab{Experiment: e, Quick: f.quick, Dir: dir, Resume: f.resume != "", Dyno: exe,
 		Version: load.Version, CPUs: cpus, Supervisor: stage.Supervisor,
 		Load: here, Start: stage.Start, Ask: fairness.Ask,
-		Watch: lab.Watch}
+		Watch: lab.Watch, Keep: marks(f.showSecrets)}
 	if home, err := result.Home(); err == nil { // else there is no history
 		l.History = filepath.Join(home, experimentsFolder)
 	}

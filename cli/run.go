@@ -85,7 +85,7 @@ func (f *runFlags) carryOut(ctx context.Context, p load.Plan, run lab.Runner,
 	guard := newGuard(f)
 	r, err := run(ctx, p, guard.over(each, abort))
 	seen := w.end()
-	if err = errors.Join(err, guard.err, r.Complete(p)); err != nil {
+	if err = errors.Join(err, guard.err, r.Complete(p, f.keep())); err != nil {
 		return nil, err
 	}
 	seen(r)

@@ -142,20 +142,32 @@ func (c *checker) request(at string, r Request) {
 	method := tokenOf.MatchString(r.Method) && strings.ToUpper(r.Method) == r.Method
 	c.wrong(r.Method != "" && !method, at+".method",
 		"%q is not a method; write GET, POST, or another in capitals", r.Method)
-	c.wrong(r.Path != "" && (r.Path[0] != '/' || strings.ContainsFunc(r.Path, blankOrControl)),
+	path := variable.ReplaceAllString(r.Path, "") // whose blanks are not sent
+	c.wrong(r.Path != "" && (r.Path[0] != '/' || strings.ContainsFunc(path, blankOrControl)),
 		at+".path", "%q is not a path; it begins with / and has no blanks", r.Path)
 	for _, h := range r.Headers {
 		key := join(at+".headers", h.Name)
 		c.wrongKey(!tokenOf.MatchString(h.Name), key, "%q is not the name of a header", h.Name)
 		c.wrong(strings.ContainsFunc(h.Value, isControl), key,
 			"a header's value is one line, without control characters")
+		c.misnamed(key, h.Value)
 		framing := []string{"content-length", "transfer-encoding"}
 		c.wrongKey(slices.Contains(framing, strings.ToLower(h.Name)), key,
 			"how a body is framed is decided by dyno; leave it out")
 	}
+	for path, text := range map[string]string{".path": r.Path, ".body": r.Body} {
+		c.misnamed(at+path, text)
+	}
 	c.wrong(r.Body != "" && r.BodyFile != "", at+".body_file",
 		"body and body_file both say what to send; give one")
 	c.beside(at+".body_file", r.BodyFile)
+}
+
+// misnamed checks the uses of env in a request's text.
+func (c *checker) misnamed(path, text string) {
+	wrong := misnamed(text)
+	c.wrong(wrong != "", path, "%s names no variable; "+
+		`write {{env "NAME"}} or {{env "NAME" "DEFAULT"}}`, wrong)
 }
 
 func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }

@@ -40,6 +40,9 @@ func Missing(v Variant) (reasons []string) {
 			say("the environment variable %s is not set%s", name, advice(v, ""))
 		}
 	}
+	for _, name := range v.Asked().unset() {
+		say("the environment variable %s, which its request names, is not set", name)
+	}
 	for _, program := range slices.Concat(v.Needs.Programs, v.programs()) {
 		if _, err := exec.LookPath(program); err == nil {
 			continue

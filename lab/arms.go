@@ -129,6 +129,7 @@ func (r *running) fit() (all []*arm) {
 func (r *running) listArms() {
 	r.record.Arms = nil
 	for _, a := range r.arms {
+		r.conceal.arm(&a.Arm)
 		r.record.Arms = append(r.record.Arms, a.Arm)
 	}
 }

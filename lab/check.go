@@ -57,6 +57,7 @@ func (r *running) check(ctx context.Context) {
 
 // leave has an arm take no part, and says why.
 func (r *running) leave(a *arm, why string) {
+	why = r.conceal.text(why)
 	a.Unfit = why
 	r.Tell(Event{Step: "unfit", Arm: a.Name, Remark: why})
 }
@@ -124,13 +125,14 @@ func (r *running) ask(ctx context.Context, a *arm) (*fairness.Answer, []probe.Se
 		return nil, nil, err
 	}
 	defer stand.Stop()
-	p, err := plan(r.Experiment, l, r.workload(a), stand.URL(), nil)
+	p, _, err := r.plans(a, l, stand.URL(), nil)
 	if err != nil {
 		return nil, nil, err
 	}
 	q := questionOf(p, r.Version)
 	q.KeepAlive = keptMax
 	answer, err := r.asker(stand)(ctx, q)
+	r.conceal.answer(answer)
 	if count := stand.Reach().Count; count != nil && err == nil {
 		if _, err = count(ctx); err != nil { // each trial would fail with it
 			err = fmt.Errorf("served: %w", err)

@@ -3,7 +3,6 @@ package lab
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -17,18 +16,19 @@ import (
 	"dyno/stats"
 )
 
-func (l *Lab) newRecord() *Record {
-	e := l.Experiment
-	sum := sha256.Sum256(e.Source)
-	planned, err := json.Marshal(e)
+func (r *running) newRecord() error {
+	l, e := r.Lab, r.Experiment
+	kept, err := e.Kept(l.Keep)
 	if err != nil {
-		panic(err) // it was read from text
+		return err
 	}
-	r := &Record{Format: ExperimentFormat, Dyno: l.Version, Name: e.Name, State: Running,
+	r.source, r.conceal = kept.Source, concealing(e, l.Keep, kept.Secrets)
+	sum := sha256.Sum256(kept.Source)
+	r.record = &Record{Format: ExperimentFormat, Dyno: l.Version, Name: e.Name, State: Running,
 		Started: time.Now().UTC(), Seed: e.Design.Seed, Quick: l.Quick, File: e.File, Here: e.Here,
-		SHA256: hex.EncodeToString(sum[:]), Plan: planned, Experiment: e, Host: result.ThisHost(),
+		SHA256: hex.EncodeToString(sum[:]), Plan: kept.Plan, Experiment: e, Host: result.ThisHost(),
 		Machine: machineFacts(), CPUs: l.CPUs, Fleet: l.Fleet}
-	return r
+	return nil
 }
 
 // conclude computes from the trials what the record says of them, and stores it.

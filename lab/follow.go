@@ -81,7 +81,7 @@ func (f *Follower) Look() (*Progress, error) {
 		return nil, err
 	}
 	if f.file == nil || f.sha != r.SHA256 {
-		if f.file, err = source(f.dir, r); err != nil {
+		if f.file, err = source(f.dir, r, nil); err != nil {
 			return nil, err
 		}
 		f.sha = r.SHA256

@@ -92,12 +92,18 @@ const (
 
 // Open reads the record of an experiment from its folder, and its experiment from
 // the file that it was begun with.
-func Open(dir string) (*Record, error) {
+func Open(dir string) (*Record, error) { return Reopen(dir, nil) }
+
+// A Filler gives an experiment back the secrets that it was stored without.
+type Filler func(*experiment.Experiment) (*experiment.Experiment, error)
+
+// Reopen is Open of an experiment that is to be run, whose secrets fill gives back.
+func Reopen(dir string, fill Filler) (*Record, error) {
 	r, err := openRecord(dir)
 	if err != nil {
 		return nil, err
 	}
-	if r.Experiment, err = source(dir, r); err != nil {
+	if r.Experiment, err = source(dir, r, fill); err != nil {
 		return nil, err
 	}
 	if r.State == Running { // it ended without a word, or has not: what is stored counts
@@ -123,7 +129,7 @@ func openRecord(dir string) (*Record, error) {
 	return r, err
 }
 
-func source(dir string, r *Record) (*experiment.Experiment, error) {
+func source(dir string, r *Record, fill Filler) (*experiment.Experiment, error) {
 	f, err := os.Open(filepath.Join(dir, sourceFile))
 	if err != nil {
 		return nil, fmt.Errorf("reading what was begun: %w", err)
@@ -134,6 +140,9 @@ func source(dir string, r *Record) (*experiment.Experiment, error) {
 		name = filepath.Join(r.Here, filepath.Base(r.File))
 	}
 	e, err := experiment.Read(name, f)
+	if err == nil && fill != nil {
+		e, err = fill(e)
+	}
 	if err != nil {
 		return nil, err
 	}

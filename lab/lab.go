@@ -37,6 +37,7 @@ import (
 	"dyno/experiment"
 	"dyno/fairness"
 	"dyno/probe"
+	"dyno/redact"
 	"dyno/server"
 )
 
@@ -58,6 +59,8 @@ type Lab struct {
 	Ask   func(context.Context, fairness.Question) (*fairness.Answer, error)
 	Watch func(trees func() []probe.Tree) (recorded func() *probe.Recording, err error)
 	Tell  func(Event) // progress, from one goroutine; nil: nobody looks
+
+	Keep redact.Replacer // what stands in the place of secrets; nil: all is kept
 }
 
 // An Event is one step of an experiment. What does not belong to it is unset.
@@ -81,6 +84,8 @@ type running struct {
 	trials  []*Trial
 	had     map[attempt]bool // the trials that are stored
 	hashes  hasher
+	source  []byte // of the experiment, as it is stored
+	conceal concealer
 	planned int
 	until   time.Time // no round begins after it; zero: any time
 	began   time.Time // this session did
@@ -158,7 +163,12 @@ func (l *Lab) prepare() (*running, error) {
 	}
 	r := &running{Lab: l, had: map[attempt]bool{}, hashes: hasher{}, store: store{dir: l.Dir},
 		began: time.Now()}
-	r.record = l.newRecord()
+	if err := lackingSecrets(l.Experiment); err != nil {
+		return nil, err
+	}
+	if err := r.newRecord(); err != nil {
+		return nil, err
+	}
 	if here := l.Experiment.Here; here != "" { // else each trial would fail without it
 		if _, err := os.Stat(here); err != nil {
 			return nil, fmt.Errorf("the experiment file's folder has what servers are started with, "+
@@ -212,7 +222,7 @@ func (r *running) begin() (err error) {
 		placed := *r.Experiment
 		placed.Here, r.Experiment = here, &placed
 	}
-	return r.store.put(sourceFile, r.Experiment.Source)
+	return r.store.put(sourceFile, r.source)
 }
 
 // reopen takes over what an earlier run has stored.
@@ -406,6 +416,7 @@ func (r *running) once(ctx context.Context, s Slot, try int) error {
 		return err // a trial that was cut short is none
 	}
 	t.ID = s.id(try)
+	r.conceal.trial(t)
 	if err := r.store.keep(t); err != nil {
 		return err
 	}

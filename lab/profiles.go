@@ -83,7 +83,7 @@ func (r *running) profile(ctx context.Context, a *arm, l experiment.Level, kind 
 	r.Tell(Event{Step: "profile", Arm: a.Name, Level: l.Name, Remark: kind})
 	p, rate, by, err := r.underLoad(ctx, a, l, kind)
 	if t.By = by; err != nil {
-		t.Problem = err.Error()
+		t.Problem = r.conceal.text(err.Error())
 		return t, nil
 	}
 	name := filepath.Join(profilesFolder, fileName(kind, a.Name, l.Name)+".pb.gz")
@@ -120,7 +120,7 @@ func (r *running) underLoad(ctx context.Context, a *arm, l experiment.Level, kin
 		return nil, 0, by, err
 	}
 	l.Requests = 0
-	plan, err := plan(r.Experiment, l, r.workload(a), stand.URL(), r.record.CPUs.Generator)
+	plan, _, err := r.plans(a, l, stand.URL(), r.record.CPUs.Generator)
 	if err != nil {
 		return nil, 0, by, err
 	}

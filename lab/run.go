@@ -95,12 +95,13 @@ func (r *running) trial(ctx context.Context, s Slot, attempt int) *Trial {
 
 // measure loads a server that stands, and watches it.
 func (r *running) measure(ctx context.Context, t *Trial, a *arm, l experiment.Level, stand Stand) {
-	p, err := plan(r.Experiment, l, r.workload(a), stand.URL(), r.record.CPUs.Generator)
+	p, kept, err := r.plans(a, l, stand.URL(), r.record.CPUs.Generator)
 	if err != nil {
 		t.fail("start", err)
 		return
 	}
 	p.Seed = uint64(r.record.Seed) + uint64(t.Round) // all arms of a round have the same arrivals
+	t.kept = kept
 	ctx, stop := whileItLives(ctx, stand)
 	defer stop()
 	body := r.workload(a).Expect.Body
@@ -176,7 +177,7 @@ func (r *running) load(ctx context.Context, t *Trial, p load.Plan, run Runner, s
 	t.Result, err = t.counted(ctx, stand.Reach().Count, p, run)
 	t.Meanwhile = recorded()
 	if err == nil {
-		err = t.Result.Complete(p)
+		err = t.Result.Complete(t.kept, r.Keep)
 	}
 	if err == nil && t.Result.Requests.Completed == 0 {
 		err = nothing(t.Result)
@@ -211,6 +212,7 @@ func (r *running) verify(ctx context.Context, p load.Plan, body experiment.BodyR
 	if err != nil {
 		return nil, err
 	}
+	r.conceal.answer(a)
 	if sum := body.SHA256(); sum != "" && sum != a.BodySHA256 {
 		return nil, fmt.Errorf("the body has the SHA-256 %s, and %s is expected", a.BodySHA256, sum)
 	}

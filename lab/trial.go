@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"dyno/fairness"
+	"dyno/load"
 	"dyno/probe"
 	"dyno/result"
 	"dyno/stats"
@@ -38,6 +39,8 @@ type Trial struct {
 	Objectives []result.Outcome      `json:"objectives,omitempty"`
 	Grade      Grade                 `json:"grade"`
 	Reasons    []Reason              `json:"reasons,omitempty"`
+
+	kept load.Plan // of the result, as it is stored
 }
 
 // A Failure is why a trial measured nothing: a result too, and never a fault of

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"dyno/redact"
 )
 
 // JSON holds the first requests of a plan: so many, and so many bytes of them, at most. A file
@@ -19,9 +21,6 @@ const (
 	headRequests = 20
 	headBytes    = 64 << 10
 )
-
-// Redacted stands for the value of a header that is secret.
-const Redacted = "(redacted)"
 
 // Data says what all requests of a plan are, where JSON holds only the first of them. Data of
 // one SHA256 are the same, whichever server they were sent to.
@@ -110,7 +109,7 @@ type lineJSON struct {
 }
 
 // WriteRequests writes all requests of the plan, a line each, as --requests-file reads them.
-// Headers whose value is Redacted are left out: whoever sends them again has to give them.
+// Headers of which only a mark is kept are left out: whoever sends them again has to give them.
 func (p *Plan) WriteRequests(w io.Writer) error {
 	if !p.Whole() {
 		return fmt.Errorf("writing requests: of %d the first %d are known", p.Asks(), len(p.Requests))
@@ -132,7 +131,7 @@ func (p *Plan) WriteRequests(w io.Writer) error {
 			line.Weight = r.Weight
 		}
 		for _, f := range r.Header {
-			if f.Value != Redacted {
+			if !redact.Marked(f.Value) {
 				line.Headers = append(line.Headers, f.Name+": "+f.Value)
 			}
 		}

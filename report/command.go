@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"dyno/load"
+	"dyno/redact"
 )
 
 // A commandLine is being written.
@@ -110,7 +111,7 @@ func (c *commandLine) tls(t load.TLS) {
 func (c *commandLine) requests(p load.Plan) {
 	if p.Data != nil && p.Data.File != "" {
 		c.flag(true, "--requests-file", p.Data.File)
-		c.secrets(p.Requests)
+		c.secrets(p)
 		return
 	}
 	if p.Asks() != 1 {
@@ -128,18 +129,25 @@ func (c *commandLine) requests(p load.Plan) {
 	for _, h := range r.Header {
 		c.flag(true, "-H", h.Name+": "+h.Value)
 	}
-	c.secrets(p.Requests)
+	c.secrets(p)
 }
 
 // secrets are said to be lost, each once.
-func (c *commandLine) secrets(all []load.Request) {
-	for _, r := range all {
-		for _, h := range r.Header {
-			said := "the value of " + plain(h.Name) + " is secret and was not kept"
-			if h.Value == load.Redacted && !slices.Contains(c.lost, said) {
-				c.lost = append(c.lost, said)
-			}
+func (c *commandLine) secrets(p load.Plan) {
+	lost := func(value, said string) {
+		if redact.Marked(value) && !slices.Contains(c.lost, said) {
+			c.lost = append(c.lost, said)
 		}
+	}
+	for _, r := range p.Requests {
+		for _, h := range r.Header {
+			lost(h.Value, "the value of "+plain(h.Name)+" is secret and was not kept")
+		}
+		lost(r.Path, "what is secret in the URL was not kept")
+		lost(string(r.Body), "what is secret in the body was not kept")
+	}
+	for _, f := range p.Params {
+		lost(f.Value, "the value of "+plain(f.Name)+" is secret and was not kept")
 	}
 }
 

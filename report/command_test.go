@@ -6,6 +6,7 @@ import (
 
 	"dyno/load"
 	"dyno/proto"
+	"dyno/redact"
 	"dyno/result"
 )
 
@@ -58,7 +59,7 @@ func TestRepeatingFromData(t *testing.T) {
 	p := load.DefaultPlan()
 	p.Target = load.Target{URL: "http://host/", Host: "host", Port: 80}
 	p.Requests = []load.Request{{Request: proto.Request{Method: "GET", Path: "/",
-		Header: []proto.Field{{Name: "Authorization", Value: load.Redacted}}}}}
+		Header: []proto.Field{{Name: "Authorization", Value: redact.Plain}}}}}
 	p.Data = &load.Data{Requests: 1000, File: "/home/a b/x.jsonl"}
 	line, lost := repeating(p, "dyno", "run")
 	if !strings.Contains(line, "--requests-file '/home/a b/x.jsonl' http://host/") ||

@@ -74,7 +74,16 @@ func parseEntry(line []byte, base URL) (entry, error) {
 		}
 		return set(&e, value)
 	})
-	return e, err
+	return e, errors.Join(err, e.whole())
+}
+
+// whole reports a request of which only marks are kept where it had secrets.
+func (e entry) whole() error {
+	all := []error{Unmarked("the URL", e.url.Path), Unmarked("the body", string(e.body))}
+	for _, f := range e.header {
+		all = append(all, Unmarked("header "+f.Name, f.Value))
+	}
+	return errors.Join(all...)
 }
 
 // syntax is where line stops being JSON, and why.

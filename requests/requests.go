@@ -13,6 +13,7 @@ import (
 	"dyno/proto"
 	"dyno/proto/h1"
 	"dyno/proto/h2"
+	"dyno/redact"
 )
 
 // Defaults are what a request has unless it says otherwise itself.
@@ -204,7 +205,16 @@ func Field(s string) (proto.Field, error) {
 		return proto.Field{}, fmt.Errorf("%q is not a header; write 'Name: value'", s)
 	}
 	f := proto.Field{Name: name, Value: strings.Trim(value, " \t")}
-	return f, check(f)
+	return f, errors.Join(check(f), Unmarked("header "+f.Name, f.Value))
+}
+
+// Unmarked reports what has a mark in the place of a secret: that is nothing to send.
+func Unmarked(what, text string) error {
+	if m := redact.First(text); m != "" {
+		return fmt.Errorf("%s has %s in the place of a secret that was not kept; write what it was",
+			what, m)
+	}
+	return nil
 }
 
 // check reports what is wrong with f as a line of any request.

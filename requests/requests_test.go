@@ -296,3 +296,19 @@ func FuzzURLs(f *testing.F) {
 		}
 	})
 }
+
+// A mark stands for what was not kept, and is never sent.
+func TestMarksAreNotSent(t *testing.T) {
+	base, err := Parse("http://h/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{`{"url": "/?token=(redacted-1a2b3c4d)"}`, `{"body": "(redacted)"}`,
+		`{"headers": {"X-Auth": "(redacted-1a2b3c4d)"}}`, `{"headers": ["A: Bearer (redacted)"]}`} {
+		_, err := Read("file", strings.NewReader(line), Defaults{URL: base})
+		if err == nil || !strings.Contains(err.Error(), "file:1") ||
+			!strings.Contains(err.Error(), "in the place of a secret") {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+}

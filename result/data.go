@@ -124,22 +124,6 @@ func isSHA256(s string) bool {
 	return len(s) == 64
 }
 
-// Complete gives r back the requests of p, the plan that it was measured by, if r has come from
-// another process, as JSON: so with the first of them only.
-func (r *Result) Complete(p load.Plan) error {
-	if r == nil || r.Plan.Data == nil || r.Plan.Whole() {
-		return nil
-	}
-	p = redacted(p)
-	if err := p.SetData(); err != nil {
-		return err
-	}
-	if d := p.Data; d != nil && d.SHA256 == r.Plan.Data.SHA256 {
-		r.Plan.Requests = p.Requests
-	}
-	return nil
-}
-
 // ShareData keeps WithoutSavers from beginning until release is called: between data that is
 // stored and the result that refers to it.
 func ShareData(home string) (release func(), err error) { return lockData(home, false) }

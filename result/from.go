@@ -10,18 +10,19 @@ import (
 
 	"dyno/load"
 	"dyno/metric"
+	"dyno/redact"
 )
 
-// From is what a run counted, in the form that is kept, with secrets taken out
-// and the generator judged. It says that version of dyno measured. An error
-// means that a histogram cannot be encoded, a fault of dyno.
+// From is what a run counted, in the form that is kept, with the generator judged. Its plan has
+// plain marks in the place of secrets: see Complete. It says that version of dyno measured. An
+// error means that a histogram cannot be encoded, a fault of dyno.
 func From(r *load.Result, version string) (*Result, error) {
 	total := r.Total
 	if total == nil { // nothing was ever sent
 		total = metric.NewSnapshot()
 	}
-	out := &Result{Format: Format, Dyno: version, Plan: redacted(r.Plan), Model: ClosedLoop,
-		Ended: string(r.Ended), Host: ThisHost(),
+	out := &Result{Format: Format, Dyno: version, Plan: Redacted(r.Plan, redact.Plainly),
+		Model: ClosedLoop, Ended: string(r.Ended), Host: ThisHost(),
 		Window: Window{Started: r.Started.UTC(), WarmupS: r.Warmed.Seconds(),
 			MeasuredS: r.Measured.Seconds(), DrainedS: r.Drained.Seconds(),
 			OutageS: time.Duration(r.Outage).Seconds()},
@@ -341,36 +342,6 @@ func generator(r *load.Result, total *metric.Snapshot) Generator {
 		g.CPUPercent = hundredths(100 * float64(r.CPU) / float64(r.Measured))
 	}
 	return g
-}
-
-// secrets are what the name of a header whose value is nobody's business has
-// in it, in lower case.
-var secrets = []string{"authorization", "cookie", "token", "secret", "key", "password"}
-
-// redacted is p without the values of secret headers and parameters. Credentials in the URL
-// have become a header before they got here.
-func redacted(p load.Plan) load.Plan {
-	p.Requests = slices.Clone(p.Requests)
-	for i := range p.Requests {
-		fields := slices.Clone(p.Requests[i].Header)
-		for k := range fields {
-			redact(fields[k].Name, &fields[k].Value)
-		}
-		p.Requests[i].Header = fields
-	}
-	p.Params = slices.Clone(p.Params)
-	for i := range p.Params {
-		redact(p.Params[i].Name, &p.Params[i].Value)
-	}
-	return p
-}
-
-// redact takes the value away if the name says that it is secret.
-func redact(name string, value *string) {
-	name = strings.ToLower(name)
-	if slices.ContainsFunc(secrets, func(part string) bool { return strings.Contains(name, part) }) {
-		*value = load.Redacted
-	}
 }
 
 // per is n in a time d, a second, to the thousandth.

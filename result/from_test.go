@@ -247,7 +247,7 @@ func TestFromProtocols(t *testing.T) {
 	if !slices.Contains(r.Warnings, want) {
 		t.Errorf("warnings %q", r.Warnings)
 	}
-	if p := r.Plan.Params; p[0].Value != "(redacted)" || p[1].Value != "2" ||
+	if p := r.Plan.Params; p[0].Value != "(redacted)" || p[1].Value != "(redacted)" ||
 		run.Plan.Params[0].Value != "1" {
 		t.Errorf("parameters %+v", p)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"dyno/load"
+	"dyno/redact"
 	"dyno/report"
 	"dyno/result"
 )
@@ -98,6 +99,7 @@ func (l *loads) leave() {
 // goroutine, is what the stop button does. The caller must call End. While one load is
 // shown, another is an error.
 func (s *Server) Show(p load.Plan, stop func()) (*Show, error) {
+	p.Target.URL = redact.Replacer(redact.Plainly).URL(p.Target.URL)
 	l := &s.loads
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,7 +115,7 @@ func (s *Server) Show(p load.Plan, stop func()) (*Show, error) {
 }
 
 // A beginning is the head of a load's journal. There is nothing in it that may be secret:
-// of the plan's headers and bodies it has none.
+// of the plan's headers and bodies it has none, and of its URL no secret.
 type beginning struct {
 	Started     time.Time `json:"started"`
 	URL         string    `json:"url"`

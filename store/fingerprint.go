@@ -7,6 +7,7 @@ import (
 	"regexp"
 
 	"dyno/load"
+	"dyno/redact"
 	"dyno/result"
 )
 
@@ -15,8 +16,15 @@ import (
 // Results with the same one can be compared, on one machine.
 func PlanOf(p load.Plan) string { return fingerprint(asking(p)) }
 
-// asking is what of a plan its fingerprint is of.
+// asking is what of a plan its fingerprint is of. Credentials are not: they change from run to
+// run, and who may ask is not what is asked.
 func asking(p load.Plan) load.Plan {
+	p = result.Redacted(p, func(name, value string) string {
+		if redact.Secret(name) {
+			return redact.Plain
+		}
+		return value
+	})
 	p.Seed, p.Part, p.Parts = 0, 0, 0
 	p.Requested, p.Duration, p.Drain, p.Timeout, p.Connecting = 0, 0, 0, 0, 0
 	return p

@@ -27,6 +27,8 @@ func resultRows(file, id string, content []byte) ([]statement, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Earlier versions kept secrets; and marks of one key make the same of both.
+	r.Plan = result.Redacted(r.Plan, result.Marks(filepath.Dir(filepath.Dir(file))))
 	host, err := json.Marshal(r.Host)
 	if err != nil {
 		return nil, err

@@ -93,9 +93,10 @@ func open(home, path string) (*Store, error) {
 		}
 		name = (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String()
 	}
-	// Losing the last transactions with the power is no harm: the files are there.
+	// Losing the last transactions with the power is no harm: the files are there. What is deleted
+	// is overwritten, because earlier versions had secrets in it.
 	name += fmt.Sprintf("?_txlock=immediate&_pragma=busy_timeout(%d)&_pragma=journal_mode(WAL)"+
-		"&_pragma=synchronous(NORMAL)", patience.Milliseconds())
+		"&_pragma=synchronous(NORMAL)&_pragma=secure_delete(1)", patience.Milliseconds())
 	db, err := sql.Open("sqlite", name)
 	if err != nil {
 		return nil, err

@@ -20,6 +20,7 @@ import (
 	"dyno/lab"
 	"dyno/load"
 	"dyno/proto"
+	"dyno/redact"
 	"dyno/result"
 )
 
@@ -230,6 +231,21 @@ func TestFingerprints(t *testing.T) {
 		if change(r); PlanOf(r.Plan) == PlanOf(base.Plan) && MachineOf(r.Host) == MachineOf(base.Host) {
 			t.Errorf("another %s makes no other series", name)
 		}
+	}
+	header := func(name, value string) string {
+		r := measured(1, 2)
+		r.Plan.Requests[0].Header = []proto.Field{{Name: name, Value: value}}
+		return PlanOf(r.Plan)
+	}
+	marks := result.Marks(t.TempDir())
+	for name, same := range map[string]bool{"Authorization": true, "X-Variant": false} {
+		a, b := header(name, marks("", "a")), header(name, marks("", "b"))
+		if (a == b) != same || a != header(name, marks("", "a")) {
+			t.Errorf("another %s: %s and %s", name, a, b)
+		}
+	}
+	if header("X-Token", "clear") != header("X-Token", redact.Plain) {
+		t.Error("a token that an earlier version kept makes another series")
 	}
 	r := measured(0, 1) // as it comes back from a file
 	r.Plan.Requests[0].Body = bytes.Repeat([]byte{0xff}, 1<<20)
