@@ -20,6 +20,7 @@ import (
 	"dyno/load"
 	"dyno/nearest"
 	"dyno/report"
+	"dyno/result"
 )
 
 // streams are the standard ones.
@@ -49,6 +50,9 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 		if v, found := find(name + " " + rest[0]); found {
 			name, rest = v.name, rest[1:]
 		}
+	}
+	if home, err := result.Home(); err == nil {
+		result.Tighten(home)
 	}
 	if v, found := find(name); found {
 		if len(rest) == 1 && (rest[0] == "-h" || rest[0] == "--help") {

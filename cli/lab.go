@@ -291,6 +291,10 @@ func (f *labFlags) lab(e *experiment.Experiment, lose context.CancelCauseFunc) (
 		if err != nil {
 			return nil, nil, err
 		}
+		// Private, whatever the folder in it will be.
+		if err := os.MkdirAll(filepath.Join(home, experimentsFolder), 0o700); err != nil {
+			return nil, nil, err
+		}
 		dir = experimentFolder(home, e.Name)
 	}
 	if dir, err = filepath.Abs(dir); err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -94,14 +95,15 @@ func TestOneKeyOfAHome(t *testing.T) {
 		t.Error("another home has the same key")
 	}
 	info, err := os.Stat(filepath.Join(home, keyFile))
-	if err != nil || info.Size() != keyBytes || info.Mode().Perm()&0o077 != 0 {
+	open := runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0
+	if err != nil || info.Size() != keyBytes || open {
 		t.Errorf("%v %v", info.Mode(), err)
 	}
 	entries, _ := os.ReadDir(home)
 	if len(entries) != 1 {
 		t.Errorf("%v is left beside the key", entries)
 	}
-	if info, err = os.Stat(home); err != nil || info.Mode().Perm()&0o077 != 0 {
+	if info, err = os.Stat(home); err != nil || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		t.Errorf("%v %v", info.Mode(), err)
 	}
 	if err := os.WriteFile(filepath.Join(home, keyFile), []byte("short"), 0o600); err != nil {
