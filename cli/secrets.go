@@ -119,9 +119,9 @@ func (f *secretFlags) fill(e *experiment.Experiment, begun bool, note func(strin
 		for _, name := range names(missing) {
 			flags = append(flags, fmt.Sprintf("--secret %s=@FILE", name))
 		}
-		faults = append(faults, fmt.Errorf("%s is stored without its secrets, and %s is missing; "+
-			"add %s (a value that the file takes from the environment, {{env \"NAME\"}}, needs none)",
-			e.File, strings.Join(names(missing), " and "), strings.Join(flags, " ")))
+		faults = append(faults, fmt.Errorf("it was stored without its secrets, and lacks %s; "+
+			"give what it had: %s (what {{env}} takes from the environment needs nothing)",
+			strings.Join(names(missing), ", "), strings.Join(flags, " ")))
 	}
 	for _, l := range others {
 		told := fmt.Sprintf("--secret %s: its mark is not %s, which is that of the one before", l.Name,

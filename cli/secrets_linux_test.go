@@ -394,7 +394,7 @@ variants:`, 1)
 	if err := os.Remove(last[0]); err != nil {
 		t.Fatal(err)
 	}
-	run("dyno lab run --resume out", exitUsage, "X-Auth and pin is missing",
+	run("dyno lab run --resume out", exitUsage, "lacks X-Auth, pin; give what it had: ",
 		"--secret X-Auth=@FILE --secret pin=@FILE")
 	run("dyno lab run --resume out --secret X-Auth=@auth", exitUsage, "--secret pin=@FILE")
 	run("dyno lab run --resume out --secret X-Auth=@wrong --secret pin=@pin", exitUsage,
