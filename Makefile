@@ -61,6 +61,7 @@ test-busy: page notices ## BUSY, packages, on a machine whose CPUs are taken awa
 
 test-slow: build lab-deps ## a soak, find against a sweep, servers that fork, every experiment with --quick
 	DYNO_TRIALS=100 $(GO) test -count 1 -timeout 60m -run TestNothingIsLeft ./e2e
+	DYNO_TRIALS=100 $(GO) test -count 1 -timeout 60m -run TestNeighbour ./e2e/attack
 	$(GO) test -tags slow -count 1 -timeout 30m -run 'TestSoak|TestGigabyte|TestHundredThousand|TestIOUringDisabled|TestFleetFails|TestTuning' ./e2e
 	DYNO_SOAK=10m $(GO) test -count 1 -timeout 30m -run TestDeaths ./e2e
 	$(GO) run ./bench/experiments -dyno ./dyno $(ARGS)

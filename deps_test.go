@@ -64,6 +64,7 @@ experiment/shipped/nginx-in-front-of-go/server: /
 experiment/shipped/redirects/servers/redirect: /
 e2e:            /
 e2e/attack/agent: fleet/bus fleet/wire load metric / github.com/nats-io
+e2e/attack:     /
 .:              cli /
 `
 

@@ -37,7 +37,7 @@ func (c *checker) rehearsal(v Entry[Definition]) *renderer {
 	r := newRenderer(expandOne(c.Experiment, v)[0], Values{Dir: "/run", Build: "/build",
 		Here: "/here", Dyno: "/dyno", CPUs: 1, Connections: 1, Threads: 1,
 		Port:   func(string) (int, error) { return 10000, nil },
-		Socket: func(string) (string, error) { return "/run/socket", nil }})
+		Socket: func(_, _ string) (string, error) { return "/run/socket", nil }})
 	r.words["env"] = func(...string) string { return "" }
 	return r
 }

@@ -51,14 +51,18 @@ type Step struct {
 // A Process is one of a variant's. They start in the file's order, each ready
 // before the next.
 type Process struct {
-	Name   string            `json:"name"` // default: that of its program
-	Cmd    Command           `json:"cmd" required:"true"`
-	Env    Mapping[Template] `json:"env,omitempty"`
-	Dir    Template          `json:"dir"` // default: the experiment file's folder
-	User   string            `json:"user,omitempty"`
-	Limits Limits            `json:"limits,omitzero"`
-	Ready  *Ready            `json:"ready,omitempty"`
-	Stop   Stop              `json:"stop"`
+	Name string            `json:"name"` // default: that of its program
+	Cmd  Command           `json:"cmd" required:"true"`
+	Env  Mapping[Template] `json:"env,omitempty"`
+	Dir  Template          `json:"dir"` // default: the experiment file's folder
+	User string            `json:"user,omitempty"`
+
+	// DropsRoot says that the program changes to another user by itself when root starts it.
+	DropsRoot bool `json:"drops_root,omitempty"`
+
+	Limits Limits `json:"limits,omitzero"`
+	Ready  *Ready `json:"ready,omitempty"`
+	Stop   Stop   `json:"stop"`
 }
 
 // Limits are those of a process; 0: as the lab's own.

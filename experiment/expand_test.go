@@ -16,7 +16,7 @@ func values(dir string) Values {
 	return Values{Dir: dir, Build: "/build", Here: "/my experiment", Dyno: "/usr/bin/dyno", CPUs: 2,
 		Connections: 100,
 		Port:        func(string) (int, error) { port++; return port, nil },
-		Socket:      func(name string) (string, error) { return "/s/" + name + ".sock", nil }}
+		Socket:      func(dir, name string) (string, error) { return dir + "/" + name + ".sock", nil }}
 }
 
 func everything(t *testing.T) *Experiment {
@@ -67,21 +67,24 @@ func TestRender(t *testing.T) {
 	}
 	t.Setenv("NGINX_BIN", "")
 	path := func(elements ...string) string { return filepath.Join(append([]string{dir}, elements...)...) }
+	files := []File{{filepath.Join("conf", "app.conf"), "listen 1001\nworkers 2\n"}, {"empty", ""}}
+	www := []File{{"www", filepath.FromSlash("/my experiment/www")}}
 	want := &Instance{
 		URL: "http://127.0.0.1:1001/", PProf: "http://127.0.0.1:1002/debug/pprof",
 		Served: "http://127.0.0.1:1001/status",
 		Processes: []Running{
 			{Name: "app", User: "nobody", NoFile: 200_000, Signal: "QUIT", Grace: time.Second,
 				Job: Job{Args: []string{"/build/app", "-dump=false", "-debug", "127.0.0.1:1002", "8"},
-					Env: []string{"GOMAXPROCS=2", "EMPTY=", "SOCKET=/s/app.sock"}, Dir: dir},
+					Env: []string{"GOMAXPROCS=2", "EMPTY=", "SOCKET=" + dir + "/.u1/app.sock"},
+					Dir: path(".u1")},
 				Ready: &Probe{"http://127.0.0.1:1002/healthz", Statuses{{204, 204}}, 5 * time.Second}},
 			{Name: "nginx", Signal: "TERM", Grace: 2 * time.Second,
 				Job: Job{Args: []string{"nginx", "-c", path("conf", "app.conf"), "-g", "worker_connections 100;"},
 					Env: []string{"GOMAXPROCS=8", "EMPTY="}, Dir: filepath.FromSlash("/my experiment")},
 				Ready: &Probe{"http://127.0.0.1:1001/orders?n=1", Statuses{{200, 299}}, 30 * time.Second}},
 		},
-		Files: []File{{path("conf", "app.conf"), "listen 1001\nworkers 2\n"}, {path("empty"), ""}},
-		Copy:  []File{{path("www"), filepath.FromSlash("/my experiment/www")}},
+		Folders:   []Folder{{"nobody", path(".u1"), files, www}, {"", dir, files, www}},
+		DropsRoot: true,
 		Sysctl: Mapping[string]{{"net.core.somaxconn", "4096"},
 			{"net.ipv4.ip_local_port_range", "1024 65535"}},
 	}

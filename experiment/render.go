@@ -22,23 +22,22 @@ type Values struct {
 	Threads     int    // of the generator, at the level
 	Address     string // at which the server is found; "": 127.0.0.1
 	Port        func(name string) (int, error)
-	Socket      func(name string) (string, error)
+	Socket      func(dir, name string) (string, error)
 }
 
 // An Instance is a variant of one trial, with nothing left to fill in.
 type Instance struct {
 	Processes []Running
-	Files     []File // to be written before Processes start
-	Copy      []File // likewise; Text is the path to copy from
+	Folders   []Folder // to be filled before Processes start
 	URL       string
 	PProf     string  // "": it has none
 	Served    string  // URL at which it tells how many requests it has answered; "": it does not
 	Generator *Loader // nil: dyno
 	Sysctl    Mapping[string]
-}
 
-// A File is one of the run directory.
-type File struct{ Path, Text string }
+	// DropsRoot says that a process will be another user's although it is started as root.
+	DropsRoot bool
+}
 
 // A Job is a concrete command. Env is what is added to dyno's own environment.
 type Job struct {
@@ -79,9 +78,11 @@ type BuildStep struct {
 
 // A renderer renders the templates of one variant and keeps the first error.
 type renderer struct {
-	words template.FuncMap
-	here  string
-	err   error
+	words   template.FuncMap
+	here    string
+	folders []Folder          // without what is in them
+	sockets map[string]string // the folder of each that a process names
+	err     error
 }
 
 func newRenderer(v Variant, x Values) *renderer {
@@ -90,10 +91,9 @@ func newRenderer(v Variant, x Values) *renderer {
 		x.Address = "127.0.0.1"
 	}
 	words := template.FuncMap{
-		"port": remember(x.Port), "socket": remember(x.Socket), "env": environment,
-		"file": func(name string) string { return filepath.Join(x.Dir, filepath.FromSlash(name)) },
+		"port": remember(x.Port), "env": environment,
 	}
-	for name, value := range map[string]any{"dir": x.Dir, "build": x.Build, "here": x.Here,
+	for name, value := range map[string]any{"build": x.Build, "here": x.Here,
 		"dyno": x.Dyno, "cpus": x.CPUs, "connections": x.Connections, "threads": x.Threads,
 		"address": x.Address} {
 		words[name] = func() any { return value }
@@ -105,7 +105,13 @@ func newRenderer(v Variant, x Values) *renderer {
 		}
 		words[f] = func() string { return value }
 	}
-	return &renderer{words: words, here: x.Here}
+	r := &renderer{words: words, here: x.Here, folders: foldersOf(v, x.Dir)}
+	r.enter(x.Dir)
+	r.sockets = r.socketFolders(v)
+	words["socket"] = remember(func(name string) (string, error) {
+		return x.Socket(cmp.Or(r.sockets[name], r.folders[0].Path), name)
+	})
+	return r
 }
 
 // remember is get, asked once for each name; "" is the one without a name.
@@ -165,20 +171,14 @@ func Render(v Variant, x Values) (*Instance, error) {
 	i := &Instance{URL: r.text(v.URL), PProf: r.text(v.PProf), Served: r.text(v.Served),
 		Sysctl: v.Sysctl}
 	for _, p := range v.Processes {
+		r.enter(r.folder(p.User))
 		i.Processes = append(i.Processes, Running{Name: p.Name, User: p.User,
 			Job: r.job(p.Cmd, p.Dir, v.Env, p.Env), NoFile: uint64(p.Limits.NoFile),
 			Signal: p.Stop.Signal, Grace: time.Duration(p.Stop.Grace)})
+		i.DropsRoot = i.DropsRoot || p.DropsRoot
 	}
-	for _, f := range v.Files {
-		i.Files = append(i.Files, File{filepath.Join(x.Dir, filepath.FromSlash(f.Name)), r.text(f.Value)})
-	}
-	for _, c := range v.Copy {
-		from := filepath.FromSlash(c)
-		if !filepath.IsAbs(from) {
-			from = filepath.Join(r.here, from)
-		}
-		i.Copy = append(i.Copy, File{filepath.Join(x.Dir, filepath.Base(from)), from})
-	}
+	i.Folders = r.fill(v)
+	r.enter(x.Dir)
 	if g := v.Generator; g != nil {
 		i.Generator = &Loader{r.job(g.Cmd, ".", v.Env, g.Env), r.text(g.Served)}
 	}

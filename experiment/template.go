@@ -18,7 +18,8 @@ import (
 //	socket ["NAME"]         path of a unix socket, likewise
 //	address                 where to listen: 127.0.0.1 or, where clients are isolated, the
 //	                        address at which they find the server
-//	dir                     the private run directory of the trial
+//	dir                     the private run directory of the trial, or within it that of
+//	                        the process's user
 //	build                   the directory for what build makes, kept for all trials
 //	here                    the experiment file's folder
 //	file "NAME"             path of one of the variant's files, as written there

@@ -3,8 +3,6 @@ package lab
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -96,7 +94,7 @@ func noPort(string) (int, error) {
 	return 0, errors.New("a server by url alone has no port of ours")
 }
 
-func noSocket(string) (string, error) {
+func noSocket(_, _ string) (string, error) {
 	return "", errors.New("a server by url alone has no socket of ours")
 }
 
@@ -115,12 +113,12 @@ func (g *Stage) start(ctx context.Context, s Setting) (_ Stand, err error) {
 		CPUs: len(g.CPUs.Server), Connections: int(s.Level.Connections),
 		Threads: threads(s.Level, g.CPUs.Generator),
 		Port:    distinct(), Address: g.address(),
-		Socket: func(name string) (string, error) { return filepath.Join(dir, name+".sock"), nil },
+		Socket: func(in, name string) (string, error) { return filepath.Join(in, name+".sock"), nil },
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := write(i); err != nil {
+	if err := furnish(dir, i); err != nil {
 		return nil, err
 	}
 	spec, err := g.spec(s, i, dir)
@@ -178,40 +176,6 @@ func codes(from experiment.Statuses) (all []int) {
 		}
 	}
 	return all
-}
-
-// write puts the instance's files where they are wanted.
-func write(i *experiment.Instance) error {
-	for _, c := range i.Copy {
-		if err := copyTree(c.Path, c.Text); err != nil {
-			return fmt.Errorf("copying %s: %w", c.Text, err)
-		}
-	}
-	for _, f := range i.Files {
-		if err := os.MkdirAll(filepath.Dir(f.Path), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(f.Path, []byte(f.Text), 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// copyTree copies a file, or a folder with all in it.
-func copyTree(to, from string) error {
-	info, err := os.Stat(from)
-	if err != nil {
-		return err
-	}
-	if info.IsDir() {
-		return os.CopyFS(to, os.DirFS(from))
-	}
-	b, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(to, b, info.Mode()&fs.ModePerm)
 }
 
 // elsewhere is a Stand of a server that is not ours to start or to watch.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 )
@@ -34,8 +35,10 @@ type log struct {
 	dirty bool   // the ring is not in the file
 }
 
+// openLog makes the file of a process's output in place of one that is there. Whoever owns its
+// folder may have put a link there, which is not followed.
 func openLog(path string) (*log, error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o644)
+	file, err := createIn(filepath.Dir(path), filepath.Base(path), 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("output file: %w", err)
 	}

@@ -196,11 +196,18 @@ func TestSocketDir(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	l, err := net.Listen("unix", filepath.Join(dir, strings.Repeat("n", 60)))
-	if err != nil {
+	inner := filepath.Join(dir, ".u12")
+	if err := os.Mkdir(inner, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	l.Close()
+	for _, path := range []string{filepath.Join(dir, strings.Repeat("n", 60)),
+		filepath.Join(inner, strings.Repeat("n", 55))} {
+		l, err := net.Listen("unix", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Close()
+	}
 	if left, err := os.ReadDir(long); err != nil || len(left) > 0 {
 		t.Error(left, err)
 	}

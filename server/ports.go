@@ -34,9 +34,9 @@ func FreePort() (int, error) {
 	return ports[0], nil
 }
 
-// SocketDir makes a directory for unix sockets with a path that is short enough
-// for names of up to 60 bytes. Any user may make a socket there, as a server
-// started by root may run as another. The caller removes it.
+// SocketDir makes a directory of mode 0700 for unix sockets, with a path that is short
+// enough for names of up to 60 bytes, and those of 55 in a folder of up to 4 within it.
+// The caller removes it.
 func SocketDir() (string, error) {
 	const longestName = 60
 	for _, parent := range []string{os.TempDir(), "/tmp"} {
@@ -45,9 +45,6 @@ func SocketDir() (string, error) {
 			return "", fmt.Errorf("directory for sockets: %w", err)
 		}
 		if len(dir)+1+longestName <= maxSocketPath {
-			if err := os.Chmod(dir, 0o777|os.ModeSticky); err != nil {
-				return "", fmt.Errorf("directory for sockets: %w", err)
-			}
 			return dir, nil
 		}
 		if err := os.Remove(dir); err != nil {

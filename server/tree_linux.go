@@ -60,7 +60,7 @@ func (t *tree) execute(program string, asRoot bool) error {
 		return fmt.Errorf("socket to the supervisor of servers: %w", err)
 	}
 	defer theirs.Close()
-	stderr, err := os.Create(t.stderr)
+	stderr, err := createIn(t.spec.Dir, filepath.Base(t.stderr), 0o600)
 	if err != nil {
 		return errors.Join(fmt.Errorf("output of the supervisor: %w", err), w.conn.Close())
 	}
