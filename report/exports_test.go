@@ -260,7 +260,7 @@ func TestExperimentCSV(t *testing.T) {
 		t.Fatalf("no column %s in %q", column, rows[0])
 		return ""
 	}
-	for column, want := range map[string]string{"trial": "r1-2", "variant": nasty, "level": "c10", "round": "1",
+	for column, want := range map[string]string{"trial": "r1-2", "variant": plain(nasty), "level": "c10", "round": "1",
 		"position": "3", "control": "false", "started": "2026-01-02T15:05:05Z", "grade": "B", "reasons": "one, two; three",
 		"throughput (req/s)": "3000", "p50 (µs)": "", "memory (MB)": "2", "failure": ""} {
 		if got := at(3, column); got != want {

@@ -24,7 +24,7 @@ func CSV(w io.Writer, r *result.Result) error {
 		"max_us", "in_flight", "bytes_received", "bytes_sent"}
 	codes := secondsCodes(r.Series)
 	for _, code := range codes {
-		head = append(head, "status."+code)
+		head = append(head, "status."+plain(code))
 	}
 	if err := c.Write(head); err != nil {
 		return err

@@ -78,12 +78,6 @@ func wrap(s string, width int) []string {
 	return append(lines, line)
 }
 
-// escape keeps s from being Markdown.
-func escape(s string) string { return markup.Replace(plain(s)) }
-
-var markup = strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`,
-	"<", "&lt;", "&", "&amp;")
-
 // A document is a writer that remembers its first error, so that a renderer
 // can write as if there were none.
 type document struct {

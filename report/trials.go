@@ -45,9 +45,9 @@ func ExperimentCSV(w io.Writer, r *lab.Record) error {
 		if t.Failure != nil {
 			failed = t.Failure.Phase + ": " + t.Failure.Reason
 		}
-		row := []string{t.ID, strconv.Itoa(t.Round), strconv.Itoa(t.Position), strconv.Itoa(t.Attempt),
-			t.Level, t.Arm, strconv.FormatBool(control[t.Arm]), t.Started.Format(time.RFC3339Nano),
-			string(t.Grade), why, failed}
+		row := []string{field(t.ID), strconv.Itoa(t.Round), strconv.Itoa(t.Position),
+			strconv.Itoa(t.Attempt), field(t.Level), field(t.Arm), strconv.FormatBool(control[t.Arm]),
+			t.Started.Format(time.RFC3339Nano), field(string(t.Grade)), field(why), field(failed)}
 		for _, m := range lab.Measures {
 			cell := ""
 			if v, ok := t.Values[m.Name]; ok {

@@ -1,0 +1,64 @@
+package report
+
+import (
+	"regexp"
+	"strings"
+)
+
+// escape keeps s from being Markdown, and from what sites make of plain words: a word that would
+// mention somebody, become a link, or refer to an issue is code, which they leave alone. An
+// escape or an entity does not help there, for they look at what was rendered.
+func escape(s string) string {
+	words := strings.Split(plain(s), " ")
+	for i, word := range words {
+		if live.MatchString(word) {
+			words[i] = code(word)
+		} else {
+			words[i] = markup.Replace(word)
+		}
+	}
+	return lineStart.ReplaceAllString(strings.Join(words, " "), `$1\$2`)
+}
+
+var markup = strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`,
+	"~", `\~`, "<", "&lt;", "&", "&amp;")
+
+// live is what makes of a word more than its letters: a mention or an address of mail, a link, the
+// number of an issue or of a change.
+var live = regexp.MustCompile(`(?i)@|://|www\.|mailto:|xmpp:|[#!][0-9]|\bgh-[0-9]`)
+
+// lineStart is what makes of a line that begins with it a heading, a list, a quotation, a rule.
+var lineStart = regexp.MustCompile(`^([0-9]{0,9})([.)](?: |$)|#{1,6}(?: |$)|[-+](?: |$)|>|[-=]+$)`)
+
+// code is a word as code, but for the punctuation around it. What code cannot hold, in a table
+// or at all, stands between two pieces of it.
+func code(word string) string {
+	core := strings.TrimRight(strings.TrimLeft(word, "("), ".,;:)")
+	before, after, _ := strings.Cut(word, core)
+	var b strings.Builder
+	b.WriteString(markup.Replace(before))
+	for core != "" {
+		n := strings.IndexAny(core, "|`")
+		if n != 0 {
+			if n < 0 {
+				n = len(core)
+			}
+			b.WriteString("`" + core[:n] + "`")
+			core = core[n:]
+			continue
+		}
+		b.WriteString(markup.Replace(core[:1]))
+		core = core[1:]
+	}
+	return b.String() + markup.Replace(after)
+}
+
+// field is a cell of CSV with a text of others, which a spreadsheet is not to compute: those that
+// begin as a formula does get an apostrophe.
+func field(text string) string {
+	text = plain(text)
+	if text != "" && strings.ContainsRune("=+-@", rune(text[0])) {
+		return "'" + text
+	}
+	return text
+}

@@ -1,0 +1,104 @@
+package report
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestEscape(t *testing.T) {
+	for text, want := range map[string]string{
+		"p99 < 20 ms & so":                       "p99 &lt; 20 ms &amp; so",
+		"a|b `c` *d* _e_ [f](g) ~h":              "a\\|b \\`c\\` \\*d\\* \\_e\\_ \\[f](g) \\~h",
+		`\`:                                      `\\`,
+		"@everyone look":                         "`@everyone` look",
+		"by (@org/team), now":                    "by (`@org/team`), now",
+		"mail me@example.org.":                   "mail `me@example.org`.",
+		"GET http://127.0.0.1:80/a_b?c=*d*":      "GET `http://127.0.0.1:80/a_b?c=*d*`",
+		"javascript://x www.example.org WWW.x.y": "`javascript://x` `www.example.org` `WWW.x.y`",
+		"fixes #123 and org/repo#7 !5 GH-9":      "fixes `#123` and `org/repo#7` `!5` `GH-9`",
+		"http://a/x|y`z@w":                       "`http://a/x`\\|`y`\\``z@w`",
+		"|@|":                                    "\\|`@`\\|",
+		"<!-- @x -->":                            "&lt;!-- `@x` -->",
+		"# heading":                              `\# heading`,
+		"#no heading":                            "#no heading",
+		"> quoted":                               `\> quoted`,
+		"- item":                                 `\- item`,
+		"-5 %":                                   "-5 %",
+		"1. item":                                `1\. item`,
+		"1.5 ms":                                 "1.5 ms",
+		"---":                                    `\---`,
+		"===":                                    `\===`,
+		"a\x1b]0;x\a\nb":                         "a·]0;x··b",
+	} {
+		if got := escape(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}
+
+// FuzzEscape holds that no word is live in what Markdown takes for text.
+func FuzzEscape(f *testing.F) {
+	for _, s := range []string{"@x", "a`@b`c", "``@x", "\\`@x`", "|@|`#1`|", "http://`@x", "(@x).", "(((@"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		out := escape(text)
+		rest, closed := textOf(out)
+		if !closed || live.MatchString(rest) {
+			t.Errorf("%q becomes %q, of which text is %q", text, out, rest)
+		}
+		if strings.Contains(out, "\n") {
+			t.Errorf("%q becomes %q, on two lines", text, out)
+		}
+	})
+}
+
+// textOf is Markdown without its code, as CommonMark finds that; a piece of code leaves a gap,
+// and every one must end.
+func textOf(s string) (text string, closed bool) {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && i+1 < len(s):
+			i++
+			b.WriteByte(s[i])
+		case s[i] == '`':
+			run := len(s[i:]) - len(strings.TrimLeft(s[i:], "`"))
+			end := closing(s[i+run:], run)
+			if end < 0 {
+				return "", false
+			}
+			b.WriteByte('\x00')
+			i += run + end - 1
+		default:
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String(), true
+}
+
+// closing is where in s the code ends that so many marks have begun, behind the marks; -1 if it
+// does not.
+func closing(s string, run int) int {
+	for i := 0; i < len(s); i++ {
+		if s[i] != '`' {
+			continue
+		}
+		n := len(s[i:]) - len(strings.TrimLeft(s[i:], "`"))
+		if n == run {
+			return i + n
+		}
+		i += n - 1
+	}
+	return -1
+}
+
+func TestField(t *testing.T) {
+	for text, want := range map[string]string{"": "", "go": "go", "=cmd()": "'=cmd()", "+1": "'+1",
+		"-x": "'-x", "@SUM(A1)": "'@SUM(A1)", " =cmd()": "'=cmd()", "\t=1": "'=1", "\r\n=1": "'=1",
+		"a=1": "a=1", "\x00=1": "·=1", "\ufeff=1": "·=1"} {
+		if got := field(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}
