@@ -11,6 +11,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"regexp"
 	"runtime/debug"
@@ -32,10 +33,11 @@ type streams struct {
 // Main does what args, without the program's name, ask for, and returns the
 // exit code.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
-	s := streams{stdin, stdout, stderr}
+	s := outlets(stdin, stdout, stderr)
+	log.SetOutput(s.err) // what libraries say
 	defer func() {
 		if p := recover(); p != nil {
-			fmt.Fprintf(stderr, "%s\ndyno: %v\n"+
+			fmt.Fprintf(s.err, "%s\ndyno: %v\n"+
 				"This is a fault of dyno %s. Please report it, with the lines above.\n",
 				debug.Stack(), p, load.Version)
 			code = exitFault

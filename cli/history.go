@@ -250,11 +250,15 @@ func handOut(s streams, args []string) int {
 	if faults = append(p.faults, faults...); len(faults) > 0 {
 		return s.refuse("export", faults)
 	}
+	if f.output == "-" && isTerminal(s.out) {
+		return s.refuse("export", []error{errors.New("--output: an archive is not for a terminal; " +
+			"name a file, or send it on with | or >")})
+	}
 	if f.output == "" {
 		f.output = "dyno-export-" + time.Now().UTC().Format("20060102-150405") + ".tar.gz"
 	}
 	return s.withStore(func(all *store.Store) error {
-		n, damaged, err := writeExport(all, f.output, ids, s.out)
+		n, damaged, err := writeExport(all, f.output, ids, pastOutlet(s.out))
 		for _, d := range damaged {
 			for _, fault := range flatten(d.Err) {
 				fmt.Fprintf(s.err, "dyno: %s: %v\n", d.Path, fault)

@@ -345,7 +345,7 @@ func worker(s streams, args []string) int {
 	}
 	ctx, stop := untilInterrupted()
 	defer stop()
-	if err := lab.Work(ctx, s.in, s.out); err != nil {
+	if err := lab.Work(ctx, s.in, pastOutlet(s.out)); err != nil {
 		return s.fail(exitFault, err)
 	}
 	return exitOK

@@ -52,22 +52,26 @@ func (p *progress) second(iv load.Interval) {
 	case p.table:
 		fmt.Fprintln(p.w, report.Second(iv, p.total))
 	case p.live:
-		fmt.Fprint(p.w, clearLine+report.Clip(report.Live(iv), cmp.Or(columns(p.w), 80)-1))
+		p.clear()
+		fmt.Fprint(p.w, report.Clip(report.Live(iv), cmp.Or(columns(p.w), 80)-1))
 	}
 }
 
 // end leaves the terminal as if nothing had been shown that does not stay.
 func (p *progress) end() error {
 	if p.live {
-		fmt.Fprint(p.w, clearLine)
+		p.clear()
 	}
 	return nil
 }
 
+// clear makes room for the next live line.
+func (p *progress) clear() { io.WriteString(pastOutlet(p.w), clearLine) }
+
 // isTerminal reports whether what is written to a stream is seen at once, or what
 // is read from it typed.
 func isTerminal(stream any) bool {
-	f, isFile := stream.(*os.File)
+	f, isFile := past(stream).(*os.File)
 	return isFile && term.IsTerminal(int(f.Fd()))
 }
 
@@ -77,7 +81,7 @@ func columns(w io.Writer) int {
 	if !isTerminal(w) {
 		return 0
 	}
-	width, _, err := term.GetSize(int(w.(*os.File).Fd()))
+	width, _, err := term.GetSize(int(pastOutlet(w).(*os.File).Fd()))
 	if err != nil {
 		return 0
 	}

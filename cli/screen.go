@@ -28,7 +28,7 @@ func startScreen(s streams, p load.Plan, stop func()) *screen {
 	style := s.style()
 	style.Color = colored()
 	m := &picture{screen: report.NewScreen(p), style: style, began: time.Now(), stop: stop}
-	options := []tea.ProgramOption{tea.WithOutput(s.err), tea.WithFPS(framesASecond),
+	options := []tea.ProgramOption{tea.WithOutput(pastOutlet(s.err)), tea.WithFPS(framesASecond),
 		tea.WithoutSignalHandler(), tea.WithInput(nil)}
 	if isTerminal(s.in) {
 		options[len(options)-1] = tea.WithInput(s.in)
@@ -91,7 +91,8 @@ func (p *picture) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 
 // View is what there is to be seen.
 func (p *picture) View() tea.View {
-	view := tea.NewView(p.screen.Draw(time.Since(p.began), p.width, p.height, p.style))
+	drawn := p.screen.Draw(time.Since(p.began), p.width, p.height, p.style)
+	view := tea.NewView(string(report.Visible([]byte(drawn), p.style.Color)))
 	view.AltScreen = true
 	return view
 }
