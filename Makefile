@@ -3,7 +3,7 @@ GO      ?= go
 FUZZ    ?= 60s
 FUZZED  ?= .
 
-.PHONY: build page notices screenshots demo test test-slow test-busy deps lab-deps experiments bench bench-limit pgo fuzz vet clean
+.PHONY: build page notices screenshots demo test test-slow test-busy deps lab-deps experiments bench bench-limit pgo fuzz vet vulncheck clean
 
 PAGE     = page/dist/page.js
 PACKAGES = page/web/node_modules/.package-lock.json
@@ -77,6 +77,9 @@ vet: ## all platforms
 	$(GO) vet ./...
 	GOOS=darwin $(GO) vet ./...
 	GOOS=windows $(GO) vet ./...
+
+vulncheck: page notices ## known vulnerabilities of what dyno calls; VULNDB is a mirror of the database
+	@bench/vulncheck.sh
 
 bench: build ## dyno beside its peers; see docs/benchmarks.md
 	$(GO) run ./bench -dyno ./dyno $(ARGS)
