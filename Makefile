@@ -44,15 +44,17 @@ lab-deps: ## the servers of the experiments that ship with dyno; starts none
 # has every program that it is in wait for a second before it exits, unless it is told otherwise.
 AT_ONCE = $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 
-# These compute for long in one goroutine, where there is nothing for the race detector to find;
-# a test holds them to that.
-ALONE = ./stats ./experiment ./requests ./bench/correction
+# The race detector has nothing to find in these, and takes most of their time: by their source none
+# starts a goroutine (a test holds them to that), and e2e tests a program that it builds without it.
+ALONE = ./stats ./experiment ./requests ./capacity ./page ./bench/correction ./e2e
+
+# go vet is a step of its own, and nobody debugs test binaries with their tables of symbols.
+TEST = $(GO) test -p $(AT_ONCE) -parallel $(AT_ONCE) -timeout 15m -vet=off -ldflags=-w $(TESTFLAGS)
 
 test: deps page notices ## the whole suite, with the race detector
 	npm --prefix page/web test
-	$(GO) test -p $(AT_ONCE) -timeout 15m $(TESTFLAGS) $(ALONE)
-	GORACE="atexit_sleep_ms=20 $$GORACE" $(GO) test -race -p $(AT_ONCE) -parallel $(AT_ONCE) \
-	  -timeout 15m $(TESTFLAGS) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ALONE))")
+	GORACE="atexit_sleep_ms=20 $$GORACE" $(TEST) -race $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ALONE))")
+	$(TEST) $(ALONE)
 
 BUSY ?= ./fleet ./serve ./load ./e2e ./cli
 

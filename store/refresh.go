@@ -168,24 +168,46 @@ func (s *Store) update(paths []string) error {
 		return err
 	}
 	defer tx.Rollback()
+	to := changes{tx, map[string]*sql.Stmt{}}
 	for _, path := range paths {
-		if err := s.read(tx, path); err != nil {
+		if err := s.read(to, path); err != nil {
 			return fmt.Errorf("indexing %s: %w", path, err)
 		}
 	}
 	return tx.Commit()
 }
 
+// changes are made to the index in a transaction. Files of a kind have the same statements, and
+// SQLite takes as long to prepare one as to execute it: each is prepared once. The transaction's
+// end closes them.
+type changes struct {
+	tx       *sql.Tx
+	prepared map[string]*sql.Stmt // by their text
+}
+
+func (c changes) make(statement string, args ...any) error {
+	ready := c.prepared[statement]
+	if ready == nil {
+		var err error
+		if ready, err = c.tx.Prepare(statement); err != nil {
+			return err
+		}
+		c.prepared[statement] = ready
+	}
+	_, err := ready.Exec(args...)
+	return err
+}
+
 // read reads one file into the index. One that cannot be read, or makes no sense, is
 // there with the reason.
-func (s *Store) read(tx *sql.Tx, path string) error {
+func (s *Store) read(to changes, path string) error {
 	k, id := kindOf(path)
 	for _, statement := range k.forget {
-		if _, err := tx.Exec(statement, id); err != nil {
+		if err := to.make(statement, id); err != nil {
 			return err
 		}
 	}
-	if _, err := tx.Exec("DELETE FROM files WHERE path = ?", path); err != nil {
+	if err := to.make("DELETE FROM files WHERE path = ?", path); err != nil {
 		return err
 	}
 	full := filepath.Join(s.home, path)
@@ -206,7 +228,7 @@ func (s *Store) read(tx *sql.Tx, path string) error {
 	}
 	for _, add := range append(all, statement{"INSERT INTO files VALUES (?, ?, ?, ?)",
 		[]any{path, at.modified, at.size, problem}}) {
-		if _, err := tx.Exec(add.sql, add.args...); err != nil {
+		if err := to.make(add.sql, add.args...); err != nil {
 			return err
 		}
 	}
