@@ -49,11 +49,18 @@ AT_ONCE = $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 ALONE = ./stats ./experiment ./requests ./capacity ./page ./bench/correction ./e2e
 
 # go vet is a step of its own, and nobody debugs test binaries with their tables of symbols.
-TEST = $(GO) test -p $(AT_ONCE) -parallel $(AT_ONCE) -timeout 15m -vet=off -ldflags=-w $(TESTFLAGS)
+TEST = $(GO) test -parallel $(AT_ONCE) -timeout 15m -vet=off -ldflags=-w $(TESTFLAGS)
 
 test: deps page notices ## the whole suite, with the race detector
 	npm --prefix page/web test
-	GORACE="atexit_sleep_ms=20 $$GORACE" $(TEST) -race $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ALONE))")
+	@$(MAKE) --no-print-directory -j 2 test-race test-alone
+
+.PHONY: test-race test-alone
+test-race:
+	GORACE="atexit_sleep_ms=20 $$GORACE" $(TEST) -p $(AT_ONCE) -race \
+	  $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ALONE))")
+
+test-alone:
 	$(TEST) $(ALONE)
 
 BUSY ?= ./fleet ./serve ./load ./e2e ./cli
