@@ -40,8 +40,9 @@ deps: lab-deps ## what the tests need besides Go: servers and peers, from Debian
 lab-deps: ## the servers of the experiments that ship with dyno; starts none
 	@experiment/deps.sh
 
-# Many tests wait for servers, so twice as many as there are CPUs go on at once. The race detector
-# has every program that it is in wait for a second before it exits, unless it is told otherwise.
+# Many tests wait for servers, so a package has twice as many going on at once as there are CPUs.
+# The race detector has every program that it is in wait for a second before it exits, unless it
+# is told otherwise.
 AT_ONCE = $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 
 # The race detector has nothing to find in these, and takes most of their time: by their source none
@@ -57,8 +58,7 @@ test: deps page notices ## the whole suite, with the race detector
 
 .PHONY: test-race test-alone
 test-race:
-	GORACE="atexit_sleep_ms=20 $$GORACE" $(TEST) -p $(AT_ONCE) -race \
-	  $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ALONE))")
+	GORACE="atexit_sleep_ms=20 $$GORACE" $(TEST) -race $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ALONE))")
 
 test-alone:
 	$(TEST) $(ALONE)

@@ -276,7 +276,7 @@ func TestExamples(t *testing.T) {
 				case "find":
 					tryFind(t, dir, line)
 				case "calibrate":
-					try(t, dir, line+" --time 400ms", "send lag")
+					tryCalibrate(t, dir, line)
 				case "lab run", "lab rerun": // what is shipped takes a minute
 					line = strings.Replace(line, "hello --quick", "mine.yaml", 1)
 					if out, err := shell(t, dir, line).CombinedOutput(); err != nil {
@@ -288,6 +288,20 @@ func TestExamples(t *testing.T) {
 			})
 		}
 	}
+}
+
+// tryCalibrate tries an example of dyno calibrate, for longer where the machine is too busy to
+// answer anything on a thousand connections in the time.
+func tryCalibrate(t *testing.T, dir, line string) {
+	t.Helper()
+	for _, time := range []string{"400ms", "2s"} {
+		out, err := shell(t, dir, line+" --time "+time).CombinedOutput()
+		if err == nil && strings.Contains(string(out), "send lag") {
+			return
+		}
+		t.Logf("--time %s: %v\n%s", time, err, out)
+	}
+	try(t, dir, line+" --time 10s", "send lag")
 }
 
 // alone are the verbs whose examples have nothing to do with one another's: they mostly wait.
