@@ -43,6 +43,7 @@ func (t *ticks) add(iv load.Interval, h *metric.Histogram) error {
 	t.errors = plus(h, t.errors, iv.ErrorLatency)
 	iv.Latency, iv.Service, iv.ErrorLatency = metric.Sparse{}, metric.Sparse{}, metric.Sparse{}
 	t.sum.Add(iv)
+	iv.Failures = nil // the sum has them; their text, of each second, would be most of what is kept
 	if t.kept = append(t.kept, iv); len(t.kept) == packedEach {
 		t.packed, t.kept = append(t.packed, pack(t.kept)), nil
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"time"
 
 	"dyno/fleet/wire"
@@ -205,8 +206,9 @@ func (r *running) believed(m *member) (*result.Result, error) {
 	case w.MeasuredS < 0 || w.MeasuredS > elapsed || w.DrainedS < 0 || w.DrainedS > elapsed ||
 		m.part.Duration > 0 && w.MeasuredS > time.Duration(m.part.Duration).Seconds():
 		return nil, fmt.Errorf("its result is of %v s, and the load was shorter", w.MeasuredS)
-	case w.OutageS > elapsed || w.UnavailableS > elapsed || w.WarmupS > elapsed:
-		return nil, errors.New("its result has a time that is longer than the whole")
+	case slices.ContainsFunc([]float64{w.OutageS, w.UnavailableS, w.WarmupS},
+		func(s float64) bool { return s < 0 || s > elapsed }):
+		return nil, errors.New("its result has a time that is less than none or longer than the whole")
 	case over(part.Rate.Sent, part.Requests.Sent, w) || over(part.Rate.Answers(),
 		part.Requests.Completed+part.Requests.Errors, w):
 		return nil, errors.New("its result has rates of more than it has requests")

@@ -206,6 +206,7 @@ func TestLies(t *testing.T) {
 		"a final near 2⁶³": {closed(func(f *wire.Final) { f.Result.Requests.Retried = math.MaxInt64 }),
 			"a number that nobody can count up to", Abort},
 		"a final of an age": {closed(func(f *wire.Final) { f.Result.Window.MeasuredS = 1e9 }), "is of 1e+09 s", Abort},
+		"a time below none": {closed(func(f *wire.Final) { f.Result.Window.OutageS = -1 }), "less than none", Abort},
 		"a final of another time": {closed(func(f *wire.Final) { f.Start = math.MinInt64 }),
 			"began at a time at which it was not told to", Abort},
 		"a rate of its own": {closed(func(f *wire.Final) { f.Result.Rate.Completed *= 2 }), "rates of more than", Abort},

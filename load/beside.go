@@ -26,7 +26,9 @@ func (p *Plan) ProbeConnections() int {
 func (p *Plan) probe() Plan {
 	q := *p
 	part := float64(p.Probe) / float64(max(p.Peak()+p.Probe, 1))
-	q.Ceiling = Rate(part * float64(p.Ceiling))
+	if q.Ceiling = Rate(part * float64(p.Ceiling)); p.Ceiling > 0 {
+		q.Ceiling = max(q.Ceiling, 1) // 0 is none
+	}
 	q.Probe, q.Rate, q.Stages, q.Arrival, q.Seed = 0, p.Probe, nil, Poisson, p.Seed+1
 	q.Connections, q.Threads, q.Requested, q.ConnectRate = p.ProbeConnections(), 1, 0, 0
 	q.Part, q.Parts, q.Weights, q.Before = 0, 0, nil, 0

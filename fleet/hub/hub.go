@@ -148,7 +148,12 @@ func (h *Hub) claim() (err error) {
 	if err != nil {
 		return fmt.Errorf("the fleet's folder: %w", err)
 	}
-	if lock(h.lock) != nil {
+	held, err := lock(h.lock)
+	if err != nil {
+		h.lock.Close()
+		return fmt.Errorf("locking the fleet's folder %s: %w", folder, err)
+	}
+	if held {
 		h.lock.Close()
 		return fmt.Errorf("another dyno fleet up has the folder %s: end it first (dyno fleet stop), or "+
 			"give this one another folder with DYNO_HOME", folder)
