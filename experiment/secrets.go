@@ -2,8 +2,10 @@ package experiment
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -311,9 +313,12 @@ func (s *sifter) value(n *yaml.Node, keep func(string) string) {
 
 // copied is a text with the copies of secrets replaced.
 func (s *sifter) copied(text string) string {
-	for value, kept := range s.replaced {
+	all := slices.SortedFunc(maps.Keys(s.replaced), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) // one may begin as another
+	})
+	for _, value := range all {
 		if len(value) >= shortestCopy {
-			text = strings.ReplaceAll(text, value, kept)
+			text = strings.ReplaceAll(text, value, s.replaced[value])
 		}
 	}
 	return text

@@ -103,7 +103,10 @@ func (f *foreign) Run(ctx context.Context, p load.Plan, each func(load.Interval)
 	}
 	r.Generator = result.Generator{Program: f.process.Args[0], Threads: p.Threads,
 		Verdict: result.OK, Reasons: []string{}}
-	return r, g.account(ctx, r)
+	if err := g.account(ctx, r); err != nil {
+		return nil, err // r has the plan as it was run, and whoever has an error makes nothing of it
+	}
+	return r, nil
 }
 
 // start starts the program, on the generator's CPUs.

@@ -176,9 +176,7 @@ func (r *running) load(ctx context.Context, t *Trial, p load.Plan, run Runner, s
 	}
 	t.Result, err = t.counted(ctx, stand.Reach().Count, p, run)
 	t.Meanwhile = recorded()
-	if err == nil {
-		err = t.Result.Complete(t.kept, r.Keep)
-	}
+	err = errors.Join(err, t.Result.Complete(t.kept, r.Keep)) // also what a load left that failed
 	if err == nil && t.Result.Requests.Completed == 0 {
 		err = nothing(t.Result)
 	}

@@ -112,7 +112,8 @@ func (r Replacer) given(flag, value string) (kept string, is bool) {
 			return string(r.Body("", []byte(value))), true
 		}
 	case slices.Contains(userFlags, flag):
-		if m := user.FindStringSubmatch(value); m != nil && !whole.MatchString(m[2]) {
+		if m := user.FindStringSubmatch(value); m != nil &&
+			!(whole.MatchString(m[1]) && whole.MatchString(m[2])) { // docker's uid:gid
 			return m[1] + ":" + r("password", m[2]), true
 		}
 	case m != nil && Secret(m[1]) && !setting(m[1], value):

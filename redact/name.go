@@ -85,6 +85,8 @@ var (
 	place = regexp.MustCompile(`^(\.{0,2}/|~/|@|\{\{-?\s*(dir|here|build|file|socket)\b)`)
 	named = regexp.MustCompile(`\.(pem|key|crt|cer|p12|pfx|jks|json|ya?ml|conf|txt|sock)$|^\{\{`)
 	whole = regexp.MustCompile(`^[0-9]+$`)
+
+	plurals = []string{"keys", "tokens", "secrets", "sessions", "cookies", "credentials", "signatures"}
 )
 
 // setting reports whether a value in an environment or a command is no secret, whatever its name.
@@ -92,9 +94,9 @@ func setting(name, value string) bool {
 	if slices.Contains(switches, strings.ToLower(value)) {
 		return true
 	}
-	if place.MatchString(value) && (named.MatchString(value) || value[0] != '/') {
+	if place.MatchString(value) && (named.MatchString(value) || value[0] == '{') {
 		return true
 	}
 	all := words(name)
-	return whole.MatchString(value) && strings.HasSuffix(all[len(all)-1], "s") // so many keys
+	return whole.MatchString(value) && slices.Contains(plurals, all[len(all)-1]) // so many keys
 }
