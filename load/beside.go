@@ -25,10 +25,7 @@ func (p *Plan) ProbeConnections() int {
 // instants, for whoever arrives at random sees the server as it is on average.
 func (p *Plan) probe() Plan {
 	q := *p
-	part := float64(p.Probe) / float64(max(p.Peak()+p.Probe, 1))
-	if q.Ceiling = Rate(part * float64(p.Ceiling)); p.Ceiling > 0 {
-		q.Ceiling = max(q.Ceiling, 1) // 0 is none
-	}
+	q.Ceiling = min(2*p.Probe, p.Ceiling) // that it never waits for it: see runProbed
 	q.Probe, q.Rate, q.Stages, q.Arrival, q.Seed = 0, p.Probe, nil, Poisson, p.Seed+1
 	q.Connections, q.Threads, q.Requested, q.ConnectRate = p.ProbeConnections(), 1, 0, 0
 	q.Part, q.Parts, q.Weights, q.Before = 0, 0, nil, 0
@@ -49,7 +46,9 @@ func runProbed(ctx context.Context, p Plan, meet Barrier, shares <-chan Share,
 	var failed error
 	var group sync.WaitGroup
 	light := p.probe()
-	p.Ceiling -= light.Ceiling
+	if p.Ceiling > 0 { // of which this load has what the probe does not need
+		p.Ceiling = max(p.Ceiling-p.Probe, 1)
+	}
 	group.Go(func() {
 		party := &party{meeting: both}
 		defer party.come()

@@ -1,22 +1,29 @@
 package load
 
+import "math"
+
 // A ceiling keeps what a worker sends below a rate, whatever it is sent for: what was due while
 // the process or the server stood still, and what is sent again. It is a schedule around the
 // worker's own, which each request of an open loop asks anyway, so a load without a ceiling pays
 // nothing for it.
 type ceiling struct {
 	Schedule
-	w         *worker
-	gap       int64 // ns from one request to the next at that rate
-	rest, per int64 // and rest/per of a ns
-	carry     int64 // of such parts, fewer than per
-	next      int64 // when the next request would be sent if none had been ahead of the rate
-	said      bool
+	w     *worker
+	gap   int64 // ns from one request to the next at that rate, rounded up
+	slack int64 // ns that requests may be ahead of it
+	next  int64 // when the next request would be sent if none had been ahead
+	said  bool
 }
 
-// ceilingSlack is how far requests may be ahead of the rate, in ns: arrivals at random are not
-// even, nor are those of a thread that wakes up late. So a second has a tenth more at most.
-const ceilingSlack = int64(100e6)
+// A worker may send a twentieth more than its share of the rate, so that it catches up after a
+// stall, and as much at once as is due in ceilingSlack, for arrivals at random are not even. So a
+// second has a tenth more at most; at low rates ceilingLeast requests more of all workers together,
+// or one of each, where that is more.
+const (
+	ceilingAbove = 105         // percent of the rate
+	ceilingSlack = int64(45e6) // ns
+	ceilingLeast = 8
+)
 
 // under is s below the plan's ceiling, of which worker w of so many has its share.
 func (w *worker) under(s Schedule) Schedule {
@@ -24,8 +31,10 @@ func (w *worker) under(s Schedule) Schedule {
 		return s
 	}
 	const second = int64(1e12) // a thousandth of a request a second is one in so many ns
-	all, per := second*int64(w.of), int64(w.plan.Ceiling)
-	return &ceiling{Schedule: s, w: w, gap: all / per, rest: all % per, per: per}
+	gap := float64(second) * float64(w.of) / (float64(w.plan.Ceiling) * ceilingAbove / 100)
+	c := &ceiling{Schedule: s, w: w, gap: int64(math.Ceil(gap))}
+	c.slack = max(ceilingSlack, c.gap*int64(max(ceilingLeast/w.of, 1)))
+	return c
 }
 
 // Next is called once for each arrival that is sent.
@@ -34,16 +43,12 @@ func (s *ceiling) Next() (int64, bool) {
 	return s.Schedule.Next()
 }
 
-// sent has the worker be silent for as long as what it has sent is too much.
+// sent counts a request, and holds the next back for as long as that was too much.
 func (s *ceiling) sent() {
 	w := s.w
-	s.next = max(s.next, w.now) + s.gap
-	if s.carry += s.rest; s.carry >= s.per {
-		s.carry -= s.per
-		s.next++
-	}
-	if mute := s.next - ceilingSlack; mute > w.now {
-		w.mute = max(w.mute, mute)
+	w.released, s.next = w.heldUntil, max(s.next, w.now)+s.gap
+	if until := s.next - s.slack; until > w.now {
+		w.heldUntil = max(w.heldUntil, until)
 		s.tell()
 	}
 }

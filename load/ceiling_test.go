@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"dyno/ring"
 )
@@ -105,7 +106,54 @@ func TestCeilingStays(t *testing.T) {
 		}
 	}
 	p.Probe, p.Rate = PerSecond(10), PerSecond(90)
-	if q := p.probe(); q.Ceiling != PerSecond(15) {
+	if q := p.probe(); q.Ceiling != PerSecond(20) {
 		t.Errorf("the probe's ceiling is %v of %v", q.Ceiling, p.Ceiling)
+	}
+	if p.Ceiling = 0; p.probe().Ceiling != 0 {
+		t.Error("the probe has a ceiling where the load has none")
+	}
+}
+
+// After a stall a load at the ceiling itself is on time again, in twenty times as long, and that it
+// was held back is not the generator's own delay.
+func TestCeilingIsCaughtUp(t *testing.T) {
+	server := &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
+		wait := int64(0)
+		if now := p.Now(); now >= 2*s && now < 2*s+300*ms {
+			wait = 2*s + 300*ms - now
+		}
+		p.Reply(wait, hello)
+	}}
+	r := simulate(t, simPlan(func(p *Plan) {
+		p.Rate, p.Ceiling, p.Connections = PerSecond(1000), PerSecond(1000), 50
+		p.Duration = Seconds(12 * s)
+	}), server)
+	last := r.Intervals[11]
+	if last.Completed != 1000 || last.Max > time.Millisecond {
+		t.Errorf("in the last second %d completed, within %v", last.Completed, last.Max)
+	}
+	for _, iv := range r.Intervals {
+		if iv.LagMax > time.Millisecond {
+			t.Errorf("second %d: the generator's own delay is %v", iv.Index, iv.LagMax)
+		}
+	}
+}
+
+// Workers that share a low rate send no more than one request each at once, or eight together.
+func TestCeilingOfManyThreads(t *testing.T) {
+	for _, of := range []int{1, 2, 8, 64} {
+		p := simPlan(func(p *Plan) { p.Rate, p.Ceiling, p.Duration = PerSecond(10), PerSecond(10), Seconds(10*s) })
+		all := 0
+		for range of {
+			w := &worker{plan: &p, of: of, now: 100 * s, notice: map[string]bool{}}
+			c := w.under(closedLoop{}).(*ceiling)
+			for w.heldUntil <= w.now {
+				c.sent()
+				all++
+			}
+		}
+		if most := max(of, ceilingLeast) + of; all < of || all > most {
+			t.Errorf("%d workers send %d at once, at most %d", of, all, most)
+		}
 	}
 }

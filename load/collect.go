@@ -167,7 +167,7 @@ func (r *run) conclude(workers []*worker, total *metric.Snapshot) {
 // afterAll is when the request would have been due that is the first an open loop was not asked
 // for, or notYet.
 func (w *worker) afterAll() int64 {
-	if w.left != 0 || w.next == AtOnce {
+	if w.left != 0 || w.next == AtOnce || w.start == notYet {
 		return notYet
 	}
 	return w.start + w.next

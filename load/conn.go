@@ -244,7 +244,7 @@ func (w *worker) wanted() bool {
 		at = w.start + w.next
 	}
 	w.over = w.over || at >= w.end
-	return !w.broken && (!w.over || w.retries.len > 0)
+	return !w.brokenOff() && (!w.over || w.retries.len > 0)
 }
 
 // A connection that comes to nothing is dialed again after a pause that

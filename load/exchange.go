@@ -33,14 +33,14 @@ func (w *worker) send(i uint32, c *conn, a arrival) {
 const lateAfter = int64(1e6)
 
 // measureLag counts how much later than due a request was sent, and how much
-// of that is the generator's own: it had a connection for it and was busy.
+// of that is the generator's own: it had a connection for it, no ceiling, and was busy.
 func (w *worker) measureLag(c *conn, due int64) {
 	late := w.now - due
 	if late > lateAfter {
 		w.tally.Late++
 	}
 	w.tally.LateMax = max(w.tally.LateMax, late)
-	lag := w.now - max(due, c.open)
+	lag := w.now - max(due, c.open, w.released)
 	w.lag = max(w.lag, lag)
 	w.tally.Lag.Record(lag)
 	w.pacing.sent(due, due+lag)

@@ -71,8 +71,12 @@ func Together(n int, each func(Interval)) func(from int, iv *Interval) {
 // size is about how many bytes of memory an interval takes.
 func (iv *Interval) size() int {
 	const each = 128 // of what it has several of
-	return iv.Latency.Size() + iv.Service.Size() + iv.ErrorLatency.Size() +
+	n := iv.Latency.Size() + iv.Service.Size() + iv.ErrorLatency.Size() +
 		each*(1+len(iv.Failures)+len(iv.Status)) + 16*len(iv.Heat)
+	for _, f := range iv.Failures {
+		n += len(f.Phase) + len(f.Kind) + len(f.Address) + len(f.Detail)
+	}
+	return n
 }
 
 // Sum makes one interval of those of several generators, with the percentiles of all

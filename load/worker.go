@@ -41,8 +41,8 @@ type worker struct {
 	start, from, end int64 // of the load, and of the window; notYet before they are known
 	limit            int64 // when the drain ends, and with it all
 	over             bool  // the schedule is, or the window, or what was left
-	broken           bool  // off: nothing more is sent
-	mute             int64 // until when nothing is sent; notYet once it is broken off
+	heldUntil        int64 // when something may be sent again; notYet once it is broken off
+	released         int64 // what that was before the last request: it could not be sent earlier
 	outstanding      int   // exchanges under way
 	up               int   // connections that are ready
 	downSince        int64 // when the last of them went down
@@ -135,7 +135,7 @@ func (w *worker) begin() {
 
 // keepTime does what is due by the clock and not by a completion.
 func (w *worker) keepTime() {
-	if stop := w.gate.stop.Load(); stop != 0 && !w.broken {
+	if stop := w.gate.stop.Load(); stop != 0 && !w.brokenOff() {
 		w.breakOff(stop)
 	}
 	if w.start == notYet {
@@ -179,9 +179,12 @@ func (w *worker) awaitStart() {
 // are on their way, and whoever interrupts does not wait for a whole drain.
 const grace = int64(50e6)
 
+// brokenOff reports whether the run was interrupted: nothing more is sent.
+func (w *worker) brokenOff() bool { return w.heldUntil == notYet }
+
 // breakOff ends the window at the instant at which the run was interrupted.
 func (w *worker) breakOff(at int64) {
-	w.broken, w.mute = true, notYet
+	w.heldUntil = notYet
 	if w.start != notYet {
 		w.end = min(w.end, at)
 		w.limit = min(w.limit, w.now+min(grace, int64(w.plan.Drain)))
@@ -203,13 +206,13 @@ func (w *worker) wake() int64 {
 		}
 		return at
 	}
-	if w.broken {
+	if w.brokenOff() {
 		return min(at, w.limit)
 	}
 	if w.idle.len > 0 && w.retries.len > 0 { // the last burst has left some
-		at = min(at, max(w.now, w.mute))
+		at = min(at, max(w.now, w.heldUntil))
 	} else if w.idle.len > 0 && !w.over {
-		at = min(at, max(w.start+max(w.next, 0), w.mute))
+		at = min(at, max(w.start+max(w.next, 0), w.heldUntil))
 	}
 	switch {
 	case w.now < w.from:
@@ -223,7 +226,7 @@ func (w *worker) wake() int64 {
 // finished reports whether the run is over for this worker, and notes why.
 func (w *worker) finished() bool {
 	switch {
-	case w.broken:
+	case w.brokenOff():
 		if w.now >= w.from && w.outstanding > 0 && w.now < w.limit {
 			return false
 		}
@@ -260,7 +263,7 @@ func (w *worker) advance() {
 
 // due reports whether a request may be sent now.
 func (w *worker) due() bool {
-	if w.now < w.mute || w.now >= w.limit {
+	if w.now < w.heldUntil || w.now >= w.limit {
 		return false
 	}
 	if w.retries.len > 0 {
