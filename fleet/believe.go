@@ -29,7 +29,7 @@ const (
 // waysMost is how many ways to fail are kept of an agent, and textMost how long the words of one
 // may be, in bytes.
 const (
-	waysMost = 4 << 10
+	waysMost = 1 << 10
 	textMost = 4 << 10
 )
 

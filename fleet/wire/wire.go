@@ -65,9 +65,6 @@ func Event(agent, what string) string { return events + agent + "." + what }
 // Commands is what the agent of that name, or everyone, subscribes to.
 func Commands(agent string) string { return commands + agent + ".>" }
 
-// Events is what a controller subscribes to.
-const Events = events + "*.*"
-
 // Parse is of a subject the agent's name and what was said.
 func Parse(subject string) (agent, what string, ok bool) {
 	rest, is := strings.CutPrefix(subject, commands)
