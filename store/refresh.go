@@ -168,31 +168,30 @@ func (s *Store) update(paths []string) error {
 		return err
 	}
 	defer tx.Rollback()
-	to := changes{tx, map[string]*sql.Stmt{}}
+	all := transaction{tx, map[string]*sql.Stmt{}}
 	for _, path := range paths {
-		if err := s.read(to, path); err != nil {
+		if err := s.read(all, path); err != nil {
 			return fmt.Errorf("indexing %s: %w", path, err)
 		}
 	}
 	return tx.Commit()
 }
 
-// changes are made to the index in a transaction. Files of a kind have the same statements, and
-// SQLite takes as long to prepare one as to execute it: each is prepared once. The transaction's
-// end closes them.
-type changes struct {
-	tx       *sql.Tx
+// A transaction prepares each statement once: files of a kind have the same statements, and SQLite
+// takes as long to prepare one as to execute it. Its end closes them.
+type transaction struct {
+	*sql.Tx
 	prepared map[string]*sql.Stmt // by their text
 }
 
-func (c changes) make(statement string, args ...any) error {
-	ready := c.prepared[statement]
+func (t transaction) exec(statement string, args ...any) error {
+	ready := t.prepared[statement]
 	if ready == nil {
 		var err error
-		if ready, err = c.tx.Prepare(statement); err != nil {
+		if ready, err = t.Prepare(statement); err != nil {
 			return err
 		}
-		c.prepared[statement] = ready
+		t.prepared[statement] = ready
 	}
 	_, err := ready.Exec(args...)
 	return err
@@ -200,14 +199,14 @@ func (c changes) make(statement string, args ...any) error {
 
 // read reads one file into the index. One that cannot be read, or makes no sense, is
 // there with the reason.
-func (s *Store) read(to changes, path string) error {
+func (s *Store) read(tx transaction, path string) error {
 	k, id := kindOf(path)
 	for _, statement := range k.forget {
-		if err := to.make(statement, id); err != nil {
+		if err := tx.exec(statement, id); err != nil {
 			return err
 		}
 	}
-	if err := to.make("DELETE FROM files WHERE path = ?", path); err != nil {
+	if err := tx.exec("DELETE FROM files WHERE path = ?", path); err != nil {
 		return err
 	}
 	full := filepath.Join(s.home, path)
@@ -228,7 +227,7 @@ func (s *Store) read(to changes, path string) error {
 	}
 	for _, add := range append(all, statement{"INSERT INTO files VALUES (?, ?, ?, ?)",
 		[]any{path, at.modified, at.size, problem}}) {
-		if err := to.make(add.sql, add.args...); err != nil {
+		if err := tx.exec(add.sql, add.args...); err != nil {
 			return err
 		}
 	}
