@@ -103,7 +103,7 @@ func (d *RunDir) copy(name, from string, kind fs.FileMode) error {
 		if err != nil {
 			return err
 		}
-		return d.make(name, info.Mode().Perm()|0o600, file)
+		return d.make(name, info.Mode().Perm()|d.rights(0o666), file)
 	}
 	return fmt.Errorf("%s is neither a file nor a folder", from)
 }

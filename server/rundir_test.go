@@ -118,6 +118,25 @@ func TestRunDirModes(t *testing.T) {
 	}
 }
 
+// Files that every user may read are so whatever rights their source has.
+func TestRunDirCopiesReadable(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("rights are not a file's mode there")
+	}
+	dir, d := runDir(t)
+	from := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(from, []byte("text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.Readable = true
+	if err := d.Copy("file", from); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(filepath.Join(dir, "file")); err != nil || info.Mode().Perm() != 0o644 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}
+
 // What is copied may be named by a link, and one file; what is neither file nor folder is refused.
 func TestRunDirCopies(t *testing.T) {
 	dir, d := runDir(t)
