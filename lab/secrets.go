@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -96,6 +97,7 @@ func (c concealer) trial(t *Trial) {
 // arm is likewise what is told of an arm.
 func (c concealer) arm(a *Arm) {
 	c.texts(a.Missing)
+	a.Description = c.text(a.Description)
 	a.Unfit, a.Remedy, a.Version = c.text(a.Unfit), c.text(a.Remedy), c.text(a.Version)
 }
 
@@ -109,12 +111,33 @@ func (c concealer) answer(a *fairness.Answer) {
 		case redact.Secret(line.Name):
 			a.Header[i].Value = c.keep(line.Name, line.Value)
 		case strings.EqualFold(line.Name, "Location"):
-			a.Header[i].Value = c.text(c.keep.URL(line.Value))
-		default:
-			a.Header[i].Value = c.text(line.Value)
+			a.Header[i].Value = c.keep.URL(line.Value)
 		}
 	}
-	a.URL, a.BodyStart = c.text(c.keep.URL(a.URL)), c.text(a.BodyStart)
+	a.URL = c.keep.URL(a.URL)
+	c.within(reflect.ValueOf(a))
+}
+
+// within conceals in all texts of what v points to, however deep.
+func (c concealer) within(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(c.text(v.String()))
+	case reflect.Pointer:
+		if !v.IsNil() {
+			c.within(v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			c.within(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() {
+				c.within(v.Field(i))
+			}
+		}
+	}
 }
 
 // plans are the load of a level on an arm's server, as it is made, and as it is kept.
@@ -135,12 +158,10 @@ func (r *running) plans(a *arm, l experiment.Level, url string, cpus []int) (mad
 		}
 		kept.Target = made.Target
 	}
-	if strings.Contains(string(a.variant.URL), "env") { // whose path may be from there
-		kept.Requests = slices.Clone(kept.Requests)
-		for i := range kept.Requests {
-			q := &kept.Requests[i]
-			q.Path, q.Name = r.conceal.text(q.Path), r.conceal.text(q.Name)
-		}
+	kept.Requests = slices.Clone(kept.Requests) // whose path may be the URL's, and so from there too
+	for i := range kept.Requests {
+		q := &kept.Requests[i]
+		q.Path, q.Name = r.conceal.text(q.Path), r.conceal.text(q.Name)
 	}
 	return made, kept, err
 }
