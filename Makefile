@@ -5,31 +5,31 @@ FUZZED  ?= .
 
 .PHONY: build page notices screenshots demo test test-slow test-busy deps lab-deps experiments bench bench-limit pgo fuzz vet vulncheck clean
 
-PAGE     = page/dist/page.js
-PACKAGES = page/web/node_modules/.package-lock.json
-NOTICES  = notices/dist/notices.txt
+PAGE     = internal/view/page/dist/page.js
+PACKAGES = internal/view/page/web/node_modules/.package-lock.json
+NOTICES  = internal/notices/dist/notices.txt
 
 build: page notices ## ./dyno
-	$(GO) build -o dyno .
+	$(GO) build -o dyno ./cmd/dyno
 
 page: $(PAGE) ## the web page, which dyno embeds; needs Node.js
 
-$(PAGE): $(PACKAGES) $(shell find page/web/src page/web/*.json page/web/*.mjs)
-	npm --prefix page/web run build
+$(PAGE): $(PACKAGES) $(shell find internal/view/page/web/src internal/view/page/web/*.json internal/view/page/web/*.mjs)
+	npm --prefix internal/view/page/web run build
 
-$(PACKAGES): page/web/package-lock.json
+$(PACKAGES): internal/view/page/web/package-lock.json
 	@command -v npm >/dev/null || e2e/install.sh node npm
-	npm --prefix page/web ci
+	npm --prefix internal/view/page/web ci
 	@touch $@
 
 notices: $(NOTICES) ## the licences of all that is in the binary, which dyno embeds
 
-$(NOTICES): $(PACKAGES) go.mod go.sum $(wildcard notices/generate/*.go)
-	$(GO) run ./notices/generate >$@.tmp && mv $@.tmp $@
+$(NOTICES): $(PACKAGES) go.mod go.sum $(wildcard internal/notices/generate/*.go)
+	$(GO) run ./internal/notices/generate >$@.tmp && mv $@.tmp $@
 
-screenshots: page ## page/web/screenshots/*.png: every view, light and dark, at three widths
+screenshots: page ## internal/view/page/web/screenshots/*.png: every view, light and dark, at three widths
 	DYNO_SCREENSHOTS="$(CURDIR)/page/web/screenshots" \
-	$(GO) test -run Screenshots -bench Screenshots -benchtime 1x ./page ./serve
+	$(GO) test -run Screenshots -bench Screenshots -benchtime 1x ./internal/view/page ./internal/view/serve
 
 demo: build ## load the built-in server for five seconds and print the report
 	@bench/demo.sh ./dyno
@@ -47,13 +47,13 @@ AT_ONCE = $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 
 # The race detector has nothing to find in these, and takes most of their time: by their source none
 # starts a goroutine (a test holds them to that), and e2e tests a program that it builds without it.
-ALONE = ./stats ./experiment ./requests ./capacity ./page ./bench/correction ./e2e
+ALONE = ./internal/stats ./internal/lab/experiment ./internal/engine/requests ./internal/capacity ./internal/view/page ./bench/correction ./e2e
 
 # go vet is a step of its own, and nobody debugs test binaries with their tables of symbols.
 TEST = $(GO) test -parallel $(AT_ONCE) -timeout 15m -vet=off -ldflags=-w $(TESTFLAGS)
 
 test: deps page notices ## the whole suite, with the race detector
-	npm --prefix page/web test
+	npm --prefix internal/view/page/web test
 	@$(MAKE) --no-print-directory -j 2 test-race test-alone
 
 .PHONY: test-race test-alone
@@ -63,7 +63,7 @@ test-race:
 test-alone:
 	$(TEST) $(ALONE)
 
-BUSY ?= ./fleet ./serve ./load ./e2e ./cli
+BUSY ?= ./internal/fleet ./internal/view/serve ./internal/engine/load ./e2e ./internal/cli
 
 test-busy: page notices ## BUSY, packages, on a machine whose CPUs are taken away now and then
 	$(GO) run ./bench/busy $(GO) test -race -count 1 -timeout 30m $(TESTFLAGS) $(BUSY)
@@ -96,10 +96,10 @@ bench: build ## dyno beside its peers; see docs/benchmarks.md
 bench-limit: build ## dyno beside what the kernel allows: bare generators in C
 	$(GO) run ./bench -limit -dyno ./dyno $(ARGS)
 
-pgo: build ## default.pgo, by which make build is then guided, and ./dyno-plain without it
-	$(GO) build -pgo=off -o dyno-plain .
-	$(GO) run ./bench/pgo -dyno ./dyno-plain -o default.pgo.tmp && mv default.pgo.tmp default.pgo
-	$(GO) build -o dyno .
+pgo: build ## cmd/dyno/default.pgo, by which make build is then guided, and ./dyno-plain without it
+	$(GO) build -pgo=off -o dyno-plain ./cmd/dyno
+	$(GO) run ./bench/pgo -dyno ./dyno-plain -o cmd/dyno/default.pgo.tmp && mv cmd/dyno/default.pgo.tmp cmd/dyno/default.pgo
+	$(GO) build -o dyno ./cmd/dyno
 
 clean:
 	rm -f dyno dyno.exe dyno-plain

@@ -1,4 +1,4 @@
-package main
+package dyno_test
 
 import (
 	"os/exec"
@@ -11,61 +11,62 @@ import (
 // in review; do not change it to make a build pass. In a line: the package, a
 // colon, our packages, a slash, foreign modules.
 const layers = `
-metric:         / github.com/HdrHistogram/hdrhistogram-go
-stats:          /
-proto:          /
-proto/h1:       proto /
-proto/h2:       proto proto/h1 /
-proto/h2/conform: proto /
-proto/fcgi:     proto proto/h1 /
-proto/tls:      proto /
-proto/prototest: proto /
-redact:         /
-uring:          / golang.org/x/sys
-ring:           uring / golang.org/x/sys
-h3:             proto proto/h2 proto/tls ring / golang.org/x/net github.com/quic-go/quic-go
-load:           h3 metric proto proto/fcgi proto/h1 proto/h2 proto/tls redact ring / golang.org/x/sys
-target:         uring /
-requests:       load proto proto/h1 proto/h2 redact / golang.org/x/net
-result:         load metric probe profile proto redact / golang.org/x/sys github.com/HdrHistogram/hdrhistogram-go
-probe:          / golang.org/x/sys github.com/prometheus/procfs github.com/shirou/gopsutil
-profile:        / github.com/google/pprof
-server:         / golang.org/x/sys
-fairness:       /
-nearest:        /
-experiment:     nearest redact result / go.yaml.in/yaml
-lab:            experiment fairness load probe profile proto redact requests result server stats /
-capacity:       load metric result ring stats /
-store:          lab load metric profile redact result stats / modernc.org/sqlite
-report:         capacity experiment fairness lab load metric probe profile redact result stats store /
-page:           capacity experiment lab load metric probe profile report result stats store /
-page/pagetest:  / github.com/chromedp
-serve:          lab load page redact report result store /
-fleet/bus:      / github.com/nats-io
-fleet/hub:      fleet/bus / github.com/nats-io
-fleet/deploy:   fleet/bus /
-fleet/watch:    fleet/wire probe / github.com/nats-io
-notices:        /
-notices/generate: /
-fleet/wire:     load metric result / github.com/nats-io/nats.go github.com/nats-io/nkeys
-fleet/policy:   load / go.yaml.in/yaml
-fleet:          fleet/policy fleet/wire load metric result / github.com/nats-io/nats.go github.com/nats-io/nkeys
-cli:            capacity experiment fairness fleet fleet/bus fleet/deploy fleet/hub fleet/policy fleet/watch fleet/wire lab load nearest notices page probe profile proto redact report requests result serve server store target / charm.land/bubbletea github.com/spf13/pflag golang.org/x/sys golang.org/x/term
-bench:          stats /  golang.org/x/sys
-bench/correction: stats /
+internal/engine/metric:         / github.com/HdrHistogram/hdrhistogram-go
+internal/stats:          /
+internal/engine/proto:          /
+internal/engine/proto/h1:       internal/engine/proto /
+internal/engine/proto/h2:       internal/engine/proto internal/engine/proto/h1 /
+internal/engine/proto/h2/conform: internal/engine/proto /
+internal/engine/proto/fcgi:     internal/engine/proto internal/engine/proto/h1 /
+internal/engine/proto/tls:      internal/engine/proto /
+internal/engine/proto/prototest: internal/engine/proto /
+internal/redact:         /
+internal/engine/uring:          / golang.org/x/sys
+internal/engine/ring:           internal/engine/uring / golang.org/x/sys
+internal/engine/h3:             internal/engine/proto internal/engine/proto/h2 internal/engine/proto/tls internal/engine/ring / golang.org/x/net github.com/quic-go/quic-go
+internal/engine/load:           internal/engine/h3 internal/engine/metric internal/engine/proto internal/engine/proto/fcgi internal/engine/proto/h1 internal/engine/proto/h2 internal/engine/proto/tls internal/redact internal/engine/ring / golang.org/x/sys
+internal/target:         internal/engine/uring /
+internal/engine/requests:       internal/engine/load internal/engine/proto internal/engine/proto/h1 internal/engine/proto/h2 internal/redact / golang.org/x/net
+internal/result:         internal/engine/load internal/engine/metric internal/observe/probe internal/observe/profile internal/engine/proto internal/redact / golang.org/x/sys github.com/HdrHistogram/hdrhistogram-go
+internal/observe/probe:          / golang.org/x/sys github.com/prometheus/procfs github.com/shirou/gopsutil
+internal/observe/profile:        / github.com/google/pprof
+internal/server:         / golang.org/x/sys
+internal/fairness:       /
+internal/nearest:        /
+internal/lab/experiment:     internal/nearest internal/redact internal/result / go.yaml.in/yaml
+internal/lab:            internal/lab/experiment internal/fairness internal/engine/load internal/observe/probe internal/observe/profile internal/engine/proto internal/redact internal/engine/requests internal/result internal/server internal/stats /
+internal/capacity:       internal/engine/load internal/engine/metric internal/result internal/engine/ring internal/stats /
+internal/store:          internal/lab internal/engine/load internal/engine/metric internal/observe/profile internal/redact internal/result internal/stats / modernc.org/sqlite
+internal/view/report:         internal/capacity internal/lab/experiment internal/fairness internal/lab internal/engine/load internal/engine/metric internal/observe/probe internal/observe/profile internal/redact internal/result internal/stats internal/store /
+internal/view/page:           internal/capacity internal/lab/experiment internal/lab internal/engine/load internal/engine/metric internal/observe/probe internal/observe/profile internal/view/report internal/result internal/stats internal/store /
+internal/view/page/pagetest:  / github.com/chromedp
+internal/view/serve:          internal/lab internal/engine/load internal/view/page internal/redact internal/view/report internal/result internal/store /
+internal/fleet/bus:      / github.com/nats-io
+internal/fleet/hub:      internal/fleet/bus / github.com/nats-io
+internal/fleet/deploy:   internal/fleet/bus /
+internal/fleet/watch:    internal/fleet/wire internal/observe/probe / github.com/nats-io
+internal/notices:        /
+internal/notices/generate: /
+internal/fleet/wire:     internal/engine/load internal/engine/metric internal/result / github.com/nats-io/nats.go github.com/nats-io/nkeys
+internal/fleet/policy:   internal/engine/load / go.yaml.in/yaml
+internal/fleet:          internal/fleet/policy internal/fleet/wire internal/engine/load internal/engine/metric internal/result / github.com/nats-io/nats.go github.com/nats-io/nkeys
+internal/cli:            internal/capacity internal/lab/experiment internal/fairness internal/fleet internal/fleet/bus internal/fleet/deploy internal/fleet/hub internal/fleet/policy internal/fleet/watch internal/fleet/wire internal/lab internal/engine/load internal/nearest internal/notices internal/view/page internal/observe/probe internal/observe/profile internal/engine/proto internal/redact internal/view/report internal/engine/requests internal/result internal/view/serve internal/server internal/store internal/target / charm.land/bubbletea github.com/spf13/pflag golang.org/x/sys golang.org/x/term
+bench:          internal/stats /  golang.org/x/sys
+bench/correction: internal/stats /
 bench/busy:     / golang.org/x/sys
-bench/experiments: experiment lab /
+bench/experiments: internal/lab/experiment internal/lab /
 bench/known:    /
-bench/pgo:      load proto /
+bench/pgo:      internal/engine/load internal/engine/proto /
 bench/search:   /
 bench/known/spinner: / golang.org/x/sys
-experiment/shipped/dump-request/server: /
-experiment/shipped/nginx-in-front-of-go/server: /
-experiment/shipped/redirects/servers/redirect: /
+internal/lab/experiment/shipped/dump-request/server: /
+internal/lab/experiment/shipped/nginx-in-front-of-go/server: /
+internal/lab/experiment/shipped/redirects/servers/redirect: /
 e2e:            /
-e2e/attack/agent: fleet/bus fleet/wire load metric / github.com/nats-io
+e2e/attack/agent: internal/fleet/bus internal/fleet/wire internal/engine/load internal/engine/metric / github.com/nats-io
 e2e/attack:     /
-.:              cli /
+cmd/dyno: internal/cli /
+.: /
 `
 
 func TestLayers(t *testing.T) {

@@ -1,4 +1,4 @@
-package main
+package dyno_test
 
 import (
 	"go/ast"

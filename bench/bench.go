@@ -62,8 +62,8 @@ func (b *bench) close() error { return os.RemoveAll(b.dir) }
 // finds the others.
 func (b *bench) findTools(ctx context.Context, dyno string, only map[string]bool) error {
 	if dyno == "" {
-		dyno = b.program("dyno")
-		if err := build(ctx, "go", "build", "-o", dyno, "dyno"); err != nil {
+		dyno = b.program("dyno/cmd/dyno")
+		if err := build(ctx, "go", "build", "-o", dyno, "dyno/cmd/dyno"); err != nil {
 			return err
 		}
 	}

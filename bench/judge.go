@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"dyno/stats"
+	"dyno/internal/stats"
 )
 
 // confidence is what intervals are asked for.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"dyno/stats"
+	"dyno/internal/stats"
 )
 
 func TestRounds(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"dyno/stats"
+	"dyno/internal/stats"
 )
 
 // An outcome is all that a call of bench gave.

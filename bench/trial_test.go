@@ -180,8 +180,8 @@ func TestHandler(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: it builds dyno")
 	}
-	program := filepath.Join(t.TempDir(), "dyno")
-	if err := build(t.Context(), "go", "build", "-o", program, "dyno"); err != nil {
+	program := filepath.Join(t.TempDir(), "dyno/cmd/dyno")
+	if err := build(t.Context(), "go", "build", "-o", program, "dyno/cmd/dyno"); err != nil {
 		t.Fatal(err)
 	}
 	s, err := startHandler(t.Context(), nil, t.TempDir())

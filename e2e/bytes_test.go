@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"dyno/experiment"
-	"dyno/fairness"
-	"dyno/lab"
+	"dyno/internal/fairness"
+	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
 )
 
 // An answerSize is how many bytes a server of a shipped experiment answers with.

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"dyno/result"
+	"dyno/internal/result"
 )
 
 // A counter is a dyno target, which knows what it has served.

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"dyno/load"
-	"dyno/proto"
-	"dyno/ring"
+	"dyno/internal/engine/load"
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/ring"
 )
 
 // A death is how a connection may end, or not answer, instead of a proper exchange. It

@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"dyno/result"
+	"dyno/internal/result"
 )
 
 // phpFPM runs scripts in four processes for each of two pools. A process ends

@@ -20,7 +20,7 @@ import (
 
 	nats "github.com/nats-io/nats-server/v2/server"
 
-	"dyno/result"
+	"dyno/internal/result"
 )
 
 // apartFromNetwork runs body in a test process of its own, in a network namespace that

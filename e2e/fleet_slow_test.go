@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"dyno/experiment"
-	"dyno/lab"
+	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
 )
 
 // What happens to a fleet whose machines and links fail, for as long as it takes.

@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"dyno/ring"
+	"dyno/internal/engine/ring"
 )
 
 // forbiddenEnv has the test's own program forbid itself a system call, and become another

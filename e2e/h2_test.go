@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"dyno/result"
+	"dyno/internal/result"
 )
 
 // A goServer is net/http, which counts what it serves.

@@ -28,7 +28,7 @@ if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then
 	exit 0
 fi
 
-. "$(dirname "$0")/../experiment/nostart.sh"
+. "$(dirname "$0")/../internal/lab/experiment/nostart.sh"
 
 export DEBIAN_FRONTEND=noninteractive
 install() { apt-get install -y -q --no-install-recommends "$@"; }

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"dyno/result"
+	"dyno/internal/result"
 )
 
 // What dyno measures of a queue is what it must be. The server is one worker that

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"dyno/result"
+	"dyno/internal/result"
 )
 
 // binaryEnv tells a test that runs in a namespace of its own where the program
@@ -42,7 +42,7 @@ func buildAndRun(m *testing.M) int {
 	defer os.RemoveAll(dir)
 	os.Chmod(dir, 0o755) // tests that give up root still start the program
 	binary = filepath.Join(dir, "dyno")
-	if out, err := exec.Command("go", "build", "-o", binary, "..").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", binary, "../cmd/dyno").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "building dyno: %v\n%s", err, out)
 		return 1
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"dyno/result"
+	"dyno/internal/result"
 )
 
 // TestHundredThousand has as many connections on this machine at once: all are served, none

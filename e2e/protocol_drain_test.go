@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"testing"
 
-	"dyno/load"
-	"dyno/result"
+	"dyno/internal/engine/load"
+	"dyno/internal/result"
 )
 
 // A draining is a server whose configuration is loaded anew while it works: it says GOAWAY

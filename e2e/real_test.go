@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"dyno/result"
+	"dyno/internal/result"
 )
 
 // page is what all of the servers answer.

@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"dyno/experiment"
-	"dyno/fairness"
-	"dyno/lab"
+	"dyno/internal/fairness"
+	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
 )
 
 // shipped is an experiment that ships with dyno, in a folder, and where its servers are

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"dyno/result"
+	"dyno/internal/result"
 )
 
 // A tlsServer is where a real TLS library waits, and how it is set up.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"dyno/stats"
+	"dyno/internal/stats"
 )
 
 // A scene is what disturbs trials. All is on the log scale, in units of design.noise.

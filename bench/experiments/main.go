@@ -19,8 +19,8 @@ import (
 	"strings"
 	"syscall"
 
-	"dyno/experiment"
-	"dyno/lab"
+	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
 )
 
 func main() {

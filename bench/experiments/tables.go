@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"dyno/experiment"
-	"dyno/lab"
+	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
 )
 
 // none stands where there is no figure.

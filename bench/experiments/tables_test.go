@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"dyno/experiment"
-	"dyno/fairness"
-	"dyno/lab"
-	"dyno/profile"
-	"dyno/result"
-	"dyno/stats"
+	"dyno/internal/fairness"
+	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
+	"dyno/internal/observe/profile"
+	"dyno/internal/result"
+	"dyno/internal/stats"
 )
 
 const file = `

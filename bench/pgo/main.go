@@ -18,8 +18,8 @@ import (
 	"strings"
 	"time"
 
-	"dyno/load"
-	"dyno/proto"
+	"dyno/internal/engine/load"
+	"dyno/internal/engine/proto"
 )
 
 func main() {

@@ -25,10 +25,10 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
-	"dyno/fleet/bus"
-	"dyno/fleet/wire"
-	"dyno/load"
-	"dyno/metric"
+	"dyno/internal/engine/load"
+	"dyno/internal/engine/metric"
+	"dyno/internal/fleet/bus"
+	"dyno/internal/fleet/wire"
 )
 
 // Limits of an attack, so that it cannot do to this machine what it shows.

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"dyno/fleet/wire"
-	"dyno/result"
+	"dyno/internal/fleet/wire"
+	"dyno/internal/result"
 )
 
 // attackedEnv names another dyno to attack, as an old one; geometryEnv what it says its histograms
@@ -36,8 +36,8 @@ func dyno(t *testing.T) string {
 	if path := os.Getenv(attackedEnv); path != "" {
 		return path
 	}
-	path := filepath.Join(t.TempDir(), "dyno")
-	if out, err := exec.Command("go", "build", "-o", path, "dyno").CombinedOutput(); err != nil {
+	path := filepath.Join(t.TempDir(), "dyno/cmd/dyno")
+	if out, err := exec.Command("go", "build", "-o", path, "dyno/cmd/dyno").CombinedOutput(); err != nil {
 		t.Fatalf("building dyno: %v\n%s", err, out)
 	}
 	return path

@@ -1,0 +1,145 @@
+// Package capacity finds how much a server can take: the highest rate at which it
+// still meets an objective (Find), how its throughput grows with the load
+// (Sweep), and, so that neither mistakes the generator for the server, what the
+// generator itself can do on this machine (Calibrate).
+//
+// All of it is decisions over runs that somebody else makes: a Runner. So the
+// tests search a simulated queue in virtual time, whose true capacity is known in
+// closed form.
+//
+// A search errs on the side of less. A rate is met if the upper bound of what was
+// measured meets the objective, not if the measured value happens to; what cannot
+// be decided is measured longer, and again; and what was found is confirmed by a
+// longer run of its own, because of several probes near the limit the one that
+// passes is likely to have been lucky.
+//
+// Note: a search is not a ramp. A rate that rises during a run has at each instant
+// the queue that the rates before left behind, which below the limit is too short
+// and above it takes time to grow: a ramp finds a limit that is too high.
+package capacity
+
+import (
+	"context"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/result"
+)
+
+// A Runner makes one run, as load.Run does, and calls each once a second from one
+// goroutine, for the last time before it returns.
+type Runner func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error)
+
+// Settings are how a search goes about it. The zero value has the defaults.
+type Settings struct {
+	Probe   time.Duration // measured in a probe: 0 is 10 s, and 8 s the least for good bounds
+	Warmup  time.Duration // before that: 0 is a fifth of it
+	Confirm time.Duration // measured to confirm: 0 is three times Probe
+	Start   load.Rate     // the first rate to try: 0 is a fifth of a closed loop's
+	Within  float64       // of the bracket, high/low: 0 is 1.05
+}
+
+// withDefaults is s with nothing left open but Start.
+func (s Settings) withDefaults() Settings {
+	if s.Probe == 0 {
+		s.Probe = 10 * time.Second
+	}
+	if s.Warmup == 0 {
+		s.Warmup = s.Probe / 5
+	}
+	if s.Confirm == 0 {
+		s.Confirm = 3 * s.Probe
+	}
+	if s.Within == 0 {
+		s.Within = 1.05
+	}
+	return s
+}
+
+// Format is what every search says of itself.
+const Format = "dyno.find/1"
+
+// A Search is what was found, and from what.
+type Search struct {
+	Format     string      `json:"format"`
+	Dyno       string      `json:"dyno"` // version that measured
+	Plan       load.Plan   `json:"plan"` // of a probe that is not extended, but for rate and seed
+	Host       result.Host `json:"host"`
+	Objectives []string    `json:"objectives"`
+
+	// Certified is the highest rate, a second, that met the objectives and did so
+	// again in a longer run. Low and High are the bracket: met at Low, not at High.
+	Certified *float64 `json:"certified_per_s,omitempty"`
+	Low       *float64 `json:"low_per_s,omitempty"`
+	High      *float64 `json:"high_per_s,omitempty"`
+
+	Closed *float64 `json:"closed_loop_per_s,omitempty"` // what a closed loop reached
+	Probes []Probe  `json:"probes"`                      // in their order
+
+	End      End      `json:"end"`
+	Reason   string   `json:"reason"`             // of End, in words
+	Warnings []string `json:"warnings,omitempty"` // of the run that confirmed
+}
+
+// An End is how a search ended.
+type End string
+
+// The ends of a search.
+const (
+	Found        End = "found"        // Certified is the server's limit
+	Missed       End = "missed"       // not even a low rate meets the objectives
+	ClientBound  End = "client-bound" // Certified, if there is one, is at least met: the limit is ours
+	Inconclusive End = "inconclusive" // neither
+	Unreachable  End = "unreachable"  // nothing was ever answered
+	Interrupted  End = "interrupted"
+)
+
+// A Purpose is what a probe was for.
+type Purpose string
+
+// The purposes of probes.
+const (
+	Trial   Purpose = "search"
+	Longer  Purpose = "extended" // the last could not be decided: twice as long
+	Again   Purpose = "repeated" // nor could that
+	Confirm Purpose = "confirm"
+)
+
+// An Outcome is how a probe stands to the objectives.
+type Outcome string
+
+// The outcomes of probes.
+const (
+	Passed    Outcome = "pass"
+	Failed    Outcome = "fail"
+	Undecided Outcome = "undecided"
+	OurLimit  Outcome = "client-bound" // it says nothing of the server
+	Gone      Outcome = "gone"         // nothing could be reached
+	Cut       Outcome = "interrupted"
+)
+
+// A Probe is one run at one rate.
+type Probe struct {
+	Purpose   Purpose   `json:"purpose"`
+	Rate      float64   `json:"rate_per_s"` // offered
+	Sent      float64   `json:"sent_per_s"`
+	Completed float64   `json:"completed_per_s"`
+	Measured  float64   `json:"measured_s"`
+	Judged    []Judged  `json:"judged"`
+	Outcome   Outcome   `json:"outcome"`
+	Why       string    `json:"why,omitempty"` // in words, where Judged does not say it
+	Verdict   string    `json:"verdict"`       // the generator's, on itself
+	Reasons   []string  `json:"reasons"`
+	Started   time.Time `json:"started"`
+}
+
+// Judged is how a probe stands to one objective. Low and High are bounds of what
+// the value might as well have been, each at 95 %; a bound that the requests were
+// too few for is absent, as are both of what has none.
+type Judged struct {
+	result.Outcome
+	Low     *float64 `json:"low,omitempty"`
+	High    *float64 `json:"high,omitempty"`
+	Seconds int      `json:"seconds,omitempty"` // that were resampled; none: too few
+	Verdict Outcome  `json:"verdict"`
+}

@@ -1,0 +1,320 @@
+package capacity
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/result"
+)
+
+const (
+	startShare = 0.2  // of what a closed loop reaches: where the search begins
+	lowest     = 32.0 // times lower than the start is looked, and no more
+	highest    = 24   // times the rate is doubled at most
+	repeats    = 3    // probes of which the most decide
+	stepDown   = 0.95 // when a confirmation fails
+	steps      = 10   // down, at most
+)
+
+// defaultErrors is met in addition when no objective says how many requests may
+// fail: a server that refuses most of them answers the rest very fast.
+const defaultErrors = "errors<0.1%"
+
+// Find searches the highest rate at which plan meets all objectives, which must
+// be ceilings. Plan's own rate is the first to be tried, if it has one; arrivals,
+// connections and the rest are as it says. each is called with every probe when it
+// is over. When ctx ends, so does the search, with what was found until then. An
+// error is the runner's, of a plan that cannot be carried out.
+func Find(ctx context.Context, run Runner, plan load.Plan, objectives []result.Objective,
+	settings Settings, each func(Probe)) (*Search, error) {
+	settings = settings.withDefaults()
+	if plan.Warmup == 0 {
+		plan.Warmup = load.Seconds(settings.Warmup)
+	}
+	plan.Stages, plan.Requested = nil, 0
+	s := &search{each: each, prober: prober{run: run, plan: plan, settings: settings,
+		objectives: withErrors(objectives)}}
+	s.found = &Search{Format: Format, Dyno: load.Version, Probes: []Probe{}}
+	for _, o := range s.objectives {
+		s.found.Objectives = append(s.found.Objectives, o.Expr)
+	}
+	if s.start(ctx); s.err == nil && s.found.End == "" {
+		s.search(ctx)
+	}
+	if s.err != nil {
+		return nil, s.err
+	}
+	s.conclude()
+	return s.found, nil
+}
+
+// withErrors is objectives and, unless they have one of errors, ours.
+func withErrors(objectives []result.Objective) []result.Objective {
+	all := append([]result.Objective{}, objectives...)
+	for _, o := range all {
+		if o.OfErrors() {
+			return all
+		}
+	}
+	o, err := result.ParseObjective(defaultErrors)
+	if err != nil {
+		panic(err) // it is a constant
+	}
+	return append(all, o)
+}
+
+// A search is a Find under way.
+type search struct {
+	prober
+	each  func(Probe)
+	found *Search
+	err   error
+
+	rate      load.Rate // the first
+	low, high load.Rate // met, and not; 0 before one is
+	wall      bool      // high is the generator's
+	whose     string    // then: what kept the generator from more
+	why       string    // of high
+	certified load.Rate
+}
+
+// start finds where to begin.
+func (s *search) start(ctx context.Context) {
+	s.rate = s.settings.Start
+	if s.rate == 0 {
+		s.rate = s.plan.Rate
+	}
+	if s.rate != 0 {
+		return
+	}
+	plan := s.plan
+	plan.Rate, plan.Arrival, plan.Seed = 0, "", 0
+	plan.Duration = load.Seconds(max(s.settings.Probe/5, 100*time.Millisecond))
+	r, err := s.run(ctx, plan, func(load.Interval) {})
+	if err != nil {
+		s.err = err
+		return
+	}
+	s.last = r
+	switch {
+	case ctx.Err() != nil:
+		s.end(Interrupted, "interrupted")
+	case r.Answers() == 0:
+		s.end(Unreachable, "nothing was answered"+because(r))
+	case r.OnlyErrors():
+		s.end(Missed, onlyErrors(r))
+	default:
+		reached := r.Rate.Completed
+		s.found.Closed = &reached
+		s.rate = max(round(startShare*reached), 1)
+	}
+}
+
+// onlyErrors says of a run of which every answer was an error what they were.
+func onlyErrors(r *result.Result) string {
+	var all []string
+	for _, e := range r.Errors {
+		if e.Phase == string(load.Expect) {
+			all = append(all, fmt.Sprintf("%s (%d)", e.Detail, e.Count))
+		}
+	}
+	return "every answer was an error: " + strings.Join(all, ", ")
+}
+
+// because is why nothing came of a run.
+func because(r *result.Result) string {
+	switch {
+	case r.Cause != "":
+		return ": " + r.Cause
+	case len(r.Errors) > 0:
+		return ": " + r.Errors[0].Detail
+	}
+	return ""
+}
+
+// round is a rate of four digits, which people can read.
+func round(perSecond float64) load.Rate {
+	unit := math.Pow(10, math.Floor(math.Log10(max(perSecond, 1e-3)))-3)
+	return load.PerSecond(math.Round(perSecond/unit) * unit)
+}
+
+// search brackets, narrows and confirms.
+func (s *search) search(ctx context.Context) {
+	for rate, doubled := s.rate, 0; s.low == 0 || s.high == 0; {
+		if s.try(ctx, rate); s.over() {
+			return
+		}
+		if s.low == rate {
+			rate, doubled = 2*rate, doubled+1
+		} else {
+			rate /= 2
+		}
+		switch {
+		case s.high == 0 && (doubled > highest || rate > load.MaxRate*1000):
+			s.end(Inconclusive, fmt.Sprintf("%v/s is met, and dyno offers no more", s.low))
+			return
+		case s.low == 0 && (rate.PerSecond() < s.rate.PerSecond()/lowest || rate < 1):
+			s.none()
+			return
+		}
+	}
+	for float64(s.high)/float64(s.low) > s.settings.Within {
+		middle := round(math.Sqrt(s.low.PerSecond() * s.high.PerSecond()))
+		if middle <= s.low || middle >= s.high {
+			break
+		}
+		if s.try(ctx, middle); s.over() {
+			return
+		}
+	}
+	s.confirm(ctx)
+}
+
+// none ends a search in which no rate was met.
+func (s *search) none() {
+	if s.wall {
+		s.end(ClientBound, fmt.Sprintf("the generator %s at every rate, so that nothing is known of the "+
+			"server: %s", s.whose, s.why))
+		return
+	}
+	why := fmt.Sprintf("the objectives are missed at %v/s and above", s.high)
+	if s.last.OnlyErrors() {
+		why += "; " + onlyErrors(s.last)
+	}
+	s.end(Missed, why)
+}
+
+func (s *search) over() bool { return s.err != nil || s.found.End != "" }
+
+func (s *search) end(e End, why string) { s.found.End, s.found.Reason = e, why }
+
+// try decides whether a rate is met.
+func (s *search) try(ctx context.Context, rate load.Rate) {
+	o, why := s.decide(ctx, rate)
+	if s.over() {
+		return
+	}
+	if o == Passed {
+		s.low = rate
+		return
+	}
+	s.missed(rate, o, why)
+}
+
+// missed notes that the probe just made did not pass at a rate, and what kept the generator from
+// more.
+func (s *search) missed(rate load.Rate, o Outcome, why string) {
+	s.high, s.wall, s.why = rate, o == OurLimit, why
+	if s.whose = "was held up"; s.last.Generator.AtLimit() {
+		s.whose = "is the limit"
+	}
+}
+
+// decide probes a rate until it is clear whether it is met: once; twice as long;
+// and again so, until most of those say the same. What stays unclear counts as
+// missed.
+func (s *search) decide(ctx context.Context, rate load.Rate) (o Outcome, why string) {
+	o, why = s.once(ctx, Trial, rate, s.settings.Probe)
+	if o == Undecided {
+		o, why = s.once(ctx, Longer, rate, 2*s.settings.Probe)
+	}
+	if o != Undecided {
+		return o, why
+	}
+	votes := map[bool]int{}
+	for max(votes[true], votes[false]) <= repeats/2 {
+		o, why = s.once(ctx, Again, rate, 2*s.settings.Probe)
+		if s.over() || o == OurLimit {
+			return o, why
+		}
+		votes[o == Passed]++
+	}
+	if votes[true] > votes[false] {
+		return Passed, why
+	}
+	return Failed, why
+}
+
+// once makes one probe. After one that ended the search its outcome is no matter.
+//
+// There is no pause between probes: what the server still has of the one before is
+// no more than there are connections, and the warm-up is there to end it.
+func (s *search) once(ctx context.Context, purpose Purpose, rate load.Rate,
+	measure time.Duration) (Outcome, string) {
+	p, err := s.probe(ctx, purpose, rate, measure)
+	if err != nil {
+		s.err = err
+		return Failed, ""
+	}
+	s.found.Probes = append(s.found.Probes, p)
+	s.each(p)
+	switch {
+	case p.Outcome == Cut:
+		s.end(Interrupted, "interrupted")
+	case p.Outcome == Gone && len(s.found.Probes) == 1 && s.found.Closed == nil:
+		s.end(Unreachable, "nothing could be reached: "+p.Why)
+	case p.Outcome == Gone:
+		s.end(Inconclusive, fmt.Sprintf("at %v/s the server could not be reached any more: %s",
+			rate, p.Why))
+	}
+	return p.Outcome, p.Why
+}
+
+// confirm measures longer what the bisection found, and once more twice as long if
+// that does not decide; then a little less, until it is met again.
+func (s *search) confirm(ctx context.Context) {
+	rate := s.low
+	for range steps {
+		o, why := s.once(ctx, Confirm, rate, s.settings.Confirm)
+		if o == Undecided {
+			o, why = s.once(ctx, Confirm, rate, 2*s.settings.Confirm)
+		}
+		if s.over() {
+			return
+		}
+		if o == Passed {
+			s.certified = rate
+			s.low = min(s.low, rate)
+			s.finish()
+			return
+		}
+		s.missed(rate, o, why)
+		rate = round(stepDown * rate.PerSecond())
+	}
+	s.low = 0
+	s.end(Inconclusive, fmt.Sprintf("no longer run met the objectives again, down to %v/s",
+		s.high))
+}
+
+// finish ends a search that certified a rate.
+func (s *search) finish() {
+	s.found.Warnings = s.last.Warnings
+	if s.wall {
+		s.end(ClientBound, fmt.Sprintf("at %v/s the generator %s, so that the server's limit is "+
+			"not known: %s", s.high, s.whose, s.why))
+		return
+	}
+	s.end(Found, fmt.Sprintf("met at %v/s, and not at %v/s", s.low, s.high))
+}
+
+// conclude writes down what was found.
+func (s *search) conclude() {
+	for _, v := range []struct {
+		rate load.Rate
+		to   **float64
+	}{{s.certified, &s.found.Certified}, {s.low, &s.found.Low}, {s.high, &s.found.High}} {
+		if v.rate > 0 {
+			perSecond := v.rate.PerSecond()
+			*v.to = &perSecond
+		}
+	}
+	if s.last != nil { // its plan has no secrets
+		s.found.Host, s.found.Plan = s.last.Host, s.last.Plan
+		s.found.Plan.Rate, s.found.Plan.Seed, s.found.Plan.Arrival = 0, s.plan.Seed, s.plan.Arrival
+		s.found.Plan.Duration = load.Seconds(s.settings.Probe)
+	}
+}

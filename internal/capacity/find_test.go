@@ -1,0 +1,369 @@
+package capacity
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/engine/proto"
+	"dyno/internal/result"
+)
+
+func plan() load.Plan {
+	p := load.DefaultPlan()
+	p.Target.Host, p.Arrival, p.Connections = "server", load.Poisson, 1000
+	p.Requests = []load.Request{{Request: proto.Request{Method: "GET"}, Weight: 1}}
+	return p
+}
+
+func objectives(t *testing.T, exprs ...string) (all []result.Objective) {
+	t.Helper()
+	for _, e := range exprs {
+		o, err := result.ParseObjective(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, o)
+	}
+	return all
+}
+
+func find(t *testing.T, q *queue, p load.Plan, s Settings, exprs ...string) *Search {
+	t.Helper()
+	found, err := Find(t.Context(), q.run, p, objectives(t, exprs...), s, func(Probe) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// waitBelow is the probability that a customer of M/D/1, of which rate·service
+// arrive in a service, waits at most t. Source: Crommelin, "Delay probability
+// formulae", Post Office Electrical Engineers' Journal 26 (1934); for one server
+// Erlang's of 1909.
+func waitBelow(t, rate, service float64) float64 {
+	sum := 0.0
+	for k := 0; float64(k)*service <= t; k++ {
+		x := rate * (float64(k)*service - t)
+		factorial, _ := math.Lgamma(float64(k + 1))
+		sum += math.Pow(x, float64(k)) * math.Exp(-x-factorial)
+	}
+	return (1 - rate*service) * sum
+}
+
+// capacityMD1 is the rate at which the q-quantile of the time in the system is
+// limit.
+func capacityMD1(q, limit, service float64) float64 {
+	low, high := 0.0, 0.9999/service
+	for range 100 {
+		if middle := (low + high) / 2; waitBelow(limit-service, middle, service) > q {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low
+}
+
+// The queue that is searched is M/D/1: its waiting times are distributed as the
+// closed form says.
+func TestQueueIsErlangs(t *testing.T) {
+	p := plan()
+	p.Rate, p.Duration, p.Connections = load.PerSecond(780), load.Seconds(400*time.Second), 1<<20
+	q := &queue{service: constant(time.Millisecond), seed: 1}
+	r, err := q.run(t.Context(), p, func(load.Interval) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ quantile, us float64 }{
+		{0.5, r.Latency.P50}, {0.9, r.Latency.P90}, {0.99, r.Latency.P99},
+	} {
+		if got := waitBelow(c.us/1e6-0.001, 780, 0.001); math.Abs(got-c.quantile) > 0.004 {
+			t.Errorf("p%v is %v µs, which Erlang has at p%.2f", 100*c.quantile, c.us, 100*got)
+		}
+	}
+}
+
+// The service takes 1 ms and the 99th percentile is to be below 10 ms: the truth is
+// known. Certified is never more than 5 % above it, nor more than 10 % below.
+func TestFindsTheCapacityOfMD1(t *testing.T) {
+	truth := capacityMD1(0.99, 0.010, 0.001)
+	var ratios []float64
+	for seed := range uint64(5) {
+		q := &queue{service: constant(time.Millisecond), seed: seed}
+		s := find(t, q, plan(), Settings{}, "p99<10ms")
+		if s.End != Found {
+			t.Fatalf("seed %d: %s: %s", seed, s.End, s.Reason)
+		}
+		ratio := *s.Certified / truth
+		ratios = append(ratios, math.Round(1000*ratio)/1000)
+		if ratio < 0.9 || ratio > 1.05 {
+			t.Errorf("seed %d: %v/s certified, truth %.1f", seed, *s.Certified, truth)
+		}
+		if *s.Low != *s.Certified || *s.High <= *s.Low {
+			t.Errorf("seed %d: bracket %v to %v, certified %v", seed, *s.Low, *s.High, *s.Certified)
+		}
+		last := s.Probes[len(s.Probes)-1]
+		if last.Purpose != Confirm || last.Outcome != Passed || last.Rate != *s.Certified ||
+			last.Measured < 30 {
+			t.Errorf("seed %d: the last probe is %+v", seed, last)
+		}
+	}
+	slices.Sort(ratios)
+	t.Logf("truth %.1f/s; certified/truth %v", truth, ratios)
+}
+
+// M/M/1: the time in the system is exponential with rate μ−λ, so that its p95 is
+// ln 20/(μ−λ).
+func TestFindsTheCapacityOfMM1(t *testing.T) {
+	truth := 1000 - math.Log(20)/0.010
+	for seed := range uint64(1) {
+		q := &queue{service: exponential(time.Millisecond), seed: seed}
+		s := find(t, q, plan(), Settings{}, "p95<=10ms", "errors<=0")
+		if s.End != Found || *s.Certified < 0.85*truth || *s.Certified > 1.05*truth {
+			t.Errorf("seed %d: %s %v, truth %.1f", seed, s.End, *s.Certified, truth)
+		}
+	}
+}
+
+// Even arrivals do not queue at all until the server is full.
+func TestFindsTheCapacityOfDD1(t *testing.T) {
+	p := plan()
+	p.Arrival, p.Connections = load.Even, 50
+	s := find(t, &queue{service: constant(time.Millisecond)}, p, Settings{}, "p99<10ms")
+	if s.End != Found || *s.Low > 1000 || *s.Low < 1000/1.06 || *s.High < 1000 {
+		t.Errorf("%s: %v to %v: %s", s.End, *s.Low, *s.High, s.Reason)
+	}
+	first := s.Probes[0].Rate
+	if math.Abs(*s.Closed-1000) > 30 || math.Abs(first-0.2*(*s.Closed)) > 0.1 || s.Probes[1].Rate != 2*first {
+		t.Errorf("closed loop %v, then %v and %v", *s.Closed, s.Probes[0].Rate, s.Probes[1].Rate)
+	}
+}
+
+// A probe far above what the server can do is given up as soon as that is clear.
+func TestAbortsWhenABacklogGrows(t *testing.T) {
+	p := plan()
+	p.Connections, p.Rate = 10, load.PerSecond(1800)
+	s := find(t, &queue{service: constant(time.Millisecond)}, p, Settings{}, "p99<10ms")
+	first := s.Probes[0]
+	if first.Rate != 1800 || first.Outcome != Failed || first.Measured > 3 ||
+		!strings.Contains(first.Why, "all 10 connections were busy") {
+		t.Errorf("%+v", first)
+	}
+	if s.Closed != nil || s.End != Found {
+		t.Errorf("a closed loop of %v for a rate that was given; %s", s.Closed, s.End)
+	}
+}
+
+// What the objectives are missed by at every rate is said, and what is not.
+func TestEnds(t *testing.T) {
+	slow := constant(20 * time.Millisecond)
+	fast := constant(time.Millisecond)
+	bound := func(from float64) func(*load.Result, float64) {
+		return func(r *load.Result, rate float64) {
+			if rate >= from {
+				r.Busy = 0.99
+			}
+		}
+	}
+	held := func(r *load.Result, _ float64) { r.Unscheduled, r.CPUWait = 0.5, time.Millisecond }
+	for name, c := range map[string]struct {
+		queue     queue
+		end       End
+		certified bool
+		reason    string
+	}{
+		"found":                {queue{service: fast}, Found, true, "and not at"},
+		"too slow":             {queue{service: slow}, Missed, false, "missed at"},
+		"one in ten fails":     {queue{service: fast, failing: 0.1}, Missed, false, "missed at"},
+		"the generator's":      {queue{service: fast, generate: bound(500)}, ClientBound, true, "had something to do 99 %"},
+		"the server's below":   {queue{service: fast, generate: bound(900)}, Found, true, "and not at"},
+		"the generator's only": {queue{service: fast, generate: bound(0.0001)}, ClientBound, false, "at every rate"},
+		"held up":              {queue{service: fast, generate: held}, ClientBound, false, "the generator was held up at every rate"},
+		"gone at once":         {queue{service: fast, breaks: 0.0001}, Inconclusive, false, "could not be reached any more"},
+		"gone later":           {queue{service: fast, breaks: 600}, Inconclusive, false, "/s the server could not"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := plan()
+			p.Connections = 50
+			s := find(t, &c.queue, p, Settings{}, "p99<10ms")
+			if s.End != c.end || (s.Certified != nil) != c.certified || !strings.Contains(s.Reason, c.reason) {
+				t.Errorf("%s, certified %v: %s", s.End, s.Certified, s.Reason)
+			}
+			if c.end == ClientBound && c.certified && (*s.Certified >= 500 || *s.High < 500) {
+				t.Errorf("certified %v of what is measurable below 500", *s.Certified)
+			}
+		})
+	}
+}
+
+// The same delay is the server's when all connections are busy, and ours when some
+// are free.
+func TestLateSendsAreSomeonesFault(t *testing.T) {
+	for _, c := range []struct {
+		lag  float64
+		want Outcome
+	}{{0, Failed}, {60_000, Failed}, {190_000, OurLimit}} {
+		late, waiting, after := 200_000.0, int64(5), int64(20)
+		r := &result.Result{Ended: string(load.ByDuration),
+			Requests:  result.Requests{Sent: 995, Waiting: &waiting, SentAfter: &after, LateMax: &late},
+			Generator: result.Generator{SendLagMax: &c.lag, Verdict: result.OK}}
+		var p prober
+		if got, why := p.overall(t.Context(), r, false); got != c.want || !strings.Contains(why, "97.5 %") {
+			t.Errorf("lag %v: %s, %s", c.lag, got, why)
+		}
+	}
+}
+
+// A generator that was late and had time to spare was held up, whatever its verdict.
+func TestWhatKeptTheGenerator(t *testing.T) {
+	for name, c := range map[string]struct {
+		g    result.Generator
+		want string
+	}{
+		"late and idle": {result.Generator{Verdict: result.Suspect, BusyPercent: 5,
+			Doubts: []result.Doubt{{Kind: result.HeldUp, Verdict: result.Suspect}}}, "was held up"},
+		"late and busy": {result.Generator{Verdict: result.Suspect, BusyPercent: 85,
+			Doubts: []result.Doubt{{Kind: result.Limit, Verdict: result.Suspect}}}, "is the limit"},
+		"held up, and at its limit": {result.Generator{Verdict: result.ClientBound, BusyPercent: 99,
+			Doubts: []result.Doubt{{Kind: result.HeldUp, Verdict: result.ClientBound}}}, "is the limit"},
+		"of an earlier version": {result.Generator{Verdict: result.ClientBound, BusyPercent: 3}, "was held up"},
+	} {
+		s := &search{prober: prober{last: &result.Result{Generator: c.g}}}
+		if s.missed(1000, OurLimit, "why"); s.whose != c.want {
+			t.Errorf("%s: the generator %s, want %s", name, s.whose, c.want)
+		}
+	}
+}
+
+func TestUnreachableFromTheStart(t *testing.T) {
+	p := plan()
+	p.Rate = load.PerSecond(10)
+	if s := find(t, &queue{breaks: 1}, p, Settings{}, "p99<1s"); s.End != Unreachable {
+		t.Errorf("%s: %s", s.End, s.Reason)
+	}
+	nothing := func(_ context.Context, p load.Plan, _ func(load.Interval)) (*result.Result, error) {
+		return result.From(&load.Result{Plan: p, Ended: load.Unreachable, Cause: "connect: refused"}, "test")
+	}
+	s, err := Find(t.Context(), nothing, plan(), objectives(t, "p99<1s"), Settings{}, func(Probe) {})
+	if err != nil || s.End != Unreachable || !strings.Contains(s.Reason, "refused") || len(s.Probes) > 0 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// Interrupted, a search has what it found until then.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	q := &queue{service: constant(time.Millisecond)}
+	s, err := Find(ctx, q.run, plan(), objectives(t, "p99<10ms"), Settings{}, func(p Probe) {
+		if p.Outcome == Failed {
+			cancel()
+		}
+	})
+	if err != nil || s.End != Interrupted || s.Low == nil || s.High == nil || s.Certified != nil {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// Too few requests are measured longer, not guessed about; and when that is not
+// enough, it is said.
+func TestFewRequests(t *testing.T) {
+	p := plan()
+	p.Rate = load.PerSecond(10)
+	q := &queue{service: constant(20 * time.Millisecond)}
+	s := find(t, q, p, Settings{}, "p99<200ms")
+	if first := s.Probes[0]; first.Outcome != Passed || first.Measured < 29 || first.Measured > 40 {
+		t.Errorf("%+v", first)
+	}
+	s = find(t, q, p, Settings{Probe: time.Second}, "p99.99<200ms")
+	if s.End != Missed || !strings.Contains(s.Probes[0].Why, "too few to bound p99.99<200ms") {
+		t.Errorf("%s: %+v", s.End, s.Probes[0])
+	}
+}
+
+// What is undecided is extended, then repeated until a majority; no two probes
+// have the same arrivals.
+func TestUndecidedIsRepeated(t *testing.T) {
+	p := plan()
+	p.Seed = 7
+	seeds := map[uint64]bool{}
+	q := &queue{service: constant(time.Millisecond), seen: func(p load.Plan) {
+		if p.Open() {
+			if seeds[p.Seed] {
+				t.Errorf("seed %d again", p.Seed)
+			}
+			seeds[p.Seed] = true
+		}
+	}}
+	p.Rate = round(capacityMD1(0.99, 0.010, 0.001)) // at the limit nothing is clear
+	s := find(t, q, p, Settings{}, "p99<10ms")
+	var purposes []Purpose
+	for _, probe := range s.Probes {
+		if probe.Rate == p.Rate.PerSecond() && probe.Purpose != Confirm {
+			purposes = append(purposes, probe.Purpose)
+			if long := probe.Measured; long != map[Purpose]float64{Trial: 10, Longer: 20, Again: 20}[probe.Purpose] {
+				t.Errorf("%s takes %v s", probe.Purpose, long)
+			}
+		}
+	}
+	if len(purposes) < 4 || len(purposes) > 5 || purposes[0] != Trial || purposes[1] != Longer || purposes[3] != Again {
+		t.Errorf("probed at the limit: %v", purposes)
+	}
+}
+
+// What a search says of its plan is enough to make it again.
+func TestSearchSaysHowLongItProbed(t *testing.T) {
+	s := find(t, &queue{service: constant(time.Millisecond)}, plan(), Settings{Probe: 12 * time.Second}, "p99<10ms")
+	if p := s.Plan; time.Duration(p.Duration) != 12*time.Second || time.Duration(p.Warmup) != 12*time.Second/5 || p.Rate != 0 {
+		t.Errorf("measured for %v after %v at %v", p.Duration, p.Warmup, p.Rate)
+	}
+}
+
+// A confirmation that fails steps down.
+func TestConfirmationStepsDown(t *testing.T) {
+	confirming := false
+	p := plan()
+	q := &queue{service: constant(time.Millisecond)}
+	q.seen = func(p load.Plan) { confirming = time.Duration(p.Duration) == 30*time.Second }
+	q.slow = func(t float64, _ int) float64 { // the longer run finds what the shorter did not
+		if confirming && t > 25 && t < 25.3 {
+			return 0.3 * max(1e-9, 25.3-t)
+		}
+		return 0
+	}
+	s := find(t, q, p, Settings{}, "p99<10ms")
+	confirms := 0
+	for _, probe := range s.Probes {
+		if probe.Purpose == Confirm {
+			confirms++
+		}
+	}
+	if confirms < 2 || s.End == Found && *s.High/(*s.Low) > 1.06 {
+		t.Errorf("%d confirmations; %s: %s", confirms, s.End, s.Reason)
+	}
+}
+
+// Every value is a number that JSON has, also where there is no bound.
+func TestSearchIsJSON(t *testing.T) {
+	p := plan()
+	p.Requests[0].Header = []proto.Field{{Name: "Authorization", Value: "hidden"}}
+	s := find(t, &queue{service: constant(20 * time.Millisecond)}, p, Settings{Probe: time.Second},
+		"p99.99<1s", "mean<1s", "service.p99<1s")
+	b, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(b), "hidden") {
+		t.Error("a secret is in the search")
+	}
+	var back Search
+	if err := json.Unmarshal(b, &back); err != nil || back.Format != Format || len(back.Probes) != len(s.Probes) {
+		t.Errorf("%v, %d probes", err, len(back.Probes))
+	}
+}

@@ -1,0 +1,193 @@
+package capacity
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/result"
+)
+
+const (
+	// backlogMost is how many seconds of arrivals may wait to be sent until a probe
+	// has failed. The queue grows from there: to watch it adds time and no knowledge.
+	backlogMost = 1.0
+
+	// sentLeast is the share of what was due that has to be sent in the window.
+	sentLeast = 0.99
+
+	// longestProbe is how many times longer than asked for a probe may be measured so
+	// that it has enough requests for its percentile.
+	longestProbe = 10
+)
+
+// A prober makes the probes of a search.
+type prober struct {
+	run        Runner
+	plan       load.Plan
+	objectives []result.Objective
+	settings   Settings
+	made       int
+	last       *result.Result
+}
+
+// backlog sees when more waits to be sent than a server catches up with.
+type backlog struct {
+	plan load.Plan
+	sent int64
+}
+
+func (b *backlog) grown(iv load.Interval) bool {
+	b.sent += iv.Sent
+	if iv.From >= time.Duration(b.plan.Duration) {
+		return false
+	}
+	rate := b.plan.Rate.PerSecond()
+	due := rate * iv.To.Seconds()
+	limit := backlogMost * rate
+	if b.plan.Arrival == load.Poisson { // as many may be due by chance
+		limit += 4 * math.Sqrt(due)
+	}
+	return due-float64(b.sent) > limit
+}
+
+// probe loads at a rate for a time, and judges. An error is the plan's.
+func (p *prober) probe(ctx context.Context, purpose Purpose, rate load.Rate,
+	measure time.Duration) (Probe, error) {
+	plan := p.plan
+	plan.Rate, plan.Duration = rate, load.Seconds(p.enough(rate, measure))
+	if plan.Seed != 0 {
+		plan.Seed += uint64(p.made) // the same arrivals again would prove nothing
+	}
+	p.made++
+	within, cancel := context.WithCancel(ctx)
+	defer cancel()
+	waiting, aborted := backlog{plan: plan}, false
+	var intervals []load.Interval
+	r, err := p.run(within, plan, func(iv load.Interval) {
+		intervals = append(intervals, iv)
+		if waiting.grown(iv) && !aborted {
+			aborted = true
+			cancel()
+		}
+	})
+	if err != nil {
+		return Probe{}, err
+	}
+	p.last = r
+	probe := Probe{Purpose: purpose, Rate: rate.PerSecond(), Sent: r.Rate.Sent,
+		Completed: r.Rate.Completed, Measured: r.Window.MeasuredS, Started: r.Window.Started,
+		Verdict: r.Generator.Verdict, Reasons: r.Generator.Reasons}
+	probe.Judged = p.judge(r, newSample(intervals, time.Duration(plan.Duration).Seconds()))
+	probe.Outcome, probe.Why = sum(r, probe.Judged)
+	if probe.Outcome == Passed && growing(intervals, time.Duration(plan.Duration)) {
+		probe.Outcome, probe.Why = Undecided, "latency grew from second to second until the end: it "+
+			"may go on to, as above the server's limit it does"
+	}
+	if over, why := p.overall(ctx, r, aborted); over != "" {
+		probe.Outcome, probe.Why = over, why
+	}
+	return probe, nil
+}
+
+// enough is how long to measure so that percentiles have bounds.
+func (p *prober) enough(rate load.Rate, measure time.Duration) time.Duration {
+	longest := longestProbe * measure
+	for _, o := range p.objectives {
+		if q, ok := o.Quantile(); ok {
+			needs := time.Duration(math.Min(enough(q)/rate.PerSecond()*1e9, float64(longest)))
+			measure = max(measure, needs.Round(time.Millisecond))
+		}
+	}
+	return measure
+}
+
+// overall is what decides whatever the objectives say; "" if nothing does. What is
+// the generator's fault is looked for before what is the server's.
+func (p *prober) overall(ctx context.Context, r *result.Result, aborted bool) (Outcome, string) {
+	share, late := sentShare(r)
+	switch {
+	case ctx.Err() != nil:
+		return Cut, "interrupted"
+	case r.Ended == string(load.Unreachable):
+		return Gone, r.Cause
+	case r.Generator.Verdict == result.ClientBound:
+		return OurLimit, strings.Join(r.Generator.Reasons, "; ")
+	case share < sentLeast && late:
+		return OurLimit, fmt.Sprintf("only %.1f %% of the requests were sent in time, and it was "+
+			"not for want of a free connection", 100*share)
+	case aborted:
+		return Failed, fmt.Sprintf("given up after %.0f s, when more than a second of arrivals "+
+			"waited: all %d connections were busy", r.Window.MeasuredS, r.Plan.Connections)
+	case share < sentLeast:
+		return Failed, fmt.Sprintf("only %.1f %% of the requests could be sent in time: all %d "+
+			"connections were busy", 100*share, r.Plan.Connections)
+	}
+	return "", ""
+}
+
+// sentShare is the share of what was due in the window that was sent in it, and
+// whether the generator is to blame for the rest.
+func sentShare(r *result.Result) (share float64, ours bool) {
+	share, ok := r.Requests.InTime()
+	if !ok {
+		return 1, false
+	}
+	return share, r.OwnDelay()
+}
+
+// judge holds a run against each objective.
+func (p *prober) judge(r *result.Result, s *sample) (all []Judged) {
+	for _, o := range p.objectives {
+		j := Judged{Outcome: o.Judge(r), Verdict: Failed}
+		q, bounded := o.Quantile()
+		switch {
+		case j.Value == nil:
+		case !bounded:
+			if j.Met {
+				j.Verdict = Passed
+			}
+		default:
+			b := s.bound(q, uint64(p.made))
+			j.Verdict, j.Seconds = Undecided, b.seconds
+			if !math.IsInf(b.high, 0) {
+				j.High = &b.high
+			}
+			if b.low > 0 {
+				j.Low = &b.low
+			}
+			if o.Meets(b.high) {
+				j.Verdict = Passed
+			} else if !o.Meets(b.low) {
+				j.Verdict = Failed
+			}
+		}
+		all = append(all, j)
+	}
+	return all
+}
+
+// sum is the outcome of all objectives together: the worst.
+func sum(r *result.Result, all []Judged) (o Outcome, why string) {
+	o = Passed
+	for _, j := range all {
+		switch {
+		case j.Verdict == Failed:
+			o = Failed
+		case j.Verdict == Undecided && o == Passed:
+			o = Undecided
+		}
+		if r.OnlyErrors() {
+			why = onlyErrors(r)
+		} else if j.Verdict == Undecided && j.High == nil {
+			why = fmt.Sprintf("%d requests are too few to bound %s", r.Requests.Completed, j.Expr)
+		}
+	}
+	if r.Ended == string(load.Gone) {
+		o, why = Failed, "the server was gone: "+r.Cause
+	}
+	return o, why
+}

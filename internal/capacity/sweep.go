@@ -1,0 +1,169 @@
+package capacity
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/result"
+)
+
+// An Axis is what a sweep varies.
+type Axis string
+
+// The axes.
+const (
+	Connections Axis = "connections" // of a closed loop
+	Rates       Axis = "rate"        // of an open one, a second
+)
+
+// A Sweeping is how a sweep goes about it.
+type Sweeping struct {
+	Axis   Axis
+	Levels []float64     // each above 0; whole numbers of connections
+	Time   time.Duration // measured at each
+	Warmup time.Duration // before it
+	Rounds int           // passes over all levels: 8 for intervals
+	Seed   uint64        // of the order
+}
+
+// SweepFormat is what every sweep says of itself.
+const SweepFormat = "dyno.sweep/1"
+
+// A Curve is throughput over load, as measured.
+type Curve struct {
+	Format string      `json:"format"`
+	Dyno   string      `json:"dyno"`
+	Plan   load.Plan   `json:"plan"` // but for what Axis varies
+	Host   result.Host `json:"host"`
+	Axis   Axis        `json:"axis"`
+	Levels []float64   `json:"levels"`
+	Rounds int         `json:"rounds"`
+	Seed   uint64      `json:"seed"`
+	Points []Point     `json:"points"` // in the order in which they were measured
+	Fit    *Fit        `json:"fit,omitempty"`
+	NoFit  string      `json:"no_fit,omitempty"` // why there is none
+	Left   int         `json:"left,omitempty"`   // points that were not measured: interrupted
+	Apart  int         `json:"apart,omitempty"`  // points that are no part of the fit: see Counts
+}
+
+// A Point is one run of a sweep.
+type Point struct {
+	Round   int      `json:"round"` // from 1
+	Level   float64  `json:"level"`
+	N       float64  `json:"n"`               // under way: connections, or rate × mean latency
+	X       float64  `json:"x_per_s"`         // completed
+	P50     float64  `json:"p50_us"`          // of latency
+	P99     float64  `json:"p99_us"`          // likewise
+	Errors  int64    `json:"errors"`          // and what was given up
+	Verdict string   `json:"verdict"`         // the generator's
+	Reasons []string `json:"reasons"`         // of it
+	Cause   string   `json:"cause,omitempty"` // why nothing was completed
+	// Answered is whether there were answers: where nothing was completed, errors.
+	Answered bool `json:"answered,omitempty"`
+}
+
+// Counts reports whether the point says something of the server's throughput: the
+// generator's limit does not.
+func (p Point) Counts() bool { return p.X > 0 && p.N > 0 && p.Verdict != result.ClientBound }
+
+// Sweep measures plan at each level, every round in an order of its own, so that
+// what drifts meanwhile does not look like the load's effect, and fits the law.
+// each is called with every point. When ctx ends so does the sweep, with what was
+// measured until then. An error is the runner's.
+func Sweep(ctx context.Context, run Runner, plan load.Plan, how Sweeping,
+	each func(Point)) (*Curve, error) {
+	plan.Stages, plan.Requested = nil, 0
+	plan.Duration, plan.Warmup = load.Seconds(how.Time), load.Seconds(how.Warmup)
+	c := &Curve{Format: SweepFormat, Dyno: load.Version, Axis: how.Axis, Levels: how.Levels,
+		Rounds: how.Rounds, Seed: how.Seed, Points: []Point{}}
+	for round := range how.Rounds {
+		order := rand.New(rand.NewPCG(how.Seed, uint64(round))).Perm(len(how.Levels))
+		for _, i := range order {
+			if ctx.Err() != nil {
+				c.Left++
+				continue
+			}
+			p := at(plan, how.Axis, how.Levels[i])
+			if p.Seed != 0 {
+				p.Seed += uint64(len(c.Points))
+			}
+			r, err := run(ctx, p, func(load.Interval) {})
+			if err != nil {
+				return nil, err
+			}
+			if ctx.Err() != nil {
+				c.Left++
+				continue
+			}
+			point := pointOf(r, how.Axis, how.Levels[i], round+1)
+			c.Host, c.Plan = r.Host, r.Plan
+			c.Points = append(c.Points, point)
+			each(point)
+		}
+	}
+	c.Plan.Seed = plan.Seed
+	c.fit()
+	return c, nil
+}
+
+// at is the plan at a level.
+func at(p load.Plan, axis Axis, level float64) load.Plan {
+	if axis == Rates {
+		p.Rate = load.PerSecond(level)
+		return p
+	}
+	p.Rate, p.Arrival, p.Connections = 0, "", int(level)
+	p.Threads = min(p.Threads, p.Connections)
+	return p
+}
+
+func pointOf(r *result.Result, axis Axis, level float64, round int) Point {
+	p := Point{Round: round, Level: level, X: r.Rate.Completed,
+		Errors:  r.Requests.Errors + r.Requests.Unfinished,
+		Verdict: r.Generator.Verdict, Reasons: r.Generator.Reasons}
+	if r.Latency == nil {
+		if p.Cause = "nothing was completed" + because(r); r.OnlyErrors() {
+			p.Cause, p.Answered = onlyErrors(r), true
+		}
+		return p
+	}
+	p.P50, p.P99 = r.Latency.P50, r.Latency.P99
+	p.N = level * float64(max(r.Plan.Pipeline, r.Plan.Streams, 1))
+	if axis == Rates { // Little's law
+		p.N = r.Rate.Completed * r.Latency.Mean / 1e6
+	}
+	return p
+}
+
+// fit finds the law of the points that count.
+func (c *Curve) fit() {
+	var counted []Point
+	levels := map[float64]bool{}
+	for _, p := range c.Points {
+		if p.Counts() {
+			counted = append(counted, p)
+			levels[p.Level] = true
+		} else {
+			c.Apart++
+		}
+	}
+	f, err := FitLaw(axes(counted))
+	if len(levels) < levelsLeast { // although N differs from round to round
+		err = errLevels
+	}
+	if err != nil {
+		c.NoFit = err.Error()
+		return
+	}
+	f.interval(counted, c.Rounds, c.Seed)
+	c.Fit = f
+}
+
+func axes(points []Point) (n, x []float64) {
+	for _, p := range points {
+		n, x = append(n, p.N), append(x, p.X)
+	}
+	return n, x
+}

@@ -1,0 +1,284 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/fleet"
+	"dyno/internal/fleet/bus"
+	"dyno/internal/fleet/policy"
+	fleetwatch "dyno/internal/fleet/watch"
+	"dyno/internal/result"
+)
+
+const agentNotes = `TOKEN is what dyno fleet token prints, @FILE a file with it, - stdin. It is used
+once; the agent's own key, made here, is kept in $DYNO_HOME/agents, so that it is
+started again with the same command line or with none. It dials out and listens
+on nothing, obeys one plan key, and loads what its policy allows: without a FILE
+and without ` + policyFile + `, private addresses only, and this machine's own if
+the hub is on loopback. Exit codes: 0 it was ended, 2 it is refused, or revoked
+(starting it again is no use), 4 nobody is there.
+`
+
+var agentExamples = []string{
+	"dyno agent --join @join-token",
+	"dyno agent --join @join-token --name web1 --weight 2",
+}
+
+// policyFile is where an agent's policy is if it is not told otherwise.
+const policyFile = "/etc/dyno/agent.yaml"
+
+// agentFlags is the command line of dyno agent.
+type agentFlags struct {
+	helpFlag
+	busFlags
+	join, name, policy, planKey string
+	weight                      int
+	watch                       bool
+	leave                       time.Duration
+}
+
+func (f *agentFlags) groups() []group {
+	return []group{
+		{"Who", []option{
+			{"join", "", "TOKEN", "how to join (as it did before)", word(&f.join)},
+			{"name", "", "NAME", "small letters, digits and dashes (the host's)",
+				into(&f.name, parseName)},
+		}},
+		{"What it lends", []option{
+			{"weight", "", "N", "of its share of a load, beside those of others; or calibrated: the\n" +
+				"thousands of requests a second that dyno calibrate found (its cores)",
+				into(&f.weight, parseWeight)},
+			{"policy", "", "FILE", "what it may load, and how much (" + policyFile + ")",
+				word(&f.policy)},
+			{"watch", "", "", "it makes no load; dyno run --watch NAME@AGENT sees its\nprocesses",
+				on(&f.watch)},
+			{"leave-after", "", "D", "end when the bus was away for so long (never)",
+				into(&f.leave, parseDuration)},
+		}},
+		{"Another's bus", append(f.options(),
+			option{"plan-key", "", "KEY", "with --nats: whose plans it obeys; dyno fleet key prints it,\n" +
+				"where the fleet is run", into(&f.planKey, parsePlanKey)},
+			option{"help", "h", "", "this", on(&f.help)})},
+	}
+}
+
+func parseName(s string) (string, error)    { return s, bus.CheckName(s) }
+func parsePlanKey(s string) (string, error) { return s, bus.CheckPlanKey(s) }
+
+// faults are what is wrong with the flags together.
+func (f *agentFlags) faults() []error {
+	all := f.busFlags.faults()
+	wrong := func(is bool, text string) {
+		if is {
+			all = append(all, errors.New(text))
+		}
+	}
+	wrong(f.URL != "" && f.join != "", "--nats and --join: a token leads to a hub; give one of them")
+	wrong(f.URL != "" && f.planKey == "", "--plan-key: with --nats it has to be said whose plans are "+
+		"obeyed; dyno fleet key prints it")
+	wrong(f.URL == "" && f.planKey != "", "--plan-key: who joins is told it; it is for --nats")
+	wrong(f.watch && f.weight != 0, "--watch and --weight: who makes no load has no share of it")
+	wrong(f.watch && f.policy != "", "--watch and --policy: who makes no load needs no policy for it")
+	return all
+}
+
+// lend is dyno agent.
+func lend(s streams, args []string) int {
+	var f agentFlags
+	p := parse(args, f.groups())
+	if f.help {
+		return s.help("agent")
+	}
+	faults := slices.Concat(p.faults, p.extra(0), f.faults())
+	allowed, err := f.allowed()
+	faults = append(faults, flatten(err)...)
+	home, err := result.Home()
+	faults = append(faults, flatten(err)...)
+	if len(faults) > 0 {
+		return s.refuse("agent", faults)
+	}
+	a := fleet.Agent{Name: f.name, Weight: f.weight, Policy: allowed, Watch: f.watch, Tell: s.note,
+		Ring: ringHere}
+	if f.URL != "" {
+		return s.lendTo(f, &a)
+	}
+	i, err := s.identity(f, home)
+	if err != nil {
+		return s.fail(busCode(err), err)
+	}
+	l, err := i.Connect(f.leave)
+	if err != nil {
+		return s.fail(busCode(err), err)
+	}
+	defer l.Close()
+	if err := present(&i, l); err != nil {
+		return s.fail(busCode(err), err)
+	}
+	if err := i.Save(home); err != nil {
+		s.note(err.Error() + "; started again, it will need another token")
+	}
+	a.Name, a.Verify, a.Sign = i.Name, verifier(i.PlanKey), i.Sign
+	return s.serveFleet(&a, l, func(ctx context.Context) {
+		i.Keep(ctx, l, func(i bus.Identity) error { return i.Save(home) }, s.note)
+	})
+}
+
+// lendTo is dyno agent on a bus that somebody else keeps.
+func (s streams) lendTo(f agentFlags, a *fleet.Agent) int {
+	if a.Name == "" {
+		a.Name = bus.NameOf(hostname())
+	}
+	l, err := f.Connect(bus.Settings{Name: a.Name, Leave: f.leave})
+	if err != nil {
+		return s.fail(busCode(err), err)
+	}
+	defer l.Close()
+	a.Verify = verifier(f.planKey)
+	return s.serveFleet(a, l, func(context.Context) {})
+}
+
+// note says what the agent does, and when.
+func (s streams) note(line string) {
+	fmt.Fprintf(s.err, "%s %s\n", time.Now().Format(time.DateTime), oneLine(line))
+}
+
+// verifier accepts what that plan key has signed.
+func verifier(planKey string) func(order, signature []byte) error {
+	return func(order, signature []byte) error { return bus.Verify(planKey, order, signature) }
+}
+
+// allowed is the agent's policy: that of the file, or of the machine, or the default. Who
+// only watches loads nothing, whoever signs it.
+func (f *agentFlags) allowed() (*policy.Policy, error) {
+	if f.watch {
+		return new(policy.Policy), nil
+	}
+	if f.policy != "" {
+		return policy.ReadFile(f.policy)
+	}
+	p, err := policy.ReadFile(policyFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return policy.Default(), nil
+	}
+	return p, err
+}
+
+// hostname is what this machine calls itself.
+func hostname() string {
+	h, err := os.Hostname()
+	if err != nil {
+		return ""
+	}
+	return h
+}
+
+// identity is the agent's own of before, or what it joins for.
+func (s streams) identity(f agentFlags, home string) (bus.Identity, error) {
+	all, err := bus.Identities(home)
+	if err != nil {
+		return bus.Identity{}, err
+	}
+	if f.join == "" {
+		return f.known(all)
+	}
+	token, err := s.readToken(f.join)
+	if err != nil {
+		return bus.Identity{}, bus.Refused("--join: %w", err)
+	}
+	for _, i := range all {
+		if i.Token == token.ID() && (f.name == "" || f.name == i.Name) {
+			return i, nil
+		}
+	}
+	return bus.Join(token, bus.Application{Name: f.name, Host: hostname(), Version: load.Version})
+}
+
+// known is the one identity that there is, or that of the name that was given.
+func (f *agentFlags) known(all []bus.Identity) (bus.Identity, error) {
+	var names []string
+	for _, i := range all {
+		names = append(names, i.Name)
+		if i.Name == f.name || f.name == "" && len(all) == 1 {
+			return i, nil
+		}
+	}
+	switch {
+	case len(all) == 0:
+		return bus.Identity{}, bus.Refused("--join: a token is wanted: this machine has joined no " +
+			"fleet; dyno fleet token makes one, where the fleet is run")
+	case f.name == "":
+		return bus.Identity{}, bus.Refused("--name: which? this machine has joined as %q", names)
+	}
+	return bus.Identity{}, bus.Refused("--name: this machine has joined as %q and not as %s: give "+
+		"--join and a token", names, f.name)
+}
+
+// How often, and how far apart, an agent says that it is there before it believes that
+// another one is: its own last connection may not have been missed yet.
+const (
+	presentations = 4
+	presentAgain  = 1500 * time.Millisecond
+)
+
+// present says to the hub that the agent is there.
+func present(i *bus.Identity, l *bus.Link) (err error) {
+	for n := range presentations {
+		if n > 0 {
+			time.Sleep(presentAgain)
+		}
+		if err = i.Renew(l); err == nil || !errors.Is(err, bus.ErrRefused) {
+			return err
+		}
+	}
+	return err
+}
+
+// serveFleet is an agent until it is interrupted or its bus is gone for good; beside keeps
+// what it needs in order meanwhile.
+func (s streams) serveFleet(a *fleet.Agent, l *bus.Link, beside func(context.Context)) int {
+	a.Conn, a.Policy = l.Conn, a.Policy.Near(l.ConnectedAddr())
+	ctx, stop := untilInterrupted()
+	defer stop()
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	var helpers sync.WaitGroup
+	var gone error
+	helpers.Go(func() { beside(ctx) })
+	if a.Watch {
+		w := fleetwatch.Agent{Conn: l.Conn, Name: a.Name, Verify: a.Verify, Tell: a.Tell}
+		helpers.Go(func() {
+			if err := w.Serve(ctx); err != nil {
+				s.note(err.Error())
+			}
+		})
+	}
+	helpers.Go(func() {
+		select {
+		case <-ctx.Done():
+		case gone = <-l.Gone():
+			end()
+		}
+	})
+	fmt.Fprintf(s.out, "agent %s is on the bus at %s\n", a.Name, l.ConnectedAddr())
+	s.note("its policy: " + a.Policy.String())
+	err := a.Serve(ctx)
+	end()
+	helpers.Wait()
+	switch {
+	case err != nil:
+		return s.fail(exitFault, err)
+	case errors.Is(gone, bus.ErrLeft):
+		s.note(gone.Error())
+	case gone != nil:
+		return s.fail(busCode(gone), gone)
+	}
+	return exitOK
+}

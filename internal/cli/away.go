@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/fleet/bus"
+	fleetwatch "dyno/internal/fleet/watch"
+	"dyno/internal/result"
+)
+
+// awayFlags are what is to be watched on an agent's machine. The zero value is nothing.
+type awayFlags struct {
+	agent     string
+	processes []string
+}
+
+func (f *awayFlags) add(process, agent string) error {
+	if f.agent != "" && f.agent != agent {
+		return fmt.Errorf("on %s and %s: one agent's machine can be watched", f.agent, agent)
+	}
+	f.agent, f.processes = agent, append(f.processes, process)
+	return nil
+}
+
+// An awayWatch is one that is under way there. A nil one watches nothing.
+type awayWatch struct {
+	agent string
+	link  *bus.Link
+	*fleetwatch.Watch
+}
+
+// begin begins to watch what the flags say, which an agent on that bus does.
+func (f *awayFlags) begin(ctx context.Context, on busFlags) (*awayWatch, error) {
+	if f.agent == "" {
+		return nil, nil
+	}
+	folder, err := fleetFolder()
+	if err != nil {
+		return nil, err
+	}
+	key, err := bus.OpenPlanKey(folder)
+	if err != nil {
+		return nil, err
+	}
+	link, err := on.open()
+	if err != nil {
+		return nil, load.Flaw{Setting: "--watch", Problem: err.Error()}
+	}
+	w, err := fleetwatch.Begin(ctx, link.Conn, f.agent, f.processes, key.Sign)
+	if err != nil {
+		link.Close()
+		return nil, load.Flaw{Setting: "--watch", Problem: err.Error()}
+	}
+	return &awayWatch{f.agent, link, w}, nil
+}
+
+// end adds to r what was seen in its window, or that nothing was.
+func (w *awayWatch) end(r *result.Result) {
+	if w == nil {
+		return
+	}
+	from, to := r.Measured()
+	seen, err := w.End(context.Background(), from, to)
+	if err != nil {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the server was not watched: %v", err))
+		return
+	}
+	r.Server = r.Used(seen.Trees, seen.Host, seen.Sampler, seen.Unavailable)
+	r.Server.Agent = w.agent
+}
+
+// leave is for when there is no result either.
+func (w *awayWatch) leave() {
+	if w != nil {
+		w.Leave()
+		w.link.Close()
+	}
+}

@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"dyno/internal/capacity"
+	"dyno/internal/engine/load"
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/requests"
+	"dyno/internal/lab"
+	"dyno/internal/result"
+	"dyno/internal/server"
+	"dyno/internal/view/report"
+)
+
+// calibrateFlags is the command line of dyno calibrate.
+type calibrateFlags struct {
+	helpFlag
+	time time.Duration
+}
+
+func (f *calibrateFlags) groups() []group {
+	return []group{{"Flags", []option{
+		{"time", "", "D", "measure so long in each of up to eighteen runs (2s)",
+			into(&f.time, parseProbeTime)},
+		{"help", "h", "", "this", on(&f.help)},
+	}}}
+}
+
+const calibrateNotes = `The server is dyno target, on CPUs of its own where there are two or
+more. What is found is kept in the store, for this machine and this version;
+from then on dyno run warns of rates above 80 % of it, and --ring auto is epoll
+where epoll took less CPU time a request than io_uring, by 3 % or more. Do it
+when nothing else runs.
+`
+
+// calibrate is dyno calibrate: what the generator can do on this machine.
+func calibrate(s streams, args []string) int {
+	f := calibrateFlags{time: 2 * time.Second}
+	p := parse(args, f.groups())
+	if f.help {
+		return s.help("calibrate")
+	}
+	if faults := append(p.faults, p.extra(0)...); len(faults) > 0 {
+		return s.refuse("calibrate", faults)
+	}
+	home, err := result.Home()
+	if err != nil {
+		return s.fail(exitUsage, err)
+	}
+	if err := capacity.Storable(home); err != nil {
+		return s.wrote(err)
+	}
+	ctx, stop := untilInterrupted()
+	defer stop()
+	c, err := s.calibration(ctx, f.time)
+	switch {
+	case ctx.Err() != nil:
+		return s.fail(exitInterrupted, errors.New("interrupted: nothing is kept"))
+	case errors.Is(err, capacity.ErrNoAnswer):
+		return s.fail(exitUnreachable, err)
+	case err != nil:
+		return s.fail(exitFault, err)
+	}
+	path, err := c.Save(home)
+	if err == nil {
+		err = report.Calibration(s.out, c)
+	}
+	if err == nil {
+		_, err = fmt.Fprintf(s.out, "\n  stored in %s\n", path)
+	}
+	return s.wrote(err)
+}
+
+// calibration starts a server, and measures against it.
+func (s streams) calibration(ctx context.Context, each time.Duration) (*capacity.Calibration,
+	error) {
+	cpus, err := server.SplitCPUs()
+	if err != nil {
+		return nil, err
+	}
+	url, stop, err := startTarget(ctx, cpus.Server)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	u, err := requests.Parse(url)
+	if err != nil {
+		return nil, err
+	}
+	plan := load.DefaultPlan()
+	plan.Target, plan.Duration = u.Target, load.Seconds(each)
+	plan.Warmup = plan.Duration / 5
+	plan.Requests = []load.Request{{Weight: 1, Request: proto.Request{Method: "GET",
+		Authority: u.Authority, Path: u.Path}}}
+	if cpus.Apart {
+		plan.CPUs, plan.Threads = cpus.Generator, min(plan.Threads, len(cpus.Generator))
+	}
+	c, err := capacity.Calibrate(ctx, generate, plan, func(what string) { fmt.Fprintln(s.err, what) })
+	if err == nil {
+		c.Apart = cpus.Apart
+	}
+	return c, err
+}
+
+// startTarget starts dyno target as a process of its own, with a thread for each of
+// its CPUs, and returns its URL and what stops it.
+func startTarget(ctx context.Context, cpus []int) (url string, stop func(), err error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return "", nil, fmt.Errorf("finding dyno itself: %w", err)
+	}
+	port, err := server.FreePort()
+	if err != nil {
+		return "", nil, err
+	}
+	dir, err := os.MkdirTemp("", "dyno-calibrate-")
+	if err != nil {
+		return "", nil, err
+	}
+	addr := "127.0.0.1:" + strconv.Itoa(port)
+	url = "http://" + addr + "/"
+	running, err := server.Start(ctx, server.Spec{Dir: dir, Temporary: true,
+		Supervisor: []string{exe, "supervise"},
+		Processes: []server.Process{{Name: "target", Env: os.Environ(), CPUs: cpus,
+			Args: []string{exe, "target", "--listen", addr,
+				"--workers", strconv.Itoa(max(len(cpus), 1))},
+			Ready: &server.Ready{URL: url}}}})
+	if err != nil {
+		os.RemoveAll(dir)
+		return "", nil, fmt.Errorf("starting dyno target: %w", err)
+	}
+	return url, func() {
+		running.Stop()
+		os.RemoveAll(dir)
+	}, nil
+}
+
+// thisCalibration is that of this machine; nil if there is none.
+func thisCalibration() (*capacity.Calibration, error) {
+	home, err := result.Home()
+	if err != nil { // there is no place for one
+		return nil, nil
+	}
+	return capacity.OpenCalibration(home, result.ThisHost(), load.Version)
+}
+
+// ringHere is what the ring of a plan is to be on this machine.
+func ringHere(p load.Plan) string {
+	c, _ := thisCalibration() // dyno run says that it cannot be read
+	return c.Ring(p)
+}
+
+// calibrated is run, a generator of this machine, with what is known of it: which ring auto
+// is, and when a result is near what it can do. What is known and cannot be read is a
+// warning. The plan of the result is the one that was given.
+func calibrated(run lab.Runner) lab.Runner {
+	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+		given := p.Ring
+		c, unread := thisCalibration()
+		p.Ring = c.Ring(p)
+		r, err := run(ctx, p, each)
+		if err != nil {
+			return nil, err
+		}
+		r.Plan.Ring = given
+		switch {
+		case unread != nil:
+			r.Warnings = append(r.Warnings, unread.Error())
+		case c == nil:
+		case c.Warning(r) != "":
+			r.Warnings = append(r.Warnings, c.Warning(r))
+		}
+		return r, nil
+	}
+}
+
+// here is the generator of this process.
+func here(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+	return calibrated(generate)(ctx, p, each)
+}
+
+// generate is here without what is known of this machine.
+func generate(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+	r, err := load.Run(ctx, p, each)
+	if err != nil {
+		return nil, err
+	}
+	return result.From(r, load.Version)
+}

@@ -1,0 +1,255 @@
+// Package cli is the terminal: verbs, flags, help, progress and exit codes.
+// Nothing else knows of them, and it knows nothing else: it reads a command
+// line into a plan, hands it to package load, and what comes back to packages
+// result and report.
+//
+// stdout carries results, stderr everything said on the way to them. Whatever
+// is wrong with a command line is said at once, all of it, before anything is
+// sent.
+package cli
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/nearest"
+	"dyno/internal/result"
+	"dyno/internal/view/report"
+)
+
+// streams are the standard ones.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// Main does what args, without the program's name, ask for, and returns the
+// exit code.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
+	s := outlets(stdin, stdout, stderr)
+	log.SetOutput(s.err) // what libraries say
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintf(s.err, "%s\ndyno: %v\n"+
+				"This is a fault of dyno %s. Please report it, with the lines above.\n",
+				debug.Stack(), p, load.Version)
+			code = exitFault
+		}
+	}()
+	if len(args) == 0 {
+		overview(s.err)
+		return exitUsage
+	}
+	name, rest := args[0], args[1:]
+	if len(rest) > 0 {
+		if v, found := find(name + " " + rest[0]); found {
+			name, rest = v.name, rest[1:]
+		}
+	}
+	if home, err := result.Home(); err == nil {
+		result.Tighten(home)
+	}
+	if v, found := find(name); found {
+		if len(rest) == 1 && (rest[0] == "-h" || rest[0] == "--help") {
+			return s.help(v.name)
+		}
+		return v.run(s, rest)
+	}
+	if name == "lab" || name == "fleet" {
+		return s.verbsOf(name, rest)
+	}
+	if run := hidden[name]; run != nil {
+		return run(s, rest)
+	}
+	if strings.HasPrefix(name, "-") || strings.ContainsAny(name, ":/.") {
+		return run(s, args) // dyno URL
+	}
+	return s.unknown(name)
+}
+
+// A verb is what dyno can do.
+type verb struct {
+	name, args, does string
+	run              func(s streams, args []string) int
+	groups           func() []group // of options, for the help
+	more             string         // of the help, below the options
+	examples         []string       // each of which a test runs
+}
+
+func find(name string) (verb, bool) {
+	aliases := map[string]string{
+		"-h": "help", "--help": "help", "-V": "version", "--version": "version",
+	}
+	if full, is := aliases[name]; is {
+		name = full
+	}
+	for _, v := range verbs() {
+		if v.name == name {
+			return v, true
+		}
+	}
+	return verb{}, false
+}
+
+// hidden are the verbs that dyno itself uses.
+var hidden = map[string]func(s streams, args []string) int{
+	"supervise": supervise, "worker": worker, "conduct": conduct,
+	"complete": complete}
+
+func verbs() []verb { return slices.Concat(loadVerbs(), fleetVerbs(), resultVerbs()) }
+
+// loadVerbs are those that make load, or take it.
+func loadVerbs() []verb {
+	return []verb{
+		{name: "run", args: "[flags] URL", does: "load a server, and report what was measured",
+			run: run, groups: newRunFlags().groups, more: runNotes, examples: runExamples},
+		{name: "find", args: "--slo EXPR [flags] URL", run: capacityOf,
+			does:   "find the highest rate that meets an objective, or sweep",
+			groups: newFindFlags().groups, more: findNotes, examples: findExamples},
+		{name: "lab run", args: "[flags] FILE|NAME", does: "compare servers in an experiment",
+			run: labRun, groups: new(labFlags).groups, more: labNotes, examples: labExamples},
+		{name: "lab list", does: "list the experiments that ship with dyno", run: labList,
+			groups: new(helpFlag).groups, examples: []string{"dyno lab list"}},
+		{name: "lab init", args: "[FILE]", does: "write an experiment file to begin with", run: labInit,
+			groups: new(helpFlag).groups, examples: []string{"dyno lab init new.yaml"}},
+		{name: "lab check", args: "FILE...", does: "say what is wrong with an experiment file",
+			run: labCheck, groups: new(helpFlag).groups, examples: []string{"dyno lab check mine.yaml"}},
+		{name: "lab rerun", args: "[-o DIR] DIR", does: "run an experiment again, in the same order",
+			run: labRerun, groups: new(rerunFlags).groups,
+			examples: []string{"dyno lab rerun results -o again"}},
+		{name: "lab show", args: "[flags] DIR", run: labShow,
+			does:   "show the report of an experiment that was run, or write it to a file",
+			groups: new(showFlags).groups, examples: showExamples},
+		{name: "serve", args: "[flags] [DIR...]", run: serveDashboard,
+			does:   "be the dashboard in the browser: loads, results, experiments",
+			groups: newServeFlags().groups, more: serveNotes, examples: serveExamples},
+		{name: "target", args: "[flags]", does: "be a small, very fast server to load",
+			run: serve, groups: new(targetFlags).groups, examples: targetExamples},
+		{name: "calibrate", does: "measure what dyno itself can do on this machine", run: calibrate,
+			groups: new(calibrateFlags).groups, more: calibrateNotes,
+			examples: []string{"dyno calibrate"}},
+	}
+}
+
+// resultVerbs are those that do something with what was measured, and about dyno itself.
+func resultVerbs() []verb {
+	return []verb{
+		{name: "compare", args: "[flags] A B [C...]", does: "judge stored runs against each other",
+			run: compare, groups: newCompareFlags().groups, more: compareNotes,
+			examples: compareExamples},
+		{name: "report", args: "[flags] RESULT", does: "show a stored result, or write it to a file",
+			run: again, groups: new(reportFlags).groups, more: resultNotes, examples: reportExamples},
+		{name: "history", args: "[flags]", does: "list what is stored, and how it has changed",
+			run: history, groups: newHistoryFlags().groups, more: historyNotes,
+			examples: historyExamples},
+		{name: "history note", args: "RESULT TEXT...", does: "say something of a stored result",
+			run: historyNote, groups: new(helpFlag).groups, more: resultNotes,
+			examples: []string{`dyno history note last "after the upgrade #nightly"`}},
+		{name: "history rm", args: "ID...", does: "remove stored results or experiments",
+			run: historyRemove, groups: new(helpFlag).groups, more: removeNotes,
+			examples: []string{"dyno history rm last"}},
+		{name: "history gc", args: "[flags]", does: "remove what nothing that is stored refers to",
+			run: historyCollect, groups: new(collectFlags).groups, more: collectNotes,
+			examples: []string{"dyno history gc --dry-run", "dyno history gc"}},
+		{name: "export", args: "[flags] [ID...]", does: "write what is stored into an archive",
+			run: handOut, groups: new(exportFlags).groups, more: exportNotes,
+			examples: []string{"dyno export -o exported.tar.gz", "dyno export last -o last.tar.gz"}},
+		{name: "import", args: "FILE|DIR...", does: "store what others have measured", run: takeIn,
+			groups: new(helpFlag).groups, more: importNotes,
+			examples: []string{"dyno import before.json", "dyno import exported.tar.gz"}},
+		{name: "schema", args: "result|lab", does: "print a JSON Schema", run: schema,
+			examples: []string{"dyno schema result", "dyno schema lab"}},
+		{name: "completion", args: "bash|zsh|fish", does: "print what completes dyno's command lines",
+			run: completion, examples: []string{"dyno completion bash"}},
+		{name: "version", args: "[--licences]", does: "print the version", run: version,
+			groups: new(versionFlags).groups, examples: []string{"dyno version"}},
+		{name: "help", args: "[VERB]", does: "explain a verb", run: help,
+			examples: []string{"dyno help", "dyno help run"}},
+	}
+}
+
+// unknown says which verb may have been meant.
+func (s streams) unknown(name string) int {
+	var names []string
+	for _, v := range verbs() {
+		names = append(names, v.name)
+	}
+	meant := ""
+	if n := nearest.Name(name, names); n != "" {
+		meant = "; did you mean " + n + "?"
+	}
+	fmt.Fprintf(s.err, "dyno: %q is neither a URL nor one of %s%s\nsee 'dyno help'\n",
+		name, strings.Join(names, ", "), meant)
+	return exitUsage
+}
+
+// refuse says all that is wrong with the command line of a verb.
+func (s streams) refuse(verb string, faults []error) int {
+	for _, f := range faults {
+		fmt.Fprintf(s.err, "dyno: %s\n", brief(f.Error()))
+	}
+	fmt.Fprintf(s.err, "see 'dyno help %s'\n", verb)
+	return exitUsage
+}
+
+// brief is a message with no more of what it quotes than is needed to find it.
+func brief(message string) string {
+	quoted := regexp.MustCompile(`"(?:[^"\\]|\\.)*"`) // with the escapes of Go
+	return quoted.ReplaceAllStringFunc(message, func(q string) string {
+		return `"` + report.Clip(q[1:len(q)-1], 80) + `"`
+	})
+}
+
+// print writes to stdout, and returns the exit code of having done so, or not.
+func (s streams) print(text string) int {
+	_, err := io.WriteString(s.out, text)
+	return s.wrote(err)
+}
+
+func (s streams) fail(code int, err error) int {
+	fmt.Fprintf(s.err, "dyno: %v\n", err)
+	return code
+}
+
+// style is how stdout wants its text: see no-color.org.
+func (s streams) style() report.Style {
+	return report.Style{Width: columns(s.out), Color: isTerminal(s.out) && colored()}
+}
+
+// colored reports whether a terminal is to have colours.
+func colored() bool { return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" }
+
+// extra is the fault of having more words than n.
+func extra(words []string, n int) []error {
+	if len(words) <= n {
+		return nil
+	}
+	var all []error
+	for _, word := range words[n:] {
+		all = append(all, fmt.Errorf("unexpected argument %q", word))
+	}
+	return all
+}
+
+// flatten is the errors that err joins.
+func flatten(err error) []error {
+	if err == nil {
+		return nil
+	}
+	joined, is := err.(interface{ Unwrap() []error })
+	if !is {
+		return []error{err}
+	}
+	var all []error
+	for _, e := range joined.Unwrap() {
+		all = append(all, flatten(e)...)
+	}
+	return all
+}

@@ -1,0 +1,232 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
+	"dyno/internal/result"
+	"dyno/internal/view/report"
+)
+
+const compareNotes = `Each of A, B, C is a result, repeated runs of one thing, or an experiment:
+  before.json, an ID, last    a result, as dyno report takes it
+  DIR                         a folder of results: repeated runs
+  last,before.json,ID         a list of results: repeated runs
+  DIR, DIR:ARM                an experiment that was run, or one arm of it
+All are compared with A. Experiments are compared arm by arm and level by level.
+Single results are set side by side; nothing can be concluded from them.
+A measure is one of throughput, cpu and host_cpu (a request's, of the server and
+of its machine), mean, p50, p75, p90, p95, p99, p99.9, max, memory and bytes.
+Exit codes: 0 done, 2 bad usage or a bad file; with --gate also 1 something is
+different and worse, after Holm's correction, 3 inconclusive, single results, or
+runs that cannot be relied on. Only an experiment can run again what is worse to
+confirm it: its file's gate does.
+`
+
+const mostOperands = 26 // they are called A to Z
+
+// compareFlags is the command line of dyno compare.
+type compareFlags struct {
+	helpFlag
+	metrics      []lab.Measure
+	margin       experiment.Share
+	gate         bool
+	json, output string
+}
+
+func newCompareFlags() *compareFlags { return &compareFlags{margin: 0.02} }
+
+func (f *compareFlags) groups() []group {
+	return []group{{"Flags", []option{
+		{"metrics", "", "LIST", "what is compared (throughput,p50,p99, and cpu where it is known)",
+			into(&f.metrics, parseMetrics)},
+		{"margin", "", "P%", "a smaller difference does not matter (2%)", f.setMargin},
+		{"gate", "", "", "exit 1 if something is worse, 3 if that cannot be said", on(&f.gate)},
+		{"json", "", "FILE|-", "write the verdicts there too; with - stdout has nothing else",
+			word(&f.json)},
+		{"output", "o", "FILE.md", "write the report there too, as Markdown", word(&f.output)},
+		{"help", "h", "", "this", on(&f.help)},
+	}}}
+}
+
+func (f *compareFlags) setMargin(s string) error { return f.margin.UnmarshalText([]byte(s)) }
+
+func measureNames() (all []string) {
+	for _, m := range lab.Measures {
+		all = append(all, m.Name)
+	}
+	return all
+}
+
+// parseMetrics reads a list of measures' names.
+func parseMetrics(s string) (all []lab.Measure, err error) {
+	var faults []error
+	for name := range strings.SplitSeq(s, ",") {
+		i := slices.IndexFunc(lab.Measures, func(m lab.Measure) bool { return m.Name == name })
+		had := slices.ContainsFunc(all, func(m lab.Measure) bool { return m.Name == name })
+		switch {
+		case i < 0:
+			faults = append(faults, fmt.Errorf("%q is none of %s", name,
+				strings.Join(measureNames(), ", ")))
+		case had:
+			faults = append(faults, fmt.Errorf("%q is there twice", name))
+		default:
+			all = append(all, lab.Measures[i])
+		}
+	}
+	return all, errors.Join(faults...)
+}
+
+// compare is dyno compare: stored runs, judged.
+func compare(s streams, args []string) int {
+	f := newCompareFlags()
+	p := parse(args, f.groups())
+	if f.help {
+		return s.help("compare")
+	}
+	groups, faults := f.read(p)
+	if len(faults) > 0 {
+		return s.refuse("compare", faults)
+	}
+	u, err := lab.Compare(groups, f.metrics, float64(f.margin))
+	if err != nil {
+		return s.refuse("compare", []error{err})
+	}
+	if f.gate {
+		u.Judge()
+	}
+	if err := f.write(s, u); err != nil {
+		return s.fail(exitUsage, fmt.Errorf("writing the comparison: %w", err))
+	}
+	switch {
+	case u.Gate == nil || u.Gate.Verdict == lab.Passed:
+		return exitOK
+	case u.Gate.Verdict == lab.Regression:
+		return s.fail(exitMissed, fmt.Errorf("gate: %s", u.Gate.Says()))
+	}
+	return s.fail(exitUntrusted, fmt.Errorf("gate: %s", u.Gate.Says()))
+}
+
+// read reads all that the words of a command line name.
+func (f *compareFlags) read(p parsed) (groups []lab.Group, faults []error) {
+	faults = p.faults
+	if n := len(p.words); n < 2 {
+		faults = append(faults, fmt.Errorf("comparing needs two results or more; %d given", n))
+	} else if n > mostOperands {
+		faults = append(faults, fmt.Errorf("comparing takes %d at most; %d given", mostOperands, n))
+	}
+	if f.output != "" && !strings.EqualFold(filepath.Ext(f.output), ".md") {
+		faults = append(faults, fmt.Errorf("--output: %q does not end in .md", f.output))
+	}
+	for _, w := range p.words {
+		for _, to := range []struct{ flag, file string }{{"--json", f.json}, {"--output", f.output}} {
+			if sameFile(to.file, w) {
+				faults = append(faults, fmt.Errorf("%s: %s is what is compared; write to another file",
+					to.flag, to.file))
+			}
+		}
+		g, bad := openGroup(w)
+		groups, faults = append(groups, g), append(faults, bad...)
+	}
+	return groups, faults
+}
+
+// openGroup reads what a word names: a file before all else.
+func openGroup(w string) (lab.Group, []error) {
+	info, err := os.Stat(w)
+	dir, arm, named := cutArm(w)
+	switch {
+	case err == nil && info.IsDir():
+		return openFolder(w)
+	case err == nil:
+	case named:
+		g, err := lab.ReadGroup(w, dir, arm)
+		return g, flatten(err)
+	}
+	words := []string{w}
+	if err != nil {
+		words = strings.Split(w, ",")
+	}
+	rs, faults := open(words)
+	for i, r := range rs {
+		if r != nil {
+			faults = append(faults, doubted(words[i], r)...)
+		}
+	}
+	if len(faults) > 0 {
+		return lab.Group{}, faults
+	}
+	return lab.Repeated(w, rs), nil
+}
+
+// cutArm cuts DIR:ARM after the shortest DIR that is a folder: an arm's name may
+// have a colon in it, and so may a folder's on Windows.
+func cutArm(w string) (dir, arm string, ok bool) {
+	for i := range len(w) - 1 {
+		if w[i] != ':' {
+			continue
+		}
+		if info, err := os.Stat(w[:i]); i > 0 && err == nil && info.IsDir() {
+			return w[:i], w[i+1:], true
+		}
+	}
+	return "", "", false
+}
+
+// openFolder reads an experiment's folder, or one of results. Every file of the
+// latter must be one: a run that is left out silently is a lie.
+func openFolder(dir string) (lab.Group, []error) {
+	if lab.Is(dir) {
+		g, err := lab.ReadGroup(dir, dir, "")
+		return g, flatten(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return lab.Group{}, []error{err}
+	}
+	var rs []*result.Result
+	var faults []error
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != ".json" || strings.HasPrefix(e.Name(), ".") || e.IsDir() {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		r, err := result.Open("", path)
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		faults = append(faults, doubted(path, r)...)
+		rs = append(rs, r)
+	}
+	if len(rs)+len(faults) == 0 {
+		faults = append(faults, fmt.Errorf("%q is a folder without results (*.json), and not that of "+
+			"an experiment", dir))
+	}
+	return lab.Repeated(dir, rs), faults
+}
+
+// write writes the comparison to stdout, unless the JSON goes there, and to the
+// files that were asked for.
+func (f *compareFlags) write(s streams, u *lab.Unpaired) error {
+	encode := func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", " ")
+		e.SetEscapeHTML(false)
+		return e.Encode(u)
+	}
+	markdown := func(w io.Writer) error { return report.UnpairedMarkdown(w, u) }
+	err := errors.Join(writeFile(f.json, encode), writeFile(f.output, markdown))
+	if f.json == "-" {
+		return errors.Join(err, encode(s.out))
+	}
+	return errors.Join(err, report.Unpaired(s.out, u, s.style()))
+}

@@ -1,0 +1,330 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
+	"dyno/internal/result"
+)
+
+// The scripts of the shells ask dyno itself what a command line can go on with, by the hidden
+// verb complete: so there is one answer for all shells, and none grows old. Its lines are a
+// candidate each, a tab and what it is; or wantFiles, where names of files can follow.
+const wantFiles = ":files"
+
+// bashScript uses no function of the package bash-completion, and nothing that the bash of
+// macOS lacks. COMP_WORDS is cut also at =, : and @: what no blank parts is one word, and of a
+// candidate bash wants what follows the last cut, which $2 begins with.
+const bashScript = `_dyno() {
+  local line file rest=${COMP_LINE:0:COMP_POINT} program=${COMP_WORDS[0]/#\~/$HOME} i n=0
+  local -a words=("")
+  for ((i = 0; i <= COMP_CWORD; i++)); do
+    if [[ $rest == [[:blank:]]* ]]; then
+      rest=${rest#"${rest%%[![:blank:]]*}"}
+      words[++n]=
+    fi
+    [ $i = $COMP_CWORD ] && words[n]+=$rest || words[n]+=${COMP_WORDS[i]}
+    rest=${rest#"${COMP_WORDS[i]}"}
+  done
+  COMPREPLY=()
+  while IFS= read -r line; do
+    if [ "$line" = ` + wantFiles + ` ]; then
+      compopt -o filenames 2>/dev/null
+      while IFS= read -r file; do
+        COMPREPLY+=("${2%"${2#@}"}$file")
+      done < <(compgen -f -- "${2#@}")
+    else
+      line=${line%%$'\t'*}
+      COMPREPLY+=("${line#"${words[n]%"$2"}"}")
+    fi
+  done < <("$program" complete "${words[@]:1}" 2>/dev/null)
+}
+complete -F _dyno dyno
+`
+
+const zshScript = `#compdef dyno
+_dyno() {
+  local line files=
+  local -a all
+  for line in "${(@f)$(${~words[1]} complete "${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
+    if [[ $line == ` + wantFiles + ` ]]; then
+      files=yes
+    elif [[ $line == *$'\t'* ]]; then
+      all+=("${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}")
+    elif [[ -n $line ]]; then
+      all+=("${line//:/\\:}")
+    fi
+  done
+  (( $#all )) && _describe 'dyno' all
+  if [[ -n $files ]]; then
+    [[ $PREFIX != --*=* ]] || compset -P '*='
+    _files
+  fi
+}
+if [[ $funcstack[1] == _dyno ]]; then
+  _dyno "$@"
+else
+  (( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
+  compdef _dyno dyno
+fi
+`
+
+const fishScript = `function __dyno_complete
+  set -l words (commandline -opc)
+  set -l current (commandline -ct)
+  for line in ($words[1] complete $words[2..] "$current" 2>/dev/null)
+    if test "$line" = ` + wantFiles + `
+      set -l flag (string match -r -- '^--[^=]*=' $current)
+      for file in (__fish_complete_path (string replace -r -- '^--[^=]*=' '' $current))
+        echo "$flag$file"
+      end
+    else
+      echo $line
+    end
+  end
+end
+complete -c dyno -f -a '(__dyno_complete)'
+`
+
+// completion is dyno completion.
+func completion(s streams, args []string) int {
+	scripts := map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}
+	script, is := scripts[strings.Join(args, " ")]
+	if !is {
+		return s.refuse("completion", []error{fmt.Errorf("%q is not a shell; there are bash, zsh, fish",
+			strings.Join(args, " "))})
+	}
+	return s.print(script)
+}
+
+// A candidate is what the word at the end of a command line can become, and what that is.
+type candidate struct{ word, does string }
+
+// complete is the hidden verb that the shells' scripts ask. Its last argument is the word that
+// is being completed, which may be empty.
+func complete(s streams, args []string) int {
+	if len(args) == 0 {
+		args = []string{""}
+	}
+	all, files := candidates(args)
+	var b strings.Builder
+	for _, c := range all {
+		fmt.Fprintln(&b, strings.TrimRight(c.word+"\t"+firstLine(c.does), "\t"))
+	}
+	if files {
+		fmt.Fprintln(&b, wantFiles)
+	}
+	return s.print(b.String())
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// candidates are what the last of args can become, and whether it may be a file's name.
+func candidates(args []string) (all []candidate, files bool) {
+	before, current := args[:len(args)-1], args[len(args)-1]
+	v, rest, whole := verbOf(before)
+	if !whole && !strings.HasPrefix(current, "-") {
+		all = verbsAfter(before)
+		if v.name == "" {
+			return beginning(all, "", current), false
+		}
+	}
+	if v.name == "" {
+		return nil, false
+	}
+	flag, value, joined := strings.Cut(current, "=")
+	switch o, open := openFlag(v, rest); {
+	case open:
+		words, files := valuesOf(o)
+		return beginning(words, "", current), files
+	case joined && strings.HasPrefix(flag, "--"):
+		o, _ := flagOf(v, flag)
+		words, files := valuesOf(o)
+		return beginning(words, flag+"=", value), files
+	case strings.HasPrefix(current, "-"):
+		return beginning(flagsOf(v), "", current), false
+	}
+	words, files := operands(v, rest)
+	return beginning(append(all, words...), "", current), files
+}
+
+// beginning are those that begin with what was typed, with a prefix put before them.
+func beginning(all []candidate, prefix, typed string) (some []candidate) {
+	for _, c := range all {
+		if strings.HasPrefix(c.word, typed) {
+			some = append(some, candidate{prefix + c.word, c.does})
+		}
+	}
+	return some
+}
+
+// verbOf is the verb that words begin with, what follows it, and whether no longer verb can
+// begin so: history may yet become history note.
+func verbOf(words []string) (v verb, rest []string, whole bool) {
+	for n := min(2, len(words)); n > 0; n-- {
+		if v, found := find(strings.Join(words[:n], " ")); found {
+			rest = words[n:]
+			return v, rest, len(rest) > 0 || len(verbsAfter(words[:n])) == 0
+		}
+	}
+	isURL := len(words) > 0 && strings.ContainsAny(words[0], ":/.-")
+	if isURL {
+		v, _ = find("run") // dyno URL
+		return v, words, true
+	}
+	return verb{}, nil, len(words) > 1
+}
+
+// verbsAfter are the words that words can go on with so as to be a verb.
+func verbsAfter(words []string) (all []candidate) {
+	head := strings.Join(append(slices.Clone(words), ""), " ")
+	for _, v := range verbs() {
+		tail, is := strings.CutPrefix(v.name, head)
+		if !is {
+			continue
+		}
+		word, more, several := strings.Cut(tail, " ")
+		c := candidate{word, v.does}
+		if several {
+			c.does = word + " " + more + " and others"
+		}
+		known := slices.ContainsFunc(all, func(o candidate) bool { return o.word == word })
+		if !known {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// flagsOf are the long flags of a verb, sorted.
+func flagsOf(v verb) (all []candidate) {
+	if v.groups == nil {
+		return []candidate{{"--help", "this"}}
+	}
+	for _, g := range v.groups() {
+		for _, o := range g.options {
+			all = append(all, candidate{o.flag(), o.does})
+		}
+	}
+	slices.SortFunc(all, func(a, b candidate) int { return strings.Compare(a.word, b.word) })
+	return all
+}
+
+// openFlag is the flag that the last of words is, if its value comes next.
+func openFlag(v verb, words []string) (o option, open bool) {
+	if len(words) == 0 || !strings.HasPrefix(words[len(words)-1], "-") {
+		return o, false
+	}
+	o, is := flagOf(v, words[len(words)-1])
+	return o, is && o.value != ""
+}
+
+// flagOf is a verb's flag of that name, which has its dashes.
+func flagOf(v verb, name string) (option, bool) {
+	if v.groups == nil {
+		return option{}, false
+	}
+	for _, g := range v.groups() {
+		for _, o := range g.options {
+			if name == o.flag() || o.short != "" && name == "-"+o.short {
+				return o, true
+			}
+		}
+	}
+	return option{}, false
+}
+
+// valuesOf are the values that a flag can have, and whether they are names of files.
+func valuesOf(o option) (all []candidate, files bool) {
+	known := map[string]string{"arrival": "constant poisson", "ring": "auto epoll uring portable",
+		"http": "auto 1.0 1.1 2 3", "reconnect": "never always", "tls-min": "1.0 1.1 1.2 1.3",
+		"tls-max": "1.0 1.1 1.2 1.3", "on-agent-loss": "abort continue rebalance",
+		"alpn": "h2 http/1.1 h2,http/1.1 none", "method": "GET HEAD POST PUT PATCH DELETE OPTIONS",
+		"expect": "any 2xx 200"}
+	for w := range strings.FieldsSeq(known[o.long]) {
+		all = append(all, candidate{word: w})
+	}
+	if o.long == "metric" || o.long == "metrics" {
+		for _, m := range lab.Measures {
+			all = append(all, candidate{m.Name, m.Unit})
+		}
+	}
+	for w := range strings.SplitSeq(o.value, "|") {
+		isWord := w == strings.ToLower(w) && w != "-" && strings.Contains(o.value, "|")
+		if isWord && !strings.ContainsAny(w, "@'") {
+			all = append(all, candidate{word: w})
+		}
+	}
+	files = strings.Contains(o.value, "FILE") || strings.Contains(o.value, "DIR") ||
+		strings.Contains(o.value, "PATH")
+	return all, files
+}
+
+// operands are the words that a verb takes, as its synopsis says.
+func operands(v verb, before []string) (all []candidate, files bool) {
+	takes := func(word string) bool { return strings.Contains(v.args, word) }
+	switch v.name {
+	case "completion", "schema":
+		for w := range strings.SplitSeq(v.args, "|") {
+			all = append(all, candidate{word: w})
+		}
+		return all, false
+	case "help":
+		return verbsAfter(before), false
+	case "lab run":
+		for _, l := range experiment.Shipped() {
+			all = append(all, candidate{l.Name, l.Description})
+		}
+	case "report", "compare", "history note":
+		all = storedIDs()
+	case "export", "history rm":
+		all = append(storedIDs(), storedExperiments()...)
+	}
+	return all, takes("FILE") || takes("DIR") || takes("RESULT") || v.name == "compare"
+}
+
+// storedIDs are those of all results that are stored, by their names alone: newest first.
+func storedIDs() []candidate {
+	all := []candidate{{"last", "the newest result"}}
+	home, err := result.Home()
+	if err != nil {
+		return nil
+	}
+	entries, err := os.ReadDir(filepath.Join(home, "results"))
+	if errors.Is(err, fs.ErrNotExist) || len(entries) == 0 {
+		return nil
+	}
+	for _, e := range slices.Backward(entries) {
+		id, is := strings.CutSuffix(e.Name(), ".json")
+		if is && !strings.HasPrefix(id, ".") {
+			all = append(all, candidate{word: id})
+		}
+	}
+	return all
+}
+
+// storedExperiments are the IDs of those that are stored: newest first.
+func storedExperiments() (all []candidate) {
+	home, err := result.Home()
+	if err != nil {
+		return nil
+	}
+	dir := filepath.Join(home, "experiments")
+	entries, _ := os.ReadDir(dir) // there is none before the first
+	for _, e := range slices.Backward(entries) {
+		if !strings.HasPrefix(e.Name(), ".") && lab.Is(filepath.Join(dir, e.Name())) {
+			all = append(all, candidate{e.Name(), "an experiment"})
+		}
+	}
+	return all
+}

@@ -1,0 +1,199 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
+	"dyno/internal/view/report"
+	dashboard "dyno/internal/view/serve"
+)
+
+// An order is an experiment that a dashboard wants run, by a dyno of its own.
+type order struct {
+	Shipped string `json:"shipped,omitempty"` // its name, or else File
+	File    string `json:"file,omitempty"`
+	Quick   bool   `json:"quick,omitempty"`
+	Dir     string `json:"dir"` // for its folder
+}
+
+// open reads what is ordered.
+func (o order) open() (*experiment.Experiment, error) {
+	if o.Shipped != "" { // never a file of that name that happens to lie here
+		return experiment.Open(o.Shipped)
+	}
+	return experiment.ReadFile(o.File)
+}
+
+// addExperiments takes a folder of files that the page may begin.
+func (f *serveFlags) addExperiments(dir string) error {
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%q is no folder", dir)
+	}
+	if err == nil {
+		dir, err = filepath.Abs(dir)
+	}
+	f.experiments = append(f.experiments, dir)
+	return err
+}
+
+// A choice is an experiment that the page may begin.
+type choice struct {
+	id, from string
+	order
+}
+
+// choices are those that ship, and the files that are in the folders now.
+func (f *serveFlags) choices() (all []choice) {
+	for _, l := range experiment.Shipped() {
+		all = append(all, choice{l.Name, "ships with dyno", order{Shipped: l.Name}})
+	}
+	for _, dir := range f.experiments {
+		entries, _ := os.ReadDir(dir) // of a folder that is gone there is nothing to choose
+		for _, e := range entries {
+			file := filepath.Join(dir, e.Name())
+			info, err := os.Stat(file)
+			is := slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(file))
+			if is && err == nil && info.Mode().IsRegular() {
+				all = append(all, choice{e.Name(), file, order{File: file}})
+			}
+		}
+	}
+	had := map[string]int{}
+	for i := range all { // files of one name have a number
+		had[all[i].id]++
+		if n := had[all[i].id]; n > 1 {
+			all[i].id += fmt.Sprintf("~%d", n)
+		}
+	}
+	return all
+}
+
+// offers are the choices, each with what it would do, or what is wrong with its file.
+func (f *serveFlags) offers() (all []dashboard.Offer) {
+	for _, c := range f.choices() {
+		o := dashboard.Offer{ID: c.id, From: c.from}
+		e, err := c.open()
+		for _, fault := range flatten(err) {
+			o.Problems = append(o.Problems, fault.Error())
+		}
+		if err == nil {
+			o.Plan = report.Intent((&lab.Lab{Experiment: e}).Intent())
+			o.Quick = report.Intent((&lab.Lab{Experiment: experiment.Quick(e)}).Intent())
+		}
+		all = append(all, o)
+	}
+	return all
+}
+
+// conductor is what begins an experiment for the page: by the program exe, in a folder of the
+// store in home.
+func (f *serveFlags) conductor(exe, home string) func(string, bool) (dashboard.Conducting,
+	[]error) {
+	return func(id string, quick bool) (dashboard.Conducting, []error) {
+		all := f.choices()
+		i := slices.IndexFunc(all, func(c choice) bool { return c.id == id })
+		if i < 0 {
+			return dashboard.Conducting{}, []error{fmt.Errorf("%q is not there any more", id)}
+		}
+		o := all[i].order
+		e, err := o.open()
+		if err != nil {
+			return dashboard.Conducting{}, flatten(err)
+		}
+		o.Quick, o.Dir = quick, experimentFolder(home, e.Name)
+		return dashboard.Conducting{Name: e.Name, Dir: o.Dir, Run: func(ctx context.Context) error {
+			return o.have(ctx, exe)
+		}}, nil
+	}
+}
+
+// patience is for an experiment that is to stop: its servers may take theirs.
+const patience = time.Minute
+
+// have has the program exe carry out an order. Its end is its stdin's, so that it does not
+// outlive this process, in whatever way that ends.
+func (o order) have(ctx context.Context, exe string) error {
+	cmd := exec.CommandContext(ctx, exe, "conduct")
+	said := new(tail)
+	cmd.Stderr = said
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return fmt.Errorf("pipe to the experiment: %w", err)
+	}
+	cmd.Cancel, cmd.WaitDelay = in.Close, patience
+	if err := cmd.Start(); err != nil {
+		return errors.Join(fmt.Errorf("starting the experiment: %w", err), in.Close())
+	}
+	json.NewEncoder(in).Encode(o) // one that does not hear it has ended, and says why
+	err = cmd.Wait()
+	switch {
+	case cmd.ProcessState.Success(): // even if it was to stop just then
+		return nil
+	case said.last() != "":
+		return errors.New(said.last())
+	}
+	return fmt.Errorf("the experiment's process: %w", err)
+}
+
+// conduct is the hidden verb by which a dashboard has an experiment run: dyno lab run, told
+// what by a line on stdin, and to stop by its end.
+func conduct(s streams, args []string) int {
+	if len(args) > 0 {
+		return s.refuse("conduct", extra(args, 0))
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	in := json.NewDecoder(s.in)
+	var o order
+	if err := in.Decode(&o); err != nil {
+		return s.fail(exitUsage, fmt.Errorf("reading what to run: %w", err))
+	}
+	go func() {
+		io.Copy(io.Discard, s.in)
+		stop()
+	}()
+	e, err := o.open()
+	if err != nil {
+		return s.refuse("lab run", flatten(err))
+	}
+	if o.Quick {
+		e = experiment.Quick(e)
+	}
+	return s.experiment(ctx, e, labFlags{quick: o.Quick, output: o.Dir})
+}
+
+// A tail keeps the last of what is written to it.
+type tail struct{ kept []byte }
+
+// tailBytes are enough for a line that says what went wrong.
+const tailBytes = 4 << 10
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.kept = append(t.kept, b...)
+	t.kept = t.kept[max(0, len(t.kept)-tailBytes):]
+	return len(b), nil
+}
+
+// last is the last line that dyno said of itself; "" if there is none.
+func (t *tail) last() string {
+	lines := bytes.Split(t.kept, []byte("\n"))
+	for _, line := range slices.Backward(lines) {
+		if said, is := strings.CutPrefix(string(line), "dyno: "); is {
+			return said
+		}
+	}
+	return ""
+}

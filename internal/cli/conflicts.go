@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/engine/proto"
+)
+
+// exclusive are flags of which a command line may have one.
+var exclusive = []struct{ one, other, because string }{
+	{"verbose", "quiet", "one asks for more and one for less"},
+	{"tui", "verbose", "each is a way to show the run"},
+	{"tui", "quiet", "one asks for more and one for less"},
+	{"stage", "stages", "both say how the rate goes on"},
+	{"save", "no-save", "one asks for what the other forbids"},
+	{"insecure", "cacert", "whoever accepts any certificate trusts no particular one"},
+	{"body", "bodies", "both say what to send"},
+	{"requests-file", "urls", "the file says what to ask for"},
+	{"requests-file", "bodies", "the file says what to send"},
+	{"requests-file", "body", "the file says what to send"},
+	{"requests-file", "method", "the file says with what method"},
+}
+
+func contradictions(given map[string]bool) (faults []error) {
+	for _, x := range exclusive {
+		if given[x.one] && given[x.other] {
+			faults = append(faults, load.Flaw{Setting: "--" + x.one + " and --" + x.other,
+				Problem: x.because + "; give one of them"})
+		}
+	}
+	return faults
+}
+
+// conflicts are the contradictions of what the flags say, not of the flags.
+func (f *runFlags) conflicts() (faults []error) {
+	if p := f.plan; p.HTTP == "1.0" && p.Reconnect > 1 && !slices.ContainsFunc(p.Requests, keptAlive) {
+		faults = append(faults, load.Flaw{Setting: "--reconnect", Problem: "a connection of HTTP/1.0 " +
+			"carries one exchange, unless -H 'Connection: keep-alive' asks for more"})
+	}
+	if f.pprof != "" && f.profiled() < time.Second {
+		faults = append(faults, load.Flaw{Setting: "--pprof", Problem: "a CPU profile takes whole " +
+			"seconds of the window; give a --duration of 1s or more"})
+	}
+	body, isFile := strings.CutPrefix(f.body, "@")
+	if !isFile {
+		body = ""
+	}
+	for _, in := range []struct{ flag, file string }{
+		{"--urls", f.urls}, {"--bodies", f.bodies}, {"--requests-file", f.requestsFile}, {"--body", body},
+	} {
+		if sameFile(f.json, in.file) {
+			faults = append(faults, load.Flaw{Setting: "--json",
+				Problem: f.json + " is what " + in.flag + " reads; write to another file"})
+		}
+	}
+	return faults
+}
+
+// seedless is what a seed says where nothing is drawn from it.
+func (f *runFlags) seedless() (faults []error) {
+	if f.plan.Seed != 0 && f.plan.Arrival != load.Poisson && f.plan.Probe == 0 {
+		faults = append(faults, load.Flaw{Setting: "--seed", Problem: "only random arrivals are drawn " +
+			"from one; add --arrival poisson"})
+	}
+	return faults
+}
+
+// sameFile reports whether a and b are names of one regular file.
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	other, err2 := os.Stat(b)
+	return err == nil && err2 == nil && one.Mode().IsRegular() && os.SameFile(one, other)
+}
+
+// keptAlive reports whether r asks HTTP/1.0 to keep its connection.
+func keptAlive(r load.Request) bool {
+	return slices.ContainsFunc(r.Header, func(f proto.Field) bool {
+		return strings.EqualFold(f.Name, "Connection") &&
+			strings.Contains(strings.ToLower(f.Value), "keep-alive")
+	})
+}

@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/engine/requests"
+)
+
+// requests are those that the flags and their files describe.
+func (f *runFlags) requests(stdin io.Reader) ([]load.Request, []error) {
+	var faults []error
+	contested := f.fromStdin()
+	if len(contested) > 1 {
+		faults = append(faults, load.Flaw{Setting: strings.Join(contested, " and "),
+			Problem: "each want all of stdin; give one of them a file"})
+	}
+	read := func(flag, file string, parse func(name string, r io.Reader) error) {
+		if file != "" && (file != "-" || len(contested) == 1) { // else that was said
+			faults = append(faults, f.read(flag, file, stdin, parse)...)
+		}
+	}
+	var all []load.Request
+	read("--requests-file", f.requestsFile, func(name string, r io.Reader) (err error) {
+		all, err = requests.Read(name, r, f.defaults)
+		return err
+	})
+	urls, bodies := []requests.URL{f.defaults.URL}, [][]byte{nil}
+	read("--urls", f.urls, func(name string, r io.Reader) (err error) {
+		urls, err = requests.URLs(name, r, f.defaults.URL)
+		return err
+	})
+	read("--bodies", f.bodies, func(name string, r io.Reader) (err error) {
+		bodies, err = requests.Bodies(name, r)
+		return err
+	})
+	if file, isFile := strings.CutPrefix(f.body, "@"); isFile {
+		read("--body", file, func(_ string, r io.Reader) error {
+			b, err := whole(r)
+			bodies = [][]byte{b}
+			return err
+		})
+	} else if f.hasBody {
+		bodies = [][]byte{[]byte(f.body)}
+	}
+	if len(faults) > 0 || f.requestsFile != "" || f.defaults.URL == (requests.URL{}) {
+		return all, faults
+	}
+	all, err := requests.Pair(f.defaults, urls, bodies)
+	return all, flatten(err)
+}
+
+// fromStdin names the flags that read it.
+func (f *runFlags) fromStdin() (flags []string) {
+	for _, x := range []struct{ flag, file, stdin string }{
+		{"--body", f.body, "@-"}, {"--urls", f.urls, "-"}, {"--bodies", f.bodies, "-"},
+		{"--requests-file", f.requestsFile, "-"}, {"--stages", f.stages, "-"},
+	} {
+		if x.file == x.stdin {
+			flags = append(flags, x.flag)
+		}
+	}
+	return flags
+}
+
+// read gives parse the file, or stdin if that is "-". Without a URL, what is in
+// a file cannot be judged, only that it is there.
+func (f *runFlags) read(flag, file string, stdin io.Reader,
+	parse func(name string, r io.Reader) error) []error {
+	r, name := io.NopCloser(stdin), "stdin"
+	if file != "-" {
+		opened, err := os.Open(file)
+		if err != nil {
+			return []error{load.Flaw{Setting: flag, Problem: err.Error()}}
+		}
+		r, name = opened, file
+	}
+	defer r.Close()
+	if f.defaults.URL == (requests.URL{}) {
+		return nil
+	}
+	return flatten(parse(name, r))
+}
+
+// whole is all of r, up to what a run can send. A file is read into memory of its size.
+func whole(r io.Reader) ([]byte, error) {
+	var b bytes.Buffer
+	if file, is := r.(*os.File); is {
+		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
+			b.Grow(int(min(info.Size(), requests.MaxFile)) + bytes.MinRead)
+		}
+	}
+	n, err := b.ReadFrom(io.LimitReader(r, requests.MaxFile+1))
+	switch {
+	case err != nil:
+		return nil, load.Flaw{Setting: "--body", Problem: err.Error()}
+	case n > requests.MaxFile:
+		return nil, load.Flaw{Setting: "--body", Problem: fmt.Sprintf(
+			"the file is larger than %d GiB", requests.MaxFile>>30)}
+	}
+	return b.Bytes(), nil
+}

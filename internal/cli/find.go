@@ -1,0 +1,331 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"dyno/internal/capacity"
+	"dyno/internal/engine/load"
+	"dyno/internal/lab"
+	"dyno/internal/view/report"
+)
+
+// findFlags is the command line of dyno find.
+type findFlags struct {
+	*runFlags
+	probe  time.Duration
+	levels []int
+	rates  []load.Rate
+	rounds int
+}
+
+func newFindFlags() *findFlags { return &findFlags{runFlags: newRunFlags(), rounds: 3} }
+
+const findNotes = `A rate is met if the upper 95 % bound of a percentile is: of seconds drawn at
+random, again and again, from those of the probe, and of as many requests as
+there were. Objectives that have no such bound are judged by their value. Unless
+an objective says how many requests may fail, errors<0.1% is one. N may end in k
+or M; D is a duration, as 500ms or 1m30s, or a number of seconds.
+Exit codes: 0 found, 1 not even the lowest rate meets the objectives, 2 bad usage,
+3 the generator was the limit, inconclusive, every answer of a sweep was an error,
+or an agent was lost, 4 nothing could be reached, 5 a fault of dyno,
+130 interrupted, after the report.
+`
+
+var findExamples = []string{
+	"dyno find --slo 'p99<20ms' http://127.0.0.1:8080/",
+	"dyno find --slo 'p95<=50ms' --slo 'errors<=0' --arrival poisson -c 200 http://127.0.0.1:8080/",
+	"dyno find --levels c=1,2,4,8,16,32 --rounds 8 http://127.0.0.1:8080/",
+	"dyno find --rates 1k,2k,4k,8k http://127.0.0.1:8080/",
+}
+
+func (f *findFlags) groups() []group {
+	own := group{"Search", []option{
+		{"slo", "", "EXPR", "what must hold, as 'p99<20ms' or 'errors<0.1%'; may be repeated",
+			f.addObjective},
+		{"probe-time", "", "D", "measure so long at each rate; bounds need 8s (10s; of a sweep 5s)",
+			into(&f.probe, parseProbeTime)},
+		{"levels", "", "c=LIST", "sweep instead: closed loops of so many connections, as c=1,2,4,8",
+			into(&f.levels, parseLevels)},
+		{"rates", "", "LIST", "sweep instead: open loops of such rates, as 1k,2k,4k",
+			into(&f.rates, parseRates)},
+		{"rounds", "", "N", "of a sweep, each over all levels in an order of its own; 8 give\n" +
+			"intervals (3)", into(&f.rounds, positive(parseInt))},
+	}}
+	out := group{"Output", []option{
+		{"json", "", "FILE|-", "write what was found there too; with - stdout has nothing else",
+			word(&f.json)},
+		{"quiet", "q", "", "no progress, and a line instead of the report", on(&f.quiet)},
+		showing(&f.showSecrets),
+		{"help", "h", "", "this", on(&f.help)},
+	}}
+	load := except(f.loadGroup(), "duration", "requests", "rate", "stage", "stages", "probe")
+	load.options = append(load.options, option{"rate", "R", "N",
+		"the first rate to try (a fifth of what a closed loop reaches)", into(&f.plan.Rate, parseRate)})
+	return []group{own, load, f.requestGroup(), f.connectionGroup(), f.tlsGroup(),
+		f.fleet.group(), out}
+}
+
+// except is g without some options.
+func except(g group, long ...string) group {
+	g.options = slices.DeleteFunc(slices.Clone(g.options), func(o option) bool {
+		return slices.Contains(long, o.long)
+	})
+	return g
+}
+
+// sweeps reports whether a sweep is asked for, and not a search.
+func (f *findFlags) sweeps() bool { return len(f.levels)+len(f.rates) > 0 }
+
+// capacityOf is dyno find.
+func capacityOf(s streams, args []string) int {
+	f, faults := readFind(args, s.in)
+	switch {
+	case f.help:
+		return s.help("find")
+	case len(faults) > 0:
+		return s.refuse("find", faults)
+	}
+	out, err := openOutput(f.json, s.out)
+	if err != nil {
+		return s.refuse("find", []error{load.Flaw{Setting: "--json", Problem: err.Error()}})
+	}
+	ctx, stop := untilInterrupted()
+	defer stop()
+	run, leave, err := f.fleet.runner(here, s.tellFleet(f.quiet))
+	if err != nil {
+		out.discard()
+		return s.fail(busCode(err), err)
+	}
+	defer leave()
+	carryOut := s.search
+	if f.sweeps() {
+		carryOut = s.sweep
+	}
+	code, err := carryOut(ctx, f, completed(unlessPartial(run), f.keep()), out)
+	if err == nil {
+		return code
+	}
+	out.discard()
+	if errors.Is(err, errPartial) {
+		return s.fail(exitUntrusted, err)
+	}
+	if _, flaw := errors.AsType[load.Flaw](err); flaw {
+		return s.refuse("find", flatten(err))
+	}
+	return s.fail(exitFault, err)
+}
+
+// readFind reads the command line of dyno find.
+func readFind(args []string, stdin io.Reader) (*findFlags, []error) {
+	f := newFindFlags()
+	p := parse(args, f.groups())
+	if f.help {
+		return f, nil
+	}
+	faults := append(p.faults, contradictions(p.given)...)
+	faults = append(faults, f.ownFaults(p)...)
+	f.settle(p.given)
+	faults = append(append(faults, f.fleet.settle(p.given, false)...), f.setTarget(p)...)
+	var wrong []error
+	f.plan.Requests, wrong = f.requests(stdin)
+	if len(f.plan.Requests) == 0 {
+		f.plan.Requests = []load.Request{{Weight: 1}}
+	}
+	faults = append(faults, wrong...)
+	plan := f.plan // as heavy as any that will be run
+	if plan.Rate == 0 {
+		plan.Rate = load.PerSecond(1)
+	}
+	if len(f.levels) > 0 {
+		plan.Connections = slices.Max(f.levels)
+	}
+	return f, append(append(faults, flatten(plan.Check())...), f.conflicts()...)
+}
+
+// ownFaults are those of what only find has.
+func (f *findFlags) ownFaults(p parsed) (faults []error) {
+	given := p.given
+	flaw := func(bad bool, setting, problem string) {
+		if bad {
+			faults = append(faults, load.Flaw{Setting: setting, Problem: problem})
+		}
+	}
+	sweep := p.tried["levels"] || p.tried["rates"]
+	flaw(!sweep && !p.tried["slo"], "--slo", "none is given; say what must hold, as "+
+		"--slo 'p99<20ms', or sweep with --levels or --rates")
+	flaw(sweep && given["slo"], "--slo", "a sweep measures at levels and searches none; give it "+
+		"without")
+	flaw(p.tried["levels"] && p.tried["rates"], "--levels and --rates", "a sweep has one axis; give "+
+		"one")
+	flaw(sweep && given["rate"], "--rate", "a sweep has rates of its own; give --rates")
+	flaw(given["levels"] && (given["arrival"] || given["seed"]), "--arrival, --seed",
+		"the levels of --levels are closed loops, which have no arrivals; give --rates")
+	flaw(given["levels"] && given["connections"], "--connections", "--levels says how many")
+	flaw(!sweep && given["rounds"], "--rounds", "a search has none; give --levels or --rates")
+	for _, o := range f.objectives {
+		flaw(!o.Ceiling(), "--slo", o.Expr+" is easier to meet the higher the rate; find needs "+
+			"what is harder, with < or <=")
+	}
+	return faults
+}
+
+// search is dyno find --slo.
+func (s streams) search(ctx context.Context, f *findFlags, run lab.Runner, out *output) (int,
+	error) {
+	if !f.quiet {
+		fmt.Fprintf(s.err, "searching: %s\n", f.plan.Target.URL)
+	}
+	found, err := capacity.Find(ctx, capacity.Runner(run), f.plan, f.objectives,
+		capacity.Settings{Probe: f.probe}, func(p capacity.Probe) {
+			if !f.quiet {
+				fmt.Fprintln(s.err, report.Probe(p))
+			}
+		})
+	if err != nil {
+		return 0, err
+	}
+	code := map[capacity.End]int{capacity.Found: exitOK, capacity.Missed: exitMissed,
+		capacity.ClientBound: exitUntrusted, capacity.Inconclusive: exitUntrusted,
+		capacity.Unreachable: exitUnreachable, capacity.Interrupted: exitInterrupted}[found.End]
+	code = s.tell(f, out, code, found, report.Certified(found), func() error {
+		return report.Search(s.out, found, s.style())
+	})
+	if code != exitOK && code != exitInterrupted && !(s.tells(f.runFlags) && !f.quiet) {
+		fmt.Fprintf(s.err, "dyno: %s\n", found.Reason)
+	}
+	return code, nil
+}
+
+// sweep is dyno find --levels and --rates.
+func (s streams) sweep(ctx context.Context, f *findFlags, run lab.Runner, out *output) (int,
+	error) {
+	how := capacity.Sweeping{Axis: capacity.Rates, Time: cmp.Or(f.probe, 5*time.Second),
+		Rounds: f.rounds, Seed: cmp.Or(f.plan.Seed, rand.Uint64()>>11|1)}
+	for _, r := range f.rates {
+		how.Levels = append(how.Levels, r.PerSecond())
+	}
+	for _, n := range f.levels {
+		how.Axis, how.Levels = capacity.Connections, append(how.Levels, float64(n))
+	}
+	how.Warmup = cmp.Or(time.Duration(f.plan.Warmup), how.Time/5)
+	if !f.quiet {
+		all := len(how.Levels) * how.Rounds
+		fmt.Fprintf(s.err, "sweeping: %s, %s, about %v\n", f.plan.Target.URL,
+			report.Many(int64(all), "run"), time.Duration(all)*(how.Time+how.Warmup))
+	}
+	curve, err := capacity.Sweep(ctx, capacity.Runner(run), f.plan, how, func(p capacity.Point) {
+		if !f.quiet {
+			fmt.Fprintln(s.err, report.Point(p, how.Axis))
+		}
+	})
+	if err != nil {
+		return 0, err
+	}
+	code, why := swept(curve)
+	code = s.tell(f, out, code, curve, report.Peak(curve), func() error {
+		return report.Curve(s.out, curve, s.style())
+	})
+	if why != "" {
+		fmt.Fprintf(s.err, "dyno: %s\n", why)
+	}
+	return code, nil
+}
+
+// swept is the exit code of a sweep, and why it is not 0.
+func swept(c *capacity.Curve) (int, string) {
+	completed := func(p capacity.Point) bool { return p.X > 0 }
+	answered := func(p capacity.Point) bool { return p.Answered }
+	switch {
+	case c.Left > 0:
+		return exitInterrupted, ""
+	case !slices.ContainsFunc(c.Points, completed) && slices.ContainsFunc(c.Points, answered):
+		return exitUntrusted, c.Points[slices.IndexFunc(c.Points, answered)].Cause
+	case !slices.ContainsFunc(c.Points, completed):
+		return exitUnreachable, c.Points[0].Cause
+	case c.Apart == len(c.Points):
+		return exitUntrusted, "the generator was the limit, or was held up, at every level"
+	}
+	return exitOK, ""
+}
+
+// tell writes v as JSON where that is wanted, and shows it: a line if the user
+// wants it quiet, else all. The exit code is that given, unless writing fails.
+func (s streams) tell(f *findFlags, out *output, code int, v any, line string,
+	show func() error) int {
+	err := out.object(v)
+	switch {
+	case f.json == "-":
+	case f.quiet:
+		_, more := fmt.Fprintln(s.out, line)
+		err = errors.Join(err, more)
+	default:
+		err = errors.Join(err, show())
+	}
+	if err != nil {
+		return s.fail(exitUsage, fmt.Errorf("writing what was found: %w", err))
+	}
+	return code
+}
+
+// object writes v as JSON.
+func (o *output) object(v any) error {
+	return o.put(func(w io.Writer) error { return report.Object(w, v) })
+}
+
+// levelsMost is how many levels a sweep can have.
+const levelsMost = 1000
+
+// parseLevels reads c=1,2,4: numbers of connections, each once.
+func parseLevels(s string) ([]int, error) {
+	list, is := strings.CutPrefix(s, "c=")
+	if !is {
+		return nil, fmt.Errorf("%q does not say of what; write c= and numbers of connections, as "+
+			"c=1,2,4,8", s)
+	}
+	return parseList(list, func(s string) (int, error) {
+		n, err := positive(parseInt)(s)
+		if err == nil && n > load.MaxConnections {
+			err = fmt.Errorf("%q is above %d", s, load.MaxConnections)
+		}
+		return n, err
+	})
+}
+
+// parseRates reads 1k,2k,4k: rates, each once.
+func parseRates(s string) ([]load.Rate, error) { return parseList(s, parseRate) }
+
+// parseList reads values between commas, of which none may be there twice.
+func parseList[V comparable](s string, parse func(string) (V, error)) (all []V, err error) {
+	for part := range strings.SplitSeq(s, ",") {
+		v, err := parse(part)
+		switch {
+		case err != nil:
+			return nil, err
+		case slices.Contains(all, v):
+			return nil, fmt.Errorf("%q is there twice", part)
+		case len(all) == levelsMost:
+			return nil, fmt.Errorf("there are more than %d levels", levelsMost)
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}
+
+// shortestProbe is long enough for anything to be measured.
+const shortestProbe = 100 * time.Millisecond
+
+func parseProbeTime(s string) (time.Duration, error) {
+	d, err := parseDuration(s)
+	if err == nil && d < shortestProbe {
+		err = fmt.Errorf("%q is below %v", s, shortestProbe)
+	}
+	return d, err
+}

@@ -1,0 +1,315 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"dyno/internal/capacity"
+	"dyno/internal/engine/load"
+	"dyno/internal/result"
+)
+
+// tryFind runs a search or a sweep in a short time. What a machine that is busy
+// with tests can certify is not known; that it says what it found is.
+func tryFind(t *testing.T, dir, line string) {
+	t.Helper()
+	line += " --probe-time 100ms --warmup 20ms"
+	if strings.Contains(line, "--levels") || strings.Contains(line, "--rates") {
+		line += " --rounds 1"
+	}
+	c := shell(t, dir, line)
+	var errs bytes.Buffer
+	c.Stderr = &errs
+	out, err := c.Output()
+	exit, failed := errors.AsType[*exec.ExitError](err)
+	code := 0
+	if failed {
+		code = exit.ExitCode()
+	}
+	if !slices.Contains([]int{exitOK, exitMissed, exitUntrusted}, code) || len(out) == 0 {
+		t.Errorf("%s: code %d, %s\n%s", line, code, out, errs.Bytes())
+	}
+}
+
+// startDyno starts dyno target, and returns its URL.
+func startDyno(t *testing.T, flags string) string {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no SIGTERM to end a server with")
+	}
+	c := shell(t, t.TempDir(), "dyno target --listen 127.0.0.1:0 "+flags)
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		c.Process.Signal(syscall.SIGTERM)
+		c.Wait()
+	})
+	lines := bufio.NewScanner(out)
+	lines.Scan()
+	url, found := strings.CutPrefix(lines.Text(), "listening on ")
+	if !found {
+		t.Fatalf("the first line is %q", lines.Text())
+	}
+	return url + "/"
+}
+
+// codes are those of each end.
+var codes = map[capacity.End]int{capacity.Found: 0, capacity.Missed: 1, capacity.ClientBound: 3,
+	capacity.Inconclusive: 3}
+
+// A server that takes 2 ms for each request carries 500 a second, and no objective
+// makes it carry more, but for what a queue of 40 ms hides in so short a probe. On a machine that is busy the generator may be the limit,
+// which is then said.
+func TestFindsARealServersLimit(t *testing.T) {
+	url := startDyno(t, "--workers 1 --service constant:2ms")
+	var out, errs bytes.Buffer
+	code := Main([]string{"find", "--slo", "p90<40ms", "--slo", "errors<=0", "--probe-time", "300ms", "-t", "1",
+		"-R", "100", "--json", "-", url}, nil, &out, &errs)
+	var s capacity.Search
+	if err := json.Unmarshal(out.Bytes(), &s); err != nil {
+		t.Fatalf("code %d: %v\n%s%s", code, err, out.Bytes(), errs.Bytes())
+	}
+	want, known := codes[s.End]
+	if !known || code != want {
+		t.Errorf("%s: code %d\n%s", s.End, code, errs.Bytes())
+	}
+	if s.Certified != nil && *s.Certified > 600 || s.End == capacity.Found && *s.High < 100 {
+		t.Errorf("certified %v of 500/s", *s.Certified)
+	}
+	for _, p := range s.Probes {
+		if p.Rate > 650 && p.Outcome == capacity.Passed {
+			t.Errorf("%v/s passed of 500/s", p.Rate)
+		}
+	}
+	for _, p := range s.Probes[:1] {
+		if p.Rate != 100 || s.Closed != nil || len(p.Judged) != 2 || p.Judged[0].Expr != "p90<40ms" {
+			t.Errorf("the first probe is %+v", p)
+		}
+	}
+	if n := strings.Count(errs.String(), "/s, p90<40ms: "); n != len(s.Probes) {
+		t.Errorf("%d probes, %d of them told\n%s", len(s.Probes), n, errs.Bytes())
+	}
+	t.Logf("%s: %s", s.End, s.Reason)
+}
+
+func TestSweepsARealServer(t *testing.T) {
+	server := httptest.NewServer(answer(new(atomic.Int64)))
+	defer server.Close()
+	for flag, levels := range map[string][]float64{
+		"--levels=c=1,2,3,4": {1, 2, 3, 4}, "--rates=200,100": {200, 100},
+	} {
+		file := filepath.Join(t.TempDir(), "sweep.json")
+		var out, errs bytes.Buffer
+		code := Main([]string{"find", flag, "--rounds", "2", "--probe-time", "100ms", "--json", file, server.URL},
+			nil, &out, &errs)
+		if code != exitOK && code != exitUntrusted {
+			t.Fatalf("%s: code %d, %s", flag, code, errs.Bytes())
+		}
+		var c capacity.Curve
+		readJSON(t, file, &c)
+		if len(c.Points) != 2*len(levels) || !slices.Equal(c.Levels, levels) || c.Seed == 0 {
+			t.Errorf("%s: %d points of %v", flag, len(c.Points), c.Levels)
+		}
+		for _, p := range c.Points {
+			if p.X <= 0 || p.N <= 0 || !slices.Contains(levels, p.Level) {
+				t.Errorf("%s: %+v", flag, p)
+			}
+		}
+		if c.Fit == nil && c.Apart == 0 && len(levels) == 4 || c.Fit != nil && len(levels) == 2 {
+			t.Errorf("%s: fit %+v: %s", flag, c.Fit, c.NoFit)
+		}
+		if !strings.Contains(out.String(), "under way") {
+			t.Errorf("%s: %s", flag, out.Bytes())
+		}
+	}
+}
+
+func readJSON(t *testing.T, file string, v any) {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(b, v)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A run near what this machine's generator reaches says so.
+func TestRunKnowsTheCalibration(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("DYNO_HOME", home)
+	run := calibrated(func(_ context.Context, p load.Plan, _ func(load.Interval)) (*result.Result, error) {
+		return &result.Result{Dyno: load.Version, Host: result.ThisHost(), Plan: p,
+			Rate: result.Rate{Completed: 900}, Generator: result.Generator{Threads: 1}}, nil
+	})
+	said := func() string {
+		r, err := run(t.Context(), load.Plan{Connections: 1, Threads: 1}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(r.Warnings, " ")
+	}
+	if out := said(); out != "" {
+		t.Errorf("without a calibration: %s", out)
+	}
+	for rate, warns := range map[float64]bool{0.5: false, 1000: true, 1e12: false} {
+		c := capacity.Calibration{Format: capacity.CalibrationFormat, Dyno: load.Version, Host: result.ThisHost(),
+			Threads: 1, Closed: []capacity.Ceiling{{Connections: 1, Rate: rate}}}
+		if _, err := c.Save(home); err != nil {
+			t.Fatal(err)
+		}
+		out := said()
+		if strings.Contains(out, "dyno itself reaches on this machine with 1 connection and 1 thread") != warns {
+			t.Errorf("a ceiling of %v/s: %q", rate, out)
+		}
+	}
+}
+
+func FuzzParseLevels(f *testing.F) {
+	for _, s := range []string{"c=1,2,4,8", "c=1k", "c=", "c=1,1", "c=0", "x", "c=1,", "c=1e300"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		levels, err := parseLevels(s)
+		if err != nil {
+			return
+		}
+		var again []string
+		for _, n := range levels {
+			if n < 1 || n > load.MaxConnections {
+				t.Errorf("%q has %d", s, n)
+			}
+			again = append(again, fmt.Sprint(n))
+		}
+		if back, err := parseLevels("c=" + strings.Join(again, ",")); err != nil || !slices.Equal(back, levels) {
+			t.Errorf("%q is read as %v, and that as %v: %v", s, levels, back, err)
+		}
+	})
+}
+
+func FuzzParseRates(f *testing.F) {
+	for _, s := range []string{"1k,2k,4k", "0.5", "100/s,200/s", "", ",", "1,1", "1e9", "-1", "1M"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		rates, err := parseRates(s)
+		if err != nil {
+			return
+		}
+		var again []string
+		for _, r := range rates {
+			if r < 1 || r > load.MaxRate*1000 {
+				t.Errorf("%q has %v", s, r)
+			}
+			again = append(again, fmt.Sprint(r.PerSecond()))
+		}
+		if back, err := parseRates(strings.Join(again, ",")); err != nil || !slices.Equal(back, rates) {
+			t.Errorf("%q is read as %v, and that as %v: %v", s, rates, back, err)
+		}
+	})
+}
+
+// limited answers 1,000 requests a second and some at once, and all others with a 503.
+func limited() http.Handler {
+	const perSecond, atOnce = 1000, 10
+	var mu sync.Mutex
+	room, last := float64(atOnce), time.Now()
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		now := time.Now()
+		room = min(room+perSecond*now.Sub(last).Seconds(), atOnce)
+		last = now
+		if room < 1 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		room--
+	})
+}
+
+// Answers of 503 are no throughput. However slow the machine is, no more than the server's limit
+// can be certified: 909 ms of the longest probe have 909 right answers and 10 more, and 1 % of
+// the requests may fail. How much less it is, and whether the generator was the limit, is the
+// machine's.
+func TestFindKnowsALimit(t *testing.T) {
+	server := httptest.NewServer(limited())
+	defer server.Close()
+	out := filepath.Join(t.TempDir(), "found.json")
+	c := shell(t, t.TempDir(), "dyno find --slo 'errors<1%' --probe-time 303ms --warmup 50ms -c 20 "+
+		"--json "+out+" "+server.URL)
+	said, _ := c.CombinedOutput()
+	b, err := os.ReadFile(out)
+	var found capacity.Search
+	if err == nil {
+		err = json.Unmarshal(b, &found)
+	}
+	if err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	if found.Closed == nil || *found.Closed > 1500 {
+		t.Errorf("a closed loop reached more than is answered:\n%s", said)
+	}
+	if found.Certified != nil && *found.Certified > 1030 {
+		t.Errorf("%v/s is certified of a server that answers 1,000:\n%s", *found.Certified, said)
+	}
+}
+
+// Of a server that answers with nothing but errors a search says so, and what they are.
+func TestFindSaysThatAllAreErrors(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	defer server.Close()
+	for flags, want := range map[string]struct {
+		code int
+		says string
+	}{
+		"--slo 'p99<1s'":              {exitMissed, "dyno: every answer was an error: 503 ("},
+		"--slo 'p99<1s' -R 40":        {exitMissed, "; every answer was an error: 503 ("},
+		"--levels c=1,2 --rounds 1":   {exitUntrusted, "dyno: every answer was an error: 503 ("},
+		"--rates 40,50,60 --rounds 1": {exitUntrusted, "dyno: every answer was an error: 503 ("},
+	} {
+		const busy = "so that nothing is known of the server" // the machine was
+		out, said, code := "", busy, 0
+		for try := 0; try < 20 && strings.Contains(said, busy); try++ {
+			c := shell(t, t.TempDir(), "dyno find --probe-time 100ms "+flags+" "+server.URL)
+			var shown, errs bytes.Buffer
+			c.Stdout, c.Stderr = &shown, &errs
+			if err := c.Run(); c.ProcessState == nil {
+				t.Fatal(err)
+			}
+			out, said, code = shown.String(), errs.String(), c.ProcessState.ExitCode()
+			if strings.Contains(said, busy) {
+				t.Logf("%s: try %d: %s", flags, try, said)
+			}
+		}
+		if code != want.code || !strings.Contains(said, want.says) ||
+			strings.Contains(said, "nothing was answered") {
+			t.Errorf("%s: code %d, %s\n%s", flags, code, said, out)
+		}
+	}
+}

@@ -1,0 +1,339 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/engine/requests"
+	"dyno/internal/observe/probe"
+	"dyno/internal/redact"
+	"dyno/internal/result"
+)
+
+// runFlags is the command line of dyno run.
+type runFlags struct {
+	plan     load.Plan
+	defaults requests.Defaults
+
+	body, urls, bodies, requestsFile string // as given: a file, "-" for stdin
+	stages                           string // likewise
+	stdin                            io.Reader
+	hasBody                          bool // and it may be empty
+	connectTo                        string
+
+	watched []probe.Tree
+	watch   []string // as they were given
+	away    awayFlags
+	pprof   string
+	fleet   fleetFlags
+
+	objectives     []result.Objective
+	abortOnSLO     bool
+	json           string
+	save, noSave   bool
+	verbose, quiet bool
+	tui, serve     bool
+	strict, help   bool
+	showSecrets    bool
+}
+
+// keep is what stands in the place of the plan's secrets.
+func (f *runFlags) keep() redact.Replacer { return marks(f.showSecrets) }
+
+func newRunFlags() *runFlags { return &runFlags{plan: load.DefaultPlan()} }
+
+func (f *runFlags) groups() []group {
+	return []group{f.loadGroup(), f.requestGroup(), f.connectionGroup(), f.tlsGroup(),
+		f.serverGroup(), f.fleet.group(), f.outputGroup()}
+}
+
+func (f *runFlags) loadGroup() group {
+	p := &f.plan
+	return group{"Load", []option{
+		{"connections", "c", "N", "connections, of all threads together (50)",
+			into(&p.Connections, parseInt)},
+		{"duration", "d", "D", "how long to measure (10s)", seconds(&p.Duration)},
+		{"requests", "n", "N", "send exactly N, not for a time; with -d, whichever is first",
+			into(&p.Requested, positive(parseCount))},
+		{"rate", "R", "N", "requests a second in all, at even intervals whatever the server\n" +
+			"does; without it, a connection sends when it has its answer", into(&p.Rate, parseRate)},
+		{"arrival", "", "LAW", "constant, or poisson: independent of one another (constant)",
+			into(&p.Arrival, parseArrival)},
+		{"stage", "", "D:RATE", "within D, go evenly from the rate before, which is -R or 0, to\n" +
+			"RATE; may be repeated; 0s:RATE is a step, and the same rate a hold", f.addStage},
+		{"stages", "", "FILE", "stages, D:RATE, one a line", f.readStages},
+		{"seed", "", "N", "of random arrivals, to have the same again (drawn, and stored)",
+			into(&p.Seed, parseSeed)},
+		{"probe", "", "N", "also send N a second at random instants, on connections of their own,\n" +
+			"and report their latency apart", into(&p.Probe, parseRate)},
+		{"warmup", "", "D", "load so long before measuring (0s)", seconds(&p.Warmup)},
+		{"drain", "", "D", "wait so long at the end for what is under way (2s)", seconds(&p.Drain)},
+		{"timeout", "", "D", "for an exchange, from when it was sent (10s)", seconds(&p.Timeout)},
+		{"threads", "t", "N", "threads (one a physical core)", into(&p.Threads, parseInt)},
+		{"cpus", "", "LIST", "CPUs for the threads, as 0,2-3 (those the process may use)",
+			into(&p.CPUs, parseCPUs)},
+		{"ring", "", "KIND", "how to do I/O: auto, epoll, uring or portable (auto)",
+			into(&p.Ring, parseRing)},
+		{"spin", "", "", "threads never sleep: a CPU each, for the least error at low load",
+			on(&p.Spin)},
+	}}
+}
+
+func (f *runFlags) requestGroup() group {
+	d := &f.defaults
+	return group{"Requests", []option{
+		{"method", "X", "M", "GET, unless there is a body: then POST", into(&d.Method, parseMethod)},
+		{"header", "H", "'K: V'", "a header; may be repeated", func(s string) error {
+			field, err := requests.Field(s)
+			if err == nil {
+				d.Header = append(d.Header, field)
+			}
+			return err
+		}},
+		{"body", "b", "S|@FILE", "a body, or the file that holds it", f.setBody},
+		{"urls", "", "FILE", "paths or URLs, one a line, sent in turn", word(&f.urls)},
+		{"bodies", "", "FILE", "bodies, one a line, sent in turn", word(&f.bodies)},
+		{"requests-file", "", "FILE", "requests, one JSON object a line, with any of\n" +
+			"method, url, headers, body, weight, name", word(&f.requestsFile)},
+		{"expect", "", "LIST", "statuses that are right, as 200,404 or 2xx, or any; others are errors\n" +
+			"(default: all below 400)",
+			into(&f.plan.Expect, parseExpect)},
+	}}
+}
+
+func (f *runFlags) connectionGroup() group {
+	p := &f.plan
+	return group{"Connections", []option{
+		{"reconnect", "", "WHEN", "never, always, or after N exchanges (never)",
+			into(&p.Reconnect, parseReconnect)},
+		{"http", "", "VERSION", "auto, 1.0, 1.1, 2 or 3 (auto: over TLS what the server chooses of\n" +
+			"2 and 1.1, else 1.1)", into(&p.HTTP, parseHTTP)},
+		{"pipeline", "", "N", "requests of HTTP/1.1 under way at once on a connection (1)",
+			into(&p.Pipeline, parseInt)},
+		{"streams", "", "N", "requests of HTTP/2 or 3 under way at once on a connection (1)",
+			into(&p.Streams, parseInt)},
+		{"fcgi-param", "", "K=V", "a parameter of every FastCGI request; may be repeated",
+			func(s string) error {
+				param, err := parseParam(s)
+				if err == nil {
+					p.Params = append(p.Params, param)
+				}
+				return err
+			}},
+		{"connect-to", "", "HOST:PORT", "connect there, and still ask for the URL's host",
+			word(&f.connectTo)},
+		{"source", "", "IP,IP|CIDR", "connect from these addresses of this machine, in turn",
+			into(&p.Source, parseSources)},
+		{"connect-rate", "", "N", "connections to open a second, at the start (at once)",
+			into(&p.ConnectRate, parseRate)},
+		{"connect-timeout", "", "D", "for a connection, TLS included (5s)", seconds(&p.Connecting)},
+	}}
+}
+
+func (f *runFlags) tlsGroup() group {
+	t := &f.plan.TLS
+	return group{"TLS", []option{
+		{"insecure", "", "", "accept any certificate", on(&t.Insecure)},
+		{"cacert", "", "FILE", "trust these certificates instead of the system's", readable(&t.CAFile)},
+		{"cert", "", "FILE", "our certificate, for servers that ask for one", readable(&t.CertFile)},
+		{"key", "", "FILE", "its key", readable(&t.KeyFile)},
+		{"sni", "", "NAME", "server name to ask for and to verify (the URL's host)", word(&t.ServerName)},
+		{"alpn", "", "LIST", "protocols to offer, in this order, as http/1.1,h2; or none\n" +
+			"(as --http says)", word(&t.ALPN)},
+		{"tls-min", "", "VERSION", "lowest version: 1.0, 1.1, 1.2 or 1.3 (1.2)", word(&t.MinVersion)},
+		{"tls-max", "", "VERSION", "highest version (1.3)", word(&t.MaxVersion)},
+		{"tls-resume", "", "on|off", "resume sessions of the thread's earlier connections (off: every\n" +
+			"handshake is a full one)", into(&t.Resume, parseOnOff)},
+	}}
+}
+
+func (f *runFlags) outputGroup() group {
+	return group{"Output", []option{
+		{"json", "", "FILE|-", "write the result there too; with - stdout has nothing else",
+			word(&f.json)},
+		{"save", "", "", "keep the result, for compare, report and history (yes)", on(&f.save)},
+		{"no-save", "", "", "do not keep it", on(&f.noSave)},
+		{"verbose", "v", "", "a line a second, as a table, and in the report latency by percentile\n" +
+			"and over time", on(&f.verbose)},
+		{"quiet", "q", "", "no progress, and a line instead of the report", on(&f.quiet)},
+		{"tui", "", "", "show the run on all of the terminal, until it ends or q is pressed",
+			on(&f.tui)},
+		{"serve", "", "", "show the run in the browser, until it has ended and Ctrl-C; it\n" +
+			"is made by a process of its own", on(&f.serve)},
+		{"slo", "", "EXPR", "an objective, as 'p99<20ms', 'errors<0.1%' or 'rps>=10k'; may be\n" +
+			"repeated; exit 1 if one is missed", f.addObjective},
+		{"abort-on-slo", "", "", "end the run when one is missed by all so far and by each of the\n" +
+			"last 3 seconds", on(&f.abortOnSLO)},
+		{"strict", "", "", "exit 3 unless the measurement can be trusted", on(&f.strict)},
+		showing(&f.showSecrets),
+		{"help", "h", "", "this", on(&f.help)},
+	}}
+}
+
+func seconds(to *load.Seconds) func(string) error {
+	return into(to, func(s string) (load.Seconds, error) {
+		d, err := parseDuration(s)
+		return load.Seconds(d), err
+	})
+}
+
+// setBody takes a body, which may be empty, or the name of its file.
+func (f *runFlags) setBody(s string) error {
+	if s == "@" {
+		return errors.New(`"@" names no file; write @FILE`)
+	}
+	f.body, f.hasBody = s, true
+	return requests.Unmarked("the body", s)
+}
+
+// addObjective takes one --slo.
+func (f *runFlags) addObjective(s string) error {
+	o, err := result.ParseObjective(s)
+	if err == nil {
+		f.objectives = append(f.objectives, o)
+	}
+	return err
+}
+
+// parseMethod reads a method; they are case-sensitive.
+func parseMethod(s string) (string, error) { return s, requests.Method(s) }
+
+// parseRing reads a kind of ring that some platform has.
+func parseRing(s string) (string, error) {
+	if !slices.Contains([]string{"auto", "epoll", "uring", "portable"}, s) {
+		return "", fmt.Errorf("%q is not auto, epoll, uring or portable", s)
+	}
+	return s, nil
+}
+
+// parseOnOff reads a switch that has two names.
+func parseOnOff(s string) (bool, error) {
+	if s != "on" && s != "off" {
+		return false, fmt.Errorf("%q is not on or off", s)
+	}
+	return s == "on", nil
+}
+
+// readable stores the name of a file that can be read.
+func readable(to *string) func(string) error {
+	return into(to, func(s string) (string, error) {
+		if s == "" {
+			return "", errNoValue
+		}
+		f, err := os.Open(s)
+		if err != nil {
+			return "", err
+		}
+		return s, f.Close()
+	})
+}
+
+// readRun reads the command line of dyno run. The plan is whole if there is no
+// fault.
+func readRun(args []string, stdin io.Reader) (*runFlags, []error) {
+	f := newRunFlags()
+	f.stdin = stdin
+	p := parse(args, f.groups())
+	if f.help {
+		return f, nil
+	}
+	faults := append(p.faults, contradictions(p.given)...)
+	f.settle(p.given)
+	faults = append(append(faults, f.fleet.settle(p.given, f.away.agent != "")...), f.setTarget(p)...)
+	var wrong []error
+	f.plan.Requests, wrong = f.requests(stdin)
+	if len(f.plan.Requests) == 0 { // why is among the faults; Check need not say so again
+		f.plan.Requests = []load.Request{{Weight: 1}}
+	}
+	faults = append(append(faults, wrong...), flatten(f.plan.Check())...)
+	return f, slices.Concat(faults, f.conflicts(), f.seedless(), f.abortable())
+}
+
+// setTarget makes the target what the URL says. If that is wrong, something
+// takes its place with which Check finds what else is, and nothing that is not.
+func (f *runFlags) setTarget(p parsed) []error {
+	u, err := theURL(p)
+	if err != nil {
+		fcgi := len(f.plan.Params) > 0
+		f.plan.Target = load.Target{Host: "unknown", TLS: !fcgi, FastCGI: fcgi}
+		return []error{err}
+	}
+	f.plan.Target, f.defaults.URL = u.Target, u
+	f.plan.Target.URL = f.keep().URL(u.Target.URL)              // which is for people, and for logs
+	f.defaults.HTTP2 = f.plan.OnlyHTTP2() || f.plan.OnlyHTTP3() // which has the same rules
+	if u.Target.TLS {                                           // as browsers and curl know it
+		f.plan.TLS.KeyLogFile = os.Getenv("SSLKEYLOGFILE")
+	}
+	return f.redirect()
+}
+
+// settle gives what was not asked for the value that suits what was.
+func (f *runFlags) settle(given map[string]bool) {
+	p := &f.plan
+	if p.Requested > 0 && !given["duration"] {
+		p.Duration = 0
+	}
+	if p.Requested > 0 && !given["connections"] {
+		p.Connections = int(min(int64(p.Connections), p.Requested))
+	}
+	if len(p.Stages) > 0 && !given["duration"] {
+		p.Duration = 0
+		for _, stage := range p.Stages {
+			p.Duration += stage.Duration
+		}
+	}
+	if !given["threads"] {
+		p.Threads = max(min(p.Threads, p.Connections), 1)
+	}
+}
+
+// theURL is the one that the command line must have.
+func theURL(p parsed) (requests.URL, error) {
+	flaw := func(format string, args ...any) (requests.URL, error) {
+		return requests.URL{}, load.Flaw{Setting: "URL", Problem: fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case len(p.words) == 0:
+		return flaw("none is given; write one, as in dyno run http://localhost:8080/")
+	case len(p.words) > 1 && !p.stray:
+		return flaw("%d are given, %q; a run has one, and --urls for several of its host",
+			len(p.words), p.words)
+	}
+	u, err := requests.Parse(p.words[len(p.words)-1])
+	if err = errors.Join(err, requests.Unmarked("it", u.Path)); err != nil {
+		return flaw("%v", err)
+	}
+	return u, nil
+}
+
+// redirect makes the target what --connect-to says. Host and the name that TLS
+// asks for stay the URL's.
+func (f *runFlags) redirect() []error {
+	if f.connectTo == "" {
+		return nil
+	}
+	flaw := func(problem string) []error {
+		return []error{load.Flaw{Setting: "--connect-to", Problem: problem}}
+	}
+	t := &f.plan.Target
+	host, port, err := requests.HostPort(f.connectTo)
+	switch {
+	case err != nil:
+		return flaw(err.Error())
+	case port == 0:
+		return flaw(fmt.Sprintf("%q has no port; write HOST:PORT", f.connectTo))
+	case t.Unix != "":
+		scheme, _, _ := strings.Cut(t.URL, "://")
+		return flaw("and a " + scheme + " URL each say where to connect; give one of them")
+	}
+	if t.TLS && f.plan.TLS.ServerName == "" {
+		f.plan.TLS.ServerName = t.Host
+	}
+	t.Host, t.Port = host, port
+	return nil
+}

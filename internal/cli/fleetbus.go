@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strings"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/fleet/bus"
+	"dyno/internal/lab"
+	"dyno/internal/result"
+)
+
+// busFlags say which bus a fleet is on: that of this machine's dyno fleet up, or another.
+type busFlags struct{ bus.External }
+
+func (f *busFlags) options() []option {
+	return []option{
+		{"nats", "", "URL", "a NATS server, 2.11.1 or newer, that carries the fleet:\n" +
+			"tls://HOST:PORT (this machine's dyno fleet up)", word(&f.URL)},
+		{"creds", "", "FILE", "with --nats: who one is there", word(&f.Creds)},
+		{"nats-ca", "", "FILE", "with --nats: authorities to trust (the system's)", word(&f.CACert)},
+	}
+}
+
+func (f *busFlags) faults() (all []error) {
+	if f.URL != "" {
+		return f.Check()
+	}
+	for flag, value := range map[string]string{"--creds": f.Creds, "--nats-ca": f.CACert} {
+		if value != "" {
+			all = append(all, fmt.Errorf("%s: only says something of the server of --nats", flag))
+		}
+	}
+	return all
+}
+
+// open connects to the bus as the one who runs the fleet.
+func (f *busFlags) open() (*bus.Link, error) {
+	if f.URL != "" {
+		return f.External.Connect(bus.Settings{Name: bus.Desk})
+	}
+	folder, err := fleetFolder()
+	if err != nil {
+		return nil, err
+	}
+	c, err := bus.ReadController(folder)
+	if err != nil {
+		return nil, err
+	}
+	return c.Connect()
+}
+
+// fleetFolder is where this machine keeps what belongs to the fleet that it runs.
+func fleetFolder() (string, error) {
+	home, err := result.Home()
+	return filepath.Join(home, "fleet"), err
+}
+
+// noted is run, of which the hub's audit log says who began what against whom. A bus that
+// somebody else keeps has none.
+func noted(l *bus.Link, run lab.Runner) lab.Runner {
+	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+		who := "somebody"
+		if u, err := user.Current(); err == nil {
+			who = u.Username
+		}
+		err := bus.Ask(l.Conn, bus.Notes, bus.Note{Text: who + " loads " + against(p)}, nil)
+		if err != nil && !errors.Is(err, bus.ErrUnreachable) {
+			return nil, err
+		}
+		return run(ctx, p, each)
+	}
+}
+
+// against is whom a plan loads, and with how much.
+func against(p load.Plan) string {
+	at := fmt.Sprintf("%s port %d", p.Target.Host, p.Target.Port)
+	if p.Target.Unix != "" {
+		at = p.Target.Unix
+	}
+	s := fmt.Sprintf("%s: %d connections", at, p.Connections)
+	if p.Open() {
+		s += fmt.Sprintf(", up to %v/s", p.Peak())
+	}
+	return s
+}
+
+// busCode is the exit code of what went wrong with a bus.
+func busCode(err error) int {
+	switch {
+	case errors.Is(err, bus.ErrRefused) || errors.Is(err, bus.ErrFile):
+		return exitUsage
+	case errors.Is(err, bus.ErrUnreachable):
+		return exitUnreachable
+	}
+	return exitFault
+}
+
+// tokenMax is how much of a file is read to find a token in it, in bytes.
+const tokenMax = 64 << 10
+
+// readToken reads a join token: itself, what @FILE holds, or with - what stdin does.
+func (s streams) readToken(value string) (bus.Access, error) {
+	r := s.in
+	if file, is := strings.CutPrefix(value, "@"); is {
+		f, err := os.Open(file)
+		if err != nil {
+			return bus.Access{}, err
+		}
+		defer f.Close()
+		r = f
+	} else if value != "-" {
+		a, err := bus.ParseToken(value)
+		if _, no := os.Stat(value); err != nil && no == nil {
+			err = fmt.Errorf("%q is a file; to read the token from it write @%s", value, value)
+		}
+		return a, err
+	}
+	b, err := io.ReadAll(io.LimitReader(r, tokenMax))
+	if err != nil {
+		return bus.Access{}, err
+	}
+	return bus.ParseToken(string(b))
+}

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/fleet/bus"
+	"dyno/internal/fleet/deploy"
+)
+
+// deployFlags is the command line of dyno fleet deploy.
+type deployFlags struct {
+	helpFlag
+	deploy.Config
+	targets []netip.Prefix
+}
+
+func newDeployFlags() *deployFlags {
+	return &deployFlags{Config: deploy.Default(load.Version)}
+}
+
+func (f *deployFlags) groups() []group {
+	c := &f.Config
+	return []group{{"Flags", []option{
+		{"agents", "", "N", "how many, for compose and kubernetes (1)", into(&c.Agents, parseInt)},
+		{"program", "", "PATH", "where dyno is on the machine, for systemd (/usr/local/bin/dyno)",
+			word(&c.Program)},
+		{"image", "", "NAME", fmt.Sprintf("of containers (%s)", c.Image), word(&c.Image)},
+		{"cpus", "", "N", "of each agent, for kubernetes (2)", into(&c.CPUs, parseInt)},
+		{"memory", "", "SIZE", "of each agent, for kubernetes (1Gi)", word(&c.Memory)},
+		{"deadline", "", "D", "after which kubernetes ends them (4h)", into(&c.Deadline, parseDuration)},
+		{"hub", "", "ADDR", "where agents find the hub, for ssh and, as IP:PORT, for kubernetes;\n" +
+			"may be repeated (this machine's dyno fleet up)", func(s string) error {
+			c.Hubs = append(c.Hubs, s)
+			return nil
+		}},
+		{"target", "", "CIDR", "that kubernetes lets them load; may be repeated (private addresses)",
+			f.addTarget},
+		{"help", "h", "", "this", on(&f.help)},
+	}}}
+}
+
+func (f *deployFlags) addTarget(s string) error {
+	block, err := netip.ParsePrefix(s)
+	if err != nil {
+		return fmt.Errorf("%q is not a range of addresses like 10.1.0.0/16", s)
+	}
+	f.targets = append(f.targets, block.Masked())
+	return nil
+}
+
+// fleetDeploy is dyno fleet deploy.
+func fleetDeploy(s streams, args []string) int {
+	f := newDeployFlags()
+	p := parse(args, f.groups())
+	if f.help {
+		return s.help("fleet deploy")
+	}
+	if len(p.words) == 0 {
+		return s.refuse("fleet deploy", append(p.faults, fmt.Errorf("a KIND is wanted: %s", kinds())))
+	}
+	if len(f.targets) > 0 {
+		f.Targets = f.targets
+	}
+	kind := p.words[0]
+	f.Hosts = p.words[1:]
+	if len(f.Hubs) == 0 {
+		f.Hubs = thisHub()
+	}
+	if faults := slices.Concat(p.faults, f.Check(kind)); len(faults) > 0 {
+		return s.refuse("fleet deploy", faults)
+	}
+	return s.wrote(deploy.Write(s.out, kind, f.Config))
+}
+
+// thisHub is where agents reach this machine's hub, if one is up.
+func thisHub() []string {
+	folder, err := fleetFolder()
+	if err != nil {
+		return nil
+	}
+	c, err := bus.ReadController(folder)
+	if err != nil {
+		return nil
+	}
+	return c.Advertised
+}

@@ -1,0 +1,279 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/fleet"
+	"dyno/internal/fleet/bus"
+	"dyno/internal/fleet/hub"
+	"dyno/internal/fleet/wire"
+	"dyno/internal/lab"
+	"dyno/internal/result"
+)
+
+// fleetFlags say which machines make the load. The zero value is this one alone.
+type fleetFlags struct {
+	bus    busFlags
+	agents []string // their names, or wire.Everyone alone; none: no fleet
+	onLoss string
+	loose  bool // though a clock is not known well
+	total  bool // the plan's threads are for all of them
+
+	was *lab.Fleet // of an experiment that goes on
+}
+
+func (f *fleetFlags) group() group {
+	return group{"Fleet", append([]option{
+		{"fleet", "", "NAME,...|all", "have these agents make the load, or all that are there: every\n" +
+			"number is for all together (dyno help fleet up)", into(&f.agents, parseAgents)},
+		{"on-agent-loss", "", "WHAT", "abort: the run ends; continue: the others go on with their own\n" +
+			"shares; rebalance: of a rate they take over what it should have\nsent (" + fleet.Abort +
+			"); the exit code is 3 in any case", into(&f.onLoss, parseOnLoss)},
+		{"loose-start", "", "", "begin though the agents' clocks are not known to 5 ms, as far away",
+			on(&f.loose)},
+	}, f.bus.options()...)}
+}
+
+// parseAgents reads names of agents, each once, or all.
+func parseAgents(s string) ([]string, error) {
+	all, err := parseList(s, func(name string) (string, error) {
+		if !wire.ValidName(name) {
+			return "", fmt.Errorf("%q is not the name of an agent", name)
+		}
+		return name, nil
+	})
+	if err == nil && len(all) > 1 && slices.Contains(all, wire.Everyone) {
+		err = fmt.Errorf("%q names all agents, and some", s)
+	}
+	return all, err
+}
+
+func parseOnLoss(s string) (string, error) {
+	if !slices.Contains(fleet.OnLoss, s) {
+		return "", fmt.Errorf("%q is not %s", s, strings.Join(fleet.OnLoss, " or "))
+	}
+	return s, nil
+}
+
+// asked reports whether a fleet is to make the load.
+func (f *fleetFlags) asked() bool { return len(f.agents) > 0 }
+
+// settle notes what was given, and finds what is of no use without a fleet. An agent that
+// watches needs a bus, too.
+func (f *fleetFlags) settle(given map[string]bool, watches bool) []error {
+	f.total = given["threads"]
+	if f.asked() || given["fleet"] {
+		return f.bus.faults()
+	}
+	var all []error
+	for _, flag := range []string{"on-agent-loss", "loose-start", "nats", "creds", "nats-ca"} {
+		if given[flag] && (!watches || flag == "on-agent-loss" || flag == "loose-start") {
+			all = append(all, load.Flaw{Setting: "--" + flag,
+				Problem: "says something of a fleet; add --fleet"})
+		}
+	}
+	if watches {
+		all = append(all, f.bus.faults()...)
+	}
+	return all
+}
+
+// resume has an experiment go on with the fleet that it was begun with, if it was with one.
+// Where that is found now the command line may say anew, and then --fleet all is who it was.
+func (f *fleetFlags) resume(was *lab.Fleet) []error {
+	if f.was = was; was == nil {
+		return nil
+	}
+	bad := func(name string) bool { return !wire.ValidName(name) }
+	if i := slices.IndexFunc(was.Agents, bad); i >= 0 {
+		return []error{fmt.Errorf("the experiment's record is damaged: %q is not the name of an agent",
+			was.Agents[i])}
+	}
+	if !f.asked() || f.agents[0] == wire.Everyone {
+		f.agents = was.Agents
+	}
+	f.onLoss, f.loose = cmp.Or(f.onLoss, was.OnAgentLoss), f.loose || was.Loose
+	if f.bus.URL == "" {
+		f.bus.External = bus.External{URL: was.NATS, Creds: was.Creds, CACert: was.CACert}
+	}
+	faults := f.bus.faults()
+	if len(faults) > 0 {
+		faults = append(faults, errors.New("the experiment was begun so; if it has moved, add "+
+			"--fleet all, --nats and --creds"))
+	}
+	return faults
+}
+
+// lent is the fleet as an experiment's record has it.
+func (f *fleetFlags) lent(agents []string) (was *lab.Fleet, err error) {
+	was = &lab.Fleet{Agents: agents, OnAgentLoss: f.onLoss, Loose: f.loose, NATS: f.bus.URL,
+		Creds: f.bus.Creds, CACert: f.bus.CACert}
+	for _, file := range []*string{&was.Creds, &was.CACert} {
+		if *file == "" {
+			continue
+		}
+		if *file, err = filepath.Abs(*file); err != nil {
+			return nil, err
+		}
+	}
+	return was, nil
+}
+
+// absent is why the fleet is not there, and, of an experiment that goes on, what that takes.
+func (f *fleetFlags) absent(err error) error {
+	if f.was == nil {
+		return err
+	}
+	return fmt.Errorf("%w; %w", err, fmt.Errorf("the experiment goes on with %v alone: when the hub "+
+		"and all of them are there, give the same command again", f.was))
+}
+
+// controller is who has the fleet make loads, and its connection to the bus.
+func (f *fleetFlags) controller(tell func(string)) (*fleet.Controller, *bus.Link, error) {
+	folder, err := fleetFolder()
+	if err != nil {
+		return nil, nil, err
+	}
+	key, err := bus.OpenPlanKey(folder)
+	if err != nil {
+		return nil, nil, err
+	}
+	link, err := f.bus.open()
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &fleet.Controller{Conn: link.Conn, Names: f.agents, Sign: key.Sign, OnLoss: f.onLoss,
+		Total: f.total, Loose: f.loose, Tell: tell}
+	if f.bus.URL == "" { // another's has no hub that knows who joined
+		c.Vouch = func(agent string, text, signature []byte) error {
+			return hub.Vouch(folder, agent, text, signature)
+		}
+	}
+	if f.agents[0] == wire.Everyone {
+		c.Names = nil
+	}
+	return c, link, nil
+}
+
+// runner is who makes the load instead of usual, if a fleet is to. The caller must leave
+// it in the end.
+func (f *fleetFlags) runner(usual lab.Runner, tell func(string)) (_ lab.Runner, leave func(),
+	err error) {
+	if !f.asked() {
+		return usual, func() {}, nil
+	}
+	c, link, err := f.controller(tell)
+	if err != nil {
+		return nil, nil, err
+	}
+	return noted(link, enclosing(c.Run)), link.Close, nil
+}
+
+// enclosing is run, with plans that bring along what they name files of. The result names them.
+func enclosing(run lab.Runner) lab.Runner {
+	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+		named := p.TLS
+		p, err := p.Enclose()
+		if err != nil {
+			return nil, err
+		}
+		r, err := run(ctx, p, each)
+		if r != nil {
+			t := &r.Plan.TLS
+			t.CAFile, t.CertFile, t.KeyFile = named.CAFile, named.CertFile, named.KeyFile
+		}
+		return r, err
+	}
+}
+
+// lend has a laboratory's loads made by a fleet, if one is to. Its servers listen where the
+// agents find the hub, if that is this machine. When an agent is missing later, lose is called
+// with what to do: that is no failure of the server, and would be one of each trial to come.
+// The caller must leave it in the end.
+func (f *fleetFlags) lend(l *lab.Lab, stage *lab.Stage, lose context.CancelCauseFunc) (leave func(),
+	err error) {
+	if !f.asked() {
+		return func() {}, nil
+	}
+	c, link, err := f.controller(nil)
+	if err != nil {
+		return nil, f.absent(err)
+	}
+	if err = c.Gather(context.Background()); err != nil {
+		err = f.absent(err)
+	} else {
+		l.Fleet, err = f.lent(c.Names)
+	}
+	if err != nil {
+		link.Close()
+		return nil, err
+	}
+	stage.Address = ownAddress(link.ConnectedAddr())
+	run := unlessPartial(noted(link, c.Run)) // whose plans name no files
+	l.Load = func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+		p.CPUs = nil // those of the laboratory are this machine's
+		r, err := run(ctx, p, each)
+		_, missing := errors.AsType[fleet.Missing](err)
+		if ctx.Err() == nil && (missing || errors.Is(err, errPartial)) {
+			lose(fmt.Errorf("%w: %w; when all are there, go on with: dyno lab run --resume %s",
+				errWithout, err, l.Dir))
+		}
+		return r, err
+	}
+	return link.Close, nil
+}
+
+// ownAddress is the address of that host and port if this machine has it, on a network; ""
+// if not.
+func ownAddress(at string) string {
+	addr, err := netip.ParseAddrPort(at)
+	all, err2 := net.InterfaceAddrs()
+	if err != nil || err2 != nil || addr.Addr().IsLoopback() {
+		return ""
+	}
+	for _, a := range all {
+		if n, err := netip.ParsePrefix(a.String()); err == nil && n.Addr() == addr.Addr().Unmap() {
+			return addr.Addr().Unmap().String()
+		}
+	}
+	return ""
+}
+
+// tellFleet says how far a run of a fleet has come, unless it is to be quiet.
+func (s streams) tellFleet(quiet bool) func(string) {
+	if quiet {
+		return nil
+	}
+	return func(line string) { fmt.Fprintf(s.err, "fleet: %s\n", oneLine(line)) }
+}
+
+// errPartial is the fault of a measurement that an agent's loss has made worthless.
+var errPartial = errors.New("the load was only a part of what was asked for")
+
+// errWithout is why an experiment stops: an agent is missing.
+var errWithout = errors.New("the experiment stopped")
+
+// unlessPartial is run, and an error where an agent was lost: for whoever compares runs.
+func unlessPartial(run lab.Runner) lab.Runner {
+	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+		r, err := run(ctx, p, each)
+		if err == nil && len(r.Fleet.Lost()) > 0 {
+			err = fmt.Errorf("%w: %s", errPartial, lostAgents(r))
+		}
+		return r, err
+	}
+}
+
+// lostAgents says which agents a run lost.
+func lostAgents(r *result.Result) string {
+	return "lost: agent " + strings.Join(r.Fleet.Lost(), ", agent ")
+}

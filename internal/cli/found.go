@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"dyno/internal/capacity"
+	"dyno/internal/view/page"
+	"dyno/internal/view/report"
+)
+
+// A finding is a search or a sweep, as find wrote it with --json.
+type finding struct {
+	search *capacity.Search
+	curve  *capacity.Curve
+}
+
+// openFinding reads one; nil, without an error, if the word does not name a file that is one.
+func openFinding(word string) (*finding, error) {
+	b, err := os.ReadFile(word)
+	if err != nil {
+		return nil, nil
+	}
+	s, c, known, err := capacity.Decode(b)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", word, err)
+	case !known:
+		return nil, nil
+	}
+	return &finding{s, c}, nil
+}
+
+// findingForms are those in which a finding can be written.
+var findingForms = []string{".html", ".txt", ".json"}
+
+// write writes the finding in the form that a file's name asks for.
+func (f *finding) write(w io.Writer, file string, style report.Style) error {
+	switch {
+	case hasSuffixFold(file, ".html") && f.search != nil:
+		return page.Search(w, f.search)
+	case hasSuffixFold(file, ".html"):
+		return page.Curve(w, f.curve)
+	case hasSuffixFold(file, ".json") && f.search != nil:
+		return report.Object(w, f.search)
+	case hasSuffixFold(file, ".json"):
+		return report.Object(w, f.curve)
+	case f.search != nil:
+		return report.Search(w, f.search, style)
+	}
+	return report.Curve(w, f.curve, style)
+}
+
+// againFound is dyno report of a finding.
+func (s streams) againFound(f *finding, output string) int {
+	if output == "" || output == "-" {
+		return s.wrote(f.write(s.out, ".txt", s.style()))
+	}
+	for _, form := range findingForms {
+		if hasSuffixFold(output, form) {
+			return s.wrote(writeFile(output, func(w io.Writer) error {
+				return f.write(w, output, report.Style{})
+			}))
+		}
+	}
+	return s.refuse("report", []error{fmt.Errorf("--output: %q ends in none of %s, and that is what "+
+		"a search or a sweep can be written as", output, strings.Join(findingForms, ", "))})
+}

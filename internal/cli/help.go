@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"dyno/internal/engine/load"
+)
+
+const runNotes = `N may end in k or M; D is a duration, as 500ms or 1m30s, or a number of seconds.
+A FILE of a body, bodies, URLs, requests or stages may be - for stdin; certificates
+and keys need files. URL may begin with http://, https://, h2c:// (HTTP/2
+without TLS) or fcgi:// (FastCGI), or be http+unix:///path/to.sock:/uri or
+fcgi+unix:///path/to.sock:/script. Defaults are in parentheses.
+Exit codes: 0 done, 1 an objective was missed, 2 bad usage or the result could not
+be stored, 3 not to be trusted (with --strict) or an agent was lost, 4 no answer
+arrived, 5 a fault of dyno, 130 interrupted (by q in --tui too), after the report.
+Where several apply: 130, 5, 2, 4, 3, 1.
+`
+
+var runExamples = []string{
+	"dyno http://127.0.0.1:8080/",
+	"dyno run -c 100 -d 30s -v http://127.0.0.1:8080/",
+	"dyno run -R 20k --warmup 1s http://127.0.0.1:8080/",
+	"dyno run -n 12345 -c 7 --expect 2xx --json result.json http://127.0.0.1:8080/",
+	`dyno run -X PUT -H 'Content-Type: application/json' -b '{"a": 1}' http://127.0.0.1:8080/item`,
+	"dyno run --requests-file mix.jsonl --reconnect 100 http://127.0.0.1:8080",
+}
+
+var compareExamples = []string{
+	"dyno compare before.json after.json",
+	"dyno compare --margin 5% base head -o comparison.md",
+}
+
+var labExamples = []string{
+	"dyno lab run hello --quick",
+	"dyno lab run mine.yaml -o results",
+	"dyno lab run --resume results",
+}
+
+var showExamples = []string{
+	"dyno lab show results", "dyno lab show results -o pr.md",
+	"dyno lab show results -o trials.csv",
+}
+
+var reportExamples = []string{"dyno report last", "dyno report last -o result.md"}
+
+// help is dyno help: of everything, or of one verb.
+func help(s streams, args []string) int {
+	switch {
+	case len(args) == 0, strings.HasPrefix(args[0], "-"):
+		var b strings.Builder
+		overview(&b)
+		return s.print(b.String())
+	}
+	name := strings.Join(args, " ")
+	if _, found := find(name); found {
+		return s.help(name)
+	}
+	if args[0] == "lab" || args[0] == "fleet" {
+		return s.verbsOf(args[0], []string{"--help"})
+	}
+	if _, found := find(args[0]); found {
+		return s.refuse("help", extra(args, 1))
+	}
+	return s.unknown(args[0])
+}
+
+// overview is what there is.
+func overview(w io.Writer) {
+	fmt.Fprintf(w, "dyno %s loads HTTP servers, and says how far its numbers can be trusted.\n\n",
+		load.Version)
+	for _, v := range verbs() {
+		fmt.Fprintf(w, "  %-34s %s\n", strings.TrimSpace("dyno "+v.name+" "+v.args), v.does)
+	}
+	fmt.Fprint(w, "\ndyno URL means dyno run URL. More of each: dyno help VERB\n")
+}
+
+// help explains the verb of that name.
+func (s streams) help(name string) int {
+	v, _ := find(name)
+	w := new(strings.Builder)
+	fmt.Fprintf(w, "%s: %s\n", strings.TrimSpace("dyno "+v.name+" "+v.args), v.does)
+	if v.groups != nil {
+		for _, g := range v.groups() {
+			fmt.Fprintf(w, "\n%s\n", g.title)
+			for _, o := range g.options {
+				writeOption(w, o)
+			}
+		}
+	}
+	if v.more != "" {
+		fmt.Fprintf(w, "\n%s", v.more)
+	}
+	if len(v.examples) > 0 {
+		fmt.Fprint(w, "\nExamples\n")
+		for _, e := range v.examples {
+			fmt.Fprintf(w, "  %s\n", e)
+		}
+	}
+	return s.print(w.String())
+}
+
+// writeOption explains one, in lines below each other if it takes several.
+func writeOption(w io.Writer, o option) {
+	short := "    "
+	if o.short != "" {
+		short = "-" + o.short + ", "
+	}
+	left := strings.TrimRight(short+o.flag()+" "+o.value, " ")
+	for line := range strings.SplitSeq(o.does, "\n") {
+		fmt.Fprintf(w, "  %-28s %s\n", left, line)
+		left = ""
+	}
+}

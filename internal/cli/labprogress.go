@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"dyno/internal/lab"
+	"dyno/internal/view/report"
+)
+
+// labProgress tells an experiment's steps, a line each: they are seconds apart.
+type labProgress struct {
+	w     io.Writer
+	began time.Time
+	first int // trials that were done when it began
+	seen  bool
+}
+
+func (p *labProgress) tell(e lab.Event) {
+	switch e.Step {
+	case "build", "check":
+		fmt.Fprintf(p.w, "%s %s\n", e.Step, e.Arm)
+	case "unfit":
+		fmt.Fprintf(p.w, "%s is not loaded: %s\n", e.Arm, strings.ReplaceAll(e.Remark, "\n", " | "))
+	case "ceiling":
+		fmt.Fprintf(p.w, "the generator's own ceiling at %s\n", e.Level)
+	case "profile":
+		fmt.Fprintf(p.w, "profile %s at %s: %s\n", e.Arm, e.Level, e.Remark)
+	case "trial":
+		if !p.seen {
+			p.seen, p.began, p.first = true, time.Now(), e.Done
+		}
+	case "done":
+		p.done(e)
+	}
+}
+
+func (p *labProgress) done(e lab.Event) {
+	t := e.Trial
+	round := fmt.Sprintf("round %d", e.Round)
+	if e.Round >= lab.Confirming {
+		round = fmt.Sprintf("confirming %d", e.Round-lab.Confirming+1)
+	}
+	if t.Attempt > 1 {
+		round += " again"
+	}
+	line := fmt.Sprintf("%*d/%d  %s  %s at %s: ", len(fmt.Sprint(e.Of)), e.Done, e.Of, round, e.Arm,
+		e.Level)
+	if t.Failure != nil {
+		line += "FAILED: " + t.Failure.Phase + ": " + t.Failure.Reason
+	} else {
+		line += report.Trial(t) + ", grade " + string(t.Grade)
+	}
+	if n := e.Done - p.first; e.Of > e.Done && n > 0 {
+		left := time.Since(p.began) / time.Duration(n) * time.Duration(e.Of-e.Done)
+		line += fmt.Sprintf("   (%v left)", left.Round(time.Second))
+	}
+	fmt.Fprintln(p.w, line)
+}

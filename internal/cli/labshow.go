@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"dyno/internal/lab"
+	"dyno/internal/result"
+	"dyno/internal/view/page"
+	"dyno/internal/view/report"
+)
+
+// showFlags is the command line of dyno lab show.
+type showFlags struct {
+	helpFlag
+	output string
+}
+
+func (f *showFlags) groups() []group {
+	var all []string
+	for _, r := range experimentRenderers {
+		all = append(all, r.suffix)
+	}
+	return []group{{"Flags", []option{
+		{"output", "o", "FILE|-", "write it there, in the form that the name's end says:\n" +
+			strings.Join(all, ", ") + ";\n.md is for a pull request, with a plot in a file beside it;\n" +
+			".csv has a line a trial; - is stdout, as text", word(&f.output)},
+		{"help", "h", "", "this", on(&f.help)},
+	}}}
+}
+
+// A shown experiment is what a report of it is made from.
+type shown struct {
+	dir    string // its folder
+	file   string // that the report goes into
+	record *lab.Record
+}
+
+// experimentRenderers has what writes an experiment in the form that a file's name
+// asks for.
+var experimentRenderers = []struct {
+	suffix string
+	write  func(io.Writer, shown) error
+}{
+	{".md", pullRequest},
+	{".html", func(w io.Writer, e shown) error { return page.Experiment(w, e.dir, kept()) }},
+	{".csv", func(w io.Writer, e shown) error { return report.ExperimentCSV(w, e.record) }},
+	{".junit.xml", func(w io.Writer, e shown) error { return report.ExperimentJUnit(w, e.record) }},
+	{".bench.txt", func(w io.Writer, e shown) error { return report.ExperimentBench(w, e.record) }},
+	{".txt", func(w io.Writer, e shown) error {
+		return report.Experiment(w, e.record, report.Style{})
+	}},
+}
+
+// kept is the folder of the experiments in the store; "" if there is no store.
+func kept() string {
+	home, err := result.Home()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(home, experimentsFolder)
+}
+
+// pullRequest writes the Markdown, and the plot that it shows into a file beside it.
+func pullRequest(w io.Writer, e shown) error {
+	var plot bytes.Buffer
+	drawn, err := report.Forest(&plot, e.record)
+	if err != nil || !drawn {
+		return errors.Join(err, report.PullRequest(w, e.record, ""))
+	}
+	picture := strings.TrimSuffix(e.file, filepath.Ext(e.file)) + ".svg"
+	err = writeFile(picture, func(w io.Writer) error {
+		_, err := plot.WriteTo(w)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return report.PullRequest(w, e.record, filepath.Base(picture))
+}
+
+// labShow is dyno lab show: the report of an experiment that was run.
+func labShow(s streams, args []string) int {
+	var f showFlags
+	p := parse(args, f.groups())
+	if f.help {
+		return s.help("lab show")
+	}
+	var write func(io.Writer, shown) error
+	if f.output != "" && f.output != "-" {
+		var err error
+		if write, err = experimentRenderer(f.output); err != nil {
+			p.faults = append(p.faults, err)
+		}
+	}
+	r, faults := p.folder()
+	if len(faults) > 0 {
+		return s.refuse("lab show", faults)
+	}
+	if write == nil {
+		return s.wrote(report.Experiment(s.out, r, s.style()))
+	}
+	e := shown{p.words[0], f.output, r}
+	return s.wrote(writeFile(f.output, func(w io.Writer) error { return write(w, e) }))
+}
+
+func experimentRenderer(file string) (func(io.Writer, shown) error, error) {
+	var all []string
+	for _, r := range experimentRenderers {
+		if hasSuffixFold(file, r.suffix) {
+			return r.write, nil
+		}
+		all = append(all, r.suffix)
+	}
+	return nil, fmt.Errorf("--output: %q ends in none of %s", file, strings.Join(all, ", "))
+}

@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"io"
+	"strings"
+
+	"dyno/internal/view/report"
+)
+
+// An outlet is stdout or stderr. All that dyno says may have words in it that a server, a
+// certificate, an archive or an agent has chosen: they come out as they are, but for what a
+// terminal would obey, which is shown. Each Write has whole characters.
+type outlet struct {
+	to       io.Writer
+	coloured bool // dyno's own colours come through
+}
+
+func (o outlet) Write(b []byte) (int, error) {
+	if _, err := o.to.Write(report.Visible(b, o.coloured)); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// outlets are the streams of a program, with outlets for all that is said.
+func outlets(stdin io.Reader, stdout, stderr io.Writer) streams {
+	return streams{stdin, outlet{stdout, isTerminal(stdout) && colored()}, outlet{stderr, false}}
+}
+
+// past is the stream behind an outlet. What is written there has no words of others, or is none
+// for people; a test has the list of who may do so.
+func past(stream any) any {
+	if o, is := stream.(outlet); is {
+		return o.to
+	}
+	return stream
+}
+
+// pastOutlet is past of what is written to.
+func pastOutlet(w io.Writer) io.Writer { return past(w).(io.Writer) }
+
+// oneLine is a line of a log, in which no other can be forged.
+func oneLine(line string) string {
+	return strings.Join(strings.FieldsFunc(line, func(r rune) bool { return r == '\n' }), " | ")
+}

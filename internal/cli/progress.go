@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/view/report"
+
+	"golang.org/x/term"
+)
+
+// A progress shows a run under way: on a terminal a line that replaces the one
+// before; with -v a table, a line a second; else where it goes and for how long.
+type progress struct {
+	w     io.Writer // of a table or a live line
+	table bool
+	live  bool
+	total int64
+
+	window time.Duration // 0: until all is sent
+}
+
+func newProgress(s streams, f *runFlags) *progress {
+	p := &progress{w: s.err, table: f.verbose, window: time.Duration(f.plan.Duration),
+		live: isTerminal(s.err) && os.Getenv("TERM") != "dumb"}
+	switch {
+	case f.quiet:
+		p.live = false
+	case p.table:
+		p.live = false
+		fmt.Fprintln(p.w, report.SecondHeader())
+	default:
+		fmt.Fprintln(p.w, report.Planned(f.plan))
+	}
+	return p
+}
+
+// clearLine goes to the line's beginning and erases it.
+const clearLine = "\r\x1b[K"
+
+// second shows an interval of the window. What ended after it is in the report.
+func (p *progress) second(iv load.Interval) {
+	if p.window > 0 && iv.From >= p.window {
+		return
+	}
+	p.total += iv.Completed
+	switch {
+	case p.table:
+		fmt.Fprintln(p.w, report.Second(iv, p.total))
+	case p.live:
+		p.clear()
+		fmt.Fprint(p.w, report.Clip(report.Live(iv), cmp.Or(columns(p.w), 80)-1))
+	}
+}
+
+// end leaves the terminal as if nothing had been shown that does not stay.
+func (p *progress) end() error {
+	if p.live {
+		p.clear()
+	}
+	return nil
+}
+
+// clear makes room for the next live line.
+func (p *progress) clear() { io.WriteString(pastOutlet(p.w), clearLine) }
+
+// isTerminal reports whether what is written to a stream is seen at once, or what
+// is read from it typed.
+func isTerminal(stream any) bool {
+	f, isFile := past(stream).(*os.File)
+	return isFile && term.IsTerminal(int(f.Fd()))
+}
+
+// columns is the width of the terminal that w writes to; 0 if it is none, or
+// does not tell.
+func columns(w io.Writer) int {
+	if !isTerminal(w) {
+		return 0
+	}
+	width, _, err := term.GetSize(int(pastOutlet(w).(*os.File).Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}

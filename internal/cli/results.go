@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"dyno/internal/lab/experiment"
+	"dyno/internal/result"
+	"dyno/internal/view/page"
+	"dyno/internal/view/report"
+)
+
+const resultNotes = `A result is a file that --json wrote, the ID of a stored one or the beginning
+of it, or "last". Results are stored in $DYNO_HOME, else $XDG_DATA_HOME/dyno,
+else ~/.local/share/dyno.
+`
+
+// helpFlag is the only one of a verb that needs none.
+type helpFlag struct{ help bool }
+
+func (f *helpFlag) groups() []group {
+	return []group{{"Flags", []option{{"help", "h", "", "this", on(&f.help)}}}}
+}
+
+// open reads the results that words name.
+func open(words []string) (all []*result.Result, faults []error) {
+	home, err := result.Home()
+	if err != nil {
+		return nil, []error{err}
+	}
+	for _, w := range words {
+		r, err := result.Open(home, w)
+		if info, bad := os.Stat(w); err != nil && bad == nil && info.IsDir() {
+			err = fmt.Errorf("%q is a folder; name a file in it, a stored result's ID, or last", w)
+		}
+		if w == "" {
+			err = errors.New(`"" names no result; name a file, a stored result's ID, or last`)
+		}
+		if err != nil {
+			faults = append(faults, err)
+		}
+		all = append(all, r)
+	}
+	return all, faults
+}
+
+type reportFlags struct {
+	helpFlag
+	output  string
+	verbose bool
+}
+
+func (f *reportFlags) groups() []group {
+	return []group{{"Flags", []option{
+		{"output", "o", "FILE|-", "write it there, in the form that the name's end says:\n" +
+			strings.Join(formats(), ", ") + ";\n.csv has only the series, a line a second; " +
+			".hgrm and .hlog are\nfor HdrHistogram's tools; - is stdout, as text", word(&f.output)},
+		{"verbose", "v", "", "in text, also latency by percentile and over time", on(&f.verbose)},
+		{"help", "h", "", "this", on(&f.help)},
+	}}}
+}
+
+// renderers has what writes a result in the form that a file's name asks for.
+var renderers = []struct {
+	suffix string
+	write  func(io.Writer, *result.Result, report.Style) error
+}{
+	{".junit.xml", unstyled(report.JUnit)},
+	{".bench.txt", unstyled(func(w io.Writer, r *result.Result) error { return report.Bench(w, r) })},
+	{".html", unstyled(page.Run)},
+	{".txt", report.Text},
+	{".md", unstyled(report.Markdown)},
+	{".json", unstyled(report.JSON)},
+	{".csv", unstyled(report.CSV)},
+	{".hgrm", unstyled(result.EncodeHGRM)},
+	{".hlog", unstyled(result.EncodeHLog)},
+}
+
+// unstyled is write of a form that has one style.
+func unstyled(write func(io.Writer, *result.Result) error) func(io.Writer, *result.Result,
+	report.Style) error {
+	return func(w io.Writer, r *result.Result, _ report.Style) error { return write(w, r) }
+}
+
+func formats() (all []string) {
+	for _, r := range renderers {
+		all = append(all, r.suffix)
+	}
+	return all
+}
+
+func renderer(file string) (func(io.Writer, *result.Result, report.Style) error, error) {
+	for _, r := range renderers {
+		if hasSuffixFold(file, r.suffix) {
+			return r.write, nil
+		}
+	}
+	return nil, fmt.Errorf("--output: %q ends in none of %s", file, strings.Join(formats(), ", "))
+}
+
+// hasSuffixFold reports whether s ends in suffix, in whatever case.
+func hasSuffixFold(s, suffix string) bool {
+	return strings.HasSuffix(strings.ToLower(s), suffix)
+}
+
+// again is dyno report: a result as it was shown, or in a file.
+func again(s streams, args []string) int {
+	var f reportFlags
+	p := parse(args, f.groups())
+	if f.help {
+		return s.help("report")
+	}
+	if len(p.words) != 1 {
+		p.faults = append(p.faults, fmt.Errorf("one result is wanted; %d given", len(p.words)))
+	}
+	if len(p.faults) == 0 {
+		found, err := openFinding(p.words[0])
+		if err != nil {
+			return s.refuse("report", []error{err})
+		}
+		if found != nil {
+			return s.againFound(found, f.output)
+		}
+	}
+	var write func(io.Writer, *result.Result, report.Style) error
+	if f.output != "" && f.output != "-" {
+		var err error
+		if write, err = renderer(f.output); err != nil {
+			p.faults = append(p.faults, err)
+		}
+	}
+	all, faults := open(p.words)
+	if faults = append(p.faults, faults...); len(faults) == 0 {
+		faults = doubted(p.words[0], all[0])
+	}
+	if len(faults) > 0 {
+		return s.refuse("report", faults)
+	}
+	if write == nil {
+		style := s.style()
+		style.Detail = f.verbose
+		return s.wrote(report.Text(s.out, all[0], style))
+	}
+	return s.wrote(writeFile(f.output, func(w io.Writer) error {
+		return write(w, all[0], report.Style{Detail: f.verbose})
+	}))
+}
+
+// doubted is why a result is none that dyno could have written: it is not shown as if it were.
+func doubted(name string, r *result.Result) (faults []error) {
+	for _, fault := range flatten(result.Check(r)) {
+		faults = append(faults, fmt.Errorf("%s: %w", name, fault))
+	}
+	return faults
+}
+
+// wrote is the exit code of having written something, or not.
+func (s streams) wrote(err error) int {
+	if err != nil {
+		return s.fail(exitUsage, err)
+	}
+	return exitOK
+}
+
+// schema is dyno schema: what checks a result of another's making.
+func schema(s streams, args []string) int {
+	schemas := map[string][]byte{"result": result.Schema, "lab": experiment.Schema()}
+	of, known := schemas[strings.Join(args, " ")]
+	if !known {
+		return s.refuse("schema", []error{fmt.Errorf("%q has no schema; there is one of: result, lab",
+			strings.Join(args, " "))})
+	}
+	_, err := s.out.Write(of)
+	return s.wrote(err)
+}

@@ -1,0 +1,221 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/lab"
+	"dyno/internal/result"
+	"dyno/internal/view/report"
+)
+
+// The exit codes. Where several apply, the first of this list does.
+const (
+	exitInterrupted = 130
+	exitFault       = 5 // of dyno itself
+	exitUsage       = 2
+	exitUnreachable = 4 // no answer came
+	exitUntrusted   = 3 // the measurement, and --strict was given
+	exitMissed      = 1 // an objective
+	exitOK          = 0
+)
+
+// run is dyno run: one load, one result.
+func run(s streams, args []string) int {
+	f, faults := readRun(args, s.in)
+	faults = append(faults, s.drawable(f)...)
+	switch {
+	case f.help:
+		return s.help("run")
+	case len(faults) > 0:
+		return s.refuse("run", faults)
+	}
+	out, err := openOutput(f.json, s.out)
+	if err != nil {
+		return s.refuse("run", []error{load.Flaw{Setting: "--json", Problem: err.Error()}})
+	}
+	ctx, end := untilInterrupted()
+	defer end()
+	loading, stop := context.WithCancel(ctx)
+	defer stop()
+	shown, err := s.serveRun(f, stop)
+	if err != nil {
+		out.discard()
+		return s.fail(exitFault, err)
+	}
+	run, leave, err := f.fleet.runner(shown.runner(), s.tellFleet(f.quiet || f.tui))
+	if err != nil {
+		out.discard()
+		shown.end(ctx, s, nil, err)
+		return s.fail(busCode(err), err)
+	}
+	defer leave()
+	d := s.display(f, stop)
+	r, err := f.carryOut(loading, f.plan, run, shown.over(d.second))
+	if err := d.end(); err != nil {
+		fmt.Fprintf(s.err, "dyno: --tui: %v\n", err)
+	}
+	if err != nil {
+		shown.end(ctx, s, nil, err)
+		out.discard()
+		return s.notRun(err)
+	}
+	code := s.deliver(f, r, out)
+	shown.end(ctx, s, r, nil)
+	return code
+}
+
+// carryOut has a generator carry out p, which is the flags' plan, perhaps with addresses,
+// and watches the server meanwhile.
+func (f *runFlags) carryOut(ctx context.Context, p load.Plan, run lab.Runner,
+	each func(load.Interval)) (*result.Result, error) {
+	w, err := startWatch(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	defer w.away.leave()
+	ctx, abort := context.WithCancelCause(ctx)
+	defer abort(nil)
+	guard := newGuard(f)
+	r, err := run(ctx, p, guard.over(each, abort))
+	seen := w.end()
+	if err = errors.Join(err, guard.err, r.Complete(p, f.keep())); err != nil {
+		return nil, err
+	}
+	seen(r)
+	guard.judge(r, f.objectives)
+	return r, nil
+}
+
+// notRun says why nothing was sent: most often what the user can mend.
+func (s streams) notRun(err error) int {
+	if _, flaw := errors.AsType[load.Flaw](err); flaw {
+		return s.refuse("run", flatten(err))
+	}
+	return s.fail(exitFault, err)
+}
+
+// untilInterrupted is a context that SIGINT or SIGTERM ends, or the terminal by
+// going away (SIGHUP), unless nohup has it ignored. The next one ends the process, but
+// for those at once: whoever runs dyno may pass on a signal that dyno has got already.
+func untilInterrupted() (context.Context, context.CancelFunc) {
+	return interruptible(context.Background())
+}
+
+// interruptible is untilInterrupted of a context that may end for other reasons too.
+func interruptible(whole context.Context) (context.Context, context.CancelFunc) {
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(whole, ends...)
+	context.AfterFunc(ctx, func() { time.AfterFunc(impatience, stop) })
+	return ctx, stop
+}
+
+// impatience is for how long after the first signal the next are no second thought.
+const impatience = 500 * time.Millisecond
+
+// deliver stores and shows r, and says with what code to exit. The last line it
+// writes to stderr is what went wrong, if anything did.
+func (s streams) deliver(f *runFlags, r *result.Result, out *output) int {
+	code := exitOK
+	if f.save || !f.noSave && r.Answers() > 0 {
+		if err := keep(r); err != nil {
+			fmt.Fprintf(s.err, "dyno: %v\n", err)
+			code = exitUsage // nobody who wanted it kept is to believe that it is
+		}
+	}
+	if err := s.show(f, r, out); err != nil {
+		fmt.Fprintf(s.err, "dyno: writing the result: %v\n", err)
+		code = exitUsage
+	}
+	switch cause := failure(r, s.tells(f)); {
+	case r.Ended == string(load.Interrupted):
+		return exitInterrupted
+	case code != exitOK:
+		return code
+	case cause != "":
+		fmt.Fprintf(s.err, "dyno: %s\n", cause)
+		return exitUnreachable
+	case len(r.Fleet.Lost()) > 0:
+		fmt.Fprintf(s.err, "dyno: the measurement is partial: %s\n", lostAgents(r))
+		return exitUntrusted
+	case f.strict && r.Generator.Verdict != result.OK:
+		fmt.Fprintf(s.err, "dyno: the measurement cannot be trusted: %s\n", r.Generator.Verdict)
+		return exitUntrusted
+	}
+	if missed := report.Missed(r.Objectives); missed != "" {
+		fmt.Fprintf(s.err, "dyno: missed: %s\n", missed)
+		return exitMissed
+	}
+	return exitOK
+}
+
+// keep stores r where results are.
+func keep(r *result.Result) error {
+	home, err := result.Home()
+	if err != nil {
+		return err
+	}
+	_, err = result.Save(home, r)
+	return err
+}
+
+// show writes the report to stdout, unless the JSON goes there.
+func (s streams) show(f *runFlags, r *result.Result, out *output) error {
+	err := out.write(r)
+	switch {
+	case f.json == "-":
+		return err
+	case f.quiet:
+		return errors.Join(err, report.Quiet(s.out, r))
+	}
+	style := s.style()
+	style.Detail = f.verbose
+	return errors.Join(err, report.Text(s.out, r, style))
+}
+
+// tells reports whether the report is on the screen that stderr is on, so that its reasons need
+// not be told there again.
+func (s streams) tells(f *runFlags) bool {
+	return f.json != "-" && isTerminal(s.out) && isTerminal(s.err)
+}
+
+// failure is why nothing was measured; "" if something was, which answers that are errors are
+// too. Of one whose reason is told, it is only that.
+func failure(r *result.Result, told bool) string {
+	if r.Answers() > 0 {
+		return ""
+	}
+	head := "no exchange completed"
+	if r.Ended == string(load.Unreachable) {
+		head = "nothing could be reached"
+	}
+	if len(r.Errors) == 0 {
+		return fmt.Sprintf("%s: %s sent, none answered in %s", head,
+			report.Many(r.Requests.Sent, "request"), report.Seconds(r.Window.MeasuredS+r.Window.DrainedS))
+	}
+	if told {
+		return head
+	}
+	e := r.Errors[0]
+	where := e.Phase
+	if e.Address != "" {
+		where += " " + e.Address
+	}
+	return fmt.Sprintf("%s: %s: %s (%s)", head, where, e.Detail, times(e.Count))
+}
+
+func times(n int64) string {
+	if n == 1 {
+		return "once"
+	}
+	return report.Many(n, "time")
+}

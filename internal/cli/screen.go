@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/view/report"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// A screen shows a run under way on all of the terminal, and takes its keys. It
+// has goroutines of its own, and is drawn at most framesASecond times a second: the
+// load does not notice it.
+type screen struct {
+	program *tea.Program
+	ended   chan struct{}
+	err     error // why it ended early
+}
+
+// framesASecond is how often a screen is drawn at most.
+const framesASecond = 4
+
+// startScreen shows a run of the plan, which stop ends, on stderr's terminal.
+func startScreen(s streams, p load.Plan, stop func()) *screen {
+	style := s.style()
+	style.Color = colored()
+	m := &picture{screen: report.NewScreen(p), style: style, began: time.Now(), stop: stop}
+	options := []tea.ProgramOption{tea.WithOutput(pastOutlet(s.err)), tea.WithFPS(framesASecond),
+		tea.WithoutSignalHandler(), tea.WithInput(nil)}
+	if isTerminal(s.in) {
+		options[len(options)-1] = tea.WithInput(s.in)
+	}
+	v := &screen{program: tea.NewProgram(m, options...), ended: make(chan struct{})}
+	go func() {
+		defer close(v.ended)
+		_, v.err = v.program.Run()
+	}()
+	return v
+}
+
+// second shows an interval.
+func (v *screen) second(iv load.Interval) { v.program.Send(iv) }
+
+// end leaves the terminal as it was before.
+func (v *screen) end() error {
+	v.program.Quit()
+	<-v.ended
+	return v.err
+}
+
+// A picture is a screen's state, as the library wants it.
+type picture struct {
+	screen        *report.Screen
+	style         report.Style
+	began         time.Time
+	width, height int
+	stop          func()
+}
+
+// A tick is the time to draw what only the clock has changed.
+type tick struct{}
+
+func nextTick() tea.Cmd {
+	return tea.Tick(time.Second/framesASecond, func(time.Time) tea.Msg { return tick{} })
+}
+
+// Init begins the ticking.
+func (p *picture) Init() tea.Cmd { return nextTick() }
+
+// Update takes what has happened.
+func (p *picture) Update(m tea.Msg) (tea.Model, tea.Cmd) {
+	switch m := m.(type) {
+	case tick:
+		return p, nextTick()
+	case load.Interval:
+		p.screen.Add(m, time.Since(p.began))
+	case tea.WindowSizeMsg:
+		p.width, p.height = m.Width, m.Height
+	case tea.KeyPressMsg:
+		switch m.String() {
+		case "q", "ctrl+c":
+			p.screen.Stop()
+			p.stop()
+		}
+	}
+	return p, nil
+}
+
+// View is what there is to be seen.
+func (p *picture) View() tea.View {
+	drawn := p.screen.Draw(time.Since(p.began), p.width, p.height, p.style)
+	view := tea.NewView(string(report.Visible([]byte(drawn), p.style.Color)))
+	view.AltScreen = true
+	return view
+}
+
+// drawable reports what speaks against a screen: nothing can be drawn on a file.
+func (s streams) drawable(f *runFlags) []error {
+	if !f.tui || isTerminal(s.err) && os.Getenv("TERM") != "dumb" {
+		return nil
+	}
+	return []error{load.Flaw{Setting: "--tui", Problem: "draws on the terminal, and stderr is none " +
+		"that can be drawn on; leave it out, or use -v for a line a second"}}
+}
+
+// A display shows a run under way.
+type display interface {
+	second(load.Interval)
+	end() error
+}
+
+// display begins to show a run of f's plan, which stop ends.
+func (s streams) display(f *runFlags, stop context.CancelFunc) display {
+	if f.tui {
+		return startScreen(s, f.plan, stop)
+	}
+	return newProgress(s, f)
+}

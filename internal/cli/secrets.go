@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
+	"dyno/internal/redact"
+	"dyno/internal/result"
+)
+
+// marks is what stands in the place of secrets in all that is stored and written; nil, for the
+// secrets themselves, if they are to be shown.
+func marks(show bool) redact.Replacer {
+	if show {
+		return nil
+	}
+	home, err := result.Home()
+	if err != nil { // nothing can be stored, so nothing is compared by marks
+		home = ""
+	}
+	return result.Marks(home)
+}
+
+// showing is the flag by which secrets are kept.
+func showing(to *bool) option {
+	return option{"show-secrets", "", "",
+		"keep the values of secret headers, fields and bodies; else marks\n" +
+			"take their place in all that is stored and written", on(to)}
+}
+
+// completed is run, whose results have the plan that it was given, as keep leaves it.
+func completed(run lab.Runner, keep redact.Replacer) lab.Runner {
+	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+		r, err := run(ctx, p, each)
+		return r, errors.Join(err, r.Complete(p, keep))
+	}
+}
+
+// A given secret is one that a stored experiment lacks: its name, and what the file holds.
+type given struct{ name, file, value string }
+
+// secretFlags are the secrets that the command line gives.
+type secretFlags struct{ all []given }
+
+// longestSecret is more than a secret has, in bytes.
+const longestSecret = 1 << 20
+
+func (f *secretFlags) option() option {
+	return option{"secret", "", "NAME=@FILE",
+		"a secret that a stored experiment was begun with, and was\n" +
+			"stored without; may be repeated", f.add}
+}
+
+// add takes one --secret. Its value is in a file, because others can read a command line.
+func (f *secretFlags) add(s string) error {
+	name, file, found := strings.Cut(s, "=")
+	path, isFile := strings.CutPrefix(file, "@")
+	if !found || !isFile || name == "" || path == "" {
+		return fmt.Errorf("%q is not NAME=@FILE; a secret is read from a file", name+"=...")
+	}
+	in, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	value, err := io.ReadAll(io.LimitReader(in, longestSecret+1))
+	switch {
+	case err != nil:
+		return err
+	case len(value) > longestSecret:
+		return fmt.Errorf("%s has more than %d bytes", path, longestSecret)
+	}
+	text := strings.TrimSuffix(strings.TrimSuffix(string(value), "\n"), "\r")
+	if text == "" {
+		return fmt.Errorf("%s is empty", path)
+	}
+	f.all = append(f.all, given{name, path, text})
+	return nil
+}
+
+// fill gives e back the secrets that it was stored without. begun says that it goes on, with the
+// same ones; what is run anew may be run with others, of which notes tell.
+func (f *secretFlags) fill(e *experiment.Experiment, begun bool, note func(string)) (
+	*experiment.Experiment, error) {
+	lacks := e.Lacks()
+	names := func(all []experiment.Lack) (names []string) {
+		for _, l := range all {
+			if !slices.Contains(names, l.Name) {
+				names = append(names, l.Name)
+			}
+		}
+		return names
+	}
+	values := map[string][]string{}
+	var faults []error
+	for _, g := range f.all {
+		if !slices.ContainsFunc(lacks, func(l experiment.Lack) bool { return l.Is(g.name) }) {
+			has := "it lacks no secret"
+			if len(lacks) > 0 {
+				has = "it lacks " + strings.Join(names(lacks), ", ")
+			}
+			faults = append(faults, fmt.Errorf("--secret %s: the experiment has no place for it; %s",
+				g.name, has))
+		}
+		values[strings.ToLower(g.name)] = append(values[strings.ToLower(g.name)], g.value)
+	}
+	filled, missing, others, err := e.Fill(values, marks(false))
+	faults = append(faults, flatten(err)...)
+	if len(missing) > 0 {
+		var flags []string
+		for _, name := range names(missing) {
+			flags = append(flags, fmt.Sprintf("--secret %s=@FILE", name))
+		}
+		faults = append(faults, fmt.Errorf("it was stored without its secrets, and lacks %s; "+
+			"give what it had: %s (what {{env}} takes from the environment needs nothing)",
+			strings.Join(names(missing), ", "), strings.Join(flags, " ")))
+	}
+	for _, l := range others {
+		told := fmt.Sprintf("--secret %s: its mark is not %s, which is that of the one before", l.Name,
+			l.Mark)
+		if begun {
+			faults = append(faults, fmt.Errorf("%s: it is another, or was marked in another $DYNO_HOME; "+
+				"an experiment goes on with the same", told))
+		} else {
+			note(told)
+		}
+	}
+	return filled, errors.Join(faults...)
+}
+
+// remark says what is no fault.
+func (s streams) remark(text string) { fmt.Fprintf(s.err, "dyno: %s\n", text) }

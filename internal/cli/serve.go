@@ -1,0 +1,293 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/lab"
+	"dyno/internal/result"
+	dashboard "dyno/internal/view/serve"
+)
+
+const serveNotes = `DIR is the folder of an experiment that runs or has run; those in the store are
+there anyway. The URL has a token, which lets one in: who has it can start loads.
+Whatever the form says, loads go to this machine only, unless --allow-target
+allows more; dyno run has no such limit. Of experiments it begins those that ship
+with dyno, and the files of --experiments. docs/serve.md has the rest.
+`
+
+var serveExamples = []string{
+	"dyno serve",
+	"dyno serve --listen 127.0.0.1:0 --allow-target '*.staging.example' results",
+}
+
+// serveFlags is the command line of dyno serve.
+type serveFlags struct {
+	helpFlag
+	listen           string
+	exposed, notOpen bool
+	targets          dashboard.Policy
+	experiments      []string // folders of files
+}
+
+func newServeFlags() *serveFlags {
+	return &serveFlags{listen: fmt.Sprintf("127.0.0.1:%d", dashboard.Port)}
+}
+
+func (f *serveFlags) groups() []group {
+	return []group{{"Flags", []option{
+		{"listen", "", "ADDR", fmt.Sprintf("HOST:PORT, where port 0 is a free one (127.0.0.1:%d)",
+			dashboard.Port), word(&f.listen)},
+		{"expose", "", "", "ADDR may be one that other machines reach: what they send and\n" +
+			"get, the token too, is unencrypted", on(&f.exposed)},
+		{"allow-target", "", "GLOB", "hosts that the form may load besides this machine: 10.1.0.0/16,\n" +
+			"'*.staging.example', 'unix:/run/*.sock'; may be repeated", f.targets.Allow},
+		{"experiments", "", "DIR", "the page may begin the experiments of DIR's .yaml files too,\n" +
+			"besides those that ship: commands that are run; may be repeated", f.addExperiments},
+		{"no-open", "", "", "do not open a browser", on(&f.notOpen)},
+		{"help", "h", "", "this", on(&f.help)},
+	}}}
+}
+
+// serveDashboard is dyno serve.
+func serveDashboard(s streams, args []string) int {
+	f := newServeFlags()
+	p := parse(args, f.groups())
+	if f.help {
+		return s.help("serve")
+	}
+	faults := p.faults
+	for _, dir := range p.words {
+		if _, err := lab.ReadHeading(dir); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	home, err := result.Home()
+	if err != nil {
+		faults = append(faults, err)
+	}
+	if len(faults) > 0 {
+		return s.refuse("serve", faults)
+	}
+	exe, err := os.Executable()
+	if err = errors.Join(err, widenPath()); err != nil {
+		return s.fail(exitFault, fmt.Errorf("finding dyno itself, and servers: %w", err))
+	}
+	d, err := dashboard.New(dashboard.Config{Listen: f.listen, Exposed: f.exposed, Home: home,
+		Targets: f.targets, Folders: p.words, Form: formFields(), Read: formReader(exe),
+		Offers: f.offers, Conduct: f.conductor(exe, home)})
+	if err != nil {
+		return s.refuse("serve", []error{load.Flaw{Setting: "--listen", Problem: err.Error()}})
+	}
+	fmt.Fprintf(s.out, "%s\n", d.URL("/"))
+	fmt.Fprintln(s.err, "dyno: open that in a browser; Ctrl-C ends it")
+	if !f.notOpen && isTerminal(s.err) {
+		openBrowser(d.OnceURL("/"))
+	}
+	ctx, stop := untilInterrupted()
+	defer stop()
+	if err := d.Serve(ctx); err != nil {
+		return s.fail(exitFault, err)
+	}
+	return exitOK
+}
+
+// openBrowser shows url in the user's browser, if there is one to be had. That there is
+// none is no fault: the URL was printed.
+func openBrowser(url string) {
+	command := []string{"xdg-open", url}
+	switch runtime.GOOS {
+	case "darwin":
+		command[0] = "open"
+	case "windows":
+		command = []string{"rundll32", "url.dll,FileProtocolHandler", url}
+	default:
+		if os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
+			return
+		}
+	}
+	cmd := exec.Command(command[0], command[1:]...)
+	if cmd.Start() == nil {
+		go cmd.Wait()
+	}
+}
+
+// formFlags are the flags of dyno run that are fields of the form, and which of them may
+// be repeated. None of them reads or writes a file or fetches a URL: a browser is not to
+// reach what belongs to whoever started the dashboard.
+var formFlags = map[string]bool{
+	"connections": false, "duration": false, "requests": false, "rate": false, "arrival": false,
+	"stage": true, "seed": false, "warmup": false, "drain": false, "timeout": false,
+	"threads": false, "cpus": false, "ring": false,
+	"method": false, "header": true, "body": false, "expect": false,
+	"reconnect": false, "http": false, "pipeline": false, "streams": false, "fcgi-param": true,
+	"connect-to": false, "connect-rate": false, "connect-timeout": false,
+	"insecure": false, "sni": false, "watch": true, "slo": true, "abort-on-slo": false,
+}
+
+// formFields are the fields in the order of the help.
+func formFields() (all []dashboard.Group) {
+	for _, g := range newRunFlags().groups() {
+		var fields []dashboard.Field
+		for _, o := range g.options {
+			if many, is := formFlags[o.long]; is {
+				fields = append(fields, dashboard.Field{Name: o.long, Value: o.value, Many: many,
+					Does: strings.ReplaceAll(o.does, "\n", " ")})
+			}
+		}
+		if len(fields) > 0 {
+			all = append(all, dashboard.Group{Title: g.title, Fields: fields})
+		}
+	}
+	return all
+}
+
+// formReader reads forms as dyno run reads its command line. Their loads run in a process
+// of their own, which is the program exe, and are stored.
+func formReader(exe string) func(dashboard.Form) (dashboard.Job, []error) {
+	return func(form dashboard.Form) (dashboard.Job, []error) {
+		args, faults := formArgs(form)
+		f, more := readRun(args, strings.NewReader(""))
+		if faults = append(faults, more...); len(faults) > 0 {
+			return dashboard.Job{}, faults
+		}
+		return dashboard.Job{Plan: f.plan, Run: func(ctx context.Context, p load.Plan,
+			each func(load.Interval)) (*result.Result, error) {
+			r, err := f.carryOut(ctx, p, apart(exe), each)
+			if err == nil && r.Answers() > 0 {
+				if failed := keep(r); failed != nil {
+					r.Warnings = append(r.Warnings, failed.Error())
+				}
+			}
+			return r, err
+		}}, nil
+	}
+}
+
+// apart is the generator in a process of its own.
+func apart(exe string) lab.Runner {
+	return calibrated(lab.Child{Args: []string{exe, "worker"}}.Run)
+}
+
+// formArgs is the command line that says what the form says.
+func formArgs(form dashboard.Form) (args []string, faults []error) {
+	var names []string
+	for name := range form {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		many, is := formFlags[name]
+		switch {
+		case name == "url":
+			continue
+		case !is:
+			faults = append(faults, load.Flaw{Setting: "--" + name, Problem: "is not a field of the form"})
+			continue
+		case !many && len(form[name]) > 1:
+			faults = append(faults, load.Flaw{Setting: "--" + name, Problem: "is given more than once"})
+		case name == "body" && strings.HasPrefix(form[name][0], "@"):
+			faults = append(faults, load.Flaw{Setting: "--body", Problem: "a form sends no files of " +
+				"this machine; write what is to be sent"})
+			continue
+		case name == "watch" && slices.ContainsFunc(form[name], onAgent):
+			faults = append(faults, load.Flaw{Setting: "--watch", Problem: "a form watches processes of " +
+				"this machine, and names no agent's; dyno run does"})
+			continue
+		}
+		for _, value := range form[name] {
+			args = append(args, "--"+name+"="+value)
+		}
+	}
+	return append(append(args, "--"), form["url"]...), faults
+}
+
+// onAgent reports whether a --watch means a process on an agent's machine.
+func onAgent(watch string) bool {
+	_, agent := splitWatch(watch)
+	return agent != ""
+}
+
+// A shown run is one that a dashboard of its own shows, with --serve. A nil one is not
+// shown.
+type shownRun struct {
+	exe       string
+	dashboard *dashboard.Server
+	show      *dashboard.Show
+	stop      context.CancelFunc
+	ended     chan error
+}
+
+// serveRun opens a dashboard for the run that the flags ask for, if they ask for it.
+func (s streams) serveRun(f *runFlags, stop func()) (*shownRun, error) {
+	if !f.serve {
+		return nil, nil
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("finding dyno itself: %w", err)
+	}
+	home, err := result.Home()
+	if err != nil {
+		return nil, err
+	}
+	d, err := dashboard.New(dashboard.Config{Listen: "127.0.0.1:0", Home: home})
+	if err != nil {
+		return nil, err
+	}
+	show, err := d.Show(f.plan, stop)
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	ctx, end := context.WithCancel(context.Background())
+	v := &shownRun{exe: exe, dashboard: d, show: show, stop: end, ended: make(chan error, 1)}
+	go func() { v.ended <- d.Serve(ctx) }()
+	url := d.URL("/live")
+	fmt.Fprintf(s.err, "dyno: watch it at %s\n", url)
+	if isTerminal(s.err) {
+		openBrowser(d.OnceURL("/live"))
+	}
+	return v, nil
+}
+
+// runner is who carries out the plan: a process of its own if this one answers browsers.
+func (v *shownRun) runner() lab.Runner {
+	if v == nil {
+		return here
+	}
+	return apart(v.exe)
+}
+
+// over is each, and shows what it is called with.
+func (v *shownRun) over(each func(load.Interval)) func(load.Interval) {
+	if v == nil {
+		return each
+	}
+	return func(iv load.Interval) {
+		each(iv)
+		v.show.Interval(iv)
+	}
+}
+
+// end shows what came of the run, and goes on until ctx ends.
+func (v *shownRun) end(ctx context.Context, s streams, r *result.Result, err error) {
+	if v == nil {
+		return
+	}
+	v.show.End(r, err)
+	if ctx.Err() == nil && err == nil {
+		fmt.Fprintf(s.err, "dyno: the page stays at %s until Ctrl-C\n", v.dashboard.Base())
+		<-ctx.Done()
+	}
+	v.stop()
+	if err := <-v.ended; err != nil {
+		fmt.Fprintf(s.err, "dyno: --serve: %v\n", err)
+	}
+}

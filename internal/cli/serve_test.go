@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"net/http"
+	"net/http/cookiejar"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"dyno/internal/engine/load"
+	dashboard "dyno/internal/view/serve"
+)
+
+// tryServe starts a dashboard, opens what it prints, and ends it.
+func tryServe(t *testing.T, dir, line string) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no SIGTERM to end a server with")
+	}
+	c := shell(t, dir, line+" --listen 127.0.0.1:0 --no-open")
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	lines.Scan()
+	url, _, _ := strings.Cut(lines.Text(), "/?")
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser := http.Client{Jar: jar}
+	for i, address := range []string{url + "/api/labs", lines.Text(), url + "/api/labs"} {
+		answer, err := browser.Get(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		want := []int{http.StatusUnauthorized, answer.StatusCode, http.StatusOK}[i]
+		if answer.StatusCode != want {
+			t.Errorf("%s: %d, want %d", address, answer.StatusCode, want)
+		}
+	}
+	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Every field of the form is a flag of dyno run, and none lets a browser at files, at
+// URLs that are fetched, or at what is stored.
+func TestFormFields(t *testing.T) {
+	left := map[string]bool{}
+	for name := range formFlags {
+		left[name] = true
+	}
+	for _, g := range formFields() {
+		for _, f := range g.Fields {
+			delete(left, f.Name)
+			if strings.Contains(f.Value, "FILE") && f.Name != "body" || f.Name == "pprof" {
+				t.Errorf("%s takes %s", f.Name, f.Value)
+			}
+			if repeated := strings.Contains(f.Does, "may be repeated"); repeated != f.Many {
+				t.Errorf("%s: may be repeated: %v; many: %v", f.Name, repeated, f.Many)
+			}
+		}
+	}
+	for name := range left {
+		t.Errorf("%s is no flag of dyno run", name)
+	}
+}
+
+// A form is what the same command line is.
+func TestFormIsACommandLine(t *testing.T) {
+	form := dashboard.Form{"url": {"http://127.0.0.1:1/x"}, "connections": {"7"}, "rate": {"2k"},
+		"arrival": {"constant"}, "duration": {"30"}, "header": {"A: b", "C: -d"}, "body": {"-x=1"},
+		"insecure": {"true"}, "slo": {"p99<20ms", "errors<1%"}, "method": {"PUT"}}
+	form["insecure"] = nil
+	job, faults := formReader("dyno")(form)
+	if len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	f, faults := readRun([]string{"-c", "7", "-R", "2k", "--arrival", "constant", "-d", "30s", "-H", "A: b",
+		"-H", "C: -d", "-b", "-x=1", "-X", "PUT", "http://127.0.0.1:1/x"}, strings.NewReader(""))
+	if len(faults) > 0 || !reflect.DeepEqual(job.Plan, f.plan) {
+		t.Errorf("%v\n%+v\nwant\n%+v", faults, job.Plan, f.plan)
+	}
+}
+
+// Faults name the field that they are of, all at once.
+func TestFormFaults(t *testing.T) {
+	const url = "http://127.0.0.1:1/"
+	for _, c := range []struct {
+		form dashboard.Form
+		want []string // settings
+	}{
+		{dashboard.Form{}, []string{"URL"}},
+		{dashboard.Form{"url": {"localhost"}}, []string{"URL"}},
+		{dashboard.Form{"url": {url, url}}, []string{"URL"}},
+		{dashboard.Form{"url": {"--json=x"}}, []string{"URL"}},
+		{dashboard.Form{"url": {url}, "rate": {"x"}, "connections": {"0"}}, []string{"--rate", "--connections"}},
+		{dashboard.Form{"url": {url}, "duration": {"1s", "2s"}}, []string{"--duration"}},
+		{dashboard.Form{"url": {url}, "body": {"@/etc/passwd"}}, []string{"--body"}},
+		{dashboard.Form{"url": {url}, "watch": {"1", "nginx@db1"}}, []string{"--watch"}},
+		{dashboard.Form{"url": {url}, "body": {"@-"}}, []string{"--body"}},
+		{dashboard.Form{"url": {url}, "urls": {"-"}, "bodies": {"f"}, "requests-file": {"f"}, "json": {"f"},
+			"cacert": {"f"}, "cert": {"f"}, "key": {"f"}, "pprof": {url}, "stages": {"f"}, "tui": {"true"},
+			"serve": {"true"}, "help": {"true"}, "no-save": {"true"}, "frob": {"x"}},
+			[]string{"--bodies", "--cacert", "--cert", "--frob", "--help", "--json", "--key", "--no-save",
+				"--pprof", "--requests-file", "--serve", "--stages", "--tui", "--urls"}},
+		{dashboard.Form{"url": {url}, "c": {"7"}, "rate=1k --json": {"x"}}, []string{"--c", "--rate=1k --json"}},
+	} {
+		_, faults := formReader("dyno")(c.form)
+		var got []string
+		for _, err := range faults {
+			flaw, is := errors.AsType[load.Flaw](err)
+			if !is {
+				t.Errorf("%v: %v names no field", c.form, err)
+			}
+			got = append(got, flaw.Setting)
+		}
+		if slices.Sort(got); !slices.Equal(got, slices.Sorted(slices.Values(c.want))) {
+			t.Errorf("%v: %v, want %v", c.form, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"dyno/internal/engine/load"
+)
+
+// addStage takes one --stage.
+func (f *runFlags) addStage(s string) error {
+	stage, err := parseStage(s)
+	if err == nil {
+		f.plan.Stages = append(f.plan.Stages, stage)
+	}
+	return err
+}
+
+// parseStage reads DURATION:RATE.
+func parseStage(s string) (load.Stage, error) {
+	length, rate, found := strings.Cut(s, ":")
+	if !found {
+		return load.Stage{}, fmt.Errorf("%q is not a stage; write DURATION:RATE, as 30s:2000", s)
+	}
+	d, err := parseDuration(length)
+	if err != nil {
+		return load.Stage{}, err
+	}
+	if trimmed := strings.TrimSuffix(rate, "/s"); trimmed == "0" {
+		return load.Stage{Duration: load.Seconds(d)}, nil
+	}
+	r, err := parseRate(rate)
+	return load.Stage{Duration: load.Seconds(d), Rate: r}, err
+}
+
+// readStages takes the stages of a file, or of stdin if that is "-", one a line; empty
+// lines and those that begin with # say nothing.
+func (f *runFlags) readStages(name string) error {
+	if name == "" {
+		return errNoValue
+	}
+	f.stages = name
+	file, from := io.NopCloser(f.stdin), "stdin"
+	if name != "-" {
+		opened, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		file, from = opened, name
+	}
+	defer file.Close()
+	var faults []error
+	lines := bufio.NewScanner(file)
+	before := len(f.plan.Stages)
+	for n := 1; lines.Scan(); n++ {
+		text := strings.TrimSpace(lines.Text())
+		if text == "" || strings.HasPrefix(text, "#") {
+			continue
+		}
+		if err := f.addStage(text); err != nil {
+			faults = append(faults, fmt.Errorf("%s:%d: %w", from, n, err))
+		}
+		if len(f.plan.Stages)-before > load.MaxStages || len(faults) >= mostFaults {
+			break
+		}
+	}
+	if err := lines.Err(); err != nil {
+		faults = append(faults, fmt.Errorf("%s: %w", from, err))
+	}
+	if len(faults) == 0 && len(f.plan.Stages) == before {
+		faults = append(faults, fmt.Errorf("%s: has no stage", from))
+	}
+	return errors.Join(faults...)
+}
+
+// mostFaults is how many faults of one file are told.
+const mostFaults = 20
+
+// parseArrival reads a law of arrivals.
+func parseArrival(s string) (string, error) {
+	if s != load.Even && s != load.Poisson {
+		return "", fmt.Errorf("%q is not %s or %s", s, load.Even, load.Poisson)
+	}
+	return s, nil
+}
+
+// parseSeed reads a seed, which JSON can carry.
+func parseSeed(s string) (uint64, error) {
+	n, err := positive(parseCount)(s)
+	return uint64(n), err
+}

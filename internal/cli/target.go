@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/target"
+)
+
+// targetFlags is the command line of dyno target.
+type targetFlags struct {
+	config target.Config
+	log    string
+	cpus   []int
+	help   bool
+}
+
+func (f *targetFlags) groups() []group {
+	c := &f.config
+	return []group{
+		{"Answers", []option{
+			{"status", "", "N", "status of every answer (200)", into(&c.Status, parseInt)},
+			{"body", "b", "N", "bytes of body (0)", into(&c.Body, parseInt)},
+			{"header", "H", "'K: V'", "a header; may be repeated", func(s string) error {
+				c.Header = append(c.Header, s)
+				return nil
+			}},
+			{"close-after", "", "N", "close a connection after N requests (never)",
+				into(&c.CloseAfter, positive(parseInt))},
+		}},
+		{"Time", []option{
+			{"workers", "", "N", "requests served at once (1)", into(&c.Workers, positive(parseInt))},
+			{"service", "", "DIST", "time to serve one: constant:D, or exponential:D with mean D (none)",
+				word(&c.Service)},
+			{"stall", "", "D/EVERY", "do nothing for D in every EVERY, as 1s/10s (never)", word(&c.Stall)},
+		}},
+		{"Server", []option{
+			{"listen", "", "ADDR", "HOST:PORT, where port 0 is a free one, or unix:PATH\n" +
+				"(127.0.0.1:8080)", word(&c.Addr)},
+			{"log", "", "FILE", "a line of CSV for each request: arrival_ns, service_start_ns,\n" +
+				"service_ns, path", word(&f.log)},
+			{"cpus", "", "LIST", "CPUs to run on, as 0,2-3 (those the process may use)",
+				into(&f.cpus, parseCPUs)},
+			{"ring", "", "KIND", "how to do I/O on Linux: auto, epoll or uring (auto)", word(&c.Ring)},
+			{"portable", "", "", "serve as on other systems than Linux", on(&c.Portable)},
+			{"help", "h", "", "this", on(&f.help)},
+		}},
+	}
+}
+
+var targetExamples = []string{
+	"dyno target",
+	"dyno target --listen 127.0.0.1:8080 --body 10000 -H 'Content-Type: text/plain'",
+	"dyno target --workers 4 --service exponential:5ms --log served.csv",
+	"dyno target --stall 1s/10s --close-after 100",
+}
+
+// serve is dyno target. It says on stdout where it listens, before anything
+// else, and at the end what it served.
+func serve(s streams, args []string) int {
+	f := targetFlags{config: target.Config{Addr: "127.0.0.1:8080"}}
+	p := parse(args, f.groups())
+	if f.help {
+		return s.help("target")
+	}
+	faults := append(append(p.faults, p.extra(0)...), flatten(f.config.Check())...)
+	if err := runOn(f.cpus); err != nil {
+		faults = append(faults, load.Flaw{Setting: "--cpus", Problem: err.Error()})
+	}
+	if len(faults) > 0 {
+		return s.refuse("target", faults)
+	}
+	log, err := f.openLog()
+	if err != nil {
+		return s.refuse("target", []error{load.Flaw{Setting: "--log", Problem: err.Error()}})
+	}
+	ctx, stop := untilInterrupted()
+	defer stop()
+	server, err := target.Listen(f.config)
+	if err != nil {
+		return s.refuse("target", []error{err})
+	}
+	fmt.Fprintf(s.out, "listening on %s\n", at(f.config.Addr, server.Addr()))
+	err = server.Serve(ctx)
+	n := server.Served()
+	fmt.Fprintf(s.out, "served %d requests on %d connections\n", n.Requests, n.Connections)
+	if err = errors.Join(err, log()); err != nil {
+		return s.fail(exitFault, err)
+	}
+	return exitOK
+}
+
+// openLog gives the configuration its log, and returns what ends it.
+func (f *targetFlags) openLog() (end func() error, err error) {
+	if f.log == "" {
+		return func() error { return nil }, nil
+	}
+	file, err := os.Create(f.log)
+	if err != nil {
+		return nil, err
+	}
+	f.config.Log = file // the server buffers, and flushes at its end
+	return file.Close, nil
+}
+
+// at is an address as URLs begin that lead to it. All addresses of one family
+// are called as they were asked for, whichever socket serves them.
+func at(asked string, a net.Addr) string {
+	if a.Network() == "unix" {
+		return "http+unix://" + a.String() + ":/"
+	}
+	host, _, _ := net.SplitHostPort(asked)
+	if tcp, is := a.(*net.TCPAddr); is && host != "" && tcp.IP.IsUnspecified() {
+		return "http://" + net.JoinHostPort(host, strconv.Itoa(tcp.Port))
+	}
+	return "http://" + a.String()
+}

@@ -1,0 +1,218 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"dyno/internal/engine/load"
+)
+
+// parseDuration reads a Go duration or a bare number of seconds.
+func parseDuration(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	f, bare := plainNumber(s)
+	switch {
+	case bare && f*1e9 < math.MaxInt64:
+		d = time.Duration(math.Round(max(f, -1) * 1e9))
+	case bare, err != nil && tooLarge(s):
+		d = math.MaxInt64
+	case err != nil:
+		return 0, fmt.Errorf("%q is not a duration; write 30s, 1m30s, 500ms, or seconds as 30", s)
+	}
+	switch {
+	case d < 0, strings.HasPrefix(s, "-") && d == math.MaxInt64:
+		return 0, fmt.Errorf("%q is negative", s)
+	case d > load.MaxTime:
+		return 0, fmt.Errorf("%q is too long; the longest allowed is %.0fh", s, load.MaxTime.Hours())
+	}
+	return d, nil
+}
+
+// tooLarge reports whether s, which no duration can hold, would be one with
+// smaller numbers.
+func tooLarge(s string) bool {
+	_, err := time.ParseDuration(strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return '0'
+		}
+		return r
+	}, s))
+	return err == nil
+}
+
+// plainNumber reads a decimal number, as 20, 0.5 or 1e4, and none of Go's other
+// ways to write one. It is infinite if it is too large for a float64.
+func plainNumber(s string) (float64, bool) {
+	if strings.Trim(s, "0123456789.eE+-") != "" || strings.HasPrefix(s, "+") {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	return f, err == nil || errors.Is(err, strconv.ErrRange)
+}
+
+// parseNumber reads a number with an optional k, for thousands, or M.
+func parseNumber(s string) (float64, bool) {
+	digits, factor := s, 1.0
+	switch {
+	case strings.HasSuffix(s, "k"), strings.HasSuffix(s, "K"):
+		digits, factor = s[:len(s)-1], 1e3
+	case strings.HasSuffix(s, "M"):
+		digits, factor = s[:len(s)-1], 1e6
+	}
+	f, ok := plainNumber(digits)
+	return f * factor, ok
+}
+
+// parseRate reads a number of events a second above 0.
+func parseRate(s string) (load.Rate, error) {
+	f, ok := parseNumber(strings.TrimSuffix(s, "/s"))
+	switch {
+	case !ok:
+		return 0, fmt.Errorf("%q is not a rate; write a number a second, as 20000, 20k or 0.5", s)
+	case f > load.MaxRate:
+		return 0, fmt.Errorf("%q is above %d/s", s, load.MaxRate)
+	case f < 0.0005:
+		return 0, fmt.Errorf("%q is below 0.001/s", s)
+	}
+	return load.PerSecond(f), nil
+}
+
+// parseCount reads a whole number of things. It may be negative: who knows the
+// least number allowed says that it is below.
+func parseCount(s string) (int64, error) {
+	f, ok := parseNumber(s)
+	switch {
+	case !ok || f != math.Trunc(f):
+		return 0, fmt.Errorf("%q is not a whole number; write 200, 10k or 2M", s)
+	case f > 1<<53:
+		return 0, fmt.Errorf("%q is above %d", s, int64(1)<<53)
+	case f < -1<<53:
+		return 0, fmt.Errorf("%q is negative", s)
+	}
+	return int64(f), nil
+}
+
+// parseInt is parseCount of an int.
+func parseInt(s string) (int, error) {
+	n, err := parseCount(s)
+	return int(n), err
+}
+
+// positive is parse without what is below 1.
+func positive[N int | int64](parse func(string) (N, error)) func(string) (N, error) {
+	return func(s string) (N, error) {
+		n, err := parse(s)
+		if err == nil && n < 1 {
+			err = fmt.Errorf("%q is below 1", s)
+		}
+		return n, err
+	}
+}
+
+// maxCPU is the highest number that a CPU can have.
+const maxCPU = 4095
+
+// parseCPUs reads a list of CPU numbers and ranges, "0,2-3", in order and
+// without doubles.
+func parseCPUs(s string) ([]int, error) {
+	wrong := fmt.Errorf("%q is not a list of CPUs; write numbers and ranges, as 0,2-3", s)
+	var cpus []int
+	for part := range strings.SplitSeq(s, ",") {
+		from, to, isRange := strings.Cut(part, "-")
+		if !isRange {
+			to = from
+		}
+		low, err := parseCPU(from)
+		high, err2 := parseCPU(to)
+		if err := errors.Join(err, err2); err != nil {
+			return nil, wrong
+		}
+		if low > high {
+			return nil, fmt.Errorf("%q counts down", part)
+		}
+		for c := low; c <= high; c++ {
+			cpus = append(cpus, c)
+		}
+	}
+	slices.Sort(cpus)
+	return slices.Compact(cpus), nil
+}
+
+func parseCPU(s string) (int, error) {
+	n, err := strconv.ParseUint(s, 10, 16)
+	if err == nil && (n > maxCPU || s[0] == '+') {
+		err = strconv.ErrRange
+	}
+	return int(n), err
+}
+
+// parseExpect reads status codes and classes of them, "200,204" or "2xx", or "any".
+func parseExpect(s string) ([]load.Statuses, error) {
+	var all []load.Statuses
+	for part := range strings.SplitSeq(s, ",") {
+		class, isClass := strings.CutSuffix(strings.ToLower(part), "xx")
+		n, err := strconv.ParseUint(class, 10, 16)
+		switch {
+		case strings.EqualFold(part, "any"):
+			all = append(all, load.AnyStatus())
+		case err == nil && isClass && 1 <= n && n <= 5:
+			all = append(all, load.Statuses{From: uint16(n * 100), To: uint16(n*100 + 99)})
+		case err == nil && !isClass && 100 <= n && n <= 599:
+			all = append(all, load.Statuses{From: uint16(n), To: uint16(n)})
+		default:
+			return nil, fmt.Errorf("%q is not a status; write codes from 100 to 599 and classes, "+
+				"as 200,204 or 2xx, or any", part)
+		}
+	}
+	return all, nil
+}
+
+// parseReconnect reads never, always, or after how many exchanges.
+func parseReconnect(s string) (int, error) {
+	switch s {
+	case "never":
+		return 0, nil
+	case "always":
+		return 1, nil
+	}
+	n, err := parseCount(s)
+	if err != nil || n < 1 || n > math.MaxInt32 {
+		return 0, fmt.Errorf("%q is not never, always, or after how many exchanges", s)
+	}
+	return int(n), nil
+}
+
+// parseHTTP reads a version that dyno speaks.
+func parseHTTP(s string) (string, error) {
+	switch s {
+	case load.Auto, "1.0", "1.1", "2", "3":
+		return s, nil
+	}
+	return "", fmt.Errorf("%q is not auto, 1.0, 1.1, 2 or 3", s)
+}
+
+// parseParam reads a parameter of FastCGI, whose value may be empty.
+func parseParam(s string) (load.Param, error) {
+	name, value, found := strings.Cut(s, "=")
+	if !found || name == "" {
+		return load.Param{}, fmt.Errorf("%q is not a parameter; write NAME=VALUE", s)
+	}
+	return load.Param{Name: name, Value: value}, nil
+}
+
+// parseSources reads addresses and ranges of them, separated by commas.
+func parseSources(s string) (all []load.Source, err error) {
+	for part := range strings.SplitSeq(s, ",") {
+		from, err := load.ParseSource(part)
+		if err != nil {
+			return nil, fmt.Errorf("%q is neither an IP address nor a range as 127.0.0.0/28", part)
+		}
+		all = append(all, from)
+	}
+	return all, nil
+}

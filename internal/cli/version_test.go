@@ -1,0 +1,22 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"dyno/internal/notices"
+)
+
+// The licences are printed, or it is said how to have them.
+func TestLicences(t *testing.T) {
+	var out, errs bytes.Buffer
+	code := Main([]string{"version", "--licences"}, nil, &out, &errs)
+	want, err := notices.Text()
+	switch {
+	case err == nil && (code != exitOK || out.String() != want || !strings.Contains(want, "sqlite")):
+		t.Errorf("code %d, %d characters of %d", code, out.Len(), len(want))
+	case err != nil && (code != exitUsage || !strings.Contains(errs.String(), "make notices")):
+		t.Errorf("code %d, %s", code, errs.String())
+	}
+}

@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/engine/requests"
+	"dyno/internal/fleet/bus"
+	"dyno/internal/observe/probe"
+	"dyno/internal/observe/profile"
+	"dyno/internal/result"
+)
+
+// longestProfile is enough for the shares of what matters, and short for a wait.
+const longestProfile = 30 * time.Second
+
+func (f *runFlags) serverGroup() group {
+	return group{"Server", []option{
+		{"watch", "", "PID|NAME", "what it uses meanwhile, if it runs here: CPU a request, memory and\n" +
+			"more, of all that it starts too; may be repeated; NAME@AGENT: on the\n" +
+			"machine of dyno agent --watch", f.addWatch},
+		{"pprof", "", "URL", "take a CPU profile of it in the window, at most 30s, where\n" +
+			"net/http/pprof is, as http://127.0.0.1:6060/debug/pprof", f.setPprof},
+	}}
+}
+
+// addWatch finds the processes that one --watch means, or notes on which agent's machine
+// they are.
+func (f *runFlags) addWatch(s string) (err error) {
+	if s == "" {
+		return errNoValue
+	}
+	f.watch = append(f.watch, s)
+	if process, agent := splitWatch(s); agent != "" {
+		return f.away.add(process, agent)
+	}
+	if f.watched, err = probe.Also(f.watched, s); err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "probe: "))
+	}
+	return nil
+}
+
+// splitWatch is what one --watch names: a process and, if it is elsewhere, on whose machine.
+func splitWatch(s string) (process, agent string) {
+	if i := strings.LastIndex(s, "@"); i > 0 && bus.CheckName(s[i+1:]) == nil {
+		return s[:i], s[i+1:]
+	}
+	return s, ""
+}
+
+func (f *runFlags) setPprof(s string) error {
+	if _, err := requests.Parse(s); err != nil {
+		return err
+	}
+	f.pprof = s
+	return nil
+}
+
+// profiled is for how long; Go's handlers know whole seconds.
+func (f *runFlags) profiled() time.Duration {
+	return min(time.Duration(f.plan.Duration), longestProfile).Truncate(time.Second)
+}
+
+// A watch is what looks at the server while it is loaded. The zero value looks
+// at nothing.
+type watch struct {
+	sampler   *probe.Sampler // nil: the machine cannot be watched
+	server    bool           // a server is watched too
+	asked     []string       // which, as they were given
+	away      *awayWatch     // on an agent's machine; nil: none
+	profiling *profiling     // nil: none
+}
+
+// machinePace is how often the machine is looked at when no server is watched.
+const machinePace = time.Second
+
+// startWatch begins to watch what the flags say, and the machine in any case: the
+// generator's verdict needs it. The caller must end it.
+func startWatch(ctx context.Context, f *runFlags) (w watch, err error) {
+	config := probe.Config{Every: machinePace}
+	if len(f.watched) > 0 {
+		config = probe.Config{Trees: func() []probe.Tree { return f.watched }}
+	}
+	return beginWatch(ctx, f, config)
+}
+
+// beginWatch is startWatch with what the machine's probe is to do.
+func beginWatch(ctx context.Context, f *runFlags, config probe.Config) (w watch, err error) {
+	if w.sampler, err = probe.Start(config); err != nil && len(f.watched) > 0 {
+		return w, load.Flaw{Setting: "--watch", Problem: strings.TrimPrefix(err.Error(), "probe: ")}
+	}
+	w.server, w.asked = len(f.watched) > 0, f.watch
+	if w.away, err = f.away.begin(ctx, f.fleet.bus); err != nil {
+		if w.sampler != nil { // else this machine cannot be watched either
+			w.sampler.Stop()
+		}
+		return w, err
+	}
+	if f.pprof != "" {
+		w.profiling = startProfile(ctx, f.pprof, time.Duration(f.plan.Warmup), f.profiled())
+	}
+	return w, nil
+}
+
+// end stops watching, and returns what adds to the result what was seen.
+func (w watch) end() (add func(*result.Result)) {
+	var rec *probe.Recording
+	var taken *profile.Profile
+	var err error
+	if w.sampler != nil {
+		rec = w.sampler.Stop()
+	}
+	if w.profiling != nil {
+		taken, err = w.profiling.end()
+	}
+	return func(r *result.Result) {
+		if rec != nil && r.Fleet == nil { // this machine made the load
+			r.Observed(rec)
+		}
+		if w.server {
+			r.Server = r.Watched(rec)
+		}
+		w.away.end(r)
+		if r.Server != nil {
+			r.Server.Watch = w.asked
+		}
+		if taken != nil {
+			r.Profile = result.NewProfile(profile.CPU, taken)
+		}
+		if err != nil {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("no profile of the server: %v", err))
+		}
+	}
+}
+
+// A profiling is a profile that is being taken.
+type profiling struct {
+	until  time.Time // when it has seen what it is to see
+	long   time.Duration
+	cancel context.CancelFunc
+	done   chan struct{}
+
+	// What came, once done is closed.
+	taken *profile.Profile
+	err   error
+}
+
+// startProfile begins, after a time, to take a CPU profile of so many seconds.
+func startProfile(ctx context.Context, url string, after, long time.Duration) *profiling {
+	ctx, cancel := context.WithCancel(ctx)
+	p := &profiling{until: time.Now().Add(after + long), long: long, cancel: cancel,
+		done: make(chan struct{})}
+	go func() {
+		defer close(p.done)
+		select {
+		case <-ctx.Done():
+			p.err = ctx.Err()
+		case <-time.After(after):
+			p.taken, p.err = profile.Fetch(ctx, url, profile.CPU, long)
+		}
+	}()
+	return p
+}
+
+// errNotLoaded is the fault of a profile that would be of an idle server.
+var errNotLoaded = errors.New("the load ended before the time to profile did")
+
+// end waits for the profile, whose server is no longer loaded, unless a part of
+// it that matters is yet to come.
+func (p *profiling) end() (*profile.Profile, error) {
+	defer p.cancel()
+	if time.Until(p.until) > p.long/10 {
+		p.cancel()
+	}
+	<-p.done
+	if errors.Is(p.err, context.Canceled) {
+		return nil, errNotLoaded
+	}
+	return p.taken, p.err
+}

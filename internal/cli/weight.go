@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"errors"
+	"math"
+
+	"dyno/internal/capacity"
+	"dyno/internal/engine/load"
+	"dyno/internal/result"
+)
+
+// calibratedWeight is the weight of a machine that was calibrated.
+const calibratedWeight = "calibrated"
+
+// parseWeight reads an agent's weight.
+func parseWeight(s string) (int, error) {
+	if s != calibratedWeight {
+		return positive(parseInt)(s)
+	}
+	home, err := result.Home()
+	if err != nil {
+		return 0, err
+	}
+	c, err := capacity.OpenCalibration(home, result.ThisHost(), load.Version)
+	if err != nil {
+		return 0, err
+	}
+	if c == nil || c.Peak() == 0 {
+		return 0, errors.New("this machine was not calibrated; run dyno calibrate first")
+	}
+	return max(int(math.Round(c.Peak()/1000)), 1), nil
+}

@@ -1,0 +1,228 @@
+package h3
+
+import "dyno/internal/engine/proto"
+
+// Protocol is the codec's half of HTTP/3: of connections that a Ring of the same options
+// and requests makes. It fails on options out of range and on requests that Check refuses,
+// and says which.
+func Protocol(o Options) proto.Protocol {
+	return func(reqs []proto.Request) (func() proto.Codec, error) {
+		if err := o.check(); err != nil {
+			return nil, err
+		}
+		if _, err := o.messages(reqs); err != nil {
+			return nil, err
+		}
+		streams := max(o.Streams, 1)
+		return func() proto.Codec {
+			return &codec{slots: make([]slot, streams), closeAfter: o.CloseAfter, taken: everything}
+		}, nil
+	}
+}
+
+// A codec is one connection, as its worker knows it.
+type codec struct {
+	closeAfter int
+
+	shaken bool
+	full   bool   // no new requests
+	over   bool   // all has been said
+	begun  uint32 // exchanges, of this connection
+	open   int    // of them, under way
+	slots  []slot // by tag: as many as there can be exchanges under way
+	owed   []byte // records for the ring that Flush appends
+
+	taken uint64       // the last exchange that the ring has taken, if it takes no more
+	lost  *proto.Fault // of the connection: what all that is under way fails for
+	fate  fate         // of which slots are being looked for
+	swept int          // and how many have been looked at
+}
+
+// A fate is what the end of a connection means for an exchange.
+type fate uint8
+
+const (
+	untaken fate = iota // it is refused
+	doomed              // it fails for what the connection is lost for
+	cutOff              // its response is truncated
+)
+
+// A slot is what the exchange of a tag is.
+type slot struct {
+	id     uint64
+	live   bool
+	headed bool // its response has begun
+}
+
+func (c *codec) Room() int {
+	if c.full || !c.shaken {
+		return 0
+	}
+	return len(c.slots) - c.open
+}
+
+func (c *codec) Encode(out []byte, i int, tag uint32) []byte {
+	c.begun++
+	c.full = c.full || int(c.begun) == c.closeAfter || c.begun == everything
+	id := uint64(c.begun)<<32 | uint64(tag)
+	c.slots[tag] = slot{id: id, live: true}
+	c.open++
+	return record{what: ask, id: id, n: uint64(i)}.append(out)
+}
+
+func (c *codec) Flush(out []byte) []byte {
+	out = append(out, c.owed...)
+	c.owed = c.owed[:0]
+	return out
+}
+
+// Cancel has the stream reset.
+func (c *codec) Cancel(tag uint32) bool {
+	if !c.slots[tag].live {
+		return false
+	}
+	c.owed = record{what: giveUp, id: c.slots[tag].id}.append(c.owed)
+	c.close(tag)
+	return true
+}
+
+func (c *codec) close(tag uint32) {
+	c.slots[tag].live = false
+	c.open--
+}
+
+func (c *codec) Decode(in []byte, eof bool) (used int, ev proto.Event) {
+	for ev.Kind == proto.More {
+		if c.over {
+			return len(in), ev
+		}
+		if ev = c.bury(); ev.Kind != proto.More {
+			return used, ev
+		}
+		if c.full && c.open == 0 {
+			c.over = true
+			return used, event(proto.Closing, 0, 0)
+		}
+		r, n := parse(in[used:])
+		switch {
+		case n < 0:
+			return len(in), c.broken(&proto.Fault{Kind: proto.FaultGarbage, Detail: "no record of HTTP/3"})
+		case n == 0 && eof:
+			return len(in), c.ended()
+		case n == 0:
+			return used, ev
+		}
+		used += n
+		ev = c.take(r)
+	}
+	return used, ev
+}
+
+func event(kind proto.Kind, tag uint32, status uint16) proto.Event {
+	return proto.Event{What: proto.What{Kind: kind, Tag: tag, Status: status}}
+}
+
+// take is what a record means: More if it is nothing to tell, as of an exchange that was
+// given up.
+func (c *codec) take(r record) (ev proto.Event) {
+	switch r.what {
+	case shaken:
+		c.shaken = true
+		ev = event(proto.Shaken, 1, 0)
+		ev.Resumed = r.n == 1
+		return ev
+	case leaving:
+		c.full, c.taken = true, r.n
+	case broken:
+		fault := r.fault
+		if !c.shaken || c.open == 0 {
+			return c.broken(&fault)
+		}
+		c.lost, c.full = &fault, true
+	}
+	tag := uint32(r.id)
+	if int(tag) >= len(c.slots) || !c.slots[tag].live || c.slots[tag].id != r.id {
+		return ev
+	}
+	switch r.what {
+	case head:
+		c.slots[tag].headed = true
+		return event(proto.Head, tag, uint16(r.n))
+	case done:
+		c.close(tag)
+		ev = event(proto.Done, tag, 0)
+		ev.Body = int64(r.n)
+	case refused:
+		c.close(tag)
+		ev = event(proto.Refused, tag, 0)
+	case failed:
+		fault := r.fault
+		ev = c.failed(tag, &fault)
+	}
+	return ev
+}
+
+// bury is what becomes of the next exchange that its connection leaves; More if of none.
+func (c *codec) bury() proto.Event {
+	if c.taken < everything {
+		if tag, found := c.sweep(untaken); found {
+			c.close(tag)
+			return event(proto.Refused, tag, 0)
+		}
+		c.taken = everything
+	}
+	if c.lost != nil {
+		if tag, found := c.sweep(doomed); found {
+			return c.failed(tag, c.lost)
+		}
+	}
+	return proto.Event{}
+}
+
+// ended is what is told when the connection is closed: of responses that had begun one by
+// one, and then of the rest.
+func (c *codec) ended() proto.Event {
+	if tag, found := c.sweep(cutOff); found {
+		return c.failed(tag, faultTruncated)
+	}
+	if c.open > 0 || !c.shaken {
+		return c.broken(faultClosed)
+	}
+	c.full, c.over = true, true
+	return event(proto.Closing, 0, 0)
+}
+
+// sweep is the next exchange of that fate.
+func (c *codec) sweep(f fate) (tag uint32, found bool) {
+	if c.fate != f {
+		c.fate, c.swept = f, 0
+	}
+	for ; c.swept < len(c.slots); c.swept++ {
+		s := &c.slots[c.swept]
+		if s.live && (f == doomed || f == untaken && s.id>>32 > c.taken || f == cutOff && s.headed) {
+			return uint32(c.swept), true
+		}
+	}
+	return 0, false
+}
+
+func (c *codec) failed(tag uint32, f *proto.Fault) proto.Event {
+	c.close(tag)
+	ev := event(proto.Failed, tag, 0)
+	ev.Err = f
+	return ev
+}
+
+func (c *codec) broken(f *proto.Fault) proto.Event {
+	c.full, c.over = true, true
+	ev := event(proto.Broken, 0, 0)
+	ev.Err = f
+	return ev
+}
+
+var (
+	faultClosed = &proto.Fault{Kind: proto.FaultClosed,
+		Detail: "connection closed before the response"}
+	faultTruncated = &proto.Fault{Kind: proto.FaultTruncated,
+		Detail: "connection closed inside the response"}
+)

@@ -1,0 +1,204 @@
+package h3
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/prototest"
+)
+
+var get = proto.Request{Method: "GET", Authority: "host", Path: "/"}
+
+func newCodec(t testing.TB, o Options) proto.Codec {
+	t.Helper()
+	mk, err := Protocol(o)([]proto.Request{get})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mk()
+}
+
+// speech is what a ring says, record by record.
+func speech(all ...record) (b []byte) {
+	for _, r := range all {
+		b = r.append(b)
+	}
+	return b
+}
+
+// id is that of the n-th exchange of a connection, which has tag.
+func id(n, tag uint64) uint64 { return n<<32 | tag }
+
+// A codec of HTTP/3 keeps what all codecs promise.
+func TestCodec(t *testing.T) {
+	n := uint64(1)
+	replies := func() []byte {
+		return speech(record{what: head, id: id(n, 0), n: 204}, record{what: alive},
+			record{what: done, id: id(n, 0), n: 5})
+	}
+	prototest.Run(t, prototest.Transcript{
+		Protocol: Protocol(Options{CloseAfter: 1}), Requests: []proto.Request{get},
+		Hello: string(speech(record{what: shaken})), Replies: replies(), Ends: true,
+		Want: []proto.Event{event(proto.Head, 0, 204), {What: event(proto.Done, 0, 0).What, Body: 5},
+			event(proto.Closing, 0, 0)},
+	})
+}
+
+// tell is a conversation in words.
+func tell(c proto.Codec, in []byte, eof bool) string {
+	var all []string
+	for {
+		n, ev := c.Decode(in, eof)
+		in = in[n:]
+		name := [...]string{"more", "shaken", "head", "done", "refused", "failed", "closing",
+			"broken"}[ev.Kind]
+		var f *proto.Fault
+		if errors.As(ev.Err, &f) {
+			name += " " + f.Kind
+		}
+		if ev.Kind == proto.Head {
+			name += fmt.Sprint(" ", ev.Status)
+		}
+		if ev.Kind != proto.More {
+			all = append(all, name)
+		}
+		if ev.Kind == proto.More || ev.Kind == proto.Broken || ev.Kind == proto.Closing && eof {
+			return strings.Join(all, ", ")
+		}
+	}
+}
+
+// What the ring says of three exchanges under way, and what the worker hears.
+func TestConversations(t *testing.T) {
+	reset := proto.Fault{Kind: "rst-internal-error", Detail: "why"}
+	for name, tc := range map[string]struct {
+		says []record
+		eof  bool
+		want string
+		room int
+	}{
+		"nothing": {room: 1},
+		"all": {says: []record{{what: done, id: id(1, 0)}, {what: head, id: id(3, 2), n: 200},
+			{what: done, id: id(3, 2)}, {what: done, id: id(2, 1)}},
+			want: "done, head 200, done, done", room: 4},
+		"one is reset": {says: []record{{what: failed, id: id(2, 1), fault: reset}},
+			want: "failed rst-internal-error", room: 2},
+		"one is refused":   {says: []record{{what: refused, id: id(2, 1)}}, want: "refused", room: 2},
+		"of another's tag": {says: []record{{what: done, id: id(9, 1)}, {what: done, id: id(1, 77)}}, room: 1},
+		"twice":            {says: []record{{what: done, id: id(1, 0)}, {what: done, id: id(1, 0)}}, want: "done", room: 2},
+		"the server leaves": {says: []record{{what: leaving, n: everything},
+			{what: refused, id: id(3, 2)}, {what: done, id: id(1, 0)}, {what: done, id: id(2, 1)}},
+			want: "refused, done, done, closing"},
+		"the connection is lost": {says: []record{{what: head, id: id(1, 0), n: 200},
+			{what: broken, fault: proto.Fault{Kind: "close-internal-error"}}},
+			want: "head 200, failed close-internal-error, failed close-internal-error, " +
+				"failed close-internal-error, closing"},
+		"the server has left": {says: []record{{what: done, id: id(1, 0)}, {what: leaving, n: 1}},
+			want: "done, refused, refused, closing"},
+		"and that was an error": {says: []record{{what: leaving, n: 1},
+			{what: broken, fault: proto.Fault{Kind: "close-x"}}},
+			want: "refused, refused, failed close-x, closing"},
+		"the connection is lost with all": {says: []record{
+			{what: broken, fault: proto.Fault{Kind: "close-x"}}},
+			want: "failed close-x, failed close-x, failed close-x, closing"},
+		"and without any": {says: []record{{what: done, id: id(1, 0)}, {what: done, id: id(2, 1)},
+			{what: done, id: id(3, 2)}, {what: broken, fault: proto.Fault{Kind: "close-x"}}},
+			want: "done, done, done, broken close-x"},
+		"the end": {says: []record{{what: head, id: id(2, 1), n: 200}}, eof: true,
+			want: "head 200, failed truncated, broken closed"},
+		"the end, and nothing under way": {says: []record{{what: done, id: id(1, 0)},
+			{what: done, id: id(2, 1)}, {what: done, id: id(3, 2)}}, eof: true,
+			want: "done, done, done, closing"},
+	} {
+		c := newCodec(t, Options{Streams: 4})
+		if c.Room() != 0 {
+			t.Errorf("%s: room before the handshake", name)
+		}
+		tell(c, speech(record{what: shaken}), false)
+		for tag := range uint32(3) {
+			c.Encode(nil, 0, tag)
+		}
+		if got := tell(c, speech(tc.says...), tc.eof); got != tc.want || c.Room() != tc.room {
+			t.Errorf("%s: %s, room for %d; want %s, %d", name, got, c.Room(), tc.want, tc.room)
+		}
+	}
+	if got := tell(newCodec(t, Options{}), nil, true); got != "broken closed" {
+		t.Errorf("a connection that was never shaken ends: %s", got)
+	}
+}
+
+// What the worker asks for is what the ring reads; and what has been given up is not heard
+// of, even if its tag is in use again.
+func TestCancel(t *testing.T) {
+	c := newCodec(t, Options{Streams: 2})
+	tell(c, speech(record{what: shaken, n: 1}), false)
+	out := c.Encode(nil, 0, 1)
+	canceler := c.(proto.Canceler)
+	if canceler.Cancel(0) || !canceler.Cancel(1) || canceler.Cancel(1) {
+		t.Error("what is not under way can be given up, or what is cannot")
+	}
+	out = c.Flush(out)
+	out = c.Flush(c.Encode(out, 0, 1))
+	want := speech(record{what: ask, id: id(1, 1)}, record{what: giveUp, id: id(1, 1)},
+		record{what: ask, id: id(2, 1)})
+	if string(out) != string(want) {
+		t.Errorf("%x; want %x", out, want)
+	}
+	late := speech(record{what: done, id: id(1, 1)}, record{what: head, id: id(2, 1), n: 200})
+	if got := tell(c, late, false); got != "head 200" {
+		t.Error(got)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	for name, o := range map[string]Options{
+		"streams": {Streams: MaxStreams + 1}, "no streams": {Streams: -1},
+		"closing": {CloseAfter: -1}, "agent": {UserAgent: "a\nb"},
+	} {
+		if _, err := Protocol(o)([]proto.Request{get}); err == nil {
+			t.Errorf("%s: %+v is taken", name, o)
+		}
+	}
+	for name, change := range map[string]func(r *proto.Request){
+		"begin with /":             func(r *proto.Request) { r.Path = "x" },
+		"forbids it":               func(r *proto.Request) { r.Header = []proto.Field{{Name: "Upgrade", Value: "x"}} },
+		"control character":        func(r *proto.Request) { r.Header = []proto.Field{{Name: "A", Value: "x\x01"}} },
+		"5, and the body has 0":    func(r *proto.Request) { r.Header = []proto.Field{{Name: "Content-length", Value: "5"}} },
+		"contains what no host":    func(r *proto.Request) { r.Authority = "a/b" },
+		"asks for a tunnel, which": func(r *proto.Request) { r.Method = "CONNECT" },
+	} {
+		r := get
+		change(&r)
+		if err := Check(r); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%q: %v", name, err)
+		}
+		if _, err := Protocol(Options{})([]proto.Request{get, r}); err == nil ||
+			!strings.HasPrefix(err.Error(), "request 2: ") {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add(speech(records...), uint8(3))
+	f.Add(speech(record{what: shaken}, record{what: head, id: id(1, 0), n: 200},
+		record{what: done, id: id(1, 0)}), uint8(0))
+	f.Fuzz(func(t *testing.T, in []byte, chunk uint8) {
+		var told [2]string
+		for i, size := range []int{len(in) + 1, int(chunk) + 1} {
+			c := newCodec(t, Options{Streams: 3})
+			c.Encode(nil, 0, 0)
+			got, err := prototest.Events(c, in, size)
+			if err != nil {
+				t.Fatal(err)
+			}
+			told[i] = fmt.Sprint(got)
+		}
+		if told[0] != told[1] {
+			t.Errorf("whole: %s, split: %s", told[0], told[1])
+		}
+	})
+}

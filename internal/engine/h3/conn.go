@@ -1,0 +1,196 @@
+package h3
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"sync"
+
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/http3"
+
+	"dyno/internal/engine/proto"
+	ptls "dyno/internal/engine/proto/tls"
+	"dyno/internal/engine/ring"
+)
+
+// A conn is one connection. Its worker knows it by user, until it has closed it.
+type conn struct {
+	user uint64
+	ring *Ring
+	addr ring.Addr
+	life context.Context // ends when the worker closes the connection
+	end  context.CancelFunc
+
+	quic *quic.Conn        // set before Connected is told, if that is well
+	http *http3.ClientConn // likewise
+
+	under   sync.Mutex
+	none    sync.Cond            // there are none; of under
+	running map[uint64]*exchange // by id; of under
+	taken   uint64               // exchanges that were begun; of under
+	over    bool                 // no more are; of under
+
+	// Of ring.mu.
+	closed    bool // by the worker, who wants to hear no more
+	queued    bool
+	connected bool   // that the dialing has ended is to be told
+	failure   error  // how it ended
+	out       []byte // records to be told
+	lent      []byte // those that the worker looks at
+	lost      error  // the end of the connection, to be told last
+}
+
+// serve is the life of a connection.
+func (c *conn) serve() {
+	socket, err := dial(c.addr)
+	if err != nil {
+		c.tellConnected(err, nil)
+		return
+	}
+	defer socket.Close()
+	transport := &quic.Transport{Conn: socket}
+	defer transport.Close()
+	c.quic, err = transport.Dial(c.life, socket.RemoteAddr(), c.ring.tls, c.ring.quic)
+	if err != nil {
+		fault, err := inHandshake(err)
+		c.tellConnected(err, fault)
+		return
+	}
+	c.http = c.ring.http.NewClientConn(c.quic)
+	c.greet()
+	select {
+	case <-c.quic.Context().Done():
+	case <-c.life.Done():
+		c.quic.CloseWithError(noError, "")
+	}
+	c.depart()
+}
+
+// greet tells that the handshake is over.
+func (c *conn) greet() {
+	r, state := c.ring, c.quic.ConnectionState().TLS
+	resumed := uint64(0)
+	if state.DidResume {
+		resumed = 1
+	}
+	r.mu.Lock()
+	r.settled[ptls.TermsOf(state)]++
+	r.live[c] = struct{}{}
+	r.mu.Unlock()
+	c.tellConnected(nil, nil)
+	c.tell(record{what: shaken, n: resumed})
+}
+
+// depart tells that the connection has ended, unless the worker ended it; and before, what
+// becomes of each exchange, for one that never left need not fail.
+func (c *conn) depart() {
+	c.under.Lock()
+	for len(c.running) > 0 {
+		c.none.Wait()
+	}
+	c.over = true
+	taken := c.taken
+	c.under.Unlock()
+	c.tell(record{what: leaving, n: taken})
+	r := c.ring
+	r.mu.Lock()
+	delete(r.live, c)
+	r.gone.add(c.quic.ConnectionStats())
+	r.mu.Unlock()
+	fault, err := atEnd(context.Cause(c.quic.Context()))
+	if fault != nil {
+		c.tell(record{what: broken, fault: *fault})
+		return
+	}
+	r.mu.Lock()
+	c.lost = err
+	c.enqueue()
+	r.mu.Unlock()
+}
+
+// tellConnected tells how the dialing ended: err if nobody answered, and fault if what
+// answered was no server for us.
+func (c *conn) tellConnected(err error, fault *proto.Fault) {
+	c.ring.mu.Lock()
+	c.connected, c.failure = true, err
+	c.enqueue()
+	c.ring.mu.Unlock()
+	if fault != nil {
+		c.tell(record{what: broken, fault: *fault})
+	}
+}
+
+// tell leaves a record for the codec, unless the worker has closed the connection.
+func (c *conn) tell(r record) {
+	c.ring.mu.Lock()
+	if !c.closed {
+		c.out = r.append(c.out)
+		c.enqueue()
+	}
+	c.ring.mu.Unlock()
+}
+
+// enqueue sees to it that the worker asks the connection; ring.mu is held.
+func (c *conn) enqueue() {
+	r := c.ring
+	if c.queued || c.closed {
+		return
+	}
+	c.queued = true
+	if r.queue = append(r.queue, c); len(r.queue) == 1 {
+		select {
+		case r.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// next is what the connection has to tell; ring.mu is held.
+func (c *conn) next() (done ring.Completion, ok bool) {
+	done.User = c.user
+	switch {
+	case c.closed:
+		return done, false
+	case c.connected:
+		c.connected = false
+		done.Op, done.Err = ring.Connected, c.failure
+	case len(c.out) > 0:
+		c.lent, c.out = c.out, c.lent[:0]
+		done.Op, done.Data = ring.Received, c.lent
+	case c.lost != nil:
+		done.Op, done.Err = ring.Received, c.lost
+		c.lost = nil
+	default:
+		return done, false
+	}
+	return done, true
+}
+
+// loaded reports whether there is something to tell; ring.mu is held.
+func (c *conn) loaded() bool { return c.connected || len(c.out) > 0 || c.lost != nil }
+
+// packets is how many have come.
+func (c *conn) packets() uint64 { return c.quic.ConnectionStats().PacketsReceived }
+
+// A socket is a UDP socket that is connected, which quic-go does not know of.
+type socket struct{ *net.UDPConn }
+
+// dial connects a socket. Nothing is sent.
+func dial(to ring.Addr) (socket, error) {
+	var from *net.UDPAddr
+	if to.From.IsValid() {
+		from = net.UDPAddrFromAddrPort(netip.AddrPortFrom(to.From, 0))
+	}
+	addr := netip.AddrPortFrom(to.TCP.Addr().Unmap(), to.TCP.Port())
+	c, err := net.DialUDP("udp", from, net.UDPAddrFromAddrPort(addr))
+	return socket{c}, ring.Errno(err)
+}
+
+// WriteTo writes to the peer, which is the only address that there can be.
+func (s socket) WriteTo(b []byte, _ net.Addr) (int, error) { return s.Write(b) }
+
+// WriteMsgUDP likewise.
+func (s socket) WriteMsgUDP(b, oob []byte, _ *net.UDPAddr) (n, oobn int, err error) {
+	return s.UDPConn.WriteMsgUDP(b, oob, nil)
+}

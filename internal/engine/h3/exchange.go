@@ -1,0 +1,267 @@
+package h3
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/http3"
+
+	"dyno/internal/engine/proto"
+)
+
+// An exchange is a request under way, and a goroutine.
+type exchange struct {
+	conn *conn
+	id   uint64
+
+	// Of conn.under.
+	givenUp bool
+	stream  *http3.RequestStream // of a request without a body, once it is open
+	cancel  context.CancelFunc   // of one with a body, or of waiting for a stream
+}
+
+// maxInterim is how many 1xx responses to one request are borne, as for HTTP/2. Where a request
+// has a body it is quic-go that counts, and bears 5.
+const maxInterim = 64
+
+// Why an exchange ends that came to nothing.
+var (
+	errUnsent  = errors.New("the server takes no more requests on this connection")
+	errInterim = fmt.Errorf("more than %d interim responses", maxInterim)
+)
+
+// begin notes an exchange, so that it can be given up from now on. It is nil if none is
+// taken any more.
+func (c *conn) begin(id uint64) *exchange {
+	c.under.Lock()
+	defer c.under.Unlock()
+	if c.over {
+		return nil
+	}
+	x := &exchange{conn: c, id: id}
+	c.running[id], c.taken = x, id>>32
+	return x
+}
+
+// finish forgets an exchange, of which all has been told.
+func (c *conn) finish(x *exchange) {
+	c.under.Lock()
+	defer c.under.Unlock()
+	if delete(c.running, x.id); len(c.running) == 0 {
+		c.none.Signal()
+	}
+}
+
+// refuse tells that a request was not processed, and whether no other will be.
+func (c *conn) refuse(id uint64, leaves bool) {
+	if leaves {
+		c.tell(record{what: leaving, n: everything})
+	}
+	c.tell(record{what: refused, id: id})
+}
+
+// leaves reports whether the server has said that it takes no more requests (GOAWAY), or
+// says so in a moment: it does that on another stream than it rejects them.
+func (c *conn) leaves() bool {
+	never, cancel := context.WithCancel(context.Background())
+	cancel() // so nothing is opened
+	for range 10 {
+		if _, err := c.http.OpenRequestStream(never); !errors.Is(err, context.Canceled) {
+			return true
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return false
+}
+
+// giveUp resets the stream of an exchange, or sees to it that it is never opened.
+func (c *conn) giveUp(id uint64) {
+	c.under.Lock()
+	defer c.under.Unlock()
+	x := c.running[id]
+	if x == nil {
+		return
+	}
+	x.givenUp = true
+	if x.stream != nil {
+		abandon(x.stream)
+	}
+	if x.cancel != nil {
+		x.cancel()
+	}
+}
+
+// abandon resets a stream in both directions.
+func abandon(s *http3.RequestStream) {
+	s.CancelRead(quic.StreamErrorCode(http3.ErrCodeRequestCanceled))
+	s.CancelWrite(quic.StreamErrorCode(http3.ErrCodeRequestCanceled))
+}
+
+// run is the life of an exchange. Of one that was given up nothing is told: it would pass
+// for a sign of life of the server.
+func (x *exchange) run(m *message) {
+	c := x.conn
+	defer c.finish(x)
+	do := x.bare
+	if len(m.body) > 0 {
+		do = x.upload
+	}
+	n, err := do(x.context(), m)
+	switch {
+	case !x.wanted():
+	case err == nil:
+		c.tell(record{what: done, id: x.id, n: uint64(n)})
+	case err == errUnsent:
+		c.refuse(x.id, true)
+	case rejected(err):
+		c.refuse(x.id, c.leaves())
+	case ended(err) || c.quic.Context().Err() != nil: // the connection's end is told by itself
+	default:
+		c.tell(record{what: failed, id: x.id, fault: *inStream(err)})
+	}
+}
+
+// context ends when the exchange is given up. The connection's end needs none: it ends
+// whatever is under way there.
+func (x *exchange) context() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	x.conn.under.Lock()
+	defer x.conn.under.Unlock()
+	if x.cancel = cancel; x.givenUp {
+		cancel()
+	}
+	return ctx
+}
+
+// wanted reports whether the exchange has not been given up.
+func (x *exchange) wanted() bool {
+	x.conn.under.Lock()
+	defer x.conn.under.Unlock()
+	return !x.givenUp
+}
+
+// bare is an exchange whose request has no body. It returns the length of the response's.
+func (x *exchange) bare(ctx context.Context, m *message) (int64, error) {
+	stream, err := x.conn.http.OpenRequestStream(ctx)
+	if err != nil {
+		return 0, errUnsent
+	}
+	if !x.opened(stream) {
+		abandon(stream)
+		return 0, errUnsent
+	}
+	if stream.SendRequestHeader(m.request) == nil {
+		stream.Close()
+	}
+	var n int64
+	response, answered := final(stream) // also where the server has not read the request
+	if answered == nil {
+		n, answered = x.read(response)
+	}
+	if answered != nil {
+		abandon(stream)
+	}
+	return n, answered
+}
+
+// final is the response after those of 1xx.
+func final(stream *http3.RequestStream) (*http.Response, error) {
+	for range maxInterim {
+		response, err := stream.ReadResponse()
+		if err != nil || response.StatusCode/100 != 1 {
+			return response, err
+		}
+	}
+	return nil, errInterim
+}
+
+// opened notes the stream, and reports false if the exchange has been given up meanwhile.
+func (x *exchange) opened(s *http3.RequestStream) bool {
+	x.conn.under.Lock()
+	defer x.conn.under.Unlock()
+	x.stream = s
+	return !x.givenUp
+}
+
+// A body is that of one exchange's request.
+type body struct {
+	bytes.Reader
+	begun atomic.Bool // it is sent
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	b.begun.Store(true)
+	return b.Reader.Read(p)
+}
+
+func (b *body) Close() error { return nil }
+
+// upload is an exchange whose request has a body.
+func (x *exchange) upload(ctx context.Context, m *message) (int64, error) {
+	content := &body{}
+	content.Reset(m.body)
+	request := m.request.WithContext(ctx)
+	request.Body, request.ContentLength = content, int64(len(m.body))
+	response, err := x.conn.http.RoundTrip(request)
+	if err != nil {
+		defer x.cancel()
+		var reset *quic.StreamError
+		if !content.begun.Load() && !errors.As(err, &reset) {
+			err = errUnsent
+		}
+		return 0, err
+	}
+	n, err := x.read(response)
+	if err != nil {
+		x.cancel() // else the rest of the body goes its way, and what is left of ctx is garbage
+	}
+	return n, err
+}
+
+// read tells the status, and reads the body to its end.
+func (x *exchange) read(response *http.Response) (n int64, err error) {
+	if status := response.StatusCode; status < 200 || status > 999 {
+		return 0, fmt.Errorf("its status is %d", status)
+	}
+	x.conn.tell(record{what: head, id: x.id, n: uint64(response.StatusCode)})
+	b := x.conn.ring.buffers.Get().(*[bodyPiece]byte)
+	defer x.conn.ring.buffers.Put(b)
+	for {
+		k, err := response.Body.Read(b[:])
+		n += int64(k)
+		if err == io.EOF {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+	}
+}
+
+// rejected reports whether the server says that it did not process the request.
+func rejected(err error) bool {
+	var said *http3.Error
+	return errors.As(err, &said) && said.Remote && said.ErrorCode == http3.ErrCodeRequestRejected
+}
+
+// inStream is what was wrong with one exchange.
+func inStream(err error) *proto.Fault {
+	var said *http3.Error
+	switch {
+	case errors.As(err, &said) && said.Remote:
+		return &proto.Fault{Kind: proto.FaultReset + codeName(said.ErrorCode), Err: err,
+			Detail: fmt.Sprintf("the server reset the stream (%v)%s", said.ErrorCode, mends[said.ErrorCode])}
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return &proto.Fault{Kind: proto.FaultMalformed, Err: err,
+			Detail: "malformed response: its stream ended before it was whole"}
+	}
+	return &proto.Fault{Kind: proto.FaultMalformed, Err: err,
+		Detail: "malformed response: " + plain(err)}
+}

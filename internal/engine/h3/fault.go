@@ -1,0 +1,138 @@
+package h3
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"syscall"
+
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/http3"
+
+	"dyno/internal/engine/proto"
+	ptls "dyno/internal/engine/proto/tls"
+	"dyno/internal/engine/ring"
+)
+
+// codeName is an error code of HTTP/3 as kinds of fault have it: "internal-error". There are
+// few, whatever a server says.
+func codeName(code http3.ErrCode) string {
+	name, known := strings.CutPrefix(code.String(), "H3_")
+	if !known {
+		name, known = strings.CutPrefix(code.String(), "QPACK_")
+	}
+	if !known {
+		return "unknown"
+	}
+	return hyphenated(name)
+}
+
+// hyphenated is the name of an error code as kinds of fault have it.
+func hyphenated(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "-") }
+
+// mends is what a user can do about an error code.
+var mends = map[http3.ErrCode]string{http3.ErrCodeVersionFallback: "; use --http 2 or 1.1"}
+
+// plain is an error of quic-go without the package's name.
+func plain(err error) string { return strings.TrimPrefix(err.Error(), "http3: ") }
+
+// ended reports whether err is the end of a connection: all of quic-go's are closed ones, or
+// the system's.
+func ended(err error) bool {
+	var system syscall.Errno
+	return errors.Is(err, net.ErrClosed) || errors.As(err, &system)
+}
+
+// inHandshake is why a connection came to nothing: an error if nobody answered, or a fault if
+// what answered was no server for us. It is neither where the worker gave up.
+func inHandshake(err error) (*proto.Fault, error) {
+	var system syscall.Errno
+	var timeout net.Error
+	var version *quic.VersionNegotiationError
+	var transport *quic.TransportError
+	switch {
+	case errors.Is(err, context.Canceled):
+		return nil, err // which nobody will see
+	case errors.As(err, &system):
+		return nil, ring.Errno(err)
+	case errors.As(err, &version):
+		return &proto.Fault{Kind: proto.FaultHandshake, Err: err,
+			Detail: fmt.Sprintf("no common version of QUIC: the server has %v", version.Theirs)}, nil
+	case errors.As(err, &transport):
+		return inTransport(transport), nil
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return nil, syscall.ETIMEDOUT
+	}
+	return &proto.Fault{Kind: proto.FaultHandshake, Err: err,
+		Detail: "QUIC handshake: " + plain(err)}, nil
+}
+
+// inTransport is what an error of QUIC means, and of TLS below it.
+func inTransport(err *quic.TransportError) *proto.Fault {
+	if err.ErrorCode.IsCryptoError() {
+		var cause error = err
+		if err.Remote { // as crypto/tls has it of connections of its own
+			cause = &net.OpError{Op: "remote error", Err: tls.AlertError(err.ErrorCode - 0x100)}
+		}
+		return ptls.Explain(cause)
+	}
+	name := err.ErrorCode.String()
+	if !err.Remote {
+		return &proto.Fault{Kind: proto.FaultViolation, Err: err,
+			Detail: fmt.Sprintf("the server broke QUIC (%s): %s", name, err.ErrorMessage)}
+	}
+	kind := "unknown"
+	if !strings.Contains(name, " ") { // a code without a name is described
+		kind = hyphenated(name)
+	}
+	return closing(kind, name, err.ErrorMessage, err)
+}
+
+// closing is a server's error that closed the connection.
+func closing(kind, name, said string, err error) *proto.Fault {
+	detail := fmt.Sprintf("the server closed the connection (%s)", name)
+	if said != "" {
+		detail += fmt.Sprintf(", saying %q", said[:min(len(said), 80)])
+	}
+	return &proto.Fault{Kind: proto.FaultClose + kind, Detail: detail, Err: err}
+}
+
+// atEnd is why a connection ended: a fault if somebody broke the rules or gave up, io.EOF if
+// it was closed in good order, else what happened to it.
+func atEnd(err error) (*proto.Fault, error) {
+	var system syscall.Errno
+	var application *quic.ApplicationError
+	var transport *quic.TransportError
+	var idle *quic.IdleTimeoutError
+	var forgotten *quic.StatelessResetError
+	switch {
+	case errors.As(err, &application):
+		code := http3.ErrCode(application.ErrorCode)
+		switch {
+		case code == http3.ErrCodeNoError || code == 0:
+			return nil, io.EOF
+		case application.Remote:
+			f := closing(codeName(code), code.String(), application.ErrorMessage, err)
+			f.Detail += mends[code]
+			return f, nil
+		}
+		return &proto.Fault{Kind: proto.FaultViolation, Err: err,
+			Detail: fmt.Sprintf("the server broke HTTP/3 (%s) %s", code, application.ErrorMessage)}, nil
+	case errors.As(err, &transport):
+		if transport.Remote && transport.ErrorCode == quic.NoError {
+			return nil, io.EOF
+		}
+		return inTransport(transport), nil
+	case errors.As(err, &idle):
+		return nil, syscall.ETIMEDOUT
+	case errors.As(err, &forgotten):
+		return nil, syscall.ECONNRESET
+	case errors.As(err, &system):
+		return nil, ring.Errno(err)
+	}
+	return nil, err
+}

@@ -1,0 +1,114 @@
+package h3
+
+import (
+	"encoding/binary"
+	"math"
+
+	"dyno/internal/engine/proto"
+)
+
+// Records are what a codec and its ring say to each other: a byte that says what, and then
+// numbers, the highest byte first. An exchange is named by its tag and, because tags are
+// used again, by which exchange of the connection it is.
+const (
+	ask    byte = iota + 1 // to the ring: begin exchange ID with request N
+	giveUp                 // give up exchange ID
+
+	shaken  // to the codec: the handshake is over; N is 1 if a session was resumed
+	head    // exchange ID: the final status is N
+	done    // exchange ID is over; N bytes of body came
+	refused // exchange ID: the server did not process it
+	failed  // exchange ID came to no good: a fault follows
+	leaving // no more requests on this connection: those begun after the N-th were not taken
+	alive   // the server has been heard of
+	broken  // the connection is lost: a fault follows
+)
+
+// A record is one of them.
+type record struct {
+	what  byte
+	id    uint64 // the exchange's place in the connection, and its tag in the low half
+	n     uint64
+	fault proto.Fault // its Kind and Detail
+}
+
+// everything is the N of leaving if all that were begun have been taken.
+const everything = math.MaxUint32
+
+// parts say what follows the first byte of a record.
+var parts = [...]struct{ id, n, fault bool }{
+	ask: {id: true, n: true}, giveUp: {id: true},
+	shaken: {n: true}, head: {id: true, n: true}, done: {id: true, n: true}, refused: {id: true},
+	failed: {id: true, fault: true}, leaving: {n: true}, alive: {}, broken: {fault: true},
+}
+
+// Lengths of what a fault says, at most, in bytes.
+const (
+	kindMost   = 1<<8 - 1
+	detailMost = 1<<16 - 1
+)
+
+// append appends the record to b.
+func (r record) append(b []byte) []byte {
+	b = append(b, r.what)
+	has := parts[r.what]
+	if has.id {
+		b = binary.BigEndian.AppendUint64(b, r.id)
+	}
+	if has.n {
+		b = binary.BigEndian.AppendUint64(b, r.n)
+	}
+	if has.fault {
+		kind := r.fault.Kind[:min(len(r.fault.Kind), kindMost)]
+		detail := r.fault.Detail[:min(len(r.fault.Detail), detailMost)]
+		b = append(append(b, byte(len(kind))), kind...)
+		b = append(binary.BigEndian.AppendUint16(b, uint16(len(detail))), detail...)
+	}
+	return b
+}
+
+// parse takes a record off the front of b, and says how long it is: 0 if b has not all of
+// it, and -1 if it is none.
+func parse(b []byte) (r record, n int) {
+	if len(b) == 0 {
+		return r, 0
+	}
+	if r.what = b[0]; r.what == 0 || int(r.what) >= len(parts) {
+		return r, -1
+	}
+	has, rest := parts[r.what], b[1:]
+	number := func() (v uint64, ok bool) {
+		if len(rest) < 8 {
+			return 0, false
+		}
+		v, rest = binary.BigEndian.Uint64(rest), rest[8:]
+		return v, true
+	}
+	ok := true
+	if has.id {
+		r.id, ok = number()
+	}
+	if has.n && ok {
+		r.n, ok = number()
+	}
+	if has.fault && ok {
+		r.fault, rest, ok = parseFault(rest)
+	}
+	if !ok {
+		return r, 0
+	}
+	return r, len(b) - len(rest)
+}
+
+// parseFault takes a fault off the front of b, and reports false if b has not all of it.
+func parseFault(b []byte) (f proto.Fault, rest []byte, ok bool) {
+	if len(b) == 0 || len(b) < 1+int(b[0])+2 {
+		return f, nil, false
+	}
+	kind, rest := b[1:1+int(b[0])], b[1+int(b[0]):]
+	size := int(binary.BigEndian.Uint16(rest))
+	if rest = rest[2:]; len(rest) < size {
+		return f, nil, false
+	}
+	return proto.Fault{Kind: string(kind), Detail: string(rest[:size])}, rest[size:], true
+}

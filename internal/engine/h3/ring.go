@@ -1,0 +1,267 @@
+package h3
+
+import (
+	"context"
+	"crypto/tls"
+	"maps"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/http3"
+
+	"dyno/internal/engine/proto"
+	ptls "dyno/internal/engine/proto/tls"
+	"dyno/internal/engine/ring"
+)
+
+// A Ring is a ring.Ring whose connections are QUIC's. A connection has a goroutine that
+// opens and ends it, and one for each exchange; the library has some five more. They leave
+// records for the worker, who takes those of a connection all at once.
+type Ring struct {
+	addrs    []ring.Addr
+	messages []message
+	quic     *quic.Config
+	tls      *tls.Config
+	http     http3.Transport
+	buffers  sync.Pool // of *[bodyPiece]byte, to read bodies into
+
+	conns   []*conn // by fd; nil where none is open
+	unused  []int   // fds below len(conns)
+	batch   []*conn // taken from the queue
+	taken   int     // of batch
+	doubted []doubt
+	timer   *time.Timer
+	idle    int64
+
+	life context.Context // ends when the ring is freed
+	all  sync.WaitGroup  // our goroutines
+
+	wake    chan struct{} // of 1: the queue is no longer empty
+	mu      sync.Mutex    // of what follows, and of the connections' shared fields
+	queue   []*conn       // with something to tell, each once
+	live    map[*conn]struct{}
+	gone    traffic // of connections that have ended
+	settled map[ptls.Terms]int64
+}
+
+// What quic-go is told. The windows are its own largest, from the start: what comes is read
+// at once, so there is nothing to be careful about.
+const (
+	streamWindow     = 6 << 20
+	connectionWindow = 15 << 20
+	maxHead          = 256 << 10        // of a response, in bytes
+	idleMost         = 10 * time.Minute // the server's own limit is the one that counts
+	bodyPiece        = 32 << 10
+)
+
+// bufferWarning keeps quic-go, if true, from writing to stderr that the system gives a socket
+// smaller buffers than it would like.
+const bufferWarning = "QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING"
+
+// noError closes a connection in good order.
+const noError = quic.ApplicationErrorCode(http3.ErrCodeNoError)
+
+// traffic is bytes of UDP's payload, the QUIC packets with all that is in them.
+type traffic struct{ received, sent int64 }
+
+// A doubt is of a connection that had received so many packets when an exchange of it was
+// given up: is the server still there?
+type doubt struct {
+	conn    *conn
+	packets uint64
+}
+
+// Open returns a ring for the requests of a run, which can connect to addrs, and what frees
+// it. It fails like Protocol.
+func Open(o Options, reqs []proto.Request, addrs []ring.Addr) (*Ring, func(), error) {
+	if err := o.check(); err != nil {
+		return nil, nil, err
+	}
+	messages, err := o.messages(reqs)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, set := os.LookupEnv(bufferWarning); !set {
+		os.Setenv(bufferWarning, "true")
+	}
+	config := o.TLS.Clone()
+	config.NextProtos, config.MinVersion = []string{Name}, tls.VersionTLS13
+	if o.Resume {
+		config.ClientSessionCache = &sessions{}
+	}
+	r := &Ring{
+		addrs: addrs, messages: messages, tls: config,
+		quic: &quic.Config{
+			Versions:             []quic.Version{quic.Version1},
+			HandshakeIdleTimeout: 2 * o.Connecting, // the worker's is first
+			MaxIdleTimeout:       idleMost,
+			MaxIncomingStreams:   -1, // of requests by the server
+
+			InitialStreamReceiveWindow: streamWindow, MaxStreamReceiveWindow: streamWindow,
+			InitialConnectionReceiveWindow: connectionWindow,
+			MaxConnectionReceiveWindow:     connectionWindow,
+		},
+		http:    http3.Transport{DisableCompression: true, MaxResponseHeaderBytes: maxHead},
+		buffers: sync.Pool{New: func() any { return new([bodyPiece]byte) }},
+		timer:   time.NewTimer(0), wake: make(chan struct{}, 1),
+		live: map[*conn]struct{}{}, settled: map[ptls.Terms]int64{},
+	}
+	life, cancel := context.WithCancel(context.Background())
+	r.life = life
+	return r, func() { cancel(); r.all.Wait() }, nil
+}
+
+// Now is the time of all rings.
+func (r *Ring) Now() int64 { return ring.Clock() }
+
+// Idle is for how long the worker had nothing to do. The library's goroutines may have had.
+func (r *Ring) Idle() int64 { return r.idle }
+
+// Connect never fails at once. Connected is the end of the handshake.
+func (r *Ring) Connect(addr int, user uint64) (int, error) {
+	c := &conn{user: user, ring: r, addr: r.addrs[addr], running: map[uint64]*exchange{}}
+	c.none.L = &c.under
+	c.life, c.end = context.WithCancel(r.life)
+	fd := len(r.conns)
+	if n := len(r.unused) - 1; n >= 0 {
+		fd = r.unused[n]
+		r.unused = r.unused[:n]
+		r.conns[fd] = c
+	} else {
+		r.conns = append(r.conns, c)
+	}
+	r.all.Go(c.serve)
+	return fd, nil
+}
+
+// Send takes a codec's records, all at once.
+func (r *Ring) Send(fd int, b []byte) bool {
+	c := r.conns[fd]
+	for {
+		order, n := parse(b)
+		if n <= 0 {
+			return true
+		}
+		b = b[n:]
+		switch order.what {
+		case ask:
+			if x, m := c.begin(order.id), &r.messages[order.n]; x != nil {
+				r.all.Go(func() { x.run(m) })
+			}
+		case giveUp:
+			c.giveUp(order.id)
+			r.doubted = append(r.doubted, doubt{c, c.packets()})
+		}
+	}
+}
+
+// Close closes the connection in good order, gently or not: UDP keeps no port waiting.
+func (r *Ring) Close(fd int, _ bool) {
+	c := r.conns[fd]
+	r.conns[fd] = nil
+	r.unused = append(r.unused, fd)
+	r.mu.Lock()
+	c.closed = true
+	r.mu.Unlock()
+	c.end()
+}
+
+// hearing is how long the worker sleeps at most while a server is in doubt: long before an
+// exchange's time is over, it must know that the server is there.
+const hearing = int64(2e6)
+
+// Rest does not: quic-go's goroutines would be woken all the same.
+func (r *Ring) Rest(int64) {}
+
+// Wait returns when a connection has something to tell, and at deadline at the latest.
+func (r *Ring) Wait(deadline int64) error {
+	r.relieve()
+	if r.taken < len(r.batch) || r.take() {
+		return nil
+	}
+	from := ring.Clock()
+	if len(r.doubted) > 0 {
+		deadline = min(deadline, from+hearing)
+	}
+	if deadline <= from {
+		return nil
+	}
+	r.timer.Reset(time.Duration(deadline - from))
+	select {
+	case <-r.wake:
+	case <-r.timer.C:
+	}
+	r.idle += ring.Clock() - from
+	r.take()
+	return nil
+}
+
+// relieve tells of those connections that were in doubt that they live.
+func (r *Ring) relieve() {
+	rest := r.doubted[:0]
+	for _, d := range r.doubted {
+		switch {
+		case d.conn.life.Err() != nil:
+		case d.conn.packets() > d.packets:
+			d.conn.tell(record{what: alive})
+		default:
+			rest = append(rest, d)
+		}
+	}
+	r.doubted = rest
+}
+
+// take swaps the batch that has been taken for what has come in meanwhile.
+func (r *Ring) take() bool {
+	r.mu.Lock()
+	r.batch, r.queue = r.queue, r.batch[:0]
+	r.mu.Unlock()
+	r.taken = 0
+	return len(r.batch) > 0
+}
+
+// Next takes one completion. Each connection of a batch has one; what else it has to tell
+// is for the next batch, or a busy one would keep the worker from everything else.
+func (r *Ring) Next() (ring.Completion, bool) {
+	for r.taken < len(r.batch) {
+		c := r.batch[r.taken]
+		r.batch[r.taken] = nil
+		r.taken++
+		r.mu.Lock()
+		done, ok := c.next()
+		if c.queued = false; c.loaded() {
+			c.enqueue()
+		}
+		r.mu.Unlock()
+		if ok {
+			return done, true
+		}
+	}
+	return ring.Completion{}, false
+}
+
+// Traffic is how many bytes all connections have received and sent, as the payload of UDP:
+// QUIC's packets with all that is in them. Handshakes that failed are left out.
+func (r *Ring) Traffic() (received, sent int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	sum := r.gone
+	for c := range r.live {
+		sum.add(c.quic.ConnectionStats())
+	}
+	return sum.received, sum.sent
+}
+
+func (t *traffic) add(s quic.ConnectionStats) {
+	t.received += int64(s.BytesReceived)
+	t.sent += int64(s.BytesSent)
+}
+
+// Settled is how many handshakes settled which terms.
+func (r *Ring) Settled() map[ptls.Terms]int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.settled)
+}

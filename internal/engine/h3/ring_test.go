@@ -1,0 +1,160 @@
+package h3
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"math/big"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/http3"
+
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/ring"
+)
+
+// dialed is a ring with one connection to a server of quic-go's that answers nothing, and
+// allows so many streams.
+func dialed(t *testing.T, streams int64) (*Ring, *conn) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair := tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+	over := make(chan struct{})
+	s := &http3.Server{QUICConfig: &quic.Config{MaxIncomingStreams: streams},
+		Handler:   http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-over }),
+		TLSConfig: http3.ConfigureTLSConfig(&tls.Config{Certificates: []tls.Certificate{pair}})}
+	var group sync.WaitGroup
+	group.Go(func() { s.Serve(socket) })
+	t.Cleanup(func() { close(over); s.Close(); socket.Close(); group.Wait() })
+	config := &tls.Config{InsecureSkipVerify: true}
+	r, free, err := Open(Options{TLS: config, Connecting: time.Minute}, []proto.Request{get},
+		[]ring.Addr{{TCP: socket.LocalAddr().(*net.UDPAddr).AddrPort()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(free)
+	fd, _ := r.Connect(0, 1)
+	for {
+		if heard(t, r) == shaken {
+			return r, r.conns[fd]
+		}
+	}
+}
+
+// heard is the first record of what comes next, or 0 if nothing did in a turn.
+func heard(t *testing.T, r *Ring) byte {
+	t.Helper()
+	if err := r.Wait(ring.Clock() + int64(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	done, ok := r.Next()
+	if done.Err != nil {
+		t.Fatal(done.Err)
+	}
+	if !ok || len(done.Data) == 0 {
+		return 0
+	}
+	return done.Data[0]
+}
+
+// What the worker hears after it has given up an exchange is that the server lives, in time,
+// and nothing of its own doing.
+func TestDoubt(t *testing.T) {
+	r, c := dialed(t, 1)
+	r.Send(0, speech(record{what: ask, id: id(1, 0)}))
+	for c.streams() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	r.Send(0, speech(record{what: giveUp, id: id(1, 0)}))
+	for {
+		if what := heard(t, r); what == alive {
+			break
+		} else if what != 0 {
+			t.Fatalf("the server said nothing, and the worker heard %d", what)
+		}
+	}
+}
+
+// Exchanges that were given up while they waited for the server to allow a stream wait no longer.
+func TestGivenUpWaiting(t *testing.T) {
+	r, c := dialed(t, 1)
+	for n := range uint64(50) {
+		r.Send(0, speech(record{what: ask, id: id(n+1, n)}))
+	}
+	for c.streams() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	for n := range uint64(50) {
+		r.Send(0, speech(record{what: giveUp, id: id(n+1, n)}))
+	}
+	for c.exchanges() > 0 {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// streams is how many exchanges have one.
+func (c *conn) streams() (n int) {
+	c.under.Lock()
+	defer c.under.Unlock()
+	for _, x := range c.running {
+		if x.stream != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// exchanges is how many are under way.
+func (c *conn) exchanges() int {
+	c.under.Lock()
+	defer c.under.Unlock()
+	return len(c.running)
+}
+
+// A connection that always has something to tell keeps no other waiting, and a batch ends.
+func TestBatches(t *testing.T) {
+	r, free, err := Open(Options{TLS: &tls.Config{}}, []proto.Request{get}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer free()
+	busy, other := &conn{ring: r, user: 1}, &conn{ring: r, user: 2}
+	busy.tell(record{what: alive})
+	other.tell(record{what: alive})
+	for round := range 3 {
+		if err := r.Wait(ring.Clock() + int64(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		var users []uint64
+		for done, ok := r.Next(); ok && len(users) < 9; done, ok = r.Next() {
+			users = append(users, done.User)
+			busy.tell(record{what: alive})
+		}
+		want := 1
+		if round == 0 {
+			want = 2
+		}
+		if len(users) != want || users[0] != 1 {
+			t.Errorf("batch %d is of %v", round, users)
+		}
+	}
+}

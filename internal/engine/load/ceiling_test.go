@@ -1,0 +1,159 @@
+package load
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dyno/internal/engine/ring"
+)
+
+// inAnySecond is how many of the ascending instants lie within a second at most.
+func inAnySecond(instants []int64) (most int) {
+	from := 0
+	for i, at := range instants {
+		for instants[from] <= at-s {
+			from++
+		}
+		most = max(most, i-from+1)
+	}
+	return most
+}
+
+// Below a ceiling a server that stood still is not made up to at once, and what is sent again counts
+// with what is sent for the first time. Without one both go as before.
+func TestCeiling(t *testing.T) {
+	const rate = 1000
+	stall := func(at *[]int64) *ring.Sim {
+		return &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
+			*at = append(*at, p.Now())
+			wait := int64(0)
+			if now := p.Now(); now >= 2*s && now < 5*s {
+				wait = 5*s - now
+			}
+			p.Reply(wait, hello)
+		}}
+	}
+	closes := func(at *[]int64) *ring.Sim {
+		answers := map[int]int{}
+		return &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
+			*at = append(*at, p.Now())
+			if answers[p.N]++; answers[p.N]%2 == 0 {
+				p.Hangup(0, io.EOF)
+				return
+			}
+			p.Reply(0, hello)
+		}}
+	}
+	for name, c := range map[string]struct {
+		server  func(*[]int64) *ring.Sim
+		ceiling float64
+		least   int // sent in the worst second
+		most    int
+		held    bool
+	}{
+		"a stall":                  {stall, 0, 3 * rate, 5 * rate, false},
+		"a stall, below a ceiling": {stall, rate, rate, rate + rate/10 + 1, true},
+		"a stall, with some room":  {stall, 1.5 * rate, 1.5*rate - 1, 1.5*rate + 1.5*rate/10 + 1, true},
+		"sent again":               {closes, 0, 1.3 * rate, 2 * rate, false},
+		"sent again, below one":    {closes, rate, rate, rate + rate/10 + 1, true},
+		"in order, below one":      {func(at *[]int64) *ring.Sim { return steadyAt(at) }, rate, rate, rate + 1, false},
+	} {
+		var at []int64
+		p := simPlan(func(p *Plan) {
+			p.Rate, p.Ceiling, p.Connections = PerSecond(rate), PerSecond(c.ceiling), 50
+			p.Duration, p.Drain = Seconds(10*s), Seconds(30*s)
+		})
+		r := simulate(t, p, c.server(&at))
+		slices.Sort(at)
+		if n := inAnySecond(at); n < c.least || n > c.most {
+			t.Errorf("%s: %d requests in a second, want %d to %d", name, n, c.least, c.most)
+		}
+		if r.Total.Sent != 10*rate || r.Retried == 0 && r.Total.Completed != 10*rate {
+			t.Errorf("%s: %d sent, %d completed of %d", name, r.Total.Sent, r.Total.Completed, 10*rate)
+		}
+		said := slices.ContainsFunc(r.Notices, func(s string) bool { return strings.Contains(s, "allows 1") })
+		if said != c.held {
+			t.Errorf("%s: that requests waited is said: %v; %q", name, said, r.Notices)
+		}
+	}
+}
+
+// steadyAt answers at once, and notes when it was asked.
+func steadyAt(at *[]int64) *ring.Sim {
+	return &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
+		*at = append(*at, p.Now())
+		p.Reply(0, hello)
+	}}
+}
+
+// A share that a load takes over stays below the ceiling, and the probe beside a load has its part
+// of it.
+func TestCeilingStays(t *testing.T) {
+	p := simPlan(func(p *Plan) { p.Rate, p.Ceiling, p.Duration = PerSecond(100), PerSecond(150), Seconds(10*s) })
+	w := &worker{plan: &p, of: 1, tally: &Tally{}, notice: map[string]bool{}}
+	w.schedule = w.under(p.schedule(0, 1))
+	for _, after := range []int64{s, 0} { // before the instant of the change, and after it
+		next := &reshare{plan: p, at: after}
+		w.next, w.share = 0, nil
+		w.takeShare(next)
+		if c, is := w.schedule.(*ceiling); !is {
+			t.Fatalf("the new share is below no ceiling: %T", w.schedule)
+		} else if _, twice := c.Schedule.(*ceiling); twice {
+			t.Error("it is below two")
+		}
+	}
+	p.Probe, p.Rate = PerSecond(10), PerSecond(90)
+	if q := p.probe(); q.Ceiling != PerSecond(20) {
+		t.Errorf("the probe's ceiling is %v of %v", q.Ceiling, p.Ceiling)
+	}
+	if p.Ceiling = 0; p.probe().Ceiling != 0 {
+		t.Error("the probe has a ceiling where the load has none")
+	}
+}
+
+// After a stall a load at the ceiling itself is on time again, in twenty times as long, and that it
+// was held back is not the generator's own delay.
+func TestCeilingIsCaughtUp(t *testing.T) {
+	server := &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
+		wait := int64(0)
+		if now := p.Now(); now >= 2*s && now < 2*s+300*ms {
+			wait = 2*s + 300*ms - now
+		}
+		p.Reply(wait, hello)
+	}}
+	r := simulate(t, simPlan(func(p *Plan) {
+		p.Rate, p.Ceiling, p.Connections = PerSecond(1000), PerSecond(1000), 50
+		p.Duration = Seconds(12 * s)
+	}), server)
+	last := r.Intervals[11]
+	if last.Completed != 1000 || last.Max > time.Millisecond {
+		t.Errorf("in the last second %d completed, within %v", last.Completed, last.Max)
+	}
+	for _, iv := range r.Intervals {
+		if iv.LagMax > time.Millisecond {
+			t.Errorf("second %d: the generator's own delay is %v", iv.Index, iv.LagMax)
+		}
+	}
+}
+
+// Workers that share a low rate send no more than one request each at once, or eight together.
+func TestCeilingOfManyThreads(t *testing.T) {
+	for _, of := range []int{1, 2, 8, 64} {
+		p := simPlan(func(p *Plan) { p.Rate, p.Ceiling, p.Duration = PerSecond(10), PerSecond(10), Seconds(10*s) })
+		all := 0
+		for range of {
+			w := &worker{plan: &p, of: of, now: 100 * s, notice: map[string]bool{}}
+			c := w.under(closedLoop{}).(*ceiling)
+			for w.heldUntil <= w.now {
+				c.sent()
+				all++
+			}
+		}
+		if most := max(of, ceilingLeast) + of; all < of || all > most {
+			t.Errorf("%d workers send %d at once, at most %d", of, all, most)
+		}
+	}
+}

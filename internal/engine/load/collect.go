@@ -1,0 +1,288 @@
+package load
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"dyno/internal/engine/metric"
+	"dyno/internal/engine/ring"
+)
+
+// handed is what a worker hands over: a snapshot each interval, at last itself.
+type handed struct {
+	from     int // which worker
+	snapshot *metric.Snapshot
+	health   health // beside a snapshot
+	worker   *worker
+	err      error
+}
+
+// A second is an interval's snapshots and health, of all workers.
+type second struct {
+	*metric.Snapshot
+	health
+}
+
+// collect adds up what the workers hand over until all have ended.
+func (r *run) collect() error {
+	pending := map[int]*second{}   // intervals, until all workers have handed them over
+	done := make([]int, r.threads) // intervals that each worker has handed over, or will
+	total := metric.NewSnapshot()
+	r.failures = failures{}
+	next, running := 0, r.threads
+	var workers []*worker
+	var failed error
+	for running > 0 {
+		h := <-r.handed
+		if s := h.snapshot; s != nil {
+			total.Add(s)
+			i := s.Interval
+			done[h.from] = i + 1
+			if sum := pending[i]; sum == nil {
+				pending[i] = &second{s, h.health}
+			} else {
+				sum.Snapshot.Add(s)
+				sum.health.add(h.health)
+				r.recycle(s)
+			}
+		} else {
+			running--
+			done[h.from] = math.MaxInt // the others do not wait for it
+			if h.err != nil {
+				failed = h.err
+			} else {
+				workers = append(workers, h.worker)
+			}
+		}
+		for ; next < slices.Min(done) && pending[next] != nil; next++ {
+			r.emit(pending[next])
+			r.recycle(pending[next].Snapshot)
+			delete(pending, next)
+		}
+	}
+	if failed != nil {
+		return failed
+	}
+	r.conclude(workers, total)
+	return nil
+}
+
+func (r *run) recycle(s *metric.Snapshot) {
+	s.Reset()
+	select {
+	case r.spare <- s:
+	default:
+	}
+}
+
+// emit makes an interval of a second's snapshots. The last, of what came after
+// the window, is left out when nothing did. The result keeps it without its
+// distributions, of which an hour would be 40 MB (see metric.Sparse).
+func (r *run) emit(s *second) {
+	r.failures.addAll(s.failures)
+	nothing := s.Sent+s.Completed+s.Failed+s.Received+s.Written == 0
+	if nothing && s.To < int64(s.Interval+1)*interval {
+		return
+	}
+	iv := Interval{
+		Index: s.Interval, From: time.Duration(s.From), To: time.Duration(s.To),
+		Sent: s.Sent, Completed: s.Completed, Failed: s.Failed, InFlight: s.InFlight,
+		Received: s.Received, Written: s.Written, Status: statuses(s.Snapshot),
+	}
+	s.health.tell(&iv)
+	latency := s.Latency.Sparse()
+	iv.measure(latency)
+	r.result.Intervals = append(r.result.Intervals, iv)
+	iv.Latency, iv.Service = latency, s.Service.Sparse()
+	iv.ErrorLatency = s.ErrorLatency.Sparse()
+	select {
+	case r.shown <- iv:
+	default: // nobody looks, or not for long
+	}
+}
+
+// conclude makes the result of what all workers counted.
+func (r *run) conclude(workers []*worker, total *metric.Snapshot) {
+	res := r.result
+	res.Total, res.Tally = total, newTally()
+	notices, dismissed := map[string]bool{}, failures{}
+	var last, end, to int64
+	next := int64(notYet)
+	from, cpuFrom, cpuTo := int64(notYet), time.Duration(math.MaxInt64), time.Duration(0)
+	outage, gone := int64(math.MaxInt64), 0
+	for _, w := range workers {
+		res.Tally.add(w.tally)
+		res.Ring = w.kind
+		outage = min(outage, w.tally.Outage) // while one has a connection there is none
+		last = max(last, w.lastDone)
+		next = min(next, w.afterAll())
+		end = max(end, min(w.end, w.now))
+		to = max(to, w.now)
+		from = min(from, w.from)
+		if w.meter.begun {
+			res.StartLate = max(res.StartLate, time.Duration(w.meter.at-w.from))
+		}
+		if w.meter.ended {
+			cpuFrom, cpuTo = min(cpuFrom, w.meter.cpuFrom), max(cpuTo, w.meter.cpuTo)
+		}
+		res.Busy = max(res.Busy, w.meter.busy)
+		res.Unscheduled = max(res.Unscheduled, w.meter.unscheduled)
+		res.CPUWait = max(res.CPUWait, w.meter.cpuWait)
+		res.GoroutineWait = max(res.GoroutineWait, w.meter.wait)
+		res.StopMax = max(res.StopMax, w.meter.stop)
+		res.Routes = addRoutes(res.Routes, w.routes)
+		maps.Copy(notices, w.notice)
+		dismissed.addAll(w.ended)
+		if w.ending == Gone {
+			gone++
+		} else {
+			res.Ended = worse(res.Ended, w.ending)
+		}
+	}
+	res.Outage = outage
+	if gone == len(workers) {
+		res.Ended = Gone
+	} else if gone > 0 {
+		r.notice(fmt.Sprintf("%d of %d threads lost all their connections and could open none "+
+			"again: from then on the load was that of the others", gone, len(workers)))
+	}
+	res.CPU = max(cpuTo-cpuFrom, 0)
+	res.Failures = r.sumFailures(workers)
+	res.Notices = append(res.Notices, slices.Sorted(maps.Keys(notices))...)
+	res.Notices = append(res.Notices, dismissals(dismissed)...)
+	if next != notYet { // of an open loop: -R 100 -n 100 is a second, not 0.99 s and an answer's time
+		last = max(last, next)
+	}
+	r.setWindow(from, end, to, last)
+	res.Busy = max(res.Busy, r.shareOfCPUs())
+	if len(res.Failures) > 0 {
+		res.Cause = res.Failures[0].cause()
+	}
+}
+
+// afterAll is when the request would have been due that is the first an open loop was not asked
+// for, or notYet.
+func (w *worker) afterAll() int64 {
+	if w.left != 0 || w.next == AtOnce || w.start == notYet {
+		return notYet
+	}
+	return w.start + w.next
+}
+
+// sumFailures are those of all intervals, and those that came after the last.
+func (r *run) sumFailures(workers []*worker) []Failure {
+	all := failures{}
+	all.addAll(r.failures)
+	for _, w := range workers {
+		all.addAll(w.errors)
+	}
+	return all.list()
+}
+
+// statuses are the answers of a snapshot, by status.
+func statuses(s *metric.Snapshot) (all map[uint16]int64) {
+	for code, n := range s.Status {
+		if n > 0 && all == nil {
+			all = map[uint16]int64{}
+		}
+		if n > 0 {
+			all[uint16(code)] = n
+		}
+	}
+	return all
+}
+
+// setWindow finds how long was measured: the planned time, or until it ended.
+func (r *run) setWindow(from, end, to, last int64) {
+	res := r.result
+	if from == notYet {
+		return // never began
+	}
+	res.Warmed = time.Duration(r.plan.Warmup) + time.Duration(min(to-from, 0))
+	res.Started = ring.TimeAt(from - int64(r.plan.Warmup))
+	switch res.Ended {
+	case ByDuration:
+		res.Measured = time.Duration(r.plan.Duration)
+	case ByRequests:
+		res.Measured = time.Duration(last - from)
+	default:
+		res.Measured = time.Duration(max(end-from, 0))
+	}
+	if d := time.Duration(r.plan.Duration); d > 0 {
+		res.Measured = min(res.Measured, d)
+	}
+	res.Drained = max(time.Duration(to-from)-res.Measured, 0)
+	var gc debug.GCStats
+	debug.ReadGCStats(&gc)
+	for i, end := range gc.PauseEnd {
+		if end.After(res.Started.Add(time.Duration(r.plan.Warmup))) {
+			res.GCPauseMax = max(res.GCPauseMax, gc.Pause[i])
+		}
+	}
+}
+
+// worse is the ending that says more of the run.
+func worse(a, b Ending) Ending {
+	order := []Ending{ByRequests, ByDuration, Unreachable, Interrupted}
+	if slices.Index(order, a) > slices.Index(order, b) {
+		return a
+	}
+	return b
+}
+
+func addRoutes(to, from []Route) []Route {
+	if to == nil {
+		return from
+	}
+	for i := range from {
+		to[i].Completed += from[i].Completed
+		to[i].Failed += from[i].Failed
+		to[i].Latency.Add(from[i].Latency)
+	}
+	return to
+}
+
+// add adds from to t; failures are added elsewhere.
+func (t *Tally) add(from *Tally) {
+	t.Opened += from.Opened
+	t.Reconnects += from.Reconnects
+	t.Served += from.Served
+	for name, n := range from.Protocols {
+		t.Protocols[name] += n
+	}
+	t.Room = max(t.Room, from.Room)
+	t.TLSFull += from.TLSFull
+	t.TLSResumed += from.TLSResumed
+	t.Handshakes += from.Handshakes
+	for terms, n := range from.Terms {
+		t.Terms[terms] += n
+	}
+	t.Retried += from.Retried
+	t.Warmup += from.Warmup
+	t.WarmupLost += from.WarmupLost
+	t.Unfinished += from.Unfinished
+	t.Late += from.Late
+	t.SentAfter += from.SentAfter
+	t.CompletedAfter += from.CompletedAfter
+	t.ErrorsAfter += from.ErrorsAfter
+	t.LateMax = max(t.LateMax, from.LateMax)
+	t.Waiting += from.Waiting
+	t.Unavailable += from.Unavailable
+	if from.UnavailableMost > t.UnavailableMost {
+		t.UnavailableMost, t.UnavailableSince = from.UnavailableMost, from.UnavailableSince
+	}
+	if len(t.Stderr) == 0 {
+		t.Stderr = from.Stderr
+	}
+	t.StderrBytes += from.StderrBytes
+	t.FirstByte.Add(from.FirstByte)
+	t.Connect.Add(from.Connect)
+	t.FullTLS.Add(from.FullTLS)
+	t.ResumedTLS.Add(from.ResumedTLS)
+	t.Lag.Add(from.Lag)
+	t.Law.add(&from.Law)
+}

@@ -1,0 +1,87 @@
+package load
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"dyno/internal/engine/metric"
+	"dyno/internal/engine/ring"
+)
+
+// A worker that lost the server for good ends the run only with all the others.
+func TestGoneIsOfAllWorkers(t *testing.T) {
+	ended := func(e Ending, outage int64) *worker {
+		tally := newTally()
+		tally.Outage = outage
+		return &worker{ending: e, end: notYet, now: 4 * s, lastDone: 3 * s, tally: &tally, kind: "sim"}
+	}
+	for name, tc := range map[string]struct {
+		workers  []*worker
+		ended    Ending
+		measured time.Duration
+		notices  int
+		outage   int64
+	}{
+		"one of two": {[]*worker{ended(Gone, 2*s), ended(ByRequests, 0)}, ByRequests, 3 * time.Second, 1, 0},
+		"both":       {[]*worker{ended(Gone, 2*s), ended(Gone, 1*s)}, Gone, 4 * time.Second, 0, 1 * s},
+		"neither":    {[]*worker{ended(ByRequests, 0), ended(Interrupted, 0)}, Interrupted, 4 * time.Second, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &run{result: &Result{}, threads: 2}
+			r.conclude(tc.workers, metric.NewSnapshot())
+			got := r.result
+			if got.Ended != tc.ended || got.Measured != tc.measured || len(got.Notices) != tc.notices ||
+				got.Outage != tc.outage || got.Ring != "sim" {
+				t.Errorf("ended by %s, measured %v, outage %d, ring %q, notices %q",
+					got.Ended, got.Measured, got.Outage, got.Ring, got.Notices)
+			}
+		})
+	}
+}
+
+// An interval has its latency when it is over; the result keeps it as heat.
+func TestLatencyOfIntervals(t *testing.T) {
+	r := &run{result: &Result{}, shown: make(chan Interval, 1)}
+	for i := range int64(3) {
+		snapshot := metric.NewSnapshot()
+		snapshot.To, snapshot.Sent = s, 1
+		snapshot.Latency.Record(i + 1)
+		snapshot.Service.Record(i)
+		r.emit(&second{Snapshot: snapshot})
+		shown, kept := <-r.shown, r.result.Intervals[i]
+		if shown.Latency.Min != i+1 || shown.Service.Min != i || shown.Latency.Count != 1 {
+			t.Errorf("interval %d is shown with latency %+v, service %+v", i, shown.Latency, shown.Service)
+		}
+		if kept.Latency.Count+kept.Service.Count != 0 || !slices.Equal(kept.Heat, metric.Heat{{metric.HeatLowest, 1}}) {
+			t.Errorf("interval %d is kept with %d latencies, %d service times, and heat %v", i,
+				kept.Latency.Count, kept.Service.Count, kept.Heat)
+		}
+	}
+}
+
+// A lateRing wakes a little late, and each time by another time.
+type lateRing struct {
+	*ring.Sim
+	late *int64
+}
+
+func (r lateRing) Wait(deadline int64) error {
+	*r.late = (*r.late*7 + 3) % 101
+	return r.Sim.Wait(deadline + *r.late*us)
+}
+
+// Seconds in which nothing happened are intervals like all others.
+func TestEverySecondIsTold(t *testing.T) {
+	silent := &ring.Sim{Server: func(*ring.Peer, []byte) {}}
+	p := simPlan(func(p *Plan) { p.Duration, p.Timeout = Seconds(12*s), Seconds(20*s) })
+	r := simulate(t, p, lateRing{silent, new(int64)})
+	for i, iv := range r.Intervals {
+		if iv.Index != i {
+			t.Fatalf("interval %d is number %d", i, iv.Index)
+		}
+	}
+	if len(r.Intervals) < 12 {
+		t.Errorf("%d intervals of 12", len(r.Intervals))
+	}
+}

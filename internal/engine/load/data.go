@@ -1,0 +1,162 @@
+package load
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"dyno/internal/redact"
+)
+
+// JSON holds the first requests of a plan: so many, and so many bytes of them, at most. A file
+// of requests would else be in every result that was measured with it.
+const (
+	headRequests = 20
+	headBytes    = 64 << 10
+)
+
+// Data says what all requests of a plan are, where JSON holds only the first of them. Data of
+// one SHA256 are the same, whichever server they were sent to.
+type Data struct {
+	Requests int    `json:"requests"`
+	Bytes    int64  `json:"bytes"`  // of the lines that WriteRequests writes
+	SHA256   string `json:"sha256"` // of them
+
+	File string `json:"-"` // a file that holds them, where that is known
+}
+
+// Asks is how many requests the plan has, whether or not all of them were read with it.
+func (p *Plan) Asks() int {
+	if p.Data != nil {
+		return p.Data.Requests
+	}
+	return len(p.Requests)
+}
+
+// Whole reports whether the plan has all its requests, and not only the first of them.
+func (p *Plan) Whole() bool { return len(p.Requests) == p.Asks() }
+
+// SetData sets Data, if JSON does not hold all requests of the plan.
+func (p *Plan) SetData() error {
+	if !p.Whole() || p.head() == len(p.Requests) {
+		return nil
+	}
+	sum, n := sha256.New(), new(counter)
+	if err := p.WriteRequests(io.MultiWriter(sum, n)); err != nil {
+		return err
+	}
+	p.Data = &Data{Requests: len(p.Requests), Bytes: int64(*n),
+		SHA256: hex.EncodeToString(sum.Sum(nil))}
+	return nil
+}
+
+type counter int64
+
+func (c *counter) Write(b []byte) (int, error) { *c += counter(len(b)); return len(b), nil }
+
+// head is how many of the requests JSON holds: one at least, if there is one.
+func (p *Plan) head() int {
+	size := 0
+	for i := range p.Requests[:min(len(p.Requests), headRequests)] {
+		b, err := p.Requests[i].MarshalJSON()
+		if size += len(b); err == nil && size > headBytes && i > 0 {
+			return i
+		}
+	}
+	return min(len(p.Requests), headRequests)
+}
+
+// MarshalJSON writes the plan with the first of its requests, and Data if there are more.
+func (p Plan) MarshalJSON() ([]byte, error) {
+	if p.Data == nil {
+		if err := p.SetData(); err != nil {
+			return nil, err
+		}
+	}
+	p.Forget()
+	type plain Plan
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(plain(p))
+	return b.Bytes(), err
+}
+
+// Forget leaves of the requests those that JSON holds.
+func (p *Plan) Forget() {
+	if p.Data != nil && p.Whole() {
+		p.Requests = slices.Clone(p.Requests[:p.head()])
+	}
+}
+
+// lineJSON is a request as a line of a requests file.
+type lineJSON struct {
+	Name    string   `json:"name,omitempty"`
+	Method  string   `json:"method"`
+	URL     string   `json:"url"`
+	Headers []string `json:"headers,omitempty"`
+	Body    *string  `json:"body,omitempty"`
+	Base64  []byte   `json:"body_base64,omitempty"` // one that is not UTF-8
+	digest           // of one that is not known any more: such a line cannot be read again
+	Weight  int      `json:"weight,omitempty"`
+}
+
+// WriteRequests writes all requests of the plan, a line each, as --requests-file reads them.
+// Headers of which only a mark is kept are left out: whoever sends them again has to give them.
+func (p *Plan) WriteRequests(w io.Writer) error {
+	if !p.Whole() {
+		return fmt.Errorf("writing requests: of %d the first %d are known", p.Asks(), len(p.Requests))
+	}
+	origin, authority := p.Target.origin()
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	for i := range p.Requests {
+		r := &p.Requests[i]
+		line := lineJSON{Method: r.Method, URL: r.Path, digest: r.digest}
+		if r.Authority != authority && r.Path != "*" {
+			scheme, _, _ := strings.Cut(origin, "://")
+			line.URL = scheme + "://" + r.Authority + r.Path
+		}
+		if r.Name != r.Method+" "+r.Path {
+			line.Name = r.Name
+		}
+		if r.Weight != 1 {
+			line.Weight = r.Weight
+		}
+		for _, f := range r.Header {
+			if !redact.Marked(f.Value) {
+				line.Headers = append(line.Headers, f.Name+": "+f.Value)
+			}
+		}
+		if r.Body != nil && !utf8.Valid(r.Body) {
+			line.Base64 = r.Body
+		} else if r.Body != nil {
+			body := string(r.Body)
+			line.Body = &body
+		}
+		if err := e.Encode(line); err != nil {
+			return fmt.Errorf("writing requests: %w", err)
+		}
+	}
+	return nil
+}
+
+// origin is what the target's URL begins with, and what Host says of it.
+func (t Target) origin() (origin, authority string) {
+	scheme, rest, _ := strings.Cut(t.URL, "://")
+	if t.Unix != "" {
+		return scheme + "://" + t.Unix + ":", "localhost"
+	}
+	authority = rest[:cmp.Or(strings.IndexAny(rest+"/", "/?#"), len(rest))]
+	if usual := map[string]string{"http": ":80", "h2c": ":80", "https": ":443"}[scheme]; usual != "" {
+		authority = strings.TrimSuffix(authority, usual)
+	}
+	return scheme + "://" + authority, authority
+}

@@ -1,0 +1,132 @@
+package load
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"testing"
+
+	"dyno/internal/engine/metric"
+	"dyno/internal/engine/ring"
+)
+
+var unavailable = []byte("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 5\r\n\r\nhello")
+
+// answers has a server answer with each of the statuses in turn, the i-th after i+1 ms.
+func answers(statuses ...int) *ring.Sim {
+	n := 0
+	return &ring.Sim{Server: func(p *ring.Peer, _ []byte) {
+		i := n % len(statuses)
+		n++
+		p.Reply(int64(i+1)*ms, fmt.Appendf(nil, "HTTP/1.1 %d X\r\nContent-Length: 0\r\n\r\n", statuses[i]))
+	}}
+}
+
+// Without Expect a status of 400 or more is an error; with it, every status that it does not
+// have. Errors have latencies of their own, and are told apart by their status.
+func TestExpect(t *testing.T) {
+	const each = 10
+	statuses := []int{200, 204, 301, 404, 500, 503}
+	for name, test := range map[string]struct {
+		expect []Statuses
+		right  []int
+	}{
+		"none":         {nil, []int{200, 204, 301}},
+		"any":          {[]Statuses{AnyStatus()}, statuses},
+		"404":          {[]Statuses{{404, 404}}, []int{404}},
+		"2xx,404":      {[]Statuses{{200, 299}, {404, 404}}, []int{200, 204, 404}},
+		"5xx,301":      {[]Statuses{{500, 599}, {301, 301}}, []int{301, 500, 503}},
+		"what is not":  {[]Statuses{{418, 418}}, nil},
+		"one is wrong": {[]Statuses{{200, 299}, {301, 301}, {500, 599}}, []int{200, 204, 301, 500, 503}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := simPlan(func(p *Plan) {
+				p.Requested, p.Expect = each*int64(len(statuses)), test.expect
+			})
+			r := simulate(t, p, answers(statuses...))
+			right, wrong := int64(0), map[string]int64{}
+			var least, most int64 // ms, of the errors
+			for i, status := range statuses {
+				if slices.Contains(test.right, status) {
+					right += each
+					continue
+				}
+				wrong[fmt.Sprint(status)] = each
+				if least == 0 {
+					least = int64(i + 1)
+				}
+				most = int64(i + 1)
+			}
+			x, e := r.Total, r.Total.ErrorLatency
+			if x.Completed != right || x.Failed != x.Sent-right || e.Count != x.Failed {
+				t.Errorf("%d completed, %d failed, %d with a latency; %d are right", x.Completed, x.Failed,
+					e.Count, right)
+			}
+			if e.Count > 0 && (e.Min != least*ms || e.Max != most*ms) {
+				t.Errorf("errors took %d to %d ns, want %d to %d ms", e.Min, e.Max, least, most)
+			}
+			found := map[string]int64{}
+			for _, f := range r.Failures {
+				if f.Phase != Expect || f.Kind != "status" {
+					t.Errorf("%+v", f)
+				}
+				found[f.Detail] += f.Count
+			}
+			if !maps.Equal(found, wrong) {
+				t.Errorf("failures %v, want %v", found, wrong)
+			}
+		})
+	}
+}
+
+// An answer that is an error to a request of the warm-up is one that the warm-up lost.
+func TestErrorsInTheWarmup(t *testing.T) {
+	p := simPlan(func(p *Plan) { p.Warmup, p.Duration = Seconds(1*s), Seconds(1*s) })
+	r := simulate(t, p, answers(503, 200)) // after 1 ms and after 2 ms
+	if r.Warmup < 600 || r.WarmupLost*2 < r.Warmup-1 || r.WarmupLost*2 > r.Warmup+1 {
+		t.Errorf("%d of %d lost", r.WarmupLost, r.Warmup)
+	}
+}
+
+// What is answered in the drain to what was sent there is in no rate, errors neither.
+func TestErrorsAfterTheWindow(t *testing.T) {
+	p := simPlan(func(p *Plan) {
+		p.Rate, p.Duration = PerSecond(1000), Seconds(100*ms)
+	})
+	r := simulate(t, p, answers(500, 500, 500, 200)) // 2.5 ms a request
+	if r.SentAfter == 0 || r.ErrorsAfter+r.CompletedAfter != r.SentAfter || r.ErrorsAfter < 2*r.CompletedAfter {
+		t.Errorf("%d sent after the window, %d answered rightly, %d with errors", r.SentAfter,
+			r.CompletedAfter, r.ErrorsAfter)
+	}
+}
+
+// The latencies of errors add up: of workers to a second, and of generators to one.
+func TestErrorLatenciesAddUp(t *testing.T) {
+	r := &run{result: &Result{}, failures: failures{}, shown: make(chan Interval, 2)}
+	all := metric.NewHistogram(metric.Fine)
+	var parts []Interval
+	for part := range int64(2) {
+		of := &second{Snapshot: metric.NewSnapshot()}
+		for worker := range int64(3) {
+			one := metric.NewSnapshot()
+			for i := range int64(100) {
+				took := (part + 1) * (worker + 1) * (i + 1) * us
+				one.ErrorLatency.Record(took)
+				all.Record(took)
+				one.Failed++
+			}
+			of.Add(one)
+			if one.Reset(); one.ErrorLatency.Count != 0 {
+				t.Fatal("Reset left errors")
+			}
+		}
+		of.To = s
+		r.emit(of)
+		parts = append(parts, <-r.shown)
+	}
+	sum := Sum(parts)
+	if want := all.Sparse(); !reflect.DeepEqual(sum.ErrorLatency, want) || sum.Failed != 600 {
+		t.Errorf("the sum has %d: %+v, want %+v", sum.Failed, sum.ErrorLatency, want)
+	}
+}

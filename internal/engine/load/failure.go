@@ -1,0 +1,140 @@
+package load
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/ring"
+)
+
+// A failures counts what failed, by what a user would tell apart.
+type failures map[failure]*Failure
+
+type failure struct {
+	phase  Phase
+	kind   string
+	status uint16 // of Expect; each is told apart
+	addr   ring.Addr
+}
+
+func (f failures) add(phase Phase, addr ring.Addr, err error) {
+	key := failure{phase: phase, kind: kindOf(err), addr: addr}
+	known := f[key]
+	if known == nil {
+		known = &Failure{Phase: phase, Kind: key.kind, Address: addr.String(), Detail: describe(err)}
+		f[key] = known
+	}
+	known.Count++
+}
+
+// addStatus is add of an answer whose status the plan does not expect. It allocates only
+// for the first of its kind.
+func (f failures) addStatus(status uint16, addr ring.Addr) {
+	key := failure{Expect, badStatus, status, addr}
+	known := f[key]
+	if known == nil {
+		known = &Failure{Phase: Expect, Kind: badStatus, Address: addr.String(),
+			Detail: fmt.Sprintf("%03d", status)}
+		f[key] = known
+	}
+	known.Count++
+}
+
+// badStatus is the kind of an answer that is an error by its status, which is its Detail.
+const badStatus = "status"
+
+// Behind is the kind of what was lost with its connection because of another exchange:
+// a consequence, whose cause was counted as well.
+const Behind = "behind"
+
+// dismissed is what the peer said was wrong when it ended the connection, or else err.
+func (c *conn) dismissed(err error) error {
+	if codec, can := c.codec.(proto.Dismisser); can {
+		if f := codec.Dismissed(); f != nil {
+			return f
+		}
+	}
+	return err
+}
+
+// letGo parts with a connection's codec. A dismissal is counted, for requests that are
+// then answered on another connection tell nothing of it.
+func (w *worker) letGo(c *conn) {
+	if err := c.dismissed(nil); err != nil {
+		w.ended.add(Protocol, ring.Addr{}, err)
+	}
+	c.codec = nil
+}
+
+// dismissals says of each kind of dismissal of how many connections it was the end.
+func dismissals(counted failures) (notices []string) {
+	for _, f := range counted.list() {
+		were := "connections were"
+		if f.Count == 1 {
+			were = "connection was"
+		}
+		notices = append(notices, fmt.Sprintf("%d %s %s", f.Count, were, f.Detail))
+	}
+	return notices
+}
+
+// errno is the system's error in err, if there is one.
+func errno(err error) (syscall.Errno, bool) {
+	var e syscall.Errno
+	ok := errors.As(err, &e)
+	return e, ok
+}
+
+// kindOf is the word by which a failure is counted.
+func kindOf(err error) string {
+	var fault *proto.Fault
+	switch {
+	case errors.As(err, &fault):
+		return fault.Kind
+	case errors.Is(err, errTimeout):
+		return "timeout"
+	case errors.Is(err, errRefused):
+		return "refused"
+	case errors.Is(err, errBehind):
+		return Behind
+	case errors.Is(err, io.EOF):
+		return "closed"
+	}
+	if e, ok := errno(err); ok {
+		if k, known := errnos[e]; known {
+			return k.kind
+		}
+	}
+	return "other"
+}
+
+// describe is the failure in words, with what a user can do.
+func describe(err error) string {
+	if errors.Is(err, io.EOF) {
+		return "the server closed the connection"
+	}
+	if e, ok := errno(err); ok {
+		if k, known := errnos[e]; known && k.mend != "" {
+			return fmt.Sprintf("%v; %s", e, k.mend)
+		}
+		return e.Error()
+	}
+	return strings.TrimSpace(err.Error())
+}
+
+// A errnoKind is the word for a system error, and what can be done.
+type errnoKind struct{ kind, mend string }
+
+const (
+	mendPorts = "every local port to this address is in use or waits (TIME_WAIT): " +
+		"use fewer connections, keep them open, or widen net.ipv4.ip_local_port_range"
+	mendFiles   = "raise the limit of open files (ulimit -n) or lower --connections"
+	mendMissing = "nothing is there: is the server running, and the path right?"
+	mendForbid  = "a firewall or the file's permissions forbid it"
+	mendBacklog = "the server does not accept as fast as connections come: " +
+		"raise its listen backlog or use --connect-rate"
+)

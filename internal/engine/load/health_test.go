@@ -1,0 +1,76 @@
+package load
+
+import (
+	"errors"
+	"reflect"
+	"syscall"
+	"testing"
+	"time"
+
+	"dyno/internal/engine/metric"
+	"dyno/internal/engine/ring"
+)
+
+// A worker goes on counting in a map of its own, whether or not it gave one away: what
+// others add to what it told is not its own.
+func TestHealthIsGivenAway(t *testing.T) {
+	w := &worker{ring: steady(ms), errors: failures{}}
+	failed := failures{}
+	failed.add(Timeout, ring.Addr{Unix: "a"}, errTimeout)
+	for range 2 { // without failures, then with some
+		h := w.health()
+		h.add(health{failures: failed})
+		if len(w.errors) != 0 {
+			t.Fatalf("another's failures are its own: %v", w.errors)
+		}
+		w.errors.add(Read, ring.Addr{Unix: "a"}, syscall.ECONNRESET)
+	}
+}
+
+// What workers tell of an interval adds up, as do the parts of several generators; the
+// whole run has what all intervals had, and what came after them.
+func TestHealthAddsUp(t *testing.T) {
+	addr := ring.Addr{Unix: "a"}
+	failed := func(n int) failures {
+		f := failures{}
+		for range n {
+			f.add(Read, addr, syscall.ECONNRESET)
+		}
+		f.add(Timeout, addr, errTimeout)
+		f.addStatus(500, addr)
+		return f
+	}
+	r := &run{result: &Result{}, failures: failures{}}
+	second := &second{metric.NewSnapshot(), health{busy: 0.2, lag: 7}}
+	second.health.add(health{failures: failed(3), busy: 0.9, lag: 5})
+	second.health.add(health{failures: failed(1), busy: 0.1})
+	second.To, second.Sent, second.Status[200], second.Status[500] = s, 9, 8, 2
+	r.emit(second)
+	iv := r.result.Intervals[0]
+	if iv.Busy != 0.9 || iv.LagMax != 7 || !reflect.DeepEqual(iv.Status, map[uint16]int64{200: 8, 500: 2}) {
+		t.Errorf("%+v", iv)
+	}
+	counts := func(all []Failure) (n []int64) {
+		for _, f := range all {
+			n = append(n, f.Count)
+		}
+		return n
+	}
+	if got := counts(iv.Failures); !reflect.DeepEqual(got, []int64{4, 2, 2}) || iv.Failures[0].Kind != "reset" {
+		t.Errorf("%+v", iv.Failures)
+	}
+	iv.Add(Interval{Busy: 0.95, LagMax: time.Second, Status: map[uint16]int64{500: 1, 404: 1},
+		Failures: []Failure{{Phase: Timeout, Kind: "timeout", Address: "a", Count: 9}}})
+	if iv.Busy != 0.95 || iv.LagMax != time.Second || iv.Status[500] != 3 || iv.Status[404] != 1 {
+		t.Errorf("%+v", iv)
+	}
+	if got := counts(iv.Failures); !reflect.DeepEqual(got, []int64{11, 4, 2}) {
+		t.Errorf("%+v", iv.Failures)
+	}
+	late := failures{}
+	late.add(Connect, addr, errors.New("late"))
+	all := r.sumFailures([]*worker{{errors: late}})
+	if got := counts(all); !reflect.DeepEqual(got, []int64{4, 2, 2, 1}) {
+		t.Errorf("%+v", all)
+	}
+}

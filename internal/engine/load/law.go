@@ -1,0 +1,116 @@
+package load
+
+import (
+	"math"
+
+	"dyno/internal/engine/metric"
+)
+
+// A Law is how the instants at which requests left compare with the law of arrivals:
+// what the generator made of it, for a request that waited for a connection counts
+// with the instant at which it could have left.
+//
+// It looks at spans of many arrivals where these are dense, of lawSpan at least. What
+// lies below is how a thread that sleeps between requests wakes up: it sends two at
+// once that were due 20 µs apart, which no server can tell from its own scheduling.
+type Law struct {
+	// Off is by what share of itself a span between arrivals of a constant law was too
+	// long or too short, in millionths. Empty for others.
+	Off *metric.Histogram
+
+	// Of a Poisson law at a constant rate: how many spans had which probability of
+	// being no longer, in equal parts. If the law holds they are as many in each.
+	bins  [lawBins]int64
+	spans int64
+}
+
+const (
+	lawBins   = 256
+	lawSpan   = 1e6 // ns
+	lawSpanOf = 500 // arrivals, at most
+)
+
+func newLaw() Law { return Law{Off: metric.NewHistogram(metric.Coarse)} }
+
+func (l *Law) add(from *Law) {
+	l.Off.Add(from.Off)
+	l.spans += from.spans
+	for i, n := range from.bins {
+		l.bins[i] += n
+	}
+}
+
+// AndersonDarling is the statistic A² of all spans against the Poisson law, and of how
+// many spans. Where the law holds A² exceeds 2.49 in 5 % of cases and 6.0 in 0.1 %,
+// however many there are; where it does not, A² grows with them.
+func (l *Law) AndersonDarling() (a2 float64, spans int64) {
+	if l.spans == 0 {
+		return 0, 0
+	}
+	below := int64(0)
+	for i, n := range l.bins {
+		u := (float64(i) + 0.5) / lawBins
+		off := (float64(below)+float64(n)/2)/float64(l.spans) - u
+		a2 += off * off / (u * (1 - u)) / lawBins
+		below += n
+	}
+	return a2 * float64(l.spans), l.spans
+}
+
+// A pacing is what a worker needs to keep a Law.
+type pacing struct {
+	law       *Law
+	every     int64 // arrivals in a span
+	left      int64 // until the next is looked at
+	mean      float64
+	poisson   bool
+	last, due int64 // of the last looked at; notYet: none
+}
+
+// newPacing is that of worker i of n of an open loop.
+func newPacing(p *Plan, law *Law, n int) pacing {
+	rate := p.Offered().PerSecond() / float64(n) / 1e9
+	poisson := p.Arrival == Poisson
+	if rate <= 0 || poisson && len(p.Stages) > 0 {
+		return pacing{left: math.MaxInt64}
+	}
+	every := min(max(int64(math.Ceil(rate*lawSpan)), 1), lawSpanOf)
+	return pacing{law: law, every: every, left: 1, mean: 1 / rate, poisson: poisson, last: notYet}
+}
+
+// sent notes that the next request, due then, could leave at an instant.
+func (p *pacing) sent(due, at int64) {
+	if p.left--; p.left > 0 {
+		return
+	}
+	p.left = p.every
+	span, meant := at-p.last, due-p.due
+	first := p.last == notYet
+	p.last, p.due = at, due
+	switch {
+	case first:
+	case p.poisson:
+		u := erlang(p.every, float64(span)/p.mean)
+		p.law.bins[min(max(int(u*lawBins), 0), lawBins-1)]++
+		p.law.spans++
+	case meant > 0:
+		p.law.Off.Record(int64(math.Abs(float64(span-meant)) / float64(meant) * 1e6))
+	}
+}
+
+// erlang is the probability that k arrivals of a Poisson process, lawSpanOf at most, take
+// no longer than x of its mean gaps.
+func erlang(k int64, x float64) float64 {
+	switch {
+	case x <= 0:
+		return 0
+	case x > lawSpanOf+200: // 9 standard deviations above, and soon too large to compute
+		return 1
+	}
+	term, sum := 1.0, 1.0
+	for i := int64(1); i < k; i++ {
+		term *= x / float64(i)
+		sum += term
+	}
+	return 1 - math.Exp(-x)*sum
+}

@@ -1,0 +1,150 @@
+package load
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"dyno/internal/engine/metric"
+	"dyno/internal/engine/proto/tls"
+)
+
+// A Result is what one run of a plan measured, as counted; package result
+// turns it into what is stored and read.
+type Result struct {
+	Plan    Plan
+	Ring    string    // the kind used
+	Started time.Time // when the load began, warm-up included, on the monotonic clock
+	Ended   Ending
+	Cause   string // of Gone and Unreachable: the failure seen most
+
+	DNS       time.Duration // of the look-up; 0 when there was none
+	Warmed    time.Duration // before the window: the planned warm-up, or until it was interrupted
+	Measured  time.Duration // length of the window
+	Drained   time.Duration // spent after it
+	StartLate time.Duration // from its start until the last thread was at work
+
+	Total     *metric.Snapshot // of the window
+	Probe     *Result          // of the load beside this one; nil: there was none
+	Intervals []Interval
+	Tally
+
+	Routes     []Route       // in the plan's order; one for each name
+	CPU        time.Duration // of this process, in the window
+	Busy       float64       // share of the window in which the busiest worker had something to do
+	GCPauseMax time.Duration // in the window
+
+	// What else may have held the generator up in the window; 0 where unknown.
+	Unscheduled   float64       // share of it in which the worst worker could run and had no CPU
+	CPUWait       time.Duration // mean of what a worker so waited until it ran, of the worst
+	GoroutineWait time.Duration // p99 of what goroutines waited until they ran
+	StopMax       time.Duration // the longest for which the runtime stopped all of them
+	Ports         int           // local ports that connections to one address can have
+
+	Notices []string // what was done differently from what was asked, and why
+}
+
+// An Ending is why a run ended.
+type Ending string
+
+// The endings of a run.
+const (
+	ByDuration  Ending = "duration"
+	ByRequests  Ending = "requests"
+	Interrupted Ending = "interrupted"
+	Aborted     Ending = "aborted"     // by ErrAborted
+	Gone        Ending = "gone"        // no connection could be opened any more
+	Unreachable Ending = "unreachable" // none could ever be opened
+	Lost        Ending = "lost"        // a machine that made a part of the load no longer answered
+)
+
+// ErrAborted is the cause of a context that ends a run because of what it measured.
+var ErrAborted = errors.New("what was measured ends the run")
+
+// An Interval is a second of the run, of all workers together; the last may be
+// shorter, and is what came after the window.
+type Interval struct {
+	Index                   int
+	From, To                time.Duration // after the window's start
+	Sent, Completed, Failed int64
+	InFlight                int64
+	Received, Written       int64
+	Mean, P50, P99, Max     time.Duration // of latency; 0 when nothing completed
+	Latency                 metric.Sparse // of what completed; when it is over, and not in a Result
+	Heat                    metric.Heat   // of Latency, always
+	Service                 metric.Sparse // likewise; empty where it equals Latency, see Served
+	ErrorLatency            metric.Sparse // of answers that were errors; likewise
+
+	Status   map[uint16]int64 // answers by status code; nil when there were none
+	Failures []Failure        // of connections and exchanges, the most frequent first
+	Busy     float64          // share of the time in which the busiest worker had something to do
+	LagMax   time.Duration    // open loop: the longest that a request was sent later than it could be
+}
+
+// A Failure is a way in which connections or exchanges failed, and how often.
+type Failure struct {
+	Phase   Phase
+	Kind    string // from a fixed small set, such as "refused" or "timeout"
+	Address string
+	Detail  string // of the first
+	Count   int64
+}
+
+// cause is the failure as the reason of an ending.
+func (f Failure) cause() string { return fmt.Sprintf("%s %s: %s", f.Phase, f.Address, f.Detail) }
+
+// A Phase is the part of a connection's or an exchange's life that failed.
+type Phase string
+
+// The phases, in the order in which they happen.
+const (
+	DNS      Phase = "dns"
+	Connect  Phase = "connect"
+	TLSPhase Phase = "tls"
+	Write    Phase = "write"
+	Read     Phase = "read"
+	Protocol Phase = "protocol"
+	Timeout  Phase = "timeout"
+	Expect   Phase = "expect"
+)
+
+// A Route is the exchanges of all requests of one name.
+type Route struct {
+	Name              string
+	Completed, Failed int64
+	Latency           *metric.Histogram
+}
+
+// A Tally is what a worker counts over the whole run and hands over at its
+// end. Tallies add up.
+type Tally struct {
+	Opened, Reconnects  int64            // connections, whole run
+	Served              int              // connections that completed an exchange
+	Protocols           map[string]int64 // of Opened, what each spoke: HTTP11 and the like
+	Room                int              // exchanges that a connection could have under way at most
+	TLSFull, TLSResumed int64            // handshakes, whole run
+	Handshakes          int64            // of them in the window
+	Terms               map[tls.Terms]int64
+	Retried             int64 // exchanges sent again
+	Warmup              int64 // exchanges due before the window and sent, each once
+	WarmupLost          int64 // of those: failed, or without an answer at the end
+	Unfinished          int64
+	Late                int64  // open loop: sent more than lateAfter after they were due
+	SentAfter           int64  // open loop: due in the window and sent after it, a backlog
+	CompletedAfter      int64  // of those
+	ErrorsAfter         int64  // of those, answered with an error
+	LateMax             int64  // ns after due, of all that were sent
+	Outage              int64  // ns of the window in which no connection could be opened
+	Waiting             int64  // open loop: due in the window and never sent
+	Unavailable         int64  // ns of the window in which connections were, of all together
+	UnavailableMost     int64  // ns of the longest such time
+	UnavailableSince    int64  // ns after the window's start when that began
+	Stderr              []byte // FastCGI: what applications wrote there, up to 4 KiB a worker
+	StderrBytes         int64  // all that they wrote
+
+	FirstByte, Connect  *metric.Histogram // Coarse
+	FullTLS, ResumedTLS *metric.Histogram // Coarse; handshakes, but for the warm-up's
+	Lag                 *metric.Histogram // Fine; open loop: sent later than they could be
+	Law                 Law               // open loop
+	Failures            []Failure
+}

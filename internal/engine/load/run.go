@@ -1,0 +1,369 @@
+// Package load is the generator: a plan goes in, a result comes out. Read
+// worker.go first: it is the loop that everything else serves.
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"dyno/internal/engine/metric"
+	"dyno/internal/engine/proto/tls"
+	"dyno/internal/engine/ring"
+)
+
+// Run does what the plan says and calls each once a second with what was
+// measured meanwhile, in order and from one goroutine. A plan that cannot be
+// carried out is an error that joins Flaws, and nothing was sent; a target that
+// cannot be reached is a result, as is all that happens later. When ctx ends so
+// does the load, and the result has what was measured until then.
+func Run(ctx context.Context, p Plan, each func(Interval)) (*Result, error) {
+	return RunTogether(ctx, p, nil, each)
+}
+
+// A Barrier is where a load waits for others when its connections are open. It
+// returns when the load is to begin, or ctx has ended.
+type Barrier func(ctx context.Context) time.Time
+
+// RunTogether is Run of a load that begins when others do. A load that cannot
+// open any connection does not come to the barrier.
+func RunTogether(ctx context.Context, p Plan, meet Barrier, each func(Interval)) (*Result, error) {
+	return runTogether(ctx, p, meet, nil, each)
+}
+
+// runTogether is RunTogether of a load whose share may change.
+func runTogether(ctx context.Context, p Plan, meet Barrier, shares <-chan Share,
+	each func(Interval)) (*Result, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	if (p.Arrival == Poisson || p.Probe > 0) && p.Seed == 0 {
+		p.Seed = drawSeed()
+	}
+	if p.Probe > 0 {
+		return runProbed(ctx, p, meet, shares, each)
+	}
+	r := &run{plan: p, each: each, shares: shares}
+	return r.run(ctx, meet)
+}
+
+// run is RunTogether of a plan that has been checked.
+func (r *run) run(ctx context.Context, meet Barrier) (*Result, error) {
+	r.result = &Result{Plan: r.plan, Started: time.Now()}
+	defer func() { r.speech.close() }() // what its log lacks has been said by writing it
+	if err := r.prepare(); err != nil {
+		return nil, err
+	}
+	addrs, took, err := resolve(ctx, &r.plan)
+	if err != nil {
+		return r.unresolved(ctx, err), nil
+	}
+	if r.addrs, err = r.spread(addrs); err != nil {
+		return nil, err
+	}
+	r.result.DNS = took
+	if err := r.checkPorts(); err != nil {
+		return nil, err
+	}
+	if err := r.work(ctx, meet); err != nil {
+		return nil, err
+	}
+	r.notice(r.unheard())
+	if r.result.Ended == Interrupted && errors.Is(context.Cause(ctx), ErrAborted) {
+		r.result.Ended = Aborted
+	}
+	return r.result, nil
+}
+
+// A run is a Run under way.
+type run struct {
+	plan    Plan
+	each    func(Interval)
+	shares  <-chan Share // nil: it stays as it is
+	speech  *speech
+	addrs   []ring.Addr
+	threads int
+	cpus    []int
+	after   int  // so many of cpus are for the threads of another load beside this one
+	prompt  bool // instants count: of sends, or of the beginning with other loads
+	gate    *gate
+	handed  chan handed
+	spare   chan *metric.Snapshot
+	shown   chan Interval
+	result  *Result
+
+	failures failures // of all intervals so far
+}
+
+// prepare finds out what only the machine and the files can tell.
+func (r *run) prepare() error {
+	var err, more error
+	if r.speech, err = protocol(&r.plan); err == nil {
+		for _, notice := range r.speech.notices {
+			r.notice(notice)
+		}
+		if _, err = r.speech.Protocol(r.plan.protoRequests()); err != nil {
+			err = Flaw{"requests", err.Error()}
+		}
+	}
+	if kind := r.plan.Ring; kind != "auto" && !slices.Contains(ring.Kinds, kind) {
+		err = errors.Join(err, Flaw{"--ring",
+			fmt.Sprintf("this platform has no %q; it has %v", kind, ring.Kinds)})
+	}
+	r.cpus, more = usableCPUs(r.plan.CPUs)
+	err = errors.Join(err, more)
+	notice, more := ensureFiles(r.plan.Connections+r.plan.ProbeConnections(),
+		min(r.plan.Threads, r.plan.Connections))
+	r.notice(notice)
+	r.threads = min(r.plan.Threads, r.plan.Connections)
+	if r.threads < r.plan.Threads {
+		r.notice(fmt.Sprintf("%d threads, not %d: a connection is served by one thread",
+			r.threads, r.plan.Threads))
+	}
+	return errors.Join(err, more)
+}
+
+// local reports whether the server runs on this machine, and so on its CPUs.
+func (r *run) local() bool {
+	for _, a := range r.addrs {
+		if a.Unix == "" && !a.TCP.Addr().IsLoopback() {
+			return false
+		}
+	}
+	return true
+}
+
+// notice says s, if there is something to say.
+func (r *run) notice(s string) {
+	if s != "" {
+		r.result.Notices = append(r.result.Notices, s)
+	}
+}
+
+// checkPorts refuses more connections than there are ports to open them from.
+func (r *run) checkPorts() error {
+	ports := localPorts()
+	r.result.Ports = ports
+	if ports == 0 || r.plan.Target.Unix != "" || r.plan.Connections <= ports*len(r.addrs) {
+		return nil
+	}
+	return Flaw{"--connections", fmt.Sprintf(
+		"%d connections to %d address(es) need as many local ports and there are %d for each; "+
+			"give more addresses with --source, widen net.ipv4.ip_local_port_range or lower --connections",
+		r.plan.Connections, len(r.addrs), ports)}
+}
+
+// unresolved is the result of a run whose target has no address.
+func (r *run) unresolved(ctx context.Context, err error) *Result {
+	detail := err.Error()
+	var dns *net.DNSError
+	if errors.As(err, &dns) {
+		detail = dns.Err
+	}
+	kind := "unknown-host"
+	if dns != nil && dns.IsTimeout {
+		kind = "timeout"
+	}
+	r.result.Ended = Unreachable
+	if ctx.Err() != nil {
+		r.result.Ended = Interrupted
+	}
+	r.result.Tally = newTally()
+	r.result.Total = metric.NewSnapshot()
+	f := Failure{Phase: DNS, Kind: kind, Address: r.plan.Target.Host, Detail: detail, Count: 1}
+	r.result.Failures = []Failure{f}
+	r.result.Cause = f.cause()
+	return r.result
+}
+
+// work runs the workers and collects what they hand over.
+func (r *run) work(ctx context.Context, meet Barrier) error {
+	defer keepProcs(r.threads)()
+	r.prompt = r.plan.Open() || meet != nil
+	r.gate = newGate(r.threads)
+	r.handed = make(chan handed, 4*r.threads)
+	r.spare = make(chan *metric.Snapshot, 4*r.threads)
+	for range r.threads { // 0.5 MB, for which the load would wait at the end of the first second
+		r.spare <- metric.NewSnapshot()
+	}
+	stop := context.AfterFunc(ctx, func() { r.gate.stop.CompareAndSwap(0, ring.Clock()) })
+	defer stop()
+	if meet != nil {
+		defer r.gate.hold(ctx, meet)()
+	}
+	if r.shares != nil {
+		defer r.resharing()()
+	}
+	for i := range r.threads {
+		go r.worker(i)
+	}
+	defer r.showing()()
+	return r.collect()
+}
+
+// shownMost is how many intervals may wait to be shown, an hour of them.
+const shownMost = 3600
+
+// showing calls each apart from collecting, for each may wait: a terminal that
+// is stopped must not stop the load. What it returns waits until all is shown.
+func (r *run) showing() (wait func()) {
+	if r.each == nil {
+		return func() {}
+	}
+	r.shown = make(chan Interval, shownMost)
+	var group sync.WaitGroup
+	group.Go(func() {
+		for iv := range r.shown {
+			r.each(iv)
+		}
+	})
+	return func() {
+		close(r.shown)
+		group.Wait()
+	}
+}
+
+// place is the CPUs for the workers, and whether they share them with others.
+func (r *run) place() (cpus []int, shared bool) {
+	if r.local() || r.after >= len(r.cpus) {
+		return r.cpus, true
+	}
+	return r.cpus[r.after:], false
+}
+
+// worker is the life of worker i, on a thread of its own that ends with it. A
+// fault of its own ends the run and not the process. With HTTP/3 it is one goroutine
+// among those of the library: to wake a thread for each answer costs half as much again.
+func (r *run) worker(i int) {
+	var done handed
+	defer func() {
+		if p := recover(); p != nil {
+			done.err = fmt.Errorf("worker %d: %v\n%s", i, p, debug.Stack())
+		}
+		if done.err != nil { // the others would wait for it at the gate
+			r.gate.stop.CompareAndSwap(0, ring.Clock())
+		}
+		done.from = i
+		r.handed <- done
+	}()
+	if r.speech.http3 == nil {
+		runtime.LockOSThread()
+		cpus, shared := r.place()
+		pin(cpus, i, r.threads, shared)
+		if r.prompt {
+			quicken()
+		}
+	}
+	w, free, err := r.newWorker(i)
+	if err != nil {
+		done.err = err
+		return
+	}
+	defer free()
+	done.worker, done.err = w, w.run()
+}
+
+func (r *run) newWorker(i int) (*worker, func(), error) {
+	g, err := r.openRing()
+	if err != nil {
+		return nil, nil, fmt.Errorf("opening ring %q: %w", r.plan.Ring, err)
+	}
+	w, err := newWorker(&r.plan, g.Ring, r.addrs, r.speech, r.gate, i, r.threads)
+	if err != nil {
+		g.Free()
+		return nil, nil, err
+	}
+	if w.kind = g.Kind; g.Refused != nil {
+		w.notice[fmt.Sprintf("the load is on %s, which is slower: %v", g.Kind, g.Refused)] = true
+	}
+	w.easing = r.prompt && !r.plan.Open()
+	w.report = func(s *metric.Snapshot) *metric.Snapshot {
+		r.handed <- handed{from: i, snapshot: s, health: w.health()}
+		select {
+		case s = <-r.spare:
+			return s
+		default:
+			return metric.NewSnapshot()
+		}
+	}
+	return w, g.Free, nil
+}
+
+// newWorker is worker i of n.
+func newWorker(p *Plan, g ring.Ring, addrs []ring.Addr, speech *speech, gate *gate,
+	i, n int) (*worker, error) {
+	newCodec, err := speech.Protocol(p.protoRequests())
+	if err != nil {
+		return nil, err
+	}
+	connections := int(share(int64(p.Connections), i, n))
+	tally := newTally()
+	w := &worker{
+		plan: p, ring: g, addrs: addrs, speech: speech, newCodec: newCodec, gate: gate, id: i, of: n,
+		deep: p.Pipeline > 1 || p.Streams > 1, framed: speech.framed(p.Target),
+		conns: make([]conn, connections),
+		idle:  newFIFO[uint32](connections), retries: newFIFO[arrival](1),
+		schedule: closedLoop{}, left: -1,
+		count: metric.NewSnapshot(), tally: &tally, errors: failures{}, ended: failures{},
+		notice: map[string]bool{},
+	}
+	w.sequence, w.warmup = p.sequences(i, n)
+	if p.Open() {
+		w.schedule = w.under(p.schedule(i, n))
+		w.pacing = newPacing(p, &tally.Law, n)
+	}
+	if p.ConnectRate > 0 {
+		w.dialing.pace = newEven(level(p.ConnectRate), p.turns(i, n))
+	}
+	if p.Requested > 0 {
+		w.left = quota(p, i, n)
+	}
+	w.routes, w.route = newRoutes(p.Requests)
+	return w, nil
+}
+
+func newTally() Tally {
+	return Tally{
+		FirstByte: metric.NewHistogram(metric.Coarse),
+		Connect:   metric.NewHistogram(metric.Coarse),
+		FullTLS:   metric.NewHistogram(metric.Coarse), ResumedTLS: metric.NewHistogram(metric.Coarse),
+		Lag:       metric.NewHistogram(metric.Fine),
+		Law:       newLaw(),
+		Protocols: map[string]int64{}, Terms: map[tls.Terms]int64{},
+	}
+}
+
+// RoutesMax is how many routes are told apart; the rest count as one.
+const RoutesMax = 1000
+
+// OtherRoutes is the name of those.
+const OtherRoutes = "(others)"
+
+// newRoutes gives every name its place, and every request its name's. With one
+// request there are none: its route would be the total.
+func newRoutes(reqs []Request) (routes []Route, route []int) {
+	if len(reqs) < 2 {
+		return nil, nil
+	}
+	places := map[string]int{}
+	for i := range reqs {
+		name := reqs[i].Name
+		if _, known := places[name]; !known && len(routes) >= RoutesMax-1 {
+			name = OtherRoutes
+		}
+		place, known := places[name]
+		if !known {
+			place = len(routes)
+			places[name] = place
+			routes = append(routes, Route{Name: name, Latency: metric.NewHistogram(metric.Coarse)})
+		}
+		route = append(route, place)
+	}
+	return routes, route
+}

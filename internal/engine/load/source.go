@@ -1,0 +1,148 @@
+package load
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"dyno/internal/engine/ring"
+)
+
+// A Source is local addresses to connect from: one, or a range of them.
+type Source struct {
+	Range netip.Prefix
+	Zone  string // of link-local addresses: the name or number of their interface; else ""
+}
+
+// ParseSource reads an address or a range: 10.0.0.7, 127.0.0.0/28, fe80::1%eth0, or as String
+// writes them.
+func ParseSource(s string) (Source, error) {
+	text, bits, ranged := strings.Cut(s, "/")
+	a, err := netip.ParseAddr(text)
+	if err != nil {
+		return Source{}, err
+	}
+	a = a.Unmap()
+	from := Source{netip.PrefixFrom(a, a.BitLen()), a.Zone()} // a Prefix has no zone
+	if ranged {
+		from.Range, err = netip.ParsePrefix(a.WithZone("").String() + "/" + bits)
+	}
+	return from, err
+}
+
+// String writes a source as ParseSource reads it.
+func (s Source) String() string {
+	return fmt.Sprintf("%v/%d", s.Range.Addr().WithZone(s.Zone), s.Range.Bits())
+}
+
+// MarshalText is String.
+func (s Source) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText is ParseSource.
+func (s *Source) UnmarshalText(text []byte) (err error) {
+	*s, err = ParseSource(string(text))
+	return err
+}
+
+// sourcesMost is from how many local addresses a run connects at most.
+const sourcesMost = 1 << 12
+
+// portsUsed is the share of an address's local ports that is counted on. Linux gives out every
+// second port first: once these are used up, each connect looks at all of them in vain, which
+// takes longer than to connect.
+const portsUsed = 0.45
+
+// spread has each of the target's addresses from each source, in turn. The sources are those
+// of the plan; without any, those of loopback where one alone has too few ports.
+func (r *run) spread(addrs []ring.Addr) ([]ring.Addr, error) {
+	sources := r.plan.sources()
+	if len(r.plan.Source) > 0 {
+		var err error
+		if sources, err = r.present(sources); err != nil {
+			return nil, err
+		}
+	} else if sources = r.loopbacks(addrs); len(sources) == 0 {
+		return addrs, nil
+	}
+	var all []ring.Addr
+	for _, from := range sources {
+		for _, to := range addrs {
+			if to.TCP.Addr().Unmap().Is4() == from.Is4() {
+				all = append(all, ring.Addr{TCP: to.TCP, From: from})
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil, Flaw{"--source", fmt.Sprintf("%v cannot connect to %v: one is IPv4 and the other "+
+			"IPv6", r.plan.Source[0], addrs[0])}
+	}
+	return all, nil
+}
+
+// sources are the addresses of the plan's ranges.
+func (p *Plan) sources() (all []netip.Addr) {
+	for _, s := range p.Source {
+		r := s.Range
+		for a := r.Masked().Addr(); r.Contains(a) && len(all) < sourcesMost; a = a.Next() {
+			all = append(all, a.WithZone(s.Zone))
+		}
+	}
+	return all
+}
+
+// present are those of the addresses that this machine has. One that was named by itself must
+// be there; of a range the others are left out.
+func (r *run) present(asked []netip.Addr) (all []netip.Addr, err error) {
+	for _, a := range asked {
+		c, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(a, 0)))
+		if err == nil {
+			c.Close()
+			all = append(all, a)
+		}
+	}
+	for _, s := range r.plan.Source {
+		a := s.Range.Addr().WithZone(s.Zone)
+		if s.Range.IsSingleIP() && !slices.Contains(all, a) {
+			return nil, Flaw{"--source", fmt.Sprintf("%v is no address of this machine", a)}
+		}
+	}
+	if len(all) == 0 {
+		return nil, Flaw{"--source", fmt.Sprintf("this machine has no address in %v", r.plan.Source[0])}
+	}
+	return all, nil
+}
+
+// loopbacks are as many addresses of 127.0.0.0/8, all of which Linux has, as the connections
+// need to a target there; none if one is enough.
+func (r *run) loopbacks(addrs []ring.Addr) (all []netip.Addr) {
+	for _, a := range addrs {
+		if ip := a.TCP.Addr().Unmap(); !ip.Is4() || !ip.IsLoopback() {
+			return nil
+		}
+	}
+	each := portsUsed * float64(localPorts()*len(addrs))
+	connections := float64(r.plan.Connections * max(r.plan.Parts, 1)) // all use the same ports
+	if each == 0 || connections <= each {
+		return nil
+	}
+	a := netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	for n := int(connections/each) + 1; n > 0; n-- {
+		all = append(all, a)
+		a = a.Next()
+	}
+	r.notice(fmt.Sprintf("connects from %v to %v: one address has too few ports for %.0f "+
+		"connections, or for connecting quickly", all[0], all[len(all)-1], connections))
+	return all
+}
+
+// checkSource is Check of where connections come from.
+func (p *Plan) checkSource(flaw func(bool, string, string, ...any)) {
+	flaw(len(p.Source) > 0 && p.Target.Unix != "", "--source", "a unix socket has no address")
+	count := 0.0
+	for _, s := range p.Source {
+		count += float64(uint64(1) << min(s.Range.Addr().BitLen()-s.Range.Bits(), 62))
+	}
+	flaw(count > sourcesMost, "--source", "%.0f addresses; at most %d", count, sourcesMost)
+}

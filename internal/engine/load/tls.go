@@ -1,0 +1,172 @@
+package load
+
+import (
+	"cmp"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"dyno/internal/engine/h3"
+	ptls "dyno/internal/engine/proto/tls"
+)
+
+// NoALPN is the ALPN of a plan that offers no protocol.
+const NoALPN = "none"
+
+// offer is those of protocols that ALPN offers, in its order.
+func (t TLS) offer(protocols []string) (offered []string) {
+	for name := range strings.SplitSeq(t.ALPN, ",") {
+		for _, p := range protocols {
+			if alpnName(p) == name {
+				offered = append(offered, p)
+			}
+		}
+	}
+	return offered
+}
+
+// alpnName is what ALPN calls a protocol: HTTP/1.0 is a way to speak HTTP/1.1.
+func alpnName(protocol string) string {
+	if protocol == HTTP10 {
+		return HTTP11
+	}
+	return protocol
+}
+
+// versions are the numbers of the lowest and the highest version of TLS. Go speaks
+// none below 1.2 unless asked to, and a highest one below asks for itself.
+func (t TLS) versions() (low, high uint16) {
+	low, high = ptls.Version(t.MinVersion), ptls.Version(t.MaxVersion)
+	if low == 0 && high != 0 && high < tls.VersionTLS12 {
+		low = high
+	}
+	return low, high
+}
+
+// old reports whether no version is left that HTTP/2 allows (RFC 9113, 9.2).
+func (t TLS) old() bool {
+	_, high := t.versions()
+	return high != 0 && high < tls.VersionTLS12
+}
+
+// checkTLS is Check of how TLS is done.
+func (p *Plan) checkTLS(flaw func(bool, string, string, ...any)) {
+	t := p.TLS
+	flaw((t.CertFile == "") != (t.KeyFile == "") || (t.Cert == "") != (t.Key == ""), "--cert",
+		"needs --key, and --key needs --cert")
+	flaw(!p.Target.TLS && t != TLS{}, "--insecure, --cacert, --cert, --key, --sni, --alpn, "+
+		"--tls-min, --tls-max, --tls-resume", "say how TLS is done, and %s is without TLS",
+		p.Target.URL)
+	for _, v := range []struct{ setting, version string }{
+		{"--tls-min", t.MinVersion}, {"--tls-max", t.MaxVersion},
+	} {
+		flaw(v.version != "" && ptls.Version(v.version) == 0, v.setting,
+			"%q is not 1.0, 1.1, 1.2 or 1.3", v.version)
+	}
+	low, high := t.versions()
+	flaw(low > high && high != 0, "--tls-min", "%s is above --tls-max, %s", t.MinVersion, t.MaxVersion)
+	flaw(p.Target.TLS && p.OnlyHTTP2() && t.old(), "--tls-max",
+		"HTTP/2 needs TLS 1.2 at least, and not %s", t.MaxVersion)
+	if t.ALPN == "" || t.ALPN == NoALPN || !p.Target.TLS {
+		return
+	}
+	names, _ := p.protocols()
+	for i, name := range names {
+		names[i] = alpnName(name)
+	}
+	offered := strings.Split(t.ALPN, ",")
+	for i, name := range offered {
+		flaw(!slices.Contains(names, name), "--alpn", "%q is not what these connections can speak: "+
+			"%s, or %s to offer nothing", name, strings.Join(names, " and "), NoALPN)
+		flaw(slices.Contains(offered[:i], name), "--alpn", "%q is there twice", name)
+	}
+}
+
+// tlsConfig is how TLS is done. What is wrong with its files is known now.
+func (p *Plan) tlsConfig() (*tls.Config, error) {
+	c := &tls.Config{
+		InsecureSkipVerify: p.TLS.Insecure,
+		ServerName:         cmp.Or(p.TLS.ServerName, p.Target.Host),
+	}
+	c.MinVersion, c.MaxVersion = p.TLS.versions()
+	t, err := p.TLS.enclosed()
+	if err != nil {
+		return nil, err
+	}
+	if t.CA != "" {
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM([]byte(t.CA)) {
+			return nil, Flaw{"--cacert", fmt.Sprintf("%s has no PEM certificate", p.TLS.CAFile)}
+		}
+	}
+	if t.Cert != "" {
+		pair, err := tls.X509KeyPair([]byte(t.Cert), []byte(t.Key))
+		if err != nil {
+			return nil, Flaw{"--cert, --key", err.Error()}
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, nil
+}
+
+// enclosed is t with what its files hold in place of their names.
+func (t TLS) enclosed() (TLS, error) {
+	for _, f := range []struct {
+		setting    string
+		name, text *string
+	}{
+		{"--cacert", &t.CAFile, &t.CA}, {"--cert", &t.CertFile, &t.Cert}, {"--key", &t.KeyFile, &t.Key},
+	} {
+		if *f.name == "" {
+			continue
+		}
+		b, err := os.ReadFile(*f.name)
+		if err != nil {
+			return t, Flaw{f.setting, err.Error()}
+		}
+		if len(b) == 0 {
+			return t, Flaw{f.setting, *f.name + " is empty"}
+		}
+		*f.name, *f.text = "", string(b)
+	}
+	return t, nil
+}
+
+// Enclose is p with what the files of its TLS hold in place of their names, for a generator
+// that has no such files. What is wrong with them is known now. Its JSON has neither.
+func (p Plan) Enclose() (Plan, error) {
+	_, err := p.tlsConfig()
+	if err == nil {
+		p.TLS, err = p.TLS.enclosed()
+	}
+	return p, err
+}
+
+// logKeys has the secrets of every session written to a file, and says so.
+func (s *speech) logKeys(name string, c *tls.Config) error {
+	if name == "" {
+		return nil
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return Flaw{"SSLKEYLOGFILE", err.Error()}
+	}
+	s.keyLog, c.KeyLogWriter = f, f
+	s.notice(fmt.Sprintf("the secrets of every TLS session were written to %s (SSLKEYLOGFILE): "+
+		"whoever has them can read the traffic", name))
+	return nil
+}
+
+// settled are the terms of a worker's handshakes.
+func (w *worker) settled() map[ptls.Terms]int64 {
+	if !w.plan.Target.TLS {
+		return nil
+	}
+	if q, is := w.ring.(*h3.Ring); is {
+		return q.Settled()
+	}
+	return ptls.Settled(w.newCodec())
+}

@@ -1,0 +1,159 @@
+// Package fcgi speaks FastCGI as a web server does to an application: in the
+// responder role, with connections that are kept.
+//
+// A request is encoded once for a run, as the records that begin it and hold its
+// parameters; to send it is to append them. A body follows as stdin in records of
+// at most 64 KiB, so that connections which upload share the one copy of it.
+//
+// Every request has the id 1 and a connection carries one at a time. The protocol
+// would allow more, but the applications in use do not (php-fpm takes one, and
+// nginx and Apache never send two), so what was measured would not be what runs.
+//
+// Answers are read a record at a time and their content as it comes: a connection
+// keeps part of a record's header, and of a response's header the first bytes of
+// one line, however the application splits what it writes. What a response's
+// header says is CGI's (RFC 3875): the status is 200 unless Status says otherwise,
+// or 302 if there is a Location.
+//
+// Faults of one response (no header, a wrong length, a refusal of the application)
+// fail its exchange only, for the records that follow are still in their places. A
+// response may end before its request's body was sent; the rest is sent all the
+// same, since the application may be reading it, and there is no Room before that.
+//
+// A request that takes too long ends its connection, as it does with nginx. The
+// protocol could abort it alone, but applications do not follow: php-fpm does not
+// look for that. Go's net/http/fcgi does only while the request is arriving: it ends
+// it at once, and sends what its handler still writes under the id of the next.
+package fcgi
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"dyno/internal/engine/proto"
+)
+
+// Options are how requests are to be sent.
+type Options struct {
+	Params     []proto.Field // instead of ours of the same names, or beside them
+	CloseAfter int           // the CloseAfter-th request of a connection is its last; 0: none
+	UserAgent  string        // HTTP_USER_AGENT, unless the request has its own; none if empty
+}
+
+// What FastCGI calls its records, as far as a responder and its server use them.
+const (
+	beginRequest = 1
+	endRequest   = 3
+	params       = 4
+	stdin        = 5
+	stdout       = 6
+	stderr       = 7
+	maxKnown     = 11 // the last type that version 1 of the protocol defines
+
+	version    = 1
+	responder  = 1
+	keepConn   = 1 // flag of beginRequest: the application leaves the connection open
+	flagsAt    = header + 2
+	requestID  = 1
+	management = 0 // the id of records that are about no request
+
+	header    = 8              // bytes before a record's content
+	maxRecord = 1<<16 - header // content that we put into one record
+	maxHead   = 256 << 10      // bytes of a response's header
+	maxStderr = 4 << 10        // bytes of stderr kept for all connections of a worker
+	endSize   = 8              // bytes of an endRequest's content
+)
+
+// Protocol is FastCGI as the options have it. It fails on options and requests
+// that cannot be sent, and says which. The requests' bodies are not copied and
+// must not change.
+func Protocol(o Options) proto.Protocol {
+	return func(reqs []proto.Request) (func() proto.Codec, error) {
+		if err := o.check(); err != nil {
+			return nil, err
+		}
+		r := &run{closeAfter: o.CloseAfter, messages: make([]message, len(reqs))}
+		for i := range reqs {
+			var err error
+			if r.messages[i], err = o.encode(reqs[i]); err != nil {
+				return nil, fmt.Errorf("request %d: %w", i+1, err)
+			}
+		}
+		return func() proto.Codec { return &codec{run: r} }, nil
+	}
+}
+
+// Stderr is what applications wrote to stderr on the connections of c's maker, c
+// among them: the first 4 KiB, and how many bytes there were. It is nothing if c
+// does not speak FastCGI. The bytes must be copied before any of those codecs is
+// used again.
+func Stderr(c proto.Codec) (sample []byte, total int64) {
+	if c, ok := c.(*codec); ok {
+		return c.run.stderr, c.run.complaints
+	}
+	return nil, 0
+}
+
+// A run is what all connections of a worker share.
+type run struct {
+	messages   []message
+	closeAfter int
+	stderr     []byte
+	complaints int64 // bytes of stderr, kept or not
+}
+
+// A codec is one connection.
+type codec struct {
+	run     *run
+	tag     uint32
+	rest    []byte // of the body that is being sent
+	encoded int    // requests begun on this connection
+	busy    bool   // a request waits for its end
+	full    bool   // no new requests
+	bare    bool   // the response has no body, whatever its header says
+	over    bool   // all has been said
+
+	// The record that is being read: content and padding still to come.
+	kind      byte
+	left, pad int
+
+	answer answer
+}
+
+func (c *codec) Room() int {
+	if c.busy || c.full || len(c.rest) > 0 {
+		return 0
+	}
+	return 1
+}
+
+func (c *codec) Encode(out []byte, i int, tag uint32) []byte {
+	m := &c.run.messages[i]
+	start := len(out)
+	out = append(out, m.head...)
+	if c.encoded++; c.encoded == c.run.closeAfter {
+		c.full = true
+		out[start+flagsAt] &^= keepConn
+	}
+	c.tag, c.busy, c.bare, c.rest = tag, true, m.bare, m.body
+	c.answer.reset()
+	return c.Flush(out)
+}
+
+func (c *codec) Flush(out []byte) []byte {
+	n := min(len(c.rest), maxRecord)
+	if n == 0 {
+		return out
+	}
+	out = appendRecord(out, stdin, c.rest[:n])
+	if c.rest = c.rest[n:]; len(c.rest) == 0 {
+		out = appendRecord(out, stdin, nil)
+	}
+	return out
+}
+
+func appendRecord(b []byte, kind byte, content []byte) []byte {
+	b = append(b, version, kind, 0, requestID)
+	b = binary.BigEndian.AppendUint16(b, uint16(len(content)))
+	return append(append(b, 0, 0), content...)
+}

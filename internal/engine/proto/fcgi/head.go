@@ -1,0 +1,151 @@
+package fcgi
+
+import (
+	"bytes"
+	"strconv"
+
+	"dyno/internal/engine/proto"
+)
+
+// maxLine is how much of a header line is kept: enough to know what matters.
+const maxLine = 128
+
+// An answer is a response as far as it has come.
+type answer struct {
+	touched bool // a record of it has come
+	whole   bool // the header is in
+	located bool // there is a Location
+	status  uint16
+	kept    uint8
+	size    int   // bytes of header
+	length  int64 // Content-Length, or -1
+	body    int64
+	fault   *proto.Fault // the first thing that was wrong with the header
+	line    [maxLine]byte
+}
+
+// reset forgets all but the old line, which is not worth clearing.
+func (a *answer) reset() {
+	a.touched, a.whole, a.located, a.status, a.kept = false, false, false, 0, 0
+	a.size, a.length, a.body, a.fault = 0, -1, 0, nil
+}
+
+// code is the status: CGI leaves out what goes without saying.
+func (a *answer) code() uint16 {
+	switch {
+	case a.status != 0:
+		return a.status
+	case a.located:
+		return 302
+	}
+	return 200
+}
+
+// read takes lines off b, up to the end of the header if it is there.
+func (a *answer) read(b []byte) (n int) {
+	for n < len(b) && !a.whole && a.size <= maxHead {
+		rest := b[n:]
+		end := bytes.IndexByte(rest, '\n')
+		part, k := rest, len(rest)
+		if end >= 0 {
+			part, k = rest[:end], end+1
+		}
+		a.kept += uint8(copy(a.line[a.kept:], part))
+		a.size += k
+		if n += k; end >= 0 {
+			a.take()
+		}
+	}
+	return n
+}
+
+// take judges a whole line, of which only the front may have been kept.
+func (a *answer) take() {
+	line := a.line[:a.kept]
+	if a.kept = 0; len(line) > 0 && line[len(line)-1] == '\r' {
+		line = line[:len(line)-1]
+	}
+	if len(line) == 0 {
+		a.whole = true
+		return
+	}
+	colon := bytes.IndexByte(line, ':')
+	if colon == 0 || colon < 0 && len(line) < maxLine {
+		a.wronged(fault(proto.FaultGarbage, "not a header line: %q", line[:min(len(line), 80)]))
+	}
+	if colon <= 0 {
+		return
+	}
+	name, value := line[:colon], bytes.TrimSpace(line[colon+1:])
+	switch line[0] | 0x20 {
+	case 's':
+		if is(name, "status") {
+			a.judge(value)
+		}
+	case 'l':
+		a.located = a.located || is(name, "location")
+	case 'c':
+		if is(name, "content-length") {
+			a.sized(value)
+		}
+	}
+}
+
+// is reports whether b is lower in any case.
+func is(b []byte, lower string) bool {
+	if len(b) != len(lower) {
+		return false
+	}
+	for i := range b {
+		if b[i]|0x20 != lower[i]|0x20 { // a hyphen has that bit, and its twin is no name's
+			return false
+		}
+	}
+	return true
+}
+
+// judge reads what Status says: three digits, and any reason.
+func (a *answer) judge(v []byte) {
+	code, _, _ := bytes.Cut(v, space)
+	n, err := strconv.ParseUint(string(code), 10, 16)
+	if err != nil || len(code) != 3 || n < 200 {
+		a.wronged(fault(proto.FaultGarbage, "bad Status %q", v))
+		return
+	}
+	a.status = uint16(n)
+}
+
+var space = []byte(" ")
+
+func (a *answer) sized(v []byte) {
+	n, err := strconv.ParseInt(string(v), 10, 64)
+	switch {
+	case err != nil || n < 0 || v[0] == '+':
+		a.wronged(fault(proto.FaultFraming, "bad Content-Length %q", v))
+	case a.length >= 0 && a.length != n:
+		a.wronged(fault(proto.FaultFraming, "Content-Length is both %d and %d", a.length, n))
+	default:
+		a.length = n
+	}
+}
+
+func (a *answer) wronged(f *proto.Fault) {
+	if a.fault == nil {
+		a.fault = f
+	}
+}
+
+// wrong is what was wrong with a response that has come to its end, or nil.
+func (a *answer) wrong(bare bool) *proto.Fault {
+	switch {
+	case a.fault != nil:
+		return a.fault
+	case !a.whole:
+		return fault(proto.FaultTruncated,
+			"the application ended its response inside the header, after %d bytes", a.size)
+	case a.length >= 0 && a.length != a.body && !(bare && a.body == 0) && a.code() != 304:
+		return fault(proto.FaultFraming,
+			"the response has %d bytes of body and a Content-Length of %d", a.body, a.length)
+	}
+	return nil
+}

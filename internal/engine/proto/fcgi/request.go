@@ -1,0 +1,155 @@
+package fcgi
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/h1"
+)
+
+func (o Options) check() error {
+	if o.CloseAfter < 0 {
+		return fmt.Errorf("requests before closing %d: allowed are 0 (never) and more", o.CloseAfter)
+	}
+	for _, p := range o.Params {
+		if p.Name == "" || strings.ContainsAny(p.Name, "=\x00") {
+			return fmt.Errorf("FastCGI parameter %q: a name is needed, without = or NUL", p.Name)
+		}
+	}
+	return nil
+}
+
+// A message is one request as it goes on the wire.
+type message struct {
+	head []byte // with the end of stdin, if there is no body
+	body []byte
+	bare bool // HEAD: the response will have no body
+}
+
+// encode writes r's records. What is no HTTP request is none of CGI's either.
+func (o Options) encode(r proto.Request) (message, error) {
+	if err := h1.Check(r); err != nil {
+		return message{}, err
+	}
+	p := o.params(r)
+	b := appendRecord(nil, beginRequest, []byte{0, responder, keepConn, 0, 0, 0, 0, 0})
+	for n := 0; len(p) > 0; p = p[n:] {
+		n = min(len(p), maxRecord)
+		b = appendRecord(b, params, p[:n])
+	}
+	b = appendRecord(b, params, nil)
+	if len(r.Body) == 0 {
+		b = appendRecord(b, stdin, nil)
+	}
+	return message{head: b, body: r.Body, bare: r.Method == "HEAD"}, nil
+}
+
+// params are r's parameters, encoded.
+func (o Options) params(r proto.Request) (b []byte) {
+	for _, f := range o.environment(r) {
+		b = appendSize(appendSize(b, len(f.Name)), len(f.Value))
+		b = append(append(b, f.Name...), f.Value...)
+	}
+	return b
+}
+
+// appendSize writes how long a name or a value is: up to 127 in a byte.
+func appendSize(b []byte, n int) []byte {
+	if n < 0x80 {
+		return append(b, byte(n))
+	}
+	return binary.BigEndian.AppendUint32(b, uint32(n)|1<<31)
+}
+
+// An environment is what CGI calls meta-variables, each name once.
+type environment []proto.Field
+
+func (e environment) get(name string) string {
+	for _, f := range e {
+		if f.Name == name {
+			return f.Value
+		}
+	}
+	return ""
+}
+
+func (e *environment) set(name, value string) {
+	for i := range *e {
+		if (*e)[i].Name == name {
+			(*e)[i].Value = value
+			return
+		}
+	}
+	*e = append(*e, proto.Field{Name: name, Value: value})
+}
+
+// environment is what a web server that got r would tell the application.
+func (o Options) environment(r proto.Request) environment {
+	var e environment
+	path, query, _ := strings.Cut(r.Path, "?")
+	if plain, err := url.PathUnescape(path); err == nil {
+		path = plain
+	}
+	e.set("GATEWAY_INTERFACE", "CGI/1.1")
+	e.set("SERVER_PROTOCOL", "HTTP/1.1")
+	e.set("REQUEST_METHOD", r.Method)
+	e.set("REQUEST_URI", r.Path)
+	e.set("REQUEST_SCHEME", "http")
+	e.set("SCRIPT_NAME", path)
+	e.set("DOCUMENT_URI", path)
+	e.set("QUERY_STRING", query)
+	host, port, err := net.SplitHostPort(r.Authority)
+	if err != nil {
+		host, port = r.Authority, ""
+	}
+	e.set("SERVER_NAME", host)
+	e.set("SERVER_PORT", cmp.Or(port, "80"))
+	e.set("REMOTE_ADDR", "127.0.0.1")
+	e.set("REMOTE_PORT", "0")
+	e.set("REDIRECT_STATUS", "200") // else php-cgi takes it for a call that avoids the server
+	if len(r.Body) > 0 || r.Method == "POST" || r.Method == "PUT" || r.Method == "PATCH" {
+		e.set("CONTENT_LENGTH", strconv.Itoa(len(r.Body)))
+	}
+	e.set("HTTP_HOST", r.Authority)
+	if o.UserAgent != "" {
+		e.set("HTTP_USER_AGENT", o.UserAgent)
+	}
+	e.header(r.Header)
+	for _, p := range o.Params {
+		e.set(p.Name, p.Value)
+	}
+	if e.get("SCRIPT_FILENAME") == "" {
+		e.set("SCRIPT_FILENAME", strings.TrimSuffix(e.get("DOCUMENT_ROOT"), "/")+path)
+	}
+	return e
+}
+
+// header adds the request's own fields. Those of one name become one, as HTTP
+// has it, and replace what was there before.
+func (e *environment) header(fields []proto.Field) {
+	seen := map[string]bool{}
+	for _, f := range fields {
+		name := strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		value := strings.Trim(f.Value, " \t")
+		switch name {
+		case "CONTENT_LENGTH", "CONTENT_TYPE":
+		default:
+			name = "HTTP_" + name
+			if seen[name] {
+				between := ", "
+				if name == "HTTP_COOKIE" {
+					between = "; "
+				}
+				value = e.get(name) + between + value
+			}
+		}
+		seen[name] = true
+		e.set(name, value)
+	}
+}

@@ -1,0 +1,146 @@
+// Package h1 speaks HTTP/1.1, and HTTP/1.0 as the older generators do.
+//
+// Requests are encoded once for a run: to send one is to append its bytes. What
+// is sent is the request line, Host, User-Agent, the user's own fields exactly
+// as given, and Content-Length where it is due; a field that the user gives
+// takes the place of ours. A body goes out in pieces of 64 KiB, so that
+// connections which upload many megabytes share the one copy of them.
+//
+// Responses are read a line at a time, in one pass, and each line is given back
+// as used once it is read: however the bytes arrive, a connection keeps at most
+// part of a line, and no header, chunk or trailer can make it keep more than a
+// named limit. Of a header only three fields matter here; the others are known
+// by their first letter not to.
+//
+// What RFC 9112 lets a lenient client accept is accepted where it is harmless
+// (a bare LF, a missing reason, a space before a colon) and refused where two
+// readers could disagree about where a message ends (folded lines, differing
+// Content-Lengths, junk after a chunk), since the next response would then be
+// measured wrongly.
+//
+// A final response may come before its request's body has been sent. If it
+// keeps the connection the rest of the body is still sent, as the server will
+// read it as such, and there is no Room before that; if it ends the connection,
+// nothing more is sent.
+package h1
+
+import (
+	"fmt"
+
+	"dyno/internal/engine/proto"
+)
+
+// Options are how requests are to be sent.
+type Options struct {
+	Version10  bool   // as HTTP/1.0: one exchange, unless the user's Connection says keep-alive
+	Depth      int    // requests under way on one connection: 1 (also if 0) to MaxDepth
+	CloseAfter int    // this many end a connection; the last says so, if 1.0 does not; 0: never
+	UserAgent  string // unless the request has its own; none if empty
+}
+
+// MaxDepth bounds pipelining.
+const MaxDepth = 1024
+
+// piece is how much of a body is handed over at once.
+const piece = 64 << 10
+
+// Protocol is HTTP/1.x as the options have it. It fails on options out of range
+// and on requests that Check refuses, and says which. The requests' bodies are
+// not copied and must not change.
+func Protocol(o Options) proto.Protocol {
+	return func(reqs []proto.Request) (func() proto.Codec, error) {
+		if err := o.check(); err != nil {
+			return nil, err
+		}
+		r := &run{Options: o, messages: make([]message, len(reqs))}
+		for i := range reqs {
+			if err := Check(reqs[i]); err != nil {
+				return nil, fmt.Errorf("request %d: %w", i+1, err)
+			}
+			r.messages[i] = o.encode(reqs[i])
+		}
+		r.Depth = max(o.Depth, 1)
+		for r.slots = 1; r.slots < r.Depth; r.slots *= 2 {
+		}
+		return func() proto.Codec { return &codec{run: r, order: make([]begun, r.slots)} }, nil
+	}
+}
+
+// A run is what all connections of a worker share.
+type run struct {
+	Options
+	messages []message
+	slots    int // Depth, as a power of two
+	known    known
+}
+
+// known is the last header that was read whole, and what it said. Most of a
+// server's headers are the same bytes until its clock moves on, and to compare
+// costs a tenth of reading.
+type known struct {
+	head   []byte
+	answer answer
+}
+
+// knownMax bounds what is kept, and compared in vain.
+const knownMax = 1 << 10
+
+// A codec is one connection.
+type codec struct {
+	run *run
+
+	// Exchanges begun and not yet over, oldest first: order[first%slots] and on.
+	order       []begun
+	first, next uint32
+
+	rest    []byte // of the body that is being sent
+	encoded int    // requests begun on this connection
+	full    bool   // no new requests
+
+	state     state
+	part      part
+	interim   int    // 1xx responses to the exchange
+	seen      int    // bytes of in already searched for a line's end
+	size      int    // bytes taken of what is limited: the head, a chunk's line, the trailer
+	left, got int64  // bytes of body still to come in this piece; and all there were, or will be
+	answer    answer // the head so far
+}
+
+// A begun exchange waits for its response.
+type begun struct {
+	tag  uint32
+	bare bool // the response has no body, whatever its header says
+	ends bool // the connection ends with it
+}
+
+func (c *codec) Room() int {
+	if c.full || len(c.rest) > 0 {
+		return 0
+	}
+	return c.run.Depth - int(c.next-c.first)
+}
+
+func (c *codec) Encode(out []byte, i int, tag uint32) []byte {
+	m := &c.run.messages[i]
+	head, ends := m.head, m.ends
+	if c.encoded++; c.encoded == c.run.CloseAfter {
+		head, ends = m.last, true
+	}
+	*c.slot(c.next) = begun{tag: tag, bare: m.bare, ends: ends}
+	c.next++
+	c.full = ends
+	out = append(out, head...)
+	if len(m.body) > 0 {
+		c.rest = m.body
+		out = c.Flush(out)
+	}
+	return out
+}
+
+func (c *codec) Flush(out []byte) []byte {
+	n := min(len(c.rest), piece)
+	out, c.rest = append(out, c.rest[:n]...), c.rest[n:]
+	return out
+}
+
+func (c *codec) slot(i uint32) *begun { return &c.order[i&uint32(len(c.order)-1)] }

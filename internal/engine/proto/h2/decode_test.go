@@ -1,0 +1,275 @@
+package h2
+
+import (
+	"encoding/binary"
+	"strings"
+	"testing"
+
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/h2/conform"
+	"dyno/internal/engine/proto/prototest"
+)
+
+func newTestCodec(t testing.TB, o Options, reqs ...proto.Request) *codec {
+	t.Helper()
+	if o.Scheme == "" {
+		o.Scheme = "http"
+	}
+	mk, err := Protocol(o)(reqs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mk().(*codec)
+}
+
+var get = proto.Request{Method: "GET", Authority: "x", Path: "/"}
+
+// fr is a frame. The payload is that of the parts together.
+func fr(kind, flags byte, id uint32, payload ...string) string {
+	p := strings.Join(payload, "")
+	return string(appendFrame(nil, len(p), kind, flags, id)) + p
+}
+
+func u32(v uint32) string { return string(binary.BigEndian.AppendUint32(nil, v)) }
+
+func set(which uint16, v uint32) string {
+	return string(binary.BigEndian.AppendUint16(nil, which)) + u32(v)
+}
+
+// block is a header block of "name: value" lines.
+func hdr(lines ...string) string {
+	var b []byte
+	for _, l := range lines {
+		i := strings.Index(l[1:], ":") + 1
+		b = appendField(b, l[:i], strings.TrimPrefix(l[i+1:], " "))
+	}
+	return string(b)
+}
+
+var (
+	settled = fr(frameSettings, 0, 0)
+	ok      = hdr(":status: 200")
+)
+
+func head(id uint32, lines ...string) string {
+	return fr(frameHeaders, flagEndHeaders, id, hdr(lines...))
+}
+
+func data(id uint32, body string) string { return fr(frameData, flagEnd, id, body) }
+
+// reply is a whole response.
+func reply(id uint32) string { return head(id, ":status: 200", "a: b") + data(id, "hello") }
+
+// tell writes events as a test's table has them.
+func tell(events []proto.Event) string { return conform.Tell(events) }
+
+// lastWord is what a codec says when all is over, and it says it once.
+func lastWord(t testing.TB, c proto.Codec) string {
+	t.Helper()
+	said := c.Flush(nil)
+	if more := c.Flush(nil); len(more) > 0 {
+		t.Errorf("and after its last word %q", more)
+	}
+	return conform.LastWord(said)
+}
+
+// open3 is a connection on which three requests have been sent.
+func open3(t testing.TB, o Options) *codec {
+	o.Streams = 3
+	c := newTestCodec(t, o, conform.Requests()...)
+	c.Flush(nil)
+	if c.Room() != 0 {
+		t.Fatal("room before SETTINGS")
+	}
+	if n, ev := c.Decode([]byte(settled), false); n != len(settled) || ev.Kind != proto.More {
+		t.Fatal(n, ev)
+	}
+	for i := range 3 {
+		if c.Room() != 3-i {
+			t.Fatal("room for", c.Room())
+		}
+		c.Encode(nil, i, uint32(i))
+	}
+	return c
+}
+
+// All that a server may say, however it comes in pieces.
+func TestConversations(t *testing.T) {
+	for _, tc := range conform.Cases {
+		t.Run(tc.String(), func(t *testing.T) {
+			for _, chunk := range []int{1, 2, 3, 7, 1000, 1 << 20} {
+				c := open3(t, Options{})
+				got, err := prototest.Events(c, []byte(tc.Speech), chunk)
+				if err != nil {
+					t.Fatalf("in pieces of %d: %v", chunk, err)
+				}
+				told, leaves := tc.Parts()
+				if s := tell(got); s != told {
+					t.Fatalf("in pieces of %d: got %q, want %q: %+v", chunk, s, told, got)
+				}
+				if s := lastWord(t, c); s != leaves {
+					t.Fatalf("in pieces of %d: it says %q at last, not %q", chunk, s, leaves)
+				}
+				if c.Room() != 0 {
+					t.Error("room on a connection that is over")
+				}
+			}
+		})
+	}
+}
+
+// What a server may say first.
+func TestBeginnings(t *testing.T) {
+	for _, tc := range conform.Beginnings {
+		for _, chunk := range []int{1, 3, 1000} {
+			c := newTestCodec(t, Options{}, get)
+			c.Flush(nil)
+			got, err := prototest.Events(c, []byte(tc.Speech), chunk)
+			told, leaves := tc.Parts()
+			if err != nil || tell(got) != told {
+				t.Errorf("%v: %q, want %q, %v", tc, tell(got), told, err)
+			}
+			if s := lastWord(t, c); s != leaves {
+				t.Errorf("%v: it says %q at last, not %q", tc, s, leaves)
+			}
+		}
+	}
+}
+
+func TestContract(t *testing.T) {
+	post := proto.Request{Method: "POST", Authority: "x", Path: "/", Body: make([]byte, 20_000)}
+	headed := func(status uint16) proto.Event {
+		return proto.Event{What: proto.What{Kind: proto.Head, Status: status}}
+	}
+	done := func(n int64) proto.Event {
+		return proto.Event{What: proto.What{Kind: proto.Done}, Body: n}
+	}
+	inserting := "\x88" + "\x76\x05nginx" + "\x61\x1dMon, 06 Jan 2025 10:00:00 GMT" + "\x5c\x0212"
+	big := strings.Repeat("x", 200)
+	for _, tc := range []struct {
+		name    string
+		options Options
+		request proto.Request
+		frames  []string // of stream 1
+		ends    bool
+		want    []proto.Event
+	}{
+		{"plain", Options{}, get, []string{head(1, ":status: 200"), data(1, "hello")}, false,
+			[]proto.Event{headed(200), done(5)}},
+		{"header only", Options{Streams: 100}, get, []string{fr(frameHeaders, 5, 1, ok)}, false,
+			[]proto.Event{headed(200), done(0)}},
+		{"inserts", Options{}, get, []string{fr(frameHeaders, flagEndHeaders, 1, inserting),
+			data(1, "hello, world")}, false, []proto.Event{headed(200), done(12)}},
+		{"inserts, by index", Options{}, get, []string{fr(frameHeaders, flagEndHeaders, 1,
+			"\x88\x40\x01a\x01b\xbe\x7e\x01c\xbf\xbe"), data(1, "")}, false,
+			[]proto.Event{headed(200), done(0)}},
+		{"no table", Options{NoTable: true}, get, []string{fr(frameHeaders, flagEndHeaders, 1, inserting),
+			data(1, "hello, world")}, false, []proto.Event{headed(200), done(12)}},
+		{"split header", Options{}, get, []string{fr(frameHeaders, 0, 1, ok, "\x40\x7f\x49", big[:100]),
+			fr(frameContinuation, 0, 1, big[100:]), fr(frameContinuation, flagEndHeaders, 1, "\x01x"),
+			data(1, "hi")}, false, []proto.Event{headed(200), done(2)}},
+		{"all sorts", Options{}, get, []string{fr(framePing, 0, 0, "12345678"),
+			head(1, ":status: 103", "link: x"), fr(frameSettings, 0, 0, set(3, 50)), head(1, ":status: 404"),
+			fr(frameData, flagPadded, 1, "\x02hiPP"), fr(frameWindow, 0, 0, u32(1)),
+			fr(framePriority, 0, 1, "12345"), fr(frameHeaders, 5, 1, hdr("t: r"))}, false,
+			[]proto.Event{headed(404), done(2)}},
+		{"upload", Options{}, post, []string{fr(frameWindow, 0, 0, u32(20_000)),
+			fr(frameWindow, 0, 1, u32(20_000)), head(1, ":status: 201"), data(1, "")}, false,
+			[]proto.Event{headed(201), done(0)}},
+		{"our last", Options{CloseAfter: 1}, get, []string{fr(frameHeaders, 5, 1, ok)}, true,
+			[]proto.Event{headed(200), done(0), {What: proto.What{Kind: proto.Closing}}}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			tc.options.Scheme = "http"
+			var ids []int // where a frame has the stream's id
+			replies := strings.Join(tc.frames, "")
+			for i, f := 0, 0; f < len(tc.frames); f++ {
+				if tc.frames[f][8] == 1 {
+					ids = append(ids, i+5)
+				}
+				i += len(tc.frames[f])
+			}
+			prototest.Run(t, prototest.Transcript{
+				Protocol: Protocol(tc.options), Requests: []proto.Request{tc.request},
+				Hello: settled + fr(frameSettings, flagAck, 0), Replies: []byte(replies),
+				Patch: func(b []byte) {
+					for _, i := range ids {
+						binary.BigEndian.PutUint32(b[i:], binary.BigEndian.Uint32(b[i:])+2)
+					}
+				},
+				Ends: tc.ends, Want: tc.want,
+			})
+		})
+	}
+}
+
+// What a fault says is read by people.
+func TestFaults(t *testing.T) {
+	for speech, want := range map[string]string{
+		"":                                     "connection closed before the response",
+		"\x00\x40\x01\x00\x00\x00\x00\x00\x01": "a frame (type 0) of 16385 bytes; 16384 are allowed",
+		head(1, ":status: 200") + fr(frameData, 0, 1, "abc"): "connection closed inside the response, " +
+			"after 3 bytes of body",
+		fr(frameGoAway, 0, 0, u32(9), u32(11), "slow"): "ended by the server: GOAWAY, " +
+			`ENHANCE_YOUR_CALM: "slow"`,
+		fr(frameGoAway, 0, 0, u32(9), u32(99)): "ended by the server: GOAWAY, error code 99",
+		fr(frameReset, 0, 1, u32(13)): "the server reset the stream (RST_STREAM, http-1-1-required);" +
+			" use --http 1.1",
+		head(1, "a: b"): "malformed response: it has no :status",
+		fr(frameHeaders, flagEndHeaders, 1, "\xff\x20"):             "the header of stream 1 cannot be decompressed: an index is beyond the table's end",
+		head(1, ":status: 200", "content-length: 7") + data(1, "x"): "the stream ended after 1 of 7 bytes of body",
+	} {
+		got, err := prototest.Events(open3(t, Options{}), []byte(speech), 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var first error
+		for _, ev := range got {
+			if first == nil {
+				first = ev.Err
+			}
+		}
+		if first == nil || first.Error() != want {
+			t.Errorf("%q: got %q, want %q", speech, first, want)
+		}
+	}
+}
+
+// However a server splits what it says, it means the same; and whatever it says,
+// it is taken without panic and comes to an end.
+func FuzzDecode(f *testing.F) {
+	for _, tc := range conform.Cases {
+		if len(tc.Speech) < 1000 {
+			f.Add([]byte(tc.Speech), uint8(3), uint8(0))
+			f.Add([]byte(tc.Speech), uint8(0), uint8(3))
+		}
+	}
+	f.Fuzz(func(t *testing.T, speech []byte, chunk, how uint8) {
+		var told [2]string
+		for i, chunk := range []int{len(speech) + 1, int(chunk) + 1} {
+			c := open3(t, Options{NoTable: how&1 != 0, CloseAfter: int(how >> 1 & 4)})
+			got, err := prototest.Events(c, speech, chunk)
+			if err != nil {
+				t.Fatal(err)
+			}
+			over := map[uint32]bool{}
+			for _, ev := range got {
+				switch ev.Kind {
+				case proto.Head, proto.Done, proto.Failed, proto.Refused:
+					if over[ev.Tag] || ev.Tag > 2 {
+						t.Fatalf("tag %d is told of after its end: %s", ev.Tag, tell(got))
+					}
+					over[ev.Tag] = ev.Kind != proto.Head
+				}
+			}
+			told[i] = tell(got) + " " + lastWord(t, c)
+			broke := len(got) > 0 && got[len(got)-1].Kind == proto.Broken
+			if strings.Contains(told[i], `"`) || !broke && !strings.HasSuffix(told[i], " ") {
+				t.Fatalf("what it says at last: %s", told[i])
+			}
+		}
+		if told[0] != told[1] {
+			t.Errorf("whole: %q, split: %q", told[0], told[1])
+		}
+	})
+}

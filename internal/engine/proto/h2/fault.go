@@ -1,0 +1,98 @@
+package h2
+
+import (
+	"fmt"
+	"strings"
+
+	"dyno/internal/engine/proto"
+)
+
+// codes are HTTP/2's error codes, as kinds of fault have them.
+var codes = [...]string{"no-error", "protocol-error", "internal-error", "flow-control-error",
+	"settings-timeout", "stream-closed", "frame-size-error", "refused-stream", "cancel",
+	"compression-error", "connect-error", "enhance-your-calm", "inadequate-security",
+	"http-1-1-required"}
+
+// Those that we use.
+const (
+	noError          = 0
+	protocolError    = 1
+	flowControlError = 3
+	streamClosed     = 5
+	frameSizeError   = 6
+	refusedStream    = 7
+	cancel           = 8
+	compressionError = 9
+	enhanceYourCalm  = 11
+	http11Required   = 13
+)
+
+// errorCodes are by which code a server is told what has ended the connection. It is not if
+// it does not speak HTTP/2 (RFC 9113, 3.4), or ended the connection itself.
+var errorCodes = map[string]uint32{
+	proto.FaultViolation:   protocolError,
+	proto.FaultFraming:     frameSizeError,
+	proto.FaultOversized:   enhanceYourCalm,
+	proto.FaultCompression: compressionError,
+	proto.FaultFlowControl: flowControlError,
+	proto.FaultFlood:       enhanceYourCalm,
+}
+
+func codeName(code uint32) string {
+	if int64(code) < int64(len(codes)) {
+		return codes[code]
+	}
+	return "unknown"
+}
+
+// resetFaults are what a server's RST_STREAM says, by its code. They are made
+// beforehand, for a server under load may send one for every request.
+var resetFaults = makeResets()
+
+func makeResets() (faults [len(codes) + 1]*proto.Fault) {
+	for i := range faults {
+		name := codeName(uint32(i))
+		mend := ""
+		if i == http11Required {
+			mend = "; use --http 1.1"
+		}
+		faults[i] = &proto.Fault{Kind: proto.FaultReset + name,
+			Detail: fmt.Sprintf("the server reset the stream (RST_STREAM, %s)%s", name, mend)}
+	}
+	return faults
+}
+
+// goneFault is what a server's GOAWAY says, if it is an error.
+func goneFault(code uint32, debug []byte) *proto.Fault {
+	name := strings.ToUpper(strings.ReplaceAll(codeName(code), "-", "_"))
+	if int64(code) >= int64(len(codes)) {
+		name = fmt.Sprintf("error code %d", code)
+	}
+	f := fault(proto.FaultGoAway+codeName(code), "ended by the server: GOAWAY, %s", name)
+	if len(debug) > 0 {
+		f.Detail += fmt.Sprintf(": %q", debug[:min(len(debug), 80)])
+	}
+	if code == http11Required {
+		f.Detail += "; use --http 1.1"
+	}
+	return f
+}
+
+// faultClosed comes often: servers close when idle.
+var faultClosed = &proto.Fault{Kind: proto.FaultClosed,
+	Detail: "connection closed before the response"}
+
+var faultUnsettled = &proto.Fault{Kind: proto.FaultClosed,
+	Detail: "connection closed before the server's SETTINGS; does it speak HTTP/2?"}
+
+func fault(kind, format string, a ...any) *proto.Fault {
+	return &proto.Fault{Kind: kind, Detail: fmt.Sprintf(format, a...)}
+}
+
+func violation(format string, a ...any) *proto.Fault {
+	return fault(proto.FaultViolation, format, a...)
+}
+
+func malformed(format string, a ...any) *proto.Fault {
+	return fault(proto.FaultMalformed, "malformed response: "+format, a...)
+}

@@ -1,0 +1,237 @@
+// Package h2 speaks HTTP/2 (RFC 9113), the same over TLS and without.
+//
+// Requests are encoded once for a run: a header block that uses no dynamic table,
+// already cut into frames, of which a connection changes nothing but the stream's
+// id. The first block of a connection begins by giving up the dynamic table, which
+// makes true of any server what it would have allowed. The way back has a dynamic
+// table, as with browsers, for without one a server would have to send, and to
+// compress, more than in the field; but as only two fields of a response matter,
+// the table holds lengths and not text (hpack.go).
+//
+// Responses are read a frame at a time, and the content of DATA as it comes: a
+// connection keeps at most part of one frame, or a header block that the server
+// has split, up to a named limit. Nothing of a body is kept, so receive windows
+// are as large as the protocol has them, less one bit, and are opened again in
+// steps of half of that.
+//
+// There is no Room before the server's SETTINGS: what it can take is known then.
+// Afterwards there is room for as many streams as both sides allow, less those
+// that we have reset and of which the server has not yet shown, by answering a
+// PING, that it knows: however a server provokes resets, it never has more streams
+// to carry than it allowed.
+//
+// What is wrong with one response fails its exchange and resets its stream; what
+// is wrong with the connection breaks it, and GOAWAY tells the server why. A stream
+// that ends before its request has been sent is reset too: unlike HTTP/1.1 nothing
+// has to follow. After the server's GOAWAY the exchanges that it will not process
+// are Refused, and the others go on; Closing follows them. An exchange that takes
+// too long is canceled alone.
+//
+// Server push is disabled, priorities are ignored, both as RFC 9113 wants it.
+package h2
+
+import (
+	"fmt"
+
+	"dyno/internal/engine/proto"
+)
+
+// Options are how requests are to be sent.
+type Options struct {
+	Scheme     string // what :scheme says: "http" or "https"
+	Streams    int    // exchanges under way on one connection: 1 (also if 0) to MaxStreams
+	CloseAfter int    // the CloseAfter-th request of a connection is its last; 0: none
+	UserAgent  string // unless the request has its own; none if empty
+	NoTable    bool   // ask the server to compress headers without a dynamic table
+}
+
+// MaxStreams bounds the streams of one connection. Few servers allow more than 250.
+const MaxStreams = 1 << 14
+
+const (
+	maxID     = 1<<31 - 1 // of a stream
+	maxWindow = 1<<31 - 1
+
+	firstWindow   = 1<<16 - 1 // what every window is until somebody says otherwise
+	receiveWindow = 1<<30 - 1 // what ours are: nothing is kept, so nothing can overflow
+	frameMin      = 1 << 14   // what every peer takes in one frame; and we, always
+	frameMost     = 1<<24 - 1
+
+	piece      = 64 << 10  // of bodies, handed over at once
+	maxHead    = 256 << 10 // a response's header: compressed, with its frames, and as a list
+	maxInterim = 64        // 1xx responses to one request
+	maxOwed    = 1 << 10   // acknowledgements that a server can have us owe
+)
+
+// Protocol is HTTP/2 as the options have it. It fails on options out of range
+// and on requests that Check refuses, and says which. The requests' bodies are
+// not copied and must not change.
+func Protocol(o Options) proto.Protocol {
+	return func(reqs []proto.Request) (func() proto.Codec, error) {
+		if err := o.check(); err != nil {
+			return nil, err
+		}
+		o := o // for each caller, who may be at it at once
+		o.Streams = max(o.Streams, 1)
+		r := &run{Options: o, messages: make([]message, len(reqs)), preface: o.preface()}
+		for i := range reqs {
+			if err := Check(reqs[i]); err != nil {
+				return nil, fmt.Errorf("request %d: %w", i+1, err)
+			}
+			r.messages[i] = o.encode(reqs[i])
+		}
+		return func() proto.Codec { return newCodec(r) }, nil
+	}
+}
+
+// A run is what all connections of a worker share.
+type run struct {
+	Options
+	messages []message
+	preface  []byte
+	scratch  scratch
+}
+
+// A codec is one connection.
+type codec struct {
+	run *run
+	decoder
+	streams
+
+	next    uint32 // the next stream's id
+	encoded int    // requests begun on this connection
+	limit   int    // streams at once
+	full    bool   // no new requests
+	settled bool   // the server's SETTINGS have come
+	over    bool   // all has been said
+
+	goneAfter uint32       // the last stream that the server will process
+	gone      *proto.Fault // why it goes, if not in peace
+
+	// Sending.
+	greeted  bool
+	bye      bool   // GOAWAY is due
+	code     uint32 // and says this
+	window   int64  // what may be sent on the connection
+	initial  int64  // and on a new stream
+	frameMax int
+
+	// Owed to the server.
+	acks       int
+	pongs      [][8]byte
+	resets     []reset
+	replenish  []uint32 // streams whose receive window is to be opened
+	receivable int64    // what is left of the connection's receive window
+
+	// Resets and the PING that proves them known.
+	unproven, proving int
+
+	// Reading.
+	left   int    // bytes of the DATA frame under way
+	ending uint16 // the slot, and 1, of the stream that it ends
+	block  block
+	later  later
+	done   uint16 // the slot whose Done follows its Head
+	swept  int    // slots looked at for exchanges that GOAWAY or the end leaves
+}
+
+// A reset is a stream that we gave up.
+type reset struct{ id, code uint32 }
+
+// A block is a header block of several frames.
+type block struct {
+	under bool
+	ends  bool // the stream ends with it
+	id    uint32
+	size  int // with frame headers: a frame of nothing is not for nothing
+	bytes []byte
+}
+
+// later is what Decode has to tell before it looks at more bytes.
+type later uint8
+
+const (
+	laterDone later = 1 << iota
+	laterRefused
+	laterClosing
+)
+
+func newCodec(r *run) *codec {
+	return &codec{
+		run: r, decoder: decoder{newTable(), &r.scratch}, streams: newStreams(r.Streams),
+		next: 1, goneAfter: maxID, limit: r.Streams,
+		window: firstWindow, initial: firstWindow, frameMax: frameMin, receivable: receiveWindow,
+	}
+}
+
+func (c *codec) Room() int {
+	if c.full || !c.settled {
+		return 0
+	}
+	return max(c.limit-c.open-c.unproven, 0)
+}
+
+func (c *codec) Encode(out []byte, i int, tag uint32) []byte {
+	m := &c.run.messages[i]
+	id := c.next
+	c.next += 2
+	if c.encoded++; c.encoded == c.run.CloseAfter || id > maxID-2 {
+		c.full, c.bye = true, true
+	}
+	if c.encoded == 1 {
+		out = appendFrames(out, m.first, id)
+	} else {
+		out = appendFrames(out, m.head, id)
+	}
+	slot := c.begin(id, stream{tag: tag, bare: m.bare, rest: m.body, window: c.initial,
+		receivable: receiveWindow, length: -1})
+	if len(m.body) > 0 && c.enqueue(slot) && len(out) < piece {
+		out = c.pump(out)
+	}
+	return out
+}
+
+func (c *codec) Flush(out []byte) []byte {
+	if c.over && !c.bye {
+		return out
+	}
+	if !c.greeted { // over TLS the server may speak first
+		c.greeted = true
+		out = append(out, c.run.preface...)
+	}
+	if c.over {
+		return c.leave(out)
+	}
+	if c.owes() {
+		out = c.acknowledge(out)
+	}
+	if c.queued.len > 0 {
+		out = c.pump(out)
+	}
+	return out
+}
+
+// pump appends a piece of the bodies that may be sent, a frame of each in turn.
+func (c *codec) pump(out []byte) []byte {
+	start := len(out)
+	for c.queued.len > 0 && c.window > 0 && len(out)-start < piece {
+		slot := c.dequeue()
+		s := &c.slots[slot]
+		n := int(min(int64(len(s.rest)), s.window, c.window, int64(min(c.frameMax, piece))))
+		if n <= 0 { // it is over, or its window was made smaller
+			continue
+		}
+		flags := byte(0)
+		if n == len(s.rest) {
+			flags = flagEnd
+		}
+		out = append(appendFrame(out, n, frameData, flags, s.id), s.rest[:n]...)
+		s.rest = s.rest[n:]
+		s.window -= int64(n)
+		c.window -= int64(n)
+		if len(s.rest) > 0 && s.window > 0 {
+			c.enqueue(slot)
+		}
+	}
+	return out
+}

@@ -1,0 +1,115 @@
+package h2
+
+import "dyno/internal/engine/proto"
+
+// headers takes a HEADERS frame: all of a header block, or its beginning.
+func (c *codec) headers(flags byte, id uint32, p []byte) proto.Event {
+	padding := 0
+	if flags&flagPadded != 0 {
+		if len(p) == 0 {
+			return c.broken(fault(proto.FaultFraming, "HEADERS is too short for its padding"))
+		}
+		padding, p = int(p[0]), p[1:]
+	}
+	if flags&flagPriority != 0 {
+		if len(p) < 5 {
+			return c.broken(fault(proto.FaultFraming, "HEADERS is too short for its priority"))
+		}
+		p = p[5:]
+	}
+	if padding > len(p) {
+		return c.broken(violation("HEADERS with more padding than there are bytes"))
+	}
+	p = p[:len(p)-padding]
+	ends := flags&flagEnd != 0
+	if flags&flagEndHeaders != 0 {
+		return c.header(id, p, ends)
+	}
+	if f := c.idle("HEADERS", id); f != nil {
+		return c.broken(f)
+	}
+	c.block = block{under: true, ends: ends, id: id, bytes: append(c.block.bytes[:0], p...),
+		size: frameHeader + len(p)}
+	return proto.Event{}
+}
+
+func (c *codec) continuation(flags byte, p []byte) proto.Event {
+	b := &c.block
+	if b.size += frameHeader + len(p); b.size > maxHead {
+		return c.broken(fault(proto.FaultOversized,
+			"the response header is longer than %d KiB", maxHead>>10))
+	}
+	b.bytes = append(b.bytes, p...)
+	if flags&flagEndHeaders == 0 {
+		return proto.Event{}
+	}
+	b.under = false
+	return c.header(b.id, b.bytes, b.ends)
+}
+
+// header takes a whole header block. It is decoded even if its stream is of no
+// interest any more, since the blocks that follow may refer to it.
+func (c *codec) header(id uint32, b []byte, ends bool) proto.Event {
+	slot, open, f := c.lookup("HEADERS", id)
+	if f != nil {
+		return c.broken(f)
+	}
+	h, err := c.decode(b)
+	switch {
+	case err != nil:
+		return c.broken(fault(proto.FaultCompression,
+			"the header of stream %d cannot be decompressed: %v", id, err))
+	case !open:
+		return proto.Event{}
+	case h.size > maxHead:
+		return c.fail(slot, ends, cancel, fault(proto.FaultOversized,
+			"the response header is longer than %d KiB", maxHead>>10))
+	case h.wrong != "":
+		return c.fail(slot, ends, protocolError, malformed("%s", h.wrong))
+	case c.slots[slot].headed:
+		return c.trailer(slot, h, ends)
+	case h.status == 0:
+		return c.fail(slot, ends, protocolError, malformed("it has no :status"))
+	case h.status < 200:
+		return c.interimHeader(slot, h, ends)
+	}
+	return c.finalHeader(slot, h, ends)
+}
+
+func (c *codec) finalHeader(slot uint16, h header, ends bool) proto.Event {
+	s := &c.slots[slot]
+	s.headed, s.length = true, h.length
+	if s.bare || h.status == 204 || h.status == 304 {
+		s.length = 0
+	}
+	if ends {
+		c.later |= laterDone
+		c.done = slot
+	}
+	return proto.Event{What: proto.What{Kind: proto.Head, Tag: s.tag, Status: h.status}}
+}
+
+func (c *codec) interimHeader(slot uint16, h header, ends bool) proto.Event {
+	s := &c.slots[slot]
+	s.interim++
+	switch {
+	case ends:
+		return c.fail(slot, ends, protocolError, malformed("it ends with status %d", h.status))
+	case h.status == 101:
+		return c.fail(slot, ends, protocolError, malformed("HTTP/2 has no status 101"))
+	case s.interim > maxInterim:
+		return c.fail(slot, ends, cancel, fault(proto.FaultOversized,
+			"more than %d interim (1xx) responses to one request", maxInterim))
+	}
+	return proto.Event{}
+}
+
+func (c *codec) trailer(slot uint16, h header, ends bool) proto.Event {
+	switch {
+	case !ends:
+		return c.fail(slot, ends, protocolError, malformed("a second header does not end it"))
+	case h.status != 0:
+		return c.fail(slot, ends, protocolError, malformed("its trailer has a :status"))
+	}
+	return c.finish(slot)
+}

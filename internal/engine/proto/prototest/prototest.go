@@ -1,0 +1,164 @@
+// Package prototest checks what every Codec promises, so that a new protocol
+// is tested by one call.
+package prototest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"dyno/internal/engine/proto"
+)
+
+// A Transcript is what one connection's codec is asked to do and what its peer
+// says, over and over. Every exchange has tag 0.
+type Transcript struct {
+	Protocol proto.Protocol
+	Requests []proto.Request
+	Hello    string        // the peer's bytes before any exchange
+	Replies  []byte        // the peer's bytes for one exchange
+	Patch    func([]byte)  // makes Replies fit the next exchange, if they differ
+	Ends     bool          // the peer closes after Replies: a connection for each exchange
+	Want     []proto.Event // the events of one exchange
+}
+
+// Run checks that the transcript's events do not depend on how the peer's bytes
+// are split, that every byte is taken and none is looked at again, that Room
+// comes back unless the connection ends, and that an exchange allocates nothing.
+func Run(t *testing.T, tr Transcript) {
+	t.Helper()
+	mk, err := tr.Protocol(tr.Requests)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for chunk := 1; chunk <= len(tr.Replies); chunk++ {
+		s := start(t, tr, mk())
+		for i := range 3 {
+			if tr.Ends && i > 0 {
+				s = start(t, tr, mk())
+			}
+			if got := s.exchange(chunk); !slices.Equal(got, tr.Want) {
+				t.Fatalf("in pieces of %d: got %+v, want %+v", chunk, got, tr.Want)
+			}
+		}
+	}
+	const runs = 100
+	sessions := []*session{start(t, tr, mk())}
+	for i := 0; tr.Ends && i < runs; i++ { // and the one run that AllocsPerRun does first
+		sessions = append(sessions, start(t, tr, mk()))
+	}
+	n := testing.AllocsPerRun(runs, func() {
+		sessions[0].exchange(len(tr.Replies))
+		if tr.Ends {
+			sessions = sessions[1:]
+		}
+	})
+	if n != 0 {
+		t.Errorf("%v allocations an exchange", n)
+	}
+}
+
+// A session is one connection on which exchanges are made.
+type session struct {
+	t   *testing.T
+	tr  Transcript
+	c   proto.Codec
+	out []byte
+	in  []byte
+	got []proto.Event
+}
+
+func start(t *testing.T, tr Transcript, c proto.Codec) *session {
+	tr.Replies = slices.Clone(tr.Replies)
+	n := len(tr.Hello) + len(tr.Replies)
+	s := &session{t: t, tr: tr, c: c, in: make([]byte, 0, n), got: make([]proto.Event, 0, 8)}
+	s.out = s.c.Flush(make([]byte, 0, 128<<10))
+	s.feed([]byte(tr.Hello), false)
+	return s
+}
+
+func (s *session) exchange(chunk int) []proto.Event {
+	if s.got = s.got[:0]; s.c.Room() < 1 {
+		s.t.Fatal("no room")
+	}
+	s.out = s.c.Encode(s.out[:0], 0, 0)
+	for sent := true; sent; sent = len(s.out) > 0 {
+		s.out = s.c.Flush(s.out[:0])
+	}
+	for p := s.tr.Replies; len(p) > 0; p = p[min(chunk, len(p)):] {
+		s.feed(p[:min(chunk, len(p))], false)
+	}
+	switch {
+	case s.tr.Ends:
+		s.feed(nil, true)
+		s.feed(nil, true) // the last call: it must do no harm
+		if s.c.Room() > 0 {
+			s.t.Fatal("room on a connection that has ended")
+		}
+	case s.tr.Patch != nil:
+		s.tr.Patch(s.tr.Replies)
+	}
+	if len(s.in) > 0 {
+		s.t.Fatalf("%d bytes left over", len(s.in))
+	}
+	return s.got
+}
+
+// feed is the worker's half of the contract: bytes not taken come back with more.
+func (s *session) feed(p []byte, eof bool) {
+	s.in = append(s.in, p...)
+	n := 0
+	for {
+		k, ev := s.c.Decode(s.in[n:], eof)
+		if n += k; ev.Kind == proto.More {
+			break
+		}
+		if ev.Err != nil {
+			s.t.Fatalf("broken: %v", ev.Err)
+		}
+		s.got = append(s.got, ev)
+	}
+	kept := copy(s.in, s.in[n:])
+	poison := s.in[kept:]
+	for i := range poison { // what was lent is no longer there
+		poison[i] = 0xAA
+	}
+	s.in = s.in[:kept]
+}
+
+// Events feeds c a peer's whole speech, in pieces of chunk bytes, and then that
+// the peer has closed. It returns the events, and an error if c claims bytes
+// that it was not given, does not come to an end, or goes on after Broken.
+func Events(c proto.Codec, speech []byte, chunk int) (got []proto.Event, err error) {
+	most := 4*len(speech) + 8192 // events: beyond it the codec is in a circle
+	for given, used := 0, 0; ; {
+		given = min(given+chunk, len(speech))
+		eof := given == len(speech)
+		for {
+			in := speech[used:given:given]
+			n, ev := c.Decode(in, eof)
+			if n < 0 || n > len(in) {
+				return got, fmt.Errorf("used %d of %d bytes", n, len(in))
+			}
+			if used += n; ev.Kind == proto.More {
+				break
+			}
+			if got = append(got, ev); len(got) > most {
+				return got, errors.New("events without end")
+			}
+		}
+		if eof {
+			break
+		}
+	}
+	for _, ev := range got[:max(len(got)-1, 0)] {
+		if ev.Kind == proto.Broken {
+			return got, errors.New("events after Broken")
+		}
+	}
+	if _, ev := c.Decode(nil, true); ev.Kind != proto.More {
+		return got, fmt.Errorf("an event, %+v, after the end", ev)
+	}
+	return got, nil
+}

@@ -1,0 +1,194 @@
+package tls
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"dyno/internal/engine/proto"
+)
+
+// faultClosed has no cause to wrap: that nothing more came is all there is to say.
+var faultClosed = &proto.Fault{Kind: proto.FaultHandshake,
+	Detail: "the server closed the connection during the TLS handshake; does it speak TLS?"}
+
+// inHandshake says what kept the handshake from succeeding.
+func inHandshake(err error) *proto.Fault {
+	var record tls.RecordHeaderError
+	var verify *tls.CertificateVerificationError
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return faultClosed
+	case errors.As(err, &record):
+		return &proto.Fault{Kind: proto.FaultHandshake, Err: err, Detail: fmt.Sprintf(
+			"the server does not speak TLS: it began with %q; is this an http:// server?",
+			record.RecordHeader[:])}
+	case errors.As(err, &verify):
+		return &proto.Fault{Kind: proto.FaultCertificate, Err: err, Detail: certificate(verify.Err)}
+	}
+	if f := alert(err); f != nil {
+		return f
+	}
+	return &proto.Fault{Kind: proto.FaultHandshake, Err: err,
+		Detail: "TLS handshake: " + strings.TrimPrefix(err.Error(), "tls: ")}
+}
+
+// afterHandshake says what was wrong with records that should have held data.
+func afterHandshake(err error) *proto.Fault {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return &proto.Fault{Kind: proto.FaultTruncated,
+			Detail: "connection closed inside a TLS record"}
+	}
+	if f := alert(err); f != nil {
+		return f
+	}
+	return &proto.Fault{Kind: proto.FaultRecord, Err: err,
+		Detail: "bad TLS record: " + strings.TrimPrefix(err.Error(), "tls: ")}
+}
+
+// certificate says which name, authority, date or use was wrong.
+func certificate(err error) string {
+	var host x509.HostnameError
+	var unknown x509.UnknownAuthorityError
+	var invalid x509.CertificateInvalidError
+	switch {
+	case errors.As(err, &host):
+		return fmt.Sprintf("certificate is valid for %s, not for %s; use --sni or --insecure",
+			names(host.Certificate), host.Host)
+	case errors.As(err, &unknown) && unknown.Cert != nil:
+		return fmt.Sprintf("certificate is signed by %s, which is not trusted here; "+
+			"use --cacert or --insecure", issuer(unknown.Cert))
+	case errors.As(err, &invalid) && invalid.Cert != nil:
+		if wrong := unfit(invalid); wrong != "" {
+			return fmt.Sprintf("certificate of %s %s", subject(invalid.Cert), wrong)
+		}
+	}
+	return "certificate not accepted: " + strings.TrimPrefix(err.Error(), "x509: ") +
+		"; use --insecure to do without"
+}
+
+// unfit says which date or use of a certificate is wrong; "" for what is rare.
+func unfit(err x509.CertificateInvalidError) string {
+	c, now := err.Cert, time.Now()
+	switch {
+	case err.Reason == x509.Expired && now.Before(c.NotBefore):
+		return fmt.Sprintf("is not valid before %s, and here it is %s; use --insecure, or check "+
+			"the clock", date(c.NotBefore), date(now))
+	case err.Reason == x509.Expired:
+		return fmt.Sprintf("expired on %s, and here it is %s; use --insecure, or check the clock",
+			date(c.NotAfter), date(now))
+	case err.Reason == x509.IncompatibleUsage:
+		if len(c.ExtKeyUsage)+len(c.UnknownExtKeyUsage) == 0 {
+			return "is not for servers: who signed it may not sign such; use --insecure"
+		}
+		return fmt.Sprintf("is not for servers, but for %s; use --insecure", usages(c))
+	}
+	return ""
+}
+
+// subject is whose certificate it is.
+func subject(c *x509.Certificate) string {
+	if len(c.DNSNames)+len(c.IPAddresses) > 0 {
+		return names(c)
+	}
+	return cmp.Or(c.Subject.String(), "nobody")
+}
+
+// usages are what a certificate says that it is for.
+func usages(c *x509.Certificate) string {
+	var all []string
+	for _, use := range c.ExtKeyUsage {
+		name, known := purposes[use]
+		if !known {
+			name = fmt.Sprintf("use %d", use)
+		}
+		all = append(all, name)
+	}
+	for _, id := range c.UnknownExtKeyUsage {
+		all = append(all, id.String())
+	}
+	return strings.Join(all, ", ")
+}
+
+// purposes are the extended key usages that are likely met, as RFC 5280 names them.
+var purposes = map[x509.ExtKeyUsage]string{
+	x509.ExtKeyUsageClientAuth: "clientAuth", x509.ExtKeyUsageCodeSigning: "codeSigning",
+	x509.ExtKeyUsageEmailProtection: "emailProtection",
+	x509.ExtKeyUsageTimeStamping:    "timeStamping", x509.ExtKeyUsageOCSPSigning: "OCSPSigning",
+}
+
+const maxNames = 5 // of those that a certificate may list by the hundred
+
+func names(c *x509.Certificate) string {
+	all := slices.Clip(c.DNSNames)
+	for _, ip := range c.IPAddresses {
+		all = append(all, ip.String())
+	}
+	switch more := len(all) - maxNames; {
+	case len(all) == 0:
+		return "no name at all"
+	case more > 0:
+		return fmt.Sprintf("%s and %d more", strings.Join(all[:maxNames], ", "), more)
+	}
+	return strings.Join(all, ", ")
+}
+
+func issuer(c *x509.Certificate) string {
+	name := c.Issuer.String()
+	switch {
+	case bytes.Equal(c.RawIssuer, c.RawSubject):
+		return "itself"
+	case name == "":
+		return "an authority without a name"
+	}
+	return name
+}
+
+func date(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// alert is the fault that a server has told us of, or nil.
+func alert(err error) *proto.Fault {
+	var op *net.OpError
+	if !errors.As(err, &op) || op.Op != "remote error" {
+		return nil
+	}
+	what := strings.TrimPrefix(op.Err.Error(), "tls: ")
+	kind, mend := proto.FaultAlert, mends[what]
+	if what == "no application protocol" {
+		kind = proto.FaultALPN
+	}
+	if mend != "" {
+		mend = "; " + mend
+	}
+	return &proto.Fault{Kind: kind, Err: err,
+		Detail: fmt.Sprintf("the server ended TLS with the alert %q%s", what, mend)}
+}
+
+// mends is what a user can do about an alert.
+var mends = map[string]string{
+	"certificate required":           "use --cert and --key",
+	"bad certificate":                "it refuses the certificate of --cert, or wants one",
+	"unknown certificate authority":  "it does not trust who signed the certificate of --cert",
+	"handshake failure":              "it may want a certificate (--cert), or another TLS version",
+	"protocol version not supported": "see --tls-min and --tls-max",
+	"unrecognized name":              "see --sni",
+	"no application protocol":        "it speaks no protocol that was offered",
+}
+
+// noProtocol is for a server that chose what we cannot speak.
+func noProtocol(chosen string, offered []string) *proto.Fault {
+	detail := fmt.Sprintf("the server chose %q (ALPN)", chosen)
+	if chosen == "" {
+		detail = "the server chose no protocol (ALPN)"
+	}
+	return &proto.Fault{Kind: proto.FaultALPN,
+		Detail: fmt.Sprintf("%s; offered were %q", detail, offered)}
+}

@@ -1,0 +1,61 @@
+package tls
+
+import (
+	"crypto/tls"
+
+	"dyno/internal/engine/proto"
+)
+
+// Terms are what a handshake has settled, as IANA names it.
+type Terms struct {
+	Version string // as "1.3"
+	Cipher  string // as "TLS_AES_128_GCM_SHA256"
+	Group   string // of the key exchange, also of a session's first; "" where there was none
+}
+
+// terms are Terms as they go on the wire.
+type terms struct {
+	version, cipher uint16
+	group           tls.CurveID
+}
+
+// Settled is how many handshakes settled which terms, of all codecs of the maker that
+// c, which is one of Around's, comes from.
+func Settled(c proto.Codec) map[Terms]int64 {
+	all := map[Terms]int64{}
+	for t, n := range c.(*codec).settled {
+		all[t.named()] += n
+	}
+	return all
+}
+
+func (t terms) named() Terms {
+	named := Terms{Version: versionNames[t.version], Cipher: tls.CipherSuiteName(t.cipher)}
+	if t.group != 0 {
+		named.Group = groupNames[t.group]
+	}
+	if t.group != 0 && named.Group == "" {
+		named.Group = t.group.String()
+	}
+	return named
+}
+
+var versionNames = map[uint16]string{
+	tls.VersionTLS10: "1.0", tls.VersionTLS11: "1.1", tls.VersionTLS12: "1.2", tls.VersionTLS13: "1.3",
+}
+
+// groupNames are those for which Go has names of its own.
+var groupNames = map[tls.CurveID]string{
+	tls.CurveP256: "secp256r1", tls.CurveP384: "secp384r1", tls.CurveP521: "secp521r1",
+	tls.X25519: "x25519",
+}
+
+// Version is the number of a version of TLS as Terms name it; 0 if there is none.
+func Version(name string) uint16 {
+	for number, known := range versionNames {
+		if known == name {
+			return number
+		}
+	}
+	return 0
+}

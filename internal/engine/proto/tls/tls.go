@@ -1,0 +1,314 @@
+// Package tls puts TLS around any other protocol: it implements proto.Codec by
+// wrapping one, so that neither the worker nor the wrapped codec knows it is there.
+//
+// crypto/tls wants a net.Conn that blocks. Here the net.Conn is the bytes that
+// the worker has just received and the bytes that it is about to send, and the
+// handshake, the one thing that must wait in its middle, runs as a coroutine
+// (iter.Pull) on the worker's own thread: it yields where it would block. After
+// the handshake nothing waits: a read that wants more bytes than there are fails
+// with an error which crypto/tls takes as temporary because it says it is.
+//
+// Handshakes in goroutines of their own, with the socket handed over afterwards,
+// would be more usual; but a load of one connection per request would then pass
+// through the scheduler twice for each of them.
+//
+// A connection holds nothing of ours between calls but part of a message. What
+// crypto/tls is given to read never goes beyond the end of a record: so it keeps
+// no more than one either, and we know, without asking, that after it nothing is
+// left to decrypt. To ask would cost an allocation.
+package tls
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+
+	"dyno/internal/engine/proto"
+)
+
+// piece is how much plaintext is collected before it is sealed.
+const piece = 64 << 10
+
+// maxStage is how much may wait to be sealed before there is no room for more
+// requests: a server can answer what it has not read.
+const maxStage = 1 << 20
+
+// Around returns TLS around whichever of inner, keyed by ALPN name, the server
+// chooses; the empty name is for servers that choose none. It fails if inner
+// does, if the config offers a name that inner lacks, and if the config could
+// not even say hello. The config is copied; its session cache is shared, unless
+// resume asks for one that is the maker's own.
+//
+// The codecs of one maker share buffers: all of them must belong to one worker,
+// which calls the Protocol for a maker of its own. A codec is first flushed, and
+// from then on used, under the same thread lock (runtime.LockOSThread).
+//
+// Once the handshake is over a codec says Shaken, with the place of the protocol
+// chosen in the config's NextProtos as Tag, and after that what inner says.
+func Around(inner map[string]proto.Protocol, config *tls.Config, resume bool) proto.Protocol {
+	return func(reqs []proto.Request) (func() proto.Codec, error) {
+		s := &shared{config: config.Clone(), inner: make(map[string]func() proto.Codec),
+			settled: make(map[terms]int64)}
+		s.config.DynamicRecordSizingDisabled = true // small records are for browsers
+		if resume {
+			s.config.ClientSessionCache = tls.NewLRUClientSessionCache(1) // of the one server
+		}
+		for _, name := range config.NextProtos {
+			if inner[name] == nil {
+				return nil, fmt.Errorf("tls: %q would be offered (ALPN) but cannot be spoken", name)
+			}
+		}
+		if err := hello(s.config); err != nil {
+			return nil, err
+		}
+		for name, p := range inner {
+			mk, err := p(reqs)
+			if err != nil {
+				return nil, err
+			}
+			s.inner[name] = mk
+		}
+		return func() proto.Codec { return newCodec(s) }, nil
+	}
+}
+
+// hello finds what is wrong with a config before any server is asked.
+func hello(config *tls.Config) error {
+	err := tls.Client(&wire{eof: true}, config).Handshake()
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil // it said hello, and nobody was there
+	}
+	return fmt.Errorf("tls: these options allow no handshake: %w", err)
+}
+
+// shared is what one worker's codecs have in common.
+type shared struct {
+	config  *tls.Config
+	inner   map[string]func() proto.Codec
+	spare   [][]byte
+	settled map[terms]int64
+}
+
+const (
+	maxPlain = 16 << 10  // what one record can hold
+	maxSpare = 16        // buffers kept for the next who needs one
+	maxKept  = 256 << 10 // a buffer longer than that is not kept
+)
+
+func (s *shared) lend() []byte {
+	n := len(s.spare)
+	if n == 0 {
+		return make([]byte, 0, maxPlain)
+	}
+	b := s.spare[n-1]
+	s.spare = s.spare[:n-1]
+	return b
+}
+
+func (s *shared) giveBack(b []byte) {
+	if b != nil && len(s.spare) < maxSpare && cap(b) <= maxKept {
+		s.spare = append(s.spare, b[:0])
+	}
+}
+
+// A codec is one connection.
+type codec struct {
+	*shared
+	phase phase
+	ended bool // no more plaintext will come
+	dry   bool // crypto/tls has no plaintext left that it has not given us
+	wire  wire
+	conn  *tls.Conn
+	inner proto.Codec             // nil until the handshake is over
+	shake func() (struct{}, bool) // goes on with the handshake: false when it is over
+	err   error                   // how the handshake ended
+	plain []byte                  // decrypted; plain[used:] is not yet decoded. Lent
+	used  int
+	stage []byte // to be sealed by the next Flush. Lent
+}
+
+type phase uint8
+
+const (
+	fresh phase = iota
+	shaking
+	shaken
+	dead
+)
+
+func newCodec(s *shared) *codec {
+	c := &codec{shared: s}
+	c.conn = tls.Client(&c.wire, s.config)
+	return c
+}
+
+func (c *codec) Room() int {
+	if c.phase != shaken || len(c.stage) > maxStage {
+		return 0
+	}
+	return c.inner.Room()
+}
+
+func (c *codec) Encode(out []byte, i int, tag uint32) []byte {
+	if c.stage == nil {
+		c.stage = c.lend()
+	}
+	c.stage = c.inner.Encode(c.stage, i, tag)
+	return out
+}
+
+func (c *codec) Flush(out []byte) []byte {
+	if c.phase == fresh {
+		c.start()
+	}
+	out = append(out, c.wire.out...)
+	c.wire.out = nil
+	if c.phase != shaken {
+		return out
+	}
+	if c.stage == nil {
+		c.stage = c.lend()
+	}
+	if len(c.stage) < piece {
+		c.stage = c.inner.Flush(c.stage)
+	}
+	if len(c.stage) > 0 {
+		c.wire.out = out
+		c.conn.Write(c.stage) // into memory; it fails only after a Read has, which is told
+		out, c.wire.out = c.wire.out, nil
+	}
+	c.giveBack(c.stage)
+	c.stage = nil
+	return out
+}
+
+func (c *codec) Decode(in []byte, eof bool) (int, proto.Event) {
+	if c.phase == dead {
+		return len(in), proto.Event{}
+	}
+	c.wire.in, c.wire.eof = in, eof
+	ev := c.event()
+	n := len(in) - len(c.wire.in)
+	c.wire.in = nil
+	more := ev.Kind == proto.More
+	if c.used == len(c.plain) || more && c.ended {
+		c.giveBack(c.plain)
+		c.plain, c.used = nil, 0
+	}
+	if more { // what is left comes after the end of TLS: nobody reads it
+		n = len(in)
+	}
+	return n, ev
+}
+
+// Cancel is that of the protocol inside, if it has one.
+func (c *codec) Cancel(tag uint32) bool {
+	inner, can := c.inner.(proto.Canceler)
+	return can && inner.Cancel(tag)
+}
+
+// Dismissed is that of the protocol inside, if it has one.
+func (c *codec) Dismissed() *proto.Fault {
+	if inner, can := c.inner.(proto.Dismisser); can {
+		return inner.Dismissed()
+	}
+	return nil
+}
+
+func (c *codec) event() proto.Event {
+	if c.phase != shaken {
+		return c.handshake()
+	}
+	for {
+		n, ev := c.inner.Decode(c.plain[c.used:], c.ended)
+		if c.used += n; ev.Kind != proto.More || c.ended {
+			return ev
+		}
+		switch ok, err := c.fill(); {
+		case err != nil:
+			return c.broken(afterHandshake(err))
+		case !ok:
+			return ev
+		}
+	}
+}
+
+// fill decrypts one more record, or finds that there will be none. It reports
+// false if that takes more bytes than there are.
+func (c *codec) fill() (bool, error) {
+	if c.dry && len(c.wire.in) == 0 && !c.wire.eof {
+		return false, nil
+	}
+	if c.plain == nil {
+		c.plain = c.lend()
+	}
+	rest := copy(c.plain, c.plain[c.used:])
+	c.plain, c.used = c.plain[:rest], 0
+	if rest == cap(c.plain) {
+		c.plain = append(c.plain, 0)[:rest]
+	}
+	free := c.plain[rest:cap(c.plain)]
+	n, err := c.conn.Read(free)
+	c.plain, c.dry = c.plain[:rest+n], n < len(free)
+	switch {
+	case n > 0:
+		return true, nil // an error beside it will come again
+	case err == errAgain:
+		return false, nil
+	case err == io.EOF:
+		c.ended = true
+		return true, nil
+	}
+	return false, err
+}
+
+// start says hello.
+func (c *codec) start() {
+	c.phase = shaking
+	c.shake, _ = iter.Pull(func(yield func(struct{}) bool) {
+		c.wire.wait = func() { yield(struct{}{}) }
+		c.err = c.conn.Handshake()
+		c.wire.wait = nil
+	})
+	c.shake()
+}
+
+func (c *codec) handshake() proto.Event {
+	if c.phase == fresh {
+		if c.wire.eof {
+			return c.broken(faultClosed)
+		}
+		c.start()
+	}
+	if _, waits := c.shake(); waits {
+		return proto.Event{}
+	}
+	c.shake = nil
+	if c.err != nil {
+		return c.broken(inHandshake(c.err))
+	}
+	state := c.conn.ConnectionState()
+	mk := c.shared.inner[state.NegotiatedProtocol]
+	if mk == nil {
+		return c.broken(noProtocol(state.NegotiatedProtocol, c.config.NextProtos))
+	}
+	c.phase, c.inner = shaken, mk()
+	c.settled[terms{state.Version, state.CipherSuite, state.CurveID}]++
+	chosen := slices.Index(c.config.NextProtos, state.NegotiatedProtocol) + 1
+	what := proto.What{Kind: proto.Shaken, Resumed: state.DidResume, Tag: uint32(chosen)}
+	return proto.Event{What: what}
+}
+
+// broken lets go of everything: the codec has nothing more to tell.
+func (c *codec) broken(f *proto.Fault) proto.Event {
+	if c.inner != nil {
+		c.inner.Decode(nil, true)
+	}
+	c.giveBack(c.plain)
+	c.giveBack(c.stage)
+	c.plain, c.stage, c.phase = nil, nil, dead
+	return proto.Event{What: proto.What{Kind: proto.Broken}, Err: f}
+}

@@ -1,0 +1,284 @@
+package requests
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/engine/proto"
+)
+
+// Read reads one request a line, each a JSON object of these keys:
+//
+//	method   a string; GET, or POST with a body, even an empty one
+//	url      a path, or a URL of the run's own origin; the run's own
+//	headers  {"Name": "value"}, a value being a list for a header sent twice,
+//	         or ["Name: value"]; those of the defaults with other names follow
+//	body     a string; none
+//	body_base64  instead of it, a string in base64: a body that is not text
+//	weight   an integer from 1 to MaxWeight, its share of what is sent; 1
+//	name     a string, of its route in the result; the method and path
+//
+// Other keys are faults. Empty lines say nothing.
+func Read(file string, r io.Reader, d Defaults) ([]load.Request, error) {
+	b := builder{Defaults: d, header: d.headerOf(nil, d.URL.Basic)}
+	err := eachLine(file, r, func(line []byte) error {
+		line = bytes.TrimRight(line, " \t\r")
+		if len(line) == 0 {
+			return nil
+		}
+		e, err := parseEntry(line, d.URL)
+		if err != nil {
+			return err
+		}
+		return b.add(e)
+	})
+	if err == nil && len(b.done) == 0 {
+		err = Fault{File: file, Problem: `has no request; write one a line, as in {"url": "/"}`}
+	}
+	return b.done, err
+}
+
+// parseEntry reads a line. Its errors carry the column.
+func parseEntry(line []byte, base URL) (entry, error) {
+	e := entry{url: base, weight: 1}
+	if i := invalidUTF8(line); i >= 0 {
+		return e, atColumn{i + 1, errors.New("is not UTF-8")}
+	}
+	if bytes.TrimLeft(line, " \t")[0] != '{' {
+		return e, atColumn{1, errors.New(`is not a JSON object, as in {"url": "/"}`)}
+	}
+	if err := syntax(line); err != nil {
+		return e, err
+	}
+	seen := map[string]bool{}
+	err := members(line, func(key string, value json.RawMessage) error {
+		set := setters[key]
+		switch {
+		case set == nil:
+			return fmt.Errorf("unknown key %q; there are %s", key, keyNames())
+		case seen[key]:
+			return fmt.Errorf("key %q is given twice", key)
+		}
+		seen[key] = true
+		if seen["body"] && seen["body_base64"] {
+			return errors.New("body and body_base64 both say what to send")
+		}
+		return set(&e, value)
+	})
+	return e, errors.Join(err, e.whole())
+}
+
+// whole reports a request of which only marks are kept where it had secrets.
+func (e entry) whole() error {
+	all := []error{Unmarked("the URL", e.url.Path), Unmarked("the body", string(e.body))}
+	for _, f := range e.header {
+		all = append(all, Unmarked("header "+f.Name, f.Value))
+	}
+	return errors.Join(all...)
+}
+
+// syntax is where line stops being JSON, and why.
+func syntax(line []byte) error {
+	var v json.RawMessage
+	err := json.Unmarshal(line, &v)
+	s, ok := errors.AsType[*json.SyntaxError](err)
+	switch {
+	case !ok:
+		return err
+	case strings.HasPrefix(s.Error(), "unexpected end"):
+		return atColumn{len(line) + 1, errors.New("the line ends within the object")}
+	}
+	return atColumn{int(s.Offset), err}
+}
+
+func invalidUTF8(b []byte) int {
+	if utf8.Valid(b) {
+		return -1
+	}
+	for i := 0; ; {
+		r, size := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+}
+
+// members calls each with the members of an object, in order, until it fails,
+// and adds to its error the column of the member.
+func members(object []byte, each func(key string, value json.RawMessage) error) error {
+	dec := json.NewDecoder(bytes.NewReader(object))
+	if _, err := dec.Token(); err != nil { // the brace
+		return err
+	}
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return err
+		}
+		column := bytes.LastIndexByte(object[:dec.InputOffset()-1], '"') + 1
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return err
+		}
+		if err := each(key.(string), value); err != nil { // no other token is a key
+			return atColumn{column, err}
+		}
+	}
+	return nil
+}
+
+// setters has, for each key that a line may have, what takes its value.
+var setters = map[string]func(*entry, json.RawMessage) error{
+	"method": func(e *entry, v json.RawMessage) (err error) {
+		e.method, err = text("method", v)
+		if err == nil {
+			err = Method(e.method)
+		}
+		return err
+	},
+	"url": func(e *entry, v json.RawMessage) error {
+		s, err := text("url", v)
+		switch {
+		case err != nil:
+		case s == "*": // which OPTIONS may ask for
+			e.url.Path = s
+		default:
+			e.url, err = e.url.resolve(s)
+		}
+		return err
+	},
+	"headers": func(e *entry, v json.RawMessage) (err error) {
+		e.header, err = headers(v)
+		return err
+	},
+	"body": func(e *entry, v json.RawMessage) error {
+		s, err := text("body", v)
+		e.body = []byte(s)
+		return err
+	},
+	"body_base64": func(e *entry, v json.RawMessage) error {
+		s, err := text("body_base64", v)
+		if err == nil {
+			e.body, err = base64.StdEncoding.DecodeString(s)
+		}
+		if err != nil {
+			return fmt.Errorf("body_base64: %w", err)
+		}
+		return nil
+	},
+	"weight": func(e *entry, v json.RawMessage) (err error) {
+		e.weight, err = strconv.Atoi(string(v))
+		if err != nil || e.weight < 1 || e.weight > MaxWeight {
+			return fmt.Errorf("weight %.80s is not an integer from 1 to %d", v, MaxWeight)
+		}
+		return nil
+	},
+	"name": func(e *entry, v json.RawMessage) (err error) {
+		e.name, err = text("name", v)
+		return err
+	},
+}
+
+func keyNames() string {
+	var names []string
+	for k := range setters {
+		names = append(names, k)
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+func text(key string, v json.RawMessage) (s string, err error) {
+	if err := json.Unmarshal(v, &s); err != nil || v[0] != '"' {
+		return "", fmt.Errorf("%s is %s; a string is wanted", key, kind(v))
+	}
+	return s, nil
+}
+
+// kind is what a JSON value is, in words.
+func kind(v json.RawMessage) string {
+	switch v[0] {
+	case '"':
+		return "a string"
+	case '{':
+		return "an object"
+	case '[':
+		return "a list"
+	case 't', 'f', 'n':
+		return string(v)
+	}
+	return "a number"
+}
+
+func headers(v json.RawMessage) ([]proto.Field, error) {
+	switch v[0] {
+	case '{':
+		return headerObject(v)
+	case '[':
+		return headerList(v)
+	}
+	return nil, fmt.Errorf(`headers is %s; {"Name": "value"} or ["Name: value"] is wanted`, kind(v))
+}
+
+func headerObject(v json.RawMessage) ([]proto.Field, error) {
+	fields := []proto.Field{}
+	err := members(v, func(name string, value json.RawMessage) error {
+		values, err := texts(name, value)
+		for _, s := range values {
+			f := proto.Field{Name: name, Value: s}
+			if err := check(f); err != nil {
+				return err
+			}
+			fields = append(fields, f)
+		}
+		return err
+	})
+	if at, ok := errors.AsType[atColumn](err); ok {
+		err = at.error // a column of v, not of the line
+	}
+	return fields, err
+}
+
+func headerList(v json.RawMessage) ([]proto.Field, error) {
+	fields := []proto.Field{}
+	list, err := texts("headers", v)
+	for _, s := range list {
+		f, err := Field(s)
+		if err != nil {
+			return nil, err
+		}
+		fields = append(fields, f)
+	}
+	return fields, err
+}
+
+// texts is a string or a list of them.
+func texts(key string, v json.RawMessage) ([]string, error) {
+	if v[0] != '[' {
+		s, err := text(key, v)
+		return []string{s}, err
+	}
+	var raw []json.RawMessage
+	if err := json.Unmarshal(v, &raw); err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, v := range raw {
+		s, err := text(key, v)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}

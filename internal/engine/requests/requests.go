@@ -1,0 +1,246 @@
+package requests
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/proto/h1"
+	"dyno/internal/engine/proto/h2"
+	"dyno/internal/redact"
+)
+
+// Defaults are what a request has unless it says otherwise itself.
+type Defaults struct {
+	URL    URL           // where all requests go, and the path of one that has none
+	Method string        // "": GET, or POST with a body, even an empty one
+	Header []proto.Field // sent unless a request has one of the same name
+	HTTP2  bool          // requests must be such as HTTP/2 can send
+}
+
+// URLs reads one URL a line, each either a path or absolute and of base's own
+// origin. Empty lines and those that start with # say nothing.
+func URLs(file string, r io.Reader, base URL) ([]URL, error) {
+	var all []URL
+	err := eachLine(file, r, func(line []byte) error {
+		if line = bytes.TrimSpace(line); len(line) == 0 || line[0] == '#' {
+			return nil
+		}
+		if len(all) == MaxRequests {
+			return tooMany("there are more than %d URLs", MaxRequests)
+		}
+		u, err := base.resolve(string(line))
+		all = append(all, u)
+		return err
+	})
+	if err == nil && len(all) == 0 {
+		err = Fault{File: file, Problem: "has no URL; write one path or URL a line"}
+	}
+	return all, err
+}
+
+// resolve reads s, which is a path or a URL of u's own origin.
+func (u URL) resolve(s string) (URL, error) {
+	if strings.HasPrefix(s, "/") {
+		s, _, _ = strings.Cut(s, "#")
+		path, err := wirePath(s)
+		u.Path = path
+		return u, err
+	}
+	if !strings.Contains(s, "://") {
+		return URL{}, fmt.Errorf("%q is neither a path, which starts with /, nor a URL", s)
+	}
+	v, err := Parse(s)
+	switch {
+	case err != nil:
+		return URL{}, err
+	case !u.sameOrigin(v):
+		return URL{}, fmt.Errorf("leads to %s, and this run may load only %s", v.origin(), u.origin())
+	case v.Basic == "":
+		v.Basic = u.Basic
+	}
+	return v, nil
+}
+
+// Bodies reads one body a line; an empty line is an empty body.
+func Bodies(file string, r io.Reader) ([][]byte, error) {
+	var all [][]byte
+	err := eachLine(file, r, func(line []byte) error {
+		if len(all) == MaxRequests {
+			return tooMany("there are more than %d bodies", MaxRequests)
+		}
+		all = append(all, append([]byte{}, line...)) // an empty one is not nil
+		return nil
+	})
+	if err == nil && len(all) == 0 {
+		err = Fault{File: file, Problem: "has no body; write one a line"}
+	}
+	return all, err
+}
+
+// Pair makes request i of URL i and body i, each list starting again at its
+// end, until both end together: three URLs and two bodies are six requests.
+func Pair(d Defaults, urls []URL, bodies [][]byte) ([]load.Request, error) {
+	n := len(urls) / gcd(len(urls), len(bodies)) * len(bodies)
+	if n > MaxRequests {
+		return nil, fmt.Errorf("%d URLs and %d bodies pair to %d requests; at most %d are possible: "+
+			"make one list as long as the other", len(urls), len(bodies), n, MaxRequests)
+	}
+	b := builder{Defaults: d, header: d.headerOf(nil, d.URL.Basic)}
+	for i := range n {
+		e := entry{url: urls[i%len(urls)], body: bodies[i%len(bodies)], weight: 1}
+		if err := b.add(e); err != nil {
+			return nil, err
+		}
+	}
+	return b.done, nil
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// A builder makes the requests of a run and keeps what they have in common.
+type builder struct {
+	Defaults
+	header []proto.Field // of every request without headers and credentials of its own
+	done   []load.Request
+	bytes  int64
+}
+
+// An entry is what one request says of itself.
+type entry struct {
+	method string
+	url    URL
+	header []proto.Field
+	body   []byte // nil: none, which is not an empty one
+	weight int
+	name   string
+}
+
+// add appends the request of e, completed with the defaults.
+func (b *builder) add(e entry) error {
+	r := load.Request{Name: e.name, Weight: e.weight}
+	r.Method, r.Authority, r.Path, r.Body = e.method, e.url.Authority, e.url.Path, e.body
+	if r.Method == "" {
+		r.Method = b.method(e.body)
+	}
+	r.Header = b.header
+	if e.header != nil || e.url.Basic != b.URL.Basic {
+		r.Header = b.headerOf(e.header, e.url.Basic)
+	}
+	check := h1.Check
+	if b.HTTP2 {
+		check = h2.Check
+	}
+	if err := errors.Join(problem(check(r.Request)), framed(r.Request)); err != nil {
+		return err
+	}
+	if r.Name == "" {
+		r.Name = r.Method + " " + r.Path
+	}
+	if b.bytes += int64(len(r.Body)); b.bytes > MaxFile {
+		return tooMany("the bodies of all requests have more than %d GiB", MaxFile>>30)
+	}
+	if len(b.done) == MaxRequests {
+		return tooMany("there are more than %d requests", MaxRequests)
+	}
+	b.done = append(b.done, r)
+	return nil
+}
+
+// framed reports a header that says another length of r's body than it has.
+func framed(r proto.Request) error {
+	for _, f := range r.Header {
+		if strings.EqualFold(f.Name, "Content-Length") && f.Value != strconv.Itoa(len(r.Body)) {
+			return fmt.Errorf("header %s: %q is not the length of the body, %d; leave it out, "+
+				"it is sent when needed", f.Name, f.Value, len(r.Body))
+		}
+	}
+	return nil
+}
+
+func (d Defaults) method(body []byte) string {
+	switch {
+	case d.Method != "":
+		return d.Method
+	case body != nil:
+		return "POST"
+	}
+	return "GET"
+}
+
+// headerOf is a request's own header, then the defaults it does not override.
+func (d Defaults) headerOf(own []proto.Field, basic string) []proto.Field {
+	var h []proto.Field
+	for _, f := range d.Header {
+		if !has(own, f.Name) {
+			h = append(h, f)
+		}
+	}
+	h = append(slices.Clone(own), h...)
+	if basic != "" && !has(h, "Authorization") {
+		h = slices.Insert(h, 0, proto.Field{Name: "Authorization", Value: basic})
+	}
+	return h
+}
+
+func has(h []proto.Field, name string) bool {
+	return slices.ContainsFunc(h, func(f proto.Field) bool { return strings.EqualFold(f.Name, name) })
+}
+
+// Field reads a header line, "Name: value".
+func Field(s string) (proto.Field, error) {
+	name, value, found := strings.Cut(s, ":")
+	if !found {
+		return proto.Field{}, fmt.Errorf("%q is not a header; write 'Name: value'", s)
+	}
+	f := proto.Field{Name: name, Value: strings.Trim(value, " \t")}
+	return f, errors.Join(check(f), Unmarked("header "+f.Name, f.Value))
+}
+
+// Unmarked reports what has a mark in the place of a secret: that is nothing to send.
+func Unmarked(what, text string) error {
+	if m := redact.First(text); m != "" {
+		return fmt.Errorf("%s has %s in the place of a secret that was not kept; write what it was",
+			what, m)
+	}
+	return nil
+}
+
+// check reports what is wrong with f as a line of any request.
+func check(f proto.Field) error {
+	if f.Name == "" {
+		return errors.New("a header has no name; write 'Name: value'")
+	}
+	if strings.EqualFold(f.Name, "Transfer-Encoding") {
+		return fmt.Errorf("header %s: bodies are sent whole, with Content-Length", f.Name)
+	}
+	return problem(h1.Check(proto.Request{Method: "GET", Path: "/", Header: []proto.Field{f}}))
+}
+
+// Method reports what is wrong with m as a request's method.
+func Method(m string) error {
+	return problem(h1.Check(proto.Request{Method: m, Path: "/"}))
+}
+
+// problem is what err, of h1.Check, says is wrong, on one line and without the
+// request: who reads it knows which one was meant.
+func problem(err error) error {
+	if err == nil {
+		return nil
+	}
+	if inner := errors.Unwrap(err); inner != nil {
+		err = inner
+	}
+	return errors.New(strings.ReplaceAll(err.Error(), "\n", "; "))
+}

@@ -1,0 +1,457 @@
+package ring
+
+import (
+	"io"
+	"runtime"
+	"syscall"
+	"time"
+
+	"dyno/internal/engine/uring"
+)
+
+// Sizes and limits of a uringRing.
+const (
+	pieceMax    = 2 << 10            // what a socket receives at once while answers are small
+	ownMost     = 2048               // sockets up to which each has a piece of its own
+	sharedFirst = 256                // pieces that more sockets share, until it is too few
+	sharedMost  = 4096               // and as many as there are completions in one turn
+	requestMax  = lastMost           // what is sent from a copy
+	slab        = 64                 // sockets whose memory is allocated at once
+	batchMax    = 64                 // entries queued before they are submitted within a turn
+	largeFor    = 8                  // small pieces after which answers are no longer large
+	freeing     = int64(time.Second) // that free waits for the kernel to let go
+)
+
+// A uringRing is io_uring, made the ring's completions.
+//
+// A small request is copied, queued, and linked to the receive for its answer:
+// two entries, submitted with those of the other sockets by one system call a
+// turn, which also takes in the answers. Whatever is not waiting for an answer
+// so has a receive of its own by the end of the turn, and so hears of its peer's
+// end. What does not fit a socket's piece is received directly, into memory that
+// all sockets share; while that is so, the kernel is asked for readiness only.
+//
+// Of many sockets most wait, and a piece for each would be memory that is in no
+// cache. They share pieces: the kernel chooses one when something has come.
+//
+// A socket is known by its place here and not by its descriptor: the place is
+// not used again until the kernel is done with its memory.
+type uringRing struct {
+	queues  uring.Queues
+	addrs   []target
+	sockets []usocket
+	unused  []int
+	sharing bool            // sockets have no pieces of their own
+	lent    int             // the piece of those shared that the user has, or uring.None
+	spare   *[pieceMax]byte // lent, or nobody's
+	scratch []byte          // for large answers
+	pending int             // entries without their completion
+	linked  bool            // a receive may wait for the send before it
+
+	wanting   []int // sockets that may have to be made to receive
+	draining  int   // the socket of which there is more to receive, or nobody
+	completed []Completion
+	taken     int // of completed
+	lingering lingerers
+	life      int32
+	idle      int64
+}
+
+// A usocket is a socket of a uringRing. The kernel may write to piece, unless
+// sockets share, while it is receiving, and reads from rest while it is sending.
+type usocket struct {
+	user  uint64
+	fd    int32
+	life  int32 // tells this socket from others that had its place
+	state state
+	large uint8 // above 0: answers are
+
+	receiving bool // or waiting until it can
+	sending   bool
+	telling   bool   // of the end of the Send
+	rest      []byte // of what is being sent
+	more      []byte // to send after it
+	piece     *[pieceMax]byte
+	request   *[requestMax]byte
+}
+
+// dying is a socket closed, of which the kernel still has memory.
+const dying = lingering + 1
+
+const nobody = -1
+
+// In an entry's userData the kind is below the place.
+const (
+	kindSend = iota
+	kindReceive
+	kindPoll
+	kindBits = 2
+)
+
+// openUring must be called by the thread that will use the ring, and keeps its
+// goroutine on that thread.
+func openUring(addrs []Addr, sockets int) (Ring, func(), error) {
+	runtime.LockOSThread()
+	r := &uringRing{draining: nobody, lent: uring.None, sharing: sockets > ownMost,
+		spare: new([pieceMax]byte), scratch: make([]byte, scratchSize)}
+	exactTimers()
+	err := r.queues.Open()
+	if err == nil {
+		if err = r.start(); err != nil {
+			r.queues.Close()
+		}
+	}
+	if err != nil {
+		runtime.UnlockOSThread()
+		return nil, nil, err
+	}
+	for _, a := range addrs {
+		r.addrs = append(r.addrs, sockaddr(a))
+	}
+	return r, r.free, nil
+}
+
+func (r *uringRing) start() error {
+	err := r.queues.Start()
+	if err != nil || !r.sharing {
+		return err
+	}
+	if err = r.queues.Provide(sharedMost, pieceMax); err == nil {
+		for range sharedFirst {
+			r.queues.Grow()
+		}
+	}
+	return err
+}
+
+// free waits until the kernel has let go of all memory.
+func (r *uringRing) free() {
+	for i := range r.sockets {
+		if s := r.sockets[i].state; s != closed && s != dying {
+			r.forget(i)
+		}
+	}
+	for till := Clock() + freeing; r.pending > 0 && Clock() < till; {
+		if r.queues.Wait(freeing) != nil {
+			break
+		}
+		r.queues.Look()
+		for _, ok := r.queues.Take(); ok; _, ok = r.queues.Take() {
+			r.pending--
+		}
+	}
+	r.queues.Close()
+	runtime.UnlockOSThread()
+}
+
+func (r *uringRing) Now() int64  { return Clock() }
+func (r *uringRing) Idle() int64 { return r.idle }
+
+func (r *uringRing) Connect(addr int, user uint64) (int, error) {
+	fd, up, err := begin(r.addrs[addr])
+	if err != nil {
+		return -1, err
+	}
+	i := r.place()
+	s := &r.sockets[i]
+	r.life++
+	*s = usocket{user: user, fd: int32(fd), life: r.life, state: connecting,
+		piece: s.piece, request: s.request}
+	if up {
+		s.state = connected
+		r.completed = append(r.completed, Completion{Op: Connected, User: user})
+	}
+	r.wanting = append(r.wanting, i)
+	return i, nil
+}
+
+// place finds a place for a socket.
+func (r *uringRing) place() int {
+	if len(r.unused) == 0 {
+		var pieces [][pieceMax]byte
+		if !r.sharing {
+			pieces = make([][pieceMax]byte, slab)
+		}
+		requests := make([][requestMax]byte, slab)
+		for k := range slab {
+			s := usocket{request: &requests[k]}
+			if !r.sharing {
+				s.piece = &pieces[k]
+			}
+			r.unused = append(r.unused, len(r.sockets))
+			r.sockets = append(r.sockets, s)
+		}
+	}
+	last := len(r.unused) - 1
+	i := r.unused[last]
+	r.unused = r.unused[:last]
+	return i
+}
+
+func (r *uringRing) Send(i int, b []byte) bool {
+	s := &r.sockets[i]
+	if s.sending {
+		s.more = b
+		return false
+	}
+	s.telling = len(b) > requestMax || s.state == ended
+	if s.rest = b; !s.telling {
+		s.rest = s.request[:copy(s.request[:], b)]
+	}
+	if err := r.send(i, s, !s.telling && !s.receiving); err != nil {
+		s.telling, s.rest = false, nil
+		r.completed = append(r.completed, Completion{Op: Sent, User: s.user, Err: err})
+		return false
+	}
+	return !s.telling
+}
+
+// send queues what is to be sent, with the receive of its answer linked to it
+// or not. What is linked must not wait for its turn, or nothing would be
+// received meanwhile, and the peer may wait for just that.
+func (r *uringRing) send(i int, s *usocket, linked bool) error {
+	if err := r.queues.Room(2); err != nil {
+		return err
+	}
+	e := r.push(uring.Send, i, s, kindSend)
+	e.Memory(s.rest)
+	s.sending = true
+	if !linked {
+		e.Message(syscall.MSG_NOSIGNAL | syscall.MSG_WAITALL)
+		return nil
+	}
+	e.Message(syscall.MSG_NOSIGNAL | syscall.MSG_DONTWAIT)
+	e.Link()
+	r.linked = true
+	r.receive(i, s)
+	return nil
+}
+
+// receive queues a receive, for which there must be room.
+func (r *uringRing) receive(i int, s *usocket) {
+	s.receiving = true
+	switch {
+	case s.state == connecting:
+		r.push(uring.Poll, i, s, kindPoll).Events(uring.Out)
+	case s.state == lingering:
+		r.push(uring.Poll, i, s, kindPoll).Events(uring.RDHup)
+	case s.large > 0:
+		r.push(uring.Poll, i, s, kindPoll).Events(uring.In | uring.RDHup)
+	case r.sharing:
+		r.push(uring.Receive, i, s, kindReceive).Choose(pieceMax)
+	default:
+		r.push(uring.Receive, i, s, kindReceive).Memory(s.piece[:])
+	}
+}
+
+func (r *uringRing) push(op uring.Op, i int, s *usocket, kind uint64) *uring.Entry {
+	r.pending++
+	return r.queues.Push(op, s.fd, uint64(i)<<kindBits|kind)
+}
+
+func (r *uringRing) Rest(until int64) {
+	r.queues.Submit(false) // what it refuses, Wait will try and report
+	r.idle += rest(until)
+	r.queues.Gather()
+}
+
+func (r *uringRing) Wait(deadline int64) error {
+	if r.lingering.any() {
+		deadline = min(deadline, r.lingering.giveUp(Clock(), r))
+	}
+	if err := r.receiveAll(); err != nil {
+		return err
+	}
+	now := Clock()
+	busy := r.taken < len(r.completed) || r.draining != nobody || deadline <= now
+	if busy || r.queues.Queued() > 0 {
+		if err := r.queues.Submit(true); err != nil {
+			return err
+		}
+	}
+	if r.queues.Look() || busy {
+		return nil
+	}
+	now = Clock() // what submitting took has not been idle
+	err := r.queues.Wait(max(deadline-now, 0))
+	r.idle += Clock() - now
+	r.queues.Look()
+	return err
+}
+
+// receiveAll sees to it that whoever may receive does, or waits until it can.
+func (r *uringRing) receiveAll() error {
+	for _, i := range r.wanting {
+		s := &r.sockets[i]
+		if s.receiving || s.state == closed || s.state == ended || s.state == dying {
+			continue
+		}
+		if err := r.queues.Room(1); err != nil {
+			return err
+		}
+		r.receive(i, s)
+	}
+	r.wanting = r.wanting[:0]
+	return nil
+}
+
+func (r *uringRing) Next() (Completion, bool) {
+	r.giveBack()
+	if r.taken < len(r.completed) {
+		c := r.completed[r.taken]
+		if r.taken++; r.taken == len(r.completed) {
+			r.taken, r.completed = 0, r.completed[:0]
+		}
+		return c, true
+	}
+	if r.queues.Queued() >= batchMax {
+		r.queues.Submit(false) // what it refuses, Wait will try and report
+	}
+	if r.draining != nobody {
+		if c, ok := r.drain(); ok {
+			return c, true
+		}
+	}
+	for e, ok := r.queues.Take(); ok; e, ok = r.queues.Take() {
+		if c, ok := r.complete(e); ok {
+			return c, true
+		}
+		r.giveBack()
+	}
+	return Completion{}, false
+}
+
+// giveBack returns the shared piece that was lent, if there is one.
+func (r *uringRing) giveBack() {
+	if r.lent != uring.None {
+		r.queues.Return(r.lent)
+		r.lent = uring.None
+	}
+}
+
+// complete makes of the kernel's completion the user's, if it is one.
+func (r *uringRing) complete(e uring.Completion) (Completion, bool) {
+	r.pending--
+	r.lent = e.Piece()
+	i, kind := int(e.UserData>>kindBits), e.UserData&(1<<kindBits-1)
+	s := &r.sockets[i]
+	if kind == kindSend {
+		s.sending = false
+	} else {
+		s.receiving = false
+	}
+	switch {
+	case s.state == dying:
+		r.bury(i, s)
+	case kind == kindSend:
+		return r.sent(i, s, e.Res)
+	case e.Res == -int32(syscall.ECANCELED), e.Res == -int32(syscall.EINTR):
+		r.wanting = append(r.wanting, i)
+	case e.Res == -int32(syscall.ENOBUFS): // all pieces were full of what others received
+		r.queues.Grow()
+		r.wanting = append(r.wanting, i)
+	case s.state == connecting:
+		return r.connected(i, s)
+	case s.state == lingering && (kind == kindPoll || e.Res <= 0):
+		r.forget(i)
+	case s.state == lingering:
+		r.wanting = append(r.wanting, i)
+	case kind == kindPoll:
+		r.draining = i
+		return r.drain()
+	case e.Res > 0:
+		return r.received(i, s, int(e.Res)), true
+	default:
+		return r.end(s, syscall.Errno(-e.Res)), true
+	}
+	return Completion{}, false
+}
+
+// sent goes on after a send of the kernel's, which may be a part of the user's.
+func (r *uringRing) sent(i int, s *usocket, res int32) (Completion, bool) {
+	var err error
+	switch n := max(res, 0); {
+	case res < 0 && res != -int32(syscall.EAGAIN) && res != -int32(syscall.EINTR):
+		err = syscall.Errno(-res)
+	case int(n) < len(s.rest):
+		s.rest = s.rest[n:]
+		if err = r.send(i, s, false); err == nil {
+			return Completion{}, false
+		}
+	case !s.telling && s.more != nil:
+		s.rest, s.more, s.telling = s.more, nil, true
+		if err = r.send(i, s, false); err == nil {
+			return Completion{}, false
+		}
+	}
+	told := s.telling || err != nil
+	s.rest, s.more, s.telling = nil, nil, false
+	return Completion{Op: Sent, User: s.user, Err: err}, told
+}
+
+func (r *uringRing) connected(i int, s *usocket) (Completion, bool) {
+	c := Completion{Op: Connected, User: s.user, Err: connectError(int(s.fd))}
+	if c.Err != nil {
+		s.state = ended
+		return c, true
+	}
+	s.state = connected
+	r.wanting = append(r.wanting, i)
+	return c, true
+}
+
+// received lends the socket's piece, and gives it another; or that which the
+// kernel has chosen.
+func (r *uringRing) received(i int, s *usocket, n int) Completion {
+	var data []byte
+	if r.lent != uring.None {
+		data = r.queues.Memory(r.lent)[:n]
+	} else {
+		s.piece, r.spare = r.spare, s.piece
+		data = r.spare[:n]
+	}
+	r.wanting = append(r.wanting, i)
+	if n == pieceMax {
+		s.large = largeFor
+		r.draining = i
+	}
+	return Completion{Op: Received, User: s.user, Data: data}
+}
+
+// drain receives directly, and until there is likely no more. The kernel does not
+// receive for the same socket meanwhile: its answers are large, so it only polls.
+func (r *uringRing) drain() (Completion, bool) {
+	i := r.draining
+	r.draining = nobody
+	s := &r.sockets[i]
+	if s.state != connected {
+		return Completion{}, false
+	}
+	n, errno := receive(int(s.fd), r.scratch)
+	switch {
+	case n > 0:
+		if n == len(r.scratch) {
+			r.draining = i
+		} else if n >= pieceMax {
+			s.large = largeFor
+		} else if s.large > 0 {
+			s.large--
+		}
+		r.wanting = append(r.wanting, i)
+		return Completion{Op: Received, User: s.user, Data: r.scratch[:n]}, true
+	case errno == syscall.EAGAIN:
+		r.wanting = append(r.wanting, i)
+		return Completion{}, false
+	}
+	return r.end(s, errno), true
+}
+
+// end is the end of receiving.
+func (r *uringRing) end(s *usocket, errno syscall.Errno) Completion {
+	s.state = ended
+	c := Completion{Op: Received, User: s.user, Err: io.EOF}
+	if errno != 0 {
+		c.Err = errno
+	}
+	return c
+}

@@ -1,0 +1,189 @@
+// Package deploy writes the files with which agents are started on other machines: by
+// systemd, ssh, docker compose or Kubernetes. It starts nothing itself, and none of the
+// files has a secret in it: tokens come by themselves, one for each agent.
+package deploy
+
+import (
+	"embed"
+	"fmt"
+	"io"
+	"net/netip"
+	"path"
+	"regexp"
+	"strings"
+	"text/template"
+	"time"
+
+	"dyno/internal/fleet/bus"
+)
+
+//go:embed templates
+var files embed.FS
+
+// Kinds are what Write can write, with what it is.
+var Kinds = []struct{ Name, Does string }{
+	{"systemd", "a unit, dyno-agent.service"},
+	{"ssh", "a shell script that starts an agent on each HOST"},
+	{"dockerfile", "an image that holds nothing but dyno"},
+	{"compose", "a compose file"},
+	{"kubernetes", "an Indexed Job and its NetworkPolicy"},
+}
+
+// A Config is what the files are to say.
+type Config struct {
+	Hosts    []string       // for ssh: as it takes them
+	Program  string         // for systemd: where dyno is
+	Image    string         // for containers
+	Agents   int            // for compose and Kubernetes: how many, 1 to 1000
+	CPUs     int            // of each, for Kubernetes
+	Memory   string         // of each, for Kubernetes: as 512Mi
+	Deadline time.Duration  // for Kubernetes: of the Job, after which it is ended; whole seconds
+	Hubs     []string       // HOST:PORT of the fleet's hub
+	Targets  []netip.Prefix // for Kubernetes: what agents may connect to
+}
+
+// Default is a Config that needs Hosts or Hubs and nothing else. Its targets are what an
+// agent without a policy of its own may load.
+func Default(version string) Config {
+	c := Config{Program: "/usr/local/bin/dyno", Image: "dyno:" + version, Agents: 1, CPUs: 2,
+		Memory: "1Gi", Deadline: 4 * time.Hour}
+	for _, private := range []string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"} {
+		c.Targets = append(c.Targets, netip.MustParsePrefix(private))
+	}
+	return c
+}
+
+// AgentsMax is the most agents of one file: as many as one hub was ever tried with.
+const AgentsMax = 1000
+
+// The forms of what goes into the files, where it must not mean anything else.
+var (
+	hostForm   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.@:-]*$`)
+	imageForm  = regexp.MustCompile(`^[a-z0-9][A-Za-z0-9._/:@-]*$`)
+	memoryForm = regexp.MustCompile(`^[1-9][0-9]*(Mi|Gi)$`)
+	pathForm   = regexp.MustCompile(`^/[A-Za-z0-9._/+-]+$`)
+)
+
+// Check finds all that is wrong with c for that kind.
+func (c Config) Check(kind string) (faults []error) {
+	wrong := func(is bool, format string, args ...any) {
+		if is {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	switch kind {
+	case "systemd":
+		wrong(!pathForm.MatchString(c.Program), "--program: %q is not the path of a file", c.Program)
+	case "ssh":
+		wrong(len(c.Hosts) == 0, "one HOST or more is wanted, as ssh takes them")
+		wrong(len(c.Hubs) == 0, "--hub: where is the hub? start dyno fleet up first, or give HOST:PORT")
+		for _, h := range c.Hubs {
+			wrong(bus.CheckAddress(h) != nil, "--hub: %q is not HOST:PORT", h)
+		}
+		seen := map[string]string{}
+		for _, m := range c.Machines() {
+			wrong(!hostForm.MatchString(m.Address), "%q is not a host that ssh takes", m.Address)
+			wrong(seen[m.Name] != "", "the agents on %s and %s would both be called %s", seen[m.Name],
+				m.Address, m.Name)
+			seen[m.Name] = m.Address
+		}
+	case "dockerfile", "compose", "kubernetes":
+		wrong(!imageForm.MatchString(c.Image), "--image: %q is not the name of an image", c.Image)
+	default:
+		wrong(true, "%q is not a kind; there are %s", kind, strings.Join(names(), ", "))
+	}
+	wrong(kind != "ssh" && len(c.Hosts) > 0, "unexpected arguments: %s", strings.Join(c.Hosts, " "))
+	wrong(c.Agents < 1 || c.Agents > AgentsMax, "--agents: %d is not 1 to %d", c.Agents, AgentsMax)
+	if kind == "kubernetes" || kind == "compose" {
+		for _, h := range c.Hubs {
+			at, err := netip.ParseAddrPort(h)
+			wrong(err == nil && at.Addr().IsLoopback(), "the hub at %s is reached from this machine "+
+				"only, and not from containers; have dyno fleet up --listen on another address", h)
+		}
+	}
+	if kind == "kubernetes" {
+		wrong(c.CPUs < 1, "--cpus: %d is less than 1", c.CPUs)
+		wrong(!memoryForm.MatchString(c.Memory), "--memory: %q is not a size like 512Mi or 2Gi", c.Memory)
+		wrong(c.Deadline < time.Second, "--deadline: %v is less than a second", c.Deadline)
+		wrong(len(c.Hubs) == 0, "--hub: a NetworkPolicy has to name the fleet's hub, IP:PORT")
+		for _, h := range c.Hubs {
+			_, err := netip.ParseAddrPort(h)
+			wrong(err != nil, "--hub: %q is not IP:PORT, and a NetworkPolicy knows no names", h)
+		}
+	}
+	return faults
+}
+
+func names() (all []string) {
+	for _, k := range Kinds {
+		all = append(all, k.Name)
+	}
+	return all
+}
+
+// Write writes the file of that kind. c must have passed Check.
+func Write(w io.Writer, kind string, c Config) error {
+	t, err := template.ParseFS(files, path.Join("templates", kind))
+	if err != nil {
+		return err
+	}
+	return t.Execute(w, c)
+}
+
+// A Host is where ssh goes, and what its agent is called.
+type Host struct{ Address, Name string }
+
+// Machines are the hosts, each with the name of its agent: the whole of the host's, so that
+// no two hosts have agents of one name.
+func (c Config) Machines() (all []Host) {
+	for _, h := range c.Hosts {
+		_, host, user := strings.Cut(h, "@")
+		if !user {
+			host = h
+		}
+		all = append(all, Host{h, bus.NameOf(strings.ReplaceAll(host, ".", "-"))})
+	}
+	return all
+}
+
+// Indices number the agents from 0.
+func (c Config) Indices() []int {
+	all := make([]int, c.Agents)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// DeadlineSeconds is the deadline, rounded up.
+func (c Config) DeadlineSeconds() int {
+	return int((c.Deadline + time.Second - 1) / time.Second)
+}
+
+// Tunnels are what ssh has to bring to the agents because they cannot reach it themselves:
+// hubs that listen on a loopback address. The token leads to the same address there.
+func (c Config) Tunnels() (all []string) {
+	for _, h := range c.Hubs {
+		if at, err := netip.ParseAddrPort(h); err == nil && at.Addr().IsLoopback() {
+			all = append(all, h+":"+h)
+		}
+	}
+	return all
+}
+
+// A Block is an address as a NetworkPolicy has it.
+type Block struct {
+	CIDR netip.Prefix
+	Port uint16
+}
+
+// Blocks are the hubs.
+func (c Config) Blocks() (all []Block) {
+	for _, h := range c.Hubs {
+		if at, err := netip.ParseAddrPort(h); err == nil {
+			addr := at.Addr().Unmap()
+			all = append(all, Block{netip.PrefixFrom(addr, addr.BitLen()), at.Port()})
+		}
+	}
+	return all
+}

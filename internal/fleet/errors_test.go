@@ -1,0 +1,109 @@
+package fleet
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/engine/metric"
+	"dyno/internal/result"
+)
+
+// Answers that are errors come from all agents with their latencies, live and at the end,
+// and what agents report adds up to what they measured in all.
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var n, failed atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		if n.Add(1)%3 == 0 {
+			failed.Add(1)
+			rw.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	defer server.Close()
+	w.agent("a", 2)
+	w.agent("b", 1)
+	at := netip.MustParseAddrPort(strings.TrimPrefix(server.URL, "http://"))
+	p := w.plan(0, 0, 6)
+	p.Target.Port, p.Requested = at.Port(), 3000
+	c := w.controller()
+	c.Loose = true
+	live := load.Interval{}
+	shown := int64(0)
+	r, err := w.attempt(t.Context(), c, p, func(iv load.Interval) {
+		live.Add(iv)
+		shown += iv.ErrorLatency.Count
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := failed.Load()
+	if q := r.Requests; q.Sent != 3000 || q.Errors != wrong || q.Completed != 3000-wrong ||
+		r.ErrorAnswers() != wrong || r.Status["503"] != wrong || wrong != 1000 {
+		t.Errorf("%+v, %d with a latency, %v; the server failed %d", q, r.ErrorAnswers(), r.Status, wrong)
+	}
+	if live.Failed != wrong || shown != wrong {
+		t.Errorf("shown live: %d errors, %d with a latency", live.Failed, shown)
+	}
+	for _, a := range r.Fleet.Agents {
+		if !a.Final || a.AddsUp == nil || !*a.AddsUp || a.Requests.Errors == 0 {
+			t.Errorf("%+v", a)
+		}
+	}
+	if !r.Fleet.AddsUp {
+		t.Errorf("%v", r.Generator.Reasons)
+	}
+}
+
+// An agent that never says what it measured in all has its errors in its reports, and a report
+// whose errors and latencies are not as many is refused.
+func TestErrorsOfReports(t *testing.T) {
+	h := metric.NewHistogram(metric.Fine)
+	for i := range int64(10) {
+		h.Record((i + 1) * 1e6)
+	}
+	second := load.Interval{To: time.Second, Sent: 12, Failed: 12, ErrorLatency: h.Sparse(),
+		Status: map[uint16]int64{503: 10}, Failures: []load.Failure{
+			{Phase: load.Expect, Kind: "status", Detail: "503", Count: 10},
+			{Phase: load.Read, Kind: "reset", Count: 2}}}
+	long := most{sum: 1 << 60, elapsed: time.Hour}
+	var all ticks
+	for range 2 {
+		if err := all.sound(&second, long); err != nil {
+			t.Errorf("10 errors with their latencies, and 2 others, cannot be: %v", err)
+		}
+		if err := all.add(second, metric.NewHistogram(metric.Fine)); err != nil {
+			t.Error(err)
+		}
+		second.Index++
+	}
+	p := load.DefaultPlan()
+	p.Duration = load.Seconds(2 * time.Second)
+	r, err := all.asResult(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.ErrorAnswers() != 20 || r.Requests.Errors != 24 || r.ErrorLatency.Max != 10_000 {
+		t.Errorf("%+v, errors took %+v", r.Requests, r.ErrorLatency)
+	}
+	if !all.addUpTo(r) {
+		t.Error("they do not add up to themselves")
+	}
+	if _, err := result.Merge([]*result.Result{r}); err != nil {
+		t.Error(err)
+	}
+	all.errors = second.ErrorLatency
+	if all.addUpTo(r) {
+		t.Error("half of the errors' latencies are missing, and it adds up")
+	}
+	second.ErrorLatency = metric.Sparse{}
+	if all.sound(&second, long) == nil {
+		t.Error("10 errors without latencies are sound")
+	}
+}

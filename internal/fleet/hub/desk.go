@@ -1,0 +1,366 @@
+package hub
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"dyno/internal/fleet/bus"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+)
+
+const (
+	// identityLife is how long an agent that is never connected may stay away and still come
+	// back without a token. One that is connected gets a new JWT long before.
+	identityLife = 30 * 24 * time.Hour
+
+	// LifeMax is the longest life of a join token: one that lies about is a danger.
+	LifeMax = 7 * 24 * time.Hour
+
+	idLength = 8 // characters of a token's ID; its secret is another
+
+	wordMax = 255 // bytes of what a machine says of itself
+	subsMax = 32  // subscriptions of an agent, which needs five
+)
+
+// answer makes the hub answer what it is asked.
+func (h *Hub) answer() error {
+	for subject, f := range map[string]func(*nats.Msg) (any, error){
+		bus.Tokens: h.issue, bus.Revoke: h.revoke, bus.List: h.list, bus.Stop: h.end, bus.Notes: h.note,
+		bus.JoinSubject("*"): h.join, bus.RenewSubject("*"): h.renew,
+	} {
+		if _, err := h.conn.Subscribe(subject, func(m *nats.Msg) { h.reply(m, f) }); err != nil {
+			return err
+		}
+	}
+	return h.conn.Flush()
+}
+
+// reply answers m with what f says.
+func (h *Hub) reply(m *nats.Msg, f func(*nats.Msg) (any, error)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !back(m) {
+		h.audit.stranger(entry{Event: "refused", Subject: m.Subject,
+			Detail: fmt.Sprintf("the answer was to go to %q", m.Reply)})
+		return
+	}
+	var r bus.Reply
+	answer, err := f(m)
+	if err == nil {
+		r.Answer, err = json.Marshal(answer)
+	}
+	if err != nil {
+		r = bus.Reply{Refused: err.Error()}
+		h.audit.stranger(entry{Event: "refused", Subject: m.Subject, Detail: r.Refused})
+	}
+	b, err := json.Marshal(r)
+	if err == nil {
+		err = m.Respond(b)
+	}
+	if err != nil {
+		h.audit.write(entry{Event: "fault", Subject: m.Subject, Detail: err.Error()})
+	}
+}
+
+// back reports whether the answer to m goes to who has asked. NATS has no rule for where
+// answers go, and the hub may say everything to everybody: without this it would say for
+// anybody what they may not say themselves.
+func back(m *nats.Msg) bool {
+	who := bus.Desk
+	if strings.HasSuffix(m.Sub.Subject, ".*") {
+		who = last(m)
+	}
+	return strings.HasPrefix(m.Reply, bus.Inbox(who))
+}
+
+// read reads what the hub was asked.
+func read(m *nats.Msg, v any) error {
+	if err := json.Unmarshal(m.Data, v); err != nil {
+		return fmt.Errorf("this cannot be read: %w", err)
+	}
+	return nil
+}
+
+// last is the last word of m's subject, which its sender's rights vouch for.
+func last(m *nats.Msg) string { return m.Subject[strings.LastIndex(m.Subject, ".")+1:] }
+
+// issue makes a join token.
+func (h *Hub) issue(m *nats.Msg) (any, error) {
+	var o bus.Order
+	if err := read(m, &o); err != nil {
+		return nil, err
+	}
+	if o.Life <= 0 || o.Life > LifeMax {
+		return nil, fmt.Errorf("a token lives up to %v, and not %v", LifeMax, o.Life)
+	}
+	return h.mint(o, time.Now())
+}
+
+// mint makes the token that o asks for, at that time.
+func (h *Hub) mint(o bus.Order, now time.Time) (*bus.Issued, error) {
+	if o.Name != "" {
+		if err := bus.CheckName(o.Name); err != nil {
+			return nil, err
+		}
+	}
+	for _, cidr := range o.From {
+		if _, err := netip.ParsePrefix(cidr); err != nil {
+			return nil, fmt.Errorf("%q is not a range of addresses like 10.1.0.0/16", cidr)
+		}
+	}
+	applicant, err := newKey(user)
+	if err != nil {
+		return nil, err
+	}
+	t := &token{ID: strings.ToLower(rand.Text()[:idLength]), Name: o.Name, From: o.From,
+		Issued: now.UTC(), Expires: now.Add(o.Life).UTC().Truncate(time.Second)}
+	claims := jwt.NewUserClaims(applicant.public)
+	claims.Name, claims.Expires, claims.Src = t.ID, t.Expires.Unix(), jwt.CIDRList(o.From)
+	claims.Permissions, claims.Subs = bus.ApplicantMay(t.ID), subsMax
+	signed, err := claims.Encode(h.keys.fleet.pair)
+	if err != nil {
+		return nil, err
+	}
+	h.state.Tokens = append(h.state.Tokens, t)
+	if err := h.state.save(now); err != nil {
+		return nil, err
+	}
+	h.audit.write(entry{Event: "token", Token: t.ID, Agent: t.Name, Detail: "until " +
+		t.Expires.Format(time.DateTime)})
+	return &bus.Issued{ID: t.ID, Token: h.access(signed, applicant.seed).Token()}, nil
+}
+
+// join makes an agent of whoever shows a token that is good.
+func (h *Hub) join(m *nats.Msg) (any, error) {
+	var a bus.Application
+	if err := read(m, &a); err != nil {
+		return nil, err
+	}
+	if len(a.Host) > wordMax || len(a.Version) > wordMax {
+		return nil, fmt.Errorf("a host or a version of more than %d characters", wordMax)
+	}
+	now := time.Now()
+	t := h.state.token(last(m))
+	if err := t.good(now); err != nil {
+		return nil, err
+	}
+	if !nkeys.IsValidPublicUserKey(a.Key) || h.state.knows(a.Key) {
+		return nil, errors.New("an agent's key is a NATS user's, made anew for each token")
+	}
+	name, err := h.name(t, a)
+	if err != nil {
+		return nil, err
+	}
+	t.Key, t.Used, t.Agent = a.Key, now.UTC(), name
+	h.state.enroll(&agent{Name: name, Key: a.Key, From: t.From, Joined: now.UTC(), Seen: now.UTC(),
+		Version: a.Version})
+	if err := h.state.save(now); err != nil {
+		return nil, err
+	}
+	if err := h.publish(); err != nil {
+		return nil, err
+	}
+	h.audit.write(entry{Event: "join", Agent: name, Token: t.ID, Detail: "host " + a.Host})
+	return h.admit(h.state.agent(name))
+}
+
+// good fails unless a machine may become an agent with t.
+func (t *token) good(now time.Time) error {
+	switch {
+	case t == nil:
+		return errors.New("the hub does not know this token")
+	case !t.Revoked.IsZero():
+		return fmt.Errorf("the token was revoked at %s", at(t.Revoked))
+	case t.Key != "":
+		return fmt.Errorf("the token was used at %s, by the agent %s; it is good for one only",
+			at(t.Used), t.Agent)
+	case !now.Before(t.Expires):
+		return fmt.Errorf("the token expired at %s", at(t.Expires))
+	}
+	return nil
+}
+
+// at is a time for people.
+func at(t time.Time) string { return t.UTC().Format(time.DateTime + " MST") }
+
+// name is the one that a gets: what the token says, or it asks for, or its host is called.
+func (h *Hub) name(t *token, a bus.Application) (string, error) {
+	name := t.Name
+	switch {
+	case name != "" && a.Name != "" && a.Name != name:
+		return "", fmt.Errorf("the token is for an agent named %s, not %s", name, a.Name)
+	case name == "" && a.Name != "":
+		name = a.Name
+	case name == "":
+		name = bus.NameOf(a.Host)
+	}
+	if err := bus.CheckName(name); err != nil {
+		return "", err
+	}
+	old := h.state.agent(name)
+	if old == nil || !old.Revoked.IsZero() {
+		return name, nil
+	}
+	if on, err := h.connections(old.Key); err != nil || len(on) > 0 {
+		return "", errors.Join(fmt.Errorf("an agent named %s is connected; choose another --name", name),
+			err)
+	}
+	return name, nil
+}
+
+// admit is what a needs to be an agent.
+func (h *Hub) admit(a *agent) (*bus.Admission, error) {
+	claims := jwt.NewUserClaims(a.Key)
+	claims.Name, claims.Src = a.Name, jwt.CIDRList(a.From)
+	claims.Expires = time.Now().Add(identityLife).Unix()
+	claims.Permissions, claims.Subs = bus.AgentMay(a.Name), subsMax
+	signed, err := claims.Encode(h.keys.fleet.pair)
+	if err != nil {
+		return nil, err
+	}
+	return &bus.Admission{Name: a.Name, JWT: signed, PlanKey: h.planKey.Public}, nil
+}
+
+// renew gives an agent a new JWT, unless two are connected that say they are it.
+func (h *Hub) renew(m *nats.Msg) (any, error) {
+	a := h.state.agent(last(m))
+	if a == nil || !a.Revoked.IsZero() {
+		return nil, errors.New("the hub does not know this agent")
+	}
+	on, err := h.connections(a.Key)
+	if err != nil {
+		return nil, err
+	}
+	if len(on) > 1 {
+		return nil, fmt.Errorf("%s is connected already, from %s", a.Name, on[0].IP)
+	}
+	now := time.Now()
+	a.Seen = now.UTC()
+	if err := h.state.save(now); err != nil {
+		return nil, err
+	}
+	return h.admit(a)
+}
+
+// connections are those of the user with that public key, oldest first.
+func (h *Hub) connections(key string) ([]*server.ConnInfo, error) {
+	c, err := h.server.Connz(&server.ConnzOptions{Username: true, User: key, Limit: 16})
+	if err != nil {
+		return nil, err
+	}
+	return c.Conns, nil
+}
+
+// revoke throws an agent out, or makes a token worthless.
+func (h *Hub) revoke(m *nats.Msg) (any, error) {
+	var q bus.Name
+	if err := read(m, &q); err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	a, t := h.state.agent(q.Name), h.state.token(q.Name)
+	switch {
+	case a != nil && a.Revoked.IsZero():
+		a.Revoked = now.UTC()
+		h.state.Revoked[a.Key] = a.Revoked
+	case t != nil && t.Key != "":
+		return nil, fmt.Errorf("the token was used; revoke the agent, which is %s", t.Agent)
+	case t != nil:
+		t.Revoked = now.UTC()
+	case a != nil:
+		return nil, fmt.Errorf("%s was revoked at %s", a.Name, at(a.Revoked))
+	default:
+		return nil, fmt.Errorf("there is no agent and no token %q; see dyno fleet ls", q.Name)
+	}
+	h.audit.write(entry{Event: "revoke", Detail: q.Name})
+	return struct{}{}, errors.Join(h.publish(), h.state.save(now)) // even if it cannot be kept
+}
+
+// list is who there is.
+func (h *Hub) list(*nats.Msg) (any, error) {
+	roll := bus.Roll{}
+	agents := slices.SortedFunc(slices.Values(h.state.Agents), func(a, b *agent) int {
+		return strings.Compare(a.Name, b.Name)
+	})
+	for _, a := range agents {
+		e := bus.Enrolled{Name: a.Name, Joined: a.Joined, Seen: a.Seen, Version: a.Version,
+			Revoked: a.Revoked}
+		on, err := h.connections(a.Key)
+		if err != nil {
+			return nil, err
+		}
+		if len(on) > 0 {
+			e.Address, e.Connected = on[0].IP, on[0].Start
+		}
+		roll.Agents = append(roll.Agents, e)
+	}
+	now := time.Now()
+	for _, t := range h.state.Tokens {
+		if t.good(now) == nil {
+			roll.Tokens = append(roll.Tokens, bus.Pending{ID: t.ID, Name: t.Name, Expires: t.Expires})
+		}
+	}
+	return roll, nil
+}
+
+// noteMax is how many bytes of a note are kept.
+const noteMax = 1 << 10
+
+// note keeps what a controller does.
+func (h *Hub) note(m *nats.Msg) (any, error) {
+	var q bus.Note
+	if err := read(m, &q); err != nil {
+		return nil, err
+	}
+	h.audit.write(entry{Event: "note", Detail: q.Text[:min(len(q.Text), noteMax)]})
+	return struct{}{}, nil
+}
+
+// end asks Serve to return, which it does after the answer.
+func (h *Hub) end(*nats.Msg) (any, error) {
+	select {
+	case h.stop <- struct{}{}:
+	default: // it was asked already
+	}
+	return struct{}{}, nil
+}
+
+// publish tells the server what the fleet's account and its own may do, and who is revoked;
+// those it throws out.
+func (h *Hub) publish() error {
+	own := jwt.NewAccountClaims(h.keys.system.public)
+	own.Name = "server"
+	fleet := jwt.NewAccountClaims(h.keys.fleet.public)
+	fleet.Name = "fleet"
+	for key, since := range h.state.Revoked {
+		fleet.RevokeAt(key, since.Add(identityLife)) // though its JWT be of a clock that was ahead
+	}
+	for _, c := range []*jwt.AccountClaims{own, fleet} {
+		signed, err := c.Encode(h.keys.operator.pair)
+		if err != nil {
+			return err
+		}
+		if err := h.resolver.Store(c.Subject, signed); err != nil {
+			return err
+		}
+	}
+	if h.server == nil {
+		return nil
+	}
+	account, err := h.server.LookupAccount(h.keys.fleet.public)
+	if err != nil {
+		return err
+	}
+	h.server.UpdateAccountClaims(account, fleet)
+	return nil
+}

@@ -1,0 +1,337 @@
+// Package hub keeps a fleet's bus: a NATS server inside dyno, with its keys, the
+// tokens by which machines join, who has joined, and who may no longer.
+//
+// The server does the refusing: everybody's rights are in a JWT that the hub
+// signs, an agent's subjects begin with its own name, and what is revoked is
+// thrown out. What the hub does itself is to give such JWTs out, to whoever shows
+// a token that nobody has used. It keeps all of that in a folder, so that it can
+// be stopped and started again and its agents come back.
+package hub
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"dyno/internal/fleet/bus"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+)
+
+// Port is where a hub listens if it is not told otherwise.
+const Port = 3967
+
+// What the server allows, and how long it waits.
+const (
+	payloadMax = 1 << 20     // bytes of a message
+	pings      = time.Second // an agent that does not answer two of them is gone
+	pingsOut   = 2
+	handshake  = 5 // seconds, for TLS
+	startMax   = 20 * time.Second
+)
+
+// A Config says where a hub is.
+type Config struct {
+	Folder    string   // where it keeps what has to outlive it
+	Listen    string   // HOST:PORT; port 0 is a free one
+	Advertise []string // HOST or HOST:PORT by which agents reach it; none is where it listens
+	Log       func(string)
+}
+
+// A Hub is a bus that is up.
+type Hub struct {
+	config    Config
+	keys      *keys
+	server    *server.Server
+	resolver  *server.MemAccResolver
+	conn      *nats.Conn // in the fleet's account
+	system    *nats.Conn // in the server's own, which says who comes and goes
+	audit     *audit
+	addresses []string
+	planKey   bus.PlanKey
+	lock      *os.File      // held as long as it is up
+	stop      chan struct{} // has one when a controller asked for the end
+	open      bool          // controllers are told of it
+	closed    bool
+
+	mu    sync.Mutex
+	state *state
+}
+
+// Check says what is wrong with c before anything is begun.
+func (c Config) Check() error {
+	host, port, err := net.SplitHostPort(c.Listen)
+	if err != nil {
+		return fmt.Errorf("--listen: %q is not HOST:PORT", c.Listen)
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
+		return fmt.Errorf("--listen: %q is not a port: 0 to 65535", port)
+	}
+	if len(c.Advertise) > bus.AddressMax {
+		return fmt.Errorf("--advertise: %d are given, %d are possible", len(c.Advertise),
+			bus.AddressMax)
+	}
+	for _, a := range c.Advertise {
+		if bus.CheckAddress(bus.HostPort(a, strconv.Itoa(Port))) != nil {
+			return fmt.Errorf("--advertise: %q is not HOST or HOST:PORT", a)
+		}
+	}
+	addr, err := netip.ParseAddr(host)
+	if host == "" || err == nil && addr.IsUnspecified() && len(c.Advertise) == 0 {
+		return fmt.Errorf("--listen: %q: agents need an address to dial: listen on one, or say with "+
+			"--advertise under which this machine is known", c.Listen)
+	}
+	return nil
+}
+
+// Up starts a hub. It serves until Serve returns, or Close is called.
+func Up(c Config) (*Hub, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	if err := other(c.Folder); err != nil {
+		return nil, err
+	}
+	h := &Hub{config: c, stop: make(chan struct{}, 1), resolver: new(server.MemAccResolver)}
+	if err := h.claim(); err != nil {
+		return nil, err
+	}
+	if err := h.up(); err != nil {
+		return nil, errors.Join(err, h.Close())
+	}
+	h.audit.write(entry{Event: "up", Detail: fmt.Sprint(h.addresses)})
+	return h, nil
+}
+
+func (h *Hub) up() (err error) {
+	folder := h.config.Folder
+	if h.keys, err = openKeys(folder); err != nil {
+		return err
+	}
+	if h.planKey, err = bus.OpenPlanKey(folder); err != nil {
+		return err
+	}
+	if h.state, err = openState(folder); err != nil {
+		return err
+	}
+	if h.audit, err = openAudit(folder, h.config.Log); err != nil {
+		return err
+	}
+	if err := h.start(); err != nil {
+		return fmt.Errorf("starting the fleet's server: %w", err)
+	}
+	if err := h.begin(); err != nil {
+		return fmt.Errorf("opening the hub: %w", err)
+	}
+	return nil
+}
+
+// claim makes the folder this hub's until it is down: two would write over what the other knows.
+func (h *Hub) claim() (err error) {
+	folder := h.config.Folder
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return fmt.Errorf("the fleet's folder: %w", err)
+	}
+	h.lock, err = os.OpenFile(filepath.Join(folder, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("the fleet's folder: %w", err)
+	}
+	held, err := lock(h.lock)
+	if err != nil {
+		h.lock.Close()
+		return fmt.Errorf("locking the fleet's folder %s: %w", folder, err)
+	}
+	if held {
+		h.lock.Close()
+		return fmt.Errorf("another dyno fleet up has the folder %s: end it first (dyno fleet stop), or "+
+			"give this one another folder with DYNO_HOME", folder)
+	}
+	return nil
+}
+
+// other fails if a hub is up with this folder already.
+func other(folder string) error {
+	c, err := bus.ReadController(folder)
+	if err != nil {
+		return nil
+	}
+	l, err := c.Connect()
+	if err != nil {
+		return nil // what a hub left that was killed
+	}
+	defer l.Close()
+	return fmt.Errorf("a fleet is up already: process %d, at %s", c.PID, l.ConnectedAddr())
+}
+
+// start starts the server.
+func (h *Hub) start() error {
+	host, port, err := net.SplitHostPort(h.config.Listen)
+	if err != nil {
+		return err
+	}
+	n, err := strconv.Atoi(port)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		n = server.RANDOM_PORT
+	}
+	if err := h.publish(); err != nil {
+		return err
+	}
+	log := &serverLog{audit: h.audit}
+	h.server, err = server.NewServer(&server.Options{
+		ServerName: "dyno", Host: host, Port: n, NoSigs: true,
+		PingInterval: pings, MaxPingsOut: pingsOut, MaxPayload: payloadMax,
+		TLS: true, TLSTimeout: handshake, TLSHandshakeFirst: true,
+		TLSConfig: &tls.Config{Certificates: []tls.Certificate{h.keys.certificate},
+			MinVersion: tls.VersionTLS13},
+		TrustedOperators: []*jwt.OperatorClaims{h.keys.operatorClaims()},
+		AccountResolver:  h.resolver, SystemAccount: h.keys.system.public,
+	})
+	if err != nil {
+		return err
+	}
+	h.server.SetLoggerV2(log, false, false, false)
+	h.server.Start()
+	if err := log.fatal(); err != nil {
+		return err
+	}
+	if !h.server.ReadyForConnections(startMax) {
+		return fmt.Errorf("it is not ready after %v", startMax)
+	}
+	h.addresses = advertised(h.config, h.server.Addr())
+	return nil
+}
+
+// advertised are the addresses for tokens.
+func advertised(c Config, listens net.Addr) (all []string) {
+	_, port, err := net.SplitHostPort(listens.String())
+	if err != nil || len(c.Advertise) == 0 {
+		return []string{listens.String()}
+	}
+	for _, a := range c.Advertise {
+		all = append(all, bus.HostPort(a, port))
+	}
+	return all
+}
+
+// begin connects the hub to its own server, and tells this machine's controllers of it.
+func (h *Hub) begin() (err error) {
+	if h.conn, err = h.connect(h.keys.fleet); err != nil {
+		return err
+	}
+	if h.system, err = h.connect(h.keys.system); err != nil {
+		return err
+	}
+	if err := h.answer(); err != nil {
+		return err
+	}
+	if err := h.watch(); err != nil {
+		return err
+	}
+	claims := jwt.NewUserClaims(h.keys.controller.public)
+	claims.Name, claims.Permissions = bus.Desk, bus.DeskMay()
+	token, err := claims.Encode(h.keys.fleet.pair)
+	if err != nil {
+		return err
+	}
+	access := h.access(token, h.keys.controller.seed)
+	access.Addresses = []string{local(h.server.Addr())}
+	h.open = true
+	return bus.WriteController(h.config.Folder, bus.Controller{Access: access, PID: os.Getpid(),
+		Advertised: h.addresses})
+}
+
+// local is by what this machine itself reaches what listens on a.
+func local(a net.Addr) string {
+	at, err := netip.ParseAddrPort(a.String())
+	if err != nil || !at.Addr().IsUnspecified() {
+		return a.String()
+	}
+	host := netip.IPv6Loopback()
+	if at.Addr().Is4() {
+		host = netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	}
+	return netip.AddrPortFrom(host, at.Port()).String()
+}
+
+// access is what somebody with that JWT and private key connects with.
+func (h *Hub) access(token, seed string) bus.Access {
+	pin := sha256.Sum256(h.keys.certificate.Certificate[0])
+	return bus.Access{Addresses: h.addresses, Pin: hex.EncodeToString(pin[:]), JWT: token, Seed: seed}
+}
+
+// connect connects to the server from within, as a user of that account who may do all.
+func (h *Hub) connect(account key) (*nats.Conn, error) {
+	user, err := newKey(user)
+	if err != nil {
+		return nil, err
+	}
+	claims := jwt.NewUserClaims(user.public)
+	claims.Name = "hub"
+	token, err := claims.Encode(account.pair)
+	if err != nil {
+		return nil, err
+	}
+	return nats.Connect("", nats.InProcessServer(h.server), nats.Name("hub"),
+		nats.UserJWTAndSeed(token, user.seed), nats.MaxReconnects(-1))
+}
+
+// Addresses are where agents reach the hub: HOST:PORT.
+func (h *Hub) Addresses() []string { return h.addresses }
+
+// PlanKey is the public half of the key whose plans the agents obey.
+func (h *Hub) PlanKey() string { return h.planKey.Public }
+
+// Serve returns when ctx ends or a controller has asked for the end, and the hub is down.
+func (h *Hub) Serve(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+	case <-h.stop:
+	}
+	return h.Close()
+}
+
+// Close ends the hub. Its agents stop what they are doing and wait for it to come back.
+func (h *Hub) Close() error {
+	h.mu.Lock() // what was asked is answered
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil
+	}
+	h.closed = true
+	var errs []error
+	for _, c := range []*nats.Conn{h.conn, h.system} {
+		if c != nil {
+			errs = append(errs, c.FlushTimeout(time.Second))
+			c.Close()
+		}
+	}
+	if h.open {
+		errs = append(errs, bus.RemoveController(h.config.Folder))
+	}
+	if h.server != nil {
+		h.server.Shutdown()
+		h.server.WaitForShutdown()
+	}
+	if h.audit != nil {
+		if h.open {
+			h.audit.write(entry{Event: "down"})
+		}
+		errs = append(errs, h.audit.close())
+	}
+	return errors.Join(append(errs, h.lock.Close())...)
+}

@@ -1,0 +1,419 @@
+package fleet
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/engine/metric"
+	"dyno/internal/engine/proto"
+	"dyno/internal/fleet/wire"
+	"dyno/internal/result"
+)
+
+// counting is a histogram that says that it counted so many values of 1 ms.
+func counting(t *testing.T, n int64) (s metric.Sparse) {
+	t.Helper()
+	h := metric.NewHistogram(metric.Fine)
+	h.Record(1e6)
+	b, err := json.Marshal(h.Sparse())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(b, &fields); err != nil {
+		t.Fatal(err)
+	}
+	one := s
+	if err := json.Unmarshal(b, &one); err != nil {
+		t.Fatal(err)
+	}
+	fields["count"], fields["sum"] = json.Number(fmt.Sprint(n)), json.Number(fmt.Sprint(n)+"000000")
+	buckets := fields["buckets"].(string)
+	var packed []byte
+	if err := json.Unmarshal([]byte(`"`+buckets+`"`), &packed); err != nil {
+		t.Fatal(err)
+	}
+	packed = packed[:len(packed)-1] // its count, which was 1
+	for n >= 0x80 {
+		packed = append(packed, byte(n)|0x80)
+		n >>= 7
+	}
+	fields["buckets"] = append(packed, byte(n))
+	if b, err = json.Marshal(fields); err == nil {
+		err = json.Unmarshal(b, &s)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// What no agent can have counted is not added to anything, whatever it says it is.
+func TestSound(t *testing.T) {
+	const much = math.MaxInt64/2 + 1
+	second := func(i int) load.Interval {
+		return load.Interval{Index: i, From: time.Duration(i) * time.Second, To: time.Duration(i+1) * time.Second, Sent: 12,
+			Completed: 10, Failed: 2, InFlight: 3, Received: 1000, Written: 500, Latency: counting(t, 10), Busy: 0.5,
+			Status: map[uint16]int64{200: 10, 503: 1}, ErrorLatency: counting(t, 1), Failures: []load.Failure{
+				{Phase: load.Expect, Kind: "status", Detail: "503", Count: 1}, {Phase: load.Read, Kind: "reset", Count: 1}}}
+	}
+	limit := most{sum: math.MaxInt64 / 4 / 3, elapsed: 10 * time.Second}
+	for want, change := range map[string]func(*load.Interval){
+		"":                        func(*load.Interval) {},
+		"is of second 1,":         func(iv *load.Interval) { iv.Index = 1 },
+		"is of second -1,":        func(iv *load.Interval) { iv.Index = -1 },
+		"is of second 11,":        func(iv *load.Interval) { iv.Index = 11 },
+		"is of second 9223":       func(iv *load.Interval) { iv.Index = math.MaxInt64 },
+		"a time that has not":     func(iv *load.Interval) { iv.To = 11 * time.Second },
+		"that has not come":       func(iv *load.Interval) { iv.From = iv.To + 1 },
+		"time that has":           func(iv *load.Interval) { iv.From = -1 },
+		"9 completed, 2":          func(iv *load.Interval) { iv.Completed = 9 },
+		"and 2 latencies":         func(iv *load.Interval) { iv.ErrorLatency = counting(t, 2) },
+		"10 completed, 0":         func(iv *load.Interval) { iv.Failed = 0 },
+		"10 completed, 2":         func(iv *load.Interval) { iv.Service = counting(t, 9) },
+		"less than no time":       func(iv *load.Interval) { iv.Busy = -1 },
+		"4611686018427387904 com": func(iv *load.Interval) { iv.Completed, iv.Latency = much, counting(t, much) },
+		"4611686018427387904 sen": func(iv *load.Interval) { iv.Sent = much },
+		"-5 in flight":            func(iv *load.Interval) { iv.InFlight = -5 },
+		"87904 bytes received":    func(iv *load.Interval) { iv.Received = much },
+		"-1 bytes sent":           func(iv *load.Interval) { iv.Written = -1 },
+		"36 requests came to an end, and 35 were": func(iv *load.Interval) {
+			iv.Sent = 11
+		},
+		"answers with status": func(iv *load.Interval) { iv.Status = map[uint16]int64{200: 7, 404: 6} },
+		"1 answers with status 1000": func(iv *load.Interval) {
+			iv.Status = map[uint16]int64{1000: 1}
+		},
+		"-1 answers":           func(iv *load.Interval) { iv.Status = map[uint16]int64{200: -1} },
+		"5000 ways to fail":    func(iv *load.Interval) { iv.Failures = append(iv.Failures, make([]load.Failure, 4998)...) },
+		"-2 failures":          func(iv *load.Interval) { iv.Failures[1].Count = -2 },
+		"it says 100005 bytes": func(iv *load.Interval) { iv.Failures[1].Detail = strings.Repeat("x", 99_996) },
+		"latencies": func(iv *load.Interval) {
+			iv.Failures = []load.Failure{{Phase: load.Expect, Count: math.MaxInt64}, {Phase: load.Expect, Count: 2}}
+		},
+	} {
+		var all ticks
+		scratch := metric.NewHistogram(metric.Fine)
+		for i := range 2 {
+			iv := second(i)
+			if err := all.sound(&iv, limit); err != nil {
+				t.Fatal(err)
+			}
+			if err := all.add(iv, scratch); err != nil {
+				t.Fatal(err)
+			}
+		}
+		iv := second(2)
+		change(&iv)
+		err := all.sound(&iv, limit)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// One who lies a little in each second does not come near 2⁶³ in all.
+func TestSumsStaySmall(t *testing.T) {
+	var all ticks
+	limit := most{sum: math.MaxInt64 / 4 / 3, elapsed: load.MaxTime}
+	all.sum.Received, all.sum.Sent = limit.sum-5, limit.sum
+	for n, want := range map[int64]bool{5: true, 6: false} {
+		iv := load.Interval{To: time.Second, Received: n}
+		if err := all.sound(&iv, limit); (err == nil) != want {
+			t.Errorf("%d more: %v", n, err)
+		}
+	}
+	if err := all.sound(&load.Interval{To: time.Second, Sent: 1}, limit); err == nil {
+		t.Error("the sum of what was sent has no limit")
+	}
+}
+
+// altered has a controller hear of one agent what change makes of its reports; nil leaves a report
+// out.
+func altered(c *Controller, name string, change func(*wire.Report) *wire.Report) {
+	c.alter = func(m *nats.Msg) []*nats.Msg {
+		var r wire.Report
+		agent, what, _ := wire.Parse(m.Subject)
+		if agent != name || what != wire.Reported || wire.Decode(m.Data, &r) != nil {
+			return []*nats.Msg{m}
+		}
+		changed := change(&r)
+		if changed == nil {
+			return nil
+		}
+		return []*nats.Msg{{Subject: m.Subject, Data: wire.Encode(changed)}}
+	}
+}
+
+// final is change of an agent's last word.
+func final(change func(*wire.Final) []byte) func(*wire.Report) *wire.Report {
+	return func(r *wire.Report) *wire.Report {
+		if r.Tick != nil {
+			return r
+		}
+		f, err := wire.OpenFinal(r.Data)
+		if err == nil && !f.More {
+			r.Data = change(f)
+		}
+		return r
+	}
+}
+
+// One agent of three whose word cannot be is lost, by name and with the reason. The others' load is
+// complete and exact, and the result is of the plan that was asked for.
+func TestLies(t *testing.T) {
+	closed := func(change func(*wire.Final)) func(*wire.Report) *wire.Report {
+		return final(func(f *wire.Final) []byte {
+			change(f)
+			parts := f.Close()
+			return parts[len(parts)-1]
+		})
+	}
+	for name, c := range map[string]struct {
+		lie    func(*wire.Report) *wire.Report
+		why    string
+		onLoss string
+	}{
+		"a count near 2⁶³": {func(r *wire.Report) *wire.Report {
+			if r.Tick != nil {
+				const much = math.MaxInt64/2 + 1
+				r.Tick.Completed, r.Tick.Sent, r.Tick.Latency = much, much, counting(t, much)
+				r.Tick.Status, r.Tick.Service, r.Tick.InFlight = nil, metric.Sparse{}, 0
+			}
+			return r
+		}, "a report of it does not add up: 4611686018427387904", Continue},
+		"seconds to come": {func(r *wire.Report) *wire.Report {
+			if r.Tick != nil {
+				r.Tick.Index += 1 << 40
+			}
+			return r
+		}, "it is of second 1099511627776", Continue},
+		"a final that inflates": {final(func(*wire.Final) []byte {
+			return pack64k(`{"result":{"series":[` + strings.Repeat("{},", 20<<20) + `{}]}}`)
+		}), "becomes longer than", Abort},
+		"a final of nonsense": {final(func(*wire.Final) []byte { return []byte("nonsense") }), "an agent's result", Abort},
+		"a final of more":     {closed(func(f *wire.Final) { f.Result.Requests.Sent++ }), "does not add up", Abort},
+		"a final near 2⁶³": {closed(func(f *wire.Final) { f.Result.Requests.Retried = math.MaxInt64 }),
+			"a number that nobody can count up to", Abort},
+		"a final of an age": {closed(func(f *wire.Final) { f.Result.Window.MeasuredS = 1e9 }), "is of 1e+09 s", Abort},
+		"a time below none": {closed(func(f *wire.Final) { f.Result.Window.OutageS = -1 }), "less than none", Abort},
+		"a final of another time": {closed(func(f *wire.Final) { f.Start = math.MinInt64 }),
+			"began at a time at which it was not told to", Abort},
+		"a rate of its own": {closed(func(f *wire.Final) { f.Result.Rate.Completed *= 2 }), "rates of more than", Abort},
+		"a histogram of another kind": {closed(func(f *wire.Final) { f.Result.Phases.Connect = &result.Distribution{Count: 1, HDR: "AAAA"} }),
+			"its result does not add up", Abort},
+		"a part that is missing": {func(r *wire.Report) *wire.Report {
+			if r.Tick == nil {
+				if f, err := wire.OpenFinal(r.Data); err == nil && f.More {
+					f.Series = f.Series[:1]
+					one := &result.Result{Series: f.Series}
+					r.Data = wire.Final{Result: one}.Close()[0]
+				}
+			}
+			return r
+		}, "parts of its result are missing: they have 1 of the", Abort},
+		"another second": {func(r *wire.Report) *wire.Report {
+			if r.Tick == nil {
+				if f, err := wire.OpenFinal(r.Data); err == nil && f.More {
+					f.Series[1].Completed++
+					r.Data = wire.Final{Result: &result.Result{Series: f.Series}}.Close()[0]
+				}
+			}
+			return r
+		}, "second 1 of its result is not what it has reported of it", Abort},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			for _, name := range []string{"a", "b", "liar"} {
+				w.agent(name, 1)
+			}
+			control := w.controller("a", "b", "liar")
+			control.OnLoss = c.onLoss
+			altered(control, "liar", c.lie)
+			p := w.plan(600, 3*time.Second, 6)
+			r := w.run(control, p)
+			i := slices.IndexFunc(r.Fleet.Agents, func(a result.Agent) bool { return a.Name == "liar" })
+			if l := r.Fleet.Agents[i]; !strings.Contains(l.Lost, c.why) || l.Final || l.AddsUp != nil {
+				t.Errorf("of the liar: %+v", l)
+			}
+			for k, a := range r.Fleet.Agents {
+				if k != i && (a.Lost != "" || !a.Final || !*a.AddsUp || a.Requests.Sent != 600 || a.Requests.Completed != 600) {
+					t.Errorf("of another: %+v", a)
+				}
+			}
+			if r.Ended != string(load.ByDuration) || !r.Fleet.AddsUp || r.Requests.Sent > 1800 || r.Window.MeasuredS != 3 ||
+				r.Plan.Target.URL != p.Target.URL || r.Plan.Connections != 6 || r.Plan.Parts != 0 {
+				t.Errorf("%s %+v %+v %+v", r.Ended, r.Requests, r.Window, r.Plan)
+			}
+		})
+	}
+}
+
+// pack64k is text as a final is packed.
+func pack64k(text string) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	w.Write([]byte(text))
+	w.Close()
+	return b.Bytes()
+}
+
+// The stored plan is the controller's, whatever an agent says that it carried out.
+func TestStoredPlan(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent("a", 1)
+	w.agent("b", 1)
+	c := w.controller("a", "b")
+	altered(c, "a", final(func(f *wire.Final) []byte {
+		f.Result.Host.CPU, f.Result.Dyno, f.Result.Model = "a liar's", "9.9", "none"
+		b := wire.Encode(f)
+		b = bytes.Replace(b, []byte(`"url":""`), []byte(`"url":"http://somebody.else/"`), 1)
+		return pack64k(string(b))
+	}))
+	p := w.plan(200, 2*time.Second, 2)
+	p.Requests[0].Header = []proto.Field{{Name: "Authorization", Value: "Bearer sesame"}}
+	r := w.run(c, p)
+	w.counted(r)
+	if r.Plan.Target != p.Target || r.Plan.Rate != p.Rate || r.Plan.Duration != p.Duration || r.Plan.Parts != 0 ||
+		r.Host.CPU == "a liar's" || r.Dyno != load.Version || r.Model != result.OpenLoop || len(r.Plan.Requests) != 1 {
+		t.Errorf("%+v on %+v", r.Plan, r.Host)
+	}
+	if text := wire.Encode(r); bytes.Contains(text, []byte("sesame")) {
+		t.Error("the plan is stored with its secrets")
+	}
+}
+
+// Who floods is given up, by name, and is not heard any more; who says again what was not
+// acknowledged is not taken for one.
+func TestBudget(t *testing.T) {
+	start := time.Now()
+	for name, c := range map[string]struct {
+		each  time.Duration
+		bytes int
+		n     int
+		why   string
+	}{
+		"beats":                      {heartbeat, 100, 100_000, ""},
+		"all reports again":          {resend / aheadMost, aheadBytes / aheadMost, 100_000, ""},
+		"what has waited to be read": {0, bytesWait / waitMost, waitMost, ""},
+		"many":                       {time.Millisecond, 10, 100_000, "more than 256 messages a second"},
+		"long ones":                  {10 * time.Millisecond, 1 << 19, 1000, "more than 4 MB a second"},
+		"at once":                    {0, 10, 100_000, "it floods"},
+	} {
+		var b budget
+		why := ""
+		for i := range c.n {
+			if why = b.spend(c.bytes, start.Add(time.Duration(i)*c.each)); why != "" {
+				break
+			}
+		}
+		if (why == "") != (c.why == "") || !strings.Contains(why, c.why) {
+			t.Errorf("%s: %q, want %q", name, why, c.why)
+		}
+	}
+	var b budget
+	for range 1000 { // what is taken costs nothing, in bytes
+		if why := b.spend(1<<20, start); why != "" {
+			t.Fatal(why)
+		}
+		b.give(1 << 20)
+	}
+}
+
+// One agent that floods the bus is lost, and none of the others is held up by it.
+func TestFlood(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	flooder, _ := w.agent("flooder", 1)
+	w.agent("a", 1)
+	w.agent("b", 1)
+	c := w.controller("a", "b", "flooder")
+	c.OnLoss = Continue
+	enough := make(chan struct{})
+	defer close(enough)
+	junk := bytes.Repeat([]byte("x"), 100<<10)
+	r, err := w.attempt(t.Context(), c, w.plan(600, 4*time.Second, 6), once(0, func() {
+		go func() {
+			for {
+				select {
+				case <-enough:
+					return
+				default:
+				}
+				if flooder.Publish(wire.Event("flooder", wire.Reported), junk) != nil {
+					return
+				}
+			}
+		}()
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range r.Fleet.Agents {
+		if a.Name == "flooder" {
+			if !strings.Contains(a.Lost, "it floods") && !strings.Contains(a.Lost, "nothing was heard of it") {
+				t.Errorf("of the flooder: %+v", a)
+			}
+			continue
+		}
+		if a.Lost != "" || !a.Final || !*a.AddsUp || a.Requests.Sent != 800 || a.Requests.Completed != 800 {
+			t.Errorf("of another: %+v", a)
+		}
+	}
+}
+
+// FuzzBelieved has an agent say anything at all in a second and at last: the run has a result, which
+// can be written, and in which one that was not believed has no final.
+func FuzzBelieved(f *testing.F) {
+	good, err := result.From(&load.Result{Plan: load.DefaultPlan(), Ended: load.Unreachable, Cause: "x"}, load.Version)
+	if err != nil {
+		f.Fatal(err)
+	}
+	whole := string(wire.Encode(good))
+	f.Add(`{"Index":0,"To":1000000000,"Sent":2,"Completed":1}`, whole)
+	f.Add(`{"Index":0,"To":1000000000,"Sent":3,"Failed":2,"Status":{"404":1},"Failures":[{"Phase":"read","Count":1}]}`, whole)
+	f.Add(`{"Sent":9223372036854775807}`, strings.Replace(whole, `"retried":0`, `"retried":9223372036854775807`, 1))
+	f.Add(`{}`, `{"window":{"measured_s":1e300},"latency":{"count":-1},"phases":{"tls":{"hdr":"AAAA","count":1}}}`)
+	f.Add(`{}`, `{"probe":{},"routes":[{"name":"a"}],"connections":{"tls":[{}],"streams":-1},"generator":{"arrivals":{}}}`)
+	f.Fuzz(func(t *testing.T, tick, final string) {
+		m := newMember(Answerer{Name: "a"})
+		m.part = load.DefaultPlan()
+		m.part.Target.Host, m.part.Target.URL = "127.0.0.1", "http://127.0.0.1/"
+		m.part.Requests = []load.Request{{Weight: 1}}
+		r := &running{Controller: &Controller{}, members: []*member{m}, clock: clock{origin: time.Now().Add(-time.Hour)},
+			plan: m.part, armed: true, scratch: metric.NewHistogram(metric.Fine), shown: func(int, *load.Interval) {}}
+		var iv load.Interval
+		if wire.Decode([]byte(tick), &iv) == nil && m.ticks.sound(&iv, r.most()) == nil {
+			iv.Measure()
+			if err := m.ticks.add(iv, r.scratch); err != nil {
+				t.Fatal(err)
+			}
+		}
+		last, err := wire.OpenFinal(pack64k(`{"result":` + final + `}`))
+		if err == nil && last.Result != nil {
+			m.final = last
+		}
+		out, err := r.conclude()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := json.Marshal(out); err != nil {
+			t.Error(err)
+		}
+		if a := out.Fleet.Agents[0]; a.Final != (m.own != nil) || a.Final == (a.Lost != "") && m.final != nil {
+			t.Errorf("%+v", a)
+		}
+	})
+}

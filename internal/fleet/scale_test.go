@@ -1,0 +1,243 @@
+//go:build linux && slow
+
+package fleet
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/engine/metric"
+	"dyno/internal/engine/proto"
+	"dyno/internal/fleet/wire"
+	"dyno/internal/result"
+)
+
+// simulatedEnv has a test process be so many agents on a bus, which load nothing and report
+// as much as agents do that complete 100,000 requests a second each.
+const simulatedEnv = "DYNO_SIMULATED_AGENTS"
+
+// What 200 agents cost their controller and its bus, which are this process; with
+// DYNO_AGENTS=1000 in the environment so many.
+func TestManyAgents(t *testing.T) {
+	if how := os.Getenv(simulatedEnv); how != "" {
+		url, n, _ := strings.Cut(how, " ")
+		count, _ := strconv.Atoi(n)
+		simulate(t, url, count)
+		return
+	}
+	agents, seconds := 200, 20
+	if n, err := strconv.Atoi(os.Getenv("DYNO_AGENTS")); err == nil {
+		agents = n
+	}
+	w := newWorld(t)
+	child := exec.Command(os.Args[0], "-test.run=^TestManyAgents$", "-test.v")
+	child.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d", simulatedEnv, w.bus, agents))
+	child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	child.Stdout, child.Stderr = os.Stderr, os.Stderr
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		child.Process.Kill()
+		child.Wait()
+	})
+	for there := 0; there < agents; {
+		all, err := Discover(t.Context(), w.connect(), nil, time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		there = len(all)
+	}
+	p := w.plan(0, time.Duration(seconds)*time.Second, agents*4)
+	var cpu time.Duration
+	var at time.Time
+	r, err := w.attempt(t.Context(), w.controller(), p, func(iv load.Interval) {
+		if iv.Index == 0 {
+			cpu, at = used(), time.Now()
+		}
+		if iv.Index == seconds-1 {
+			t.Logf("%d agents: %.1f %% of a core, while their reports came", agents,
+				100*float64(used()-cpu)/float64(time.Since(at)))
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Fleet.AddsUp || len(r.Fleet.Agents) != agents || r.Fleet.Lost() != nil {
+		t.Errorf("%d agents, adds up: %v, lost: %d, the first: %s", len(r.Fleet.Agents), r.Fleet.AddsUp,
+			len(r.Fleet.Lost()), r.Fleet.Agents[0].Lost)
+	}
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, peak, _ := strings.Cut(string(status), "VmHWM:")
+	peak, _, _ = strings.Cut(peak, "\n")
+	t.Logf("%d agents: peak memory %s, %d requests", agents, strings.TrimSpace(peak), r.Requests.Completed)
+}
+
+// used is the CPU time of this process.
+func used() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// simulate is n agents until the process is killed.
+func simulate(t *testing.T, url string, n int) {
+	h := metric.NewHistogram(metric.Fine)
+	coin := rand.New(rand.NewPCG(1, 2))
+	for range 100_000 {
+		h.Record(int64(1e6 * math.Exp(coin.NormFloat64())))
+	}
+	var all sync.WaitGroup
+	for i := range n {
+		c, err := nats.Connect(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		key, err := nkeys.CreateCurveKeys()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &simulated{name: fmt.Sprintf("agent-%d", i), conn: c, key: key, second: h, clock: newClock(0)}
+		all.Go(func() { s.serve(t) })
+	}
+	all.Wait()
+}
+
+// A simulated agent says what one would.
+type simulated struct {
+	name   string
+	conn   *nats.Conn
+	key    nkeys.KeyPair
+	second *metric.Histogram
+	clock  clock
+	of     wire.Of
+	plan   load.Plan
+	data   []byte
+	spool  spool
+}
+
+func (s *simulated) say(what string, m any) { s.conn.Publish(wire.Event(s.name, what), wire.Encode(m)) }
+
+func (s *simulated) serve(t *testing.T) {
+	heard := make(chan *nats.Msg, 4096)
+	for _, name := range []string{s.name, wire.Everyone} {
+		if _, err := s.conn.ChanSubscribe(wire.Commands(name), heard); err != nil {
+			t.Error(err)
+		}
+	}
+	do := make(chan func())
+	for timer := time.Tick(heartbeat); ; {
+		select {
+		case m := <-heard:
+			s.command(t, m, do)
+		case f := <-do:
+			f()
+		case <-timer:
+			if s.of.Run != "" {
+				s.say(wire.Alive, s.of)
+			}
+		}
+	}
+}
+
+func (s *simulated) command(t *testing.T, m *nats.Msg, do chan<- func()) {
+	now := time.Now()
+	switch _, verb, _ := wire.Parse(m.Subject); verb {
+	case wire.WhoIsThere:
+		var q wire.Who
+		wire.Decode(m.Data, &q)
+		public, _ := s.key.PublicKey()
+		s.say(wire.Here, wire.Hello{Asked: q.Asked, Epoch: "e", Version: load.Version, Weight: 1,
+			Geometry: wire.Geometry(), Key: public, Clock: now})
+	case wire.Carry:
+		var p wire.Piece
+		wire.Decode(m.Data, &p)
+		_, plan, err := wire.Open(p.Data, p.From, s.key, func(_, _ []byte) error { return nil })
+		if err != nil {
+			t.Error(err)
+		}
+		s.of, s.plan = p.Of, plan
+		s.say(wire.Answered, wire.Answer{Of: s.of})
+	case wire.OpenUp:
+		s.say(wire.Opened, s.of)
+	case wire.Exchange:
+		var q wire.Sync
+		wire.Decode(m.Data, &q)
+		q.Epoch, q.Asked, q.Answered = s.of.Epoch, s.clock.of(now), s.clock.now()
+		s.say(wire.Exchanged, q)
+	case wire.Took:
+		var a wire.Ack
+		wire.Decode(m.Data, &a)
+		s.spool.acknowledged(a.Seq)
+		for _, text := range s.spool.due(now) {
+			s.conn.Publish(wire.Event(s.name, wire.Reported), text)
+		}
+	case wire.Arm:
+		i, err := wire.ReadInstruction(m.Data, func(_, _ []byte) error { return nil })
+		if err != nil {
+			t.Error(err)
+		}
+		s.say(wire.Armed, s.of)
+		go s.load(t, s.clock.at(i.Start), do)
+	}
+}
+
+// load reports seconds, all alike, and at last all of them together.
+func (s *simulated) load(t *testing.T, begin time.Time, do chan<- func()) {
+	n := s.second.Count
+	r := &load.Result{Plan: s.plan, Ended: load.ByDuration, Total: metric.NewSnapshot(), Started: begin,
+		Measured: time.Duration(s.plan.Duration)}
+	r.Plan.Requests = []load.Request{{Weight: 1, Request: proto.Request{Method: "GET"}}}
+	report := func(m wire.Report) {
+		do <- func() {
+			s.spool.add(m)
+			for _, text := range s.spool.due(time.Now()) {
+				s.conn.Publish(wire.Event(s.name, wire.Reported), text)
+			}
+		}
+	}
+	for i := range int(time.Duration(s.plan.Duration) / time.Second) {
+		to := time.Duration(i+1) * time.Second
+		time.Sleep(time.Until(begin.Add(to)))
+		iv := load.Interval{Index: i, From: to - time.Second, To: to, Sent: n, Completed: n,
+			Received: 100 * n, Written: 50 * n, Status: map[uint16]int64{200: n}, Latency: s.second.Sparse()}
+		iv.Measure()
+		report(wire.Report{Of: s.of, Tick: &iv})
+		kept := iv
+		kept.Latency = metric.Sparse{}
+		r.Intervals = append(r.Intervals, kept)
+		r.Total.Sent, r.Total.Completed = r.Total.Sent+n, r.Total.Completed+n
+		r.Total.Received, r.Total.Written = r.Total.Received+100*n, r.Total.Written+50*n
+		r.Total.Status[200] += n
+		r.Total.Latency.Add(s.second)
+	}
+	out, err := result.From(r, load.Version)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	for _, part := range (wire.Final{Result: out, Start: s.clock.of(begin)}).Close() {
+		pieces := wire.Cut(part)
+		for i, data := range pieces {
+			report(wire.Report{Of: s.of, Data: data, Last: i == len(pieces)-1})
+		}
+	}
+}

@@ -1,0 +1,560 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/fleet/wire"
+	"dyno/internal/result"
+)
+
+// A spy records all commands, as who owns the bus can.
+type spy struct {
+	conn *nats.Conn
+	mu   sync.Mutex
+	all  map[string][]byte // by subject, the last
+}
+
+func (w *world) spy() *spy {
+	w.t.Helper()
+	s := &spy{conn: w.connect(), all: map[string][]byte{}}
+	_, err := s.conn.Subscribe("dyno.cmd.>", func(m *nats.Msg) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.all[m.Subject] = m.Data
+	})
+	if err == nil {
+		err = s.conn.Flush()
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
+// heard is the last command of that verb to an agent.
+func (s *spy) heard(agent, verb string) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all[wire.Command(agent, verb)]
+}
+
+// A listener keeps what an agent says to whoever owns its machine.
+type listener struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (l *listener) tell(line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, line)
+}
+
+func (l *listener) has(text string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.ContainsFunc(l.lines, func(line string) bool { return strings.Contains(line, text) })
+}
+
+func (l *listener) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Join(l.lines, "\n")
+}
+
+// tampered is a signed message with something else in it.
+func tampered(t *testing.T, b []byte, old, new string) []byte {
+	t.Helper()
+	var s struct {
+		Text      []byte `json:"text"`
+		Signature []byte `json:"signature"`
+	}
+	if err := json.Unmarshal(b, &s); err != nil || !bytes.Contains(s.Text, []byte(old)) {
+		t.Fatalf("%s has no %s: %v", s.Text, old, err)
+	}
+	s.Text = bytes.Replace(s.Text, []byte(old), []byte(new), 1)
+	return wire.Encode(s)
+}
+
+// Who owns the bus, and has recorded everything that was ever said there, can neither end
+// the load of an agent nor change or keep it; and the agent's owner reads of the attempt.
+func TestHostileBus(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	said := new(listener)
+	w.agent("a", 1, func(a *Agent) { a.Tell = said.tell })
+	w.agent("b", 1)
+	spy := w.spy()
+	ctx, stop := context.WithCancel(t.Context())
+	_, err := w.attempt(ctx, w.controller("a", "b"), w.plan(500, time.Hour, 4), once(0, stop))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopA, stopB := spy.heard("a", wire.Halt), spy.heard("b", wire.Halt)
+	openA, beat := spy.heard("a", wire.OpenUp), spy.heard(wire.Everyone, wire.Beat)
+	stranger, err := nkeys.CreateUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sign := func(i wire.Instruction, sign func([]byte) ([]byte, error)) []byte {
+		b, err := i.Sign(sign)
+		if err != nil {
+			t.Error(err)
+		}
+		return b
+	}
+	var reasons []string
+	inject := func(verb string, b []byte, reason string) {
+		if b == nil {
+			t.Errorf("nothing was recorded: %s", reason)
+		}
+		reasons = append(reasons, fmt.Sprintf("ignored: dyno.cmd.a.%s: %s", verb, reason))
+		if err := spy.conn.Publish(wire.Command("a", verb), b); err != nil {
+			t.Error(err)
+		}
+	}
+	r, err := w.attempt(t.Context(), w.controller("a", "b"), w.plan(500, 3*time.Second, 4), once(0, func() {
+		arm, open := spy.heard("a", wire.Arm), spy.heard("a", wire.OpenUp)
+		i, err := wire.ReadInstruction(arm, w.public.Verify)
+		if err != nil {
+			t.Error(err)
+		}
+		i.Verb, i.Start, i.Ends = wire.Halt, 0, &wire.Stop{Why: "forged"}
+		inject(wire.Halt, stopA, "it is of run")
+		inject(wire.OpenUp, openA, "it is of run")
+		inject(wire.Halt, stopB, "it is for another agent")
+		inject(wire.Halt, tampered(t, stopA, `"verb":"stop"`, `"verb":"halt"`), "nkeys: signature verification failed")
+		inject(wire.Halt, tampered(t, arm, `"verb":"arm"`, `"verb":"stop"`), "nkeys: signature verification failed")
+		inject(wire.Halt, arm, `it was said as "arm"`)
+		inject(wire.Arm, arm, "it was said before")
+		inject(wire.OpenUp, open, "it was said before")
+		inject(wire.Halt, wire.Encode(i), "reading a message of the fleet")
+		inject(wire.Halt, sign(i, func([]byte) ([]byte, error) { return nil, nil }), "nkeys: signature verification failed")
+		inject(wire.Halt, sign(i, stranger.Sign), "nkeys: signature verification failed")
+		i.Epoch = "another life"
+		inject(wire.Halt, sign(i, w.key.Sign), "it is for a life of this agent that is over")
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := r.Fleet.Agents[0]; r.Requests.Completed != 1500 || !r.Fleet.AddsUp || a.Lost != "" || !a.Final ||
+		a.Requests.Sent != 750 || r.Ended != string(load.ByDuration) {
+		t.Errorf("%+v, %s, %+v", r.Requests, r.Ended, a)
+	}
+	for _, reason := range reasons {
+		if !said.has(reason) {
+			t.Errorf("the agent's owner does not read %q in\n%s", reason, said)
+		}
+	}
+	// Beats of a run that is over keep nobody, and none of them is worth a line.
+	if err := spy.conn.Publish(wire.Command(wire.Everyone, wire.Beat), beat); err != nil {
+		t.Fatal(err)
+	}
+	w.await("a")
+	if said.has("all.beat") {
+		t.Error(said)
+	}
+}
+
+// Who owns the bus and holds up a whole run from its first word on cannot have it carried out
+// later, nor keep its load alive by what he has held up.
+func TestHeldUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	said := new(listener)
+	w.agent("a", 1, func(a *Agent) { a.Tell = said.tell })
+	controller := w.connect()
+	found, err := Discover(t.Context(), controller, []string{"a"}, asking)
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	answers, err := controller.SubscribeSync(wire.Event("a", wire.Answered))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newMember(found[0])
+	m.part = w.plan(100, time.Hour, 1)
+	r := &running{Controller: &Controller{Conn: controller, Sign: w.key.Sign}, id: newID(), members: []*member{m},
+		clock: clock{origin: time.Now()}}
+	m.greeted = m.greeted.Add(Lease + time.Second) // as if what follows had come so late
+	if err := r.order(); err != nil {
+		t.Fatal(err)
+	}
+	if msg, err := answers.NextMsg(time.Minute); err != nil || strings.Contains(string(msg.Data), "refused") {
+		t.Fatal(msg, err)
+	}
+	r.command((*member).any, func(*member) wire.Instruction { return wire.Instruction{Verb: wire.OpenUp} })
+	for range 600 {
+		if said.has("ignored: dyno.cmd.a.open: it was said 6") {
+			break
+		}
+		time.Sleep(pulse)
+	}
+	if !said.has("it was said 6") || said.has("connections") {
+		t.Error(said)
+	}
+}
+
+// A controller that is dead stays dead: who has kept its last beats and acknowledgements
+// cannot have its load go on by them.
+func TestKeptBeats(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	said := new(listener)
+	now := time.Now()
+	ctx, stop := context.WithCancelCause(t.Context())
+	s := &service{Agent: &Agent{Name: "a", Verify: w.public.Verify, Tell: said.tell, Conn: w.connect()}, epoch: "e",
+		clock: newClock(0), job: &job{Of: wire.Of{Run: "r", Epoch: "e"}, stage: loading, heard: now.Add(-1), ctx: ctx, stop: stop,
+			numbers: map[string]int64{}}}
+	beat := func(number int64, said time.Duration) []byte {
+		b, err := wire.Instruction{Of: wire.Of{Run: "r"}, Agent: wire.Everyone, Verb: wire.Beat, Number: number,
+			Said: int64(said)}.Sign(w.key.Sign)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	for _, c := range []struct {
+		after time.Duration // by the agent's clock
+		b     []byte
+		why   string
+	}{
+		{0, beat(1, 0), ""},
+		{2 * time.Second, beat(2, 2*time.Second), ""},
+		{2 * time.Second, beat(2, 2*time.Second), "it was said before"},
+		{6 * time.Second, beat(5, 5*time.Second), ""}, // it took a second longer than the first
+		{6 * time.Second, beat(4, 4*time.Second), "it was said before"},
+		{10500 * time.Millisecond, beat(6, 5500*time.Millisecond), ""},
+		{10600 * time.Millisecond, beat(7, 5500*time.Millisecond), "it was said 5."}, // held up
+	} {
+		before := s.job.heard
+		err := s.instruct(c.b, wire.Beat, now.Add(c.after))
+		if (err == nil) != (c.why == "") || err != nil && !strings.Contains(err.Error(), c.why) {
+			t.Errorf("after %v: %v, want %q", c.after, err, c.why)
+		}
+		if (s.job.heard == before) != (c.why != "") {
+			t.Errorf("after %v: the controller was heard at %v", c.after, s.job.heard.Sub(now))
+		}
+	}
+	ack := wire.Encode(wire.Ack{Of: s.job.Of, Seq: 1})
+	s.command(&nats.Msg{Subject: wire.Command("a", wire.Took), Data: ack}, now.Add(15*time.Second))
+	s.keepTime(now.Add(15600 * time.Millisecond))
+	if ctx.Err() == nil || !said.has("nothing was heard of the controller") {
+		t.Errorf("it goes on: %s", said)
+	}
+}
+
+// However fast one clock goes beside the other, as far as clocks do, what comes at once is
+// not old; what is held up is.
+func TestPace(t *testing.T) {
+	for _, gains := range []float64{-1e-3, -50e-6, 0, 50e-6, 0.9e-3} {
+		const start = -3 * int64(time.Hour)
+		p := pace{start, start}
+		for said := range 24 * 3600 * 2 { // of half a second each
+			at := int64(said) * int64(heartbeat)
+			if age := p.age(at, start+int64(float64(at)*(1+gains))); age > time.Second {
+				t.Fatalf("gaining %g: %v old after %v", gains, age, time.Duration(at))
+			}
+		}
+		at := 24 * 3600 * 2 * int64(heartbeat)
+		came := start + int64(float64(at)*(1+gains)) + int64(6*time.Second)
+		if age := p.age(at, came); age <= Lease {
+			t.Errorf("gaining %g: what was held up for 6 s is %v old", gains, age)
+		}
+	}
+	p := pace{1000, 1000} // the order was an answer to what was said then
+	for said := range 2 * 60 {
+		at := int64(said) * int64(heartbeat)
+		if age := p.age(at, 1000+at+int64(6*time.Second)); age <= Lease {
+			t.Errorf("what is held up for 6 s as all before it was is %v old", age)
+		}
+	}
+}
+
+// Who owns the bus cannot have a plan sealed to a key of his own where it is known who
+// the agents are.
+func TestVouch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	keys := map[string]nkeys.KeyPair{}
+	for _, name := range []string{"a", "b", "c"} {
+		key, err := nkeys.CreateUser()
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys[name] = key
+		w.agent(name, 1, func(a *Agent) {
+			if name != "c" {
+				a.Sign = key.Sign
+			}
+		})
+	}
+	vouch := func(agent string, text, signature []byte) error { return keys[agent].Verify(text, signature) }
+	c := w.controller("a", "b")
+	c.Vouch = vouch
+	p := w.plan(0, 0, 4)
+	p.Requested = 100
+	w.counted(w.run(c, p))
+	refused := func(names ...string) {
+		t.Helper()
+		c := w.controller(names...)
+		c.Vouch = vouch
+		err := c.Gather(t.Context())
+		if _, flaw := errors.AsType[load.Flaw](err); !flaw ||
+			!strings.Contains(err.Error(), names[0]+": somebody else may be in its place") {
+			t.Errorf("%s: %v", names[0], err)
+		}
+	}
+	refused("c", "a")
+	if err := w.controller("c", "a").Gather(t.Context()); err != nil {
+		t.Errorf("where nobody vouches: %v", err)
+	}
+	keys["b"] = keys["a"]
+	refused("b")
+	h := wire.Hello{Epoch: "e", Key: "k"}
+	others := []wire.Hello{{Epoch: "f", Key: "k"}, {Epoch: "e", Key: "l"}}
+	for _, other := range others {
+		if bytes.Equal(h.Claim("a"), other.Claim("a")) {
+			t.Errorf("%+v is claimed as %+v is", other, h)
+		}
+	}
+	if bytes.Equal(h.Claim("a"), h.Claim("b")) {
+		t.Error("a key is claimed for nobody")
+	}
+}
+
+// An agent that is heard and does not come to an end is given up, in time.
+func TestOverdue(t *testing.T) {
+	p := load.DefaultPlan()
+	p.Warmup, p.Duration, p.Drain = load.Seconds(time.Second), load.Seconds(10*time.Second), load.Seconds(2*time.Second)
+	p.Timeout, p.Connecting = load.Seconds(3*time.Second), load.Seconds(5*time.Second)
+	requests := p
+	requests.Duration, requests.Requested = 0, 1000
+	const start = int64(100 * time.Second)
+	for _, c := range []struct {
+		plan            load.Plan
+		reported, after time.Duration // the start
+		rest            bool          // of its final is on its way
+		why             string
+	}{
+		{p, 0, 11 * time.Second, false, ""},
+		{p, time.Second, 10999 * time.Millisecond, false, ""},
+		{p, 13 * time.Second, 28 * time.Second, false, ""},
+		{p, 13 * time.Second, 28*time.Second + 1, false, "has not finished 17 s after its end"},
+		{p, 28 * time.Second, 29 * time.Second, false, "has not finished 18 s after its end"}, // reports for ever
+		{p, 28 * time.Second, 38 * time.Second, true, ""},
+		{p, 28 * time.Second, 38*time.Second + 1, true, "has not finished 27 s"},
+		{requests, 0, 16 * time.Second, false, ""},
+		{requests, 0, 16*time.Second + 1, false, "has reported nothing for 15 s"},
+		{requests, time.Hour, time.Hour + 15*time.Second, false, ""},
+		{requests, time.Hour, time.Hour + 15*time.Second + 1, false, "has reported nothing for 15 s"},
+	} {
+		m := &member{reported: start + int64(c.reported)}
+		m.rest = c.rest
+		why := m.overdue(c.plan, start, start+int64(c.after))
+		if (why == "") != (c.why == "") || !strings.Contains(why, c.why) {
+			t.Errorf("%v after the start, reported after %v: %q, want %q", c.after, c.reported, why, c.why)
+		}
+	}
+	p.Duration = load.Seconds(time.Hour)
+	m := &member{reported: start + int64(10*time.Second)}
+	if why := m.overdue(p, start, start+int64(26*time.Second)); !strings.Contains(why, "reported nothing for 16 s") {
+		t.Errorf("in the middle of a load: %q", why)
+	}
+}
+
+// An agent whose last word never comes is not waited for, though it is heard all the time.
+func TestNeverFinishes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent("a", 1)
+	w.agent("b", 1)
+	c := w.controller()
+	c.OnLoss = Continue
+	c.alter = func(m *nats.Msg) []*nats.Msg {
+		var r wire.Report
+		agent, what, _ := wire.Parse(m.Subject)
+		if agent == "a" && what == wire.Reported && wire.Decode(m.Data, &r) == nil && r.Data != nil {
+			return nil
+		}
+		return []*nats.Msg{m}
+	}
+	p := w.plan(500, 2*time.Second, 4)
+	p.Timeout, p.Connecting, p.Drain = load.Seconds(time.Second), load.Seconds(time.Second), load.Seconds(4*time.Second)
+	r := w.run(c, p)
+	a, b := r.Fleet.Agents[0], r.Fleet.Agents[1]
+	if !strings.Contains(a.Lost, "it beats, but has not finished 1") || a.Final || a.Requests.Sent != 500 ||
+		a.Covered != 2 || b.Lost != "" || !b.Final || r.Ended != string(load.ByDuration) {
+		t.Errorf("%s %+v %+v", r.Ended, a, b)
+	}
+}
+
+// Beside the load a clock is looked at now and then, and how far it has gone is told.
+func TestDrift(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.connect()
+	heard, err := agent.SubscribeSync(wire.Commands("a"))
+	if err == nil {
+		err = agent.Flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ahead, gained = int64(3 * time.Hour), int64(40 * time.Millisecond)
+	m := newMember(Answerer{Name: "a", Hello: wire.Hello{Epoch: "e"}})
+	r := &running{Controller: w.controller(), id: newID(), members: []*member{m},
+		clock: clock{origin: time.Now().Add(-time.Minute)}, byName: map[string]*member{"a": m}, armed: true,
+		plan: w.plan(1, time.Hour, 1)}
+	m.offset, m.reported = offset{ahead, 1000}, r.clock.now()
+	asked := func() bool {
+		t.Helper()
+		if err := errors.Join(r.Conn.Flush(), agent.Flush()); err != nil { // what there is has come
+			t.Fatal(err)
+		}
+		for {
+			msg, err := heard.NextMsg(100 * time.Millisecond)
+			if err != nil {
+				return false
+			}
+			if _, verb, _ := wire.Parse(msg.Subject); verb != wire.Exchange {
+				continue
+			}
+			var q wire.Sync
+			if err := wire.Decode(msg.Data, &q); err != nil {
+				t.Fatal(err)
+			}
+			q.Asked = r.clock.now() + ahead + gained
+			q.Answered = q.Asked
+			r.take(&nats.Msg{Subject: wire.Event("a", wire.Exchanged), Data: wire.Encode(q)}, time.Now())
+			return true
+		}
+	}
+	now := time.Now()
+	r.start = r.clock.of(now) - int64(resound) + int64(time.Second)
+	if r.keepTime(now); asked() {
+		t.Error("asked too early")
+	}
+	r.start -= int64(time.Second)
+	r.keepTime(now)
+	n := 0
+	for asked() {
+		n++
+	}
+	if n != handful || !m.drift.known || m.offset.ahead != ahead {
+		t.Fatalf("asked %d times: %+v, %+v", n, m.drift, m.offset)
+	}
+	if off := math.Abs(float64(m.drift.gone - gained)); off > float64(m.drift.bound) || m.drift.bound < 1000 {
+		t.Errorf("a clock that gained %d ns: %+v", gained, m.drift)
+	}
+	d := m.drift.learn(offset{0, 5}, offset{-7, 3})
+	if d != m.drift {
+		t.Errorf("what was farthest is forgotten: %+v", d)
+	}
+	noisy := int64(time.Second)
+	if d := d.learn(offset{0, 5}, offset{noisy, noisy}); d != m.drift {
+		t.Errorf("what a busy machine shows is taken for a drift: %+v", d)
+	}
+	if d := d.learn(offset{0, 5}, offset{-int64(time.Second), 3}); d != (drift{true, -int64(time.Second), 8}) {
+		t.Errorf("%+v", d)
+	}
+}
+
+// Agents whose clocks are not known well enough do not begin, unless they are to all the same.
+func TestLooseStart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent("a", 1)
+	w.agent("b", 1)
+	p := w.plan(500, time.Second, 4)
+	run := func(loose bool, names ...string) (*result.Result, error) {
+		c := w.controller(names...)
+		c.Loose = loose
+		c.alter = func(m *nats.Msg) []*nats.Msg {
+			if agent, what, _ := wire.Parse(m.Subject); agent == "b" && what == wire.Exchanged {
+				time.Sleep(12 * time.Millisecond)
+			}
+			return []*nats.Msg{m}
+		}
+		return w.attempt(t.Context(), c, p, nil)
+	}
+	_, err := run(false, "a", "b")
+	if _, is := errors.AsType[Missing](err); !is || !strings.Contains(err.Error(), "b's to ") ||
+		!strings.Contains(err.Error(), "--loose-start") {
+		t.Errorf("%v", err)
+	}
+	if n := w.served(); n != 0 {
+		t.Errorf("%d requests were sent", n)
+	}
+	r, err := run(true, "a", "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(strings.Join(r.Generator.Reasons, " "), "clocks are known to") || r.Requests.Sent != 500 {
+		t.Errorf("%+v %q", r.Requests, r.Generator.Reasons)
+	}
+	if _, err := run(false, "b"); err != nil {
+		t.Errorf("one alone: %v", err)
+	}
+}
+
+// The seconds that are kept are those that came, and take little room.
+func TestKeptSeconds(t *testing.T) {
+	const n = 3*packedEach + 7
+	var k ticks
+	want := make([]load.Interval, n)
+	for i := range want {
+		at := time.Duration(i) * time.Second
+		iv := load.Interval{Index: i, From: at + 123456, To: at + time.Second + time.Duration(i*7919%1e6),
+			Sent: 10_000, Completed: int64(9990 + i%17), InFlight: int64(i % 40), Received: int64(1_400_000 + i*331%9973),
+			Written: 640_000, Mean: time.Duration(80_000 + i*53%997), P50: time.Duration(75_000 + i*31%997),
+			P99: time.Duration(150_000 + i*97%9973), Max: time.Duration(4_000_000 + i*7919%999_983),
+			Status: map[uint16]int64{200: int64(9990 + i%17)}, Busy: 0.25 + float64(i%13)/1000}
+		for b := range int64(8) {
+			iv.Heat = append(iv.Heat, [2]int64{14 + b, (int64(i)*7 + b*b*37) % 5000})
+		}
+		want[i] = iv
+		if err := k.add(iv, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := k.seconds()
+	if err != nil || len(got) != n {
+		t.Fatalf("%d seconds of %d, %v", len(got), n, err)
+	}
+	for i := range got {
+		if a, b := fmt.Sprintf("%+v", got[i]), fmt.Sprintf("%+v", want[i]); a != b {
+			t.Fatalf("%s, was %s", a, b)
+		}
+	}
+	bytes := 0
+	for _, b := range k.packed {
+		bytes += cap(b)
+	}
+	each := bytes / (len(k.packed) * packedEach)
+	if t.Logf("a packed second takes %d bytes", each); each > 300 {
+		t.Errorf("a packed second takes %d bytes", each)
+	}
+	for i := range want {
+		if iv, err := k.second(int64(i)); err != nil || fmt.Sprintf("%+v", *iv) != fmt.Sprintf("%+v", want[i]) {
+			t.Fatalf("second %d: %+v, was %+v (%v)", i, iv, want[i], err)
+		}
+	}
+	if iv, err := k.second(n); iv != nil || err != nil {
+		t.Errorf("one more than there are: %+v, %v", iv, err)
+	}
+}

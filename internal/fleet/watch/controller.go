@@ -1,0 +1,145 @@
+package watch
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"dyno/internal/fleet/wire"
+)
+
+// A Watch is one under way on an agent's machine.
+type Watch struct {
+	conn  *nats.Conn
+	sub   *nats.Subscription
+	agent string
+	sign  func([]byte) ([]byte, error)
+	id    string
+	names []string
+
+	asked int64  // questions; of one goroutine at a time
+	nonce string // of the agent's last answer; "": it has given none
+
+	stop context.CancelFunc
+	kept sync.WaitGroup
+}
+
+// Begin has the agent of that name watch the processes called so, by PID or name, until
+// End or ctx ends. sign is the plan key's.
+func Begin(ctx context.Context, conn *nats.Conn, agent string, processes []string,
+	sign func([]byte) ([]byte, error)) (*Watch, error) {
+	sub, err := conn.SubscribeSync(wire.Event(agent, verb))
+	if err != nil {
+		return nil, fmt.Errorf("listening to %s: %w", agent, err)
+	}
+	w := &Watch{conn: conn, sub: sub, agent: agent, sign: sign, id: rand.Text(), names: processes}
+	if _, err := w.ask(ctx, func() question { return question{} }); err != nil {
+		w.sub.Unsubscribe()
+		return nil, err
+	}
+	ctx, w.stop = context.WithCancel(ctx)
+	w.kept.Go(func() { w.keep(ctx) })
+	return w, nil
+}
+
+// keep says that the watch is to go on, until ctx ends.
+func (w *Watch) keep(ctx context.Context) {
+	tick := time.NewTicker(beat)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if b, err := w.message(question{}); err == nil {
+				w.conn.Publish(wire.Command(w.agent, verb), b) // the next is as good
+			}
+		}
+	}
+}
+
+// End ends the watch and returns what was used between two instants of this process.
+func (w *Watch) End(ctx context.Context, from, to time.Time) (*Seen, error) {
+	w.Leave()
+	seen, err := w.ask(ctx, func() question {
+		return question{Ago: time.Since(from), Long: max(to.Sub(from), 1)}
+	})
+	if err == nil && seen == nil {
+		err = fmt.Errorf("%s does not say what it has seen", w.agent)
+	}
+	return seen, err
+}
+
+// Leave no longer keeps the watch; unless End is called, the agent ends it a little later.
+func (w *Watch) Leave() {
+	w.stop()
+	w.kept.Wait()
+}
+
+// message is q as it is sent.
+func (w *Watch) message(q question) ([]byte, error) {
+	w.asked++
+	q.ID, q.Agent, q.Processes, q.Nonce, q.Number = w.id, w.agent, w.names, w.nonce, w.asked
+	b, err := json.Marshal(q)
+	if err != nil {
+		return nil, err
+	}
+	signature, err := w.sign(b)
+	if err != nil {
+		return nil, fmt.Errorf("signing a question: %w", err)
+	}
+	return json.Marshal(signed{b, signature})
+}
+
+// ask asks, made anew each time, until the agent answers it.
+func (w *Watch) ask(ctx context.Context, q func() question) (*Seen, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for ctx.Err() == nil {
+		asked := q()
+		b, err := w.message(asked)
+		if err == nil {
+			err = w.conn.Publish(wire.Command(w.agent, verb), b)
+		}
+		if err != nil {
+			return nil, err
+		}
+		a, err := w.hear(time.Now().Add(again), asked.Long > 0)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("hearing %s: %w", w.agent, err)
+		case a != nil && a.Nonce != "": // it wants to know that this was asked just now
+			w.nonce = a.Nonce
+		case a != nil && a.Fault != "":
+			return nil, fmt.Errorf("%s: %s", w.agent, a.Fault)
+		case a != nil:
+			return a.Seen, nil
+		}
+	}
+	return nil, fmt.Errorf("%s does not answer; was dyno agent --watch started there?", w.agent)
+}
+
+// hear is the next answer that comes before then, which has seen something if it is of a
+// window: others are to what kept the watch. If none comes it is nil.
+func (w *Watch) hear(until time.Time, window bool) (*answer, error) {
+	for {
+		m, err := w.sub.NextMsg(max(time.Until(until), time.Millisecond))
+		if errors.Is(err, nats.ErrTimeout) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		a := new(answer)
+		if strictly(m.Data, a) == nil && a.ID == w.id &&
+			(!window || a.Seen != nil || a.Fault != "" || a.Nonce != "") {
+			return a, nil
+		}
+	}
+}

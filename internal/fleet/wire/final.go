@@ -1,0 +1,115 @@
+package wire
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/result"
+)
+
+// A Final is the whole of what an agent measured, which is what counts, or a part of it: the
+// seconds of a run of days are too many to be read at once. All parts but the last have Series
+// and More, and nothing else.
+type Final struct {
+	Series []result.Point `json:"series,omitempty"` // those that no part before it has
+	More   bool           `json:"more,omitempty"`   // another part follows
+
+	// Result is without its Plan, which the controller knows, and without its Series.
+	Result *result.Result `json:"result,omitempty"`
+	Error  string         `json:"error,omitempty"` // why there is none
+	Start  int64          `json:"start"`           // of the load, in ns of the agent's clock
+	Late   int64          `json:"late"`            // ns, until its last thread was at work
+	Why    string         `json:"why,omitempty"`   // it ended before it was through
+}
+
+// What a part of a Final may be. Its text may be many times as long as what was sent, and its
+// values take many times as much memory as their text: {} is a second with all its fields.
+const (
+	PartMost   = 1 << 20   // bytes as it is sent, in one message or several
+	textMost   = 4 << 20   // bytes of its JSON
+	partValues = 128 << 10 // values in that
+	pointsMost = 600       // seconds in one that Close makes
+	seriesMost = 512 << 10 // bytes of JSON that they have
+)
+
+// Close packs f in parts, which OpenFinal reads in turn. What no part can hold becomes the error
+// of there being no result.
+func (f Final) Close() (parts [][]byte) {
+	if f.Result != nil {
+		r := *f.Result
+		for series := r.Series; len(series) > 0; {
+			n := fitting(series)
+			parts = append(parts, Final{Series: series[:n], More: true}.pack())
+			series = series[n:]
+		}
+		r.Plan, r.Series = load.Plan{}, []result.Point{}
+		f.Result = &r
+	}
+	last := f.pack()
+	if _, err := OpenFinal(last); err != nil {
+		last = Final{Error: err.Error(), Why: f.Why}.pack()
+	}
+	return append(parts, last)
+}
+
+// fitting is how many of the first seconds one part takes.
+func fitting(series []result.Point) (n int) {
+	size := 0
+	for n < len(series) && n < pointsMost && size < seriesMost {
+		size += len(Encode(series[n]))
+		n++
+	}
+	return n
+}
+
+// pack is f as it is sent.
+func (f Final) pack() []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	w.Write(Encode(f)) // a buffer takes all
+	w.Close()
+	return b.Bytes()
+}
+
+// OpenFinal reads a part of what Close packed. It reads no more, and makes no more room, than a
+// part can need.
+func OpenFinal(b []byte) (*Final, error) {
+	if len(b) > PartMost {
+		return nil, fmt.Errorf("an agent's result: a part of %d bytes; %d at most", len(b), PartMost)
+	}
+	r, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		return nil, fmt.Errorf("an agent's result: %w", err)
+	}
+	text, err := io.ReadAll(io.LimitReader(r, textMost+1))
+	if err != nil {
+		return nil, fmt.Errorf("an agent's result: %w", err)
+	}
+	if len(text) > textMost {
+		return nil, fmt.Errorf("an agent's result: a part becomes longer than %d bytes", textMost)
+	}
+	f := new(Final)
+	if err := strictly(text, f, partValues); err != nil {
+		return nil, fmt.Errorf("an agent's result: %w", err)
+	}
+	return f, f.check()
+}
+
+// check is what f lacks, or has too much, as a part.
+func (f *Final) check() error {
+	switch {
+	case f.More && (len(f.Series) == 0 || f.Result != nil || f.Error != ""):
+		return errors.New("an agent's result: a part that others follow has seconds, and nothing else")
+	case f.More:
+		return nil
+	case (f.Result == nil) == (f.Error == ""):
+		return errors.New("an agent's result: either it or why there is none must be there")
+	case f.Result != nil && len(f.Result.Series) > 0:
+		return errors.New("an agent's result: it is in one part, as earlier versions send it")
+	}
+	return nil
+}

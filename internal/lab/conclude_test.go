@@ -1,0 +1,20 @@
+package lab
+
+import (
+	"strings"
+	"testing"
+
+	"dyno/internal/lab/experiment"
+	"dyno/internal/server"
+)
+
+// Whose generators are on other machines, shares no CPUs with them.
+func TestCautionOfSharedCPUs(t *testing.T) {
+	for _, fleet := range []*Fleet{nil, {Agents: []string{"a"}}} {
+		r := &Record{Experiment: new(experiment.Experiment), Fleet: fleet, CPUs: server.Split{Reason: "one core"}}
+		said := strings.Contains(strings.Join(r.cautions(nil), " "), "generator and servers share CPUs: one core")
+		if said != (fleet == nil) {
+			t.Errorf("fleet %v: said %v", fleet, said)
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package experiment
+
+import (
+	"encoding"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"dyno/internal/nearest"
+)
+
+// maxMerges is how deep mappings may be merged into each other.
+const maxMerges = 16
+
+// entries calls each with every key of the mapping n and its value, in order,
+// and then with those that << merges into it and that it does not have itself.
+func (d *decoder) entries(n *yaml.Node, path string, each func(key, value *yaml.Node)) {
+	d.merged(n, path, map[string]*yaml.Node{}, each, 0)
+}
+
+func (d *decoder) merged(n *yaml.Node, path string, seen map[string]*yaml.Node,
+	each func(key, value *yaml.Node), depth int) {
+	var merges []*yaml.Node
+	own := map[string]bool{}
+	for i := 0; i+1 < len(n.Content) && !d.spent(n); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		first := seen[key.Value]
+		switch {
+		case key.ShortTag() == "!!merge":
+			merges = append(merges, value)
+		case key.Kind != yaml.ScalarNode:
+			d.fault(key, "%s%s is given as a key; a text is wanted%s", said(path), kindOf(key),
+				quotesHint(n))
+		case own[key.Value]:
+			d.fault(key, "%s%q is given twice, first in line %d", said(path), key.Value, first.Line)
+		case first == nil:
+			seen[key.Value], own[key.Value] = key, true
+			each(key, value)
+		}
+	}
+	for _, m := range merges {
+		d.merge(m, path, seen, each, depth+1)
+	}
+}
+
+// merge is merged of what << stands for: a mapping, or several.
+func (d *decoder) merge(n *yaml.Node, path string, seen map[string]*yaml.Node,
+	each func(key, value *yaml.Node), depth int) {
+	at := n
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	switch {
+	case d.spent(at):
+	case depth > maxMerges:
+		d.fault(at, "%s<< merges a mapping into itself, or too deeply", said(path))
+	case n.Kind == yaml.MappingNode:
+		d.merged(n, path, seen, each, depth)
+	case n.Kind == yaml.SequenceNode:
+		for _, one := range n.Content {
+			d.merge(one, path, seen, each, depth+1)
+		}
+	default:
+		d.fault(at, "%s<< merges %s; a mapping is wanted, as *NAME", said(path), kindOf(n))
+	}
+}
+
+// keysOf are the keys of a struct of the file, by their tags: its fields, their
+// names in order, and those that must be given.
+func keysOf(t reflect.Type) (fields map[string]reflect.StructField, all, required []string) {
+	fields = map[string]reflect.StructField{}
+	for f := range t.Fields() {
+		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if key == "" || key == "-" {
+			continue
+		}
+		fields[key] = f
+		all = append(all, key)
+		if f.Tag.Get("required") == "true" {
+			required = append(required, key)
+		}
+	}
+	return fields, all, required
+}
+
+// keyed reports whether a struct is a mapping of the file, and not a text.
+func keyed(t reflect.Type) bool {
+	_, all, _ := keysOf(t)
+	return len(all) > 0
+}
+
+// synonyms are what keys are called elsewhere.
+var synonyms = map[string]string{
+	"runs": "rounds", "repetitions": "rounds", "repeat": "rounds", "iterations": "rounds",
+	"duration": "measure", "concurrency": "connections", "command": "cmd", "exec": "cmd",
+	"args": "cmd", "cwd": "dir", "workdir": "dir", "environment": "env", "slo": "objectives",
+	"slos": "objectives", "servers": "variants", "loads": "levels", "parameters": "factors",
+	"params": "factors", "qps": "rate", "rps": "rate", "keepalive": "reconnect",
+	"ulimits": "limits", "health": "ready", "healthcheck": "ready", "header": "headers",
+	"title": "name", "requires": "needs", "noise": "margin",
+}
+
+// meant says what key may have been meant where allowed are: one of them, or
+// one of another place in the file.
+func (d *decoder) meant(path, key string, allowed []string) string {
+	if s := synonyms[key]; slices.Contains(allowed, s) {
+		return "; did you mean " + s + "?"
+	}
+	if n := nearest.Name(key, allowed); n != "" {
+		return "; did you mean " + n + "?"
+	}
+	for _, name := range []string{key, synonyms[key]} {
+		if home := homeOf(name); home != "" {
+			return fmt.Sprintf(" of this place; did you mean %s?", home)
+		}
+	}
+	return orAllowed("", allowed)
+}
+
+// homeOf is the path in the file at which key most likely belongs: the one that is
+// less deep than all others; "" if there is none.
+func homeOf(key string) string {
+	homes := homesOf(key, reflect.TypeFor[Experiment](), "")
+	depth := func(path string) int { return strings.Count(path, ".") }
+	slices.SortStableFunc(homes, func(a, b string) int { return depth(a) - depth(b) })
+	if len(homes) == 0 || len(homes) > 1 && depth(homes[0]) == depth(homes[1]) {
+		return ""
+	}
+	return homes[0]
+}
+
+// homesOf are the paths in the file at which key is one.
+func homesOf(key string, t reflect.Type, path string) (homes []string) {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return homesOf(key, t.Elem(), path)
+	case reflect.Slice:
+		if isMapping(t) {
+			value, _ := t.Elem().FieldByName("Value")
+			return homesOf(key, value.Type, path+".NAME")
+		}
+		return homesOf(key, t.Elem(), path+"[]")
+	case reflect.Struct:
+		fields, all, _ := keysOf(t)
+		for _, k := range all {
+			at := join(path, k)
+			if k == key {
+				homes = append(homes, at)
+			}
+			homes = append(homes, homesOf(key, fields[k].Type, at)...)
+		}
+	}
+	return homes
+}
+
+// isMapping reports whether t is a Mapping.
+func isMapping(t reflect.Type) bool { return reflect.PointerTo(t).Implements(growings) }
+
+var growings = reflect.TypeFor[growing]()
+
+// join is the path of a key in what is at path.
+func join(path, key string) string {
+	switch {
+	case strings.ContainsAny(key, ".[") || key == "":
+		return fmt.Sprintf("%s[%q]", path, key)
+	case path == "":
+		return key
+	}
+	return path + "." + key
+}
+
+// said begins a message with the path it is about.
+func said(path string) string {
+	if path == "" {
+		return ""
+	}
+	return path + ": "
+}
+
+// knownTag reports whether n is of a kind that YAML has by itself.
+func knownTag(n *yaml.Node) bool {
+	switch n.ShortTag() {
+	case "!!str", "!!int", "!!float", "!!bool", "!!null", "!!timestamp", "!!map", "!!seq", "!!merge":
+		return true
+	}
+	return false
+}
+
+// kindOf says what n is.
+func kindOf(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "a mapping"
+	case yaml.SequenceNode:
+		return "a list"
+	case yaml.AliasNode:
+		return "an alias"
+	}
+	if len(n.Value) > 40 {
+		return "a text"
+	}
+	return fmt.Sprintf("%q", n.Value)
+}
+
+// quotesHint says what makes YAML take a template for a mapping of mappings.
+func quotesHint(n *yaml.Node) string {
+	if n.Kind == yaml.MappingNode && n.Style&yaml.FlowStyle != 0 && len(n.Content) > 0 &&
+		n.Content[0].Kind == yaml.MappingNode {
+		return "; a value that begins with {{ is written in quotes, '{{...}}'"
+	}
+	return ""
+}
+
+// wanted says what v can be set from.
+func wanted(v reflect.Value) string {
+	_, isText := v.Addr().Interface().(encoding.TextUnmarshaler)
+	switch kind := v.Kind(); {
+	case isMapping(v.Type()), kind == reflect.Struct && keyed(v.Type()):
+		return "a mapping"
+	case kind == reflect.Slice && isText:
+		return "a text or a list"
+	case kind == reflect.Slice:
+		return "a list"
+	case kind == reflect.Bool:
+		return "true or false"
+	case kind == reflect.Int, kind == reflect.Int64:
+		return "a whole number"
+	case kind == reflect.Float64:
+		return "a number"
+	}
+	return "a text"
+}

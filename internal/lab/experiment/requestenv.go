@@ -1,0 +1,104 @@
+package experiment
+
+import (
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"dyno/internal/redact"
+)
+
+// variable is {{env "NAME"}} or {{env "NAME" "DEFAULT"}}. It is the one action that a request may
+// have: all else in it is sent as it is written, for bodies may be templates of others.
+var (
+	variable = regexp.MustCompile(`\{\{-?\s*env\s+("[^"]*")(?:\s+("[^"]*"))?\s*-?\}\}`)
+	likely   = regexp.MustCompile(`\{\{-?\s*env\b[^}]*\}?\}?`)
+)
+
+// texts are those of a request that may name variables.
+func (r *Request) texts() []*string {
+	all := []*string{&r.Path, &r.Body}
+	for i := range r.Headers {
+		all = append(all, &r.Headers[i].Value)
+	}
+	return all
+}
+
+// Expand is r with the values of the variables that its path, headers and body name; or, if keep is
+// not nil, with what it leaves of them. An error is that of a variable that is not set.
+func (r Request) Expand(keep redact.Replacer) (Request, error) {
+	r.Headers = slices.Clone(r.Headers)
+	var failed error
+	for _, text := range r.texts() {
+		*text = variable.ReplaceAllStringFunc(*text, func(action string) string {
+			m := variable.FindStringSubmatch(action)
+			name, otherwise := strings.Trim(m[1], `"`), []string{}
+			if m[2] != "" {
+				otherwise = append(otherwise, strings.Trim(m[2], `"`))
+			}
+			value, err := environment(name, otherwise...)
+			if err != nil && failed == nil {
+				failed = err
+			}
+			if keep != nil && os.Getenv(name) != "" {
+				value = keep(name, value)
+			}
+			return value
+		})
+	}
+	return r, failed
+}
+
+// FromEnvironment reports whether a request names variables.
+func (r Request) FromEnvironment() bool {
+	return slices.ContainsFunc(r.texts(), func(s *string) bool { return variable.MatchString(*s) })
+}
+
+// unset are the variables that a request names, that have no default and are not set.
+func (r Request) unset() (names []string) {
+	for _, text := range r.texts() {
+		for _, m := range variable.FindAllStringSubmatch(*text, -1) {
+			if name := strings.Trim(m[1], `"`); m[2] == "" && os.Getenv(name) == "" {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// misnamed is a use of env in a request's text that is none; "" if there is none.
+func misnamed(text string) string {
+	for _, found := range likely.FindAllString(text, -1) {
+		if !variable.MatchString(found) {
+			return found
+		}
+	}
+	return ""
+}
+
+// Environment are the values that v's templates and its request take from the environment, each
+// once.
+func (v Variant) Environment() (values []string) {
+	add := func(name string) {
+		if value := os.Getenv(name); value != "" && !slices.Contains(values, value) {
+			values = append(values, value)
+		}
+	}
+	eachTemplate(reflect.ValueOf(v.Definition), "", func(_ string, t Template) {
+		found, _ := mentions(string(t))
+		for _, m := range found {
+			if m.verb == "env" && len(m.args) > 0 {
+				add(m.args[0])
+			}
+		}
+	})
+	asked := v.Asked()
+	for _, text := range asked.texts() {
+		for _, m := range variable.FindAllStringSubmatch(*text, -1) {
+			add(strings.Trim(m[1], `"`))
+		}
+	}
+	return values
+}

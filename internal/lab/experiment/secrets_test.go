@@ -1,0 +1,198 @@
+package experiment
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"dyno/internal/redact"
+)
+
+const withSecrets = `version: 1
+name: x # SECRET-ONE is not to be told
+workload:
+  request:
+    method: POST
+    path: /a?page=2&sig=SECRET-TWO
+    headers: {X-Auth: SECRET-ONE, Accept: text/plain, Authorization: 'Bearer {{env "DYNO_T"}}'}
+    body: '{"pin": 1234, "user": "{{env "DYNO_T"}}", "password": "SECRET \"THREE"}'
+variants:
+  a: &a
+    env: {PASSWORD: SECRET-ONE, GOMAXPROCS: "2", TOKEN: '{{env "DYNO_T" "SECRET-DEFAULT"}}'}
+    files: {conf: "requirepass SECRET-FOUR"}
+    processes:
+      - cmd: [server, --token, SECRET-FIVE, '{{port}}']
+        env: {DB_URL: 'db://u:SECRET-SIX@h/x'}
+      - {name: second, cmd: 'server --requirepass SECRET-FOUR -p {{env "DYNO_T"}} {{port}}'}
+    url: http://127.0.0.1:{{port}}/
+  b:
+    <<: *a
+    request: {body: SECRET-WHOLE}
+`
+
+func readText(t *testing.T, text string) *Experiment {
+	t.Helper()
+	e, err := Read("x.yaml", strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func marking() redact.Replacer { return redact.Marks(func() []byte { return []byte("of the tests") }) }
+
+// What is stored of an experiment has no secret in it, is an experiment again, and is the same when
+// it is stored again.
+func TestKeptHasNoSecret(t *testing.T) {
+	t.Setenv("DYNO_T", "from the environment")
+	e := readText(t, withSecrets)
+	k, err := e.Kept(marking())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{string(k.Source), string(k.Plan)} {
+		if strings.Contains(text, "SECRET") || strings.Contains(text, "1234,") ||
+			strings.Contains(text, "from the environment") {
+			t.Errorf("a secret is kept: %s", text)
+		}
+	}
+	for _, want := range []string{"page=2", "text/plain", `Bearer {{env "DYNO_T"}}`,
+		`"user": "{{env "DYNO_T"}}"`, `GOMAXPROCS: "2"`, `-p {{env "DYNO_T"}}`, "db://u:(redacted-"} {
+		if !strings.Contains(string(k.Source), want) {
+			t.Errorf("%s is gone:\n%s", want, k.Source)
+		}
+	}
+	again, err := readText(t, string(k.Source)).Kept(marking())
+	if err != nil || string(again.Source) != string(k.Source) || string(again.Plan) != string(k.Plan) {
+		t.Errorf("%v\n%s\nand then\n%s", err, k.Source, again.Source)
+	}
+	var v any
+	if err := json.Unmarshal(k.Plan, &v); err != nil {
+		t.Error(err)
+	}
+	open, err := e.Kept(nil)
+	if err != nil || string(open.Source) != withSecrets {
+		t.Errorf("%v %s", err, open.Source)
+	}
+}
+
+// Without a secret the file is stored byte for byte, and what ships with dyno has none.
+func TestKeptWithoutSecrets(t *testing.T) {
+	files, _ := filepath.Glob("shipped/*/experiment.yaml")
+	files = append(files, "starter.yaml")
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := readText(t, string(text))
+		k, err := e.Kept(marking())
+		plan, _ := json.Marshal(e)
+		if err != nil || string(k.Source) != string(text) || len(k.Secrets) > 0 {
+			t.Errorf("%s: %v, %q", file, err, k.Secrets)
+		}
+		var a, b any
+		json.Unmarshal(plan, &a)
+		json.Unmarshal(k.Plan, &b)
+		one, _ := json.Marshal(a)
+		if other, _ := json.Marshal(b); string(one) != string(other) {
+			t.Errorf("%s:\n%s\nis kept as\n%s", file, one, other)
+		}
+	}
+}
+
+// With its secrets given back, an experiment is the one that it was.
+func TestFill(t *testing.T) {
+	e := readText(t, withSecrets)
+	k, err := e.Kept(marking())
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := readText(t, string(k.Source))
+	values := map[string][]string{}
+	for name, value := range map[string]string{"x-auth": "SECRET-ONE", "sig": "SECRET-TWO", "pin": "1234",
+		"requirepass": "SECRET-FOUR", "token": "SECRET-FIVE", "body": "SECRET-WHOLE"} {
+		values[name] = []string{value}
+	}
+	values["token"] = append(values["token"], `{{env "DYNO_T" "SECRET-DEFAULT"}}`)
+	_, missing, _, err := stored.Fill(values, marking())
+	if err != nil || len(missing) == 0 || slices.ContainsFunc(missing, func(l Lack) bool {
+		return !l.Is("password") || l.Is("token")
+	}) {
+		t.Errorf("%v, missing %v", err, missing)
+	}
+	values["password"] = []string{"SECRET-ONE", "SECRET-SIX", `SECRET "THREE`}
+	filled, missing, others, err := stored.Fill(values, marking())
+	if err != nil || len(missing) > 0 || len(others) > 0 {
+		t.Fatalf("%v, missing %v, others %v", err, missing, others)
+	}
+	a, _ := json.Marshal(e)
+	b, _ := json.Marshal(filled)
+	if string(a) != string(b) {
+		t.Errorf("\n got %s\nwant %s", b, a)
+	}
+	if string(filled.Source) != string(k.Source) || len(filled.Lacks()) > 0 {
+		t.Errorf("it lacks %v", filled.Lacks())
+	}
+	values["x-auth"] = []string{"another"}
+	filled, _, others, err = stored.Fill(values, marking())
+	if err != nil || len(others) != 1 || !others[0].Is("X-Auth") {
+		t.Fatalf("%v, others %v", err, others)
+	}
+	if k, _ := filled.Kept(marking()); strings.Contains(string(k.Source), marking()("", "SECRET-ONE")+", Accept") {
+		t.Error("what is stored has the mark of another value")
+	}
+}
+
+// A request's path, headers and body have values of the environment, and nothing else is replaced.
+func TestRequestsOfTheEnvironment(t *testing.T) {
+	t.Setenv("DYNO_T", "value")
+	r := Request{Path: `/{{env "DYNO_T"}}`, Body: `{{name}} {{env "DYNO_NONE" "or this"}} {{ env "DYNO_T" }}`,
+		Headers: Mapping[string]{{Name: "A", Value: `b-{{env "DYNO_T"}}`}}}
+	got, err := r.Expand(nil)
+	if err != nil || got.Path != "/value" || got.Body != "{{name}} or this value" ||
+		got.Headers[0].Value != "b-value" || r.Headers[0].Value == "b-value" {
+		t.Errorf("%v %+v of %+v", err, got, r)
+	}
+	got, err = r.Expand(redact.Plainly)
+	if err != nil || got.Path != "/(redacted)" || got.Body != "{{name}} or this (redacted)" {
+		t.Errorf("%v %+v", err, got)
+	}
+	if _, err := (Request{Body: `{{env "DYNO_NONE"}}`}).Expand(nil); err == nil ||
+		!strings.Contains(err.Error(), "DYNO_NONE is not set") {
+		t.Error(err)
+	}
+	const file = "version: 1\nname: x\nworkload: {request: {body: '%'}}\n" +
+		"variants: {a: {url: 'http://127.0.0.1:1/'}}\n"
+	for _, bad := range []string{`{{env X}}`, `{{env}}`, `{{env "A" "B" "C"}}`} {
+		_, err := Read("x.yaml", strings.NewReader(strings.Replace(file, "%", bad, 1)))
+		if err == nil || !strings.Contains(err.Error(), "workload.request.body: "+bad+" names no variable") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+	e := readText(t, strings.Replace(file, "%", `{{env "DYNO_NONE"}}`, 1))
+	if all := Missing(Expand(e)[0]); len(all) != 1 || !strings.Contains(all[0], "DYNO_NONE") {
+		t.Errorf("%q", all)
+	}
+}
+
+// Of two secrets of which one begins as the other, nothing of either is left.
+func TestSecretsThatBeginAlike(t *testing.T) {
+	for range 20 { // what replaces them was once taken from a map
+		k, err := readText(t, `version: 1
+name: alike
+workload: {request: {path: /, headers: {X-One: password12, X-Two: password1234}}}
+variants:
+  a: {url: 'http://127.0.0.1:1/', description: 'was password1234, is password12'}
+`).Kept(marking())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(k.Source), ")34") || strings.Contains(string(k.Source), "password12") {
+			t.Fatalf("%s", k.Source)
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package result
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/engine/metric"
+)
+
+// failingRun is a closed loop of 20,000 answers within 2 s, of which so many are right and the
+// others a 503 or a 500, in turn: right ones take 2 ms and errors 1 ms.
+func failingRun(right int64) *load.Result {
+	r := closedRun()
+	r.Plan.Expect, r.Plan.Connections, r.Tally.Outage, r.Tally.Unfinished = nil, 10, 0, 0
+	r.Tally.Opened, r.Tally.Served, r.Tally.Reconnects = 10, 10, 0
+	r.Total, r.Routes, r.Intervals, r.Tally.Failures = metric.NewSnapshot(), nil, nil, nil
+	for i := range int64(20_000) {
+		status := 503 - 3*(i%2)
+		if i < right {
+			status = 200
+			r.Total.Completed++
+			r.Total.Latency.Record(int64(2 * time.Millisecond))
+		} else {
+			r.Total.Failed++
+			r.Total.ErrorLatency.Record(int64(time.Millisecond))
+		}
+		r.Total.Sent++
+		r.Total.Status[status]++
+	}
+	for status, detail := range map[int]string{500: "500", 503: "503"} {
+		if n := r.Total.Status[status]; n > 0 {
+			r.Tally.Failures = append(r.Tally.Failures, load.Failure{Phase: load.Expect, Kind: "status",
+				Address: "1.2.3.4:443", Detail: detail, Count: n})
+		}
+	}
+	return r
+}
+
+// A server that only fails is measured: nothing of it is in latency or the rate, its
+// objectives are judged, and what it cost is known.
+func TestOnlyErrors(t *testing.T) {
+	r := from(t, failingRun(0))
+	if !r.OnlyErrors() || r.Answers() != 20_000 || r.Latency != nil || r.Service != nil ||
+		r.ErrorLatency.P50 < 999 || r.ErrorLatency.Count != 20_000 {
+		t.Errorf("%d answers, latency %v, of errors %+v", r.Answers(), r.Latency, r.ErrorLatency)
+	}
+	if r.Rate.Completed != 0 || *r.Rate.ErrorAnswers != 10_000 || r.Generator.CPUPerRequest != 25 ||
+		*r.Generator.Little != 1 {
+		t.Errorf("%+v, %+v", r.Rate, r.Generator)
+	}
+	if r.Generator.Verdict != OK {
+		t.Errorf("the generator is %s: %v", r.Generator.Verdict, r.Generator.Reasons)
+	}
+	for expr, met := range map[string]bool{"errors<1%": false, "errors<=100%": true, "p99<1s": false,
+		"rps>1": false, "error_latency.p99<2ms": true, "error_latency.mean<1us": false} {
+		o, err := ParseObjective(expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out := o.Judge(r); out.Met != met {
+			t.Errorf("%s: %+v", expr, out)
+		}
+	}
+	if all := strings.Join(r.Warnings, "\n"); !strings.Contains(all, "EVERY answer was an error (500, 503)") {
+		t.Errorf("warnings: %s", all)
+	}
+	if err := Check(r); err != nil {
+		t.Error(err)
+	}
+	var b bytes.Buffer
+	if err := EncodeHLog(&b, r); err != nil || !strings.Contains(b.String(), "Tag=error_latency,") {
+		t.Errorf("%v: %s", err, b.String())
+	}
+}
+
+// The generator's limits show in answers that are errors as in any others.
+func TestErrorsAreJudged(t *testing.T) {
+	r := from(t, failingRun(0))
+	r.Generator.BusyPercent = 99
+	if r.judge(); r.Generator.Verdict != ClientBound {
+		t.Errorf("%s: %v", r.Generator.Verdict, r.Generator.Reasons)
+	}
+	r.Generator.BusyPercent, r.Generator.GCPauseMax = 1, 1e6
+	if r.judge(); r.Generator.Verdict != Suspect {
+		t.Errorf("%s: %v", r.Generator.Verdict, r.Generator.Reasons)
+	}
+}
+
+// Some errors: each answer is in one of the distributions, and Little's law holds of both.
+func TestSomeErrors(t *testing.T) {
+	run := failingRun(5000)
+	run.Total.ErrorLatency.Reset()
+	for range 15_000 { // 10 connections for 2 s, less 5,000 × 2 ms
+		run.Total.ErrorLatency.Record(int64(10*time.Second) / 15_000)
+	}
+	r := from(t, run)
+	if r.Latency.Count != 5000 || r.ErrorLatency.Count != 15_000 || r.OnlyErrors() ||
+		r.Rate.Completed != 2500 || *r.Rate.ErrorAnswers != 7500 || *r.Generator.Little != 1 {
+		t.Errorf("%d and %d latencies, %+v, Little %v", r.Latency.Count, r.ErrorLatency.Count, r.Rate,
+			*r.Generator.Little)
+	}
+	r.ErrorLatency.Count++
+	if Check(r) == nil {
+		t.Error("more errors have latencies than there were")
+	}
+}
+
+// Parts of a load keep the errors of each status apart, and lose no latency of them.
+func TestErrorsMerge(t *testing.T) {
+	plans := failingRun(0).Plan.Split(2)
+	var all []*Result
+	for i, p := range plans {
+		run := failingRun(int64(20_000 * i)) // the second has no errors
+		run.Plan = p
+		all = append(all, written(t, from(t, run)))
+	}
+	m := merged(t, all...)
+	if len(m.Errors) != 2 || m.Errors[0].Count != 10_000 || m.Errors[0].Detail == m.Errors[1].Detail {
+		t.Errorf("%+v", m.Errors)
+	}
+	if m.ErrorLatency.Count != 20_000 || m.Latency.Count != 20_000 || *m.Rate.ErrorAnswers != 10_000 ||
+		m.Generator.CPUPerRequest != 25 {
+		t.Errorf("%d errors, %d latencies, %+v, %v µs", m.ErrorLatency.Count, m.Latency.Count, m.Rate,
+			m.Generator.CPUPerRequest)
+	}
+	all[0].ErrorLatency.Count--
+	if _, err := Merge(all); err == nil || !strings.Contains(err.Error(), "does not add up") {
+		t.Errorf("a latency was lost: %v", err)
+	}
+}

@@ -1,0 +1,60 @@
+package result
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"dyno/internal/engine/load"
+)
+
+// besideRun is a closed run with a probe beside it.
+func besideRun() *load.Result {
+	r, side := closedRun(), openRun()
+	side.Plan.Rate, side.Plan.Arrival, side.Plan.Connections = load.PerSecond(100), load.Poisson, 100
+	r.Plan.Probe, r.Probe = side.Plan.Rate, side
+	return r
+}
+
+// What the probe measured is beside what the load did, and not in it.
+func TestProbeIsApart(t *testing.T) {
+	with, without := from(t, besideRun()), from(t, closedRun())
+	p := with.Probe
+	if p == nil || *p.Rate.Offered != 100 || p.Connections.Asked != 100 || *p.SendLagMax != 30 ||
+		*p.Requests.Waiting != 6 || p.Service.Count != 1 || p.Latency.HDR != without.Latency.HDR {
+		t.Fatalf("%+v", p)
+	}
+	if o, err := ParseObjective("probe.p99<1ms"); err != nil || !o.Judge(with).Met ||
+		o.Judge(without).Met || o.Live() {
+		t.Errorf("probe.p99<1ms: %v", err)
+	}
+	with.Probe, with.Plan.Probe = nil, 0
+	with.Generator.Reasons, with.Generator.Verdict = nil, ""
+	without.Generator.Reasons, without.Generator.Verdict = nil, ""
+	if !reflect.DeepEqual(with, without) {
+		t.Errorf("%+v\nwithout the probe\n%+v", with, without)
+	}
+}
+
+// Of a load in parts, the first has the probe, and the whole keeps it.
+func TestMergeKeepsTheProbe(t *testing.T) {
+	plan := besideRun().Plan
+	plan.Connections, plan.Threads = 6, 3
+	var all []*Result
+	for _, p := range plan.Split(3) {
+		r := besideRun()
+		r.Plan = p
+		if p.Probe == 0 {
+			r.Probe = nil
+		}
+		r.Total.Completed = r.Total.Latency.Count
+		r.Total.Sent = r.Total.Completed + r.Total.Failed + r.Unfinished
+		r.Started = r.Started.Add(time.Duration(p.Part) * time.Millisecond)
+		all = append(all, from(t, r))
+	}
+	m := merged(t, all...)
+	if all[0].Probe == nil || all[1].Probe != nil || m.Plan.Probe != plan.Probe ||
+		!reflect.DeepEqual(m.Probe, all[0].Probe) {
+		t.Errorf("of the whole %+v, of the first part %+v", m.Probe, all[0].Probe)
+	}
+}

@@ -1,0 +1,143 @@
+package result
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"dyno/internal/engine/metric"
+)
+
+var wellFormedID = regexp.MustCompile(`^[0-9]{8}-[0-9]{6}-[0-9a-f]{4}$`)
+
+// Check says all that keeps a result that was read from being one that dyno could have
+// written: fields that are missing, sums that do not add up.
+func Check(r *Result) error {
+	var all []error
+	wrong := func(bad bool, format string, args ...any) {
+		if bad {
+			all = append(all, fmt.Errorf(format, args...))
+		}
+	}
+	const told = 6
+	lacks := strings.Join(r.missing[:min(told, len(r.missing))], ", ")
+	if more := len(r.missing) - told; more > 0 {
+		lacks += fmt.Sprintf(" and %d more", more)
+	}
+	wrong(lacks != "", "it lacks what every result has: %s", lacks)
+	wrong(r.ID != "" && !wellFormedID.MatchString(r.ID), "its id is %q, not of the form "+
+		"20260102-150405-4f2a", r.ID)
+	wrong(r.Window.Started.IsZero() && !slices.Contains(r.missing, "window"),
+		"window.started is missing")
+	models := []string{ClosedLoop, OpenLoop}
+	wrong(!slices.Contains(models, r.Model), "its model is %q, not one of %q", r.Model, models)
+	verdicts := []string{OK, Suspect, ClientBound}
+	wrong(!slices.Contains(verdicts, r.Generator.Verdict), "its verdict is %q, not one of %q",
+		r.Generator.Verdict, verdicts)
+	wrong(len(r.Generator.Doubts) > 0 && len(r.Generator.Doubts) != len(r.Generator.Reasons),
+		"generator has %d doubts and %d reasons", len(r.Generator.Doubts), len(r.Generator.Reasons))
+	wrong(r.Plan.Target.URL == "", "plan.target.url is missing")
+	d := r.Plan.Data
+	wrong(d != nil && (!isSHA256(d.SHA256) || d.Bytes < 0 || d.Requests < len(r.Plan.Requests)),
+		"plan.data is not that of so many requests: %+v", d)
+	q := r.Requests
+	wrong(q.Sent != q.Completed+q.Errors+q.Unfinished || min(q.Completed, q.Errors, q.Unfinished) < 0,
+		"requests do not add up: %d sent, %d completed, %d errors, %d unfinished", q.Sent, q.Completed,
+		q.Errors, q.Unfinished)
+	wrong(q.Due != nil && *q.Due != q.Sent+counted(q.Waiting),
+		"requests.due is %d, and %d were sent and %d not", counted(q.Due), q.Sent, counted(q.Waiting))
+	wrong(min(r.Rate.Sent, r.Rate.Completed, r.Window.MeasuredS, r.Window.WarmupS) < 0,
+		"a rate or a time is below 0")
+	all = append(all, checkCounts(r)...)
+	wrong(r.ErrorAnswers() > q.Errors, "error_latency has %d answers, and requests has %d errors",
+		r.ErrorAnswers(), q.Errors)
+	for _, x := range []struct {
+		name string
+		of   *Distribution
+	}{{"latency", r.Latency}, {"service", r.Service}, {"error_latency", r.ErrorLatency},
+		{"phases.connect", r.Phases.Connect},
+		{"phases.first_byte", r.Phases.FirstByte}} {
+		if x.of != nil {
+			all = append(all, checkDistribution(x.name, x.of))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// checkCounts finds counts that cannot be: below 0, or more answers than exchanges that ended.
+// An answer with a status is one that completed, or failed for what it was or by its rest.
+func checkCounts(r *Result) (all []error) {
+	below := func(name string, counts ...int64) {
+		if n := slices.Min(counts); n < 0 {
+			all = append(all, fmt.Errorf("%s: %d is below 0", name, n))
+		}
+	}
+	c := r.Connections
+	below("connections", int64(c.Asked), c.Opened, int64(c.Served), c.Reconnects,
+		counted(c.TLSFull), counted(c.TLSResumed))
+	below("bytes", r.Bytes.Sent, r.Bytes.Received)
+	below("requests", r.Requests.Retried, r.Requests.Warmup, r.Requests.WarmupLost,
+		counted(r.Requests.Waiting), counted(r.Requests.Late), counted(r.Requests.SentAfter))
+	var answers int64
+	for _, code := range slices.Sorted(maps.Keys(r.Status)) {
+		below("status "+code, r.Status[code])
+		answers += r.Status[code]
+	}
+	if ended := r.Requests.Completed + r.Requests.Errors; answers > ended {
+		all = append(all, fmt.Errorf("status has %d answers, and %d requests completed or failed",
+			answers, ended))
+	}
+	for i, e := range r.Errors {
+		below(fmt.Sprintf("errors[%d].count", i), e.Count)
+	}
+	for i, p := range r.Series {
+		below(fmt.Sprintf("series[%d]", i), p.Sent, p.Completed, p.Errors, p.InFlight, p.Received,
+			p.Written)
+	}
+	for _, route := range r.Routes {
+		below("route "+route.Name, route.Completed, route.Errors)
+	}
+	return all
+}
+
+// missing are the keys that every value of typ has, with those of its parts, that are not
+// among keys, or are null there. TestSchemaIsThatOfTheTypes: the schema requires the same.
+func missing(keys map[string]json.RawMessage, within string, typ reflect.Type) (all []string) {
+	for f := range typ.Fields() {
+		key, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if key == "-" || strings.HasPrefix(options, "omit") {
+			continue
+		}
+		value, is := keys[key]
+		if !is || string(value) == "null" {
+			all = append(all, within+key)
+			continue
+		}
+		var parts map[string]json.RawMessage
+		if f.Type.Kind() == reflect.Struct && json.Unmarshal(value, &parts) == nil {
+			all = append(all, missing(parts, within+key+".", f.Type)...)
+		}
+	}
+	return all
+}
+
+func checkDistribution(name string, d *Distribution) error {
+	ascending := []float64{0, d.Min, d.P50, d.P75, d.P90, d.P95, d.P99, d.P999, d.P9999}
+	if !slices.IsSorted(ascending) || d.P50 > d.Max*1.01 {
+		return fmt.Errorf("%s: its percentiles do not ascend", name)
+	}
+	if d.HDR == "" {
+		return nil
+	}
+	if h, err := metric.Decode(d.HDR); err != nil {
+		return fmt.Errorf("%s.hdr: %w", name, err)
+	} else if h.Count != d.Count {
+		return fmt.Errorf("%s: hdr has %d values, and count is %d", name, h.Count, d.Count)
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package result
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"dyno/internal/engine/load"
+)
+
+// DataFolder of a store or of an experiment's folder has the requests of which a result holds
+// only the first: a file for each SHA256, however many results have it.
+func DataFolder(home string) string { return filepath.Join(home, "data", "sha256") }
+
+// dataSuffix is what the names of those files end in, after the SHA256.
+const dataSuffix = ".jsonl"
+
+// DataFile is the file in which a store keeps the requests of that SHA256.
+func DataFile(home, sha256 string) string {
+	return filepath.Join(DataFolder(home), sha256+dataSuffix)
+}
+
+// KeepData stores the requests of a plan below home, once, if JSON holds only the first of them
+// and the plan has them all. They must be free of secrets.
+func KeepData(home string, p *load.Plan) error {
+	if p.Data == nil || !p.Whole() {
+		return nil
+	}
+	path := DataFile(home, p.Data.SHA256)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("storing the requests: %w", err)
+	}
+	err := Place(path, p.WriteRequests)
+	for i := 0; errors.Is(err, fs.ErrExist) && !isData(path, p.Data) && i < attempts; i++ {
+		if _, none := os.Lstat(path); none != nil {
+			time.Sleep(attemptTime) // another process writes it just now
+		} else if err = os.Remove(path); err != nil { // it was put there whole, and damaged since
+			break
+		}
+		err = Place(path, p.WriteRequests)
+	}
+	if err != nil && !isData(path, p.Data) {
+		return fmt.Errorf("storing the requests: %s is not theirs: %w", path, err)
+	}
+	p.Data.File = path
+	return nil
+}
+
+// TakeData stores data below home that was read from somewhere else, once, if it is what d says.
+// It reports whether it was there already; then nothing is read.
+func TakeData(home string, d load.Data, from io.Reader) (same bool, err error) {
+	path := DataFile(home, d.SHA256)
+	if isData(path, &d) {
+		return true, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return false, err
+	}
+	err = Place(path, func(to io.Writer) error { return CheckData(d, io.TeeReader(from, to)) })
+	if errors.Is(err, fs.ErrExist) && isData(path, &d) {
+		return true, nil // another process has stored it meanwhile
+	}
+	return false, err
+}
+
+// CheckData reads data, and says in what it is not what d says.
+func CheckData(d load.Data, from io.Reader) error {
+	sum := sha256.New()
+	n, err := io.Copy(sum, io.LimitReader(from, d.Bytes+1))
+	switch {
+	case err != nil:
+		return err
+	case n > d.Bytes:
+		return fmt.Errorf("it has more than the %d bytes that its result says", d.Bytes)
+	case n < d.Bytes:
+		return fmt.Errorf("it has %d bytes, and its result says %d", n, d.Bytes)
+	}
+	if is := hex.EncodeToString(sum.Sum(nil)); is != d.SHA256 {
+		return fmt.Errorf("its SHA256 is %s, and not that of its name", is)
+	}
+	return nil
+}
+
+// attemptTime is how long one waits for another process that stores the same requests.
+const attemptTime = 10 * time.Millisecond
+
+// isData reports whether a file has the length of the data.
+func isData(path string, d *load.Data) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Size() == d.Bytes
+}
+
+// locate says where the data of a result is that was read from path: beside the folder that it
+// is in, or in the store.
+func (r *Result) locate(home, path string) {
+	d := r.Plan.Data
+	if d == nil || !isSHA256(d.SHA256) {
+		return
+	}
+	if full, err := filepath.Abs(path); err == nil {
+		path = full
+	}
+	for _, of := range []string{filepath.Dir(filepath.Dir(path)), home} {
+		if file := DataFile(of, d.SHA256); isData(file, d) {
+			d.File = file
+			return
+		}
+	}
+}
+
+// isSHA256 reports whether s is 64 hexadecimal digits in lower case.
+func isSHA256(s string) bool {
+	for _, c := range s {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return len(s) == 64
+}
+
+// ShareData keeps WithoutSavers from beginning until release is called: between data that is
+// stored and the result that refers to it.
+func ShareData(home string) (release func(), err error) { return lockData(home, false) }
+
+// WithoutSavers calls do while nobody stores a result with data. Where there is no home there is
+// nothing that anybody could remove.
+func WithoutSavers(home string, do func() error) error {
+	if _, err := os.Stat(home); errors.Is(err, fs.ErrNotExist) {
+		return do()
+	}
+	release, err := lockData(home, true)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return do()
+}
+
+// Abandoned reports whether nobody writes any more what Place was writing to that file.
+func Abandoned(temp string) bool {
+	f, err := os.OpenFile(temp, os.O_WRONLY, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return free(f)
+}

@@ -1,0 +1,170 @@
+package result
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"dyno/internal/engine/load"
+)
+
+// A Fleet is how the machines that made a load together did it.
+type Fleet struct {
+	Run         string   `json:"run"`                       // its name, in the agents' logs
+	OnAgentLoss string   `json:"on_agent_loss"`             // what was to happen then
+	StartSpread *float64 `json:"start_spread_us,omitempty"` // from the first agent's to the last's
+	OffsetBound float64  `json:"offset_bound_us"`           // of the clock that is known worst
+	DriftBound  float64  `json:"drift_bound_us,omitempty"`  // of the drift that is known worst
+
+	// Agent-seconds of the window: that were to be loaded, and of which reports have come.
+	Planned float64 `json:"planned_agent_s"`
+	Covered float64 `json:"covered_agent_s"`
+
+	Rebalanced []Rebalanced `json:"rebalanced,omitempty"`
+
+	AddsUp bool    `json:"adds_up"` // agents to the run, and each agent's seconds to its own total
+	Agents []Agent `json:"agents"`  // in the order of the load's parts
+}
+
+// A Rebalanced is when the agents that were left shared the load anew.
+type Rebalanced struct {
+	After  float64  `json:"after_s"` // the window's start
+	Agents []string `json:"agents"`
+}
+
+// An Agent is one of the machines.
+type Agent struct {
+	Name        string  `json:"name"`
+	Host        Host    `json:"host"`
+	Weight      int     `json:"weight"` // of its share
+	Connections int     `json:"connections"`
+	Threads     int     `json:"threads"`
+	OffsetBound float64 `json:"offset_bound_us"`  // by which its clock may be wrong
+	ClockOff    float64 `json:"wall_clock_off_s"` // ahead of ours; no number uses it
+
+	// By how much its monotonic clock has gained on ours since it was learned, or lost if
+	// below 0, when that was most for certain; nil: the run was too short to look again.
+	Drift *float64 `json:"drift_us,omitempty"`
+
+	Late *float64 `json:"late_us,omitempty"` // after the common start, until its last thread worked
+
+	Requests Requests `json:"requests"`
+	Covered  float64  `json:"covered_s"` // of the window
+	Reports  int64    `json:"reports"`   // that came, each once
+	Repeated int64    `json:"repeated"`  // that came once more, and were not counted
+	Final    bool     `json:"final"`     // its numbers are its own, and not the sum of its reports
+
+	AddsUp    *bool    `json:"adds_up,omitempty"`      // reports to its numbers, if there are both
+	Lost      string   `json:"lost,omitempty"`         // why it was given up
+	LostAfter *float64 `json:"lost_after_s,omitempty"` // when, after the window's start
+}
+
+// Lost are the agents that were given up while they loaded.
+func (f *Fleet) Lost() (names []string) {
+	if f == nil {
+		return nil
+	}
+	for _, a := range f.Agents {
+		if a.Lost != "" {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}
+
+// clockOff is by how much a wall clock may be off until a reader is told, in seconds.
+const clockOff = 1.0
+
+// LooseBound is how well clocks are to be known, in µs: less well and the starts are not
+// together.
+const LooseBound = 5000.0
+
+// driftTold is how far a clock may drift for certain until a reader is told, in µs: a
+// hundredth of a second that an agent counts.
+const driftTold = 10_000.0
+
+// Together makes of r, the merged result of a fleet, one that says how its agents fared,
+// and judges that.
+func (r *Result) Together(f *Fleet) {
+	r.Fleet = f
+	doubt := func(format string, args ...any) {
+		r.Generator.doubt(Doubt{FleetWide, OtherLoad, Suspect}, fmt.Sprintf(format, args...))
+	}
+	f.AddsUp = f.sums(r)
+	for _, a := range f.Agents {
+		if a.Lost != "" {
+			doubt("agent %s was lost %.1f s after the window's start: %s", a.Name, value(a.LostAfter),
+				a.Lost)
+		}
+		if !a.Final {
+			doubt("agent %s never said what it measured in all: its part is the sum of its %d reports",
+				a.Name, a.Reports)
+		}
+		if a.AddsUp != nil && !*a.AddsUp {
+			doubt("agent %s's reports are not what it measured in all", a.Name)
+		}
+		if math.Abs(a.ClockOff) > clockOff {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("agent %s's wall clock is %.0f s off; no number "+
+				"here depends on it", a.Name, a.ClockOff))
+		}
+		if d := value(a.Drift); math.Abs(d)-f.DriftBound > driftTold {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("agent %s's clock drifted by %.0f ms in the run: "+
+				"so much earlier or later were its last seconds than the others'", a.Name, d/1000))
+		}
+	}
+	for _, c := range f.Rebalanced {
+		doubt("%s share all of the load since %.1f s; from a loss until then it was less than asked for",
+			strings.Join(c.Agents, ", "), c.After)
+	}
+	if f.OffsetBound > LooseBound {
+		doubt("the agents' clocks are known to %.1f ms only: their seconds are not the same",
+			f.OffsetBound/1000)
+	}
+	if !f.AddsUp {
+		doubt("the agents' numbers do not add up to the run's: a fault of dyno")
+	}
+}
+
+func value(v *float64) float64 {
+	if v == nil {
+		return 0
+	}
+	return *v
+}
+
+// sums reports whether what the agents counted is what the run did, and what they reported
+// what they counted.
+func (f *Fleet) sums(r *Result) bool {
+	var all Requests
+	for _, a := range f.Agents {
+		if a.AddsUp != nil && !*a.AddsUp {
+			return false
+		}
+		all.add(a.Requests)
+	}
+	latencies := int64(0)
+	if r.Latency != nil {
+		latencies = r.Latency.Count
+	}
+	q := r.Requests
+	return all.Sent == q.Sent && all.Completed == q.Completed && all.Errors == q.Errors &&
+		all.Unfinished == q.Unfinished && latencies == q.Completed &&
+		r.ErrorAnswers() == r.errorsOf(load.Expect)
+}
+
+// Seconds gives the series the percentiles of intervals that were summed with all their
+// latencies: a merged result cannot have them of itself. They must be of the same
+// exchanges.
+func (r *Result) Seconds(all []load.Interval) {
+	for _, iv := range all {
+		i, found := slices.BinarySearchFunc(r.Series, iv.To.Seconds(), func(p Point, to float64) int {
+			return cmp.Compare(p.T, to)
+		})
+		if found && r.Series[i].Completed == iv.Completed {
+			point := PointOf(iv)
+			r.Series[i].P50, r.Series[i].P99 = point.P50, point.P99
+		}
+	}
+}

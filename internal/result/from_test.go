@@ -1,0 +1,295 @@
+package result
+
+import (
+	"math"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/engine/metric"
+	"dyno/internal/engine/proto"
+)
+
+func histogram(digits int, values ...time.Duration) *metric.Histogram {
+	h := metric.NewHistogram(digits)
+	for _, v := range values {
+		h.Record(int64(v))
+	}
+	return h
+}
+
+// closedRun is a run of 1,000 exchanges of 1 to 1,000 µs on 2 connections.
+func closedRun() *load.Result {
+	plan := load.Plan{
+		Target: load.Target{URL: "https://host/a", TLS: true, Host: "host", Port: 443},
+		HTTP:   "1.1", Pipeline: 1, Connections: 2, Threads: 1, Ring: "auto",
+		Duration: load.Seconds(2 * time.Second), Warmup: load.Seconds(time.Second),
+		Timeout: load.Seconds(10 * time.Second), Connecting: load.Seconds(5 * time.Second),
+		Expect: []load.Statuses{{From: 200, To: 299}}, CPUs: []int{0},
+		TLS: load.TLS{Insecure: true},
+		Requests: []load.Request{{Name: "a", Weight: 1, Request: proto.Request{
+			Method: "GET", Authority: "host", Path: "/a?token=1", Header: []proto.Field{
+				{Name: "authorization", Value: "Basic 1"}, {Name: "Accept", Value: "*/*"},
+				{Name: "X-My-Secret", Value: "2"}, {Name: "Proxy-Authorization", Value: "3"},
+				{Name: "Cookie", Value: "4"}, {Name: "X-API-Key", Value: "5"},
+				{Name: "Csrf-Token", Value: "6"}, {Name: "db_password", Value: "7"},
+			}}}, {Name: "b", Weight: 2, Request: proto.Request{Method: "POST", Path: "/b",
+			Authority: "host", Body: []byte{0xff}}}},
+	}
+	total := metric.NewSnapshot()
+	for i := range time.Duration(1000) {
+		total.Latency.Record(int64((i + 1) * time.Microsecond))
+	}
+	total.ErrorLatency.Record(int64(40 * time.Microsecond))
+	total.Sent, total.Completed, total.Failed = 1003, 1000, 2
+	total.Received, total.Written, total.Status[200], total.Status[404] = 5000, 4000, 1000, 1
+	return &load.Result{Plan: plan, Ring: "epoll", Ended: load.ByDuration, Total: total,
+		Started: time.Date(2026, 1, 2, 15, 4, 5, 999, time.FixedZone("", 3600)),
+		Warmed:  time.Second, Measured: 2 * time.Second, Drained: time.Millisecond, DNS: 3 * time.Millisecond,
+		Intervals: []load.Interval{
+			{Index: 0, From: 0, To: time.Second, Sent: 600, Completed: 600, InFlight: 2,
+				Received: 3000, Written: 2400, Mean: 9, P50: 5000, P99: 6000, Max: 7000,
+				Heat: metric.Heat{{5, 550}, {6, 50}}, Status: map[uint16]int64{200: 599, 404: 1}},
+			{Index: 1, From: time.Second, To: 2 * time.Second, Sent: 403, Completed: 400, Failed: 2},
+		},
+		Tally: load.Tally{Outage: 5e8, Opened: 3, Reconnects: 1, Served: 2, TLSFull: 2, TLSResumed: 1,
+			Retried: 1, Warmup: 500, WarmupLost: 3, Unfinished: 1,
+			FirstByte: histogram(metric.Coarse, time.Millisecond),
+			Connect:   histogram(metric.Coarse, time.Microsecond, 3*time.Microsecond),
+			FullTLS:   metric.NewHistogram(metric.Coarse), ResumedTLS: metric.NewHistogram(metric.Coarse),
+			Failures: []load.Failure{
+				{Phase: load.Expect, Kind: "status", Address: "1.2.3.4:443", Detail: "404", Count: 1},
+				{Phase: load.Read, Kind: "reset", Address: "1.2.3.4:443", Detail: "reset", Count: 9},
+			}},
+		Routes: []load.Route{
+			{Name: "a", Completed: 999, Failed: 2, Latency: histogram(metric.Fine, time.Second)},
+			{Name: "b", Latency: metric.NewHistogram(metric.Fine)},
+		},
+		CPU: 500 * time.Millisecond, Busy: 0.25, GCPauseMax: 70 * time.Microsecond,
+		Notices: []string{"the ring is portable"},
+	}
+}
+
+func openRun() *load.Result {
+	r := closedRun()
+	r.Plan.Rate = load.PerSecond(500.5)
+	r.Total.Service.Add(histogram(metric.Fine, time.Microsecond))
+	r.Lag = histogram(metric.Fine, 20*time.Microsecond, 30*time.Microsecond)
+	r.Late, r.LateMax, r.Waiting = 4, int64(5*time.Millisecond), 6
+	r.SentAfter, r.CompletedAfter = 203, 200
+	return r
+}
+
+func from(t *testing.T, r *load.Result) *Result {
+	t.Helper()
+	out, err := From(r, "1.2.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestFromClosed(t *testing.T) {
+	r := from(t, closedRun())
+	for _, test := range []struct{ what, got, want any }{
+		{"format", r.Format, "dyno.result/1"},
+		{"version", r.Dyno, "1.2.3"},
+		{"model", r.Model, ClosedLoop},
+		{"ended", r.Ended, "duration"},
+		{"window", r.Window, Window{time.Date(2026, 1, 2, 14, 4, 5, 999, time.UTC), 1, 2, 0.001, 0.5, 0, nil}},
+		{"requests", r.Requests, Requests{Sent: 1003, Completed: 1000, Errors: 2, Unfinished: 1,
+			Retried: 1, Warmup: 500, WarmupLost: 3}},
+		{"rate", r.Rate, Rate{Sent: 501.5, Completed: 500, ErrorAnswers: set(0.5)}},
+		{"error latency", r.ErrorLatency.Max, 40.0},
+		{"mean", r.Latency.Mean, 500.5},
+		{"min", r.Latency.Min, 1.0},
+		{"max", r.Latency.Max, 1000.0},
+		{"service", *r.Service, *r.Latency},
+		{"connect", r.Phases.Connect.Mean, 2.0},
+		{"dns", r.Phases.DNS.Mean, 3000.0},
+		{"tls", r.Phases.TLS, (*Distribution)(nil)},
+		{"status", r.Status, map[string]int64{"200": 1000, "404": 1}},
+		{"errors", r.Errors[0], Error{"read", "reset", "1.2.3.4:443", "reset", 9}},
+		{"bytes", r.Bytes, Bytes{Sent: 4000, Received: 5000}},
+		{"points", len(r.Series), 2},
+		{"point", r.Series[0], Point{1, 600, 600, 0, 0.009, 5, 6, 7, 2, 3000, 2400,
+			map[string]int64{"200": 599, "404": 1}, metric.Heat{{5, 550}, {6, 50}}, nil}},
+		{"silent point", r.Series[1], Point{T: 2, Sent: 403, Completed: 400, Errors: 2}},
+		{"route", r.Routes[0], Route{"a", 999, 2, 1e6, 1e6, 1e6, 1e6, 1e6}},
+		{"silent route", r.Routes[1], Route{Name: "b"}},
+		{"CPU a request", r.Generator.CPUPerRequest, 499.5}, // of 1,001 answers
+		{"CPU", r.Generator.CPUPercent, 25.0},
+		{"busy", r.Generator.BusyPercent, 25.0},
+		{"GC", r.Generator.GCPauseMax, 70.0},
+		{"Little", *r.Generator.Little, 0.1251},
+		{"ring", r.Generator.Ring, "epoll"},
+		{"warnings", r.Warnings, []string{"the ring is portable"}},
+		{"open only", r.Requests.Late == nil && r.Rate.Offered == nil, true},
+		{"resumed", *r.Connections.TLSResumed, int64(1)},
+	} {
+		if !reflect.DeepEqual(test.got, test.want) {
+			t.Errorf("%s: %v, want %v", test.what, test.got, test.want)
+		}
+	}
+}
+
+// Where requests waited for new connections, service time is its own, in the report, in what
+// several machines did together, and in exports.
+func TestServiceTimeOfAClosedLoop(t *testing.T) {
+	run := closedRun()
+	if r := from(t, run); r.SentLater() || r.ownService() != nil {
+		t.Error("service time is latency, and said to differ")
+	}
+	run.Total.Service.Add(run.Total.Latency)
+	run.Total.Service.Record(1)
+	run.Total.Latency.Record(1e9)
+	run.Total.Sent, run.Total.Completed = run.Total.Sent+1, run.Total.Completed+1
+	r := from(t, run)
+	if !r.SentLater() || r.Service.Min != 0.001 || r.Latency.Max != 1e6 || r.ownService() != r.Service {
+		t.Errorf("service time %+v", r.Service)
+	}
+	both := run.Plan.Split(2)
+	var parts []*Result
+	for i := range both {
+		run.Plan = both[i]
+		parts = append(parts, from(t, run))
+	}
+	m, err := Merge(parts)
+	if err != nil || m.Service.Min != 0.001 || m.Service.Count != 2*r.Service.Count || !m.SentLater() {
+		t.Errorf("together %+v, %v", m, err)
+	}
+}
+
+func TestQuantilesAreThoseOfTheHistogram(t *testing.T) {
+	d := from(t, closedRun()).Latency
+	h, err := hdrhistogram.Decode([]byte(d.HDR))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.TotalCount() != 1000 || d.Count != 1000 {
+		t.Errorf("%d and %d values", h.TotalCount(), d.Count)
+	}
+	for q, got := range map[float64]float64{50: d.P50, 75: d.P75, 90: d.P90, 95: d.P95, 99: d.P99,
+		99.9: d.P999, 99.99: d.P9999} {
+		truth := min(10*q, 1000)
+		if got < truth*0.999 || got > truth*1.002 {
+			t.Errorf("p%v: %v µs, want %v", q, got, truth)
+		}
+	}
+}
+
+func TestFromOpen(t *testing.T) {
+	r := from(t, openRun())
+	if r.Model != OpenLoop || *r.Rate.Offered != 500.5 || r.Generator.Little != nil {
+		t.Errorf("%s, offered %v, Little %v", r.Model, *r.Rate.Offered, r.Generator.Little)
+	}
+	if *r.Requests.Late != 4 || *r.Requests.LateMax != 5000 || *r.Requests.Waiting != 6 ||
+		*r.Requests.Due != 1009 {
+		t.Errorf("%+v", r.Requests)
+	}
+	// 801 answers of the 2 s window and 0.5 s of CPU are its own; the others came after it.
+	if *r.Requests.SentAfter != 203 || r.Rate.Sent != 400 || r.Rate.Completed != 400 ||
+		r.Generator.CPUPerRequest != 624.22 {
+		t.Errorf("%+v, %+v, %+v", r.Requests, r.Rate, r.Generator)
+	}
+	if *r.Generator.SendLagMax != 30 || *r.Generator.SendLagP99 != 30 {
+		t.Errorf("lag %v, %v", *r.Generator.SendLagP99, *r.Generator.SendLagMax)
+	}
+	if r.Service.Count != 1 || r.Service.Max != 1 {
+		t.Errorf("service %+v", *r.Service)
+	}
+}
+
+func TestFromNothing(t *testing.T) {
+	plan := load.DefaultPlan()
+	r := from(t, &load.Result{Plan: plan, Ended: load.Unreachable, Cause: "refused"})
+	if r.Latency != nil || r.Service != nil || r.Phases != (Phases{}) || r.Rate != (Rate{}) {
+		t.Errorf("measured something: %+v", r)
+	}
+	if r.Status == nil || r.Errors == nil || r.Series == nil || r.Generator.Reasons == nil {
+		t.Error("an array or object would be null in JSON")
+	}
+	if len(r.Generator.Reasons) != 1 || !strings.Contains(r.Generator.Reasons[0], "(refused)") {
+		t.Errorf("reasons %q", r.Generator.Reasons)
+	}
+}
+
+// protocolRun has what only HTTP/2 and FastCGI have.
+func protocolRun() *load.Result {
+	run := closedRun()
+	run.Plan.HTTP, run.Plan.Streams = load.Auto, 100
+	run.Protocols, run.Room = map[string]int64{load.HTTP2: 3}, 10
+	run.Stderr, run.StderrBytes = []byte("\nit \xff\nhurts"), 5000
+	run.Plan.Params = []load.Param{{Name: "APP_SECRET", Value: "1"}, {Name: "APP", Value: "2"}}
+	return run
+}
+
+func TestFromProtocols(t *testing.T) {
+	run := protocolRun()
+	r := from(t, run)
+	c := r.Connections
+	if c.Protocols[load.HTTP2] != 3 || *c.Streams != 10 || len(c.Protocols) != 1 {
+		t.Errorf("%+v", c)
+	}
+	if little := r.Rate.Completed * r.Latency.Mean / 1e6 / 20; math.Abs(*r.Generator.Little-little) > 1e-4 {
+		t.Errorf("little %v, want %v", *r.Generator.Little, little)
+	}
+	if *r.FCGIStderr != (Stderr{"\nit \ufffd\nhurts", 5000}) {
+		t.Errorf("stderr %+v", r.FCGIStderr)
+	}
+	const want = "the application wrote 5000 bytes to stderr, first: it \ufffd"
+	if !slices.Contains(r.Warnings, want) {
+		t.Errorf("warnings %q", r.Warnings)
+	}
+	if p := r.Plan.Params; p[0].Value != "(redacted)" || p[1].Value != "(redacted)" ||
+		run.Plan.Params[0].Value != "1" {
+		t.Errorf("parameters %+v", p)
+	}
+}
+
+func TestSecretsAreRedacted(t *testing.T) {
+	run := closedRun()
+	r := from(t, run)
+	for _, f := range r.Plan.Requests[0].Header {
+		if secret := f.Name != "Accept"; secret != (f.Value == "(redacted)") {
+			t.Errorf("%s: %s", f.Name, f.Value)
+		}
+	}
+	if run.Plan.Requests[0].Header[0].Value != "Basic 1" {
+		t.Error("From changed the plan of the run")
+	}
+}
+
+func TestCPUModel(t *testing.T) {
+	const x86 = "processor\t: 0\nmodel\t\t: 1\nmodel name\t: Some  CPU @ 2 GHz\nmodel name\t: Other\n"
+	const arm = "processor\t: 0\nBogoMIPS\t: 50.00\n"
+	if got := cpuModel(x86); got != "Some CPU @ 2 GHz" {
+		t.Errorf("%q", got)
+	}
+	if got := cpuModel(arm); got != "" {
+		t.Errorf("%q", got)
+	}
+	if h := ThisHost(); h.CPUs < 1 || h.OS != runtime.GOOS || h.Go == "" {
+		t.Errorf("%+v", h)
+	}
+}
+
+// What is but the consequence of another error is behind it, however frequent it is.
+func TestCausesFirst(t *testing.T) {
+	behind := load.Failure{Phase: load.Read, Kind: load.Behind, Count: 90}
+	reset := load.Failure{Phase: load.Read, Kind: "reset", Count: 10}
+	broken := load.Failure{Phase: load.Protocol, Kind: "compression", Count: 20}
+	got := ""
+	for _, e := range failures([]load.Failure{behind, reset, broken}) {
+		got += e.Kind + " "
+	}
+	if got != "compression reset behind " {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,109 @@
+package result
+
+import (
+	"testing"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/engine/metric"
+)
+
+// secondOf is a second of n exchanges that all took as long, and of some that failed.
+func secondOf(index int, n int64, took time.Duration, failed int64) load.Interval {
+	h := metric.NewHistogram(metric.Fine)
+	for range n {
+		h.Record(int64(took))
+	}
+	at := time.Duration(index) * time.Second
+	return load.Interval{Index: index, From: at, To: at + time.Second, Sent: n + failed, Completed: n,
+		Failed: failed, Latency: h.Sparse(), Service: h.Sparse()}
+}
+
+func TestGuard(t *testing.T) {
+	const fast, slow = time.Millisecond, 100 * time.Millisecond
+	type seconds []load.Interval
+	steady := func(n int64, took time.Duration, failed int64) (all seconds) {
+		for i := range 12 {
+			all = append(all, secondOf(i, n, took, failed))
+		}
+		return all
+	}
+	with := func(all seconds, n int64, took time.Duration, at ...int) seconds {
+		for _, i := range at {
+			all[i] = secondOf(i, n, took, 0)
+		}
+		return all
+	}
+	for name, test := range map[string]struct {
+		slo   string
+		all   seconds
+		ends  float64 // 0: it does not
+		value float64
+	}{
+		"met":                {"p99<20ms", steady(1000, fast, 0), 0, 0},
+		"missed":             {"p99<20ms", steady(1000, slow, 0), 3, 100e3},
+		"service":            {"service.mean<20ms", steady(1000, slow, 0), 3, 100e3},
+		"one noisy second":   {"p99<20ms", with(steady(1000, fast, 0), 1000, slow, 0), 0, 0},
+		"a noisy second":     {"p99<20ms", with(steady(1000, fast, 0), 1000, slow, 5), 0, 0},
+		"two and two":        {"p99<20ms", with(steady(1000, fast, 0), 1000, slow, 2, 3, 5, 6), 0, 0},
+		"three in a row":     {"p99<20ms", with(steady(1000, fast, 0), 1000, slow, 5, 6, 7), 8, 100e3},
+		"three of few":       {"p50<20ms", with(steady(1000, fast, 0), 10, slow, 5, 6, 7), 0, 0},
+		"too few beyond":     {"p99<20ms", steady(100, slow, 0), 10, 100e3},
+		"far too few":        {"p99<20ms", steady(10, slow, 0), 0, 0},
+		"errors":             {"errors<1%", steady(990, fast, 100), 3, 100 * 100.0 / 1090},
+		"errors by number":   {"errors<=5000", steady(10, fast, 1000), 6, 6000},
+		"number not reached": {"errors<=12000", steady(10, fast, 1000), 0, 0},
+		"rate":               {"rps>=500", steady(400, fast, 0), 3, 400},
+		"nothing completes":  {"p99<20ms", steady(0, fast, 0), 0, 0},
+		"a pause between":    {"p99<20ms", with(steady(1000, slow, 0), 0, fast, 1, 3), 5, 100e3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, err := ParseObjective(test.slo)
+			if err != nil {
+				t.Fatal(err)
+			}
+			other, _ := ParseObjective("p99<10s")
+			g := NewGuard(load.Plan{Duration: load.Seconds(12 * time.Second)}, []Objective{other, o})
+			for _, iv := range test.all {
+				out, err := g.Second(iv)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if out == nil {
+					continue
+				}
+				if *out.Aborted != test.ends || out.Expr != test.slo || out.Met ||
+					*out.Value < test.value*0.999 || *out.Value > test.value*1.001 {
+					t.Errorf("%s ended it after %v s by %v", out.Expr, *out.Aborted, *out.Value)
+				}
+				return
+			}
+			if test.ends > 0 {
+				t.Error("it went on")
+			}
+		})
+	}
+}
+
+// What came after the window condemns nothing, nor does what is known only at the end.
+func TestGuardIsOfTheWindow(t *testing.T) {
+	var all []Objective
+	for slo, live := range map[string]bool{"p99<1ms": true, "latency.max<1ms": true, "errors<1%": true,
+		"p99.9<1ms": true, "service.p99.9<1ms": true, "rps>9": true, "cpu<1ms": false,
+		"connect.p99<1ms": false, "first_byte.mean<1ms": false, "route.a.p99<1ms": false} {
+		o, err := ParseObjective(slo)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.Live() != live {
+			t.Errorf("%s: live is %v", slo, o.Live())
+		}
+		all = append(all, o)
+	}
+	g := NewGuard(load.Plan{Duration: load.Seconds(2 * time.Second)}, all)
+	for i := range 10 {
+		if out, err := g.Second(secondOf(i, 1000, time.Second, 100)); out != nil || err != nil {
+			t.Fatalf("second %d: %+v, %v", i, out, err)
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package result
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"dyno/internal/engine/load"
+)
+
+// Thresholds of the generator's verdict on itself. They follow the validity
+// gates of the literature (Nighthawk, Lancet, web-frameworks' use of Little's
+// law) where there are any.
+const (
+	busySuspect = 80.0 // percent: queueing before the thread is felt in latency
+	busyBound   = 95.0
+
+	// A send later than it could be is the generator's delay in the server's
+	// latency. Below a millisecond it is the machine's timers and wake-ups;
+	// above, what it is worth depends on the latency it is part of.
+	lagSuspect      = 1000.0  // µs at p99, and
+	lagSuspectShare = 0.1     // of the mean latency
+	lagBound        = 10000.0 // µs at p99, and
+	lagBoundShare   = 0.5
+
+	pauseSuspect      = 1000.0 // µs of the longest, and
+	pauseSuspectShare = 0.1    // of p99
+
+	littleSuspect    = 0.03 // share by which rate × latency misses the connections
+	littleBound      = 0.1
+	neverSentSuspect = 0.001 // share of the requests due that were never sent
+
+	littleTurns = 100 // exchanges a connection needs for its first and last not to matter
+
+	leastMeasured  = 1.0 // s: see Result.TooShort
+	leastCompleted = 100
+)
+
+// graver is the worse of two verdicts.
+func graver(a, b string) string {
+	if a == ClientBound || b == OK {
+		return a
+	}
+	return b
+}
+
+func ended(r *Result) (string, string) {
+	measured := span(r.Window.MeasuredS * 1e6)
+	switch load.Ending(r.Ended) {
+	case load.Unreachable:
+		return Suspect, "nothing was measured: no connection could be opened (" + r.Cause + ")"
+	case load.Gone:
+		return Suspect, fmt.Sprintf("the load ended after %v because no connection could be "+
+			"opened any more (%s): the server was gone for the rest", measured, r.Cause)
+	case load.Interrupted:
+		return Suspect, fmt.Sprintf("interrupted after %v: this is a part of the run that was "+
+			"planned", measured)
+	case load.Lost:
+		return OK, "" // Together says it
+	}
+	if r.Answers() == 0 {
+		reason := "nothing was measured: no exchange completed"
+		if len(r.Errors) > 0 {
+			reason += " (" + r.Errors[0].Detail + ")"
+		}
+		return Suspect, reason
+	}
+	return OK, ""
+}
+
+func outage(r *Result) (string, string) {
+	if r.Window.OutageS == 0 || !r.Applied() { // noServer says so
+		return OK, ""
+	}
+	says := "rate and percentiles say nothing of that time"
+	if r.Model == OpenLoop {
+		says = "what was due then waited for one, which is in its latency, or was never sent"
+	}
+	return Suspect, fmt.Sprintf("for %v of the window no connection could be opened%s: %s",
+		span(r.Window.OutageS*1e6), r.firstCause(), says)
+}
+
+func neverSent(r *Result) (string, string) {
+	if r.Requests.Waiting == nil {
+		return OK, ""
+	}
+	waiting, due := float64(*r.Requests.Waiting), float64(*r.Requests.Waiting+r.Requests.Sent)
+	if waiting <= neverSentSuspect*due {
+		return OK, ""
+	}
+	return Suspect, fmt.Sprintf("%.3g %% of the requests due were never sent, and the latencies "+
+		"leave them out: they are those of a lower rate", 100*waiting/due)
+}
+
+func busy(r *Result) (string, string) {
+	switch b := r.Generator.BusyPercent; {
+	case r.Answers() == 0:
+		return OK, "" // ended says so
+	case b >= busyBound:
+		return ClientBound, fmt.Sprintf("the generator had something to do %.0f %% of the time: "+
+			"this is its limit, not (only) the server's", b)
+	case b >= busySuspect:
+		return Suspect, fmt.Sprintf("the generator had something to do %.0f %% of the time, which "+
+			"is near its limit: some of the latency is its own", b)
+	}
+	return OK, ""
+}
+
+func sendLag(r *Result) (string, string) {
+	d := r.answered()
+	if r.Generator.SendLagP99 == nil || d == nil {
+		return OK, ""
+	}
+	lag, mean := *r.Generator.SendLagP99, d.Mean
+	verdict := OK
+	switch {
+	case lag > max(lagBound, lagBoundShare*mean):
+		verdict = ClientBound
+	case lag > max(lagSuspect, lagSuspectShare*mean):
+		verdict = Suspect
+	}
+	return verdict, fmt.Sprintf("the generator sent late by its own fault, 1 %% by more than %v, "+
+		"and latency (mean %v) includes that",
+		span(lag), span(mean))
+}
+
+func ports(r *Result) (string, string) {
+	return exhausted(r, "no-port", "no local port was left for a connection, %d times: widen "+
+		"net.ipv4.ip_local_port_range, or keep connections alive")
+}
+
+func files(r *Result) (string, string) {
+	return exhausted(r, "no-file", "no file descriptor was left for a connection, %d times")
+}
+
+func exhausted(r *Result, kind, reason string) (string, string) {
+	var n int64
+	for _, e := range r.Errors {
+		if e.Kind == kind {
+			n += e.Count
+		}
+	}
+	if n == 0 {
+		return OK, ""
+	}
+	return Suspect, fmt.Sprintf(reason, n)
+}
+
+// Unused is how many connections were asked for and no part of the load, and what they never
+// did: "completed an exchange" or "could be opened". A load of few requests needs no more
+// connections than can have all of them under way at once. An open loop does not need all that
+// it has, however many requests there are: there it counts those never opened.
+func (r *Result) Unused() (missing int64, what string) {
+	c := r.Connections
+	if r.Model == OpenLoop {
+		return max(int64(c.Asked)-(c.Opened-c.Reconnects), 0), "could be opened"
+	}
+	depth, all := max(int64(r.depth()), 1), r.Requests.Sent+r.Requests.Warmup
+	needed := min(int64(c.Asked), (all+depth-1)/depth)
+	return max(needed-int64(c.Served), 0), "completed an exchange"
+}
+
+// unserved finds connections that were asked for and not part of the load.
+func unserved(r *Result) (string, string) {
+	missing, what := r.Unused()
+	if missing == 0 || r.Answers() == 0 {
+		return OK, ""
+	}
+	c := r.Connections
+	return Suspect, fmt.Sprintf("%d of %d connections never %s: the load was that of the others",
+		missing, c.Asked, what)
+}
+
+// little applies Little's law: in a closed loop every connection always has an
+// exchange under way, so the rate times the mean latency is their number. It
+// says nothing where connections pause by design or by failure.
+func little(r *Result) (string, string) {
+	turns := littleTurns * int64(r.underWay())
+	applies := r.Generator.Little != nil && r.Plan.Reconnect == 0 && r.Requests.Errors == 0 &&
+		r.Connections.Reconnects == 0 && r.Connections.Served == r.Connections.Asked &&
+		len(r.Errors) == 0 && r.Requests.Completed >= turns
+	if !applies {
+		return OK, ""
+	}
+	// What began in the window may end after it: one latency at most.
+	edge := r.Latency.Max / 1e6 / r.Window.MeasuredS
+	share := *r.Generator.Little
+	verdict, miss := OK, math.Abs(share-1)-edge
+	switch {
+	case miss > littleBound:
+		verdict = ClientBound
+	case miss > littleSuspect:
+		verdict = Suspect
+	}
+	if share > 1 {
+		return verdict, fmt.Sprintf("rate × mean latency is %.2f of what %d connections can have "+
+			"under way: one of them is measured wrong; report it as a fault of dyno",
+			share, r.Connections.Asked)
+	}
+	return verdict, fmt.Sprintf("connections had an exchange under way only %.0f %% of the time, "+
+		"by rate × mean latency: the rest went to connecting, to threads that had their part of the "+
+		"requests done early, or to the generator itself", 100*share)
+}
+
+func pauses(r *Result) (string, string) {
+	pause := r.Generator.GCPauseMax
+	if d := r.answered(); d == nil || pause <= max(pauseSuspect, pauseSuspectShare*d.P99) {
+		return OK, ""
+	}
+	return Suspect, fmt.Sprintf("garbage collection stopped the generator for up to %v: the "+
+		"highest latencies may be its own", span(pause))
+}
+
+// span is us microseconds to three digits, for people.
+func span(us float64) time.Duration {
+	d := time.Duration(us * 1e3)
+	unit := time.Duration(1)
+	for d/unit >= 1000 {
+		unit *= 10
+	}
+	return d.Round(unit)
+}

@@ -1,0 +1,190 @@
+package result
+
+import (
+	"fmt"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/observe/probe"
+)
+
+// Thresholds of what the machine did to the generator. docs/measuring.md has the runs
+// that they come from.
+const (
+	stealSuspect       = 1.0 // percent of all CPUs' time: the machine was not ours alone
+	unscheduledSuspect = 5.0 // percent of the window, and
+	unscheduledBound   = 25.0
+	unscheduledLeast   = 20.0   // µs on average: to wake a thread up takes 5 to 10
+	timeWaitSuspect    = 0.8    // share of the local ports
+	stopSuspect        = 1000.0 // µs, and
+	stopSuspectShare   = 0.1    // of p99
+	resentSuspect      = 0.001  // of the requests: p99.9 is then of those, and
+	resentLeast        = 10     // segments, which others than us may have sent
+	retransmission     = 200e3  // µs: Linux sends no segment again before
+	lawSuspect         = 6.0    // A² that chance exceeds once in a thousand, and
+	lawSuspectShare    = 0.01   // of the spans: how far it is off, whatever their number
+	spacingSuspect     = 25.0   // percent of a span, for 1 in 20
+)
+
+// Observed adds what rec, a recording made on this machine while r was measured, says
+// of the window, and judges the generator again with it.
+func (r *Result) Observed(rec *probe.Recording) {
+	from := r.begin()
+	use := rec.Host(from, from.Add(time.Duration(r.Window.MeasuredS*1e9)))
+	r.Generator.Machine = &use
+	r.judge()
+}
+
+// distance is how far arrivals are from their law, whatever their number.
+func (a *Arrivals) distance() float64 {
+	switch {
+	case a.A2 != nil && a.Spans > 0:
+		return *a.A2 / float64(a.Spans)
+	case a.OffP95 != nil:
+		return *a.OffP95
+	}
+	return 0
+}
+
+// machine is what the machine did, none of it known unless it was watched.
+func (r *Result) machine() probe.HostUse {
+	if r.Generator.Machine == nil {
+		return probe.HostUse{}
+	}
+	return *r.Generator.Machine
+}
+
+func steal(r *Result) (string, string) {
+	taken := float64(r.machine().Steal)
+	if !(taken > stealSuspect) { // it may be unknown
+		return OK, ""
+	}
+	return Suspect, fmt.Sprintf("the hypervisor gave %.1f %% of the CPUs' time to others: repeat "+
+		"it, or use a machine of its own", taken)
+}
+
+// Disturbed reports whether other programs kept a thread of the generator from its CPU, for
+// longer than it takes to be woken up.
+func (g *Generator) Disturbed() bool {
+	return g.CPUWait >= unscheduledLeast && g.Unscheduled > unscheduledSuspect
+}
+
+// unscheduled looks for CPUs that were too few for all that ran: a thread that waits
+// for one does not see an answer come.
+func unscheduled(r *Result) (string, string) {
+	share := r.Generator.Unscheduled
+	verdict := OK
+	switch {
+	case !r.Generator.Disturbed():
+	case share > unscheduledBound:
+		verdict = ClientBound
+	default:
+		verdict = Suspect
+	}
+	return verdict, fmt.Sprintf("a thread of the generator was ready to run and had no CPU "+
+		"%.0f %% of the time: something else ran there", share)
+}
+
+// scheduling looks at how long goroutines waited for a CPU, where the protocol's library
+// works in goroutines: each exchange waits several times, and its latency has that.
+func scheduling(r *Result) (string, string) {
+	d := r.answered()
+	if r.overTCP() || d == nil {
+		return OK, ""
+	}
+	wait, mean := r.Generator.SchedulingP99, d.Mean
+	if wait <= max(lagSuspect, lagSuspectShare*mean) {
+		return OK, ""
+	}
+	return Suspect, fmt.Sprintf("goroutines that could run waited for a CPU, 1 %% of them %v or "+
+		"longer, several times in an exchange, and latency (mean %v) has that: give CPUs of its own, "+
+		"or another machine", span(wait), span(mean))
+}
+
+// overTCP reports whether it can matter here what the kernel does with TCP's sockets and
+// segments: HTTP/3 has none.
+func (r *Result) overTCP() bool { return r.Generator.Ring != load.HTTP3Ring }
+
+// waited reports whether it shows that TCP sent segments again: what the kernel counts is
+// of all programs on the machine, and may not be ours.
+func (r *Result) waited() bool {
+	d := r.answered()
+	return r.overTCP() && (d != nil && d.P999 >= retransmission ||
+		r.Phases.Connect != nil && r.Phases.Connect.Max >= retransmission)
+}
+
+// dropped are connections that the kernel of this machine turned away, for a server
+// of its own.
+func dropped(r *Result) (string, string) {
+	n := float64(r.machine().ListenOverflow)
+	if !(n > 0) || !r.waited() { // it may be unknown
+		return OK, ""
+	}
+	return Suspect, fmt.Sprintf("a server's queue of connections was full on this machine, "+
+		"%.0f times, and so some waited for 200 ms or more", n)
+}
+
+// resent are segments that this machine sent again: too few to matter in a mean, and
+// all of a high percentile.
+func resent(r *Result) (string, string) {
+	n, all := float64(r.machine().Retransmits), float64(r.Answers())
+	if !(n > resentSuspect*all) || n < resentLeast || !r.waited() {
+		return OK, ""
+	}
+	return Suspect, fmt.Sprintf("%.0f TCP segments were lost and sent again by this machine, "+
+		"while %.0f exchanges completed: the network, or a queue that is full, is in the "+
+		"highest latencies", n, all)
+}
+
+// timeWait looks at how near the ports were to running out: a port is not used again
+// for a minute after dyno closed its connection.
+func timeWait(r *Result) (string, string) {
+	waiting, ports := float64(r.machine().TimeWait), float64(r.Generator.LocalPorts)
+	if ports == 0 || !(waiting > timeWaitSuspect*ports) || r.Plan.Reconnect == 0 || !r.overTCP() {
+		return OK, ""
+	}
+	return Suspect, fmt.Sprintf("%.0f sockets were in TIME_WAIT, of %.0f local ports: "+
+		"connections may soon find none; widen net.ipv4.ip_local_port_range, or keep "+
+		"connections alive", waiting, ports)
+}
+
+// stops are of the runtime, for other reasons than those that pauses knows.
+func stops(r *Result) (string, string) {
+	stop, d := r.Generator.StopMax, r.answered()
+	if d == nil || stop <= max(stopSuspect, stopSuspectShare*d.P99) ||
+		r.Generator.GCPauseMax > max(pauseSuspect, pauseSuspectShare*d.P99) {
+		return OK, ""
+	}
+	return Suspect, fmt.Sprintf("the Go runtime stopped the generator for up to %v: the highest "+
+		"latencies may be its own", span(stop))
+}
+
+// law looks at whether requests left as they were to, where that was the generator's
+// to decide.
+func law(r *Result) (string, string) {
+	a := r.Generator.Arrivals
+	switch {
+	case a == nil:
+	case a.A2 != nil && *a.A2 > lawSuspect && a.distance() > lawSuspectShare:
+		return Suspect, fmt.Sprintf("arrivals were not poisson: Anderson and Darling's A² is %.1f for "+
+			"%d spans, and chance exceeds 6.0 once in a thousand", *a.A2, a.Spans)
+	case a.OffP95 != nil && *a.OffP95 > spacingSuspect:
+		return Suspect, fmt.Sprintf("arrivals were not evenly spaced: 1 span in 20 was off by %.0f %% "+
+			"or more", *a.OffP95)
+	}
+	return OK, ""
+}
+
+// probeLag is sendLag of the load beside.
+func probeLag(r *Result) (string, string) {
+	if r.Probe == nil || r.Probe.SendLagP99 == nil || r.Probe.Latency == nil {
+		return OK, ""
+	}
+	lag, mean := *r.Probe.SendLagP99, r.Probe.Latency.Mean
+	if lag <= max(lagSuspect, lagSuspectShare*mean) {
+		return OK, ""
+	}
+	return Suspect, fmt.Sprintf("the probe was sent late by the generator's own fault, 1 %% by "+
+		"more than %v, and its latency (mean %v) includes that",
+		span(lag), span(mean))
+}

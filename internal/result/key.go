@@ -1,0 +1,68 @@
+package result
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"dyno/internal/redact"
+)
+
+// keyFile is the file of a home that has the key of its marks, and keyBytes its length.
+const (
+	keyFile  = "redact.key"
+	keyBytes = 32
+)
+
+// Marks is what stands in the place of secrets in what is stored under home, and in what is
+// written besides. Its key is home's own, and is made when there is first something to mark. Where
+// it can be neither read nor stored the marks have a key that nobody keeps: then they tell apart
+// only what one process has marked.
+func Marks(home string) redact.Replacer {
+	return redact.Marks(sync.OnceValue(func() []byte {
+		key, err := markKey(home)
+		if err != nil {
+			key = make([]byte, keyBytes)
+			rand.Read(key) // which never fails
+		}
+		return key
+	}))
+}
+
+// markKey is the key of the marks of home, which is made if there is none. Of several processes
+// that want to make it one does, and all get that one's.
+func markKey(home string) ([]byte, error) {
+	if home == "" {
+		return nil, errors.New("there is no place for a key")
+	}
+	path := filepath.Join(home, keyFile)
+	for range attempts {
+		key, err := os.ReadFile(path)
+		if err == nil && len(key) != keyBytes {
+			return nil, fmt.Errorf("%s is no key: it has %d bytes, and not %d", path, len(key), keyBytes)
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return key, err
+		}
+		if err := os.MkdirAll(home, 0o700); err != nil {
+			return nil, err
+		}
+		err = Place(path, func(w io.Writer) error {
+			_, err := io.CopyN(w, rand.Reader, keyBytes)
+			return err
+		})
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+		if err != nil {
+			time.Sleep(attemptTime) // another process makes it just now
+		}
+	}
+	return nil, fmt.Errorf("another process makes %s, and does not end", path)
+}

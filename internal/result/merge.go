@@ -1,0 +1,491 @@
+package result
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/engine/metric"
+)
+
+// startsApart is how far the starts of parts may lie apart until a reader is told.
+const startsApart = 100 * time.Millisecond
+
+// Merge is one result of generators that loaded at once, each with its part of
+// one plan (see load.Plan.Split). Counts add up, and percentiles are those of all
+// exchanges, from the sum of the histograms. What the parts do not keep cannot be
+// had of the whole: the percentiles of a second or a route that several of them
+// served are absent, and the send lag at p99 is that of the worst part. The
+// window begins with the first part's and is as long as the longest.
+func Merge(all []*Result) (*Result, error) {
+	plans := make([]load.Plan, len(all))
+	for i, r := range all {
+		plans[i] = r.Plan
+		if err := r.adds(); err != nil {
+			return nil, fmt.Errorf("merging results: %w", err)
+		}
+	}
+	plan, err := load.Join(plans)
+	if err != nil {
+		return nil, fmt.Errorf("merging results: %w", err)
+	}
+	all = slices.SortedFunc(slices.Values(all), func(a, b *Result) int {
+		return cmp.Compare(a.Plan.Part, b.Plan.Part)
+	})
+	m := &Result{Format: Format, Dyno: all[0].Dyno, Plan: plan, Model: all[0].Model,
+		Host: all[0].Host, Status: map[string]int64{}, Errors: []Error{}, Series: []Point{}}
+	m.Ended, m.Cause = endedTogether(all)
+	m.Window = together(all)
+	m.count(all)
+	m.mergeSeries(all)
+	m.mergeRoutes(all)
+	if err := m.mergeDistributions(all); err != nil {
+		return nil, fmt.Errorf("merging results: %w", err)
+	}
+	m.mergeGenerators(all)
+	if plan.Open() {
+		offered := plan.Offered().PerSecond()
+		m.Rate.Offered = &offered
+	} else {
+		m.closed()
+		if m.Connections.Asked < plan.Connections { // a part that did not tell of its own
+			m.Generator.Little = nil
+		}
+	}
+	m.judgeParts(all)
+	m.Warnings = append(notices(all), warnings(m)...)
+	return m, nil
+}
+
+// endedTogether is why they ended. While one goes on, the load does: what became
+// of the others is among the reasons.
+func endedTogether(all []*Result) (ended, cause string) {
+	order := []load.Ending{load.Lost, load.Unreachable, load.Gone, load.ByRequests,
+		load.ByDuration, load.Aborted, load.Interrupted}
+	last := slices.MaxFunc(all, func(a, b *Result) int {
+		return cmp.Compare(slices.Index(order, load.Ending(a.Ended)),
+			slices.Index(order, load.Ending(b.Ended)))
+	})
+	return last.Ended, last.Cause
+}
+
+// together is the window of all.
+func together(all []*Result) Window {
+	w := slices.MinFunc(begun(all), earlier).Window
+	connections, longest := 0, 0.0
+	w.UnavailableS, w.UnavailableFromS = 0, nil
+	for _, r := range all {
+		w.MeasuredS = max(w.MeasuredS, r.Window.MeasuredS)
+		w.DrainedS = max(w.DrainedS, r.Window.DrainedS)
+		w.OutageS = min(w.OutageS, r.Window.OutageS) // there is none while one has a connection
+		if r.Connections.Asked == 0 {
+			continue // it did not tell of its connections
+		}
+		connections += r.Plan.Connections
+		w.UnavailableS += r.Window.UnavailableS * float64(r.Plan.Connections)
+		if r.Window.UnavailableS > longest {
+			longest, w.UnavailableFromS = r.Window.UnavailableS, r.Window.UnavailableFromS
+		}
+	}
+	w.UnavailableS = micro(1e9*w.UnavailableS/float64(max(connections, 1))) / 1e6
+	return w
+}
+
+// begun are those whose window began, which say when the load did, or all if none did.
+func begun(all []*Result) []*Result {
+	never := func(r *Result) bool { return r.Window.MeasuredS == 0 }
+	some := slices.DeleteFunc(slices.Clone(all), never)
+	if len(some) == 0 {
+		return all
+	}
+	return some
+}
+
+// begin is when the window began.
+func (r *Result) begin() time.Time {
+	return r.Window.Started.Add(time.Duration(r.Window.WarmupS * 1e9))
+}
+
+// earlier compares when windows began.
+func earlier(a, b *Result) int { return a.begin().Compare(b.begin()) }
+
+// inWindow is how many requests a rate of r stands for.
+func (r *Result) inWindow(rate float64) int64 {
+	return int64(math.Round(rate * r.Window.MeasuredS))
+}
+
+// count adds up all that is counted.
+func (m *Result) count(all []*Result) {
+	var sent, completed, wrong, shaken int64 // in the window, as rates count
+	var handshakes, errors *float64
+	for _, r := range all {
+		m.Probe = cmp.Or(m.Probe, r.Probe) // one part has it
+		sent += r.inWindow(r.Rate.Sent)
+		completed += r.inWindow(r.Rate.Completed)
+		if r.Rate.ErrorAnswers != nil {
+			wrong += r.inWindow(*r.Rate.ErrorAnswers)
+			errors = new(float64)
+		}
+		if r.Rate.Handshakes != nil {
+			shaken += r.inWindow(*r.Rate.Handshakes)
+			handshakes = new(float64)
+		}
+		m.Requests.add(r.Requests)
+		for code, n := range r.Status {
+			m.Status[code] += n
+		}
+		m.Bytes.Sent += r.Bytes.Sent
+		m.Bytes.Received += r.Bytes.Received
+		m.Connections.add(r.Connections)
+		m.FCGIStderr = m.FCGIStderr.add(r.FCGIStderr)
+		for _, e := range r.Errors {
+			m.addError(e)
+		}
+	}
+	causesFirst(m.Errors)
+	length := time.Duration(math.Round(m.Window.MeasuredS * 1e9))
+	if handshakes != nil {
+		*handshakes = per(shaken, length)
+	}
+	if errors != nil {
+		*errors = per(wrong, length)
+	}
+	m.Rate = Rate{Sent: per(sent, length), Completed: per(completed, length), Handshakes: handshakes,
+		ErrorAnswers: errors}
+}
+
+func (q *Requests) add(part Requests) {
+	q.Sent += part.Sent
+	q.Completed += part.Completed
+	q.Errors += part.Errors
+	q.Unfinished += part.Unfinished
+	q.Retried += part.Retried
+	q.Warmup += part.Warmup
+	q.WarmupLost += part.WarmupLost
+	q.Due = sum(q.Due, part.Due)
+	q.Waiting = sum(q.Waiting, part.Waiting)
+	q.Late = sum(q.Late, part.Late)
+	q.SentAfter = sum(q.SentAfter, part.SentAfter)
+	q.LateMax = most(q.LateMax, part.LateMax)
+}
+
+func (c *Connections) add(part Connections) {
+	c.Asked += part.Asked
+	c.Opened += part.Opened
+	c.Served += part.Served
+	c.Reconnects += part.Reconnects
+	c.TLSFull = sum(c.TLSFull, part.TLSFull)
+	c.TLSResumed = sum(c.TLSResumed, part.TLSResumed)
+	for _, t := range part.TLS {
+		same := func(known Terms) bool { known.Count = t.Count; return known == t }
+		if i := slices.IndexFunc(c.TLS, same); i >= 0 {
+			c.TLS[i].Count += t.Count
+		} else {
+			c.TLS = append(c.TLS, t)
+		}
+	}
+	sortTerms(c.TLS)
+	for name, n := range part.Protocols {
+		if c.Protocols == nil {
+			c.Protocols = map[string]int64{}
+		}
+		c.Protocols[name] += n
+	}
+	if c.Streams == nil || part.Streams != nil && *part.Streams > *c.Streams {
+		c.Streams = part.Streams
+	}
+}
+
+// add adds up the bytes and keeps the first text.
+func (e *Stderr) add(part *Stderr) *Stderr {
+	if e == nil || part == nil {
+		return cmp.Or(e, part)
+	}
+	return &Stderr{cmp.Or(e.Text, part.Text), e.Bytes + part.Bytes}
+}
+
+// sum is of what may be absent, and then of what is there.
+func sum(a, b *int64) *int64 {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	n := *a + *b
+	return &n
+}
+
+// most is the larger of what may be absent.
+func most(a, b *float64) *float64 {
+	if a == nil || b != nil && *b > *a {
+		return b
+	}
+	return a
+}
+
+func (m *Result) addError(e Error) {
+	for i := range m.Errors {
+		same := &m.Errors[i]
+		if same.Phase == e.Phase && same.Kind == e.Kind && same.Address == e.Address &&
+			(e.Phase != string(load.Expect) || same.Detail == e.Detail) {
+			same.Count += e.Count
+			return
+		}
+	}
+	m.Errors = append(m.Errors, e)
+}
+
+// mergeSeries adds up second by second: windows begin together.
+func (m *Result) mergeSeries(all []*Result) {
+	for _, r := range all {
+		for i, p := range r.Series {
+			if i == len(m.Series) {
+				m.Series = append(m.Series, Point{})
+			}
+			m.Series[i].add(p)
+		}
+	}
+	if len(all) > 1 && len(all)*len(m.Series) <= byPartMost {
+		m.tellParts(all)
+	}
+}
+
+// byPartMost is how many counts by part a series has at most, about a megabyte of JSON: an
+// hour of 36 generators, eleven minutes of 200. A longer one has none.
+const byPartMost = 1 << 17
+
+// tellParts notes what each part completed in each interval: who of many was slow, or went
+// silent, does not show in their sum.
+func (m *Result) tellParts(all []*Result) {
+	for i := range m.Series {
+		by := make([]*int64, len(all))
+		for k, r := range all {
+			if i < len(r.Series) {
+				n := r.Series[i].Completed
+				by[k] = &n
+			}
+		}
+		m.Series[i].ByPart = by
+	}
+}
+
+func (p *Point) add(part Point) {
+	switch {
+	case p.Completed == 0:
+		p.P50, p.P99 = part.P50, part.P99
+	case part.Completed > 0:
+		p.P50, p.P99 = 0, 0 // not to be had
+	}
+	p.Mean = mean(p.Mean, p.Completed, part.Mean, part.Completed)
+	p.T, p.Max = max(p.T, part.T), max(p.Max, part.Max)
+	p.Sent += part.Sent
+	p.Completed += part.Completed
+	p.Errors += part.Errors
+	p.InFlight += part.InFlight
+	p.Received += part.Received
+	p.Written += part.Written
+	p.Heat = p.Heat.Plus(part.Heat)
+	for code, n := range part.Status {
+		if p.Status == nil {
+			p.Status = map[string]int64{}
+		}
+		p.Status[code] += n
+	}
+}
+
+// mean is that of n values with mean a and k with mean b, both in µs.
+func mean(a float64, n int64, b float64, k int64) float64 {
+	if n+k == 0 {
+		return 0
+	}
+	return micro(1e3 * (a*float64(n) + b*float64(k)) / float64(n+k))
+}
+
+func (m *Result) mergeRoutes(all []*Result) {
+	place := map[string]int{}
+	for _, r := range all {
+		for _, route := range r.Routes {
+			at, known := place[route.Name]
+			if !known {
+				at = len(m.Routes)
+				place[route.Name] = at
+				m.Routes = append(m.Routes, Route{Name: route.Name})
+			}
+			m.Routes[at].add(route)
+		}
+	}
+}
+
+func (r *Route) add(part Route) {
+	switch {
+	case r.Completed == 0:
+		r.P50, r.P90, r.P99 = part.P50, part.P90, part.P99
+	case part.Completed > 0:
+		r.P50, r.P90, r.P99 = 0, 0, 0 // not to be had
+	}
+	r.Mean = mean(r.Mean, r.Completed, part.Mean, part.Completed)
+	r.Max = max(r.Max, part.Max)
+	r.Completed += part.Completed
+	r.Errors += part.Errors
+}
+
+// distributions are those that results have, with their names.
+var distributions = []struct {
+	of string
+	at func(*Result) **Distribution
+}{
+	{"latency", func(r *Result) **Distribution { return &r.Latency }},
+	{"service", func(r *Result) **Distribution { return &r.Service }},
+	{"error latency", func(r *Result) **Distribution { return &r.ErrorLatency }},
+	{"dns", func(r *Result) **Distribution { return &r.Phases.DNS }},
+	{"connect", func(r *Result) **Distribution { return &r.Phases.Connect }},
+	{"tls", func(r *Result) **Distribution { return &r.Phases.TLS }},
+	{"full tls", func(r *Result) **Distribution { return &r.Phases.TLSFull }},
+	{"resumed tls", func(r *Result) **Distribution { return &r.Phases.TLSResumed }},
+	{"first byte", func(r *Result) **Distribution { return &r.Phases.FirstByte }},
+}
+
+// Mergeable is why Merge cannot add r to others, whatever these are; nil if it can.
+func (r *Result) Mergeable() error {
+	if err := r.adds(); err != nil {
+		return err
+	}
+	for _, d := range distributions {
+		x := *d.at(r)
+		if x == nil || x.Count == 0 {
+			continue
+		}
+		_, err := x.histogram()
+		if err == nil && (x.Mean < x.Min-micro(1) || x.Mean > x.Max+micro(1)) {
+			err = fmt.Errorf("its mean is %v, of values from %v to %v µs", x.Mean, x.Min, x.Max)
+		}
+		if err != nil {
+			return fmt.Errorf("the %s histogram: %w", d.of, err)
+		}
+	}
+	return nil
+}
+
+func (m *Result) mergeDistributions(all []*Result) (err error) {
+	for _, d := range distributions {
+		var parts []*Distribution
+		for _, r := range all {
+			parts = append(parts, *d.at(r))
+		}
+		if *d.at(m), err = mergeDistribution(parts); err != nil {
+			return fmt.Errorf("the %s histogram: %w", d.of, err)
+		}
+	}
+	return nil
+}
+
+func mergeDistribution(parts []*Distribution) (*Distribution, error) {
+	var total *metric.Histogram
+	for _, d := range parts {
+		if d == nil || d.Count == 0 {
+			continue
+		}
+		h, err := d.histogram()
+		if err != nil {
+			return nil, err
+		}
+		if total == nil {
+			total = h
+			continue
+		}
+		total.Add(h)
+	}
+	if total == nil {
+		return nil, nil
+	}
+	return distribution(total)
+}
+
+// histogram is what d was made of.
+func (d *Distribution) histogram() (*metric.Histogram, error) {
+	h, err := metric.Decode(d.HDR)
+	if err != nil {
+		return nil, err
+	}
+	if h.Count != d.Count {
+		return nil, fmt.Errorf("it has %d values, not the %d that it should", h.Count, d.Count)
+	}
+	ns := func(us float64) int64 { return int64(math.Round(us * 1e3)) }
+	err = h.Exact(ns(d.Min), ns(d.Max), math.Round(d.Mean*1e3))
+	return h, err
+}
+
+// mergeGenerators adds up what they used.
+func (m *Result) mergeGenerators(all []*Result) {
+	g := &m.Generator
+	var completed int64
+	var rings []string
+	for _, r := range all {
+		part := r.Generator
+		n := r.inWindow(r.Rate.Answers())
+		if r.Connections.Asked == 0 { // nothing is known of its threads, either
+			n = 0
+		}
+		g.CPUPerRequest = mean(g.CPUPerRequest, completed, part.CPUPerRequest, n)
+		completed += n
+		if m.Window.MeasuredS > 0 {
+			g.CPUPercent += part.CPUPercent * r.Window.MeasuredS / m.Window.MeasuredS
+		}
+		g.BusyPercent = max(g.BusyPercent, part.BusyPercent)
+		g.SendLagP50 = most(g.SendLagP50, part.SendLagP50)
+		g.SendLagP99 = most(g.SendLagP99, part.SendLagP99)
+		g.SendLagP999 = most(g.SendLagP999, part.SendLagP999)
+		g.SendLagMax = most(g.SendLagMax, part.SendLagMax)
+		g.GCPauseMax = max(g.GCPauseMax, part.GCPauseMax)
+		g.StopMax = max(g.StopMax, part.StopMax)
+		g.SchedulingP99 = max(g.SchedulingP99, part.SchedulingP99)
+		g.Unscheduled = max(g.Unscheduled, part.Unscheduled)
+		g.CPUWait = max(g.CPUWait, part.CPUWait)
+		g.LocalPorts = max(g.LocalPorts, part.LocalPorts)
+		g.Arrivals = lessLawful(g.Arrivals, part.Arrivals)
+		g.Threads += part.Threads
+		if part.Ring != "" && !slices.Contains(rings, part.Ring) {
+			rings = append(rings, part.Ring)
+		}
+	}
+	g.CPUPercent = hundredths(g.CPUPercent)
+	g.Ring = strings.Join(rings, "+")
+}
+
+// lessLawful is the one that is further from its law, for its spans.
+func lessLawful(a, b *Arrivals) *Arrivals {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	if b.distance() > a.distance() {
+		return b
+	}
+	return a
+}
+
+// partsSay is a reason that only some of n parts have.
+func partsSay(some []string, n int, reason string) string {
+	return fmt.Sprintf("part %s of %d: %s", strings.Join(some, ", "), n, reason)
+}
+
+// notices are what the parts were warned of before they were judged, each once,
+// and that they did not begin together.
+func notices(all []*Result) (said []string) {
+	first := slices.MinFunc(begun(all), earlier).begin()
+	last := slices.MaxFunc(begun(all), earlier).begin()
+	for _, r := range all {
+		known := warnings(r)
+		for _, w := range r.Warnings {
+			if !slices.Contains(known, w) && !slices.Contains(said, w) {
+				said = append(said, w)
+			}
+		}
+	}
+	if apart := last.Sub(first); apart > startsApart {
+		said = append(said, fmt.Sprintf("the generators began %v apart: for so long at both ends "+
+			"of the window not all of them loaded", span(float64(apart.Microseconds()))))
+	}
+	return said
+}

@@ -1,0 +1,131 @@
+package result
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"dyno/internal/engine/metric"
+)
+
+func TestObjectivesAreRead(t *testing.T) {
+	for _, c := range []struct{ in, expr string }{
+		{"p99<20ms", "p99<20ms"}, {" p99.9 <= 100ms ", "p99.9<=100ms"}, {"service.p95<5ms", "service.p95<5ms"},
+		{"errors<0.1%", "errors<0.1%"}, {"errors<=0", "errors<=0"}, {"rps>=10k", "rps>=10k"},
+		{"route.a.b.p99<50ms", "route.a.b.p99<50ms"}, {"first_byte.mean<1s", "first_byte.mean<1s"},
+		{"connect.p99<5ms", "connect.p99<5ms"},
+		{"dns.p99<5ms", "dns.p99<5ms"}, {"tls_full.p50<5ms", "tls_full.p50<5ms"},
+		{"tls_resumed.max<5ms", "tls_resumed.max<5ms"},
+		{"p97.25<1h", "p97.25<1h"}, {"rps>10/s", "rps>10/s"},
+	} {
+		if o, err := ParseObjective(c.in); err != nil || o.Expr != c.expr {
+			t.Errorf("%q: %q, %v", c.in, o.Expr, err)
+		}
+	}
+}
+
+func TestMalformedObjectivesNameTheColumn(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"", "column 1: an objective is wanted"},
+		{"p99", "column 4: <, <=, > or >= is wanted"},
+		{"p99=20ms", `column 4: "=" is not <, <=, > or >=`},
+		{"p99<20", "column 5: a duration with its unit is wanted"},
+		{"p99<", "column 5: a duration with its unit is wanted"},
+		{"p99<-1ms", "column 5: a duration"},
+		{"p100<1s", `column 1: "p100" is not one of min, mean`},
+		{"p0<1s", "column 1:"}, {"pNaN<1s", "column 1:"}, {"p1e1<1s", "column 1:"}, {".p99<1s", "column 1:"},
+		{"q.p99<1s", `column 1: "q" is not one of latency, service`},
+		{"errors<1ms", "column 8: a number or a percentage is wanted"},
+		{"errors<x%", "column 8: a percentage is wanted"},
+		{"errors<200%", "column 8: 200% is more than all of them"},
+		{"rps>5%", "column 5: a number is wanted"}, {"rps>0x10", "column 5:"}, {"rps>NaN", "column 5:"},
+		{"route.p99<1s", "column 1: of a route there are"},
+		{"route.a.p95<1s", "column 1: of a route there are"},
+		{"  p99<x", "column 7:"},
+	} {
+		if _, err := ParseObjective(c.in); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v, want %s", c.in, err, c.want)
+		}
+	}
+}
+
+// Each value is that of the sample, by hand.
+func TestObjectivesAreJudged(t *testing.T) {
+	ms := make([]time.Duration, 1000)
+	for i := range ms {
+		ms[i] = time.Duration(i+1) * time.Millisecond
+	}
+	h, err := distribution(histogram(metric.Fine, ms...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Result{Latency: h, Requests: Requests{Sent: 1007, Completed: 1000, Errors: 5, Unfinished: 2},
+		Rate: Rate{Completed: 100}, Routes: []Route{{Name: "a.b", Completed: 1, P99: 3000}}}
+	for _, c := range []struct {
+		expr  string
+		value float64
+		met   bool
+	}{
+		{"p99<991ms", 990_000, true}, {"p99<990ms", 990_000, false}, {"p99>=990ms", 990_000, true},
+		{"max<=1s", 1e6, true}, {"p97.2<973ms", 972_000, true}, {"p97.2>973ms", 972_000, false},
+		{"errors<=7", 7, true}, {"errors<1%", 100 * 7.0 / 1007, true}, {"errors<0.5%", 100 * 7.0 / 1007, false},
+		{"rps>=100", 100, true}, {"rps>0.1k", 100, false}, {"route.a.b.p99<=3ms", 3000, true},
+	} {
+		o, err := ParseObjective(c.expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := o.Judge(r)
+		if got.Value == nil || math.Abs(*got.Value/c.value-1) > 0.001 || got.Met != c.met {
+			t.Errorf("%s: %+v, value %v; want %v, %v", c.expr, got, *got.Value, c.value, c.met)
+		}
+	}
+	for _, expr := range []string{"service.p99<1s", "route.x.p99<1s", "tls.max<1s"} {
+		o, _ := ParseObjective(expr)
+		if got := o.Judge(r); got.Value != nil || got.Met {
+			t.Errorf("%s of nothing: %+v", expr, got)
+		}
+	}
+}
+
+func TestWhatObjectivesAreAbout(t *testing.T) {
+	for _, c := range []struct {
+		expr            string
+		q, limit        float64
+		ceiling, errors bool
+	}{
+		{"p99<20ms", 0.99, 20_000, true, false}, {"latency.p99.9<=1s", 0.999, 1e6, true, false},
+		{"service.p99<1ms", 0, 1000, true, false}, {"mean<1ms", 0, 1000, true, false},
+		{"errors<0.1%", 0, 0.1, true, true}, {"rps>=10k", 0, 10_000, false, false},
+		{"route.p50.p99<1s", 0, 1e6, true, false},
+	} {
+		o, err := ParseObjective(c.expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, ok := o.Quantile()
+		if ok != (c.q > 0) || ok && math.Abs(q-c.q) > 1e-12 || o.Limit() != c.limit ||
+			o.Ceiling() != c.ceiling || o.OfErrors() != c.errors {
+			t.Errorf("%s: quantile %v, %v, limit %v, ceiling %v, of errors %v", c.expr, q, ok, o.Limit(),
+				o.Ceiling(), o.OfErrors())
+		}
+	}
+}
+
+func FuzzParseObjective(f *testing.F) {
+	for _, s := range []string{"p99<20ms", "errors<0.1%", "rps>=10k", "route.a.p99<1s", ".", "p.<"} {
+		f.Add(s)
+	}
+	r := &Result{Latency: &Distribution{Count: 1, P50: 1}}
+	f.Fuzz(func(t *testing.T, s string) {
+		o, err := ParseObjective(s)
+		if err != nil {
+			return
+		}
+		o.Judge(r)
+		if again, err := ParseObjective(o.Expr); err != nil || again.Expr != o.Expr {
+			t.Errorf("%q is read as %q, and that as %q: %v", s, o.Expr, again.Expr, err)
+		}
+	})
+}

@@ -1,0 +1,61 @@
+package result
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"dyno/internal/observe/profile"
+)
+
+// A Profile is where the server's time went while it was loaded.
+type Profile struct {
+	Kind      profile.Kind   `json:"kind"`
+	DurationS float64        `json:"duration_s"`
+	Samples   int64          `json:"samples"`        // none: the server was idle
+	File      string         `json:"file,omitempty"` // whole path, in pprof's form
+	Top       []profile.Line `json:"top"`            // functions, the largest flat share first
+
+	Taken *profile.Profile `json:"-"` // until it is saved; nil in a result that was read
+}
+
+// mostFunctions are kept besides the file.
+const mostFunctions = 20
+
+// NewProfile is what is kept of a profile of that kind.
+func NewProfile(kind profile.Kind, p *profile.Profile) *Profile {
+	all, _ := profile.Share(p, "") // of which every function's name is one
+	out := &Profile{Kind: kind, DurationS: float64(p.DurationNanos) / 1e9, Samples: all.Samples,
+		Top: profile.Top(p, mostFunctions), Taken: p}
+	if out.Top == nil {
+		out.Top = []profile.Line{}
+	}
+	return out
+}
+
+// SaveProfile writes what was taken, unless it is saved already, to a file whose
+// name is base, the profile's kind and .pb.gz. A file that cannot be written is
+// a warning: the result is worth more.
+func (r *Result) SaveProfile(base string) {
+	p := r.Profile
+	if p == nil || p.Taken == nil || p.File != "" {
+		return
+	}
+	path, err := filepath.Abs(base + "." + string(p.Kind) + ".pb.gz")
+	if err == nil {
+		err = profile.Save(path, p.Taken)
+	}
+	if err != nil {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the profile is not kept: %v", err))
+		return
+	}
+	p.File = path
+}
+
+// discardProfile takes back what SaveProfile wrote.
+func (r *Result) discardProfile() {
+	if r.Profile != nil && r.Profile.File != "" {
+		os.Remove(r.Profile.File)
+		r.Profile.File = ""
+	}
+}

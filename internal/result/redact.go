@@ -1,0 +1,84 @@
+package result
+
+import (
+	"slices"
+	"strings"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/engine/proto"
+	"dyno/internal/redact"
+)
+
+// Redacted is what is kept of a plan: what keep leaves of its headers, parameters, URLs and bodies.
+// A nil keep leaves all. Credentials of the target's URL have become a header before they got here.
+func Redacted(p load.Plan, keep redact.Replacer) load.Plan {
+	if keep == nil {
+		return p
+	}
+	p.Target.URL = keep.URL(p.Target.URL)
+	p.Requests = slices.Clone(p.Requests)
+	var given, kept []proto.Field // of the request before: most have the same
+	for i := range p.Requests {
+		r := &p.Requests[i]
+		if len(r.Header) == 0 || len(given) != len(r.Header) || &given[0] != &r.Header[0] {
+			given, kept = r.Header, headers(r.Header, keep)
+		}
+		r.Header = kept
+		r.Body = keep.Body(contentType(given), r.Body)
+		if r.Name = keep.Route(r.Name); r.Path != "*" {
+			r.Path = keep.URL(r.Path)
+		}
+	}
+	p.Params = slices.Clone(p.Params)
+	for i, f := range p.Params {
+		p.Params[i].Value = keep.Param(f.Name, f.Value)
+	}
+	return p
+}
+
+func headers(given []proto.Field, keep redact.Replacer) []proto.Field {
+	kept := slices.Clone(given)
+	for i, f := range kept {
+		kept[i].Value = keep.Header(f.Name, f.Value)
+	}
+	return kept
+}
+
+// contentType is what headers say of a body; "" if nothing.
+func contentType(all []proto.Field) string {
+	for _, f := range all {
+		if strings.EqualFold(f.Name, "Content-Type") {
+			return f.Value
+		}
+	}
+	return ""
+}
+
+// Complete gives r the plan's part that its generator had from elsewhere, or had only in part: the
+// requests of p, by which r was measured, their parameters and the target's URL, as keep leaves
+// them. What a generator says of them does not count. Whoever has p calls it once, before the
+// result goes anywhere; until then a result has plain marks, and the names of its routes are p's.
+func (r *Result) Complete(p load.Plan, keep redact.Replacer) error {
+	if r == nil {
+		return nil
+	}
+	kept := Redacted(p, keep)
+	kept.Data = nil
+	if err := kept.SetData(); err != nil {
+		return err
+	}
+	names := map[string]string{}
+	for i := range p.Requests {
+		names[p.Requests[i].Name] = kept.Requests[i].Name
+	}
+	for i, route := range r.Routes {
+		if name, known := names[route.Name]; known {
+			r.Routes[i].Name = name
+		} else {
+			r.Routes[i].Name = keep.Route(route.Name)
+		}
+	}
+	r.Plan.Target.URL, r.Plan.Params = kept.Target.URL, kept.Params
+	r.Plan.Requests, r.Plan.Data = kept.Requests, kept.Data
+	return nil
+}

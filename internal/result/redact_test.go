@@ -1,0 +1,131 @@
+package result
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/engine/proto"
+	"dyno/internal/redact"
+)
+
+// secretPlan has a secret of each kind, all of which have SECRET in them.
+func secretPlan() load.Plan {
+	p := load.DefaultPlan()
+	p.Target = load.Target{URL: "http://host/x?api_key=SECRET1", Host: "host", Port: 80}
+	header := []proto.Field{{Name: "Accept", Value: "text/plain"}, {Name: "X-Auth", Value: "SECRET2"},
+		{Name: "Cookie", Value: "a=SECRET3"}}
+	for _, body := range []string{`{"password": "SECRET4", "n": 1}`, "token=SECRET5&n=1", "SECRET6"} {
+		p.Requests = append(p.Requests, load.Request{Weight: 1, Name: "POST /x?page=1&sig=SECRET7",
+			Request: proto.Request{Method: "POST", Authority: "host", Path: "/x?page=1&sig=SECRET7",
+				Header: header, Body: []byte(body)}})
+	}
+	p.Params = []load.Param{{Name: "SCRIPT_FILENAME", Value: "/x.php"}, {Name: "APP", Value: "SECRET8"}}
+	return p
+}
+
+// No secret of a plan is in a result's JSON, neither before it is complete nor after. What was
+// measured by is not changed.
+func TestNoSecretIsInAResult(t *testing.T) {
+	p := secretPlan()
+	measured := &load.Result{Plan: p, Started: time.Now(), Measured: time.Second}
+	r, err := From(measured, "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Routes = []Route{{Name: p.Requests[0].Name}, {Name: "GET /other?token=SECRET9"}}
+	text := func(v any) string {
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(v); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	if s := text(r.Plan); strings.Contains(s, "SECRET") || !strings.Contains(s, redact.Plain) {
+		t.Error(s)
+	}
+	if err := r.Complete(p, Marks(t.TempDir())); err != nil {
+		t.Fatal(err)
+	}
+	s := text(r)
+	if strings.Contains(s, "SECRET") || strings.Contains(s, redact.Plain) {
+		t.Error(s)
+	}
+	for _, want := range []string{"text/plain", "page=1", `\"n\": 1`, "&n=1", "/x.php", "X-Auth"} {
+		if !strings.Contains(s, want) {
+			t.Errorf("%s is gone: %s", want, s)
+		}
+	}
+	if r.Routes[0].Name != r.Plan.Requests[0].Name {
+		t.Errorf("a route is %q and its request %q", r.Routes[0].Name, r.Plan.Requests[0].Name)
+	}
+	if err := r.Complete(p, nil); err != nil || !strings.Contains(text(r), "SECRET8") {
+		t.Errorf("secrets that are to be shown are not, %v", err)
+	}
+	if got, want := text(p), text(secretPlan()); got != want {
+		t.Errorf("the plan was changed:\n%s", got)
+	}
+}
+
+// Marks of one home are those of one key, whoever made it and however many did at once; those of
+// another home are others.
+func TestOneKeyOfAHome(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "a", "home")
+	var group sync.WaitGroup
+	marks := make([]string, 20)
+	for i := range marks {
+		group.Go(func() { marks[i] = Marks(home)("", "value") })
+	}
+	group.Wait()
+	for _, m := range marks {
+		if m != marks[0] || !redact.IsMark(m) {
+			t.Fatalf("%q", marks)
+		}
+	}
+	if other := Marks(t.TempDir())("", "value"); other == marks[0] {
+		t.Error("another home has the same key")
+	}
+	info, err := os.Stat(filepath.Join(home, keyFile))
+	open := runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0
+	if err != nil || info.Size() != keyBytes || open {
+		t.Errorf("%v %v", info.Mode(), err)
+	}
+	entries, _ := os.ReadDir(home)
+	if len(entries) != 1 {
+		t.Errorf("%v is left beside the key", entries)
+	}
+	if info, err = os.Stat(home); err != nil || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		t.Errorf("%v %v", info.Mode(), err)
+	}
+	if err := os.WriteFile(filepath.Join(home, keyFile), []byte("short"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := markKey(home); err == nil || !strings.Contains(err.Error(), "has 5 bytes") {
+		t.Error(err)
+	}
+	if m := Marks("")("", "value"); !redact.IsMark(m) || m == Marks("")("", "value") {
+		t.Errorf("without a home the mark is %s each time", m)
+	}
+}
+
+// A home with nothing to mark has no key: nobody asked for one.
+func TestNoKeyWithoutSecrets(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "home")
+	p := load.DefaultPlan()
+	p.Target.URL = "http://host/?page=1"
+	p.Requests = []load.Request{{Request: proto.Request{Method: "GET", Path: "/?page=1",
+		Header: []proto.Field{{Name: "Accept", Value: "x"}}}}}
+	Redacted(p, Marks(home))
+	if _, err := os.Stat(home); err == nil {
+		t.Error("a key was made")
+	}
+}

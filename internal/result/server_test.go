@@ -1,0 +1,129 @@
+package result
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	pprof "github.com/google/pprof/profile"
+
+	"dyno/internal/observe/probe"
+	"dyno/internal/observe/profile"
+)
+
+// watchSelf is what this process uses, which is all that r waits for, while r is
+// the result of a window of a few readings.
+func watchSelf(t *testing.T, r *Result) *Server {
+	t.Helper()
+	s, err := probe.Start(probe.Config{Trees: func() []probe.Tree {
+		return []probe.Tree{{Name: "self", PID: os.Getpid()}}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, x := time.Now(), 0.0
+	for time.Since(from) < 2*probe.MinEvery {
+		x = math.Sin(x + 1)
+	}
+	took := time.Since(from)
+	rec := s.Stop()
+	r.Window = Window{Started: from, MeasuredS: took.Seconds()}
+	return r.Watched(rec)
+}
+
+// profileOf is one with a function.
+func profileOf(t *testing.T) *Profile {
+	t.Helper()
+	f := &pprof.Function{ID: 1, Name: "main.hot"}
+	at := &pprof.Location{ID: 1, Line: []pprof.Line{{Function: f}}}
+	p := NewProfile(profile.CPU, &pprof.Profile{DurationNanos: 2e9,
+		SampleType: []*pprof.ValueType{{Type: "samples", Unit: "count"},
+			{Type: "cpu", Unit: "nanoseconds"}},
+		Sample:   []*pprof.Sample{{Location: []*pprof.Location{at}, Value: []int64{3, 3e7}}},
+		Location: []*pprof.Location{at}, Function: []*pprof.Function{f}})
+	if len(p.Top) != 1 || p.Top[0].Function != "main.hot" || p.DurationS != 2 || p.Samples != 3 {
+		t.Fatalf("%+v", p)
+	}
+	return p
+}
+
+func TestWatched(t *testing.T) {
+	r := &Result{Rate: Rate{Completed: 1000}}
+	s := watchSelf(t, r)
+	if len(s.Processes) != 2 || s.Processes[1].Name != "self" || s.Processes[1].PID != os.Getpid() {
+		t.Fatalf("%+v", s.Processes)
+	}
+	all, self := s.Processes[0], s.Processes[1]
+	self.Name, self.PID = "", 0
+	for i, v := range all.values() {
+		if of := *self.values()[i]; *v != of && v.OK() {
+			t.Errorf("value %d: all of one is %v, and it is %v", i, *v, of)
+		}
+	}
+	// A percent of a core is 10,000 µs a second, here for 1,000 requests.
+	if got, want := float64(all.CPU), float64(all.Percent)*10; math.Abs(got-want) > want/1e6 || got == 0 {
+		t.Errorf("%v µs a request and %v %% of a core", got, float64(all.Percent))
+	}
+	if sum := all.User + all.System; math.Abs(float64(sum-all.CPU)) > float64(all.CPU)/1e6 {
+		t.Errorf("user and system are %v of %v µs", sum, all.CPU)
+	}
+	if !all.Memory.OK() || all.Memory <= 0 || s.Sampler.Samples == 0 || s.Host.WallS <= 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// With nothing completed there is no such thing as a request's share.
+func TestWatchedNothing(t *testing.T) {
+	r := &Result{}
+	s := watchSelf(t, r)
+	if u := s.Processes[0]; u.CPU.OK() || u.User.OK() || u.Wait.OK() || !u.Percent.OK() {
+		t.Errorf("%+v", u)
+	}
+	trees := []probe.Use{{Name: "a"}, {Name: "b", CPU: 5e9,
+		Processes: []probe.Use{{Name: "b", Role: "root"}, {Name: "b", Role: "worker"}}}}
+	r.Rate.Completed = 1e6 / r.Window.MeasuredS
+	var names []string
+	for _, u := range r.usages(trees) {
+		names = append(names, u.Name)
+	}
+	if got, want := strings.Join(names, ", "), ", a, b, b: b, b: b worker"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if cpu := r.usages(trees)[0].CPU; math.Abs(float64(cpu)-5) > 1e-6 {
+		t.Errorf("5 s for a million requests are %v µs each", cpu)
+	}
+	if got := r.usages(nil); got != nil {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestProfileIsStoredBesideTheResult(t *testing.T) {
+	home := t.TempDir()
+	r := &Result{Format: Format, Profile: profileOf(t)}
+	path, err := Save(home, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := strings.TrimSuffix(path, ".json") + ".cpu.pb.gz"; r.Profile.File != want {
+		t.Errorf("%s, want %s", r.Profile.File, want)
+	}
+	if p, err := profile.Load(r.Profile.File); err != nil || len(p.Sample) != 1 {
+		t.Errorf("%v, %v", p, err)
+	}
+	again, err := Open(home, "last")
+	if err != nil || again.Profile.File != r.Profile.File || again.Profile.Taken != nil {
+		t.Errorf("%+v, %v", again, err)
+	}
+	r.SaveProfile(filepath.Join(home, "other"))
+	if all, err := filepath.Glob(filepath.Join(home, "other*")); len(all) > 0 || err != nil {
+		t.Errorf("saved again: %v, %v", all, err)
+	}
+	r = &Result{Format: Format, Profile: profileOf(t)}
+	r.SaveProfile(filepath.Join(home, "no", "such"))
+	if r.Profile.File != "" || len(r.Warnings) != 1 {
+		t.Errorf("%q, %q", r.Profile.File, r.Warnings)
+	}
+}

@@ -1,0 +1,114 @@
+package result
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"dyno/internal/engine/load"
+)
+
+// lossShare is the share of requests missing from latency above which a reader
+// is told.
+const lossShare = 0.01
+
+// warnings are what one must know to read r rightly, other than about the
+// generator: that responses were not what one would take them for, and
+// whatever latency does not include.
+func warnings(r *Result) []string {
+	var all []string
+	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+
+	warnErrors(r, say)
+	warnRedirects(r, say)
+	warnLosses(r, say)
+	warnBacklog(r, say)
+	if e := r.FCGIStderr; e != nil {
+		say("the application wrote %d bytes to stderr, first: %s", e.Bytes, firstLine(e.Text))
+	}
+	return all
+}
+
+// warnBacklog says that an open loop was asked for more than came of it. One or
+// two requests that were due just before the window's end do not make that so.
+func warnBacklog(r *Result, say func(string, ...any)) {
+	waiting, after := counted(r.Requests.Waiting), counted(r.Requests.SentAfter)
+	if waiting == 0 && float64(after) <= lossShare*float64(r.Requests.Sent) {
+		return
+	}
+	say("%d requests were due and never sent, and %d sent only after the window, for all %d "+
+		"connections were waiting for answers: the rate of -R was not reached, and latency grows "+
+		"for as long as it is not; give more -c, or a lower -R", waiting, after, r.Connections.Asked)
+}
+
+// firstLine is the first line of s that says something, or what fits of it.
+func firstLine(s string) string {
+	const most = 200
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	if runes := []rune(line); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return line
+}
+
+// counted is a count that may be absent.
+func counted(n *int64) int64 {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
+
+// warnLosses says what share of the requests latency tells nothing of, besides the errors
+// of warnErrors. When that is all of them there is no latency, and the verdict says so.
+func warnLosses(r *Result, say func(string, ...any)) {
+	if r.Answers() == 0 {
+		return
+	}
+	sent := float64(r.Requests.Sent)
+	if n := r.Requests.Errors - r.ErrorAnswers(); float64(n) > lossShare*sent {
+		say("%.1f %% of the requests failed: latency is that of the others", 100*float64(n)/sent)
+	}
+	if n := r.Requests.Unfinished; float64(n) > lossShare*sent {
+		mend := "; give a longer --drain"
+		if r.Ended != string(load.ByDuration) && r.Ended != string(load.ByRequests) {
+			mend = "" // it did not end by itself
+		}
+		say("%.1f %% of the requests were given up without an answer at the end: latency is that "+
+			"of the others, which were faster%s", 100*float64(n)/sent, mend)
+	}
+}
+
+// warnErrors says loudly that answers were errors: a server that only fails is often the
+// fastest.
+func warnErrors(r *Result, say func(string, ...any)) {
+	var codes []string
+	for _, e := range r.Errors {
+		if e.Phase == string(load.Expect) && !slices.Contains(codes, e.Detail) {
+			codes = append(codes, e.Detail)
+		}
+	}
+	slices.Sort(codes)
+	list, mend := strings.Join(codes, ", "), ""
+	if len(r.Plan.Expect) == 0 {
+		mend = "; --expect says which statuses are right, --expect any that all are"
+	}
+	switch n := r.ErrorAnswers(); {
+	case r.OnlyErrors():
+		say("EVERY answer was an error (%s): error latency is how fast the server fails%s", list, mend)
+	case float64(n) > lossShare*float64(r.Requests.Sent):
+		say("%d answers (%.2f %%) were errors (%s): their latencies are in error latency, and not in "+
+			"latency%s", n, 100*float64(n)/float64(r.Answers()), list, mend)
+	}
+}
+
+// warnRedirects says that nothing but redirects came, unless they were asked for.
+func warnRedirects(r *Result, say func(string, ...any)) {
+	codes := Codes(r.Status)
+	other := func(code string) bool { return code[0] != '3' }
+	if len(r.Plan.Expect) > 0 || len(codes) == 0 || slices.ContainsFunc(codes, other) {
+		return
+	}
+	say("every response was a redirect (%s), and redirects are not followed: give the URL "+
+		"they lead to", strings.Join(codes, ", "))
+}

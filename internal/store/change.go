@@ -1,0 +1,235 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"slices"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/lab"
+	"dyno/internal/result"
+	"dyno/internal/stats"
+)
+
+// ChangeFormat is what every published change point says of itself.
+const ChangeFormat = "dyno.change/1"
+
+// A Change is a change point: from some result on, a series is not what it was. It is
+// published when it is first found, with the results it rests on, and never altered:
+// what was said about a commit stays said. Later results can only add others.
+type Change struct {
+	Format    string    `json:"format"`
+	ID        string    `json:"id"`        // of the first result after it, and the measure
+	Dyno      string    `json:"dyno"`      // version that found it
+	Published time.Time `json:"published"` // zero: it could not be kept
+	Metric    string    `json:"metric"`
+	Unit      string    `json:"unit"`
+	Verdict   string    `json:"verdict"` // Worse or Better
+	Ratio     float64   `json:"ratio"`   // of what is after it to what was before
+	Low       float64   `json:"low"`     // of its 95 % interval
+	High      float64   `json:"high"`
+	P         float64   `json:"p"`      // that there is no difference (Mann-Whitney)
+	Margin    float64   `json:"margin"` // that a difference has to reach to matter
+	Before    []Run     `json:"before"` // oldest first
+	After     []Run     `json:"after"`
+}
+
+// The verdicts of a change.
+const (
+	Worse  = "worse"
+	Better = "better"
+)
+
+const (
+	// changeLeast is the fewest results on each side of a change: of three, one may be an
+	// accident and another its aftermath.
+	changeLeast = 4
+	// changeAlpha is low because a series is looked at again with every result that is
+	// added, and what was published once stays: over 60 looks, 3 % of series that never
+	// change have one published (of 200 simulated). Of changes by 10 % among results that
+	// vary by 3 %, 58 % are found in the fourth result after them, 98 % in the eighth.
+	changeAlpha = 0.002
+	// changeMargin is the least ratio that is published, as everywhere.
+	changeMargin = 0.02
+	// changeLongest is how many results without a change are looked at, the newest: time
+	// grows with their square.
+	changeLongest = 250
+)
+
+func decodeChange(b []byte) (Change, error) {
+	var c Change
+	if err := json.Unmarshal(b, &c); err != nil {
+		return c, fmt.Errorf("not a change point: %w", err)
+	}
+	if c.Format != ChangeFormat {
+		return c, fmt.Errorf("not a change point that this dyno reads: its format is %q, not %q",
+			c.Format, ChangeFormat)
+	}
+	if len(c.Before) == 0 || len(c.After) == 0 || !changeID.MatchString(c.ID) {
+		return c, errors.New("a damaged change point: it has no ID, or no results")
+	}
+	return c, nil
+}
+
+// addChanges adds to each series the change points that were published, and publishes
+// those that are new; unkept is why that cannot be done. Whoever looks for new ones is
+// alone: two that did so at once could each find the same change, one result apart.
+func (s *Store) addChanges(all []Series) (unkept, err error) {
+	tx, err := s.db.Begin()
+	if err != nil {
+		return nil, fmt.Errorf("looking for changes: %w", err)
+	}
+	defer tx.Rollback()
+	published, err := s.published()
+	if err != nil {
+		return nil, fmt.Errorf("looking for changes: %w", err)
+	}
+	for i := range all {
+		t := &all[i]
+		for _, c := range published {
+			if c.Metric == t.Metric.Name && t.holds(c) {
+				t.Changes = append(t.Changes, c)
+			}
+		}
+		t.sortChanges()
+		for _, c := range t.found() {
+			if err := s.publish(c); err != nil {
+				c.Published = time.Time{}
+				unkept = fmt.Errorf("keeping a change point: %w", err)
+			}
+			t.Changes = append(t.Changes, c)
+		}
+		t.sortChanges()
+	}
+	return unkept, nil
+}
+
+// published are all change points, as their files have them: what another process has
+// published may not be in the index yet. Those that cannot be read are listed as
+// unreadable when it is.
+func (s *Store) published() (all []Change, err error) {
+	entries, err := os.ReadDir(s.file("changes"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	k, _ := kindOf("changes/.json")
+	for _, e := range entries {
+		path, is := k.path(e)
+		if !is {
+			continue
+		}
+		b, err := os.ReadFile(s.file(path))
+		if err != nil {
+			return nil, err
+		}
+		if c, err := decodeChange(b); err == nil {
+			all = append(all, c)
+		}
+	}
+	return all, nil
+}
+
+// publish writes a change point, once.
+func (s *Store) publish(c Change) error {
+	if err := os.MkdirAll(s.file("changes"), 0o700); err != nil {
+		return err
+	}
+	b, err := json.MarshalIndent(c, "", " ")
+	if err != nil {
+		return err
+	}
+	return put(s.file("changes", c.ID+".json"), append(b, '\n'))
+}
+
+// put writes a file that must not be there.
+func put(path string, content []byte) error {
+	return result.Place(path, func(w io.Writer) error {
+		_, err := io.Copy(w, bytes.NewReader(content))
+		return err
+	})
+}
+
+// holds reports whether a change is one of the series: whether it has one of the results
+// that the change rests on. By their fingerprint alone it could not be told: another
+// version of dyno may compute another.
+func (s *Series) holds(c Change) bool {
+	return slices.ContainsFunc(s.Runs, func(r Run) bool {
+		same := func(o Run) bool { return o.ID == r.ID }
+		return slices.ContainsFunc(c.After, same) || slices.ContainsFunc(c.Before, same)
+	})
+}
+
+func (s *Series) sortChanges() {
+	slices.SortFunc(s.Changes, func(a, b Change) int { return a.At().Compare(b.At()) })
+}
+
+// At is when the first result after the change began.
+func (c Change) At() time.Time { return c.After[0].Started }
+
+// found are the changes of a series that are not published yet. Between those that are,
+// each stretch is looked at by itself: so what is added moves none of them.
+func (s *Series) found() (all []Change) {
+	from := 0
+	for i := range len(s.Changes) + 1 {
+		to := len(s.Runs)
+		if i < len(s.Changes) {
+			at := s.Changes[i].At()
+			to = from
+			for to < len(s.Runs) && s.Runs[to].Started.Before(at) {
+				to++
+			}
+		}
+		all = append(all, s.foundIn(s.Runs[from:to])...)
+		from = to
+	}
+	return all
+}
+
+// foundIn are the changes within a stretch. That there is one is said by Divide; by how
+// much, and whether that matters, by a comparison of what lies on both sides.
+func (s *Series) foundIn(runs []Run) (all []Change) {
+	runs = runs[max(len(runs)-changeLongest, 0):]
+	logs := make([]float64, len(runs))
+	for i, r := range runs {
+		logs[i] = math.Log(r.Value)
+	}
+	cuts := append(stats.Divide(logs, changeLeast, changeAlpha), len(runs))
+	from := 0
+	for i, at := range cuts[:len(cuts)-1] {
+		before, after := runs[from:at], runs[at:cuts[i+1]]
+		from = at
+		margin := stats.Margin{Practical: changeMargin}
+		j, err := stats.JudgeUnpaired(values(after), values(before), margin)
+		if err != nil || j.Verdict != stats.Different {
+			continue
+		}
+		all = append(all, newChange(s.Metric, before, after, j))
+	}
+	return all
+}
+
+func newChange(m lab.Measure, before, after []Run, j stats.Judgement) Change {
+	verdict := Better
+	if (j.Ratio.Estimate-1)*float64(m.Better) < 0 {
+		verdict = Worse
+	}
+	return Change{Format: ChangeFormat, ID: after[0].ID + "-" + m.Name, Dyno: load.Version,
+		Published: time.Now().UTC().Truncate(time.Second), Metric: m.Name, Unit: m.Unit,
+		Verdict: verdict, Ratio: j.Ratio.Estimate, Low: j.Ratio.Low, High: j.Ratio.High, P: j.P,
+		Margin: changeMargin, Before: slices.Clone(before), After: slices.Clone(after)}
+}
+
+func values(runs []Run) []float64 {
+	all := make([]float64, len(runs))
+	for i, r := range runs {
+		all[i] = r.Value
+	}
+	return all
+}

@@ -1,0 +1,181 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"dyno/internal/result"
+)
+
+// abandoned is how long nobody has written to what was being written, until it is a leftover.
+// What has a lock needs no time.
+const abandoned = time.Hour
+
+// Collect removes what nothing refers to: data of no result, notes and profiles whose result is
+// gone, and what processes left that were killed while they wrote. It says what it removed or,
+// if dry, would have.
+func (s *Store) Collect(dry bool) (all []Removed, err error) {
+	return all, result.WithoutSavers(s.home, func() (err error) {
+		if err = s.Refresh(); err != nil {
+			return err
+		}
+		for _, find := range []func() ([]Removed, error){s.unreferred, s.orphans, s.leftovers} {
+			found, err := find()
+			for _, r := range found {
+				if !dry {
+					if err := os.RemoveAll(r.Path); err != nil {
+						return fmt.Errorf("removing what is not needed: %w", err)
+					}
+				}
+				all = append(all, r)
+			}
+			if err != nil {
+				return fmt.Errorf("looking for what is not needed: %w", err)
+			}
+		}
+		return nil
+	})
+}
+
+var sha256Text = regexp.MustCompile(`[0-9a-f]{64}`)
+
+// unreferred are the files of data that no result refers to. What a file says that cannot be
+// read as a result counts as well: it may be of a newer dyno.
+func (s *Store) unreferred() (all []Removed, err error) {
+	refers := map[string]bool{}
+	err = s.each("SELECT DISTINCT sha256 FROM data", nil, func(rows *sql.Rows) error {
+		var sum string
+		err := rows.Scan(&sum)
+		refers[sum] = true
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	unreadable, err := s.unreadable()
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range unreadable {
+		content, err := os.ReadFile(u.Path)
+		if err != nil {
+			return nil, err
+		}
+		for _, sum := range sha256Text.FindAll(content, -1) {
+			refers[string(sum)] = true
+		}
+	}
+	entries, err := entriesOf(result.DataFolder(s.home))
+	for _, e := range entries {
+		sum, _, _ := strings.Cut(e.Name(), ".")
+		if e.Type().IsRegular() && len(sum) == 64 && !refers[sum] {
+			all = append(all, s.removed("data", result.DataFolder(s.home), e))
+		}
+	}
+	return all, err
+}
+
+// orphans are notes and profiles without a result, unless one is being stored.
+func (s *Store) orphans() (all []Removed, err error) {
+	dir := s.file("results")
+	entries, err := entriesOf(dir)
+	for _, e := range entries {
+		id, _, _ := strings.Cut(e.Name(), ".")
+		what := "profile"
+		if strings.HasSuffix(e.Name(), ".note") {
+			what = "note"
+		} else if !strings.HasSuffix(e.Name(), ".pb.gz") {
+			continue
+		}
+		temp := filepath.Join(dir, "."+id+".json.tmp")
+		kept := isThere(filepath.Join(dir, id+".json")) || isThere(temp) && !result.Abandoned(temp)
+		if resultID.MatchString(id) && !kept {
+			all = append(all, s.removed(what, dir, e))
+		}
+	}
+	return all, err
+}
+
+// unfinished are the names that files and folders have only while they are written or removed,
+// by where they lie in the store. All other names are not dyno's.
+var unfinished = map[string]*regexp.Regexp{
+	"": regexp.MustCompile(`^\.import-[0-9]+$`),
+	"results": regexp.MustCompile(`^\.` + idText +
+		`(\.json\.tmp|\.[a-z]+\.pb\.gz\.tmp|\.note\.[0-9]+)$`),
+	"changes":     regexp.MustCompile(`^\.` + idText + `-[a-z0-9._]+\.json\.tmp$`),
+	"experiments": regexp.MustCompile(`^\.(import-[0-9]+|removing-.+)$`),
+	"data/sha256": regexp.MustCompile(`^\.[0-9a-f]{64}\.jsonl\.tmp$`),
+}
+
+// leftovers are what was being written by processes that are no more.
+func (s *Store) leftovers() (all []Removed, err error) {
+	for _, folder := range slices.Sorted(maps.Keys(unfinished)) {
+		dir := s.file(filepath.FromSlash(folder))
+		entries, err := entriesOf(dir)
+		if err != nil {
+			return all, err
+		}
+		for _, e := range entries {
+			if unfinished[folder].MatchString(e.Name()) && ended(filepath.Join(dir, e.Name()), e) {
+				all = append(all, s.removed("leftover", dir, e))
+			}
+		}
+	}
+	return all, nil
+}
+
+// ended reports whether nobody works any more on what has such a name. What cannot be looked at
+// may be worked on.
+func ended(path string, e fs.DirEntry) bool {
+	switch {
+	case strings.HasPrefix(e.Name(), removing):
+		return true
+	case strings.HasSuffix(e.Name(), ".tmp"):
+		return e.Type().IsRegular() && result.Abandoned(path)
+	}
+	at, err := newest(path)
+	if err != nil || time.Since(at) <= abandoned {
+		return false
+	}
+	lock := filepath.Join(path, ".lock")
+	return !isThere(lock) || result.Abandoned(lock)
+}
+
+// newest is when a file, or anything below a folder, was last written to.
+func newest(path string) (at time.Time, err error) {
+	return at, filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil && info.ModTime().After(at) {
+			at = info.ModTime()
+		}
+		return err
+	})
+}
+
+// removed is an entry of a folder, with all that is in it.
+func (s *Store) removed(what, dir string, e fs.DirEntry) Removed {
+	path := filepath.Join(dir, e.Name())
+	size, _ := folderSize(path) // what cannot be read is not counted
+	return Removed{path, what, size}
+}
+
+// entriesOf are those of a folder, none if it is not there.
+func entriesOf(dir string) ([]os.DirEntry, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return entries, err
+}

@@ -1,0 +1,403 @@
+package store
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/lab"
+	"dyno/internal/result"
+)
+
+// A Query is what of the history is asked for.
+type Query struct {
+	URL     string // a pattern of whole URLs: * is anything, ? a character; "": all, and experiments
+	Machine string // its fingerprint (MachineOf), and fleets; "" is every machine
+	Limit   int    // results listed, the newest; 0: all. Series are whole
+	Metric  lab.Measure
+}
+
+// A History is what has been stored.
+type History struct {
+	Entries     []Entry // newest first
+	Older       int     // results that the limit left out
+	Elsewhere   int     // that were measured on other machines than the one asked for
+	Series      []Series
+	Experiments []Experiment // newest first
+	Unreadable  []Unreadable
+	Size        Size  // of all that is stored, whatever was asked for
+	Unkept      error // why change points that were found are not kept
+}
+
+// An Entry is a result in the index.
+type Entry struct {
+	ID          string
+	Path        string
+	Started     time.Time
+	URL         string
+	Model       string
+	Connections int
+	Offered     float64 // requests a second, of an open loop
+	Verdict     string
+	Plan        string // fingerprints
+	Machine     string
+	Host        result.Host // of a fleet, its first agent's
+	Fleet       string      // names of the agents that made the load; "": Host did
+	Partial     string      // why it is of less than was planned, and so in no Runs; "" if whole
+	Dyno        string
+	Values      map[string]float64 // by measure, and Errors; a History has the list's
+	Note        string
+	Size        int64 // bytes of its files, without data
+	Data        int64 // bytes of the requests that it refers to; 0: it holds them itself
+}
+
+// An Experiment is one in the index.
+type Experiment struct {
+	ID        string // name of its folder
+	Dir       string
+	Name      string
+	Started   time.Time
+	State     lab.State
+	Quick     bool
+	Trials    int
+	Different int // of the Compared
+	Compared  int
+	Gate      string // "" without one
+	Machine   string
+	Dyno      string
+	Size      int64 // bytes of its folder
+}
+
+// An Unreadable file is stored, and nothing is known of it but why.
+type Unreadable struct{ Path, Problem string }
+
+// History is what the index has. Series with a value are all those of the listed
+// results' configurations, in the order of the results.
+func (s *Store) History(q Query) (h History, err error) {
+	all, err := s.entries(q.URL, "throughput", "p99", Errors, q.Metric.Name)
+	if err != nil {
+		return h, err
+	}
+	for _, e := range all {
+		if q.Machine != "" && e.Machine != q.Machine && e.Fleet == "" {
+			h.Elsewhere++
+			continue
+		}
+		h.Entries = append(h.Entries, e)
+	}
+	h.Series = seriesOf(h.Entries, q.Metric)
+	if err = s.name(h.Series); err != nil {
+		return h, err
+	}
+	if err = s.tellApart(h.Series); err != nil {
+		return h, err
+	}
+	if h.Size, err = s.size(); err != nil {
+		return h, err
+	}
+	if h.Unkept, err = s.addChanges(h.Series); err != nil {
+		return h, err
+	}
+	if n := len(h.Entries); q.Limit > 0 && n > q.Limit {
+		h.Entries, h.Older = h.Entries[:q.Limit], n-q.Limit
+	}
+	if q.URL == "" {
+		if h.Experiments, err = s.experiments(q.Machine); err != nil {
+			return h, err
+		}
+	}
+	h.Unreadable, err = s.unreadable()
+	return h, err
+}
+
+// Entries are all results in the index, newest first.
+func (s *Store) Entries() ([]Entry, error) {
+	all := []string{Errors}
+	for _, m := range lab.Measures {
+		all = append(all, m.Name)
+	}
+	return s.entries("", all...)
+}
+
+// entries are those of URLs, with the values of measures: of all, they are most of the
+// index.
+func (s *Store) entries(url string, measures ...string) (all []Entry, err error) {
+	url = strings.ReplaceAll(url, "[", "[[]") // of an IPv6 address, and no set of characters
+	at := map[string]int{}
+	hostText, hostOf := "", result.Host{}
+	err = s.each(`SELECT id, started, url, model, connections, ifnull(offered, 0), verdict, plan,
+		machine, host, ifnull(agents, ''), ifnull(why, ''), dyno, ifnull(text, ''),
+		ifnull(sizes.bytes, 0), ifnull(data.bytes, 0) FROM results
+		LEFT JOIN sizes ON sizes.result = id LEFT JOIN data ON data.result = id
+		LEFT JOIN fleets ON fleets.result = id LEFT JOIN partials ON partials.result = id
+		LEFT JOIN notes ON notes.result = id
+		WHERE ? = '' OR url GLOB ? ORDER BY started DESC, id DESC`, []any{url, url},
+		func(rows *sql.Rows) error {
+			e := Entry{Values: map[string]float64{}}
+			var started int64
+			var host string
+			err := rows.Scan(&e.ID, &started, &e.URL, &e.Model, &e.Connections, &e.Offered, &e.Verdict,
+				&e.Plan, &e.Machine, &host, &e.Fleet, &e.Partial, &e.Dyno, &e.Note,
+				&e.Size, &e.Data)
+			e.Started, e.Path = time.Unix(0, started).UTC(), s.file("results", e.ID+".json")
+			if host != hostText { // most are of the machine before
+				hostText, hostOf = host, result.Host{}
+				err = cmp.Or(err, json.Unmarshal([]byte(host), &hostOf))
+			}
+			e.Host = hostOf
+			at[e.ID] = len(all)
+			all = append(all, e)
+			return err
+		})
+	if err != nil {
+		return nil, err
+	}
+	names, err := json.Marshal(measures)
+	if err != nil {
+		return nil, err
+	}
+	return all, s.each(`SELECT result, name, value FROM measures
+		WHERE name IN (SELECT value FROM json_each(?))`, []any{string(names)},
+		func(rows *sql.Rows) error {
+			var id, name string
+			var value float64
+			err := rows.Scan(&id, &name, &value)
+			if i, listed := at[id]; listed {
+				all[i].Values[name] = value
+			}
+			return err
+		})
+}
+
+func (s *Store) experiments(machine string) (all []Experiment, err error) {
+	return all, s.each(`SELECT id, name, started, state, quick, trials, different, compared, gate,
+		machine, dyno, ifnull(bytes, 0) FROM experiments LEFT JOIN folders ON experiment = id
+		WHERE ? = '' OR machine = ? ORDER BY started DESC, id DESC`,
+		[]any{machine, machine}, func(rows *sql.Rows) error {
+			var e Experiment
+			var started int64
+			err := rows.Scan(&e.ID, &e.Name, &started, &e.State, &e.Quick, &e.Trials, &e.Different,
+				&e.Compared, &e.Gate, &e.Machine, &e.Dyno, &e.Size)
+			e.Started, e.Dir = time.Unix(0, started).UTC(), s.file("experiments", e.ID)
+			all = append(all, e)
+			return err
+		})
+}
+
+func (s *Store) unreadable() (all []Unreadable, err error) {
+	return all, s.each("SELECT path, problem FROM files WHERE problem <> '' ORDER BY path", nil,
+		func(rows *sql.Rows) error {
+			var u Unreadable
+			err := rows.Scan(&u.Path, &u.Problem)
+			u.Path = s.file(u.Path)
+			all = append(all, u)
+			return err
+		})
+}
+
+// file is the path of a file of the store.
+func (s *Store) file(parts ...string) string {
+	return filepath.Join(append([]string{s.home}, parts...)...)
+}
+
+// each hands every row of a query to take.
+func (s *Store) each(query string, args []any, take func(*sql.Rows) error) error {
+	rows, err := s.db.Query(query, args...)
+	if err != nil {
+		return fmt.Errorf("asking the index: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := take(rows); err != nil {
+			return fmt.Errorf("asking the index: %w", err)
+		}
+	}
+	return rows.Err()
+}
+
+// A Series is the results of one configuration on one machine, by one measure.
+type Series struct {
+	Name    string // of four letters, or more where others of the store begin alike
+	Plan    string
+	Machine string
+	Newest  Entry
+	Metric  lab.Measure
+	Runs    []Run    // oldest first, of whole runs that have a value
+	Changes []Change // oldest first
+
+	// Where others have its URL, load and machine: what Newest asked for, and what theirs did.
+	Asked  *load.Plan
+	Others []*load.Plan
+}
+
+// A Run is a result in a series.
+type Run struct {
+	ID      string    `json:"id"`
+	Started time.Time `json:"started"`
+	Value   float64   `json:"value"`
+}
+
+// seriesOf sorts entries, newest first, into series, of which the first has the newest
+// result.
+func seriesOf(entries []Entry, m lab.Measure) (all []Series) {
+	at := map[string]int{}
+	for _, e := range entries {
+		key := e.Plan + e.Machine
+		i, known := at[key]
+		if !known {
+			i = len(all)
+			at[key] = i
+			all = append(all, Series{Plan: e.Plan, Machine: e.Machine, Newest: e, Metric: m})
+		}
+		if v, has := e.Values[m.Name]; has && e.Partial == "" {
+			all[i].Runs = append(all[i].Runs, Run{e.ID, e.Started, v})
+		}
+	}
+	for _, s := range all {
+		slices.SortFunc(s.Runs, func(a, b Run) int {
+			return cmp.Or(a.Started.Compare(b.Started), strings.Compare(a.ID, b.ID))
+		})
+	}
+	return all
+}
+
+// nameLeast is how many letters the name of a series has: of 100 series, two are alike in one of
+// a hundred stores.
+const nameLeast = 4
+
+// name names series, so that no two of the store are alike, whichever of them were asked for.
+func (s *Store) name(some []Series) error {
+	var all []Series
+	err := s.each("SELECT DISTINCT plan, machine FROM results", nil, func(rows *sql.Rows) error {
+		var t Series
+		err := rows.Scan(&t.Plan, &t.Machine)
+		all = append(all, t)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	nameAll(all, Series.letters)
+	names := map[string]string{}
+	for _, t := range all {
+		names[t.Plan+t.Machine] = t.Name
+	}
+	for i, t := range some {
+		some[i].Name = names[t.Plan+t.Machine]
+	}
+	return nil
+}
+
+// nameAll names series by the first of their letters, by so many that no two are alike.
+func nameAll(all []Series, letters func(Series) string) {
+	for n, left := nameLeast, all; len(left) > 0; n++ {
+		count := map[string]int{}
+		for _, s := range all {
+			name := letters(s)
+			count[name[:min(n, len(name))]]++
+		}
+		left = nil
+		for i := range all {
+			if all[i].Name != "" {
+				continue
+			}
+			name := letters(all[i])
+			if count[name[:min(n, len(name))]] > 1 && n < len(name) {
+				left = append(left, all[i])
+			} else {
+				all[i].Name = name[:min(n, len(name))]
+			}
+		}
+	}
+}
+
+// letters are those of a series' name, from its fingerprints: so they depend on nothing else.
+func (s Series) letters() string {
+	sum := sha256.Sum256([]byte(s.Plan + s.Machine))
+	var name [len(sum)]byte
+	for i, b := range sum {
+		name[i] = 'A' + b%26
+	}
+	return string(name[:])
+}
+
+// alikeMost is of how many series of one URL, load and machine the plans are read.
+const alikeMost = 64
+
+// tellApart gives series that seem to be the same what they asked for, by which they differ.
+func (s *Store) tellApart(all []Series) error {
+	type label struct {
+		url, model, machine string
+		connections         int
+		offered             float64
+	}
+	groups := map[label][]int{}
+	for i, t := range all {
+		e := t.Newest
+		l := label{e.URL, e.Model, e.Machine, e.Connections, e.Offered}
+		groups[l] = append(groups[l], i)
+	}
+	for _, group := range groups {
+		if len(group) < 2 || len(group) > alikeMost {
+			continue
+		}
+		plans := map[int]*load.Plan{}
+		for _, i := range group {
+			p, err := s.asked(all[i].Plan)
+			if err != nil {
+				return err
+			}
+			plans[i] = p
+		}
+		for _, i := range group {
+			all[i].Asked = plans[i]
+			for _, k := range group {
+				if k != i && plans[k] != nil {
+					all[i].Others = append(all[i].Others, plans[k])
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// asked is the plan of a fingerprint, but for what that is not of.
+func (s *Store) asked(plan string) (p *load.Plan, err error) {
+	return p, s.each("SELECT content FROM asked WHERE plan = ?", []any{plan},
+		func(rows *sql.Rows) error {
+			var content string
+			p = new(load.Plan)
+			if err := rows.Scan(&content); err != nil {
+				return err
+			}
+			return json.Unmarshal([]byte(content), p)
+		})
+}
+
+// A Size is what a store takes, in bytes.
+type Size struct {
+	Results     int64 // with their profiles
+	Data        int64 // the files of requests that they share, or shared
+	Experiments int64
+}
+
+func (s *Store) size() (all Size, err error) {
+	err = s.each(`SELECT (SELECT ifnull(sum(bytes), 0) FROM sizes),
+		(SELECT ifnull(sum(bytes), 0) FROM folders)`, nil, func(rows *sql.Rows) error {
+		return rows.Scan(&all.Results, &all.Experiments)
+	})
+	if err != nil {
+		return all, err
+	}
+	if all.Data, err = folderSize(result.DataFolder(s.home)); err != nil {
+		err = fmt.Errorf("measuring the requests that results share: %w", err)
+	}
+	return all, err
+}

@@ -1,0 +1,53 @@
+package page
+
+import (
+	"io"
+
+	"dyno/internal/capacity"
+	"dyno/internal/result"
+	"dyno/internal/view/report"
+)
+
+// A search is the payload of a page of a search or a sweep, whichever is there.
+type search struct {
+	Kind   string               `json:"kind"`
+	Words  report.Sentences     `json:"words"`
+	Search *capacity.Search     `json:"search,omitempty"`
+	Limits []limit              `json:"limits,omitempty"` // of the search's objectives, in their order
+	Curve  *capacity.Curve      `json:"curve,omitempty"`
+	Band   []capacity.BandPoint `json:"band,omitempty"` // the curve's law
+}
+
+// A limit is what an objective compares with.
+type limit struct {
+	Value float64 `json:"value"`
+	Unit  string  `json:"unit,omitempty"` // as result.Outcome has it
+}
+
+// Search writes what a search for a rate found as one HTML file.
+func Search(w io.Writer, s *capacity.Search) error {
+	p := search{Kind: "capacity", Words: report.SaySearch(s), Search: s}
+	for i, expr := range s.Objectives {
+		l := limit{}
+		if o, err := result.ParseObjective(expr); err == nil {
+			l.Value = o.Limit()
+		}
+		for _, probe := range s.Probes {
+			if i < len(probe.Judged) && probe.Judged[i].Unit != "" {
+				l.Unit = probe.Judged[i].Unit
+			}
+		}
+		p.Limits = append(p.Limits, l)
+	}
+	return p.write(w)
+}
+
+// Curve writes a sweep as one HTML file.
+func Curve(w io.Writer, c *capacity.Curve) error {
+	return search{Kind: "capacity", Words: report.SayCurve(c), Curve: c, Band: c.Band()}.write(w)
+}
+
+func (p search) write(w io.Writer) error {
+	title := "Capacity of " + p.Words.What
+	return document{title: title, summary: p.Words.Verdict, payload: p}.write(w)
+}

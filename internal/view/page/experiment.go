@@ -1,0 +1,175 @@
+package page
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
+	"dyno/internal/stats"
+	"dyno/internal/view/report"
+)
+
+// experimentPage is what the page of an experiment is drawn from. Lists that are about
+// trials have them in the order of Record.Trials; where a list has an entry for each verdict
+// it is in the order of Record.Verdicts.
+type experimentPage struct {
+	Kind       string                 `json:"kind"`
+	Words      report.ExperimentWords `json:"words"`
+	Record     *lab.Record            `json:"record"`
+	Measures   []measure              `json:"measures"`
+	Metrics    []experiment.Metric    `json:"metrics"` // the measures that are judged
+	Levels     []level                `json:"levels"`
+	Counted    []counted              `json:"counted"`
+	Forest     []bar                  `json:"forest"`
+	Spectra    spectra                `json:"spectra"`
+	Strip      strip                  `json:"strip"`
+	Floors     []floor                `json:"floors,omitempty"`
+	Starts     []start                `json:"starts"`
+	Comings    []coming               `json:"comings"`
+	Ladders    []ladder               `json:"ladders,omitempty"`
+	Past       *Past                  `json:"past,omitempty"`
+	Panels     panels                 `json:"panels"`
+	Flames     []flame                `json:"flames,omitempty"`
+	Conditions conditions             `json:"conditions"`
+}
+
+// A measure is what a trial has a figure of.
+type measure struct {
+	Name   string `json:"name"`
+	Unit   string `json:"unit"`
+	Better int    `json:"better"` // 1: more is; -1: less is
+}
+
+// A level is a load. Figures of open and of closed ones are never in one plot.
+type level struct {
+	Name string `json:"name"`
+	Open bool   `json:"open"`
+}
+
+// A counted is a cell: an arm at a level, and the trials that its figures rest on.
+type counted struct {
+	Arm    string `json:"arm"`
+	Level  string `json:"level"`
+	Trials []int  `json:"trials"`
+}
+
+// A bar is what a forest plot shows of a comparison besides what the record has: each pair.
+type bar struct {
+	Pairs column `json:"pairs"` // ratios, by round
+}
+
+// A floor is by which share the baseline differed from itself at most (A/A), over all levels.
+type floor struct {
+	Metric string  `json:"metric"`
+	Share  float64 `json:"share"`
+}
+
+// Experiment writes the page of the experiment whose folder is dir: what its record says, and
+// what its trials and profiles show, and beside it earlier runs whose folders lie in history ("":
+// nowhere). What it looks at besides the record is read one trial at a time. A trial that cannot
+// be read is an error, as it is for the laboratory; a profile that cannot is told in its place.
+func Experiment(w io.Writer, dir, history string) error {
+	p, err := readExperiment(dir)
+	if err == nil {
+		p.Past = PastOf(p.Record, lab.Earlier(history, p.Record))
+	}
+	if err != nil {
+		return fmt.Errorf("making the page of an experiment: %w", err)
+	}
+	verdict := "Nothing could be compared."
+	if len(p.Words.Verdicts) > 0 {
+		verdict = p.Words.Verdicts[0]
+	}
+	return document{p.Words.Title, verdict, p}.write(w)
+}
+
+// readExperiment reads a folder.
+func readExperiment(dir string) (*experimentPage, error) {
+	r, err := lab.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	p := &experimentPage{Kind: "experiment", Words: report.WordsOf(r), Record: r,
+		Metrics: r.Experiment.Design.Metrics}
+	for _, m := range lab.Measures {
+		p.Measures = append(p.Measures, measure{m.Name, m.Unit, m.Better})
+	}
+	for _, l := range r.Experiment.Levels {
+		p.Levels = append(p.Levels, level{l.Name, l.Open()})
+	}
+	trials, err := p.readTrials(dir)
+	if err != nil {
+		return nil, err
+	}
+	p.count(trials)
+	p.compare(trials)
+	p.comings(trials)
+	p.ladders(r.Experiment.Levels, trials)
+	if p.Spectra, err = spectraOf(p.Levels, p.Counted, trials); err != nil {
+		return nil, err
+	}
+	p.Flames = flamesOf(dir, r)
+	return p, nil
+}
+
+// readTrials takes from each trial what is drawn of it, and returns them without what was
+// recorded meanwhile.
+func (p *experimentPage) readTrials(dir string) ([]*lab.Trial, error) {
+	var trials []*lab.Trial
+	var seen survey
+	p.Panels.room = panelsRoom
+	each := panelsRoom / max(len(p.Record.Trials), 1)
+	for i, brief := range p.Record.Trials {
+		t, err := lab.OpenTrial(dir, brief.ID)
+		if err != nil {
+			return nil, err
+		}
+		p.Strip.add(t)
+		p.Starts = append(p.Starts, startOf(t))
+		p.Panels.add(i, t, max(each, panelLeast))
+		if err := seen.add(t); err != nil {
+			return nil, err
+		}
+		t.Meanwhile = nil
+		trials = append(trials, t)
+	}
+	p.Conditions = seen.conditions()
+	return trials, nil
+}
+
+// count finds the trials of each cell.
+func (p *experimentPage) count(trials []*lab.Trial) {
+	for _, l := range p.Levels {
+		for _, a := range p.Record.Arms {
+			c := counted{Arm: a.Name, Level: l.Name}
+			for _, t := range lab.Counted(trials, a.Name, l.Name) {
+				c.Trials = append(c.Trials, slices.Index(trials, t))
+			}
+			if len(c.Trials) > 0 {
+				p.Counted = append(p.Counted, c)
+			}
+		}
+	}
+}
+
+// compare finds the pairs of each comparison, and what the controls differ by.
+func (p *experimentPage) compare(trials []*lab.Trial) {
+	for _, c := range p.Record.Verdicts {
+		logs := c.Logs(trials)
+		p.Forest = append(p.Forest, bar{Pairs: exponentials(logs)})
+		if share, err := stats.NoiseFloor(logs); err == nil && c.Control && c.Confidence >= 0.95-1e-9 {
+			p.raise(c.Metric, share)
+		}
+	}
+}
+
+// raise makes the floor of a measure at least so much.
+func (p *experimentPage) raise(metric string, share float64) {
+	i := slices.IndexFunc(p.Floors, func(f floor) bool { return f.Metric == metric })
+	if i < 0 {
+		i, p.Floors = len(p.Floors), append(p.Floors, floor{Metric: metric})
+	}
+	p.Floors[i].Share = max(p.Floors[i].Share, share)
+}

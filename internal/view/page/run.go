@@ -1,0 +1,107 @@
+package page
+
+import (
+	"io"
+	"math"
+
+	"dyno/internal/engine/metric"
+	"dyno/internal/result"
+	"dyno/internal/view/report"
+)
+
+// A run is the payload of a result's page.
+type run struct {
+	Kind    string           `json:"kind"`
+	Words   report.Sentences `json:"words"`
+	Result  *result.Result   `json:"result"`
+	Spectra []spectrum       `json:"spectra"`
+}
+
+// Run writes what a run measured as one HTML file.
+func Run(w io.Writer, r *result.Result) error {
+	words := report.Say(r)
+	return document{title: words.What, summary: words.Verdict + ". " + words.Model,
+		payload: payloadOf(r)}.write(w)
+}
+
+func payloadOf(r *result.Result) run {
+	return run{Kind: "run", Words: report.Say(r), Result: r, Spectra: distributions(r)}
+}
+
+// A spectrum is a distribution by its quantiles, from 0 on, up to the last that enough values lie
+// beyond.
+type spectrum struct {
+	Of     string       `json:"of"` // the key of the result: latency, phases.connect
+	Name   string       `json:"name"`
+	Count  int64        `json:"count"`
+	Points [][2]float64 `json:"points"`        // quantile and µs
+	Why    string       `json:"why,omitempty"` // there are no points
+}
+
+const (
+	beyond    = 10 // values that lie beyond the last quantile drawn
+	perDecade = 40 // points of a spectrum for each factor of ten in 1/(1−q)
+)
+
+// distributions has one for each distribution of the result; of service time where it is
+// not latency.
+func distributions(r *result.Result) []spectrum {
+	all := []spectrum{}
+	var beside result.Probe
+	if r.Probe != nil {
+		beside = *r.Probe
+	}
+	for _, d := range []struct {
+		of, name string
+		*result.Distribution
+	}{{"latency", "latency", r.Latency}, {"service", "service time", r.Service},
+		{"error_latency", "error latency", r.ErrorLatency},
+		{"phases.first_byte", "first byte", r.Phases.FirstByte},
+		{"phases.connect", "connect", r.Phases.Connect}, {"phases.tls", "TLS", r.Phases.TLS},
+		{"phases.dns", "DNS", r.Phases.DNS}, {"probe.latency", "probe latency", beside.Latency}} {
+		if d.Distribution != nil && (d.of != "service" || r.SentLater()) {
+			all = append(all, quantilesOf(d.of, d.name, d.Distribution))
+		}
+	}
+	return all
+}
+
+func quantilesOf(of, name string, d *result.Distribution) spectrum {
+	s := spectrum{Of: of, Name: name, Count: d.Count, Points: [][2]float64{}}
+	switch h, err := metric.Decode(d.HDR); {
+	case d.HDR == "":
+		s.Why = "the result has no histogram of it"
+	case err != nil:
+		s.Why = "its histogram cannot be read: " + err.Error()
+	case h.Count < 2*beyond:
+		s.Why = "too few were measured for one"
+	default:
+		s.Points = quantiles(h)
+	}
+	return s
+}
+
+// quantiles are points of a histogram's spectrum, quantile and µs, evenly spaced in the logarithm
+// of 1/(1−q), to four digits; none if too few values were counted.
+func quantiles(h *metric.Histogram) [][2]float64 {
+	points := [][2]float64{}
+	if h.Count < 2*beyond {
+		return points
+	}
+	view := h.View()
+	last := float64(h.Count) / beyond // 1/(1−q) of the last
+	for i := range int(perDecade*math.Log10(last)) + 1 {
+		q := 1 - math.Pow(10, -float64(i)/perDecade)
+		points = append(points, [2]float64{digits(q, 9), digits(float64(view.Quantile(q))/1e3, 4)})
+	}
+	return points
+}
+
+// digits is v to n significant digits: more would be size without knowledge.
+func digits(v float64, n int) float64 {
+	if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
+		return v
+	}
+	scale := math.Pow(10, float64(n-1)-math.Floor(math.Log10(math.Abs(v))))
+	return math.Round(v*scale) / scale
+}

@@ -1,0 +1,216 @@
+package page
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"dyno/internal/engine/metric"
+	"dyno/internal/lab"
+	"dyno/internal/result"
+	"dyno/internal/stats"
+)
+
+// spectra are the distributions of durations of each cell, at the same fractions.
+type spectra struct {
+	At    []float64    `json:"at"` // fractions, ascending: 0.99 is p99
+	Cells []cellSpread `json:"cells"`
+}
+
+// A cellSpread is the durations of a cell, in µs, at as many of the fractions as there are
+// durations for: beyond the next there are fewer than beyond.
+type cellSpread struct {
+	Arm    string   `json:"arm"`
+	Level  string   `json:"level"`
+	Kind   string   `json:"kind"`  // latency or service
+	Count  int64    `json:"count"` // of durations
+	Merged column   `json:"merged"`
+	Low    column   `json:"low,omitempty"` // 95 % band of Merged
+	High   column   `json:"high,omitempty"`
+	Runs   []column `json:"runs"` // of each trial, of Trials
+	Trials []int    `json:"trials"`
+}
+
+const (
+	resamples = 1000 // of the band
+	mostRuns  = 30   // trials of a cell that are drawn one by one
+)
+
+// fractions are where spectra are read: as many in each nine as a line needs to look smooth.
+func fractions() (all []float64) {
+	all = []float64{0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85}
+	for rest := 0.1; rest > 1e-7; rest /= 10 {
+		for _, part := range []float64{1, 0.75, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15} {
+			all = append(all, digits(1-rest*part, 9))
+		}
+	}
+	return all
+}
+
+// spectraOf are those of all cells: of latency, and in open loops of service time.
+func spectraOf(levels []level, cells []counted, trials []*lab.Trial) (spectra, error) {
+	s := spectra{At: fractions()}
+	for _, c := range cells {
+		of := []*lab.Trial{}
+		for _, i := range c.Trials {
+			of = append(of, trials[i])
+		}
+		open := slices.Contains(levels, level{c.Level, true})
+		for _, kind := range []string{"latency", "service"} {
+			if kind == "service" && !open {
+				continue
+			}
+			one, err := cellSpectrum(c, of, kind, s.At)
+			if err != nil {
+				return s, err
+			}
+			if one.Count > 0 {
+				s.Cells = append(s.Cells, one)
+			}
+		}
+	}
+	return s, nil
+}
+
+func cellSpectrum(c counted, trials []*lab.Trial, kind string,
+	at []float64) (cellSpread, error) {
+	one := cellSpread{Arm: c.Arm, Level: c.Level, Kind: kind}
+	var found []metric.Sparse
+	for i, t := range trials {
+		d := t.Result.Latency
+		if kind == "service" {
+			d = t.Result.Service
+		}
+		if d == nil || d.HDR == "" {
+			continue
+		}
+		h, err := decode(d)
+		if err != nil {
+			return one, fmt.Errorf("trial %s: %w", t.ID, err)
+		}
+		found = append(found, h)
+		one.Trials = append(one.Trials, c.Trials[i])
+	}
+	p := newPool(found)
+	all := p.all()
+	one.Count = p.count(all)
+	one.Merged = p.read(all, at)
+	for i := range min(len(found), mostRuns) {
+		one.Runs = append(one.Runs, p.read([]int{i}, at))
+	}
+	one.Trials = one.Trials[:len(one.Runs)]
+	one.Low, one.High = p.band(at[:len(one.Merged)])
+	return one, nil
+}
+
+func decode(d *result.Distribution) (metric.Sparse, error) {
+	h, err := metric.Decode(d.HDR)
+	if err != nil {
+		return metric.Sparse{}, fmt.Errorf("reading its histogram: %w", err)
+	}
+	return h.Sparse(), nil
+}
+
+// A pool is histograms side by side, so that the sum of any of them can be read without
+// adding them up: a bootstrap reads thousands of sums.
+type pool struct {
+	values []int64   // ascending, in ns, of all that was counted
+	upTo   [][]int64 // of each histogram, how many are at most values[i]
+}
+
+func newPool(all []metric.Sparse) (p pool) {
+	for _, h := range all {
+		for v := range h.Values() {
+			p.values = append(p.values, v)
+		}
+	}
+	slices.Sort(p.values)
+	p.values = slices.Compact(p.values)
+	for _, h := range all {
+		upTo := make([]int64, len(p.values))
+		at, sum := 0, int64(0)
+		for v, n := range h.Values() {
+			for ; p.values[at] < v; at++ {
+				upTo[at] = sum
+			}
+			sum += n
+		}
+		for ; at < len(upTo); at++ {
+			upTo[at] = sum
+		}
+		p.upTo = append(p.upTo, upTo)
+	}
+	return p
+}
+
+// all are the histograms' indices.
+func (p pool) all() []int {
+	all := make([]int, len(p.upTo))
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+func (p pool) sum(blocks []int, value int) (n int64) {
+	for _, b := range blocks {
+		n += p.upTo[b][value]
+	}
+	return n
+}
+
+func (p pool) count(blocks []int) int64 {
+	if len(p.values) == 0 {
+		return 0
+	}
+	return p.sum(blocks, len(p.values)-1)
+}
+
+// quantile is the value, in µs, that a fraction of what the blocks hold does not exceed.
+func (p pool) quantile(blocks []int, fraction float64) float64 {
+	wanted := max(1, int64(math.Ceil(fraction*float64(p.count(blocks))-1e-6)))
+	low, high := 0, len(p.values)-1
+	for low < high {
+		if middle := (low + high) / 2; p.sum(blocks, middle) >= wanted {
+			high = middle
+		} else {
+			low = middle + 1
+		}
+	}
+	return float64(p.values[low]) / 1e3
+}
+
+// read is the blocks' sum at those fractions that enough lies beyond.
+func (p pool) read(blocks []int, at []float64) (all column) {
+	n := float64(p.count(blocks))
+	for _, f := range at {
+		if n*(1-f) < beyond-1e-6 {
+			break
+		}
+		all = append(all, p.quantile(blocks, f))
+	}
+	return all
+}
+
+// band is the 95 % interval of the sum at each fraction, by a bootstrap whose blocks are
+// trials; nil where there are too few of them.
+func (p pool) band(at []float64) (low, high column) {
+	for _, f := range at {
+		v, err := stats.Bootstrap(len(p.upTo), resamples, 1, func(blocks []int) float64 {
+			return p.quantile(blocks, f)
+		}, 0.95)
+		if err != nil {
+			return nil, nil
+		}
+		low, high = append(low, v.Low), append(high, v.High)
+	}
+	return low, high
+}
+
+// exponentials of each.
+func exponentials(logs []float64) (all column) {
+	for _, x := range logs {
+		all = append(all, math.Exp(x))
+	}
+	return all
+}

@@ -1,0 +1,171 @@
+// Numbers as package report writes them: test/format.test.ts and internal/view/report/units_test.go hold both to
+// one table, internal/view/page/testdata/formats.json.
+
+/** count is a whole number with thousands separated: 200,000. */
+export function count(n: number): string {
+  if (!Number.isFinite(n)) return "–";
+  const digits = BigInt(Math.round(Math.abs(n))).toString();
+  return (n < 0 && digits !== "0" ? "-" : "") + digits.replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+/** fixed is toFixed, but of two numbers equally near it takes the even one, as Go does. */
+function fixed(f: number, decimals: number): string {
+  const all = Math.abs(f).toFixed(decimals + 25); // exact: a tie ends in 5 and zeros
+  const [kept, rest] = [all.slice(0, -25), all.slice(-25)];
+  const tie = /^50*$/.test(rest);
+  return tie && /[02468]\.?$/.test(kept) ? (f < 0 ? "-" : "") + kept.replace(/\.$/, "") : f.toFixed(decimals);
+}
+
+/** digits3 is f to three significant digits, or to the whole number from 1,000. */
+export function digits3(f: number): string {
+  const a = Math.abs(f);
+  if (!Number.isFinite(f)) return "–";
+  if (a >= 999.5) return count(f);
+  if (a >= 99.95) return fixed(f, 0);
+  if (a >= 9.995) return fixed(f, 1);
+  return fixed(f, 2);
+}
+
+/** rate is digits3 where whole numbers have no decimals: 12.5, 100, 20,000. */
+export function rate(f: number): string {
+  return Number.isInteger(f) && Math.abs(f) < 1e15 ? count(f) : digits3(f);
+}
+
+type Unit = [size: number, name: string];
+const times: Unit[] = [[1e6, "s"], [1e3, "ms"], [1, "µs"], [1e-3, "ns"]];
+const sizes: Unit[] = [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]];
+
+function within(units: Unit[], f: number): string {
+  const smallest = units[units.length - 1];
+  const [size, name] = units.find(([size]) => Math.abs(f) >= size * 0.9995) ?? smallest;
+  return f === 0 ? "0 " + name : digits3(f / size) + " " + name;
+}
+
+/** duration is a time, given in µs: 83.1 µs, 4.12 ms, 1.20 s. */
+export function duration(us: number): string {
+  return us === 0 ? "0 s" : within(times, us);
+}
+
+/** bytes is a size in powers of 1,000. */
+export function bytes(n: number): string {
+  return Math.abs(n) < 999.5 ? count(n) + " B" : within(sizes, n);
+}
+
+/** percent is a share of 100. */
+export function percent(f: number): string {
+  return digits3(f) + " %";
+}
+
+/** small is a number that may be far below 1, to four significant digits: 0.002183. */
+export const small = (x: number): string => significant(x, 4);
+
+// What follows is that of internal/view/report/uncertain.go: figures with no digit that their interval does not carry.
+
+const mostDecimals = 6;
+
+/** exponent is the power of ten in f, which is not 0: 2 of 123. */
+const exponent = (f: number): number => Number(f.toExponential(16).split("e")[1]) || 0;
+
+/** place is how many decimals a figure has of which half of the interval is so wide: that half gets two digits. */
+function place(half: number): number {
+  const rounded = Number(half.toExponential(1));
+  return rounded > 0 ? Math.min(1 - exponent(rounded), mostDecimals) : mostDecimals;
+}
+
+/** separated is a decimal number with its thousands separated. */
+function separated(s: string): string {
+  const [whole, rest] = s.split(".");
+  return whole.replace(/\B(?=(\d{3})+$)/g, ",") + (rest === undefined ? "" : "." + rest);
+}
+
+/** rounded is f with so many decimals, thousands separated. With -2 it is in hundreds. */
+function rounded(f: number, decimals: number): string {
+  if (decimals >= 0) return separated(fixed(f, decimals).replace(/^-(?=[0.]+$)/, ""));
+  const scale = 10 ** -decimals;
+  return count(Number(fixed(f / scale, 0)) * scale);
+}
+
+/** visible are d decimals, or so many that one digit of f is not 0. */
+const visible = (f: number, d: number): number => (f === 0 ? d : Math.min(Math.max(d, -exponent(f)), mostDecimals));
+
+/** plusMinus is a figure and half of the width of its interval: no digit beyond the second of that, except its own first. */
+export function plusMinus(f: number, half: number): string {
+  if (!(half > 0) || !Number.isFinite(half)) return digits3(f);
+  const d = Math.min(place(half), decimals3(f));
+  return `${rounded(f, visible(f, d))} ± ${rounded(half, visible(half, d))}`;
+}
+
+const decimals3 = (f: number): number => (f === 0 ? 2 : Math.min(Math.max(2 - exponent(f), 0), mostDecimals));
+
+/** ratioIn is a ratio, or an end of its interval, with the decimals that the interval allows, but two digits at least. */
+export function ratioIn(f: number, low: number, high: number): string {
+  if (!Number.isFinite(f)) return "–";
+  const half = (high - low) / 2;
+  let d = half > 0 && Number.isFinite(half) ? Math.min(place(half), 3) : 3;
+  if (f !== 0) d = Math.max(d, 1 - exponent(f));
+  return rounded(f, Math.min(d, mostDecimals));
+}
+
+/** ratioAlone is a ratio whose interval is not known: three digits. */
+export function ratioAlone(f: number): string {
+  return Number.isFinite(f) ? rounded(f, f === 0 ? 3 : Math.min(2 - exponent(f), mostDecimals)) : "–";
+}
+
+/** sure reports whether an interval holds with 95 %: there were trials enough. */
+export const sure = (level: number): boolean => level >= 0.95 - 1e-9;
+
+/** factorIn writes a ratio and the ends of its interval, as package report does. */
+export const factorIn = (low: number, high: number, level = 0.95) => (x: number): string => (sure(level) ? ratioIn(x, low, high) : ratioAlone(x));
+
+/** significant is f to n digits, without zeros at the end and without an exponent; whole numbers have all digits. */
+export function significant(f: number, n: number): string {
+  if (!Number.isFinite(f)) return "–";
+  if (f === 0) return "0";
+  const s = fixed(f, Math.min(Math.max(n - 1 - exponent(f), 0), 70));
+  return separated(s.includes(".") ? s.replace(/\.?0+$/, "") : s);
+}
+
+/** percentage is a share to n digits of a percentage. One of ten and more is said to be so. */
+export function percentage(share: number, n: number): string {
+  const a = Math.abs(share);
+  if (Number.isNaN(share)) return "–";
+  if (a >= 10) return "more than ten times";
+  if (a > 0 && a < 1e-7) return "below 0.00001 %";
+  return significant(100 * share, n) + " %";
+}
+
+/** inPercent is a share as a percentage, three digits of it. */
+export const inPercent = (share: number): string => percentage(share, 3);
+
+/** byPercent is a difference of so many percent, with its sign. */
+export function byPercent(f: number): string {
+  const s = percentage(f / 100, 2);
+  return f > 0 && f / 100 < 10 && f / 100 >= 1e-7 ? "+" + s : s;
+}
+
+/** attained is a percentage that an objective is about, near its limit: four digits. */
+export const attained = (f: number): string => percentage(f / 100, 4);
+
+/** time is an instant, given as ISO 8601, in UTC: 2026-01-02 15:04:05 UTC. */
+export function time(iso: string): string {
+  const t = new Date(iso);
+  return Number.isNaN(t.getTime()) ? iso : t.toISOString().slice(0, 19).replace("T", " ") + " UTC";
+}
+
+/** quantity is a number of the JSON in the unit that its key ends with. */
+export function quantity(key: string, v: number): string {
+  const per = key.endsWith("_per_request");
+  const unit = key.replace(/_per_request$/, "");
+  if (unit.endsWith("_us")) return duration(v);
+  if (unit.endsWith("_ns")) return duration(v / 1e3);
+  if (unit.endsWith("_s") && !unit.endsWith("per_s")) return duration(v * 1e6);
+  if (unit.endsWith("_bytes") || unit.startsWith("bytes")) return bytes(v);
+  if (unit.endsWith("_percent")) return percent(v);
+  if (per || unit.endsWith("_per_s") || unit.endsWith("rate")) return rate(v);
+  return Number.isInteger(v) ? count(v) : small(v);
+}
+
+/** words is a key of the JSON as text: cpu_us_per_request is "cpu per request". */
+export function words(key: string): string {
+  return key.replace(/_(us|ns|s|bytes|percent)(?=$|_per_)/, "").replaceAll("_", " ");
+}

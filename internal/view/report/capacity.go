@@ -1,0 +1,436 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"dyno/internal/capacity"
+	"dyno/internal/engine/load"
+	"dyno/internal/result"
+)
+
+// Search writes what a search for a rate found: the rate in words, then every
+// probe, as a table and as a plot.
+func Search(w io.Writer, s *capacity.Search, style Style) error {
+	d := &document{w: w}
+	c := map[capacity.End]color{capacity.Found: green, capacity.Missed: red}[s.End]
+	if c == "" {
+		c = yellow
+	}
+	for _, line := range wrap(Certified(s), style.width()) {
+		fmt.Fprintln(d, style.paint(c, line))
+	}
+	writeFact(d, style, "", fact{"because", plain(s.Reason)})
+	for _, text := range s.Warnings {
+		writeFact(d, style, yellow, fact{"WARNING", plain(text)})
+	}
+	if few(s.Probes) {
+		writeFact(d, style, yellow, fact{"WARNING", tooShort})
+	}
+	if s.Closed != nil {
+		writeFact(d, style, "", fact{"closed loop", digits3(*s.Closed) + " requests/s"})
+	}
+	if s.Plan.Target.URL != "" {
+		writeFact(d, style, "", fact{"of", searched(s)})
+	}
+	if len(s.Probes) > 0 {
+		fmt.Fprintln(d)
+		probes(s).write(d, "  ", "rrrr")
+		why(d, s)
+		probePlot(d, s)
+	}
+	return d.err
+}
+
+// tooShort warns of probes that few finds.
+const tooShort = "probes of less than 8 s: their bounds take requests as independent of each " +
+	"other, and are too narrow; give --probe-time 8s or more"
+
+// searched is what was searched: with what load.
+func searched(s *capacity.Search) string {
+	law := s.Plan.Arrival
+	if law == "" {
+		law = load.Even
+	}
+	return fmt.Sprintf("%s, %s arrivals, %s", Clip(plain(s.Plan.Target.URL), longestURL), law,
+		Many(int64(s.Plan.Connections), "connection"))
+}
+
+// Certified is what a search found, in a sentence.
+func Certified(s *capacity.Search) string {
+	what := strings.Join(s.Objectives, " and ")
+	switch {
+	case s.Certified != nil && s.End == capacity.Found:
+		return fmt.Sprintf("%s requests/s meet %s", exact3(*s.Certified), what)
+	case s.Certified != nil:
+		return fmt.Sprintf("at least %s requests/s meet %s: CLIENT-BOUND, the server's limit was "+
+			"not found", exact3(*s.Certified), what)
+	}
+	if s.End == capacity.Missed && len(s.Probes) == 0 {
+		return "no rate meets " + what
+	}
+	return map[capacity.End]string{
+		capacity.Missed:       "not even the lowest rate meets " + what,
+		capacity.ClientBound:  "CLIENT-BOUND: nothing can be said of the server",
+		capacity.Inconclusive: "INCONCLUSIVE: no rate is certified",
+		capacity.Unreachable:  "UNREACHABLE",
+		capacity.Interrupted:  "INTERRUPTED: no rate is certified",
+	}[s.End]
+}
+
+// few reports whether probes were too short for bounds by seconds.
+func few(all []capacity.Probe) bool {
+	return slices.ContainsFunc(all, func(p capacity.Probe) bool {
+		return p.Outcome == capacity.Passed && slices.ContainsFunc(p.Judged,
+			func(j capacity.Judged) bool { return j.High != nil && j.Seconds == 0 })
+	})
+}
+
+func probes(s *capacity.Search) table {
+	t := table{{"rate", "completed", "measured"}}
+	for _, expr := range s.Objectives {
+		t[0] = append(t[0], plain(expr))
+	}
+	t[0] = append(t[0], "outcome", "")
+	notes := footnotes(s.Probes)
+	for i, p := range s.Probes {
+		row := []string{exact3(p.Rate), exact3(p.Completed), seconds(p.Measured)}
+		for _, j := range p.Judged {
+			row = append(row, bounded(j))
+		}
+		note := ""
+		if p.Purpose != capacity.Trial {
+			note = string(p.Purpose)
+		}
+		for _, n := range notes.of[i] {
+			note = strings.TrimSpace(fmt.Sprintf("%s [%d]", note, n))
+		}
+		t = append(t, append(row, strings.ToUpper(string(p.Outcome)), note))
+	}
+	return t
+}
+
+// bounded is a value with its bounds.
+func bounded(j capacity.Judged) string {
+	if j.Value == nil {
+		return tooFew
+	}
+	bound := func(v *float64) string {
+		if v == nil {
+			return "?"
+		}
+		return outcome(result.Outcome{Value: v, Unit: j.Unit})
+	}
+	if j.Low == nil && j.High == nil {
+		return outcome(j.Outcome)
+	}
+	return fmt.Sprintf("%s (%s to %s)", outcome(j.Outcome), bound(j.Low), bound(j.High))
+}
+
+// notes are what probes' values do not say, each kind once: those that differ in their figures
+// alone are one.
+type notes struct {
+	of    [][]int  // the notes of each probe, from 1 on
+	texts []string // as the first probe of each has it
+	many  []int    // probes that have it
+}
+
+func footnotes(all []capacity.Probe) notes {
+	n := notes{of: make([][]int, len(all))}
+	seen := map[string]int{}
+	for i, p := range all {
+		for _, why := range whys(p) {
+			kind := shape(why)
+			if seen[kind] == 0 {
+				n.texts, n.many = append(n.texts, plain(why)), append(n.many, 0)
+				seen[kind] = len(n.texts)
+			}
+			n.of[i] = append(n.of[i], seen[kind])
+			n.many[seen[kind]-1]++
+		}
+	}
+	return n
+}
+
+// whys are the reasons of a probe, one by one: it may have all that the generator has.
+func whys(p capacity.Probe) []string {
+	switch {
+	case p.Why == "":
+		return nil
+	case p.Why == strings.Join(p.Reasons, "; "):
+		return p.Reasons
+	}
+	return []string{p.Why}
+}
+
+// text is note i, from 0 on. Of several probes it is that of the first.
+func (n notes) text(i int) string {
+	if n.many[i] == 1 {
+		return n.texts[i]
+	}
+	return fmt.Sprintf("%s (the first of %d probes; the others likewise)", n.texts[i], n.many[i])
+}
+
+// why says of probes what their values do not.
+func why(d *document, s *capacity.Search) {
+	all := footnotes(s.Probes)
+	for i := range all.texts {
+		for k, line := range wrap(all.text(i), textWidth-6) {
+			head := strings.Repeat(" ", 4)
+			if k == 0 {
+				head = fmt.Sprintf("%4s", fmt.Sprintf("[%d]", i+1))
+			}
+			fmt.Fprintf(d, "  %s %s\n", head, line)
+		}
+	}
+}
+
+// marks are how probes are drawn.
+var marks = map[capacity.Outcome]rune{capacity.Passed: 'o', capacity.Failed: 'x',
+	capacity.Undecided: '?', capacity.OurLimit: '#'}
+
+// probePlot draws the first objective's value over the rate.
+func probePlot(d *document, s *capacity.Search) {
+	p := plot{xName: "requests/s", yName: s.Objectives[0], log: true, x: exact3}
+	for _, probe := range s.Probes {
+		j := probe.Judged[0]
+		if j.Value == nil || marks[probe.Outcome] == 0 {
+			continue
+		}
+		p.y = func(v float64) string { return outcome(result.Outcome{Value: &v, Unit: j.Unit}) }
+		p.points = append(p.points, dot{probe.Rate, *j.Value, marks[probe.Outcome]})
+	}
+	if len(p.points) < 2 {
+		return
+	}
+	fmt.Fprintln(d)
+	p.write(d, "  ")
+	fmt.Fprintln(d, "  o pass  x fail  ? undecided  # client-bound")
+}
+
+// Probe is one probe in a line.
+func Probe(p capacity.Probe) string {
+	s := exact3(p.Rate) + "/s"
+	for _, j := range p.Judged {
+		s += ", " + plain(j.Expr) + ": " + bounded(j)
+	}
+	s += ": " + strings.ToUpper(string(p.Outcome))
+	if p.Purpose != capacity.Trial {
+		s += " (" + string(p.Purpose) + ")"
+	}
+	return s
+}
+
+// Curve writes a sweep: the law and its peak in words, then the points, as a table
+// and as a plot.
+func Curve(w io.Writer, c *capacity.Curve, style Style) error {
+	d := &document{w: w}
+	for _, line := range wrap(Peak(c), style.width()) {
+		fmt.Fprintln(d, style.paint(bold, line))
+	}
+	for _, f := range lawFacts(c) {
+		writeFact(d, style, "", f)
+	}
+	for _, f := range curveDoubts(c) {
+		writeFact(d, style, yellow, f)
+	}
+	if len(c.Points) > 0 {
+		fmt.Fprintln(d)
+		points(c).write(d, "  ", "r")
+		curvePlot(d, c)
+	}
+	return d.err
+}
+
+// lawFacts are the law and how well it fits; none if there is none.
+func lawFacts(c *capacity.Curve) []fact {
+	f := c.Fit
+	if f == nil {
+		return nil
+	}
+	return []fact{{"law", fmt.Sprintf("X(N) = γN / (1 + σ(N−1) + κN(N−1)), γ %s/s, σ %s "+
+		"(contention), κ %s (coherency), R² %.4f", digits3(f.Gamma), significant(f.Sigma, 4),
+		significant(f.Kappa, 4), f.R2)},
+		{"residuals", "up to " + percent(100*largest(f.Residuals)) + " of the law's value"}}
+}
+
+// curveDoubts are what one must know besides.
+func curveDoubts(c *capacity.Curve) (all []fact) {
+	if c.Apart > 0 {
+		all = append(all, fact{"WARNING", Many(int64(c.Apart), "point") + " left out of the law: the " +
+			"generator was the limit, or nothing was completed"})
+	}
+	if c.Left > 0 {
+		all = append(all, fact{"INTERRUPTED", Many(int64(c.Left), "point") + " not measured"})
+	}
+	return all
+}
+
+func largest(all []float64) (most float64) {
+	for _, v := range all {
+		most = max(most, math.Abs(v))
+	}
+	return most
+}
+
+// Peak is where a sweep has most throughput, in a sentence.
+func Peak(c *capacity.Curve) string {
+	f := c.Fit
+	switch {
+	case f == nil:
+		return "no law: " + c.NoFit
+	case f.PeakN == nil:
+		return "no peak in range: by the law throughput still grows at the highest level"
+	}
+	s := fmt.Sprintf("by the law %s requests/s at most, with %s under way",
+		digits3(*f.PeakX)+between(f.PeakXInterval), digits3(*f.PeakN)+between(f.PeakNInterval))
+	if f.PeakNInterval == nil {
+		s += "; 8 rounds or more would give intervals"
+	}
+	return s
+}
+
+// between is an interval in brackets.
+func between(r *capacity.Range) string {
+	switch {
+	case r == nil:
+		return ""
+	case r.High == nil:
+		return " (" + digits3(r.Low) + " to beyond the range)"
+	}
+	return " (" + digits3(r.Low) + " to " + digits3(*r.High) + ")"
+}
+
+// points are those of a sweep, by level and round.
+func points(c *capacity.Curve) table {
+	t := table{{string(c.Axis), "round", "under way", "completed", "p50", "p99", "errors", "verdict"}}
+	all := slices.Clone(c.Points)
+	slices.SortStableFunc(all, func(a, b capacity.Point) int {
+		if a.Level != b.Level {
+			return int(math.Copysign(1, a.Level-b.Level))
+		}
+		return a.Round - b.Round
+	})
+	for _, p := range all {
+		t = append(t, []string{exact3(p.Level), count(int64(p.Round)), exact3(p.N), exact3(p.X),
+			micros(p.P50), micros(p.P99), count(p.Errors), plain(p.Verdict)})
+	}
+	return t
+}
+
+// Point is one point in a line.
+func Point(p capacity.Point, axis capacity.Axis) string {
+	if p.Cause != "" {
+		return fmt.Sprintf("round %d, %s %s: %s", p.Round, axis, exact3(p.Level), plain(p.Cause))
+	}
+	return fmt.Sprintf("round %d, %s %s: %s requests/s, p99 %s, %s", p.Round, axis, exact3(p.Level),
+		digits3(p.X), micros(p.P99), plain(p.Verdict))
+}
+
+// curvePlot draws the points over the law.
+func curvePlot(d *document, c *capacity.Curve) {
+	p := plot{xName: "under way", yName: "requests/s", x: exact3, y: digits3}
+	low, high := math.Inf(1), 0.0
+	for _, point := range c.Points {
+		low, high = min(low, point.N), max(high, point.N)
+	}
+	if c.Fit != nil && high > low {
+		for i := range plotWidth {
+			n := low + (high-low)*float64(i)/float64(plotWidth-1)
+			p.points = append(p.points, dot{n, c.Fit.At(n), '·'})
+		}
+	}
+	for _, point := range c.Points {
+		as := 'o'
+		if !point.Counts() {
+			as = '#'
+		}
+		p.points = append(p.points, dot{point.N, point.X, as})
+	}
+	fmt.Fprintln(d)
+	p.write(d, "  ")
+}
+
+// Calibration writes what the generator can do.
+func Calibration(w io.Writer, c *capacity.Calibration) error {
+	d := &document{w: w}
+	where := "on CPUs of its own"
+	if !c.Apart {
+		where = "on the same CPUs"
+	}
+	fmt.Fprintf(d, "dyno %s on %s, %s; the server %s\n\n", plain(c.Dyno), Machine(c.Host),
+		Many(int64(c.Threads), "thread"), where)
+	t := table{{"connections", "ring", "requests/s", "CPU a request", "busy", "p50", "p99"}}
+	for _, l := range c.Closed {
+		t = append(t, []string{count(int64(l.Connections)), plain(l.Ring), digits3(l.Rate),
+			micros(l.CPU), percent(l.Busy), micros(l.P50), micros(l.P99)})
+	}
+	t.write(d, "  ", "r")
+	fmt.Fprintln(d)
+	ringCosts(d, c)
+	disturbed(d, c)
+	t = table{{"rate", "sent", "send lag p99", "max", "verdict"}}
+	for _, p := range c.Open {
+		t = append(t, []string{exact3(p.Rate), digits3(p.Sent), micros(p.LagP99), micros(p.LagMax),
+			plain(p.Verdict)})
+	}
+	t.write(d, "  ", "r")
+	return d.err
+}
+
+// ringCosts are what a request took on each ring, where there was one to choose.
+func ringCosts(d *document, c *capacity.Calibration) {
+	t := table{{"connections", "CPU on epoll", "on uring", "--ring auto takes"}}
+	for _, level := range c.Closed {
+		cost := map[string]string{}
+		for _, l := range c.Rings {
+			if l.Connections == level.Connections {
+				cost[l.Ring] = micros(l.CPU)
+			}
+		}
+		if len(cost) < 2 {
+			continue
+		}
+		t = append(t, []string{count(int64(level.Connections)), cost["epoll"], cost["uring"],
+			plain(c.Auto(level.Connections))})
+	}
+	if len(t) > 1 {
+		t.write(d, "  ", "r")
+		fmt.Fprintln(d)
+	}
+}
+
+// disturbed says with how many connections other programs ran on the generator's CPUs, and what
+// is not taken from there.
+func disturbed(d *document, c *capacity.Calibration) {
+	var some, all []string
+	for _, level := range c.Closed {
+		if c.Disturbed(level.Connections) {
+			some = append(some, count(int64(level.Connections)))
+		}
+		if c.Doubtful(level.Connections) {
+			all = append(all, count(int64(level.Connections)))
+		}
+	}
+	if len(some) == 0 {
+		return
+	}
+	fmt.Fprintf(d, "  disturbed with %s connections: calibrate again when nothing else runs;\n"+
+		"  until then that decides nothing for --ring auto", strings.Join(some, ", "))
+	if len(all) > 0 {
+		fmt.Fprintf(d, ",\n  and dyno run warns of no ceiling with %s", strings.Join(all, ", "))
+	}
+	fmt.Fprint(d, "\n\n")
+}
+
+// Object writes any of these as JSON, indented.
+func Object(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}

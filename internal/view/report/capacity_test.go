@@ -1,0 +1,176 @@
+package report
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"dyno/internal/capacity"
+	"dyno/internal/engine/load"
+	"dyno/internal/result"
+)
+
+func probed(purpose capacity.Purpose, rate, p99 float64, o capacity.Outcome, why string) capacity.Probe {
+	j := capacity.Judged{Verdict: o, Low: set(p99 * 0.95), High: set(p99 * 1.08), Seconds: 10,
+		Outcome: result.Outcome{Expr: "p99<10ms", Value: set(p99), Unit: "us", Met: p99 < 10_000}}
+	errs := capacity.Judged{Outcome: result.Outcome{Expr: "errors<0.1%", Value: set(0.0), Unit: "percent", Met: true},
+		Verdict: capacity.Passed}
+	return capacity.Probe{Purpose: purpose, Rate: rate, Sent: rate, Completed: rate * 0.99, Measured: 10,
+		Judged: []capacity.Judged{j, errs}, Outcome: o, Why: why, Verdict: result.OK}
+}
+
+func found() *capacity.Search {
+	p := plan("http://127.0.0.1:8080/")
+	p.Arrival = load.Poisson
+	aborted := probed(capacity.Trial, 1600, 812_000, capacity.Failed, "given up after 3 s, when more than a "+
+		"second of arrivals waited: all 50 connections were busy")
+	aborted.Measured = 3
+	return &capacity.Search{Format: capacity.Format, Plan: p, Objectives: []string{"p99<10ms", "errors<0.1%"},
+		Certified: set(727.8), Low: set(727.8), High: set(766.1), Closed: set(987.6), End: capacity.Found,
+		Reason: "met at 727.8/s, and not at 766.1/s", Probes: []capacity.Probe{
+			probed(capacity.Trial, 200, 2800, capacity.Passed, ""), probed(capacity.Trial, 400, 3640, capacity.Passed, ""),
+			probed(capacity.Trial, 800, 9800, capacity.Undecided, ""), probed(capacity.Longer, 800, 12_300, capacity.Failed, ""),
+			aborted, probed(capacity.Confirm, 727.8, 8640, capacity.Passed, "")}}
+}
+
+// short is of probes that were too short, and the generator's limit.
+func short() *capacity.Search {
+	s := found()
+	s.End, s.Reason, s.Closed = capacity.ClientBound, "at 1600/s the generator is the limit\x1b[31m", nil
+	for i := range s.Probes {
+		s.Probes[i].Judged[0].Seconds = 0
+	}
+	s.Probes[4].Outcome, s.Probes[4].Why = capacity.OurLimit, "the generator had something to do 99 % of the time"
+	s.Probes[1].Judged[0].High = nil
+	s.Warnings = []string{"every response was a redirect"}
+	return s
+}
+
+func swept() *capacity.Curve {
+	law := capacity.Law{Gamma: 1000, Sigma: 0.05, Kappa: 0.002}
+	c := &capacity.Curve{Axis: capacity.Connections, Rounds: 2, Levels: []float64{1, 2, 4, 8, 16, 32, 64}}
+	var n, x []float64
+	for round := range 2 {
+		for i := range c.Levels {
+			level := c.Levels[len(c.Levels)-1-i]
+			p := capacity.Point{Round: round + 1, Level: level, N: level, X: law.At(level) * (1 + 0.01*float64(round)),
+				P50: 900 * level, P99: 2000 * level, Verdict: result.OK}
+			c.Points = append(c.Points, p)
+			n, x = append(n, p.N), append(x, p.X)
+		}
+	}
+	c.Fit, _ = capacity.FitLaw(n, x)
+	return c
+}
+
+func TestGoldenCapacity(t *testing.T) {
+	noPeak := swept()
+	noPeak.Points = noPeak.Points[:3]
+	noPeak.Fit, noPeak.NoFit, noPeak.Left = nil, "too few", 11
+	intervals := swept()
+	intervals.Fit.PeakNInterval = &capacity.Range{Low: 20}
+	intervals.Fit.PeakXInterval = &capacity.Range{Low: 6000, High: set(7000.0)}
+	calibration := &capacity.Calibration{Dyno: "1", Host: result.Host{OS: "linux", Arch: "amd64", CPUs: 2},
+		Made: time.Unix(1e9, 0), Threads: 1, Apart: true,
+		Closed: []capacity.Ceiling{
+			{Connections: 1, Ring: "epoll", Rate: 12_188, CPU: 36.5, Busy: 17.6, P50: 47.3, P99: 746},
+			{Connections: 100, Ring: "uring", Rate: 28_001, CPU: 4.02, Busy: 93.1, P50: 3_020, P99: 9_010},
+			{Connections: 1000, Ring: "epoll", Rate: 25_594, CPU: 6.47, Busy: 95.5, P50: 14_000, P99: 69_100}},
+		Rings: []capacity.Ceiling{{Connections: 1, Ring: "epoll", CPU: 36.5, Disturbed: true},
+			{Connections: 100, Ring: "epoll", CPU: 3.02, Disturbed: true},
+			{Connections: 100, Ring: "uring", CPU: 4.02},
+			{Connections: 1000, Ring: "epoll", CPU: 4.86}, {Connections: 1000, Ring: "uring", CPU: 6.09}},
+		Open: []capacity.Pace{{Rate: 3557, Sent: 3556.2, LagP99: 31.3, LagMax: 429, Verdict: result.OK}}}
+	var b bytes.Buffer
+	for name, write := range map[string]func() error{
+		"found.find":      func() error { return Search(&b, found(), Style{}) },
+		"short.find":      func() error { return Search(&b, short(), Style{Color: true}) },
+		"swept.curve":     func() error { return Curve(&b, swept(), Style{}) },
+		"nopeak.curve":    func() error { return Curve(&b, noPeak, Style{}) },
+		"intervals.curve": func() error { return Curve(&b, intervals, Style{}) },
+		"calibration":     func() error { return Calibration(&b, calibration) },
+	} {
+		b.Reset()
+		if err := write(); err != nil {
+			t.Error(name, err)
+		}
+		golden(t, name, b.Bytes())
+	}
+}
+
+// Every end has its sentence.
+func TestEndsOfSearches(t *testing.T) {
+	for _, end := range []capacity.End{capacity.Found, capacity.Missed, capacity.ClientBound, capacity.Inconclusive,
+		capacity.Unreachable, capacity.Interrupted} {
+		s := &capacity.Search{End: end, Objectives: []string{"p99<1s"}}
+		if end == capacity.Found {
+			s.Certified = set(1.0)
+		}
+		if Certified(s) == "" {
+			t.Errorf("%s: nothing is said", end)
+		}
+		var b bytes.Buffer
+		if err := Search(&b, s, Style{}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestCapacityWriteErrors(t *testing.T) {
+	for _, err := range []error{Search(full{}, found(), Style{}), Curve(full{}, swept(), Style{}),
+		Calibration(full{}, &capacity.Calibration{})} {
+		if !errors.Is(err, os.ErrClosed) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// Reasons that differ in a code or a percentile are not of one kind; those that differ in how
+// many there were are.
+func TestKindsOfReasons(t *testing.T) {
+	const errs = "every answer was an error: "
+	s := found()
+	s.Probes = nil
+	for _, why := range []string{errs + "503 (120)", errs + "429 (7)", errs + "503 (94)", errs + "503 (94), 429 (1)",
+		"90 requests are too few to bound p99<10ms", "80 requests are too few to bound p99<10ms",
+		"90 requests are too few to bound p50<10ms"} {
+		s.Probes = append(s.Probes, probed(capacity.Trial, 100, 2800, capacity.Failed, why))
+	}
+	notes := footnotes(s.Probes)
+	if got := fmt.Sprint(notes.of); got != "[[1] [2] [1] [3] [4] [4] [5]]" {
+		t.Errorf("%s: %q", got, notes.texts)
+	}
+}
+
+// What several probes have in common is said once, by a note that all of them name.
+func TestFootnotesOfSearchesAreToldOnce(t *testing.T) {
+	s := found()
+	s.Probes = nil
+	for i := range 8 {
+		p := probed(capacity.Trial, 100, 9000, capacity.Failed, fmt.Sprintf("given up after %d s, when more than "+
+			"a second of arrivals waited", i))
+		if i > 3 {
+			p.Outcome, p.Reasons = capacity.OurLimit, []string{fmt.Sprintf("it sent %d ms late", i), "no CPU; give it one"}[:i%2+1]
+			p.Why = strings.Join(p.Reasons, "; ")
+		}
+		s.Probes = append(s.Probes, p)
+	}
+	words := text(t, func(b *strings.Builder) error { return Search(b, s, Style{}) })
+	for note, times := range map[string]int{"given up after": 1, "late": 1, "no CPU": 1,
+		" [1]": 5, " [2]": 5, "[2] [3]": 2, "the first of 4 probes": 2, "the first of 2 probes": 1} {
+		if got := strings.Count(words, note); got != times {
+			t.Errorf("%q is there %d times, want %d:\n%s", note, got, times, words)
+		}
+	}
+	var names []string
+	for _, f := range SaySearch(s).Facts {
+		names = append(names, f.Name)
+	}
+	if got := strings.Join(names, "; "); got != "probe 1, 2, 3, 4; probe 5, 6, 7, 8; probe 6, 8" {
+		t.Errorf("on the page: %s", got)
+	}
+}

@@ -1,0 +1,73 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/engine/proto"
+	"dyno/internal/redact"
+	"dyno/internal/result"
+)
+
+// A command that repeats a run connects to where the run did, which the URL alone may
+// not say.
+func TestRepeatingConnects(t *testing.T) {
+	for _, test := range []struct {
+		target load.Target
+		want   string // before the URL; "": nothing
+	}{
+		{load.Target{URL: "http://Host/a", Host: "host", Port: 80}, ""},
+		{load.Target{URL: "https://host", TLS: true, Host: "host", Port: 443}, ""},
+		{load.Target{URL: "fcgi://[::1]:9000/", FastCGI: true, Host: "::1", Port: 9000}, ""},
+		{load.Target{URL: "http+unix:///run/a.sock:/", Unix: "/run/a.sock"}, ""},
+		{load.Target{URL: "http://host/", Host: "127.0.0.1", Port: 8080}, "--connect-to 127.0.0.1:8080 "},
+		{load.Target{URL: "https://host/", TLS: true, Host: "host", Port: 8443}, "--connect-to host:8443 "},
+		{load.Target{URL: "http://host/", Host: "::1", Port: 80}, "--connect-to '[::1]:80' "},
+	} {
+		p := load.DefaultPlan()
+		p.Target, p.Requests = test.target, []load.Request{{}}
+		line, _ := repeating(p, "dyno", "run")
+		if !strings.Contains(line, test.want) || (test.want == "") == strings.Contains(line, "--connect-to") {
+			t.Errorf("%s at %s:%d: %s", test.target.URL, test.target.Host, test.target.Port, line)
+		}
+	}
+}
+
+// The same again watches the same server, and says what it cannot promise.
+func TestRepeatingWatches(t *testing.T) {
+	r := watched()
+	r.Server.Watch = []string{"nginx", "my server", "1234", "db@agent1"}
+	r.Objectives = []result.Outcome{{Expr: "p99<1ms", Aborted: set(1.5)}}
+	said := Say(r)
+	for _, want := range []string{"--watch nginx --watch 'my server' --watch 1234 --watch db@agent1 ",
+		"--slo 'p99<1ms' --abort-on-slo "} {
+		if !strings.Contains(said.Command, want) {
+			t.Errorf("it lacks %q: %s", want, said.Command)
+		}
+	}
+	if want := "what process 1234 was, whose number another may have now; the address of --pprof"; said.Lost != want {
+		t.Errorf("lost: %q, not %q", said.Lost, want)
+	}
+	if again := Say(closed()); strings.Contains(again.Command, "--watch") || again.Lost != "" {
+		t.Errorf("of a server that was not watched: %q, lost %q", again.Command, again.Lost)
+	}
+}
+
+// Requests that are stored apart are named by their file, and secrets of all of them are missing.
+func TestRepeatingFromData(t *testing.T) {
+	p := load.DefaultPlan()
+	p.Target = load.Target{URL: "http://host/", Host: "host", Port: 80}
+	p.Requests = []load.Request{{Request: proto.Request{Method: "GET", Path: "/",
+		Header: []proto.Field{{Name: "Authorization", Value: redact.Plain}}}}}
+	p.Data = &load.Data{Requests: 1000, File: "/home/a b/x.jsonl"}
+	line, lost := repeating(p, "dyno", "run")
+	if !strings.Contains(line, "--requests-file '/home/a b/x.jsonl' http://host/") ||
+		!strings.Contains(lost, "Authorization is secret") {
+		t.Errorf("%s\n%s", line, lost)
+	}
+	p.Data.File = ""
+	if line, lost = repeating(p, "dyno", "run"); !strings.Contains(lost, "the 1000 requests came from files") {
+		t.Errorf("%s\n%s", line, lost)
+	}
+}

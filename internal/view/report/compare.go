@@ -1,0 +1,313 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"dyno/internal/lab"
+	"dyno/internal/result"
+)
+
+// failedTold is the share of requests that failed above which a comparison says so.
+const failedTold = 0.01
+
+const (
+	mostCompared  = 26 // results: they are named by letters
+	mostDiffering = 20 // settings listed
+	widestSetting = 30 // characters of one
+)
+
+// A measure is a row of a comparison. Its value of a result is ok if there is
+// one.
+type measure struct {
+	name string
+	show func(float64) string
+	of   func(r *result.Result) (value float64, ok bool)
+}
+
+func measures() []measure {
+	all := []measure{{"requests/s", digits3, func(r *result.Result) (float64, bool) {
+		return r.Rate.Completed, true
+	}}}
+	for _, q := range quantiles {
+		if q.name == "min" || q.name == "stdev" {
+			continue
+		}
+		all = append(all, measure{q.name, micros, func(r *result.Result) (float64, bool) {
+			if r.Latency == nil || q.cell(r.Latency) == tooFew {
+				return 0, false
+			}
+			return q.of(r.Latency), true
+		}})
+	}
+	for _, q := range quantiles {
+		if q.name != "p50" && q.name != "p99" {
+			continue
+		}
+		all = append(all, measure{"error " + q.name, micros, func(r *result.Result) (float64, bool) {
+			if r.ErrorLatency == nil || q.cell(r.ErrorLatency) == tooFew {
+				return 0, false
+			}
+			return q.of(r.ErrorLatency), true
+		}})
+	}
+	return append(all,
+		measure{"CPU a request", micros, func(r *result.Result) (float64, bool) {
+			return r.Generator.CPUPerRequest, r.Generator.CPUPerRequest > 0
+		}},
+		measure{"errors", exact3, func(r *result.Result) (float64, bool) {
+			return float64(r.Requests.Errors), true
+		}})
+}
+
+// Compare writes results side by side with their ratios to the first, in what
+// their plans and machines differ, and what may not be concluded.
+func Compare(w io.Writer, rs []*result.Result) error {
+	legend, cautions, differing, err := beside(rs)
+	if err != nil {
+		return err
+	}
+	d := &document{w: w}
+	legend.write(d, "", "l")
+	fmt.Fprintln(d)
+	sideBySide(rs).write(d, "", "lr")
+	fmt.Fprintln(d)
+	for _, line := range cautions {
+		fmt.Fprintln(d, strings.Join(wrap(line, textWidth), "\n"))
+	}
+	writeDiffering(d, differing)
+	return d.err
+}
+
+// CompareMarkdown writes the same for a page or a pull request.
+func CompareMarkdown(w io.Writer, rs []*result.Result) error {
+	legend, cautions, differing, err := beside(rs)
+	if err != nil {
+		return err
+	}
+	d := &document{w: w}
+	append(table{{"", "result", "", ""}}, legend...).markdown(d, "l")
+	sideBySide(rs).markdown(d, "lr")
+	for _, line := range cautions {
+		fmt.Fprintf(d, "%s\n\n", escape(line))
+	}
+	markDiffering(d, differing)
+	return d.err
+}
+
+// beside is what Compare says besides its table. The head of differing has a
+// column for each result.
+func beside(rs []*result.Result) (legend table, cautions []string, differing table, err error) {
+	if len(rs) < 2 || len(rs) > mostCompared {
+		return nil, nil, nil, fmt.Errorf("comparing needs 2 to %d results, and %d are given",
+			mostCompared, len(rs))
+	}
+	groups := make([][]*result.Result, len(rs))
+	for i, r := range rs {
+		groups[i] = []*result.Result{r}
+		legend = append(legend, []string{letter(i), plain(r.ID), what(r), model(r)})
+	}
+	differing, err = differences(groups)
+	return legend, append(doubts(rs), likeness(differing)...), differing, err
+}
+
+// writeDiffering writes differences under a head, if there are any.
+func writeDiffering(d *document, rows table) {
+	if len(rows) == 0 {
+		return
+	}
+	headed(rows).write(d, "  ", "l")
+	if n := len(rows) - mostDiffering; n > 0 {
+		fmt.Fprintf(d, "  and %s more\n", count(int64(n)))
+	}
+}
+
+func markDiffering(d *document, rows table) {
+	if len(rows) == 0 {
+		return
+	}
+	headed(rows).markdown(d, "l")
+	if n := len(rows) - mostDiffering; n > 0 {
+		fmt.Fprintf(d, "and %s more\n\n", count(int64(n)))
+	}
+}
+
+// headed is the first rows of differences, with a head.
+func headed(rows table) table {
+	head := []string{""}
+	for i := range rows[0][1:] {
+		head = append(head, letter(i))
+	}
+	return append(table{head}, rows[:min(len(rows), mostDiffering)]...)
+}
+
+func letter(i int) string { return lab.Letter(i) }
+
+func sideBySide(rs []*result.Result) table {
+	head, verdicts := []string{""}, []string{"generator"}
+	for i, r := range rs {
+		head, verdicts = append(head, letter(i)), append(verdicts, plain(r.Generator.Verdict))
+		if i > 0 {
+			head, verdicts = append(head, letter(i)+"/A"), append(verdicts, "")
+		}
+	}
+	t := table{head}
+	for _, m := range measures() {
+		has := func(r *result.Result) bool { _, ok := m.of(r); return ok }
+		if strings.HasPrefix(m.name, "error ") && !slices.ContainsFunc(rs, has) {
+			continue // there were none
+		}
+		row := []string{m.name}
+		base, known := m.of(rs[0])
+		for i, r := range rs {
+			value, ok := m.of(r)
+			cell, ratio := tooFew, ""
+			if ok {
+				cell = m.show(value)
+			}
+			if ok && known && base > 0 {
+				ratio = "×" + ratioAlone(value/base)
+			}
+			row = append(row, cell)
+			if i > 0 {
+				row = append(row, ratio)
+			}
+		}
+		t = append(t, row)
+	}
+	return append(t, verdicts)
+}
+
+// doubts are what keeps one from concluding too much from single results.
+func doubts(rs []*result.Result) []string {
+	var all []string
+	for i, r := range rs {
+		if why := r.Partial(); why != "" && r.Requests.Completed > 0 {
+			all = append(all, fmt.Sprintf("%s is only a part of what was planned: %s.", letter(i),
+				plain(why)))
+		}
+		if n, sent := r.Requests.Errors, r.Requests.Sent; float64(n) > failedTold*float64(sent) {
+			all = append(all, fmt.Sprintf("%.1f %% of the requests of %s failed: its rate and latencies "+
+				"are those of the others.", 100*float64(n)/float64(sent), letter(i)))
+		}
+		if r.Generator.Verdict != result.OK || onlyShort(r) {
+			all = append(all, fmt.Sprintf("%s is %s: %s.", letter(i), plain(r.Generator.Verdict),
+				strings.Join(Reasons(r), "; ")))
+		}
+		if r.Model != rs[0].Model {
+			all = append(all, fmt.Sprintf("A is %s and %s is %s: their latencies are not the same "+
+				"quantity.", plain(rs[0].Model), letter(i), plain(r.Model)))
+		}
+	}
+	return append(all, "Each is a single run, which allows no interval: a difference between two "+
+		"cannot be told from the difference that the same run makes when repeated. Repeat them in "+
+		"turns before relying on it, and compare folders or lists of results.")
+}
+
+// likeness says whether like is compared with like.
+func likeness(differing table) []string {
+	var all []string
+	if slices.ContainsFunc(differing, func(row []string) bool {
+		return strings.HasPrefix(row[0], "host.")
+	}) {
+		all = append(all, "The machines that made the load differ, and the ratios are also those of the "+
+			"machines.")
+	}
+	switch target := func(row []string) bool { return isTarget(row[0]) }; {
+	case len(differing) == 0:
+		return append(all, "Plans and machines are the same.")
+	case !slices.ContainsFunc(differing, func(row []string) bool { return !target(row) }):
+		return append(all, "Plans and machines are the same but for the target:")
+	}
+	return append(all, "Compare only like with like. The ratios are also those of:")
+}
+
+// isTarget reports whether a setting says only where requests go.
+func isTarget(setting string) bool {
+	return strings.HasPrefix(setting, "target.") || strings.HasSuffix(setting, ".authority")
+}
+
+// differences has a row for each setting in which not all plans, machines and
+// versions agree, and in it for each group what its results have.
+func differences(groups [][]*result.Result) (table, error) {
+	all := make([]map[string][]string, len(groups)) // what each group has of a setting
+	settings := map[string]bool{}
+	for i, rs := range groups {
+		all[i] = map[string][]string{}
+		for _, r := range rs {
+			leaves, err := flatten(r)
+			if err != nil {
+				return nil, err
+			}
+			for s, value := range leaves {
+				settings[s] = true
+				if !slices.Contains(all[i][s], value) {
+					all[i][s] = append(all[i][s], value)
+				}
+			}
+		}
+	}
+	var t table
+	for _, s := range slices.Sorted(maps.Keys(settings)) {
+		row, differ := []string{s}, false
+		first := strings.Join(slices.Sorted(slices.Values(all[0][s])), " / ")
+		for i := range groups {
+			value := strings.Join(slices.Sorted(slices.Values(all[i][s])), " / ")
+			row = append(row, shorten(value))
+			differ = differ || value != first
+		}
+		if differ {
+			t = append(t, row)
+		}
+	}
+	return t, nil
+}
+
+func shorten(s string) string {
+	s = plain(s)
+	if s == "" {
+		return tooFew
+	}
+	if r := []rune(s); len(r) > widestSetting {
+		return string(r[:widestSetting-1]) + "…"
+	}
+	return s
+}
+
+// flatten is all that decided the run, as a setting for each leaf of its JSON:
+// target.url, requests[0].path.
+func flatten(r *result.Result) (map[string]string, error) {
+	leaves := map[string]string{}
+	var walk func(at string, v any)
+	walk = func(at string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for k, child := range v {
+				walk(strings.TrimPrefix(at+"."+k, "."), child)
+			}
+		case []any:
+			for i, child := range v {
+				walk(fmt.Sprintf("%s[%d]", at, i), child)
+			}
+		default:
+			leaves[at] = fmt.Sprint(v)
+		}
+	}
+	for at, v := range map[string]any{"": r.Plan, "host": r.Host, "dyno": r.Dyno} {
+		b, err := json.Marshal(v)
+		var tree any
+		numbers := json.NewDecoder(bytes.NewReader(b))
+		numbers.UseNumber() // as they are written: a seed has all its digits
+		if err = errors.Join(err, numbers.Decode(&tree)); err != nil {
+			return nil, err
+		}
+		walk(at, tree)
+	}
+	return leaves, nil
+}

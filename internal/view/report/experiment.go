@@ -1,0 +1,398 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"dyno/internal/lab"
+	"dyno/internal/lab/experiment"
+	"dyno/internal/stats"
+)
+
+// A section is a part of an experiment's report, for a terminal and a page.
+type section struct {
+	head  string
+	text  []string // paragraphs
+	sides string   // of table; see table.write
+	table table    // nil: none
+}
+
+// sections are the report, what matters most first.
+func sections(r *lab.Record) []section {
+	all := []section{
+		unavailableSection(r), verdictSection(r), shiftSection(r), gateSection(r),
+		objectiveSection(r), medianSection(r), partSection(r), fairnessSection(r), givenSection(r),
+		gradeSection(r), publishedSection(r), programSection(r),
+	}
+	all = append(all, profileSections(r)...)
+	return append(all, methodSection(r))
+}
+
+// Experiment writes what an experiment found, for a terminal.
+func Experiment(w io.Writer, r *lab.Record, s Style) error {
+	d := &document{w: w}
+	fmt.Fprintf(d, "%s\n", s.paint(bold, title(r)))
+	fmt.Fprintf(d, "  %s\n", scope(r))
+	for _, c := range r.Cautions {
+		writeFact(d, s, yellow, fact{"CAUTION", plain(c)})
+	}
+	for _, part := range sections(r) {
+		part.write(d, s)
+	}
+	return d.err
+}
+
+func (p section) empty() bool { return p.table == nil && len(p.text) == 0 }
+
+// write writes the section for a terminal, if there is anything in it.
+func (p section) write(d *document, s Style) {
+	if p.empty() {
+		return
+	}
+	fmt.Fprintf(d, "\n  %s\n", s.paint(bold, p.head))
+	for _, text := range p.text {
+		for _, line := range wrap(plain(text), s.width()) {
+			fmt.Fprintf(d, "  %s\n", line)
+		}
+	}
+	if p.table != nil {
+		p.table.write(d, "  ", p.sides)
+	}
+}
+
+// markdown writes it for a page.
+func (p section) markdown(d *document) {
+	if p.empty() {
+		return
+	}
+	fmt.Fprintf(d, "## %s\n\n", escape(p.head))
+	for _, text := range p.text {
+		fmt.Fprintf(d, "%s\n\n", escape(text))
+	}
+	if p.table != nil {
+		p.table.markdown(d, p.sides)
+	}
+}
+
+// ExperimentMarkdown writes the same for a page or a pull request.
+func ExperimentMarkdown(w io.Writer, r *lab.Record) error {
+	d := &document{w: w}
+	fmt.Fprintf(d, "# %s\n\n%s\n\n", escape(title(r)), escape(scope(r)))
+	for _, c := range r.Cautions {
+		fmt.Fprintf(d, "> **Caution:** %s\n\n", escape(c))
+	}
+	for _, part := range sections(r) {
+		part.markdown(d)
+	}
+	return d.err
+}
+
+func title(r *lab.Record) string {
+	s := plain(r.Name)
+	if r.Experiment != nil && r.Experiment.Description != "" {
+		s += ": " + plain(r.Experiment.Description)
+	}
+	return s
+}
+
+// scope is how much was done.
+func scope(r *lab.Record) string {
+	s := fmt.Sprintf("%s in %s, seed %d", Many(int64(len(r.Trials)), "trial"), took(r), r.Seed)
+	if r.Quick {
+		s += ", --quick"
+	}
+	switch r.State {
+	case lab.Interrupted, lab.Running:
+		s += "; NOT COMPLETE"
+	case lab.Failed:
+		s += "; NOT COMPLETE: something could not be stored"
+	case lab.OverBudget:
+		s += "; ended because its budget of time was over"
+	}
+	return s
+}
+
+// took is how long an experiment took from its beginning to its end, or in its sessions if it was
+// resumed, and how much of that its trials took. The end of one that was cut off is not known.
+func took(r *lab.Record) string {
+	trials := time.Duration(r.SpentS * 1e9).Round(time.Second)
+	all, pauses := lasted(r), ""
+	if r.Sessions > 1 {
+		pauses = " without the pauses"
+		if r.WorkedS == 0 {
+			all, pauses = elapsed(r), " with pauses"
+		}
+	}
+	if all = all.Round(time.Second); all <= trials {
+		return trials.String()
+	}
+	return fmt.Sprintf("%v%s, of which the trials took %v", all, pauses, trials)
+}
+
+// lasted is the time that was worked on an experiment: of one that was resumed, in its sessions, or
+// in its trials where the time of a session that was killed is not known.
+func lasted(r *lab.Record) time.Duration {
+	if r.Sessions > 1 {
+		return time.Duration(max(r.WorkedS, r.SpentS) * 1e9)
+	}
+	return elapsed(r)
+}
+
+// elapsed is the time from an experiment's beginning to its end by the wall clock, which is what
+// its file keeps; that of its trials where the end is not known, or the clock was set back.
+func elapsed(r *lab.Record) time.Duration {
+	trials := time.Duration(r.SpentS * 1e9)
+	return max(trials, r.Ended.Round(0).Sub(r.Started.Round(0)))
+}
+
+// verdictSection is what may be said, first in words.
+func verdictSection(r *lab.Record) section {
+	out := section{head: "Verdicts", sides: "lllrrlrr", table: table{
+		{"level", "measure", "variant", "ratio", "95 % interval", "verdict", "pairs", "p (corrected)"}},
+		text: correction(r.Verdicts)}
+	for _, c := range r.Verdicts {
+		name := c.Variant
+		if !c.Control {
+			out.text = append(out.text, sentence(c))
+		}
+		out.table = append(out.table, []string{plain(c.Level), c.Metric, plain(name),
+			ratio(c), span(c), mark(c), count(int64(c.Trials)), pValue(c.PAdjusted)})
+	}
+	if len(r.Verdicts) == 0 {
+		return section{head: "Verdicts", text: []string{"Nothing could be compared."}}
+	}
+	return out
+}
+
+// sentence is a comparison in words.
+func sentence(c lab.Comparison) string {
+	of := c.Metric
+	if c.Level != "" {
+		of += " at " + c.Level
+	}
+	of += ": " + c.Variant + " "
+	against := fmt.Sprintf("of %s %s", c.Baseline, span(c))
+	switch {
+	case c.Confidence < 0.95-1e-9:
+		return of + fmt.Sprintf("has %s times that of %s in %s; that is too few for an interval",
+			ratio(c), c.Baseline, trialsOf(c))
+	case c.Verdict == stats.Different:
+		word := "worse"
+		if !c.Worse() {
+			word = "better"
+		}
+		of += fmt.Sprintf("is different, and %s: %s times that %s", word, ratio(c), against)
+	case c.Verdict == stats.Negligible:
+		of += fmt.Sprintf("is different, by an estimate below the margin of %s: %s times that %s",
+			inPercent(c.Margin), ratio(c), against)
+	case c.Verdict == stats.Equivalent:
+		of += fmt.Sprintf("is equivalent to that of %s: whatever the difference, it is below %s",
+			c.Baseline, inPercent(c.Margin))
+	case c.Floor > c.Margin && (c.Low > 1 || c.High < 1):
+		of += fmt.Sprintf("inconclusive: %s times that %s, which is no more than %s may differ from "+
+			"itself here (%s)", ratio(c), against, c.Baseline, inPercent(c.Floor))
+	default:
+		of += fmt.Sprintf("inconclusive: %s times that %s", ratio(c), against)
+		if c.More > 0 && c.More < stats.MoreMax {
+			of += fmt.Sprintf("; about %s more would decide", Many(int64(c.More), repetition(c)))
+		}
+	}
+	if c.ClientBound {
+		of += "; the generator was at its limit, so that this says less of the servers"
+	}
+	if c.Disturbed > 0 {
+		of += fmt.Sprintf("; in %d of %s the generator was held up, see the trials' doubts",
+			c.Disturbed, trialsOf(c))
+	}
+	if c.OtherLoad > 0 {
+		of += fmt.Sprintf("; in %d of %s the load was not the one asked for, see the trials' doubts",
+			c.OtherLoad, trialsOf(c))
+	}
+	return of
+}
+
+func span(c lab.Comparison) string {
+	if !hasInterval(c) {
+		return "–"
+	}
+	return interval(c.Low, c.High)
+}
+
+// interval is that of a ratio.
+func interval(low, high float64) string {
+	return "[" + ratioIn(low, low, high) + ", " + ratioIn(high, low, high) + "]"
+}
+
+// ratio is that of a comparison, with the digits that its interval allows.
+func ratio(c lab.Comparison) string {
+	if !hasInterval(c) {
+		return ratioAlone(c.Ratio)
+	}
+	return ratioIn(c.Ratio, c.Low, c.High)
+}
+
+// mark is a verdict with what has to be known of it.
+func mark(c lab.Comparison) string {
+	s := string(c.Verdict)
+	if c.ClientBound {
+		s += ", client-bound"
+	}
+	if c.Disturbed > 0 {
+		s += fmt.Sprintf(", %d disturbed", c.Disturbed)
+	}
+	if c.OtherLoad > 0 {
+		s += fmt.Sprintf(", %d of another load", c.OtherLoad)
+	}
+	if c.GradeF > 0 {
+		s += fmt.Sprintf(", %d of grade F", c.GradeF)
+	}
+	if c.Missing > 0 {
+		s += fmt.Sprintf(", %d missing", c.Missing)
+	}
+	return s
+}
+
+func pValue(p float64) string {
+	if p == 0 {
+		return "–" // of an older dyno
+	}
+	if p < 0.0001 {
+		return "< 0.0001"
+	}
+	return fmt.Sprintf("%.4f", p)
+}
+
+func gateSection(r *lab.Record) section { return gateOf(r.Gate) }
+
+func gateOf(g *lab.GateOutcome) section {
+	if g == nil {
+		return section{}
+	}
+	s := section{head: "Gate", text: []string{g.Verdict}}
+	if g.Why != "" {
+		s.text[0] += ": " + g.Why
+	}
+	for _, c := range g.Missed {
+		s.text = append(s.text, sentence(c))
+	}
+	if g.Confirmed {
+		s.text = append(s.text, "A second batch of trials showed it again.")
+	}
+	return s
+}
+
+// medianSection has a row for each variant at each level: what is judged, with
+// the letters of those that cannot be told apart.
+func medianSection(r *lab.Record) section {
+	if r.Experiment == nil || len(r.Cells) == 0 {
+		return section{}
+	}
+	head := []string{"level", "variant"}
+	metrics := append([]experiment.Metric{}, r.Experiment.Design.Metrics...)
+	for _, m := range metrics {
+		head = append(head, fmt.Sprintf("%s (%s)", m, unitOf(r, string(m))))
+	}
+	head = append(head, "trials")
+	out := section{head: "Medians", sides: "llr", table: table{head}, text: []string{
+		"Half of the width of the 95 % interval of a median is behind ±. Variants that share a letter " +
+			"cannot be told apart by these trials; a is best."}}
+	for _, level := range r.Experiment.Levels {
+		for _, arm := range r.Arms {
+			row, any := []string{plain(level.Name), plain(arm.Name)}, 0
+			for _, m := range metrics {
+				cell, n := medianCell(r, arm.Name, level.Name, string(m))
+				row, any = append(row, cell), max(any, n)
+			}
+			if any > 0 {
+				out.table = append(out.table, append(row, count(int64(any))))
+			}
+		}
+	}
+	return out
+}
+
+func unitOf(r *lab.Record, metric string) string {
+	for _, c := range r.Cells {
+		if c.Metric == metric {
+			return c.Unit
+		}
+	}
+	return "n/a"
+}
+
+func medianCell(r *lab.Record, arm, level, metric string) (cell string, trials int) {
+	for _, c := range r.Cells {
+		if c.Arm != arm || c.Level != level || c.Metric != metric {
+			continue
+		}
+		cell = digits3(c.Median.Estimate)
+		if c.Median.Level >= 0.95-1e-9 {
+			cell = plusMinus(c.Median.Estimate, (c.Median.High-c.Median.Low)/2)
+		}
+		return strings.TrimSpace(cell + " " + letters(r, arm, level, metric)), c.Trials
+	}
+	return "n/a", 0
+}
+
+func letters(r *lab.Record, arm, level, metric string) string {
+	for _, rank := range r.Ranks {
+		if rank.Level != level || rank.Metric != metric {
+			continue
+		}
+		for i, name := range rank.Arms {
+			if name == arm {
+				return rank.Groups[i]
+			}
+		}
+	}
+	return ""
+}
+
+// Intent writes an experiment's plan before anything starts.
+func Intent(i lab.Intent) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n", plain(i.Name), plain(i.Description))
+	for _, a := range i.Arms {
+		fmt.Fprintf(&b, "  variant %s", plain(a.Name))
+		if len(a.Missing) > 0 {
+			fmt.Fprintf(&b, ": not available here: %s", plain(strings.Join(a.Missing, "; ")))
+		}
+		fmt.Fprintln(&b)
+	}
+	for _, l := range i.Levels {
+		fmt.Fprintf(&b, "  level %s\n", plain(l.Name))
+	}
+	for _, w := range i.Warnings {
+		fmt.Fprintf(&b, "  warning: %s: %s\n", w.About, plain(w.Message))
+	}
+	fmt.Fprintf(&b, "  %s\n", Extent(i))
+	return b.String()
+}
+
+// Extent is how much an experiment will do, and how long it takes.
+func Extent(i lab.Intent) string {
+	out := fmt.Sprintf("%s in %s", Many(int64(i.Estimate.Trials), "trial"),
+		Many(int64(i.Rounds), "round"))
+	if i.Done > 0 {
+		out += fmt.Sprintf(", of which %s done", count(int64(i.Done)))
+	}
+	return out + fmt.Sprintf(", %v to %v", i.Estimate.Least.Round(time.Second),
+		i.Estimate.Most.Round(time.Second))
+}
+
+// Shipped lists the experiments that ship with dyno.
+func Shipped(w io.Writer, all []experiment.Listing) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "NAME\twhat it compares\tprograms it needs")
+	for _, l := range all {
+		needs := strings.Join(l.Needs, ", ")
+		if needs == "" {
+			needs = "none"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\n", l.Name, l.Description, needs)
+	}
+	return t.Flush()
+}

@@ -1,0 +1,116 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"dyno/internal/result"
+)
+
+// together is how well the machines of a fleet made one load.
+func together(f *result.Fleet) string {
+	s := Many(int64(len(f.Agents)), "agent")
+	if f.StartSpread != nil {
+		s += ", started within " + micros(*f.StartSpread)
+	}
+	s += ", clocks known to ±" + micros(f.OffsetBound)
+	if f.DriftBound > 0 {
+		s += ", their drift to ±" + micros(f.DriftBound)
+	}
+	s += fmt.Sprintf(", %s of %s agent-seconds covered; ", exact3(f.Covered), exact3(f.Planned))
+	if f.AddsUp {
+		return s + "reports = agents = run"
+	}
+	return s + "the numbers DO NOT ADD UP"
+}
+
+// agents are the machines of a fleet, a row each.
+func agents(f *result.Fleet) table {
+	if f == nil {
+		return nil
+	}
+	t := table{{"agent", "weight", "connections", "sent", "completed", "errors", "late", "clock ±"}}
+	looked := slices.ContainsFunc(f.Agents, func(a result.Agent) bool { return a.Drift != nil })
+	if looked { // at the clocks, while the load ran
+		t[0] = append(t[0], "drift")
+	}
+	t[0] = append(t[0], "covered", "")
+	known := func(us *float64) string {
+		if us == nil {
+			return "–"
+		}
+		return micros(*us)
+	}
+	for _, a := range f.Agents {
+		bound := "–"
+		if a.OffsetBound > 0 {
+			bound = micros(a.OffsetBound)
+		}
+		row := []string{plain(a.Name), count(int64(a.Weight)), count(int64(a.Connections)),
+			count(a.Requests.Sent), count(a.Requests.Completed), count(a.Requests.Errors),
+			known(a.Late), bound}
+		if looked {
+			row = append(row, known(a.Drift))
+		}
+		t = append(t, append(row, seconds(a.Covered), fared(a)))
+	}
+	return t
+}
+
+// told says of how many agents of a fleet is known what they say themselves at the end, unless
+// it is of all; some reports whether there is one, or no fleet.
+func told(f *result.Fleet) (of string, some bool) {
+	if f == nil {
+		return "", true
+	}
+	n := 0
+	for _, a := range f.Agents {
+		if a.Final {
+			n++
+		}
+	}
+	if n == len(f.Agents) {
+		return "", true
+	}
+	return fmt.Sprintf(" (of %d of %d agents; the others did not tell)", n, len(f.Agents)), n > 0
+}
+
+// untold is what no agent of a fleet told.
+const untold = "not known: no agent told"
+
+func agentName(a result.Agent) string { return a.Name }
+
+// fared is what a row of agents says besides numbers.
+func fared(a result.Agent) string {
+	switch {
+	case a.Lost != "":
+		return "LOST"
+	case !a.Final:
+		return "the sum of its reports"
+	case a.AddsUp != nil && !*a.AddsUp:
+		return "DOES NOT ADD UP"
+	}
+	return ""
+}
+
+// story is fared with the reason, for whoever has the room.
+func story(a result.Agent) string {
+	s := fared(a)
+	if a.Lost == "" {
+		return s
+	}
+	if a.LostAfter != nil {
+		s += " after " + seconds(*a.LostAfter)
+	}
+	return s + ": " + plain(a.Lost)
+}
+
+// fleetMethod is how several machines were made to be one generator.
+func fleetMethod(f *result.Fleet) string {
+	return fmt.Sprintf("%s made the load together, each with its share by weight of one schedule, "+
+		"so that all numbers of the command are totals. They began at one instant of the controller's "+
+		"monotonic clock, from which each agent's is known by the quickest of 32 exchanges; no wall "+
+		"clock is used. Each reports every second, numbered and acknowledged, and at last all of it "+
+		"again: the result is the sum of the latter, and is held against the former. Percentiles are "+
+		"read from the sum of the agents' histograms.", Many(int64(len(f.Agents)), "machine"))
+}

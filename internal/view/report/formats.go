@@ -1,0 +1,118 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+
+	"dyno/internal/result"
+)
+
+// JSON writes the result as it is stored: format dyno.result/1, indented, keys
+// in a fixed order.
+func JSON(w io.Writer, r *result.Result) error { return result.Encode(w, r) }
+
+// CSV writes the series, a line for each second of the window, with the keys
+// of the JSON as its head, and a column for each status code that a second had.
+// Times of seconds in which nothing completed are empty.
+func CSV(w io.Writer, r *result.Result) error {
+	c := csv.NewWriter(w)
+	head := []string{"t_s", "sent", "completed", "errors", "mean_us", "p50_us", "p99_us",
+		"max_us", "in_flight", "bytes_received", "bytes_sent"}
+	codes := secondsCodes(r.Series)
+	for _, code := range codes {
+		head = append(head, "status."+plain(code))
+	}
+	if err := c.Write(head); err != nil {
+		return err
+	}
+	whole := func(n int64) string { return strconv.FormatInt(n, 10) }
+	for _, p := range r.Series {
+		time := func(us float64) string {
+			if p.Completed == 0 {
+				return ""
+			}
+			return strconv.FormatFloat(us, 'f', -1, 64)
+		}
+		line := []string{strconv.FormatFloat(p.T, 'f', -1, 64), whole(p.Sent),
+			whole(p.Completed), whole(p.Errors), time(p.Mean), time(p.P50), time(p.P99), time(p.Max),
+			whole(p.InFlight), whole(p.Received), whole(p.Written)}
+		for _, code := range codes {
+			line = append(line, whole(p.Status[code]))
+		}
+		if err := c.Write(line); err != nil {
+			return err
+		}
+	}
+	c.Flush()
+	return c.Error()
+}
+
+// secondsCodes are the status codes that seconds of a series had, ascending.
+func secondsCodes(series []result.Point) []string {
+	all := map[string]bool{}
+	for _, p := range series {
+		for code := range p.Status {
+			all[code] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// Markdown writes what Text writes, for a page or a pull request.
+func Markdown(w io.Writer, r *result.Result) error {
+	d := &document{w: w}
+	fmt.Fprintf(d, "# %s\n\n%s\n\n", escape(what(r)), escape(how(r)))
+	fmt.Fprintf(d, "**Verdict:** %s\n\n", escape(verdict(r)))
+	reasons := besidesVerdict(r)
+	for _, reason := range reasons {
+		fmt.Fprintf(d, "- %s\n", escape(reason))
+	}
+	if len(reasons) > 0 {
+		fmt.Fprintln(d)
+	}
+	for _, o := range r.Objectives {
+		fmt.Fprintf(d, "**Objective** %s\n\n", escape(objective(o)))
+	}
+	for _, text := range r.Warnings {
+		fmt.Fprintf(d, "> **Warning:** %s\n\n", escape(text))
+	}
+	t := table{{"", ""}}
+	for _, f := range facts(r) {
+		t = append(t, []string{f.name, f.text})
+	}
+	t = append(t, []string{"started", r.Window.Started.Format("2006-01-02 15:04:05 MST")},
+		[]string{"host", Machine(r.Host)}, []string{"dyno", plain(r.Dyno)})
+	t.markdown(d, "l")
+	for _, part := range []struct {
+		head, sides string
+		rows        table
+	}{
+		{"Durations", "lr", durations(r)},
+		{"Errors", "rl", failures(r)},
+		{"Routes", "lr", routes(r)},
+		{"Agents", "lr", agents(r.Fleet)},
+		{"Server", "lr", processes(r)},
+		{"Profile", "rrl", functions(r)},
+	} {
+		if part.rows != nil {
+			fmt.Fprintf(d, "## %s\n\n", part.head)
+			part.rows.markdown(d, part.sides)
+		}
+	}
+	return d.err
+}
+
+// Machine is the host in a line.
+func Machine(h result.Host) string {
+	s := fmt.Sprintf("%s/%s, %s", plain(h.OS), plain(h.Arch), Many(int64(h.CPUs), "CPU"))
+	for _, more := range []string{h.CPU, h.Kernel, h.Go} {
+		if more != "" {
+			s += ", " + plain(more)
+		}
+	}
+	return s
+}

@@ -1,0 +1,49 @@
+package report
+
+import (
+	"slices"
+
+	"dyno/internal/fairness"
+	"dyno/internal/lab"
+)
+
+// givenSection is what servers were given besides the question: what of the fairness table is
+// told and not judged.
+func givenSection(r *lab.Record) section {
+	if r.Fairness == nil {
+		return section{}
+	}
+	out := section{head: "What the servers were given", sides: "l", text: []string{
+		"Read from the processes before the load, and not judged: it may be what is compared, or why " +
+			"a comparison is not what it seems."}}
+	for _, row := range r.Fairness.Rows {
+		if !informs(row) {
+			continue
+		}
+		line := []string{plain(row.Aspect)}
+		for _, c := range row.Cells {
+			value := Clip(plain(c.Value), 60)
+			if c.State == fairness.Unseen {
+				value = "n/a"
+			}
+			line = append(line, value)
+		}
+		out.table = append(out.table, line)
+	}
+	if out.table == nil {
+		return section{}
+	}
+	head := []string{"aspect"}
+	for _, name := range r.Fairness.Variants {
+		head = append(head, plain(name))
+	}
+	out.table = append(table{head}, out.table...)
+	return out
+}
+
+// informs reports whether a row of the fairness table is told and not judged.
+func informs(row fairness.Row) bool {
+	return slices.ContainsFunc(row.Cells, func(c fairness.Cell) bool {
+		return c.State == fairness.Shown
+	})
+}

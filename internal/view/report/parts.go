@@ -1,0 +1,55 @@
+package report
+
+import "dyno/internal/lab"
+
+// A Part of a report is a heading, sentences and a table, for whoever sets them in another
+// way than as text. Each of them may be absent.
+type Part struct {
+	Head  string     `json:"head"`
+	Text  []string   `json:"text"`
+	Table [][]string `json:"table"` // its first row is the head
+	Sides string     `json:"sides"` // l or r for each column; the last is that of all further ones
+}
+
+// UnpairedParts are what Unpaired writes.
+func UnpairedParts(u *lab.Unpaired) ([]Part, error) {
+	if u.Single() {
+		return singleParts(u)
+	}
+	differing, err := unlike(u)
+	if err != nil {
+		return nil, err
+	}
+	all := []Part{
+		{Table: append(table{{"", "", "runs", "of", ""}}, legend(u)...), Sides: "l"},
+		{Text: u.Cautions},
+	}
+	for _, s := range comparisonSections(u) {
+		if !s.empty() {
+			all = append(all, Part{s.head, s.text, s.table, s.sides})
+		}
+	}
+	return append(all, differingPart(likeness(differing), differing)), nil
+}
+
+func singleParts(u *lab.Unpaired) ([]Part, error) {
+	rs := results(u)
+	legend, cautions, differing, err := beside(rs)
+	if err != nil {
+		return nil, err
+	}
+	return []Part{
+		{Table: append(table{{"", "result", "", ""}}, legend...), Sides: "l"},
+		{Table: sideBySide(rs), Sides: "lr"},
+		differingPart(cautions, differing),
+	}, nil
+}
+
+// differingPart is in what the plans and machines differ, and what follows from that.
+func differingPart(text []string, differing table) Part {
+	p := Part{Text: text, Sides: "l"}
+	if len(differing) > 0 {
+		p.Table = headed(differing)
+	}
+	return p
+}

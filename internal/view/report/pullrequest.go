@@ -1,0 +1,36 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"net/url"
+
+	"dyno/internal/lab"
+)
+
+// PullRequest writes an experiment as Markdown for a pull request: what may be said
+// and the gate first, picture (the file of the Forest plot, beside; "" for none)
+// below it, and the rest folded away.
+func PullRequest(w io.Writer, r *lab.Record, picture string) error {
+	d := &document{w: w}
+	fmt.Fprintf(d, "## %s\n\n%s\n\n", escape(title(r)), escape(scope(r)))
+	for _, c := range r.Cautions {
+		fmt.Fprintf(d, "> **Caution:** %s\n\n", escape(c))
+	}
+	for _, text := range gateSection(r).text {
+		fmt.Fprintf(d, "**Gate:** %s\n\n", escape(text))
+	}
+	for _, text := range verdictSection(r).text {
+		fmt.Fprintf(d, "- %s\n", escape(text))
+	}
+	fmt.Fprintln(d)
+	if picture != "" {
+		fmt.Fprintf(d, "![Ratios to the baseline, with 95 %% intervals](%s)\n\n", url.PathEscape(picture))
+	}
+	fmt.Fprint(d, "<details><summary>Tables and method</summary>\n\n")
+	for _, part := range sections(r) {
+		part.markdown(d)
+	}
+	fmt.Fprint(d, "</details>\n")
+	return d.err
+}

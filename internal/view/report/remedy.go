@@ -1,0 +1,53 @@
+package report
+
+import (
+	"dyno/internal/result"
+)
+
+// remedies are what can be done about a reason of the generator's verdict where a load is
+// described by flags. An experiment's file has others: see package lab.
+var remedies = map[result.Cause]string{
+	result.NeverSent:   "lower -R, or give more -c",
+	result.SendLag:     "give it CPUs of its own, or lower -R",
+	result.Unscheduled: "give it CPUs of its own (--cpus, taskset)",
+	result.Spacing:     "give the generator CPUs of its own, or lower -R",
+	result.Files:       "raise the limit (ulimit -n), or lower -c",
+	result.Dropped:     "raise its backlog and net.core.somaxconn, or give --connect-rate",
+	result.Unserved:    "see the errors, give --warmup or a longer -d, or lower -c",
+	result.Little:      "give --warmup, or -d in place of -n",
+	result.ProbeLag:    "lower -t, or give more CPUs",
+	result.TooShort:    "give a longer -d or a larger -n",
+}
+
+// Reasons are those of the generator's verdict on itself, with what can be done about each on the
+// command line. Results from before result.Doubt say that themselves.
+func Reasons(r *result.Result) []string {
+	all := make([]string, len(r.Generator.Reasons))
+	for i, reason := range r.Generator.Reasons {
+		all[i] = plain(reason)
+		if i < len(r.Generator.Doubts) {
+			if remedy := remedyOf(r, r.Generator.Doubts[i]); remedy != "" {
+				all[i] += "; " + remedy
+			}
+		}
+	}
+	return all
+}
+
+func remedyOf(r *result.Result, d result.Doubt) string {
+	switch {
+	case d.Cause == result.Busy && r.Generator.Threads < r.Host.CPUs:
+		return "add threads (-t)"
+	case d.Cause == result.Busy:
+		return "give it more CPUs, or another machine"
+	case d.Kind == result.Fault, d.Cause == result.NeverSent && r.Window.OutageS > 0:
+		return "" // no flag mends dyno, nor brings back a server that was gone
+	}
+	return remedies[d.Cause]
+}
+
+// onlyShort reports whether a result is too short to judge, and nothing else is said against it.
+func onlyShort(r *result.Result) bool {
+	doubts := r.Generator.Doubts
+	return r.Generator.Verdict == result.OK && len(doubts) == 1 && doubts[0].Kind == result.Short
+}

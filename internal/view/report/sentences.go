@@ -1,0 +1,147 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dyno/internal/capacity"
+	"dyno/internal/engine/load"
+	"dyno/internal/result"
+)
+
+// Sentences are what the reports say of a result, for a page to show as it is: nothing is worded
+// twice. All of it is plain text.
+type Sentences struct {
+	What       string   `json:"what"` // is sent, and where
+	How        string   `json:"how"`
+	Model      string   `json:"model"`
+	Verdict    string   `json:"verdict"` // the generator's on itself
+	Reasons    []string `json:"reasons"`
+	Warnings   []string `json:"warnings"`
+	Objectives []string `json:"objectives"` // each with how it came out
+	Facts      []Said   `json:"facts"`      // the rest, line by line
+	Machine    string   `json:"machine"`    // that made the load
+	Methods    []string `json:"methods"`    // how it was measured, and what the numbers are
+	Command    string   `json:"command"`    // that repeats it
+	Lost       string   `json:"lost,omitempty"`
+	Agents     []string `json:"agents,omitempty"` // of a fleet: how each fared, besides its numbers
+}
+
+// Said is a line of a report: its name, and what there is to say.
+type Said struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+// Say is what there is to say of a result.
+func Say(r *result.Result) Sentences {
+	s := Sentences{What: what(r), How: how(r), Model: model(r), Verdict: verdict(r),
+		Reasons: []string{}, Warnings: []string{}, Objectives: []string{}, Machine: Machine(r.Host),
+		Methods: methods(r)}
+	s.Reasons = append(s.Reasons, besidesVerdict(r)...)
+	for _, warning := range r.Warnings {
+		s.Warnings = append(s.Warnings, plain(warning))
+	}
+	for _, o := range r.Objectives {
+		s.Objectives = append(s.Objectives, objective(o))
+	}
+	for _, f := range facts(r)[1:] { // Model is the first
+		s.Facts = append(s.Facts, Said{f.name, f.text})
+	}
+	words := []string{"dyno", "run"}
+	if r.Fleet != nil {
+		words = append(words, "--fleet", quote(joined(r.Fleet.Agents, agentName)))
+		for _, a := range r.Fleet.Agents {
+			s.Agents = append(s.Agents, story(a))
+		}
+	}
+	for _, o := range r.Objectives {
+		words = append(words, "--slo", quote(o.Expr))
+	}
+	if slices.ContainsFunc(r.Objectives, func(o result.Outcome) bool { return o.Aborted != nil }) {
+		words = append(words, "--abort-on-slo")
+	}
+	watching, lost := observing(r)
+	s.Command, s.Lost = repeating(r.Plan, append(words, watching...)...)
+	s.Lost = strings.Join(slices.DeleteFunc(append(lost, s.Lost), func(one string) bool {
+		return one == ""
+	}), "; ")
+	return s
+}
+
+// observing are the flags that have the server watched as it was, and what of that may not be
+// the same another time, or was not kept.
+func observing(r *result.Result) (words, lost []string) {
+	if r.Server != nil {
+		for _, one := range r.Server.Watch {
+			words = append(words, "--watch", quote(one))
+			if _, err := strconv.Atoi(one); err == nil {
+				lost = append(lost, "what process "+one+" was, whose number another may have now")
+			}
+		}
+	}
+	if r.Profile != nil {
+		lost = append(lost, "the address of --pprof")
+	}
+	return words, lost
+}
+
+// SaySearch is what there is to say of a search: Verdict is the rate that it found, Reasons why it
+// ended so, and Facts what its probes' values do not say, by the probe's number.
+func SaySearch(s *capacity.Search) Sentences {
+	all := Sentences{What: plain(s.Plan.Target.URL), How: searched(s), Verdict: Certified(s),
+		Reasons: []string{plain(s.Reason)}, Warnings: []string{}, Machine: Machine(s.Host)}
+	for _, warning := range s.Warnings {
+		all.Warnings = append(all.Warnings, plain(warning))
+	}
+	if few(s.Probes) {
+		all.Warnings = append(all.Warnings, tooShort)
+	}
+	told := footnotes(s.Probes)
+	for i := range told.texts {
+		var probes []string
+		for k, notes := range told.of {
+			if slices.Contains(notes, i+1) {
+				probes = append(probes, strconv.Itoa(k+1))
+			}
+		}
+		name := "probe " + strings.Join(probes, ", ")
+		all.Facts = append(all.Facts, Said{name, told.text(i)})
+	}
+	all.Methods = searchMethods
+	words := []string{"dyno", "find"}
+	for _, expr := range s.Objectives {
+		words = append(words, "--slo", quote(expr))
+	}
+	p := s.Plan
+	if p.Duration > 0 { // of older searches it was not kept
+		words, p.Duration = append(words, "--probe-time", p.Duration.String()), 0
+	}
+	all.Command, all.Lost = repeating(p, words...)
+	return all
+}
+
+// SayCurve is what there is to say of a sweep: Verdict is its peak, and Facts the law.
+func SayCurve(c *capacity.Curve) Sentences {
+	all := Sentences{What: plain(c.Plan.Target.URL), Verdict: Peak(c), Reasons: []string{},
+		Warnings: []string{}, Machine: Machine(c.Host), Methods: sweepMethods,
+		How: fmt.Sprintf("a sweep over %s, %s", c.Axis, Many(int64(c.Rounds), "round"))}
+	for _, f := range lawFacts(c) {
+		all.Facts = append(all.Facts, Said{f.name, f.text})
+	}
+	for _, f := range curveDoubts(c) {
+		all.Warnings = append(all.Warnings, f.text)
+	}
+	levels := joined(c.Levels, func(v float64) string { return perSecond(load.PerSecond(v)) })
+	p, d := c.Plan, load.DefaultPlan()
+	words := []string{"dyno", "find", "--rates", levels}
+	if c.Axis == capacity.Connections {
+		words[2], words[3], p.Connections = "--levels", "c="+levels, d.Connections
+	}
+	words = append(words, "--rounds", fmt.Sprint(c.Rounds), "--probe-time", p.Duration.String())
+	p.Rate, p.Duration, p.Threads = 0, 0, 0 // each point had its own
+	all.Command, all.Lost = repeating(p, words...)
+	return all
+}

@@ -1,0 +1,76 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"dyno/internal/lab"
+)
+
+// shiftSection is by how much each quantile of latency differs: a row for each quantile at each
+// level, a column for each arm that is compared.
+func shiftSection(r *lab.Record) section {
+	out := section{head: "Latency, quantile by quantile", sides: "lr", text: []string{
+		"The shift function: by which factor each quantile of latency exceeds the baseline's, paired " +
+			"by round, with the 95 % interval of each by itself. * marks what differs also when all " +
+			"quantiles of a column are taken together (sign flips of rounds)."},
+		table: table{{"level", "quantile"}}}
+	var arms, levels []string
+	var quantiles []float64
+	for _, s := range r.Shifts {
+		arms, levels = with(arms, s.Variant), with(levels, s.Level)
+		for _, p := range s.Points {
+			quantiles = with(quantiles, p.Quantile)
+		}
+	}
+	if len(arms) == 0 {
+		return section{}
+	}
+	slices.Sort(quantiles)
+	for _, arm := range arms {
+		out.table[0] = append(out.table[0], plain(arm))
+	}
+	for _, level := range levels {
+		for _, q := range quantiles {
+			row := []string{plain(level), fmt.Sprintf("p%.3g", 100*q)}
+			for _, arm := range arms {
+				row = append(row, shiftCell(r.Shifts, level, arm, q))
+			}
+			out.table = append(out.table, row)
+		}
+	}
+	return out
+}
+
+// with is all with one more, unless it is there.
+func with[T comparable](all []T, one T) []T {
+	if slices.Contains(all, one) {
+		return all
+	}
+	return append(all, one)
+}
+
+func shiftCell(all []lab.Shift, level, arm string, quantile float64) string {
+	for _, s := range all {
+		if s.Level != level || s.Variant != arm {
+			continue
+		}
+		for _, p := range s.Points {
+			if p.Quantile == quantile {
+				return shifted(p)
+			}
+		}
+	}
+	return "–"
+}
+
+func shifted(p lab.ShiftPoint) string {
+	s := ratioAlone(p.Ratio.Estimate)
+	if r := p.Ratio; r.Level >= 0.95-1e-9 {
+		s = ratioIn(r.Estimate, r.Low, r.High) + " " + interval(r.Low, r.High)
+	}
+	if p.Shown() {
+		return s + " *"
+	}
+	return s
+}

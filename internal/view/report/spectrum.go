@@ -1,0 +1,168 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"dyno/internal/result"
+)
+
+// detail is what a report has besides when it is to be verbose: the whole of the
+// distribution, and latency over time.
+func detail(d *document, s Style, r *result.Result) {
+	if err := spectrum(d, s, r); err != nil {
+		d.fail(err)
+	}
+	heat(d, s, r)
+}
+
+// mostNines is how far a spectrum goes: to p99.99999.
+const mostNines = 7
+
+// spectrum draws latency, and where it differs service time, by percentile: each
+// factor of ten in the share of what is slower has the same width. It goes as far
+// as at least one value is beyond.
+func spectrum(d *document, s Style, r *result.Result) error {
+	if r.Latency == nil || r.Latency.Count < 100 {
+		return nil
+	}
+	nines := min(len(strconv.FormatInt(r.Latency.Count, 10))-1, mostNines)
+	p := plot{log: true, x: percentile, y: micros, yName: "latency ●"}
+	for i := range nines + 1 {
+		p.marks = append(p.marks, math.Pow10(i))
+	}
+	curves := []struct {
+		of *result.Distribution
+		as rune
+	}{{r.Service, '○'}, {r.Latency, '●'}}
+	if !r.SentLater() {
+		curves = curves[1:]
+	} else {
+		p.yName += "  service ○"
+	}
+	for _, c := range curves {
+		if c.of == nil {
+			continue
+		}
+		qs := make([]float64, plotWidth)
+		for i := range qs {
+			qs[i] = 1 - math.Pow(10, -float64(nines*i)/(plotWidth-1))
+		}
+		values, err := c.of.Quantiles(qs)
+		if err != nil {
+			return err
+		}
+		for i, v := range values {
+			p.points = append(p.points, dot{math.Pow(10, float64(nines*i)/(plotWidth-1)), v, c.as})
+		}
+	}
+	fmt.Fprintf(d, "\n  %s\n", s.paint(bold, "by percentile"))
+	p.write(d, "  ")
+	return nil
+}
+
+// percentile names the one that one value in so many exceeds.
+func percentile(oneIn float64) string {
+	digits := max(int(math.Ceil(math.Log10(oneIn)-1e-9))-2, 0)
+	return "p" + strconv.FormatFloat(100-100/oneIn, 'f', digits, 64)
+}
+
+// heatRows is how many rows a strip has at most.
+const heatRows = 16
+
+// shades say what share of a column's answers a field has, at least.
+var shades = []struct {
+	share float64
+	as    rune
+}{{0.25, '█'}, {0.05, '▓'}, {0.01, '▒'}, {0, '░'}}
+
+// heat draws latency over time: a column has the answers of one second or a few, a
+// row those of like latency.
+func heat(d *document, s Style, r *result.Result) {
+	series := r.Series
+	if n := len(series); n > 0 && series[n-1].T > r.Window.MeasuredS && series[n-1].Completed == 0 {
+		series = series[:n-1] // what came after the window, when nothing did
+	}
+	low, high, seen := heatSpan(series)
+	if !seen || len(series) < 2 {
+		return
+	}
+	each := (len(series) + plotWidth - 1) / plotWidth
+	columns := make([]result.Point, (len(series)+each-1)/each)
+	for i, p := range series {
+		columns[i/each].Heat = columns[i/each].Heat.Plus(p.Heat)
+	}
+	step := int64(1)
+	for floor(high, step)-floor(low, step) >= heatRows*step {
+		step *= 2
+	}
+	low, high = floor(low, step), floor(high, step)
+	fmt.Fprintf(d, "\n  %s, a column for %s: "+
+		"█ 25 %% of its answers or more, ▓ 5 %%, ▒ 1 %%, ░ fewer\n",
+		s.paint(bold, "over time"), Many(int64(each), "second"))
+	for row := high; row >= low; row -= step {
+		line := ""
+		for _, c := range columns {
+			line += string(shade(c.Heat, row, step))
+		}
+		fmt.Fprintf(d, "  %*s ┤%s\n", heatLabel, edge(row, step, low), strings.TrimRight(line, " "))
+	}
+	fmt.Fprintf(d, "  %*s └%s\n", heatLabel, "", strings.Repeat("─", len(columns)))
+	end := seconds(series[len(series)-1].T)
+	fmt.Fprintf(d, "  %*s  0 s%*s\n", heatLabel, "",
+		max(len(columns)-len("0 s"), utf8.RuneCountInString(end)+1), end)
+}
+
+// heatLabel is how wide the latency of a row is written.
+const heatLabel = 7
+
+// edge names a row: the power of ten that is in it or, of the lowest, where it begins.
+func edge(row, step, lowest int64) string {
+	power := floor(row+step-1, 8)
+	switch {
+	case power >= row:
+		return micros(math.Pow(10, float64(power)/8))
+	case row == lowest:
+		return micros(math.Pow(10, float64(row)/8))
+	}
+	return ""
+}
+
+// floor is the largest multiple of step that is not above i.
+func floor(i, step int64) int64 { return i - (i%step+step)%step }
+
+// heatSpan is the lowest and the highest bucket that anything is in.
+func heatSpan(series []result.Point) (low, high int64, seen bool) {
+	for _, p := range series {
+		for _, b := range p.Heat {
+			if !seen {
+				low, high, seen = b[0], b[0], true
+			}
+			low, high = min(low, b[0]), max(high, b[0])
+		}
+	}
+	return low, high, seen
+}
+
+// shade is how much of a column is in the step buckets from a row on.
+func shade(column [][2]int64, row, step int64) rune {
+	var here, all int64
+	for _, b := range column {
+		all += b[1]
+		if b[0] >= row && b[0] < row+step {
+			here += b[1]
+		}
+	}
+	if here == 0 {
+		return ' '
+	}
+	for _, s := range shades {
+		if float64(here) >= s.share*float64(all) {
+			return s.as
+		}
+	}
+	return ' '
+}

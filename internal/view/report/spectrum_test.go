@@ -1,0 +1,91 @@
+package report
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+
+	"dyno/internal/engine/metric"
+	"dyno/internal/result"
+)
+
+// stalled is a run of 90 s in which the server stalls for one in every twenty:
+// latency is even up to a second then, and service time is not.
+func stalled(t *testing.T) *result.Result {
+	r := late()
+	r.Window.MeasuredS, r.Series = 90, nil
+	latency, service := metric.NewHistogram(metric.Fine), metric.NewHistogram(metric.Fine)
+	for second := range 90 {
+		part := metric.NewHistogram(metric.Fine)
+		for i := range 1000 {
+			v := int64(80e3 * math.Pow(10, float64(i%100)/200))
+			service.Record(v)
+			if second%20 == 19 {
+				v += int64(i) * 1e6
+			}
+			part.Record(v)
+		}
+		latency.Add(part)
+		r.Series = append(r.Series, result.Point{T: float64(second + 1), Completed: 1000,
+			Heat: part.Sparse().Heat()})
+	}
+	r.Series = append(r.Series, result.Point{T: 90.00123})
+	r.Latency, r.Service = distributionOf(t, latency), distributionOf(t, service)
+	return r
+}
+
+func distributionOf(t *testing.T, h *metric.Histogram) *result.Distribution {
+	hdr, err := h.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := spread(h.Count, 120)
+	d.Min, d.Max, d.Mean, d.HDR = float64(h.Min)/1e3, float64(h.Max)/1e3, h.Mean()/1e3, hdr
+	return d
+}
+
+func TestDetail(t *testing.T) {
+	var b, plain bytes.Buffer
+	r := stalled(t)
+	if err := Text(&b, r, Style{Detail: true}); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "detail.text", b.Bytes())
+	if err := Text(&plain, r, Style{}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(b.String(), plain.String()) {
+		t.Errorf("the detailed report does not begin with the plain one:\n%s", plain.String())
+	}
+}
+
+// What there is not enough of is left out, and what cannot be read is an error.
+func TestDetailOfLittle(t *testing.T) {
+	var plain, detailed bytes.Buffer
+	for _, r := range []*result.Result{unreachable(), unix(), interrupted()} {
+		plain.Reset()
+		detailed.Reset()
+		if err := Text(&plain, r, Style{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := Text(&detailed, r, Style{Detail: true}); err != nil {
+			t.Fatal(err)
+		}
+		if plain.String() != detailed.String() {
+			t.Errorf("of %d exchanges there is\n%s", r.Requests.Completed, detailed.String())
+		}
+	}
+	if err := Text(new(bytes.Buffer), closed(), Style{Detail: true}); err == nil {
+		t.Error("a damaged histogram is no error")
+	}
+}
+
+func TestPercentileNames(t *testing.T) {
+	for oneIn, want := range map[float64]string{1: "p0", 2: "p50", 10: "p90", 100: "p99",
+		1000: "p99.9", 1e5: "p99.999", 1e7: "p99.99999"} {
+		if got := percentile(oneIn); got != want {
+			t.Errorf("1 in %v: %s, want %s", oneIn, got, want)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package report
+
+import "dyno/internal/result"
+
+// tooFew stands for a percentile that none of the measured values exceeds: it
+// would be but another name of the maximum.
+const tooFew = "–"
+
+// A quantile is one row of the table of durations.
+type quantile struct {
+	name   string
+	beyond float64 // the share of values above it
+	of     func(*result.Distribution) float64
+}
+
+var quantiles = []quantile{
+	{"min", 1, func(d *result.Distribution) float64 { return d.Min }},
+	{"mean", 1, func(d *result.Distribution) float64 { return d.Mean }},
+	{"stdev", 1, func(d *result.Distribution) float64 { return d.Stdev }},
+	{"p50", 0.5, func(d *result.Distribution) float64 { return d.P50 }},
+	{"p75", 0.25, func(d *result.Distribution) float64 { return d.P75 }},
+	{"p90", 0.1, func(d *result.Distribution) float64 { return d.P90 }},
+	{"p95", 0.05, func(d *result.Distribution) float64 { return d.P95 }},
+	{"p99", 0.01, func(d *result.Distribution) float64 { return d.P99 }},
+	{"p99.9", 0.001, func(d *result.Distribution) float64 { return d.P999 }},
+	{"p99.99", 0.0001, func(d *result.Distribution) float64 { return d.P9999 }},
+	{"max", 1, func(d *result.Distribution) float64 { return d.Max }},
+}
+
+func (q quantile) cell(d *result.Distribution) string {
+	// A little more than 1 of 100 exceeds p99, in floating point.
+	if float64(d.Count)*q.beyond < 0.999 {
+		return tooFew
+	}
+	return micros(q.of(d))
+}
+
+// durations has a column for each that was measured; nil when none was. In a
+// closed loop on connections that are kept service time is latency, and not said twice.
+func durations(r *result.Result) table {
+	type column struct {
+		name string
+		of   *result.Distribution
+	}
+	all := []column{{"latency", r.Latency}}
+	if r.SentLater() {
+		all = append(all, column{"service", r.Service})
+	}
+	all = append(all, column{"error latency", r.ErrorLatency})
+	if r.Probe != nil {
+		all = append(all, column{"probe", r.Probe.Latency})
+	}
+	all = append(all, column{"first byte", r.Phases.FirstByte}, column{"connect", r.Phases.Connect})
+	if p := r.Phases; p.TLSResumed == nil {
+		all = append(all, column{"TLS", p.TLS})
+	} else {
+		all = append(all, column{"TLS, full", p.TLSFull}, column{"resumed", p.TLSResumed})
+	}
+	all = append(all, column{"DNS", r.Phases.DNS})
+	t := table{{""}}
+	for _, q := range quantiles {
+		t = append(t, []string{q.name})
+	}
+	for _, c := range all {
+		if c.of == nil {
+			continue
+		}
+		t[0] = append(t[0], c.name)
+		for i, q := range quantiles {
+			t[i+1] = append(t[i+1], q.cell(c.of))
+		}
+	}
+	if len(t[0]) == 1 {
+		return nil
+	}
+	return t
+}
+
+// failures has a row for each kind of error.
+func failures(r *result.Result) table {
+	if len(r.Errors) == 0 {
+		return nil
+	}
+	t := table{{"count", "phase", "kind", "address", "first"}}
+	for _, e := range r.Errors {
+		t = append(t, []string{count(e.Count), plain(e.Phase), plain(e.Kind), plain(e.Address),
+			plain(e.Detail)})
+	}
+	return t
+}
+
+func routes(r *result.Result) table {
+	if len(r.Routes) == 0 {
+		return nil
+	}
+	t := table{{"route", "completed", "errors", "mean", "p50", "p90", "p99", "max"}}
+	for _, e := range r.Routes {
+		row := []string{plain(e.Name), count(e.Completed), count(e.Errors)}
+		if e.Completed > 0 {
+			row = append(row, micros(e.Mean), micros(e.P50), micros(e.P90), micros(e.P99),
+				micros(e.Max))
+		}
+		t = append(t, row)
+	}
+	return t
+}

@@ -1,0 +1,83 @@
+package report
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"testing"
+	"time"
+
+	"dyno/internal/lab"
+	"dyno/internal/result"
+)
+
+// repeated are six runs of about a rate, each two minutes after the one before,
+// with latencies to match.
+func repeated(minute int, rate float64) (all []*result.Result) {
+	for i, part := range []float64{1, 1.002, 0.998, 1.003, 0.999, 1.001} {
+		r := closed()
+		r.ID = ""
+		r.Window.Started = r.Window.Started.Add(time.Duration(minute+2*i) * time.Minute)
+		r.Rate.Completed = rate * part
+		r.Latency = spread(3_000_000, 1e8/r.Rate.Completed)
+		all = append(all, r)
+	}
+	return all
+}
+
+func compared(t *testing.T, groups ...lab.Group) *lab.Unpaired {
+	t.Helper()
+	u, err := lab.Compare(groups, nil, 0.02)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Judge()
+	return u
+}
+
+func TestUnpairedGolden(t *testing.T) {
+	slow, bound := repeated(1, 180_000), repeated(100, 200_900)
+	slow[0].Generator.Verdict = result.Suspect
+	slow[0].Generator.Reasons = []string{"the generator had something to do 85 % of the time"}
+	for _, r := range bound {
+		r.Generator.Verdict, r.Generator.Reasons = result.ClientBound, []string{"it was busy"}
+		r.Generator.BusyPercent = 98
+		r.Host.CPU, r.Plan.Threads = "Another CPU", 4
+	}
+	base := lab.Repeated("base", repeated(0, 200_000))
+	single := func(name string, rs []*result.Result) lab.Group { return lab.Repeated(name, rs[:1]) }
+	for name, u := range map[string]*lab.Unpaired{
+		"groups": compared(t, base, lab.Repeated("slow", slow), lab.Repeated("bound", bound),
+			lab.Repeated("three", repeated(300, 150_000)[:3])),
+		"singles": compared(t, single("base", repeated(0, 200_000)), single("slow", slow)),
+	} {
+		var text, page bytes.Buffer
+		if err := errors.Join(Unpaired(&text, u, Style{}), UnpairedMarkdown(&page, u)); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, name+".compare", text.Bytes())
+		golden(t, name+".compare.md", page.Bytes())
+	}
+}
+
+// What a file says of itself is not for the terminal.
+func TestUnpairedIsPlain(t *testing.T) {
+	const bad = "\x1b[2J\r\n\x00"
+	rs := repeated(1, 100)
+	rs[0].Plan.Target.URL, rs[0].Plan.Requests[0].Method, rs[0].Host.CPU = bad, bad, bad
+	rs[0].Generator.Verdict, rs[0].Generator.Reasons = result.Suspect, []string{bad}
+	u := compared(t, lab.Repeated(bad, rs), lab.Repeated("other", repeated(2, 100)[1:]))
+	var b bytes.Buffer
+	if err := errors.Join(Unpaired(&b, u, Style{}), UnpairedMarkdown(&b, u)); err != nil {
+		t.Fatal(err)
+	}
+	if at := bytes.IndexAny(b.Bytes(), "\x1b\r\x00"); at >= 0 {
+		t.Errorf("%q", b.Bytes()[max(0, at-60):at+5])
+	}
+	for name, err := range map[string]error{
+		"text": Unpaired(full{}, u, Style{}), "markdown": UnpairedMarkdown(full{}, u)} {
+		if !errors.Is(err, os.ErrClosed) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

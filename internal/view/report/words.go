@@ -1,0 +1,408 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/result"
+)
+
+// model is the load model in words.
+func model(r *result.Result) string {
+	if r.Model != result.OpenLoop {
+		s := "closed, " + Many(int64(r.Plan.Connections), "connection")
+		if n := max(r.Plan.Pipeline, streams(r)); n > 1 {
+			s += fmt.Sprintf(", %s requests under way on each", count(int64(n)))
+		}
+		return s
+	}
+	late := "none"
+	if n := r.Requests.Late; n != nil && *n > 0 {
+		late = count(*n)
+	}
+	s := fmt.Sprintf("open, %s, %s sent late", arrivals(r.Plan, offered(r)), late)
+	if worst := r.Requests.LateMax; worst != nil && *worst > 0 {
+		s += ", worst " + micros(*worst)
+	}
+	return s
+}
+
+// arrivals are those of an open loop, whose mean rate is given.
+func arrivals(p load.Plan, rate float64) string {
+	law := p.Arrival
+	if law == "" {
+		law = load.Even
+	}
+	if len(p.Stages) == 0 {
+		return exact3(rate) + "/s " + law
+	}
+	s := exact3(rate) + "/s on average, " + law + ", from " + exact3(p.Rate.PerSecond())
+	for i, stage := range p.Stages {
+		if i == mostStages {
+			return s + fmt.Sprintf(" and %d stages more", len(p.Stages)-mostStages)
+		}
+		s += fmt.Sprintf(" to %s in %v", exact3(stage.Rate.PerSecond()), stage.Duration)
+	}
+	return s
+}
+
+// mostStages are told one by one.
+const mostStages = 4
+
+func offered(r *result.Result) float64 {
+	if r.Rate.Offered == nil {
+		return r.Plan.Offered().PerSecond()
+	}
+	return *r.Rate.Offered
+}
+
+// Planned is what a run is about to do: where to send, and how much.
+func Planned(p load.Plan) string {
+	s := Clip(plain(p.Target.URL), longestURL) + ", " + Many(int64(p.Connections), "connection")
+	if p.Open() {
+		s += ", " + arrivals(p, p.Offered().PerSecond())
+	}
+	if p.Requested > 0 {
+		s += ", " + Many(p.Requested, "request")
+	}
+	if p.Duration > 0 {
+		s += ", " + p.Duration.String()
+	}
+	if p.Warmup > 0 {
+		s += " after " + p.Warmup.String() + " of warm-up"
+	}
+	return s
+}
+
+// longestURL is how many characters of a URL are shown.
+const longestURL = 2000
+
+// what is sent, and where: GET http://host/.
+func what(r *result.Result) string {
+	url := Clip(plain(r.Plan.Target.URL), longestURL)
+	if reqs := r.Plan.Requests; r.Plan.Asks() == 1 {
+		return plain(reqs[0].Method) + " " + url
+	}
+	return fmt.Sprintf("%s to %s", Many(int64(r.Plan.Asks()), "request"), url)
+}
+
+// how it is sent: the rest of the plan that one would ask for.
+func how(r *result.Result) string {
+	s := spoken(r)
+	if r.Plan.Target.TLS {
+		s += " over TLS"
+		if r.Plan.TLS.Insecure {
+			s += ", any certificate"
+		}
+	}
+	if r.Plan.Target.Unix != "" {
+		s += ", unix socket " + plain(r.Plan.Target.Unix)
+	}
+	if r.Model == result.OpenLoop {
+		s += ", " + Many(int64(r.Plan.Connections), "connection")
+		if n := streams(r); n > 1 {
+			s += fmt.Sprintf(" of %s streams", count(int64(n)))
+		}
+	}
+	switch n := r.Plan.Reconnect; {
+	case n == 1:
+		s += ", a connection for each request"
+	case n > 1:
+		s += fmt.Sprintf(", a connection for each %s requests", count(int64(n)))
+	}
+	s += ", " + Many(int64(r.Generator.Threads), "thread")
+	if r.Generator.Ring != "" {
+		s += ", " + plain(r.Generator.Ring)
+	}
+	return s
+}
+
+// spoken is what connections spoke, or were to speak if none did.
+func spoken(r *result.Result) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(r.Connections.Protocols)) {
+		all = append(all, protocolName(name))
+	}
+	switch {
+	case len(all) > 0:
+		return strings.Join(all, " and ")
+	case r.Plan.Target.FastCGI:
+		return protocolName(load.FastCGI)
+	case r.Plan.OnlyHTTP2():
+		return protocolName(load.HTTP2)
+	case r.Plan.HTTP == load.Auto && r.Plan.Target.TLS:
+		return "HTTP"
+	case r.Plan.HTTP == load.Auto:
+		return protocolName(load.HTTP11)
+	}
+	return "HTTP/" + plain(r.Plan.HTTP)
+}
+
+func protocolName(name string) string {
+	known, ok := map[string]string{load.HTTP10: "HTTP/1.0", load.HTTP11: "HTTP/1.1",
+		load.HTTP2: "HTTP/2", load.HTTP3: "HTTP/3", load.FastCGI: "FastCGI"}[name]
+	if !ok {
+		return plain(name)
+	}
+	return known
+}
+
+// streams is how many exchanges of HTTP/2 or 3 were under way at once on a connection.
+func streams(r *result.Result) int {
+	if n := r.Connections.Streams; n != nil {
+		return *n
+	}
+	return r.Plan.Streams
+}
+
+var endings = map[string]string{
+	"interrupted": "INTERRUPTED",
+	"aborted":     "ENDED by --abort-on-slo",
+	"gone":        "the server was GONE",
+	"unreachable": "UNREACHABLE",
+	"lost":        "ENDED because an agent was lost",
+}
+
+// window says when was measured, and what became of the requests under way at
+// its end.
+func window(r *result.Result) string {
+	w := r.Window
+	s := seconds(w.MeasuredS) + " measured"
+	if w.WarmupS > 0 {
+		s += ", after " + seconds(w.WarmupS) + " of warm-up"
+	}
+	if why, early := endings[r.Ended]; early {
+		s += "; " + why
+	}
+	then := "at its end"
+	if w.DrainedS > 0 {
+		then = seconds(w.DrainedS) + " later"
+	}
+	switch n := r.Requests.Unfinished; {
+	case r.Requests.Sent == 0:
+		return s
+	case n == 1:
+		return s + "; 1 request under way was given up " + then
+	case n > 1:
+		return s + fmt.Sprintf("; %s requests under way were given up %s", count(n), then)
+	case w.DrainedS > 0:
+		return s + "; what was under way ended within " + seconds(w.DrainedS)
+	}
+	return s + "; nothing was under way at its end"
+}
+
+// besides is what the light load beside the main one was, and came to.
+func besides(p *result.Probe) string {
+	s := "open, "
+	if p.Rate.Offered != nil {
+		s += exact3(*p.Rate.Offered) + "/s poisson, "
+	}
+	s += "on " + Many(int64(p.Connections.Asked), "connection") + " of its own; " +
+		requests(p.Requests)
+	if p.SendLagP99 != nil {
+		s += ", send lag p99 " + micros(*p.SendLagP99)
+	}
+	return s
+}
+
+func requests(q result.Requests) string {
+	s := fmt.Sprintf("%s sent: %s completed, %s, %s unfinished", count(q.Sent), count(q.Completed),
+		Many(q.Errors, "error"), count(q.Unfinished))
+	if q.Retried > 0 {
+		s += fmt.Sprintf("; %s sent again after a close", count(q.Retried))
+	}
+	if q.SentAfter != nil && *q.SentAfter > 0 {
+		s += fmt.Sprintf("; %s of them sent after the window", count(*q.SentAfter))
+	}
+	if q.Waiting != nil && *q.Waiting > 0 {
+		s += fmt.Sprintf("; %s more due and NEVER SENT", count(*q.Waiting))
+	}
+	return s
+}
+
+func statuses(r *result.Result) string {
+	var all []string
+	for _, code := range result.Codes(r.Status) {
+		all = append(all, plain(code)+": "+count(r.Status[code]))
+	}
+	if all == nil {
+		return "no response"
+	}
+	return strings.Join(all, "; ")
+}
+
+func traffic(r *result.Result) string {
+	flow := func(n int64) string {
+		s := size(float64(n))
+		if t := r.Window.MeasuredS; t > 0 {
+			s += " (" + size(float64(n)/t) + "/s)"
+		}
+		return s
+	}
+	return flow(r.Bytes.Received) + " in, " + flow(r.Bytes.Sent) + " out"
+}
+
+func connections(r *result.Result) string {
+	c := r.Connections
+	of, some := told(r.Fleet)
+	if !some {
+		return untold
+	}
+	s := fmt.Sprintf("%s asked, %s opened, %s served, %s%s", count(int64(c.Asked)), count(c.Opened),
+		count(int64(c.Served)), Many(c.Reconnects, "reconnect"), of)
+	if c.TLSFull != nil && c.TLSResumed != nil {
+		s += fmt.Sprintf("; TLS: %s full, %s resumed", count(*c.TLSFull), count(*c.TLSResumed))
+	}
+	if len(c.Protocols) > 1 || r.Plan.Target.TLS && r.Plan.HTTP == load.Auto {
+		sep := "; "
+		for _, name := range slices.Sorted(maps.Keys(c.Protocols)) {
+			s += fmt.Sprintf("%s%s of %s", sep, count(c.Protocols[name]), protocolName(name))
+			sep = ", "
+		}
+	}
+	return s
+}
+
+// mostTerms of TLS are told one by one.
+const mostTerms = 4
+
+// settled is what handshakes settled: version, cipher and group.
+func settled(r *result.Result) string {
+	var all []string
+	for i, t := range r.Connections.TLS {
+		if i == mostTerms {
+			all = append(all, fmt.Sprintf("and %d more", len(r.Connections.TLS)-mostTerms))
+			break
+		}
+		s := plain(t.Version) + ", " + plain(t.Cipher)
+		if t.Group != "" {
+			s += ", " + plain(t.Group)
+		}
+		if len(r.Connections.TLS) > 1 {
+			s += ": " + count(t.Count)
+		}
+		all = append(all, s)
+	}
+	return strings.Join(all, "; ")
+}
+
+func rate(r *result.Result) string {
+	s := digits3(r.Rate.Completed) + " requests/s"
+	if r.Model == result.OpenLoop {
+		s += fmt.Sprintf(" of %s offered", exact3(offered(r)))
+	}
+	if due, span := r.Requests.Due, r.Window.MeasuredS; r.Plan.Arrival == load.Poisson &&
+		due != nil && span > 0 {
+		s += fmt.Sprintf(" on average, %s drawn", digits3(float64(*due)/span))
+	}
+	if n := r.Rate.ErrorAnswers; n != nil {
+		s += ", and " + digits3(*n) + " error answers/s"
+	}
+	if n := r.Rate.Handshakes; n != nil {
+		s += ", " + digits3(*n) + " TLS handshakes/s"
+	}
+	return s
+}
+
+// generator is what the load cost this machine, and how well it was made.
+func generator(r *result.Result) string {
+	g := r.Generator
+	of, some := told(r.Fleet)
+	if !some {
+		return untold
+	}
+	var all []string
+	if g.CPUPerRequest > 0 {
+		all = append(all, micros(g.CPUPerRequest)+" CPU a request")
+	}
+	if g.CPUPercent > 0 {
+		all = append(all, digits3(g.CPUPercent)+" % of a core")
+	}
+	all = append(all, "busy "+percent(g.BusyPercent))
+	if g.SendLagP99 != nil && g.SendLagMax != nil {
+		all = append(all, fmt.Sprintf("send lag p99 %s, max %s", micros(*g.SendLagP99),
+			micros(*g.SendLagMax)))
+	}
+	if g.GCPauseMax > 0 {
+		all = append(all, "GC pause max "+micros(g.GCPauseMax))
+	}
+	return strings.Join(all, ", ") + of
+}
+
+// verdict is the generator's verdict on itself, in a sentence.
+func verdict(r *result.Result) string {
+	switch r.Generator.Verdict {
+	case result.OK:
+		if onlyShort(r) {
+			return Reasons(r)[0]
+		}
+		return "ok: the generator was not the limit"
+	case result.ClientBound:
+		switch r.Generator.Bound() {
+		case result.Limit:
+			return "CLIENT-BOUND: these are the generator's limits, not the server's"
+		case result.HeldUp:
+			return "CLIENT-BOUND: the generator was held up, these numbers are not the server's"
+		}
+		return "CLIENT-BOUND: this was not the load that was asked for"
+	case result.Suspect:
+		return "SUSPECT: do not rely on these numbers before reading why"
+	}
+	return plain(r.Generator.Verdict)
+}
+
+// besidesVerdict are the reasons that the verdict's sentence does not have.
+func besidesVerdict(r *result.Result) []string {
+	if onlyShort(r) {
+		return nil
+	}
+	return Reasons(r)
+}
+
+// objective is an objective and how it came out.
+func objective(o result.Outcome) string {
+	s := plain(o.Expr) + ": met, " + outcome(o)
+	if !o.Met {
+		s = plain(o.Expr) + ": MISSED, " + outcome(o)
+	}
+	if o.Note != "" {
+		s += "; " + plain(o.Note)
+	}
+	if o.Aborted != nil {
+		s += "; this ended the run after " + seconds(*o.Aborted)
+	}
+	return s
+}
+
+// outcome is an objective's value.
+func outcome(o result.Outcome) string {
+	switch {
+	case o.Value == nil:
+		return "nothing was measured of it"
+	case o.Unit == "us":
+		return micros(*o.Value)
+	case o.Unit == "percent":
+		return percentage(*o.Value/100, 4)
+	case o.Unit == "per_s":
+		return digits3(*o.Value) + "/s"
+	}
+	return exact3(*o.Value)
+}
+
+// Missed names the objectives that were missed; "" if none was.
+func Missed(all []result.Outcome) string {
+	var missed []string
+	for _, o := range all {
+		if !o.Met {
+			why := outcome(o)
+			if o.Note != "" {
+				why += "; " + plain(o.Note)
+			}
+			missed = append(missed, plain(o.Expr)+" ("+why+")")
+		}
+	}
+	return strings.Join(missed, ", ")
+}

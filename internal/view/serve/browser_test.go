@@ -1,0 +1,849 @@
+package serve_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"dyno/internal/cli"
+	"dyno/internal/engine/load"
+	"dyno/internal/engine/metric"
+	"dyno/internal/lab"
+	"dyno/internal/result"
+	"dyno/internal/view/page/pagetest"
+	"dyno/internal/view/serve"
+)
+
+// beDyno makes this program dyno, and what it starts too.
+const beDyno = "DYNO_TEST_IS_DYNO"
+
+var chromium pagetest.Browser
+
+func TestMain(m *testing.M) {
+	if os.Getenv(beDyno) != "" {
+		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	code := m.Run()
+	chromium.Close()
+	os.Exit(code)
+}
+
+// A process is dyno at work.
+type process struct {
+	*exec.Cmd
+	home   string
+	said   string          // by dyno: the first line of its stdout
+	stdout strings.Builder // of run
+	stderr io.Reader       // of run
+}
+
+// command is dyno with its results in home.
+func command(t testing.TB, home string, args ...string) *process {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{Cmd: exec.Command(exe, args...), home: home}
+	p.Env = append(os.Environ(), beDyno+"=1", "DYNO_HOME="+home, "GORACE=atexit_sleep_ms=20")
+	t.Cleanup(p.end)
+	return p
+}
+
+// dyno starts dyno, and waits for its first line.
+func dyno(t testing.TB, home string, args ...string) *process {
+	t.Helper()
+	p := command(t, home, args...)
+	out, err := p.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr strings.Builder
+	p.Stderr = &stderr
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	if !lines.Scan() {
+		p.end()
+		t.Fatalf("dyno %q said nothing: %s", args, stderr.String())
+	}
+	p.said = lines.Text()
+	return p
+}
+
+// run starts dyno, and leaves its stderr to the caller.
+func run(t testing.TB, home string, args ...string) *process {
+	t.Helper()
+	p := command(t, home, args...)
+	p.Stdout = &p.stdout
+	var err error
+	if p.stderr, err = p.StderrPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// end ends it at once, unless it has.
+func (p *process) end() {
+	if p.ProcessState == nil {
+		p.Process.Kill()
+		p.Wait()
+	}
+}
+
+// target is the URL of a server to load.
+func target(t testing.TB) string {
+	t.Helper()
+	said := dyno(t, t.TempDir(), "target", "--listen", "127.0.0.1:0", "--workers", "4", "--service",
+		"constant:1ms").said
+	i := strings.Index(said, "http://")
+	if i < 0 {
+		t.Fatalf("dyno target said %q", said)
+	}
+	address, _, _ := strings.Cut(said[i:], " ")
+	return address
+}
+
+// fill enters values into the form's fields.
+func fill(tab *pagetest.Tab, fields map[string]string) {
+	b, err := json.Marshal(fields)
+	if err != nil {
+		panic(err) // strings
+	}
+	tab.Until(`document.querySelector("#form") !== null`)
+	pagetest.Eval[bool](tab, fmt.Sprintf(`Object.entries(%s).every(([name, value]) => {
+		document.getElementById("field-" + name).value = value; return true; })`, b))
+}
+
+// follow opens what a link leads to.
+func follow(tab *pagetest.Tab, selector string) {
+	tab.Go(pagetest.Eval[string](tab, fmt.Sprintf(`document.querySelector(%q).href`, selector)))
+}
+
+// press clicks an element, wherever it is on the page: that scrolls smoothly, and what is
+// moving may be missed.
+func press(tab *pagetest.Tab, selector string) {
+	pagetest.Eval[bool](tab, fmt.Sprintf(`(document.querySelector(%q).click(), true)`, selector))
+}
+
+// leave has the page closed, and forgets what it complained of.
+func leave(tab *pagetest.Tab) {
+	tab.Go("about:blank")
+	tab.Complaints()
+}
+
+// A load is begun from the form, is seen while it runs, second by second, is stopped by the
+// button, and leaves a report that has its numbers.
+func TestLoadInTheBrowser(t *testing.T) {
+	address := target(t)
+	d := dyno(t, t.TempDir(), "serve", "--no-open", "--listen", "127.0.0.1:0")
+	tab := chromium.Tab(t)
+	tab.Go(d.said)
+	tab.Until(`location.search === "" && document.querySelector("#results .empty") !== null`)
+	if where := pagetest.Eval[string](tab, `document.cookie`); where != "" {
+		t.Errorf("scripts see the cookie: %q", where)
+	}
+	follow(tab, `nav a[href="/live"]`)
+	tab.Until(`document.querySelector("[data-state=idle]") !== null`)
+
+	fill(tab, map[string]string{"url": address, "rate": "fast", "duration": "-1", "http": "2"})
+	press(tab, "#form button[type=submit]")
+	tab.Until(`document.querySelector("#field-rate-fault").textContent !== ""`)
+	for field, want := range map[string]string{"rate": `"fast" is not a rate`, "duration": "negative"} {
+		if got := tab.Text("#field-" + field + "-fault"); !strings.Contains(got, want) {
+			t.Errorf("the fault of %s is %q, want %q", field, got, want)
+		}
+	}
+	fill(tab, map[string]string{"url": "http://192.0.2.1/", "rate": "200", "duration": "60s", "http": ""})
+	press(tab, "#form button[type=submit]")
+	tab.Until(`document.querySelector("#field-url-fault").textContent.includes("--allow-target")`)
+	tab.Complaints() // the browser notes each answer that is no success
+
+	fill(tab, map[string]string{"url": address})
+	press(tab, "#form button[type=submit]")
+	tab.Until(`document.querySelector("[data-state=running]") !== null`)
+	total := `Number(document.querySelector('[data-key="total.completed"]')?.dataset.value ?? 0)`
+	tab.Until(total + ` > 0`)
+	first := pagetest.Eval[float64](tab, total)
+	tab.Until(fmt.Sprintf(`%s > %v && document.querySelector("#throughput svg") !== null`, total, first))
+	if n := pagetest.Eval[int](tab, `document.querySelectorAll("figure.view svg[aria-hidden] path").length`); n < 4 {
+		t.Errorf("%d curves are drawn", n)
+	}
+	if words := tab.Text("[data-state=running]"); !strings.Contains(words, "200/s") {
+		t.Errorf("the load is %q", words)
+	}
+	press(tab, "#stop")
+	tab.Until(`document.querySelector("[data-state=ended]")?.dataset.ended === "interrupted"`)
+	shown := pagetest.Eval[float64](tab, total)
+	spansAreNamed(t, tab)
+	follow(tab, "#head a")
+	tab.Drawn()
+	id := strings.TrimPrefix(pagetest.Eval[string](tab, `location.pathname`), "/results/")
+	r, err := result.OpenID(d.home, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if float64(r.Requests.Completed) != shown {
+		t.Errorf("%v were shown completed, and %d were", shown, r.Requests.Completed)
+	}
+	if got := tab.Numbers()["requests.errors"]; got != strconv.FormatInt(r.Requests.Errors, 10) {
+		t.Errorf("the report has %q errors, the result %d", got, r.Requests.Errors)
+	}
+}
+
+// spansAreNamed fails the test unless each figure of a load says of what time it is: of the last
+// second, of now, or of all so far; and the line at its end of the whole load.
+func spansAreNamed(t *testing.T, tab *pagetest.Tab) {
+	t.Helper()
+	names := pagetest.Eval[[]string](tab, `[...document.querySelectorAll("#now dt")].map((e) => e.textContent)`)
+	if len(names) < 6 {
+		t.Errorf("%d figures: %q", len(names), names)
+	}
+	for _, name := range names {
+		if !strings.HasSuffix(name, ", last second") && !strings.HasSuffix(name, " so far") && !strings.HasSuffix(name, " now") {
+			t.Errorf("%q does not say of what time", name)
+		}
+	}
+	if head := tab.Text("#head"); !strings.Contains(head, "The whole load: ") {
+		t.Errorf("the end is told as %q", head)
+	}
+}
+
+// When the dashboard ends the page says so, and how to begin it again; when that is done the page
+// goes on by itself.
+func TestReconnects(t *testing.T) {
+	home := t.TempDir()
+	d := dyno(t, home, "serve", "--no-open", "--listen", "127.0.0.1:"+freePort(t))
+	at, err := url.Parse(d.said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab := chromium.Tab(t)
+	tab.Go(strings.Replace(d.said, "/?", "/live?", 1))
+	tab.Until(`document.querySelector("#connection").dataset.connection === "open"`)
+	d.end()
+	tab.Until(`document.querySelector("#connection").dataset.connection === "lost"`)
+	if said := tab.Text("#connection pre"); said != "dyno serve --listen "+at.Host {
+		t.Errorf("the page says %q", said)
+	}
+	again := dyno(t, home, "serve", "--no-open", "--listen", at.Host)
+	if again.said == d.said {
+		t.Error("the token is the one it was")
+	}
+	tab.Until(`document.querySelector("#connection").dataset.connection === "open" &&
+		document.querySelector("[data-state=idle]") !== null`)
+	if said := tab.Text("#connection"); said != "Connected again." {
+		t.Errorf("the page says %q", said)
+	}
+	leave(tab) // it complained of the connections that were refused
+}
+
+// A dashboard that does not know the browser, because it keeps another store, says what to do; the
+// page goes on when that was done in another tab.
+func TestIsLetInAgain(t *testing.T) {
+	d := dyno(t, t.TempDir(), "serve", "--no-open", "--listen", "127.0.0.1:"+freePort(t))
+	at, err := url.Parse(d.said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab := chromium.Tab(t)
+	tab.Go(strings.Replace(d.said, "/?", "/live?", 1))
+	tab.Until(`document.querySelector("#connection").dataset.connection === "open"`)
+	d.end()
+	again := dyno(t, t.TempDir(), "serve", "--no-open", "--listen", at.Host)
+	tab.Until(`document.querySelector("#connection").dataset.connection === "shut"`)
+	if said := tab.Text("#connection"); !strings.Contains(said, "Open the address that it printed in this browser") ||
+		!strings.Contains(said, "dyno serve --listen "+at.Host) {
+		t.Errorf("the page says %q", said)
+	}
+	other := chromium.Tab(t)
+	other.Go(again.said)
+	tab.Until(`document.querySelector("#connection").dataset.connection === "open" &&
+		document.querySelector("[data-state=idle]") !== null`)
+	leave(tab)
+}
+
+// freePort is one that nobody has at the moment.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
+}
+
+// A link from another site opens the page that it leads to, with what its address says; for
+// somebody who was not let in it does not.
+func TestLinkFromAnotherSite(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, `<!doctype html><link rel="icon" href="data:,"><a href="%s">there</a>`,
+			html.EscapeString(r.URL.Query().Get("to")))
+	}))
+	defer other.Close()
+	elsewhere := strings.Replace(other.URL, "127.0.0.1", "localhost", 1) // which is another site
+	d := dyno(t, t.TempDir(), "serve", "--no-open", "--listen", "127.0.0.1:0")
+	base, _, _ := strings.Cut(d.said, "/?")
+	tab := chromium.Tab(t)
+	open := func() {
+		t.Helper()
+		tab.Go(elsewhere + "/?to=" + url.QueryEscape(base+"/live?a=b&c=%2F#theme=dark"))
+		press(tab, "a")
+	}
+	open()
+	tab.Arrives(`document.body.textContent.includes("has not been let in")`)
+	tab.Complaints() // of the answer 401
+	tab.Go(d.said)
+	tab.Until(`document.querySelector("#results") !== null`)
+	open()
+	tab.Arrives(`document.querySelector("#connection")?.dataset.connection === "open"`)
+	if at, want := pagetest.Eval[string](tab, `location.href`), base+"/live?a=b&c=%2F#theme=dark"; at != want {
+		t.Errorf("the link leads to %s, want %s", at, want)
+	}
+	if by := pagetest.Eval[string](tab, `document.referrer`); strings.Contains(by, elsewhere) {
+		t.Errorf("the page knows where the link was: %s", by)
+	}
+	leave(tab)
+}
+
+// An experiment that another dyno runs is seen from its first trial to its last.
+func TestLabInTheBrowser(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("servers are started on Linux only")
+	}
+	home, dir := t.TempDir(), filepath.Join(t.TempDir(), "<i>watched")
+	file := filepath.Join(t.TempDir(), "small.yaml")
+	if err := os.WriteFile(file, []byte(small), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := dyno(t, home, "serve", "--no-open", "--listen", "127.0.0.1:0")
+	tab := chromium.Tab(t)
+	running := run(t, home, "lab", "run", "-o", dir, file)
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(dir, "experiment.json")); err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the experiment does not begin")
+		}
+	}
+	d.end()
+	d = dyno(t, home, "serve", "--no-open", "--listen", "127.0.0.1:0", dir)
+	tab.Go(d.said)
+	tab.Until(`document.querySelector("#labs a") !== null`)
+	follow(tab, "#labs a")
+	done := `Number(document.querySelector('[data-key="done"]')?.dataset.value ?? -1)`
+	tab.Until(`document.querySelector("[data-state=running]") !== null && ` + done + ` >= 0`)
+	seen := pagetest.Eval[float64](tab, done)
+	tab.Until(fmt.Sprintf(`%s > %v`, done, seen))
+	tab.Until(`document.querySelector("[data-state=complete]") !== null`)
+	if err := running.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := lab.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, trial := range r.Trials {
+		key := "trials." + trial.ID + ".throughput"
+		shown, err := strconv.ParseFloat(tab.Numbers()[key], 64)
+		if err != nil || shown != trial.Values["throughput"] {
+			t.Errorf("%s is %v, want %v", key, shown, trial.Values["throughput"])
+		}
+	}
+	all := len(r.Trials) // of a machine that is busy some are made again
+	if all < 4 || !strings.Contains(tab.Text("#state"), fmt.Sprintf("%d of %d trials", all, all)) {
+		t.Errorf("%d trials: %s", len(r.Trials), tab.Text("#state"))
+	}
+	follow(tab, `a[href$="/report"]`)
+	tab.Drawn()
+	if !strings.Contains(tab.Text("h1"), "small") {
+		t.Errorf("the report is of %q", tab.Text("h1"))
+	}
+}
+
+// An experiment is chosen on the page, from those that ship and those of a folder, is seen while it
+// runs and is stopped; another one runs to its end, and has a report.
+func TestLabBeganInTheBrowser(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("servers are started on Linux only")
+	}
+	home, files := t.TempDir(), t.TempDir()
+	long := strings.Replace(strings.Replace(small, "rounds: 2", "rounds: 200", 1), "name: small", "name: long", 1)
+	for name, content := range map[string]string{"small.yaml": small, "long.yml": long, "bad.yaml": "version: 1\nfrob: 2\n",
+		"notes.txt": "version: 1\n"} {
+		if err := os.WriteFile(filepath.Join(files, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := dyno(t, home, "serve", "--no-open", "--listen", "127.0.0.1:0", "--experiments", files)
+	tab := chromium.Tab(t)
+	tab.Go(d.said)
+	follow(tab, `nav a[href="/lab"]`)
+	tab.Until(`document.querySelector("#begin") !== null`)
+	offered := pagetest.Eval[[]string](tab, `[...document.querySelectorAll("#experiment option")].map((o) => o.value)`)
+	want := []string{"dump-request", "hello", "load-generators", "nginx-in-front-of-go", "nginx-tuning", "redirects",
+		"bad.yaml", "long.yml", "small.yaml"}
+	if !slices.Equal(offered, want) {
+		t.Errorf("offered are %q, want %q", offered, want)
+	}
+	choose := func(id string, quick bool) {
+		t.Helper()
+		pagetest.Eval[bool](tab, fmt.Sprintf(`(() => { const e = document.querySelector("#experiment");
+			e.value = %q; e.dispatchEvent(new Event("change"));
+			if (document.querySelector("#quick").checked !== %v) document.querySelector("#quick").click();
+			return true; })()`, id, quick))
+	}
+	choose("bad.yaml", false)
+	if said := tab.Text("#begin .banner"); !strings.Contains(said, "bad.yaml:2:1") ||
+		!pagetest.Eval[bool](tab, `document.querySelector("#begin button[type=submit]").disabled`) {
+		t.Errorf("of a file with a fault the page says %q", said)
+	}
+	choose("long.yml", false)
+	if plan := tab.Text("#plan"); !strings.Contains(plan, "200 rounds") {
+		t.Errorf("the plan is %q", plan)
+	}
+	choose("long.yml", true)
+	if plan := tab.Text("#plan"); strings.Contains(plan, "200 rounds") {
+		t.Errorf("the quick plan is %q", plan)
+	}
+	choose("long.yml", false)
+	press(tab, "#begin button[type=submit]")
+	tab.Arrives(`location.search.startsWith("?id=long-") && document.querySelector("[data-state=running]") !== null`)
+	done := `Number(document.querySelector('[data-key="done"]')?.dataset.value ?? -1)`
+	tab.Until(done + ` > 0 && document.querySelectorAll("#queue tbody tr").length === 20 &&
+		document.querySelector("#state").textContent.includes("left")`)
+	if status := pagetest.Eval[int](tab, `fetch("/api/load", {method: "POST", body: '{"url":"http://127.0.0.1:1/"}'})
+		.then((r) => r.status)`); status != http.StatusConflict {
+		t.Errorf("a load beside it: %d", status)
+	}
+	tab.Complaints()
+	press(tab, "#stop")
+	tab.Until(`document.querySelector("[data-state=interrupted]") !== null &&
+		document.querySelector("#state .banner.doubt")?.textContent.includes("--resume")`)
+	if pagetest.Eval[bool](tab, `document.querySelector("#stop").offsetParent !== null`) {
+		t.Error("there is still a button to stop it")
+	}
+	follow(tab, `nav a[href="/lab"]`)
+	tab.Until(`document.querySelector("#begin") !== null`)
+	choose("small.yaml", true)
+	press(tab, "#begin button[type=submit]")
+	tab.Arrives(`location.search.startsWith("?id=small-") && document.querySelector("[data-state=complete]") !== null &&
+		document.querySelector("#stop").offsetParent === null`) // its process has ended, and writes no more
+	id := pagetest.Eval[string](tab, `new URLSearchParams(location.search).get("id")`)
+	r, err := lab.Open(filepath.Join(home, "experiments", id))
+	if err != nil || !r.Quick || len(r.Trials) == 0 {
+		t.Fatalf("stored is %+v, %v", r, err)
+	}
+	follow(tab, `a[href$="/report"]`)
+	tab.Drawn()
+	if !strings.Contains(tab.Text("h1"), "small") {
+		t.Errorf("the report is of %q", tab.Text("h1"))
+	}
+}
+
+// An experiment does not outlive its dashboard, however that ends: it stops, and can be resumed.
+func TestExperimentOfAKilledDashboard(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("servers are started on Linux only")
+	}
+	home, files := t.TempDir(), t.TempDir()
+	long := strings.Replace(strings.Replace(small, "rounds: 2", "rounds: 200", 1), "name: small", "name: long", 1)
+	if err := os.WriteFile(filepath.Join(files, "long.yaml"), []byte(long), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := dyno(t, home, "serve", "--no-open", "--listen", "127.0.0.1:0", "--experiments", files)
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser := http.Client{Jar: jar}
+	base, _, _ := strings.Cut(d.said, "/?")
+	var begun struct{ ID string }
+	for _, ask := range []func() (*http.Response, error){
+		func() (*http.Response, error) { return browser.Get(d.said) },
+		func() (*http.Response, error) {
+			return browser.Post(base+"/api/labs", "application/json", strings.NewReader(`{"experiment":"long.yaml"}`))
+		},
+	} {
+		answer, err := ask()
+		if err != nil {
+			t.Fatal(err)
+		}
+		json.NewDecoder(answer.Body).Decode(&begun) // of the second
+		answer.Body.Close()
+	}
+	dir := filepath.Join(home, "experiments", begun.ID)
+	within := func(what string, is func() bool) {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%s: %s does not come to it", begun.ID, what)
+			}
+		}
+	}
+	within("a trial", func() bool {
+		trials, _ := filepath.Glob(filepath.Join(dir, "trials", "*.json"))
+		return len(trials) > 0
+	})
+	d.end()
+	within("an end", func() bool {
+		h, err := lab.ReadHeading(dir)
+		return err == nil && h.State == lab.Interrupted
+	})
+	within("letting go of its folder", func() bool {
+		release, err := lab.Hold(dir)
+		return err == nil && release() == nil
+	})
+	within("a report, the last that it writes", func() bool {
+		_, err := os.Stat(filepath.Join(dir, "report.html"))
+		return err == nil
+	})
+}
+
+// A plot that has the keyboard keeps it while the load goes on, and so does its cursor.
+func TestLivePlotKeepsTheKeyboard(t *testing.T) {
+	s, err := serve.New(serve.Config{Listen: "127.0.0.1:0", Home: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- s.Serve(ctx) }()
+	p := load.DefaultPlan()
+	p.Target = load.Target{URL: "http://127.0.0.1/", Host: "127.0.0.1", Port: 80}
+	show, err := s.Show(p, func() {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab := chromium.Tab(t)
+	tab.Go(s.URL("/live"))
+	n := 0
+	play := func(seconds int) {
+		for range seconds {
+			at := time.Duration(n) * time.Second
+			show.Interval(load.Interval{Index: n, From: at, To: at + time.Second, Sent: 1000, Completed: int64(1000 + n)})
+			n++
+		}
+		tab.Until(fmt.Sprintf(`document.querySelector("#progress")?.dataset.value === "%d" &&
+			document.querySelector("#throughput .caption").textContent.includes("n = %d ")`, n, n))
+	}
+	type shown struct {
+		Focused string // the figure that has the keyboard
+		Readout string
+	}
+	look := func() shown {
+		return pagetest.Eval[shown](tab, `({Focused: document.activeElement.closest("figure")?.id ?? "",
+			Readout: document.querySelector("#throughput .readout").textContent})`)
+	}
+	key := func(name string) {
+		pagetest.Eval[bool](tab, fmt.Sprintf(`document.activeElement.dispatchEvent(
+			new KeyboardEvent("keydown", {key: %q, bubbles: true, cancelable: true}))`, name))
+	}
+	play(5)
+	pagetest.Eval[bool](tab, `(document.querySelector("#throughput [role=img]").focus(), true)`)
+	key("ArrowRight")
+	key("ArrowRight")
+	want := shown{"throughput", "2.0 s: sent 1,000, completed 1,001"}
+	for range 3 {
+		if got := look(); got != want {
+			t.Errorf("after %d seconds: %+v, want %+v", n, got, want)
+		}
+		play(5)
+	}
+	key("ArrowRight")
+	want.Readout = "3.0 s: sent 1,000, completed 1,002"
+	if got := look(); got != want {
+		t.Errorf("one step on: %+v, want %+v", got, want)
+	}
+	leave(tab)
+	show.End(nil, fmt.Errorf("the test is over"))
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// small is an experiment of a few seconds.
+const small = `
+version: 1
+name: small
+design: {rounds: 2, warmup: {min: 0, max: 0}, measure: 0.5s, cooldown: 0, metrics: [throughput]}
+levels: [{name: c1, connections: 1}]
+variants:
+  one:
+    processes: [{cmd: "{{dyno}} target --listen 127.0.0.1:{{port}}"}]
+    url: http://127.0.0.1:{{port}}/
+`
+
+// dyno run --serve shows its run in the browser until it has ended and is interrupted.
+func TestRunServe(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no signal to send to another process")
+	}
+	p := run(t, t.TempDir(), "run", "--serve", "-c", "3", "-d", "60s", "-q", target(t))
+	lines := bufio.NewScanner(p.stderr)
+	address := ""
+	for address == "" && lines.Scan() {
+		_, address, _ = strings.Cut(lines.Text(), "watch it at ")
+	}
+	tab := chromium.Tab(t)
+	tab.Go(address)
+	total := `Number(document.querySelector('[data-key="total.completed"]')?.dataset.value ?? 0)`
+	tab.Until(total + ` > 0`)
+	if pagetest.Eval[bool](tab, `document.querySelector("#form") !== null`) {
+		t.Error("there is a form")
+	}
+	press(tab, "#stop")
+	tab.Until(`document.querySelector("[data-state=ended]")?.dataset.ended === "interrupted"`)
+	shown := pagetest.Eval[float64](tab, total)
+	follow(tab, "#head a")
+	tab.Drawn()
+	id := pagetest.Eval[string](tab, `location.pathname.replace("/results/", "")`)
+	r, err := result.OpenID(p.home, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if float64(r.Requests.Completed) != shown || tab.Numbers()["requests.errors"] != "0" {
+		t.Errorf("%d were completed, the page had %v", r.Requests.Completed, shown)
+	}
+	leave(tab)
+	if err := p.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	for lines.Scan() {
+	}
+	p.Wait()
+	if code := p.ProcessState.ExitCode(); code != 130 {
+		t.Errorf("exit code %d of a run that was stopped", code)
+	}
+	if !strings.Contains(p.stdout.String(), "requests/s") {
+		t.Errorf("it printed %q", p.stdout.String())
+	}
+}
+
+// Pictures of the pages, for eyes: make screenshots.
+func BenchmarkScreenshots(t *testing.B) {
+	dir := os.Getenv("DYNO_SCREENSHOTS")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal("DYNO_SCREENSHOTS names no folder for pictures: ", err)
+	}
+	shoot := func(tab *pagetest.Tab, name string) {
+		for _, width := range []int64{390, 1280, 2560} {
+			for _, dark := range []bool{false, true} {
+				tab.Look(width, 900, dark)
+				look := map[bool]string{false: "light", true: "dark"}[dark]
+				tab.Screenshot(filepath.Join(dir, fmt.Sprintf("%s-%d-%s.png", name, width, look)))
+			}
+		}
+	}
+	home := t.TempDir()
+	url := target(t)
+	d := dyno(t, home, "serve", "--no-open", "--listen", "127.0.0.1:0")
+	tab := chromium.Tab(t)
+	tab.Go(strings.Replace(d.said, "/?", "/live?", 1))
+	for i, fields := range []map[string]string{{"url": url, "duration": "6s", "rate": "300"},
+		{"url": url, "duration": "3s", "rate": "", "connections": "0"},
+		{"url": url, "duration": "3s", "rate": "", "connections": "2"}} {
+		fill(tab, fields)
+		press(tab, "#form button[type=submit]")
+		if i == 1 {
+			tab.Until(`document.querySelector("[aria-invalid]") !== null`)
+			shoot(tab, "form-fault")
+			tab.Complaints()
+			continue
+		}
+		tab.Until(`document.querySelector("[data-state=running]") !== null &&
+			document.querySelectorAll("#throughput path").length > 2`)
+		if i == 0 {
+			shoot(tab, "live")
+		}
+		tab.Until(`document.querySelector("[data-state=ended]") !== null`)
+	}
+	shoot(tab, "live-ended")
+	tab.Go(pagetest.Eval[string](tab, `location.origin + "/"`))
+	tab.Until(`document.querySelectorAll("#results tbody tr").length === 2`)
+	shoot(tab, "home")
+	pagetest.Eval[int](tab, `[...document.querySelectorAll("#results input[type=checkbox]")].map((e) => e.click()).length`)
+	follow(tab, "a.button")
+	tab.Until(`document.querySelectorAll("main table").length > 1`)
+	shoot(tab, "compare")
+	if runtime.GOOS == "linux" {
+		shootLab(t, tab, home, shoot)
+	}
+	tab.Go(pagetest.Eval[string](tab, `location.origin + "/lab"`))
+	tab.Until(`document.querySelector("#begin") !== null && document.querySelector("#labs .empty") === null`)
+	shoot(tab, "experiments")
+	if runtime.GOOS == "linux" {
+		press(tab, "#quick")
+		press(tab, "#begin button[type=submit]")
+		tab.Arrives(`Number(document.querySelector('[data-key="done"]')?.dataset.value ?? 0) > 0`)
+		shoot(tab, "lab-begun")
+		press(tab, "#stop")
+		tab.Until(`document.querySelector("[data-state=interrupted]") !== null`)
+		shoot(tab, "lab-stopped")
+	}
+	d.end()
+	tab.Go("about:blank")
+	tab.Complaints()
+	d = dyno(t, home, "serve", "--no-open", "--listen", "127.0.0.1:0")
+	tab.Go(strings.Replace(d.said, "/?", "/live?", 1))
+	tab.Until(`document.querySelector("#connection").dataset.connection === "open"`)
+	d.end()
+	tab.Until(`document.querySelector("#connection").dataset.connection === "lost"`)
+	shoot(tab, "lost")
+	leave(tab)
+}
+
+func shootLab(t testing.TB, tab *pagetest.Tab, home string, shoot func(*pagetest.Tab, string)) {
+	file := filepath.Join(t.TempDir(), "small.yaml")
+	if err := os.WriteFile(file, []byte(strings.Replace(small, "rounds: 2", "rounds: 4", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	running := run(t, home, "lab", "run", file)
+	tab.Go(pagetest.Eval[string](tab, `location.origin + "/"`))
+	for pagetest.Eval[bool](tab, `document.querySelector("#labs a") === null`) {
+		tab.Go(pagetest.Eval[string](tab, `location.origin + "/"`))
+		tab.Until(`document.querySelector("#labs .empty")?.textContent !== "Looking …"`)
+	}
+	follow(tab, "#labs a")
+	tab.Until(`Number(document.querySelector('[data-key="done"]')?.dataset.value ?? 0) > 1`)
+	shoot(tab, "lab")
+	if err := running.Wait(); err != nil {
+		t.Error(err)
+	}
+	tab.Until(`document.querySelector("[data-state=complete]") !== null`)
+	shoot(tab, "lab-complete")
+}
+
+// Whatever a load or its server is called, it is text.
+func TestNamesAreText(t *testing.T) {
+	home := t.TempDir()
+	evil := `http://127.0.0.1/<img src=x onerror=document.title=1>`
+	var ids []string
+	for i := range 2 {
+		p := load.DefaultPlan()
+		p.Target = load.Target{URL: evil, Host: "127.0.0.1", Port: 80}
+		r, err := result.From(&load.Result{Plan: p, Started: time.Now().Add(time.Duration(i) * time.Second),
+			Ended: load.ByDuration, Measured: time.Second, Total: metric.NewSnapshot()}, "<b>test</b>")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := result.Save(home, r); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, r.ID)
+	}
+	d := dyno(t, home, "serve", "--no-open", "--listen", "127.0.0.1:0")
+	tab := chromium.Tab(t)
+	tab.Go(d.said)
+	tab.Until(`document.querySelectorAll("#results tbody tr").length === 2`)
+	press(tab, "#results tbody td:last-child button")
+	pagetest.Eval[bool](tab, `(() => { const e = document.querySelector("#results td input[type=text]");
+		e.value = "<b>slow</b> #weekly"; e.dispatchEvent(new Event("change")); return true; })()`)
+	tab.Until(`document.querySelector("#results tbody td:last-child button")?.textContent === "<b>slow</b> #weekly"`)
+	if said := tab.Text("#results .banner"); said != "" {
+		t.Errorf("the note was kept, and the page says %q", said)
+	}
+	tab.Go(pagetest.Eval[string](tab, `location.origin + "/"`))
+	tab.Until(`document.querySelector("#results tbody td:last-child button")?.textContent === "<b>slow</b> #weekly"`)
+	for range 2 {
+		if tab.Text("body img, body b") != "" || pagetest.Eval[int](tab, `document.querySelectorAll("img, b").length`) > 0 {
+			t.Error("a name has become an element")
+		}
+		if !strings.Contains(tab.Text("main"), "<img src=x") {
+			t.Errorf("the name is not there: %s", tab.Text("main"))
+		}
+		pagetest.Eval[int](tab, `[...document.querySelectorAll("#results input[type=checkbox]")].map((e) => e.click()).length`)
+		if pagetest.Eval[string](tab, `location.pathname`) == "/" {
+			follow(tab, "a.button")
+			tab.Until(`document.querySelectorAll("main table").length > 1`)
+		}
+	}
+	for _, id := range ids {
+		if !strings.Contains(tab.Text("main"), id) {
+			t.Errorf("%s is not in the comparison", id)
+		}
+	}
+}
+
+// Two hours of seconds, as fast as they go: the page keeps one of them, and neither its
+// document nor its heap grows on.
+func TestPageIsBounded(t *testing.T) {
+	s, err := serve.New(serve.Config{Listen: "127.0.0.1:0", Home: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- s.Serve(ctx) }()
+	p := load.DefaultPlan()
+	p.Target, p.Rate = load.Target{URL: "http://127.0.0.1/", Host: "127.0.0.1", Port: 80}, load.PerSecond(1000)
+	p.Duration = load.Seconds(3 * time.Hour)
+	show, err := s.Show(p, func() {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab := chromium.Tab(t)
+	tab.Go(s.URL("/live"))
+	n := 0
+	play := func(seconds int) (heap float64, nodes int) {
+		for range seconds {
+			at := time.Duration(n) * time.Second
+			show.Interval(load.Interval{Index: n, From: at, To: at + time.Second, Sent: 1000, Completed: 1000,
+				P50: time.Millisecond, P99: time.Duration(2+n%7) * time.Millisecond, Max: time.Second, Busy: 0.1})
+			n++
+		}
+		tab.Until(fmt.Sprintf(`document.querySelector("#progress")?.dataset.value === "%d"`, n))
+		if kept, want := tab.Text("#throughput .caption"), min(n, 3600); !strings.Contains(
+			strings.ReplaceAll(kept, ",", ""), fmt.Sprintf("n = %d seconds", want)) {
+			t.Errorf("after %d seconds: %q", n, kept)
+		}
+		return tab.Heap()
+	}
+	play(100)
+	full, nodes := play(3600)
+	heap, later := play(3600)
+	if later > nodes+50 || later > 3000 {
+		t.Errorf("%d nodes after an hour, %d after two", nodes, later)
+	}
+	if heap > full*1.3+2e6 {
+		t.Errorf("%.1f MB after an hour, %.1f MB after two", full/1e6, heap/1e6)
+	}
+	t.Logf("%d nodes, %.1f MB after an hour; %d, %.1f MB after two", nodes, full/1e6, later, heap/1e6)
+	tab.Go(s.URL("/live")) // late: it gets the last hour, and what was counted before
+	tab.Until(fmt.Sprintf(`document.querySelector("#progress")?.dataset.value === "%d"`, n))
+	if got, want := tab.Numbers()["total.completed"], fmt.Sprint(1000*n); got != want {
+		t.Errorf("a page that comes late says that %s were completed, and %s were", got, want)
+	}
+	leave(tab)
+	show.End(nil, fmt.Errorf("the test is over"))
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,254 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"dyno/internal/lab"
+	"dyno/internal/view/page"
+	"dyno/internal/view/report"
+)
+
+// labs are the folders of experiments that can be watched. Another dyno runs them, also those
+// that were begun here; what their files say is all that is known of them. A folder is looked
+// at once a second, and only while somebody watches.
+type labs struct {
+	store  string // the folder of folders in which dyno lab run keeps them
+	others []string
+
+	mu      *sync.Mutex
+	watched map[string]*watched // by folder
+	begun   map[string]*conducted
+}
+
+// A watched folder is looked at until nobody watches any more.
+type watched struct {
+	journal *journal
+	by      int
+	stop    context.CancelFunc
+}
+
+func newLabs(home string, others []string) labs {
+	return labs{store: filepath.Join(home, "experiments"), others: others, mu: new(sync.Mutex),
+		watched: map[string]*watched{}, begun: map[string]*conducted{}}
+}
+
+// own notes that an experiment was begun here.
+func (l *labs) own(dir string, c *conducted) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.begun[dir] = c
+}
+
+// A listed folder has an ID, by which it is asked for.
+type listed struct {
+	ID      string `json:"id"`
+	Problem string `json:"problem,omitempty"` // why it cannot be read
+	lab.Heading
+
+	dir string
+}
+
+// list are all folders that are there now: those that were named, then the stored ones,
+// newest first.
+func (l *labs) list() ([]listed, error) {
+	dirs := slices.Clone(l.others)
+	entries, err := os.ReadDir(l.store)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("looking for experiments: %w", err)
+	}
+	for _, e := range entries {
+		if dir := filepath.Join(l.store, e.Name()); e.IsDir() && lab.Is(dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	all := make([]listed, len(dirs))
+	for i, dir := range dirs {
+		all[i] = listed{ID: filepath.Base(dir), dir: dir}
+		if all[i].Heading, err = lab.ReadHeading(dir); err != nil {
+			all[i].Problem = err.Error()
+		}
+	}
+	slices.SortStableFunc(all[len(l.others):], func(a, b listed) int {
+		return b.Started.Compare(a.Started)
+	})
+	had := map[string]int{}
+	for i := range all { // folders of one name have a number
+		had[all[i].ID]++
+		if n := had[all[i].ID]; n > 1 {
+			all[i].ID += fmt.Sprintf("~%d", n)
+		}
+	}
+	return all, nil
+}
+
+// find is the folder of an ID, which is looked for in the list and never taken for a path.
+// What it cannot do it answers itself.
+func (l *labs) find(w http.ResponseWriter, id string) (dir string, ok bool) {
+	all, err := l.list()
+	if err != nil {
+		refuse(w, http.StatusInternalServerError, err.Error())
+		return "", false
+	}
+	i := slices.IndexFunc(all, func(one listed) bool { return one.ID == id })
+	if i < 0 {
+		refuse(w, http.StatusNotFound, fmt.Sprintf("no experiment %q is here", id))
+		return "", false
+	}
+	return all[i].dir, true
+}
+
+// id is by which a folder that is in the list is asked for.
+func (l *labs) id(dir string) (string, error) {
+	all, err := l.list()
+	if err != nil {
+		return "", err
+	}
+	i := slices.IndexFunc(all, func(one listed) bool { return one.dir == dir })
+	if i < 0 {
+		return "", fmt.Errorf("%s is not among the experiments", dir)
+	}
+	return all[i].ID, nil
+}
+
+func (s *Server) listLabs(w http.ResponseWriter, r *http.Request) {
+	all, err := s.labs.list()
+	if err != nil {
+		refuse(w, http.StatusInternalServerError, err.Error())
+		return
+	}
+	answer(w, http.StatusOK, all)
+}
+
+// labReport is the report of an experiment, of what there is so far.
+func (s *Server) labReport(w http.ResponseWriter, r *http.Request) {
+	if dir, ok := s.labs.find(w, r.PathValue("id")); ok {
+		document(w, func(to io.Writer) error { return page.Experiment(to, dir, s.labs.store) })
+	}
+}
+
+// watchLab sends how far an experiment has come, now and whenever that changes.
+func (s *Server) watchLab(w http.ResponseWriter, r *http.Request) {
+	dir, ok := s.labs.find(w, r.PathValue("id"))
+	if !ok {
+		return
+	}
+	j, leave := s.labs.watch(dir)
+	defer leave()
+	s.follow(j, w, r)
+}
+
+// watch joins those who watch a folder.
+func (l *labs) watch(dir string) (j *journal, leave func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w := l.watched[dir]
+	if w == nil {
+		ctx, stop := context.WithCancel(context.Background())
+		w = &watched{journal: newJournal(0), stop: stop}
+		l.watched[dir] = w
+		go look(ctx, lab.Follow(dir), l.begun[dir], w.journal)
+	}
+	w.by++
+	return w.journal, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if w.by--; w.by == 0 {
+			w.stop()
+			delete(l.watched, dir)
+		}
+	}
+}
+
+// pace is between two looks at a folder.
+const pace = time.Second
+
+// look looks at a folder until ctx ends. Each state is a head: there is no use for the
+// one before. Of an experiment that was begun here its end is news, whatever its files say.
+func look(ctx context.Context, f *lab.Follower, begun *conducted, j *journal) {
+	var last *lab.Progress
+	var problem string
+	runs := begun.running()
+	tick := time.NewTicker(pace)
+	defer tick.Stop()
+	for {
+		p, err := f.Look()
+		if runs && !begun.running() {
+			runs, last = false, nil
+		}
+		switch {
+		case err != nil && err.Error() != problem:
+			problem, last = err.Error(), nil
+			j.begin("problem", problem)
+		case err == nil && p != last:
+			problem, last = "", p
+			j.begin("lab", stateOf(p, begun, runs))
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// A state is what a browser shows of an experiment under way.
+type state struct {
+	lab.Heading
+	Title    string           `json:"title"`
+	Scope    string           `json:"scope"`
+	Checked  bool             `json:"checked"` // servers were built and asked
+	Done     int              `json:"done"`    // trials
+	Queued   int              `json:"queued"`
+	LeftS    float64          `json:"left_s,omitempty"`
+	Queue    []lab.Slot       `json:"queue"`  // the first of them
+	Trials   []trial          `json:"trials"` // the last of them, newest first
+	Verdicts []string         `json:"verdicts"`
+	Compared []lab.Comparison `json:"comparisons"`
+	Cautions []string         `json:"cautions"`
+	Missing  []string         `json:"unavailable"`
+	Ours     bool             `json:"ours,omitempty"`    // it runs, and was begun here
+	Problem  string           `json:"problem,omitempty"` // that it ended with, if it was
+}
+
+// A trial is one that is done.
+type trial struct {
+	lab.Brief
+	Why string `json:"why"` // of its grade, or why it failed
+}
+
+// most is how many trials, done and to be done, a browser gets.
+const most = 500
+
+func stateOf(p *lab.Progress, begun *conducted, runs bool) state {
+	r := p.Record
+	words := report.WordsOf(r)
+	s := state{Heading: r.Head(), Title: words.Title, Scope: words.Scope, Checked: r.Checked,
+		Done: len(r.Trials), Queued: len(p.Queue), LeftS: p.Left.Seconds(),
+		Queue: p.Queue[:min(len(p.Queue), most)], Verdicts: words.Verdicts, Compared: r.Verdicts,
+		Cautions: words.Cautions, Missing: words.Unavailable, Ours: runs}
+	if begun != nil && !runs {
+		s.Problem = begun.problem
+	}
+	for i := len(r.Trials) - 1; i >= 0 && len(s.Trials) < most; i-- {
+		t := trial{Brief: r.Trials[i]}
+		if t.Failure != nil {
+			t.Why = t.Failure.Phase + ": " + t.Failure.Reason
+		}
+		for _, reason := range t.Reasons {
+			t.Why = strings.TrimPrefix(t.Why+"; "+reason.Says, "; ")
+		}
+		s.Trials = append(s.Trials, t)
+	}
+	return s
+}

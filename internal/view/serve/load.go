@@ -1,0 +1,379 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/redact"
+	"dyno/internal/result"
+	"dyno/internal/view/report"
+)
+
+// A Form is what a load is asked for with: the flags of dyno run by their long names, and
+// "url". A flag that may be repeated has several values.
+type Form map[string][]string
+
+// A Group is fields of the form that are shown together.
+type Group struct {
+	Title  string  `json:"title"`
+	Fields []Field `json:"fields"`
+}
+
+// A Field is one flag as the form has it.
+type Field struct {
+	Name  string `json:"name"`
+	Value string `json:"value,omitempty"` // what it takes, in a word; "": it is a switch
+	Does  string `json:"does"`
+	Many  bool   `json:"many,omitempty"` // it may be given more than once
+}
+
+// A Job is a load that a form asks for: a plan without flaws, and what carries it out in
+// another process, stores what it measured, and returns that.
+type Job struct {
+	Plan load.Plan
+	Run  func(context.Context, load.Plan, func(load.Interval)) (*result.Result, error)
+}
+
+// A Fault is what is wrong with a form, at one of its fields; "" if at none alone.
+type Fault struct {
+	Field   string `json:"field"`
+	Problem string `json:"problem"`
+}
+
+// pointsKept is how many seconds of a load a browser can still see that comes late.
+const pointsKept = 3600
+
+// loads is the load that the dashboard shows. There is one at a time, and none beside an
+// experiment that a browser began: two would disturb each other's numbers.
+type loads struct {
+	journal *journal
+
+	mu      sync.Mutex
+	stop    func() // of what is under way, a load or an experiment; nil: there is none
+	what    string // it is, in words
+	lab     string // the experiment's folder; "": it is a load
+	running sync.WaitGroup
+	closed  bool
+	last    *result.Result
+}
+
+// A Show is a load under way that the dashboard shows.
+type Show struct {
+	of                *loads
+	plan              load.Plan
+	completed, failed int64 // so far
+}
+
+// errBusy is why nothing was begun.
+var errBusy = errors.New("something is running already, and two would spoil each other's " +
+	"numbers; stop it, or wait for its end")
+
+// take makes what is about to run the only thing that does, until leave. l.mu is held.
+func (l *loads) take(what, lab string, stop func()) error {
+	switch {
+	case l.closed:
+		return errors.New("the dashboard is about to end")
+	case l.stop != nil:
+		return fmt.Errorf("%w: %s", errBusy, l.what)
+	}
+	l.stop, l.what, l.lab = sync.OnceFunc(stop), what, lab
+	l.running.Add(1)
+	return nil
+}
+
+// leave lets the next begin. l.mu is held.
+func (l *loads) leave() {
+	l.stop = nil
+	l.running.Done()
+}
+
+// Show shows a load that the caller begins now; stop, called at most once and from any
+// goroutine, is what the stop button does. The caller must call End. While one load is
+// shown, another is an error.
+func (s *Server) Show(p load.Plan, stop func()) (*Show, error) {
+	p.Target.URL = redact.Replacer(redact.Plainly).URL(p.Target.URL)
+	l := &s.loads
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.take(report.Planned(p), "", stop); err != nil {
+		return nil, err
+	}
+	l.last = nil
+	l.journal.begin("run", beginning{Started: time.Now().UTC(), URL: p.Target.URL,
+		Words: report.Planned(p), Open: p.Open(), Connections: p.Connections,
+		DurationS: time.Duration(p.Duration).Seconds(), WarmupS: time.Duration(p.Warmup).Seconds(),
+		Requested: p.Requested})
+	return &Show{of: l, plan: p}, nil
+}
+
+// A beginning is the head of a load's journal. There is nothing in it that may be secret:
+// of the plan's headers and bodies it has none, and of its URL no secret.
+type beginning struct {
+	Started     time.Time `json:"started"`
+	URL         string    `json:"url"`
+	Words       string    `json:"words"` // the load
+	Open        bool      `json:"open"`
+	Connections int       `json:"connections"`
+	DurationS   float64   `json:"duration_s,omitempty"` // 0: until Requested are sent
+	WarmupS     float64   `json:"warmup_s"`
+	Requested   int64     `json:"requested,omitempty"`
+}
+
+// A second is an interval as browsers get it: what a result has of it, and what it has
+// only while the load runs.
+type second struct {
+	result.Point
+	From    float64          `json:"from_s"`            // its beginning, after the window's start
+	Offered *float64         `json:"offered,omitempty"` // open: a second
+	Status  map[uint16]int64 `json:"status,omitempty"`
+	Faults  []failure        `json:"failures,omitempty"`
+	Busy    float64          `json:"busy_percent"` // of the generator's busiest thread
+	LagMax  float64          `json:"send_lag_max_us"`
+	// Since the load began: a browser that comes late does not get every second.
+	CompletedSoFar int64 `json:"completed_so_far"`
+	ErrorsSoFar    int64 `json:"errors_so_far"`
+}
+
+// A failure is a way in which exchanges or connections failed in a second.
+type failure struct {
+	Phase  string `json:"phase"`
+	Kind   string `json:"kind"`
+	Detail string `json:"detail"`
+	Count  int64  `json:"count"`
+}
+
+// mostFailures is how many ways to fail a second has, at most, to keep it short.
+const mostFailures = 10
+
+// Interval shows a second of the load. It is called by one goroutine at a time.
+func (v *Show) Interval(iv load.Interval) {
+	v.completed += iv.Completed
+	v.failed += iv.Failed
+	s := second{Point: result.PointOf(iv), From: iv.From.Seconds(), Status: iv.Status,
+		Busy: 100 * iv.Busy, LagMax: float64(iv.LagMax) / 1e3,
+		CompletedSoFar: v.completed, ErrorsSoFar: v.failed}
+	s.Heat = nil // for the report: it is large
+	if v.plan.Open() {
+		offered := v.plan.OfferedBetween(iv.From, iv.To).PerSecond()
+		s.Offered = &offered
+	}
+	for _, f := range iv.Failures[:min(len(iv.Failures), mostFailures)] {
+		s.Faults = append(s.Faults, failure{string(f.Phase), f.Kind, f.Detail, f.Count})
+	}
+	v.of.journal.add("second", s)
+}
+
+// An ending is the last event of a load's journal.
+type ending struct {
+	ID      string   `json:"id"` // of its result, for its report; "last" if it is not stored
+	Summary string   `json:"summary,omitempty"`
+	Verdict string   `json:"verdict,omitempty"`
+	Reasons []string `json:"reasons,omitempty"`
+	Ended   string   `json:"ended,omitempty"` // why, as a result says it
+	Error   string   `json:"error,omitempty"` // why there is no result
+}
+
+// End shows what came of the load: a result, which its browser can look at even if it is
+// not stored, or why there is none.
+func (v *Show) End(r *result.Result, err error) {
+	var e ending
+	if err != nil {
+		e.Error = err.Error()
+	} else {
+		var words bytes.Buffer
+		report.Quiet(&words, r) // a Buffer takes everything
+		e = ending{ID: r.ID, Ended: r.Ended, Verdict: r.Generator.Verdict,
+			Reasons: report.Reasons(r)}
+		e.Summary, _, _ = strings.Cut(words.String(), "\n") // the reasons are below it
+		if e.ID == "" {
+			e.ID = lastID
+		}
+	}
+	v.of.mu.Lock()
+	defer v.of.mu.Unlock()
+	v.of.journal.add("end", e) // before another load can begin, whose journal it would end
+	v.of.last = r
+	v.of.leave()
+}
+
+// lastID names the result of the load that was shown last, stored or not.
+const lastID = "last"
+
+// halt stops the load, or the experiment of a folder; ok is false if that does not run.
+func (l *loads) halt(lab string) (ok bool) {
+	l.mu.Lock()
+	stop, is := l.stop, l.stop != nil && l.lab == lab
+	l.mu.Unlock()
+	if is {
+		stop()
+	}
+	return is
+}
+
+// close stops what runs, begins no more, and waits for its end.
+func (l *loads) close() {
+	l.mu.Lock()
+	l.closed = true
+	lab := l.lab
+	l.mu.Unlock()
+	l.halt(lab)
+	l.running.Wait()
+}
+
+// begin begins the load of a form.
+func (s *Server) begin(w http.ResponseWriter, r *http.Request) {
+	if s.Read == nil {
+		refuse(w, http.StatusNotFound, "this dashboard shows one load and begins none; dyno serve does")
+		return
+	}
+	form, err := readForm(r)
+	if tooLarge(w, err) {
+		return
+	}
+	if err != nil {
+		answer(w, http.StatusUnprocessableEntity, faulty{[]Fault{{Problem: err.Error()}}})
+		return
+	}
+	job, faults := s.Read(form)
+	if len(faults) == 0 {
+		faults = flaws(s.Targets.admit(r.Context(), &job.Plan))
+	}
+	if len(faults) > 0 {
+		answer(w, http.StatusUnprocessableEntity, faulty{faultsOf(faults, form)})
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	show, err := s.Show(job.Plan, cancel)
+	if err != nil {
+		cancel()
+		refuse(w, http.StatusConflict, err.Error())
+		return
+	}
+	go func() {
+		defer cancel()
+		show.End(job.Run(ctx, job.Plan, show.Interval))
+	}()
+	answer(w, http.StatusCreated, struct{}{})
+}
+
+// tooLarge answers a request of more than bodyBytes, if err says that it was one.
+func tooLarge(w http.ResponseWriter, err error) bool {
+	most, is := errors.AsType[*http.MaxBytesError](err)
+	if is {
+		refuse(w, http.StatusRequestEntityTooLarge,
+			fmt.Sprintf("a request may have %d bytes", most.Limit))
+	}
+	return is
+}
+
+func flaws(err error) []error {
+	if err == nil {
+		return nil
+	}
+	return []error{err}
+}
+
+// stop stops the load, whoever began it.
+func (s *Server) stop(w http.ResponseWriter, r *http.Request) {
+	if !s.loads.halt("") {
+		refuse(w, http.StatusConflict, "no load is running")
+		return
+	}
+	answer(w, http.StatusAccepted, struct{}{})
+}
+
+func (s *Server) watchLoad(w http.ResponseWriter, r *http.Request) {
+	s.follow(s.loads.journal, w, r)
+}
+
+// form is the fields there are.
+func (s *Server) form(w http.ResponseWriter, r *http.Request) {
+	answer(w, http.StatusOK, struct {
+		Groups  []Group `json:"groups"`
+		Targets string  `json:"targets"` // what is allowed, in words
+	}{s.Form, s.Targets.String()})
+}
+
+// faulty is the answer to a form with faults.
+type faulty struct {
+	Faults []Fault `json:"faults"`
+}
+
+// faultsOf puts each error at the field that it names.
+func faultsOf(errs []error, form Form) (all []Fault) {
+	for _, err := range errs {
+		f := Fault{Problem: err.Error()}
+		if flaw, is := errors.AsType[load.Flaw](err); is {
+			f = Fault{Field: field(flaw.Setting, form), Problem: flaw.Problem}
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// field is the first that a setting names, as "--cert, --key" does; of those that the form
+// has, if there is one.
+func field(setting string, form Form) string {
+	names := strings.FieldsFunc(strings.ToLower(setting), func(r rune) bool {
+		return r == ' ' || r == ','
+	})
+	for i, name := range names {
+		names[i] = strings.TrimPrefix(name, "--")
+		if len(form[names[i]]) > 0 {
+			return names[i]
+		}
+	}
+	return names[0] // no Flaw is without a setting
+}
+
+// readForm reads an object of strings, numbers, switches, and lists of them. What is
+// empty was not given.
+func readForm(r *http.Request) (Form, error) {
+	d := json.NewDecoder(r.Body)
+	d.UseNumber()
+	var fields map[string]any
+	if err := d.Decode(&fields); err != nil {
+		return nil, fmt.Errorf("reading the form: %w", err)
+	}
+	form := Form{}
+	for name, value := range fields {
+		list, is := value.([]any)
+		if !is {
+			list = []any{value}
+		}
+		for _, v := range list {
+			switch v := v.(type) {
+			case nil:
+			case string:
+				if v != "" {
+					form[name] = append(form[name], v)
+				}
+			case json.Number:
+				form[name] = append(form[name], v.String())
+			case bool:
+				if v {
+					form[name] = append(form[name], "true")
+				}
+			default:
+				return nil, fmt.Errorf("reading the form: %q is no text, number or switch, nor a "+
+					"list of them", name)
+			}
+		}
+	}
+	return form, nil
+}
+
+// answer answers with JSON.
+func answer(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(v) // a browser that has left needs no answer
+}

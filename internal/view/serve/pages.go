@@ -1,0 +1,71 @@
+package serve
+
+import (
+	"fmt"
+	"html"
+	"io/fs"
+	"net/http"
+	"path"
+
+	"dyno/internal/view/page"
+)
+
+// shells are the pages, and what each is called by the script that fills it. Reports are
+// not among them: each is the file that dyno report writes, whole.
+var shells = map[string]string{
+	"/":        "home",
+	"/live":    "live",
+	"/compare": "compare",
+	"/history": "history",
+	"/lab":     "lab",
+}
+
+// shell answers with an empty page, which the script fills. What is in the text as data is
+// no script to a browser.
+func (s *Server) shell(kind string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if kind == "home" && r.URL.Path != "/" { // "GET /" is every path that is no other
+			refuse(w, http.StatusNotFound, fmt.Sprintf("there is no %q here", r.URL.Path))
+			return
+		}
+		if _, err := page.Assets(); err != nil {
+			refuse(w, http.StatusServiceUnavailable, err.Error())
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprintf(w, `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
+<title>dyno</title>
+<link rel="stylesheet" href="/assets/%s">
+</head>
+<body>
+<noscript><h1>dyno</h1><p>The dashboard needs JavaScript, which dyno itself sends.</p></noscript>
+<script type="application/json" id="data">{"kind":"%s"}</script>
+<script src="/assets/%s"></script>
+</body>
+</html>
+`, page.Style, html.EscapeString(kind), page.Script)
+	}
+}
+
+// asset is the page's script or style.
+func (s *Server) asset(w http.ResponseWriter, r *http.Request) {
+	types := map[string]string{page.Script: "text/javascript", page.Style: "text/css"}
+	name := r.PathValue("name")
+	assets, err := page.Assets()
+	if err != nil || types[name] == "" {
+		refuse(w, http.StatusNotFound, fmt.Sprintf("there is no %q here", path.Base(name)))
+		return
+	}
+	b, err := fs.ReadFile(assets, name)
+	if err != nil {
+		refuse(w, http.StatusInternalServerError, err.Error())
+		return
+	}
+	w.Header().Set("Content-Type", types[name]+"; charset=utf-8")
+	w.Write(b)
+}

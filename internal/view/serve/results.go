@@ -1,0 +1,191 @@
+package serve
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"sync"
+	"time"
+
+	"dyno/internal/lab"
+	"dyno/internal/result"
+	"dyno/internal/store"
+	"dyno/internal/view/page"
+	"dyno/internal/view/report"
+)
+
+// A stored is what the list has of a result.
+type stored struct {
+	ID        string    `json:"id"`
+	Started   time.Time `json:"started,omitzero"`
+	URL       string    `json:"url,omitempty"`
+	Model     string    `json:"model,omitempty"`
+	Completed float64   `json:"completed,omitempty"` // a second
+	P99       float64   `json:"p99_us,omitempty"`
+	Verdict   string    `json:"verdict,omitempty"`
+	Note      string    `json:"note,omitempty"`
+	Errors    float64   `json:"errors_percent,omitempty"` // of the requests, that failed
+}
+
+// results lists what is stored, newest first.
+func (s *Server) results(w http.ResponseWriter, r *http.Request) {
+	list, err := s.listed.of(s.Home)
+	if err != nil {
+		refuse(w, http.StatusInternalServerError, err.Error())
+		return
+	}
+	answer(w, http.StatusOK, list)
+}
+
+// A listing is the list of results as it was made last. The index is opened again when the folder
+// of results has changed, by whomever.
+type listing struct {
+	mu   sync.Mutex
+	mark store.Mark
+	made time.Time
+	all  []stored
+}
+
+// recheckTime is for how long a list is used at most: a file that an editor wrote in its place,
+// as no dyno does, changes no folder.
+const recheckTime = time.Minute
+
+func (l *listing) of(home string) ([]stored, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	mark := store.MarkOf(home) // before the index is read: what comes later is then seen
+	if mark.Is(l.mark) && time.Since(l.made) < recheckTime {
+		return l.all, nil
+	}
+	index, err := store.Open(home)
+	if err != nil {
+		return nil, err
+	}
+	all, err := index.Entries()
+	if err = errors.Join(err, index.Close()); err != nil {
+		return nil, err
+	}
+	list := make([]stored, len(all))
+	for i, one := range all {
+		list[i] = stored{ID: one.ID, Started: one.Started, URL: one.URL, Model: one.Model,
+			Completed: one.Values["throughput"], P99: one.Values["p99"], Verdict: one.Verdict,
+			Note: one.Note, Errors: one.Values[store.Errors]}
+	}
+	l.mark, l.made, l.all = mark, time.Now(), list
+	return list, nil
+}
+
+// note says something of a stored result.
+func (s *Server) note(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	if id == lastID {
+		refuse(w, http.StatusNotFound, "a note is on a result that is stored, by its ID")
+		return
+	}
+	if s.find(w, id) == nil {
+		return
+	}
+	var said struct{ Text string }
+	if err := json.NewDecoder(r.Body).Decode(&said); tooLarge(w, err) {
+		return
+	} else if err != nil {
+		refuse(w, http.StatusUnprocessableEntity, fmt.Sprintf("reading the note: %v", err))
+		return
+	}
+	index, err := store.Open(s.Home)
+	if err == nil {
+		err = errors.Join(index.Note(id, said.Text), index.Close())
+	}
+	if err != nil {
+		refuse(w, http.StatusUnprocessableEntity, err.Error())
+		return
+	}
+	answer(w, http.StatusOK, struct{}{})
+}
+
+// find reads a result by its ID, which is never taken for a path; lastID is that of the
+// load that was shown last. What it cannot do it answers itself.
+func (s *Server) find(w http.ResponseWriter, id string) *result.Result {
+	if id == lastID {
+		s.loads.mu.Lock()
+		r := s.loads.last
+		s.loads.mu.Unlock()
+		if r == nil {
+			refuse(w, http.StatusNotFound, "no load has ended since the dashboard began")
+		}
+		return r
+	}
+	r, err := result.OpenID(s.Home, id)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		refuse(w, http.StatusNotFound, fmt.Sprintf("no result %q is stored", id))
+		return nil
+	case err != nil:
+		refuse(w, http.StatusInternalServerError, err.Error())
+		return nil
+	}
+	return r
+}
+
+// result is one as it is stored.
+func (s *Server) result(w http.ResponseWriter, r *http.Request) {
+	if found := s.find(w, r.PathValue("id")); found != nil {
+		w.Header().Set("Content-Type", "application/json")
+		report.JSON(w, found) // a browser that has left needs no answer
+	}
+}
+
+// resultReport is the report of one, as dyno report writes it into a file.
+func (s *Server) resultReport(w http.ResponseWriter, r *http.Request) {
+	if found := s.find(w, r.PathValue("id")); found != nil {
+		document(w, func(to io.Writer) error { return page.Run(to, found) })
+	}
+}
+
+// document answers with a file that is whole in itself, with the policy in it; ours would
+// forbid its script.
+func document(w http.ResponseWriter, write func(io.Writer) error) {
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		refuse(w, http.StatusInternalServerError, err.Error())
+		return
+	}
+	w.Header().Set("Content-Security-Policy", "frame-ancestors 'none'")
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Write(b.Bytes())
+}
+
+// margin is the least difference that matters, where nobody said another: as of dyno
+// compare.
+const margin = 0.02
+
+// compare compares two results, or more: all with the first.
+func (s *Server) compare(w http.ResponseWriter, r *http.Request) {
+	var groups []lab.Group
+	for _, id := range r.URL.Query()["id"] {
+		found := s.find(w, id)
+		if found == nil {
+			return
+		}
+		groups = append(groups, lab.Repeated(id, []*result.Result{found}))
+	}
+	if len(groups) < 2 {
+		refuse(w, http.StatusUnprocessableEntity, "comparing needs two results: ?id=ID&id=ID")
+		return
+	}
+	u, err := lab.Compare(groups, nil, margin)
+	if err != nil {
+		refuse(w, http.StatusUnprocessableEntity, err.Error())
+		return
+	}
+	parts, err := report.UnpairedParts(u)
+	if err != nil {
+		refuse(w, http.StatusInternalServerError, err.Error())
+		return
+	}
+	answer(w, http.StatusOK, parts)
+}
