@@ -97,16 +97,16 @@ func TestFastCGITimeout(t *testing.T) {
 	if err := os.WriteFile(urls, []byte(strings.Repeat("/a\n", 9)+"/never\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := run(t, 0, "-n", "200", "-R", "100", "-c", "20", "-t", "1", "--timeout", "500ms",
+	r := run(t, 0, "-n", "400", "-R", "100", "-c", "60", "-t", "1", "--timeout", "2s",
 		"--urls", urls, "fcgi://"+l.Addr().String()).result
-	balanced(t, r, 200)
-	if q := r.Requests; q.Completed != 180 || q.Errors != 20 || q.Unfinished != 0 {
+	balanced(t, r, 400)
+	if q := r.Requests; q.Completed != 360 || q.Errors != 40 || q.Unfinished != 0 {
 		t.Errorf("%+v", q)
 	}
-	if len(r.Errors) != 1 || r.Errors[0].Phase != "timeout" || r.Errors[0].Count != 20 {
+	if len(r.Errors) != 1 || r.Errors[0].Phase != "timeout" || r.Errors[0].Count != 40 {
 		t.Errorf("%+v", r.Errors)
 	}
-	if c := r.Connections; c.Asked != 20 || c.Opened != c.Reconnects+20 || c.Reconnects < 10 {
+	if c := r.Connections; c.Asked != 60 || c.Opened != c.Reconnects+60 || c.Reconnects < 10 {
 		t.Errorf("%+v", c)
 	}
 }

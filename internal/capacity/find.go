@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -131,9 +132,9 @@ func because(r *result.Result) string {
 	case r.Cause != "":
 		return ": " + r.Cause
 	case len(r.Errors) > 0:
-		return ": " + r.Errors[0].Detail
+		return ": " + cmp.Or(r.Errors[0].Detail, r.Errors[0].Kind)
 	}
-	return ""
+	return fmt.Sprintf(" within %.3g s, and nothing failed", r.Window.MeasuredS)
 }
 
 // round is a rate of four digits, which people can read.
