@@ -137,6 +137,19 @@ func (s *service) later(f func()) {
 	}
 }
 
+// sync is later, and waits until it is done, unless the loop is over.
+func (s *service) sync(f func()) {
+	done := make(chan struct{})
+	s.later(func() {
+		f()
+		close(done)
+	})
+	select {
+	case <-done:
+	case <-s.over:
+	}
+}
+
 // tell says to whoever owns the machine what is going on.
 func (s *service) tell(format string, args ...any) {
 	if s.Tell != nil {
@@ -171,7 +184,7 @@ func (s *service) command(m *nats.Msg, now time.Time) {
 	case wire.Took:
 		err = read(m, func(a wire.Ack) {
 			if s.has(a.Of) {
-				s.job.spool.acknowledged(a.Seq)
+				s.job.spool.acknowledged(a.Seq, now)
 				s.publish(s.job.spool.due(now))
 			}
 		})
@@ -266,7 +279,7 @@ func (s *service) keepTime(now time.Time) {
 	case !j.over() && silence > Lease:
 		s.tell("nothing was heard of the controller for %v: stopped", Lease)
 		s.end("nothing was heard of the controller", context.Canceled)
-	case j.over() && (silence > patience || len(j.spool.waiting) == 0):
+	case j.over() && (silence > patience || j.stage == through && len(j.spool.waiting) == 0):
 		s.job = nil
 		return
 	}

@@ -151,14 +151,8 @@ func (t *ticks) match(series []result.Point) error {
 	return nil
 }
 
-// whole is why the parts of a final that have come are not all of it.
-func (t *ticks) whole() error {
-	if t.matched < t.taken {
-		return fmt.Errorf("parts of its result are missing: they have %d of the %d seconds that it has "+
-			"reported", t.matched, t.taken)
-	}
-	return nil
-}
+// missing is how many seconds that were reported no part of the final has had yet.
+func (t *ticks) missing() int64 { return t.taken - t.matched }
 
 // trust makes a member's final its own result, unless it cannot be: then the agent counts as lost,
 // and what it has reported as what it measured.

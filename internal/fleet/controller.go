@@ -305,7 +305,7 @@ func (r *running) awaitRest(ctx context.Context) {
 	began := r.clock.now()
 	silent := func(m *member) bool {
 		now := r.clock.now()
-		return m.over() || m.distrusted || !m.rest || now-m.reported > int64(closing) ||
+		return m.over() || m.distrusted || !m.rest || now-m.reported > int64(Lease) ||
 			now-began > m.tellTime()
 	}
 	r.await(ctx, 0, silent)
@@ -338,7 +338,7 @@ func (r *running) order() error {
 			return load.Flaw{Setting: "--fleet", Problem: fmt.Sprintf("the plan has %d bytes, and agents "+
 				"take %d: its bodies are too large", len(sealed), wire.BundleMax)}
 		}
-		pieces := wire.Cut(sealed)
+		pieces := wire.Cut(sealed, wire.PieceMax)
 		for i, data := range pieces {
 			piece := wire.Piece{Of: o.Of, From: from, Index: i, Count: len(pieces), Data: data}
 			if err := r.say(m.name, wire.Carry, piece); err != nil {

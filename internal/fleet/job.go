@@ -21,7 +21,8 @@ const (
 	opening
 	ready // at the barrier
 	loading
-	through // what it measured is known
+	telling // the load is over, and what it measured is being packed
+	through // and all of it has been packed
 )
 
 // A job is an agent's part in a run.
@@ -44,7 +45,7 @@ type job struct {
 	spool spool
 }
 
-func (j *job) over() bool { return j.stage == through }
+func (j *job) over() bool { return j.stage >= telling }
 
 // of is what the agent's messages belong to.
 func (j *job) of(s *service) wire.Of { return wire.Of{Run: j.Run, Epoch: s.epoch} }
@@ -194,8 +195,7 @@ func (s *service) open() error {
 		if r != nil {
 			r.Plan.Ring = j.plan.Ring
 		}
-		f := s.final(r, err)
-		s.later(func() { s.finish(j, f) })
+		s.finish(j, s.final(r, err))
 	})
 	return nil
 }
@@ -308,18 +308,37 @@ func (s *service) final(r *load.Result, err error) wire.Final {
 	return wire.Final{Result: out, Start: s.clock.of(r.Started), Late: int64(r.StartLate)}
 }
 
-// finish reports the whole of what was measured.
+// finish reports the whole of what was measured. It is called beside the loop: to pack the seconds
+// of days takes longer than a controller waits for a beat, and the loop says those meanwhile.
 func (s *service) finish(j *job, f wire.Final) {
-	j.stage, f.Why = through, j.why
-	if j.why == "" && f.Result != nil && f.Result.Ended == string(load.Interrupted) {
-		f.Why = "its policy allows no longer runs"
-	}
-	for _, part := range f.Close() {
-		pieces := wire.Cut(part)
-		for i, data := range pieces {
-			s.report(j, wire.Report{Of: j.of(s), Data: data, Last: i == len(pieces)-1})
+	s.sync(func() {
+		j.stage, f.Why = telling, j.why
+		if j.why == "" && f.Result != nil && f.Result.Ended == string(load.Interrupted) {
+			f.Why = "its policy allows no longer runs"
+		}
+	})
+	for part := range f.Close() {
+		wanted := false
+		s.sync(func() {
+			if wanted = s.job == j; wanted {
+				s.part(j, part)
+			}
+		})
+		if !wanted { // by a controller that was not heard for long, or the agent is over
+			break
 		}
 	}
-	j.stop(nil)
-	s.tell("run %s: over", j.Run)
+	s.sync(func() {
+		j.stage = through
+		j.stop(nil)
+		s.tell("run %s: over", j.Run)
+	})
+}
+
+// part reports a part of what was measured.
+func (s *service) part(j *job, part []byte) {
+	pieces := wire.Cut(part, wire.FinalPiece)
+	for i, data := range pieces {
+		s.report(j, wire.Report{Of: j.of(s), Data: data, Last: i == len(pieces)-1})
+	}
 }

@@ -175,8 +175,7 @@ func TestLies(t *testing.T) {
 	closed := func(change func(*wire.Final)) func(*wire.Report) *wire.Report {
 		return final(func(f *wire.Final) []byte {
 			change(f)
-			parts := f.Close()
-			return parts[len(parts)-1]
+			return lastPart(*f)
 		})
 	}
 	for name, c := range map[string]struct {
@@ -199,7 +198,7 @@ func TestLies(t *testing.T) {
 			return r
 		}, "it is of second 1099511627776", Continue},
 		"a final that inflates": {final(func(*wire.Final) []byte {
-			return pack64k(`{"result":{"series":[` + strings.Repeat("{},", 20<<20) + `{}]}}`)
+			return pack64k(`{"result":{"series":[` + strings.Repeat("{},", 8<<20) + `{}]}}`)
 		}), "becomes longer than", Abort},
 		"a final of nonsense": {final(func(*wire.Final) []byte { return []byte("nonsense") }), "an agent's result", Abort},
 		"a final of more":     {closed(func(f *wire.Final) { f.Result.Requests.Sent++ }), "does not add up", Abort},
@@ -215,18 +214,36 @@ func TestLies(t *testing.T) {
 		"a part that is missing": {func(r *wire.Report) *wire.Report {
 			if r.Tick == nil {
 				if f, err := wire.OpenFinal(r.Data); err == nil && f.More {
-					f.Series = f.Series[:1]
-					one := &result.Result{Series: f.Series}
-					r.Data = wire.Final{Result: one}.Close()[0]
+					r.Data = lastPart(wire.Final{Result: new(result.Result)})
 				}
 			}
 			return r
-		}, "parts of its result are missing: they have 1 of the", Abort},
+		}, "parts of its result are missing: they have 0 of the", Abort},
+		"a part of one second": {func(r *wire.Report) *wire.Report {
+			if r.Tick == nil {
+				if f, err := wire.OpenFinal(r.Data); err == nil && f.More {
+					r.Data = firstPart(wire.Final{Result: &result.Result{Series: f.Series[:1]}})
+				}
+			}
+			return r
+		}, "a part of its result has 1 seconds only, and others follow", Abort},
+		"a piece of nothing": {func(r *wire.Report) *wire.Report {
+			if r.Tick == nil {
+				r.Data, r.Last = nil, false
+			}
+			return r
+		}, "a piece of its result has 0 bytes; all but the last of a part have 32768", Abort},
+		"a piece of a byte": {func(r *wire.Report) *wire.Report {
+			if r.Tick == nil {
+				r.Data, r.Last = r.Data[:1], false
+			}
+			return r
+		}, "a piece of its result has 1 bytes", Abort},
 		"another second": {func(r *wire.Report) *wire.Report {
 			if r.Tick == nil {
 				if f, err := wire.OpenFinal(r.Data); err == nil && f.More {
 					f.Series[1].Completed++
-					r.Data = wire.Final{Result: &result.Result{Series: f.Series}}.Close()[0]
+					r.Data = firstPart(wire.Final{Result: &result.Result{Series: f.Series}})
 				}
 			}
 			return r
@@ -258,6 +275,16 @@ func TestLies(t *testing.T) {
 			}
 		})
 	}
+}
+
+// firstPart and lastPart are those of a final as it is sent.
+func firstPart(f wire.Final) []byte { return slices.Collect(f.Close())[0] }
+
+func lastPart(f wire.Final) (last []byte) {
+	for part := range f.Close() {
+		last = part
+	}
+	return last
 }
 
 // pack64k is text as a final is packed.

@@ -505,11 +505,11 @@ func TestSpool(t *testing.T) {
 	if got := s.due(now.Add(resend + 5*time.Millisecond)); got != nil {
 		t.Errorf("%d are said out of order", len(got))
 	}
-	s.acknowledged(4)
+	s.acknowledged(4, now.Add(4*time.Millisecond))
 	if got := s.due(now.Add(3 * resend)); len(got) != 1 || !strings.Contains(string(got[0]), `"seq":5`) {
 		t.Errorf("%s", got)
 	}
-	s.acknowledged(99)
+	s.acknowledged(99, now.Add(3*resend))
 	if len(s.waiting) != 0 || s.full() {
 		t.Error(s)
 	}
@@ -533,7 +533,7 @@ func TestSpoolGoesAheadSoFar(t *testing.T) {
 			}
 			came++
 			under--
-			s.acknowledged(int64(came))
+			s.acknowledged(int64(came), now)
 		}
 	}
 }

@@ -38,6 +38,7 @@ type member struct {
 	ticks    ticks
 	data     []byte // of a part of its final, of which not all has come
 	rest     bool   // of its final is on its way
+	restAt   int64  // since then, by our clock
 	final    *wire.Final
 	own      *result.Result // its final's, once it is believed
 	lost     string         // why it was given up
@@ -134,8 +135,15 @@ func (m *member) count(r *running, p wire.Report) {
 
 // piece is count of what belongs to the agent's final.
 func (m *member) piece(r *running, p wire.Report) {
-	m.rest = true
-	if len(m.data)+len(p.Data) > wire.PartMost {
+	if !m.rest {
+		m.rest, m.restAt = true, r.clock.now()
+	}
+	switch n := len(p.Data); {
+	case n == 0 || n > wire.FinalPiece || n < wire.FinalPiece && !p.Last:
+		m.misjudged(r, fmt.Sprintf("a piece of its result has %d bytes; all but the last of a part have "+
+			"%d", n, wire.FinalPiece))
+		return
+	case len(m.data)+n > wire.PartMost:
 		m.misjudged(r, fmt.Sprintf("a part of its result is longer than %d bytes", wire.PartMost))
 		return
 	}
@@ -147,8 +155,13 @@ func (m *member) piece(r *running, p wire.Report) {
 	if err == nil {
 		err = m.ticks.match(part.Series)
 	}
-	if err == nil && !part.More && part.Result != nil {
-		err = m.ticks.whole()
+	switch {
+	case err != nil:
+	case part.More && m.ticks.missing() > 0 && !part.Full():
+		err = fmt.Errorf("a part of its result has %d seconds only, and others follow", len(part.Series))
+	case !part.More && part.Result != nil && m.ticks.missing() > 0:
+		err = fmt.Errorf("parts of its result are missing: they have %d of the %d seconds that it has "+
+			"reported", m.ticks.matched, m.ticks.taken)
 	}
 	switch {
 	case err != nil:
@@ -225,6 +238,9 @@ func (m *member) overdue(p load.Plan, start, now int64) string {
 		if silent > slow {
 			return fmt.Sprintf("it beats, but has reported nothing for %.0f s", seconds(silent))
 		}
+		if telling := now - m.restAt; m.rest && telling > slow+m.tellTime() {
+			return fmt.Sprintf("it beats, but has not told in %.0f s what it measured", seconds(telling))
+		}
 	case m.rest && silent <= int64(finishing) && now <= end+int64(p.Drain)+slow+m.tellTime():
 		// the rest of it is on its way
 	case now > end+int64(p.Drain)+slow:
@@ -233,9 +249,10 @@ func (m *member) overdue(p load.Plan, start, now int64) string {
 	return ""
 }
 
-// How long an agent may take to tell of a second that it has measured, in its final: some hundred
-// bytes of it; and a slow way, or one that dawdles.
-const tellEach = 2 * time.Millisecond
+// tellEach is how long an agent may take to tell of a second that it has measured, in its final.
+// That is a hundredth of the time that it took, and enough for some hundred bytes on a slow line:
+// 100 kbit/s.
+const tellEach = 10 * time.Millisecond
 
 // tellTime is how long its final may take, in ns.
 func (m *member) tellTime() int64 { return int64(finishing) + m.ticks.taken*int64(tellEach) }

@@ -186,7 +186,7 @@ func (s *simulated) command(t *testing.T, m *nats.Msg, do chan<- func()) {
 	case wire.Took:
 		var a wire.Ack
 		wire.Decode(m.Data, &a)
-		s.spool.acknowledged(a.Seq)
+		s.spool.acknowledged(a.Seq, now)
 		for _, text := range s.spool.due(now) {
 			s.conn.Publish(wire.Event(s.name, wire.Reported), text)
 		}
@@ -234,8 +234,8 @@ func (s *simulated) load(t *testing.T, begin time.Time, do chan<- func()) {
 		t.Error(err)
 		return
 	}
-	for _, part := range (wire.Final{Result: out, Start: s.clock.of(begin)}).Close() {
-		pieces := wire.Cut(part)
+	for part := range (wire.Final{Result: out, Start: s.clock.of(begin)}).Close() {
+		pieces := wire.Cut(part, wire.FinalPiece)
 		for i, data := range pieces {
 			report(wire.Report{Of: s.of, Data: data, Last: i == len(pieces)-1})
 		}

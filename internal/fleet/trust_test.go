@@ -370,6 +370,15 @@ func TestOverdue(t *testing.T) {
 			t.Errorf("%v after the start, reported after %v: %q, want %q", c.after, c.reported, why, c.why)
 		}
 	}
+	// However often one says a piece of what it measured, it must come to an end of that.
+	p.Duration = 0
+	dawdler := &member{rest: true, restAt: start + int64(time.Hour), ticks: ticks{taken: 3600}}
+	for after, want := range map[time.Duration]string{0: "", 61 * time.Second: "", 61*time.Second + 1: "not told in 61 s"} {
+		dawdler.reported = dawdler.restAt + int64(after)
+		if why := dawdler.overdue(p, start, dawdler.reported); !strings.Contains(why, want) || (why == "") != (want == "") {
+			t.Errorf("after %v of its final: %q, want %q", after, why, want)
+		}
+	}
 	p.Duration = load.Seconds(time.Hour)
 	m := &member{reported: start + int64(10*time.Second)}
 	if why := m.overdue(p, start, start+int64(26*time.Second)); !strings.Contains(why, "reported nothing for 16 s") {

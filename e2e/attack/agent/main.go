@@ -273,5 +273,8 @@ func (a *attack) inflate() {
 		strings.NewReader(tail)))
 	w.Close()
 	fmt.Fprintf(os.Stderr, "agent: its final has %d bytes and becomes %d\n", b.Len(), a.inflated)
-	a.report(wire.Report{Data: b.Bytes(), Last: true})
+	pieces := wire.Cut(b.Bytes(), wire.FinalPiece)
+	for i, data := range pieces {
+		a.report(wire.Report{Data: data, Last: i == len(pieces)-1})
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 
 	"dyno/internal/engine/load"
 	"dyno/internal/result"
@@ -36,34 +37,44 @@ const (
 	seriesMost = 512 << 10 // bytes of JSON that they have
 )
 
-// Close packs f in parts, which OpenFinal reads in turn. What no part can hold becomes the error
-// of there being no result.
-func (f Final) Close() (parts [][]byte) {
-	if f.Result != nil {
-		r := *f.Result
-		for series := r.Series; len(series) > 0; {
-			n := fitting(series)
-			parts = append(parts, Final{Series: series[:n], More: true}.pack())
-			series = series[n:]
+// Close packs f in parts, which OpenFinal reads in turn. Each is packed when it is asked for. What
+// no part can hold becomes the error of there being no result.
+func (f Final) Close() iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		if f.Result != nil {
+			r := *f.Result
+			for series := r.Series; len(series) > 0; {
+				n, _ := fitting(series)
+				if !yield(Final{Series: series[:n], More: true}.pack()) {
+					return
+				}
+				series = series[n:]
+			}
+			r.Plan, r.Series = load.Plan{}, []result.Point{}
+			f.Result = &r
 		}
-		r.Plan, r.Series = load.Plan{}, []result.Point{}
-		f.Result = &r
+		last := f.pack()
+		if _, err := OpenFinal(last); err != nil {
+			last = Final{Error: err.Error(), Why: f.Why}.pack()
+		}
+		yield(last)
 	}
-	last := f.pack()
-	if _, err := OpenFinal(last); err != nil {
-		last = Final{Error: err.Error(), Why: f.Why}.pack()
-	}
-	return append(parts, last)
 }
 
-// fitting is how many of the first seconds one part takes.
-func fitting(series []result.Point) (n int) {
+// fitting is how many of the first seconds one part takes, and whether no more fit into it.
+func fitting(series []result.Point) (n int, full bool) {
 	size := 0
 	for n < len(series) && n < pointsMost && size < seriesMost {
 		size += len(Encode(series[n]))
 		n++
 	}
-	return n
+	return n, n == pointsMost || size >= seriesMost
+}
+
+// Full reports whether a part has as many seconds as Close puts into each but the last of them.
+func (f *Final) Full() bool {
+	_, full := fitting(f.Series)
+	return full
 }
 
 // pack is f as it is sent.

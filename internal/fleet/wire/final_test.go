@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,7 +60,7 @@ func TestFinalOfDays(t *testing.T) {
 	r := measured(t, days*24*60) // a second of each minute, to be quick
 	was := Encode(r)
 	f := Final{Result: r, Start: 12, Late: 3, Why: "so"}
-	parts := f.Close()
+	parts := slices.Collect(f.Close())
 	last, series := together(t, parts)
 	if last.Start != 12 || last.Late != 3 || last.Why != "so" || last.Result.Ended != "interrupted" {
 		t.Errorf("%+v", last)
@@ -75,7 +76,7 @@ func TestFinalOfDays(t *testing.T) {
 	for _, b := range parts {
 		longest = max(longest, len(b))
 	}
-	if longest > pieceMax || len(parts) < len(r.Series)/pointsMost {
+	if longest > PartMost/2 || len(parts) < len(r.Series)/pointsMost {
 		t.Errorf("%d parts, the longest of %d bytes", len(parts), longest)
 	}
 	t.Logf("%d seconds are %d parts, the longest of %d bytes", len(r.Series), len(parts), longest)
@@ -89,7 +90,7 @@ func TestFinalOfManyStatuses(t *testing.T) {
 			r.Series[i].Status[fmt.Sprint(100+code)] = 1 << 40
 		}
 	}
-	if _, series := together(t, Final{Result: r}.Close()); len(series) != len(r.Series) {
+	if _, series := together(t, slices.Collect(Final{Result: r}.Close())); len(series) != len(r.Series) {
 		t.Errorf("%d seconds of %d", len(series), len(r.Series))
 	}
 }
@@ -100,7 +101,7 @@ func TestFinalTooLong(t *testing.T) {
 	for i := range 100_000 {
 		r.Errors = append(r.Errors, result.Error{Phase: "read", Kind: fmt.Sprint(i), Count: 1})
 	}
-	last, series := together(t, Final{Result: r, Why: "so"}.Close())
+	last, series := together(t, slices.Collect(Final{Result: r, Why: "so"}.Close()))
 	if last.Result != nil || !strings.Contains(last.Error, "an agent's result") || last.Why != "so" || len(series) != 3 {
 		t.Errorf("%+v", last)
 	}
@@ -148,7 +149,7 @@ func TestFinalMakesNoRoomForLies(t *testing.T) {
 		}
 	}
 	for name, b := range map[string][]byte{"nothing": nil, "no gzip": []byte("{}"),
-		"half": Final{Error: "x"}.Close()[0][:20], "too long": make([]byte, PartMost+1)} {
+		"half": slices.Collect(Final{Error: "x"}.Close())[0][:20], "too long": make([]byte, PartMost+1)} {
 		if _, err := OpenFinal(b); err == nil {
 			t.Errorf("%s: accepted", name)
 		}

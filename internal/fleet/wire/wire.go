@@ -176,15 +176,17 @@ type Report struct {
 	Of
 	Seq  int64          `json:"seq"`
 	Tick *load.Interval `json:"tick,omitempty"`
-	Data []byte         `json:"data,omitempty"` // of a part of the Final, as Close packs it
+	Data []byte         `json:"data,omitempty"` // FinalPiece of a part of the Final, or its rest
 	Last bool           `json:"last,omitempty"` // and the last of that part
 }
 
 // Largest is how many bytes a message may have, which is what NATS carries unless told
-// otherwise, and pieceMax of them are the data of a Piece: base64 adds a third.
+// otherwise. PieceMax of them are the data of a Piece of an Order, and FinalPiece those of a Report:
+// base64 adds a third. A beat has to wait on a slow line until what is before it has gone.
 const (
-	Largest  = 1 << 20
-	pieceMax = 256 << 10
+	Largest    = 1 << 20
+	PieceMax   = 256 << 10
+	FinalPiece = 32 << 10
 	// messageValues is how many values a message may have: each takes many times as much memory
 	// as its text.
 	messageValues = 64 << 10
@@ -241,10 +243,10 @@ func values(b []byte) (n int) {
 	return n
 }
 
-// Cut is b in pieces that fit into messages, one at least.
-func Cut(b []byte) (pieces [][]byte) {
-	for len(b) > pieceMax {
-		pieces, b = append(pieces, b[:pieceMax]), b[pieceMax:]
+// Cut is b in pieces of so many bytes, but for the last: one at least.
+func Cut(b []byte, size int) (pieces [][]byte) {
+	for len(b) > size {
+		pieces, b = append(pieces, b[:size]), b[size:]
 	}
 	return append(pieces, b)
 }

@@ -228,13 +228,13 @@ func FuzzOpen(f *testing.F) {
 }
 
 func TestCut(t *testing.T) {
-	for _, n := range []int{0, 1, pieceMax, pieceMax + 1, 3*pieceMax + 5} {
+	for _, n := range []int{0, 1, PieceMax, PieceMax + 1, 3*PieceMax + 5} {
 		b := make([]byte, n)
 		for i := range b {
 			b[i] = byte(rand.Int())
 		}
-		pieces := Cut(b)
-		if !bytes.Equal(slices.Concat(pieces...), b) || len(pieces) != max((n+pieceMax-1)/pieceMax, 1) {
+		pieces := Cut(b, PieceMax)
+		if !bytes.Equal(slices.Concat(pieces...), b) || len(pieces) != max((n+PieceMax-1)/PieceMax, 1) {
 			t.Errorf("%d bytes: %d pieces", n, len(pieces))
 		}
 		for _, p := range pieces {

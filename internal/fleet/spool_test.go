@@ -1,0 +1,175 @@
+package fleet
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/fleet/wire"
+	"dyno/internal/result"
+)
+
+// A line takes so many bytes a second, in order, and each of them so long. Time is virtual.
+type line struct {
+	rate   int
+	lose   func(n int) bool // the n-th report that is said
+	now    time.Time
+	free   time.Time // when all that was said is through
+	under  []message // on its way, in order
+	acks   []message
+	said   int // reports, and
+	bytes  int // of them
+	spool  spool
+	have   int64 // the last report that came in order
+	heard  time.Time
+	moved  time.Time     // when a report came last that had not come before
+	silent time.Duration // longest between two messages that came
+	stuck  time.Duration // and between two reports that had not come before
+}
+
+type message struct {
+	seq int64 // 0: a beat
+	at  time.Time
+}
+
+// way is how long a message takes besides.
+const way = 50 * time.Millisecond
+
+func (l *line) say(seq int64, bytes int) {
+	if l.free.Before(l.now) {
+		l.free = l.now
+	}
+	l.free = l.free.Add(time.Duration(bytes) * time.Second / time.Duration(l.rate))
+	if seq > 0 {
+		l.said++
+		l.bytes += bytes
+	}
+	if seq == 0 || l.lose == nil || !l.lose(l.said) {
+		l.under = append(l.under, message{seq, l.free.Add(way)})
+	}
+}
+
+// report says what is due. What is due again begins with the first that waits.
+func (l *line) report() {
+	texts := l.spool.due(l.now)
+	for _, text := range texts {
+		var r wire.Report
+		if err := wire.Decode(text, &r); err != nil {
+			panic(err) // of what was encoded
+		}
+		l.say(r.Seq, len(text))
+	}
+}
+
+// arrive is what the controller does with what has come, and the agent with its answers.
+func (l *line) arrive() {
+	for len(l.under) > 0 && !l.under[0].at.After(l.now) {
+		m := l.under[0]
+		l.under = l.under[1:]
+		l.silent, l.heard = max(l.silent, m.at.Sub(l.heard)), m.at
+		if m.seq == 0 {
+			continue
+		}
+		if m.seq == l.have+1 {
+			l.stuck, l.moved = max(l.stuck, m.at.Sub(l.moved)), m.at
+			l.have++
+		}
+		l.acks = append(l.acks, message{l.have, m.at.Add(way)})
+	}
+	for len(l.acks) > 0 && !l.acks[0].at.After(l.now) {
+		l.spool.acknowledged(l.acks[0].seq, l.now)
+		l.acks = l.acks[1:]
+		l.report()
+	}
+}
+
+// The final of a run of days comes over a slow line, and over one that loses some of it: nobody takes
+// its agent for lost, and not much is said twice.
+func TestSlowLine(t *testing.T) {
+	const pieces = 200
+	for name, c := range map[string]struct {
+		rate  int
+		lose  func(n int) bool
+		twice float64 // how much may be said in all, of what there is
+	}{
+		"256 kbit/s":               {32 << 10, nil, 1.1},
+		"1 Mbit/s":                 {125_000, nil, 1.1},
+		"1 Gbit/s":                 {125_000_000, nil, 1},
+		"a piece is lost":          {125_000, func(n int) bool { return n == 20 }, 1.3},
+		"every tenth is lost":      {1_250_000, func(n int) bool { return n%10 == 9 }, 3},
+		"nothing comes for a time": {1_250_000, func(n int) bool { return n >= 20 && n < 40 }, 1.5},
+	} {
+		start := time.Now()
+		l := &line{rate: c.rate, lose: c.lose, now: start, heard: start, moved: start}
+		for range pieces {
+			l.spool.add(wire.Report{Of: wire.Of{Run: "r", Epoch: "e"}, Data: make([]byte, wire.FinalPiece)})
+		}
+		all := 0
+		for _, w := range l.spool.waiting {
+			all += len(w.text)
+		}
+		for i := 0; len(l.spool.waiting) > 0 && i < 3_600_000; i++ {
+			if i%int(heartbeat/time.Millisecond) == 0 {
+				l.say(0, 100)
+			}
+			if i%int(pulse/time.Millisecond) == 0 {
+				l.report()
+			}
+			l.now = start.Add(time.Duration(i) * time.Millisecond)
+			l.arrive()
+		}
+		took, least := l.now.Sub(start), time.Duration(all)*time.Second/time.Duration(c.rate)
+		t.Logf("%s: %v of %v at least; said %.2f times; nothing came for %v, nothing new for %v", name, took, least,
+			float64(l.bytes)/float64(all), l.silent, l.stuck)
+		if l.have != pieces || l.silent > Lease || l.stuck > finishing || float64(l.bytes) > c.twice*float64(all) {
+			t.Errorf("%s: %d pieces came, %d bytes of %d were said; nothing came for %v, nothing new for %v", name,
+				l.have, l.bytes, all, l.silent, l.stuck)
+		}
+	}
+}
+
+// While what a run of hours measured is packed, the agent's loop goes on: it beats, and hears that it
+// is to end.
+func TestPacksBesideTheLoop(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := &service{Agent: &Agent{Name: "a", Conn: w.connect()}, clock: newClock(0), do: make(chan func()),
+		over: make(chan struct{}), epoch: "e"}
+	ctx, stop := context.WithCancelCause(t.Context())
+	j := &job{Of: wire.Of{Run: "r", Epoch: "e"}, stage: loading, ctx: ctx, stop: stop, heard: time.Now().Add(time.Hour)}
+	s.job = j
+	live, end := context.WithCancel(t.Context())
+	over := make(chan struct{})
+	go func() {
+		s.loop(live, nil)
+		close(over)
+	}()
+	out, err := result.From(&load.Result{Plan: load.DefaultPlan(), Ended: load.Interrupted}, load.Version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const hours = 3
+	for i := range hours * 3600 {
+		out.Series = append(out.Series, result.Point{T: float64(i + 1), Sent: int64(i), Status: map[string]int64{"200": int64(i)}})
+	}
+	s.workers.Go(func() { s.finish(j, wire.Final{Result: out}) })
+	seen := map[int64]bool{} // how many reports there were, when the loop did something else
+	for packed := false; !packed; {
+		s.sync(func() {
+			seen[j.spool.last] = true
+			packed = j.stage == through
+		})
+	}
+	if len(seen) <= 2 { // before all of them, and after
+		t.Errorf("while the parts were packed the loop did nothing else: it saw %v of them", seen)
+	}
+	s.sync(func() {
+		j.spool.acknowledged(j.spool.last, time.Now())
+		if j.why = "it has heard that"; !j.over() {
+			t.Error("the load is not over")
+		}
+	})
+	end()
+	<-over
+}
