@@ -36,21 +36,18 @@ type ticks struct {
 const packedEach = 60
 
 // add counts a report that is sound. h is to calculate with: a new one for each report would be
-// the garbage collector's only business. The error is that its failures are of too many kinds.
-func (t *ticks) add(iv load.Interval, h *metric.Histogram) error {
+// the garbage collector's only business.
+func (t *ticks) add(iv load.Interval, h *metric.Histogram) {
 	t.taken, t.next = t.taken+1, iv.Index+1
 	t.latency, t.service = plus(h, t.latency, iv.Latency), plus(h, t.service, iv.Served())
 	t.errors = plus(h, t.errors, iv.ErrorLatency)
 	iv.Latency, iv.Service, iv.ErrorLatency = metric.Sparse{}, metric.Sparse{}, metric.Sparse{}
 	t.sum.Add(iv)
+	t.sum.Failures = load.Fewer(t.sum.Failures, waysMost)
 	iv.Failures = nil // the sum has them; their text, of each second, would be most of what is kept
 	if t.kept = append(t.kept, iv); len(t.kept) == packedEach {
 		t.packed, t.kept = append(t.packed, pack(t.kept)), nil
 	}
-	if n := len(t.sum.Failures); n > waysMost {
-		return fmt.Errorf("%d ways to fail", n)
-	}
-	return nil
 }
 
 // second is the one that was reported as the k-th, from 0 on; nil if there is none.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"dyno/internal/engine/load"
@@ -26,12 +27,25 @@ const (
 	bytesMost = 1 << 40
 )
 
-// waysMost is how many ways to fail are kept of an agent, and textMost how long the words of one
-// may be, in bytes.
+// waysMost is how many ways to fail are told apart of an agent, besides those that are not: one of
+// each phase. textMost is how long the words of one may be, in bytes. Of their details an agent says
+// so many of one and of all: as JSON each may become six, and a message has wire.Largest.
 const (
-	waysMost = 1 << 10
-	textMost = 4 << 10
+	waysMost    = 1 << 10
+	textMost    = 4 << 10
+	detailMost  = 2 << 10
+	detailsMost = 128 << 10
 )
+
+// fewer are failures as an agent tells them.
+func fewer(all []load.Failure) []load.Failure {
+	all = slices.Clone(load.Fewer(all, waysMost))
+	for i := range all {
+		d := all[i].Detail
+		all[i].Detail = strings.ToValidUTF8(d[:min(len(d), detailMost, detailsMost/len(all))], "")
+	}
+	return all
+}
 
 // A most is how much can have been counted: in all that an agent says, and of it until now. Sums
 // of that are far below 2⁶³, whatever all agents say.
@@ -107,10 +121,13 @@ func told(iv *load.Interval) error {
 		}
 		answers += n
 	}
-	if len(iv.Failures) > waysMost {
+	if len(iv.Failures) > waysMost+len(load.Phases) {
 		return fmt.Errorf("%d ways to fail", len(iv.Failures))
 	}
 	for _, f := range iv.Failures {
+		if !slices.Contains(load.Phases, f.Phase) {
+			return fmt.Errorf("a failure in the phase %q", wire.Readable(string(f.Phase)))
+		}
 		words := len(f.Phase) + len(f.Kind) + len(f.Address) + len(f.Detail)
 		if f.Count < 0 || f.Count > countMost || words > textMost {
 			return fmt.Errorf("%d failures, of which it says %d bytes", f.Count, words)
@@ -206,6 +223,8 @@ func (r *running) believed(m *member) (*result.Result, error) {
 	case over(part.Rate.Sent, part.Requests.Sent, w) || over(part.Rate.Answers(),
 		part.Requests.Completed+part.Requests.Errors, w):
 		return nil, errors.New("its result has rates of more than it has requests")
+	case len(part.Errors) > waysMost+len(load.Phases):
+		return nil, fmt.Errorf("its result has %d ways to fail", len(part.Errors))
 	case !m.ticks.addUpTo(part):
 		return nil, errors.New("its result does not add up to its reports")
 	}

@@ -190,6 +190,7 @@ func (s *service) open() error {
 				return time.Time{}
 			}
 		}, j.share, func(iv load.Interval) {
+			iv.Failures = fewer(iv.Failures)
 			s.later(func() { s.report(j, wire.Report{Of: j.of(s), Tick: &iv}) })
 		})
 		if r != nil {
@@ -300,6 +301,10 @@ func (s *service) end(why string, cause error) {
 func (s *service) final(r *load.Result, err error) wire.Final {
 	if err != nil {
 		return wire.Final{Error: err.Error()}
+	}
+	r.Failures = fewer(r.Failures)
+	if r.Probe != nil {
+		r.Probe.Failures = fewer(r.Probe.Failures)
 	}
 	out, err := result.From(r, s.dyno())
 	if err != nil {

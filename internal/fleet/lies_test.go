@@ -96,6 +96,7 @@ func TestSound(t *testing.T) {
 		},
 		"-1 answers":           func(iv *load.Interval) { iv.Status = map[uint16]int64{200: -1} },
 		"5000 ways to fail":    func(iv *load.Interval) { iv.Failures = append(iv.Failures, make([]load.Failure, 4998)...) },
+		"in the phase \"x\"":   func(iv *load.Interval) { iv.Failures[1].Phase = "x" },
 		"-2 failures":          func(iv *load.Interval) { iv.Failures[1].Count = -2 },
 		"it says 100005 bytes": func(iv *load.Interval) { iv.Failures[1].Detail = strings.Repeat("x", 99_996) },
 		"latencies": func(iv *load.Interval) {
@@ -109,9 +110,7 @@ func TestSound(t *testing.T) {
 			if err := all.sound(&iv, limit); err != nil {
 				t.Fatal(err)
 			}
-			if err := all.add(iv, scratch); err != nil {
-				t.Fatal(err)
-			}
+			all.add(iv, scratch)
 		}
 		iv := second(2)
 		change(&iv)
@@ -277,6 +276,55 @@ func TestLies(t *testing.T) {
 	}
 }
 
+// An agent that fails in more ways than are told apart is kept, with its load and with every failure
+// counted; so is one that fails in thousands in one second.
+func TestManyWays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent("a", 1)
+	w.agent("b", 1)
+	c := w.controller("a", "b")
+	told, n := map[string]int64{}, 0
+	altered(c, "a", func(r *wire.Report) *wire.Report {
+		if r.Tick == nil {
+			return r
+		}
+		for range 700 {
+			n++
+			r.Tick.Failures = append(r.Tick.Failures,
+				load.Failure{Phase: load.Connect, Kind: "refused", Address: fmt.Sprintf("127.0.0.1:%d", n), Count: 2})
+		}
+		told[fmt.Sprint(r.Seq)] = 2 * 700
+		return r
+	})
+	r := w.run(c, w.plan(600, 4*time.Second, 6))
+	w.counted(r)
+	if r.Requests.Sent != 2400 || len(told) < 4 {
+		t.Errorf("%+v, %d reports had failures", r.Requests, len(told))
+	}
+	var all ticks
+	var many []load.Failure
+	for i := range 3000 {
+		many = append(many, load.Failure{Phase: load.Read, Kind: "other", Address: fmt.Sprint(i), Count: 1,
+			Detail: strings.Repeat("<ü", textMost)})
+	}
+	limit, h := most{sum: math.MaxInt64 / 4, elapsed: time.Hour}, metric.NewHistogram(metric.Fine)
+	for i := range 5 {
+		iv := load.Interval{Index: i, From: time.Duration(i) * time.Second, To: time.Duration(i+1) * time.Second,
+			Failures: fewer(many)}
+		if err := all.sound(&iv, limit); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(wire.Encode(wire.Report{Tick: &iv})); n > wire.Largest {
+			t.Fatalf("a message of %d bytes", n)
+		}
+		all.add(iv, h)
+	}
+	if n := countOf(all.sum.Failures, load.Read); n != 5*3000 || len(all.sum.Failures) > waysMost+1 {
+		t.Errorf("%d of %d failures, in %d ways", n, 5*3000, len(all.sum.Failures))
+	}
+}
+
 // firstPart and lastPart are those of a final as it is sent.
 func firstPart(f wire.Final) []byte { return slices.Collect(f.Close())[0] }
 
@@ -424,9 +472,7 @@ func FuzzBelieved(f *testing.F) {
 		var iv load.Interval
 		if wire.Decode([]byte(tick), &iv) == nil && m.ticks.sound(&iv, r.most()) == nil {
 			iv.Measure()
-			if err := m.ticks.add(iv, r.scratch); err != nil {
-				t.Fatal(err)
-			}
+			m.ticks.add(iv, r.scratch)
 		}
 		last, err := wire.OpenFinal(pack64k(`{"result":` + final + `}`))
 		if err == nil && last.Result != nil {

@@ -122,6 +122,7 @@ func (r *Result) inWindow(rate float64) int64 {
 func (m *Result) count(all []*Result) {
 	var sent, completed, wrong, shaken int64 // in the window, as rates count
 	var handshakes, errors *float64
+	place := map[Error]int{}
 	for _, r := range all {
 		m.Probe = cmp.Or(m.Probe, r.Probe) // one part has it
 		sent += r.inWindow(r.Rate.Sent)
@@ -143,7 +144,7 @@ func (m *Result) count(all []*Result) {
 		m.Connections.add(r.Connections)
 		m.FCGIStderr = m.FCGIStderr.add(r.FCGIStderr)
 		for _, e := range r.Errors {
-			m.addError(e)
+			m.addError(e, place)
 		}
 	}
 	causesFirst(m.Errors)
@@ -225,16 +226,19 @@ func most(a, b *float64) *float64 {
 	return a
 }
 
-func (m *Result) addError(e Error) {
-	for i := range m.Errors {
-		same := &m.Errors[i]
-		if same.Phase == e.Phase && same.Kind == e.Kind && same.Address == e.Address &&
-			(e.Phase != string(load.Expect) || same.Detail == e.Detail) {
-			same.Count += e.Count
-			return
-		}
+// addError counts e with those before it of its kind, which place knows.
+func (m *Result) addError(e Error, place map[Error]int) {
+	kind := e
+	if kind.Count = 0; e.Phase != string(load.Expect) {
+		kind.Detail = ""
 	}
-	m.Errors = append(m.Errors, e)
+	at, known := place[kind]
+	if !known {
+		place[kind] = len(m.Errors)
+		m.Errors = append(m.Errors, e)
+		return
+	}
+	m.Errors[at].Count += e.Count
 }
 
 // mergeSeries adds up second by second: windows begin together.

@@ -77,25 +77,60 @@ func moreFrequent(a, b Failure) int {
 		cmp.Compare(a.Detail, b.Detail))
 }
 
-// same reports whether two failures are counted as one: answers that are errors are told
+// A way is what failures have in common that are counted as one: answers that are errors are told
 // apart by their status too.
-func (f Failure) same(other Failure) bool {
-	return f.Phase == other.Phase && f.Kind == other.Kind && f.Address == other.Address &&
-		(f.Phase != Expect || f.Detail == other.Detail)
+type way struct {
+	phase                 Phase
+	kind, address, status string
+}
+
+func (f Failure) way() way {
+	w := way{phase: f.Phase, kind: f.Kind, address: f.Address}
+	if f.Phase == Expect {
+		w.status = f.Detail
+	}
+	return w
 }
 
 // addFailures are the failures of two intervals, or of two parts of one.
 func addFailures(to, from []Failure) []Failure {
+	if len(from) == 0 {
+		return to
+	}
+	place := make(map[way]int, len(to)+len(from))
+	for i, f := range to {
+		place[f.way()] = i
+	}
 	for _, f := range from {
-		same := func(k Failure) bool {
-			return k.same(f)
-		}
-		if i := slices.IndexFunc(to, same); i >= 0 {
+		if i, known := place[f.way()]; known {
 			to[i].Count += f.Count
-		} else {
-			to = append(to, f)
+			continue
 		}
+		place[f.way()] = len(to)
+		to = append(to, f)
 	}
 	slices.SortStableFunc(to, moreFrequent)
 	return to
+}
+
+// OtherWays is the kind of failures that were not kept apart: see Fewer.
+const OtherWays = "(others)"
+
+// Fewer are failures of which the first are kept, so many, and the others are counted as one of each
+// phase, of kind OtherWays: those come last.
+func Fewer(all []Failure, most int) []Failure {
+	if len(all) <= most {
+		return all
+	}
+	kept, others := make([]Failure, 0, most+len(Phases)), []Failure(nil)
+	for _, f := range all {
+		if f.Kind != OtherWays && len(kept) < most {
+			kept = append(kept, f)
+			continue
+		}
+		f = Failure{Phase: f.Phase, Kind: OtherWays, Detail: "in ways that are not told apart",
+			Count: f.Count}
+		others = addFailures(others, []Failure{f})
+	}
+	return append(kept, others...)
 }

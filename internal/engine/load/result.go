@@ -108,6 +108,9 @@ const (
 	Expect   Phase = "expect"
 )
 
+// Phases are all of them.
+var Phases = []Phase{DNS, Connect, TLSPhase, Write, Read, Protocol, Timeout, Expect}
+
 // A Route is the exchanges of all requests of one name.
 type Route struct {
 	Name              string
