@@ -54,9 +54,11 @@ type most struct {
 	elapsed time.Duration // since the window's start, and what a clock may be wrong by
 }
 
-// most is what can be now.
-func (r *running) most() most {
-	window := r.clock.now() - r.start - int64(r.plan.Warmup)
+// most is what can be now, and mostAt what could be at an instant of our clock.
+func (r *running) most() most { return r.mostAt(r.clock.now()) }
+
+func (r *running) mostAt(now int64) most {
+	window := now - r.start - int64(r.plan.Warmup)
 	return most{math.MaxInt64 / 4 / int64(max(len(r.members), 1)),
 		time.Duration(window + window/goesApart + int64(Lease))}
 }
@@ -78,8 +80,8 @@ func (t *ticks) sound(iv *load.Interval, m most) error {
 			iv.Failed, iv.Latency.Count, iv.ErrorLatency.Count)
 	case !iv.Latency.Finely() || !iv.Service.Finely() || !iv.ErrorLatency.Finely():
 		return no("its histograms are of another kind")
-	case iv.Busy < 0 || iv.LagMax < 0:
-		return no("it was busy for less than no time")
+	case iv.Busy < 0 || iv.Busy > 1 || iv.LagMax < 0 || iv.LagMax > m.elapsed:
+		return no("it was busy for less than no time, or for more than there was")
 	}
 	if err := t.countable(iv, m); err != nil {
 		return err
@@ -209,13 +211,12 @@ func (r *running) believed(m *member) (*result.Result, error) {
 		return nil, err
 	}
 	f := m.final
-	most := r.most()
+	most := r.mostAt(m.reported) // which was its last word
 	elapsed := float64(most.elapsed+time.Duration(r.plan.Warmup)) / 1e9
 	switch w := part.Window; {
 	case !within(reflect.ValueOf(f).Elem(), float64(most.sum)):
 		return nil, errors.New("its result has a number that nobody can count up to")
-	case w.MeasuredS < 0 || w.MeasuredS > elapsed || w.DrainedS < 0 || w.DrainedS > elapsed ||
-		m.part.Duration > 0 && w.MeasuredS > time.Duration(m.part.Duration).Seconds():
+	case w.MeasuredS < 0 || w.MeasuredS > m.longest(elapsed) || w.DrainedS < 0 || w.DrainedS > elapsed:
 		return nil, fmt.Errorf("its result is of %v s, and the load was shorter", w.MeasuredS)
 	case slices.ContainsFunc([]float64{w.OutageS, w.UnavailableS, w.WarmupS},
 		func(s float64) bool { return s < 0 || s > elapsed }):
@@ -231,7 +232,7 @@ func (r *running) believed(m *member) (*result.Result, error) {
 	if err := errors.Join(result.Check(part), part.Mergeable()); err != nil {
 		return nil, fmt.Errorf("its result does not add up: %s", wire.Readable(err.Error()))
 	}
-	return part, nil
+	return part, r.possible(m, part, elapsed)
 }
 
 // measured is what a member's final says, with all that is not its to say.

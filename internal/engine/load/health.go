@@ -116,8 +116,8 @@ func addFailures(to, from []Failure) []Failure {
 // OtherWays is the kind of failures that were not kept apart: see Fewer.
 const OtherWays = "(others)"
 
-// Fewer are failures of which the first are kept, so many, and the others are counted as one of each
-// phase, of kind OtherWays: those come last.
+// Fewer are failures of which the first are kept, so many, and the others are counted as one of
+// each phase, of kind OtherWays: those come last.
 func Fewer(all []Failure, most int) []Failure {
 	if len(all) <= most {
 		return all

@@ -181,8 +181,8 @@ type Report struct {
 }
 
 // Largest is how many bytes a message may have, which is what NATS carries unless told
-// otherwise. PieceMax of them are the data of a Piece of an Order, and FinalPiece those of a Report:
-// base64 adds a third. A beat has to wait on a slow line until what is before it has gone.
+// otherwise. PieceMax of them are the data of a Piece of an Order, and FinalPiece those of a
+// Report: base64 adds a third. A beat has to wait on a slow line until what is before it has gone.
 const (
 	Largest    = 1 << 20
 	PieceMax   = 256 << 10

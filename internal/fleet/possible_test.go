@@ -1,0 +1,220 @@
+package fleet
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/engine/metric"
+	"dyno/internal/fleet/wire"
+	"dyno/internal/result"
+)
+
+// foretold is a run of 4 s of one agent, which has said its last word 1 s after it: 40 requests, of which
+// 4 were answered with an error. change makes another plan of the usual one.
+func foretold(t *testing.T, change func(*load.Plan)) (*running, *member) {
+	t.Helper()
+	p := load.DefaultPlan()
+	p.Target.Host, p.Target.URL, p.Connections, p.Threads = "127.0.0.1", "http://127.0.0.1/", 4, 2
+	p.Requests, p.Duration = []load.Request{{Weight: 1, Name: "a"}, {Weight: 1, Name: "b"}}, load.Seconds(4*time.Second)
+	change(&p)
+	m := newMember(Answerer{Name: "a", Hello: wire.Hello{Host: result.Host{CPUs: 2}}})
+	r := &running{Controller: &Controller{}, members: []*member{m}, clock: clock{origin: time.Now().Add(-time.Hour)},
+		plan: p, armed: true, scratch: metric.NewHistogram(metric.Fine), shown: func(int, *load.Interval) {}}
+	m.part, m.reported = p, int64(5*time.Second)+int64(p.Warmup)
+	out := &load.Result{Plan: p, Ended: load.ByDuration, Measured: 4 * time.Second, Warmed: time.Duration(p.Warmup),
+		Drained: time.Second / 2, CPU: time.Second, Started: time.Now(), Total: metric.NewSnapshot(), Ring: "epoll",
+		Tally: load.Tally{Opened: 6, Reconnects: 2, Served: 4, Protocols: map[string]int64{load.HTTP11: 6}}}
+	h := metric.NewHistogram(metric.Coarse)
+	h.Record(1e6)
+	out.Connect, out.FirstByte = h, h
+	if out.Ended = load.ByDuration; p.Requested > 0 {
+		out.Ended = load.ByRequests
+	}
+	for _, name := range []string{"a", "b"} {
+		out.Routes = append(out.Routes, load.Route{Name: name, Completed: 18, Failed: 2, Latency: h})
+	}
+	for i := range 4 {
+		latency, wrong := metric.NewHistogram(metric.Fine), metric.NewHistogram(metric.Fine)
+		for range 9 {
+			latency.Record(2e6)
+		}
+		wrong.Record(3e6)
+		iv := load.Interval{Index: i, From: time.Duration(i) * time.Second, To: time.Duration(i+1) * time.Second, Sent: 10,
+			Completed: 9, Failed: 1, Latency: latency.Sparse(), ErrorLatency: wrong.Sparse(), Busy: 0.5,
+			Status: map[uint16]int64{200: 9, 503: 1}, Failures: []load.Failure{{Phase: load.Expect, Kind: "status", Detail: "503", Count: 1}}}
+		iv.Measure()
+		if err := m.ticks.sound(&iv, r.most()); err != nil {
+			t.Fatal(err)
+		}
+		m.ticks.add(iv, r.scratch)
+		out.Total.Latency.Add(latency)
+		out.Total.ErrorLatency.Add(wrong)
+		out.Total.Service.Add(latency)
+	}
+	s := m.ticks.sum
+	out.Total.Sent, out.Total.Completed, out.Total.Failed = s.Sent, s.Completed, s.Failed
+	out.Total.Status[200], out.Total.Status[503], out.Failures = 36, 4, s.Failures
+	part, err := result.From(out, load.Version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.final = &wire.Final{Result: part}
+	return r, m
+}
+
+// What is only in an agent's final is held against what can have been.
+func TestPossible(t *testing.T) {
+	n, x := func(n int64) *int64 { return &n }, func(x float64) *float64 { return &x }
+	closed := func(*load.Plan) {}
+	open := func(p *load.Plan) { p.Rate, p.Warmup = load.PerSecond(10), load.Seconds(time.Second) }
+	some := func(p *load.Plan) { p.Duration, p.Requested = 0, 40 }
+	few := func(p *load.Plan) { p.Duration, p.Requested, p.Rate = 0, 40, load.PerSecond(0.1) }
+	light := func(p *load.Plan) { p.Probe = load.PerSecond(5) }
+	for _, c := range []struct {
+		plan func(*load.Plan)
+		lie  func(*result.Result)
+		why  string
+	}{
+		{closed, func(*result.Result) {}, ""}, {open, func(*result.Result) {}, ""}, {some, func(*result.Result) {}, ""},
+		{open, func(r *result.Result) { r.Requests.Warmup = 10 }, ""},
+		{few, func(r *result.Result) { // the 41st would be due then
+			r.Window.MeasuredS, r.Rate.Sent, r.Rate.Completed, r.Rate.ErrorAnswers = 400, 0.1, 0.09, x(0.01)
+			r.Generator.CPUPercent = 0.25
+		}, ""},
+		{some, func(r *result.Result) { r.Window.MeasuredS = 6 }, "is of 6 s"},
+		{few, func(r *result.Result) { r.Window.MeasuredS = 1000 }, "is of 1000 s"},
+		{closed, func(r *result.Result) { r.Window.MeasuredS = 3 }, "went on for all 4 s"},
+		{closed, func(r *result.Result) { r.Ended = "interrupted" }, "nobody had it end"},
+		{closed, func(r *result.Result) { r.Ended = "aborted" }, "nobody had it end"},
+		{closed, func(r *result.Result) { r.Ended = "tired" }, "a way that there is not"},
+		{closed, func(r *result.Result) { r.Window.WarmupS = 1 }, "s of warm-up 1, of 1e-06"},
+		{closed, func(r *result.Result) { r.Window.OutageS = 5.5 }, "without a server"},
+		{closed, func(r *result.Result) { r.Window.UnavailableS = 5.5 }, "without connections"},
+		{closed, func(r *result.Result) { r.Window.UnavailableFromS = x(-1) }, "until there were none"},
+		{closed, func(r *result.Result) { r.Requests.Waiting = n(1) }, "another model"},
+		{open, func(r *result.Result) { r.Requests.Waiting, r.Requests.Due = nil, nil }, "another model"},
+		{open, func(r *result.Result) { r.Requests.Waiting, r.Requests.Due = n(1e9), n(1e9+40) }, "requests due 1e+09, of 113."},
+		{open, func(r *result.Result) { r.Requests.Late = n(41) }, "sent late 41, of 40"},
+		{open, func(r *result.Result) { r.Requests.SentAfter = n(41) }, "after the window"},
+		{open, func(r *result.Result) { r.Requests.LateMax = x(1e9) }, "µs late at most"},
+		{open, func(r *result.Result) { r.Requests.Warmup = 1000 }, "before the window 1000, of 51."},
+		{closed, func(r *result.Result) { r.Requests.Warmup = 1 }, "before the window 1, of 0"},
+		{open, func(r *result.Result) { r.Requests.WarmupLost = 1 }, "of those lost"},
+		{closed, func(r *result.Result) { r.Requests.Retried = 1e6 }, "sent again"},
+		{some, func(r *result.Result) { r.Rate.Sent = 0 }, "fewer requests sent in the window"},
+		{some, func(r *result.Result) { r.Rate.Completed = 1 }, "fewer requests completed in the window"},
+		{closed, func(r *result.Result) { r.Rate.ErrorAnswers = x(0) }, ""}, // each connection may have had one under way
+		{closed, func(r *result.Result) { r.Rate.Handshakes = x(50) }, "handshakes in the window"},
+		{closed, func(r *result.Result) { r.Connections.Asked = 5 }, "connections asked for"},
+		{closed, func(r *result.Result) { r.Connections.Served = 5 }, "that served"},
+		{closed, func(r *result.Result) { r.Connections.Opened = 1 << 50 }, "connections opened"},
+		{closed, func(r *result.Result) { r.Connections.Reconnects = 7 }, "of those again"},
+		{closed, func(r *result.Result) { r.Connections.TLSFull = n(1 << 50) }, "handshakes"},
+		{closed, func(r *result.Result) { r.Connections.TLS = []result.Terms{{Count: 1}} }, "of one kind"},
+		{closed, func(r *result.Result) { r.Connections.Protocols["h9"] = 7 }, "of a protocol"},
+		{closed, func(r *result.Result) { s := 1 << 30; r.Connections.Streams = &s }, "streams at once"},
+		{closed, func(r *result.Result) { r.Generator.CPUPercent = 1e6 }, "s of CPU 40000, of 20."},
+		{closed, func(r *result.Result) { r.Generator.CPUPercent = -1 }, "s of CPU"},
+		{closed, func(r *result.Result) { r.Generator.CPUPerRequest = 1e9 }, "s of CPU in requests"},
+		{closed, func(r *result.Result) { r.Generator.BusyPercent = 101 }, "% busy"},
+		{closed, func(r *result.Result) { r.Generator.Unscheduled = 101 }, "% waiting for a CPU"},
+		{closed, func(r *result.Result) { r.Generator.GCPauseMax = 1e9 }, "garbage"},
+		{closed, func(r *result.Result) { r.Generator.StopMax = -1 }, "without running"},
+		{closed, func(r *result.Result) { r.Generator.SchedulingP99 = 1e9 }, "until a goroutine ran"},
+		{closed, func(r *result.Result) { r.Generator.CPUWait = 1e9 }, "until a thread ran"},
+		{open, func(r *result.Result) { r.Generator.SendLagP99 = x(1e9) }, "sent late by 1 %"},
+		{closed, func(r *result.Result) { r.Generator.LocalPorts = 1 << 20 }, "local ports"},
+		{closed, func(r *result.Result) { r.Generator.Threads = 5 }, "threads 5, of 4"},
+		{open, func(r *result.Result) { r.Generator.Arrivals = &result.Arrivals{Spans: 1e6} }, "spans"},
+		{open, func(r *result.Result) { r.Generator.Arrivals = &result.Arrivals{Spans: 1, A2: x(1e6)} }, "A²"},
+		{closed, func(r *result.Result) { r.Routes = make([]result.Route, 100) }, "routes 100, of 2"},
+		{closed, func(r *result.Result) { r.Routes[0].Completed = 37 }, "of a route completed 37, of 36"},
+		{closed, func(r *result.Result) { r.Routes[0].Errors = 5 }, "of a route failed"},
+		{closed, func(r *result.Result) { r.Routes[1].P99 = 1e9 }, "p99 of a route"},
+		{closed, func(r *result.Result) {
+			r.Errors = append(r.Errors, result.Error{Phase: "connect", Count: 1 << 55})
+		}, "failures of a kind"},
+		{closed, func(r *result.Result) {
+			r.Service = &result.Distribution{Count: r.Latency.Count, HDR: r.ErrorLatency.HDR}
+		}, "service"},
+		{closed, func(r *result.Result) {
+			for i := range waysMost + 9 {
+				r.Errors = append(r.Errors, result.Error{Phase: "connect", Address: fmt.Sprint(i)})
+			}
+		}, "ways to fail"},
+		{light, func(r *result.Result) { r.Probe = &result.Probe{Requests: result.Requests{Sent: 20, Completed: 20}} }, ""},
+		{light, func(r *result.Result) { r.Probe = &result.Probe{Requests: result.Requests{Sent: 1000}} }, "requests of the probe"},
+		{light, func(r *result.Result) { r.Probe = &result.Probe{Rate: result.Rate{Sent: 1e6}} }, "rate of the probe"},
+		{light, func(r *result.Result) { r.Probe = &result.Probe{Latency: &result.Distribution{Count: 1}} }, "latencies of the probe"},
+	} {
+		r, m := foretold(t, c.plan)
+		c.lie(m.final.Result)
+		r.trust(m)
+		if (m.own != nil) != (c.why == "") || (m.lost == "") != (c.why == "") || !strings.Contains(m.lost, c.why) {
+			t.Errorf("lost %q, want %q", m.lost, c.why)
+		}
+	}
+}
+
+// Each number that a final can have has a limit far below what can be written, or is not believed but
+// computed again: these are listed.
+func TestEveryNumberHasALimit(t *testing.T) {
+	again := []string{"Window.Started", "Rate.Offered", "Generator.Little", "Plan.", "Series", "Host."}
+	computed := []string{".Stdev", ".P50", ".P75", ".P90", ".P95", ".P99", ".P999", ".P9999"} // from a histogram
+	tried := 0
+	for _, change := range []func(*load.Plan){func(*load.Plan) {}, func(p *load.Plan) { p.Rate = load.PerSecond(10) }} {
+		_, m := foretold(t, change)
+		for i := range leaves(reflect.ValueOf(m.final.Result).Elem(), "") {
+			r, m := foretold(t, change)
+			leaf := leaves(reflect.ValueOf(m.final.Result).Elem(), "")[i]
+			ends := func(end string) bool { return strings.HasSuffix(leaf.name, end) }
+			if slices.ContainsFunc(again, func(s string) bool { return strings.HasPrefix(leaf.name, s) }) ||
+				!strings.HasPrefix(leaf.name, "Routes") && slices.ContainsFunc(computed, ends) {
+				continue
+			}
+			tried++
+			if leaf.v.CanFloat() {
+				leaf.v.SetFloat(1e15)
+			} else {
+				leaf.v.SetInt(1e15)
+			}
+			if r.trust(m); m.lost == "" {
+				t.Errorf("%s can be 10¹⁵", leaf.name)
+			}
+		}
+	}
+	if tried < 100 {
+		t.Errorf("%d numbers were tried", tried)
+	}
+}
+
+// A leaf is a number in a value, by its name there.
+type leaf struct {
+	name string
+	v    reflect.Value
+}
+
+func leaves(v reflect.Value, name string) (all []leaf) {
+	switch {
+	case v.CanInt() || v.CanFloat():
+		return []leaf{{name, v}}
+	case v.Kind() == reflect.Pointer && !v.IsNil():
+		return leaves(v.Elem(), name)
+	case v.Kind() == reflect.Slice:
+		for i := range v.Len() {
+			all = append(all, leaves(v.Index(i), name)...)
+		}
+	case v.Kind() == reflect.Struct && v.Type() != reflect.TypeFor[time.Time]():
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() {
+				all = append(all, leaves(v.Field(i), strings.TrimPrefix(name+"."+f.Name, "."))...)
+			}
+		}
+	}
+	return all
+}
