@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -32,6 +33,7 @@ type Agent struct {
 
 	version string        // that it says it has, in tests
 	skew    time.Duration // how far its clocks are off, in tests
+	lease   time.Duration // in place of Lease, in tests of what is not the clock's; 0: Lease
 }
 
 // A service is an agent at work. All but what is said to do belongs to the goroutine of
@@ -276,8 +278,8 @@ func (s *service) keepTime(now time.Time) {
 	}
 	silence := now.Sub(j.heard)
 	switch {
-	case !j.over() && silence > Lease:
-		s.tell("nothing was heard of the controller for %v: stopped", Lease)
+	case !j.over() && silence > cmp.Or(s.lease, Lease):
+		s.tell("nothing was heard of the controller for %v: stopped", cmp.Or(s.lease, Lease))
 		s.end("nothing was heard of the controller", context.Canceled)
 	case j.over() && (silence > patience || j.stage == through && len(j.spool.waiting) == 0):
 		s.job = nil

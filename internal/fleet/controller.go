@@ -41,6 +41,7 @@ type Controller struct {
 	Vouch func(agent string, text, signature []byte) error
 
 	alter func(m *nats.Msg) []*nats.Msg // what becomes of a message on its way, in tests
+	lease time.Duration                 // in place of Lease, in tests; 0: Lease
 }
 
 // How long things may take before an agent is given up.

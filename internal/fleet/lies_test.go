@@ -252,10 +252,10 @@ func TestLies(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			for _, name := range []string{"a", "b", "liar"} {
-				w.agent(name, 1)
+				w.agent(name, 1, unhurriedly)
 			}
 			control := w.controller("a", "b", "liar")
-			control.OnLoss = c.onLoss
+			control.OnLoss, control.lease = c.onLoss, unhurried
 			altered(control, "liar", c.lie)
 			p := w.plan(600, 3*time.Second, 6)
 			r := w.run(control, p)
@@ -281,9 +281,10 @@ func TestLies(t *testing.T) {
 func TestManyWays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.agent("a", 1)
-	w.agent("b", 1)
+	w.agent("a", 1, unhurriedly)
+	w.agent("b", 1, unhurriedly)
 	c := w.controller("a", "b")
+	c.lease = unhurried
 	told, n := map[string]int64{}, 0
 	altered(c, "a", func(r *wire.Report) *wire.Report {
 		if r.Tick == nil {
@@ -407,15 +408,22 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// One agent that floods the bus is lost, and none of the others is held up by it.
+// unhurried has agents and controllers believe in one another for so long, unheard: a busy machine is
+// slow, and nobody is lost for that.
+const unhurried = 5 * time.Minute
+
+func unhurriedly(a *Agent) { a.lease = unhurried }
+
+// One agent that floods the bus is lost for that, and the load of the others is complete and exact,
+// however busy the machine is: they are not lost for having been silent.
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	flooder, _ := w.agent("flooder", 1)
-	w.agent("a", 1)
-	w.agent("b", 1)
+	flooder, _ := w.agent("flooder", 1, unhurriedly)
+	w.agent("a", 1, unhurriedly)
+	w.agent("b", 1, unhurriedly)
 	c := w.controller("a", "b", "flooder")
-	c.OnLoss = Continue
+	c.OnLoss, c.lease = Continue, unhurried
 	enough := make(chan struct{})
 	defer close(enough)
 	junk := bytes.Repeat([]byte("x"), 100<<10)
@@ -438,7 +446,7 @@ func TestFlood(t *testing.T) {
 	}
 	for _, a := range r.Fleet.Agents {
 		if a.Name == "flooder" {
-			if !strings.Contains(a.Lost, "it floods") && !strings.Contains(a.Lost, "nothing was heard of it") {
+			if !strings.Contains(a.Lost, "it floods") || a.Final {
 				t.Errorf("of the flooder: %+v", a)
 			}
 			continue

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -253,8 +254,8 @@ func (r *running) keepTime(now time.Time) {
 	for _, m := range r.members {
 		switch {
 		case m.done():
-		case now.Sub(m.heard) > Lease:
-			r.without(m, fmt.Sprintf("nothing was heard of it for %v", Lease))
+		case now.Sub(m.heard) > cmp.Or(r.lease, Lease):
+			r.without(m, fmt.Sprintf("nothing was heard of it for %v", cmp.Or(r.lease, Lease)))
 		case r.armed && !r.stopped:
 			if why := m.overdue(r.plan, r.start, r.clock.of(now)); why != "" {
 				r.without(m, why)

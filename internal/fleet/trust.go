@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -65,7 +66,7 @@ func (s *service) believe(i wire.Instruction, now time.Time) error {
 		return errors.New("it was said before, or something later was")
 	}
 	if j.stage > judging { // until then the order has not been read, and nothing is loaded
-		if age := j.pace.age(i.Said, s.clock.of(now)); age > Lease {
+		if age := j.pace.age(i.Said, s.clock.of(now)); age > cmp.Or(s.lease, Lease) {
 			return fmt.Errorf("it was said %v ago", age.Round(time.Millisecond))
 		}
 	}
