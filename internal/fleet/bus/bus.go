@@ -55,7 +55,9 @@ func Refused(format string, args ...any) error {
 }
 
 // How soon the loss of a bus is noticed (a ping each second, three unanswered), how long a
-// dial and a question may take, and how often the bus is tried again, for ever.
+// dial and a question may take, and how often the bus is tried again, for ever. A line that takes
+// nothing for so long as a question may take counts as lost: until then who speaks waits, and an
+// agent has to notice that it hears nothing.
 const (
 	pings    = time.Second
 	unheard  = 3
@@ -197,7 +199,7 @@ func (l *Link) connect(urls string, s Settings, more ...nats.Option) (err error)
 	l.gone, l.leave = make(chan error, 1), s.Leave
 	l.Conn, err = nats.Connect(urls, slices.Concat([]nats.Option{
 		nats.Name(s.Name), nats.CustomInboxPrefix(inboxes + s.Name), nats.Timeout(patience),
-		nats.PingInterval(pings), nats.MaxPingsOutstanding(unheard),
+		nats.PingInterval(pings), nats.MaxPingsOutstanding(unheard), nats.FlusherTimeout(patience),
 		nats.MaxReconnects(-1), nats.ReconnectWait(again), nats.IgnoreDiscoveredServers(),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			if errors.Is(err, nats.ErrAuthRevoked) {

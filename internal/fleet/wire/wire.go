@@ -185,7 +185,7 @@ type Report struct {
 // Report: base64 adds a third. A beat has to wait on a slow line until what is before it has gone.
 const (
 	Largest    = 1 << 20
-	PieceMax   = 256 << 10
+	PieceMax   = 64 << 10
 	FinalPiece = 32 << 10
 	// messageValues is how many values a message may have: each takes many times as much memory
 	// as its text.

@@ -1,0 +1,138 @@
+package hub
+
+import (
+	"errors"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"dyno/internal/fleet/bus"
+)
+
+// A valve is a way to a listener that takes nothing any more once it is shut, in either direction, and
+// does not say so.
+type valve struct {
+	net.Listener
+	closed chan struct{}
+}
+
+// newValve is one to that address, until the test ends.
+func newValve(t *testing.T, to string) *valve {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, over := &valve{l, make(chan struct{})}, make(chan struct{})
+	var group sync.WaitGroup
+	pass := func(from, to net.Conn) {
+		defer from.Close()
+		defer to.Close()
+		for b := make([]byte, 32<<10); ; {
+			n, err := from.Read(b)
+			select {
+			case <-v.closed:
+				<-over
+				return
+			default:
+			}
+			if _, more := to.Write(b[:n]); err != nil || more != nil {
+				return
+			}
+		}
+	}
+	group.Go(func() {
+		for {
+			near, err := l.Accept()
+			if err != nil {
+				return
+			}
+			far, err := net.Dial("tcp", to)
+			if err != nil {
+				near.Close()
+				continue
+			}
+			group.Go(func() { pass(near, far) })
+			group.Go(func() { pass(far, near) })
+		}
+	})
+	t.Cleanup(func() {
+		l.Close()
+		close(over)
+		group.Wait()
+	})
+	return v
+}
+
+func (v *valve) shut() { close(v.closed) }
+
+// An agent that takes nothing any more, and whose line does not end, holds up neither what others say
+// and hear nor the end of the hub.
+func TestBlockedAgent(t *testing.T) {
+	folder := t.TempDir()
+	h := up(t, folder, "")
+	l := desk(t, folder)
+	token, _ := order(t, l, bus.Order{})
+	i, err := bus.Join(token, bus.Application{Name: "web1", Host: "h", Version: "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := newValve(t, i.Addresses[0])
+	i.Addresses = []string{v.Addr().String()}
+	blocked := connected(t, i)
+	if _, err := blocked.SubscribeSync("dyno.cmd.web1.>"); err != nil {
+		t.Fatal(err)
+	}
+	_, other := joined(t, l, "web2")
+	told, err := other.SubscribeSync("dyno.cmd.web2.>")
+	heard, more := l.SubscribeSync("dyno.ev.web2.>")
+	if err := errors.Join(err, more, blocked.Flush(), other.Flush(), l.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	v.shut()
+	for range 64 { // far more than the line holds
+		err := errors.Join(l.Publish("dyno.cmd.web1.plan", make([]byte, 512<<10)), l.Publish("dyno.cmd.web2.beat", nil),
+			other.Publish("dyno.ev.web2.beat", nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := told.NextMsg(soon); err != nil {
+			t.Fatalf("another agent does not hear: %v", err)
+		}
+		if _, err := heard.NextMsg(soon); err != nil {
+			t.Fatalf("another agent is not heard: %v", err)
+		}
+	}
+	var roll bus.Roll
+	if err := bus.Ask(l.Conn, bus.List, struct{}{}, &roll); err != nil {
+		t.Errorf("the hub does not answer: %v", err)
+	}
+	if err := bus.Ask(l.Conn, bus.Revoke, bus.Name{Name: "web1"}, nil); err != nil {
+		t.Errorf("the hub does not throw it out: %v", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- h.Close() }()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(soon):
+		t.Fatal("the hub does not end")
+	}
+}
+
+// Who speaks on a line that takes nothing waits for no longer than an agent believes in its controller
+// unheard: it could not notice that.
+func TestBlockedSpeakerNotices(t *testing.T) {
+	folder := t.TempDir()
+	up(t, folder, "")
+	l := desk(t, folder)
+	_, agent := joined(t, l, "web1")
+	for _, link := range []*bus.Link{l, agent} {
+		if most := link.Opts.FlusherTimeout; most <= 0 || most > 5*time.Second {
+			t.Errorf("%s waits for %v", link.Opts.Name, most)
+		}
+	}
+}
