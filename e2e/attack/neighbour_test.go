@@ -31,7 +31,8 @@ type haul struct {
 	Seen    int      // run directories
 	Tried   int      // to plant something there, or to look into them
 	Planted []string // what it could put there
-	Read    []string // of files of root's that it could read
+	Read    []string // of files of root's that it could read, or list
+	Known   []string // of files whose folder every user may search, which it could read by their names
 }
 
 // neighbour watches a folder until its stdin ends, and plants in each folder that is made there:
@@ -135,18 +136,31 @@ func (n *thief) plant(dir string) {
 	for _, name := range []string{"canary", "site/index", "conf/page"} {
 		b, err := os.ReadFile(filepath.Join(dir, name))
 		n.mu.Lock()
-		if n.Tried++; err == nil && strings.Contains(string(b), secret) {
+		switch n.Tried++; {
+		case err == nil && string(b) == open && !strings.HasPrefix(filepath.Base(dir), ".u"):
+			n.Known = append(n.Known, filepath.Base(dir)+": "+name)
+		case err == nil && (string(b) == secret || string(b) == open):
 			n.Read = append(n.Read, filepath.Base(dir)+": "+name)
 		}
 		n.mu.Unlock()
 	}
+	entries, err := os.ReadDir(dir)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.Tried++; err == nil {
+		n.Read = append(n.Read, fmt.Sprintf("%s: its %d names", filepath.Base(dir), len(entries)))
+	}
 }
 
-// secret is what an experiment's files have in them.
-const secret = "for the server's eyes only"
+// secret is what an experiment's files have in them; open is what those have that every user may
+// read who knows their names, because a server of root's becomes another user by itself.
+const (
+	secret = "for the server's eyes only"
+	open   = "for who knows its name"
+)
 
-// neighbours is an experiment of servers that write into their run directory: one of root's, and one
-// of another user's.
+// neighbours is an experiment of servers that write into their run directory: one of root's, one of
+// another user's, and one of root's that will be another user's, beside one of such.
 const neighbours = `version: 1
 name: neighbours
 design: {rounds: %d, aa: false, cooldown: 0s, measure: 100ms, warmup: {min: 0s, max: 0s}}
@@ -162,6 +176,12 @@ variants:
     <<: *root
     processes:
       - {name: app, user: daemon, cmd: '{{dyno}} target --listen 127.0.0.1:{{port}} --log {{dir}}/served.csv'}
+  dropping:
+    <<: *root
+    files: {canary: &open "` + open + `", conf/page: *open, site/index: *open}
+    processes:
+      - {name: beside, user: daemon, cmd: '{{dyno}} target --listen 127.0.0.1:{{port "b"}} --log {{dir}}/served.csv'}
+      - {name: app, drops_root: true, cmd: '{{dyno}} target --listen 127.0.0.1:{{port}} --log {{dir}}/served.csv'}
 `
 
 // trials is how many are attacked.
@@ -197,7 +217,8 @@ func commonDir(t *testing.T) (shared, victim string) {
 }
 
 // A user of the same machine waits for the folders in which root's servers run, and plants links
-// in them. Nothing is written through one, nothing can be planted, and nothing is read.
+// in them. Nothing is written through one, nothing can be planted, and nothing is read but what
+// lies open to who knows its name.
 func TestNeighbourPlantsLinks(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can be attacked as root, and start another user's processes")
@@ -205,7 +226,7 @@ func TestNeighbourPlantsLinks(t *testing.T) {
 	shared, victim := commonDir(t)
 	n := trials(t)
 	file := filepath.Join(filepath.Dir(victim), "neighbours.yaml") // which the daemon can reach
-	if err := os.WriteFile(file, fmt.Appendf(nil, neighbours, (n+1)/2), 0o644); err != nil {
+	if err := os.WriteFile(file, fmt.Appendf(nil, neighbours, (n+2)/3), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	attack := besiege(t, shared, victim)
@@ -213,9 +234,9 @@ func TestNeighbourPlantsLinks(t *testing.T) {
 	ran := dyno(t, []string{"TMPDIR=" + shared}, "lab", "run", "-o", folder, file)
 	got := attack()
 	stored, err := filepath.Glob(filepath.Join(folder, "trials", "*.json"))
-	t.Logf("%d trials; the neighbour saw %d run directories and tried %d times; it planted %d, read %d",
-		len(stored), got.Seen, got.Tried, len(got.Planted), len(got.Read))
-	if err != nil || len(stored) < n || got.Seen < n || got.Tried < got.Seen {
+	t.Logf("%d trials; the neighbour saw %d run directories and tried %d times; it planted %d, read %d, and %d by their names",
+		len(stored), got.Seen, got.Tried, len(got.Planted), len(got.Read), len(got.Known))
+	if err != nil || len(stored) < n || got.Seen < n || got.Tried < got.Seen || len(got.Known) == 0 {
 		t.Errorf("nothing was shown: %d trials of %d, exit code %d, %v\n%s", len(stored), n, ran.code, err, ran.err)
 	}
 	if len(got.Planted)+len(got.Read) > 0 {
