@@ -3,7 +3,6 @@ package result
 import (
 	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -18,46 +17,118 @@ var (
 		`[0-9]{8}-[0-9]{6}-[0-9a-f]{4}\..+|[0-9a-f]{64}\.jsonl)$`)
 )
 
+// within has what dyno makes in folders of those names. One that has that and nothing else is
+// dyno's own, whatever lies beside it. Agents' files have no names of their own, and were never
+// open to others.
+var within = map[string]*regexp.Regexp{
+	"results": regexp.MustCompile(`^\.?[0-9]{8}-[0-9]{6}-[0-9a-f]{4}\..+$`),
+	"data":    regexp.MustCompile(`^sha256$`),
+	"sha256":  regexp.MustCompile(`^(\.lock|\.?[0-9a-f]{64}\.jsonl(\.tmp)?)$`),
+	"changes": regexp.MustCompile(`^\.?[0-9]{8}-[0-9]{6}-[0-9a-f]{4}-[a-z0-9._]+\.json(\.tmp)?$`),
+	"fleet": regexp.MustCompile(`^(lock|plan\.nk|audit\.jsonl|(keys|state|controller)\.json|` +
+		`\.new-[0-9]+)$`),
+	"serve": regexp.MustCompile(`^(\.[0-9]+\.)?[0-9]+$`),
+	experiments: regexp.MustCompile(`^(.+-[0-9]{8}-[0-9]{6}-[0-9a-f]{5}|` +
+		`\.(import-[0-9]+|removing-.+))$`),
+}
+
+// experiments is the folder whose entries are as their user wants them.
+const experiments = "experiments"
+
 // Tighten takes from all others the right to read what is in home, if another version or another
-// mask has given it. Where home is a folder that has other things in it too, it stays as it is, and
-// only files that are dyno's without doubt are made private. The folders of experiments are as
-// their user wants them: none but the user can enter a home that is dyno's alone. What belongs to
-// another user, and links, are left alone.
+// mask has given it. Where home is a folder that has other things in it too, it stays as it is;
+// private become the folders in it that are dyno's without doubt, with all that is below, and of
+// other folders the files that are. The folders of experiments are as their user wants them: none
+// but the user can enter a home that is dyno's alone. What belongs to another user, and links,
+// also those that somebody puts there meanwhile, are left alone.
 func Tighten(home string) {
 	info, err := os.Lstat(home)
-	if err != nil || !info.IsDir() || runtime.GOOS == "windows" {
+	if err != nil || runtime.GOOS == "windows" {
 		return
 	}
-	entries, err := os.ReadDir(home)
+	root, err := openSeen(func() (*os.Root, error) { return os.OpenRoot(home) }, info)
 	if err != nil {
 		return
 	}
-	other := func(e fs.DirEntry) bool { return !made.MatchString(e.Name()) }
-	if ours(home, entries) && !slices.ContainsFunc(entries, other) {
-		if wide(info) {
-			os.Chmod(home, 0o700) // fails of another user's, which is theirs to mend
-		}
-		for _, e := range entries {
-			name := e.Name()
-			tighten(filepath.Join(home, name), e, func(below string) bool {
-				return name != "experiments" || below == name
-			})
-		}
-		return
+	defer root.Close()
+	names := namesIn(root)
+	other := func(name string) bool { return !made.MatchString(name) }
+	whole := ours(root, names) && !slices.ContainsFunc(names, other)
+	if whole && wide(info) {
+		root.Chmod(".", 0o700) // fails of another user's, which is theirs to mend
 	}
-	for _, e := range entries {
-		switch name := e.Name(); {
-		case !e.IsDir(), name == "results", name == "data":
-			tighten(filepath.Join(home, name), e, sure.MatchString)
+	for _, name := range names {
+		which := func(string) bool { return true }
+		switch own := whole || isOwn(root, name); {
+		case own && name == experiments:
+			which = func(below string) bool { return below == experiments }
+		case own:
+		case name == "results", name == "data", sure.MatchString(name):
+			which = sure.MatchString
+		default:
+			continue
 		}
+		tighten(root, name, which)
 	}
 }
 
+// openSeen opens the folder that info is of. A link that has taken its place fails.
+func openSeen(open func() (*os.Root, error), info fs.FileInfo) (*os.Root, error) {
+	if !info.IsDir() {
+		return nil, fs.ErrInvalid
+	}
+	root, err := open()
+	if err != nil {
+		return nil, err
+	}
+	if opened, err := root.Stat("."); err != nil || !os.SameFile(info, opened) {
+		root.Close()
+		return nil, fs.ErrInvalid
+	}
+	return root, nil
+}
+
+// openIn opens a folder in another, if it is one.
+func openIn(parent *os.Root, name string) (*os.Root, error) {
+	info, err := parent.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	return openSeen(func() (*os.Root, error) { return parent.OpenRoot(name) }, info)
+}
+
+// namesIn are those of what is in a folder; none of one that cannot be read.
+func namesIn(root *os.Root) (all []string) {
+	entries, _ := fs.ReadDir(root.FS(), ".")
+	for _, e := range entries {
+		all = append(all, e.Name())
+	}
+	return all
+}
+
 // ours reports whether a home has anything in it that nobody but dyno makes.
-func ours(home string, entries []fs.DirEntry) bool {
-	results, _ := os.ReadDir(folder(home)) // none is none
-	return slices.ContainsFunc(append(results, entries...), func(e fs.DirEntry) bool {
-		return sure.MatchString(e.Name())
+func ours(home *os.Root, names []string) bool {
+	if results, err := openIn(home, "results"); err == nil { // none is none
+		defer results.Close()
+		names = append(namesIn(results), names...)
+	}
+	return slices.ContainsFunc(names, sure.MatchString)
+}
+
+// isOwn reports whether there is a folder of that name with what dyno makes in it, and nothing else.
+func isOwn(parent *os.Root, name string) bool {
+	pattern := within[name]
+	if pattern == nil {
+		return false
+	}
+	folder, err := openIn(parent, name)
+	if err != nil {
+		return false
+	}
+	defer folder.Close()
+	names := namesIn(folder)
+	return len(names) > 0 && !slices.ContainsFunc(names, func(in string) bool {
+		return !pattern.MatchString(in) || within[in] != nil && !isOwn(folder, in)
 	})
 }
 
@@ -66,19 +137,28 @@ func wide(info fs.FileInfo) bool {
 	return (info.IsDir() || info.Mode().IsRegular()) && info.Mode().Perm()&0o077 != 0
 }
 
-// tighten makes private what is at a path, if it is not: a file, or a folder with what is directly
-// and further below it. Of a folder that is private nothing is looked at.
-func tighten(path string, e fs.DirEntry, which func(name string) bool) {
-	if info, err := e.Info(); err != nil || !wide(info) {
+// tighten makes private what is of that name in a folder, if it is not: a file, or a folder with
+// what is directly and further below it. Of a folder that is private nothing is looked at.
+func tighten(in *os.Root, name string, which func(name string) bool) {
+	info, err := in.Lstat(name)
+	if err != nil || !wide(info) {
 		return
 	}
-	filepath.WalkDir(path, func(path string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return nil // gone, or not to be read
+	if !info.IsDir() {
+		if which(name) {
+			in.Chmod(name, info.Mode().Perm()&0o700)
 		}
-		if info, err := e.Info(); err == nil && wide(info) && which(e.Name()) {
-			os.Chmod(path, info.Mode().Perm()&0o700)
-		}
-		return nil
-	})
+		return
+	}
+	folder, err := openSeen(func() (*os.Root, error) { return in.OpenRoot(name) }, info)
+	if err != nil {
+		return
+	}
+	defer folder.Close()
+	if which(name) {
+		folder.Chmod(".", info.Mode().Perm()&0o700)
+	}
+	for _, below := range namesIn(folder) {
+		tighten(folder, below, which)
+	}
 }

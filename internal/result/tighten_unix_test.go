@@ -3,9 +3,11 @@
 package result
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -76,5 +78,86 @@ func TestTightenNothingElse(t *testing.T) {
 	Tighten(filepath.Join(empty, "nosuch"))
 	if got := mode(t, empty); got != 0o755 {
 		t.Errorf("a folder without anything of dyno's: %v", got)
+	}
+}
+
+// Folders that are dyno's own are closed beside what is not, and stay open with something foreign
+// in them; the folders of experiments are their user's.
+func TestTightenBesideOthers(t *testing.T) {
+	digits := strings.Repeat("0a", 32)
+	home := homeOf(t, "mine.txt", "changes/20261123-101112-abcd-p99.json", "changes/.gitignore", "serve/8080",
+		"agents/web1.json", "photos/20261123-101112-abcd.jpg")
+	for _, foreign := range []string{"results/notes.txt", "data/sha256/x.jsonl", "fleet/hub.json"} {
+		if err := os.Remove(filepath.Join(home, foreign)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.RemoveAll(filepath.Join(home, "experiments", "e")); err != nil {
+		t.Fatal(err)
+	}
+	for name, mode := range map[string]fs.FileMode{"data/sha256/" + digits + ".jsonl": 0o644,
+		"fleet/keys.json": 0o640, "fleet/plan.nk": 0o604, "experiments/e-20261123-101112-0abcd/x": 0o644} {
+		path := filepath.Join(home, name)
+		err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, mode), os.Chmod(path, mode))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	Tighten(home)
+	for name, want := range map[string]fs.FileMode{"": 0o755, "mine.txt": 0o644, "results": 0o700,
+		"results/20261123-101112-abcd.json": 0o600, "data": 0o700, "data/sha256": 0o700,
+		"data/sha256/" + digits + ".jsonl": 0o600, "fleet": 0o700, "fleet/keys.json": 0o600,
+		"fleet/plan.nk": 0o600, "serve": 0o700, "serve/8080": 0o600, "experiments": 0o700,
+		"experiments/e-20261123-101112-0abcd": 0o755, "experiments/e-20261123-101112-0abcd/x": 0o644,
+		"changes": 0o755, "changes/20261123-101112-abcd-p99.json": 0o644, "agents/web1.json": 0o644,
+		"photos": 0o755, "photos/20261123-101112-abcd.jpg": 0o644} {
+		if got := mode(t, home, name); got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
+
+// A link that takes the place of a folder meanwhile is not followed, and one that is there neither.
+func TestTightenFollowsNothing(t *testing.T) {
+	outside := filepath.Join(t.TempDir(), "outside")
+	file := filepath.Join(outside, "file")
+	if err := errors.Join(os.Mkdir(outside, 0o755), os.WriteFile(file, nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	home := homeOf(t)
+	at, aside := filepath.Join(home, "data", "sha256"), filepath.Join(home, "data", "aside")
+	over, swapped := make(chan struct{}), make(chan int)
+	go func() { // who may write into a home that was left open
+		n := 0
+		defer func() { swapped <- n }()
+		for {
+			select {
+			case <-over:
+				return
+			default:
+			}
+			err := errors.Join(os.Rename(at, aside), os.Symlink(outside, at), os.Remove(at), os.Rename(aside, at))
+			if err != nil {
+				return
+			}
+			n++
+		}
+	}()
+	for range 5000 {
+		for _, open := range []string{home, filepath.Join(home, "data")} {
+			if err := os.Chmod(open, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		Tighten(home)
+	}
+	close(over)
+	if n := <-swapped; n == 0 {
+		t.Error("nothing was swapped")
+	}
+	for _, path := range []string{outside, file} {
+		if got := mode(t, path); got&0o044 != 0o044 {
+			t.Errorf("%s, outside: %v", filepath.Base(path), got)
+		}
 	}
 }
