@@ -36,10 +36,15 @@ func FreePort() (int, error) {
 
 // SocketDir makes a directory of mode 0700 for unix sockets, with a path that is short
 // enough for names of up to 60 bytes, and those of 55 in a folder of up to 4 within it.
+// It is an error if another user could put something else in its place.
 // The caller removes it.
 func SocketDir() (string, error) {
 	const longestName = 60
 	for _, parent := range []string{os.TempDir(), "/tmp"} {
+		parent, err := steady(parent)
+		if err != nil {
+			return "", fmt.Errorf("directory for sockets: %w", err)
+		}
 		dir, err := os.MkdirTemp(parent, "dyno-")
 		if err != nil {
 			return "", fmt.Errorf("directory for sockets: %w", err)

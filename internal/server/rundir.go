@@ -21,9 +21,8 @@ type RunDir struct {
 	Readable bool
 }
 
-// OpenRunDir opens a folder that SocketDir has made. It is an error if it is another user's by
-// now, or has other rights: then the temporary directory is one in which users can replace
-// each other's files.
+// OpenRunDir opens a folder that SocketDir has made, in a directory where nobody else can put
+// another in its place. It is an error if it is another user's by now, or has other rights.
 func OpenRunDir(path string) (*RunDir, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {

@@ -3,8 +3,11 @@
 package server
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 	"syscall"
 )
 
@@ -12,4 +15,49 @@ import (
 func private(info fs.FileInfo) bool {
 	stat, known := info.Sys().(*syscall.Stat_t)
 	return known && int(stat.Uid) == os.Geteuid() && info.Mode().Perm() == 0o700
+}
+
+// steady is the directory dir without links. It is an error if another user can rename what is in
+// it, or a directory on the way to it: then nothing that is made there stays what it is.
+func steady(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return "", err
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		info, err := os.Lstat(at)
+		if err != nil {
+			return "", err
+		}
+		owner := int(info.Sys().(*syscall.Stat_t).Uid)
+		switch shared := info.Mode().Perm()&0o022 != 0 && info.Mode()&fs.ModeSticky == 0; {
+		case owner != 0 && owner != os.Geteuid() && mapped(owner):
+			return "", fmt.Errorf("the user %d, whose directory %s is, can rename what is in it: set "+
+				"TMPDIR to one of yours or of root's", owner, at)
+		case shared:
+			return "", fmt.Errorf("other users can rename what is in %s (%v): chmod +t %s, or set "+
+				"TMPDIR to a directory in which they cannot", at, info.Mode(), at)
+		case at == filepath.Dir(at):
+			return dir, nil
+		}
+	}
+}
+
+// mapped reports whether there are processes of a user in this namespace of users. What belongs to
+// all others seems to be one user's, and may be root's.
+func mapped(user int) bool {
+	lines, err := os.ReadFile("/proc/self/uid_map")
+	if err != nil {
+		return true // a system that has no such namespaces
+	}
+	for line := range strings.Lines(string(lines)) {
+		var first, outside, n int
+		if _, err := fmt.Sscan(line, &first, &outside, &n); err == nil && user-first < n && user >= first {
+			return true
+		}
+	}
+	return false
 }

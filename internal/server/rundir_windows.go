@@ -4,3 +4,6 @@ import "io/fs"
 
 // private is always so where rights are not a file's mode: the temporary directory is the user's.
 func private(fs.FileInfo) bool { return true }
+
+// steady is dir: the temporary directory is the user's.
+func steady(dir string) (string, error) { return dir, nil }
