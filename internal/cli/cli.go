@@ -220,7 +220,8 @@ func (s streams) fail(code int, err error) int {
 
 // style is how stdout wants its text: see no-color.org.
 func (s streams) style() report.Style {
-	return report.Style{Width: columns(s.out), Color: isTerminal(s.out) && colored()}
+	o, _ := s.out.(outlet)
+	return report.Style{Width: columns(s.out), Color: o.paint}
 }
 
 // colored reports whether a terminal is to have colours.

@@ -11,12 +11,12 @@ import (
 // certificate, an archive or an agent has chosen: they come out as they are, but for what a
 // terminal would obey, which is shown. Each Write has whole characters.
 type outlet struct {
-	to       io.Writer
-	coloured bool // dyno's own colours come through
+	to    io.Writer
+	paint report.Paint // of which dyno's own colours are made
 }
 
 func (o outlet) Write(b []byte) (int, error) {
-	if _, err := o.to.Write(report.Visible(b, o.coloured)); err != nil {
+	if _, err := o.to.Write(report.Visible(b, o.paint)); err != nil {
 		return 0, err
 	}
 	return len(b), nil
@@ -24,7 +24,11 @@ func (o outlet) Write(b []byte) (int, error) {
 
 // outlets are the streams of a program, with outlets for all that is said.
 func outlets(stdin io.Reader, stdout, stderr io.Writer) streams {
-	return streams{stdin, outlet{stdout, isTerminal(stdout) && colored()}, outlet{stderr, false}}
+	var paint report.Paint
+	if isTerminal(stdout) && colored() {
+		paint = report.NewPaint()
+	}
+	return streams{stdin, outlet{stdout, paint}, outlet{stderr, ""}}
 }
 
 // past is the stream behind an outlet. What is written there has no words of others, or is none

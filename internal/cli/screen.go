@@ -26,7 +26,10 @@ const framesASecond = 4
 // startScreen shows a run of the plan, which stop ends, on stderr's terminal.
 func startScreen(s streams, p load.Plan, stop func()) *screen {
 	style := s.style()
-	style.Color = colored()
+	style.Color = "" // stdout's
+	if colored() {
+		style.Color = report.NewPaint()
+	}
 	m := &picture{screen: report.NewScreen(p), style: style, began: time.Now(), stop: stop}
 	options := []tea.ProgramOption{tea.WithOutput(pastOutlet(s.err)), tea.WithFPS(framesASecond),
 		tea.WithoutSignalHandler(), tea.WithInput(nil)}

@@ -88,7 +88,7 @@ func TestGoldenCapacity(t *testing.T) {
 	var b bytes.Buffer
 	for name, write := range map[string]func() error{
 		"found.find":      func() error { return Search(&b, found(), Style{}) },
-		"short.find":      func() error { return Search(&b, short(), Style{Color: true}) },
+		"short.find":      func() error { return Search(&b, short(), Style{Color: paint}) },
 		"swept.curve":     func() error { return Curve(&b, swept(), Style{}) },
 		"nopeak.curve":    func() error { return Curve(&b, noPeak, Style{}) },
 		"intervals.curve": func() error { return Curve(&b, intervals, Style{}) },
@@ -98,7 +98,7 @@ func TestGoldenCapacity(t *testing.T) {
 		if err := write(); err != nil {
 			t.Error(name, err)
 		}
-		golden(t, name, b.Bytes())
+		golden(t, name, Visible(b.Bytes(), paint))
 	}
 }
 

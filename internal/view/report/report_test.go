@@ -268,7 +268,7 @@ func TestGolden(t *testing.T) {
 	for name, write := range map[string]func() error{
 		"closed.csv":  func() error { return CSV(&b, closed()) },
 		"closed.json": func() error { return JSON(&b, closed()) },
-		"color.text":  func() error { return Text(&b, failing(), Style{Color: true}) },
+		"color.text":  func() error { return Text(&b, failing(), Style{Color: paint}) },
 		"like.compare": func() error {
 			other := closed()
 			other.ID, other.Plan.Target.URL = "20260102-160405-0001", "http://127.0.0.1:8081/"
@@ -284,7 +284,7 @@ func TestGolden(t *testing.T) {
 		if err := write(); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, name, b.Bytes())
+		golden(t, name, Visible(b.Bytes(), paint))
 	}
 }
 

@@ -76,7 +76,7 @@ func TestScreen(t *testing.T) {
 		{"low", p, 20, nil, 0, 80, 13, Style{}},
 		{"tiny", p, 20, nil, 0, 20, 4, Style{}},
 		{"large", p, 75, troubled, 0, 200, 50, Style{}},
-		{"errors", counted, 30, troubled, 0, 80, 24, Style{Color: true}},
+		{"errors", counted, 30, troubled, 0, 80, 24, Style{Color: paint}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			const warmup = 2 * time.Second
@@ -88,13 +88,13 @@ func TestScreen(t *testing.T) {
 				s.Add(iv, at)
 			}
 			got := s.Draw(at+tc.at, tc.width, tc.height, tc.style)
-			golden(t, tc.name+".screen", []byte(got+"\n"))
+			golden(t, tc.name+".screen", Visible([]byte(got+"\n"), paint))
 			lines := strings.Split(got, "\n")
 			if len(lines) > tc.height {
 				t.Errorf("%d lines in %d", len(lines), tc.height)
 			}
 			for _, line := range lines {
-				if n := utf8.RuneCountInString(line); n > tc.width && !tc.style.Color {
+				if n := utf8.RuneCountInString(line); n > tc.width && tc.style.Color == "" {
 					t.Errorf("%d columns in %d: %q", n, tc.width, line)
 				}
 			}
@@ -154,6 +154,6 @@ func BenchmarkScreen(b *testing.B) {
 		s.Add(aSecond(i, troubled), time.Duration(i)*time.Second)
 	}
 	for b.Loop() {
-		s.Draw(time.Minute, 80, 24, Style{Color: true})
+		s.Draw(time.Minute, 80, 24, Style{Color: paint})
 	}
 }

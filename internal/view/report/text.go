@@ -16,8 +16,8 @@ import (
 
 // Style is how a terminal wants its text.
 type Style struct {
-	Color bool // use ANSI colours
-	Width int  // columns, of which 100 at most are used; 0: as many
+	Color Paint // of which Visible makes ANSI colours; "": none
+	Width int   // columns, of which 100 at most are used; 0: as many
 
 	Detail bool // draw the whole distribution, and latency over time
 }
@@ -40,10 +40,10 @@ const (
 )
 
 func (s Style) paint(c color, text string) string {
-	if !s.Color {
+	if s.Color == "" {
 		return text
 	}
-	return "\x1b[" + string(c) + "m" + text + "\x1b[0m"
+	return string(s.Color) + string(c) + "m" + text + string(s.Color) + "0m"
 }
 
 // A fact is a line of a report: its name, and what there is to say.

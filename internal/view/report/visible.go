@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"crypto/rand"
 	"fmt"
 	"regexp"
 	"unicode"
@@ -9,22 +10,30 @@ import (
 	"unicode/utf8"
 )
 
-// colours are the sequences that a Style paints with.
-var colours = regexp.MustCompile(`^\x1b\[(?:0|1|31|32|33)m`)
+// A Paint is what a Style writes where a colour begins or ends, before the number of the colour.
+// Visible makes the colour of it. It is drawn anew for each use, so that nobody whose words are in
+// the text can paint. The zero value paints nothing.
+type Paint string
+
+// NewPaint is one that nobody knows.
+func NewPaint() Paint { return Paint("\x1b" + rand.Text() + "-") }
+
+// colours are the numbers that a Style paints with.
+var colours = regexp.MustCompile(`^(?:0|1|31|32|33)m`)
 
 // Visible is text in which nothing is left that a terminal would obey or that changes the order
 // of characters: each such character is written as JSON writes it, \u001b, so that JSON keeps
-// its meaning, and a byte that is no UTF-8 as \x9b. Ends of lines and tabs stay; so do, where
-// there may be colours, the five sequences that a Style paints with.
-func Visible(text []byte, coloured bool) []byte {
+// its meaning, and a byte that is no UTF-8 as \x9b. Ends of lines and tabs stay. What a Style
+// has painted with this Paint is in colours.
+func Visible(text []byte, paint Paint) []byte {
 	if harmless(text) {
 		return text
 	}
 	out := make([]byte, 0, len(text)+64)
 	for len(text) > 0 {
-		if coloured && text[0] == '\x1b' {
-			if paint := colours.Find(text); paint != nil {
-				out, text = append(out, paint...), text[len(paint):]
+		if rest, painted := bytes.CutPrefix(text, []byte(paint)); painted && paint != "" {
+			if number := colours.Find(rest); number != nil {
+				out, text = append(append(out, "\x1b["...), number...), rest[len(number):]
 				continue
 			}
 		}
