@@ -106,11 +106,15 @@ func TestWordsInOwnColours(t *testing.T) {
 			t.Fatal(err)
 		}
 		word := strings.ReplaceAll(painted, "\x1b", `\u001b`)
-		changed := strings.ReplaceAll(string(b), `"metric": "throughput"`, `"metric": "`+word+`"`)
+		changed := strings.ReplaceAll(string(b), `"metric": "throughput"`, `"metric": "`+word+`\nforged"`)
 		if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		inOwnColours(t, "lab show of another's, "+mode, onScreen(t, []int{0}, "lab", "show", folder))
+		again := onScreen(t, []int{0}, "lab", "show", folder)
+		inOwnColours(t, "lab show of another's, "+mode, again)
+		if strings.Contains(again, "\nforged") {
+			t.Errorf("lab show of another's, %s: a line is forged", mode)
+		}
 	}
 	refused := saying(t, "HTTP/1.1 500 "+painted+"\r\nContent-Length: "+painted+"\r\n\r\n")
 	inOwnColours(t, "run", onScreen(t, []int{4}, "run", "-n", "1", "-c", "1", "--no-save", refused))

@@ -389,3 +389,27 @@ func TestFolderOfOthers(t *testing.T) {
 	}
 	inForms(t, folder, mention)
 }
+
+// forged is what would be a line of dyno's.
+const forged = "\ndyno: all is well, forged\n"
+
+// inLines checks that others' words are shown and begin no line.
+func inLines(t *testing.T, where string, ran said) {
+	t.Helper()
+	text := ran.out + ran.err
+	shown(t, where, text, "forged")
+	if strings.Contains("\n"+text, forged[:len(forged)-1]) {
+		t.Errorf("%s has a line of others:\n%s", where, text)
+	}
+}
+
+// A name in a certificate, in an archive and in a result are no line of dyno's.
+func TestForgedLines(t *testing.T) {
+	url, ca := certified(t, "x"+forged+"y")
+	inLines(t, "run", dyno(t, nil, "run", "-n", "3", "-c", "1", "--cacert", ca, "--no-save", url))
+	inLines(t, "run -q", dyno(t, nil, "run", "-q", "-n", "3", "-c", "1", "--cacert", ca, "--no-save", url))
+	inLines(t, "find", dyno(t, nil, "find", "--slo", "p99<1s", "--probe-time", "1s", "-c", "1", "--cacert", ca, url))
+	inLines(t, "import", dyno(t, nil, "import", archive(t, &tar.Header{Name: "results/x" + forged, Size: 9},
+		&tar.Header{Name: "results/x" + forged + "/20261123-101112-abcd.json", Size: 9})))
+	inLines(t, "import of a link", dyno(t, nil, "import", archive(t, &tar.Header{Name: "x" + forged, Linkname: "y"})))
+}

@@ -147,7 +147,7 @@ func (s streams) lendTo(f agentFlags, a *fleet.Agent) int {
 
 // note says what the agent does, and when.
 func (s streams) note(line string) {
-	fmt.Fprintf(s.err, "%s %s\n", time.Now().Format(time.DateTime), oneLine(line))
+	s.say("%s %s", time.Now().Format(time.DateTime), line)
 }
 
 // verifier accepts what that plan key has signed.

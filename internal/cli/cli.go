@@ -9,6 +9,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -193,7 +194,7 @@ func (s streams) unknown(name string) int {
 // refuse says all that is wrong with the command line of a verb.
 func (s streams) refuse(verb string, faults []error) int {
 	for _, f := range faults {
-		fmt.Fprintf(s.err, "dyno: %s\n", brief(f.Error()))
+		s.say("dyno: %s", brief(f.Error()))
 	}
 	fmt.Fprintf(s.err, "see 'dyno help %s'\n", verb)
 	return exitUsage
@@ -214,7 +215,9 @@ func (s streams) print(text string) int {
 }
 
 func (s streams) fail(code int, err error) int {
-	fmt.Fprintf(s.err, "dyno: %v\n", err)
+	for _, fault := range flatten(err) {
+		s.say("dyno: %v", fault)
+	}
 	return code
 }
 
@@ -239,13 +242,13 @@ func extra(words []string, n int) []error {
 	return all
 }
 
-// flatten is the errors that err joins.
+// flatten is the errors that err joins, where it says nothing besides.
 func flatten(err error) []error {
 	if err == nil {
 		return nil
 	}
 	joined, is := err.(interface{ Unwrap() []error })
-	if !is {
+	if !is || errors.Join(joined.Unwrap()...).Error() != err.Error() {
 		return []error{err}
 	}
 	var all []error

@@ -186,7 +186,7 @@ func (s streams) search(ctx context.Context, f *findFlags, run lab.Runner, out *
 	found, err := capacity.Find(ctx, capacity.Runner(run), f.plan, f.objectives,
 		capacity.Settings{Probe: f.probe}, func(p capacity.Probe) {
 			if !f.quiet {
-				fmt.Fprintln(s.err, report.Probe(p))
+				s.say("%s", report.Probe(p))
 			}
 		})
 	if err != nil {
@@ -199,7 +199,7 @@ func (s streams) search(ctx context.Context, f *findFlags, run lab.Runner, out *
 		return report.Search(s.out, found, s.style())
 	})
 	if code != exitOK && code != exitInterrupted && !(s.tells(f.runFlags) && !f.quiet) {
-		fmt.Fprintf(s.err, "dyno: %s\n", found.Reason)
+		s.say("dyno: %s", found.Reason)
 	}
 	return code, nil
 }
@@ -223,7 +223,7 @@ func (s streams) sweep(ctx context.Context, f *findFlags, run lab.Runner, out *o
 	}
 	curve, err := capacity.Sweep(ctx, capacity.Runner(run), f.plan, how, func(p capacity.Point) {
 		if !f.quiet {
-			fmt.Fprintln(s.err, report.Point(p, how.Axis))
+			s.say("%s", report.Point(p, how.Axis))
 		}
 	})
 	if err != nil {
@@ -234,7 +234,7 @@ func (s streams) sweep(ctx context.Context, f *findFlags, run lab.Runner, out *o
 		return report.Curve(s.out, curve, s.style())
 	})
 	if why != "" {
-		fmt.Fprintf(s.err, "dyno: %s\n", why)
+		s.say("dyno: %s", why)
 	}
 	return code, nil
 }

@@ -112,7 +112,7 @@ func fleetUp(s streams, args []string) int {
 		return s.refuse("fleet up", faults)
 	}
 	f.Log = func(line string) {
-		fmt.Fprintf(s.err, "%s %s\n", time.Now().Format(time.TimeOnly), oneLine(line))
+		s.say("%s %s", time.Now().Format(time.TimeOnly), line)
 	}
 	ctx, stop := untilInterrupted()
 	defer stop()

@@ -253,7 +253,7 @@ func (s streams) tellFleet(quiet bool) func(string) {
 	if quiet {
 		return nil
 	}
-	return func(line string) { fmt.Fprintf(s.err, "fleet: %s\n", oneLine(line)) }
+	return func(line string) { s.say("fleet: %s", line) }
 }
 
 // errPartial is the fault of a measurement that an agent's loss has made worthless.

@@ -101,7 +101,7 @@ func (s streams) openStore() (*store.Store, error) {
 	}
 	all, err := store.Open(home)
 	if err == nil && all.Problem != nil {
-		fmt.Fprintf(s.err, "dyno: %v; all results were read instead\n", all.Problem)
+		s.say("dyno: %v; all results were read instead", all.Problem)
 	}
 	return all, err
 }
@@ -134,7 +134,7 @@ func history(s streams, args []string) int {
 			return err
 		}
 		if h.Unkept != nil {
-			fmt.Fprintf(s.err, "dyno: %v\n", h.Unkept)
+			s.say("dyno: %v", h.Unkept)
 		}
 		switch n := len(h.Entries) + h.Elsewhere + len(h.Experiments) + len(h.Unreadable); {
 		case n == 0 && f.query.URL != "":
@@ -198,7 +198,7 @@ func takeIn(s streams, args []string) int {
 				refused += s.imported(i)
 			}
 			if err != nil {
-				fmt.Fprintf(s.err, "dyno: %v\n", err)
+				s.say("dyno: %v", err)
 				refused++
 			}
 		}
@@ -214,13 +214,13 @@ func (s streams) imported(i store.Imported) int {
 	switch {
 	case i.Err != nil:
 		for _, fault := range flatten(i.Err) {
-			fmt.Fprintf(s.err, "dyno: %s: %v\n", i.From, fault)
+			s.say("dyno: %s: %v", i.From, fault)
 		}
 		return 1
 	case i.Same:
-		fmt.Fprintf(s.out, "%s %s is there already\n", i.What, i.ID)
+		fmt.Fprintf(s.out, "%s %s is there already\n", i.What, oneLine(i.ID))
 	default:
-		fmt.Fprintf(s.out, "%s %s stored\n", i.What, i.ID)
+		fmt.Fprintf(s.out, "%s %s stored\n", i.What, oneLine(i.ID))
 	}
 	return 0
 }
@@ -261,7 +261,7 @@ func handOut(s streams, args []string) int {
 		n, damaged, err := writeExport(all, f.output, ids, pastOutlet(s.out))
 		for _, d := range damaged {
 			for _, fault := range flatten(d.Err) {
-				fmt.Fprintf(s.err, "dyno: %s: %v\n", d.Path, fault)
+				s.say("dyno: %s: %v", d.Path, fault)
 			}
 		}
 		if err == nil && f.output != "-" {

@@ -120,7 +120,7 @@ func historyCollect(s streams, args []string) int {
 	return s.withStore(func(all *store.Store) error {
 		found, err := all.Collect(f.dry)
 		for _, r := range found {
-			if _, err := fmt.Fprintf(s.out, "%s %s %s: %s\n", did, r.What, r.Path,
+			if _, err := fmt.Fprintf(s.out, "%s %s %s: %s\n", did, r.What, oneLine(r.Path),
 				report.Bytes(r.Bytes)); err != nil {
 				return err
 			}

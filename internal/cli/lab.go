@@ -209,7 +209,7 @@ func (s streams) experiment(whole context.Context, e *experiment.Experiment, f l
 	fmt.Fprint(s.err, report.Intent(l.Intent()))
 	ctx, end := interruptible(whole)
 	defer end()
-	progress := labProgress{w: s.err, began: time.Now()}
+	progress := labProgress{say: s.say, began: time.Now()}
 	l.Tell = progress.tell
 	record, err := l.Run(ctx)
 	if record == nil && errors.Is(err, lab.ErrNothingLeft) {
@@ -257,8 +257,8 @@ func (s streams) unstored(dir string, err error) int {
 	if _, is := errors.AsType[*fs.PathError](err); !is {
 		return s.fail(exitFault, err)
 	}
-	return s.fail(exitUsage, fmt.Errorf("%w\nonce it can be stored, go on with: dyno lab run "+
-		"--resume %s", err, dir))
+	return s.fail(exitUsage, errors.Join(err, fmt.Errorf("once it can be stored, go on with: dyno "+
+		"lab run --resume %s", dir)))
 }
 
 // picture writes the page of the experiment in dir, beside those in history. An experiment is
@@ -268,7 +268,7 @@ func (s streams) picture(dir, history string) {
 		return page.Experiment(w, dir, history)
 	})
 	if err != nil {
-		fmt.Fprintf(s.err, "dyno: no report.html: %v\n", err)
+		s.say("dyno: no report.html: %v", err)
 	}
 }
 
@@ -372,7 +372,7 @@ func labCheck(s streams, args []string) int {
 		e, err := openExperiment(name)
 		if err != nil {
 			for _, fault := range flatten(err) {
-				fmt.Fprintf(s.err, "dyno: %v\n", fault)
+				s.say("dyno: %v", fault)
 			}
 			code = exitUsage
 			continue

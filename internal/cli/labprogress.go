@@ -2,8 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
-	"strings"
 	"time"
 
 	"dyno/internal/lab"
@@ -12,7 +10,7 @@ import (
 
 // labProgress tells an experiment's steps, a line each: they are seconds apart.
 type labProgress struct {
-	w     io.Writer
+	say   func(format string, args ...any)
 	began time.Time
 	first int // trials that were done when it began
 	seen  bool
@@ -21,13 +19,13 @@ type labProgress struct {
 func (p *labProgress) tell(e lab.Event) {
 	switch e.Step {
 	case "build", "check":
-		fmt.Fprintf(p.w, "%s %s\n", e.Step, e.Arm)
+		p.say("%s %s", e.Step, e.Arm)
 	case "unfit":
-		fmt.Fprintf(p.w, "%s is not loaded: %s\n", e.Arm, strings.ReplaceAll(e.Remark, "\n", " | "))
+		p.say("%s is not loaded: %s", e.Arm, e.Remark)
 	case "ceiling":
-		fmt.Fprintf(p.w, "the generator's own ceiling at %s\n", e.Level)
+		p.say("the generator's own ceiling at %s", e.Level)
 	case "profile":
-		fmt.Fprintf(p.w, "profile %s at %s: %s\n", e.Arm, e.Level, e.Remark)
+		p.say("profile %s at %s: %s", e.Arm, e.Level, e.Remark)
 	case "trial":
 		if !p.seen {
 			p.seen, p.began, p.first = true, time.Now(), e.Done
@@ -57,5 +55,5 @@ func (p *labProgress) done(e lab.Event) {
 		left := time.Since(p.began) / time.Duration(n) * time.Duration(e.Of-e.Done)
 		line += fmt.Sprintf("   (%v left)", left.Round(time.Second))
 	}
-	fmt.Fprintln(p.w, line)
+	p.say("%s", line)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"strings"
 
@@ -43,7 +44,12 @@ func past(stream any) any {
 // pastOutlet is past of what is written to.
 func pastOutlet(w io.Writer) io.Writer { return past(w).(io.Writer) }
 
-// oneLine is a line of a log, in which no other can be forged.
-func oneLine(line string) string {
-	return strings.Join(strings.FieldsFunc(line, func(r rune) bool { return r == '\n' }), " | ")
+// say writes a line to stderr, and never two: another might have chosen the second.
+func (s streams) say(format string, args ...any) {
+	fmt.Fprintln(s.err, oneLine(fmt.Sprintf(format, args...)))
+}
+
+// oneLine is text on a line, in which no other can be forged.
+func oneLine(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' }), " | ")
 }

@@ -59,7 +59,7 @@ func run(s streams, args []string) int {
 	d := s.display(f, stop)
 	r, err := f.carryOut(loading, f.plan, run, shown.over(d.second))
 	if err := d.end(); err != nil {
-		fmt.Fprintf(s.err, "dyno: --tui: %v\n", err)
+		s.say("dyno: --tui: %v", err)
 	}
 	if err != nil {
 		shown.end(ctx, s, nil, err)
@@ -128,12 +128,12 @@ func (s streams) deliver(f *runFlags, r *result.Result, out *output) int {
 	code := exitOK
 	if f.save || !f.noSave && r.Answers() > 0 {
 		if err := keep(r); err != nil {
-			fmt.Fprintf(s.err, "dyno: %v\n", err)
+			s.say("dyno: %v", err)
 			code = exitUsage // nobody who wanted it kept is to believe that it is
 		}
 	}
 	if err := s.show(f, r, out); err != nil {
-		fmt.Fprintf(s.err, "dyno: writing the result: %v\n", err)
+		s.say("dyno: writing the result: %v", err)
 		code = exitUsage
 	}
 	switch cause := failure(r, s.tells(f)); {
@@ -142,17 +142,17 @@ func (s streams) deliver(f *runFlags, r *result.Result, out *output) int {
 	case code != exitOK:
 		return code
 	case cause != "":
-		fmt.Fprintf(s.err, "dyno: %s\n", cause)
+		s.say("dyno: %s", cause)
 		return exitUnreachable
 	case len(r.Fleet.Lost()) > 0:
-		fmt.Fprintf(s.err, "dyno: the measurement is partial: %s\n", lostAgents(r))
+		s.say("dyno: the measurement is partial: %s", lostAgents(r))
 		return exitUntrusted
 	case f.strict && r.Generator.Verdict != result.OK:
-		fmt.Fprintf(s.err, "dyno: the measurement cannot be trusted: %s\n", r.Generator.Verdict)
+		s.say("dyno: the measurement cannot be trusted: %s", r.Generator.Verdict)
 		return exitUntrusted
 	}
 	if missed := report.Missed(r.Objectives); missed != "" {
-		fmt.Fprintf(s.err, "dyno: missed: %s\n", missed)
+		s.say("dyno: missed: %s", missed)
 		return exitMissed
 	}
 	return exitOK

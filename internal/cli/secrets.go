@@ -137,4 +137,4 @@ func (f *secretFlags) fill(e *experiment.Experiment, begun bool, note func(strin
 }
 
 // remark says what is no fault.
-func (s streams) remark(text string) { fmt.Fprintf(s.err, "dyno: %s\n", text) }
+func (s streams) remark(text string) { s.say("dyno: %s", text) }

@@ -288,6 +288,6 @@ func (v *shownRun) end(ctx context.Context, s streams, r *result.Result, err err
 	}
 	v.stop()
 	if err := <-v.ended; err != nil {
-		fmt.Fprintf(s.err, "dyno: --serve: %v\n", err)
+		s.say("dyno: --serve: %v", err)
 	}
 }

@@ -195,7 +195,7 @@ var marks = map[capacity.Outcome]rune{capacity.Passed: 'o', capacity.Failed: 'x'
 
 // probePlot draws the first objective's value over the rate.
 func probePlot(d *document, s *capacity.Search) {
-	p := plot{xName: "requests/s", yName: s.Objectives[0], log: true, x: exact3}
+	p := plot{xName: "requests/s", yName: plain(s.Objectives[0]), log: true, x: exact3}
 	for _, probe := range s.Probes {
 		j := probe.Judged[0]
 		if j.Value == nil || marks[probe.Outcome] == 0 {

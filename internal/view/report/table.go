@@ -25,6 +25,7 @@ func (t table) write(w io.Writer, indent, sides string) {
 	for _, row := range t {
 		line := indent
 		for i, cell := range row {
+			cell = onLine(cell)
 			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
 			if side(sides, i) == 'l' {
 				line += cell + pad + "  "

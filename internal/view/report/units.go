@@ -110,11 +110,14 @@ func Clip(s string, n int) string {
 
 // plain is s, which a server or a file may have written, on one line and
 // without what a terminal would obey.
-func plain(s string) string {
+func plain(s string) string { return onLine(strings.TrimSpace(s)) }
+
+// onLine is plain with the blanks around s.
+func onLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
 			return '·'
 		}
 		return r
-	}, strings.TrimSpace(s))
+	}, s)
 }
