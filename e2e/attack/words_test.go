@@ -37,8 +37,10 @@ const (
 	mention  = "@everyone"                 // a site with Markdown: tell everybody
 	link     = "http://evil.example/x"     // and lead there
 	issue    = "#1"                        // and write there
+	bug      = "~bug"                      // and label it
+	other    = "!2 $3 &4 %v5"              // and refer to what else there is
 	script   = "</script><script>evil()//" // a browser: run this
-	everyone = formula + " " + mention + " " + link + " " + issue + " " + script
+	everyone = formula + " " + mention + " " + link + " " + issue + " " + bug + " " + other + " " + script
 )
 
 // onTerminal checks that text has nothing that a terminal obeys.
@@ -68,7 +70,7 @@ func inMarkdown(t *testing.T, where, text string) {
 	t.Helper()
 	onTerminal(t, where, text)
 	rest := pieces.ReplaceAllString(text, "")
-	for _, word := range []string{mention, "http://", "www.", issue, "<script", "</script"} {
+	for _, word := range []string{mention, "http://", "www.", issue, bug, "!2", "$3", "&4", "&amp;4", "%v5", "<script", "</script"} {
 		if i := strings.Index(rest, word); i >= 0 {
 			t.Errorf("%s: %s is live: %q", where, word, rest[max(0, i-60):min(len(rest), i+40)])
 		}

@@ -5,10 +5,13 @@ import (
 	"strings"
 )
 
-// escape keeps s from being Markdown, and from what sites make of plain words: a word that would
+// escape is cell for a line of its own, which is neither a heading, a list nor a command to GitLab.
+func escape(s string) string { return lineStart.ReplaceAllString(cell(s), `$1$3\$2$4`) }
+
+// cell keeps s from being Markdown, and from what sites make of plain words: a word that would
 // mention somebody, become a link, or refer to an issue is code, which they leave alone. An
 // escape or an entity does not help there, for they look at what was rendered.
-func escape(s string) string {
+func cell(s string) string {
 	words := strings.Split(plain(s), " ")
 	for i, word := range words {
 		if live.MatchString(word) {
@@ -17,18 +20,22 @@ func escape(s string) string {
 			words[i] = markup.Replace(word)
 		}
 	}
-	return lineStart.ReplaceAllString(strings.Join(words, " "), `$1\$2`)
+	return strings.Join(words, " ")
 }
 
 var markup = strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`,
 	"~", `\~`, "<", "&lt;", "&", "&amp;")
 
 // live is what makes of a word more than its letters: a mention or an address of mail, a link, the
-// number of an issue or of a change.
-var live = regexp.MustCompile(`(?i)@|://|www\.|mailto:|xmpp:|[#!][0-9]|\bgh-[0-9]`)
+// number of an issue or of a change; and on GitLab also of a snippet or an epic, a label, a
+// milestone, an iteration, and what is named in brackets, as [vulnerability:1].
+var live = regexp.MustCompile(`(?i)@|://|www\.|mailto:|xmpp:|[#!$&][0-9]|\bgh-[0-9]|` +
+	`~["\pL\pN_.?&:-]|%["\pL\pN_]|\*iteration:|\[[a-z_]+:`)
 
-// lineStart is what makes of a line that begins with it a heading, a list, a quotation, a rule.
-var lineStart = regexp.MustCompile(`^([0-9]{0,9})([.)](?: |$)|#{1,6}(?: |$)|[-+](?: |$)|>|[-=]+$)`)
+// lineStart is what makes of a line that begins with it a heading, a list, a quotation, a rule, or,
+// where GitLab reads it, a command.
+var lineStart = regexp.MustCompile(`^([0-9]{0,9})([.)](?: |$)|#{1,6}(?: |$)|[-+](?: |$)|>|[-=]+$)|` +
+	`^()(/[A-Za-z])`)
 
 // code is a word as code, but for the punctuation around it. What code cannot hold, in a table
 // or at all, stands between two pieces of it.

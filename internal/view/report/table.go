@@ -43,8 +43,8 @@ func side(sides string, column int) byte { return sides[min(column, len(sides)-1
 func (t table) markdown(w io.Writer, sides string) {
 	for i, row := range t {
 		line := "|"
-		for _, cell := range row {
-			line += " " + escape(cell) + " |"
+		for _, text := range row {
+			line += " " + cell(text) + " |"
 		}
 		fmt.Fprintln(w, line)
 		if i > 0 {
