@@ -50,15 +50,33 @@ func (s *Store) ExportDir(dir string, ids []string) (n int, damaged []Damaged, e
 	if err != nil {
 		return 0, damaged, err
 	}
-	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+	entries, missing := os.ReadDir(dir)
+	if missing == nil && len(entries) > 0 {
 		return 0, damaged, fmt.Errorf("%s is not empty; give another folder", dir)
 	}
-	for _, f := range files {
+	for i, f := range files {
 		if err := copyFile(f.path, filepath.Join(dir, filepath.FromSlash(f.name))); err != nil {
+			takeBack(dir, files[:i], f)
+			if missing != nil {
+				os.Remove(dir) // fails if somebody else has put something there
+			}
 			return 0, damaged, fmt.Errorf("exporting %s: %w", f.path, err)
 		}
 	}
 	return n, damaged, nil
+}
+
+// takeBack removes files from a folder, and from there to it the folders that are empty then, also
+// those of one that could not be written: so that the folder can be given again.
+func takeBack(dir string, files []file, failed file) {
+	for _, f := range files {
+		os.Remove(filepath.Join(dir, filepath.FromSlash(f.name)))
+	}
+	for _, f := range append(files, failed) {
+		for in := filepath.Dir(filepath.FromSlash(f.name)); in != "."; in = filepath.Dir(in) {
+			os.Remove(filepath.Join(dir, in)) // fails of one that is not empty
+		}
+	}
 }
 
 // files are those of results and experiments, and how many of these there are.
