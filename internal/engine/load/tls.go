@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -123,16 +125,35 @@ func (t TLS) enclosed() (TLS, error) {
 		if *f.name == "" {
 			continue
 		}
-		b, err := os.ReadFile(*f.name)
+		b, err := readPEM(*f.name)
 		if err != nil {
 			return t, Flaw{f.setting, err.Error()}
-		}
-		if len(b) == 0 {
-			return t, Flaw{f.setting, *f.name + " is empty"}
 		}
 		*f.name, *f.text = "", string(b)
 	}
 	return t, nil
+}
+
+// longestPEM is more than all the certificates of a system have, in bytes.
+const longestPEM = 16 << 20
+
+// readPEM reads a file of certificates or of a key.
+func readPEM(name string) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	b, err := io.ReadAll(io.LimitReader(file, longestPEM+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(b) == 0:
+		return nil, errors.New(name + " is empty")
+	case len(b) > longestPEM:
+		return nil, fmt.Errorf("%s has more than %d bytes", name, longestPEM)
+	}
+	return b, nil
 }
 
 // Enclose is p with what the files of its TLS hold in place of their names, for a generator
