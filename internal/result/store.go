@@ -111,7 +111,7 @@ func Open(home, idOrPath string) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := os.ReadFile(path)
+	b, err := read(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading a result: %w", err)
 	}
@@ -121,6 +121,32 @@ func Open(home, idOrPath string) (*Result, error) {
 	}
 	r.locate(home, path)
 	return r, nil
+}
+
+// longest is more than a result has, in bytes: one of a month has a second in 250.
+const longest = 1 << 30
+
+// read reads a file that may be any.
+func read(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	var b []byte
+	size := info.Size() // 0 of what is no file
+	if size <= longest {
+		b, err = io.ReadAll(io.LimitReader(f, longest+1))
+		size = int64(len(b))
+	}
+	if size > longest {
+		return nil, fmt.Errorf("%s has more than %d bytes, and no result has", path, longest)
+	}
+	return b, err
 }
 
 // OpenID reads the stored result of exactly that ID, which is looked for among those

@@ -263,3 +263,14 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// A file that no result can be is refused before it is in memory.
+func TestOpenTooLong(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r.json")
+	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, longest+1)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open("", path); err == nil || !strings.Contains(err.Error(), "has more than 1073741824 bytes") {
+		t.Error(err)
+	}
+}
