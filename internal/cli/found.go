@@ -19,6 +19,10 @@ type finding struct {
 
 // openFinding reads one; nil, without an error, if the word does not name a file that is one.
 func openFinding(word string) (*finding, error) {
+	info, err := os.Stat(word)
+	if err != nil || !info.Mode().IsRegular() { // a pipe can be read once
+		return nil, nil
+	}
 	b, err := os.ReadFile(word)
 	if err != nil {
 		return nil, nil

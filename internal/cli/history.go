@@ -172,7 +172,11 @@ func historyNote(s streams, args []string) int {
 		if err := all.Note(rs[0].ID, text); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(s.out, "%s: %s\n", rs[0].ID, report.NoteLine(text))
+		said := report.NoteLine(text)
+		if said == "" {
+			said = "without a note"
+		}
+		_, err := fmt.Fprintf(s.out, "%s: %s\n", rs[0].ID, said)
 		return err
 	})
 }

@@ -293,7 +293,8 @@ func (f *labFlags) lab(e *experiment.Experiment, lose context.CancelCauseFunc) (
 		}
 		// Private, whatever the folder in it will be.
 		if err := os.MkdirAll(filepath.Join(home, experimentsFolder), 0o700); err != nil {
-			return nil, nil, err
+			return nil, nil, fmt.Errorf("storing the experiment: %w; name another place with DYNO_HOME, "+
+				"or a folder with -o", err)
 		}
 		dir = experimentFolder(home, e.Name)
 	}
