@@ -83,9 +83,10 @@ func (f *runFlags) carryOut(ctx context.Context, p load.Plan, run lab.Runner,
 	ctx, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
 	guard := newGuard(f)
-	r, err := run(ctx, p, guard.over(each, abort))
+	keep := f.keep()
+	r, err := run(ctx, p, guard.over(result.Concealing(p, keep, each), abort))
 	seen := w.end()
-	if err = errors.Join(err, guard.err, r.Complete(p, f.keep())); err != nil {
+	if err = errors.Join(err, guard.err, r.Complete(p, keep)); err != nil {
 		return nil, err
 	}
 	seen(r)

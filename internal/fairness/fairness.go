@@ -80,7 +80,7 @@ type Answer struct {
 	Framing     Framing `json:"framing"`
 	BodySHA256  string  `json:"body_sha256"`                   // hex
 	BodyNeutral string  `json:"body_neutral_sha256,omitempty"` // with HOST for Authority, if it has it
-	BodyStart   string  `json:"body_start,omitempty"`          // its first 60 bytes
+	BodyStart   string  `json:"body_start,omitempty"`          // its first 60 bytes; see Shorten
 	BodyCut     bool    `json:"body_cut,omitempty"`            // only its first 16 MiB were read
 
 	Encoding string   `json:"content_encoding,omitempty"` // that nobody had asked for

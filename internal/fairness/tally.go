@@ -72,9 +72,37 @@ func (t *tally) begin(r *response, digest [32]byte) {
 	if digest != sha {
 		a.BodyNeutral = hex.EncodeToString(digest[:])
 	}
-	if start := r.body[:min(len(r.body), 60)]; utf8.Valid(start) {
-		a.BodyStart = string(start)
+	a.BodyStart = beginning(r.body)
+}
+
+// How much of a body is shown, and how much is known until Shorten: what is secret in it can only
+// be taken out of the whole.
+const (
+	shownBody = 60
+	knownBody = 4 << 10
+)
+
+// beginning is that of a body; "" if it does not begin as a text.
+func beginning(body []byte) string {
+	start := body[:min(len(body), knownBody)]
+	n := 0
+	for n < len(start) {
+		r, size := utf8.DecodeRune(start[n:])
+		if r == utf8.RuneError && size == 1 {
+			break
+		}
+		n += size
 	}
+	if n < min(len(body), shownBody) {
+		return ""
+	}
+	return string(start[:n])
+}
+
+// Shorten leaves of BodyStart, which has up to 4 KiB until then, what is shown. Whoever keeps an
+// Answer calls it, once what is secret has been taken out.
+func (a *Answer) Shorten() {
+	a.BodyStart = strings.ToValidUTF8(a.BodyStart[:min(len(a.BodyStart), shownBody)], "")
 }
 
 // differ notes what of r is not as in the first response.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"dyno/internal/lab/experiment"
 	"dyno/internal/server"
@@ -47,7 +48,7 @@ func (r *running) buildOne(ctx context.Context, a *arm) error {
 	for i, s := range steps {
 		name := fileName("build", a.Name, strconv.Itoa(i+1)) + ".log"
 		if err := r.step(ctx, s, filepath.Join(r.Dir, outputFolder, name)); err != nil {
-			return fmt.Errorf("build step %d, %q: %w", i+1, s.Args, err)
+			return fmt.Errorf("build step %d, %q: %w", i+1, r.conceal.words(s.Args), err)
 		}
 	}
 	return nil
@@ -78,7 +79,7 @@ func (r *running) step(ctx context.Context, s experiment.BuildStep, output strin
 	case exit := <-ended:
 		host.Stop() // so that all of its output is there
 		if exit.Code != 0 {
-			return fmt.Errorf("%s: %s", exit, lastLines(output))
+			return fmt.Errorf("%s: %s", exit, r.lastLines(output))
 		}
 		return nil
 	case <-ctx.Done():
@@ -86,12 +87,13 @@ func (r *running) step(ctx context.Context, s experiment.BuildStep, output strin
 	}
 }
 
-// lastLines is the end of a file, for a message.
-func lastLines(name string) string {
-	const enough = 2000
+// lastLines is the end of a file, for a message, without what is secret in the file.
+func (r *running) lastLines(name string) string {
+	const enough, searched = 2000, 64 << 10
 	b, err := os.ReadFile(name)
 	if err != nil {
 		return err.Error()
 	}
-	return string(b[max(len(b)-enough, 0):])
+	said := r.conceal.said(string(b[max(len(b)-searched, 0):]))
+	return strings.ToValidUTF8(said[max(len(said)-enough, 0):], "")
 }

@@ -40,7 +40,7 @@ func (r *running) check(ctx context.Context) {
 		}
 		if err != nil {
 			a.Remedy = r.tried(a)
-			r.leave(a, oneLine(err))
+			r.leave(a, r.reason(err))
 		}
 		a.Answer, setups[a.Name] = answer, setup
 		asked = append(asked, fairness.Asked{Variant: a.Name, Answer: answer})
@@ -57,7 +57,7 @@ func (r *running) check(ctx context.Context) {
 
 // leave has an arm take no part, and says why.
 func (r *running) leave(a *arm, why string) {
-	why = r.conceal.text(why)
+	why = r.conceal.said(why)
 	a.Unfit = why
 	r.Tell(Event{Step: "unfit", Arm: a.Name, Remark: why})
 }
@@ -71,9 +71,12 @@ func (r *running) tried(a *arm) string {
 		partMark + "*.log"
 }
 
-// oneLine is an error without line breaks: servers write some.
-func oneLine(err error) string {
-	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' }), " | ")
+// reason is an error, in a line, without secrets: these may have several lines.
+func (r *running) reason(err error) string { return oneLine(r.conceal.said(err.Error())) }
+
+// oneLine is a text without line breaks: servers write some.
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' }), " | ")
 }
 
 // reference is the arm that others are to answer like; "" if it gave no answer.

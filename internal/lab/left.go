@@ -57,10 +57,10 @@ func (r *Record) unloaded() string {
 			why = append(why, fmt.Sprintf("%s is not available here: %s", a.Name,
 				strings.Join(a.Missing, "; ")))
 		case a.Unfit != "" && a.Remedy != "":
-			why = append(why, fmt.Sprintf("%s is not loaded: %s (%s)", a.Name, oneLine(errors.New(a.Unfit)),
+			why = append(why, fmt.Sprintf("%s is not loaded: %s (%s)", a.Name, oneLine(a.Unfit),
 				a.Remedy))
 		case a.Unfit != "":
-			why = append(why, fmt.Sprintf("%s is not loaded: %s", a.Name, oneLine(errors.New(a.Unfit))))
+			why = append(why, fmt.Sprintf("%s is not loaded: %s", a.Name, oneLine(a.Unfit)))
 		}
 	}
 	if len(why) == 0 {

@@ -83,12 +83,12 @@ func (r *running) profile(ctx context.Context, a *arm, l experiment.Level, kind 
 	r.Tell(Event{Step: "profile", Arm: a.Name, Level: l.Name, Remark: kind})
 	p, rate, by, err := r.underLoad(ctx, a, l, kind)
 	if t.By = by; err != nil {
-		t.Problem = r.conceal.text(err.Error())
+		t.Problem = r.conceal.said(err.Error())
 		return t, nil
 	}
 	name := filepath.Join(profilesFolder, fileName(kind, a.Name, l.Name)+".pb.gz")
 	if err := profile.Save(filepath.Join(r.Dir, name), p); err != nil {
-		t.Problem = err.Error()
+		t.Problem = r.conceal.said(err.Error())
 		return t, nil
 	}
 	t.File = name

@@ -121,7 +121,7 @@ func (r *running) measure(ctx context.Context, t *Trial, a *arm, l experiment.Le
 		after, err := r.verify(ctx, p, body, r.asker(stand))
 		if err != nil {
 			t.Changed = []fairness.Difference{{Aspect: "answer", Before: "there",
-				After: oneLine(cause(ctx, err))}}
+				After: r.reason(cause(ctx, err))}}
 		} else {
 			t.Changed = r.changed(before, after)
 		}

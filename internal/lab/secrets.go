@@ -1,17 +1,19 @@
 package lab
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
+	"path"
 	"reflect"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"dyno/internal/engine/load"
 	"dyno/internal/fairness"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/redact"
+	"dyno/internal/result"
 )
 
 // A concealer keeps an experiment's secrets out of what is stored of it. By their names package
@@ -19,38 +21,41 @@ import (
 // values themselves. The zero value conceals nothing.
 type concealer struct {
 	keep   redact.Replacer
-	values []string // that are secret: those of the file, and those of the environment
+	values []string // that are secret: those of the file, of the environment, and of the loads
+	known  *redact.Known
 }
-
-// shortestHidden is how long a value is that is looked for within texts. A shorter one is in many
-// by chance, and is only found as a whole argument.
-const shortestHidden = 6
 
 // concealing is the concealer of an experiment from whose file secrets were taken out.
 func concealing(e *experiment.Experiment, keep redact.Replacer, secrets []string) concealer {
-	if keep == nil {
-		return concealer{}
-	}
-	c := concealer{keep, slices.Clone(secrets)}
+	c := concealer{keep: keep}
 	for _, v := range experiment.Expand(e) {
-		c.values = append(c.values, v.Environment()...)
+		secrets = append(secrets, v.Environment()...)
 	}
-	slices.SortFunc(c.values, func(a, b string) int { // one may be in another
-		return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b))
-	})
-	c.values = slices.Compact(c.values)
+	c.learn(secrets)
 	return c
 }
 
-// text is a text without secret values.
-func (c concealer) text(s string) string {
-	for _, v := range c.values {
-		if len(v) >= shortestHidden && strings.Contains(s, v) {
-			s = strings.ReplaceAll(s, v, c.keep("", v))
+// learn has c conceal more values.
+func (c *concealer) learn(values []string) {
+	if c.keep == nil {
+		return
+	}
+	had := len(c.values)
+	for _, v := range values {
+		if !slices.Contains(c.values, v) && !redact.IsMark(v) {
+			c.values = append(c.values, v)
 		}
 	}
-	return c.keep.Text(s)
+	if len(c.values) > had {
+		c.known = redact.Know(c.keep, c.values)
+	}
 }
+
+// text is a text without secret values, of which none was cut.
+func (c concealer) text(s string) string { return c.known.Text(s) }
+
+// said is what others have said, without secret values. It may have been cut.
+func (c concealer) said(s string) string { return c.known.Cut(s) }
 
 func (c concealer) texts(all []string) {
 	for i, s := range all {
@@ -58,40 +63,53 @@ func (c concealer) texts(all []string) {
 	}
 }
 
-// arguments are those of a process, after its program, which is known by its file anyway.
-func (c concealer) arguments(all []string) {
-	if len(all) == 0 || c.keep == nil {
+// words are the arguments of a command.
+func (c concealer) words(all []string) []string {
+	if c.keep == nil {
+		return all
+	}
+	kept := slices.Clone(c.keep.Words(all))
+	for i, word := range kept {
+		if slices.Contains(c.values, word) {
+			word = c.keep("", word)
+		}
+		kept[i] = c.text(word)
+	}
+	return kept
+}
+
+// arguments are those of a process. The first is what it calls itself, which says as little as its
+// file if it is that one's name, and may be a whole command.
+func (c concealer) arguments(p Program) {
+	if len(p.Args) == 0 {
 		return
 	}
-	for i, kept := range c.keep.Words(all)[1:] {
-		if slices.Contains(c.values, kept) {
-			kept = c.keep("", kept)
-		}
-		all[i+1] = c.text(kept)
+	name, last := p.Args[0], len(p.Args)-1
+	cut := len(strings.Join(p.Args, " ")) >= argsMax-utf8.UTFMax
+	if copy(p.Args, c.words(p.Args)); cut {
+		p.Args[last] = c.said(p.Args[last])
+	}
+	if name == p.Path || name == path.Base(p.Path) {
+		p.Args[0] = name
 	}
 }
 
 // trial is all that a trial's file has from others.
 func (c concealer) trial(t *Trial) {
 	if f := t.Failure; f != nil {
-		f.Reason, f.Output = c.text(f.Reason), c.text(f.Output)
+		f.Reason, f.Output = c.said(f.Reason), c.said(f.Output)
 	}
 	for _, p := range t.Programs {
-		c.arguments(p.Args)
+		c.arguments(p)
 	}
 	for i := range t.Changed {
 		d := &t.Changed[i]
 		d.Before, d.After = c.text(d.Before), c.text(d.After)
 	}
 	c.texts(t.Killed)
-	if t.Result == nil {
-		return
+	if t.Result != nil {
+		t.Result.Conceal(c.known)
 	}
-	for i := range t.Result.Errors {
-		t.Result.Errors[i].Detail = c.text(t.Result.Errors[i].Detail)
-	}
-	t.Result.Cause = c.text(t.Result.Cause)
-	c.texts(t.Result.Warnings)
 }
 
 // arm is likewise what is told of an arm.
@@ -103,7 +121,11 @@ func (c concealer) arm(a *Arm) {
 
 // answer is what a server says: what it sets as a cookie is as secret as what it is sent as one.
 func (c concealer) answer(a *fairness.Answer) {
-	if a == nil || c.keep == nil {
+	if a == nil {
+		return
+	}
+	defer a.Shorten()
+	if c.keep == nil {
 		return
 	}
 	for i, line := range a.Header {
@@ -116,6 +138,13 @@ func (c concealer) answer(a *fairness.Answer) {
 	}
 	a.URL = c.keep.URL(a.URL)
 	c.within(reflect.ValueOf(a))
+	a.BodyStart, a.Opens.Problem = c.said(a.BodyStart), c.said(a.Opens.Problem)
+	if a.Gzip != nil {
+		a.Gzip.Problem = c.said(a.Gzip.Problem)
+	}
+	if a.Unknown != nil {
+		a.Unknown.Problem = c.said(a.Unknown.Problem)
+	}
 }
 
 // within conceals in all texts of what v points to, however deep.
@@ -151,6 +180,7 @@ func (r *running) plans(a *arm, l experiment.Level, url string, cpus []int) (mad
 	if made, err = plan(r.Experiment, l, real, url, cpus); err != nil || r.Keep == nil {
 		return made, made, err
 	}
+	r.conceal.learn(result.Secrets(made))
 	made.Target.URL = r.conceal.path(r.Keep.URL(made.Target.URL))
 	if kept = made; w.Request.FromEnvironment() {
 		if w.Request, err = w.Request.Expand(r.Keep); err == nil {

@@ -22,7 +22,7 @@ func (r *running) versions(ctx context.Context) {
 		}
 		version, err := r.version(ctx, a)
 		if err != nil {
-			version = "not known: " + oneLine(err)
+			version = "not known: " + r.reason(err)
 		}
 		a.Version = version
 	}
@@ -45,6 +45,9 @@ func (r *running) version(ctx context.Context, a *arm) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	line, _, _ := strings.Cut(strings.TrimSpace(strings.ToValidUTF8(string(b), "\ufffd")), "\n")
+	const enough = 64 << 10
+	said := strings.ToValidUTF8(string(b[:min(len(b), enough)]), "\ufffd")
+	said = r.conceal.text(said) // while a secret is whole
+	line, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
 	return strings.TrimSpace(line), nil
 }

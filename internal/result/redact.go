@@ -56,7 +56,8 @@ func contentType(all []proto.Field) string {
 
 // Complete gives r the plan's part that its generator had from elsewhere, or had only in part: the
 // requests of p, by which r was measured, their parameters and the target's URL, as keep leaves
-// them. What a generator says of them does not count. Whoever has p calls it once, before the
+// them; and takes out of what servers said what keep does not leave. What a generator says of the
+// plan does not count. Whoever has p calls it once, before the
 // result goes anywhere; until then a result has plain marks, and the names of its routes are p's.
 func (r *Result) Complete(p load.Plan, keep redact.Replacer) error {
 	if r == nil {
@@ -80,5 +81,8 @@ func (r *Result) Complete(p load.Plan, keep redact.Replacer) error {
 	}
 	r.Plan.Target.URL, r.Plan.Params = kept.Target.URL, kept.Params
 	r.Plan.Requests, r.Plan.Data = kept.Requests, kept.Data
+	if keep != nil && len(r.repeated()) > 0 {
+		r.Conceal(redact.Know(keep, Secrets(p)))
+	}
 	return nil
 }

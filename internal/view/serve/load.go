@@ -69,7 +69,8 @@ type loads struct {
 type Show struct {
 	of                *loads
 	plan              load.Plan
-	completed, failed int64 // so far
+	known             func() *redact.Known // the secrets of the plan
+	completed, failed int64                // so far
 }
 
 // errBusy is why nothing was begun.
@@ -111,7 +112,9 @@ func (s *Server) Show(p load.Plan, stop func()) (*Show, error) {
 		Words: report.Planned(p), Open: p.Open(), Connections: p.Connections,
 		DurationS: time.Duration(p.Duration).Seconds(), WarmupS: time.Duration(p.Warmup).Seconds(),
 		Requested: p.Requested})
-	return &Show{of: l, plan: p}, nil
+	return &Show{of: l, plan: p, known: sync.OnceValue(func() *redact.Known {
+		return redact.Know(redact.Plainly, result.Secrets(p))
+	})}, nil
 }
 
 // A beginning is the head of a load's journal. There is nothing in it that may be secret:
@@ -166,7 +169,8 @@ func (v *Show) Interval(iv load.Interval) {
 		s.Offered = &offered
 	}
 	for _, f := range iv.Failures[:min(len(iv.Failures), mostFailures)] {
-		s.Faults = append(s.Faults, failure{string(f.Phase), f.Kind, f.Detail, f.Count})
+		s.Faults = append(s.Faults, failure{string(f.Phase), f.Kind, v.known().Cut(f.Detail),
+			f.Count})
 	}
 	v.of.journal.add("second", s)
 }
@@ -186,7 +190,7 @@ type ending struct {
 func (v *Show) End(r *result.Result, err error) {
 	var e ending
 	if err != nil {
-		e.Error = err.Error()
+		e.Error = v.known().Cut(err.Error())
 	} else {
 		var words bytes.Buffer
 		report.Quiet(&words, r) // a Buffer takes everything

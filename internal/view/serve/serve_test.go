@@ -18,6 +18,7 @@ import (
 
 	"dyno/internal/engine/load"
 	"dyno/internal/engine/metric"
+	"dyno/internal/engine/proto"
 	"dyno/internal/result"
 )
 
@@ -608,6 +609,28 @@ func TestShow(t *testing.T) {
 	cancel()
 	if err := <-done; err != nil {
 		t.Error(err)
+	}
+}
+
+// What a server repeats of a request's secrets is not in the events of a load.
+func TestShowConceals(t *testing.T) {
+	s, err := New(Config{Listen: "127.0.0.1:0", Home: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	p := planFor(t, nil)
+	p.Requests[0].Header = []proto.Field{{Name: "Authorization", Value: "Bearer Zq1HeaderSecret9x"}}
+	show, err := s.Show(p, func() {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := `not a status line: "HTTP/1.1 Zq1HeaderSec"`
+	show.Interval(load.Interval{Failures: []load.Failure{{Phase: load.Protocol, Detail: said, Count: 1}}})
+	show.End(nil, errors.New("it said Zq1HeaderSecret9x"))
+	news, _, _ := s.loads.journal.since("")
+	if strings.Contains(string(news), "Zq1") || strings.Count(string(news), "(redacted)") != 2 {
+		t.Errorf("%s", news)
 	}
 }
 

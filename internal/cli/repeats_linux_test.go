@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/base64"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// garbage is a server that answers with no HTTP, in which it repeats what it was sent: a header, a
+// password and a field of the query, each as a server may write it, and cut off where the
+// generator cuts what it quotes.
+func garbage(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for n := 0; ; n++ {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go repeat(c, n)
+		}
+	}()
+	return l.Addr().String()
+}
+
+func repeat(c net.Conn, n int) {
+	defer c.Close()
+	r, err := http.ReadRequest(bufio.NewReader(c))
+	if err != nil {
+		return
+	}
+	_, basic, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	query := r.URL.Query().Get("api_key")
+	says := []string{r.Header.Get("X-Tenant"), basic, url.QueryEscape(query),
+		strings.Repeat("-", 50) + r.Header.Get("X-Tenant"), strings.Repeat("-", 51) + query}
+	fmt.Fprintf(c, "HTTP/1.1 no %s\r\n\r\n", says[n%len(says)])
+}
+
+// No secret that a server repeats in what is no answer is in what dyno run prints, stores and
+// writes, whole, in part or in another form.
+func TestRepeatedSecretsAreConcealed(t *testing.T) {
+	t.Parallel()
+	addr, dir := garbage(t), t.TempDir()
+	const header, password, query = `Zq1 "Header" Secret9x`, "Zq5UrlSecret9x", "Zq4/Query+Secret=9x"
+	line := fmt.Sprintf(`-n 10 -c 1 --save --reconnect always -H 'X-Tenant: %s' 'http://me:%s@%s/x?api_key=%s'`,
+		header, password, addr, url.QueryEscape(query))
+	said := ""
+	for _, verb := range []string{"run --json run.json ", "run --show-secrets --json shown.json "} {
+		out, _ := shell(t, dir, "dyno "+verb+line).CombinedOutput() // no answer came: 4
+		if !strings.Contains(verb, "--show") {
+			said = string(out)
+		}
+	}
+	left := func(text string) (all []string) {
+		for _, part := range []string{"Zq1", "Zq5", "Zq4", "Secret9x", url.QueryEscape(query),
+			base64.StdEncoding.EncodeToString([]byte("me:" + password))} {
+			if strings.Contains(text, part) {
+				all = append(all, part)
+			}
+		}
+		return all
+	}
+	read := func(name string) string {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	stored, _ := filepath.Glob(filepath.Join(dir, "home", "results", "*.json"))
+	if text := read("run.json"); len(left(text)) > 0 || !strings.Contains(text, "not a status line") {
+		t.Errorf("%q in %s", left(text), text)
+	}
+	if all := left(said); len(all) > 0 {
+		t.Errorf("%q in %s", all, said)
+	}
+	if all := left(read("shown.json")); len(all) == 0 {
+		t.Errorf("--show-secrets: nothing is repeated in %s, of %q", read("shown.json"), stored)
+	}
+}

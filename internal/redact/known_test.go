@@ -1,0 +1,83 @@
+package redact
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// A secret is found in the texts of others however it is written there, and nothing of it is left.
+func TestKnown(t *testing.T) {
+	const secret = "pä ss\"w/rd+%\nZq9<secret>"
+	k := Know(Plainly, []string{"(redacted-00000000)", "", "abc", "Bearer " + secret})
+	user := base64.StdEncoding.EncodeToString([]byte("somebody:" + secret))
+	for _, s := range append(written(secret), fmt.Sprintf("%q", fmt.Sprintf("x %s y", secret)), user,
+		base64.RawURLEncoding.EncodeToString([]byte("u:"+secret+" and more")),
+		base64.StdEncoding.EncodeToString([]byte("us:"+secret))) {
+		got := k.Text("he said " + s + " there, abc")
+		if strings.Contains(got, "Zq9") || !strings.Contains(got, "he said ") ||
+			!strings.HasSuffix(got, " there, abc") && !strings.HasPrefix(s, `"`) {
+			t.Errorf("%s: %s", s, got)
+		}
+		if strings.Contains(got, s[len(s)/2:]) {
+			t.Errorf("%s: half is left in %s", s, got)
+		}
+	}
+	for _, harmless := range []string{"(redacted-00000000) and (redacted)", "abcd", "somebody"} {
+		if got := k.Text(harmless); got != harmless {
+			t.Errorf("%q became %q", harmless, got)
+		}
+	}
+	var none *Known
+	if none.Text(secret) != secret || none.Cut(secret) != secret || Know(nil, []string{secret}) != nil {
+		t.Error("nothing is known and something is replaced")
+	}
+}
+
+// What has been taken out of a header is known without the name of its scheme and its cookie, and
+// the password without the user and without its encoding.
+func TestPartsOfValuesAreKnown(t *testing.T) {
+	basic := base64.StdEncoding.EncodeToString([]byte("me:hunter2!"))
+	k := Know(Plainly, []string{"Basic " + basic, "theme=dark; sid=Zq7CookieSecret", "p%40ss%20word"})
+	for _, s := range []string{basic, "me:hunter2!", "hunter2!", "Zq7CookieSecret", "p@ss word",
+		"p%40ss+word"} {
+		if got := k.Text("(" + s + ")"); strings.Contains(got, s) {
+			t.Error(got)
+		}
+	}
+	if got := k.Text("dark matter"); got != "dark matter" {
+		t.Error(got)
+	}
+}
+
+// Of a text that was cut within a secret, its part is taken out too.
+func TestPartsThatWereCut(t *testing.T) {
+	const secret = `Zq1"First9Value`
+	k := Know(Plainly, []string{secret})
+	for _, s := range []string{"it said " + secret[:9], fmt.Sprintf("bad line %q; see below", secret[:10]),
+		fmt.Sprintf("%q…", "x "+secret[:12]), secret[6:] + " it said", "output:\n" + secret[5:] + "\nmore"} {
+		got := k.Cut(s)
+		if strings.Contains(got, "First9") || strings.Contains(got, "irst9") || !strings.Contains(got, Plain) {
+			t.Errorf("%s: %s", s, got)
+		}
+	}
+	for _, s := range []string{"Zq1", "First thing", "nine Zq", "alue is given"} {
+		if got := k.Cut(s); got != s && s != "alue is given" {
+			t.Errorf("%q became %q", s, got)
+		}
+	}
+}
+
+func FuzzKnown(f *testing.F) {
+	f.Add("secret-value", "it is secret-value\n\"secret-", "Basic bWU6aHVudGVyMg==")
+	f.Fuzz(func(t *testing.T, one, text, other string) {
+		k := Know(Plainly, []string{one, other})
+		kept := k.Cut(text)
+		if len(one) >= shortestHidden && len(one) < longestKnown && strings.Contains(kept, one) &&
+			!strings.Contains(Plain, one) && !strings.Contains(one, "redacted") &&
+			!Marked(text) && !strings.Contains(one, ")") && !strings.Contains(one, "(") {
+			t.Errorf("%q is left in %q", one, kept)
+		}
+	})
+}
