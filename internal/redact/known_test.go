@@ -69,6 +69,18 @@ func TestPartsThatWereCut(t *testing.T) {
 	}
 }
 
+// A short value is found as a whole word, and a shorter one not at all.
+func TestShortValuesAreWords(t *testing.T) {
+	k := Know(Plainly, []string{"4711", "ab!cd", "abc", "true"})
+	for in, want := range map[string]string{"pin=4711.": "pin=(redacted).", "147110": "147110",
+		"4711_": "4711_", "ab!cd": "(redacted)", "xab!cd": "xab!cd", "abc": "abc", "true": "true",
+		"4711, 4711": "(redacted), (redacted)", "ä4711": "ä4711"} {
+		if got := k.Text(in); got != want {
+			t.Errorf("%q became %q, and not %q", in, got, want)
+		}
+	}
+}
+
 func FuzzKnown(f *testing.F) {
 	f.Add("secret-value", "it is secret-value\n\"secret-", "Basic bWU6aHVudGVyMg==")
 	f.Fuzz(func(t *testing.T, one, text, other string) {
