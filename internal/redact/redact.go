@@ -151,7 +151,7 @@ func (r Replacer) Variable(name, value string) string {
 	if Secret(name) && !setting(name, value) {
 		return r.replace(name, value)
 	}
-	return r.Text(value)
+	return r.connection(name, value)
 }
 
 // Route is what is kept of a route's name, which is a method and a path unless the user gave one.

@@ -137,6 +137,38 @@ func TestBodies(t *testing.T) {
 	}
 }
 
+// What a variable's value connects to is known, and the secrets in it are taken out.
+func TestConnections(t *testing.T) {
+	for in, want := range map[string]string{
+		"DSN=user:p@ss:x@tcp(db:3306)/x?a=b":    "user:(redacted)@tcp(db:3306)/x?a=b",
+		"ANY=user:pw@unix(/run/x.sock)/x":       "user:(redacted)@unix(/run/x.sock)/x",
+		"X=postgres://u:p@h/db":                 "postgres://u:(redacted)@h/db",
+		"X=postgres://u:p'a\"s<s@h/db":          "postgres://u:(redacted)@h/db",
+		"DB_URL=user:pw@h:5432/db":              "user:(redacted)@h:5432/db",
+		"CONN=host=h user=u password=pw port=1": "host=h user=u password=(redacted) port=1",
+		"CONN=host=h password='p w' port=1":     "host=h password='(redacted)' port=1",
+		"X=Server=h;User Id=u;Password=pw;":     "Server=h;User Id=u;Password=(redacted);",
+		"JAVA_OPTS=-Xmx1g -Dapi.token=x":        "-Xmx1g -Dapi.token=(redacted)",
+		"IMAGE=npm:left-pad@1.0":                "npm:left-pad@1.0",
+		"OPTS=max_tokens=5 sessions=100":        "max_tokens=5 sessions=100",
+		"X=see http://h:80, mail:me@x.org":      "see http://h:80, mail:me@x.org",
+	} {
+		name, value, _ := strings.Cut(in, "=")
+		got := Replacer(Plainly).Variable(name, value)
+		if got != want {
+			t.Errorf("%s\n got %s\nwant %s", in, got, want)
+		}
+		if again := Replacer(Plainly).Variable(name, got); again != got {
+			t.Errorf("%s, and then %s", got, again)
+		}
+	}
+	text := `{"to":"http://h:80","mail":"me@x.org"} 'http://u:pa"ss@h/x'`
+	if got := Replacer(Plainly).Text(text); got !=
+		`{"to":"http://h:80","mail":"me@x.org"} 'http://u:(redacted)@h/x'` {
+		t.Error(got)
+	}
+}
+
 // back gives values back where there are marks.
 func back(values ...string) Replacer {
 	r := keyed()

@@ -3,18 +3,81 @@ package redact
 import (
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 )
 
-// absolute is a URL in a text.
-var absolute = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+`)
+var (
+	// absolute is a URL in a text. A quotation's end ends it, but for one within a password.
+	absolute = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://` +
+		`(?:[^\s/?#@:"'<>]*:(?:[^\s/?#"'<>]|["'<>][^\s/?#"',:;}\]])*@)?[^\s"'<>]+`)
+	// dialed is how drivers in Go have it: user:password@protocol(address).
+	dialed = regexp.MustCompile(`([\w.-]+):(\S+)(@\w+\()`)
+	// reached is the same of others: user:password@host.
+	reached = regexp.MustCompile(`^([\w.-]+):(\S+)(@(?:[\w.-]+|\[[0-9a-fA-F:]+\])(?::\d+)?(?:/.*)?)$`)
+	// setTo is one of several settings in a value, and noted one in a comment.
+	setTo = regexp.MustCompile(`([\w.-]+)(\s*=\s*)('[^']*'|"[^"]*"|(?:\{\{.*?\}\}|[^;&\s'"])+)`)
+	noted = regexp.MustCompile(`([A-Za-z_][\w.-]*)(["']?[ \t]*[:=][ \t]*)` +
+		`('[^']*'|"[^"]*"|(?:\{\{.*?\}\}|[^,;\s\]}])+)`)
+)
 
-// Text is a text without the secrets of the URLs in it.
+// Text is a text without the secrets of the URLs in it, and of what databases are reached by.
 func (r Replacer) Text(s string) string {
-	if r == nil || !strings.Contains(s, "://") {
+	if r == nil {
 		return s
 	}
-	return absolute.ReplaceAllStringFunc(s, r.URL)
+	if strings.Contains(s, "://") {
+		s = absolute.ReplaceAllStringFunc(s, r.URL)
+	}
+	if strings.Contains(s, "@") {
+		s = dialed.ReplaceAllStringFunc(s, func(dsn string) string { return r.passwordIn(dialed, dsn) })
+	}
+	return s
+}
+
+// passwordIn replaces the password of what reaches a database.
+func (r Replacer) passwordIn(form *regexp.Regexp, dsn string) string {
+	m := form.FindStringSubmatch(dsn)
+	return m[1] + ":" + r("password", m[2]) + m[3]
+}
+
+// places are words of the names of variables that say where a database is.
+var places = []string{"addr", "address", "broker", "conn", "connection", "database", "db", "dsn",
+	"uri", "url"}
+
+// connection is a variable's value without the secrets of what it connects to: a URL,
+// user:password@host, or settings such as "host=x password=y" and "Server=x;Password=y".
+func (r Replacer) connection(name, value string) string {
+	if r == nil {
+		return value
+	}
+	place := func(word string) bool { return slices.Contains(places, word) }
+	if slices.ContainsFunc(words(name), place) && reached.MatchString(value) &&
+		!strings.Contains(value, "://") {
+		return r.passwordIn(reached, value)
+	}
+	return r.settings(setTo, r.Text(value))
+}
+
+// Comment is a comment of a file without the secrets of URLs, and the values of settings in it
+// whose name is that of a secret.
+func (r Replacer) Comment(s string) string {
+	if r == nil {
+		return s
+	}
+	return r.settings(noted, r.Text(s))
+}
+
+// settings is a text with settings of a form, without the values of secret ones.
+func (r Replacer) settings(form *regexp.Regexp, text string) string {
+	return form.ReplaceAllStringFunc(text, func(set string) string {
+		m := form.FindStringSubmatch(set)
+		inner := bare(m[3])
+		if !Secret(m[1]) || setting(m[1], inner) {
+			return set
+		}
+		return m[1] + m[2] + strings.Replace(m[3], inner, r(m[1], inner), 1)
+	})
 }
 
 // URL is a URL, or a path with its query, without its credentials and without the values of the

@@ -36,7 +36,7 @@ func (e *Experiment) Kept(keep redact.Replacer) (k Kept, err error) {
 		k.Source = e.Source
 		return k, err
 	}
-	s := &sifter{replaced: map[string]string{}}
+	s := &sifter{replaced: map[string]string{}, comment: e.comment(keep)}
 	s.replace = func(name, value string) string {
 		if fromEnvironment(s.shown(value)) {
 			return value
@@ -133,6 +133,7 @@ type sifter struct {
 	replace  redact.Replacer
 	replaced map[string]string // values, and by what
 	copies   bool              // it looks for copies of them
+	comment  commenter         // what is kept of comments; nil: all
 	actions  []string          // of the body that is looked at
 	changed  bool
 }
@@ -166,7 +167,11 @@ func (s *sifter) document(text []byte) (*yaml.Node, error) {
 	if len(s.replaced) > 0 {
 		s.copies = true
 		s.experiment(doc.Content[0])
-		s.comments(doc)
+		s.comments(doc, s.copied)
+	}
+	if s.comment != nil {
+		keep := s.comment(s.replaced)
+		s.comments(doc, keep)
 	}
 	return doc, nil
 }
@@ -322,17 +327,6 @@ func (s *sifter) copied(text string) string {
 		}
 	}
 	return text
-}
-
-func (s *sifter) comments(n *yaml.Node) {
-	for _, c := range []*string{&n.HeadComment, &n.LineComment, &n.FootComment} {
-		if kept := s.copied(*c); kept != *c {
-			*c, s.changed = kept, true
-		}
-	}
-	for _, child := range n.Content {
-		s.comments(child)
-	}
 }
 
 // target is a node, or what it is an alias of.

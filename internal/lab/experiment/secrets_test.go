@@ -196,3 +196,57 @@ variants:
 		}
 	}
 }
+
+// A comment has neither a secret of the file or of the environment, nor one that it names itself.
+func TestCommentsHaveNoSecrets(t *testing.T) {
+	t.Setenv("DYNO_T", "Zq6Env")
+	const text = `# before: hunter2 is what it was, and Zq6Env
+version: 1
+name: comments # password: Zq2One
+workload:
+  # - cmd: [server, --token=Zq2Two, "api_key": "Zq2 Three"]
+  request: {path: /, headers: {X-Auth: hunter2, X-Env: '{{env "DYNO_T"}}'}} # not hunter2
+variants:
+  # see http://u:Zq2'Four@h/ for the key: it is in /etc/x.pem
+  a:
+    env:
+      DSN: user:Zq2Five@tcp(127.0.0.1:1)/x
+      PLAIN: 'host=x password={{env "DYNO_T"}} port=1'
+      OTHER: 'postgres://u:{{env "DYNO_T"}}@h/x'
+      DATABASE_URL: "postgres://u:Zq2'Six@127.0.0.1:1/db"
+    processes: [{cmd: 'server {{port}}'}]
+    url: 'http://127.0.0.1:{{port}}/' # token=Zq2Seven
+# the last: hunter2
+`
+	e := readText(t, text)
+	k, err := e.Kept(marking())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{"Zq", "hunter2", "Three"} {
+		if strings.Contains(string(k.Source), secret) || strings.Contains(string(k.Plan), secret) {
+			t.Errorf("%s is in\n%s", secret, k.Source)
+		}
+	}
+	for _, want := range []string{"# before: (redacted-", `password={{env "DYNO_T"}} port`,
+		`postgres://u:{{env "DYNO_T"}}@h/x`, "/etc/x.pem", "# - cmd: [server, --token=(redacted-"} {
+		if !strings.Contains(string(k.Source), want) {
+			t.Errorf("%s is gone:\n%s", want, k.Source)
+		}
+	}
+	stored := readText(t, string(k.Source))
+	again, err := stored.Kept(marking())
+	if err != nil || string(again.Source) != string(k.Source) {
+		t.Errorf("%v\n%s\nand then\n%s", err, k.Source, again.Source)
+	}
+	for _, l := range stored.Lacks() {
+		if !l.Is("X-Auth") && !l.Is("password") {
+			t.Errorf("%s is wanted, which is in a comment", l.Name)
+		}
+	}
+	filled, missing, others, err := stored.Fill(map[string][]string{"x-auth": {"hunter2"},
+		"password": {"Zq2Five", "Zq2'Six"}}, marking())
+	if err != nil || len(missing)+len(others) > 0 || len(filled.Lacks()) > 0 {
+		t.Errorf("%v, missing %v, others %v", err, missing, others)
+	}
+}
