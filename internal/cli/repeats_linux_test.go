@@ -89,3 +89,45 @@ func TestRepeatedSecretsAreConcealed(t *testing.T) {
 		t.Errorf("--show-secrets: nothing is repeated in %s, of %q", read("shown.json"), stored)
 	}
 }
+
+// What was begun with secrets shown goes on so, and what was begun without does not show them; which
+// of the two it is is said.
+func TestResumesAsItWasShown(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	text := strings.Replace(fleetExperiment, "variants:", `workload:
+  request: {headers: {X-Auth: literal-secret, X-Env: '{{env "DYNO_TEST_UNSET" "a default"}}'}}
+variants:`, 1)
+	for name, content := range map[string]string{"e.yaml": text, "auth": "literal-secret",
+		"env": "a default"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		line string
+		code int
+		want string
+	}{
+		{"run --show-secrets e.yaml -o shown", exitOK, "stored in"},
+		{"run --resume shown", exitUsage, "was begun with --show-secrets"},
+		{"run --resume shown --show-secrets", exitOK, "stored in"},
+		{"run e.yaml -o marked", exitOK, "stored in"},
+		{"run --resume marked --show-secrets --secret X-Auth=@auth --secret X-Env=@env", exitUsage,
+			"was begun without --show-secrets"},
+		{"run --resume marked", exitUsage, "lacks X-Auth, X-Env"},
+		{"run --resume marked --secret X-Auth=@auth --secret X-Env=@env", exitOK, "stored in"},
+		{"run --resume marked --secret X-Auth=@auth", exitUsage, "lacks X-Env"},
+	} {
+		cmd := shell(t, dir, "dyno lab "+c.line)
+		out, err := cmd.CombinedOutput()
+		if cmd.ProcessState.ExitCode() != c.code || !strings.Contains(string(out), c.want) {
+			t.Errorf("%s: %v, without %q\n%s", c.line, err, c.want, out)
+		}
+	}
+	set := shell(t, dir, "dyno lab run --resume marked --secret X-Auth=@auth")
+	set.Env = append(set.Env, "DYNO_TEST_UNSET=other")
+	if out, err := set.CombinedOutput(); err != nil {
+		t.Errorf("the variable is set, and its default is not needed: %v\n%s", err, out)
+	}
+}

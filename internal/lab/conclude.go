@@ -26,8 +26,8 @@ func (r *running) newRecord() error {
 	sum := sha256.Sum256(kept.Source)
 	r.record = &Record{Format: ExperimentFormat, Dyno: l.Version, Name: e.Name, State: Running,
 		Started: time.Now().UTC(), Seed: e.Design.Seed, Quick: l.Quick, File: e.File, Here: e.Here,
-		SHA256: hex.EncodeToString(sum[:]), Plan: kept.Plan, Experiment: e, Host: result.ThisHost(),
-		Machine: machineFacts(), CPUs: l.CPUs, Fleet: l.Fleet}
+		SHA256: hex.EncodeToString(sum[:]), Shown: l.Keep == nil, Plan: kept.Plan,
+		Experiment: e, Host: result.ThisHost(), Machine: machineFacts(), CPUs: l.CPUs, Fleet: l.Fleet}
 	return nil
 }
 

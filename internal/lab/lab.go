@@ -272,6 +272,12 @@ func workedIn(old *Record, trials int) float64 {
 // continues reports why r cannot go on with what was begun as old.
 func (r *Record) continues(old *Record) error {
 	switch {
+	case old.Shown && !r.Shown:
+		return errors.New("it was begun with --show-secrets, and its trials have the secrets; give " +
+			"--show-secrets again to go on, or begin anew without")
+	case r.Shown && !old.Shown:
+		return errors.New("it was begun without --show-secrets, and its trials have marks in the place " +
+			"of secrets; go on without it, or begin anew")
 	case old.SHA256 != r.SHA256 || old.Quick != r.Quick:
 		return errors.New("its file is not the one that was begun with")
 	case old.Dyno != r.Dyno:

@@ -210,6 +210,9 @@ func (c concealer) path(url string) string {
 func lackingSecrets(e *experiment.Experiment) error {
 	var all []error
 	for _, l := range e.Lacks() {
+		if l.Spare {
+			continue
+		}
 		all = append(all, fmt.Errorf("the experiment is stored without its secrets: %s is missing; "+
 			"give it with --secret %s=@FILE", l.Name, l.Name))
 	}

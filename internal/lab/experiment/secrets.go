@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -17,7 +16,10 @@ import (
 )
 
 // A Lack is a secret that a stored experiment does not have: a mark stands in its place.
-type Lack struct{ Name, Mark string }
+type Lack struct {
+	Name, Mark string
+	Spare      bool // it is the default of a variable that is set, so that nothing needs it
+}
 
 // Is reports whether that is the secret's name. Headers have names in any case.
 func (l Lack) Is(name string) bool { return strings.EqualFold(l.Name, name) }
@@ -37,16 +39,13 @@ func (e *Experiment) Kept(keep redact.Replacer) (k Kept, err error) {
 		return k, err
 	}
 	s := &sifter{replaced: map[string]string{}, comment: e.comment(keep)}
-	s.replace = func(name, value string) string {
-		if fromEnvironment(s.shown(value)) {
-			return value
-		}
+	s.replace = s.secret(func(name, value string, _ bool) string {
 		kept := keep(name, value)
 		if kept != value {
 			s.replaced[value] = kept
 		}
 		return kept
-	}
+	})
 	if k.Source, err = s.sift(e.Source); err != nil {
 		return k, err
 	}
@@ -72,12 +71,13 @@ func (e *Experiment) Lacks() (all []Lack) {
 	if err != nil || !redact.Marked(string(text)) {
 		return nil
 	}
-	s := &sifter{replace: func(name, value string) string {
-		if l := (Lack{name, value}); redact.IsMark(value) && !slices.Contains(all, l) {
+	s := new(sifter)
+	s.replace = s.secret(func(name, value string, spare bool) string {
+		if l := (Lack{name, value, spare}); redact.IsMark(value) && !slices.Contains(all, l) {
 			all = append(all, l)
 		}
 		return value
-	}}
+	})
 	s.document(text) // which was read before
 	return all
 }
@@ -92,13 +92,15 @@ func (e *Experiment) Fill(values map[string][]string, mark redact.Replacer) (fil
 		return e, nil, nil, nil
 	}
 	s := &sifter{replaced: map[string]string{}}
-	s.replace = func(name, value string) string {
+	s.replace = s.secret(func(name, value string, spare bool) string {
 		if !redact.IsMark(value) {
 			return value
 		}
-		given, l := values[strings.ToLower(name)], Lack{name, value}
+		given, l := values[strings.ToLower(name)], Lack{name, value, spare}
 		if len(given) == 0 {
-			missing = append(missing, l)
+			if !spare {
+				missing = append(missing, l)
+			}
 			return value
 		}
 		for _, v := range given {
@@ -113,7 +115,7 @@ func (e *Experiment) Fill(values map[string][]string, mark redact.Replacer) (fil
 			others = append(others, l)
 		}
 		return given[0]
-	}
+	})
 	text, err := s.sift(e.Source)
 	if err != nil || len(missing) > 0 {
 		return e, missing, others, err
@@ -282,7 +284,7 @@ func (s *sifter) body(kind, text string) string {
 	s.actions = nil
 	text = variable.ReplaceAllStringFunc(text, func(action string) string {
 		s.actions = append(s.actions, action)
-		return fmt.Sprintf("\ue000%d\ue001", len(s.actions)-1)
+		return held(len(s.actions) - 1)
 	})
 	return s.shown(string(s.replace.Body(kind, []byte(text))))
 }
@@ -290,10 +292,13 @@ func (s *sifter) body(kind, text string) string {
 // shown is a text with the actions that body took out.
 func (s *sifter) shown(text string) string {
 	for i, action := range s.actions {
-		text = strings.ReplaceAll(text, fmt.Sprintf("\ue000%d\ue001", i), action)
+		text = strings.ReplaceAll(text, held(i), action)
 	}
 	return text
 }
+
+// held is what stands for an action meanwhile.
+func held(i int) string { return fmt.Sprintf("\ue000%d\ue001", i) }
 
 // text is a value in which nothing but copies is looked for.
 func (s *sifter) text(n *yaml.Node) { s.value(n, func(t string) string { return t }) }
@@ -389,19 +394,4 @@ func writeJSON(b *bytes.Buffer, n *yaml.Node) error {
 		return err
 	}
 	return nil
-}
-
-// What stands around {{env}} in a secret that is the environment's: the name of a scheme or of a
-// cookie.
-var glue = regexp.MustCompile(`^(?i:(bearer|basic|digest|token|apikey|key)\s+|[\w.-]+=|[;,:]\s*)*$`)
-
-// fromEnvironment reports whether all that is secret in a text comes from the environment.
-func fromEnvironment(text string) bool {
-	all := variable.FindAllStringSubmatch(text, -1)
-	for _, m := range all {
-		if m[2] != "" && m[2] != `""` {
-			return false // a default is in the file
-		}
-	}
-	return len(all) > 0 && glue.MatchString(variable.ReplaceAllString(text, ""))
 }

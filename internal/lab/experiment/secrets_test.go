@@ -117,7 +117,7 @@ func TestFill(t *testing.T) {
 		"requirepass": "SECRET-FOUR", "token": "SECRET-FIVE", "body": "SECRET-WHOLE"} {
 		values[name] = []string{value}
 	}
-	values["token"] = append(values["token"], `{{env "DYNO_T" "SECRET-DEFAULT"}}`)
+	values["token"] = append(values["token"], "SECRET-DEFAULT")
 	_, missing, _, err := stored.Fill(values, marking())
 	if err != nil || len(missing) == 0 || slices.ContainsFunc(missing, func(l Lack) bool {
 		return !l.Is("password") || l.Is("token")
@@ -247,6 +247,61 @@ variants:
 	filled, missing, others, err := stored.Fill(map[string][]string{"x-auth": {"hunter2"},
 		"password": {"Zq2Five", "Zq2'Six"}}, marking())
 	if err != nil || len(missing)+len(others) > 0 || len(filled.Lacks()) > 0 {
+		t.Errorf("%v, missing %v, others %v", err, missing, others)
+	}
+}
+
+// A secret that comes from the environment is kept as what it is, but for what the file has in its
+// place; and that is only wanted back where the variable is not set.
+func TestDefaultsOfTheEnvironment(t *testing.T) {
+	const text = `version: 1
+name: defaults
+workload:
+  request:
+    path: /
+    headers: {X-Auth: '{{env "DYNO_T" "SECRET-ONE"}}', Cookie: 'sid={{env "DYNO_T"}}; b={{env "DYNO_U" ""}}'}
+    body: '{"token": "{{env "DYNO_T" "SECRET-TWO"}}", "pin": "literal"}'
+variants:
+  a: {processes: [{cmd: 'server --token {{env "DYNO_T" "SECRET-ONE"}} {{port}}'}], url: 'http://127.0.0.1:{{port}}/'}
+`
+	k, err := readText(t, text).Kept(marking())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := marking()
+	want := strings.NewReplacer("SECRET-ONE", m("", "SECRET-ONE"), "SECRET-TWO", m("", "SECRET-TWO"),
+		"literal", m("", "literal")).Replace(text)
+	lines := func(s string) []string { return strings.Fields(strings.NewReplacer("'", "", "\n", " ").Replace(s)) }
+	if got := string(k.Source); strings.Contains(got, "SECRET") ||
+		len(lines(got)) != len(lines(want)) || strings.Count(got, "{{env") != 5 {
+		t.Errorf("kept is\n%s\nand not\n%s", got, want)
+	}
+	stored := readText(t, string(k.Source))
+	wanted := func() (names []string) {
+		for _, l := range stored.Lacks() {
+			if !l.Spare {
+				names = append(names, l.Name)
+			}
+		}
+		slices.Sort(names)
+		return slices.Compact(names)
+	}
+	if got := wanted(); !slices.Equal(got, []string{"X-Auth", "pin", "token"}) {
+		t.Errorf("without the variable it lacks %q", got)
+	}
+	whole := map[string][]string{"x-auth": {"SECRET-ONE"}, "token": {"SECRET-ONE", "SECRET-TWO"},
+		"pin": {"literal"}}
+	filled, missing, others, err := stored.Fill(whole, marking())
+	if err != nil || len(missing)+len(others) > 0 || filled.Workload.Request.Body !=
+		`{"token": "{{env "DYNO_T" "SECRET-TWO"}}", "pin": "literal"}` {
+		t.Errorf("%v, missing %v, others %v: %+v", err, missing, others, filled.Workload.Request)
+	}
+	t.Setenv("DYNO_T", "is set")
+	if got := wanted(); !slices.Equal(got, []string{"pin"}) {
+		t.Errorf("with the variable it lacks %q", got)
+	}
+	filled, missing, others, err = stored.Fill(map[string][]string{"pin": {"literal"}}, marking())
+	if err != nil || len(missing)+len(others) > 0 || string(filled.Source) != string(k.Source) {
 		t.Errorf("%v, missing %v, others %v", err, missing, others)
 	}
 }
