@@ -60,7 +60,7 @@ func (r Replacer) Line(text string) string {
 		if !Secret(m[1]) {
 			return s
 		}
-		return strings.TrimSuffix(s, m[2]) + r(m[1], m[2])
+		return strings.TrimSuffix(s, m[2]) + r.sent(m[1], m[2])
 	})
 	at := piece.FindAllStringIndex(text, -1)
 	var words, trimmed []string
@@ -105,7 +105,7 @@ func (r Replacer) given(flag, value string) (kept string, is bool) {
 	switch m := option.FindStringSubmatch(flag); {
 	case slices.Contains(headerFlags, flag):
 		if h := headerLine.FindStringSubmatch(value); h != nil {
-			return h[0] + r.Header(h[1], value[len(h[0]):]), true
+			return h[0] + r.sent(h[1], value[len(h[0]):]), true
 		}
 	case slices.Contains(bodyFlags, flag):
 		if !strings.HasPrefix(value, "@") && !strings.HasPrefix(value, "{{") {
@@ -114,6 +114,9 @@ func (r Replacer) given(flag, value string) (kept string, is bool) {
 	case slices.Contains(userFlags, flag):
 		if m := user.FindStringSubmatch(value); m != nil &&
 			!(whole.MatchString(m[1]) && whole.MatchString(m[2])) { // docker's uid:gid
+			if taken.MatchString(m[2]) {
+				return value, true
+			}
 			return m[1] + ":" + r("password", m[2]), true
 		}
 	case m != nil && Secret(m[1]) && !setting(m[1], value):
@@ -122,11 +125,22 @@ func (r Replacer) given(flag, value string) (kept string, is bool) {
 	return "", false
 }
 
+// shellTakes is a header of which a shell has all that is secret from a variable.
+var shellTakes = regexp.MustCompile(`^(?i:(bearer|basic|digest|token)\s+)?\$(\w+|\{\w+\})$`)
+
+// sent is what is kept of a header that a command sends.
+func (r Replacer) sent(name, value string) string {
+	if shellTakes.MatchString(value) {
+		return value
+	}
+	return r.Header(name, value)
+}
+
 // word is what is kept of a word that may be a command of its own, as sh -c takes one.
 func (r Replacer) word(word string) string {
 	if h := headerLine.FindStringSubmatch(word); h != nil && Secret(h[1]) &&
 		strings.ContainsAny(h[0], " \t") {
-		return h[0] + r(h[1], word[len(h[0]):])
+		return h[0] + r.sent(h[1], word[len(h[0]):])
 	}
 	if len(piece.FindAllStringIndex(word, 2)) > 1 && !json.Valid([]byte(word)) {
 		return r.Line(word)

@@ -26,9 +26,9 @@ var (
 // about are words at the end of a name that is of a secret's property and not of a secret, and
 // amounts those at its beginning.
 var (
-	about = []string{"alg", "algorithm", "count", "dir", "enabled", "expires", "expiry", "file",
-		"format", "length", "limit", "max", "min", "mode", "name", "path", "size", "timeout", "total",
-		"ttl", "type", "version"}
+	about = []string{"alg", "algorithm", "count", "dir", "enabled", "exp", "expires", "expiry", "file",
+		"format", "length", "limit", "max", "maximum", "median", "min", "minimum", "mode", "name", "path",
+		"pattern", "prefix", "size", "stddev", "timeout", "total", "ttl", "type", "version"}
 	amounts = []string{"count", "max", "min", "num", "number", "public", "total"}
 )
 
@@ -78,11 +78,13 @@ func words(name string) (all []string) {
 	return all
 }
 
-// What no secret is, though its name may say so: a switch, a file, a place that a template names.
+// What no secret is, though its name may say so: a switch, a file, a place that a template names,
+// what a shell takes from a variable.
 var (
 	switches = []string{"", "auto", "basic", "disabled", "enabled", "false", "no", "none", "null",
 		"off", "on", "optional", "required", "true", "yes"}
 	place = regexp.MustCompile(`^(\.{0,2}/|~/|@|\{\{-?\s*(dir|here|build|file|socket)\b)`)
+	taken = regexp.MustCompile(`^\$(\w+|\{\w+\})$`)
 	named = regexp.MustCompile(`\.(pem|key|crt|cer|p12|pfx|jks|json|ya?ml|conf|txt|sock)$|^\{\{`)
 	whole = regexp.MustCompile(`^[0-9]+$`)
 
@@ -91,7 +93,7 @@ var (
 
 // setting reports whether a value in an environment or a command is no secret, whatever its name.
 func setting(name, value string) bool {
-	if slices.Contains(switches, strings.ToLower(value)) {
+	if slices.Contains(switches, strings.ToLower(value)) || taken.MatchString(value) {
 		return true
 	}
 	if place.MatchString(value) && (named.MatchString(value) || value[0] == '{') {

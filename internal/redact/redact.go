@@ -45,12 +45,20 @@ func IsMark(s string) bool { return len(s) <= longestMark && mark.MatchString(s)
 // Marked reports whether there is a mark in s.
 func Marked(s string) bool { return strings.Contains(s, "(redacted") && within.MatchString(s) }
 
-// First is the first mark in s; "" if there is none.
+// lost is a mark of which nobody can mean the words: by its digits, or, without, by being a value.
+var lost = regexp.MustCompile(`\(redacted-n?[0-9a-f]{8}\)` +
+	`|(?:^|[=:"&]|(?i:bearer|basic|digest|token)\s)(\(redacted\))(?:$|["&@;])`)
+
+// First is the first mark in s that stands in the place of a secret; "" if there is none.
 func First(s string) string {
-	if !Marked(s) {
+	m := lost.FindStringSubmatch(s)
+	switch {
+	case m == nil:
 		return ""
+	case m[1] != "":
+		return m[1]
 	}
-	return within.FindString(s)
+	return m[0]
 }
 
 // Plainly is a Replacer that tells no value from another.

@@ -22,7 +22,8 @@ func TestSecretNames(t *testing.T) {
 	for _, name := range strings.Fields(`keyword keywords monkey turkey author authors authority design
 		designer signal assign signup tokenizer max_tokens token_type key_name keyspace keyboard hockey
 		passenger bypass compass GOMAXPROCS GOGC PORT HOST user username id page query secretary
-		PASSWORD_FILE sessions_max session_timeout public_key AUTH_MODE - 42 `) {
+		PASSWORD_FILE sessions_max session_timeout public_key AUTH_MODE - 42 key-prefix key-minimum
+		key-maximum key-pattern key-stddev key-median token_exp `) {
 		if Secret(name) {
 			t.Errorf("%s is a secret", name)
 		}
@@ -169,6 +170,19 @@ func TestConnections(t *testing.T) {
 	}
 }
 
+// What cannot be sent is a mark: with its digits wherever it is, and without them as a value.
+func TestFirst(t *testing.T) {
+	for in, want := range map[string]string{"a (redacted-1a2b3c4d) b": "(redacted-1a2b3c4d)",
+		`{"a":"(redacted-n1a2b3c4d)"}`: "(redacted-n1a2b3c4d)", Plain: Plain, "Bearer (redacted)": Plain,
+		`{"a": "(redacted)"}`: Plain, "a=1&b=(redacted)": Plain, "/?a=(redacted)&b": Plain,
+		"the word (redacted) is here": "", `{"text":"so (redacted), they say"}`: "",
+		"(redacted-1a2b)": "", "(redacted-1a2b3c4d": "", "(redacted)s": ""} {
+		if got := First(in); got != want {
+			t.Errorf("%s: %q", in, got)
+		}
+	}
+}
+
 // back gives values back where there are marks.
 func back(values ...string) Replacer {
 	r := keyed()
@@ -221,6 +235,12 @@ func TestCommands(t *testing.T) {
 		{[]string{"curl", "--user", "me:pw", "--data", "a=1&password=x", "--json", `{"token":"x y"}`},
 			[]string{"curl", "--user", "me:(redacted)", "--data", "a=1&password=(redacted)", "--json",
 				`{"token":"(redacted)"}`}},
+		{[]string{"sh", "-c", `server --token $TOKEN --password "${PASS}" -H "X-Auth: Bearer $T" KEY=$K`},
+			[]string{"sh", "-c", `server --token $TOKEN --password "${PASS}" -H "X-Auth: Bearer $T" KEY=$K`}},
+		{[]string{"memtier_benchmark", "--key-prefix", "m-", "--key-maximum=100", "--user", "me:$PW"},
+			[]string{"memtier_benchmark", "--key-prefix", "m-", "--key-maximum=100", "--user", "me:$PW"}},
+		{[]string{"server", "--password", "$a$b", "--token=${T:-literal}", "--pin", "pa$$"},
+			[]string{"server", "--password", Plain, "--token=(redacted)", "--pin", Plain}},
 		{[]string{"x", "127.0.0.1:80", "localhost:{{port}}", `{"key":"a b"}`, `--ring={{env "R" "a"}}`},
 			[]string{"x", "127.0.0.1:80", "localhost:{{port}}", `{"key":"(redacted)"}`,
 				`--ring={{env "R" "a"}}`}},
