@@ -166,8 +166,8 @@ func conduct(s streams, args []string) int {
 		stop()
 	}()
 	e, err := o.open()
-	if err != nil {
-		return s.refuse("lab run", flatten(err))
+	if faults := append(flatten(err), unmarkable(false)...); len(faults) > 0 {
+		return s.refuse("lab run", faults)
 	}
 	if o.Quick {
 		e = experiment.Quick(e)

@@ -140,6 +140,7 @@ func readFind(args []string, stdin io.Reader) (*findFlags, []error) {
 		f.plan.Requests = []load.Request{{Weight: 1}}
 	}
 	faults = append(faults, wrong...)
+	faults = append(faults, f.unmarkable()...)
 	plan := f.plan // as heavy as any that will be run
 	if plan.Rate == 0 {
 		plan.Rate = load.PerSecond(1)

@@ -251,6 +251,7 @@ func readRun(args []string, stdin io.Reader) (*runFlags, []error) {
 		f.plan.Requests = []load.Request{{Weight: 1}}
 	}
 	faults = append(append(faults, wrong...), flatten(f.plan.Check())...)
+	faults = append(faults, f.unmarkable()...)
 	return f, slices.Concat(faults, f.conflicts(), f.seedless(), f.abortable())
 }
 

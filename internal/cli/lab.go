@@ -91,7 +91,7 @@ func (f *labFlags) experiment(p parsed, note func(string)) (*experiment.Experime
 	case f.resume == "" && !p.tried["resume"] && len(p.words) != 1:
 		faults = append(faults, fmt.Errorf("one FILE or NAME is wanted; %d given", len(p.words)))
 	}
-	if len(faults) > 0 {
+	if faults = append(faults, unmarkable(f.showSecrets)...); len(faults) > 0 {
 		return nil, faults
 	}
 	if f.resume == "" {
@@ -133,6 +133,7 @@ func labRerun(s streams, args []string) int {
 	if f.help {
 		return s.help("lab rerun")
 	}
+	p.faults = append(p.faults, unmarkable(f.showSecrets)...)
 	old, faults := p.reopened(func(e *experiment.Experiment) (*experiment.Experiment, error) {
 		return f.secrets.fill(e, false, s.remark)
 	})

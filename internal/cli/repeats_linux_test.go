@@ -131,3 +131,32 @@ variants:`, 1)
 		t.Errorf("the variable is set, and its default is not needed: %v\n%s", err, out)
 	}
 }
+
+// Where the key of the marks is there and cannot be read, nothing is marked by another, and nothing
+// is sent: the user is told once, with what to do.
+func TestUnreadableKeyIsTold(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "home", "redact.key"), 0o700); err != nil { // also root's
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "e.yaml")
+	if err := os.WriteFile(file, []byte(fleetExperiment), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range []string{"run -n 1 -H 'X-Auth: secret' http://127.0.0.1:1/",
+		"find --levels c=1 -H 'X-Auth: secret' http://127.0.0.1:1/", "lab run e.yaml -o out"} {
+		c := shell(t, dir, "dyno "+verb)
+		out, _ := c.CombinedOutput()
+		if c.ProcessState.ExitCode() != exitUsage || strings.Count(string(out), "redact.key readable") != 1 {
+			t.Errorf("%s: %v\n%s", verb, c.ProcessState, out)
+		}
+	}
+	for _, verb := range []string{"run -n 1 --no-save http://127.0.0.1:1/",
+		"run -n 1 --no-save --show-secrets -H 'X-Auth: secret' http://127.0.0.1:1/"} {
+		c := shell(t, dir, "dyno "+verb)
+		if out, _ := c.CombinedOutput(); c.ProcessState.ExitCode() != exitUnreachable {
+			t.Errorf("%s: %v\n%s", verb, c.ProcessState, out)
+		}
+	}
+}

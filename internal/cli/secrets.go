@@ -29,6 +29,23 @@ func marks(show bool) redact.Replacer {
 	return result.Marks(home)
 }
 
+// unmarkable is why secrets cannot be marked, unless they are to be shown.
+func unmarkable(show bool) []error {
+	home, err := result.Home()
+	if show || err != nil {
+		return nil
+	}
+	return flatten(result.CheckMarks(home))
+}
+
+// unmarkable is why the secrets of the plan cannot be marked.
+func (f *runFlags) unmarkable() []error {
+	if faults := unmarkable(f.showSecrets); len(faults) > 0 && len(result.Secrets(f.plan)) > 0 {
+		return faults
+	}
+	return nil
+}
+
 // showing is the flag by which secrets are kept.
 func showing(to *bool) option {
 	return option{"show-secrets", "", "",

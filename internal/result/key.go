@@ -35,6 +35,21 @@ func Marks(home string) redact.Replacer {
 	}))
 }
 
+// CheckMarks reports a key of home's marks that is there and cannot be read: what would be marked
+// by another could not be compared with anything. The error says what the user can do.
+func CheckMarks(home string) error {
+	path := filepath.Join(home, keyFile)
+	if _, err := os.Lstat(path); home == "" || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if _, err := markKey(home); err != nil {
+		return fmt.Errorf("the key of the marks that stand in the place of secrets cannot be read: %w; "+
+			"make %s readable for you alone (chown, chmod 600), or remove it: new marks can then not "+
+			"be compared with old ones", err, path)
+	}
+	return nil
+}
+
 // markKey is the key of the marks of home, which is made if there is none. Of several processes
 // that want to make it one does, and all get that one's.
 func markKey(home string) ([]byte, error) {

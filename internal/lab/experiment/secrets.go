@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 
 	"go.yaml.in/yaml/v3"
 
@@ -49,7 +50,7 @@ func (e *Experiment) Kept(keep redact.Replacer) (k Kept, err error) {
 	if k.Source, err = s.sift(e.Source); err != nil {
 		return k, err
 	}
-	doc, err := s.document(k.Plan)
+	doc, err := s.document(asYAML(k.Plan))
 	if err != nil {
 		return k, err
 	}
@@ -78,7 +79,7 @@ func (e *Experiment) Lacks() (all []Lack) {
 		}
 		return value
 	})
-	s.document(text) // which was read before
+	s.document(asYAML(text)) // which was read before
 	return all
 }
 
@@ -157,7 +158,21 @@ func (s *sifter) sift(text []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// document is a file, parsed and sifted. JSON is YAML, too.
+// asYAML is JSON without the characters that YAML only has as escapes, or takes for a line's end.
+func asYAML(text []byte) []byte {
+	var b bytes.Buffer
+	for _, r := range string(text) {
+		if r > unicode.MaxASCII && unicode.IsControl(r) ||
+			strings.ContainsRune("\x7f\ufeff\ufffe\uffff", r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.Bytes()
+}
+
+// document is a file, parsed and sifted. JSON is YAML, too, but for some characters: see asYAML.
 func (s *sifter) document(text []byte) (*yaml.Node, error) {
 	doc := new(yaml.Node)
 	if err := yaml.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), doc); err != nil ||

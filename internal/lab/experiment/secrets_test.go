@@ -305,3 +305,24 @@ variants:
 		t.Errorf("%v, missing %v, others %v", err, missing, others)
 	}
 }
+
+// A file may have any character that YAML can write, and is kept with it.
+func TestControlCharactersAreKept(t *testing.T) {
+	const text = `version: 1
+name: controls
+workload: {request: {path: /, headers: {X-Auth: SECRET-ONE}, body: "a\x7f\x80\x85\u009f\ufeff\u2028b"}}
+variants:
+  a: {url: 'http://127.0.0.1:1/', description: "\x80 and \x9f"}
+`
+	e := readText(t, text)
+	k, err := e.Kept(marking())
+	if err != nil {
+		t.Fatal(err)
+	}
+	filled, missing, _, err := readText(t, string(k.Source)).Fill(map[string][]string{
+		"x-auth": {"SECRET-ONE"}, "body": {e.Workload.Request.Body}}, marking())
+	if err != nil || len(missing) > 0 || filled.Workload.Request.Body != e.Workload.Request.Body ||
+		filled.Variants[0].Value.Description != e.Variants[0].Value.Description {
+		t.Errorf("%v, missing %v: %q", err, missing, filled.Workload.Request.Body)
+	}
+}
