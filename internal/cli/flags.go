@@ -40,10 +40,11 @@ type runFlags struct {
 	tui, serve     bool
 	strict, help   bool
 	showSecrets    bool
+	purpose        string // of the marks; "" of a command line
 }
 
 // keep is what stands in the place of the plan's secrets.
-func (f *runFlags) keep() redact.Replacer { return marks(f.showSecrets) }
+func (f *runFlags) keep() redact.Replacer { return marksFor(f.purpose, f.showSecrets) }
 
 func newRunFlags() *runFlags { return &runFlags{plan: load.DefaultPlan()} }
 
@@ -236,7 +237,10 @@ func readable(to *string) func(string) error {
 // readRun reads the command line of dyno run. The plan is whole if there is no
 // fault.
 func readRun(args []string, stdin io.Reader) (*runFlags, []error) {
-	f := newRunFlags()
+	return newRunFlags().parse(args, stdin)
+}
+
+func (f *runFlags) parse(args []string, stdin io.Reader) (*runFlags, []error) {
 	f.stdin = stdin
 	p := parse(args, f.groups())
 	if f.help {

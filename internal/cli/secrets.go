@@ -18,7 +18,10 @@ import (
 
 // marks is what stands in the place of secrets in all that is stored and written; nil, for the
 // secrets themselves, if they are to be shown.
-func marks(show bool) redact.Replacer {
+func marks(show bool) redact.Replacer { return marksFor("", show) }
+
+// marksFor is marks with a key for a purpose, as result.MarksFor has it.
+func marksFor(purpose string, show bool) redact.Replacer {
 	if show {
 		return nil
 	}
@@ -26,7 +29,7 @@ func marks(show bool) redact.Replacer {
 	if err != nil { // nothing can be stored, so nothing is compared by marks
 		home = ""
 	}
-	return result.Marks(home)
+	return result.MarksFor(home, purpose)
 }
 
 // unmarkable is why secrets cannot be marked, unless they are to be shown.

@@ -154,7 +154,9 @@ func formFields() (all []dashboard.Group) {
 func formReader(exe string) func(dashboard.Form) (dashboard.Job, []error) {
 	return func(form dashboard.Form) (dashboard.Job, []error) {
 		args, faults := formArgs(form)
-		f, more := readRun(args, strings.NewReader(""))
+		f := newRunFlags()
+		f.purpose = "forms" // or who may load could try guesses, and compare the marks with yours
+		_, more := f.parse(args, strings.NewReader(""))
 		if faults = append(faults, more...); len(faults) > 0 {
 			return dashboard.Job{}, faults
 		}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"dyno/internal/engine/load"
+	"dyno/internal/redact"
 	dashboard "dyno/internal/view/serve"
 )
 
@@ -131,5 +132,29 @@ func TestFormFaults(t *testing.T) {
 		if slices.Sort(got); !slices.Equal(got, slices.Sorted(slices.Values(c.want))) {
 			t.Errorf("%v: %v, want %v", c.form, got, c.want)
 		}
+	}
+}
+
+// Whoever may load from the form cannot have a guess marked as what somebody else loaded with; two
+// loads of forms can be compared.
+func TestFormsHaveMarksOfTheirOwn(t *testing.T) {
+	t.Setenv("DYNO_HOME", t.TempDir())
+	const url = "http://127.0.0.1:1/?api_key=guess"
+	form := func() string {
+		job, faults := formReader("dyno")(dashboard.Form{"url": {url}})
+		if len(faults) > 0 {
+			t.Fatal(faults)
+		}
+		return redact.First(job.Plan.Target.URL)
+	}
+	line := func() string {
+		f, faults := readRun([]string{url}, strings.NewReader(""))
+		if len(faults) > 0 {
+			t.Fatal(faults)
+		}
+		return redact.First(f.plan.Target.URL)
+	}
+	if form() == line() || form() != form() || line() != line() || form() == "" || line() == "" {
+		t.Errorf("a form marks as %s, and a command line as %s", form(), line())
 	}
 }

@@ -1,7 +1,9 @@
 package result
 
 import (
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -24,14 +26,23 @@ const (
 // written besides. Its key is home's own, and is made when there is first something to mark. Where
 // it can be neither read nor stored the marks have a key that nobody keeps: then they tell apart
 // only what one process has marked.
-func Marks(home string) redact.Replacer {
+func Marks(home string) redact.Replacer { return MarksFor(home, "") }
+
+// MarksFor is likewise for a purpose, whose marks cannot be compared with those of others: its key
+// is derived from home's.
+func MarksFor(home, purpose string) redact.Replacer {
 	return redact.Marks(sync.OnceValue(func() []byte {
 		key, err := markKey(home)
 		if err != nil {
 			key = make([]byte, keyBytes)
 			rand.Read(key) // which never fails
 		}
-		return key
+		if purpose == "" {
+			return key
+		}
+		derived := hmac.New(sha256.New, key)
+		io.WriteString(derived, "marks for "+purpose)
+		return derived.Sum(nil)
 	}))
 }
 
