@@ -33,17 +33,17 @@ type Record struct {
 	Quick      bool                   `json:"quick,omitempty"`
 	File       string                 `json:"file,omitempty"` // "": it ships inside dyno
 	Here       string                 `json:"here,omitempty"`
-	Dir        string                 `json:"-"`                       // its folder, of one that was read
-	SHA256     string                 `json:"sha256"`                  // of the file
-	Shown      bool                   `json:"secrets_shown,omitempty"` // by --show-secrets
-	Plan       json.RawMessage        `json:"experiment"`              // as it was read, with its defaults
-	Experiment *experiment.Experiment `json:"-"`                       // the same; Open reads it from the file
+	Dir        string                 `json:"-"`          // its folder, of one that was read
+	SHA256     string                 `json:"sha256"`     // of the file
+	Plan       json.RawMessage        `json:"experiment"` // as it was read, with its defaults
+	Experiment *experiment.Experiment `json:"-"`          // the same; Open reads it from the file
 	Host       result.Host            `json:"host"`
 	Machine    []Fact                 `json:"machine"` // what else of it may matter
 	CPUs       server.Split           `json:"cpus"`
 	Fleet      *Fleet                 `json:"fleet,omitempty"` // absent: this machine makes the loads
 
-	Checked  bool            `json:"checked"` // built, asked, and ceilings measured
+	Shown    bool            `json:"secrets_shown,omitempty"` // by --show-secrets
+	Checked  bool            `json:"checked"`                 // built, asked, and ceilings measured
 	Arms     []Arm           `json:"arms"`
 	Fairness *fairness.Table `json:"fairness,omitempty"`
 	Ceilings []Ceiling       `json:"ceilings,omitempty"`
