@@ -27,9 +27,10 @@ const (
 	bytesMost = 1 << 40
 )
 
-// waysMost is how many ways to fail are told apart of an agent, besides those that are not: one of
-// each phase. textMost is how long the words of one may be, in bytes. Of their details an agent says
-// so many of one and of all: as JSON each may become six, and a message has wire.Largest.
+// waysMost is how many ways to fail are told apart of an agent, besides those that are not: one
+// of each phase. textMost is how long the words of one may be, in bytes. detailMost and detailsMost
+// are how many bytes of details an agent says of one and of all: as JSON each may become six, and a
+// message has wire.Largest.
 const (
 	waysMost    = 1 << 10
 	textMost    = 4 << 10
