@@ -115,7 +115,7 @@ func ours(home *os.Root, names []string) bool {
 	return slices.ContainsFunc(names, sure.MatchString)
 }
 
-// isOwn reports whether there is a folder of that name with what dyno makes in it, and nothing else.
+// isOwn reports whether there is a folder of that name that has what dyno makes, and only that.
 func isOwn(parent *os.Root, name string) bool {
 	pattern := within[name]
 	if pattern == nil {

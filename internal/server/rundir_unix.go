@@ -55,7 +55,8 @@ func mapped(user int) bool {
 	}
 	for line := range strings.Lines(string(lines)) {
 		var first, outside, n int
-		if _, err := fmt.Sscan(line, &first, &outside, &n); err == nil && user-first < n && user >= first {
+		_, err := fmt.Sscan(line, &first, &outside, &n)
+		if err == nil && user >= first && user-first < n {
 			return true
 		}
 	}

@@ -34,8 +34,8 @@ var live = regexp.MustCompile(`(?i)@|://|www\.|mailto:|xmpp:|[#!$&][0-9]|\bgh-[0
 
 // lineStart is what makes of a line that begins with it a heading, a list, a quotation, a rule, or,
 // where GitLab reads it, a command.
-var lineStart = regexp.MustCompile(`^([0-9]{0,9})([.)](?: |$)|#{1,6}(?: |$)|[-+](?: |$)|>|[-=]+$)|` +
-	`^()(/[A-Za-z])`)
+var lineStart = regexp.MustCompile(`^([0-9]{0,9})([.)](?: |$)|#{1,6}(?: |$)|[-+](?: |$)|>|[-=]+$)` +
+	`|^()(/[A-Za-z])`)
 
 // code is a word as code, but for the punctuation around it. What code cannot hold, in a table
 // or at all, stands between two pieces of it.
