@@ -38,7 +38,7 @@ deps: lab-deps ## what the tests need besides Go: servers and peers, from Debian
 	@e2e/install.sh
 
 lab-deps: ## the servers of the experiments that ship with dyno; starts none
-	@experiment/deps.sh
+	@internal/lab/experiment/deps.sh
 
 # Many tests wait for servers, so a package has twice as many going on at once as there are CPUs.
 # The race detector has every program that it is in wait for a second before it exits, unless it
