@@ -62,11 +62,15 @@ func TestFCGIWrap(t *testing.T) {
 		})
 	}
 	t.Run("stderr", func(t *testing.T) {
-		r := run(t, 0, "-t", "1", "-c", "2", "-n", "10", "--fcgi-param", "DOCUMENT_ROOT="+l.dir+"/www",
-			"--fcgi-param", "COMPLAINT=ouch", base+"/page").result
-		e := r.FCGIStderr // fcgiwrap makes some ends of lines those of headers
+		args := []string{"-t", "1", "-c", "2", "-n", "10", "--fcgi-param", "DOCUMENT_ROOT=" + l.dir + "/www",
+			"--fcgi-param", "COMPLAINT=ouch", base + "/page"}
+		e := run(t, 0, append(args, "--show-secrets")...).result.FCGIStderr // fcgiwrap makes some ends of lines those of headers
 		if e == nil || strings.Count(e.Text, "ouch") != 10 || e.Bytes != int64(len(e.Text)) {
 			t.Errorf("stderr %+v", e)
+		}
+		e = run(t, 0, args...).result.FCGIStderr
+		if e == nil || strings.Contains(e.Text, "ouch") || strings.Count(e.Text, "(redacted-") != 10 {
+			t.Errorf("stderr that repeats a parameter, which may be secret: %+v", e)
 		}
 	})
 	t.Run("no script", func(t *testing.T) {
