@@ -299,7 +299,7 @@ func TestHalfDead(t *testing.T) {
 func limited(t *testing.T, script, url string) *outcome {
 	t.Helper()
 	dir := publicDir(t)
-	if err := os.Chmod(dir, 0o777); err != nil {
+	if err := os.Chmod(dir, 0o777|os.ModeSticky); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "result.json")

@@ -41,7 +41,7 @@ func openDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, d := range []string{filepath.Dir(dir), dir} {
-		if err := os.Chmod(d, 0o777); err != nil {
+		if err := os.Chmod(d, 0o777|os.ModeSticky); err != nil {
 			t.Fatal(err)
 		}
 	}

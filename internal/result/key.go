@@ -50,8 +50,8 @@ func MarksFor(home, purpose string) redact.Replacer {
 // by another could not be compared with anything. The error says what the user can do.
 func CheckMarks(home string) error {
 	path := filepath.Join(home, keyFile)
-	if _, err := os.Lstat(path); home == "" || errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if _, err := os.Lstat(path); home == "" || err != nil {
+		return nil // a home that is none is told by what is to be stored there
 	}
 	if _, err := markKey(home); err != nil {
 		return fmt.Errorf("the key of the marks that stand in the place of secrets cannot be read: %w; "+

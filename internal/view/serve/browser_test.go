@@ -318,7 +318,7 @@ func TestLinkFromAnotherSite(t *testing.T) {
 	tab.Arrives(`document.body.textContent.includes("has not been let in")`)
 	tab.Complaints() // of the answer 401
 	tab.Go(d.said)
-	tab.Until(`document.querySelector("#results") !== null`)
+	tab.Arrives(`document.querySelector("#results") !== null`)
 	open()
 	tab.Arrives(`document.querySelector("#connection")?.dataset.connection === "open"`)
 	if at, want := pagetest.Eval[string](tab, `location.href`), base+"/live?a=b&c=%2F#theme=dark"; at != want {
@@ -565,7 +565,7 @@ func TestLivePlotKeepsTheKeyboard(t *testing.T) {
 			new KeyboardEvent("keydown", {key: %q, bubbles: true, cancelable: true}))`, name))
 	}
 	play(5)
-	pagetest.Eval[bool](tab, `(document.querySelector("#throughput [role=img]").focus(), true)`)
+	tab.Until(`(plot => plot !== null && (plot.focus(), true))(document.querySelector("#throughput [role=img]"))`)
 	key("ArrowRight")
 	key("ArrowRight")
 	want := shown{"throughput", "2.0 s: sent 1,000, completed 1,001"}
