@@ -75,8 +75,8 @@ type measurer func(p load.Plan, what string) (*result.Result, error)
 // Calibrate measures with plan, whose target should do next to nothing, for as long
 // as plan says each time. run must take the ring that its plan asks for. each is told
 // what comes next. An interrupted one is the error of ctx.
-func Calibrate(ctx context.Context, run Runner, plan load.Plan, each func(string)) (*Calibration,
-	error) {
+func Calibrate(ctx context.Context, run result.Runner, plan load.Plan,
+	each func(string)) (*Calibration, error) {
 	c := &Calibration{Format: CalibrationFormat, Dyno: load.Version, Threads: plan.Threads,
 		Made: time.Now().UTC().Truncate(time.Second)}
 	measure := func(p load.Plan, what string) (*result.Result, error) {

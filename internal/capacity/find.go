@@ -30,7 +30,7 @@ const defaultErrors = "errors<0.1%"
 // connections and the rest are as it says. each is called with every probe when it
 // is over. When ctx ends, so does the search, with what was found until then. An
 // error is the runner's, of a plan that cannot be carried out.
-func Find(ctx context.Context, run Runner, plan load.Plan, objectives []result.Objective,
+func Find(ctx context.Context, run result.Runner, plan load.Plan, objectives []result.Objective,
 	settings Settings, each func(Probe)) (*Search, error) {
 	settings = settings.withDefaults()
 	if plan.Warmup == 0 {

@@ -26,7 +26,7 @@ const (
 
 // A prober makes the probes of a search.
 type prober struct {
-	run        Runner
+	run        result.Runner
 	plan       load.Plan
 	objectives []result.Objective
 	settings   Settings

@@ -72,7 +72,7 @@ func (p Point) Counts() bool { return p.X > 0 && p.N > 0 && p.Verdict != result.
 // what drifts meanwhile does not look like the load's effect, and fits the law.
 // each is called with every point. When ctx ends so does the sweep, with what was
 // measured until then. An error is the runner's.
-func Sweep(ctx context.Context, run Runner, plan load.Plan, how Sweeping,
+func Sweep(ctx context.Context, run result.Runner, plan load.Plan, how Sweeping,
 	each func(Point)) (*Curve, error) {
 	plan.Stages, plan.Requested = nil, 0
 	plan.Duration, plan.Warmup = load.Seconds(how.Time), load.Seconds(how.Warmup)

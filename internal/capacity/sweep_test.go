@@ -97,7 +97,7 @@ func TestTooFewLevels(t *testing.T) {
 }
 
 // lawful is a server whose throughput follows a law, with noise.
-func lawful(law Law, noise float64, seen *[]int) Runner {
+func lawful(law Law, noise float64, seen *[]int) result.Runner {
 	r := rand.New(rand.NewPCG(9, 9))
 	return func(_ context.Context, p load.Plan, _ func(load.Interval)) (*result.Result, error) {
 		if seen != nil {

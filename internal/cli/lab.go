@@ -17,6 +17,7 @@ import (
 	"dyno/internal/fleet/bus"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/remote"
 	"dyno/internal/result"
 	"dyno/internal/server"
 	"dyno/internal/view/page"
@@ -345,7 +346,7 @@ func worker(s streams, args []string) int {
 	}
 	ctx, stop := untilInterrupted()
 	defer stop()
-	if err := lab.Work(ctx, s.in, pastOutlet(s.out)); err != nil {
+	if err := remote.RunWorker(ctx, s.in, pastOutlet(s.out)); err != nil {
 		return s.fail(exitFault, err)
 	}
 	return exitOK

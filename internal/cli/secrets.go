@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"dyno/internal/engine/load"
-	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/redact"
 	"dyno/internal/result"
@@ -37,7 +36,7 @@ func showing(to *bool) option {
 }
 
 // completed is run, whose results have the plan that it was given, as keep leaves it.
-func completed(run lab.Runner, keep redact.Replacer) lab.Runner {
+func completed(run result.Runner, keep redact.Replacer) result.Runner {
 	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
 		r, err := run(ctx, p, each)
 		return r, errors.Join(err, r.Complete(p, keep))

@@ -14,6 +14,7 @@ import (
 	"dyno/internal/engine/load"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/observe/probe"
+	"dyno/internal/remote"
 	"dyno/internal/result"
 	"dyno/internal/server"
 )
@@ -34,8 +35,9 @@ type foreign struct {
 }
 
 const (
-	beginPoll  = 10 * time.Millisecond // how often it is asked whether the load has begun
-	leaveGrace = 2 * time.Second       // for the program to end when it is interrupted
+	beginPoll    = 10 * time.Millisecond // how often it is asked whether the load has begun
+	leaveGrace   = 2 * time.Second       // for the program to end when it is interrupted
+	lastLinesMax = 10                    // of its output, in the error of a program that ended early
 )
 
 // newForeign is the program of l, beside s, which writes into the file output.
@@ -75,7 +77,7 @@ type count struct {
 	at     time.Time
 }
 
-// Run is a Runner. The program has been started when the window begins, and is
+// Run is a result.Runner. The program has been started when the window begins, and is
 // interrupted when it ends.
 func (f *foreign) Run(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result,
 	error) {
@@ -189,7 +191,7 @@ func (g *guestwork) pause(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-g.ended:
-		lines, _ := g.server.Tail(g.guest.Name, tailLines) // none is no news
+		lines, _ := g.server.Tail(g.guest.Name, lastLinesMax) // none is no news
 		return fmt.Errorf("the generator, %s, %v after %v, before the window was over; "+
 			"its last output:\n%s", g, g.exit, time.Since(g.began).Round(time.Millisecond), lines)
 	}
@@ -230,7 +232,7 @@ func (g *guestwork) account(ctx context.Context, r *result.Result) error {
 // of asking.
 func (f *foreign) count(ctx context.Context) (count, error) {
 	before := time.Now()
-	c, err := askCount(ctx, f.served)
+	c, err := remote.FetchCount(ctx, f.served)
 	after := time.Now()
 	if f.asked++; c.Own {
 		c.Served -= f.asked

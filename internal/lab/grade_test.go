@@ -285,7 +285,7 @@ func TestMeasures(t *testing.T) {
 }
 
 // seconds runs a load whose seconds have the given rates, without taking any.
-func seconds(rates []float64) Runner {
+func seconds(rates []float64) result.Runner {
 	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
 		n := 0
 		for i, rate := range rates {

@@ -38,6 +38,7 @@ import (
 	"dyno/internal/lab/experiment"
 	"dyno/internal/observe/probe"
 	"dyno/internal/redact"
+	"dyno/internal/result"
 	"dyno/internal/server"
 )
 
@@ -53,8 +54,8 @@ type Lab struct {
 	Supervisor []string // argv of it as the supervisor of what it starts
 	CPUs       server.Split
 
-	Fleet *Fleet // by which Load is made; nil: by this machine
-	Load  Runner // the generator, where a Stand has none of its own
+	Fleet *Fleet        // by which Load is made; nil: by this machine
+	Load  result.Runner // the generator, where a Stand has none of its own
 	Start func(context.Context, Setting) (Stand, error)
 	Ask   func(context.Context, fairness.Question) (*fairness.Answer, error)
 	Watch func(trees func() []probe.Tree) (recorded func() *probe.Recording, err error)

@@ -49,7 +49,7 @@ func (f fake) URL() string                 { return "http://" + f.name + ".inval
 func (f fake) PProf() string               { return "" }
 func (f fake) Trees() []probe.Tree         { return nil }
 func (f fake) Died() <-chan server.Failure { return nil }
-func (f fake) Load() Runner                { return nil }
+func (f fake) Load() result.Runner         { return nil }
 func (f fake) Reach() Reach                { return Reach{} }
 func (f fake) Stop() server.Report         { *f.stopped = true; return server.Report{} }
 

@@ -12,6 +12,7 @@ import (
 	"dyno/internal/lab/experiment"
 	"dyno/internal/observe/probe"
 	"dyno/internal/observe/profile"
+	"dyno/internal/remote"
 	"dyno/internal/result"
 	"dyno/internal/server"
 )
@@ -31,16 +32,16 @@ type Stand interface {
 	PProf() string // base URL of Go's profiles; "" for none
 	Trees() []probe.Tree
 	Died() <-chan server.Failure
-	Load() Runner // nil: the laboratory's own will do
+	Load() result.Runner // nil: the laboratory's own will do
 	Reach() Reach
 	Stop() server.Report
 }
 
 // A Reach is how a server is spoken to besides its load, from where that can be done.
 type Reach struct {
-	Ask   Asker   // nil: the laboratory's own will do
-	Fetch Fetcher // likewise
-	Count Counter // nil: the server tells no count
+	Ask   Asker          // nil: the laboratory's own will do
+	Fetch Fetcher        // likewise
+	Count remote.Counter // nil: the server tells no count
 }
 
 // An Asker is what can ask a server a question: fairness.Ask, or that from another
@@ -61,7 +62,7 @@ func (l *Lab) asker(stand Stand) Asker {
 }
 
 // runner is who loads the server of a stand.
-func (l *Lab) runner(stand Stand) Runner {
+func (l *Lab) runner(stand Stand) result.Runner {
 	if run := stand.Load(); run != nil {
 		return run
 	}
@@ -159,7 +160,8 @@ func (r *running) changed(before, after *fairness.Answer) (all []fairness.Differ
 }
 
 // load warms and measures.
-func (r *running) load(ctx context.Context, t *Trial, p load.Plan, run Runner, stand Stand) error {
+func (r *running) load(ctx context.Context, t *Trial, p load.Plan, run result.Runner,
+	stand Stand) error {
 	w, first, err := warm(ctx, run, p, r.Experiment.Design.Warmup)
 	if err == nil && w != nil && first.Requests.Completed == 0 {
 		err = nothing(first)

@@ -2,104 +2,29 @@ package lab
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"regexp"
-	"strconv"
 	"time"
 
 	"dyno/internal/engine/load"
+	"dyno/internal/remote"
 	"dyno/internal/result"
 )
 
-// A Count is how many requests a server says it has answered.
-type Count struct {
-	Served int64 `json:"served"`
-	Own    bool  `json:"own,omitempty"` // the question is one of them, as are all before it
-}
-
-// A Counter asks a server for its count.
-type Counter func(context.Context) (Count, error)
-
 const (
-	countWait = 10 * time.Second // for a server to tell its count
-	countMost = 64 << 10         // bytes of it that are read
-
 	settleTime = 50 * time.Millisecond // between two questions before a load
 	settleMost = 20                    // until it begins although something is still counted
 )
 
-// askCount asks for the count that a server tells at a URL, on a connection of its own: none of
-// ours is to stay among those of the load.
-func askCount(ctx context.Context, url string) (c Count, err error) {
-	limited, stop := context.WithTimeout(ctx, countWait)
-	defer stop()
-	defer func() {
-		if err != nil && ctx.Err() != nil {
-			err = ctx.Err()
-		} else if err != nil {
-			err = fmt.Errorf("asking the server at %s how many requests it has answered: %w", url, err)
-		}
-	}()
-	request, err := http.NewRequestWithContext(limited, http.MethodGet, url, nil)
-	if err != nil {
-		return c, err
-	}
-	response, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
-	if err != nil {
-		return c, err
-	}
-	defer response.Body.Close()
-	b, err := io.ReadAll(io.LimitReader(response.Body, countMost))
-	if err == nil && response.StatusCode != http.StatusOK {
-		err = fmt.Errorf("it says %s", response.Status)
-	}
-	if err != nil {
-		return c, err
-	}
-	return readCount(b)
-}
-
-// stubStatus is what nginx's module of that name says: connections accepted, handled, and requests.
-var stubStatus = regexp.MustCompile(`server accepts handled requests\s+\d+ \d+ (\d+)\s`)
-
-// readCount reads {"served": N}, of which questions like this one are no part, or nginx's
-// stub_status, of which they are.
-func readCount(b []byte) (Count, error) {
-	if found := stubStatus.FindSubmatch(b); found != nil {
-		n, err := strconv.ParseInt(string(found[1]), 10, 64)
-		return Count{n, true}, err
-	}
-	var told struct {
-		Served *int64 `json:"served"`
-	}
-	if json.Unmarshal(b, &told) != nil || told.Served == nil || *told.Served < 0 {
-		return Count{}, errors.New(`it says neither {"served": N} nor what nginx's stub_status does`)
-	}
-	return Count{Served: *told.Served}, nil
-}
-
-// counter asks for the count of a server that this process reaches; nil without a URL.
-func counter(url string) Counter {
-	if url == "" {
-		return nil
-	}
-	return func(ctx context.Context) (Count, error) { return askCount(ctx, url) }
-}
-
 // settled asks until a question is all that was counted since the last: what was sent before this
 // load, and given up, may still have waited to be read.
-func settled(ctx context.Context, count Counter) (Count, error) {
+func settled(ctx context.Context, count remote.Counter) (remote.Count, error) {
 	last, err := count(ctx)
 	for range settleMost {
 		if err != nil {
 			return last, err
 		}
 		sleep(ctx, settleTime)
-		var next Count
+		var next remote.Count
 		next, err = count(ctx)
 		grown := next.Served - last.Served
 		if next.Own {
@@ -120,7 +45,7 @@ type Served struct {
 }
 
 // counted has p loaded between two counts of the server, if it tells any.
-func (t *Trial) counted(ctx context.Context, count Counter, p load.Plan, run Runner) (
+func (t *Trial) counted(ctx context.Context, count remote.Counter, p load.Plan, run result.Runner) (
 	*result.Result, error) {
 	if count == nil {
 		return run(ctx, p, func(load.Interval) {})

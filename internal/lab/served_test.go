@@ -11,47 +11,14 @@ import (
 	"testing"
 
 	"dyno/internal/engine/load"
-	"dyno/internal/lab/experiment"
+	"dyno/internal/remote"
 	"dyno/internal/result"
 )
-
-// status is what nginx says of itself.
-const status = "Active connections: 291 \nserver accepts handled requests\n 16630948 16630940 %d \n" +
-	"Reading: 6 Writing: 179 Waiting: 106 \n"
-
-func TestReadCount(t *testing.T) {
-	for text, want := range map[string]Count{
-		fmt.Sprintf(status, 31070465):   {31070465, true},
-		`{"served": 12}`:                {12, false},
-		`{"served": 0, "more": [1, 2]}`: {0, false},
-	} {
-		if c, err := readCount([]byte(text)); err != nil || c != want {
-			t.Errorf("%s: %+v, %v", text, c, err)
-		}
-	}
-	for _, text := range []string{"", "12", `{"served": "12"}`, `{"served": -1}`, `{"requests": 12}`, `{"served": 1.5}`,
-		"Active connections: 1 \nserver accepts handled requests\n 1 1 \nReading: 0",
-		strings.Replace(status, "%d", strings.Repeat("9", 20), 1)} {
-		if c, err := readCount([]byte(text)); err == nil {
-			t.Errorf("%s: %+v", text, c)
-		}
-	}
-}
-
-func FuzzReadCount(f *testing.F) {
-	f.Add([]byte(fmt.Sprintf(status, 7)))
-	f.Add([]byte(`{"served": 7}`))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		if c, err := readCount(b); err == nil && c.Served < 0 {
-			t.Errorf("%q: %+v", b, c)
-		}
-	})
-}
 
 // A teller is a server that tells a count.
 type teller struct {
 	fake
-	count Counter
+	count remote.Counter
 }
 
 func (s teller) Reach() Reach { return Reach{Count: s.count} }
@@ -83,11 +50,11 @@ func TestServed(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		asked := func(context.Context) (Count, error) {
+		asked := func(context.Context) (remote.Count, error) {
 			if s.Variant.Of == "same" { // as nginx does
 				served["same"]++
 			}
-			return Count{served[s.Variant.Of], s.Variant.Of == "same"}, nil
+			return remote.Count{Served: served[s.Variant.Of], Own: s.Variant.Of == "same"}, nil
 		}
 		return teller{stand.(fake), asked}, nil
 	}
@@ -122,18 +89,18 @@ func TestServed(t *testing.T) {
 func TestServedSettles(t *testing.T) {
 	for name, counts := range map[string][]int64{"at once": {7, 7}, "late": {3, 5, 6, 6}, "as nginx does": {3, 5, 6}} {
 		own, asked := name == "as nginx does", 0
-		c, err := settled(t.Context(), func(context.Context) (Count, error) {
+		c, err := settled(t.Context(), func(context.Context) (remote.Count, error) {
 			asked++
-			return Count{counts[asked-1], own}, nil
+			return remote.Count{Served: counts[asked-1], Own: own}, nil
 		})
-		if err != nil || asked != len(counts) || c != (Count{counts[asked-1], own}) {
+		if err != nil || asked != len(counts) || c != (remote.Count{Served: counts[asked-1], Own: own}) {
 			t.Errorf("%s: %+v after %d, %v", name, c, asked, err)
 		}
 	}
 	n := int64(0)
-	c, err := settled(t.Context(), func(context.Context) (Count, error) {
+	c, err := settled(t.Context(), func(context.Context) (remote.Count, error) {
 		n++
-		return Count{n, false}, nil
+		return remote.Count{Served: n, Own: false}, nil
 	})
 	if err != nil || c.Served != settleMost+1 {
 		t.Errorf("of a server that others load, too: %+v, %v", c, err)
@@ -159,7 +126,7 @@ func TestServedNowhere(t *testing.T) {
 				return stand, err
 			}
 			asked++
-			return teller{stand.(fake), counter(s.URL)}, nil
+			return teller{stand.(fake), remote.NewCounter(s.URL)}, nil
 		}
 		r := b.run(t.Context(), l)
 		same := r.Arms[slices.IndexFunc(r.Arms, func(a Arm) bool { return a.Name == "same" })]
@@ -176,7 +143,7 @@ func TestServedUnchecked(t *testing.T) {
 	defer s.Close()
 	b := newTestBench(t)
 	b.rates = map[string]float64{"base": 100}
-	stand := teller{fake{"base", new(bool)}, counter(s.URL)}
+	stand := teller{fake{"base", new(bool)}, remote.NewCounter(s.URL)}
 	l := b.lab(filepath.Join(t.TempDir(), "out"), strings.Split(three, "  same:")[0]+"fairness: {mode: off}\n")
 	l.Start = func(context.Context, Setting) (Stand, error) { return stand, nil }
 	r, err := l.Run(t.Context())
@@ -190,34 +157,14 @@ func TestForeignCounts(t *testing.T) {
 	asked := 0
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		asked++
-		fmt.Fprintf(w, status, 1000+asked)
+		fmt.Fprintf(w, "Active connections: 1 \nserver accepts handled requests\n 1 1 %d \n"+
+			"Reading: 0 Writing: 1 Waiting: 0 \n", 1000+asked)
 	}))
 	defer s.Close()
 	f := &foreign{served: s.URL}
 	for range 3 {
 		if c, err := f.count(t.Context()); err != nil || c.served != 1000 {
 			t.Errorf("%+v, %v", c, err)
-		}
-	}
-}
-
-// Whoever is not where the server is has a worker ask, in the same way.
-func TestWorkerCounts(t *testing.T) {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintf(w, status, 42)
-	}))
-	defer s.Close()
-	said := talk(t, task{Count: s.URL}, func(word) bool { return false })
-	c, err := counter(s.URL)(t.Context())
-	if err != nil || len(said) != 1 || *said[0].Counted != c || c != (Count{42, true}) {
-		t.Errorf("%+v, asked from here %+v, %v", said, c, err)
-	}
-	for url, some := range map[string]bool{"": false, s.URL: true} {
-		for _, private := range []bool{false, true} {
-			h := &here{Instance: &experiment.Instance{Served: url}, private: private, workers: &Workers{}}
-			if got := h.Reach().Count != nil; got != some {
-				t.Errorf("%q, private %v: a count: %v", url, private, got)
-			}
 		}
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"dyno/internal/engine/load"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/observe/probe"
+	"dyno/internal/remote"
+	"dyno/internal/result"
 	"dyno/internal/server"
 )
 
@@ -71,7 +73,7 @@ func (g *Stage) stand(ctx context.Context, s Setting, i *experiment.Instance, sp
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(spec.Dir))
 	}
-	h := &here{Instance: i, server: running, private: spec.Netns != nil, workers: &Workers{
+	h := &here{Instance: i, server: running, private: spec.Netns != nil, workers: &remote.Workers{
 		Server: running, Args: g.Worker, Count: max(g.Clients.Count, 1), Isolated: g.isolated(),
 		Ring: g.Ring}}
 	if i.Generator != nil {
@@ -185,15 +187,15 @@ func (e elsewhere) URL() string                 { return e.Instance.URL }
 func (e elsewhere) PProf() string               { return e.Instance.PProf }
 func (e elsewhere) Trees() []probe.Tree         { return nil }
 func (e elsewhere) Died() <-chan server.Failure { return nil }
-func (e elsewhere) Load() Runner                { return nil }
-func (e elsewhere) Reach() Reach                { return Reach{Count: counter(e.Served)} }
+func (e elsewhere) Load() result.Runner         { return nil }
+func (e elsewhere) Reach() Reach                { return Reach{Count: remote.NewCounter(e.Served)} }
 func (e elsewhere) Stop() server.Report         { return server.Report{} }
 
 // here is a Stand of processes of this machine: servers, or generators, or both.
 type here struct {
 	*experiment.Instance
 	server  *server.Server
-	workers *Workers
+	workers *remote.Workers
 	foreign *foreign // nil: dyno loads
 	private bool     // in a network where this process is not
 }
@@ -212,7 +214,7 @@ func (h *here) Trees() (all []probe.Tree) {
 	return append(all, h.workers.Trees()...)
 }
 
-func (h *here) Load() Runner {
+func (h *here) Load() result.Runner {
 	if h.foreign != nil {
 		return h.foreign.Run
 	}
@@ -224,11 +226,13 @@ func (h *here) Load() Runner {
 
 func (h *here) Reach() Reach {
 	if !h.private {
-		return Reach{Count: counter(h.Served)}
+		return Reach{Count: remote.NewCounter(h.Served)}
 	}
 	r := Reach{Ask: h.workers.Ask, Fetch: h.workers.Fetch}
 	if h.Served != "" {
-		r.Count = func(ctx context.Context) (Count, error) { return h.workers.Served(ctx, h.Served) }
+		r.Count = func(ctx context.Context) (remote.Count, error) {
+			return h.workers.Served(ctx, h.Served)
+		}
 	}
 	return r
 }

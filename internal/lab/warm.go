@@ -11,10 +11,6 @@ import (
 	"dyno/internal/stats"
 )
 
-// A Runner is what can turn a plan into a result: load.Run on this machine, or
-// many generators whose results are merged.
-type Runner func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error)
-
 // steadyOver is how many seconds in a row have to be alike. Source of the rule:
 // Georges, Buytaert, Eeckhout, "Statistically Rigorous Java Performance
 // Evaluation", OOPSLA 2007.
@@ -23,7 +19,7 @@ const steadyOver = 5
 // warm loads until throughput is steady, for the rule's Min at least and its Max
 // at most. The result is of the warm-up alone and says whether the server
 // answered at all.
-func warm(ctx context.Context, run Runner, p load.Plan, rule experiment.Warmup) (*Warmup,
+func warm(ctx context.Context, run result.Runner, p load.Plan, rule experiment.Warmup) (*Warmup,
 	*result.Result, error) {
 	if rule.Max <= 0 {
 		return nil, nil, nil

@@ -1,4 +1,4 @@
-package lab
+package remote
 
 import (
 	"bytes"
@@ -46,7 +46,7 @@ func TestFlawsComeBack(t *testing.T) {
 	defer theirs.Close()
 	var out bytes.Buffer
 	worked := make(chan error)
-	go func() { worked <- Work(t.Context(), in, &out) }()
+	go func() { worked <- RunWorker(t.Context(), in, &out) }()
 	_, direct := load.Run(t.Context(), p, nil)
 	last, err := converse(theirs, &lateReader{worked, &out}, plan, nil)
 	if err != nil || last.Error == "" {

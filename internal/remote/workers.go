@@ -1,4 +1,4 @@
-package lab
+package remote
 
 import (
 	"context"
@@ -44,7 +44,7 @@ func (w *Workers) Trees() []probe.Tree {
 	return slices.Clone(w.trees)
 }
 
-// Run is a Runner: each worker does its part of p, all begin together, and the
+// Run is a result.Runner: each worker does its part of p, all begin together, and the
 // result is that of all.
 func (w *Workers) Run(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result,
 	error) {

@@ -1,7 +1,6 @@
-package lab
+package remote
 
 import (
-	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -14,7 +13,6 @@ import (
 	"dyno/internal/engine/load"
 	"dyno/internal/engine/requests"
 	"dyno/internal/fairness"
-	"dyno/internal/lab/experiment"
 )
 
 // planOf loads a server that the test has.
@@ -40,7 +38,7 @@ func talk(t *testing.T, first any, enough func(word) bool) (said []word) {
 	hear, out := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Work(t.Context(), in, out)
+		ended <- RunWorker(t.Context(), in, out)
 		out.Close()
 	}()
 	tasks := json.NewEncoder(tell)
@@ -111,21 +109,7 @@ func TestWork(t *testing.T) {
 			t.Errorf("%+v, want %s", said, want)
 		}
 	}
-	if err := Work(t.Context(), strings.NewReader("nonsense"), io.Discard); err == nil {
+	if err := RunWorker(t.Context(), strings.NewReader("nonsense"), io.Discard); err == nil {
 		t.Error("nobody said what to do, and it was done")
-	}
-}
-
-// Who asks a server is the stand's business, where it has one.
-func TestAsker(t *testing.T) {
-	l := &Lab{Ask: func(context.Context, fairness.Question) (*fairness.Answer, error) {
-		return &fairness.Answer{Status: 1}, nil
-	}}
-	if a, err := l.asker(elsewhere{new(experiment.Instance)})(t.Context(), fairness.Question{}); err != nil || a.Status != 1 {
-		t.Error(a, err)
-	}
-	h := &here{Instance: new(experiment.Instance), private: true, workers: &Workers{Count: 1}}
-	if h.Reach().Ask == nil || h.Load() == nil {
-		t.Error("a server in another network is asked from this one")
 	}
 }

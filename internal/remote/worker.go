@@ -1,4 +1,4 @@
-package lab
+package remote
 
 import (
 	"context"
@@ -49,11 +49,11 @@ func (w word) last() bool {
 	return w.Result != nil || w.Answer != nil || w.Fetched || w.Counted != nil || w.Error != ""
 }
 
-// Work is the life of a worker process: it does what the first task on in says,
+// RunWorker is the life of a worker process: it does what the first task on in says,
 // and tells what comes of it on out. When in ends, or ctx does, so does a load,
 // with the result of what was measured until then. The error is that nobody was
 // there to talk with; all others are said.
-func Work(ctx context.Context, in io.Reader, out io.Writer) error {
+func RunWorker(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	tasks := json.NewDecoder(in)
@@ -122,7 +122,7 @@ func (t task) do(ctx context.Context, begin <-chan time.Time, say *json.Encoder)
 		}
 		return word{Fetched: err == nil}, err
 	case t.Count != "":
-		c, err := askCount(ctx, t.Count)
+		c, err := FetchCount(ctx, t.Count)
 		return word{Counted: &c}, err
 	}
 	return word{}, errors.New("a worker was told to do nothing that it can")

@@ -1,4 +1,13 @@
-package lab
+// Package remote makes a load in a process of its own.
+//
+// A Child is one such process, for a load without servers. Workers are several, beside a server
+// and under its supervisor: they share a load, or reach a server in a network where this
+// process is not, and then also ask, count and fetch profiles there. RunWorker is the other end:
+// what such a process does.
+//
+// The two ends exchange lines of JSON on pipes: a task each way down, messages back up, the last
+// of which is the result. A worker whose stdin ends stops, so that none outlives its parent.
+package remote
 
 import (
 	"bytes"
@@ -25,7 +34,7 @@ type Child struct {
 // said is how much of what a worker process writes to stderr is kept.
 const said = 8 << 10
 
-// Run is a Runner. The child's end is its stdin's, so that it does not outlive this
+// Run is a result.Runner. The child's end is its stdin's, so that it does not outlive this
 // process, in whatever way that ends.
 func (c Child) Run(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result,
 	error) {
