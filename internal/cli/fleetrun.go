@@ -17,6 +17,7 @@ import (
 	"dyno/internal/fleet/hub"
 	"dyno/internal/fleet/wire"
 	"dyno/internal/lab"
+	labrun "dyno/internal/lab/run"
 	"dyno/internal/result"
 )
 
@@ -199,8 +200,8 @@ func enclosing(run result.Runner) result.Runner {
 // agents find the hub, if that is this machine. When an agent is missing later, lose is called
 // with what to do: that is no failure of the server, and would be one of each trial to come.
 // The caller must leave it in the end.
-func (f *fleetFlags) lend(l *lab.Lab, stage *lab.Stage, lose context.CancelCauseFunc) (leave func(),
-	err error) {
+func (f *fleetFlags) lend(l *labrun.Lab, stage *labrun.Stage,
+	lose context.CancelCauseFunc) (leave func(), err error) {
 	if !f.asked() {
 		return func() {}, nil
 	}

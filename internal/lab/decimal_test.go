@@ -13,7 +13,7 @@ import (
 
 // Memory is in MB like every other size.
 func TestMemoryIsDecimal(t *testing.T) {
-	m, _ := measure(memory)
+	m, _ := MeasureNamed(memory)
 	r := &result.Result{Server: &result.Server{Processes: []result.Usage{{Memory: 25e6}}}}
 	if v, ok := m.Of(&Trial{Result: r}); !ok || v != 25 || m.Unit != "MB" {
 		t.Errorf("25,000,000 bytes are %v %s", v, m.Unit)
@@ -33,10 +33,10 @@ func TestOldMemoryIsReadAsDecimal(t *testing.T) {
 			t.Fatal(err)
 		}
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, experimentFile), b, 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, RecordFile), b, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		r, err := openRecord(dir)
+		r, err := ReadRecord(dir)
 		if err != nil {
 			t.Fatal(err)
 		}

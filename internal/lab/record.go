@@ -1,3 +1,9 @@
+// Package lab holds the records of an experiment: Record, which is all of it, Trial, which is what
+// one trial measured, and what both consist of. Folder reads and writes them.
+//
+// Package lab/run makes trials, package lab/judge computes what they say; both fill in records, and
+// who shows an experiment needs nothing else. JSON keys and names of files are what others rely on:
+// a key once released is never renamed.
 package lab
 
 import (
@@ -197,4 +203,14 @@ type GateOutcome struct {
 	Missed    []Comparison `json:"missed,omitempty"`
 	Confirmed bool         `json:"confirmed,omitempty"` // a second batch said the same
 	Why       string       `json:"why,omitempty"`
+}
+
+// CountSharing is how many of the profiles have the file of t.
+func CountSharing(all []Taken, t Taken) (n int) {
+	for _, o := range all {
+		if o.File == t.File {
+			n++
+		}
+	}
+	return n
 }

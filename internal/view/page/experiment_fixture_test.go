@@ -18,6 +18,7 @@ import (
 	"dyno/internal/engine/metric"
 	"dyno/internal/fairness"
 	"dyno/internal/lab"
+	"dyno/internal/lab/judge"
 	"dyno/internal/observe/probe"
 	"dyno/internal/observe/profile"
 	"dyno/internal/result"
@@ -103,7 +104,7 @@ func experimentAt(t testing.TB, rounds, seconds int, levels []string) string {
 			}
 		}
 	}
-	done, err := lab.Open(f.dir)
+	done, err := judge.Open(f.dir)
 	f.check(err)
 	done.State, done.Ended = lab.Complete, f.clock
 	f.write("experiment.json", done)

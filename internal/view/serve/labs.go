@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"dyno/internal/lab"
+	"dyno/internal/lab/judge"
 	"dyno/internal/view/page"
 	"dyno/internal/view/report"
 )
@@ -68,7 +69,7 @@ func (l *labs) list() ([]listed, error) {
 		return nil, fmt.Errorf("looking for experiments: %w", err)
 	}
 	for _, e := range entries {
-		if dir := filepath.Join(l.store, e.Name()); e.IsDir() && lab.Is(dir) {
+		if dir := filepath.Join(l.store, e.Name()); e.IsDir() && lab.IsExperiment(dir) {
 			dirs = append(dirs, dir)
 		}
 	}
@@ -157,7 +158,7 @@ func (l *labs) watch(dir string) (j *journal, leave func()) {
 		ctx, stop := context.WithCancel(context.Background())
 		w = &watched{journal: newJournal(0), stop: stop}
 		l.watched[dir] = w
-		go look(ctx, lab.Follow(dir), l.begun[dir], w.journal)
+		go look(ctx, judge.Follow(dir), l.begun[dir], w.journal)
 	}
 	w.by++
 	return w.journal, func() {
@@ -175,8 +176,8 @@ const pace = time.Second
 
 // look looks at a folder until ctx ends. Each state is a head: there is no use for the
 // one before. Of an experiment that was begun here its end is news, whatever its files say.
-func look(ctx context.Context, f *lab.Follower, begun *conducted, j *journal) {
-	var last *lab.Progress
+func look(ctx context.Context, f *judge.Follower, begun *conducted, j *journal) {
+	var last *judge.Progress
 	var problem string
 	runs := begun.running()
 	tick := time.NewTicker(pace)
@@ -230,7 +231,7 @@ type trial struct {
 // most is how many trials, done and to be done, a browser gets.
 const most = 500
 
-func stateOf(p *lab.Progress, begun *conducted, runs bool) state {
+func stateOf(p *judge.Progress, begun *conducted, runs bool) state {
 	r := p.Record
 	words := report.WordsOf(r)
 	s := state{Heading: r.Head(), Title: words.Title, Scope: words.Scope, Checked: r.Checked,
