@@ -31,8 +31,8 @@ type Child struct {
 	Args []string // argv of a worker process
 }
 
-// said is how much of what a worker process writes to stderr is kept.
-const said = 8 << 10
+// stderrMax is how much of what a worker process writes to stderr is kept.
+const stderrMax = 8 << 10
 
 // Run is a result.Runner. The child's end is its stdin's, so that it does not outlive this
 // process, in whatever way that ends.
@@ -43,7 +43,7 @@ func (c Child) Run(ctx context.Context, p load.Plan, each func(load.Interval)) (
 		return nil, fmt.Errorf("packing the plan for a worker: %w", err)
 	}
 	cmd := exec.Command(c.Args[0], c.Args[1:]...)
-	stderr := &head{most: said}
+	stderr := &firstBytes{most: stderrMax}
 	cmd.Stderr = stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -57,15 +57,15 @@ func (c Child) Run(ctx context.Context, p load.Plan, each func(load.Interval)) (
 		return nil, fmt.Errorf("starting a worker: %w", err)
 	}
 	leave := context.AfterFunc(ctx, func() { stopChild(cmd, in) })
-	last, err := converse(in, out, plan, each)
+	last, err := talkToWorker(in, out, plan, each)
 	leave()
 	in.Close()
 	ended := cmd.Wait()
 	if err != nil {
-		return nil, fmt.Errorf("the worker process: %w", errors.Join(err, ended, stderr.err()))
+		return nil, fmt.Errorf("the worker process: %w", errors.Join(err, ended, stderr.asError()))
 	}
 	if last.Error != "" {
-		return nil, last.err()
+		return nil, last.resultError()
 	}
 	if context.Cause(ctx) == load.ErrAborted && last.Result.Ended == string(load.Interrupted) {
 		last.Result.Ended = string(load.Aborted) // the child knew only that it was to stop
@@ -73,8 +73,8 @@ func (c Child) Run(ctx context.Context, p load.Plan, each func(load.Interval)) (
 	return last.Result, nil
 }
 
-// err is why there is no result, as load.Run says it.
-func (w word) err() error {
+// resultError is why there is no result, as load.Run says it.
+func (w message) resultError() error {
 	if len(w.Flaws) == 0 {
 		return errors.New(w.Error)
 	}
@@ -91,18 +91,18 @@ func stopChild(cmd *exec.Cmd, in io.Closer) {
 	time.AfterFunc(stopTime, func() { cmd.Process.Kill() }) // one that has ended it leaves alone
 }
 
-// converse gives a worker its plan, lets it begin when it is ready, and passes on
+// talkToWorker gives a worker its plan, lets it begin when it is ready, and passes on
 // what it measures until its last word.
-func converse(in io.Writer, out io.Reader, plan []byte, each func(load.Interval)) (word, error) {
+func talkToWorker(in io.Writer, out io.Reader, plan []byte, each func(load.Interval)) (message, error) {
 	tasks, words := json.NewEncoder(in), json.NewDecoder(out)
 	tasks.Encode(task{Plan: plan}) // one that does not hear it has ended, and says so below
 	for {
-		var w word
+		var w message
 		if err := words.Decode(&w); err != nil {
 			return w, fmt.Errorf("it ended without a result: %w", err)
 		}
 		switch {
-		case w.last():
+		case w.isLast():
 			return w, nil
 		case w.Ready:
 			at := time.Now().Add(beginLead)
@@ -113,19 +113,19 @@ func converse(in io.Writer, out io.Reader, plan []byte, each func(load.Interval)
 	}
 }
 
-// A head keeps the first bytes that are written to it.
-type head struct {
+// A firstBytes keeps the first bytes that are written to it.
+type firstBytes struct {
 	bytes.Buffer
 	most int
 }
 
-func (h *head) Write(b []byte) (int, error) {
+func (h *firstBytes) Write(b []byte) (int, error) {
 	h.Buffer.Write(b[:min(len(b), h.most-h.Len())])
 	return len(b), nil
 }
 
-// err is what was written, if anything was.
-func (h *head) err() error {
+// asError is what was written, if anything was.
+func (h *firstBytes) asError() error {
 	if h.Len() == 0 {
 		return nil
 	}

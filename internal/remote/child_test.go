@@ -48,15 +48,15 @@ func TestFlawsComeBack(t *testing.T) {
 	worked := make(chan error)
 	go func() { worked <- RunWorker(t.Context(), in, &out) }()
 	_, direct := load.Run(t.Context(), p, nil)
-	last, err := converse(theirs, &lateReader{worked, &out}, plan, nil)
+	last, err := talkToWorker(theirs, &lateReader{worked, &out}, plan, nil)
 	if err != nil || last.Error == "" {
 		t.Fatal(err, last)
 	}
-	if got := last.err(); got.Error() != direct.Error() {
+	if got := last.resultError(); got.Error() != direct.Error() {
 		t.Errorf("%v, want %v", got, direct)
 	}
-	if _, is := errors.AsType[load.Flaw](last.err()); !is {
-		t.Errorf("%v is no flaw", last.err())
+	if _, is := errors.AsType[load.Flaw](last.resultError()); !is {
+		t.Errorf("%v is no flaw", last.resultError())
 	}
 }
 

@@ -47,7 +47,7 @@ func TestWorkerCounts(t *testing.T) {
 		fmt.Fprintf(w, status, 42)
 	}))
 	defer s.Close()
-	said := talk(t, task{Count: s.URL}, func(word) bool { return false })
+	said := talk(t, task{Count: s.URL}, func(message) bool { return false })
 	c, err := NewCounter(s.URL)(t.Context())
 	if err != nil || len(said) != 1 || *said[0].Counted != c || c != (Count{42, true}) {
 		t.Errorf("%+v, asked from here %+v, %v", said, c, err)

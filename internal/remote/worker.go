@@ -19,22 +19,22 @@ import (
 type task struct {
 	Plan  []byte             `json:"plan,omitempty"` // as load.Pack packs it
 	Ask   *fairness.Question `json:"ask,omitempty"`
-	Fetch *fetching          `json:"fetch,omitempty"`
+	Fetch *fetchTask         `json:"fetch,omitempty"`
 	Count string             `json:"count,omitempty"` // URL at which the server tells its count
 	Begin *time.Time         `json:"begin,omitempty"`
 }
 
-// A fetching is a profile to be fetched and put into a file.
-type fetching struct {
+// A fetchTask is a profile to be fetched and put into a file.
+type fetchTask struct {
 	Base string        `json:"base"`
 	Kind profile.Kind  `json:"kind"`
 	Time time.Duration `json:"time"`
 	File string        `json:"file"`
 }
 
-// A word is what a worker process says, likewise. The last is a result, an answer,
+// A message is what a worker process says, likewise. The last is a result, an answer,
 // or why there is none.
-type word struct {
+type message struct {
 	Ready    bool             `json:"ready,omitempty"` // its connections are open
 	Interval *load.Interval   `json:"interval,omitempty"`
 	Result   *result.Result   `json:"result,omitempty"`
@@ -45,7 +45,7 @@ type word struct {
 	Flaws    []load.Flaw      `json:"flaws,omitempty"` // of the plan, which Error then joins
 }
 
-func (w word) last() bool {
+func (w message) isLast() bool {
 	return w.Result != nil || w.Answer != nil || w.Fetched || w.Counted != nil || w.Error != ""
 }
 
@@ -75,15 +75,15 @@ func RunWorker(ctx context.Context, in io.Reader, out io.Writer) error {
 		}
 	}()
 	say := json.NewEncoder(out)
-	last, err := first.do(ctx, begin, say)
+	last, err := first.carryOut(ctx, begin, say)
 	if err != nil {
-		last = word{Error: err.Error(), Flaws: flaws(err)}
+		last = message{Error: err.Error(), Flaws: planFlaws(err)}
 	}
 	return say.Encode(last)
 }
 
-// flaws are those of a plan, if err joins nothing else.
-func flaws(err error) (all []load.Flaw) {
+// planFlaws are those of a plan, if err joins nothing else.
+func planFlaws(err error) (all []load.Flaw) {
 	joined, is := err.(interface{ Unwrap() []error })
 	if !is {
 		if flaw, is := err.(load.Flaw); is {
@@ -92,7 +92,7 @@ func flaws(err error) (all []load.Flaw) {
 		return nil
 	}
 	for _, each := range joined.Unwrap() {
-		more := flaws(each)
+		more := planFlaws(each)
 		if more == nil {
 			return nil
 		}
@@ -101,39 +101,39 @@ func flaws(err error) (all []load.Flaw) {
 	return all
 }
 
-// do is one task, but for its last word.
-func (t task) do(ctx context.Context, begin <-chan time.Time, say *json.Encoder) (word, error) {
+// carryOut is one task, but for its last word.
+func (t task) carryOut(ctx context.Context, begin <-chan time.Time, say *json.Encoder) (message, error) {
 	switch {
 	case t.Plan != nil:
 		p, err := load.Unpack(t.Plan)
 		if err != nil {
-			return word{}, fmt.Errorf("reading the plan: %w", err)
+			return message{}, fmt.Errorf("reading the plan: %w", err)
 		}
-		r, err := loadPart(ctx, p, begin, say)
-		return word{Result: r}, err
+		r, err := loadShare(ctx, p, begin, say)
+		return message{Result: r}, err
 	case t.Ask != nil:
 		a, err := fairness.Ask(ctx, *t.Ask)
-		return word{Answer: a}, err
+		return message{Answer: a}, err
 	case t.Fetch != nil:
 		f := t.Fetch
 		p, err := profile.Fetch(ctx, f.Base, f.Kind, f.Time)
 		if err == nil {
 			err = profile.Save(f.File, p)
 		}
-		return word{Fetched: err == nil}, err
+		return message{Fetched: err == nil}, err
 	case t.Count != "":
 		c, err := FetchCount(ctx, t.Count)
-		return word{Counted: &c}, err
+		return message{Counted: &c}, err
 	}
-	return word{}, errors.New("a worker was told to do nothing that it can")
+	return message{}, errors.New("a worker was told to do nothing that it can")
 }
 
-// loadPart carries out a plan, beginning with the others. That nobody listens any
+// loadShare carries out a plan, beginning with the others. That nobody listens any
 // more shows at the end.
-func loadPart(ctx context.Context, p load.Plan, begin <-chan time.Time, say *json.Encoder) (
+func loadShare(ctx context.Context, p load.Plan, begin <-chan time.Time, say *json.Encoder) (
 	*result.Result, error) {
 	meet := func(ctx context.Context) time.Time {
-		say.Encode(word{Ready: true})
+		say.Encode(message{Ready: true})
 		select {
 		case at := <-begin:
 			return at
@@ -141,7 +141,7 @@ func loadPart(ctx context.Context, p load.Plan, begin <-chan time.Time, say *jso
 			return time.Time{}
 		}
 	}
-	each := func(iv load.Interval) { say.Encode(word{Interval: &iv}) }
+	each := func(iv load.Interval) { say.Encode(message{Interval: &iv}) }
 	r, err := load.RunTogether(ctx, p, meet, each)
 	if err != nil {
 		return nil, err

@@ -16,18 +16,18 @@ import (
 
 // A workerProcess is one of Workers at work.
 type workerProcess struct {
-	of    *Workers
-	guest *server.Guest
-	in    *os.File
-	out   *os.File
-	tasks *json.Encoder // into in
-	ready bool
-	leave func() bool // what was to happen when the context ended
+	of         *Workers
+	guest      *server.Guest
+	in         *os.File
+	out        *os.File
+	tasks      *json.Encoder // into in
+	ready      bool
+	cancelStop func() bool // what was to happen when the context ended
 }
 
-// spoken is a word, from which worker; or why there will be no more.
-type spoken struct {
-	word
+// received is a word, from which worker; or why there will be no more.
+type received struct {
+	message
 	from int
 	err  error
 }
@@ -37,10 +37,10 @@ const (
 	tailLines = 10              // of what a worker wrote that has failed
 )
 
-// start starts worker i and gives it its task. When ctx ends it is told to stop,
+// startWorker starts worker i and gives it its task. When ctx ends it is told to stop,
 // and if it does not, killed.
-func (w *Workers) start(ctx context.Context, i int, t task, isolated bool) (*workerProcess, error) {
-	p := server.Process{Name: t.role(i), Args: w.Args, Env: os.Environ()}
+func (w *Workers) startWorker(ctx context.Context, i int, t task, isolated bool) (*workerProcess, error) {
+	p := server.Process{Name: t.roleName(i), Args: w.Args, Env: os.Environ()}
 	if isolated {
 		p.Client = i + 1
 	}
@@ -63,12 +63,12 @@ func (w *Workers) start(ctx context.Context, i int, t task, isolated bool) (*wor
 	w.trees = append(w.trees, worker.tree())
 	w.mu.Unlock()
 	worker.tasks.Encode(t) // one that does not hear it has ended, and listen will say why
-	worker.leave = context.AfterFunc(ctx, worker.stop)
+	worker.cancelStop = context.AfterFunc(ctx, worker.stopWorker)
 	return worker, nil
 }
 
-// role is what the worker is called: one that fetches does so beside those that load.
-func (t task) role(i int) string {
+// roleName is what the worker is called: one that fetches does so beside those that load.
+func (t task) roleName(i int) string {
 	if t.Fetch != nil {
 		return "profiler"
 	}
@@ -79,8 +79,8 @@ func (p *workerProcess) tree() probe.Tree {
 	return probe.Tree{Name: p.guest.Name, PID: p.guest.PID, Generator: true}
 }
 
-// stop tells the worker to stop.
-func (p *workerProcess) stop() {
+// stopWorker tells the worker to stop.
+func (p *workerProcess) stopWorker() {
 	p.in.Close()
 	ended := make(chan struct{})
 	go func() {
@@ -94,24 +94,24 @@ func (p *workerProcess) stop() {
 	}
 }
 
-// listen passes on what the worker says, until it has said its last word.
-func (p *workerProcess) listen(i int, words chan<- spoken) {
+// readMessages passes on what the worker says, until it has said its last word.
+func (p *workerProcess) readMessages(i int, words chan<- received) {
 	for heard := json.NewDecoder(p.out); ; {
-		s := spoken{from: i}
-		if heard.Decode(&s.word) != nil {
-			s.err = p.fault()
+		s := received{from: i}
+		if heard.Decode(&s.message) != nil {
+			s.err = p.exitError()
 		} else if s.Error != "" {
 			s.err = errors.New(s.Error)
 		}
 		words <- s
-		if s.err != nil || s.last() {
+		if s.err != nil || s.isLast() {
 			return
 		}
 	}
 }
 
-// fault is why a worker ended without a last word.
-func (p *workerProcess) fault() error {
+// exitError is why a worker ended without a last word.
+func (p *workerProcess) exitError() error {
 	exit := p.guest.Wait()
 	lines, err := p.of.Server.Tail(p.guest.Name, tailLines)
 	if err != nil || lines == "" {
@@ -120,9 +120,9 @@ func (p *workerProcess) fault() error {
 	return fmt.Errorf("%s %v; its last output:\n%s", p.guest.Name, exit, lines)
 }
 
-// end is after the worker's last word.
-func (p *workerProcess) end() {
-	p.leave()
+// closeWorker is after the worker's last word.
+func (p *workerProcess) closeWorker() {
+	p.cancelStop()
 	p.in.Close()
 	p.guest.Wait()
 	p.out.Close()

@@ -59,7 +59,7 @@ func (w *Workers) Run(ctx context.Context, p load.Plan, each func(load.Interval)
 		}
 		tasks = append(tasks, task{Plan: plan})
 	}
-	last, err := w.employ(ctx, tasks, w.Isolated, load.Together(len(tasks), each))
+	last, err := w.runTasks(ctx, tasks, w.Isolated, load.Together(len(tasks), each))
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (w *Workers) Run(ctx context.Context, p load.Plan, each func(load.Interval)
 
 // Ask is fairness.Ask from where the server is.
 func (w *Workers) Ask(ctx context.Context, q fairness.Question) (*fairness.Answer, error) {
-	last, err := w.employ(ctx, []task{{Ask: &q}}, false, func(int, *load.Interval) {})
+	last, err := w.runTasks(ctx, []task{{Ask: &q}}, false, func(int, *load.Interval) {})
 	if err != nil {
 		return nil, err
 	}
@@ -88,50 +88,50 @@ func (w *Workers) Fetch(ctx context.Context, base string, kind profile.Kind, d t
 		return nil, fmt.Errorf("a folder for the profile: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	f := fetching{base, kind, d, filepath.Join(dir, "profile.pb.gz")}
-	if _, err := w.employ(ctx, []task{{Fetch: &f}}, false, func(int, *load.Interval) {}); err != nil {
+	f := fetchTask{base, kind, d, filepath.Join(dir, "profile.pb.gz")}
+	if _, err := w.runTasks(ctx, []task{{Fetch: &f}}, false, func(int, *load.Interval) {}); err != nil {
 		return nil, err
 	}
 	return profile.Load(f.File)
 }
 
-// Served is the count that the server tells at a URL, asked for from where it is.
-func (w *Workers) Served(ctx context.Context, url string) (Count, error) {
-	last, err := w.employ(ctx, []task{{Count: url}}, false, func(int, *load.Interval) {})
+// CountServed is the count that the server tells at a URL, asked for from where it is.
+func (w *Workers) CountServed(ctx context.Context, url string) (Count, error) {
+	last, err := w.runTasks(ctx, []task{{Count: url}}, false, func(int, *load.Interval) {})
 	if err != nil {
 		return Count{}, err
 	}
 	return *last[0].Counted, nil
 }
 
-// employ has a worker carry out each task, and returns their last words. It calls
+// runTasks has a worker carry out each task, and returns their last words. It calls
 // interval with each that one measured, and with nil when it will measure no more.
 // When ctx ends, or a worker fails, all are told to stop.
-func (w *Workers) employ(ctx context.Context, tasks []task, isolated bool,
-	interval func(from int, iv *load.Interval)) (last []word, err error) {
+func (w *Workers) runTasks(ctx context.Context, tasks []task, isolated bool,
+	interval func(from int, iv *load.Interval)) (last []message, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var all []*workerProcess
-	words := make(chan spoken)
+	words := make(chan received)
 	for i, t := range tasks {
-		p, failed := w.start(ctx, i, t, isolated)
+		p, failed := w.startWorker(ctx, i, t, isolated)
 		if err = failed; err != nil {
 			stop()
 			break
 		}
 		all = append(all, p)
-		go p.listen(i, words)
+		go p.readMessages(i, words)
 	}
-	last = make([]word, len(tasks))
+	last = make([]message, len(tasks))
 	for running, awaited := len(all), len(all); running > 0; {
 		said := <-words
-		over := said.err != nil || said.last()
+		over := said.err != nil || said.isLast()
 		if said.err != nil {
 			err = errors.Join(err, said.err)
 			stop()
 		}
 		if over {
-			last[said.from] = said.word
+			last[said.from] = said.message
 			running--
 		}
 		if over || said.Interval != nil {
@@ -140,18 +140,18 @@ func (w *Workers) employ(ctx context.Context, tasks []task, isolated bool,
 		if p := all[said.from]; !p.ready && (over || said.Ready) {
 			p.ready = true
 			if awaited--; awaited == 0 {
-				begin(all)
+				sendBegin(all)
 			}
 		}
 	}
 	for _, p := range all {
-		p.end()
+		p.closeWorker()
 	}
 	return last, err
 }
 
-// begin tells all that wait when the load begins. Whoever cannot hear it has ended.
-func begin(all []*workerProcess) {
+// sendBegin tells all that wait when the load begins. Whoever cannot hear it has ended.
+func sendBegin(all []*workerProcess) {
 	at := time.Now().Add(beginLead)
 	for _, p := range all {
 		p.tasks.Encode(task{Begin: &at})

@@ -32,7 +32,7 @@ func planOf(t *testing.T, url string) load.Plan {
 
 // talk has Work do a task. It says when to begin as soon as it is asked, and goes
 // away when it has heard enough.
-func talk(t *testing.T, first any, enough func(word) bool) (said []word) {
+func talk(t *testing.T, first any, enough func(message) bool) (said []message) {
 	t.Helper()
 	in, tell := io.Pipe()
 	hear, out := io.Pipe()
@@ -46,7 +46,7 @@ func talk(t *testing.T, first any, enough func(word) bool) (said []word) {
 		t.Fatal(err)
 	}
 	for words := json.NewDecoder(hear); ; {
-		var w word
+		var w message
 		if words.Decode(&w) != nil {
 			break
 		}
@@ -70,7 +70,7 @@ func TestWork(t *testing.T) {
 		io.WriteString(w, r.URL.Path)
 	}))
 	defer s.Close()
-	never := func(word) bool { return false }
+	never := func(message) bool { return false }
 	taskOf := func(p load.Plan) task {
 		b, err := load.Pack(p)
 		if err != nil {
@@ -85,13 +85,13 @@ func TestWork(t *testing.T) {
 		t.Errorf("%+v", said)
 	}
 	p.Requested, p.Duration = 0, load.Seconds(time.Hour)
-	said = talk(t, taskOf(p), func(w word) bool { return w.Interval != nil })
+	said = talk(t, taskOf(p), func(w message) bool { return w.Interval != nil })
 	if last := said[len(said)-1].Result; last == nil || last.Ended != "interrupted" ||
 		last.Requests.Completed == 0 || last.Requests.Completed != said[1].Interval.Completed+
 		last.Series[len(last.Series)-1].Completed && len(last.Series) == 2 {
 		t.Errorf("left alone after a second: %+v", last)
 	}
-	said = talk(t, taskOf(p), func(w word) bool { return w.Ready })
+	said = talk(t, taskOf(p), func(w message) bool { return w.Ready })
 	if last := said[len(said)-1].Result; last == nil || last.Ended != "interrupted" {
 		t.Errorf("left alone at the barrier: %+v", last)
 	}

@@ -234,7 +234,7 @@ func (h *localStand) Reach() Reach {
 	r := Reach{Ask: h.workers.Ask, Fetch: h.workers.Fetch}
 	if h.Served != "" {
 		r.Count = func(ctx context.Context) (remote.Count, error) {
-			return h.workers.Served(ctx, h.Served)
+			return h.workers.CountServed(ctx, h.Served)
 		}
 	}
 	return r
