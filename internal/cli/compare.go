@@ -97,12 +97,12 @@ func compare(s streams, args []string) int {
 	if len(faults) > 0 {
 		return s.refuse("compare", faults)
 	}
-	u, err := judge.Compare(groups, f.metrics, float64(f.margin))
+	u, err := judge.CompareGroups(groups, f.metrics, float64(f.margin))
 	if err != nil {
 		return s.refuse("compare", []error{err})
 	}
 	if f.gate {
-		u.Judge()
+		u.DecideGate()
 	}
 	if err := f.write(s, u); err != nil {
 		return s.fail(exitUsage, fmt.Errorf("writing the comparison: %w", err))
@@ -111,9 +111,9 @@ func compare(s streams, args []string) int {
 	case u.Gate == nil || u.Gate.Verdict == lab.Passed:
 		return exitOK
 	case u.Gate.Verdict == lab.Regression:
-		return s.fail(exitMissed, fmt.Errorf("gate: %s", u.Gate.Says()))
+		return s.fail(exitMissed, fmt.Errorf("gate: %s", u.Gate.Explain()))
 	}
-	return s.fail(exitUntrusted, fmt.Errorf("gate: %s", u.Gate.Says()))
+	return s.fail(exitUntrusted, fmt.Errorf("gate: %s", u.Gate.Explain()))
 }
 
 // read reads all that the words of a command line name.
@@ -165,7 +165,7 @@ func openGroup(w string) (judge.Group, []error) {
 	if len(faults) > 0 {
 		return judge.Group{}, faults
 	}
-	return judge.Repeated(w, rs), nil
+	return judge.GroupResults(w, rs), nil
 }
 
 // cutArm cuts DIR:ARM after the shortest DIR that is a folder: an arm's name may
@@ -212,7 +212,7 @@ func openFolder(dir string) (judge.Group, []error) {
 		faults = append(faults, fmt.Errorf("%q is a folder without results (*.json), and not that of "+
 			"an experiment", dir))
 	}
-	return judge.Repeated(dir, rs), faults
+	return judge.GroupResults(dir, rs), faults
 }
 
 // write writes the comparison to stdout, unless the JSON goes there, and to the

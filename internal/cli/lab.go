@@ -243,14 +243,14 @@ func (s streams) conclude(l *labrun.Lab, r *lab.Record, err, lost error) int {
 		return exitInterrupted
 	case err != nil:
 		return s.unstored(l.Dir, err)
-	case !r.Measured():
+	case !r.HasMeasured():
 		return s.fail(exitUnreachable, errors.New("no trial measured anything"))
 	case r.Gate != nil && r.Gate.Verdict == lab.Undecided:
-		return s.fail(exitUntrusted, fmt.Errorf("gate: %s", r.Gate.Says()))
+		return s.fail(exitUntrusted, fmt.Errorf("gate: %s", r.Gate.Explain()))
 	case r.Gate != nil && r.Gate.Verdict == lab.Regression:
-		return s.fail(exitMissed, fmt.Errorf("gate: %s", r.Gate.Says()))
-	case r.Missed() != "":
-		return s.fail(exitMissed, fmt.Errorf("objective missed: %s", r.Missed()))
+		return s.fail(exitMissed, fmt.Errorf("gate: %s", r.Gate.Explain()))
+	case r.MissedObjective() != "":
+		return s.fail(exitMissed, fmt.Errorf("objective missed: %s", r.MissedObjective()))
 	}
 	return exitOK
 }
@@ -328,7 +328,7 @@ func (f *labFlags) lab(e *experiment.Experiment, lose context.CancelCauseFunc) (
 	if err != nil || e.Design.Isolation != experiment.Shared {
 		return l, leave, err
 	}
-	shared := &labrun.Shared{Stage: stage}
+	shared := &labrun.SharedStage{Stage: stage}
 	l.Start = shared.Start
 	return l, func() { shared.Close(); leave() }, nil
 }

@@ -41,8 +41,8 @@ type Comparison struct {
 	Missing     int  `json:"missing,omitempty"`      // rounds in which an arm measured nothing
 }
 
-// Worse reports whether the variant is, as far as the verdict says.
-func (c Comparison) Worse() bool {
+// IsWorse reports whether the variant is, as far as the verdict says.
+func (c Comparison) IsWorse() bool {
 	return c.Verdict == stats.Different && (c.Ratio-1)*float64(c.Better) < 0
 }
 
@@ -75,8 +75,8 @@ const (
 // a file may ask for.
 const ConfirmingRound = 1001
 
-// Worse names all that a gate found to be worse, with the ratios.
-func (g *GateOutcome) Worse() string {
+// DescribeWorse names all that a gate found to be worse, with the ratios.
+func (g *GateOutcome) DescribeWorse() string {
 	var all []string
 	for _, c := range g.Missed {
 		all = append(all, c.Worsening())
@@ -84,15 +84,15 @@ func (g *GateOutcome) Worse() string {
 	return strings.Join(all, "; ")
 }
 
-// Says is why a gate did not pass, in a line: all that is worse, and all that is undecided.
-func (g *GateOutcome) Says() string {
+// Explain is why a gate did not pass, in a line: all that is worse, and all that is undecided.
+func (g *GateOutcome) Explain() string {
 	switch {
 	case g.Verdict != Regression:
 		return "inconclusive: " + g.Why
 	case g.Why != "":
-		return "a regression: " + g.Worse() + "; " + g.Why
+		return "a regression: " + g.DescribeWorse() + "; " + g.Why
 	}
-	return "a regression: " + g.Worse()
+	return "a regression: " + g.DescribeWorse()
 }
 
 // Worsening is by how much it is.
@@ -121,8 +121,8 @@ type ShiftPoint struct {
 	Trials int            `json:"trials"` // pairs of them
 }
 
-// Shown reports whether the quantile differs, all quantiles of the shift taken together.
-func (p ShiftPoint) Shown() bool {
+// IsShown reports whether the quantile differs, all quantiles of the shift taken together.
+func (p ShiftPoint) IsShown() bool {
 	enough := p.Band.Level >= Confidence-1e-9
 	return enough && (p.Band.Low > 1 || p.Band.High < 1)
 }

@@ -15,7 +15,7 @@ import (
 func TestMemoryIsDecimal(t *testing.T) {
 	m, _ := MeasureNamed(memory)
 	r := &result.Result{Server: &result.Server{Processes: []result.Usage{{Memory: 25e6}}}}
-	if v, ok := m.Of(&Trial{Result: r}); !ok || v != 25 || m.Unit != "MB" {
+	if v, ok := m.Value(&Trial{Result: r}); !ok || v != 25 || m.Unit != "MB" {
 		t.Errorf("25,000,000 bytes are %v %s", v, m.Unit)
 	}
 }
@@ -27,7 +27,7 @@ func TestOldMemoryIsReadAsDecimal(t *testing.T) {
 		old := Record{Format: ExperimentFormat, Cells: []Cell{
 			{Metric: "p99", Unit: "µs", Median: stats.Interval{Estimate: 3}},
 			{Metric: memory, Unit: unit, Median: stats.Interval{Low: mib, Estimate: mib, High: mib}}},
-			Trials: []Brief{{Values: map[string]float64{memory: mib, "p99": 3}}, {}}}
+			Trials: []TrialSummary{{Values: map[string]float64{memory: mib, "p99": 3}}, {}}}
 		b, err := json.Marshal(old)
 		if err != nil {
 			t.Fatal(err)

@@ -28,8 +28,8 @@ type Noise struct {
 // unusual is by which factor noise may be more or less than it usually is.
 const unusual = 2
 
-// Unusual reports whether the noise is far from what it usually is.
-func (n Noise) Unusual() bool { return n.Now > unusual*n.Usual || n.Now*unusual < n.Usual }
+// IsUnusual reports whether the noise is far from what it usually is.
+func (n Noise) IsUnusual() bool { return n.Now > unusual*n.Usual || n.Now*unusual < n.Usual }
 
 // sameSetup reports whether o is an earlier run of the same experiment on the same machine.
 func (r *Record) sameSetup(o *Record) bool {
@@ -42,15 +42,15 @@ func (r *Record) sameSetup(o *Record) bool {
 // historyMax is how many of the newest experiments are looked at.
 const historyMax = 100
 
-// Earlier are the runs of the same experiment on the same machine before r whose folders lie in
+// ReadEarlier are the runs of the same experiment on the same machine before r whose folders lie in
 // dir, oldest first; those among the newest hundred there. What cannot be read is none: it is a
 // yardstick, not a result.
-func Earlier(dir string, r *Record) (all []*Record) {
+func ReadEarlier(dir string, r *Record) (all []*Record) {
 	entries, err := os.ReadDir(dir)
 	if dir == "" || err != nil {
 		return nil
 	}
-	slices.SortStableFunc(entries, func(a, b os.DirEntry) int { return age(a).Compare(age(b)) })
+	slices.SortStableFunc(entries, func(a, b os.DirEntry) int { return modTime(a).Compare(modTime(b)) })
 	for _, e := range entries[max(len(entries)-historyMax, 0):] {
 		o, err := ReadRecord(filepath.Join(dir, e.Name()))
 		if err == nil && r.sameSetup(o) {
@@ -61,8 +61,8 @@ func Earlier(dir string, r *Record) (all []*Record) {
 	return all
 }
 
-// age is when something in a folder was last made or removed; zero if nobody can say.
-func age(e os.DirEntry) time.Time {
+// modTime is when something in a folder was last made or removed; zero if nobody can say.
+func modTime(e os.DirEntry) time.Time {
 	info, err := e.Info()
 	if err != nil {
 		return time.Time{}

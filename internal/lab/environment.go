@@ -35,7 +35,7 @@ func (r *Record) Environment() (all []Fact) {
 }
 
 // programFacts are the executables, those of one process and name together.
-func programFacts(programs []Ran) (all []Fact) {
+func programFacts(programs []ArmProgram) (all []Fact) {
 	at := map[string]int{}
 	for _, p := range programs {
 		name := fmt.Sprintf("program of %s, process %s: %s (SHA-256)", p.Arm, p.Process, p.Executable())

@@ -10,7 +10,7 @@ func TestEnvironment(t *testing.T) {
 	record := func(sum, load string) *Record {
 		return &Record{Dyno: "1", SHA256: "f", Machine: []Fact{{"governor", "powersave"},
 			{LoadAverage, load}}, Arms: []Arm{{Name: "a", Version: "nginx/1.22"}, {Name: "b"}},
-			Programs: []Ran{{Arm: "a", Program: Program{Process: "p", Path: "/x", SHA256: sum}},
+			Programs: []ArmProgram{{Arm: "a", Program: Program{Process: "p", Path: "/x", SHA256: sum}},
 				{Arm: "a", Program: Program{Process: "p", Path: "/" + load + "/x", SHA256: "2"}},
 				{Arm: "b", Program: Program{Process: "p", Path: "/y"}}}}
 	}

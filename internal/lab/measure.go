@@ -13,8 +13,8 @@ type Measure struct {
 	of         func(t *Trial) float64
 }
 
-// Of is the measure's value in a trial; ok is false where there is none.
-func (m Measure) Of(t *Trial) (value float64, ok bool) {
+// Value is the measure's value in a trial; ok is false where there is none.
+func (m Measure) Value(t *Trial) (value float64, ok bool) {
 	if t.Failure != nil || t.Result == nil {
 		return 0, false
 	}
@@ -34,16 +34,16 @@ var Measures = []Measure{
 		return t.Result.Generator.CPUPerRequest
 	}},
 	{"host_cpu", "µs/req", -1, hostCPU},
-	{"mean", "µs", -1, latency(func(d *result.Distribution) float64 { return d.Mean })},
-	{"p50", "µs", -1, latency(func(d *result.Distribution) float64 { return d.P50 })},
-	{"p75", "µs", -1, latency(func(d *result.Distribution) float64 { return d.P75 })},
-	{"p90", "µs", -1, latency(func(d *result.Distribution) float64 { return d.P90 })},
-	{"p95", "µs", -1, latency(func(d *result.Distribution) float64 { return d.P95 })},
-	{"p99", "µs", -1, latency(percentile(99, func(d *result.Distribution) float64 { return d.P99 }))},
-	{"p99.9", "µs", -1, latency(percentile(999, func(d *result.Distribution) float64 {
+	{"mean", "µs", -1, latencyBy(func(d *result.Distribution) float64 { return d.Mean })},
+	{"p50", "µs", -1, latencyBy(func(d *result.Distribution) float64 { return d.P50 })},
+	{"p75", "µs", -1, latencyBy(func(d *result.Distribution) float64 { return d.P75 })},
+	{"p90", "µs", -1, latencyBy(func(d *result.Distribution) float64 { return d.P90 })},
+	{"p95", "µs", -1, latencyBy(func(d *result.Distribution) float64 { return d.P95 })},
+	{"p99", "µs", -1, latencyBy(percentileBy(99, func(d *result.Distribution) float64 { return d.P99 }))},
+	{"p99.9", "µs", -1, latencyBy(percentileBy(999, func(d *result.Distribution) float64 {
 		return d.P999
 	}))},
-	{"max", "µs", -1, latency(func(d *result.Distribution) float64 { return d.Max })},
+	{"max", "µs", -1, latencyBy(func(d *result.Distribution) float64 { return d.Max })},
 	{memory, "MB", -1, func(t *Trial) float64 { return float64(t.serverUse().Memory) / 1e6 }},
 	{"bytes", "bytes/req", -1, func(t *Trial) float64 {
 		n, received := t.CountInWindow()
@@ -70,7 +70,7 @@ func MeasureNamed(name string) (Measure, bool) {
 	return Measure{}, false
 }
 
-func latency(of func(*result.Distribution) float64) func(*Trial) float64 {
+func latencyBy(of func(*result.Distribution) float64) func(*Trial) float64 {
 	return func(t *Trial) float64 {
 		if t.Result.Latency == nil {
 			return 0
@@ -79,9 +79,9 @@ func latency(of func(*result.Distribution) float64) func(*Trial) float64 {
 	}
 }
 
-// percentile is 0 where there are too few exchanges for a two-sided 95 %
+// percentileBy is 0 where there are too few exchanges for a two-sided 95 %
 // interval of it: n with qⁿ ≤ 0.025, which is 368 for 99 % and 3,688 for 99.9 %.
-func percentile(nines int,
+func percentileBy(nines int,
 	of func(*result.Distribution) float64) func(*result.Distribution) float64 {
 	least := map[int]int64{99: 368, 999: 3688}[nines]
 	return func(d *result.Distribution) float64 {
@@ -122,6 +122,6 @@ func (t *Trial) serverUse() result.Usage {
 
 // Has reports whether a trial has a value of the measure.
 func (m Measure) Has(t *Trial) bool {
-	_, ok := m.Of(t)
+	_, ok := m.Value(t)
 	return ok
 }

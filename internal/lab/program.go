@@ -29,8 +29,8 @@ func (p Program) SameExecutable(q Program) bool {
 // SameVersion reports whether they are the same version.
 func (p Program) SameVersion(q Program) bool { return p.SameExecutable(q) && p.SHA256 == q.SHA256 }
 
-// A Ran is a program of an arm, over all trials: two of one process are two builds of it.
-type Ran struct {
+// A ArmProgram is a program of an arm, over all trials: two of one process are two builds of it.
+type ArmProgram struct {
 	Arm string `json:"arm"`
 	Program
 	Trials int `json:"trials"` // in which it was seen

@@ -29,8 +29,8 @@ type Heading struct {
 	Quick   bool      `json:"quick,omitempty"`
 }
 
-// Head is the record's Heading.
-func (r *Record) Head() Heading { return Heading{r.Name, r.State, r.Started, r.Ended, r.Quick} }
+// Heading is the record's Heading.
+func (r *Record) Heading() Heading { return Heading{r.Name, r.State, r.Started, r.Ended, r.Quick} }
 
 // ReadHeading reads no more than the Heading of the experiment whose folder is dir.
 func ReadHeading(dir string) (h Heading, err error) {
@@ -42,6 +42,6 @@ func ReadHeading(dir string) (h Heading, err error) {
 func ReadRecord(dir string) (*Record, error) {
 	r := &Record{Dir: dir}
 	err := Folder{Dir: dir}.readRecord(r)
-	r.decimal()
+	r.convertMemory()
 	return r, err
 }

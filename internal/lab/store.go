@@ -181,20 +181,20 @@ func (s Folder) readFormat(name, format string, v any) error {
 	}
 	var head struct{ Format string }
 	if err := json.Unmarshal(b, &head); err != nil {
-		return damaged(name, path, err)
+		return damagedError(name, path, err)
 	}
 	if head.Format != format {
 		return fmt.Errorf("%s: its format is %q, not %q; another version of dyno wrote it",
 			path, head.Format, format)
 	}
 	if err := json.Unmarshal(b, v); err != nil {
-		return damaged(name, path, err)
+		return damagedError(name, path, err)
 	}
 	return nil
 }
 
-// damaged says what can be done about a file: only a trial can be had again.
-func damaged(name, path string, err error) error {
+// damagedError says what can be done about a file: only a trial can be had again.
+func damagedError(name, path string, err error) error {
 	if name == RecordFile {
 		return fmt.Errorf("%s is damaged: %w; put it back from a copy or from what dyno export wrote: "+
 			"the trials beside it are as they were", path, err)

@@ -2,9 +2,9 @@ package lab
 
 import "fmt"
 
-// Missed names an objective that an arm did not meet in every trial; "" if there
+// MissedObjective names an objective that an arm did not meet in every trial; "" if there
 // is none.
-func (r *Record) Missed() string {
+func (r *Record) MissedObjective() string {
 	for _, o := range r.Objectives {
 		if o.Met < o.Trials {
 			return fmt.Sprintf("%s of %s at %s: met in %d of %d trials", o.Expr, o.Arm, o.Level, o.Met,
@@ -14,8 +14,8 @@ func (r *Record) Missed() string {
 	return ""
 }
 
-// Measured reports whether any trial measured anything.
-func (r *Record) Measured() bool {
+// HasMeasured reports whether any trial measured anything.
+func (r *Record) HasMeasured() bool {
 	for _, t := range r.Trials {
 		if t.Failure == nil {
 			return true

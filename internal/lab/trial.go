@@ -125,8 +125,8 @@ const (
 	transientErrors = 3
 )
 
-// Cold reports whether the window still contains warm-up.
-func (c *Transient) Cold() bool {
+// IsCold reports whether the window still contains warm-up.
+func (c *Transient) IsCold() bool {
 	return c != nil && c.Change > transientShare && c.Errors > transientErrors
 }
 
@@ -134,7 +134,7 @@ func (c *Transient) Cold() bool {
 func (t *Trial) Rates() (all []float64) {
 	last := 0.0
 	for _, p := range t.Result.Series {
-		if length := p.T - last; length > 0.9 && t.within(p) {
+		if length := p.T - last; length > 0.9 && t.isInWindow(p) {
 			all = append(all, float64(p.Completed)/length)
 		}
 		last = p.T
@@ -142,15 +142,15 @@ func (t *Trial) Rates() (all []float64) {
 	return all
 }
 
-// within reports whether a point of the series lies in the window, and not after it.
-func (t *Trial) within(p result.Point) bool { return p.T <= t.Result.Window.MeasuredS+0.01 }
+// isInWindow reports whether a point of the series lies in the window, and not after it.
+func (t *Trial) isInWindow(p result.Point) bool { return p.T <= t.Result.Window.MeasuredS+0.01 }
 
 // CountInWindow are the answers that came in the window, errors too, as far as the series tells,
 // and the bytes received meanwhile. Answers of the result has those that came after it, too, and
 // Bytes has not.
 func (t *Trial) CountInWindow() (answers, received int64) {
 	for _, p := range t.Result.Series {
-		if t.within(p) {
+		if t.isInWindow(p) {
 			answers += p.Answers()
 			received += p.Received
 		}
@@ -174,12 +174,12 @@ func (t *Trial) SpoiledByMachine() bool {
 	})
 }
 
-// Brief is the trial as a record lists it.
-func (t *Trial) Brief() Brief {
-	b := Brief{ID: t.ID, Slot: t.Slot, Attempt: t.Attempt, Started: t.Started, Grade: t.Grade,
+// Summary is the trial as a record lists it.
+func (t *Trial) Summary() TrialSummary {
+	b := TrialSummary{ID: t.ID, Slot: t.Slot, Attempt: t.Attempt, Started: t.Started, Grade: t.Grade,
 		Reasons: t.Reasons, Served: t.Served, Failure: t.Failure, Values: map[string]float64{}}
 	for _, m := range Measures {
-		if v, ok := m.Of(t); ok {
+		if v, ok := m.Value(t); ok {
 			b.Values[m.Name] = v
 		}
 	}

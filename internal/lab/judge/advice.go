@@ -18,19 +18,19 @@ const secondsForAdvice = 5
 func adviceFor(r *lab.Record, trials []*lab.Trial) *lab.Advice {
 	var seconds [][][]float64
 	var cost []float64
-	byPlace := sortTrials(trials)
+	byPlace := groupTrials(trials)
 	for _, l := range r.Experiment.Levels {
 		for _, arm := range r.Arms {
 			if l.Open() {
 				continue
 			}
 			var cell [][]float64
-			for _, round := range byPlace.rounds() {
-				t := byPlace.best(arm.Name, l.Name, round)
+			for _, round := range byPlace.roundNumbers() {
+				t := byPlace.bestTrial(arm.Name, l.Name, round)
 				if t == nil || t.Failure != nil || t.Grade == lab.GradeF {
 					continue // what others did to it is no property of the experiment
 				}
-				if logs := logsOf(t.Rates()); len(logs) >= secondsForAdvice {
+				if logs := positiveLogs(t.Rates()); len(logs) >= secondsForAdvice {
 					cell, cost = append(cell, logs), append(cost, t.TookS-t.Result.Window.MeasuredS)
 				}
 			}
@@ -53,8 +53,8 @@ func adviceFor(r *lab.Record, trials []*lab.Trial) *lab.Advice {
 // windowMax, in seconds, is the longest window that is advised; beyond, longer is better.
 const windowMax = 600
 
-// logsOf are the logarithms of rates, of which one that is 0 has none.
-func logsOf(rates []float64) (all []float64) {
+// positiveLogs are the logarithms of rates, of which one that is 0 has none.
+func positiveLogs(rates []float64) (all []float64) {
 	for _, v := range rates {
 		if v > 0 {
 			all = append(all, math.Log(v))
@@ -113,7 +113,7 @@ func AddNoise(r *lab.Record, others []*lab.Record) {
 		if n.Now < n.Usual {
 			word = "lower"
 		}
-		if n.Unusual() {
+		if n.IsUnusual() {
 			r.Cautions = append(r.Cautions, fmt.Sprintf("the noise of %s at %s is much %s than usual: a "+
 				"pair of the baseline and itself varies by %.1f %%, and by %.1f %% in the median of %d "+
 				"earlier runs of this experiment on this machine", n.Metric, n.Level, word, 100*n.Now,

@@ -20,9 +20,9 @@ func (u *Unpaired) Label(name string) string {
 		for _, s := range g.Samples {
 			switch name {
 			case s.Name:
-				return u.label(s)
+				return u.sampleLabel(s)
 			case s.Name + lab.ControlMark:
-				return u.label(s) + lab.ControlMark
+				return u.sampleLabel(s) + lab.ControlMark
 			}
 		}
 	}
@@ -39,8 +39,8 @@ func (u *Unpaired) Labelled(all []lab.Comparison) []lab.Comparison {
 	return all
 }
 
-// label is a sample's group and, where it has several, its arm.
-func (u *Unpaired) label(s Sample) string {
+// sampleLabel is a sample's group and, where it has several, its arm.
+func (u *Unpaired) sampleLabel(s Sample) string {
 	i := slices.IndexFunc(u.Groups, func(g Group) bool {
 		return slices.ContainsFunc(g.Samples, func(o Sample) bool { return o.Name == s.Name })
 	})
@@ -50,40 +50,40 @@ func (u *Unpaired) label(s Sample) string {
 	return Letter(i) + " " + s.Arm
 }
 
-// place is where a sample was measured.
-func (u *Unpaired) place(s Sample) string {
+// samplePlace is where a sample was measured.
+func (u *Unpaired) samplePlace(s Sample) string {
 	if s.Level == "" {
-		return u.label(s)
+		return u.sampleLabel(s)
 	}
-	return u.label(s) + " at " + s.Level
+	return u.sampleLabel(s) + " at " + s.Level
 }
 
-// comparable finds what must not be compared, or cannot. What only the first
+// checkComparable finds what must not be compared, or cannot. What only the first
 // group has is noted: a gate does not pass without it.
-func (u *Unpaired) comparable() error {
-	if err := u.twice(); err != nil {
+func (u *Unpaired) checkComparable() error {
+	if err := u.checkRepeated(); err != nil {
 		return err
 	}
 	for i, g := range u.Groups[1:] {
 		found := false
 		for _, s := range u.Groups[0].Samples {
-			_, ok := g.like(s)
+			_, ok := g.counterpart(s)
 			found = found || ok
 			if !ok {
-				u.gaps = append(u.gaps, fmt.Sprintf("%s is not in %s", u.place(s), Letter(i+1)))
+				u.gaps = append(u.gaps, fmt.Sprintf("%s is not in %s", u.samplePlace(s), Letter(i+1)))
 			}
 		}
 		if !found {
 			return fmt.Errorf("%s has nothing to compare with %s: it has %s, and the other %s; arms "+
 				"and levels must have the same names, or name one arm of each, as DIR:ARM",
-				g.Name, u.Groups[0].Name, g.contents(), u.Groups[0].contents())
+				g.Name, u.Groups[0].Name, g.describeContents(), u.Groups[0].describeContents())
 		}
 	}
 	return nil
 }
 
-// contents are a group's arms and levels.
-func (g Group) contents() string {
+// describeContents are a group's arms and levels.
+func (g Group) describeContents() string {
 	if g.Record == nil {
 		return "results"
 	}
@@ -99,16 +99,16 @@ func (g Group) contents() string {
 	return strings.Join(arms, ", ") + " at " + strings.Join(levels, ", ")
 }
 
-// twice finds a run that is there more than once. Repeating a number does not
+// checkRepeated finds a run that is there more than once. Repeating a number does not
 // make it better known.
-func (u *Unpaired) twice() error {
+func (u *Unpaired) checkRepeated() error {
 	type identity struct {
 		started   int64
 		completed float64
 	}
 	seen := map[identity]string{}
 	for _, g := range u.Groups {
-		for _, t := range g.trials() {
+		for _, t := range g.allTrials() {
 			id := identity{started: t.Started.UnixNano()}
 			if t.Result != nil {
 				id.completed = t.Result.Rate.Completed
@@ -127,8 +127,8 @@ func (u *Unpaired) twice() error {
 	return nil
 }
 
-// caution says what a reader must know before the verdicts.
-func (u *Unpaired) caution() {
+// addCautions says what a reader must know before the verdicts.
+func (u *Unpaired) addCautions() {
 	say := func(format string, args ...any) {
 		u.Cautions = append(u.Cautions, fmt.Sprintf(format, args...))
 	}
@@ -138,25 +138,25 @@ func (u *Unpaired) caution() {
 				"support comparisons that fine", c.Place(), c.Ratio, c.Low, c.High)
 		}
 	}
-	u.cautionOfTime(say)
-	u.cautionOfNumber(say)
+	u.cautionOfOrder(say)
+	u.cautionOfTooFew(say)
 	for i, g := range u.Groups {
-		cautionOf(Letter(i), g, say)
+		cautionOfGroup(Letter(i), g, say)
 	}
 	for _, gap := range u.gaps {
 		say("%s", gap)
 	}
 }
 
-// cautionOfTime looks for groups that were measured one after the other, and for
+// cautionOfOrder looks for groups that were measured one after the other, and for
 // those that need not be compared in this way.
-func (u *Unpaired) cautionOfTime(say func(string, ...any)) {
-	if u.Single() {
+func (u *Unpaired) cautionOfOrder(say func(string, ...any)) {
+	if u.IsSingle() {
 		return
 	}
-	first, last := u.Groups[0].span()
+	first, last := u.Groups[0].timeSpan()
 	for i, g := range u.Groups[1:] {
-		from, to := g.span()
+		from, to := g.timeSpan()
 		one, other := "A", Letter(i+1)
 		if to.Before(first) {
 			one, other = other, one
@@ -175,9 +175,9 @@ func (u *Unpaired) cautionOfTime(say func(string, ...any)) {
 	}
 }
 
-// span is when the first and the last run of the group began.
-func (g Group) span() (first, last time.Time) {
-	for i, t := range g.trials() {
+// timeSpan is when the first and the last run of the group began.
+func (g Group) timeSpan() (first, last time.Time) {
+	for i, t := range g.allTrials() {
 		if i == 0 || t.Started.Before(first) {
 			first = t.Started
 		}
@@ -188,22 +188,22 @@ func (g Group) span() (first, last time.Time) {
 	return first, last
 }
 
-// cautionOfNumber looks for so few runs that not even those that lie wholly
+// cautionOfTooFew looks for so few runs that not even those that lie wholly
 // apart could count, after Holm's correction for all that is compared: it takes
 // the least of p times their number.
-func (u *Unpaired) cautionOfNumber(say func(string, ...any)) {
+func (u *Unpaired) cautionOfTooFew(say func(string, ...any)) {
 	compared, least := 0, 1.0
 	for _, c := range u.Verdicts {
 		if !c.Control {
 			compared++
-			least = min(least, leastP(c.Against, c.Trials))
+			least = min(least, leastPValue(c.Against, c.Trials))
 		}
 	}
-	if compared == 0 || u.Single() || least*float64(compared) <= significance {
+	if compared == 0 || u.IsSingle() || least*float64(compared) <= significance {
 		return
 	}
 	enough := 1
-	for leastP(enough, enough)*float64(compared) > significance {
+	for leastPValue(enough, enough)*float64(compared) > significance {
 		enough++
 	}
 	say("too few runs: after Holm's correction for all that is compared, %d in number, p is at "+
@@ -211,8 +211,8 @@ func (u *Unpaired) cautionOfNumber(say func(string, ...any)) {
 		compared, min(least*float64(compared), 1), enough)
 }
 
-// leastP is the p-value of m and n values that lie wholly apart.
-func leastP(m, n int) float64 {
+// leastPValue is the p-value of m and n values that lie wholly apart.
+func leastPValue(m, n int) float64 {
 	x := make([]float64, m+n)
 	for i := range x {
 		x[i] = float64(i)
@@ -220,9 +220,9 @@ func leastP(m, n int) float64 {
 	return stats.MannWhitney(x[:m], x[m:])
 }
 
-// cautionOf looks at the runs of one group.
-func cautionOf(label string, g Group, say func(string, ...any)) {
-	trials := g.trials()
+// cautionOfGroup looks at the runs of one group.
+func cautionOfGroup(label string, g Group, say func(string, ...any)) {
+	trials := g.allTrials()
 	for _, verdict := range []string{result.ClientBound, result.Suspect} {
 		n, why := 0, ""
 		for _, t := range trials {

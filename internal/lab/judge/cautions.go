@@ -38,16 +38,16 @@ func cautionsOf(r *lab.Record, trials []*lab.Trial) (all []string) {
 	case d.Isolation == experiment.Shared:
 		say("servers stayed up over all rounds: what differs from one start to the next was drawn once")
 	}
-	if n := len(sortTrials(Batch(trials, false)).rounds()); n > 0 && n < MinRounds {
+	if n := len(groupTrials(SelectBatch(trials, false)).roundNumbers()); n > 0 && n < MinRounds {
 		say("with %d rounds the least p is %.3g %%, which is above 5 %%: whatever differs, no verdict "+
 			"can say so; it takes %d rounds", n, 200*math.Pow(2, -float64(n)), MinRounds)
 	}
 	if n := countGrade(trials, lab.GradeF); n > 0 {
 		say("%d of %d trials are of grade F: see their reasons", n, len(trials))
 	}
-	all = append(append(all, lossesOf(r)...), miscounts(trials)...)
+	all = append(append(all, lossCautions(r)...), miscountCautions(trials)...)
 	ended := r.State == lab.Complete || r.State == lab.OverBudget
-	if n := spoiledTrials(trials); ended && float64(n) > RepeatMax*float64(len(trials)) {
+	if n := countSpoiled(trials); ended && float64(n) > RepeatMax*float64(len(trials)) {
 		say("the machine was busy in %d of %d trials, too many to repeat them: run the experiment again "+
 			"when nothing else is at work", n, len(trials))
 	}
@@ -57,13 +57,13 @@ func cautionsOf(r *lab.Record, trials []*lab.Trial) (all []string) {
 	case f != nil && r.Experiment.Fairness.Mode == experiment.Warn && len(f.Violations()) > 0:
 		say("the servers do not answer alike, and were compared all the same (fairness: warn)")
 	}
-	if s := notSteady(trials); s != "" {
+	if s := unsteadyArms(trials); s != "" {
 		say("no steady state, or a slowdown, in trials of %s", s)
 	}
 	for _, name := range changedPrograms(r.Programs) {
 		say("%s is not the same file in all trials", name)
 	}
-	if slow, fast, uneven := frequencies(trials); uneven {
+	if slow, fast, uneven := frequencyRange(trials); uneven {
 		say("the CPUs' frequency was %.0f MHz in one trial and %.0f MHz in another: CPU time grows as "+
 			"it falls", slow, fast)
 	}
@@ -73,9 +73,9 @@ func cautionsOf(r *lab.Record, trials []*lab.Trial) (all []string) {
 // unevenFrequency is the ratio of two trials' CPU frequencies that a reader must know of.
 const unevenFrequency = 1.05
 
-// frequencies are the lowest and the highest of the CPUs, in MHz, among trials where they can
+// frequencyRange are the lowest and the highest of the CPUs, in MHz, among trials where they can
 // be read; uneven if they lie far apart.
-func frequencies(trials []*lab.Trial) (slow, fast float64, uneven bool) {
+func frequencyRange(trials []*lab.Trial) (slow, fast float64, uneven bool) {
 	for _, t := range trials {
 		if t.Result == nil || t.Result.Server == nil || !(t.Result.Server.Host.Frequency > 0) {
 			continue
@@ -89,8 +89,8 @@ func frequencies(trials []*lab.Trial) (slow, fast float64, uneven bool) {
 	return slow, fast, slow > 0 && fast > unevenFrequency*slow
 }
 
-// spoiledTrials are those that the machine made worthless, at the first attempt.
-func spoiledTrials(trials []*lab.Trial) (n int) {
+// countSpoiled are those that the machine made worthless, at the first attempt.
+func countSpoiled(trials []*lab.Trial) (n int) {
 	for _, t := range trials {
 		if t.Attempt == 1 && t.SpoiledByMachine() {
 			n++
@@ -108,8 +108,8 @@ func countGrade(trials []*lab.Trial, g lab.Grade) (n int) {
 	return n
 }
 
-// notSteady names the arms of which a trial never came to rest.
-func notSteady(trials []*lab.Trial) string {
+// unsteadyArms names the arms of which a trial never came to rest.
+func unsteadyArms(trials []*lab.Trial) string {
 	var arms []string
 	for _, t := range trials {
 		if (t.Steadiness == stats.Slowdown || t.Steadiness == stats.Unsteady) &&

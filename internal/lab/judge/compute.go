@@ -11,34 +11,34 @@ import (
 
 // Compute fills in all that follows from the trials.
 func Compute(r *lab.Record, trials []*lab.Trial) {
-	q, first := scopeOf(r), Batch(trials, false)
-	cells := sortTrials(first)
+	q, first := scopeOf(r), SelectBatch(trials, false)
+	cells := groupTrials(first)
 	r.Verdicts = judgeScope(q, first)
 	for i, c := range r.Verdicts {
 		r.Verdicts[i].ClientBound = c.ClientBound || isNearCeiling(r, c, cells)
 	}
-	r.Shifts = q.shifts(cells)
-	r.Ranks, r.Cells, r.Trials, r.SpentS = q.ranks(first, r.Verdicts), nil, nil, 0
+	r.Shifts = q.allShifts(cells)
+	r.Ranks, r.Cells, r.Trials, r.SpentS = q.rankAll(first, r.Verdicts), nil, nil, 0
 	for _, level := range q.levels {
 		for _, m := range lab.Measures {
-			r.Cells = append(r.Cells, q.cellsOf(cells, m, level)...)
+			r.Cells = append(r.Cells, q.medianCells(cells, m, level)...)
 		}
 	}
-	r.Parts = parts(q, cells)
+	r.Parts = processUses(q, cells)
 	for _, t := range trials {
-		r.Trials = append(r.Trials, t.Brief())
+		r.Trials = append(r.Trials, t.Summary())
 		r.SpentS += t.TookS
 	}
-	r.Objectives = objectives(q, cells)
+	r.Objectives = objectivesMet(q, cells)
 	r.Sampler = samplerCost(trials)
-	r.Programs, r.Served = ran(trials), agreement(trials)
+	r.Programs, r.Served = programsRun(trials), countAgreement(trials)
 	r.Advice = adviceFor(r, trials)
-	r.Published = beside(r, r.Experiment.Published)
+	r.Published = besidePublished(r, r.Experiment.Published)
 	r.Cautions = cautionsOf(r, trials)
 }
 
-// cellsOf are the medians of all arms at a level by one measure.
-func (q scope) cellsOf(cells byCell, m lab.Measure, level string) (all []lab.Cell) {
+// medianCells are the medians of all arms at a level by one measure.
+func (q scope) medianCells(cells byCell, m lab.Measure, level string) (all []lab.Cell) {
 	for _, arm := range q.arms {
 		values := cellValues(cells, m, arm.name, level)
 		v, err := stats.MedianInterval(values, 0.95)
@@ -50,19 +50,19 @@ func (q scope) cellsOf(cells byCell, m lab.Measure, level string) (all []lab.Cel
 	return all
 }
 
-// parts are the medians of what each process used, in the order in which trials
+// processUses are the medians of what each process used, in the order in which trials
 // name them.
-func parts(q scope, cells byCell) (all []lab.Part) {
+func processUses(q scope, cells byCell) (all []lab.ProcessUse) {
 	for _, level := range q.levels {
 		for _, arm := range q.arms {
 			var names []string
 			used := map[string][]result.Usage{}
-			for _, round := range cells.rounds() {
-				t := cells.best(arm.name, level, round)
+			for _, round := range cells.roundNumbers() {
+				t := cells.bestTrial(arm.name, level, round)
 				if t == nil {
 					continue
 				}
-				for _, u := range summed(t.ServerProcesses()) {
+				for _, u := range sumByName(t.ServerProcesses()) {
 					if used[u.Name] == nil {
 						names = append(names, u.Name)
 					}
@@ -70,16 +70,16 @@ func parts(q scope, cells byCell) (all []lab.Part) {
 				}
 			}
 			for _, name := range names {
-				all = append(all, part(arm.name, level, name, used[name]))
+				all = append(all, medianUse(arm.name, level, name, used[name]))
 			}
 		}
 	}
 	return all
 }
 
-// summed are a trial's processes, those of one name together, as the workers of a
+// sumByName are a trial's processes, those of one name together, as the workers of a
 // pool are.
-func summed(all []result.Usage) (sums []result.Usage) {
+func sumByName(all []result.Usage) (sums []result.Usage) {
 	for _, u := range all {
 		i := slices.IndexFunc(sums, func(s result.Usage) bool { return s.Name == u.Name })
 		if i < 0 {
@@ -91,7 +91,7 @@ func summed(all []result.Usage) (sums []result.Usage) {
 	return sums
 }
 
-func part(arm, level, name string, used []result.Usage) lab.Part {
+func medianUse(arm, level, name string, used []result.Usage) lab.ProcessUse {
 	median := func(of func(result.Usage) probe.Value) probe.Value {
 		var x []float64
 		for _, u := range used {
@@ -101,7 +101,7 @@ func part(arm, level, name string, used []result.Usage) lab.Part {
 		}
 		return probe.Value(stats.Median(x))
 	}
-	return lab.Part{Arm: arm, Level: level, Name: name,
+	return lab.ProcessUse{Arm: arm, Level: level, Name: name,
 		CPU:     median(func(u result.Usage) probe.Value { return u.CPU }),
 		User:    median(func(u result.Usage) probe.Value { return u.User }),
 		System:  median(func(u result.Usage) probe.Value { return u.System }),
@@ -125,19 +125,19 @@ func samplerCost(trials []*lab.Trial) *float64 {
 	return &m
 }
 
-// objectives are in how many trials each was met.
-func objectives(q scope, cells byCell) (all []lab.Kept) {
+// objectivesMet are in how many trials each was met.
+func objectivesMet(q scope, cells byCell) (all []lab.ObjectiveCount) {
 	for _, level := range q.levels {
 		for _, arm := range q.arms {
-			var kept []lab.Kept
-			for _, round := range cells.rounds() {
-				t := cells.best(arm.name, level, round)
+			var kept []lab.ObjectiveCount
+			for _, round := range cells.roundNumbers() {
+				t := cells.bestTrial(arm.name, level, round)
 				if t == nil {
 					continue
 				}
 				for i, o := range t.Objectives {
 					if i == len(kept) {
-						kept = append(kept, lab.Kept{Expr: o.Expr, Arm: arm.name, Level: level})
+						kept = append(kept, lab.ObjectiveCount{Expr: o.Expr, Arm: arm.name, Level: level})
 					}
 					kept[i].Trials++
 					if o.Met {

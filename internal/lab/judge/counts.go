@@ -7,27 +7,27 @@ import (
 	"dyno/internal/result"
 )
 
-// miscounted reports whether server and clients do not say the same of a load. A server need not
+// isMiscounted reports whether server and clients do not say the same of a load. A server need not
 // have seen what failed and what nobody waited for any more, and may have seen twice what was
 // sent again.
-func miscounted(s *lab.Served, q result.Requests) bool {
+func isMiscounted(s *lab.Served, q result.Requests) bool {
 	more := s.Server - s.Clients
 	return more > q.Retried || -more > q.Errors+q.Unfinished+q.WarmupLost
 }
 
-// accounts looks for a load of which server and clients do not say the same.
-func accounts(t *lab.Trial) []lab.Reason {
+// miscountReasons looks for a load of which server and clients do not say the same.
+func miscountReasons(t *lab.Trial) []lab.Reason {
 	s := t.Served
-	if s == nil || t.Result == nil || !miscounted(s, t.Result.Requests) {
+	if s == nil || t.Result == nil || !isMiscounted(s, t.Result.Requests) {
 		return nil
 	}
 	return []lab.Reason{{Grade: lab.GradeF, Says: fmt.Sprintf("the server counted %d requests, and "+
 		"the clients sent %d together", s.Server, s.Clients)}}
 }
 
-// miscounts says of each arm in how many trials its server counted otherwise than the clients
-// did, and of the first of them what.
-func miscounts(trials []*lab.Trial) (all []string) {
+// miscountCautions says of each arm in how many trials its server counted otherwise than the
+// clients did, and of the first of them what.
+func miscountCautions(trials []*lab.Trial) (all []string) {
 	var arms []string
 	off, counted, first := map[string]int{}, map[string]int{}, map[string]string{}
 	for _, t := range trials {
@@ -35,7 +35,7 @@ func miscounts(trials []*lab.Trial) (all []string) {
 			continue
 		}
 		counted[t.Arm]++
-		for _, why := range accounts(t) {
+		for _, why := range miscountReasons(t) {
 			if off[t.Arm]++; off[t.Arm] == 1 {
 				arms = append(arms, t.Arm)
 				first[t.Arm] = why.Says
@@ -49,8 +49,8 @@ func miscounts(trials []*lab.Trial) (all []string) {
 	return all
 }
 
-// agreement is that of trials; nil if no server told its count.
-func agreement(trials []*lab.Trial) *lab.Agreement {
+// countAgreement is that of trials; nil if no server told its count.
+func countAgreement(trials []*lab.Trial) *lab.Agreement {
 	var a lab.Agreement
 	for _, t := range trials {
 		if t.Served == nil {
@@ -60,7 +60,7 @@ func agreement(trials []*lab.Trial) *lab.Agreement {
 		switch {
 		case t.Served.Server == t.Served.Clients:
 			a.Alike++
-		case len(accounts(t)) > 0:
+		case len(miscountReasons(t)) > 0:
 			a.Off++
 		}
 		a.Server += t.Served.Server

@@ -15,7 +15,7 @@ const secondsMin = 10
 // window alone for what is left of the warm-up in it.
 func SetCourse(t *lab.Trial) {
 	window := t.Rates()
-	t.Transient = transient(window)
+	t.Transient = findTransient(window)
 	var all []float64
 	if t.Warmup != nil {
 		all = slices.Clone(t.Warmup.Rates)
@@ -23,19 +23,19 @@ func SetCourse(t *lab.Trial) {
 	t.Steadiness = stats.Classify(append(all, window...), 1)
 }
 
-// transient is nil for too few seconds. A second is the mean of so many requests that it is
+// findTransient is nil for too few seconds. A second is the mean of so many requests that it is
 // a batch by itself.
-func transient(rates []float64) *lab.Transient {
+func findTransient(rates []float64) *lab.Transient {
 	if len(rates) < secondsMin {
 		return nil
 	}
 	cut, settled := stats.MSER(rates, 1)
 	c := &lab.Transient{CutS: float64(cut), Settled: settled}
-	first, rest := mean(rates[:cut]), mean(rates[cut:])
+	first, rest := meanOf(rates[:cut]), meanOf(rates[cut:])
 	if cut == 0 || rest == 0 {
 		return c
 	}
-	c.Change = rest/mean(rates) - 1
+	c.Change = rest/meanOf(rates) - 1
 	spread := stats.CoV(rates[cut:]) * rest
 	c.Errors = (rest - first) / (spread * math.Sqrt(1/float64(cut)+1/float64(len(rates)-cut)))
 	c.Errors = max(-errorsMax, min(errorsMax, c.Errors))
@@ -45,7 +45,7 @@ func transient(rates []float64) *lab.Transient {
 // errorsMax stands for all more: of a rest without any noise it would be infinite.
 const errorsMax = 1000
 
-func mean(x []float64) float64 {
+func meanOf(x []float64) float64 {
 	sum := 0.0
 	for _, v := range x {
 		sum += v

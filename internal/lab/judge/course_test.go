@@ -32,7 +32,7 @@ func TestTransient(t *testing.T) {
 					result.Point{T: float64(i + 1), Completed: int64(rate)})
 			}
 			SetCourse(trial)
-			if trial.Transient.Cold() {
+			if trial.Transient.IsCold() {
 				cold++
 			}
 		}
@@ -44,15 +44,15 @@ func TestTransient(t *testing.T) {
 
 func TestTransientOfExtremes(t *testing.T) {
 	step := []float64{5, 5, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9}
-	if c := transient(step); c.CutS != 2 || !c.Settled || c.Errors != errorsMax || !c.Cold() {
+	if c := findTransient(step); c.CutS != 2 || !c.Settled || c.Errors != errorsMax || !c.IsCold() {
 		t.Errorf("%+v", c)
 	}
 	for name, rates := range map[string][]float64{"flat": step[2:], "nothing": make([]float64, 12)} {
-		if c := transient(rates); *c != (lab.Transient{Settled: true}) {
+		if c := findTransient(rates); *c != (lab.Transient{Settled: true}) {
 			t.Errorf("%s: %+v", name, c)
 		}
 	}
-	if c := transient(step[:9]); c != nil || c.Cold() {
+	if c := findTransient(step[:9]); c != nil || c.IsCold() {
 		t.Errorf("of nine seconds: %+v", c)
 	}
 }

@@ -21,7 +21,7 @@ func judgeTogether(all []*paired) {
 		for i, j := range stats.JudgeTogether(rows, margins) {
 			p := family[i]
 			applyJudgement(&p.Comparison, j, p.margin)
-			p.Trials, p.Alone, alone[i] = len(p.logs), aloneOf(p.logs), j.P
+			p.Trials, p.Alone, alone[i] = len(p.logs), aloneInterval(p.logs), j.P
 		}
 		holm, q := stats.Holm(alone), stats.BenjaminiHochberg(alone)
 		for i, p := range family {
@@ -30,8 +30,8 @@ func judgeTogether(all []*paired) {
 	}
 }
 
-// aloneOf is the 95 % interval of a ratio that nothing else is looked at beside.
-func aloneOf(logs []float64) stats.Interval {
+// aloneInterval is the 95 % interval of a ratio that nothing else is looked at beside.
+func aloneInterval(logs []float64) stats.Interval {
 	v, err := stats.HodgesLehmann(logs, lab.Confidence)
 	if err != nil {
 		return stats.Interval{}
@@ -55,7 +55,7 @@ func familyOf(all []*paired, control bool) (family []*paired) {
 // on what differs.
 func IsPrecise(r *lab.Record, trials []*lab.Trial) bool {
 	precision := float64(r.Experiment.Design.Precision)
-	all := scopeOf(r).pairs(sortTrials(Batch(trials, false)))
+	all := scopeOf(r).allPairs(groupTrials(SelectBatch(trials, false)))
 	for _, control := range []bool{true, false} {
 		var rows [][]float64
 		for _, p := range familyOf(all, control) {

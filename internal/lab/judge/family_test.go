@@ -63,7 +63,7 @@ func TestVerdictIsCorrected(t *testing.T) {
 	}
 	q, trials := many(1, 20, 6, map[int]float64{3: -math.Log(3)})
 	for _, c := range judgeScope(q, trials) {
-		if want := c.Variant == "v3"; c.Worse() != want {
+		if want := c.Variant == "v3"; c.IsWorse() != want {
 			t.Errorf("%s: %+v", c.Variant, c)
 		}
 		if c.Variant == "v3" && (c.PAdjusted != 2.0/64 || c.PHolm <= 0.05) {
@@ -76,7 +76,7 @@ func TestVerdictIsCorrected(t *testing.T) {
 func TestFamilies(t *testing.T) {
 	q, trials := many(3, 6, 8, map[int]float64{2: 0.08})
 	all := judgeScope(q, trials)
-	two := judgeOnly(q, trials, func(c lab.Comparison) bool { return c.Variant == "v2" })
+	two := judgeSelected(q, trials, func(c lab.Comparison) bool { return c.Variant == "v2" })
 	if len(all) != 7 || len(two) != 2 || !two[0].Control || two[1].Variant != "v2" {
 		t.Fatalf("%d and %d comparisons", len(all), len(two))
 	}
@@ -93,7 +93,7 @@ func TestFamilies(t *testing.T) {
 // are alike.
 func TestLettersAreCorrected(t *testing.T) {
 	q, trials := many(5, 12, 7, map[int]float64{4: -0.5})
-	ranks := q.ranks(trials, judgeScope(q, trials))
+	ranks := q.rankAll(trials, judgeScope(q, trials))
 	if len(ranks) != 1 || len(ranks[0].Arms) != 13 {
 		t.Fatalf("%+v", ranks)
 	}

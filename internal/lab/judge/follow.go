@@ -45,9 +45,9 @@ func Follow(dir string) *Follower {
 	return &Follower{dir: dir, trials: map[string]*lab.Trial{}}
 }
 
-// Look is how far the experiment has come by now; the same value as before if
+// ReadProgress is how far the experiment has come by now; the same value as before if
 // nothing has changed. What it returns is not changed later.
-func (f *Follower) Look() (*Progress, error) {
+func (f *Follower) ReadProgress() (*Progress, error) {
 	info, err := os.Stat(filepath.Join(f.dir, lab.RecordFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -64,13 +64,13 @@ func (f *Follower) Look() (*Progress, error) {
 		return nil, err
 	}
 	if f.file == nil || f.sha != r.SHA256 {
-		if f.file, err = source(f.dir, r, nil); err != nil {
+		if f.file, err = readSource(f.dir, r, nil); err != nil {
 			return nil, err
 		}
 		f.sha = r.SHA256
 	}
 	r.Experiment = f.file
-	f.written, f.last = stamp{info.ModTime(), info.Size()}, f.progress(r)
+	f.written, f.last = stamp{info.ModTime(), info.Size()}, f.progressOf(r)
 	return f.last, nil
 }
 
@@ -96,7 +96,7 @@ func (f *Follower) readTrials() (more bool, err error) {
 	return more, nil
 }
 
-func (f *Follower) progress(r *lab.Record) *Progress {
+func (f *Follower) progressOf(r *lab.Record) *Progress {
 	trials := make([]*lab.Trial, 0, len(f.trials))
 	for _, t := range f.trials {
 		trials = append(trials, t)

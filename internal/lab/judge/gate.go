@@ -48,10 +48,10 @@ func NewGate(record *lab.Record, variants []experiment.Variant) *Gate {
 
 // JudgeFirst computes the outcome from the first batch of the trials.
 func (g *Gate) JudgeFirst(trials []*lab.Trial) {
-	first := judgeScope(g.scope, Batch(trials, false))
-	g.Outcome.Missed = worseOnes(first)
-	verdict, open := decideGate(first)
-	g.open = append(open, g.gaps(trials, first)...)
+	first := judgeScope(g.scope, SelectBatch(trials, false))
+	g.Outcome.Missed = regressions(first)
+	verdict, open := decideBatch(first)
+	g.open = append(open, g.gateGaps(trials, first)...)
 	setOutcome(&g.Outcome, verdict, g.open)
 }
 
@@ -59,28 +59,28 @@ func (g *Gate) JudgeFirst(trials []*lab.Trial) {
 // regression. What the first batch left open stays so.
 func (g *Gate) JudgeSecond(trials []*lab.Trial) {
 	out, open := &g.Outcome, g.open
-	second := judgeOnly(g.scope, Batch(trials, true), func(c lab.Comparison) bool {
-		return contains(out.Missed, c)
+	second := judgeSelected(g.scope, SelectBatch(trials, true), func(c lab.Comparison) bool {
+		return containsLike(out.Missed, c)
 	})
-	verdict, why := decideGate(second)
-	shown := worseOnes(second)
+	verdict, why := decideBatch(second)
+	shown := regressions(second)
 	if verdict != lab.Regression {
 		verdict = lab.Undecided
 		again := "a second batch of trials did not show the regression again"
-		open = append([]string{because(again, why)}, open...)
+		open = append([]string{withReason(again, why)}, open...)
 	} else if lost := missingPlaces(out.Missed, shown); len(lost) > 0 {
 		again := "not shown again by a second batch of trials: " + strings.Join(lost, ", ")
-		open = append(open, because(again, why))
+		open = append(open, withReason(again, why))
 	}
 	out.Confirmed = verdict == lab.Regression
 	setOutcome(out, verdict, open)
 	out.Missed = slices.DeleteFunc(judgeScope(g.scope, trials), func(c lab.Comparison) bool {
-		return !contains(shown, c) // what is left is of both batches together
+		return !containsLike(shown, c) // what is left is of both batches together
 	})
 }
 
-// because is what, and in brackets why, if that is known.
-func because(what string, why []string) string {
+// withReason is what, and in brackets why, if that is known.
+func withReason(what string, why []string) string {
 	if len(why) == 0 {
 		return what
 	}
@@ -90,33 +90,33 @@ func because(what string, why []string) string {
 // missingPlaces are those of the comparisons that are not among others.
 func missingPlaces(all, others []lab.Comparison) (lost []string) {
 	for _, c := range all {
-		if !contains(others, c) {
+		if !containsLike(others, c) {
 			lost = append(lost, c.Place())
 		}
 	}
 	return lost
 }
 
-// contains reports whether all has a comparison of the same two by the same measure.
-func contains(all []lab.Comparison, c lab.Comparison) bool {
+// containsLike reports whether all has a comparison of the same two by the same measure.
+func containsLike(all []lab.Comparison, c lab.Comparison) bool {
 	return slices.ContainsFunc(all, func(d lab.Comparison) bool {
 		return c.Metric == d.Metric && c.Level == d.Level && c.Variant == d.Variant &&
 			c.Baseline == d.Baseline
 	})
 }
 
-// decideGate is what a batch says, with all that keeps it from passing: what differs from itself
+// decideBatch is what a batch says, with all that keeps it from passing: what differs from itself
 // first, for it makes all else uncertain.
-func decideGate(all []lab.Comparison) (verdict string, open []string) {
-	bad := worseOnes(all)
+func decideBatch(all []lab.Comparison) (verdict string, open []string) {
+	bad := regressions(all)
 	var controls []string
 	for _, c := range all {
 		switch {
 		case c.Control && c.Verdict == stats.Different:
 			controls = append(controls, c.Place())
-		case c.Control, contains(bad, c):
+		case c.Control, containsLike(bad, c):
 		case c.Verdict == stats.Inconclusive:
-			open = append(open, c.Place()+": "+openReason(c))
+			open = append(open, c.Place()+": "+undecidedReason(c))
 		}
 	}
 	switch {
@@ -150,8 +150,8 @@ func setOutcome(g *lab.GateOutcome, verdict string, open []string) {
 	}
 }
 
-// openReason is why a comparison is inconclusive, and what would decide it.
-func openReason(c lab.Comparison) string {
+// undecidedReason is why a comparison is inconclusive, and what would decide it.
+func undecidedReason(c lab.Comparison) string {
 	number, more := fmt.Sprintf("%d pairs", c.Trials), "rounds"
 	if c.Against > 0 {
 		number, more = fmt.Sprintf("%d and %d runs", c.Against, c.Trials), "runs of each"
@@ -169,19 +169,20 @@ func openReason(c lab.Comparison) string {
 	return why
 }
 
-// worseOnes are the comparisons that show a regression.
-func worseOnes(all []lab.Comparison) (bad []lab.Comparison) {
+// regressions are the comparisons that show a regression.
+func regressions(all []lab.Comparison) (bad []lab.Comparison) {
 	for _, c := range all {
-		if !c.Control && c.Worse() {
+		if !c.Control && c.IsWorse() {
 			bad = append(bad, c)
 		}
 	}
 	return bad
 }
 
-// gaps are why trials do not show that there is no regression, or none but those that they show.
-func (g *Gate) gaps(trials []*lab.Trial, all []lab.Comparison) (gaps []string) {
-	gaps = append(g.unloadedArms(), g.unmeasured(all)...)
+// gateGaps are why trials do not show that there is no regression, or none but those that they
+// show.
+func (g *Gate) gateGaps(trials []*lab.Trial, all []lab.Comparison) (gaps []string) {
+	gaps = append(g.unloadedArms(), g.unmeasuredPlaces(all)...)
 	if !slices.ContainsFunc(all, func(c lab.Comparison) bool { return !c.Control }) {
 		gaps = append(gaps, "nothing was compared")
 	}
@@ -192,7 +193,7 @@ func (g *Gate) gaps(trials []*lab.Trial, all []lab.Comparison) (gaps []string) {
 	if lacks := lackingTrials(g.record, stored); len(lacks) > 0 {
 		gaps = append(gaps, "trials are lacking: "+countByCell(lacks))
 	}
-	return append(append(gaps, hiddenDifferences(all)...), failedCells(Batch(trials, false))...)
+	return append(append(gaps, hiddenDifferences(all)...), failedCells(SelectBatch(trials, false))...)
 }
 
 // unloadedArms are the arms that were not loaded, each with the reason.
@@ -209,13 +210,13 @@ func (g *Gate) unloadedArms() (gaps []string) {
 	return gaps
 }
 
-// unmeasured are the comparisons that the gate asks for and that are not among all.
-func (g *Gate) unmeasured(all []lab.Comparison) (gaps []string) {
+// unmeasuredPlaces are the comparisons that the gate asks for and that are not among all.
+func (g *Gate) unmeasuredPlaces(all []lab.Comparison) (gaps []string) {
 	for _, arm := range g.scope.arms {
 		for _, level := range g.scope.levels {
 			for _, m := range g.scope.metrics {
 				c := lab.Comparison{Metric: string(m), Level: level, Variant: arm.name, Baseline: arm.baseline}
-				if arm.baseline != "" && !arm.control && !contains(all, c) {
+				if arm.baseline != "" && !arm.control && !containsLike(all, c) {
 					gaps = append(gaps, c.Place()+" was never measured")
 				}
 			}
@@ -227,10 +228,10 @@ func (g *Gate) unmeasured(all []lab.Comparison) (gaps []string) {
 // hiddenDifferences are why comparisons that show no regression may hide one.
 func hiddenDifferences(all []lab.Comparison) (gaps []string) {
 	say := func(format string, args ...any) { gaps = append(gaps, fmt.Sprintf(format, args...)) }
-	bad := worseOnes(all)
+	bad := regressions(all)
 	for _, c := range all {
 		switch {
-		case c.Control, contains(bad, c):
+		case c.Control, containsLike(bad, c):
 		case c.Missing > 0:
 			say("%s: %d rounds lack it", c.Place(), c.Missing)
 		case c.ClientBound:

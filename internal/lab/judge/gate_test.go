@@ -30,7 +30,7 @@ func TestDecide(t *testing.T) {
 		{[]lab.Comparison{self, self}, lab.Undecided, []string{"p50 of base, p50 of base: each differs from itself"}},
 		{[]lab.Comparison{compare("base", stats.Equivalent, true)}, lab.Passed, nil},
 	} {
-		verdict, why := decideGate(test.all)
+		verdict, why := decideBatch(test.all)
 		if same := slices.EqualFunc(why, test.open, strings.HasPrefix); verdict != test.verdict || !same {
 			t.Errorf("%s: %q, want %s: %q", verdict, why, test.verdict, test.open)
 		}

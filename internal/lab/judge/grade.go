@@ -25,8 +25,8 @@ const (
 func GradeTrial(t *lab.Trial) (lab.Grade, []lab.Reason) {
 	var all []lab.Reason
 	for _, look := range []func(*lab.Trial) []lab.Reason{
-		failed, machine, scarcity, generator, applied, connected, answers, accounts, arrivals,
-		steadiness, stopping,
+		failureReasons, machineReasons, scarcityReasons, generatorDoubts, appliedReasons, connectionReasons, answerReasons, miscountReasons, lateReasons,
+		steadinessReasons, stopReasons,
 	} {
 		all = append(all, look(t)...)
 	}
@@ -37,15 +37,15 @@ func GradeTrial(t *lab.Trial) (lab.Grade, []lab.Reason) {
 	return worst, all
 }
 
-func failed(t *lab.Trial) []lab.Reason {
+func failureReasons(t *lab.Trial) []lab.Reason {
 	if t.Failure == nil {
 		return nil
 	}
 	return []lab.Reason{{Grade: lab.GradeF, Says: t.Failure.Phase + ": " + t.Failure.Reason}}
 }
 
-// machine looks for others at work.
-func machine(t *lab.Trial) (all []lab.Reason) {
+// machineReasons looks for others at work.
+func machineReasons(t *lab.Trial) (all []lab.Reason) {
 	if t.Result == nil || t.Result.Server == nil {
 		return nil
 	}
@@ -63,7 +63,7 @@ func machine(t *lab.Trial) (all []lab.Reason) {
 			all = append(all, lab.Reason{Grade: lab.GradeB, Says: fmt.Sprintf("%.0f %s", lost.n, lost.what)})
 		}
 	}
-	all = append(all, exceeds(float64(host.Steal)/100, stealFlag, stealFail,
+	all = append(all, shareReasons(float64(host.Steal)/100, stealFlag, stealFail,
 		"the machine's host took %.1f %% of its time")...)
 	if len(t.ServerProcesses()) == 0 {
 		return all // of a server that is not ours nobody knows what is its own
@@ -75,13 +75,13 @@ func machine(t *lab.Trial) (all []lab.Reason) {
 			interrupts += float64(v) / 100
 		}
 	}
-	return append(all, exceeds(float64(host.Foreign)/wall-interrupts, foreignFlag, foreignFail,
+	return append(all, shareReasons(float64(host.Foreign)/wall-interrupts, foreignFlag, foreignFail,
 		"other programs used at least %.1f %% of its CPUs")...)
 }
 
-// exceeds is the reason that a share, of what the machine has, is above a limit; NaN is above
+// shareReasons is the reason that a share, of what the machine has, is above a limit; NaN is above
 // none.
-func exceeds(share, flag, fail float64, says string) []lab.Reason {
+func shareReasons(share, flag, fail float64, says string) []lab.Reason {
 	switch {
 	case share > fail:
 		return []lab.Reason{{Grade: lab.GradeF, Says: fmt.Sprintf(says, 100*share), Passing: true}}
@@ -91,19 +91,20 @@ func exceeds(share, flag, fail float64, says string) []lab.Reason {
 	return nil
 }
 
-// scarcity looks for what the machine, or the cgroup that we are in, kept from those who asked.
-// That tasks wait for a CPU (PSI) is no sign of it: those of a server that is fully loaded do.
-// Nor is waiting for storage: some virtual machines report 96 % of the time when nothing is done.
-func scarcity(t *lab.Trial) (all []lab.Reason) {
+// scarcityReasons looks for what the machine, or the cgroup that we are in, kept from those who
+// asked. That tasks wait for a CPU (PSI) is no sign of it: those of a server that is fully loaded
+// do. Nor is waiting for storage: some virtual machines report 96 % of the time when nothing is
+// done.
+func scarcityReasons(t *lab.Trial) (all []lab.Reason) {
 	if t.Result == nil || t.Result.Server == nil {
 		return nil
 	}
 	host := &t.Result.Server.Host
 	wall := host.WallS * 1e9 * float64(max(host.CPUs, 1))
-	all = exceeds(float64(host.Throttled)/wall, quotaFlag, quotaFail,
+	all = shareReasons(float64(host.Throttled)/wall, quotaFlag, quotaFail,
 		"the CPU quota of dyno's cgroup took %.2g %% of the CPUs' time"+
 			fmt.Sprintf(", in %.0f periods", host.Throttlings))
-	all = append(all, exceeds(float64(host.PressureMemory)/100, memoryFlag, memoryFail,
+	all = append(all, shareReasons(float64(host.PressureMemory)/100, memoryFlag, memoryFail,
 		"memory was short %.1f %% of the time (PSI)")...)
 	if host.TooHot > 0 {
 		all = append(all, lab.Reason{Grade: lab.GradeB, Says: fmt.Sprintf(
@@ -112,10 +113,10 @@ func scarcity(t *lab.Trial) (all []lab.Reason) {
 	return all
 }
 
-// generator is what the load says of itself. That it was at its limit spoils
+// generatorDoubts is what the load says of itself. That it was at its limit spoils
 // throughput and latency, which comparisons say of themselves, and not the
 // server's CPU time; so it is no F.
-func generator(t *lab.Trial) (all []lab.Reason) {
+func generatorDoubts(t *lab.Trial) (all []lab.Reason) {
 	if t.Result == nil {
 		return nil
 	}
@@ -125,8 +126,8 @@ func generator(t *lab.Trial) (all []lab.Reason) {
 	return all
 }
 
-// answers looks for those that were not what was asked for.
-func answers(t *lab.Trial) (all []lab.Reason) {
+// answerReasons looks for those that were not what was asked for.
+func answerReasons(t *lab.Trial) (all []lab.Reason) {
 	if t.Result == nil {
 		return nil
 	}
@@ -139,7 +140,7 @@ func answers(t *lab.Trial) (all []lab.Reason) {
 		all = append(all, lab.Reason{Grade: g, Says: fmt.Sprintf(
 			"%d of %d requests failed and %d had no answer at the end", q.Errors, q.Sent, q.Unfinished)})
 	}
-	all = append(all, resized(t)...)
+	all = append(all, sizeReasons(t)...)
 	for _, c := range t.Changed {
 		all = append(all, lab.Reason{Grade: lab.GradeF, Says: "after the load the server answered " +
 			"otherwise: " + c.Aspect + " was " + c.Before + " and is " + c.After})
@@ -147,9 +148,9 @@ func answers(t *lab.Trial) (all []lab.Reason) {
 	return all
 }
 
-// resized looks for answers of another size than the one that was checked. Of those under way when
-// the window begins or ends, some bytes may be in it that are of no answer there.
-func resized(t *lab.Trial) []lab.Reason {
+// sizeReasons looks for answers of another size than the one that was checked. Of those under way
+// when the window begins or ends, some bytes may be in it that are of no answer there.
+func sizeReasons(t *lab.Trial) []lab.Reason {
 	n, received := t.CountInWindow()
 	if n < wireLeast || t.Wire <= 0 {
 		return nil
@@ -163,8 +164,8 @@ func resized(t *lab.Trial) []lab.Reason {
 		"request, and %.0f when it was checked", float64(received)/float64(n), t.Wire)}}
 }
 
-// arrivals looks for an open loop whose requests were not sent when they were due.
-func arrivals(t *lab.Trial) []lab.Reason {
+// lateReasons looks for an open loop whose requests were not sent when they were due.
+func lateReasons(t *lab.Trial) []lab.Reason {
 	if t.Result == nil {
 		return nil
 	}
@@ -180,7 +181,7 @@ func arrivals(t *lab.Trial) []lab.Reason {
 		"in time: %s", 100*share, why)}}
 }
 
-func steadiness(t *lab.Trial) (all []lab.Reason) {
+func steadinessReasons(t *lab.Trial) (all []lab.Reason) {
 	say := func(format string, args ...any) {
 		all = append(all, lab.Reason{Grade: lab.GradeB, Says: fmt.Sprintf(format, args...)})
 	}
@@ -192,16 +193,16 @@ func steadiness(t *lab.Trial) (all []lab.Reason) {
 	if t.Steadiness == stats.Slowdown || t.Steadiness == stats.Unsteady {
 		say("its seconds show: %s", t.Steadiness)
 	}
-	if c := t.Transient; c.Cold() {
+	if c := t.Transient; c.IsCold() {
 		say("the first %.0f s of its window were still warm-up (MSER-5): without them throughput "+
 			"would be %.1f %% higher", c.CutS, 100*c.Change)
 	}
 	return all
 }
 
-// applied looks for a closed loop whose server was gone for a part of the window: the rest of it
-// says nothing of that time.
-func applied(t *lab.Trial) []lab.Reason {
+// appliedReasons looks for a closed loop whose server was gone for a part of the window: the rest
+// of it says nothing of that time.
+func appliedReasons(t *lab.Trial) []lab.Reason {
 	if t.Result == nil || t.Result.Unavailable() <= unavailableFlag {
 		return nil
 	}
@@ -213,8 +214,8 @@ func applied(t *lab.Trial) []lab.Reason {
 		"connections were gone and could not be opened again", 100*t.Result.Unavailable())}}
 }
 
-// connected looks for a load on fewer connections than it could have had.
-func connected(t *lab.Trial) []lab.Reason {
+// connectionReasons looks for a load on fewer connections than it could have had.
+func connectionReasons(t *lab.Trial) []lab.Reason {
 	if t.Result == nil {
 		return nil
 	}
@@ -226,8 +227,8 @@ func connected(t *lab.Trial) []lab.Reason {
 		t.Result.Connections.Asked, what)}}
 }
 
-// stopping looks for servers that did not end when they were told to.
-func stopping(t *lab.Trial) (all []lab.Reason) {
+// stopReasons looks for servers that did not end when they were told to.
+func stopReasons(t *lab.Trial) (all []lab.Reason) {
 	for _, name := range t.Killed {
 		all = append(all, lab.Reason{Grade: lab.GradeB, Says: name + " had to be killed"})
 	}

@@ -238,7 +238,7 @@ func TestLimits(t *testing.T) {
 			}
 		}
 		m, _ := lab.MeasureNamed(c.metric)
-		p := pair(sortTrials(trials), m, "c16", "go", "nginx")
+		p := pairArms(groupTrials(trials), m, "c16", "go", "nginx")
 		if len(p.logs) != 3 || p.ClientBound != c.limit || p.Disturbed != c.disturbed ||
 			p.OtherLoad != c.other {
 			t.Errorf("%s, %s of %d pairs: at its limit %v, %d disturbed", c.name, c.metric, len(p.logs),
@@ -262,13 +262,13 @@ func TestMeasures(t *testing.T) {
 		if !known {
 			t.Fatalf("%s is no measure", name)
 		}
-		if _, ok := m.Of(trial); ok != want {
+		if _, ok := m.Value(trial); ok != want {
 			t.Errorf("%s: %v", name, ok)
 		}
 	}
 	setAnswers(trial, 500, 50_000, 400)
 	bytes, _ := lab.MeasureNamed("bytes")
-	if v, _ := bytes.Of(trial); v != 100 {
+	if v, _ := bytes.Value(trial); v != 100 {
 		t.Errorf("an answer of 100 bytes has %v", v)
 	}
 	for _, m := range experiment.Metrics {
@@ -277,7 +277,7 @@ func TestMeasures(t *testing.T) {
 		}
 	}
 	trial.Failure = &lab.Failure{}
-	if v, ok := lab.Measures[0].Of(trial); ok {
+	if v, ok := lab.Measures[0].Value(trial); ok {
 		t.Errorf("a failed trial has a throughput of %v", v)
 	}
 }

@@ -40,9 +40,9 @@ func listedSlots(r *lab.Record) (all []lab.Slot) {
 	return all
 }
 
-// lossesOf says of which cells an experiment that has ended lacks trials or has no profile of its
-// own; nothing if there is none.
-func lossesOf(r *lab.Record) (all []string) {
+// lossCautions says of which cells an experiment that has ended lacks trials or has no profile of
+// its own; nothing if there is none.
+func lossCautions(r *lab.Record) (all []string) {
 	if r.State != lab.Complete && r.State != lab.OverBudget {
 		return nil
 	}

@@ -23,7 +23,7 @@ func Reopen(dir string, fill Filler) (*lab.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Experiment, err = source(dir, r, fill); err != nil {
+	if r.Experiment, err = readSource(dir, r, fill); err != nil {
 		return nil, err
 	}
 	if r.State == lab.Running { // it ended without a word, or has not: what is stored counts
@@ -33,7 +33,7 @@ func Reopen(dir string, fill Filler) (*lab.Record, error) {
 		}
 		Compute(r, trials)
 	}
-	for _, why := range lossesOf(r) { // of which an earlier version did not know
+	for _, why := range lossCautions(r) { // of which an earlier version did not know
 		if !slices.Contains(r.Cautions, why) {
 			r.Cautions = append(r.Cautions, why)
 		}
@@ -41,7 +41,7 @@ func Reopen(dir string, fill Filler) (*lab.Record, error) {
 	return r, nil
 }
 
-func source(dir string, r *lab.Record, fill Filler) (*experiment.Experiment, error) {
+func readSource(dir string, r *lab.Record, fill Filler) (*experiment.Experiment, error) {
 	f, err := os.Open(filepath.Join(dir, lab.SourceFile))
 	if err != nil {
 		return nil, fmt.Errorf("reading what was begun: %w", err)

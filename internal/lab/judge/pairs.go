@@ -28,13 +28,13 @@ type scopeArm struct {
 // judgeScope is the verdict table: by level, then measure, then arm, controls
 // first, because what they show is the noise of all that follow.
 func judgeScope(q scope, trials []*lab.Trial) []lab.Comparison {
-	return judgeOnly(q, trials, func(lab.Comparison) bool { return true })
+	return judgeSelected(q, trials, func(lab.Comparison) bool { return true })
 }
 
-// judgeOnly is judgeAll of what is to be kept, and of controls: nothing else is
+// judgeSelected is judgeAll of what is to be kept, and of controls: nothing else is
 // looked at, so nothing else needs correcting for.
-func judgeOnly(q scope, trials []*lab.Trial, keep func(lab.Comparison) bool) []lab.Comparison {
-	all := slices.DeleteFunc(q.pairs(sortTrials(trials)), func(p *paired) bool {
+func judgeSelected(q scope, trials []*lab.Trial, keep func(lab.Comparison) bool) []lab.Comparison {
+	all := slices.DeleteFunc(q.allPairs(groupTrials(trials)), func(p *paired) bool {
 		return !p.Control && !keep(p.Comparison)
 	})
 	judgeTogether(all)
@@ -45,27 +45,27 @@ func judgeOnly(q scope, trials []*lab.Trial, keep func(lab.Comparison) bool) []l
 	return table
 }
 
-// pairs are all that is compared of these trials, in the order of the table.
-func (q scope) pairs(cells byCell) (all []*paired) {
+// allPairs are all that is compared of these trials, in the order of the table.
+func (q scope) allPairs(cells byCell) (all []*paired) {
 	for _, level := range q.levels {
 		for _, name := range q.metrics {
 			if m, known := lab.MeasureNamed(string(name)); known {
-				all = append(all, q.pairsBy(cells, m, level)...)
+				all = append(all, q.pairsByMeasure(cells, m, level)...)
 			}
 		}
 	}
 	return all
 }
 
-// pairsBy has every arm at a level by one measure.
-func (q scope) pairsBy(cells byCell, m lab.Measure, level string) (all []*paired) {
+// pairsByMeasure has every arm at a level by one measure.
+func (q scope) pairsByMeasure(cells byCell, m lab.Measure, level string) (all []*paired) {
 	floor := map[string]float64{} // by baseline
 	for _, control := range []bool{true, false} {
 		for _, arm := range q.arms {
 			if arm.control != control || arm.baseline == "" {
 				continue
 			}
-			p := pair(cells, m, level, arm.baseline, arm.name)
+			p := pairArms(cells, m, level, arm.baseline, arm.name)
 			p.Control, p.margin = control, stats.Margin{Practical: q.margin}
 			if !control {
 				p.margin.Floor = floor[arm.baseline]
@@ -83,7 +83,7 @@ func (q scope) pairsBy(cells byCell, m lab.Measure, level string) (all []*paired
 // A byCell has the attempts at each trial.
 type byCell map[lab.TrialKey][]*lab.Trial
 
-func sortTrials(trials []*lab.Trial) byCell {
+func groupTrials(trials []*lab.Trial) byCell {
 	cells := byCell{}
 	for _, t := range trials {
 		at := lab.TrialKey{Arm: t.Arm, Level: t.Level, Round: t.Round}
@@ -92,9 +92,9 @@ func sortTrials(trials []*lab.Trial) byCell {
 	return cells
 }
 
-// best is the trial that counts: of two attempts the better graded, else the
+// bestTrial is the trial that counts: of two attempts the better graded, else the
 // first; nil if there is none. None is ever left out for its value.
-func (cells byCell) best(arm, level string, round int) (best *lab.Trial) {
+func (cells byCell) bestTrial(arm, level string, round int) (best *lab.Trial) {
 	for _, t := range cells[lab.TrialKey{Arm: arm, Level: level, Round: round}] {
 		if best == nil || t.Grade < best.Grade {
 			best = t
@@ -103,9 +103,9 @@ func (cells byCell) best(arm, level string, round int) (best *lab.Trial) {
 	return best
 }
 
-// pair is the trials of two arms that are compared: of one attempt, so that no
+// trialPair is the trials of two arms that are compared: of one attempt, so that no
 // more time lies between them than a round takes.
-func (cells byCell) pair(arm, baseline, level string, round int) (a, b *lab.Trial) {
+func (cells byCell) trialPair(arm, baseline, level string, round int) (a, b *lab.Trial) {
 	worst := lab.Grade("")
 	for _, x := range cells[lab.TrialKey{Arm: arm, Level: level, Round: round}] {
 		for _, y := range cells[lab.TrialKey{Arm: baseline, Level: level, Round: round}] {
@@ -117,8 +117,8 @@ func (cells byCell) pair(arm, baseline, level string, round int) (a, b *lab.Tria
 	return a, b
 }
 
-// rounds are those of which there are trials, in order.
-func (cells byCell) rounds() []int {
+// roundNumbers are those of which there are trials, in order.
+func (cells byCell) roundNumbers() []int {
 	seen := map[int]bool{}
 	for at := range cells {
 		seen[at.Round] = true
@@ -134,17 +134,17 @@ type paired struct {
 	row    []float64 // of all rounds, NaN where it is missing
 }
 
-func pair(cells byCell, m lab.Measure, level, baseline, arm string) *paired {
+func pairArms(cells byCell, m lab.Measure, level, baseline, arm string) *paired {
 	p := &paired{Comparison: lab.Comparison{Metric: m.Name, Level: level, Baseline: baseline,
 		Variant: arm, Better: m.Better}}
-	for _, round := range cells.rounds() {
+	for _, round := range cells.roundNumbers() {
 		p.row = append(p.row, math.NaN())
-		a, b := cells.pair(arm, baseline, level, round)
+		a, b := cells.trialPair(arm, baseline, level, round)
 		if a == nil || b == nil {
 			continue
 		}
-		x, ok := m.Of(a)
-		y, also := m.Of(b)
+		x, ok := m.Value(a)
+		y, also := m.Value(b)
 		if !ok || !also {
 			p.Missing++
 			continue

@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// ran are the programs of all arms, in the order in which they were first seen.
-func ran(trials []*lab.Trial) (all []lab.Ran) {
+// programsRun are the programs of all arms, in the order in which they were first seen.
+func programsRun(trials []*lab.Trial) (all []lab.ArmProgram) {
 	for _, t := range trials {
 		for _, p := range t.Programs {
-			i := slices.IndexFunc(all, func(r lab.Ran) bool { return r.Arm == t.Arm && r.SameVersion(p) })
+			i := slices.IndexFunc(all, func(r lab.ArmProgram) bool { return r.Arm == t.Arm && r.SameVersion(p) })
 			if i < 0 {
-				i, all = len(all), append(all, lab.Ran{Arm: t.Arm, Program: p})
+				i, all = len(all), append(all, lab.ArmProgram{Arm: t.Arm, Program: p})
 			}
 			all[i].Trials++
 		}
@@ -22,7 +22,7 @@ func ran(trials []*lab.Trial) (all []lab.Ran) {
 
 // changedPrograms names those of which an arm had more than one version, as far as they could
 // be read.
-func changedPrograms(all []lab.Ran) (names []string) {
+func changedPrograms(all []lab.ArmProgram) (names []string) {
 	for i, a := range all {
 		for _, b := range all[:i] {
 			name := fmt.Sprintf("%s of %s", a.Executable(), a.Arm)

@@ -8,9 +8,9 @@ import (
 	"dyno/internal/lab/experiment"
 )
 
-// beside sets published figures beside ours. Only ratios are comparable: the
+// besidePublished sets published figures beside ours. Only ratios are comparable: the
 // machine is another, and often so is the decade.
-func beside(r *lab.Record, p *experiment.Published) (all []lab.Beside) {
+func besidePublished(r *lab.Record, p *experiment.Published) (all []lab.PublishedFigure) {
 	if p == nil {
 		return nil
 	}
@@ -27,13 +27,13 @@ func beside(r *lab.Record, p *experiment.Published) (all []lab.Beside) {
 		if f.Level != "" && !slices.Contains(scopeOf(r).levels, f.Level) {
 			continue // one that --quick leaves out
 		}
-		b := lab.Beside{Figure: f, Ours: oursFor(r, f, f.Variant)}
+		b := lab.PublishedFigure{Figure: f, Ours: oursFor(r, f, f.Variant)}
 		base := baselineOf(r, f.Variant)
 		if base != f.Variant {
-			b.Ratio = ratio(f.Value, published(base, f))
+			b.Ratio = ratioOf(f.Value, published(base, f))
 			b.OursRatio = judgedRatio(r, f)
 			if b.OursRatio == nil {
-				b.OursRatio = ratio(b.Ours, oursFor(r, f, base))
+				b.OursRatio = ratioOf(b.Ours, oursFor(r, f, base))
 			}
 		}
 		all = append(all, b)
@@ -41,7 +41,7 @@ func beside(r *lab.Record, p *experiment.Published) (all []lab.Beside) {
 	return all
 }
 
-func ratio(a, b *float64) *float64 {
+func ratioOf(a, b *float64) *float64 {
 	if a == nil || b == nil || *b == 0 {
 		return nil
 	}
@@ -57,7 +57,7 @@ func oursFor(r *lab.Record, f experiment.Figure, arm string) *float64 {
 	}
 	for _, c := range r.Cells {
 		if c.Arm == arm && c.Level == f.Level && c.Metric == f.Metric {
-			return convert(c.Median.Estimate, c.Unit, f.Unit)
+			return convertUnit(c.Median.Estimate, c.Unit, f.Unit)
 		}
 	}
 	return nil
@@ -77,8 +77,8 @@ func judgedRatio(r *lab.Record, f experiment.Figure) *float64 {
 // microseconds that units of time have.
 var microseconds = map[string]float64{"ns": 1e-3, "µs": 1, "us": 1, "ms": 1e3, "s": 1e6}
 
-// convert is a value in another unit; nil: there is no way to tell.
-func convert(value float64, from, to string) *float64 {
+// convertUnit is a value in another unit; nil: there is no way to tell.
+func convertUnit(value float64, from, to string) *float64 {
 	if a, b := microseconds[from], microseconds[to]; a > 0 && b > 0 {
 		value *= a / b
 	} else if from != to && to != "" {

@@ -10,21 +10,21 @@ import (
 	"dyno/internal/stats"
 )
 
-// ranks has every level by every measure. Which arms can be told apart is what the
+// rankAll has every level by every measure. Which arms can be told apart is what the
 // verdicts say of those that are compared, and for all other pairs the same test,
 // corrected for all pairs that there are.
-func (q scope) ranks(trials []*lab.Trial, verdicts []lab.Comparison) (all []lab.Rank) {
-	cells := sortTrials(trials)
+func (q scope) rankAll(trials []*lab.Trial, verdicts []lab.Comparison) (all []lab.Rank) {
+	cells := groupTrials(trials)
 	var pairs []*paired
 	for _, level := range q.levels {
 		for _, name := range q.metrics {
 			m, _ := lab.MeasureNamed(string(name)) // a test holds that all can be measured
-			rank, ok := q.rank(cells, level, m)
+			rank, ok := q.rankLevel(cells, level, m)
 			if !ok {
 				continue
 			}
 			all = append(all, rank)
-			pairs = append(pairs, q.duels(cells, rank, m)...)
+			pairs = append(pairs, q.allDuels(cells, rank, m)...)
 		}
 	}
 	apart := toldApart(pairs, verdicts)
@@ -36,8 +36,8 @@ func (q scope) ranks(trials []*lab.Trial, verdicts []lab.Comparison) (all []lab.
 	return all
 }
 
-// rank orders arms by their medians.
-func (q scope) rank(cells byCell, level string, m lab.Measure) (lab.Rank, bool) {
+// rankLevel orders arms by their medians.
+func (q scope) rankLevel(cells byCell, level string, m lab.Measure) (lab.Rank, bool) {
 	median := map[string]float64{}
 	for _, arm := range q.arms {
 		if values := cellValues(cells, m, arm.name, level); len(values) > 0 && !arm.control {
@@ -50,18 +50,18 @@ func (q scope) rank(cells byCell, level string, m lab.Measure) (lab.Rank, bool) 
 	return lab.Rank{Level: level, Metric: m.Name, Arms: arms}, len(arms) > 1
 }
 
-// duels are all pairs of a rank's arms.
-func (q scope) duels(cells byCell, r lab.Rank, m lab.Measure) (all []*paired) {
+// allDuels are all pairs of a rank's arms.
+func (q scope) allDuels(cells byCell, r lab.Rank, m lab.Measure) (all []*paired) {
 	margin := stats.Margin{Practical: q.margin}
 	for _, arm := range q.arms { // no finer than what an arm differs from itself
-		logs := pair(cells, m, r.Level, arm.baseline, arm.name).logs
+		logs := pairArms(cells, m, r.Level, arm.baseline, arm.name).logs
 		if floor, err := stats.NoiseFloor(logs); arm.control && err == nil && len(logs) >= MinRounds {
 			margin.Floor = max(margin.Floor, floor)
 		}
 	}
 	for i, a := range r.Arms {
 		for _, b := range r.Arms[i+1:] {
-			p := pair(cells, m, r.Level, a, b)
+			p := pairArms(cells, m, r.Level, a, b)
 			p.margin = margin
 			all = append(all, p)
 		}
@@ -98,9 +98,9 @@ func toldApart(pairs []*paired, verdicts []lab.Comparison) map[duel]bool {
 
 // cellValues are an arm's at a level, by round.
 func cellValues(cells byCell, m lab.Measure, arm, level string) (all []float64) {
-	for _, round := range cells.rounds() {
-		if t := cells.best(arm, level, round); t != nil {
-			if v, ok := m.Of(t); ok {
+	for _, round := range cells.roundNumbers() {
+		if t := cells.bestTrial(arm, level, round); t != nil {
+			if v, ok := m.Value(t); ok {
 				all = append(all, v)
 			}
 		}

@@ -5,9 +5,9 @@ import "dyno/internal/lab"
 // CountedTrials are those of the trials of an arm at a level that its figures rest on, by round:
 // of two attempts one, and none of a second batch.
 func CountedTrials(trials []*lab.Trial, arm, level string) (all []*lab.Trial) {
-	cells := sortTrials(Batch(trials, false))
-	for _, round := range cells.rounds() {
-		if t := cells.best(arm, level, round); t != nil && t.Failure == nil && t.Result != nil {
+	cells := groupTrials(SelectBatch(trials, false))
+	for _, round := range cells.roundNumbers() {
+		if t := cells.bestTrial(arm, level, round); t != nil && t.Failure == nil && t.Result != nil {
 			all = append(all, t)
 		}
 	}
@@ -20,11 +20,11 @@ func PairLogs(c lab.Comparison, trials []*lab.Trial) []float64 {
 	if !known {
 		return nil
 	}
-	return pair(sortTrials(Batch(trials, false)), m, c.Level, c.Baseline, c.Variant).logs
+	return pairArms(groupTrials(SelectBatch(trials, false)), m, c.Level, c.Baseline, c.Variant).logs
 }
 
-// Batch returns the trials of the first batch, or of the second, by which a gate confirms.
-func Batch(trials []*lab.Trial, second bool) (all []*lab.Trial) {
+// SelectBatch returns the trials of the first batch, or of the second, by which a gate confirms.
+func SelectBatch(trials []*lab.Trial, second bool) (all []*lab.Trial) {
 	for _, t := range trials {
 		if (t.Round >= lab.ConfirmingRound) == second {
 			all = append(all, t)
@@ -35,5 +35,5 @@ func Batch(trials []*lab.Trial, second bool) (all []*lab.Trial) {
 
 // CellValues are the values of a measure in the trials of an arm at a level, by round.
 func CellValues(trials []*lab.Trial, m lab.Measure, arm, level string) []float64 {
-	return cellValues(sortTrials(trials), m, arm, level)
+	return cellValues(groupTrials(trials), m, arm, level)
 }

@@ -11,9 +11,9 @@ import (
 // shiftAt are the quantiles of a shift: the deciles, and the tail that people ask for.
 var shiftAt = []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99}
 
-// shifts are those of all arms that are compared, controls first. Closed loops have them too:
+// allShifts are those of all arms that are compared, controls first. Closed loops have them too:
 // there they say of which requests the difference in throughput is made.
-func (q scope) shifts(cells byCell) (all []lab.Shift) {
+func (q scope) allShifts(cells byCell) (all []lab.Shift) {
 	quantiles := map[*lab.Trial][]float64{}
 	for _, trials := range cells {
 		for _, t := range trials {
@@ -32,7 +32,7 @@ func (q scope) shifts(cells byCell) (all []lab.Shift) {
 	})
 	for _, level := range q.levels {
 		for _, arm := range arms {
-			if s := shift(cells, quantiles, arm, level); len(s.Points) > 0 {
+			if s := armShift(cells, quantiles, arm, level); len(s.Points) > 0 {
 				all = append(all, s)
 			}
 		}
@@ -40,11 +40,11 @@ func (q scope) shifts(cells byCell) (all []lab.Shift) {
 	return all
 }
 
-func shift(cells byCell, quantiles map[*lab.Trial][]float64, arm scopeArm, level string) lab.Shift {
+func armShift(cells byCell, quantiles map[*lab.Trial][]float64, arm scopeArm, level string) lab.Shift {
 	s := lab.Shift{Level: level, Baseline: arm.baseline, Variant: arm.name, Control: arm.control}
 	var base, variant [][]float64
-	for _, round := range cells.rounds() {
-		a, b := cells.pair(arm.name, arm.baseline, level, round)
+	for _, round := range cells.roundNumbers() {
+		a, b := cells.trialPair(arm.name, arm.baseline, level, round)
 		if a != nil && quantiles[a] != nil && quantiles[b] != nil {
 			variant, base = append(variant, quantiles[a]), append(base, quantiles[b])
 		}
@@ -98,13 +98,13 @@ func shiftQuantiles(t *lab.Trial) []float64 {
 		return nil // of an older dyno's, or cut out of the file
 	}
 	for i, at := range shiftAt {
-		if float64(t.Result.Latency.Count) < leastFor(at) || all[i] <= 0 {
+		if float64(t.Result.Latency.Count) < leastRequests(at) || all[i] <= 0 {
 			all[i] = math.NaN()
 		}
 	}
 	return all
 }
 
-// leastFor is how many requests it takes for a two-sided 95 % interval of a quantile: n with
+// leastRequests is how many requests it takes for a two-sided 95 % interval of a quantile: n with
 // max(q, 1−q)ⁿ ≤ 0.025.
-func leastFor(q float64) float64 { return math.Ceil(math.Log(0.025) / math.Log(max(q, 1-q))) }
+func leastRequests(q float64) float64 { return math.Ceil(math.Log(0.025) / math.Log(max(q, 1-q))) }

@@ -46,7 +46,7 @@ func TestShiftOfTrials(t *testing.T) {
 				Result: &result.Result{Latency: spread(t, 5000, drift, tail)}})
 		}
 	}
-	all := q.shifts(sortTrials(trials))
+	all := q.allShifts(groupTrials(trials))
 	if len(all) != 2 || !all[0].Control || all[1].Variant != "slow" {
 		t.Fatalf("%+v", all)
 	}
@@ -59,7 +59,7 @@ func TestShiftOfTrials(t *testing.T) {
 			if s.Variant == "slow" && p.Quantile > 0.5 {
 				want = 1.3
 			}
-			if math.Abs(p.Ratio.Estimate/want-1) > 0.01 || p.Trials != 10 || p.Shown() != (want > 1) ||
+			if math.Abs(p.Ratio.Estimate/want-1) > 0.01 || p.Trials != 10 || p.IsShown() != (want > 1) ||
 				p.Band.Low > p.Ratio.Low || p.Band.High < p.Ratio.High {
 				t.Errorf("%s at %v: %+v, want %v", s.Variant, p.Quantile, p, want)
 			}
@@ -74,7 +74,7 @@ func TestShiftOfFewRequests(t *testing.T) {
 	of := func(arm string, round int, d *result.Distribution) *lab.Trial {
 		return &lab.Trial{Slot: lab.Slot{Round: round, Arm: arm, Level: "l"}, Result: &result.Result{Latency: d}}
 	}
-	all := q.shifts(sortTrials([]*lab.Trial{
+	all := q.allShifts(groupTrials([]*lab.Trial{
 		of("base", 1, spread(t, 367, 1, 1)), of("other", 1, spread(t, 368, 1, 1)),
 		of("base", 2, spread(t, 400, 1, 1)), of("other", 2, &result.Distribution{Count: 400, P50: 1}),
 	}))
@@ -82,7 +82,7 @@ func TestShiftOfFewRequests(t *testing.T) {
 		t.Fatalf("%+v", all)
 	}
 	for _, p := range all[0].Points {
-		if p.Quantile == 0.99 || p.Shown() {
+		if p.Quantile == 0.99 || p.IsShown() {
 			t.Errorf("%+v", p)
 		}
 	}

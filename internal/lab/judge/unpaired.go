@@ -63,9 +63,9 @@ type Run struct {
 	Failure *lab.Failure       `json:"failure,omitempty"`
 }
 
-// Repeated is a group of stored results of one thing. Each is a trial of which
+// GroupResults is a group of stored results of one thing. Each is a trial of which
 // nothing is known but what its result holds.
-func Repeated(name string, rs []*result.Result) Group {
+func GroupResults(name string, rs []*result.Result) Group {
 	var trials []*lab.Trial
 	for _, r := range rs {
 		t := &lab.Trial{ID: r.ID, Started: r.Window.Started, Result: r}
@@ -73,7 +73,7 @@ func Repeated(name string, rs []*result.Result) Group {
 		trials = append(trials, t)
 	}
 	s := Sample{Name: name}
-	s.hold(trials)
+	s.setTrials(trials)
 	return Group{Name: name, Samples: []Sample{s}}
 }
 
@@ -89,16 +89,16 @@ func ReadGroup(name, dir, arm string) (Group, error) {
 	if err != nil {
 		return Group{}, err
 	}
-	g := Group{Name: name, Record: record, cells: sortTrials(Batch(trials, false))}
-	for _, level := range g.levels() {
+	g := Group{Name: name, Record: record, cells: groupTrials(SelectBatch(trials, false))}
+	for _, level := range g.measuredLevels() {
 		for _, a := range record.Arms {
 			if a.Name == arm || arm == "" && !a.Control {
-				g.take(a.Name, level, arm != "")
+				g.addSample(a.Name, level, arm != "")
 			}
 		}
 	}
 	if len(g.Samples) == 0 && arm != "" {
-		return g, fmt.Errorf("%s has no trial of %q; it has those of %s", dir, arm, g.arms())
+		return g, fmt.Errorf("%s has no trial of %q; it has those of %s", dir, arm, g.armNames())
 	}
 	if len(g.Samples) == 0 {
 		return g, fmt.Errorf("%s has no trial: the experiment was not run", dir)
@@ -106,9 +106,9 @@ func ReadGroup(name, dir, arm string) (Group, error) {
 	return g, nil
 }
 
-// levels are those that were measured: as the record has them, or by name where
+// measuredLevels are those that were measured: as the record has them, or by name where
 // the experiment did not come to an end.
-func (g Group) levels() (all []string) {
+func (g Group) measuredLevels() (all []string) {
 	for _, c := range g.Record.Cells {
 		if !slices.Contains(all, c.Level) {
 			all = append(all, c.Level)
@@ -124,34 +124,34 @@ func (g Group) levels() (all []string) {
 	return append(all, others...)
 }
 
-// take makes a sample of an arm's trials at a level, if there are any.
-func (g *Group) take(arm, level string, named bool) {
+// addSample makes a sample of an arm's trials at a level, if there are any.
+func (g *Group) addSample(arm, level string, named bool) {
 	s := Sample{Name: g.Name + ":" + arm, Arm: arm, Level: level, named: named}
 	if named {
 		s.Name = g.Name
 	}
 	var trials []*lab.Trial
-	for _, round := range g.cells.rounds() {
-		if t := g.cells.best(arm, level, round); t != nil {
+	for _, round := range g.cells.roundNumbers() {
+		if t := g.cells.bestTrial(arm, level, round); t != nil {
 			trials = append(trials, t)
 		}
 	}
 	if len(trials) > 0 {
-		s.hold(trials)
+		s.setTrials(trials)
 		g.Samples = append(g.Samples, s)
 	}
 }
 
-func (s *Sample) hold(trials []*lab.Trial) {
+func (s *Sample) setTrials(trials []*lab.Trial) {
 	s.Trials = trials
 	for _, t := range trials {
-		b := t.Brief()
+		b := t.Summary()
 		s.Runs = append(s.Runs, Run{b.ID, b.Started, b.Grade, b.Reasons, b.Values, b.Failure})
 	}
 }
 
-// arms names all that have trials.
-func (g Group) arms() string {
+// armNames names all that have trials.
+func (g Group) armNames() string {
 	var all []string
 	for at := range g.cells {
 		all = append(all, at.Arm)
@@ -160,8 +160,8 @@ func (g Group) arms() string {
 	return strings.Join(slices.Compact(all), ", ")
 }
 
-// trials are all of the group.
-func (g Group) trials() (all []*lab.Trial) {
+// allTrials are all of the group.
+func (g Group) allTrials() (all []*lab.Trial) {
 	for _, s := range g.Samples {
 		all = append(all, s.Trials...)
 	}
@@ -170,7 +170,7 @@ func (g Group) trials() (all []*lab.Trial) {
 
 // Results are all that the group's runs measured.
 func (g Group) Results() (all []*result.Result) {
-	for _, t := range g.trials() {
+	for _, t := range g.allTrials() {
 		if t.Result != nil {
 			all = append(all, t.Result)
 		}
@@ -178,8 +178,8 @@ func (g Group) Results() (all []*result.Result) {
 	return all
 }
 
-// like finds the sample that is to be compared with s.
-func (g Group) like(s Sample) (Sample, bool) {
+// counterpart finds the sample that is to be compared with s.
+func (g Group) counterpart(s Sample) (Sample, bool) {
 	i := slices.IndexFunc(g.Samples, func(o Sample) bool {
 		return o.Level == s.Level && o.named == s.named && (o.named || o.Arm == s.Arm)
 	})
@@ -189,38 +189,38 @@ func (g Group) like(s Sample) (Sample, bool) {
 	return g.Samples[i], true
 }
 
-// Compare judges groups against the first of them, by measures (none: by those
+// CompareGroups judges groups against the first of them, by measures (none: by those
 // that matter most). A margin is the share that matters in practice. It is an
 // error if there is nothing that could be compared.
-func Compare(groups []Group, by []lab.Measure, margin float64) (*Unpaired, error) {
+func CompareGroups(groups []Group, by []lab.Measure, margin float64) (*Unpaired, error) {
 	u := &Unpaired{Format: UnpairedFormat, Dyno: load.Version, Groups: groups, Margin: margin,
 		Verdicts: []lab.Comparison{}, Cells: []lab.Cell{}, Cautions: []string{}}
 	if len(by) == 0 {
-		by = usual(groups)
+		by = usualMeasures(groups)
 	}
-	if !u.Single() {
-		if err := u.comparable(); err != nil {
+	if !u.IsSingle() {
+		if err := u.checkComparable(); err != nil {
 			return nil, err
 		}
 	}
 	for _, s := range groups[0].Samples {
 		for _, m := range by {
-			u.compare(s, m)
+			u.compareSample(s, m)
 		}
 	}
-	if err := u.answer(); err != nil {
+	if err := u.judgeAsked(); err != nil {
 		return nil, err
 	}
-	u.caution()
+	u.addCautions()
 	return u, nil
 }
 
-// usual are the measures that are compared unless others are asked for. Of the
+// usualMeasures are the measures that are compared unless others are asked for. Of the
 // server's CPU few stored results know.
-func usual(groups []Group) (all []lab.Measure) {
+func usualMeasures(groups []Group) (all []lab.Measure) {
 	for _, name := range []string{"throughput", "cpu", "p50", "p99"} {
 		m, _ := lab.MeasureNamed(name)
-		known := func(g Group) bool { return slices.ContainsFunc(g.trials(), m.Has) }
+		known := func(g Group) bool { return slices.ContainsFunc(g.allTrials(), m.Has) }
 		if name != "cpu" || slices.ContainsFunc(groups, known) {
 			all = append(all, m)
 		}
@@ -228,33 +228,33 @@ func usual(groups []Group) (all []lab.Measure) {
 	return all
 }
 
-// Single reports whether there is only one result of each: no repeated runs,
+// IsSingle reports whether there is only one result of each: no repeated runs,
 // and so nothing to be judged.
-func (u *Unpaired) Single() bool {
+func (u *Unpaired) IsSingle() bool {
 	return !slices.ContainsFunc(u.Groups, func(g Group) bool {
-		return g.Record != nil || len(g.trials()) != 1
+		return g.Record != nil || len(g.allTrials()) != 1
 	})
 }
 
-// compare judges a sample of the first group, which the others are compared
+// compareSample judges a sample of the first group, which the others are compared
 // with, by one measure. Controls come first: what they show is the noise of all
 // that follow, at the least, since it was measured in pairs.
-func (u *Unpaired) compare(base Sample, m lab.Measure) {
-	floor := u.control(0, base, m)
-	u.cell(base, m)
+func (u *Unpaired) compareSample(base Sample, m lab.Measure) {
+	floor := u.addControl(0, base, m)
+	u.addCell(base, m)
 	var found []*asked
 	for i, g := range u.Groups[1:] {
-		other, ok := g.like(base)
+		other, ok := g.counterpart(base)
 		if !ok {
 			continue // comparable has said so
 		}
-		u.cell(other, m)
-		noise := max(floor, u.control(i+1, other, m))
-		a, err := unpaired(base, other, m, stats.Margin{Practical: u.Margin, Floor: noise})
+		u.addCell(other, m)
+		noise := max(floor, u.addControl(i+1, other, m))
+		a, err := askUnpaired(base, other, m, stats.Margin{Practical: u.Margin, Floor: noise})
 		if err != nil {
 			u.gaps = append(u.gaps, fmt.Sprintf("%s of %s cannot be compared: %d runs have it, "+
-				"and %d of %s", m.Name, u.place(other), having(other, m), having(base, m),
-				u.place(base)))
+				"and %d of %s", m.Name, u.samplePlace(other), countHaving(other, m), countHaving(base, m),
+				u.samplePlace(base)))
 			continue
 		}
 		found = append(found, a)
@@ -262,7 +262,7 @@ func (u *Unpaired) compare(base Sample, m lab.Measure) {
 	u.asked = append(u.asked, found...)
 }
 
-func having(s Sample, m lab.Measure) (n int) {
+func countHaving(s Sample, m lab.Measure) (n int) {
 	for _, t := range s.Trials {
 		if m.Has(t) {
 			n++
@@ -271,11 +271,11 @@ func having(s Sample, m lab.Measure) (n int) {
 	return n
 }
 
-// control asks for a sample's control, if its experiment has one, and returns the
+// addControl asks for a sample's control, if its experiment has one, and returns the
 // noise that it shows.
-func (u *Unpaired) control(group int, s Sample, m lab.Measure) (floor float64) {
+func (u *Unpaired) addControl(group int, s Sample, m lab.Measure) (floor float64) {
 	g := u.Groups[group]
-	p := pair(g.cells, m, s.Level, s.Arm, s.Arm+lab.ControlMark)
+	p := pairArms(g.cells, m, s.Level, s.Arm, s.Arm+lab.ControlMark)
 	if len(p.logs) == 0 {
 		return 0
 	}
@@ -295,8 +295,8 @@ type asked struct {
 	group   int       // of a control
 }
 
-// unpaired asks how b differs from a. It is an error if that cannot be said.
-func unpaired(a, b Sample, m lab.Measure, margin stats.Margin) (*asked, error) {
+// askUnpaired asks how b differs from a. It is an error if that cannot be said.
+func askUnpaired(a, b Sample, m lab.Measure, margin stats.Margin) (*asked, error) {
 	c := lab.Comparison{Metric: m.Name, Level: a.Level, Baseline: a.Name, Variant: b.Name,
 		Better: m.Better}
 	y, x := sampleValues(&c, a, m), sampleValues(&c, b, m)
@@ -308,9 +308,9 @@ func unpaired(a, b Sample, m lab.Measure, margin stats.Margin) (*asked, error) {
 	return &asked{paired: &paired{Comparison: c, margin: margin}, x: x, y: y}, nil
 }
 
-// answer judges all that was asked. Controls are pairs of their own experiment's
+// judgeAsked judges all that was asked. Controls are pairs of their own experiment's
 // rounds; nothing else has rounds, so that Holm's correction is what holds.
-func (u *Unpaired) answer() error {
+func (u *Unpaired) judgeAsked() error {
 	controls := make([][]*paired, len(u.Groups))
 	var apart []*asked
 	var x, y [][]float64
@@ -347,7 +347,7 @@ func (u *Unpaired) answer() error {
 // sampleValues are a sample's by a measure; what has to be known of them is added to c.
 func sampleValues(c *lab.Comparison, s Sample, m lab.Measure) (all []float64) {
 	for _, t := range s.Trials {
-		v, ok := m.Of(t)
+		v, ok := m.Value(t)
 		if !ok {
 			c.Missing++
 			continue
@@ -361,7 +361,7 @@ func sampleValues(c *lab.Comparison, s Sample, m lab.Measure) (all []float64) {
 	return all
 }
 
-func (u *Unpaired) cell(s Sample, m lab.Measure) {
+func (u *Unpaired) addCell(s Sample, m lab.Measure) {
 	var c lab.Comparison
 	values := sampleValues(&c, s, m)
 	if v, err := stats.MedianInterval(values, 0.95); err == nil {
@@ -370,21 +370,22 @@ func (u *Unpaired) cell(s Sample, m lab.Measure) {
 	}
 }
 
-// Judge decides the gate: a regression is what is different and worse. It passes
+// DecideGate decides the gate: a regression is what is different and worse. It passes
 // only if all that was asked for is answered, by runs that can be relied on.
-func (u *Unpaired) Judge() {
+func (u *Unpaired) DecideGate() {
 	all := u.Labelled(u.Verdicts)
-	u.Gate = &lab.GateOutcome{Missed: worseOnes(u.Verdicts)}
-	verdict, open := decideGate(all)
-	setOutcome(u.Gate, verdict, slices.Concat(open, u.gaps, u.doubts(all)))
+	u.Gate = &lab.GateOutcome{Missed: regressions(u.Verdicts)}
+	verdict, open := decideBatch(all)
+	setOutcome(u.Gate, verdict, slices.Concat(open, u.gaps, u.gateDoubts(all)))
 }
 
-// doubts are why runs do not show that there is no regression, or none but those that they show.
-func (u *Unpaired) doubts(all []lab.Comparison) (doubts []string) {
-	bad := worseOnes(all)
+// gateDoubts are why runs do not show that there is no regression, or none but those that they
+// show.
+func (u *Unpaired) gateDoubts(all []lab.Comparison) (doubts []string) {
+	bad := regressions(all)
 	for _, c := range all {
 		switch {
-		case c.Control, contains(bad, c):
+		case c.Control, containsLike(bad, c):
 		case c.Missing > 0:
 			doubts = append(doubts, fmt.Sprintf("%s: %d runs lack it", c.Place(), c.Missing))
 		case c.ClientBound:
@@ -399,16 +400,16 @@ func (u *Unpaired) doubts(all []lab.Comparison) (doubts []string) {
 		}
 	}
 	for i, g := range u.Groups {
-		if n, why := spoiled(g.trials()); n > 0 {
+		if n, why := countFailed(g.allTrials()); n > 0 {
 			doubts = append(doubts, fmt.Sprintf("%d runs of %s are of grade F: %s", n, Letter(i), why))
 		}
 	}
 	return doubts
 }
 
-// spoiled counts the trials of grade F for which the machine alone is not to
+// countFailed counts the trials of grade F for which the machine alone is not to
 // blame, and says why the first is.
-func spoiled(trials []*lab.Trial) (n int, why string) {
+func countFailed(trials []*lab.Trial) (n int, why string) {
 	for _, t := range trials {
 		if t.Grade != lab.GradeF || t.SpoiledByMachine() {
 			continue

@@ -81,11 +81,11 @@ func TestCompareResults(t *testing.T) {
 		{"no answer", silent, stats.Equivalent, lab.Undecided, "throughput of B: 1 runs lack it"},
 		{"too few exchanges", few, stats.Equivalent, lab.Undecided, "p99 of B cannot be compared: 0 runs"},
 	} {
-		u, err := Compare([]Group{Repeated("base", base), Repeated("head", test.with)}, nil, 0.02)
+		u, err := CompareGroups([]Group{GroupResults("base", base), GroupResults("head", test.with)}, nil, 0.02)
 		if err != nil {
 			t.Fatal(test.name, err)
 		}
-		u.Judge()
+		u.DecideGate()
 		c := u.Verdicts[0]
 		if c.Metric != "throughput" || c.Verdict != test.throughput || c.Variant != "head" {
 			t.Errorf("%s: %+v", test.name, c)
@@ -106,7 +106,7 @@ func TestCompareResults(t *testing.T) {
 // The numbers are those of package stats, of the variant to the baseline.
 func TestCompareIsMannWhitney(t *testing.T) {
 	x, y := []float64{980, 1020, 1100, 1050, 990}, []float64{900, 940, 960, 1000}
-	u, err := Compare([]Group{Repeated("y", runs(0, y...)), Repeated("x", runs(1, x...))},
+	u, err := CompareGroups([]Group{GroupResults("y", runs(0, y...)), GroupResults("x", runs(1, x...))},
 		lab.Measures[:1], 0.02)
 	if err != nil {
 		t.Fatal(err)
@@ -127,13 +127,13 @@ func TestCompareIsMannWhitney(t *testing.T) {
 
 func TestCompareSingles(t *testing.T) {
 	one, other := measured(0, 1000), measured(0, 900)
-	u, err := Compare([]Group{Repeated("a", []*result.Result{one}),
-		Repeated("b", []*result.Result{other}), Repeated("a", []*result.Result{one})}, nil, 0.02)
+	u, err := CompareGroups([]Group{GroupResults("a", []*result.Result{one}),
+		GroupResults("b", []*result.Result{other}), GroupResults("a", []*result.Result{one})}, nil, 0.02)
 	if err != nil {
 		t.Fatal(err)
 	}
-	u.Judge()
-	if !u.Single() || u.Gate.Verdict != lab.Undecided || len(u.Verdicts) != 6 ||
+	u.DecideGate()
+	if !u.IsSingle() || u.Gate.Verdict != lab.Undecided || len(u.Verdicts) != 6 ||
 		math.Abs(u.Verdicts[0].Ratio-0.9) > 1e-12 || u.Verdicts[0].Verdict != stats.Inconclusive {
 		t.Errorf("%+v", u)
 	}
@@ -145,17 +145,17 @@ func TestCompareRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	base := Repeated("base", runs(0, 1, 2, 3))
+	base := GroupResults("base", runs(0, 1, 2, 3))
 	for want, groups := range map[string][]Group{
 		"the run that began at 2026-01-02T15:02:00Z is in base and in other; each may count once": {
-			base, Repeated("other", runs(-1, 1, 2, 3)[:1]), Repeated("other", runs(2, 2))},
+			base, GroupResults("other", runs(-1, 1, 2, 3)[:1]), GroupResults("other", runs(2, 2))},
 		"the run that began at 2026-01-02T15:00:00Z is twice in one; each may count once": {
-			Repeated("one", append(runs(0, 1), runs(0, 1)...)), base},
+			GroupResults("one", append(runs(0, 1), runs(0, 1)...)), base},
 		"X has nothing to compare with base: it has go at c10, and the other results; arms and " +
 			"levels must have the same names, or name one arm of each, as DIR:ARM": {
-			Repeated("base", runs(-100, 1, 2, 3)), whole},
+			GroupResults("base", runs(-100, 1, 2, 3)), whole},
 	} {
-		if _, err := Compare(groups, nil, 0.02); err == nil || err.Error() != want {
+		if _, err := CompareGroups(groups, nil, 0.02); err == nil || err.Error() != want {
 			t.Errorf("%v\nwant %s", err, want)
 		}
 	}
@@ -219,11 +219,11 @@ func TestCompareExperiments(t *testing.T) {
 		}
 		return g
 	}
-	u, err := Compare([]Group{read("base", base, ""), read("head", head, "")}, nil, 0.02)
+	u, err := CompareGroups([]Group{read("base", base, ""), read("head", head, "")}, nil, 0.02)
 	if err != nil {
 		t.Fatal(err)
 	}
-	u.Judge()
+	u.DecideGate()
 	var said []string
 	for _, c := range u.Labelled(u.Verdicts) {
 		if c.Metric == "throughput" {
@@ -244,7 +244,7 @@ func TestCompareExperiments(t *testing.T) {
 		t.Errorf("%+v", u.Gate)
 	}
 	// An arm against one of another name: and the server's CPU is known.
-	u, err = Compare([]Group{read("base:go", base, "go"), read("head:rust", head, "rust")}, nil, 0.02)
+	u, err = CompareGroups([]Group{read("base:go", base, "go"), read("head:rust", head, "rust")}, nil, 0.02)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,11 +257,11 @@ func TestCompareExperiments(t *testing.T) {
 	}
 	// What the baseline has and the other has not keeps a gate from passing.
 	only := stored(t, 60, map[string]float64{"go": 1000}, "c10", "c100")
-	u, err = Compare([]Group{read("base", base, ""), read("only", only, "")}, nil, 0.02)
+	u, err = CompareGroups([]Group{read("base", base, ""), read("only", only, "")}, nil, 0.02)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if u.Judge(); u.Gate.Verdict != lab.Undecided || !strings.Contains(u.Gate.Why, "A rust at c10 is not in B") {
+	if u.DecideGate(); u.Gate.Verdict != lab.Undecided || !strings.Contains(u.Gate.Why, "A rust at c10 is not in B") {
 		t.Errorf("%+v", u.Gate)
 	}
 }
@@ -298,11 +298,11 @@ func TestCompareNeedsQuietMachines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	u, err := Compare([]Group{a, b}, lab.Measures[:1], 0.02)
+	u, err := CompareGroups([]Group{a, b}, lab.Measures[:1], 0.02)
 	if err != nil {
 		t.Fatal(err)
 	}
-	u.Judge()
+	u.DecideGate()
 	c := u.Verdicts[len(u.Verdicts)-1]
 	if u.Gate.Verdict != lab.Undecided || !strings.Contains(u.Gate.Why, "differs from itself") ||
 		c.Verdict != stats.Inconclusive || c.Floor < 0.19 {
@@ -321,10 +321,10 @@ func TestCompareOfTooFew(t *testing.T) {
 		{4, 3, "3 in number, p is at least 0.086, so that nothing can be significant; it takes 5 runs"},
 		{5, 3, ""},
 	} {
-		u, err := Compare([]Group{Repeated("a", runs(0, noisy(test.runs, 1000)...)),
-			Repeated("b", runs(1, noisy(test.runs, 500)...))}, lab.Measures[:1], 0.02)
+		u, err := CompareGroups([]Group{GroupResults("a", runs(0, noisy(test.runs, 1000)...)),
+			GroupResults("b", runs(1, noisy(test.runs, 500)...))}, lab.Measures[:1], 0.02)
 		if test.measures == 3 {
-			u, err = Compare(u.Groups, nil, 0.02)
+			u, err = CompareGroups(u.Groups, nil, 0.02)
 		}
 		if err != nil {
 			t.Fatal(err)

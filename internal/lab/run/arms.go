@@ -21,7 +21,7 @@ type arm struct {
 func (r *running) findArms() error {
 	var here []experiment.Variant
 	for _, v := range experiment.Expand(r.Experiment) {
-		if missing := r.absent(r.record, v); len(missing) > 0 {
+		if missing := r.exclusionReasons(r.record, v); len(missing) > 0 {
 			r.arms = append(r.arms, &arm{variant: v, Arm: lab.Arm{Name: v.Name,
 				Description: v.Description, Missing: missing, LeftOut: v.LeftOut}})
 			continue
@@ -29,21 +29,22 @@ func (r *running) findArms() error {
 		here = append(here, v)
 	}
 	if len(here) == 0 {
-		r.listArms()
+		r.recordArms()
 		return fmt.Errorf("%s: %w", judge.Unloaded(r.record), ErrNothingLeft)
 	}
 	for _, a := range experiment.Arms(r.Experiment, here) {
 		r.arms = append(r.arms, &arm{variant: a.Variant, Arm: lab.Arm{Name: a.Name,
 			Description: a.Description, Control: a.AA, Baseline: a.Baseline}})
 	}
-	r.recall()
-	r.listArms()
+	r.restoreChecks()
+	r.recordArms()
 	return nil
 }
 
-// absent is why a variant takes no part in what was begun as r: what was found then counts.
-func (l *Lab) absent(r *lab.Record, v experiment.Variant) []string {
-	missing, begun := l.missing(v), checkedArm(r, v.Name)
+// exclusionReasons is why a variant takes no part in what was begun as r: what was found then
+// counts.
+func (l *Lab) exclusionReasons(r *lab.Record, v experiment.Variant) []string {
+	missing, begun := l.missingReasons(v), checkedArm(r, v.Name)
 	switch {
 	case begun == nil:
 		return missing
@@ -62,8 +63,9 @@ func checkedArm(r *lab.Record, name string) *lab.Arm {
 	return &r.Arms[i]
 }
 
-// gone reports why l cannot go on with old: a variant that was loaded no longer can be.
-func (l *Lab) gone(old *lab.Record) error {
+// checkStillAvailable reports why l cannot go on with old: a variant that was loaded no longer can
+// be.
+func (l *Lab) checkStillAvailable(old *lab.Record) error {
 	var all []string
 	for _, v := range experiment.Expand(l.Experiment) {
 		a := checkedArm(old, v.Name)
@@ -71,7 +73,7 @@ func (l *Lab) gone(old *lab.Record) error {
 			continue
 		}
 		v.Build = nil // which is done
-		if missing := l.missing(v); len(missing) > 0 {
+		if missing := l.missingReasons(v); len(missing) > 0 {
 			all = append(all, v.Name+": "+strings.Join(missing, "; "))
 		}
 	}
@@ -82,8 +84,8 @@ func (l *Lab) gone(old *lab.Record) error {
 		"measured): %s", old.Dir, strings.Join(all, "; "))
 }
 
-// missing is why a variant is not available here, or not to the machines that load.
-func (l *Lab) missing(v experiment.Variant) []string {
+// missingReasons is why a variant is not available here, or not to the machines that load.
+func (l *Lab) missingReasons(v experiment.Variant) []string {
 	reasons := experiment.Missing(v)
 	if l.Fleet != nil && len(v.Sysctl) > 0 {
 		reasons = append(reasons, "its kernel parameters are those of a private network, which a fleet "+
@@ -95,8 +97,8 @@ func (l *Lab) missing(v experiment.Variant) []string {
 	return reasons
 }
 
-// recall takes over what an earlier run has found out of the arms.
-func (r *running) recall() {
+// restoreChecks takes over what an earlier run has found out of the arms.
+func (r *running) restoreChecks() {
 	for _, a := range r.arms {
 		if old := checkedArm(r.record, a.Name); old != nil {
 			a.Unfit, a.Remedy, a.Answer, a.Version = old.Unfit, old.Remedy, old.Answer, old.Version
@@ -104,8 +106,8 @@ func (r *running) recall() {
 	}
 }
 
-// arm finds an arm by its name; nil if there is none.
-func (r *running) arm(name string) *arm {
+// armNamed finds an arm by its name; nil if there is none.
+func (r *running) armNamed(name string) *arm {
 	for _, a := range r.arms {
 		if a.Name == name {
 			return a
@@ -114,8 +116,8 @@ func (r *running) arm(name string) *arm {
 	return nil
 }
 
-// fit are the arms that can be loaded.
-func (r *running) fit() (all []*arm) {
+// loadableArms are the arms that can be loaded.
+func (r *running) loadableArms() (all []*arm) {
 	for _, a := range r.arms {
 		if len(a.Missing) == 0 && a.Unfit == "" {
 			all = append(all, a)
@@ -124,8 +126,8 @@ func (r *running) fit() (all []*arm) {
 	return all
 }
 
-// listArms puts what is known of the arms into the record.
-func (r *running) listArms() {
+// recordArms puts what is known of the arms into the record.
+func (r *running) recordArms() {
 	r.record.Arms = nil
 	for _, a := range r.arms {
 		r.conceal.arm(&a.Arm)
@@ -133,8 +135,8 @@ func (r *running) listArms() {
 	}
 }
 
-// level finds a level by its name, of which the file has no two.
-func (r *running) level(name string) experiment.Level {
+// levelNamed finds a level by its name, of which the file has no two.
+func (r *running) levelNamed(name string) experiment.Level {
 	i := slices.IndexFunc(r.Experiment.Levels, func(l experiment.Level) bool {
 		return l.Name == name
 	})

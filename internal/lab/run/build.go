@@ -16,23 +16,23 @@ import (
 // buildFolder is where build steps put what they make, a folder for each variant.
 const buildFolder = "build"
 
-// build runs the build steps of all variants. One that fails makes its variant
+// buildVariants runs the build steps of all variants. One that fails makes its variant
 // unfit, with the last lines of what it wrote.
-func (r *running) build(ctx context.Context) {
-	for _, a := range r.fit() {
+func (r *running) buildVariants(ctx context.Context) {
+	for _, a := range r.loadableArms() {
 		if len(a.variant.Build) == 0 || a.Control {
 			continue
 		}
 		r.Tell(Event{Step: "build", Arm: a.Name})
-		if err := r.buildOne(ctx, a); err != nil && ctx.Err() == nil {
-			r.leave(a, err.Error())
+		if err := r.buildVariant(ctx, a); err != nil && ctx.Err() == nil {
+			r.excludeArm(a, err.Error())
 		}
 	}
-	r.followBaselines()
-	r.listArms()
+	r.excludeControls()
+	r.recordArms()
 }
 
-func (r *running) buildOne(ctx context.Context, a *arm) error {
+func (r *running) buildVariant(ctx context.Context, a *arm) error {
 	dir, err := filepath.Abs(filepath.Join(r.Dir, buildFolder, lab.SafeName(a.Name)))
 	if err != nil {
 		return err
@@ -47,16 +47,16 @@ func (r *running) buildOne(ctx context.Context, a *arm) error {
 	}
 	for i, s := range steps {
 		name := lab.FileName("build", a.Name, strconv.Itoa(i+1)) + ".log"
-		if err := r.step(ctx, s, filepath.Join(r.Dir, lab.OutputFolder, name)); err != nil {
+		if err := r.runStep(ctx, s, filepath.Join(r.Dir, lab.OutputFolder, name)); err != nil {
 			return fmt.Errorf("build step %d, %q: %w", i+1, s.Args, err)
 		}
 	}
 	return nil
 }
 
-// step runs one command, in a time, with its output in a file. It is supervised as
+// runStep runs one command, in a time, with its output in a file. It is supervised as
 // servers are, so that nothing of it outlives it or us.
-func (r *running) step(ctx context.Context, s experiment.BuildStep, output string) error {
+func (r *running) runStep(ctx context.Context, s experiment.BuildStep, output string) error {
 	ctx, stop := context.WithTimeoutCause(ctx, s.Timeout, fmt.Errorf("took longer than %v", s.Timeout))
 	defer stop()
 	dir, err := server.SocketDir()

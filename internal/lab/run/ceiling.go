@@ -24,34 +24,34 @@ variants:
     url: http://{{address}}:{{port}}/
 `
 
-// ceilings measures what the generator reaches at each closed level. What is
+// measureCeilings measures what the generator reaches at each closed level. What is
 // not reached for whatever reason is left out: it is a yardstick, not a result.
-func (r *running) ceilings(ctx context.Context) {
+func (r *running) measureCeilings(ctx context.Context) {
 	var variants []experiment.Variant
 	for _, a := range r.arms {
 		variants = append(variants, a.variant)
 	}
-	for _, l := range yardsticks(r.Experiment, variants) {
+	for _, l := range ceilingLevels(r.Experiment, variants) {
 		if ctx.Err() != nil {
 			return
 		}
 		r.Tell(Event{Step: "ceiling", Level: l.Name})
-		if x, ok := r.ceiling(ctx, l); ok {
+		if x, ok := r.measureCeiling(ctx, l); ok {
 			r.record.Ceilings = append(r.record.Ceilings, lab.Ceiling{Level: l.Name, Throughput: x})
 		}
 	}
 }
 
-// yardsticks are the levels that have a ceiling: closed ones, and none where variants have
+// ceilingLevels are the levels that have a ceiling: closed ones, and none where variants have
 // generators of their own.
-func yardsticks(e *experiment.Experiment, all []experiment.Variant) []experiment.Level {
+func ceilingLevels(e *experiment.Experiment, all []experiment.Variant) []experiment.Level {
 	if slices.ContainsFunc(all, func(v experiment.Variant) bool { return v.Generator != nil }) {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(e.Levels), experiment.Level.Open)
 }
 
-func (r *running) ceiling(ctx context.Context, l experiment.Level) (float64, bool) {
+func (r *running) measureCeiling(ctx context.Context, l experiment.Level) (float64, bool) {
 	e, err := experiment.Read("ceiling", strings.NewReader(nullServer))
 	if err != nil {
 		panic(err) // it is a constant
@@ -68,7 +68,7 @@ func (r *running) ceiling(ctx context.Context, l experiment.Level) (float64, boo
 		return 0, false
 	}
 	p.Duration = load.Seconds(ceilingTime)
-	result, err := r.runner(stand)(ctx, p, func(load.Interval) {})
+	result, err := r.runnerFor(stand)(ctx, p, func(load.Interval) {})
 	if err != nil || result.Requests.Completed == 0 {
 		return 0, false
 	}

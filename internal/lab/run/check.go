@@ -21,51 +21,51 @@ import (
 // tries at most. A server that closes after fewer is known then.
 const keptMax = 200
 
-// check asks each variant once, before any load, and compares their answers. In
+// checkFairness asks each variant once, before any load, and compares their answers. In
 // strict mode whoever answers otherwise than the reference is not loaded.
-func (r *running) check(ctx context.Context) {
+func (r *running) checkFairness(ctx context.Context) {
 	f := r.Experiment.Fairness
 	if f.Mode == experiment.Off {
 		return
 	}
 	var asked []fairness.Asked
 	setups := map[string][]probe.Setup{}
-	for _, a := range r.fit() {
+	for _, a := range r.loadableArms() {
 		if a.Control || ctx.Err() != nil {
 			continue
 		}
 		r.Tell(Event{Step: "check", Arm: a.Name})
-		answer, setup, err := r.ask(ctx, a)
+		answer, setup, err := r.askArm(ctx, a)
 		if ctx.Err() != nil {
-			r.listArms()
+			r.recordArms()
 			return // nothing is known of who was not asked
 		}
 		if err != nil {
-			a.Remedy = r.tried(a)
-			r.leave(a, oneLine(err))
+			a.Remedy = r.outputHint(a)
+			r.excludeArm(a, oneLine(err))
 		}
 		a.Answer, setups[a.Name] = answer, setup
 		asked = append(asked, fairness.Asked{Variant: a.Name, Answer: answer})
 	}
-	reference := r.reference(asked)
+	reference := r.referenceArm(asked)
 	r.record.Fairness = fairness.Compare(reference, asked, f.Allow)
-	inform(r.record.Fairness, setups)
+	addGivens(r.record.Fairness, setups)
 	if f.Mode == experiment.Strict && reference != "" { // else nobody is to blame
-		r.leaveOut(asked)
+		r.excludeViolators(asked)
 	}
-	r.followBaselines()
-	r.listArms()
+	r.excludeControls()
+	r.recordArms()
 }
 
-// leave has an arm take no part, and says why.
-func (r *running) leave(a *arm, why string) {
+// excludeArm has an arm take no part, and says why.
+func (r *running) excludeArm(a *arm, why string) {
 	why = r.conceal.text(why)
 	a.Unfit = why
 	r.Tell(Event{Step: "unfit", Arm: a.Name, Remark: why})
 }
 
-// tried is where it can be seen why an arm's server could not be asked.
-func (r *running) tried(a *arm) string {
+// outputHint is where it can be seen why an arm's server could not be asked.
+func (r *running) outputHint(a *arm) string {
 	if len(a.variant.Processes) == 0 {
 		return "start it, or mend its url in the file"
 	}
@@ -76,13 +76,13 @@ func (r *running) tried(a *arm) string {
 // oneLine is an error without line breaks.
 func oneLine(err error) string { return judge.JoinLines(err.Error()) }
 
-// reference is the arm that others are to answer like; "" if it gave no answer.
-func (r *running) reference(asked []fairness.Asked) string {
+// referenceArm is the arm that others are to answer like; "" if it gave no answer.
+func (r *running) referenceArm(asked []fairness.Asked) string {
 	for _, a := range asked {
 		if a.Answer == nil {
 			continue
 		}
-		if v := r.arm(a.Variant).variant; v.Name == r.Experiment.Fairness.Reference ||
+		if v := r.armNamed(a.Variant).variant; v.Name == r.Experiment.Fairness.Reference ||
 			v.Of == r.Experiment.Fairness.Reference {
 			return a.Variant
 		}
@@ -90,34 +90,34 @@ func (r *running) reference(asked []fairness.Asked) string {
 	return ""
 }
 
-// leaveOut leaves out the arms that answer otherwise than the reference.
-func (r *running) leaveOut(asked []fairness.Asked) {
+// excludeViolators leaves out the arms that answer otherwise than the reference.
+func (r *running) excludeViolators(asked []fairness.Asked) {
 	why := map[string][]string{}
 	for _, v := range r.record.Fairness.Violations() {
 		why[v.Variant] = append(why[v.Variant], fmt.Sprintf("%s is %s where %s has %s", v.Aspect,
 			v.Value, r.record.Fairness.Reference, v.Reference))
 	}
 	for _, name := range slices.Sorted(maps.Keys(why)) {
-		if a := r.arm(name); a.Unfit == "" {
-			a.Remedy = r.allowing(name, asked)
-			r.leave(a, "not comparable (fairness: strict): "+strings.Join(why[name], "; "))
+		if a := r.armNamed(name); a.Unfit == "" {
+			a.Remedy = r.allowRemedy(name, asked)
+			r.excludeArm(a, "not comparable (fairness: strict): "+strings.Join(why[name], "; "))
 		}
 	}
 }
 
-// followBaselines leaves out the control of whoever is left out.
-func (r *running) followBaselines() {
+// excludeControls leaves out the control of whoever is left out.
+func (r *running) excludeControls() {
 	for _, a := range r.arms {
 		if a.Control {
-			base := r.arm(a.Baseline)
+			base := r.armNamed(a.Baseline)
 			a.Unfit, a.Answer = base.Unfit, base.Answer
 		}
 	}
 }
 
-// ask starts an arm's server only to ask it, also for its count if it tells one, and to look at
+// askArm starts an arm's server only to ask it, also for its count if it tells one, and to look at
 // what it was given.
-func (r *running) ask(ctx context.Context, a *arm) (*fairness.Answer, []probe.Setup, error) {
+func (r *running) askArm(ctx context.Context, a *arm) (*fairness.Answer, []probe.Setup, error) {
 	l := r.Experiment.Levels[0]
 	stand, err := r.Start(ctx, Setting{Arm: a.Name, Variant: a.variant, Level: l,
 		Trial: lab.FileName("check", a.Name), Aside: true})
@@ -129,9 +129,9 @@ func (r *running) ask(ctx context.Context, a *arm) (*fairness.Answer, []probe.Se
 	if err != nil {
 		return nil, nil, err
 	}
-	q := questionOf(p, r.Version)
+	q := firstQuestion(p, r.Version)
 	q.KeepAlive = keptMax
-	answer, err := r.asker(stand)(ctx, q)
+	answer, err := r.askerFor(stand)(ctx, q)
 	r.conceal.answer(answer)
 	if count := stand.Reach().Count; count != nil && err == nil {
 		if _, err = count(ctx); err != nil { // each trial would fail with it
@@ -151,8 +151,8 @@ func (r *running) workload(a *arm) experiment.Workload {
 	return w
 }
 
-// questionOf is the first request of a plan, as a question.
-func questionOf(p load.Plan, version string) fairness.Question {
+// firstQuestion is the first request of a plan, as a question.
+func firstQuestion(p load.Plan, version string) fairness.Question {
 	req := p.Requests[0]
 	q := fairness.Question{URL: p.Target.URL, Method: req.Method, Path: req.Path, Body: req.Body,
 		UserAgent: "dyno/" + version, HTTP10: p.HTTP == "1.0", Close: p.Reconnect == 1,
@@ -163,9 +163,9 @@ func questionOf(p load.Plan, version string) fairness.Question {
 	return q
 }
 
-// allowing is how what an arm's answers differ in can be left out of account: by the fewest
+// allowRemedy is how what an arm's answers differ in can be left out of account: by the fewest
 // aspects, for of the others some follow from these.
-func (r *running) allowing(name string, asked []fairness.Asked) string {
+func (r *running) allowRemedy(name string, asked []fairness.Asked) string {
 	reference := r.record.Fairness.Reference
 	violates := func(aspects []string) (all []string) {
 		allow := slices.Concat(r.Experiment.Fairness.Allow, aspects)

@@ -17,7 +17,7 @@ func (r *running) decideGate(ctx context.Context) error {
 		return nil
 	}
 	var variants []experiment.Variant
-	for _, a := range r.fit() {
+	for _, a := range r.loadableArms() {
 		if !a.Control {
 			variants = append(variants, a.variant)
 		}
@@ -25,7 +25,7 @@ func (r *running) decideGate(ctx context.Context) error {
 	gate := judge.NewGate(r.record, variants)
 	gate.JudgeFirst(r.trials)
 	if gate.Outcome.Verdict == lab.Regression && rule.Confirm {
-		if err := r.secondBatch(ctx, gate.Outcome.Missed); err != nil {
+		if err := r.runSecondBatch(ctx, gate.Outcome.Missed); err != nil {
 			return err
 		}
 		gate.JudgeSecond(r.trials)
@@ -34,30 +34,30 @@ func (r *running) decideGate(ctx context.Context) error {
 	return nil
 }
 
-// secondBatch runs the second batch of trials, of the arms that comparisons are about: as many
+// runSecondBatch runs the second batch of trials, of the arms that comparisons are about: as many
 // rounds as the first had, and six at least.
-func (r *running) secondBatch(ctx context.Context, missed []lab.Comparison) error {
+func (r *running) runSecondBatch(ctx context.Context, missed []lab.Comparison) error {
 	n := experiment.LeastRounds
 	for _, t := range r.batch(false) {
 		n = max(n, t.Round)
 	}
-	cells := r.concerned(missed)
+	cells := r.cellsOfMissed(missed)
 	r.planned = len(r.trials) + n*len(cells)
 	for round := range n {
 		slots := lab.OrderRound(experiment.Interleaved, r.record.Seed, lab.ConfirmingRound+round, cells)
-		if err := r.round(ctx, slots); err != nil {
+		if err := r.runRound(ctx, slots); err != nil {
 			return err
 		}
 	}
-	return r.again(ctx, true)
+	return r.repeatSpoiled(ctx, true)
 }
 
 // batch is the first batch of trials, or the second.
-func (r *running) batch(second bool) []*lab.Trial { return judge.Batch(r.trials, second) }
+func (r *running) batch(second bool) []*lab.Trial { return judge.SelectBatch(r.trials, second) }
 
-// concerned are the cells of the arms that comparisons are about, controls
+// cellsOfMissed are the cells of the arms that comparisons are about, controls
 // included.
-func (r *running) concerned(bad []lab.Comparison) (all []lab.CellKey) {
+func (r *running) cellsOfMissed(bad []lab.Comparison) (all []lab.CellKey) {
 	add := func(arm, level string) {
 		if c := (lab.CellKey{Arm: arm, Level: level}); !slices.Contains(all, c) {
 			all = append(all, c)
@@ -66,7 +66,7 @@ func (r *running) concerned(bad []lab.Comparison) (all []lab.CellKey) {
 	for _, c := range bad {
 		add(c.Variant, c.Level)
 		add(c.Baseline, c.Level)
-		for _, a := range r.fit() {
+		for _, a := range r.loadableArms() {
 			if a.Control && a.Baseline == c.Baseline {
 				add(a.Name, c.Level)
 			}

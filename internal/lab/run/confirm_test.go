@@ -33,8 +33,8 @@ func TestGateNamesAll(t *testing.T) {
 	for _, place := range []string{"throughput of slow at low: worse by a factor of 0.8",
 		"throughput of slower at high: worse by a factor of 0.7", "p50 of slow at high: worse by a factor of 1.2",
 		"p50 of slower at low: worse by a factor of 1.4"} {
-		if g.Verdict != lab.Regression || !strings.Contains(g.Worse(), place) || strings.Contains(g.Worse(), "same") {
-			t.Errorf("%q is not in %s: %s (%s)", place, g.Verdict, g.Worse(), g.Why)
+		if g.Verdict != lab.Regression || !strings.Contains(g.DescribeWorse(), place) || strings.Contains(g.DescribeWorse(), "same") {
+			t.Errorf("%q is not in %s: %s (%s)", place, g.Verdict, g.DescribeWorse(), g.Why)
 		}
 	}
 }
@@ -68,8 +68,8 @@ func TestGateConfirms(t *testing.T) {
 		}
 		g := b.run(t.Context(), l).Gate
 		if g.Verdict != test.verdict || g.Confirmed != (test.verdict == lab.Regression) ||
-			!strings.Contains(g.Says(), g.Why) || !strings.Contains(g.Says(), g.Worse()) {
-			t.Errorf("%s: %s, confirmed %v: %s", name, g.Verdict, g.Confirmed, g.Says())
+			!strings.Contains(g.Explain(), g.Why) || !strings.Contains(g.Explain(), g.DescribeWorse()) {
+			t.Errorf("%s: %s, confirmed %v: %s", name, g.Verdict, g.Confirmed, g.Explain())
 		}
 		for _, why := range test.whys {
 			if !strings.Contains(g.Why, why) {

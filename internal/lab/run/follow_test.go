@@ -18,11 +18,11 @@ func TestFollow(t *testing.T) {
 	l, f, done := b.lab(dir, three), judge.Follow(dir), 0
 	look := func() *judge.Progress {
 		t.Helper()
-		p, err := f.Look()
+		p, err := f.ReadProgress()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := f.Look(); again != p || err != nil {
+		if again, err := f.ReadProgress(); again != p || err != nil {
 			t.Error("nothing has changed, and it is another")
 		}
 		return p
@@ -57,7 +57,7 @@ func TestFollow(t *testing.T) {
 		t.Errorf("at the end: %s, %d to come, %d verdicts of %d", p.Record.State, len(p.Queue),
 			len(p.Record.Verdicts), len(r.Verdicts))
 	}
-	if h, err := lab.ReadHeading(dir); err != nil || h != r.Head() || h.Name != "three" {
+	if h, err := lab.ReadHeading(dir); err != nil || h != r.Heading() || h.Name != "three" {
 		t.Errorf("heading %v, %v", h, err)
 	}
 }
@@ -72,7 +72,7 @@ func TestLeft(t *testing.T) {
 		if e.Step != "trial" {
 			return
 		}
-		p, err := f.Look()
+		p, err := f.ReadProgress()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +105,7 @@ func TestFollowInterrupted(t *testing.T) {
 		}
 	}
 	b.run(ctx, l)
-	p, err := judge.Follow(dir).Look()
+	p, err := judge.Follow(dir).ReadProgress()
 	if err != nil || p.Record.State != lab.Interrupted || len(p.Record.Trials) != 2 || len(p.Queue) != all-2 || all < 4 {
 		t.Errorf("%s after %d trials of %d, %d to come, %v", p.Record.State, len(p.Record.Trials), all, len(p.Queue), err)
 	}
@@ -114,7 +114,7 @@ func TestFollowInterrupted(t *testing.T) {
 // A folder that is none, or damaged, is said to be so, and followed on when it is mended.
 func TestFollowDamaged(t *testing.T) {
 	b, dir := newTestBench(t), t.TempDir()
-	if _, err := judge.Follow(filepath.Join(dir, "none")).Look(); err == nil {
+	if _, err := judge.Follow(filepath.Join(dir, "none")).ReadProgress(); err == nil {
 		t.Error("a folder that is not there has a state")
 	}
 	b.rates = map[string]float64{"base": 1000, "same": 1000, "slow": 900}
@@ -124,13 +124,13 @@ func TestFollowDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := judge.Follow(dir)
-	if _, err := f.Look(); err == nil {
+	if _, err := f.ReadProgress(); err == nil {
 		t.Error("a damaged trial is read")
 	}
 	if err := os.Remove(bad); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Look(); err != nil {
+	if _, err := f.ReadProgress(); err != nil {
 		t.Error(err)
 	}
 }

@@ -19,16 +19,16 @@ import (
 	"dyno/internal/server"
 )
 
-// A foreign is a generator that is not dyno: the program that a variant brings.
+// A foreignGenerator is a generator that is not dyno: the program that a variant brings.
 // Generators count differently, and some wrongly, so none is asked: requests are
 // those that the server has counted, between two instants at which the program was
 // at work, and what they cost is the kernel's account. What only a generator can
 // know, latency among it, is absent.
-type foreign struct {
+type foreignGenerator struct {
 	server  *server.Server
 	process server.Process
 	served  string // URL at which the server tells its count
-	asked   int64  // how often it was
+	queries int64  // how often it was
 
 	mu    sync.Mutex
 	trees []probe.Tree // of the program, while it runs
@@ -40,87 +40,87 @@ const (
 	lastLinesMax = 10                    // of its output, in the error of a program that ended early
 )
 
-// newForeign is the program of l, beside s, which writes into the file output.
-func newForeign(s *server.Server, l *experiment.Loader, output func(name string) string) *foreign {
+// newForeignGenerator is the program of l, beside s, which writes into the file output.
+func newForeignGenerator(s *server.Server, l *experiment.Loader, output func(name string) string) *foreignGenerator {
 	const name = "generator 1" // as the first of Workers
-	return &foreign{server: s, served: l.Served,
+	return &foreignGenerator{server: s, served: l.Served,
 		process: server.Process{Name: name, Args: l.Args, Env: append(os.Environ(), l.Env...),
 			Dir: l.Dir, Output: output(name)}}
 }
 
 // Trees are the processes of the program.
-func (f *foreign) Trees() []probe.Tree {
+func (f *foreignGenerator) Trees() []probe.Tree {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.trees)
 }
 
-func (f *foreign) show(trees ...probe.Tree) {
+func (f *foreignGenerator) setTrees(trees ...probe.Tree) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.trees = trees
 }
 
-// A guestwork is a program at work.
-type guestwork struct {
-	*foreign
+// A programRun is a program at work.
+type programRun struct {
+	*foreignGenerator
 	guest *server.Guest
 	ended chan struct{}
 	exit  server.Exit // once ended is closed
 	began time.Time
-	first count // before it began
+	first countAt // before it began
 }
 
-// A count is how many requests the server had answered at an instant.
-type count struct {
+// A countAt is how many requests the server had answered at an instant.
+type countAt struct {
 	served int64
 	at     time.Time
 }
 
 // Run is a result.Runner. The program has been started when the window begins, and is
 // interrupted when it ends.
-func (f *foreign) Run(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result,
+func (f *foreignGenerator) Run(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result,
 	error) {
-	first, err := f.count(ctx)
+	first, err := f.countServed(ctx)
 	if err != nil {
 		return nil, err
 	}
-	g, err := f.start(p.CPUs, first)
+	g, err := f.startProgram(p.CPUs, first)
 	if err != nil {
 		return nil, err
 	}
 	r := &result.Result{Format: result.Format, Dyno: load.Version, Plan: p, Model: result.ClosedLoop,
 		Ended: "duration", Host: result.ThisHost(), Status: map[string]int64{},
 		Errors: []result.Error{}, Series: []result.Point{}}
-	err = g.begin(ctx, time.Duration(p.Timeout))
+	err = g.awaitFirstRequest(ctx, time.Duration(p.Timeout))
 	if err == nil {
-		err = g.measure(ctx, r, each)
+		err = g.measureWindow(ctx, r, each)
 	}
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) { // told to end; what was measured counts
 		r.Ended, err = "interrupted", nil
 	}
-	g.end()
+	g.endProgram()
 	if err != nil {
 		return nil, err
 	}
 	r.Generator = result.Generator{Program: f.process.Args[0], Threads: p.Threads,
 		Verdict: result.OK, Reasons: []string{}}
-	if err := g.account(ctx, r); err != nil {
+	if err := g.addCPUCost(ctx, r); err != nil {
 		return nil, err // r has the plan as it was run, and whoever has an error makes nothing of it
 	}
 	return r, nil
 }
 
-// start starts the program, on the generator's CPUs.
-func (f *foreign) start(cpus []int, first count) (*guestwork, error) {
+// startProgram starts the program, on the generator's CPUs.
+func (f *foreignGenerator) startProgram(cpus []int, first countAt) (*programRun, error) {
 	p := f.process
 	p.CPUs = cpus
 	guest, err := f.server.Run(p, nil, nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("starting the generator: %w", err)
 	}
-	f.show(probe.Tree{Name: guest.Name, PID: guest.PID, Generator: true})
-	g := &guestwork{foreign: f, guest: guest, ended: make(chan struct{}), began: time.Now(),
+	f.setTrees(probe.Tree{Name: guest.Name, PID: guest.PID, Generator: true})
+	g := &programRun{foreignGenerator: f, guest: guest, ended: make(chan struct{}), began: time.Now(),
 		first: first}
 	go func() {
 		g.exit = guest.Wait()
@@ -129,40 +129,40 @@ func (f *foreign) start(cpus []int, first count) (*guestwork, error) {
 	return g, nil
 }
 
-// begin waits until the server has answered something, for as long as an
+// awaitFirstRequest waits until the server has answered something, for as long as an
 // exchange may take: programs need time to start.
-func (g *guestwork) begin(ctx context.Context, wait time.Duration) error {
+func (g *programRun) awaitFirstRequest(ctx context.Context, wait time.Duration) error {
 	for until := time.Now().Add(wait); ; {
-		c, err := g.count(ctx)
+		c, err := g.countServed(ctx)
 		if err != nil || c.served > g.first.served {
 			return err
 		}
 		if time.Now().After(until) {
 			return fmt.Errorf("the generator, %s, has sent nothing for %v", g, wait)
 		}
-		if err := g.pause(ctx, beginPoll); err != nil {
+		if err := g.waitFor(ctx, beginPoll); err != nil {
 			return err
 		}
 	}
 }
 
-// measure counts in the window, second by second.
-func (g *guestwork) measure(ctx context.Context, r *result.Result, each func(load.Interval)) error {
+// measureWindow counts in the window, second by second.
+func (g *programRun) measureWindow(ctx context.Context, r *result.Result, each func(load.Interval)) error {
 	warmup, length := time.Duration(r.Plan.Warmup), time.Duration(r.Plan.Duration)
-	if err := g.pause(ctx, warmup); err != nil {
+	if err := g.waitFor(ctx, warmup); err != nil {
 		return err
 	}
-	from, err := g.count(ctx)
+	from, err := g.countServed(ctx)
 	if err != nil {
 		return err
 	}
 	r.Window = result.Window{Started: from.at.Add(-warmup), WarmupS: warmup.Seconds()}
 	for last, i := from, 0; last.at.Sub(from.at) < length; i++ {
 		next := from.at.Add(min(time.Duration(i+1)*time.Second, length))
-		if err := g.pause(ctx, time.Until(next)); err != nil {
+		if err := g.waitFor(ctx, time.Until(next)); err != nil {
 			return err
 		}
-		now, err := g.count(ctx)
+		now, err := g.countServed(ctx)
 		if err != nil {
 			return err
 		}
@@ -181,8 +181,8 @@ func (g *guestwork) measure(ctx context.Context, r *result.Result, each func(loa
 	return nil
 }
 
-// pause waits, and returns why it could not: ctx is done, or the program has ended.
-func (g *guestwork) pause(ctx context.Context, d time.Duration) error {
+// waitFor waits, and returns why it could not: ctx is done, or the program has ended.
+func (g *programRun) waitFor(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -198,11 +198,11 @@ func (g *guestwork) pause(ctx context.Context, d time.Duration) error {
 }
 
 // String is the command.
-func (g *guestwork) String() string { return strings.Join(g.process.Args, " ") }
+func (g *programRun) String() string { return strings.Join(g.process.Args, " ") }
 
-// end interrupts the program, as who had started it by hand would, and waits for its
+// endProgram interrupts the program, as who had started it by hand would, and waits for its
 // end. One that does not heed that is killed.
-func (g *guestwork) end() {
+func (g *programRun) endProgram() {
 	g.guest.Signal(syscall.SIGINT) // that it cannot be sent shows in that it does not end
 	select {
 	case <-g.ended:
@@ -210,13 +210,13 @@ func (g *guestwork) end() {
 		g.guest.Signal(syscall.SIGKILL)
 		<-g.ended
 	}
-	g.show()
+	g.setTrees()
 }
 
-// account is what the program used in its whole life, its start included, for each
+// addCPUCost is what the program used in its whole life, its start included, for each
 // request of it. The kernel tells it at the end.
-func (g *guestwork) account(ctx context.Context, r *result.Result) error {
-	last, err := g.count(context.WithoutCancel(ctx))
+func (g *programRun) addCPUCost(ctx context.Context, r *result.Result) error {
+	last, err := g.countServed(context.WithoutCancel(ctx))
 	if err != nil {
 		return err
 	}
@@ -228,14 +228,14 @@ func (g *guestwork) account(ctx context.Context, r *result.Result) error {
 	return nil
 }
 
-// count asks the server how many requests it has answered. The instant is the middle
+// countServed asks the server how many requests it has answered. The instant is the middle
 // of asking.
-func (f *foreign) count(ctx context.Context) (count, error) {
+func (f *foreignGenerator) countServed(ctx context.Context) (countAt, error) {
 	before := time.Now()
 	c, err := remote.FetchCount(ctx, f.served)
 	after := time.Now()
-	if f.asked++; c.Own {
-		c.Served -= f.asked
+	if f.queries++; c.Own {
+		c.Served -= f.queries
 	}
-	return count{c.Served, before.Add(after.Sub(before) / 2)}, err
+	return countAt{c.Served, before.Add(after.Sub(before) / 2)}, err
 }

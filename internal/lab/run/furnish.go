@@ -10,10 +10,10 @@ import (
 	"dyno/internal/server"
 )
 
-// furnish puts the instance's files into the run directory dir, and into the folders of other
+// fillRunDir puts the instance's files into the run directory dir, and into the folders of other
 // users within it. Only who has to gets in there: dyno's own user, and others where a process
 // will be theirs.
-func furnish(dir string, i *experiment.Instance) (err error) {
+func fillRunDir(dir string, i *experiment.Instance) (err error) {
 	run, err := server.OpenRunDir(dir)
 	if err != nil {
 		return err
@@ -23,10 +23,10 @@ func furnish(dir string, i *experiment.Instance) (err error) {
 	shared := run.Readable
 	for _, f := range i.Folders {
 		if f.User == "" {
-			err = fill(run, f)
+			err = fillFolder(run, f)
 		} else {
 			shared = true
-			err = lodge(run, f)
+			err = fillUserFolder(run, f)
 		}
 		if err != nil {
 			return err
@@ -38,14 +38,14 @@ func furnish(dir string, i *experiment.Instance) (err error) {
 	return nil
 }
 
-// lodge makes and fills the folder of a user, who owns it then.
-func lodge(run *server.RunDir, f experiment.Folder) (err error) {
+// fillUserFolder makes and fills the folder of a user, who owns it then.
+func fillUserFolder(run *server.RunDir, f experiment.Folder) (err error) {
 	own, err := run.Sub(filepath.Base(f.Path))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, own.Close()) }()
-	if err := fill(own, f); err != nil {
+	if err := fillFolder(own, f); err != nil {
 		return err
 	}
 	if err := own.Give(f.User); err != nil {
@@ -54,8 +54,8 @@ func lodge(run *server.RunDir, f experiment.Folder) (err error) {
 	return nil
 }
 
-// fill writes what belongs into a folder. A file replaces one that was copied.
-func fill(to *server.RunDir, f experiment.Folder) error {
+// fillFolder writes what belongs into a folder. A file replaces one that was copied.
+func fillFolder(to *server.RunDir, f experiment.Folder) error {
 	for _, c := range f.Copy {
 		if err := to.Copy(c.Path, c.Text); err != nil {
 			return fmt.Errorf("copying %s: %w", c.Text, err)

@@ -72,7 +72,7 @@ func TestFurnish(t *testing.T) {
 				}
 				test.i.Folders = append(test.i.Folders, experiment.Folder{User: user, Path: path, Files: files})
 			}
-			if err := furnish(dir, &test.i); err != nil {
+			if err := fillRunDir(dir, &test.i); err != nil {
 				t.Fatal(err)
 			}
 			want := make([]string, len(test.want))
@@ -96,7 +96,7 @@ func TestFurnishForNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	err = furnish(dir, &experiment.Instance{Folders: []experiment.Folder{{User: "no such user",
+	err = fillRunDir(dir, &experiment.Instance{Folders: []experiment.Folder{{User: "no such user",
 		Path: filepath.Join(dir, ".u1")}}})
 	f := new(server.Failure)
 	if !errors.As(err, &f) || f.Kind != server.CannotStart || !strings.Contains(f.Reason, "no such user") {

@@ -26,8 +26,8 @@ type fileVersion struct {
 	changed time.Time
 }
 
-// of is the hash of the file that link leads to, known as path; "" if it cannot be read.
-func (h hasher) of(link, path string) string {
+// sumOf is the hash of the file that link leads to, known as path; "" if it cannot be read.
+func (h hasher) sumOf(link, path string) string {
 	f, err := os.Open(link) // of what runs, also when path is another file by now
 	if err != nil {
 		return ""
@@ -52,22 +52,22 @@ func (h hasher) of(link, path string) string {
 // argsMax is how much of a command line is kept.
 const argsMax = 4096
 
-// generator is the program that made the load, if it was not dyno. It has ended when it is looked
-// at, and is known by the file that its name leads to.
-func (h hasher) generator(name string) []lab.Program {
+// generatorProgram is the program that made the load, if it was not dyno. It has ended when it is
+// looked at, and is known by the file that its name leads to.
+func (h hasher) generatorProgram(name string) []lab.Program {
 	path, err := exec.LookPath(name)
 	if err != nil { // of dyno the name is ""
 		return nil
 	}
-	return []lab.Program{{Process: "generator", Path: path, SHA256: h.of(path, path),
+	return []lab.Program{{Process: "generator", Path: path, SHA256: h.sumOf(path, path),
 		Args: []string{name}, Count: 1}}
 }
 
-// programs are those of the processes in the trees that still run, the generators' left out.
-func (h hasher) programs(trees []probe.Use) (all []lab.Program) {
+// serverPrograms are those of the processes in the trees that still run, the generators' left out.
+func (h hasher) serverPrograms(trees []probe.Use) (all []lab.Program) {
 	for _, tree := range trees {
 		for _, process := range tree.Processes {
-			p, ok := h.program(process.PID)
+			p, ok := h.readProgram(process.PID)
 			if !ok {
 				continue
 			}
@@ -82,7 +82,7 @@ func (h hasher) programs(trees []probe.Use) (all []lab.Program) {
 	return all
 }
 
-func (h hasher) program(pid int) (lab.Program, bool) {
+func (h hasher) readProgram(pid int) (lab.Program, bool) {
 	of := fmt.Sprintf("/proc/%d/", pid)
 	path, err := os.Readlink(of + "exe")
 	if err != nil {
@@ -93,6 +93,6 @@ func (h hasher) program(pid int) (lab.Program, bool) {
 		return lab.Program{}, false
 	}
 	line = bytes.TrimRight(line[:min(len(line), argsMax)], "\x00")
-	return lab.Program{Path: path, SHA256: h.of(of+"exe", path),
+	return lab.Program{Path: path, SHA256: h.sumOf(of+"exe", path),
 		Args: strings.Split(strings.ToValidUTF8(string(line), "\ufffd"), "\x00")}, true
 }

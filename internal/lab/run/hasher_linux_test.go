@@ -50,16 +50,16 @@ func TestPrograms(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	}
-	check(h.programs([]probe.Use{tree}))
+	check(h.serverPrograms([]probe.Use{tree}))
 	for version := range h {
 		h[version] = "known" // so that it shows whether it is computed again
 	}
 	want.SHA256 = "known"
-	check(h.programs([]probe.Use{tree}))
+	check(h.serverPrograms([]probe.Use{tree}))
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
 	want.Path += " (deleted)"
 	want.SHA256 = hex.EncodeToString(sum[:])
-	check(h.programs([]probe.Use{tree}))
+	check(h.serverPrograms([]probe.Use{tree}))
 }

@@ -8,9 +8,9 @@ import (
 	"dyno/internal/observe/probe"
 )
 
-// given are what can make servers unequal without showing in their answers. They are told and
+// givens are what can make servers unequal without showing in their answers. They are told and
 // not judged: another number of workers may be the very thing that is compared.
-var given = []struct {
+var givens = []struct {
 	name, why string
 	of        func(probe.Setup) string
 }{
@@ -20,31 +20,31 @@ var given = []struct {
 	{"threads_at_rest", "likewise; under load there may be more", func(s probe.Setup) string {
 		return fmt.Sprint(s.Threads)
 	}},
-	{"cpus", "who may run on more CPUs can do more", joined(func(s probe.Setup) []string {
+	{"cpus", "who may run on more CPUs can do more", joinedBy(func(s probe.Setup) []string {
 		return s.CPUs
 	})},
-	{"gomaxprocs", "it is how many CPUs a Go program uses at once", joined(func(
+	{"gomaxprocs", "it is how many CPUs a Go program uses at once", joinedBy(func(
 		s probe.Setup) []string {
 		return s.MaxProcs
 	})},
-	{"open_files", "connections beyond the limit are refused", joined(func(s probe.Setup) []string {
+	{"open_files", "connections beyond the limit are refused", joinedBy(func(s probe.Setup) []string {
 		return s.OpenFiles
 	})},
-	{"backlog", "connections that wait to be accepted beyond it are dropped", joined(func(
+	{"backlog", "connections that wait to be accepted beyond it are dropped", joinedBy(func(
 		s probe.Setup) []string {
-		return backlogs(s)
+		return backlogLengths(s)
 	})},
-	{"writes_to", "who writes a log does more for each request", joined(func(s probe.Setup) []string {
+	{"writes_to", "who writes a log does more for each request", joinedBy(func(s probe.Setup) []string {
 		return s.Writes
 	})},
 }
 
-func joined(of func(probe.Setup) []string) func(probe.Setup) string {
+func joinedBy(of func(probe.Setup) []string) func(probe.Setup) string {
 	return func(s probe.Setup) string { return strings.Join(of(s), ", ") }
 }
 
-// backlogs are the lengths alone: ports are drawn anew for each trial.
-func backlogs(s probe.Setup) (all []string) {
+// backlogLengths are the lengths alone: ports are drawn anew for each trial.
+func backlogLengths(s probe.Setup) (all []string) {
 	seen := map[string]bool{}
 	for _, b := range s.Backlogs {
 		if _, length, _ := strings.Cut(b, ": "); !seen[length] {
@@ -55,12 +55,12 @@ func backlogs(s probe.Setup) (all []string) {
 	return all
 }
 
-// inform adds what servers were given to the table of their answers.
-func inform(t *fairness.Table, setups map[string][]probe.Setup) {
-	for _, g := range given {
+// addGivens adds what servers were given to the table of their answers.
+func addGivens(t *fairness.Table, setups map[string][]probe.Setup) {
+	for _, g := range givens {
 		values, any := map[string]string{}, false
 		for _, name := range t.Variants {
-			values[name] = ofTrees(setups[name], g.of)
+			values[name] = describeTrees(setups[name], g.of)
 			any = any || values[name] != ""
 		}
 		if any {
@@ -69,8 +69,8 @@ func inform(t *fairness.Table, setups map[string][]probe.Setup) {
 	}
 }
 
-// ofTrees is a value of each of a variant's processes, named where there are several.
-func ofTrees(setups []probe.Setup, of func(probe.Setup) string) string {
+// describeTrees is a value of each of a variant's processes, named where there are several.
+func describeTrees(setups []probe.Setup, of func(probe.Setup) string) string {
 	var all []string
 	for _, s := range setups {
 		value := of(s)

@@ -11,7 +11,7 @@ import (
 // violates nothing.
 func TestInform(t *testing.T) {
 	table := &fairness.Table{Variants: []string{"go", "proxied", "elsewhere"}, Reference: "go"}
-	inform(table, map[string][]probe.Setup{
+	addGivens(table, map[string][]probe.Setup{
 		"go": {{Name: "app", Processes: 1, Threads: 9, OpenFiles: []string{"1024"},
 			MaxProcs: []string{"2"}, Backlogs: []string{"8080: 4096", "9090: 4096", "1: 5"}}},
 		"proxied": {{Name: "app", Processes: 1, Threads: 8, OpenFiles: []string{"1024", "2048"}},

@@ -31,28 +31,28 @@ func (l *Lab) Intent() Intent {
 	}
 	var here []experiment.Variant
 	for _, v := range experiment.Expand(e) {
-		a := lab.Arm{Name: v.Name, Description: v.Description, Missing: l.absent(begun, v)}
+		a := lab.Arm{Name: v.Name, Description: v.Description, Missing: l.exclusionReasons(begun, v)}
 		i.Arms = append(i.Arms, a)
 		old := checkedArm(begun, v.Name)
 		if len(a.Missing) == 0 && (old == nil || old.Unfit == "") {
 			here = append(here, v)
 		}
 	}
-	i.Estimate = e.Time(experiment.Cells(e, here), startTime+settling(e))
+	i.Estimate = e.Time(experiment.Cells(e, here), startTime+settlingTime(e))
 	i.Estimate.Most += time.Duration(repeated * float64(i.Estimate.Most))
-	if i.Done = l.stored(); i.Done > 0 {
-		i.goOn()
+	if i.Done = l.countStored(); i.Done > 0 {
+		i.subtractDone()
 	} else {
-		first := before(e, here)
+		first := timeBeforeTrials(e, here)
 		i.Estimate.Least, i.Estimate.Most = i.Estimate.Least+first, i.Estimate.Most+first
 	}
 	i.Warnings = experiment.Warnings(e, here)
 	return i
 }
 
-// before is about what checks and ceilings take, before the first trial.
-func before(e *experiment.Experiment, here []experiment.Variant) time.Duration {
-	first := time.Duration(len(yardsticks(e, here))) * ceilingTime
+// timeBeforeTrials is about what checks and ceilings take, before the first trial.
+func timeBeforeTrials(e *experiment.Experiment, here []experiment.Variant) time.Duration {
+	first := time.Duration(len(ceilingLevels(e, here))) * ceilingTime
 	if e.Fairness.Mode != experiment.Off {
 		first += time.Duration(len(here)) * checkTime
 	}
@@ -63,8 +63,8 @@ func before(e *experiment.Experiment, here []experiment.Variant) time.Duration {
 // it is paired with: another at least.
 const repeated = 2 * judge.RepeatMax
 
-// stored is how many trials of an experiment that goes on need not be run again.
-func (l *Lab) stored() int {
+// countStored is how many trials of an experiment that goes on need not be run again.
+func (l *Lab) countStored() int {
 	if !l.Resume {
 		return 0
 	}
@@ -75,8 +75,8 @@ func (l *Lab) stored() int {
 	return len(entries)
 }
 
-// goOn takes off what is done.
-func (i *Intent) goOn() {
+// subtractDone takes off what is done.
+func (i *Intent) subtractDone() {
 	all := max(i.Estimate.Trials, 1)
 	left := float64(max(all-i.Done, 0)) / float64(all)
 	i.Estimate.Least = time.Duration(left * float64(i.Estimate.Least))

@@ -81,7 +81,7 @@ type running struct {
 	record  *lab.Record
 	arms    []*arm
 	trials  []*lab.Trial
-	had     map[lab.AttemptKey]bool // the trials that are stored
+	stored  map[lab.AttemptKey]bool // the trials that are stored
 	hashes  hasher
 	source  []byte // of the experiment, as it is stored
 	conceal concealer
@@ -96,12 +96,12 @@ type running struct {
 // Resume goes on. An error means that nothing could be run, compared
 // (ErrNothingLeft, before any load) or stored.
 func (l *Lab) Run(ctx context.Context) (*lab.Record, error) {
-	r, err := l.prepare()
+	r, err := l.prepareRun()
 	if err != nil {
 		return nil, err
 	}
 	defer r.folder.Unlock()
-	err = r.work(ctx)
+	err = r.runSteps(ctx)
 	stopped := ctx.Err()
 	asked := err == nil || errors.Is(err, stopped) || errors.Is(err, context.Cause(ctx))
 	if stopped != nil && asked {
@@ -111,53 +111,53 @@ func (l *Lab) Run(ctx context.Context) (*lab.Record, error) {
 	} else if err != nil {
 		r.record.State = lab.Failed
 	}
-	return r.record, errors.Join(err, r.conclude())
+	return r.record, errors.Join(err, r.storeConclusion())
 }
 
-// work is all that starts servers.
-func (r *running) work(ctx context.Context) error {
+// runSteps is all that starts servers.
+func (r *running) runSteps(ctx context.Context) error {
 	if !r.record.Checked {
-		if err := r.ready(ctx); err != nil {
+		if err := r.prepareVariants(ctx); err != nil {
 			return err
 		}
-		r.ceilings(ctx)
+		r.measureCeilings(ctx)
 		r.record.Checked = ctx.Err() == nil
 		if err := r.folder.WriteJSON(lab.RecordFile, r.record); err != nil {
 			return err
 		}
 	}
-	if err := r.rounds(ctx); err != nil {
+	if err := r.runRounds(ctx); err != nil {
 		return err
 	}
 	if err := r.decideGate(ctx); err != nil {
 		return err
 	}
-	r.profiles(ctx)
+	r.takeProfiles(ctx)
 	return nil
 }
 
-// ready builds and checks the servers. It is ErrNothingLeft if then none can be compared.
-func (r *running) ready(ctx context.Context) error {
-	if err := r.left(); err != nil {
+// prepareVariants builds and checks the servers. It is ErrNothingLeft if then none can be compared.
+func (r *running) prepareVariants(ctx context.Context) error {
+	if err := r.checkComparable(); err != nil {
 		return err
 	}
-	r.build(ctx)
-	r.versions(ctx)
-	if err := r.left(); err != nil {
+	r.buildVariants(ctx)
+	r.readVersions(ctx)
+	if err := r.checkComparable(); err != nil {
 		return err
 	}
-	if r.check(ctx); ctx.Err() != nil {
+	if r.checkFairness(ctx); ctx.Err() != nil {
 		return nil
 	}
-	return r.left()
+	return r.checkComparable()
 }
 
-// prepare makes or opens the folder, and knows what will be run.
-func (l *Lab) prepare() (*running, error) {
+// prepareRun makes or opens the folder, and knows what will be run.
+func (l *Lab) prepareRun() (*running, error) {
 	if l.Tell == nil {
 		l.Tell = func(Event) {}
 	}
-	r := &running{Lab: l, had: map[lab.AttemptKey]bool{}, hashes: hasher{},
+	r := &running{Lab: l, stored: map[lab.AttemptKey]bool{}, hashes: hasher{},
 		folder: lab.Folder{Dir: l.Dir}, began: time.Now()}
 	if err := lackingSecrets(l.Experiment); err != nil {
 		return nil, err
@@ -171,12 +171,12 @@ func (l *Lab) prepare() (*running, error) {
 				"and cannot be read; put it back: %w", err)
 		}
 	}
-	take := r.begin
+	take := r.createFolder
 	if l.Resume {
-		take = r.reopen
+		take = r.resumeFolder
 	}
 	if err := take(); err != nil {
-		return nil, errors.Join(err, r.letGo())
+		return nil, errors.Join(err, r.releaseFolder())
 	}
 	r.record.Sessions++
 	if r.record.Seed == 0 {
@@ -188,22 +188,22 @@ func (l *Lab) prepare() (*running, error) {
 		return nil, errors.Join(err, r.folder.WriteJSON(lab.RecordFile, r.record), r.folder.Unlock())
 	}
 	if err := r.folder.WriteJSON(lab.RecordFile, r.record); err != nil {
-		return nil, errors.Join(err, r.letGo())
+		return nil, errors.Join(err, r.releaseFolder())
 	}
 	return r, nil
 }
 
-// letGo leaves the folder of an experiment that could not begin as empty as it was found, and one
-// that could not be gone on with as it is.
-func (r *running) letGo() (err error) {
+// releaseFolder leaves the folder of an experiment that could not begin as empty as it was found,
+// and one that could not be gone on with as it is.
+func (r *running) releaseFolder() (err error) {
 	if !r.Resume && r.folder.IsLocked() {
 		err = r.folder.Clear()
 	}
 	return errors.Join(err, r.folder.Unlock())
 }
 
-// begin makes the folder, with the files of an experiment that ships with dyno.
-func (r *running) begin() (err error) {
+// createFolder makes the folder, with the files of an experiment that ships with dyno.
+func (r *running) createFolder() (err error) {
 	if r.folder, err = lab.CreateFolder(r.Dir); err != nil {
 		return err
 	}
@@ -221,8 +221,8 @@ func (r *running) begin() (err error) {
 	return r.folder.WriteFile(lab.SourceFile, r.source)
 }
 
-// reopen takes over what an earlier run has stored.
-func (r *running) reopen() error {
+// resumeFolder takes over what an earlier run has stored.
+func (r *running) resumeFolder() error {
 	if err := r.folder.Lock(); err != nil {
 		return err
 	}
@@ -238,7 +238,7 @@ func (r *running) reopen() error {
 			return fmt.Errorf("resuming: %w", err)
 		}
 	}
-	if err := r.gone(old); err != nil {
+	if err := r.checkStillAvailable(old); err != nil {
 		return fmt.Errorf("resuming %s: %w", r.Dir, err)
 	}
 	now := r.record
@@ -249,16 +249,16 @@ func (r *running) reopen() error {
 	if r.trials, err = r.folder.ReadTrials(); err != nil {
 		return fmt.Errorf("resuming: %w", err)
 	}
-	r.worked, r.record.WorkedS = workedIn(&was, len(r.trials)), 0 // until this session ends
+	r.worked, r.record.WorkedS = secondsWorked(&was, len(r.trials)), 0 // until this session ends
 	for _, t := range r.trials {
-		r.had[t.Key(t.Attempt)] = true
+		r.stored[t.Key(t.Attempt)] = true
 	}
 	return nil
 }
 
-// workedIn is how many seconds an experiment's sessions worked so far; -1 if that is not known:
-// the last of them was killed, or an earlier one.
-func workedIn(old *lab.Record, trials int) float64 {
+// secondsWorked is how many seconds an experiment's sessions worked so far; -1 if that is not
+// known: the last of them was killed, or an earlier one.
+func secondsWorked(old *lab.Record, trials int) float64 {
 	if old.State == lab.Running || old.WorkedS == 0 && trials > 0 {
 		return -1
 	}
@@ -281,56 +281,56 @@ func resumeConflict(r *lab.Record, old *lab.Record) error {
 	return nil
 }
 
-// rounds runs rounds until there are enough, or no time is left.
-func (r *running) rounds(ctx context.Context) error {
+// runRounds runs rounds until there are enough, or no time is left.
+func (r *running) runRounds(ctx context.Context) error {
 	d := r.Experiment.Design
 	cells := r.record.LoadedCells()
 	r.planned = d.Rounds * len(cells)
 	if d.Order == experiment.Sequential {
-		if err := r.sequence(ctx, cells); err != nil {
+		if err := r.runSequence(ctx, cells); err != nil {
 			return err
 		}
-		return r.again(ctx, false)
+		return r.repeatSpoiled(ctx, false)
 	}
 	if d.Budget > 0 {
-		r.until = time.Now().Add(time.Duration(d.Budget) - r.spent())
+		r.until = time.Now().Add(time.Duration(d.Budget) - r.timeSpent())
 	}
-	for round := 1; len(cells) > 0 && !r.enough(round); round++ {
-		if !r.until.IsZero() && time.Now().After(r.until) && !r.begun(round) {
+	for round := 1; len(cells) > 0 && !r.enoughRounds(round); round++ {
+		if !r.until.IsZero() && time.Now().After(r.until) && !r.roundStarted(round) {
 			r.record.State = lab.OverBudget
 			break
 		}
 		r.planned = max(r.planned, round*len(cells))
-		if err := r.round(ctx, lab.OrderRound(d.Order, r.record.Seed, round, cells)); err != nil {
+		if err := r.runRound(ctx, lab.OrderRound(d.Order, r.record.Seed, round, cells)); err != nil {
 			return err
 		}
 	}
-	return r.again(ctx, false)
+	return r.repeatSpoiled(ctx, false)
 }
 
-// spent is how much of the budget earlier runs have used: what their trials took.
-func (r *running) spent() (d time.Duration) {
+// timeSpent is how much of the budget earlier runs have used: what their trials took.
+func (r *running) timeSpent() (d time.Duration) {
 	for _, t := range r.trials {
 		d += time.Duration(t.TookS*float64(time.Second)) + time.Duration(r.Experiment.Design.Cooldown)
 	}
 	return d
 }
 
-// begun reports whether a trial of a round is stored: then the round is ended.
-func (r *running) begun(round int) bool {
+// roundStarted reports whether a trial of a round is stored: then the round is ended.
+func (r *running) roundStarted(round int) bool {
 	return slices.ContainsFunc(r.trials, func(t *lab.Trial) bool { return t.Round == round })
 }
 
-// sequence runs all rounds of a cell before the next cell's, as one does by hand
+// runSequence runs all rounds of a cell before the next cell's, as one does by hand
 // and should not: it is there to show what comes of it.
-func (r *running) sequence(ctx context.Context, cells []lab.CellKey) error {
-	return r.round(ctx, lab.OrderSequence(r.Experiment.Design.Rounds, cells))
+func (r *running) runSequence(ctx context.Context, cells []lab.CellKey) error {
+	return r.runRound(ctx, lab.OrderSequence(r.Experiment.Design.Rounds, cells))
 }
 
-// enough reports whether the rounds before this one are. They end when the
+// enoughRounds reports whether the rounds before this one are. They end when the
 // ratios are known well enough, never when a difference shows: who stops at the
 // first difference finds one where there is none.
-func (r *running) enough(round int) bool {
+func (r *running) enoughRounds(round int) bool {
 	d := r.Experiment.Design
 	done := round - 1
 	if d.Precision == 0 {
@@ -342,21 +342,21 @@ func (r *running) enough(round int) bool {
 	return done >= d.MaxRounds || judge.IsPrecise(r.record, r.trials)
 }
 
-// round runs the trials of a round that are not stored yet.
-func (r *running) round(ctx context.Context, slots []lab.Slot) error {
+// runRound runs the trials of a round that are not stored yet.
+func (r *running) runRound(ctx context.Context, slots []lab.Slot) error {
 	for _, s := range slots {
-		if err := r.once(ctx, s, 1); err != nil {
+		if err := r.runTrial(ctx, s, 1); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// again repeats, once, the trials of a batch whose grade of F lay in the machine,
+// repeatSpoiled repeats, once, the trials of a batch whose grade of F lay in the machine,
 // and those that they are paired with: what is compared must be close in time.
 // All attempts are kept. What is repeated depends on the first attempts alone, so
 // that it is the same when the experiment is resumed.
-func (r *running) again(ctx context.Context, second bool) error {
+func (r *running) repeatSpoiled(ctx context.Context, second bool) error {
 	first := slices.DeleteFunc(r.batch(second), func(t *lab.Trial) bool { return t.Attempt > 1 })
 	spoiled := slices.DeleteFunc(slices.Clone(first), func(t *lab.Trial) bool {
 		return !t.SpoiledByMachine()
@@ -367,7 +367,7 @@ func (r *running) again(ctx context.Context, second bool) error {
 	var slots []lab.Slot
 	for _, t := range spoiled {
 		for _, other := range first {
-			together := other.Round == t.Round && other.Level == t.Level && r.paired(other.Arm, t.Arm)
+			together := other.Round == t.Round && other.Level == t.Level && r.areCompared(other.Arm, t.Arm)
 			if together && !slices.Contains(slots, other.Slot) {
 				slots = append(slots, other.Slot)
 			}
@@ -375,22 +375,22 @@ func (r *running) again(ctx context.Context, second bool) error {
 	}
 	r.planned = len(first) + len(slots)
 	for _, s := range slots {
-		if err := r.once(ctx, s, 2); err != nil {
+		if err := r.runTrial(ctx, s, 2); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// paired reports whether two arms are one, or compared with one another.
-func (r *running) paired(a, b string) bool {
-	return a == b || r.arm(a).Baseline == b || r.arm(b).Baseline == a
+// areCompared reports whether two arms are one, or compared with one another.
+func (r *running) areCompared(a, b string) bool {
+	return a == b || r.armNamed(a).Baseline == b || r.armNamed(b).Baseline == a
 }
 
-// once runs and stores a trial, unless it is stored already.
-func (r *running) once(ctx context.Context, s lab.Slot, try int) error {
+// runTrial runs and stores a trial, unless it is stored already.
+func (r *running) runTrial(ctx context.Context, s lab.Slot, try int) error {
 	this := s.Key(try)
-	if r.had[this] { // by an earlier run
+	if r.stored[this] { // by an earlier run
 		return nil
 	}
 	if err := ctx.Err(); err != nil {
@@ -398,7 +398,7 @@ func (r *running) once(ctx context.Context, s lab.Slot, try int) error {
 	}
 	r.Tell(Event{Step: "trial", Arm: s.Arm, Level: s.Level, Round: s.Round,
 		Done: len(r.trials), Of: r.planned})
-	t := r.trial(ctx, s, try)
+	t := r.makeTrial(ctx, s, try)
 	if err := ctx.Err(); err != nil {
 		return err // a trial that was cut short is none
 	}
@@ -408,10 +408,10 @@ func (r *running) once(ctx context.Context, s lab.Slot, try int) error {
 		return err
 	}
 	t.Meanwhile = nil
-	r.had[this] = true
+	r.stored[this] = true
 	r.trials = append(r.trials, t)
 	r.Tell(Event{Step: "done", Arm: s.Arm, Level: s.Level, Round: s.Round, Trial: t,
 		Done: len(r.trials), Of: max(r.planned, len(r.trials))})
-	sleep(ctx, time.Duration(r.Experiment.Design.Cooldown))
+	sleepFor(ctx, time.Duration(r.Experiment.Design.Cooldown))
 	return nil
 }

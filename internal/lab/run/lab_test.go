@@ -147,10 +147,10 @@ func TestRun(t *testing.T) {
 		t.Errorf("%s, %d trials", r.State, len(r.Trials))
 	}
 	slow := verdict(t, r, "throughput", "low", "slow")
-	if slow.Verdict != stats.Different || !slow.Worse() || slow.Low > 0.9 || slow.High < 0.9 {
+	if slow.Verdict != stats.Different || !slow.IsWorse() || slow.Low > 0.9 || slow.High < 0.9 {
 		t.Errorf("slow: %+v", slow)
 	}
-	if p50 := verdict(t, r, "p50", "high", "slow"); p50.Verdict != stats.Different || !p50.Worse() {
+	if p50 := verdict(t, r, "p50", "high", "slow"); p50.Verdict != stats.Different || !p50.IsWorse() {
 		t.Errorf("slow: %+v", p50)
 	}
 	for _, name := range []string{"same", "base (A/A)"} {
@@ -232,7 +232,7 @@ func TestBrokenVariant(t *testing.T) {
 	}
 	b.broken["base"], b.broken["same"] = errors.New("no"), errors.New("no")
 	r, err := b.lab(filepath.Join(t.TempDir(), "out"), three).Run(t.Context())
-	if !errors.Is(err, ErrNothingLeft) || r.Measured() || len(r.Trials) != 0 {
+	if !errors.Is(err, ErrNothingLeft) || r.HasMeasured() || len(r.Trials) != 0 {
 		t.Errorf("%v, %d trials", err, len(r.Trials))
 	}
 }
@@ -274,7 +274,7 @@ func TestGate(t *testing.T) {
 		if r.Gate == nil || r.Gate.Verdict != c.verdict {
 			t.Errorf("%s: %+v", c.name, r.Gate)
 		}
-		second := slices.ContainsFunc(r.Trials, func(t lab.Brief) bool { return t.Round >= lab.ConfirmingRound })
+		second := slices.ContainsFunc(r.Trials, func(t lab.TrialSummary) bool { return t.Round >= lab.ConfirmingRound })
 		if second != (c.verdict == lab.Regression) || r.Gate.Confirmed != second {
 			t.Errorf("%s: second batch %v, %+v", c.name, second, r.Gate)
 		}

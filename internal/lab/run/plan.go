@@ -12,13 +12,13 @@ import (
 	"dyno/internal/lab/experiment"
 )
 
-// settle is how long a measured load runs on its new connections before its
+// settleMax is how long a measured load runs on its new connections before its
 // window begins: the server is warm by then, and they are not.
-const settle = 500 * time.Millisecond
+const settleMax = 500 * time.Millisecond
 
-// settling is settle for windows as short as e's.
-func settling(e *experiment.Experiment) time.Duration {
-	return min(settle, time.Duration(e.Design.Measure)/4)
+// settlingTime is settle for windows as short as e's.
+func settlingTime(e *experiment.Experiment) time.Duration {
+	return min(settleMax, time.Duration(e.Design.Measure)/4)
 }
 
 // plan is the load of a level on a server, as it is measured.
@@ -36,13 +36,13 @@ func plan(e *experiment.Experiment, l experiment.Level, w experiment.Workload, u
 	if l.HTTP == experiment.HTTPAuto { // in which the fairness check asks, too
 		p.HTTP = experiment.HTTP11
 	}
-	p.Threads = threads(l, cpus)
+	p.Threads = generatorThreads(l, cpus)
 	if l.Open() {
 		p.Rate, p.Arrival = load.PerSecond(float64(l.Rate)), l.Arrival
 	}
 	p.Duration = load.Seconds(e.Design.Measure)
 	if p.Reconnect != 1 { // else connections are new all the time
-		p.Warmup = load.Seconds(settling(e))
+		p.Warmup = load.Seconds(settlingTime(e))
 	}
 	if p.Requested = int64(l.Requests); p.Requested > 0 {
 		p.Duration, p.Warmup = 0, 0 // exactly so many are sent, and all are counted
@@ -50,14 +50,14 @@ func plan(e *experiment.Experiment, l experiment.Level, w experiment.Workload, u
 	for _, s := range w.Expect.Status {
 		p.Expect = append(p.Expect, load.Statuses{From: uint16(s.From), To: uint16(s.To)})
 	}
-	if p.Requests, err = workload(e, w, u); err != nil {
+	if p.Requests, err = buildRequests(e, w, u); err != nil {
 		return load.Plan{}, err
 	}
 	return p, p.Check()
 }
 
-// threads are those of a generator on cpus, at a level.
-func threads(l experiment.Level, cpus []int) int {
+// generatorThreads are those of a generator on cpus, at a level.
+func generatorThreads(l experiment.Level, cpus []int) int {
 	n := l.Threads
 	if n == 0 {
 		n = max(len(cpus), 1)
@@ -65,17 +65,17 @@ func threads(l experiment.Level, cpus []int) int {
 	return min(n, int(l.Connections))
 }
 
-// workload is the requests that are sent in turn.
-func workload(e *experiment.Experiment, w experiment.Workload, u requests.URL) ([]load.Request,
+// buildRequests is the requests that are sent in turn.
+func buildRequests(e *experiment.Experiment, w experiment.Workload, u requests.URL) ([]load.Request,
 	error) {
-	d := requests.Defaults{URL: u, Method: w.Request.Method, Header: fields(w.Request)}
+	d := requests.Defaults{URL: u, Method: w.Request.Method, Header: headerFields(w.Request)}
 	if w.RequestsFile != "" {
-		return reading(e, w.RequestsFile, func(f *os.File) ([]load.Request, error) {
+		return readRequests(e, w.RequestsFile, func(f *os.File) ([]load.Request, error) {
 			return requests.Read(w.RequestsFile, f, d)
 		})
 	}
 	if w.URLs != "" {
-		return reading(e, w.URLs, func(f *os.File) ([]load.Request, error) {
+		return readRequests(e, w.URLs, func(f *os.File) ([]load.Request, error) {
 			urls, err := requests.URLs(w.URLs, f, u)
 			if err != nil {
 				return nil, err
@@ -90,22 +90,22 @@ func workload(e *experiment.Experiment, w experiment.Workload, u requests.URL) (
 		}
 		u.Path = w.Request.Path
 	}
-	body, err := body(e, w.Request)
+	body, err := requestBody(e, w.Request)
 	if err != nil {
 		return nil, err
 	}
 	return requests.Pair(d, []requests.URL{u}, [][]byte{body})
 }
 
-func fields(r experiment.Request) (all []proto.Field) {
+func headerFields(r experiment.Request) (all []proto.Field) {
 	for _, h := range r.Headers {
 		all = append(all, proto.Field{Name: h.Name, Value: h.Value})
 	}
 	return all
 }
 
-// body is what a request carries, nil if nothing.
-func body(e *experiment.Experiment, r experiment.Request) ([]byte, error) {
+// requestBody is what a request carries, nil if nothing.
+func requestBody(e *experiment.Experiment, r experiment.Request) ([]byte, error) {
 	switch {
 	case r.BodyFile != "":
 		b, err := os.ReadFile(filepath.Join(e.Here, r.BodyFile))
@@ -119,7 +119,7 @@ func body(e *experiment.Experiment, r experiment.Request) ([]byte, error) {
 	return nil, nil
 }
 
-func reading(e *experiment.Experiment, name string,
+func readRequests(e *experiment.Experiment, name string,
 	read func(*os.File) ([]load.Request, error)) ([]load.Request, error) {
 	f, err := os.Open(filepath.Join(e.Here, name))
 	if err != nil {

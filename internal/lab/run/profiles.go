@@ -22,9 +22,9 @@ const (
 	profileWait = 5 * time.Second // that a profile may take longer than it was asked for
 )
 
-// profiles takes a profile of each arm at each level, in a trial of its own that
+// takeProfiles takes a profile of each arm at each level, in a trial of its own that
 // is not judged: whoever is profiled is slower. Those that an earlier run took are kept.
-func (r *running) profiles(ctx context.Context) {
+func (r *running) takeProfiles(ctx context.Context) {
 	want := r.Experiment.Profile
 	if want == nil {
 		return
@@ -35,15 +35,15 @@ func (r *running) profiles(ctx context.Context) {
 	had := r.record.Profiles
 	r.record.Profiles = nil
 	took := map[string]*profile.Profile{} // by arm, level and kind
-	for _, a := range r.fit() {
+	for _, a := range r.loadableArms() {
 		for _, l := range r.Experiment.Levels {
 			for _, kind := range want.Kinds {
 				if a.Control {
 					continue
 				}
-				t, p := r.stored(had, lab.Taken{Arm: a.Name, Level: l.Name, Kind: kind})
+				t, p := r.storedProfile(had, lab.TakenProfile{Arm: a.Name, Level: l.Name, Kind: kind})
 				if p == nil {
-					t, p = r.profile(ctx, a, l, kind)
+					t, p = r.takeProfile(ctx, a, l, kind)
 				}
 				if p == nil && ctx.Err() != nil {
 					continue // one that was cut short is none
@@ -60,9 +60,9 @@ func (r *running) profiles(ctx context.Context) {
 	}
 }
 
-// stored finds a profile among those that an earlier run had; nil: it is to be taken. One whose
-// file is another's too may be the other's.
-func (r *running) stored(had []lab.Taken, want lab.Taken) (lab.Taken, *profile.Profile) {
+// storedProfile finds a profile among those that an earlier run had; nil: it is to be taken. One
+// whose file is another's too may be the other's.
+func (r *running) storedProfile(had []lab.TakenProfile, want lab.TakenProfile) (lab.TakenProfile, *profile.Profile) {
 	for _, t := range had {
 		if t.Arm != want.Arm || t.Level != want.Level || t.Kind != want.Kind || t.File == "" ||
 			lab.CountSharing(had, t) > 1 {
@@ -75,15 +75,15 @@ func (r *running) stored(had []lab.Taken, want lab.Taken) (lab.Taken, *profile.P
 	return want, nil
 }
 
-// profile takes one profile during a load.
-func (r *running) profile(ctx context.Context, a *arm, l experiment.Level, kind string) (lab.Taken,
+// takeProfile takes one profile during a load.
+func (r *running) takeProfile(ctx context.Context, a *arm, l experiment.Level, kind string) (lab.TakenProfile,
 	*profile.Profile) {
-	t := lab.Taken{Arm: a.Name, Level: l.Name, Kind: kind}
+	t := lab.TakenProfile{Arm: a.Name, Level: l.Name, Kind: kind}
 	if ctx.Err() != nil {
 		return t, nil
 	}
 	r.Tell(Event{Step: "profile", Arm: a.Name, Level: l.Name, Remark: kind})
-	p, rate, by, err := r.underLoad(ctx, a, l, kind)
+	p, rate, by, err := r.profileUnderLoad(ctx, a, l, kind)
 	if t.By = by; err != nil {
 		t.Problem = r.conceal.text(err.Error())
 		return t, nil
@@ -107,8 +107,8 @@ func (r *running) profile(ctx context.Context, a *arm, l experiment.Level, kind 
 	return t, p
 }
 
-// underLoad starts a server, loads it, and takes a profile meanwhile.
-func (r *running) underLoad(ctx context.Context, a *arm, l experiment.Level, kind string) (
+// profileUnderLoad starts a server, loads it, and takes a profile meanwhile.
+func (r *running) profileUnderLoad(ctx context.Context, a *arm, l experiment.Level, kind string) (
 	p *profile.Profile, rate float64, by string, err error) {
 	want := r.Experiment.Profile
 	stand, err := r.Start(ctx, Setting{Arm: a.Name, Variant: a.variant, Level: l, Aside: true,
@@ -117,7 +117,7 @@ func (r *running) underLoad(ctx context.Context, a *arm, l experiment.Level, kin
 		return nil, 0, "", err
 	}
 	defer stand.Stop()
-	take, by, err := taker(stand, want, kind)
+	take, by, err := profilerFor(stand, want, kind)
 	if err != nil {
 		return nil, 0, by, err
 	}
@@ -127,7 +127,7 @@ func (r *running) underLoad(ctx context.Context, a *arm, l experiment.Level, kin
 		return nil, 0, by, err
 	}
 	plan.Duration = load.Seconds(time.Duration(want.CPU) + 2*profileLead + profileWait)
-	run := r.runner(stand)
+	run := r.runnerFor(stand)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	type loaded struct {
@@ -139,7 +139,7 @@ func (r *running) underLoad(ctx context.Context, a *arm, l experiment.Level, kin
 		res, err := run(ctx, plan, func(load.Interval) {})
 		ended <- loaded{res, err}
 	}()
-	sleep(ctx, time.Duration(plan.Warmup)+profileLead)
+	sleepFor(ctx, time.Duration(plan.Warmup)+profileLead)
 	p, err = take(ctx)
 	stop()
 	end := <-ended
@@ -149,9 +149,9 @@ func (r *running) underLoad(ctx context.Context, a *arm, l experiment.Level, kin
 	return p, end.Rate.Completed, by, nil
 }
 
-// taker is what takes a kind of profile of a server: Go's own way where the
+// profilerFor is what takes a kind of profile of a server: Go's own way where the
 // variant says how, else perf.
-func taker(stand Stand, want *experiment.Profile, kind string) (
+func profilerFor(stand Stand, want *experiment.Profile, kind string) (
 	func(context.Context) (*profile.Profile, error), string, error) {
 	long := time.Duration(want.CPU)
 	usePerf := want.Perf == experiment.PerfOn ||

@@ -218,10 +218,10 @@ func TestBuilderGone(t *testing.T) {
 			Cmd: experiment.Command{"no-such-compiler"}}}
 	}
 	begun := &lab.Record{Checked: true, Arms: []lab.Arm{{Name: "base"}, {Name: "same"}}}
-	if missing := l.missing(experiment.Expand(l.Experiment)[0]); len(missing) != 1 {
+	if missing := l.missingReasons(experiment.Expand(l.Experiment)[0]); len(missing) != 1 {
 		t.Errorf("missing: %q", missing)
 	}
-	if err := l.gone(begun); err != nil {
+	if err := l.checkStillAvailable(begun); err != nil {
 		t.Error(err)
 	}
 }

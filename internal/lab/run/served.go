@@ -15,15 +15,15 @@ const (
 	settleMost = 20                    // until it begins although something is still counted
 )
 
-// settled asks until a question is all that was counted since the last: what was sent before this
-// load, and given up, may still have waited to be read.
-func settled(ctx context.Context, count remote.Counter) (remote.Count, error) {
+// settledCount asks until a question is all that was counted since the last: what was sent before
+// this load, and given up, may still have waited to be read.
+func settledCount(ctx context.Context, count remote.Counter) (remote.Count, error) {
 	last, err := count(ctx)
 	for range settleMost {
 		if err != nil {
 			return last, err
 		}
-		sleep(ctx, settleTime)
+		sleepFor(ctx, settleTime)
 		var next remote.Count
 		next, err = count(ctx)
 		grown := next.Served - last.Served
@@ -43,7 +43,7 @@ func loadCounted(ctx context.Context, t *lab.Trial, count remote.Counter, p load
 	if count == nil {
 		return run(ctx, p, func(load.Interval) {})
 	}
-	before, err := settled(ctx, count)
+	before, err := settledCount(ctx, count)
 	if err != nil {
 		return nil, err
 	}

@@ -90,7 +90,7 @@ func TestServed(t *testing.T) {
 func TestServedSettles(t *testing.T) {
 	for name, counts := range map[string][]int64{"at once": {7, 7}, "late": {3, 5, 6, 6}, "as nginx does": {3, 5, 6}} {
 		own, asked := name == "as nginx does", 0
-		c, err := settled(t.Context(), func(context.Context) (remote.Count, error) {
+		c, err := settledCount(t.Context(), func(context.Context) (remote.Count, error) {
 			asked++
 			return remote.Count{Served: counts[asked-1], Own: own}, nil
 		})
@@ -99,7 +99,7 @@ func TestServedSettles(t *testing.T) {
 		}
 	}
 	n := int64(0)
-	c, err := settled(t.Context(), func(context.Context) (remote.Count, error) {
+	c, err := settledCount(t.Context(), func(context.Context) (remote.Count, error) {
 		n++
 		return remote.Count{Served: n, Own: false}, nil
 	})
@@ -132,7 +132,7 @@ func TestServedNowhere(t *testing.T) {
 		r := b.run(t.Context(), l)
 		same := r.Arms[slices.IndexFunc(r.Arms, func(a lab.Arm) bool { return a.Name == "same" })]
 		if asked != 1 || !strings.Contains(same.Unfit, want) || !strings.HasPrefix(same.Unfit, "served: ") ||
-			len(r.Trials) != 3*2 || !r.Measured() {
+			len(r.Trials) != 3*2 || !r.HasMeasured() {
 			t.Errorf("started %d times, %q, %d trials", asked, same.Unfit, len(r.Trials))
 		}
 	}
@@ -148,7 +148,7 @@ func TestServedUnchecked(t *testing.T) {
 	l := b.lab(filepath.Join(t.TempDir(), "out"), strings.Split(three, "  same:")[0]+"fairness: {mode: off}\n")
 	l.Start = func(context.Context, Setting) (Stand, error) { return stand, nil }
 	r, err := l.Run(t.Context())
-	if err != nil || r.Measured() || !strings.Contains(r.Trials[0].Failure.Reason, "it says 404") {
+	if err != nil || r.HasMeasured() || !strings.Contains(r.Trials[0].Failure.Reason, "it says 404") {
 		t.Errorf("%+v %v", r, err)
 	}
 }
@@ -162,9 +162,9 @@ func TestForeignCounts(t *testing.T) {
 			"Reading: 0 Writing: 1 Waiting: 0 \n", 1000+asked)
 	}))
 	defer s.Close()
-	f := &foreign{served: s.URL}
+	f := &foreignGenerator{served: s.URL}
 	for range 3 {
-		if c, err := f.count(t.Context()); err != nil || c.served != 1000 {
+		if c, err := f.countServed(t.Context()); err != nil || c.served != 1000 {
 			t.Errorf("%+v, %v", c, err)
 		}
 	}

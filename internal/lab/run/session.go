@@ -30,8 +30,8 @@ func (r *running) newRecord() error {
 	return nil
 }
 
-// conclude computes from the trials what the record says of them, and stores it.
-func (r *running) conclude() error {
+// storeConclusion computes from the trials what the record says of them, and stores it.
+func (r *running) storeConclusion() error {
 	if r.record.State == lab.Running {
 		r.record.State = lab.Complete
 	}
@@ -40,7 +40,7 @@ func (r *running) conclude() error {
 		r.record.WorkedS = r.worked + time.Since(r.began).Seconds()
 	}
 	judge.Compute(r.record, r.trials)
-	judge.AddNoise(r.record, lab.Earlier(r.History, r.record))
+	judge.AddNoise(r.record, lab.ReadEarlier(r.History, r.record))
 	return r.folder.WriteJSON(lab.RecordFile, r.record)
 }
 

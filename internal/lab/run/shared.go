@@ -7,16 +7,16 @@ import (
 	"dyno/internal/server"
 )
 
-// A Shared stage leaves servers up until Close, for experiments that say
+// A SharedStage stage leaves servers up until Close, for experiments that say
 // isolation: none. Each arm has its own, the control too, or its difference from
 // the baseline would be none. One that has died is started again.
-type Shared struct {
+type SharedStage struct {
 	*Stage
 	stands map[string]*sharedStand // by arm
 }
 
 // Start starts an arm's server, unless it is up.
-func (g *Shared) Start(ctx context.Context, s Setting) (Stand, error) {
+func (g *SharedStage) Start(ctx context.Context, s Setting) (Stand, error) {
 	if s.Aside {
 		return g.Stage.Start(ctx, s)
 	}
@@ -34,13 +34,13 @@ func (g *Shared) Start(ctx context.Context, s Setting) (Stand, error) {
 	if g.stands == nil {
 		g.stands = map[string]*sharedStand{}
 	}
-	up := keep(stand)
+	up := keepStand(stand)
 	g.stands[s.Arm] = up
 	return up, nil
 }
 
 // Close stops all.
-func (g *Shared) Close() {
+func (g *SharedStage) Close() {
 	for _, up := range g.stands {
 		close(up.over)
 		up.Stand.Stop()
@@ -56,8 +56,8 @@ type sharedStand struct {
 	over chan struct{} // closed when nobody wants to know any more
 }
 
-// keep watches over a stand between trials too.
-func keep(stand Stand) *sharedStand {
+// keepStand watches over a stand between trials too.
+func keepStand(stand Stand) *sharedStand {
 	k := &sharedStand{Stand: stand, died: make(chan server.Failure, 1), over: make(chan struct{})}
 	go func() {
 		select {

@@ -38,10 +38,10 @@ const portTries = 3
 // Start starts a variant and returns when it answers.
 func (g *Stage) Start(ctx context.Context, s Setting) (Stand, error) {
 	if len(s.Variant.Processes) == 0 {
-		return g.existing(ctx, s)
+		return g.startExisting(ctx, s)
 	}
 	for try := 1; ; try++ {
-		stand, err := g.start(ctx, s)
+		stand, err := g.startProcesses(ctx, s)
 		f, failed := errors.AsType[*server.Failure](err)
 		if !failed || f.Kind != server.PortTaken || try == portTries {
 			return stand, err
@@ -49,11 +49,11 @@ func (g *Stage) Start(ctx context.Context, s Setting) (Stand, error) {
 	}
 }
 
-// existing is a server that somebody else has started.
-func (g *Stage) existing(ctx context.Context, s Setting) (Stand, error) {
+// startExisting is a server that somebody else has started.
+func (g *Stage) startExisting(ctx context.Context, s Setting) (Stand, error) {
 	i, err := experiment.Render(s.Variant, experiment.Values{Dyno: g.Dyno,
 		Port: noPort, Socket: noSocket, Connections: int(s.Level.Connections),
-		Threads: threads(s.Level, g.CPUs.Generator)})
+		Threads: generatorThreads(s.Level, g.CPUs.Generator)})
 	if err != nil {
 		return nil, err
 	}
@@ -64,34 +64,34 @@ func (g *Stage) existing(ctx context.Context, s Setting) (Stand, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g.stand(ctx, s, i, server.Spec{Dir: dir, Temporary: true, Supervisor: g.Supervisor})
+	return g.startStand(ctx, s, i, server.Spec{Dir: dir, Temporary: true, Supervisor: g.Supervisor})
 }
 
-// stand starts what spec says, for an instance.
-func (g *Stage) stand(ctx context.Context, s Setting, i *experiment.Instance, spec server.Spec) (
+// startStand starts what spec says, for an instance.
+func (g *Stage) startStand(ctx context.Context, s Setting, i *experiment.Instance, spec server.Spec) (
 	Stand, error) {
 	running, err := server.Start(ctx, spec)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(spec.Dir))
 	}
 	workers := &remote.Workers{Server: running, Args: g.Worker, Count: max(g.Clients.Count, 1),
-		Isolated: g.isolated(), Ring: g.Ring}
+		Isolated: g.isIsolated(), Ring: g.Ring}
 	h := &localStand{Instance: i, server: running, private: spec.Netns != nil, workers: workers}
 	if i.Generator != nil {
-		h.foreign = newForeign(running, i.Generator, func(process string) string {
-			return g.output(s, process)
+		h.foreign = newForeignGenerator(running, i.Generator, func(process string) string {
+			return g.outputFile(s, process)
 		})
 	}
 	return h, nil
 }
 
-// output is the file of what a process of a trial writes.
-func (g *Stage) output(s Setting, process string) string {
+// outputFile is the file of what a process of a trial writes.
+func (g *Stage) outputFile(s Setting, process string) string {
 	return filepath.Join(g.Output, s.Trial+lab.PartMark+lab.ShortName(lab.SafeName(process))+".log")
 }
 
-// isolated reports whether each client has a network namespace of its own.
-func (g *Stage) isolated() bool { return g.Clients.Isolate == experiment.NetNS }
+// isIsolated reports whether each client has a network namespace of its own.
+func (g *Stage) isIsolated() bool { return g.Clients.Isolate == experiment.NetNS }
 
 func noPort(string) (int, error) {
 	return 0, errors.New("a server by url alone has no port of ours")
@@ -101,7 +101,7 @@ func noSocket(_, _ string) (string, error) {
 	return "", errors.New("a server by url alone has no socket of ours")
 }
 
-func (g *Stage) start(ctx context.Context, s Setting) (_ Stand, err error) {
+func (g *Stage) startProcesses(ctx context.Context, s Setting) (_ Stand, err error) {
 	dir, err := server.SocketDir() // short enough for the paths of sockets
 	if err != nil {
 		return nil, err
@@ -114,37 +114,37 @@ func (g *Stage) start(ctx context.Context, s Setting) (_ Stand, err error) {
 	i, err := experiment.Render(s.Variant, experiment.Values{
 		Dir: dir, Build: filepath.Join(g.Build, lab.SafeName(s.Variant.Name)), Dyno: g.Dyno,
 		CPUs: len(g.CPUs.Server), Connections: int(s.Level.Connections),
-		Threads: threads(s.Level, g.CPUs.Generator),
-		Port:    distinct(), Address: g.address(),
+		Threads: generatorThreads(s.Level, g.CPUs.Generator),
+		Port:    distinctPorts(), Address: g.serverAddress(),
 		Socket: func(in, name string) (string, error) { return filepath.Join(in, name+".sock"), nil },
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := furnish(dir, i); err != nil {
+	if err := fillRunDir(dir, i); err != nil {
 		return nil, err
 	}
-	spec, err := g.spec(s, i, dir)
+	spec, err := g.serverSpec(s, i, dir)
 	if err != nil {
 		return nil, err
 	}
-	return g.stand(ctx, s, i, spec)
+	return g.startStand(ctx, s, i, spec)
 }
 
-// address is where servers are found; "" for where they always are.
-func (g *Stage) address() string {
-	if g.isolated() {
+// serverAddress is where servers are found; "" for where they always are.
+func (g *Stage) serverAddress() string {
+	if g.isIsolated() {
 		return server.NetnsAddress
 	}
 	return g.Address
 }
 
-// spec is an instance as package server starts it.
-func (g *Stage) spec(s Setting, i *experiment.Instance, dir string) (server.Spec, error) {
+// serverSpec is an instance as package server starts it.
+func (g *Stage) serverSpec(s Setting, i *experiment.Instance, dir string) (server.Spec, error) {
 	spec := server.Spec{Dir: dir, Temporary: true, Supervisor: g.Supervisor}
-	if len(i.Sysctl) > 0 || g.isolated() {
+	if len(i.Sysctl) > 0 || g.isIsolated() {
 		spec.Netns = &server.Netns{Sysctl: map[string]string{}}
-		if g.isolated() {
+		if g.isIsolated() {
 			spec.Netns.Clients = g.Clients.Count
 		}
 		for _, e := range i.Sysctl {
@@ -160,19 +160,19 @@ func (g *Stage) spec(s Setting, i *experiment.Instance, dir string) (server.Spec
 		q := server.Process{Name: p.Name, Args: p.Args, Dir: p.Dir, User: p.User, NoFile: p.NoFile,
 			Env:    append(append(os.Environ(), pad), p.Env...),
 			CPUs:   g.CPUs.Server,
-			Output: g.output(s, p.Name),
+			Output: g.outputFile(s, p.Name),
 			Stop:   signals[p.Signal], Grace: p.Grace}
 		if p.Ready != nil {
 			q.Ready = &server.Ready{URL: p.Ready.URL, Timeout: p.Ready.Timeout,
-				Statuses: codes(p.Ready.Status)}
+				Statuses: statusCodes(p.Ready.Status)}
 		}
 		spec.Processes = append(spec.Processes, q)
 	}
 	return spec, nil
 }
 
-// codes are all that are welcome, one by one.
-func codes(from experiment.Statuses) (all []int) {
+// statusCodes are all that are welcome, one by one.
+func statusCodes(from experiment.Statuses) (all []int) {
 	for _, s := range from {
 		for code := s.From; code <= s.To; code++ {
 			all = append(all, code)
@@ -199,8 +199,8 @@ type localStand struct {
 	*experiment.Instance
 	server  *server.Server
 	workers *remote.Workers
-	foreign *foreign // nil: dyno loads
-	private bool     // in a network where this process is not
+	foreign *foreignGenerator // nil: dyno loads
+	private bool              // in a network where this process is not
 }
 
 func (h *localStand) URL() string                 { return h.Instance.URL }
@@ -249,8 +249,8 @@ func (h *localStand) Stop() server.Report {
 	return report
 }
 
-// distinct gives a free port each time, and none twice.
-func distinct() func(string) (int, error) {
+// distinctPorts gives a free port each time, and none twice.
+func distinctPorts() func(string) (int, error) {
 	given := map[int]bool{}
 	return func(string) (int, error) {
 		for {

@@ -46,7 +46,7 @@ func TestNamesThatRunTogether(t *testing.T) {
 	if len(r.Trials) != 36 || len(ran) != 6 || slices.Max(counts(ran)) != 6 || len(r.Cautions) > 0 {
 		t.Errorf("%d trials: %v; %q", len(r.Trials), ran, r.Cautions)
 	}
-	if p, err := judge.Follow(dir).Look(); err != nil || len(p.Queue) != 0 {
+	if p, err := judge.Follow(dir).ReadProgress(); err != nil || len(p.Queue) != 0 {
 		t.Errorf("to come: %+v, %v", p, err)
 	}
 }
@@ -83,7 +83,7 @@ func ageFolder(t *testing.T, dir string) (left int) {
 	trials, _ = lab.Folder{Dir: dir}.ReadTrials()
 	r.Trials = nil
 	for _, trial := range trials {
-		r.Trials = append(r.Trials, trial.Brief())
+		r.Trials = append(r.Trials, trial.Summary())
 	}
 	if err := (lab.Folder{Dir: dir}).WriteJSON(lab.RecordFile, r); err != nil {
 		t.Fatal(err)
@@ -120,12 +120,12 @@ func TestGateOfTrialsThatAreLacking(t *testing.T) {
 	b.rates["go-tls"], b.noise = 100, 0.0001
 	text := strings.Replace(together, "rounds: 6", "rounds: 8", 1) + "gate: {metrics: [throughput]}\n"
 	l := b.lab(filepath.Join(t.TempDir(), "out"), text)
-	r, err := l.prepare()
+	r, err := l.prepareRun()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.folder.Unlock()
-	if err := r.work(t.Context()); err != nil || r.record.Gate.Verdict != lab.Passed {
+	if err := r.runSteps(t.Context()); err != nil || r.record.Gate.Verdict != lab.Passed {
 		t.Fatalf("%v, %+v", err, r.record.Gate)
 	}
 	r.trials = slices.DeleteFunc(r.trials, func(t *lab.Trial) bool {

@@ -55,16 +55,16 @@ type Asker func(context.Context, fairness.Question) (*fairness.Answer, error)
 type Fetcher func(ctx context.Context, base string, kind profile.Kind, d time.Duration) (
 	*profile.Profile, error)
 
-// asker is who asks the server of a stand.
-func (l *Lab) asker(stand Stand) Asker {
+// askerFor is who asks the server of a stand.
+func (l *Lab) askerFor(stand Stand) Asker {
 	if ask := stand.Reach().Ask; ask != nil {
 		return ask
 	}
 	return l.Ask
 }
 
-// runner is who loads the server of a stand.
-func (l *Lab) runner(stand Stand) result.Runner {
+// runnerFor is who loads the server of a stand.
+func (l *Lab) runnerFor(stand Stand) result.Runner {
 	if run := stand.Load(); run != nil {
 		return run
 	}
@@ -74,18 +74,18 @@ func (l *Lab) runner(stand Stand) result.Runner {
 // shortAsk is how many exchanges the checks around each load make.
 const shortAsk = 3
 
-// trial is one trial from start to stop. It always returns one: what fails is
+// makeTrial is one trial from start to stop. It always returns one: what fails is
 // in it.
-func (r *running) trial(ctx context.Context, s lab.Slot, attempt int) *lab.Trial {
+func (r *running) makeTrial(ctx context.Context, s lab.Slot, attempt int) *lab.Trial {
 	t := &lab.Trial{Format: lab.TrialFormat, Slot: s, Attempt: attempt, Started: time.Now().UTC()}
-	a, l := r.arm(s.Arm), r.level(s.Level)
+	a, l := r.armNamed(s.Arm), r.levelNamed(s.Level)
 	stand, err := r.Start(ctx, Setting{Arm: a.Name, Variant: a.variant, Level: l,
 		Trial: s.FileID(attempt)})
 	if err != nil {
 		setFailure(t, "start", err)
 	} else {
 		t.ReadyS = time.Since(t.Started).Seconds()
-		r.measure(ctx, t, a, l, stand)
+		r.measureArm(ctx, t, a, l, stand)
 		t.Killed = stand.Stop().Killed
 	}
 	t.TookS = time.Since(t.Started).Seconds()
@@ -96,8 +96,8 @@ func (r *running) trial(ctx context.Context, s lab.Slot, attempt int) *lab.Trial
 	return t
 }
 
-// measure loads a server that stands, and watches it.
-func (r *running) measure(ctx context.Context, t *lab.Trial, a *arm, l experiment.Level,
+// measureArm loads a server that stands, and watches it.
+func (r *running) measureArm(ctx context.Context, t *lab.Trial, a *arm, l experiment.Level,
 	stand Stand) {
 	p, kept, err := r.plans(a, l, stand.URL(), r.record.CPUs.Generator)
 	if err != nil {
@@ -105,35 +105,35 @@ func (r *running) measure(ctx context.Context, t *lab.Trial, a *arm, l experimen
 		return
 	}
 	p.Seed = uint64(r.record.Seed) + uint64(t.Round) // all arms of a round have the same arrivals
-	ctx, stop := whileItLives(ctx, stand)
+	ctx, stop := withServerAlive(ctx, stand)
 	defer stop()
 	body := r.workload(a).Expect.Body
-	before, err := r.verify(ctx, p, body, r.asker(stand))
+	before, err := r.verifyAnswer(ctx, p, body, r.askerFor(stand))
 	if err != nil {
-		setFailure(t, "verify", cause(ctx, err))
+		setFailure(t, "verify", causeOr(ctx, err))
 		return
 	}
 	own := a.variant.Generator == nil
 	if len(p.Requests) == 1 && !p.Target.TLS && own { // else the load's bytes are others
 		t.Wire = before.WireBytes.Mean
 	}
-	if err := r.load(ctx, t, p, kept, stand); err != nil {
+	if err := r.warmAndMeasure(ctx, t, p, kept, stand); err != nil {
 		return
 	}
 	if r.Experiment.Fairness.Mode != experiment.Off {
-		after, err := r.verify(ctx, p, body, r.asker(stand))
+		after, err := r.verifyAnswer(ctx, p, body, r.askerFor(stand))
 		if err != nil {
 			t.Changed = []fairness.Difference{{Aspect: "answer", Before: "there",
-				After: oneLine(cause(ctx, err))}}
+				After: oneLine(causeOr(ctx, err))}}
 		} else {
-			t.Changed = r.changed(before, after)
+			t.Changed = r.changedAspects(before, after)
 		}
 	}
 }
 
-// whileItLives is a context that ends when a process of the server does, with that
+// withServerAlive is a context that ends when a process of the server does, with that
 // as its cause.
-func whileItLives(ctx context.Context, stand Stand) (_ context.Context, stop func()) {
+func withServerAlive(ctx context.Context, stand Stand) (_ context.Context, stop func()) {
 	ctx, end := context.WithCancelCause(ctx)
 	over := make(chan struct{})
 	go func() {
@@ -150,9 +150,9 @@ func whileItLives(ctx context.Context, stand Stand) (_ context.Context, stop fun
 	}
 }
 
-// changed is what of a server's answer is another after the load, but for what may
+// changedAspects is what of a server's answer is another after the load, but for what may
 // differ between servers.
-func (r *running) changed(before, after *fairness.Answer) (all []fairness.Difference) {
+func (r *running) changedAspects(before, after *fairness.Answer) (all []fairness.Difference) {
 	t := fairness.Compare("before", []fairness.Asked{{Variant: "before", Answer: before},
 		{Variant: "after", Answer: after}}, r.Experiment.Fairness.Allow)
 	for _, v := range t.Violations() {
@@ -161,14 +161,14 @@ func (r *running) changed(before, after *fairness.Answer) (all []fairness.Differ
 	return all
 }
 
-// load warms and measures with p, which is stored as kept.
-func (r *running) load(ctx context.Context, t *lab.Trial, p, kept load.Plan, stand Stand) error {
-	run := r.runner(stand)
-	w, first, err := warm(ctx, run, p, r.Experiment.Design.Warmup)
+// warmAndMeasure warms and measures with p, which is stored as kept.
+func (r *running) warmAndMeasure(ctx context.Context, t *lab.Trial, p, kept load.Plan, stand Stand) error {
+	run := r.runnerFor(stand)
+	w, first, err := warmUp(ctx, run, p, r.Experiment.Design.Warmup)
 	if err == nil && w != nil && first.Requests.Completed == 0 {
-		err = nothing(first)
+		err = nothingCompleted(first)
 	}
-	if err = died(ctx, err); err != nil {
+	if err = deathOr(ctx, err); err != nil {
 		setFailure(t, "warm", err)
 		return err
 	}
@@ -182,14 +182,14 @@ func (r *running) load(ctx context.Context, t *lab.Trial, p, kept load.Plan, sta
 	t.Meanwhile = recorded()
 	err = errors.Join(err, t.Result.Complete(kept, r.Keep)) // also what a load left that failed
 	if err == nil && t.Result.Requests.Completed == 0 {
-		err = nothing(t.Result)
+		err = nothingCompleted(t.Result)
 	}
-	if err = died(ctx, err); err != nil {
+	if err = deathOr(ctx, err); err != nil {
 		setFailure(t, "measure", err)
 		return err
 	}
-	t.Programs = append(r.hashes.programs(t.Meanwhile.Trees),
-		r.hashes.generator(t.Result.Generator.Program)...)
+	t.Programs = append(r.hashes.serverPrograms(t.Meanwhile.Trees),
+		r.hashes.generatorProgram(t.Result.Generator.Program)...)
 	t.Result.Server = t.Result.Watched(t.Meanwhile)
 	judge.SetCourse(t)
 	return nil
@@ -205,10 +205,10 @@ func Watch(trees func() []probe.Tree) (recorded func() *probe.Recording, err err
 	return s.Stop, nil
 }
 
-// verify asks what a load is about to ask, a few times.
-func (r *running) verify(ctx context.Context, p load.Plan, body experiment.BodyRule, ask Asker) (
+// verifyAnswer asks what a load is about to ask, a few times.
+func (r *running) verifyAnswer(ctx context.Context, p load.Plan, body experiment.BodyRule, ask Asker) (
 	*fairness.Answer, error) {
-	q := questionOf(p, r.Version)
+	q := firstQuestion(p, r.Version)
 	q.Times, q.KeepAlive, q.Brief, q.Contains = shortAsk, shortAsk, true, body.Contains()
 	a, err := ask(ctx, q)
 	if err != nil {
@@ -239,8 +239,8 @@ func setFailure(t *lab.Trial, phase string, err error) {
 	}
 }
 
-// nothing is the failure of a load that was never answered, or only with errors.
-func nothing(r *result.Result) error {
+// nothingCompleted is the failure of a load that was never answered, or only with errors.
+func nothingCompleted(r *result.Result) error {
 	if r.OnlyErrors() {
 		return fmt.Errorf("every answer was an error: %s", strings.Join(result.Codes(r.Status), ", "))
 	}
@@ -250,24 +250,24 @@ func nothing(r *result.Result) error {
 	return errors.New("no exchange completed")
 }
 
-// died is err, or that the server died meanwhile, which explains it.
-func died(ctx context.Context, err error) error {
+// deathOr is err, or that the server died meanwhile, which explains it.
+func deathOr(ctx context.Context, err error) error {
 	if f, is := errors.AsType[*server.Failure](context.Cause(ctx)); is {
 		return f
 	}
 	return err
 }
 
-// cause is why ctx ended if it did, else err.
-func cause(ctx context.Context, err error) error {
+// causeOr is why ctx ended if it did, else err.
+func causeOr(ctx context.Context, err error) error {
 	if why := context.Cause(ctx); why != nil {
 		return why
 	}
 	return err
 }
 
-// sleep is until d is over or ctx ends.
-func sleep(ctx context.Context, d time.Duration) {
+// sleepFor is until d is over or ctx ends.
+func sleepFor(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):
 	case <-ctx.Done():

@@ -14,23 +14,23 @@ import (
 // versionTime is how long a program may take to say its version.
 const versionTime = 10 * time.Second
 
-// versions asks the programs of all variants for their versions, by the commands in the file.
+// readVersions asks the programs of all variants for their versions, by the commands in the file.
 // One that does not say it is none the worse for that; the record has the reason.
-func (r *running) versions(ctx context.Context) {
-	for _, a := range r.fit() {
+func (r *running) readVersions(ctx context.Context) {
+	for _, a := range r.loadableArms() {
 		if len(a.variant.Version) == 0 || a.Control || ctx.Err() != nil {
 			continue
 		}
-		version, err := r.version(ctx, a)
+		version, err := r.readVersion(ctx, a)
 		if err != nil {
 			version = "not known: " + oneLine(err)
 		}
 		a.Version = version
 	}
-	r.listArms()
+	r.recordArms()
 }
 
-func (r *running) version(ctx context.Context, a *arm) (string, error) {
+func (r *running) readVersion(ctx context.Context, a *arm) (string, error) {
 	dir := filepath.Join(r.Dir, buildFolder, lab.SafeName(a.Name))
 	job, err := experiment.RenderVersion(a.variant, experiment.Values{Build: dir, Dyno: r.Dyno,
 		CPUs: len(r.record.CPUs.Server)})
@@ -39,7 +39,7 @@ func (r *running) version(ctx context.Context, a *arm) (string, error) {
 	}
 	output := filepath.Join(r.Dir, lab.OutputFolder, lab.FileName("version", a.Name)+".log")
 	step := experiment.BuildStep{Job: job, Timeout: versionTime}
-	if err := r.step(ctx, step, output); err != nil {
+	if err := r.runStep(ctx, step, output); err != nil {
 		return "", err
 	}
 	b, err := os.ReadFile(output)

@@ -54,13 +54,13 @@ func TestWarm(t *testing.T) {
 		{"too short to tell", flat, rule(0, 2*s), 2, lab.Unknown},
 		{"short", flat, rule(0, 4*s), 4, lab.Yes},
 	} {
-		w, _, err := warm(t.Context(), seconds(c.rates), load.Plan{}, c.rule)
+		w, _, err := warmUp(t.Context(), seconds(c.rates), load.Plan{}, c.rule)
 		if err != nil || math.Abs(w.TookS-c.took) > 2*float64(map[string]int{"when it is": 1}[c.name]) ||
 			w.Steady != c.steady {
 			t.Errorf("%s: %+v, %v", c.name, w, err)
 		}
 	}
-	if w, _, err := warm(t.Context(), nil, load.Plan{}, rule(0, 0)); w != nil || err != nil {
+	if w, _, err := warmUp(t.Context(), nil, load.Plan{}, rule(0, 0)); w != nil || err != nil {
 		t.Errorf("no warm-up took %+v, %v", w, err)
 	}
 }

@@ -74,7 +74,7 @@ type floor struct {
 func Experiment(w io.Writer, dir, history string) error {
 	p, err := readExperiment(dir)
 	if err == nil {
-		p.Past = PastOf(p.Record, lab.Earlier(history, p.Record))
+		p.Past = PastOf(p.Record, lab.ReadEarlier(history, p.Record))
 	}
 	if err != nil {
 		return fmt.Errorf("making the page of an experiment: %w", err)

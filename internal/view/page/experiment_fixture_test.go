@@ -150,11 +150,11 @@ func (f *experimenter) record() *lab.Record {
 			p := f.profile(i)
 			file := filepath.Join("profiles", fmt.Sprintf("%d-%s-cpu.pb.gz", i, level))
 			f.check(profile.Save(filepath.Join(f.dir, file), p))
-			r.Profiles = append(r.Profiles, lab.Taken{Arm: arm, Level: level, Kind: "cpu", By: "pprof",
+			r.Profiles = append(r.Profiles, lab.TakenProfile{Arm: arm, Level: level, Kind: "cpu", By: "pprof",
 				File: file, Slowdown: 1.05, Top: profile.Top(p, 15)})
 		}
 	}
-	r.Profiles = append(r.Profiles, lab.Taken{Arm: "go", Level: "c100", Kind: "heap",
+	r.Profiles = append(r.Profiles, lab.TakenProfile{Arm: "go", Level: "c100", Kind: "heap",
 		Problem: "no pprof " + scripts})
 	return r
 }

@@ -182,7 +182,7 @@ func sentence(c lab.Comparison) string {
 			ratio(c), c.Baseline, trialsOf(c))
 	case c.Verdict == stats.Different:
 		word := "worse"
-		if !c.Worse() {
+		if !c.IsWorse() {
 			word = "better"
 		}
 		of += fmt.Sprintf("is different, and %s: %s times that %s", word, ratio(c), against)

@@ -13,7 +13,7 @@ type Part struct {
 
 // UnpairedParts are what Unpaired writes.
 func UnpairedParts(u *judge.Unpaired) ([]Part, error) {
-	if u.Single() {
+	if u.IsSingle() {
 		return singleParts(u)
 	}
 	differing, err := unlike(u)

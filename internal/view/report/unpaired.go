@@ -16,7 +16,7 @@ import (
 // terminal. Single results it sets side by side, as Compare does.
 func Unpaired(w io.Writer, u *judge.Unpaired, s Style) error {
 	d := &document{w: w}
-	if u.Single() {
+	if u.IsSingle() {
 		if err := Compare(d, results(u)); err != nil {
 			return err
 		}
@@ -46,7 +46,7 @@ func Unpaired(w io.Writer, u *judge.Unpaired, s Style) error {
 func UnpairedMarkdown(w io.Writer, u *judge.Unpaired) error {
 	d := &document{w: w}
 	fmt.Fprint(d, "# Comparison\n\n")
-	if u.Single() {
+	if u.IsSingle() {
 		if err := CompareMarkdown(d, results(u)); err != nil {
 			return err
 		}

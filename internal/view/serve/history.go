@@ -190,5 +190,5 @@ func (s *Server) labPast(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusInternalServerError, err.Error())
 		return
 	}
-	answer(w, http.StatusOK, page.PastOf(record, lab.Earlier(s.labs.store, record)))
+	answer(w, http.StatusOK, page.PastOf(record, lab.ReadEarlier(s.labs.store, record)))
 }

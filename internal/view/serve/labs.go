@@ -183,7 +183,7 @@ func look(ctx context.Context, f *judge.Follower, begun *conducted, j *journal) 
 	tick := time.NewTicker(pace)
 	defer tick.Stop()
 	for {
-		p, err := f.Look()
+		p, err := f.ReadProgress()
 		if runs && !begun.running() {
 			runs, last = false, nil
 		}
@@ -224,7 +224,7 @@ type state struct {
 
 // A trial is one that is done.
 type trial struct {
-	lab.Brief
+	lab.TrialSummary
 	Why string `json:"why"` // of its grade, or why it failed
 }
 
@@ -234,7 +234,7 @@ const most = 500
 func stateOf(p *judge.Progress, begun *conducted, runs bool) state {
 	r := p.Record
 	words := report.WordsOf(r)
-	s := state{Heading: r.Head(), Title: words.Title, Scope: words.Scope, Checked: r.Checked,
+	s := state{Heading: r.Heading(), Title: words.Title, Scope: words.Scope, Checked: r.Checked,
 		Done: len(r.Trials), Queued: len(p.Queue), LeftS: p.Left.Seconds(),
 		Queue: p.Queue[:min(len(p.Queue), most)], Verdicts: words.Verdicts, Compared: r.Verdicts,
 		Cautions: words.Cautions, Missing: words.Unavailable, Ours: runs}
@@ -242,7 +242,7 @@ func stateOf(p *judge.Progress, begun *conducted, runs bool) state {
 		s.Problem = begun.problem
 	}
 	for i := len(r.Trials) - 1; i >= 0 && len(s.Trials) < most; i-- {
-		t := trial{Brief: r.Trials[i]}
+		t := trial{TrialSummary: r.Trials[i]}
 		if t.Failure != nil {
 			t.Why = t.Failure.Phase + ": " + t.Failure.Reason
 		}

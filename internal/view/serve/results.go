@@ -171,13 +171,13 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request) {
 		if found == nil {
 			return
 		}
-		groups = append(groups, judge.Repeated(id, []*result.Result{found}))
+		groups = append(groups, judge.GroupResults(id, []*result.Result{found}))
 	}
 	if len(groups) < 2 {
 		refuse(w, http.StatusUnprocessableEntity, "comparing needs two results: ?id=ID&id=ID")
 		return
 	}
-	u, err := judge.Compare(groups, nil, margin)
+	u, err := judge.CompareGroups(groups, nil, margin)
 	if err != nil {
 		refuse(w, http.StatusUnprocessableEntity, err.Error())
 		return
