@@ -50,7 +50,9 @@ func ReadEarlier(dir string, r *Record) (all []*Record) {
 	if dir == "" || err != nil {
 		return nil
 	}
-	slices.SortStableFunc(entries, func(a, b os.DirEntry) int { return modTime(a).Compare(modTime(b)) })
+	slices.SortStableFunc(entries, func(a, b os.DirEntry) int {
+		return modTime(a).Compare(modTime(b))
+	})
 	for _, e := range entries[max(len(entries)-historyMax, 0):] {
 		o, err := ReadRecord(filepath.Join(dir, e.Name()))
 		if err == nil && r.sameSetup(o) {

@@ -39,7 +39,9 @@ var Measures = []Measure{
 	{"p75", "µs", -1, latencyBy(func(d *result.Distribution) float64 { return d.P75 })},
 	{"p90", "µs", -1, latencyBy(func(d *result.Distribution) float64 { return d.P90 })},
 	{"p95", "µs", -1, latencyBy(func(d *result.Distribution) float64 { return d.P95 })},
-	{"p99", "µs", -1, latencyBy(percentileBy(99, func(d *result.Distribution) float64 { return d.P99 }))},
+	{"p99", "µs", -1, latencyBy(percentileBy(99, func(d *result.Distribution) float64 {
+		return d.P99
+	}))},
 	{"p99.9", "µs", -1, latencyBy(percentileBy(999, func(d *result.Distribution) float64 {
 		return d.P999
 	}))},

@@ -93,7 +93,8 @@ func stopChild(cmd *exec.Cmd, in io.Closer) {
 
 // talkToWorker gives a worker its plan, lets it begin when it is ready, and passes on
 // what it measures until its last word.
-func talkToWorker(in io.Writer, out io.Reader, plan []byte, each func(load.Interval)) (message, error) {
+func talkToWorker(in io.Writer, out io.Reader, plan []byte, each func(load.Interval)) (message,
+	error) {
 	tasks, words := json.NewEncoder(in), json.NewDecoder(out)
 	tasks.Encode(task{Plan: plan}) // one that does not hear it has ended, and says so below
 	for {

@@ -102,7 +102,8 @@ func planFlaws(err error) (all []load.Flaw) {
 }
 
 // carryOut is one task, but for its last word.
-func (t task) carryOut(ctx context.Context, begin <-chan time.Time, say *json.Encoder) (message, error) {
+func (t task) carryOut(ctx context.Context, begin <-chan time.Time, say *json.Encoder) (message,
+	error) {
 	switch {
 	case t.Plan != nil:
 		p, err := load.Unpack(t.Plan)

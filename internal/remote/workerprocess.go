@@ -39,7 +39,8 @@ const (
 
 // startWorker starts worker i and gives it its task. When ctx ends it is told to stop,
 // and if it does not, killed.
-func (w *Workers) startWorker(ctx context.Context, i int, t task, isolated bool) (*workerProcess, error) {
+func (w *Workers) startWorker(ctx context.Context, i int, t task,
+	isolated bool) (*workerProcess, error) {
 	p := server.Process{Name: t.roleName(i), Args: w.Args, Env: os.Environ()}
 	if isolated {
 		p.Client = i + 1

@@ -89,7 +89,9 @@ func (w *Workers) Fetch(ctx context.Context, base string, kind profile.Kind, d t
 	}
 	defer os.RemoveAll(dir)
 	f := fetchTask{base, kind, d, filepath.Join(dir, "profile.pb.gz")}
-	if _, err := w.runTasks(ctx, []task{{Fetch: &f}}, false, func(int, *load.Interval) {}); err != nil {
+	if _, err := w.runTasks(ctx, []task{{Fetch: &f}}, false, func(int,
+		*load.Interval) {
+	}); err != nil {
 		return nil, err
 	}
 	return profile.Load(f.File)

@@ -98,7 +98,7 @@ func TestWork(t *testing.T) {
 	q := fairness.Question{URL: s.URL, Path: "/b", Times: 2, Brief: true}
 	said = talk(t, task{Ask: &q}, never)
 	there, err := fairness.Ask(t.Context(), q)
-	if err != nil || len(said) != 1 || len(fairness.Same(there, said[0].Answer)) > 0 ||
+	if err != nil || len(said) != 1 || len(fairness.Differences(there, said[0].Answer)) > 0 ||
 		!reflect.DeepEqual(there.Header, said[0].Answer.Header) {
 		t.Errorf("%+v, asked from here %+v %v", said, there, err)
 	}

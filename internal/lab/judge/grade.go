@@ -25,7 +25,8 @@ const (
 func GradeTrial(t *lab.Trial) (lab.Grade, []lab.Reason) {
 	var all []lab.Reason
 	for _, look := range []func(*lab.Trial) []lab.Reason{
-		failureReasons, machineReasons, scarcityReasons, generatorDoubts, appliedReasons, connectionReasons, answerReasons, miscountReasons, lateReasons,
+		failureReasons, machineReasons, scarcityReasons, generatorDoubts, appliedReasons,
+		connectionReasons, answerReasons, miscountReasons, lateReasons,
 		steadinessReasons, stopReasons,
 	} {
 		all = append(all, look(t)...)

@@ -10,7 +10,9 @@ import (
 func programsRun(trials []*lab.Trial) (all []lab.ArmProgram) {
 	for _, t := range trials {
 		for _, p := range t.Programs {
-			i := slices.IndexFunc(all, func(r lab.ArmProgram) bool { return r.Arm == t.Arm && r.SameVersion(p) })
+			i := slices.IndexFunc(all, func(r lab.ArmProgram) bool {
+				return r.Arm == t.Arm && r.SameVersion(p)
+			})
 			if i < 0 {
 				i, all = len(all), append(all, lab.ArmProgram{Arm: t.Arm, Program: p})
 			}

@@ -40,7 +40,8 @@ func (q scope) allShifts(cells byCell) (all []lab.Shift) {
 	return all
 }
 
-func armShift(cells byCell, quantiles map[*lab.Trial][]float64, arm scopeArm, level string) lab.Shift {
+func armShift(cells byCell, quantiles map[*lab.Trial][]float64, arm scopeArm,
+	level string) lab.Shift {
 	s := lab.Shift{Level: level, Baseline: arm.baseline, Variant: arm.name, Control: arm.control}
 	var base, variant [][]float64
 	for _, round := range cells.roundNumbers() {

@@ -41,7 +41,8 @@ const (
 )
 
 // newForeignGenerator is the program of l, beside s, which writes into the file output.
-func newForeignGenerator(s *server.Server, l *experiment.Loader, output func(name string) string) *foreignGenerator {
+func newForeignGenerator(s *server.Server, l *experiment.Loader,
+	output func(name string) string) *foreignGenerator {
 	const name = "generator 1" // as the first of Workers
 	return &foreignGenerator{server: s, served: l.Served,
 		process: server.Process{Name: name, Args: l.Args, Env: append(os.Environ(), l.Env...),
@@ -79,8 +80,8 @@ type countAt struct {
 
 // Run is a result.Runner. The program has been started when the window begins, and is
 // interrupted when it ends.
-func (f *foreignGenerator) Run(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result,
-	error) {
+func (f *foreignGenerator) Run(ctx context.Context, p load.Plan,
+	each func(load.Interval)) (*result.Result, error) {
 	first, err := f.countServed(ctx)
 	if err != nil {
 		return nil, err
@@ -147,7 +148,8 @@ func (g *programRun) awaitFirstRequest(ctx context.Context, wait time.Duration) 
 }
 
 // measureWindow counts in the window, second by second.
-func (g *programRun) measureWindow(ctx context.Context, r *result.Result, each func(load.Interval)) error {
+func (g *programRun) measureWindow(ctx context.Context, r *result.Result,
+	each func(load.Interval)) error {
 	warmup, length := time.Duration(r.Plan.Warmup), time.Duration(r.Plan.Duration)
 	if err := g.waitFor(ctx, warmup); err != nil {
 		return err

@@ -34,9 +34,10 @@ var givens = []struct {
 		s probe.Setup) []string {
 		return backlogLengths(s)
 	})},
-	{"writes_to", "who writes a log does more for each request", joinedBy(func(s probe.Setup) []string {
-		return s.Writes
-	})},
+	{"writes_to", "who writes a log does more for each request",
+		joinedBy(func(s probe.Setup) []string {
+			return s.Writes
+		})},
 }
 
 func joinedBy(of func(probe.Setup) []string) func(probe.Setup) string {
@@ -64,7 +65,7 @@ func addGivens(t *fairness.Table, setups map[string][]probe.Setup) {
 			any = any || values[name] != ""
 		}
 		if any {
-			t.Inform(g.name, g.why, values)
+			t.AddInformation(g.name, g.why, values)
 		}
 	}
 }

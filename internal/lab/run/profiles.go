@@ -62,7 +62,8 @@ func (r *running) takeProfiles(ctx context.Context) {
 
 // storedProfile finds a profile among those that an earlier run had; nil: it is to be taken. One
 // whose file is another's too may be the other's.
-func (r *running) storedProfile(had []lab.TakenProfile, want lab.TakenProfile) (lab.TakenProfile, *profile.Profile) {
+func (r *running) storedProfile(had []lab.TakenProfile,
+	want lab.TakenProfile) (lab.TakenProfile, *profile.Profile) {
 	for _, t := range had {
 		if t.Arm != want.Arm || t.Level != want.Level || t.Kind != want.Kind || t.File == "" ||
 			lab.CountSharing(had, t) > 1 {
@@ -76,8 +77,8 @@ func (r *running) storedProfile(had []lab.TakenProfile, want lab.TakenProfile) (
 }
 
 // takeProfile takes one profile during a load.
-func (r *running) takeProfile(ctx context.Context, a *arm, l experiment.Level, kind string) (lab.TakenProfile,
-	*profile.Profile) {
+func (r *running) takeProfile(ctx context.Context, a *arm, l experiment.Level,
+	kind string) (lab.TakenProfile, *profile.Profile) {
 	t := lab.TakenProfile{Arm: a.Name, Level: l.Name, Kind: kind}
 	if ctx.Err() != nil {
 		return t, nil

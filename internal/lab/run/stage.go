@@ -68,8 +68,8 @@ func (g *Stage) startExisting(ctx context.Context, s Setting) (Stand, error) {
 }
 
 // startStand starts what spec says, for an instance.
-func (g *Stage) startStand(ctx context.Context, s Setting, i *experiment.Instance, spec server.Spec) (
-	Stand, error) {
+func (g *Stage) startStand(ctx context.Context, s Setting, i *experiment.Instance,
+	spec server.Spec) (Stand, error) {
 	running, err := server.Start(ctx, spec)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(spec.Dir))

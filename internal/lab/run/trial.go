@@ -162,7 +162,8 @@ func (r *running) changedAspects(before, after *fairness.Answer) (all []fairness
 }
 
 // warmAndMeasure warms and measures with p, which is stored as kept.
-func (r *running) warmAndMeasure(ctx context.Context, t *lab.Trial, p, kept load.Plan, stand Stand) error {
+func (r *running) warmAndMeasure(ctx context.Context, t *lab.Trial, p, kept load.Plan,
+	stand Stand) error {
 	run := r.runnerFor(stand)
 	w, first, err := warmUp(ctx, run, p, r.Experiment.Design.Warmup)
 	if err == nil && w != nil && first.Requests.Completed == 0 {
@@ -206,8 +207,8 @@ func Watch(trees func() []probe.Tree) (recorded func() *probe.Recording, err err
 }
 
 // verifyAnswer asks what a load is about to ask, a few times.
-func (r *running) verifyAnswer(ctx context.Context, p load.Plan, body experiment.BodyRule, ask Asker) (
-	*fairness.Answer, error) {
+func (r *running) verifyAnswer(ctx context.Context, p load.Plan, body experiment.BodyRule,
+	ask Asker) (*fairness.Answer, error) {
 	q := firstQuestion(p, r.Version)
 	q.Times, q.KeepAlive, q.Brief, q.Contains = shortAsk, shortAsk, true, body.Contains()
 	a, err := ask(ctx, q)

@@ -20,8 +20,8 @@ const steadyOver = 5
 // warmUp loads until throughput is steady, for the rule's Min at least and its Max
 // at most. The result is of the warm-up alone and says whether the server
 // answered at all.
-func warmUp(ctx context.Context, run result.Runner, p load.Plan, rule experiment.Warmup) (*lab.Warmup,
-	*result.Result, error) {
+func warmUp(ctx context.Context, run result.Runner, p load.Plan,
+	rule experiment.Warmup) (*lab.Warmup, *result.Result, error) {
 	if rule.Max <= 0 {
 		return nil, nil, nil
 	}
