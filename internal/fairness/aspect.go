@@ -153,7 +153,8 @@ func judgeWireBytes(ref, a *Answer, ok allowed) State {
 		return s.isBelow(ok.headerBytes(in))
 	}
 	same := func(one, two Span) bool {
-		return one.overlapsWith(two) || ref.Framing == ByChunks && a.Framing == ByChunks && one.isNear(two)
+		return one.overlapsWith(two) ||
+			ref.Framing == ByChunks && a.Framing == ByChunks && one.isNear(two)
 	}
 	return explainedState(same(ref.WireBytes, a.WireBytes), same(rest(ref), rest(a)))
 }

@@ -92,8 +92,9 @@ func Compare(reference string, answers []Asked, allow []string) *Table {
 	return t
 }
 
-// AddInformation adds an aspect that is shown and not judged, such as what can be read of servers but
-// not of their answers: values has that of each variant, in words; what is not there is unknown.
+// AddInformation adds an aspect that is shown and not judged, such as what can be read of servers
+// but not of their answers: values has that of each variant, in words; what is not there is
+// unknown.
 func (t *Table) AddInformation(name, why string, values map[string]string) {
 	row := Row{Aspect: name, Why: why}
 	for _, variant := range t.Variants {
