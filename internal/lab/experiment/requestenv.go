@@ -56,8 +56,8 @@ func (r Request) FromEnvironment() bool {
 	return slices.ContainsFunc(r.texts(), func(s *string) bool { return variable.MatchString(*s) })
 }
 
-// unset are the variables that a request names, that have no default and are not set.
-func (r Request) unset() (names []string) {
+// unsetVariables are the variables that a request names, that have no default and are not set.
+func (r Request) unsetVariables() (names []string) {
 	for _, text := range r.texts() {
 		for _, m := range variable.FindAllStringSubmatch(*text, -1) {
 			if name := strings.Trim(m[1], `"`); m[2] == "" && os.Getenv(name) == "" {
@@ -87,7 +87,7 @@ func (v Variant) Environment() (values []string) {
 		}
 	}
 	eachTemplate(reflect.ValueOf(v.Definition), "", func(_ string, t Template) {
-		found, _ := mentions(string(t))
+		found, _ := findMentions(string(t))
 		for _, m := range found {
 			if m.verb == "env" && len(m.args) > 0 {
 				add(m.args[0])
