@@ -11,6 +11,7 @@ import (
 
 	"dyno/internal/engine/load"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/lab/experiment/secrets"
 	"dyno/internal/redact"
 	"dyno/internal/result"
 )
@@ -89,8 +90,8 @@ func (f *secretFlags) add(s string) error {
 // same ones; what is run anew may be run with others, of which notes tell.
 func (f *secretFlags) fill(e *experiment.Experiment, begun bool, note func(string)) (
 	*experiment.Experiment, error) {
-	lacks := e.Lacks()
-	names := func(all []experiment.Lack) (names []string) {
+	lacks := secrets.ListMissing(e)
+	names := func(all []secrets.Lack) (names []string) {
 		for _, l := range all {
 			if !slices.Contains(names, l.Name) {
 				names = append(names, l.Name)
@@ -101,7 +102,7 @@ func (f *secretFlags) fill(e *experiment.Experiment, begun bool, note func(strin
 	values := map[string][]string{}
 	var faults []error
 	for _, g := range f.all {
-		if !slices.ContainsFunc(lacks, func(l experiment.Lack) bool { return l.Is(g.name) }) {
+		if !slices.ContainsFunc(lacks, func(l secrets.Lack) bool { return l.Is(g.name) }) {
 			has := "it lacks no secret"
 			if len(lacks) > 0 {
 				has = "it lacks " + strings.Join(names(lacks), ", ")
@@ -111,7 +112,7 @@ func (f *secretFlags) fill(e *experiment.Experiment, begun bool, note func(strin
 		}
 		values[strings.ToLower(g.name)] = append(values[strings.ToLower(g.name)], g.value)
 	}
-	filled, missing, others, err := e.Fill(values, marks(false))
+	filled, missing, others, err := secrets.FillIn(e, values, marks(false))
 	faults = append(faults, flatten(err)...)
 	if len(missing) > 0 {
 		var flags []string

@@ -144,7 +144,7 @@ func (c *checker) checkRequest(at string, r Request) {
 	method := tokenOf.MatchString(r.Method) && strings.ToUpper(r.Method) == r.Method
 	c.addFaultIf(r.Method != "" && !method, at+".method",
 		"%q is not a method; write GET, POST, or another in capitals", r.Method)
-	path := variable.ReplaceAllString(r.Path, "") // whose blanks are not sent
+	path := EnvAction.ReplaceAllString(r.Path, "") // whose blanks are not sent
 	c.addFaultIf(r.Path != "" && (r.Path[0] != '/' || strings.ContainsFunc(path, hasBlankOrControl)),
 		at+".path", "%q is not a path; it begins with / and has no blanks", r.Path)
 	for _, h := range r.Headers {

@@ -10,11 +10,11 @@ import (
 	"dyno/internal/redact"
 )
 
-// variable is {{env "NAME"}} or {{env "NAME" "DEFAULT"}}. It is the one action that a request may
+// EnvAction is {{env "NAME"}} or {{env "NAME" "DEFAULT"}}. It is the one action that a request may
 // have: all else in it is sent as it is written, for bodies may be templates of others.
 var (
-	variable = regexp.MustCompile(`\{\{-?\s*env\s+("[^"]*")(?:\s+("[^"]*"))?\s*-?\}\}`)
-	likely   = regexp.MustCompile(`\{\{-?\s*env\b[^}]*\}?\}?`)
+	EnvAction = regexp.MustCompile(`\{\{-?\s*env\s+("[^"]*")(?:\s+("[^"]*"))?\s*-?\}\}`)
+	likely    = regexp.MustCompile(`\{\{-?\s*env\b[^}]*\}?\}?`)
 )
 
 // texts are those of a request that may name variables.
@@ -32,8 +32,8 @@ func (r Request) Expand(keep redact.Replacer) (Request, error) {
 	r.Headers = slices.Clone(r.Headers)
 	var failed error
 	for _, text := range r.texts() {
-		*text = variable.ReplaceAllStringFunc(*text, func(action string) string {
-			m := variable.FindStringSubmatch(action)
+		*text = EnvAction.ReplaceAllStringFunc(*text, func(action string) string {
+			m := EnvAction.FindStringSubmatch(action)
 			name, otherwise := strings.Trim(m[1], `"`), []string{}
 			if m[2] != "" {
 				otherwise = append(otherwise, strings.Trim(m[2], `"`))
@@ -53,13 +53,13 @@ func (r Request) Expand(keep redact.Replacer) (Request, error) {
 
 // FromEnvironment reports whether a request names variables.
 func (r Request) FromEnvironment() bool {
-	return slices.ContainsFunc(r.texts(), func(s *string) bool { return variable.MatchString(*s) })
+	return slices.ContainsFunc(r.texts(), func(s *string) bool { return EnvAction.MatchString(*s) })
 }
 
 // unsetVariables are the variables that a request names, that have no default and are not set.
 func (r Request) unsetVariables() (names []string) {
 	for _, text := range r.texts() {
-		for _, m := range variable.FindAllStringSubmatch(*text, -1) {
+		for _, m := range EnvAction.FindAllStringSubmatch(*text, -1) {
 			if name := strings.Trim(m[1], `"`); m[2] == "" && os.Getenv(name) == "" {
 				names = append(names, name)
 			}
@@ -71,7 +71,7 @@ func (r Request) unsetVariables() (names []string) {
 // misnamed is a use of env in a request's text that is none; "" if there is none.
 func misnamed(text string) string {
 	for _, found := range likely.FindAllString(text, -1) {
-		if !variable.MatchString(found) {
+		if !EnvAction.MatchString(found) {
 			return found
 		}
 	}
@@ -96,7 +96,7 @@ func (v Variant) Environment() (values []string) {
 	})
 	asked := v.Asked()
 	for _, text := range asked.texts() {
-		for _, m := range variable.FindAllStringSubmatch(*text, -1) {
+		for _, m := range EnvAction.FindAllStringSubmatch(*text, -1) {
 			add(strings.Trim(m[1], `"`))
 		}
 	}

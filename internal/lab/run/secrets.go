@@ -12,6 +12,7 @@ import (
 	"dyno/internal/engine/load"
 	"dyno/internal/fairness"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/lab/experiment/secrets"
 	"dyno/internal/redact"
 )
 
@@ -180,7 +181,7 @@ func (c concealer) path(url string) string {
 // back: a mark is nothing to send.
 func lackingSecrets(e *experiment.Experiment) error {
 	var all []error
-	for _, l := range e.Lacks() {
+	for _, l := range secrets.ListMissing(e) {
 		all = append(all, fmt.Errorf("the experiment is stored without its secrets: %s is missing; "+
 			"give it with --secret %s=@FILE", l.Name, l.Name))
 	}

@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"dyno/internal/lab/experiment"
+	"dyno/internal/lab/experiment/secrets"
 	"dyno/internal/result"
 	"dyno/internal/server"
 )
 
 func (r *running) newRecord() error {
 	l, e := r.Lab, r.Experiment
-	kept, err := e.Kept(l.Keep)
+	kept, err := secrets.TakeOut(e, l.Keep)
 	if err != nil {
 		return err
 	}

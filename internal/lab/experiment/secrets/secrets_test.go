@@ -1,6 +1,7 @@
-package experiment
+package secrets
 
 import (
+	"dyno/internal/lab/experiment"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -33,9 +34,9 @@ variants:
     request: {body: SECRET-WHOLE}
 `
 
-func readText(t *testing.T, text string) *Experiment {
+func readText(t *testing.T, text string) *experiment.Experiment {
 	t.Helper()
-	e, err := Read("x.yaml", strings.NewReader(text))
+	e, err := experiment.Read("x.yaml", strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,7 @@ func marking() redact.Replacer { return redact.Marks(func() []byte { return []by
 func TestKeptHasNoSecret(t *testing.T) {
 	t.Setenv("DYNO_T", "from the environment")
 	e := readText(t, withSecrets)
-	k, err := e.Kept(marking())
+	k, err := TakeOut(e, marking())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +66,7 @@ func TestKeptHasNoSecret(t *testing.T) {
 			t.Errorf("%s is gone:\n%s", want, k.Source)
 		}
 	}
-	again, err := readText(t, string(k.Source)).Kept(marking())
+	again, err := TakeOut(readText(t, string(k.Source)), marking())
 	if err != nil || string(again.Source) != string(k.Source) || string(again.Plan) != string(k.Plan) {
 		t.Errorf("%v\n%s\nand then\n%s", err, k.Source, again.Source)
 	}
@@ -73,7 +74,7 @@ func TestKeptHasNoSecret(t *testing.T) {
 	if err := json.Unmarshal(k.Plan, &v); err != nil {
 		t.Error(err)
 	}
-	open, err := e.Kept(nil)
+	open, err := TakeOut(e, nil)
 	if err != nil || string(open.Source) != withSecrets {
 		t.Errorf("%v %s", err, open.Source)
 	}
@@ -89,7 +90,7 @@ func TestKeptWithoutSecrets(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := readText(t, string(text))
-		k, err := e.Kept(marking())
+		k, err := TakeOut(e, marking())
 		plan, _ := json.Marshal(e)
 		if err != nil || string(k.Source) != string(text) || len(k.Secrets) > 0 {
 			t.Errorf("%s: %v, %q", file, err, k.Secrets)
@@ -107,7 +108,7 @@ func TestKeptWithoutSecrets(t *testing.T) {
 // With its secrets given back, an experiment is the one that it was.
 func TestFill(t *testing.T) {
 	e := readText(t, withSecrets)
-	k, err := e.Kept(marking())
+	k, err := TakeOut(e, marking())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,14 +119,14 @@ func TestFill(t *testing.T) {
 		values[name] = []string{value}
 	}
 	values["token"] = append(values["token"], `{{env "DYNO_T" "SECRET-DEFAULT"}}`)
-	_, missing, _, err := stored.Fill(values, marking())
+	_, missing, _, err := FillIn(stored, values, marking())
 	if err != nil || len(missing) == 0 || slices.ContainsFunc(missing, func(l Lack) bool {
 		return !l.Is("password") || l.Is("token")
 	}) {
 		t.Errorf("%v, missing %v", err, missing)
 	}
 	values["password"] = []string{"SECRET-ONE", "SECRET-SIX", `SECRET "THREE`}
-	filled, missing, others, err := stored.Fill(values, marking())
+	filled, missing, others, err := FillIn(stored, values, marking())
 	if err != nil || len(missing) > 0 || len(others) > 0 {
 		t.Fatalf("%v, missing %v, others %v", err, missing, others)
 	}
@@ -134,15 +135,15 @@ func TestFill(t *testing.T) {
 	if string(a) != string(b) {
 		t.Errorf("\n got %s\nwant %s", b, a)
 	}
-	if string(filled.Source) != string(k.Source) || len(filled.Lacks()) > 0 {
-		t.Errorf("it lacks %v", filled.Lacks())
+	if string(filled.Source) != string(k.Source) || len(ListMissing(filled)) > 0 {
+		t.Errorf("it lacks %v", ListMissing(filled))
 	}
 	values["x-auth"] = []string{"another"}
-	filled, _, others, err = stored.Fill(values, marking())
+	filled, _, others, err = FillIn(stored, values, marking())
 	if err != nil || len(others) != 1 || !others[0].Is("X-Auth") {
 		t.Fatalf("%v, others %v", err, others)
 	}
-	if k, _ := filled.Kept(marking()); strings.Contains(string(k.Source), marking()("", "SECRET-ONE")+", Accept") {
+	if k, _ := TakeOut(filled, marking()); strings.Contains(string(k.Source), marking()("", "SECRET-ONE")+", Accept") {
 		t.Error("what is stored has the mark of another value")
 	}
 }
@@ -150,8 +151,8 @@ func TestFill(t *testing.T) {
 // A request's path, headers and body have values of the environment, and nothing else is replaced.
 func TestRequestsOfTheEnvironment(t *testing.T) {
 	t.Setenv("DYNO_T", "value")
-	r := Request{Path: `/{{env "DYNO_T"}}`, Body: `{{name}} {{env "DYNO_NONE" "or this"}} {{ env "DYNO_T" }}`,
-		Headers: Mapping[string]{{Name: "A", Value: `b-{{env "DYNO_T"}}`}}}
+	r := experiment.Request{Path: `/{{env "DYNO_T"}}`, Body: `{{name}} {{env "DYNO_NONE" "or this"}} {{ env "DYNO_T" }}`,
+		Headers: experiment.Mapping[string]{{Name: "A", Value: `b-{{env "DYNO_T"}}`}}}
 	got, err := r.Expand(nil)
 	if err != nil || got.Path != "/value" || got.Body != "{{name}} or this value" ||
 		got.Headers[0].Value != "b-value" || r.Headers[0].Value == "b-value" {
@@ -161,20 +162,20 @@ func TestRequestsOfTheEnvironment(t *testing.T) {
 	if err != nil || got.Path != "/(redacted)" || got.Body != "{{name}} or this (redacted)" {
 		t.Errorf("%v %+v", err, got)
 	}
-	if _, err := (Request{Body: `{{env "DYNO_NONE"}}`}).Expand(nil); err == nil ||
+	if _, err := (experiment.Request{Body: `{{env "DYNO_NONE"}}`}).Expand(nil); err == nil ||
 		!strings.Contains(err.Error(), "DYNO_NONE is not set") {
 		t.Error(err)
 	}
 	const file = "version: 1\nname: x\nworkload: {request: {body: '%'}}\n" +
 		"variants: {a: {url: 'http://127.0.0.1:1/'}}\n"
 	for _, bad := range []string{`{{env X}}`, `{{env}}`, `{{env "A" "B" "C"}}`} {
-		_, err := Read("x.yaml", strings.NewReader(strings.Replace(file, "%", bad, 1)))
+		_, err := experiment.Read("x.yaml", strings.NewReader(strings.Replace(file, "%", bad, 1)))
 		if err == nil || !strings.Contains(err.Error(), "workload.request.body: "+bad+" names no variable") {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
 	e := readText(t, strings.Replace(file, "%", `{{env "DYNO_NONE"}}`, 1))
-	if all := Missing(Expand(e)[0]); len(all) != 1 || !strings.Contains(all[0], "DYNO_NONE") {
+	if all := experiment.Missing(experiment.Expand(e)[0]); len(all) != 1 || !strings.Contains(all[0], "DYNO_NONE") {
 		t.Errorf("%q", all)
 	}
 }
@@ -182,12 +183,12 @@ func TestRequestsOfTheEnvironment(t *testing.T) {
 // Of two secrets of which one begins as the other, nothing of either is left.
 func TestSecretsThatBeginAlike(t *testing.T) {
 	for range 20 { // what replaces them was once taken from a map
-		k, err := readText(t, `version: 1
+		k, err := TakeOut(readText(t, `version: 1
 name: alike
 workload: {request: {path: /, headers: {X-One: password12, X-Two: password1234}}}
 variants:
   a: {url: 'http://127.0.0.1:1/', description: 'was password1234, is password12'}
-`).Kept(marking())
+`), marking())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,8 +1,12 @@
-package experiment
+// Package secrets takes the secrets out of an experiment file before it is stored, and puts them
+// back before it is run again. Package redact knows secrets by their names; here they are found in
+// the text of a file, whose layout and comments stay as they are.
+package secrets
 
 import (
 	"bytes"
 	"cmp"
+	"dyno/internal/lab/experiment"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -29,9 +33,9 @@ type Kept struct {
 	Secrets []string        // what was taken out
 }
 
-// Kept is e without its secrets, of which keep says what stands in their place. What a file takes
-// from the environment is not in it. A nil keep leaves all.
-func (e *Experiment) Kept(keep redact.Replacer) (k Kept, err error) {
+// TakeOut is e without its secrets, of which keep says what stands in their place. What a file
+// takes from the environment is not in it. A nil keep leaves all.
+func TakeOut(e *experiment.Experiment, keep redact.Replacer) (k Kept, err error) {
 	if k.Plan, err = json.Marshal(e); err != nil || keep == nil {
 		k.Source = e.Source
 		return k, err
@@ -66,8 +70,8 @@ func (e *Experiment) Kept(keep redact.Replacer) (k Kept, err error) {
 	return k, nil
 }
 
-// Lacks are the secrets that e was stored without, each mark of a name once.
-func (e *Experiment) Lacks() (all []Lack) {
+// ListMissing are the secrets that e was stored without, each mark of a name once.
+func ListMissing(e *experiment.Experiment) (all []Lack) {
 	text, err := json.Marshal(e)
 	if err != nil || !redact.Marked(string(text)) {
 		return nil
@@ -82,13 +86,13 @@ func (e *Experiment) Lacks() (all []Lack) {
 	return all
 }
 
-// Fill is e with secrets that it was stored without, from values, by their names in small letters.
-// Where several have a name, each goes where its mark stands. missing are those of which there is
-// no value; then e is not filled. others are those of which no value has the mark: they have the
-// first value of their name.
-func (e *Experiment) Fill(values map[string][]string, mark redact.Replacer) (filled *Experiment,
-	missing, others []Lack, err error) {
-	if len(e.Lacks()) == 0 {
+// FillIn is e with secrets that it was stored without, from values, by their names in small
+// letters. Where several have a name, each goes where its mark stands. missing are those of which
+// there is no value; then e is not filled. others are those of which no value has the mark: they
+// have the first value of their name.
+func FillIn(e *experiment.Experiment, values map[string][]string,
+	mark redact.Replacer) (filled *experiment.Experiment, missing, others []Lack, err error) {
+	if len(ListMissing(e)) == 0 {
 		return e, nil, nil, nil
 	}
 	s := &sifter{replaced: map[string]string{}}
@@ -118,7 +122,7 @@ func (e *Experiment) Fill(values map[string][]string, mark redact.Replacer) (fil
 	if err != nil || len(missing) > 0 {
 		return e, missing, others, err
 	}
-	if filled, err = Read(e.File, bytes.NewReader(text)); err != nil {
+	if filled, err = experiment.Read(e.File, bytes.NewReader(text)); err != nil {
 		return e, nil, others, fmt.Errorf("with its secrets the experiment has faults: %w", err)
 	}
 	filled.Here = e.Here
@@ -275,7 +279,7 @@ func (s *sifter) request(n *yaml.Node) {
 // so others stand for all of them meanwhile.
 func (s *sifter) body(kind, text string) string {
 	s.actions = nil
-	text = variable.ReplaceAllStringFunc(text, func(action string) string {
+	text = experiment.EnvAction.ReplaceAllStringFunc(text, func(action string) string {
 		s.actions = append(s.actions, action)
 		return fmt.Sprintf("\ue000%d\ue001", len(s.actions)-1)
 	})
@@ -403,11 +407,11 @@ var glue = regexp.MustCompile(`^(?i:(bearer|basic|digest|token|apikey|key)\s+|[\
 
 // fromEnvironment reports whether all that is secret in a text comes from the environment.
 func fromEnvironment(text string) bool {
-	all := variable.FindAllStringSubmatch(text, -1)
+	all := experiment.EnvAction.FindAllStringSubmatch(text, -1)
 	for _, m := range all {
 		if m[2] != "" && m[2] != `""` {
 			return false // a default is in the file
 		}
 	}
-	return len(all) > 0 && glue.MatchString(variable.ReplaceAllString(text, ""))
+	return len(all) > 0 && glue.MatchString(experiment.EnvAction.ReplaceAllString(text, ""))
 }
