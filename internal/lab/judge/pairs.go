@@ -31,7 +31,7 @@ func judgeScope(q scope, trials []*lab.Trial) []lab.Comparison {
 	return judgeSelected(q, trials, func(lab.Comparison) bool { return true })
 }
 
-// judgeSelected is judgeAll of what is to be kept, and of controls: nothing else is
+// judgeSelected is judgeScope of what is to be kept, and of controls: nothing else is
 // looked at, so nothing else needs correcting for.
 func judgeSelected(q scope, trials []*lab.Trial, keep func(lab.Comparison) bool) []lab.Comparison {
 	all := slices.DeleteFunc(q.allPairs(groupTrials(trials)), func(p *paired) bool {

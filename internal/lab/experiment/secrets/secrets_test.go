@@ -82,8 +82,11 @@ func TestKeptHasNoSecret(t *testing.T) {
 
 // Without a secret the file is stored byte for byte, and what ships with dyno has none.
 func TestKeptWithoutSecrets(t *testing.T) {
-	files, _ := filepath.Glob("shipped/*/experiment.yaml")
-	files = append(files, "starter.yaml")
+	files, err := filepath.Glob("../shipped/*/experiment.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no experiment that ships was found:", err)
+	}
+	files = append(files, "../starter.yaml")
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
