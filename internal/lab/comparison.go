@@ -21,15 +21,12 @@ type Comparison struct {
 	Trials   int           `json:"trials"`                    // pairs of them, or runs of the variant
 	Against  int           `json:"baseline_trials,omitempty"` // runs of the baseline; 0: pairs
 
-	Confidence float64 `json:"confidence"`      // that the interval really has: less than 0.95 of few
-	P          float64 `json:"p"`               // of this comparison alone
-	PAdjusted  float64 `json:"p_adjusted"`      // corrected for all: the verdict's
-	Q          float64 `json:"q"`               // Benjamini-Hochberg, over all that is compared
-	PHolm      float64 `json:"p_holm"`          // Holm, likewise
-	Margin     float64 `json:"margin"`          // share that a difference has to reach to matter
-	Floor      float64 `json:"floor,omitempty"` // by which the baseline may differ from itself
-	Better     int     `json:"better"`          // 1: more is; -1: less is
-	More       int     `json:"more_rounds,omitempty"`
+	Confidence float64 `json:"confidence"` // that the interval really has: less than 0.95 of few
+	PValues
+	Margin float64 `json:"margin"`          // share that a difference has to reach to matter
+	Floor  float64 `json:"floor,omitempty"` // by which the baseline may differ from itself
+	Better int     `json:"better"`          // 1: more is; -1: less is
+	More   int     `json:"more_rounds,omitempty"`
 
 	Alone stats.Interval `json:"alone"` // of this comparison, were it the only one
 
@@ -39,6 +36,15 @@ type Comparison struct {
 	OtherLoad   int  `json:"other_load,omitempty"`   // likewise: the load was not the one asked for
 	GradeF      int  `json:"grade_f,omitempty"`      // pairs that rest on a trial of grade F
 	Missing     int  `json:"missing,omitempty"`      // rounds in which an arm measured nothing
+}
+
+// PValues are the probabilities that a comparison of equals would look as it does, or more so:
+// its own, and those corrected for all that is compared beside it. Each is from 0 to 1.
+type PValues struct {
+	P         float64 `json:"p"`          // of this comparison alone
+	PAdjusted float64 `json:"p_adjusted"` // corrected for all: the verdict's
+	Q         float64 `json:"q"`          // Benjamini-Hochberg, over all that is compared
+	PHolm     float64 `json:"p_holm"`     // Holm, likewise
 }
 
 // IsWorse reports whether the variant is, as far as the verdict says.

@@ -58,7 +58,7 @@ func (g *Stage) startExisting(ctx context.Context, s Setting) (Stand, error) {
 		return nil, err
 	}
 	if g.Clients.Count < 2 && i.Generator == nil {
-		return remoteStand{i}, nil
+		return externalStand{i}, nil
 	}
 	dir, err := server.SocketDir()
 	if err != nil {
@@ -181,18 +181,18 @@ func statusCodes(from experiment.Statuses) (all []int) {
 	return all
 }
 
-// remoteStand is a Stand of a server that is not ours to start or to watch.
-type remoteStand struct{ *experiment.Instance }
+// externalStand is a Stand of a server that is not ours to start or to watch.
+type externalStand struct{ *experiment.Instance }
 
-func (e remoteStand) URL() string                 { return e.Instance.URL }
-func (e remoteStand) PProf() string               { return e.Instance.PProf }
-func (e remoteStand) Trees() []probe.Tree         { return nil }
-func (e remoteStand) Died() <-chan server.Failure { return nil }
-func (e remoteStand) Load() result.Runner         { return nil }
-func (e remoteStand) Reach() Reach {
+func (e externalStand) URL() string                 { return e.Instance.URL }
+func (e externalStand) PProf() string               { return e.Instance.PProf }
+func (e externalStand) Trees() []probe.Tree         { return nil }
+func (e externalStand) Died() <-chan server.Failure { return nil }
+func (e externalStand) Load() result.Runner         { return nil }
+func (e externalStand) Reach() Reach {
 	return Reach{Count: remote.NewCounter(e.Served)}
 }
-func (e remoteStand) Stop() server.Report { return server.Report{} }
+func (e externalStand) Stop() server.Report { return server.Report{} }
 
 // localStand is a Stand of processes of this machine: servers, or generators, or both.
 type localStand struct {

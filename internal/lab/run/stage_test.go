@@ -14,7 +14,7 @@ func TestAsker(t *testing.T) {
 	l := &Lab{Ask: func(context.Context, fairness.Question) (*fairness.Answer, error) {
 		return &fairness.Answer{Status: 1}, nil
 	}}
-	if a, err := l.askerFor(remoteStand{new(experiment.Instance)})(t.Context(), fairness.Question{}); err != nil || a.Status != 1 {
+	if a, err := l.askerFor(externalStand{new(experiment.Instance)})(t.Context(), fairness.Question{}); err != nil || a.Status != 1 {
 		t.Error(a, err)
 	}
 	h := &localStand{Instance: new(experiment.Instance), private: true, workers: &remote.Workers{Count: 1}}
