@@ -34,13 +34,17 @@ internal/server:         / golang.org/x/sys
 internal/fairness:       /
 internal/nearest:        /
 internal/lab/experiment:     internal/nearest internal/redact internal/result / go.yaml.in/yaml
-internal/lab:            internal/lab/experiment internal/fairness internal/engine/load internal/observe/probe internal/observe/profile internal/engine/proto internal/redact internal/engine/requests internal/result internal/server internal/stats /
+internal/lab/experiment/secrets: internal/lab/experiment internal/redact / go.yaml.in/yaml
+internal/remote:         internal/engine/load internal/fairness internal/observe/probe internal/observe/profile internal/result internal/server /
+internal/lab:            internal/lab/experiment internal/fairness internal/observe/probe internal/observe/profile internal/engine/load internal/result internal/server internal/stats /
+internal/lab/judge:      internal/lab internal/lab/experiment internal/engine/load internal/observe/probe internal/result internal/stats /
+internal/lab/run:        internal/lab internal/lab/judge internal/lab/experiment internal/lab/experiment/secrets internal/engine/load internal/engine/proto internal/engine/requests internal/fairness internal/observe/probe internal/observe/profile internal/redact internal/remote internal/result internal/server internal/stats /
 internal/capacity:       internal/engine/load internal/engine/metric internal/result internal/engine/ring internal/stats /
-internal/store:          internal/lab internal/engine/load internal/engine/metric internal/observe/profile internal/redact internal/result internal/stats / modernc.org/sqlite
-internal/view/report:         internal/capacity internal/lab/experiment internal/fairness internal/lab internal/engine/load internal/engine/metric internal/observe/probe internal/observe/profile internal/redact internal/result internal/stats internal/store /
-internal/view/page:           internal/capacity internal/lab/experiment internal/lab internal/engine/load internal/engine/metric internal/observe/probe internal/observe/profile internal/view/report internal/result internal/stats internal/store /
+internal/store:          internal/lab internal/lab/judge internal/lab/run internal/engine/load internal/engine/metric internal/observe/profile internal/redact internal/result internal/stats / modernc.org/sqlite
+internal/view/report:         internal/capacity internal/lab/experiment internal/fairness internal/lab internal/lab/judge internal/lab/run internal/engine/load internal/engine/metric internal/observe/probe internal/observe/profile internal/redact internal/result internal/stats internal/store /
+internal/view/page:           internal/capacity internal/lab/experiment internal/lab internal/lab/judge internal/lab/run internal/engine/load internal/engine/metric internal/observe/probe internal/observe/profile internal/view/report internal/result internal/stats internal/store /
 internal/view/page/pagetest:  / github.com/chromedp
-internal/view/serve:          internal/lab internal/engine/load internal/view/page internal/redact internal/view/report internal/result internal/store /
+internal/view/serve:          internal/lab internal/lab/judge internal/lab/run internal/engine/load internal/view/page internal/redact internal/view/report internal/result internal/store /
 internal/fleet/bus:      / github.com/nats-io
 internal/fleet/hub:      internal/fleet/bus / github.com/nats-io
 internal/fleet/deploy:   internal/fleet/bus /
@@ -50,11 +54,11 @@ internal/notices/generate: /
 internal/fleet/wire:     internal/engine/load internal/engine/metric internal/result / github.com/nats-io/nats.go github.com/nats-io/nkeys
 internal/fleet/policy:   internal/engine/load / go.yaml.in/yaml
 internal/fleet:          internal/fleet/policy internal/fleet/wire internal/engine/load internal/engine/metric internal/result / github.com/nats-io/nats.go github.com/nats-io/nkeys
-internal/cli:            internal/capacity internal/lab/experiment internal/fairness internal/fleet internal/fleet/bus internal/fleet/deploy internal/fleet/hub internal/fleet/policy internal/fleet/watch internal/fleet/wire internal/lab internal/engine/load internal/nearest internal/notices internal/view/page internal/observe/probe internal/observe/profile internal/engine/proto internal/redact internal/view/report internal/engine/requests internal/result internal/view/serve internal/server internal/store internal/target / charm.land/bubbletea github.com/spf13/pflag golang.org/x/sys golang.org/x/term
+internal/cli:            internal/capacity internal/lab/experiment internal/lab/experiment/secrets internal/fairness internal/fleet internal/fleet/bus internal/fleet/deploy internal/fleet/hub internal/fleet/policy internal/fleet/watch internal/fleet/wire internal/lab internal/lab/judge internal/lab/run internal/engine/load internal/nearest internal/notices internal/remote internal/view/page internal/observe/probe internal/observe/profile internal/engine/proto internal/redact internal/view/report internal/engine/requests internal/result internal/view/serve internal/server internal/store internal/target / charm.land/bubbletea github.com/spf13/pflag golang.org/x/sys golang.org/x/term
 bench:          internal/stats /  golang.org/x/sys
 bench/correction: internal/stats /
 bench/busy:     / golang.org/x/sys
-bench/experiments: internal/lab/experiment internal/lab /
+bench/experiments: internal/lab/experiment internal/lab internal/lab/judge internal/lab/run /
 bench/known:    /
 bench/pgo:      internal/engine/load internal/engine/proto /
 bench/search:   /

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"dyno/internal/fairness"
-	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
+	labrun "dyno/internal/lab/run"
 )
 
 // An answerSize is how many bytes a server of a shipped experiment answers with.
@@ -82,7 +82,7 @@ func TestBytesAsPublished(t *testing.T) {
 }
 
 // check starts the server, and counts what it answers.
-func (w answerSize) check(t *testing.T, stage *lab.Stage, v experiment.Variant, l experiment.Level,
+func (w answerSize) check(t *testing.T, stage *labrun.Stage, v experiment.Variant, l experiment.Level,
 	q fairness.Question) {
 	if missing := experiment.Missing(v); len(missing) > 0 {
 		t.Skip(strings.Join(missing, "; "))

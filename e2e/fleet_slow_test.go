@@ -19,6 +19,7 @@ import (
 
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/lab/judge"
 )
 
 // What happens to a fleet whose machines and links fail, for as long as it takes.
@@ -220,13 +221,13 @@ func shortTuning(t *testing.T) string {
 // sent together. It need not have seen all that failed.
 func countedTogether(t *testing.T, out string) *lab.Record {
 	t.Helper()
-	r, err := lab.Open(out)
+	r, err := judge.Open(out)
 	if err != nil {
 		t.Fatal(err)
 	}
 	alike := map[string]int{} // by level
 	for _, b := range r.Trials {
-		trial, err := lab.OpenTrial(out, b.ID)
+		trial, err := lab.ReadTrial(out, b.ID)
 		if err != nil || trial.Failure != nil || trial.Served == nil {
 			t.Errorf("%s: %v, %+v", b.ID, err, trial)
 			continue

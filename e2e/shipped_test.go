@@ -19,11 +19,13 @@ import (
 	"dyno/internal/fairness"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/lab/judge"
+	labrun "dyno/internal/lab/run"
 )
 
 // shipped is an experiment that ships with dyno, in a folder, and where its servers are
 // started.
-func shipped(t *testing.T, name string) (*lab.Stage, *experiment.Experiment) {
+func shipped(t *testing.T, name string) (*labrun.Stage, *experiment.Experiment) {
 	t.Helper()
 	dir := t.TempDir()
 	if err := experiment.Extract(name, filepath.Join(dir, "files")); err != nil {
@@ -33,7 +35,7 @@ func shipped(t *testing.T, name string) (*lab.Stage, *experiment.Experiment) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	split, err := lab.Split(experiment.CPUs{})
+	split, err := labrun.SplitCPUs(experiment.CPUs{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +43,7 @@ func shipped(t *testing.T, name string) (*lab.Stage, *experiment.Experiment) {
 	if err := os.Mkdir(output, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return &lab.Stage{Output: output, Build: filepath.Join(dir, "build"), Dyno: binary,
+	return &labrun.Stage{Output: output, Build: filepath.Join(dir, "build"), Dyno: binary,
 		Supervisor: []string{binary, "supervise"}, CPUs: split, Clients: e.Design.Clients}, e
 }
 
@@ -55,7 +57,7 @@ func variantsOf(e *experiment.Experiment) map[string]experiment.Variant {
 
 // build runs the steps that build the variant's server, where the stage looks for it; the
 // test is skipped if what it needs is not here.
-func build(t *testing.T, stage *lab.Stage, v experiment.Variant) {
+func build(t *testing.T, stage *labrun.Stage, v experiment.Variant) {
 	t.Helper()
 	if missing := experiment.Missing(v); len(missing) > 0 {
 		t.Skip(strings.Join(missing, "; "))
@@ -78,9 +80,9 @@ func build(t *testing.T, stage *lab.Stage, v experiment.Variant) {
 }
 
 // begin starts a variant's server, which is then to be stopped.
-func begin(t *testing.T, stage *lab.Stage, v experiment.Variant, l experiment.Level) lab.Stand {
+func begin(t *testing.T, stage *labrun.Stage, v experiment.Variant, l experiment.Level) labrun.Stand {
 	t.Helper()
-	stand, err := stage.Start(t.Context(), lab.Setting{Arm: v.Name, Variant: v, Level: l, Trial: "test"})
+	stand, err := stage.Start(t.Context(), labrun.Setting{Arm: v.Name, Variant: v, Level: l, Trial: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +116,7 @@ func TestAsFirstTried(t *testing.T) {
 
 // askedAlone is what a variant's server answers, asked until no other program, such as another
 // test, opens so many connections that a proxy's cannot be told from them.
-func askedAlone(t *testing.T, stage *lab.Stage, v experiment.Variant, l experiment.Level) *fairness.Answer {
+func askedAlone(t *testing.T, stage *labrun.Stage, v experiment.Variant, l experiment.Level) *fairness.Answer {
 	t.Helper()
 	stand := begin(t, stage, v, l)
 	defer stand.Stop()
@@ -253,7 +255,7 @@ func subset(t *testing.T, e *experiment.Experiment, names ...string) string {
 	t.Helper()
 	e.Variants = slices.DeleteFunc(e.Variants, func(v experiment.Entry[experiment.Definition]) bool {
 		if slices.Contains(names, v.Name) {
-			build(t, &lab.Stage{Build: t.TempDir()}, variantsOf(e)[v.Name])
+			build(t, &labrun.Stage{Build: t.TempDir()}, variantsOf(e)[v.Name])
 			return false
 		}
 		return true
@@ -295,7 +297,7 @@ func stored(t *testing.T, out string) map[string]string {
 // be in its table.
 func course(t *testing.T, out string) (all []string) {
 	t.Helper()
-	r, err := lab.Open(out)
+	r, err := judge.Open(out)
 	if err != nil {
 		t.Fatal(err)
 	}

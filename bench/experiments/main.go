@@ -21,6 +21,7 @@ import (
 
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/lab/judge"
 )
 
 func main() {
@@ -80,7 +81,7 @@ func one(ctx context.Context, dyno, name, dir string, full bool) (*lab.Record, e
 	if !full {
 		args = append(args, "--quick")
 	}
-	r, err := lab.Open(dir)
+	r, err := judge.Open(dir)
 	switch {
 	case err == nil && r.Name != name:
 		return nil, fmt.Errorf("%s has a run of %s; name another folder with -o", dir, r.Name)
@@ -101,5 +102,5 @@ func one(ctx context.Context, dyno, name, dir string, full bool) (*lab.Record, e
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("%s %s: %w", dyno, strings.Join(args, " "), err)
 	}
-	return lab.Open(dir)
+	return judge.Open(dir)
 }

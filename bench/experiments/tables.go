@@ -129,12 +129,12 @@ func bytesOf(a lab.Arm) string {
 }
 
 // figure is what was published of an arm.
-func (s sheet) figure(a lab.Arm, metric string) (lab.Beside, bool) {
-	i := slices.IndexFunc(s.Published, func(b lab.Beside) bool {
+func (s sheet) figure(a lab.Arm, metric string) (lab.PublishedFigure, bool) {
+	i := slices.IndexFunc(s.Published, func(b lab.PublishedFigure) bool {
 		return b.Variant == a.Name && b.Metric == metric && b.Level == s.level
 	})
 	if i < 0 {
-		return lab.Beside{}, false
+		return lab.PublishedFigure{}, false
 	}
 	return s.Published[i], true
 }

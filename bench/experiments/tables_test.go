@@ -95,17 +95,17 @@ func TestTables(t *testing.T) {
 				Confidence: 0.95},
 			{Metric: "p99", Level: "c1", Variant: "b", Ratio: 0.06, Confidence: 0.5},
 		},
-		Trials: []lab.Brief{
+		Trials: []lab.TrialSummary{
 			{Slot: lab.Slot{Arm: "a", Level: "c1"}, Grade: lab.GradeA},
 			{Slot: lab.Slot{Arm: "a", Level: "c1"}, Grade: lab.GradeB},
 			{Slot: lab.Slot{Arm: "b", Level: "c1"}, Grade: lab.GradeF,
 				Failure: &lab.Failure{Reason: "it died\nof something"}},
 		},
-		Profiles: []lab.Taken{{Arm: "b", Level: "c1", Shares: []profile.FunctionShare{
+		Profiles: []lab.TakenProfile{{Arm: "b", Level: "c1", Shares: []profile.FunctionShare{
 			{Function: "Dump", Cumulative: profile.Part{Share: 0.125}}}}},
 	}
 	for _, f := range e.Published.Figures {
-		r.Published = append(r.Published, lab.Beside{Figure: f})
+		r.Published = append(r.Published, lab.PublishedFigure{Figure: f})
 	}
 	r.Published[1].Ratio = &half
 	if got := tables(r); got != want {

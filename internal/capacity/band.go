@@ -33,7 +33,7 @@ func (c *Curve) Band() []BandPoint {
 			byRound[p.Round] = append(byRound[p.Round], p)
 		}
 	}
-	laws := c.drawn(byRound)
+	laws := c.bandByResampling(byRound)
 	var all []BandPoint
 	for i := range bandPoints {
 		n := low + (high-low)*float64(i)/(bandPoints-1)
@@ -46,9 +46,9 @@ func (c *Curve) Band() []BandPoint {
 	return all
 }
 
-// drawn returns the interval of the law's value at a concurrency: the same draws of rounds serve
-// for all of them, and are fitted once.
-func (c *Curve) drawn(byRound map[int][]Point) func(n float64) (stats.Interval, bool) {
+// bandByResampling returns the interval of the law's value at a concurrency: the same draws of
+// rounds serve for all of them, and are fitted once.
+func (c *Curve) bandByResampling(byRound map[int][]Point) func(n float64) (stats.Interval, bool) {
 	var laws []Law
 	return func(n float64) (stats.Interval, bool) {
 		i := 0
@@ -72,6 +72,6 @@ func lawOf(rounds []int, byRound map[int][]Point) Law {
 	if len(points) == 0 {
 		return Law{Gamma: math.NaN()}
 	}
-	n, x := axes(points)
-	return fit(n, x)
+	n, x := axisNames(points)
+	return fitFree(n, x)
 }

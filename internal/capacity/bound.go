@@ -56,9 +56,9 @@ func newSample(from []load.Interval, window float64) *sample {
 	return s
 }
 
-// rank is the n-th smallest value, in µs, of all seconds, each taken so often;
+// valueAtRank is the n-th smallest value, in µs, of all seconds, each taken so often;
 // infinite if there are fewer values.
-func (s *sample) rank(n int64, times []int64) float64 {
+func (s *sample) valueAtRank(n int64, times []int64) float64 {
 	above := -n // how many are larger than it, and one more
 	for i, t := range times {
 		above += t * s.seconds[i]
@@ -79,8 +79,8 @@ func (s *sample) rank(n int64, times []int64) float64 {
 	return 0
 }
 
-// quantile is the q-quantile of the seconds, each taken so often; NaN of nothing.
-func (s *sample) quantile(q float64, times []int64) float64 {
+// quantileOf is the q-quantile of the seconds, each taken so often; NaN of nothing.
+func (s *sample) quantileOf(q float64, times []int64) float64 {
 	var all int64
 	for i, t := range times {
 		all += t * s.seconds[i]
@@ -88,15 +88,15 @@ func (s *sample) quantile(q float64, times []int64) float64 {
 	if all == 0 {
 		return math.NaN()
 	}
-	return s.rank(max(int64(q*float64(all)+0.5), 1), times) // as HdrHistogram rounds
+	return s.valueAtRank(max(int64(q*float64(all)+0.5), 1), times) // as HdrHistogram rounds
 }
 
-// bound bounds the q-quantile: by resampling seconds, for requests of one second
+// boundQuantile bounds the q-quantile: by resampling seconds, for requests of one second
 // have waited in the same queue, and by counting requests as if they had not,
 // because that alone knows how few there are. The wider is taken on each side.
-func (s *sample) bound(q float64, seed uint64) bounds {
+func (s *sample) boundQuantile(q float64, seed uint64) bounds {
 	times := make([]int64, len(s.seconds))
-	low, high := ranks(s.all, q)
+	low, high := boundRanks(s.all, q)
 	b := bounds{high: math.Inf(1)}
 	if s.all == 0 {
 		return b
@@ -104,16 +104,16 @@ func (s *sample) bound(q float64, seed uint64) bounds {
 	for i := range times {
 		times[i] = 1
 	}
-	b.high = s.rank(high, times)
+	b.high = s.valueAtRank(high, times)
 	if low > 0 {
-		b.low = s.rank(low, times)
+		b.low = s.valueAtRank(low, times)
 	}
 	statistic := func(blocks []int) float64 {
 		clear(times)
 		for _, i := range blocks {
 			times[i]++
 		}
-		return s.quantile(q, times)
+		return s.quantileOf(q, times)
 	}
 	v, err := stats.Bootstrap(len(s.seconds), resamples, seed, statistic, 2*oneSided-1)
 	if err != nil { // fewer than 8 seconds, or some with nothing
@@ -124,10 +124,10 @@ func (s *sample) bound(q float64, seed uint64) bounds {
 	return b
 }
 
-// ranks are the order statistics, counted from 1, of n independent values that
+// boundRanks are the order statistics, counted from 1, of n independent values that
 // bound their q-quantile from below and from above, each with 95 %; 0 and n+1 if
 // there are too few values. The number of values above a quantile is binomial.
-func ranks(n int64, q float64) (low, high int64) {
+func boundRanks(n int64, q float64) (low, high int64) {
 	p := 1 - q
 	mean, deviation := float64(n)*p, math.Sqrt(float64(n)*p*q)
 	if deviation*deviation > 200 { // the normal distribution's, and no underflow
@@ -151,6 +151,6 @@ func ranks(n int64, q float64) (low, high int64) {
 	return n - many, n - few
 }
 
-// enough is how many requests bound a quantile from above at all, with some to
+// requestsForBound is how many requests bound a quantile from above at all, with some to
 // spare.
-func enough(q float64) float64 { return 1.2 * math.Log(1-oneSided) / math.Log(q) }
+func requestsForBound(q float64) float64 { return 1.2 * math.Log(1-oneSided) / math.Log(q) }

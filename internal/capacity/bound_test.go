@@ -23,12 +23,12 @@ func TestRanks(t *testing.T) {
 		{20000, 0.999, 19972, 19988}, {100, 0.5, 42, 59}, {799, 0.5, 376, 424}, {3000, 0.95, 2830, 2870},
 		{298, 0.99, 292, 299}, // there are too few for a bound
 	} {
-		if low, high := ranks(c.n, c.q); low != c.low || high != c.high {
+		if low, high := boundRanks(c.n, c.q); low != c.low || high != c.high {
 			t.Errorf("%d values, q %v: %d and %d, want %d and %d", c.n, c.q, low, high, c.low, c.high)
 		}
 	}
 	// Many are as if normal: as near as no one sees.
-	low, high := ranks(1_000_000, 0.5)
+	low, high := boundRanks(1_000_000, 0.5)
 	if math.Abs(float64(low-499_178)) > 2 || math.Abs(float64(high-500_823)) > 2 {
 		t.Errorf("%d and %d", low, high)
 	}
@@ -61,7 +61,7 @@ func TestQuantileOfSeconds(t *testing.T) {
 	ones := []int64{1, 1, 1, 1, 1, 1, 1, 1, 1}
 	for _, q := range []float64{0.0001, 0.01, 0.5, 0.9, 0.99, 0.9997} {
 		want := float64(sum.HDR().ValueAtQuantile(100*q)) / 1e3
-		if got := s.quantile(q, ones); got != want {
+		if got := s.quantileOf(q, ones); got != want {
 			t.Errorf("q %v: %v, want %v", q, got, want)
 		}
 	}
@@ -75,7 +75,7 @@ func TestBoundsCover(t *testing.T) {
 	const samples = 80
 	for i := range samples {
 		s := newSample(seconds(10, 300, func(int) float64 { return 100 * r.ExpFloat64() }), 10)
-		b := s.bound(0.99, uint64(i))
+		b := s.boundQuantile(0.99, uint64(i))
 		if b.seconds != 10 {
 			t.Fatalf("%d seconds", b.seconds)
 		}
@@ -101,7 +101,7 @@ func TestOneBadSecond(t *testing.T) {
 		}
 		return 100 + r.Float64()
 	}), 10)
-	if b := s.bound(0.99, 1); b.low > 110 || b.high < 10_000 {
+	if b := s.boundQuantile(0.99, 1); b.low > 110 || b.high < 10_000 {
 		t.Errorf("%+v", b)
 	}
 }
@@ -112,7 +112,7 @@ func TestBoundsOfLittle(t *testing.T) {
 		n, each int
 		bounded bool
 	}{{0, 0, false}, {10, 0, false}, {1, 100, false}, {1, 400, true}, {10, 29, false}, {10, 100, true}} {
-		b := newSample(seconds(c.n, c.each, one), float64(c.n)).bound(0.99, 1)
+		b := newSample(seconds(c.n, c.each, one), float64(c.n)).boundQuantile(0.99, 1)
 		if math.IsInf(b.high, 1) == c.bounded || c.n < 8 && b.seconds > 0 {
 			t.Errorf("%d seconds of %d: %+v", c.n, c.each, b)
 		}

@@ -75,8 +75,8 @@ type measurer func(p load.Plan, what string) (*result.Result, error)
 // Calibrate measures with plan, whose target should do next to nothing, for as long
 // as plan says each time. run must take the ring that its plan asks for. each is told
 // what comes next. An interrupted one is the error of ctx.
-func Calibrate(ctx context.Context, run Runner, plan load.Plan, each func(string)) (*Calibration,
-	error) {
+func Calibrate(ctx context.Context, run result.Runner, plan load.Plan,
+	each func(string)) (*Calibration, error) {
 	c := &Calibration{Format: CalibrationFormat, Dyno: load.Version, Threads: plan.Threads,
 		Made: time.Now().UTC().Truncate(time.Second)}
 	measure := func(p load.Plan, what string) (*result.Result, error) {
@@ -87,18 +87,18 @@ func Calibrate(ctx context.Context, run Runner, plan load.Plan, each func(string
 			return nil, err
 		}
 		if r.Latency == nil {
-			return nil, fmt.Errorf("%w%s", ErrNoAnswer, because(r))
+			return nil, fmt.Errorf("%w%s", ErrNoAnswer, emptyReason(r))
 		}
 		c.Host = r.Host
 		return r, nil
 	}
-	if err := c.closedLoops(plan, measure); err != nil {
+	if err := c.measureClosedLoops(plan, measure); err != nil {
 		return nil, err
 	}
-	ceiling := c.ceiling(pacedBy)
+	ceiling := c.ceilingAt(pacedBy)
 	for _, share := range paces {
 		p := plan
-		p.Connections, p.Rate = pacedBy, max(round(share*ceiling), 1)
+		p.Connections, p.Rate = pacedBy, max(roundRate(share*ceiling), 1)
 		p.Ring = c.Ring(p)
 		r, err := measure(p, fmt.Sprintf("open loop, %v/s", p.Rate))
 		if err != nil {
@@ -121,13 +121,13 @@ func (c *Calibration) Peak() (most float64) {
 	return most
 }
 
-// ceiling is what was reached with so many connections; between those that were
+// ceilingAt is what was reached with so many connections; between those that were
 // measured, on a line over the logarithm of their number.
-func (c *Calibration) ceiling(connections int) float64 {
+func (c *Calibration) ceilingAt(connections int) float64 {
 	if len(c.Closed) == 0 {
 		return math.Inf(1)
 	}
-	before, next := c.around(connections)
+	before, next := c.ceilingsAround(connections)
 	if next == before {
 		return next.Rate
 	}
@@ -136,9 +136,9 @@ func (c *Calibration) ceiling(connections int) float64 {
 	return before.Rate + along*(next.Rate-before.Rate)
 }
 
-// around are the ceilings that tell of so many connections, at least one of which there is:
+// ceilingsAround are the ceilings that tell of so many connections, at least one of which there is:
 // those on both sides; twice the same where it was measured, or nothing beyond it was.
-func (c *Calibration) around(connections int) (before, next Ceiling) {
+func (c *Calibration) ceilingsAround(connections int) (before, next Ceiling) {
 	before = c.Closed[0]
 	for _, next = range c.Closed {
 		switch {
@@ -160,8 +160,8 @@ func (c *Calibration) Doubtful(connections int) bool {
 	})
 }
 
-// several reports whether p has more than one request at a time on a connection.
-func several(p *load.Plan) bool { return p.Pipeline > 1 || p.Streams > 1 }
+// isMultiplexed reports whether p has more than one request at a time on a connection.
+func isMultiplexed(p *load.Plan) bool { return p.Pipeline > 1 || p.Streams > 1 }
 
 // The shares of a ceiling from which a figure may be the generator's, and above which the
 // ceiling was disturbed: what machines do differs by that much from run to run.
@@ -177,26 +177,27 @@ const (
 // threads reach is taken as in proportion.
 func (c *Calibration) Warning(r *result.Result) string {
 	n := r.Plan.Connections
-	if len(c.Closed) == 0 || several(&r.Plan) || r.TooShort() ||
+	if len(c.Closed) == 0 || isMultiplexed(&r.Plan) || r.TooShort() ||
 		Fingerprint(c.Host, c.Dyno) != Fingerprint(r.Host, r.Dyno) {
 		return ""
 	}
-	if before, next := c.around(n); c.Doubtful(before.Connections) || c.Doubtful(next.Connections) {
+	before, next := c.ceilingsAround(n)
+	if c.Doubtful(before.Connections) || c.Doubtful(next.Connections) {
 		return ""
 	}
-	ceiling := c.ceiling(n) * float64(r.Generator.Threads) / float64(max(min(c.Threads, n), 1))
+	ceiling := c.ceilingAt(n) * float64(r.Generator.Threads) / float64(max(min(c.Threads, n), 1))
 	share := r.Rate.Completed / ceiling
 	if !(share >= nearCeiling && share <= aboveCeilings) {
 		return ""
 	}
 	return fmt.Sprintf("this is %.0f %% of the %.0f requests/s that dyno itself reaches on this "+
 		"machine with %s and %s (dyno calibrate, %s): the limit may be the generator's",
-		100*share, ceiling, many(n, "connection"), many(r.Generator.Threads, "thread"),
+		100*share, ceiling, countInWords(n, "connection"), countInWords(r.Generator.Threads, "thread"),
 		c.Made.Format("2006-01-02"))
 }
 
-// many is n things, in words.
-func many(n int, thing string) string {
+// countInWords is n things, in words.
+func countInWords(n int, thing string) string {
 	if n != 1 {
 		thing += "s"
 	}
@@ -221,7 +222,7 @@ const calibrationMost = 8 << 10
 
 // Storable fails where Save would: whoever is to wait for a calibration must not do so in vain.
 func Storable(home string) error {
-	f, err := temporary(home)
+	f, err := createTemporary(home)
 	if err == nil {
 		_, err = f.Write(make([]byte, calibrationMost)) // there may be no room
 		err = errors.Join(err, f.Close(), os.Remove(f.Name()))
@@ -232,8 +233,8 @@ func Storable(home string) error {
 	return nil
 }
 
-// temporary is a file under home that becomes a calibration.
-func temporary(home string) (*os.File, error) {
+// createTemporary is a file under home that becomes a calibration.
+func createTemporary(home string) (*os.File, error) {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, err
 	}
@@ -248,7 +249,7 @@ func (c *Calibration) Save(home string) (path string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("storing the calibration: %w", err)
 	}
-	f, err := temporary(home)
+	f, err := createTemporary(home)
 	if err != nil {
 		return "", fmt.Errorf("storing the calibration: %w", err)
 	}

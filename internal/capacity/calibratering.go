@@ -17,9 +17,9 @@ const (
 	auto  = "auto" // ring.Open's own choice
 )
 
-// closedLoops measures one of each number of connections, on each ring that there is and
+// measureClosedLoops measures one of each number of connections, on each ring that there is and
 // that the system permits; of so few that there is nothing to choose, on that of auto.
-func (c *Calibration) closedLoops(plan load.Plan, measure measurer) error {
+func (c *Calibration) measureClosedLoops(plan load.Plan, measure measurer) error {
 	rings := slices.DeleteFunc([]string{epoll, uring}, func(kind string) bool {
 		return !slices.Contains(ring.Kinds, kind)
 	})
@@ -30,7 +30,7 @@ func (c *Calibration) closedLoops(plan load.Plan, measure measurer) error {
 		if n == 1 || len(rings) == 0 {
 			kinds = []string{auto}
 		}
-		best, each, err := forthAndBack(p, kinds, measure)
+		best, each, err := measureBothWays(p, kinds, measure)
 		if err != nil {
 			return err
 		}
@@ -39,10 +39,10 @@ func (c *Calibration) closedLoops(plan load.Plan, measure measurer) error {
 	return nil
 }
 
-// forthAndBack measures p twice on each ring, so that what changes meanwhile favours none.
+// measureBothWays measures p twice on each ring, so that what changes meanwhile favours none.
 // best is the try of the highest rate, for what disturbs only slows down, and each has for
 // every ring the better one. A ring that the system refuses has none.
-func forthAndBack(p load.Plan, rings []string, measure measurer) (best Ceiling, each []Ceiling,
+func measureBothWays(p load.Plan, rings []string, measure measurer) (best Ceiling, each []Ceiling,
 	err error) {
 	order := slices.Clone(rings)
 	slices.Reverse(order)
@@ -69,17 +69,17 @@ func forthAndBack(p load.Plan, rings []string, measure measurer) (best Ceiling, 
 		i := slices.IndexFunc(each, func(l Ceiling) bool { return l.Ring == one.Ring })
 		if i < 0 {
 			each = append(each, one)
-		} else if one.better(each[i]) {
+		} else if one.isBetter(each[i]) {
 			each[i] = one
 		}
 	}
 	return best, each, nil
 }
 
-// better reports whether of two tries l tells more of its ring. Answers that gather while the
+// isBetter reports whether of two tries l tells more of its ring. Answers that gather while the
 // generator waits for its CPU are taken in together, and cost less than they do else. That
 // apart, CPU time is what others on the machine disturb less than the rate.
-func (l Ceiling) better(other Ceiling) bool {
+func (l Ceiling) isBetter(other Ceiling) bool {
 	if l.Disturbed != other.Disturbed {
 		return !l.Disturbed
 	}
@@ -100,13 +100,13 @@ const (
 // Nothing is known of many more connections than were measured, of those that carry several
 // requests at a time or a few in all, of HTTP/3, and of any if c is nil.
 func (c *Calibration) Ring(p load.Plan) string {
-	if c == nil || p.Ring != auto || p.HTTP == "3" || p.Reconnect > 0 || several(&p) {
+	if c == nil || p.Ring != auto || p.HTTP == "3" || p.Reconnect > 0 || isMultiplexed(&p) {
 		return p.Ring
 	}
 	one, away := Ceiling{}, math.Log(reach)
 	for _, l := range c.Closed {
-		d := math.Abs(math.Log(perThread(p.Connections, p.Threads) /
-			perThread(l.Connections, c.Threads)))
+		d := math.Abs(math.Log(connectionsPerThread(p.Connections, p.Threads) /
+			connectionsPerThread(l.Connections, c.Threads)))
 		if d < away {
 			one, away = l, d
 		}
@@ -142,7 +142,7 @@ func (c *Calibration) Disturbed(connections int) bool {
 func (c *Calibration) Auto(connections int) (kind string) {
 	kind = c.Ring(load.Plan{Ring: auto, Connections: connections, Threads: c.Threads})
 	if kind == auto {
-		kind = ring.Auto(int(perThread(connections, c.Threads)))
+		kind = ring.Auto(int(connectionsPerThread(connections, c.Threads)))
 	}
 	measured := ""
 	for _, l := range c.Rings {
@@ -153,7 +153,7 @@ func (c *Calibration) Auto(connections int) (kind string) {
 	return measured
 }
 
-// perThread is how many of so many connections a thread has.
-func perThread(connections, threads int) float64 {
+// connectionsPerThread is how many of so many connections a thread has.
+func connectionsPerThread(connections, threads int) float64 {
 	return float64(connections) / float64(max(min(threads, connections), 1))
 }

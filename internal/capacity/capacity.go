@@ -3,7 +3,7 @@
 // (Sweep), and, so that neither mistakes the generator for the server, what the
 // generator itself can do on this machine (Calibrate).
 //
-// All of it is decisions over runs that somebody else makes: a Runner. So the
+// All of it is decisions over runs that somebody else makes: a result.Runner. So the
 // tests search a simulated queue in virtual time, whose true capacity is known in
 // closed form.
 //
@@ -19,16 +19,11 @@
 package capacity
 
 import (
-	"context"
 	"time"
 
 	"dyno/internal/engine/load"
 	"dyno/internal/result"
 )
-
-// A Runner makes one run, as load.Run does, and calls each once a second from one
-// goroutine, for the last time before it returns.
-type Runner func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error)
 
 // Settings are how a search goes about it. The zero value has the defaults.
 type Settings struct {

@@ -19,7 +19,7 @@ func sweptBy(law Law, rounds int) *Curve {
 			c.Points = append(c.Points, Point{Round: round + 1, Level: n, N: n, X: off * law.At(n), Verdict: "ok", Reasons: []string{}})
 		}
 	}
-	c.fit()
+	c.fitLaw()
 	return c
 }
 

@@ -30,7 +30,7 @@ const defaultErrors = "errors<0.1%"
 // connections and the rest are as it says. each is called with every probe when it
 // is over. When ctx ends, so does the search, with what was found until then. An
 // error is the runner's, of a plan that cannot be carried out.
-func Find(ctx context.Context, run Runner, plan load.Plan, objectives []result.Objective,
+func Find(ctx context.Context, run result.Runner, plan load.Plan, objectives []result.Objective,
 	settings Settings, each func(Probe)) (*Search, error) {
 	settings = settings.withDefaults()
 	if plan.Warmup == 0 {
@@ -38,23 +38,23 @@ func Find(ctx context.Context, run Runner, plan load.Plan, objectives []result.O
 	}
 	plan.Stages, plan.Requested = nil, 0
 	s := &search{each: each, prober: prober{run: run, plan: plan, settings: settings,
-		objectives: withErrors(objectives)}}
+		objectives: withErrorObjective(objectives)}}
 	s.found = &Search{Format: Format, Dyno: load.Version, Probes: []Probe{}}
 	for _, o := range s.objectives {
 		s.found.Objectives = append(s.found.Objectives, o.Expr)
 	}
-	if s.start(ctx); s.err == nil && s.found.End == "" {
-		s.search(ctx)
+	if s.findStart(ctx); s.err == nil && s.found.End == "" {
+		s.bracketRate(ctx)
 	}
 	if s.err != nil {
 		return nil, s.err
 	}
-	s.conclude()
+	s.writeResult()
 	return s.found, nil
 }
 
-// withErrors is objectives and, unless they have one of errors, ours.
-func withErrors(objectives []result.Objective) []result.Objective {
+// withErrorObjective is objectives and, unless they have one of errors, ours.
+func withErrorObjective(objectives []result.Objective) []result.Objective {
 	all := append([]result.Objective{}, objectives...)
 	for _, o := range all {
 		if o.OfErrors() {
@@ -83,8 +83,8 @@ type search struct {
 	certified load.Rate
 }
 
-// start finds where to begin.
-func (s *search) start(ctx context.Context) {
+// findStart finds where to begin.
+func (s *search) findStart(ctx context.Context) {
 	s.rate = s.settings.Start
 	if s.rate == 0 {
 		s.rate = s.plan.Rate
@@ -103,20 +103,20 @@ func (s *search) start(ctx context.Context) {
 	s.last = r
 	switch {
 	case ctx.Err() != nil:
-		s.end(Interrupted, "interrupted")
+		s.endWith(Interrupted, "interrupted")
 	case r.Answers() == 0:
-		s.end(Unreachable, "nothing was answered"+because(r))
+		s.endWith(Unreachable, "nothing was answered"+emptyReason(r))
 	case r.OnlyErrors():
-		s.end(Missed, onlyErrors(r))
+		s.endWith(Missed, describeErrors(r))
 	default:
 		reached := r.Rate.Completed
 		s.found.Closed = &reached
-		s.rate = max(round(startShare*reached), 1)
+		s.rate = max(roundRate(startShare*reached), 1)
 	}
 }
 
-// onlyErrors says of a run of which every answer was an error what they were.
-func onlyErrors(r *result.Result) string {
+// describeErrors says of a run of which every answer was an error what they were.
+func describeErrors(r *result.Result) string {
 	var all []string
 	for _, e := range r.Errors {
 		if e.Phase == string(load.Expect) {
@@ -126,8 +126,8 @@ func onlyErrors(r *result.Result) string {
 	return "every answer was an error: " + strings.Join(all, ", ")
 }
 
-// because is why nothing came of a run.
-func because(r *result.Result) string {
+// emptyReason is why nothing came of a run.
+func emptyReason(r *result.Result) string {
 	switch {
 	case r.Cause != "":
 		return ": " + r.Cause
@@ -137,16 +137,16 @@ func because(r *result.Result) string {
 	return fmt.Sprintf(" within %.3g s, and nothing failed", r.Window.MeasuredS)
 }
 
-// round is a rate of four digits, which people can read.
-func round(perSecond float64) load.Rate {
+// roundRate is a rate of four digits, which people can read.
+func roundRate(perSecond float64) load.Rate {
 	unit := math.Pow(10, math.Floor(math.Log10(max(perSecond, 1e-3)))-3)
 	return load.PerSecond(math.Round(perSecond/unit) * unit)
 }
 
-// search brackets, narrows and confirms.
-func (s *search) search(ctx context.Context) {
+// bracketRate brackets, narrows and confirms.
+func (s *search) bracketRate(ctx context.Context) {
 	for rate, doubled := s.rate, 0; s.low == 0 || s.high == 0; {
-		if s.try(ctx, rate); s.over() {
+		if s.tryRate(ctx, rate); s.isOver() {
 			return
 		}
 		if s.low == rate {
@@ -156,80 +156,81 @@ func (s *search) search(ctx context.Context) {
 		}
 		switch {
 		case s.high == 0 && (doubled > highest || rate > load.MaxRate*1000):
-			s.end(Inconclusive, fmt.Sprintf("%v/s is met, and dyno offers no more", s.low))
+			s.endWith(Inconclusive, fmt.Sprintf("%v/s is met, and dyno offers no more", s.low))
 			return
 		case s.low == 0 && (rate.PerSecond() < s.rate.PerSecond()/lowest || rate < 1):
-			s.none()
+			s.endUnmet()
 			return
 		}
 	}
 	for float64(s.high)/float64(s.low) > s.settings.Within {
-		middle := round(math.Sqrt(s.low.PerSecond() * s.high.PerSecond()))
+		middle := roundRate(math.Sqrt(s.low.PerSecond() * s.high.PerSecond()))
 		if middle <= s.low || middle >= s.high {
 			break
 		}
-		if s.try(ctx, middle); s.over() {
+		if s.tryRate(ctx, middle); s.isOver() {
 			return
 		}
 	}
-	s.confirm(ctx)
+	s.confirmRate(ctx)
 }
 
-// none ends a search in which no rate was met.
-func (s *search) none() {
+// endUnmet ends a search in which no rate was met.
+func (s *search) endUnmet() {
 	if s.wall {
-		s.end(ClientBound, fmt.Sprintf("the generator %s at every rate, so that nothing is known of the "+
-			"server: %s", s.whose, s.why))
+		s.endWith(ClientBound,
+			fmt.Sprintf("the generator %s at every rate, so that nothing is known of the "+
+				"server: %s", s.whose, s.why))
 		return
 	}
 	why := fmt.Sprintf("the objectives are missed at %v/s and above", s.high)
 	if s.last.OnlyErrors() {
-		why += "; " + onlyErrors(s.last)
+		why += "; " + describeErrors(s.last)
 	}
-	s.end(Missed, why)
+	s.endWith(Missed, why)
 }
 
-func (s *search) over() bool { return s.err != nil || s.found.End != "" }
+func (s *search) isOver() bool { return s.err != nil || s.found.End != "" }
 
-func (s *search) end(e End, why string) { s.found.End, s.found.Reason = e, why }
+func (s *search) endWith(e End, why string) { s.found.End, s.found.Reason = e, why }
 
-// try decides whether a rate is met.
-func (s *search) try(ctx context.Context, rate load.Rate) {
-	o, why := s.decide(ctx, rate)
-	if s.over() {
+// tryRate decides whether a rate is met.
+func (s *search) tryRate(ctx context.Context, rate load.Rate) {
+	o, why := s.decideRate(ctx, rate)
+	if s.isOver() {
 		return
 	}
 	if o == Passed {
 		s.low = rate
 		return
 	}
-	s.missed(rate, o, why)
+	s.noteMissed(rate, o, why)
 }
 
-// missed notes that the probe just made did not pass at a rate, and what kept the generator from
-// more.
-func (s *search) missed(rate load.Rate, o Outcome, why string) {
+// noteMissed notes that the probe just made did not pass at a rate, and what kept the generator
+// from more.
+func (s *search) noteMissed(rate load.Rate, o Outcome, why string) {
 	s.high, s.wall, s.why = rate, o == OurLimit, why
 	if s.whose = "was held up"; s.last.Generator.AtLimit() {
 		s.whose = "is the limit"
 	}
 }
 
-// decide probes a rate until it is clear whether it is met: once; twice as long;
+// decideRate probes a rate until it is clear whether it is met: once; twice as long;
 // and again so, until most of those say the same. What stays unclear counts as
 // missed.
-func (s *search) decide(ctx context.Context, rate load.Rate) (o Outcome, why string) {
-	o, why = s.once(ctx, Trial, rate, s.settings.Probe)
+func (s *search) decideRate(ctx context.Context, rate load.Rate) (o Outcome, why string) {
+	o, why = s.probeOnce(ctx, Trial, rate, s.settings.Probe)
 	if o == Undecided {
-		o, why = s.once(ctx, Longer, rate, 2*s.settings.Probe)
+		o, why = s.probeOnce(ctx, Longer, rate, 2*s.settings.Probe)
 	}
 	if o != Undecided {
 		return o, why
 	}
 	votes := map[bool]int{}
 	for max(votes[true], votes[false]) <= repeats/2 {
-		o, why = s.once(ctx, Again, rate, 2*s.settings.Probe)
-		if s.over() || o == OurLimit {
+		o, why = s.probeOnce(ctx, Again, rate, 2*s.settings.Probe)
+		if s.isOver() || o == OurLimit {
 			return o, why
 		}
 		votes[o == Passed]++
@@ -240,11 +241,11 @@ func (s *search) decide(ctx context.Context, rate load.Rate) (o Outcome, why str
 	return Failed, why
 }
 
-// once makes one probe. After one that ended the search its outcome is no matter.
+// probeOnce makes one probe. After one that ended the search its outcome is no matter.
 //
 // There is no pause between probes: what the server still has of the one before is
 // no more than there are connections, and the warm-up is there to end it.
-func (s *search) once(ctx context.Context, purpose Purpose, rate load.Rate,
+func (s *search) probeOnce(ctx context.Context, purpose Purpose, rate load.Rate,
 	measure time.Duration) (Outcome, string) {
 	p, err := s.probe(ctx, purpose, rate, measure)
 	if err != nil {
@@ -255,55 +256,55 @@ func (s *search) once(ctx context.Context, purpose Purpose, rate load.Rate,
 	s.each(p)
 	switch {
 	case p.Outcome == Cut:
-		s.end(Interrupted, "interrupted")
+		s.endWith(Interrupted, "interrupted")
 	case p.Outcome == Gone && len(s.found.Probes) == 1 && s.found.Closed == nil:
-		s.end(Unreachable, "nothing could be reached: "+p.Why)
+		s.endWith(Unreachable, "nothing could be reached: "+p.Why)
 	case p.Outcome == Gone:
-		s.end(Inconclusive, fmt.Sprintf("at %v/s the server could not be reached any more: %s",
+		s.endWith(Inconclusive, fmt.Sprintf("at %v/s the server could not be reached any more: %s",
 			rate, p.Why))
 	}
 	return p.Outcome, p.Why
 }
 
-// confirm measures longer what the bisection found, and once more twice as long if
+// confirmRate measures longer what the bisection found, and once more twice as long if
 // that does not decide; then a little less, until it is met again.
-func (s *search) confirm(ctx context.Context) {
+func (s *search) confirmRate(ctx context.Context) {
 	rate := s.low
 	for range steps {
-		o, why := s.once(ctx, Confirm, rate, s.settings.Confirm)
+		o, why := s.probeOnce(ctx, Confirm, rate, s.settings.Confirm)
 		if o == Undecided {
-			o, why = s.once(ctx, Confirm, rate, 2*s.settings.Confirm)
+			o, why = s.probeOnce(ctx, Confirm, rate, 2*s.settings.Confirm)
 		}
-		if s.over() {
+		if s.isOver() {
 			return
 		}
 		if o == Passed {
 			s.certified = rate
 			s.low = min(s.low, rate)
-			s.finish()
+			s.endMet()
 			return
 		}
-		s.missed(rate, o, why)
-		rate = round(stepDown * rate.PerSecond())
+		s.noteMissed(rate, o, why)
+		rate = roundRate(stepDown * rate.PerSecond())
 	}
 	s.low = 0
-	s.end(Inconclusive, fmt.Sprintf("no longer run met the objectives again, down to %v/s",
+	s.endWith(Inconclusive, fmt.Sprintf("no longer run met the objectives again, down to %v/s",
 		s.high))
 }
 
-// finish ends a search that certified a rate.
-func (s *search) finish() {
+// endMet ends a search that certified a rate.
+func (s *search) endMet() {
 	s.found.Warnings = s.last.Warnings
 	if s.wall {
-		s.end(ClientBound, fmt.Sprintf("at %v/s the generator %s, so that the server's limit is "+
+		s.endWith(ClientBound, fmt.Sprintf("at %v/s the generator %s, so that the server's limit is "+
 			"not known: %s", s.high, s.whose, s.why))
 		return
 	}
-	s.end(Found, fmt.Sprintf("met at %v/s, and not at %v/s", s.low, s.high))
+	s.endWith(Found, fmt.Sprintf("met at %v/s, and not at %v/s", s.low, s.high))
 }
 
-// conclude writes down what was found.
-func (s *search) conclude() {
+// writeResult writes down what was found.
+func (s *search) writeResult() {
 	for _, v := range []struct {
 		rate load.Rate
 		to   **float64

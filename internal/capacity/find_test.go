@@ -214,7 +214,7 @@ func TestLateSendsAreSomeonesFault(t *testing.T) {
 			Requests:  result.Requests{Sent: 995, Waiting: &waiting, SentAfter: &after, LateMax: &late},
 			Generator: result.Generator{SendLagMax: &c.lag, Verdict: result.OK}}
 		var p prober
-		if got, why := p.overall(t.Context(), r, false); got != c.want || !strings.Contains(why, "97.5 %") {
+		if got, why := p.overallOutcome(t.Context(), r, false); got != c.want || !strings.Contains(why, "97.5 %") {
 			t.Errorf("lag %v: %s, %s", c.lag, got, why)
 		}
 	}
@@ -235,7 +235,7 @@ func TestWhatKeptTheGenerator(t *testing.T) {
 		"of an earlier version": {result.Generator{Verdict: result.ClientBound, BusyPercent: 3}, "was held up"},
 	} {
 		s := &search{prober: prober{last: &result.Result{Generator: c.g}}}
-		if s.missed(1000, OurLimit, "why"); s.whose != c.want {
+		if s.noteMissed(1000, OurLimit, "why"); s.whose != c.want {
 			t.Errorf("%s: the generator %s, want %s", name, s.whose, c.want)
 		}
 	}
@@ -301,7 +301,7 @@ func TestUndecidedIsRepeated(t *testing.T) {
 			seeds[p.Seed] = true
 		}
 	}}
-	p.Rate = round(capacityMD1(0.99, 0.010, 0.001)) // at the limit nothing is clear
+	p.Rate = roundRate(capacityMD1(0.99, 0.010, 0.001)) // at the limit nothing is clear
 	s := find(t, q, p, Settings{}, "p99<10ms")
 	var purposes []Purpose
 	for _, probe := range s.Probes {

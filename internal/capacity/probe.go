@@ -26,7 +26,7 @@ const (
 
 // A prober makes the probes of a search.
 type prober struct {
-	run        Runner
+	run        result.Runner
 	plan       load.Plan
 	objectives []result.Objective
 	settings   Settings
@@ -58,7 +58,7 @@ func (b *backlog) grown(iv load.Interval) bool {
 func (p *prober) probe(ctx context.Context, purpose Purpose, rate load.Rate,
 	measure time.Duration) (Probe, error) {
 	plan := p.plan
-	plan.Rate, plan.Duration = rate, load.Seconds(p.enough(rate, measure))
+	plan.Rate, plan.Duration = rate, load.Seconds(p.measureTime(rate, measure))
 	if plan.Seed != 0 {
 		plan.Seed += uint64(p.made) // the same arrivals again would prove nothing
 	}
@@ -81,33 +81,34 @@ func (p *prober) probe(ctx context.Context, purpose Purpose, rate load.Rate,
 	probe := Probe{Purpose: purpose, Rate: rate.PerSecond(), Sent: r.Rate.Sent,
 		Completed: r.Rate.Completed, Measured: r.Window.MeasuredS, Started: r.Window.Started,
 		Verdict: r.Generator.Verdict, Reasons: r.Generator.Reasons}
-	probe.Judged = p.judge(r, newSample(intervals, time.Duration(plan.Duration).Seconds()))
-	probe.Outcome, probe.Why = sum(r, probe.Judged)
-	if probe.Outcome == Passed && growing(intervals, time.Duration(plan.Duration)) {
+	probe.Judged = p.judgeObjectives(r, newSample(intervals, time.Duration(plan.Duration).Seconds()))
+	probe.Outcome, probe.Why = worstOutcome(r, probe.Judged)
+	if probe.Outcome == Passed && isGrowing(intervals, time.Duration(plan.Duration)) {
 		probe.Outcome, probe.Why = Undecided, "latency grew from second to second until the end: it "+
 			"may go on to, as above the server's limit it does"
 	}
-	if over, why := p.overall(ctx, r, aborted); over != "" {
+	if over, why := p.overallOutcome(ctx, r, aborted); over != "" {
 		probe.Outcome, probe.Why = over, why
 	}
 	return probe, nil
 }
 
-// enough is how long to measure so that percentiles have bounds.
-func (p *prober) enough(rate load.Rate, measure time.Duration) time.Duration {
+// measureTime is how long to measure so that percentiles have bounds.
+func (p *prober) measureTime(rate load.Rate, measure time.Duration) time.Duration {
 	longest := longestProbe * measure
 	for _, o := range p.objectives {
 		if q, ok := o.Quantile(); ok {
-			needs := time.Duration(math.Min(enough(q)/rate.PerSecond()*1e9, float64(longest)))
+			needs := time.Duration(math.Min(requestsForBound(q)/rate.PerSecond()*1e9, float64(longest)))
 			measure = max(measure, needs.Round(time.Millisecond))
 		}
 	}
 	return measure
 }
 
-// overall is what decides whatever the objectives say; "" if nothing does. What is
+// overallOutcome is what decides whatever the objectives say; "" if nothing does. What is
 // the generator's fault is looked for before what is the server's.
-func (p *prober) overall(ctx context.Context, r *result.Result, aborted bool) (Outcome, string) {
+func (p *prober) overallOutcome(ctx context.Context, r *result.Result, aborted bool) (Outcome,
+	string) {
 	share, late := sentShare(r)
 	switch {
 	case ctx.Err() != nil:
@@ -139,8 +140,8 @@ func sentShare(r *result.Result) (share float64, ours bool) {
 	return share, r.OwnDelay()
 }
 
-// judge holds a run against each objective.
-func (p *prober) judge(r *result.Result, s *sample) (all []Judged) {
+// judgeObjectives holds a run against each objective.
+func (p *prober) judgeObjectives(r *result.Result, s *sample) (all []Judged) {
 	for _, o := range p.objectives {
 		j := Judged{Outcome: o.Judge(r), Verdict: Failed}
 		q, bounded := o.Quantile()
@@ -151,7 +152,7 @@ func (p *prober) judge(r *result.Result, s *sample) (all []Judged) {
 				j.Verdict = Passed
 			}
 		default:
-			b := s.bound(q, uint64(p.made))
+			b := s.boundQuantile(q, uint64(p.made))
 			j.Verdict, j.Seconds = Undecided, b.seconds
 			if !math.IsInf(b.high, 0) {
 				j.High = &b.high
@@ -170,8 +171,8 @@ func (p *prober) judge(r *result.Result, s *sample) (all []Judged) {
 	return all
 }
 
-// sum is the outcome of all objectives together: the worst.
-func sum(r *result.Result, all []Judged) (o Outcome, why string) {
+// worstOutcome is the outcome of all objectives together: the worst.
+func worstOutcome(r *result.Result, all []Judged) (o Outcome, why string) {
 	o = Passed
 	for _, j := range all {
 		switch {
@@ -181,7 +182,7 @@ func sum(r *result.Result, all []Judged) (o Outcome, why string) {
 			o = Undecided
 		}
 		if r.OnlyErrors() {
-			why = onlyErrors(r)
+			why = describeErrors(r)
 		} else if j.Verdict == Undecided && j.High == nil {
 			why = fmt.Sprintf("%d requests are too few to bound %s", r.Requests.Completed, j.Expr)
 		}

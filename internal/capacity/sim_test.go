@@ -32,7 +32,7 @@ func exponential(mean time.Duration) func(*rand.Rand) float64 {
 	return func(r *rand.Rand) float64 { return mean.Seconds() * r.ExpFloat64() }
 }
 
-// run is a Runner.
+// run is a result.Runner.
 func (q *queue) run(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
 	q.runs++
 	if q.seen != nil {

@@ -72,7 +72,7 @@ func (p Point) Counts() bool { return p.X > 0 && p.N > 0 && p.Verdict != result.
 // what drifts meanwhile does not look like the load's effect, and fits the law.
 // each is called with every point. When ctx ends so does the sweep, with what was
 // measured until then. An error is the runner's.
-func Sweep(ctx context.Context, run Runner, plan load.Plan, how Sweeping,
+func Sweep(ctx context.Context, run result.Runner, plan load.Plan, how Sweeping,
 	each func(Point)) (*Curve, error) {
 	plan.Stages, plan.Requested = nil, 0
 	plan.Duration, plan.Warmup = load.Seconds(how.Time), load.Seconds(how.Warmup)
@@ -85,7 +85,7 @@ func Sweep(ctx context.Context, run Runner, plan load.Plan, how Sweeping,
 				c.Left++
 				continue
 			}
-			p := at(plan, how.Axis, how.Levels[i])
+			p := planAt(plan, how.Axis, how.Levels[i])
 			if p.Seed != 0 {
 				p.Seed += uint64(len(c.Points))
 			}
@@ -104,12 +104,12 @@ func Sweep(ctx context.Context, run Runner, plan load.Plan, how Sweeping,
 		}
 	}
 	c.Plan.Seed = plan.Seed
-	c.fit()
+	c.fitLaw()
 	return c, nil
 }
 
-// at is the plan at a level.
-func at(p load.Plan, axis Axis, level float64) load.Plan {
+// planAt is the plan at a level.
+func planAt(p load.Plan, axis Axis, level float64) load.Plan {
 	if axis == Rates {
 		p.Rate = load.PerSecond(level)
 		return p
@@ -124,8 +124,8 @@ func pointOf(r *result.Result, axis Axis, level float64, round int) Point {
 		Errors:  r.Requests.Errors + r.Requests.Unfinished,
 		Verdict: r.Generator.Verdict, Reasons: r.Generator.Reasons}
 	if r.Latency == nil {
-		if p.Cause = "nothing was completed" + because(r); r.OnlyErrors() {
-			p.Cause, p.Answered = onlyErrors(r), true
+		if p.Cause = "nothing was completed" + emptyReason(r); r.OnlyErrors() {
+			p.Cause, p.Answered = describeErrors(r), true
 		}
 		return p
 	}
@@ -137,8 +137,8 @@ func pointOf(r *result.Result, axis Axis, level float64, round int) Point {
 	return p
 }
 
-// fit finds the law of the points that count.
-func (c *Curve) fit() {
+// fitLaw finds the law of the points that count.
+func (c *Curve) fitLaw() {
 	var counted []Point
 	levels := map[float64]bool{}
 	for _, p := range c.Points {
@@ -149,7 +149,7 @@ func (c *Curve) fit() {
 			c.Apart++
 		}
 	}
-	f, err := FitLaw(axes(counted))
+	f, err := FitLaw(axisNames(counted))
 	if len(levels) < levelsLeast { // although N differs from round to round
 		err = errLevels
 	}
@@ -157,11 +157,11 @@ func (c *Curve) fit() {
 		c.NoFit = err.Error()
 		return
 	}
-	f.interval(counted, c.Rounds, c.Seed)
+	f.resampleIntervals(counted, c.Rounds, c.Seed)
 	c.Fit = f
 }
 
-func axes(points []Point) (n, x []float64) {
+func axisNames(points []Point) (n, x []float64) {
 	for _, p := range points {
 		n, x = append(n, p.N), append(x, p.X)
 	}

@@ -56,7 +56,7 @@ func TestFitIsThatOfR(t *testing.T) {
 		}
 		for _, v := range []struct{ got, want, near float64 }{
 			{f.Gamma, c.gamma, 1e-5 * c.gamma}, {f.Sigma, c.sigma, 1e-6}, {f.Kappa, c.kappa, 1e-8},
-			{f.misses(c.n, c.x), c.rss, 1e-6 * c.rss},
+			{f.squaredResiduals(c.n, c.x), c.rss, 1e-6 * c.rss},
 		} {
 			if math.Abs(v.got-v.want) > v.near {
 				t.Errorf("%s: %v, want %v (%+v)", name, v.got, v.want, f.Law)
@@ -97,7 +97,7 @@ func TestTooFewLevels(t *testing.T) {
 }
 
 // lawful is a server whose throughput follows a law, with noise.
-func lawful(law Law, noise float64, seen *[]int) Runner {
+func lawful(law Law, noise float64, seen *[]int) result.Runner {
 	r := rand.New(rand.NewPCG(9, 9))
 	return func(_ context.Context, p load.Plan, _ func(load.Interval)) (*result.Result, error) {
 		if seen != nil {

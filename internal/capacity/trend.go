@@ -12,7 +12,7 @@ const (
 	trendZ     = 2.33 // chance exceeds it once in a hundred
 )
 
-// growing reports whether latency still grew while it was measured. Then the queue had
+// isGrowing reports whether latency still grew while it was measured. Then the queue had
 // not found its length, if it has one: at a rate a little above what a server can do it
 // grows without end, but so slowly that a probe is over before the objective is missed.
 //
@@ -20,7 +20,7 @@ const (
 // higher than chance would have it (Mann's test; Kendall's S), latency grew. Seconds of a
 // stable queue are nearly independent, unless it is so near its limit that it may as well
 // be doubted.
-func growing(from []load.Interval, window time.Duration) bool {
+func isGrowing(from []load.Interval, window time.Duration) bool {
 	var means []float64
 	for _, iv := range from {
 		if l := iv.Latency; iv.From < window && l.Count > 0 {

@@ -33,7 +33,7 @@ func TestGrowing(t *testing.T) {
 		"too few":     {[]float64{1, 2, 3, 4, 5, 6, 7}, false},
 		"after":       {[]float64{5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 6, 7, 8, 9, 10, 11, 12, 13}, false},
 	} {
-		if got := growing(lasting(test.means...), 10*time.Second); got != test.want {
+		if got := isGrowing(lasting(test.means...), 10*time.Second); got != test.want {
 			t.Errorf("%s: growing is %v", name, got)
 		}
 	}
@@ -44,7 +44,7 @@ func TestGrowing(t *testing.T) {
 		for i := range means {
 			means[i] = 1 + coin.Float64()
 		}
-		if growing(lasting(means...), 10*time.Second) {
+		if isGrowing(lasting(means...), 10*time.Second) {
 			said++
 		}
 	}

@@ -71,7 +71,7 @@ func FitLaw(n, x []float64) (*Fit, error) {
 	if len(distinct) < levelsLeast {
 		return nil, errLevels
 	}
-	law := fit(n, x)
+	law := fitFree(n, x)
 	f := &Fit{Law: law}
 	mean := 0.0
 	for _, v := range x {
@@ -94,21 +94,21 @@ func FitLaw(n, x []float64) (*Fit, error) {
 	return f, nil
 }
 
-// fit tries which of σ and κ are 0. Where the best law has neither, that is the
+// fitFree tries which of σ and κ are 0. Where the best law has neither, that is the
 // one; else the best lies on the border.
-func fit(n, x []float64) (best Law) {
+func fitFree(n, x []float64) (best Law) {
 	least := math.Inf(1)
 	for _, free := range [][]int{{0, 1, 2}, {0, 1}, {0, 2}, {0}} {
-		law := refine(n, x, linear(n, x, free), free)
-		if off := law.misses(n, x); law.Sigma >= 0 && law.Kappa >= 0 && off < least {
+		law := refineLaw(n, x, linearStart(n, x, free), free)
+		if off := law.squaredResiduals(n, x); law.Sigma >= 0 && law.Kappa >= 0 && off < least {
 			best, least = law, off
 		}
 	}
 	return best
 }
 
-// misses is the sum of the squared residuals; infinite where there is no law.
-func (l Law) misses(n, x []float64) (sum float64) {
+// squaredResiduals is the sum of the squared residuals; infinite where there is no law.
+func (l Law) squaredResiduals(n, x []float64) (sum float64) {
 	for i := range n {
 		if l.divisor(n[i]) <= 0 {
 			return math.Inf(1)
@@ -121,9 +121,9 @@ func (l Law) misses(n, x []float64) (sum float64) {
 
 func (l *Law) parameter(i int) *float64 { return []*float64{&l.Gamma, &l.Sigma, &l.Kappa}[i] }
 
-// linear is where to begin: n/x is linear in 1, n−1 and n(n−1), with coefficients
+// linearStart is where to begin: n/x is linear in 1, n−1 and n(n−1), with coefficients
 // 1/γ, σ/γ and κ/γ.
-func linear(n, x []float64, free []int) Law {
+func linearStart(n, x []float64, free []int) Law {
 	var a [3][3]float64
 	var b [3]float64
 	for i := range n {
@@ -136,7 +136,7 @@ func linear(n, x []float64, free []int) Law {
 		}
 	}
 	law := Law{Gamma: x[0] / n[0]}
-	c, ok := solve(a, b, len(free))
+	c, ok := solveLinear(a, b, len(free))
 	if !ok || c[0] <= 0 {
 		return law
 	}
@@ -147,18 +147,18 @@ func linear(n, x []float64, free []int) Law {
 	return law
 }
 
-// refine goes from a law to the nearest of least squares, in the parameters that
+// refineLaw goes from a law to the nearest of least squares, in the parameters that
 // are free. Source: Marquardt, "An algorithm for least-squares estimation of
 // nonlinear parameters", SIAM 11 (1963).
-func refine(n, x []float64, law Law, free []int) Law {
+func refineLaw(n, x []float64, law Law, free []int) Law {
 	const rounds, done = 500, 1e-14
-	least, damping := law.misses(n, x), 1e-3
+	least, damping := law.squaredResiduals(n, x), 1e-3
 	for range rounds {
-		a, b := normal(n, x, law, free)
+		a, b := normalEquations(n, x, law, free)
 		for j := range free {
 			a[j][j] *= 1 + damping
 		}
-		step, ok := solve(a, b, len(free))
+		step, ok := solveLinear(a, b, len(free))
 		if !ok {
 			return law
 		}
@@ -166,7 +166,7 @@ func refine(n, x []float64, law Law, free []int) Law {
 		for j, p := range free {
 			*next.parameter(p) += step[j]
 		}
-		off := next.misses(n, x)
+		off := next.squaredResiduals(n, x)
 		if !(off < least) {
 			if damping *= 10; damping > 1e12 {
 				return law
@@ -182,8 +182,8 @@ func refine(n, x []float64, law Law, free []int) Law {
 	return law
 }
 
-// normal are the normal equations of a step from law: JᵀJ and Jᵀr.
-func normal(n, x []float64, law Law, free []int) (a [3][3]float64, b [3]float64) {
+// normalEquations are the normal equations of a step from law: JᵀJ and Jᵀr.
+func normalEquations(n, x []float64, law Law, free []int) (a [3][3]float64, b [3]float64) {
 	for i := range n {
 		d := law.divisor(n[i])
 		slope := law.Gamma * n[i] * (n[i] - 1) / (d * d)
@@ -198,9 +198,9 @@ func normal(n, x []float64, law Law, free []int) (a [3][3]float64, b [3]float64)
 	return a, b
 }
 
-// solve solves the first n of three linear equations by elimination with pivots;
+// solveLinear solves the first n of three linear equations by elimination with pivots;
 // not ok if they have no one solution.
-func solve(a [3][3]float64, b [3]float64, n int) (x [3]float64, ok bool) {
+func solveLinear(a [3][3]float64, b [3]float64, n int) (x [3]float64, ok bool) {
 	for i := range n {
 		pivot := i
 		for j := i + 1; j < n; j++ {
@@ -233,9 +233,9 @@ func solve(a [3][3]float64, b [3]float64, n int) (x [3]float64, ok bool) {
 // draws is how many times rounds are drawn for an interval.
 const draws = 1000
 
-// interval draws rounds, of which there are so many, and fits the points of each
+// resampleIntervals draws rounds, of which there are so many, and fits the points of each
 // draw. What has no peak in the range counts as having it at infinity.
-func (f *Fit) interval(points []Point, rounds int, seed uint64) {
+func (f *Fit) resampleIntervals(points []Point, rounds int, seed uint64) {
 	if f.PeakN == nil {
 		return
 	}
@@ -249,7 +249,7 @@ func (f *Fit) interval(points []Point, rounds int, seed uint64) {
 			for _, i := range blocks {
 				drawn = append(drawn, byRound[i]...)
 			}
-			g, err := FitLaw(axes(drawn))
+			g, err := FitLaw(axisNames(drawn))
 			if err != nil || value(g) == nil {
 				return math.MaxFloat64
 			}

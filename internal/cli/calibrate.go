@@ -12,7 +12,6 @@ import (
 	"dyno/internal/engine/load"
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/requests"
-	"dyno/internal/lab"
 	"dyno/internal/result"
 	"dyno/internal/server"
 	"dyno/internal/view/report"
@@ -159,7 +158,7 @@ func ringHere(p load.Plan) string {
 // calibrated is run, a generator of this machine, with what is known of it: which ring auto
 // is, and when a result is near what it can do. What is known and cannot be read is a
 // warning. The plan of the result is the one that was given.
-func calibrated(run lab.Runner) lab.Runner {
+func calibrated(run result.Runner) result.Runner {
 	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
 		given := p.Ring
 		c, unread := thisCalibration()

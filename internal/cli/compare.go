@@ -12,6 +12,7 @@ import (
 
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/lab/judge"
 	"dyno/internal/result"
 	"dyno/internal/view/report"
 )
@@ -96,12 +97,12 @@ func compare(s streams, args []string) int {
 	if len(faults) > 0 {
 		return s.refuse("compare", faults)
 	}
-	u, err := lab.Compare(groups, f.metrics, float64(f.margin))
+	u, err := judge.CompareGroups(groups, f.metrics, float64(f.margin))
 	if err != nil {
 		return s.refuse("compare", []error{err})
 	}
 	if f.gate {
-		u.Judge()
+		u.DecideGate()
 	}
 	if err := f.write(s, u); err != nil {
 		return s.fail(exitUsage, fmt.Errorf("writing the comparison: %w", err))
@@ -110,13 +111,13 @@ func compare(s streams, args []string) int {
 	case u.Gate == nil || u.Gate.Verdict == lab.Passed:
 		return exitOK
 	case u.Gate.Verdict == lab.Regression:
-		return s.fail(exitMissed, fmt.Errorf("gate: %s", u.Gate.Says()))
+		return s.fail(exitMissed, fmt.Errorf("gate: %s", u.Gate.Explain()))
 	}
-	return s.fail(exitUntrusted, fmt.Errorf("gate: %s", u.Gate.Says()))
+	return s.fail(exitUntrusted, fmt.Errorf("gate: %s", u.Gate.Explain()))
 }
 
 // read reads all that the words of a command line name.
-func (f *compareFlags) read(p parsed) (groups []lab.Group, faults []error) {
+func (f *compareFlags) read(p parsed) (groups []judge.Group, faults []error) {
 	faults = p.faults
 	if n := len(p.words); n < 2 {
 		faults = append(faults, fmt.Errorf("comparing needs two results or more; %d given", n))
@@ -140,7 +141,7 @@ func (f *compareFlags) read(p parsed) (groups []lab.Group, faults []error) {
 }
 
 // openGroup reads what a word names: a file before all else.
-func openGroup(w string) (lab.Group, []error) {
+func openGroup(w string) (judge.Group, []error) {
 	info, err := os.Stat(w)
 	dir, arm, named := cutArm(w)
 	switch {
@@ -148,7 +149,7 @@ func openGroup(w string) (lab.Group, []error) {
 		return openFolder(w)
 	case err == nil:
 	case named:
-		g, err := lab.ReadGroup(w, dir, arm)
+		g, err := judge.ReadGroup(w, dir, arm)
 		return g, flatten(err)
 	}
 	words := []string{w}
@@ -162,9 +163,9 @@ func openGroup(w string) (lab.Group, []error) {
 		}
 	}
 	if len(faults) > 0 {
-		return lab.Group{}, faults
+		return judge.Group{}, faults
 	}
-	return lab.Repeated(w, rs), nil
+	return judge.GroupResults(w, rs), nil
 }
 
 // cutArm cuts DIR:ARM after the shortest DIR that is a folder: an arm's name may
@@ -183,14 +184,14 @@ func cutArm(w string) (dir, arm string, ok bool) {
 
 // openFolder reads an experiment's folder, or one of results. Every file of the
 // latter must be one: a run that is left out silently is a lie.
-func openFolder(dir string) (lab.Group, []error) {
-	if lab.Is(dir) {
-		g, err := lab.ReadGroup(dir, dir, "")
+func openFolder(dir string) (judge.Group, []error) {
+	if lab.IsExperiment(dir) {
+		g, err := judge.ReadGroup(dir, dir, "")
 		return g, flatten(err)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return lab.Group{}, []error{err}
+		return judge.Group{}, []error{err}
 	}
 	var rs []*result.Result
 	var faults []error
@@ -211,12 +212,12 @@ func openFolder(dir string) (lab.Group, []error) {
 		faults = append(faults, fmt.Errorf("%q is a folder without results (*.json), and not that of "+
 			"an experiment", dir))
 	}
-	return lab.Repeated(dir, rs), faults
+	return judge.GroupResults(dir, rs), faults
 }
 
 // write writes the comparison to stdout, unless the JSON goes there, and to the
 // files that were asked for.
-func (f *compareFlags) write(s streams, u *lab.Unpaired) error {
+func (f *compareFlags) write(s streams, u *judge.Unpaired) error {
 	encode := func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		e.SetIndent("", " ")

@@ -322,7 +322,7 @@ func storedExperiments() (all []candidate) {
 	dir := filepath.Join(home, "experiments")
 	entries, _ := os.ReadDir(dir) // there is none before the first
 	for _, e := range slices.Backward(entries) {
-		if !strings.HasPrefix(e.Name(), ".") && lab.Is(filepath.Join(dir, e.Name())) {
+		if !strings.HasPrefix(e.Name(), ".") && lab.IsExperiment(filepath.Join(dir, e.Name())) {
 			all = append(all, candidate{e.Name(), "an experiment"})
 		}
 	}

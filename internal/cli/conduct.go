@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
+	labrun "dyno/internal/lab/run"
 	"dyno/internal/view/report"
 	dashboard "dyno/internal/view/serve"
 )
@@ -90,8 +90,8 @@ func (f *serveFlags) offers() (all []dashboard.Offer) {
 			o.Problems = append(o.Problems, fault.Error())
 		}
 		if err == nil {
-			o.Plan = report.Intent((&lab.Lab{Experiment: e}).Intent())
-			o.Quick = report.Intent((&lab.Lab{Experiment: experiment.Quick(e)}).Intent())
+			o.Plan = report.Intent((&labrun.Lab{Experiment: e}).Intent())
+			o.Quick = report.Intent((&labrun.Lab{Experiment: experiment.Quick(e)}).Intent())
 		}
 		all = append(all, o)
 	}

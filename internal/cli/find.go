@@ -13,7 +13,7 @@ import (
 
 	"dyno/internal/capacity"
 	"dyno/internal/engine/load"
-	"dyno/internal/lab"
+	"dyno/internal/result"
 	"dyno/internal/view/report"
 )
 
@@ -179,12 +179,12 @@ func (f *findFlags) ownFaults(p parsed) (faults []error) {
 }
 
 // search is dyno find --slo.
-func (s streams) search(ctx context.Context, f *findFlags, run lab.Runner, out *output) (int,
+func (s streams) search(ctx context.Context, f *findFlags, run result.Runner, out *output) (int,
 	error) {
 	if !f.quiet {
 		fmt.Fprintf(s.err, "searching: %s\n", f.plan.Target.URL)
 	}
-	found, err := capacity.Find(ctx, capacity.Runner(run), f.plan, f.objectives,
+	found, err := capacity.Find(ctx, run, f.plan, f.objectives,
 		capacity.Settings{Probe: f.probe}, func(p capacity.Probe) {
 			if !f.quiet {
 				s.say("%s", report.Probe(p))
@@ -206,7 +206,7 @@ func (s streams) search(ctx context.Context, f *findFlags, run lab.Runner, out *
 }
 
 // sweep is dyno find --levels and --rates.
-func (s streams) sweep(ctx context.Context, f *findFlags, run lab.Runner, out *output) (int,
+func (s streams) sweep(ctx context.Context, f *findFlags, run result.Runner, out *output) (int,
 	error) {
 	how := capacity.Sweeping{Axis: capacity.Rates, Time: cmp.Or(f.probe, 5*time.Second),
 		Rounds: f.rounds, Seed: cmp.Or(f.plan.Seed, rand.Uint64()>>11|1)}
@@ -222,7 +222,7 @@ func (s streams) sweep(ctx context.Context, f *findFlags, run lab.Runner, out *o
 		fmt.Fprintf(s.err, "sweeping: %s, %s, about %v\n", f.plan.Target.URL,
 			report.Many(int64(all), "run"), time.Duration(all)*(how.Time+how.Warmup))
 	}
-	curve, err := capacity.Sweep(ctx, capacity.Runner(run), f.plan, how, func(p capacity.Point) {
+	curve, err := capacity.Sweep(ctx, run, f.plan, how, func(p capacity.Point) {
 		if !f.quiet {
 			s.say("%s", report.Point(p, how.Axis))
 		}

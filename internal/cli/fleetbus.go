@@ -12,7 +12,6 @@ import (
 
 	"dyno/internal/engine/load"
 	"dyno/internal/fleet/bus"
-	"dyno/internal/lab"
 	"dyno/internal/result"
 )
 
@@ -64,7 +63,7 @@ func fleetFolder() (string, error) {
 
 // noted is run, of which the hub's audit log says who began what against whom. A bus that
 // somebody else keeps has none.
-func noted(l *bus.Link, run lab.Runner) lab.Runner {
+func noted(l *bus.Link, run result.Runner) result.Runner {
 	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
 		who := "somebody"
 		if u, err := user.Current(); err == nil {

@@ -17,6 +17,7 @@ import (
 	"dyno/internal/fleet/hub"
 	"dyno/internal/fleet/wire"
 	"dyno/internal/lab"
+	labrun "dyno/internal/lab/run"
 	"dyno/internal/result"
 )
 
@@ -166,7 +167,7 @@ func (f *fleetFlags) controller(tell func(string)) (*fleet.Controller, *bus.Link
 
 // runner is who makes the load instead of usual, if a fleet is to. The caller must leave
 // it in the end.
-func (f *fleetFlags) runner(usual lab.Runner, tell func(string)) (_ lab.Runner, leave func(),
+func (f *fleetFlags) runner(usual result.Runner, tell func(string)) (_ result.Runner, leave func(),
 	err error) {
 	if !f.asked() {
 		return usual, func() {}, nil
@@ -179,7 +180,7 @@ func (f *fleetFlags) runner(usual lab.Runner, tell func(string)) (_ lab.Runner, 
 }
 
 // enclosing is run, with plans that bring along what they name files of. The result names them.
-func enclosing(run lab.Runner) lab.Runner {
+func enclosing(run result.Runner) result.Runner {
 	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
 		named := p.TLS
 		p, err := p.Enclose()
@@ -199,8 +200,8 @@ func enclosing(run lab.Runner) lab.Runner {
 // agents find the hub, if that is this machine. When an agent is missing later, lose is called
 // with what to do: that is no failure of the server, and would be one of each trial to come.
 // The caller must leave it in the end.
-func (f *fleetFlags) lend(l *lab.Lab, stage *lab.Stage, lose context.CancelCauseFunc) (leave func(),
-	err error) {
+func (f *fleetFlags) lend(l *labrun.Lab, stage *labrun.Stage,
+	lose context.CancelCauseFunc) (leave func(), err error) {
 	if !f.asked() {
 		return func() {}, nil
 	}
@@ -263,7 +264,7 @@ var errPartial = errors.New("the load was only a part of what was asked for")
 var errWithout = errors.New("the experiment stopped")
 
 // unlessPartial is run, and an error where an agent was lost: for whoever compares runs.
-func unlessPartial(run lab.Runner) lab.Runner {
+func unlessPartial(run result.Runner) result.Runner {
 	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
 		r, err := run(ctx, p, each)
 		if err == nil && len(r.Fleet.Lost()) > 0 {

@@ -300,7 +300,7 @@ func exported(words []string) (ids []string, faults []error) {
 		return nil, []error{err}
 	}
 	for _, w := range words {
-		if dir := filepath.Join(home, "experiments", w); w != "" && lab.Is(dir) {
+		if dir := filepath.Join(home, "experiments", w); w != "" && lab.IsExperiment(dir) {
 			ids = append(ids, w)
 			continue
 		}

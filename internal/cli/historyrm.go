@@ -70,7 +70,7 @@ func removable(words []string) (ids []string, faults []error) {
 			faults = append(faults, errors.New(`"" names nothing; give an ID, or last`))
 			continue
 		}
-		if !filepath.IsLocal(w) || !lab.Is(filepath.Join(home, "experiments", w)) {
+		if !filepath.IsLocal(w) || !lab.IsExperiment(filepath.Join(home, "experiments", w)) {
 			if id, err = result.ID(home, w); err != nil {
 				faults = append(faults, err)
 				continue

@@ -17,6 +17,9 @@ import (
 	"dyno/internal/fleet/bus"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/lab/judge"
+	labrun "dyno/internal/lab/run"
+	"dyno/internal/remote"
 	"dyno/internal/result"
 	"dyno/internal/server"
 	"dyno/internal/view/page"
@@ -101,7 +104,7 @@ func (f *labFlags) experiment(p parsed, note func(string)) (*experiment.Experime
 		}
 		return e, flatten(err)
 	}
-	old, err := lab.Reopen(f.resume, func(e *experiment.Experiment) (*experiment.Experiment, error) {
+	old, err := judge.Reopen(f.resume, func(e *experiment.Experiment) (*experiment.Experiment, error) {
 		return f.secrets.fill(e, true, note)
 	})
 	if err != nil {
@@ -115,14 +118,14 @@ func (f *labFlags) experiment(p parsed, note func(string)) (*experiment.Experime
 func (p parsed) folder() (*lab.Record, []error) { return p.reopened(nil) }
 
 // reopened is folder, whose experiment fill completes.
-func (p parsed) reopened(fill lab.Filler) (*lab.Record, []error) {
+func (p parsed) reopened(fill judge.Filler) (*lab.Record, []error) {
 	if len(p.words) != 1 {
 		p.faults = append(p.faults, fmt.Errorf("one folder is wanted; %d given", len(p.words)))
 	}
 	if len(p.faults) > 0 {
 		return nil, p.faults
 	}
-	r, err := lab.Reopen(p.words[0], fill)
+	r, err := judge.Reopen(p.words[0], fill)
 	return r, flatten(err)
 }
 
@@ -181,7 +184,7 @@ func openExperiment(name string) (*experiment.Experiment, error) {
 
 // isFolder says what can be meant by a folder where an experiment is wanted.
 func isFolder(name string) error {
-	if _, err := lab.Open(name); err != nil {
+	if _, err := judge.Open(name); err != nil {
 		return fmt.Errorf("%s is a folder; give the path of an experiment's file", name)
 	}
 	return fmt.Errorf("%s is the folder of an experiment that was run; dyno lab run --resume %s goes "+
@@ -213,7 +216,7 @@ func (s streams) experiment(whole context.Context, e *experiment.Experiment, f l
 	progress := labProgress{say: s.say, began: time.Now()}
 	l.Tell = progress.tell
 	record, err := l.Run(ctx)
-	if record == nil && errors.Is(err, lab.ErrNothingLeft) {
+	if record == nil && errors.Is(err, labrun.ErrNothingLeft) {
 		return s.fail(exitUnreachable, err)
 	}
 	if record == nil {
@@ -224,7 +227,7 @@ func (s streams) experiment(whole context.Context, e *experiment.Experiment, f l
 
 // conclude writes the reports, and finds the exit code. lost is why the experiment had to stop,
 // if it did.
-func (s streams) conclude(l *lab.Lab, r *lab.Record, err, lost error) int {
+func (s streams) conclude(l *labrun.Lab, r *lab.Record, err, lost error) int {
 	err = errors.Join(err, writeFile(filepath.Join(l.Dir, "report.md"), func(w io.Writer) error {
 		return report.ExperimentMarkdown(w, r)
 	}))
@@ -232,7 +235,7 @@ func (s streams) conclude(l *lab.Lab, r *lab.Record, err, lost error) int {
 	s.picture(l.Dir, l.History)
 	fmt.Fprintf(s.out, "\n  stored in %s\n", l.Dir)
 	switch {
-	case errors.Is(err, lab.ErrNothingLeft):
+	case errors.Is(err, labrun.ErrNothingLeft):
 		return s.fail(exitUnreachable, err)
 	case r.State == lab.Interrupted && errors.Is(lost, errWithout):
 		return s.fail(exitUntrusted, lost)
@@ -241,14 +244,14 @@ func (s streams) conclude(l *lab.Lab, r *lab.Record, err, lost error) int {
 		return exitInterrupted
 	case err != nil:
 		return s.unstored(l.Dir, err)
-	case !r.Measured():
+	case !r.HasMeasured():
 		return s.fail(exitUnreachable, errors.New("no trial measured anything"))
 	case r.Gate != nil && r.Gate.Verdict == lab.Undecided:
-		return s.fail(exitUntrusted, fmt.Errorf("gate: %s", r.Gate.Says()))
+		return s.fail(exitUntrusted, fmt.Errorf("gate: %s", r.Gate.Explain()))
 	case r.Gate != nil && r.Gate.Verdict == lab.Regression:
-		return s.fail(exitMissed, fmt.Errorf("gate: %s", r.Gate.Says()))
-	case r.Missed() != "":
-		return s.fail(exitMissed, fmt.Errorf("objective missed: %s", r.Missed()))
+		return s.fail(exitMissed, fmt.Errorf("gate: %s", r.Gate.Explain()))
+	case r.MissedObjective() != "":
+		return s.fail(exitMissed, fmt.Errorf("objective missed: %s", r.MissedObjective()))
 	}
 	return exitOK
 }
@@ -284,7 +287,7 @@ func experimentFolder(home, name string) string {
 }
 
 // lab is what an experiment is run with. If an agent is missing while it runs, lose is called.
-func (f *labFlags) lab(e *experiment.Experiment, lose context.CancelCauseFunc) (l *lab.Lab,
+func (f *labFlags) lab(e *experiment.Experiment, lose context.CancelCauseFunc) (l *labrun.Lab,
 	stop func(), err error) {
 	dir := f.output
 	if dir == "" {
@@ -306,20 +309,20 @@ func (f *labFlags) lab(e *experiment.Experiment, lose context.CancelCauseFunc) (
 	if err != nil {
 		return nil, nil, fmt.Errorf("finding dyno itself: %w", err)
 	}
-	cpus, err := lab.Split(e.Design.CPUs)
+	cpus, err := labrun.SplitCPUs(e.Design.CPUs)
 	if err != nil {
 		return nil, nil, err
 	}
 	if f.fleet.asked() { // whose agents are the clients
 		e.Design.Clients = experiment.Clients{Count: 1, Isolate: experiment.NoNamespace}
 	}
-	stage := &lab.Stage{Output: filepath.Join(dir, "output"), Build: filepath.Join(dir, "build"),
+	stage := &labrun.Stage{Output: filepath.Join(dir, "output"), Build: filepath.Join(dir, "build"),
 		Dyno: exe, Supervisor: []string{exe, "supervise"}, Worker: []string{exe, "worker"},
 		CPUs: cpus, Clients: e.Design.Clients, Ring: ringHere}
-	l = &lab.Lab{Experiment: e, Quick: f.quick, Dir: dir, Resume: f.resume != "", Dyno: exe,
+	l = &labrun.Lab{Experiment: e, Quick: f.quick, Dir: dir, Resume: f.resume != "", Dyno: exe,
 		Version: load.Version, CPUs: cpus, Supervisor: stage.Supervisor,
 		Load: here, Start: stage.Start, Ask: fairness.Ask,
-		Watch: lab.Watch, Keep: marks(f.showSecrets)}
+		Watch: labrun.Watch, Keep: marks(f.showSecrets)}
 	if home, err := result.Home(); err == nil { // else there is no history
 		l.History = filepath.Join(home, experimentsFolder)
 	}
@@ -327,7 +330,7 @@ func (f *labFlags) lab(e *experiment.Experiment, lose context.CancelCauseFunc) (
 	if err != nil || e.Design.Isolation != experiment.Shared {
 		return l, leave, err
 	}
-	shared := &lab.Shared{Stage: stage}
+	shared := &labrun.SharedStage{Stage: stage}
 	l.Start = shared.Start
 	return l, func() { shared.Close(); leave() }, nil
 }
@@ -347,7 +350,7 @@ func worker(s streams, args []string) int {
 	}
 	ctx, stop := untilInterrupted()
 	defer stop()
-	if err := lab.Work(ctx, s.in, pastOutlet(s.out)); err != nil {
+	if err := remote.RunWorker(ctx, s.in, pastOutlet(s.out)); err != nil {
 		return s.fail(exitFault, err)
 	}
 	return exitOK
@@ -379,9 +382,9 @@ func labCheck(s streams, args []string) int {
 			code = exitUsage
 			continue
 		}
-		quick := (&lab.Lab{Experiment: experiment.Quick(e)}).Intent()
+		quick := (&labrun.Lab{Experiment: experiment.Quick(e)}).Intent()
 		_, err = fmt.Fprintf(s.out, "%s  --quick: %s\n",
-			report.Intent((&lab.Lab{Experiment: e}).Intent()), report.Extent(quick))
+			report.Intent((&labrun.Lab{Experiment: e}).Intent()), report.Extent(quick))
 		if err != nil {
 			return s.wrote(err)
 		}

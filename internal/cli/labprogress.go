@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dyno/internal/lab"
+	labrun "dyno/internal/lab/run"
 	"dyno/internal/view/report"
 )
 
@@ -16,7 +17,7 @@ type labProgress struct {
 	seen  bool
 }
 
-func (p *labProgress) tell(e lab.Event) {
+func (p *labProgress) tell(e labrun.Event) {
 	switch e.Step {
 	case "build", "check":
 		p.say("%s %s", e.Step, e.Arm)
@@ -35,11 +36,11 @@ func (p *labProgress) tell(e lab.Event) {
 	}
 }
 
-func (p *labProgress) done(e lab.Event) {
+func (p *labProgress) done(e labrun.Event) {
 	t := e.Trial
 	round := fmt.Sprintf("round %d", e.Round)
-	if e.Round >= lab.Confirming {
-		round = fmt.Sprintf("confirming %d", e.Round-lab.Confirming+1)
+	if e.Round >= lab.ConfirmingRound {
+		round = fmt.Sprintf("confirming %d", e.Round-lab.ConfirmingRound+1)
 	}
 	if t.Attempt > 1 {
 		round += " again"

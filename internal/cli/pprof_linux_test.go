@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"dyno/internal/lab"
+	"dyno/internal/lab/judge"
 )
 
 const profiledApart = `
@@ -49,7 +49,7 @@ func TestLabProfileInNamespace(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
-	r, err := lab.Open(out)
+	r, err := judge.Open(out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestLabProfileInNamespace(t *testing.T) {
 	}
 	took := r.Profiles
 	said, err = run("--resume", out)
-	if r, failed := lab.Open(out); err != nil || failed != nil || !reflect.DeepEqual(r.Profiles, took) {
+	if r, failed := judge.Open(out); err != nil || failed != nil || !reflect.DeepEqual(r.Profiles, took) {
 		t.Errorf("a profile that was there was taken again, or lost: %v, %v\n%s", err, failed, said)
 	}
 	await(t, "nothing is left", func() bool { return len(marked(mark)) == 0 })

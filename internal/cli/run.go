@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"dyno/internal/engine/load"
-	"dyno/internal/lab"
 	"dyno/internal/result"
 	"dyno/internal/view/report"
 )
@@ -73,7 +72,7 @@ func run(s streams, args []string) int {
 
 // carryOut has a generator carry out p, which is the flags' plan, perhaps with addresses,
 // and watches the server meanwhile.
-func (f *runFlags) carryOut(ctx context.Context, p load.Plan, run lab.Runner,
+func (f *runFlags) carryOut(ctx context.Context, p load.Plan, run result.Runner,
 	each func(load.Interval)) (*result.Result, error) {
 	w, err := startWatch(ctx, f)
 	if err != nil {

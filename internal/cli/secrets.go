@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"dyno/internal/engine/load"
-	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/lab/experiment/secrets"
 	"dyno/internal/redact"
 	"dyno/internal/result"
 )
@@ -57,7 +57,7 @@ func showing(to *bool) option {
 }
 
 // completed is run, whose results have the plan that it was given, as keep leaves it.
-func completed(run lab.Runner, keep redact.Replacer) lab.Runner {
+func completed(run result.Runner, keep redact.Replacer) result.Runner {
 	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
 		r, err := run(ctx, p, each)
 		return r, errors.Join(err, r.Complete(p, keep))
@@ -110,8 +110,8 @@ func (f *secretFlags) add(s string) error {
 // same ones; what is run anew may be run with others, of which notes tell.
 func (f *secretFlags) fill(e *experiment.Experiment, begun bool, note func(string)) (
 	*experiment.Experiment, error) {
-	lacks := e.Lacks()
-	names := func(all []experiment.Lack) (names []string) {
+	lacks := secrets.ListMissing(e)
+	names := func(all []secrets.Lack) (names []string) {
 		for _, l := range all {
 			if !slices.Contains(names, l.Name) {
 				names = append(names, l.Name)
@@ -122,7 +122,7 @@ func (f *secretFlags) fill(e *experiment.Experiment, begun bool, note func(strin
 	values := map[string][]string{}
 	var faults []error
 	for _, g := range f.all {
-		if !slices.ContainsFunc(lacks, func(l experiment.Lack) bool { return l.Is(g.name) }) {
+		if !slices.ContainsFunc(lacks, func(l secrets.Lack) bool { return l.Is(g.name) }) {
 			has := "it lacks no secret"
 			if len(lacks) > 0 {
 				has = "it lacks " + strings.Join(names(lacks), ", ")
@@ -132,7 +132,7 @@ func (f *secretFlags) fill(e *experiment.Experiment, begun bool, note func(strin
 		}
 		values[strings.ToLower(g.name)] = append(values[strings.ToLower(g.name)], g.value)
 	}
-	filled, missing, others, err := e.Fill(values, marks(false))
+	filled, missing, others, err := secrets.FillIn(e, values, marks(false))
 	faults = append(faults, flatten(err)...)
 	if len(missing) > 0 {
 		var flags []string

@@ -12,6 +12,7 @@ import (
 
 	"dyno/internal/engine/load"
 	"dyno/internal/lab"
+	"dyno/internal/remote"
 	"dyno/internal/result"
 	dashboard "dyno/internal/view/serve"
 )
@@ -174,8 +175,8 @@ func formReader(exe string) func(dashboard.Form) (dashboard.Job, []error) {
 }
 
 // apart is the generator in a process of its own.
-func apart(exe string) lab.Runner {
-	return calibrated(lab.Child{Args: []string{exe, "worker"}}.Run)
+func apart(exe string) result.Runner {
+	return calibrated(remote.Child{Args: []string{exe, "worker"}}.Run)
 }
 
 // formArgs is the command line that says what the form says.
@@ -260,7 +261,7 @@ func (s streams) serveRun(f *runFlags, stop func()) (*shownRun, error) {
 }
 
 // runner is who carries out the plan: a process of its own if this one answers browsers.
-func (v *shownRun) runner() lab.Runner {
+func (v *shownRun) runner() result.Runner {
 	if v == nil {
 		return here
 	}

@@ -29,7 +29,7 @@ type asker struct {
 	q       Question
 	request []byte
 	parser  parser
-	tally   *tally
+	tally   *answerTally
 	body    []byte    // of the last response, overwritten by the next
 	first   time.Time // when the first response was complete
 }
@@ -49,14 +49,14 @@ func Ask(ctx context.Context, q Question) (*Answer, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxAsk)
 	defer cancel()
-	if err := a.ask(ctx); err != nil {
+	if err := a.askAll(ctx); err != nil {
 		return nil, fmt.Errorf("fairness: asking %s %s: %w", a.q.Method, a.shown, err)
 	}
-	return a.tally.done(), nil
+	return a.tally.finishAnswer(), nil
 }
 
 func newAsker(q Question) (*asker, error) {
-	to, err := parse(q.URL)
+	to, err := parseURL(q.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -75,29 +75,29 @@ func newAsker(q Question) (*asker, error) {
 	if q.Timeout <= 0 {
 		q.Timeout = 5 * time.Second
 	}
-	if to.basic != "" && !q.has("Authorization") {
+	if to.basic != "" && !q.hasHeader("Authorization") {
 		q.Header = append([]Field{{"Authorization", to.basic}}, q.Header...)
 	}
-	if err := q.check(); err != nil {
+	if err := q.checkRequest(); err != nil {
 		return nil, err
 	}
 	return &asker{
 		dialer:  dialer{place: to, timeout: q.Timeout, tls: q.TLS},
 		q:       q,
-		request: q.request(to.authority),
-		parser:  parser{bare: q.Method == "HEAD", old: q.HTTP10, ends: q.ends()},
+		request: q.encodeRequest(to.authority),
+		parser:  parser{bare: q.Method == "HEAD", old: q.HTTP10, ends: q.endsConnection()},
 		tally:   newTally(to, q.Contains),
 	}, nil
 }
 
-// ask asks everything. The Date comes last, as all else fits into its wait.
-func (a *asker) ask(ctx context.Context) (err error) {
-	if err := a.fresh(ctx); err != nil {
+// askAll asks everything. The Date comes last, as all else fits into its wait.
+func (a *asker) askAll(ctx context.Context) (err error) {
+	if err := a.askFresh(ctx); err != nil {
 		return err
 	}
 	answer := a.tally.answer
 	if !a.parser.ends {
-		if answer.Kept, err = a.kept(ctx); err != nil {
+		if answer.Kept, err = a.askKept(ctx); err != nil {
 			return err
 		}
 	}
@@ -109,57 +109,57 @@ func (a *asker) ask(ctx context.Context) (err error) {
 		}
 		return nil
 	}
-	if answer.Opens, err = a.opens(ctx); err != nil {
+	if answer.Opens, err = a.countOpens(ctx); err != nil {
 		return err
 	}
-	answer.Gzip = a.gzip(ctx)
-	answer.Unknown = a.unknown(ctx)
-	answer.Date, err = a.date(ctx)
+	answer.Gzip = a.askGzip(ctx)
+	answer.Unknown = a.askUnknown(ctx)
+	answer.Date, err = a.askDate(ctx)
 	return err
 }
 
-// fresh asks each time on a new connection.
-func (a *asker) fresh(ctx context.Context) error {
+// askFresh asks each time on a new connection.
+func (a *asker) askFresh(ctx context.Context) error {
 	until := time.Now().Add(maxFresh)
 	for i := range a.q.Times {
 		if i >= 2 && time.Now().After(until) {
 			return nil
 		}
-		r, err := a.once(ctx, a.request)
+		r, err := a.exchangeOnce(ctx, a.request)
 		if err != nil {
 			return fmt.Errorf("exchange %d, on a new connection: %w", i+1, err)
 		}
 		if i == 0 {
 			a.first = time.Now()
 		}
-		a.tally.add(r)
+		a.tally.addResponse(r)
 	}
 	return nil
 }
 
-// once makes one exchange on a connection of its own.
-func (a *asker) once(ctx context.Context, request []byte) (*response, error) {
+// exchangeOnce makes one exchange on a connection of its own.
+func (a *asker) exchangeOnce(ctx context.Context, request []byte) (*response, error) {
 	c, err := a.dial(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer c.close()
-	return a.exchange(ctx, c, request)
+	return a.exchangeOn(ctx, c, request)
 }
 
-// exchange makes one on c. The response's body lasts until the next.
-func (a *asker) exchange(ctx context.Context, c *conn, request []byte) (*response, error) {
+// exchangeOn makes one on c. The response's body lasts until the next.
+func (a *asker) exchangeOn(ctx context.Context, c *conn, request []byte) (*response, error) {
 	p := a.parser
 	p.body = a.body[:0]
-	r, err := c.exchange(ctx, request, p)
+	r, err := c.roundTrip(ctx, request, p)
 	if r != nil {
 		a.body = r.body
 	}
 	return r, err
 }
 
-// kept asks on one connection as often as the server lets us.
-func (a *asker) kept(ctx context.Context) (*Kept, error) {
+// askKept asks on one connection as often as the server lets us.
+func (a *asker) askKept(ctx context.Context) (*Kept, error) {
 	c, err := a.dial(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("a connection to be kept alive: %w", err)
@@ -172,7 +172,7 @@ func (a *asker) kept(ctx context.Context) (*Kept, error) {
 			k.End = EndTime
 			return k, nil
 		}
-		r, err := a.exchange(ctx, c, a.request)
+		r, err := a.exchangeOn(ctx, c, a.request)
 		switch {
 		case k.Served > 0 && errors.Is(err, errClosed):
 			k.End = EndSilent
@@ -183,7 +183,7 @@ func (a *asker) kept(ctx context.Context) (*Kept, error) {
 		k.Served++
 		// The last response of a long connection says so and is not like the others.
 		if !r.closes || k.Served == 1 {
-			a.tally.add(r)
+			a.tally.addResponse(r)
 		}
 		switch {
 		case r.cut:
@@ -198,29 +198,29 @@ func (a *asker) kept(ctx context.Context) (*Kept, error) {
 	return k, nil
 }
 
-// gzip asks as a browser would.
-func (a *asker) gzip(ctx context.Context) *Encoded {
-	q := a.q.with("Accept-Encoding", "gzip")
-	r, err := a.once(ctx, q.request(a.authority))
+// askGzip asks as a browser would.
+func (a *asker) askGzip(ctx context.Context) *Encoded {
+	q := a.q.withHeader("Accept-Encoding", "gzip")
+	r, err := a.exchangeOnce(ctx, q.encodeRequest(a.authority))
 	if err != nil {
 		return &Encoded{Problem: err.Error()}
 	}
-	return &Encoded{Encoding: r.encoding(), Status: r.status, BodyBytes: int64(len(r.body))}
+	return &Encoded{Encoding: r.detectEncoding(), Status: r.status, BodyBytes: int64(len(r.body))}
 }
 
-// unknown asks for a path that no one can have prepared an answer for.
-func (a *asker) unknown(ctx context.Context) *Unknown {
+// askUnknown asks for a path that no one can have prepared an answer for.
+func (a *asker) askUnknown(ctx context.Context) *Unknown {
 	q := a.q
 	q.Path = "/" + rand.Text()
-	r, err := a.once(ctx, q.request(a.authority))
+	r, err := a.exchangeOnce(ctx, q.encodeRequest(a.authority))
 	if err != nil {
 		return &Unknown{Problem: err.Error()}
 	}
-	return &Unknown{Status: r.status, SameBody: a.tally.bodies[a.tally.digest(r.body)]}
+	return &Unknown{Status: r.status, SameBody: a.tally.bodies[a.tally.bodyDigest(r.body)]}
 }
 
-// date asks once more when the Date must have changed since the first response.
-func (a *asker) date(ctx context.Context) (Date, error) {
+// askDate asks once more when the Date must have changed since the first response.
+func (a *asker) askDate(ctx context.Context) (Date, error) {
 	value, has := valueOf(a.tally.answer.Header, "Date")
 	if !has {
 		return DateAbsent, nil
@@ -230,14 +230,14 @@ func (a *asker) date(ctx context.Context) (Date, error) {
 		return DateUnreadable, nil
 	}
 	for i := range dateSteps {
-		if err := sleep(ctx, time.Until(a.first.Add(time.Duration(i+1)*dateStep))); err != nil {
-			return "", outOfTime(err)
+		if err := sleepFor(ctx, time.Until(a.first.Add(time.Duration(i+1)*dateStep))); err != nil {
+			return "", externalEnd(err)
 		}
-		r, err := a.once(ctx, a.request)
+		r, err := a.exchangeOnce(ctx, a.request)
 		if err != nil {
 			return "", fmt.Errorf("asking for the Date again: %w", err)
 		}
-		a.tally.add(r)
+		a.tally.addResponse(r)
 		value, _ := valueOf(r.fields, "Date")
 		now, err := http.ParseTime(value)
 		switch {
@@ -250,7 +250,7 @@ func (a *asker) date(ctx context.Context) (Date, error) {
 	return DateFrozen, nil
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
+func sleepFor(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -242,7 +242,7 @@ func TestBrief(t *testing.T) {
 		a.Unknown != nil || a.Opens.PerExchange != nil || a.Kept.Served != 4 {
 		t.Errorf("%d requests, %+v", asked.Load(), a)
 	}
-	if got := Same(a, a); got != nil {
+	if got := Differences(a, a); got != nil {
 		t.Errorf("%+v", got)
 	}
 }
@@ -480,7 +480,7 @@ func TestRequest(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := codec().Encode(nil, 0, 0)
-		if got := q.request("h:1"); !bytes.Equal(got, want) {
+		if got := q.encodeRequest("h:1"); !bytes.Equal(got, want) {
 			t.Errorf("sent %q\nwant %q", got, want)
 		}
 	}
@@ -499,13 +499,13 @@ func TestURL(t *testing.T) {
 		"http+unix:///d/s": {network: "unix", address: "/d/s", host: "localhost",
 			authority: "localhost", path: "/", shown: "http+unix:///d/s"},
 	} {
-		if got, err := parse(in); err != nil || got != want {
+		if got, err := parseURL(in); err != nil || got != want {
 			t.Errorf("%s: %+v, %v\nwant %+v", in, got, err, want)
 		}
 	}
 	for _, in := range []string{"", "a/b", "ftp://a", "http://", "http://a:b:c/", "http+unix://d/s:/",
 		"http://%@a/"} {
-		if got, err := parse(in); err == nil {
+		if got, err := parseURL(in); err == nil {
 			t.Errorf("%s: %+v", in, got)
 		}
 	}
@@ -533,7 +533,7 @@ func TestAfterTrial(t *testing.T) {
 	before := ask(t, Question{URL: url})
 	failing.Store(true)
 	after := ask(t, Question{URL: url})
-	d := Same(before, after)
+	d := Differences(before, after)
 	if len(d) == 0 || d[0] != (Difference{"status", "200", "503"}) {
 		t.Errorf("%+v", d)
 	}

@@ -22,7 +22,7 @@ type aspect struct {
 var aspects = []aspect{
 	{name: "status", show: func(a *Answer) string { return fmt.Sprint(a.Status) },
 		why: "another status is another answer: other code has made it"},
-	{name: "reason", show: func(a *Answer) string { return clip(a.Reason) },
+	{name: "reason", show: func(a *Answer) string { return clipText(a.Reason) },
 		why: "its bytes are sent with every exchange"},
 	{name: "version", show: func(a *Answer) string { return a.Version },
 		why: "HTTP/1.0 has no chunks, and keeps no connection unless asked"},
@@ -43,7 +43,7 @@ var aspects = []aspect{
 	{name: "wire_bytes", show: func(a *Answer) string { return a.WireBytes.String() },
 		judge: judgeWireBytes, bytes: func(a *Answer) *Span { return &a.WireBytes },
 		why: "they are what the network and both kernels carry for an exchange"},
-	{name: "content_encoding", show: func(a *Answer) string { return orNone(a.Encoding) },
+	{name: "content_encoding", show: func(a *Answer) string { return orNoneText(a.Encoding) },
 		why: "compressing, unasked, costs more than most handlers do"},
 	{name: "gzip", show: showGzip, judge: judgeGzip,
 		why: "it compresses for clients that accept gzip, so it does more for them and sends less"},
@@ -61,7 +61,7 @@ var aspects = []aspect{
 		why: "ciphers, keys and versions differ in cost by factors"},
 }
 
-func (s *aspect) compare(ref, a *Answer, ok allowed) State {
+func (s *aspect) compareAnswers(ref, a *Answer, ok allowed) State {
 	if s.judge != nil {
 		return s.judge(ref, a, ok)
 	}
@@ -75,9 +75,9 @@ func stateOf(same bool) State {
 	return Violating
 }
 
-// explained is the state of a difference that is there, or not, besides what is
+// explainedState is the state of a difference that is there, or not, besides what is
 // allowed.
-func explained(plain, residual bool) State {
+func explainedState(plain, residual bool) State {
 	switch {
 	case plain:
 		return Equal
@@ -95,28 +95,28 @@ func (s Span) String() string {
 	return fmt.Sprintf("%d to %d, mean %.1f", s.Min, s.Max, s.Mean)
 }
 
-// overlaps is how spans are the same: two that vary need not have the same ends.
-func (s Span) overlaps(t Span) bool { return s.Min <= t.Max && t.Min <= s.Max }
+// overlapsWith is how spans are the same: two that vary need not have the same ends.
+func (s Span) overlapsWith(t Span) bool { return s.Min <= t.Max && t.Min <= s.Max }
 
-func (s Span) less(n int64) Span { return Span{Min: s.Min - n, Max: s.Max - n} }
+func (s Span) isBelow(n int64) Span { return Span{Min: s.Min - n, Max: s.Max - n} }
 
 func judgeNames(ref, a *Answer, ok allowed) State {
-	one, _ := ok.lines(ref)
-	two, _ := ok.lines(a)
-	all1, _ := allowed{}.lines(ref)
-	all2, _ := allowed{}.lines(a)
-	return explained(slices.Equal(all1, all2), slices.Equal(one, two))
+	one, _ := ok.headerNames(ref)
+	two, _ := ok.headerNames(a)
+	all1, _ := allowed{}.headerNames(ref)
+	all2, _ := allowed{}.headerNames(a)
+	return explainedState(slices.Equal(all1, all2), slices.Equal(one, two))
 }
 
 func judgeHeaderBytes(ref, a *Answer, ok allowed) State {
-	one, two := ref.HeaderBytes.less(ok.inHeader(ref)), a.HeaderBytes.less(ok.inHeader(a))
-	return explained(ref.HeaderBytes.overlaps(a.HeaderBytes), one.overlaps(two))
+	one, two := ref.HeaderBytes.isBelow(ok.headerBytes(ref)), a.HeaderBytes.isBelow(ok.headerBytes(a))
+	return explainedState(ref.HeaderBytes.overlapsWith(a.HeaderBytes), one.overlapsWith(two))
 }
 
-// inHeader is how many bytes of a header may differ: lines, and the reason.
-func (a allowed) inHeader(in *Answer) int64 {
-	_, n := a.lines(in)
-	if a.has("reason") || a.has("status") {
+// headerBytes is how many bytes of a header may differ: lines, and the reason.
+func (a allowed) headerBytes(in *Answer) int64 {
+	_, n := a.headerNames(in)
+	if a.hasName("reason") || a.hasName("status") {
 		n += int64(len(in.Reason))
 	}
 	return n
@@ -135,7 +135,7 @@ func judgeBody(ref, a *Answer, _ allowed) State {
 }
 
 func judgeBodyBytes(ref, a *Answer, _ allowed) State {
-	return stateOf(ref.BodyBytes.overlaps(a.BodyBytes))
+	return stateOf(ref.BodyBytes.overlapsWith(a.BodyBytes))
 }
 
 // judgeWireBytes takes off what is allowed to differ, which with an allowed body
@@ -144,23 +144,24 @@ func judgeWireBytes(ref, a *Answer, ok allowed) State {
 	rest := func(in *Answer) Span {
 		s := in.WireBytes
 		switch {
-		case ok.has("body-bytes"):
+		case ok.hasName("body-bytes"):
 			s = in.HeaderBytes
-		case ok.has("framing"):
+		case ok.hasName("framing"):
 			s = Span{Min: in.HeaderBytes.Min + in.BodyBytes.Min,
 				Max: in.HeaderBytes.Max + in.BodyBytes.Max}
 		}
-		return s.less(ok.inHeader(in))
+		return s.isBelow(ok.headerBytes(in))
 	}
 	same := func(one, two Span) bool {
-		return one.overlaps(two) || ref.Framing == ByChunks && a.Framing == ByChunks && one.near(two)
+		return one.overlapsWith(two) ||
+			ref.Framing == ByChunks && a.Framing == ByChunks && one.isNear(two)
 	}
-	return explained(same(ref.WireBytes, a.WireBytes), same(rest(ref), rest(a)))
+	return explainedState(same(ref.WireBytes, a.WireBytes), same(rest(ref), rest(a)))
 }
 
-// near is how the bytes of two chunked responses are the same: how many chunks
+// isNear is how the bytes of two chunked responses are the same: how many chunks
 // make up a long body, and so a few bytes, is a matter of time.
-func (s Span) near(t Span) bool {
+func (s Span) isNear(t Span) bool {
 	const thousandth = 1000
 	return max(s.Min-t.Max, t.Min-s.Max)*thousandth <= min(s.Max, t.Max)
 }
@@ -170,7 +171,7 @@ func judgeGzip(ref, a *Answer, _ allowed) State {
 	if one == nil || two == nil {
 		return Unseen
 	}
-	return attempted(one.Problem, two.Problem, one.Encoding == two.Encoding)
+	return attemptState(one.Problem, two.Problem, one.Encoding == two.Encoding)
 }
 
 func judgeUnknown(ref, a *Answer, _ allowed) State {
@@ -178,12 +179,12 @@ func judgeUnknown(ref, a *Answer, _ allowed) State {
 	if one == nil || two == nil {
 		return Unseen
 	}
-	return attempted(one.Problem, two.Problem, *one == *two)
+	return attemptState(one.Problem, two.Problem, *one == *two)
 }
 
-// attempted is the state of what may have failed: two failures are not compared,
+// attemptState is the state of what may have failed: two failures are not compared,
 // as their words differ without meaning.
-func attempted(problem1, problem2 string, same bool) State {
+func attemptState(problem1, problem2 string, same bool) State {
 	if problem1 != "" && problem2 != "" {
 		return Unseen
 	}
@@ -199,20 +200,20 @@ func judgeKept(ref, a *Answer, _ allowed) State {
 		return stateOf(one == two)
 	case one.End == EndCut || two.End == EndCut:
 		return Unseen
-	case one.End.open() && two.End.open():
+	case one.End.isOpen() && two.End.isOpen():
 		return Equal
-	case one.End.open():
-		return beyond(one, two)
-	case two.End.open():
-		return beyond(two, one)
+	case one.End.isOpen():
+		return stateBeyond(one, two)
+	case two.End.isOpen():
+		return stateBeyond(two, one)
 	}
 	return stateOf(*one == *two)
 }
 
-// open reports whether the server would have gone on.
-func (e End) open() bool { return e == EndAsked || e == EndTime }
+// isOpen reports whether the server would have gone on.
+func (e End) isOpen() bool { return e == EndAsked || e == EndTime }
 
-func beyond(open, closed *Kept) State {
+func stateBeyond(open, closed *Kept) State {
 	if closed.Served > open.Served {
 		return Unseen
 	}
@@ -230,8 +231,8 @@ func judgeDate(ref, a *Answer, _ allowed) State {
 }
 
 func judgeStability(ref, a *Answer, ok allowed) State {
-	return explained(slices.Equal(ref.Varies, a.Varies),
-		slices.Equal(ok.varying(ref), ok.varying(a)))
+	return explainedState(slices.Equal(ref.Varies, a.Varies),
+		slices.Equal(ok.varyingNames(ref), ok.varyingNames(a)))
 }
 
 func judgeOpens(ref, a *Answer, _ allowed) State {
@@ -258,15 +259,15 @@ func showHeader(a *Answer, name string) string {
 	case !has:
 		return "absent"
 	case slices.Contains(a.Varies, "header "+name):
-		return clip(value) + " (varies)"
+		return clipText(value) + " (varies)"
 	case name == "server":
-		return fmt.Sprintf("%s (%d bytes)", clip(value), len(value))
+		return fmt.Sprintf("%s (%d bytes)", clipText(value), len(value))
 	}
-	return clip(value)
+	return clipText(value)
 }
 
-// clip bounds what a server may write into a table.
-func clip(s string) string {
+// clipText bounds what a server may write into a table.
+func clipText(s string) string {
 	const most = 200
 	if len(s) <= most {
 		return s
@@ -274,11 +275,11 @@ func clip(s string) string {
 	return fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(s[:most], ""), len(s))
 }
 
-func orNone(s string) string {
+func orNoneText(s string) string {
 	if s == "" {
 		return "none"
 	}
-	return clip(s)
+	return clipText(s)
 }
 
 func showInterim(a *Answer) string {
@@ -293,7 +294,7 @@ func showNames(a *Answer) string {
 	for _, l := range a.Header {
 		names = append(names, l.Name)
 	}
-	return orNone(strings.Join(names, ", "))
+	return orNoneText(strings.Join(names, ", "))
 }
 
 func showBody(a *Answer) string {
@@ -315,9 +316,9 @@ func showGzip(a *Answer) string {
 	case g == nil:
 		return "not asked"
 	case g.Problem != "":
-		return clip(g.Problem)
+		return clipText(g.Problem)
 	case g.Encoding != "":
-		return clip(g.Encoding) + " when accepted"
+		return clipText(g.Encoding) + " when accepted"
 	}
 	return "none when accepted"
 }
@@ -338,7 +339,7 @@ func showUnknown(a *Answer) string {
 	case u == nil:
 		return "not asked"
 	case u.Problem != "":
-		return clip(u.Problem)
+		return clipText(u.Problem)
 	case u.SameBody:
 		return fmt.Sprintf("%d, the same body", u.Status)
 	default:
@@ -350,7 +351,7 @@ func showStability(a *Answer) string {
 	if len(a.Varies) == 0 {
 		return "nothing varies"
 	}
-	return clip(strings.Join(a.Varies, ", ") + " vary")
+	return clipText(strings.Join(a.Varies, ", ") + " vary")
 }
 
 func showOpens(a *Answer) string {

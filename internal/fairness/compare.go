@@ -80,21 +80,22 @@ func Compare(reference string, answers []Asked, allow []string) *Table {
 		t.Variants = append(t.Variants, a.Variant)
 	}
 	c := comparison{answers: answers, ref: answers[ref].Answer, allowed: newAllowed(allow)}
-	if row, missing := c.presence(); missing {
+	if row, missing := c.presenceRow(); missing {
 		t.Rows = append(t.Rows, row)
 	}
 	for i := range aspects {
-		t.Rows = append(t.Rows, c.row(&aspects[i]))
+		t.Rows = append(t.Rows, c.aspectRow(&aspects[i]))
 		if aspects[i].name == "header_names" {
-			t.Rows = append(t.Rows, c.headers()...)
+			t.Rows = append(t.Rows, c.headerRows()...)
 		}
 	}
 	return t
 }
 
-// Inform adds an aspect that is shown and not judged, such as what can be read of servers but
-// not of their answers: values has that of each variant, in words; what is not there is unknown.
-func (t *Table) Inform(name, why string, values map[string]string) {
+// AddInformation adds an aspect that is shown and not judged, such as what can be read of servers
+// but not of their answers: values has that of each variant, in words; what is not there is
+// unknown.
+func (t *Table) AddInformation(name, why string, values map[string]string) {
 	row := Row{Aspect: name, Why: why}
 	for _, variant := range t.Variants {
 		cell := Cell{Value: values[variant], State: Shown}
@@ -120,9 +121,9 @@ func (t *Table) Violations() []Violation {
 	return all
 }
 
-// Same compares what one server answered before a trial and after it, each nil
+// Differences compares what one server answered before a trial and after it, each nil
 // if it did not answer. It returns what changed, nil if nothing did.
-func Same(before, after *Answer) []Difference {
+func Differences(before, after *Answer) []Difference {
 	var all []Difference
 	t := Compare("before", []Asked{{"before", before}, {"after", after}}, nil)
 	for _, v := range t.Violations() {
@@ -138,16 +139,16 @@ type comparison struct {
 	allowed allowed
 }
 
-// presence is the row of who answered at all; it is missing as it should be when
+// presenceRow is the row of who answered at all; it is missing as it should be when
 // everyone did.
-func (c *comparison) presence() (Row, bool) {
+func (c *comparison) presenceRow() (Row, bool) {
 	row := Row{Aspect: "answer", Why: "a server that does not answer cannot be compared"}
 	words := map[bool]string{true: "yes", false: "none"}
 	missing := false
 	for _, a := range c.answers {
 		state := Equal
 		if (a.Answer == nil) != (c.ref == nil) {
-			state = c.allowed.state("answer")
+			state = c.allowed.stateOf("answer")
 		}
 		missing = missing || a.Answer == nil
 		row.Cells = append(row.Cells, Cell{Value: words[a.Answer != nil], State: state})
@@ -155,7 +156,7 @@ func (c *comparison) presence() (Row, bool) {
 	return row, missing
 }
 
-func (c *comparison) row(s *aspect) Row {
+func (c *comparison) aspectRow(s *aspect) Row {
 	row := Row{Aspect: s.name, Why: s.why}
 	for _, a := range c.answers {
 		if a.Answer == nil {
@@ -164,11 +165,11 @@ func (c *comparison) row(s *aspect) Row {
 		}
 		cell := Cell{Value: s.show(a.Answer), State: Unseen}
 		if c.ref != nil {
-			if cell.State = s.compare(c.ref, a.Answer, c.allowed); cell.State == Violating {
-				cell.State = c.allowed.state(s.name)
+			if cell.State = s.compareAnswers(c.ref, a.Answer, c.allowed); cell.State == Violating {
+				cell.State = c.allowed.stateOf(s.name)
 			}
 			if s.bytes != nil {
-				cell.Percent = percent(s.bytes(c.ref).Mean, s.bytes(a.Answer).Mean)
+				cell.Percent = percentMore(s.bytes(c.ref).Mean, s.bytes(a.Answer).Mean)
 			}
 		}
 		row.Cells = append(row.Cells, cell)
@@ -176,8 +177,8 @@ func (c *comparison) row(s *aspect) Row {
 	return row
 }
 
-// percent is how much more b is than a, to a hundredth.
-func percent(a, b float64) *float64 {
+// percentMore is how much more b is than a, to a hundredth.
+func percentMore(a, b float64) *float64 {
 	if a == 0 {
 		return nil
 	}
@@ -185,26 +186,26 @@ func percent(a, b float64) *float64 {
 	return &p
 }
 
-// headers are the rows of the headers' values: the reference's in their order,
+// headerRows are the rows of the headers' values: the reference's in their order,
 // then those that others have besides. Date and
 // Content-Encoding are aspects and have no row here.
-func (c *comparison) headers() (rows []Row) {
+func (c *comparison) headerRows() (rows []Row) {
 	seen := map[string]bool{"date": true, "content-encoding": true}
 	for _, a := range append([]Asked{{Answer: c.ref}}, c.answers...) {
 		if a.Answer == nil {
 			continue
 		}
 		for _, l := range a.Answer.Header {
-			if name := canonical(l.Name); !seen[name] {
+			if name := canonicalName(l.Name); !seen[name] {
 				seen[name] = true
-				rows = append(rows, c.header(strings.ToLower(l.Name)))
+				rows = append(rows, c.headerRow(strings.ToLower(l.Name)))
 			}
 		}
 	}
 	return rows
 }
 
-func (c *comparison) header(name string) Row {
+func (c *comparison) headerRow(name string) Row {
 	row := Row{Aspect: name, Header: true, Why: whyHeader(name)}
 	for _, a := range c.answers {
 		cell := Cell{State: Unseen}
@@ -224,11 +225,11 @@ func (c *comparison) headerState(name string, a *Answer) State {
 	two, has2 := valueOf(a.Header, name)
 	varies := "header " + name
 	vary1, vary2 := slices.Contains(c.ref.Varies, varies), slices.Contains(a.Varies, varies)
-	same := has1 == has2 && neutral(one, c.ref.Authority) == neutral(two, a.Authority)
+	same := has1 == has2 && neutralText(one, c.ref.Authority) == neutralText(two, a.Authority)
 	if vary1 == vary2 && (same || vary1) {
 		return Equal
 	}
-	return c.allowed.state(name)
+	return c.allowed.stateOf(name)
 }
 
 // allowed is the allow list, by canonical names.
@@ -245,7 +246,7 @@ var implied = map[string][]string{
 func newAllowed(names []string) allowed {
 	set := allowed{}
 	for _, n := range names {
-		n = canonical(n)
+		n = canonicalName(n)
 		set[n] = true
 		for _, also := range implied[n] {
 			set[also] = true
@@ -254,25 +255,25 @@ func newAllowed(names []string) allowed {
 	return set
 }
 
-func (a allowed) has(name string) bool { return a[canonical(name)] }
+func (a allowed) hasName(name string) bool { return a[canonicalName(name)] }
 
-// state is that of a difference in what is called name.
-func (a allowed) state(name string) State {
-	if a.has(name) {
+// stateOf is that of a difference in what is called name.
+func (a allowed) stateOf(name string) State {
+	if a.hasName(name) {
 		return Allowed
 	}
 	return Violating
 }
 
-func canonical(name string) string {
+func canonicalName(name string) string {
 	return strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), "_", "-")
 }
 
-// lines are the lower-case names of a's header lines without those allowed to
+// headerNames are the lower-case names of a's header lines without those allowed to
 // differ, sorted, and how many bytes those have.
-func (a allowed) lines(in *Answer) (names []string, bytes int64) {
+func (a allowed) headerNames(in *Answer) (names []string, bytes int64) {
 	for _, l := range in.Header {
-		if a.has(l.Name) {
+		if a.hasName(l.Name) {
 			bytes += int64(l.Bytes)
 			continue
 		}
@@ -282,11 +283,11 @@ func (a allowed) lines(in *Answer) (names []string, bytes int64) {
 	return names, bytes
 }
 
-// varying are the names in a.Varies without those allowed to differ.
-func (a allowed) varying(in *Answer) []string {
+// varyingNames are the names in a.Varies without those allowed to differ.
+func (a allowed) varyingNames(in *Answer) []string {
 	set := map[string]bool{}
 	for _, v := range in.Varies {
-		if !a.has(strings.TrimPrefix(v, "header ")) {
+		if !a.hasName(strings.TrimPrefix(v, "header ")) {
 			set[v] = true
 		}
 	}

@@ -222,18 +222,18 @@ func TestTable(t *testing.T) {
 }
 
 func TestSame(t *testing.T) {
-	if got := Same(answer(), answer()); got != nil {
+	if got := Differences(answer(), answer()); got != nil {
 		t.Errorf("%+v", got)
 	}
 	later := changed(func(a *Answer) { a.Header[2].Value = "Tue, 07 Jan 2025 10:00:00 GMT" })
-	if got := Same(answer(), later); got != nil {
+	if got := Differences(answer(), later); got != nil {
 		t.Errorf("time has passed, and: %+v", got)
 	}
-	got := Same(answer(), changed(func(a *Answer) { a.Status = 502 }))
+	got := Differences(answer(), changed(func(a *Answer) { a.Status = 502 }))
 	if want := []Difference{{"status", "200", "502"}}; !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if got, want := Same(answer(), nil), []Difference{{"answer", "yes", "none"}}; !slices.Equal(got, want) {
+	if got, want := Differences(answer(), nil), []Difference{{"answer", "yes", "none"}}; !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }

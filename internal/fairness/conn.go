@@ -39,8 +39,8 @@ type conn struct {
 func (d *dialer) dial(ctx context.Context) (*conn, error) {
 	c, err := d.connect(ctx)
 	if err != nil {
-		if cause := over(ctx); cause != nil {
-			return nil, outOfTime(cause)
+		if cause := contextCause(ctx); cause != nil {
+			return nil, externalEnd(cause)
 		}
 		return nil, fmt.Errorf("cannot connect: %w", err)
 	}
@@ -51,7 +51,7 @@ func (d *dialer) dial(ctx context.Context) (*conn, error) {
 		d.here = true
 	}
 	if s, is := c.(*tls.Conn); is {
-		d.secrecy = secrecy(s.ConnectionState())
+		d.secrecy = describeTLS(s.ConnectionState())
 	}
 	past := time.Unix(1, 0)
 	forget := context.AfterFunc(ctx, func() { c.SetDeadline(past) })
@@ -86,12 +86,12 @@ func (c *conn) close() {
 	c.Conn.Close()
 }
 
-// exchange sends one request and reads its response. After an error the
+// roundTrip sends one request and reads its response. After an error the
 // connection is of no more use.
-func (c *conn) exchange(ctx context.Context, request []byte, p parser) (*response, error) {
+func (c *conn) roundTrip(ctx context.Context, request []byte, p parser) (*response, error) {
 	p.r = c.r
 	if p.r.Buffered() > 0 {
-		return nil, c.unasked()
+		return nil, c.excessError()
 	}
 	began := time.Now()
 	end := began.Add(c.timeout)
@@ -100,7 +100,7 @@ func (c *conn) exchange(ctx context.Context, request []byte, p parser) (*respons
 	}
 	c.SetDeadline(end)
 	if err := ctx.Err(); err != nil { // its cancelling may have come before our deadline
-		return nil, outOfTime(err)
+		return nil, externalEnd(err)
 	}
 	// A server may answer while it still reads, and wait for us to read in turn.
 	wrote := make(chan error, 1)
@@ -108,18 +108,18 @@ func (c *conn) exchange(ctx context.Context, request []byte, p parser) (*respons
 		_, err := c.Write(request)
 		wrote <- err
 	}()
-	r, err := p.read()
+	r, err := p.readResponse()
 	if err != nil || r.closes || r.cut {
 		c.SetWriteDeadline(time.Unix(1, 0))
 	}
 	sent := <-wrote
 	switch {
-	case expired(err):
-		return nil, late(ctx, end.Sub(began), p.wire)
+	case timedOut(err):
+		return nil, timeoutError(ctx, end.Sub(began), p.wire)
 	case err != nil:
 		return nil, err
 	case !r.cut && c.r.Buffered() > 0:
-		return nil, c.unasked()
+		return nil, c.excessError()
 	case sent != nil && !r.closes && !r.cut:
 		return nil, fmt.Errorf("it answered and keeps the connection, but did not take all of the "+
 			"request: %w", sent)
@@ -127,51 +127,51 @@ func (c *conn) exchange(ctx context.Context, request []byte, p parser) (*respons
 	return r, nil
 }
 
-func (c *conn) unasked() error {
+func (c *conn) excessError() error {
 	b, _ := c.r.Peek(c.r.Buffered())
 	return fmt.Errorf("%d bytes came behind the end of the response, %s: "+
-		"its Content-Length is too small, or the server answers what nobody asked", len(b), quote(b))
+		"its Content-Length is too small, or the server answers what nobody asked", len(b), quoteStart(b))
 }
 
-// late says how far an exchange came that waited so long.
-func late(ctx context.Context, waited time.Duration, got int64) error {
+// timeoutError says how far an exchange came that waited so long.
+func timeoutError(ctx context.Context, waited time.Duration, got int64) error {
 	waited = waited.Round(time.Millisecond)
 	err := fmt.Errorf("no answer within %v", waited)
 	if got > 0 {
 		err = fmt.Errorf("the answer was not complete within %v: %d bytes of it had come", waited, got)
 	}
-	if cause := over(ctx); cause != nil {
-		return fmt.Errorf("%w; %w", err, outOfTime(cause))
+	if cause := contextCause(ctx); cause != nil {
+		return fmt.Errorf("%w; %w", err, externalEnd(cause))
 	}
 	return err
 }
 
-// over is why ctx ends, also in the instant before it knows.
-func over(ctx context.Context) error {
+// contextCause is why ctx ends, also in the instant before it knows.
+func contextCause(ctx context.Context) error {
 	if by, has := ctx.Deadline(); has && !time.Now().Before(by) {
 		return context.DeadlineExceeded
 	}
 	return ctx.Err()
 }
 
-// outOfTime is what ended a Question from outside.
-func outOfTime(err error) error {
+// externalEnd is what ended a Question from outside.
+func externalEnd(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("the time for all questions was over: %w", err)
 	}
 	return err
 }
 
-func secrecy(s tls.ConnectionState) *Secrecy {
+func describeTLS(s tls.ConnectionState) *Secrecy {
 	out := &Secrecy{Version: tls.VersionName(s.Version), Cipher: tls.CipherSuiteName(s.CipherSuite),
 		ALPN: s.NegotiatedProtocol}
 	if len(s.PeerCertificates) > 0 {
-		out.Key = keyOf(s.PeerCertificates[0])
+		out.Key = describeKey(s.PeerCertificates[0])
 	}
 	return out
 }
 
-func keyOf(c *x509.Certificate) string {
+func describeKey(c *x509.Certificate) string {
 	switch k := c.PublicKey.(type) {
 	case *rsa.PublicKey:
 		return fmt.Sprintf("RSA %d", k.N.BitLen())

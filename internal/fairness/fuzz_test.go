@@ -58,7 +58,7 @@ func FuzzResponse(f *testing.F) {
 			return
 		}
 		p := parser{r: bufio.NewReader(bytes.NewReader(in)), bare: bare}
-		r, err := p.read()
+		r, err := p.readResponse()
 		q := proto.Request{Method: "GET", Authority: "a", Path: "/"}
 		if bare {
 			q.Method = "HEAD"
@@ -88,10 +88,10 @@ func FuzzResponse(f *testing.F) {
 			t.Fatalf("%d bytes of fields in a head of %d", total, len(r.head))
 		}
 		tally := newTally(place{authority: "a:1"}, "")
-		tally.add(r)
-		tally.add(r)
-		if a := tally.done(); a.Varies != nil || Same(a, a) != nil {
-			t.Fatalf("a response is not like itself: %q, %+v", a.Varies, Same(a, a))
+		tally.addResponse(r)
+		tally.addResponse(r)
+		if a := tally.finishAnswer(); a.Varies != nil || Differences(a, a) != nil {
+			t.Fatalf("a response is not like itself: %q, %+v", a.Varies, Differences(a, a))
 		}
 	})
 }

@@ -21,7 +21,7 @@ const surely = 0.5
 // A count is what the kernel counted during a batch.
 type count struct{ opened, noise float64 } // for each exchange
 
-// opens counts the connections that this machine opens while exchanges run on a
+// countOpens counts the connections that this machine opens while exchanges run on a
 // connection that is open already. The kernel counts a connect when it begins,
 // so that all of an exchange's are counted when its response is here. It counts
 // those of every program; the least of several batches has the fewest of them,
@@ -29,7 +29,7 @@ type count struct{ opened, noise float64 } // for each exchange
 //
 // Note: accepted connections (PassiveOpens) are not added. A connection between
 // two programs of this machine would count twice, one from outside is noise.
-func (a *asker) opens(ctx context.Context) (Opens, error) {
+func (a *asker) countOpens(ctx context.Context) (Opens, error) {
 	if !a.here {
 		return Opens{Problem: "the server is not on this machine"}, nil
 	}
@@ -44,7 +44,7 @@ func (a *asker) opens(ctx context.Context) (Opens, error) {
 	}()
 	var counts []count
 	for range batches {
-		n, err := a.batch(ctx, &c)
+		n, err := a.countBatch(ctx, &c)
 		if err != nil {
 			return Opens{}, fmt.Errorf("an exchange while connections are counted: %w", err)
 		}
@@ -65,8 +65,8 @@ func judgeCounts(counts []count) Opens {
 	return Opens{PerExchange: &least}
 }
 
-// batch makes exchanges, on *c while the server keeps it, and counts.
-func (a *asker) batch(ctx context.Context, c **conn) (count, error) {
+// countBatch makes exchanges, on *c while the server keeps it, and counts.
+func (a *asker) countBatch(ctx context.Context, c **conn) (count, error) {
 	if *c == nil { // not to be counted, as far as the server lets us
 		if err := a.redial(ctx, c); err != nil {
 			return count{}, err
@@ -78,7 +78,7 @@ func (a *asker) batch(ctx context.Context, c **conn) (count, error) {
 	}
 	began, done := time.Now(), 0
 	for done == 0 || done < batch && time.Since(began) < maxBatch {
-		if err := a.again(ctx, c); err != nil {
+		if err := a.exchangeAgain(ctx, c); err != nil {
 			return count{}, err
 		}
 		done++
@@ -89,8 +89,8 @@ func (a *asker) batch(ctx context.Context, c **conn) (count, error) {
 		return count{}, err
 	}
 	rest := min(took, maxBatch)
-	if err := sleep(ctx, rest); err != nil {
-		return count{}, outOfTime(err)
+	if err := sleepFor(ctx, rest); err != nil {
+		return count{}, externalEnd(err)
 	}
 	later, err := a.othersOpens()
 	noise := float64(later-after) * float64(took) / float64(rest)
@@ -103,18 +103,18 @@ func (a *asker) othersOpens() (int64, error) {
 	return n - a.tried.Load(), err
 }
 
-// again makes one exchange on *c, or on another if the server closed that one.
-func (a *asker) again(ctx context.Context, c **conn) error {
+// exchangeAgain makes one exchange on *c, or on another if the server closed that one.
+func (a *asker) exchangeAgain(ctx context.Context, c **conn) error {
 	used := *c != nil
 	if !used {
 		if err := a.redial(ctx, c); err != nil {
 			return err
 		}
 	}
-	r, err := a.exchange(ctx, *c, a.request)
+	r, err := a.exchangeOn(ctx, *c, a.request)
 	if used && errors.Is(err, errClosed) {
 		if err = a.redial(ctx, c); err == nil {
-			r, err = a.exchange(ctx, *c, a.request)
+			r, err = a.exchangeOn(ctx, *c, a.request)
 		}
 	}
 	if err != nil || r.closes || r.cut {

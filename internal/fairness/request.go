@@ -22,7 +22,7 @@ type place struct {
 	shown            string // the URL without credentials
 }
 
-func parse(s string) (place, error) {
+func parseURL(s string) (place, error) {
 	scheme, rest, found := strings.Cut(s, "://")
 	rest, _, _ = strings.Cut(rest, "#")
 	switch {
@@ -77,17 +77,17 @@ func parseUnix(rest string) (place, error) {
 		path: "/" + uri, shown: "http+unix://" + rest}, nil
 }
 
-// check reports what would be no request, or more than one.
-func (q *Question) check() error {
+// checkRequest reports what would be no request, or more than one.
+func (q *Question) checkRequest() error {
 	var all []error
-	if strings.ContainsFunc(q.Method, blank) {
+	if strings.ContainsFunc(q.Method, isBlank) {
 		all = append(all, fmt.Errorf("method %q has a space or a control character", q.Method))
 	}
-	if !strings.HasPrefix(q.Path, "/") && q.Path != "*" || strings.ContainsFunc(q.Path, blank) {
+	if !strings.HasPrefix(q.Path, "/") && q.Path != "*" || strings.ContainsFunc(q.Path, isBlank) {
 		all = append(all, fmt.Errorf("path %q does not begin with / or has a space", q.Path))
 	}
 	for _, f := range append([]Field{{"User-Agent", q.UserAgent}}, q.Header...) {
-		if f.Name == "" || strings.ContainsFunc(f.Name, blank) ||
+		if f.Name == "" || strings.ContainsFunc(f.Name, isBlank) ||
 			strings.ContainsAny(f.Value, "\r\n\x00") {
 			all = append(all, fmt.Errorf("header %q: %q cannot be sent", f.Name, f.Value))
 		}
@@ -95,11 +95,11 @@ func (q *Question) check() error {
 	return errors.Join(all...)
 }
 
-func blank(r rune) bool { return r <= ' ' || r == 0x7f }
+func isBlank(r rune) bool { return r <= ' ' || r == 0x7f }
 
-// request is q as it goes on the wire. It is the order of the load's codec:
+// encodeRequest is q as it goes on the wire. It is the order of the load's codec:
 // Host, User-Agent, the user's own, Content-Length, Connection.
-func (q *Question) request(authority string) []byte {
+func (q *Question) encodeRequest(authority string) []byte {
 	version := "HTTP/1.1"
 	if q.HTTP10 {
 		version = "HTTP/1.0"
@@ -112,20 +112,20 @@ func (q *Question) request(authority string) []byte {
 		}
 		b = append(b, "\r\n"...)
 	}
-	if !q.has("Host") {
+	if !q.hasHeader("Host") {
 		field("Host", authority)
 	}
-	if q.UserAgent != "" && !q.has("User-Agent") {
+	if q.UserAgent != "" && !q.hasHeader("User-Agent") {
 		field("User-Agent", q.UserAgent)
 	}
 	says := q.Close && !q.HTTP10 // HTTP/1.0 closes unless asked to keep
-	drop := says || q.Close && q.connection("keep-alive")
+	drop := says || q.Close && q.connectionHas("keep-alive")
 	for _, f := range q.Header {
 		if !drop || !strings.EqualFold(f.Name, "Connection") {
 			field(f.Name, f.Value)
 		}
 	}
-	if q.sized() {
+	if q.hasLength() {
 		field("Content-Length", strconv.Itoa(len(q.Body)))
 	}
 	if says {
@@ -134,8 +134,8 @@ func (q *Question) request(authority string) []byte {
 	return append(append(b, "\r\n"...), q.Body...)
 }
 
-func (q *Question) sized() bool {
-	if q.has("Content-Length") || q.has("Transfer-Encoding") {
+func (q *Question) hasLength() bool {
+	if q.hasHeader("Content-Length") || q.hasHeader("Transfer-Encoding") {
 		return false
 	}
 	switch q.Method {
@@ -145,7 +145,7 @@ func (q *Question) sized() bool {
 	return len(q.Body) > 0
 }
 
-func (q *Question) has(name string) bool {
+func (q *Question) hasHeader(name string) bool {
 	for _, f := range q.Header {
 		if strings.EqualFold(f.Name, name) {
 			return true
@@ -154,20 +154,20 @@ func (q *Question) has(name string) bool {
 	return false
 }
 
-// ends reports whether the request itself is its connection's last.
-func (q *Question) ends() bool {
-	return q.Close || q.connection("close") || q.HTTP10 && !q.connection("keep-alive")
+// endsConnection reports whether the request itself is its connection's last.
+func (q *Question) endsConnection() bool {
+	return q.Close || q.connectionHas("close") || q.HTTP10 && !q.connectionHas("keep-alive")
 }
 
-// connection reports whether the user's Connection has item.
-func (q *Question) connection(item string) bool {
+// connectionHas reports whether the user's Connection has item.
+func (q *Question) connectionHas(item string) bool {
 	return slices.ContainsFunc(q.Header, func(f Field) bool {
-		return strings.EqualFold(f.Name, "Connection") && listed(f.Value, item)
+		return strings.EqualFold(f.Name, "Connection") && listHas(f.Value, item)
 	})
 }
 
-// with is q with one header field of that value.
-func (q Question) with(name, value string) Question {
+// withHeader is q with one header field of that value.
+func (q Question) withHeader(name, value string) Question {
 	var header []Field
 	for _, f := range q.Header {
 		if !strings.EqualFold(f.Name, name) {
@@ -178,8 +178,8 @@ func (q Question) with(name, value string) Question {
 	return q
 }
 
-// listed reports whether value, a list with commas, has item in any case.
-func listed(value, item string) bool {
+// listHas reports whether value, a list with commas, has item in any case.
+func listHas(value, item string) bool {
 	for s := range strings.SplitSeq(value, ",") {
 		if strings.EqualFold(strings.Trim(s, " \t"), item) {
 			return true

@@ -54,18 +54,18 @@ type parser struct {
 	close, keep    bool  // of Connection
 }
 
-// read takes a whole response and nothing else off p.r.
-func (p *parser) read() (*response, error) {
+// readResponse takes a whole response and nothing else off p.r.
+func (p *parser) readResponse() (*response, error) {
 	r := &response{}
 	for {
-		if err := p.header(r); err != nil {
+		if err := p.readHeader(r); err != nil {
 			return nil, err
 		}
 		switch {
 		case r.status == 101:
 			return nil, errors.New("it switched to another protocol (101)")
 		case r.status >= 200:
-			err := p.content(r)
+			err := p.readContent(r)
 			r.wire += p.wire
 			return r, err
 		case len(r.interim) == maxInterim:
@@ -75,22 +75,22 @@ func (p *parser) read() (*response, error) {
 	}
 }
 
-// header reads a status line and the fields below it.
-func (p *parser) header(r *response) error {
-	if err := p.alien(); err != nil {
+// readHeader reads a status line and the fields below it.
+func (p *parser) readHeader(r *response) error {
+	if err := p.detectOther(); err != nil {
 		return err
 	}
-	line, err := p.headLine(r)
+	line, err := p.readHeadLine(r)
 	if err != nil {
 		return err
 	}
-	if err := r.begin(string(line)); err != nil {
+	if err := r.parseStatusLine(string(line)); err != nil {
 		return err
 	}
 	p.length, p.coded, p.chunked, p.close, p.keep = -1, false, false, false, false
 	for {
 		before := len(r.head)
-		line, err := p.headLine(r)
+		line, err := p.readHeadLine(r)
 		if err != nil {
 			return err
 		}
@@ -100,30 +100,30 @@ func (p *parser) header(r *response) error {
 		name, value, found := strings.Cut(string(line), ":")
 		switch {
 		case line[0] == ' ' || line[0] == '\t':
-			return fmt.Errorf("a folded header line (it begins with a space): %s", quote(line))
+			return fmt.Errorf("a folded header line (it begins with a space): %s", quoteStart(line))
 		case !found || name == "":
-			return fmt.Errorf("not a header line: %s", quote(line))
+			return fmt.Errorf("not a header line: %s", quoteStart(line))
 		}
 		f := Line{strings.TrimRight(name, " \t"), strings.Trim(value, " \t"), len(r.head) - before}
 		r.fields = append(r.fields, f)
-		if err := p.field(f); err != nil {
+		if err := p.parseField(f); err != nil {
 			return err
 		}
 	}
 }
 
-// alien looks at the first bytes, which may be all that a server of something
+// detectOther looks at the first bytes, which may be all that a server of something
 // else ever sends.
-func (p *parser) alien() error {
+func (p *parser) detectOther() error {
 	const signature = "HTTP/1."
 	for i := range len(signature) {
 		b, err := p.r.Peek(i + 1)
 		switch {
 		case err != nil:
 			if p.wire += int64(len(b)); p.wire == 0 {
-				return closed(err)
+				return closedError(err)
 			}
-			return p.ended(err, "the header")
+			return p.truncatedError(err, "the header")
 		case b[i] == signature[i]:
 			continue
 		}
@@ -135,15 +135,15 @@ func (p *parser) alien() error {
 		case 0:
 			hint = "; is this an HTTP/2 server?"
 		}
-		return fmt.Errorf("not an HTTP/1.x response: it begins with %s%s", quote(b), hint)
+		return fmt.Errorf("not an HTTP/1.x response: it begins with %s%s", quoteStart(b), hint)
 	}
 	return nil
 }
 
-// closed is a read error before the first byte.
-func closed(err error) error {
+// closedError is a read error before the first byte.
+func closedError(err error) error {
 	switch {
-	case expired(err):
+	case timedOut(err):
 		return err
 	case errors.Is(err, io.EOF):
 		return errClosed
@@ -151,15 +151,15 @@ func closed(err error) error {
 	return fmt.Errorf("%w: %w", errClosed, err)
 }
 
-func expired(err error) bool {
+func timedOut(err error) bool {
 	var e net.Error
 	return errors.As(err, &e) && e.Timeout()
 }
 
-// ended is a read error inside a response.
-func (p *parser) ended(err error, where string) error {
+// truncatedError is a read error inside a response.
+func (p *parser) truncatedError(err error, where string) error {
 	switch {
-	case expired(err):
+	case timedOut(err):
 		return err
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("the connection was closed inside %s, after %d bytes", where, p.wire)
@@ -167,13 +167,13 @@ func (p *parser) ended(err error, where string) error {
 	return fmt.Errorf("reading %s, after %d bytes: %w", where, p.wire, err)
 }
 
-// begin reads a status line: HTTP/1.x, a space, three digits, and any reason.
-func (r *response) begin(line string) error {
-	ok := len(line) >= 12 && digit(line[7]) && line[8] == ' ' &&
-		'1' <= line[9] && line[9] <= '9' && digit(line[10]) && digit(line[11]) &&
+// parseStatusLine reads a status line: HTTP/1.x, a space, three digits, and any reason.
+func (r *response) parseStatusLine(line string) error {
+	ok := len(line) >= 12 && isDigit(line[7]) && line[8] == ' ' &&
+		'1' <= line[9] && line[9] <= '9' && isDigit(line[10]) && isDigit(line[11]) &&
 		(len(line) == 12 || line[12] == ' ')
 	if !ok {
-		return fmt.Errorf("not a status line: %s", quote([]byte(line)))
+		return fmt.Errorf("not a status line: %s", quoteStart([]byte(line)))
 	}
 	r.version = line[:8]
 	r.status, _ = strconv.Atoi(line[9:12])
@@ -181,18 +181,18 @@ func (r *response) begin(line string) error {
 	return nil
 }
 
-func digit(c byte) bool { return '0' <= c && c <= '9' }
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// headLine reads a line of the header and keeps it in r.head.
-func (p *parser) headLine(r *response) ([]byte, error) {
-	line, err := p.line(maxHead, 0, "the header")
+// readHeadLine reads a line of the header and keeps it in r.head.
+func (p *parser) readHeadLine(r *response) ([]byte, error) {
+	line, err := p.readLine(maxHead, 0, "the header")
 	r.head = append(r.head, line...)
-	return chomp(line), err
+	return trimLineEnd(line), err
 }
 
-// line reads a line with its end. It is part of what, which began when from bytes
+// readLine reads a line with its end. It is part of what, which began when from bytes
 // had been taken and may have limit.
-func (p *parser) line(limit int, from int64, what string) ([]byte, error) {
+func (p *parser) readLine(limit int, from int64, what string) ([]byte, error) {
 	var line []byte
 	for {
 		part, err := p.r.ReadSlice('\n')
@@ -204,17 +204,17 @@ func (p *parser) line(limit int, from int64, what string) ([]byte, error) {
 		case err == nil:
 			return line, nil
 		case !errors.Is(err, bufio.ErrBufferFull):
-			return nil, p.ended(err, what)
+			return nil, p.truncatedError(err, what)
 		}
 	}
 }
 
-func chomp(line []byte) []byte {
+func trimLineEnd(line []byte) []byte {
 	return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 }
 
-// field notes what frames the message or ends the connection.
-func (p *parser) field(f Line) error {
+// parseField notes what frames the message or ends the connection.
+func (p *parser) parseField(f Line) error {
 	switch strings.ToLower(f.Name) {
 	case "content-length":
 		for s := range strings.SplitSeq(f.Value, ",") {
@@ -222,7 +222,7 @@ func (p *parser) field(f Line) error {
 			n, err := strconv.ParseUint(s, 10, 63)
 			switch {
 			case err != nil:
-				return fmt.Errorf("bad Content-Length %s", quote([]byte(s)))
+				return fmt.Errorf("bad Content-Length %s", quoteStart([]byte(s)))
 			case p.length >= 0 && p.length != int64(n):
 				return fmt.Errorf("Content-Length is both %d and %d", p.length, n)
 			}
@@ -230,16 +230,16 @@ func (p *parser) field(f Line) error {
 		}
 	case "transfer-encoding":
 		last := f.Value[strings.LastIndexByte(f.Value, ',')+1:]
-		p.coded, p.chunked = true, listed(last, "chunked")
+		p.coded, p.chunked = true, listHas(last, "chunked")
 	case "connection":
-		p.close = p.close || listed(f.Value, "close")
-		p.keep = p.keep || listed(f.Value, "keep-alive")
+		p.close = p.close || listHas(f.Value, "close")
+		p.keep = p.keep || listHas(f.Value, "keep-alive")
 	}
 	return nil
 }
 
-// content reads what follows the final header.
-func (p *parser) content(r *response) (err error) {
+// readContent reads what follows the final header.
+func (p *parser) readContent(r *response) (err error) {
 	r.body = p.body
 	old := r.version == "HTTP/1.0"
 	r.closes = p.ends || p.close || (old || p.old) && !p.keep
@@ -248,20 +248,20 @@ func (p *parser) content(r *response) (err error) {
 		r.framing = NoBody
 	case p.chunked:
 		r.framing, r.closes = ByChunks, r.closes || old
-		err = p.chunks(r)
+		err = p.readChunks(r)
 	case p.coded, p.length < 0:
 		r.framing, r.closes = ByClose, true
-		err = p.take(r, math.MaxInt64)
+		err = p.readBody(r, math.MaxInt64)
 	default:
 		r.framing = ByLength
-		err = p.take(r, p.length)
+		err = p.readBody(r, p.length)
 	}
 	return err
 }
 
-// take reads n bytes of body, or up to the end if n is the largest number there
+// readBody reads n bytes of body, or up to the end if n is the largest number there
 // is, and stops where there are too many.
-func (p *parser) take(r *response, n int64) error {
+func (p *parser) readBody(r *response, n int64) error {
 	room := int64(maxBody - len(r.body))
 	into := bytes.NewBuffer(r.body)
 	k, err := io.CopyN(into, p.r, min(n, room))
@@ -270,7 +270,7 @@ func (p *parser) take(r *response, n int64) error {
 	case errors.Is(err, io.EOF) && n == math.MaxInt64:
 		return nil
 	case err != nil:
-		return p.ended(err, "the body")
+		return p.truncatedError(err, "the body")
 	case n <= room:
 		return nil
 	case n == math.MaxInt64:
@@ -284,30 +284,30 @@ func (p *parser) take(r *response, n int64) error {
 	return nil
 }
 
-func (p *parser) chunks(r *response) error {
+func (p *parser) readChunks(r *response) error {
 	for {
-		line, err := p.line(maxSize, p.wire, "the line before a chunk")
+		line, err := p.readLine(maxSize, p.wire, "the line before a chunk")
 		if err != nil {
 			return err
 		}
-		n, err := chunkSize(chomp(line))
+		n, err := parseChunkSize(trimLineEnd(line))
 		if err != nil {
 			return err
 		}
 		if n == 0 {
-			return p.trailer()
+			return p.readTrailer()
 		}
-		if err := p.take(r, n); err != nil || r.cut {
+		if err := p.readBody(r, n); err != nil || r.cut {
 			return err
 		}
-		if err := p.gap(); err != nil {
+		if err := p.readChunkEnd(); err != nil {
 			return err
 		}
 	}
 }
 
-// chunkSize reads a number in hex, with spaces and extensions behind it.
-func chunkSize(line []byte) (int64, error) {
+// parseChunkSize reads a number in hex, with spaces and extensions behind it.
+func parseChunkSize(line []byte) (int64, error) {
 	i := 0
 	for i < len(line) && strings.IndexByte("0123456789abcdefABCDEF", line[i]) >= 0 {
 		i++
@@ -315,17 +315,17 @@ func chunkSize(line []byte) (int64, error) {
 	rest := bytes.TrimLeft(line[i:], " \t")
 	n, err := strconv.ParseUint(string(line[:i]), 16, 63)
 	if err != nil || n > 1<<56 || len(rest) > 0 && rest[0] != ';' {
-		return 0, fmt.Errorf("bad chunk size %s", quote(line))
+		return 0, fmt.Errorf("bad chunk size %s", quoteStart(line))
 	}
 	return int64(n), nil
 }
 
-// gap is the line end behind a chunk.
-func (p *parser) gap() error {
+// readChunkEnd is the line end behind a chunk.
+func (p *parser) readChunkEnd() error {
 	for _, want := range "\r\n" {
 		c, err := p.r.ReadByte()
 		if err != nil {
-			return p.ended(err, "a chunked body")
+			return p.truncatedError(err, "a chunked body")
 		}
 		p.wire++
 		if c == '\n' {
@@ -338,17 +338,17 @@ func (p *parser) gap() error {
 	return errors.New("a chunk is longer than its size says")
 }
 
-func (p *parser) trailer() error {
+func (p *parser) readTrailer() error {
 	for from := p.wire; ; {
-		line, err := p.line(maxTrailer, from, "the trailer")
-		if err != nil || len(chomp(line)) == 0 {
+		line, err := p.readLine(maxTrailer, from, "the trailer")
+		if err != nil || len(trimLineEnd(line)) == 0 {
 			return err
 		}
 	}
 }
 
-// quote shows the beginning of what a server sent.
-func quote(b []byte) string {
+// quoteStart shows the beginning of what a server sent.
+func quoteStart(b []byte) string {
 	if len(b) > 40 {
 		return fmt.Sprintf("%q…", b[:40])
 	}

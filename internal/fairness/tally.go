@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// A tally compares the responses of one server with the first of them.
-type tally struct {
+// A answerTally compares the responses of one server with the first of them.
+type answerTally struct {
 	place
 	answer *Answer
 	wanted []byte            // in each body
@@ -25,8 +25,8 @@ type tally struct {
 // maxBodies bounds how many different bodies are remembered.
 const maxBodies = 64
 
-func newTally(to place, wanted string) *tally {
-	return &tally{
+func newTally(to place, wanted string) *answerTally {
+	return &answerTally{
 		place:  to,
 		wanted: []byte(wanted),
 		answer: &Answer{URL: to.shown, Authority: to.authority},
@@ -34,8 +34,8 @@ func newTally(to place, wanted string) *tally {
 	}
 }
 
-// add counts a response to the load's request.
-func (t *tally) add(r *response) {
+// addResponse counts a response to the load's request.
+func (t *answerTally) addResponse(r *response) {
 	a := t.answer
 	sizes := [3]int64{int64(len(r.head)), int64(len(r.body)), r.wire}
 	spans := [3]*Span{&a.HeaderBytes, &a.BodyBytes, &a.WireBytes}
@@ -49,11 +49,11 @@ func (t *tally) add(r *response) {
 	if !bytes.Contains(r.body, t.wanted) {
 		a.Lacks++
 	}
-	digest := t.digest(r.body)
+	digest := t.bodyDigest(r.body)
 	if a.Exchanges++; a.Exchanges == 1 {
-		t.begin(r, digest)
+		t.beginFirst(r, digest)
 	} else {
-		t.differ(r, !t.bodies[digest])
+		t.noteDifferences(r, !t.bodies[digest])
 	}
 	if len(t.bodies) < maxBodies {
 		t.bodies[digest] = true
@@ -61,12 +61,12 @@ func (t *tally) add(r *response) {
 	t.last = append(t.last[:0], r.head...)
 }
 
-func (t *tally) begin(r *response, digest [32]byte) {
+func (t *answerTally) beginFirst(r *response, digest [32]byte) {
 	a := t.answer
 	a.Version, a.Status, a.Reason, a.Interim = r.version, r.status, r.reason, r.interim
 	a.Header, a.Framing, a.BodyCut = r.fields, r.framing, r.cut
-	a.Encoding = r.encoding()
-	t.fields = byName(r.fields)
+	a.Encoding = r.detectEncoding()
+	t.fields = joinByName(r.fields)
 	sha := sha256.Sum256(r.body)
 	a.BodySHA256 = hex.EncodeToString(sha[:])
 	if digest != sha {
@@ -105,8 +105,8 @@ func (a *Answer) Shorten() {
 	a.BodyStart = strings.ToValidUTF8(a.BodyStart[:min(len(a.BodyStart), shownBody)], "")
 }
 
-// differ notes what of r is not as in the first response.
-func (t *tally) differ(r *response, body bool) {
+// noteDifferences notes what of r is not as in the first response.
+func (t *answerTally) noteDifferences(r *response, body bool) {
 	a := t.answer
 	note := func(differs bool, what string) {
 		if differs {
@@ -122,7 +122,7 @@ func (t *tally) differ(r *response, body bool) {
 	note(r.version != a.Version, "version")
 	note(r.status != a.Status, "status")
 	note(r.reason != a.Reason, "reason")
-	fields := byName(r.fields)
+	fields := joinByName(r.fields)
 	for name, value := range fields {
 		first, has := t.fields[name]
 		note(name != "date" && (!has || first != value), "header "+name)
@@ -133,31 +133,31 @@ func (t *tally) differ(r *response, body bool) {
 	}
 }
 
-// digest is a body's SHA-256, with HOST where it names the server's own address:
+// bodyDigest is a body's SHA-256, with HOST where it names the server's own address:
 // variants have different ports, and that alone is no difference.
-func (t *tally) digest(body []byte) [32]byte {
+func (t *answerTally) bodyDigest(body []byte) [32]byte {
 	if !bytes.Contains(body, []byte(t.authority)) {
 		return sha256.Sum256(body)
 	}
-	return sha256.Sum256([]byte(neutral(string(body), t.authority)))
+	return sha256.Sum256([]byte(neutralText(string(body), t.authority)))
 }
 
-// neutral is s with HOST for an authority that has a port. Without one it may
+// neutralText is s with HOST for an authority that has a port. Without one it may
 // be a name, such as localhost, that is meant.
-func neutral(s, authority string) string {
+func neutralText(s, authority string) string {
 	if !strings.Contains(authority, ":") {
 		return s
 	}
 	return strings.ReplaceAll(s, authority, "HOST")
 }
 
-func (t *tally) done() *Answer {
+func (t *answerTally) finishAnswer() *Answer {
 	t.answer.Varies = slices.Sorted(maps.Keys(t.varies))
 	return t.answer
 }
 
-// byName joins the values of lines with the same name.
-func byName(lines []Line) map[string]string {
+// joinByName joins the values of lines with the same name.
+func joinByName(lines []Line) map[string]string {
 	m := make(map[string]string, len(lines))
 	for _, l := range lines {
 		name := strings.ToLower(l.Name)
@@ -171,12 +171,12 @@ func byName(lines []Line) map[string]string {
 }
 
 func valueOf(lines []Line, name string) (string, bool) {
-	value, has := byName(lines)[strings.ToLower(name)]
+	value, has := joinByName(lines)[strings.ToLower(name)]
 	return value, has
 }
 
-// encoding is how the body is compressed, whether or not the header says so.
-func (r *response) encoding() string {
+// detectEncoding is how the body is compressed, whether or not the header says so.
+func (r *response) detectEncoding() string {
 	if e, _ := valueOf(r.fields, "Content-Encoding"); e != "" {
 		return strings.ToLower(e)
 	}

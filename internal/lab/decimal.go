@@ -7,9 +7,9 @@ const (
 	oldMemorySize = 1.048576 // MB
 )
 
-// decimal brings the memory of a record that an older dyno wrote into the unit of Measures, so
-// that its figures stand beside others.
-func (r *Record) decimal() {
+// convertMemory brings the memory of a record that an older dyno wrote into the unit of Measures,
+// so that its figures stand beside others.
+func (r *Record) convertMemory() {
 	old := false
 	for i, c := range r.Cells {
 		if c.Metric != memory || c.Unit != oldMemoryUnit {

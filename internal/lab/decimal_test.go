@@ -13,9 +13,9 @@ import (
 
 // Memory is in MB like every other size.
 func TestMemoryIsDecimal(t *testing.T) {
-	m, _ := measure(memory)
+	m, _ := MeasureNamed(memory)
 	r := &result.Result{Server: &result.Server{Processes: []result.Usage{{Memory: 25e6}}}}
-	if v, ok := m.Of(&Trial{Result: r}); !ok || v != 25 || m.Unit != "MB" {
+	if v, ok := m.Value(&Trial{Result: r}); !ok || v != 25 || m.Unit != "MB" {
 		t.Errorf("25,000,000 bytes are %v %s", v, m.Unit)
 	}
 }
@@ -27,16 +27,16 @@ func TestOldMemoryIsReadAsDecimal(t *testing.T) {
 		old := Record{Format: ExperimentFormat, Cells: []Cell{
 			{Metric: "p99", Unit: "µs", Median: stats.Interval{Estimate: 3}},
 			{Metric: memory, Unit: unit, Median: stats.Interval{Low: mib, Estimate: mib, High: mib}}},
-			Trials: []Brief{{Values: map[string]float64{memory: mib, "p99": 3}}, {}}}
+			Trials: []TrialSummary{{Values: map[string]float64{memory: mib, "p99": 3}}, {}}}
 		b, err := json.Marshal(old)
 		if err != nil {
 			t.Fatal(err)
 		}
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, experimentFile), b, 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, RecordFile), b, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		r, err := openRecord(dir)
+		r, err := ReadRecord(dir)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,7 +24,7 @@ func (r *Record) Environment() (all []Fact) {
 	say("CPUs", "%d: generator %v, server %v", h.CPUs, r.CPUs.Generator, r.CPUs.Server)
 	say("Go that built dyno", "%s", h.Go)
 	for _, f := range r.Machine {
-		if f.Name != loadAverage { // it says what was at work, not what the machine is
+		if f.Name != LoadAverage { // it says what was at work, not what the machine is
 			all = append(all, f)
 		}
 	}
@@ -35,10 +35,10 @@ func (r *Record) Environment() (all []Fact) {
 }
 
 // programFacts are the executables, those of one process and name together.
-func programFacts(programs []Ran) (all []Fact) {
+func programFacts(programs []ArmProgram) (all []Fact) {
 	at := map[string]int{}
 	for _, p := range programs {
-		name := fmt.Sprintf("program of %s, process %s: %s (SHA-256)", p.Arm, p.Process, p.name())
+		name := fmt.Sprintf("program of %s, process %s: %s (SHA-256)", p.Arm, p.Process, p.Executable())
 		sum := p.SHA256
 		if sum == "" {
 			sum = "not readable"
@@ -52,3 +52,5 @@ func programFacts(programs []Ran) (all []Fact) {
 	}
 	return all
 }
+
+const LoadAverage = "load average at the start"

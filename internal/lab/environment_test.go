@@ -9,8 +9,8 @@ import (
 func TestEnvironment(t *testing.T) {
 	record := func(sum, load string) *Record {
 		return &Record{Dyno: "1", SHA256: "f", Machine: []Fact{{"governor", "powersave"},
-			{loadAverage, load}}, Arms: []Arm{{Name: "a", Version: "nginx/1.22"}, {Name: "b"}},
-			Programs: []Ran{{Arm: "a", Program: Program{Process: "p", Path: "/x", SHA256: sum}},
+			{LoadAverage, load}}, Arms: []Arm{{Name: "a", Version: "nginx/1.22"}, {Name: "b"}},
+			Programs: []ArmProgram{{Arm: "a", Program: Program{Process: "p", Path: "/x", SHA256: sum}},
 				{Arm: "a", Program: Program{Process: "p", Path: "/" + load + "/x", SHA256: "2"}},
 				{Arm: "b", Program: Program{Process: "p", Path: "/y"}}}}
 	}

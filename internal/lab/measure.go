@@ -13,8 +13,8 @@ type Measure struct {
 	of         func(t *Trial) float64
 }
 
-// Of is the measure's value in a trial; ok is false where there is none.
-func (m Measure) Of(t *Trial) (value float64, ok bool) {
+// Value is the measure's value in a trial; ok is false where there is none.
+func (m Measure) Value(t *Trial) (value float64, ok bool) {
 	if t.Failure != nil || t.Result == nil {
 		return 0, false
 	}
@@ -24,7 +24,7 @@ func (m Measure) Of(t *Trial) (value float64, ok bool) {
 
 // CPU is the server's CPU time for each request: the measure that noise spoils
 // least.
-var CPU = Measure{"cpu", "µs/req", -1, func(t *Trial) float64 { return float64(t.server().CPU) }}
+var CPU = Measure{"cpu", "µs/req", -1, func(t *Trial) float64 { return float64(t.serverUse().CPU) }}
 
 // Measures are all there are, in the order in which they are shown.
 var Measures = []Measure{
@@ -34,19 +34,21 @@ var Measures = []Measure{
 		return t.Result.Generator.CPUPerRequest
 	}},
 	{"host_cpu", "µs/req", -1, hostCPU},
-	{"mean", "µs", -1, latency(func(d *result.Distribution) float64 { return d.Mean })},
-	{"p50", "µs", -1, latency(func(d *result.Distribution) float64 { return d.P50 })},
-	{"p75", "µs", -1, latency(func(d *result.Distribution) float64 { return d.P75 })},
-	{"p90", "µs", -1, latency(func(d *result.Distribution) float64 { return d.P90 })},
-	{"p95", "µs", -1, latency(func(d *result.Distribution) float64 { return d.P95 })},
-	{"p99", "µs", -1, latency(percentile(99, func(d *result.Distribution) float64 { return d.P99 }))},
-	{"p99.9", "µs", -1, latency(percentile(999, func(d *result.Distribution) float64 {
+	{"mean", "µs", -1, latencyBy(func(d *result.Distribution) float64 { return d.Mean })},
+	{"p50", "µs", -1, latencyBy(func(d *result.Distribution) float64 { return d.P50 })},
+	{"p75", "µs", -1, latencyBy(func(d *result.Distribution) float64 { return d.P75 })},
+	{"p90", "µs", -1, latencyBy(func(d *result.Distribution) float64 { return d.P90 })},
+	{"p95", "µs", -1, latencyBy(func(d *result.Distribution) float64 { return d.P95 })},
+	{"p99", "µs", -1, latencyBy(percentileBy(99, func(d *result.Distribution) float64 {
+		return d.P99
+	}))},
+	{"p99.9", "µs", -1, latencyBy(percentileBy(999, func(d *result.Distribution) float64 {
 		return d.P999
 	}))},
-	{"max", "µs", -1, latency(func(d *result.Distribution) float64 { return d.Max })},
-	{memory, "MB", -1, func(t *Trial) float64 { return float64(t.server().Memory) / 1e6 }},
+	{"max", "µs", -1, latencyBy(func(d *result.Distribution) float64 { return d.Max })},
+	{memory, "MB", -1, func(t *Trial) float64 { return float64(t.serverUse().Memory) / 1e6 }},
 	{"bytes", "bytes/req", -1, func(t *Trial) float64 {
-		n, received := t.inWindow()
+		n, received := t.CountInWindow()
 		if n == 0 {
 			n, received = t.Result.Answers(), t.Result.Bytes.Received
 		}
@@ -54,14 +56,14 @@ var Measures = []Measure{
 	}},
 }
 
-// ofLoad reports whether the measure is what the load came to, and so the generator's too, and not
-// what a request cost.
-func (m Measure) ofLoad() bool {
+// DependsOnLoad reports whether the measure is what the load came to, and so the generator's too,
+// and not what a request cost.
+func (m Measure) DependsOnLoad() bool {
 	return !slices.Contains([]string{"cpu", "generator_cpu", "host_cpu", "memory", "bytes"}, m.Name)
 }
 
-// measure finds one by its name.
-func measure(name string) (Measure, bool) {
+// MeasureNamed finds one by its name.
+func MeasureNamed(name string) (Measure, bool) {
 	for _, m := range Measures {
 		if m.Name == name {
 			return m, true
@@ -70,7 +72,7 @@ func measure(name string) (Measure, bool) {
 	return Measure{}, false
 }
 
-func latency(of func(*result.Distribution) float64) func(*Trial) float64 {
+func latencyBy(of func(*result.Distribution) float64) func(*Trial) float64 {
 	return func(t *Trial) float64 {
 		if t.Result.Latency == nil {
 			return 0
@@ -79,9 +81,9 @@ func latency(of func(*result.Distribution) float64) func(*Trial) float64 {
 	}
 }
 
-// percentile is 0 where there are too few exchanges for a two-sided 95 %
+// percentileBy is 0 where there are too few exchanges for a two-sided 95 %
 // interval of it: n with qⁿ ≤ 0.025, which is 368 for 99 % and 3,688 for 99.9 %.
-func percentile(nines int,
+func percentileBy(nines int,
 	of func(*result.Distribution) float64) func(*result.Distribution) float64 {
 	least := map[int]int64{99: 368, 999: 3688}[nines]
 	return func(d *result.Distribution) float64 {
@@ -96,26 +98,32 @@ func percentile(nines int,
 // does for the server in the name of others is in it, and so are others. It says
 // nothing of a server that is elsewhere.
 func hostCPU(t *Trial) float64 {
-	if len(t.processes()) == 0 {
+	if len(t.ServerProcesses()) == 0 {
 		return 0
 	}
 	done := t.Result.Rate.Answers() * t.Result.Window.MeasuredS
 	return float64(t.Result.Server.Host.Busy) / 1e3 / max(done, 1)
 }
 
-// processes are what the server's used, first all together; none if it was not
+// ServerProcesses are what the server's used, first all together; none if it was not
 // watched.
-func (t *Trial) processes() []result.Usage {
+func (t *Trial) ServerProcesses() []result.Usage {
 	if t.Result == nil || t.Result.Server == nil {
 		return nil
 	}
 	return t.Result.Server.Processes
 }
 
-// server is the use of all the server's processes together.
-func (t *Trial) server() result.Usage {
-	if all := t.processes(); len(all) > 0 {
+// serverUse is the use of all the server's processes together.
+func (t *Trial) serverUse() result.Usage {
+	if all := t.ServerProcesses(); len(all) > 0 {
 		return all[0]
 	}
 	return result.Usage{}
+}
+
+// Has reports whether a trial has a value of the measure.
+func (m Measure) Has(t *Trial) bool {
+	_, ok := m.Value(t)
+	return ok
 }

@@ -7,27 +7,27 @@ import (
 	"strings"
 )
 
-// fileName is the name of what is kept of an arm, a level, a process or whatever else parts
+// FileName is the name of what is kept of an arm, a level, a process or whatever else parts
 // name, without its suffix: r002-go@c16. No two lists of parts have the same name, because a
 // kind has no -, and a part as safe writes it has no @.
-func fileName(kind string, parts ...string) string {
+func FileName(kind string, parts ...string) string {
 	all := make([]string, len(parts))
 	for i, p := range parts {
-		all[i] = short(safe(p))
+		all[i] = ShortName(SafeName(p))
 	}
-	return kind + "-" + strings.Join(all, partMark)
+	return kind + "-" + strings.Join(all, PartMark)
 }
 
-// partMark is between the parts of a file's name.
-const partMark = "@"
+// PartMark is between the parts of a file's name.
+const PartMark = "@"
 
 // partMax is how many bytes a part of a file's name has at most: three such parts, a kind, an
 // attempt and a suffix fit into the 255 bytes of a file's name.
 const partMax = 76
 
-// short is a part of a file's name cut to partMax, with the beginning of its SHA-256 for what
+// ShortName is a part of a file's name cut to partMax, with the beginning of its SHA-256 for what
 // is cut off, after a ~ that no other part has.
-func short(part string) string {
+func ShortName(part string) string {
 	if len(part) <= partMax {
 		return part
 	}
@@ -36,8 +36,8 @@ func short(part string) string {
 	return part[:partMax-digits-1] + "~" + hex.EncodeToString(sum[:])[:digits]
 }
 
-// safe is a name as a part of a file's; no two names have the same.
-func safe(name string) string {
+// SafeName is a name as a part of a file's; no two names have the same.
+func SafeName(name string) string {
 	var b strings.Builder
 	for _, c := range []byte(name) {
 		switch {
@@ -52,3 +52,6 @@ func safe(name string) string {
 	}
 	return b.String()
 }
+
+// ControlMark is what the name of a control ends with.
+const ControlMark = " (A/A)"

@@ -17,31 +17,32 @@ type Slot struct {
 	Level    string `json:"level"`
 }
 
-// id is the name of the trial's file.
-func (s Slot) id(attempt int) string {
+// FileID is the name of the trial's file.
+func (s Slot) FileID(attempt int) string {
 	round := fmt.Sprintf("r%03d", s.Round)
 	if attempt > 1 {
-		return fileName(round, s.Arm, s.Level, fmt.Sprintf("again%d", attempt))
+		return FileName(round, s.Arm, s.Level, fmt.Sprintf("again%d", attempt))
 	}
-	return fileName(round, s.Arm, s.Level)
+	return FileName(round, s.Arm, s.Level)
 }
 
-// An attempt is what a trial is of, so that a plan made again finds what is done already,
+// An AttemptKey is what a trial is of, so that a plan made again finds what is done already,
 // whatever else has changed in the order. A file's name does not tell: those that earlier
 // versions wrote are the same for different arms.
-type attempt struct {
-	cellRound
-	number int
+type AttemptKey struct {
+	TrialKey
+	Number int
 }
 
-func (s Slot) attempt(number int) attempt {
-	return attempt{cellRound{s.Arm, s.Level, s.Round}, number}
+// Key is the key of the slot's attempt of that number, from 1.
+func (s Slot) Key(number int) AttemptKey {
+	return AttemptKey{TrialKey{s.Arm, s.Level, s.Round}, number}
 }
 
-// A cell is an arm at a level.
-type cell struct{ arm, level string }
+// A CellKey is an arm at a level.
+type CellKey struct{ Arm, Level string }
 
-// order is a round's cells in the order in which they run. It depends on the
+// OrderRound is a round's cells in the order in which they run. It depends on the
 // seed and the round alone, so that rounds already run do not change when there
 // are more of them.
 //
@@ -49,7 +50,7 @@ type cell struct{ arm, level string }
 // for a rising sweep would take time for load. Source: Abedi, Brecht,
 // "Conducting Repeatable Experiments in Highly Variable Cloud Computing
 // Environments", ICPE 2017 (randomised multiple interleaved trials).
-func order(kind string, seed int64, round int, cells []cell) []Slot {
+func OrderRound(kind string, seed int64, round int, cells []CellKey) []Slot {
 	mixed := slices.Clone(cells)
 	switch kind {
 	case experiment.Interleaved:
@@ -62,25 +63,31 @@ func order(kind string, seed int64, round int, cells []cell) []Slot {
 	}
 	slots := make([]Slot, len(mixed))
 	for i, c := range mixed {
-		slots[i] = Slot{Round: round, Position: i + 1, Arm: c.arm, Level: c.level}
+		slots[i] = Slot{Round: round, Position: i + 1, Arm: c.Arm, Level: c.Level}
 	}
 	return slots
 }
 
-// inRounds are all slots of so many rounds.
-func inRounds(kind string, seed int64, rounds int, cells []cell) (all []Slot) {
+// OrderRounds are all slots of so many rounds.
+func OrderRounds(kind string, seed int64, rounds int, cells []CellKey) (all []Slot) {
 	for round := range rounds {
-		all = append(all, order(kind, seed, round+1, cells)...)
+		all = append(all, OrderRound(kind, seed, round+1, cells)...)
 	}
 	return all
 }
 
-// inSequence is all rounds of a cell before the next cell's.
-func inSequence(rounds int, cells []cell) (all []Slot) {
+// OrderSequence is all rounds of a cell before the next cell's.
+func OrderSequence(rounds int, cells []CellKey) (all []Slot) {
 	for i, c := range cells {
 		for round := range rounds {
-			all = append(all, Slot{Round: round + 1, Position: i + 1, Arm: c.arm, Level: c.level})
+			all = append(all, Slot{Round: round + 1, Position: i + 1, Arm: c.Arm, Level: c.Level})
 		}
 	}
 	return all
+}
+
+// A TrialKey is where a trial belongs.
+type TrialKey struct {
+	Arm, Level string
+	Round      int
 }

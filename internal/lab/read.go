@@ -3,39 +3,45 @@ package lab
 import (
 	"fmt"
 	"path/filepath"
+	"time"
 )
 
-// OpenTrial reads a trial of the experiment whose folder is dir, by the ID that the record
+// ReadTrial reads a trial of the experiment whose folder is dir, by the ID that the record
 // has of it, with what was recorded meanwhile. That is large: look at one after the other.
-func OpenTrial(dir, id string) (*Trial, error) {
+func ReadTrial(dir, id string) (*Trial, error) {
 	if id == "" || id != filepath.Base(id) || !filepath.IsLocal(id) {
 		return nil, fmt.Errorf("%q is no trial's ID; the record of %s is damaged", id, dir)
 	}
 	t := new(Trial)
-	err := store{dir: dir}.read(filepath.Join(trialsFolder, id+".json"), TrialFormat, t)
+	err := Folder{Dir: dir}.readFormat(filepath.Join(TrialsFolder, id+".json"), TrialFormat, t)
 	if err != nil {
 		return nil, fmt.Errorf("reading trial %s: %w", id, err)
 	}
 	return t, nil
 }
 
-// Counted are those of the trials of an arm at a level that its figures rest on, by round:
-// of two attempts one, and none of a second batch.
-func Counted(trials []*Trial, arm, level string) (all []*Trial) {
-	cells := sortTrials(batch(trials, false))
-	for _, round := range cells.rounds() {
-		if t := cells.best(arm, level, round); t != nil && t.Failure == nil && t.Result != nil {
-			all = append(all, t)
-		}
-	}
-	return all
+// A Heading is what a list of experiments has of one.
+type Heading struct {
+	Name    string    `json:"name"`
+	State   State     `json:"state"`
+	Started time.Time `json:"started,omitzero"`
+	Ended   time.Time `json:"ended,omitzero"`
+	Quick   bool      `json:"quick,omitempty"`
 }
 
-// Logs are the logarithms of the ratios that c rests on, of each round's pair in order.
-func (c Comparison) Logs(trials []*Trial) []float64 {
-	m, known := measure(c.Metric)
-	if !known {
-		return nil
-	}
-	return pair(sortTrials(batch(trials, false)), m, c.Level, c.Baseline, c.Variant).logs
+// Heading is the record's Heading.
+func (r *Record) Heading() Heading { return Heading{r.Name, r.State, r.Started, r.Ended, r.Quick} }
+
+// ReadHeading reads no more than the Heading of the experiment whose folder is dir.
+func ReadHeading(dir string) (h Heading, err error) {
+	err = Folder{Dir: dir}.readRecord(&h)
+	return h, err
+}
+
+// ReadRecord reads the record alone.
+func ReadRecord(dir string) (*Record, error) {
+	r := &Record{Dir: dir}
+	err := Folder{Dir: dir}.readRecord(r)
+	r.convertMemory()
+	return r, err
 }

@@ -1,3 +1,9 @@
+// Package lab holds the records of an experiment: Record, which is all of it, Trial, which is what
+// one trial measured, and what both consist of. Folder reads and writes them.
+//
+// Package lab/run makes trials, package lab/judge computes what they say; both fill in records, and
+// who shows an experiment needs nothing else. JSON keys and names of files are what others rely on:
+// a key once released is never renamed.
 package lab
 
 import (
@@ -48,23 +54,23 @@ type Record struct {
 	Fairness *fairness.Table `json:"fairness,omitempty"`
 	Ceilings []Ceiling       `json:"ceilings,omitempty"`
 	Sampler  *float64        `json:"sampler_percent,omitempty"` // of a core, to watch
-	Programs []Ran           `json:"programs,omitempty"`        // that the servers were
+	Programs []ArmProgram    `json:"programs,omitempty"`        // that the servers were
 	Served   *Agreement      `json:"served,omitempty"`          // absent: no server tells
 
-	Verdicts   []Comparison `json:"verdicts"`
-	Shifts     []Shift      `json:"shifts,omitempty"` // of latency, where it was measured
-	Ranks      []Rank       `json:"ranks"`
-	Cells      []Cell       `json:"cells"`
-	Parts      []Part       `json:"parts,omitempty"`
-	SpentS     float64      `json:"spent_s"` // in trials
-	Objectives []Kept       `json:"objectives,omitempty"`
-	Trials     []Brief      `json:"trials"`           // in the order in which they ran
-	Advice     *Advice      `json:"advice,omitempty"` // absent: too little to say
-	Noise      []Noise      `json:"noise,omitempty"`  // beside that of earlier runs
-	Profiles   []Taken      `json:"profiles,omitempty"`
-	Published  []Beside     `json:"published,omitempty"`
-	Gate       *GateOutcome `json:"gate,omitempty"`
-	Cautions   []string     `json:"cautions"` // what a reader must know before all else
+	Verdicts   []Comparison      `json:"verdicts"`
+	Shifts     []Shift           `json:"shifts,omitempty"` // of latency, where it was measured
+	Ranks      []Rank            `json:"ranks"`
+	Cells      []Cell            `json:"cells"`
+	Parts      []ProcessUse      `json:"parts,omitempty"`
+	SpentS     float64           `json:"spent_s"` // in trials
+	Objectives []ObjectiveCount  `json:"objectives,omitempty"`
+	Trials     []TrialSummary    `json:"trials"`           // in the order in which they ran
+	Advice     *Advice           `json:"advice,omitempty"` // absent: too little to say
+	Noise      []Noise           `json:"noise,omitempty"`  // beside that of earlier runs
+	Profiles   []TakenProfile    `json:"profiles,omitempty"`
+	Published  []PublishedFigure `json:"published,omitempty"`
+	Gate       *GateOutcome      `json:"gate,omitempty"`
+	Cautions   []string          `json:"cautions"` // what a reader must know before all else
 }
 
 // A State is how far an experiment has come.
@@ -135,9 +141,9 @@ type Cell struct {
 	Trials int            `json:"trials"`
 }
 
-// A Part is what a process of a variant's server used at a level: medians of the
+// A ProcessUse is what a process of a variant's server used at a level: medians of the
 // trials.
-type Part struct {
+type ProcessUse struct {
 	Arm     string      `json:"arm"`
 	Level   string      `json:"level"`
 	Name    string      `json:"name"` // "" of all together
@@ -148,8 +154,8 @@ type Part struct {
 	Memory  probe.Value `json:"memory_bytes"`
 }
 
-// A Kept objective is in how many of an arm's trials at a level it was met.
-type Kept struct {
+// A ObjectiveCount objective is in how many of an arm's trials at a level it was met.
+type ObjectiveCount struct {
 	Expr   string `json:"expr"`
 	Arm    string `json:"arm"`
 	Level  string `json:"level"`
@@ -157,8 +163,8 @@ type Kept struct {
 	Trials int    `json:"trials"`
 }
 
-// A Brief is a trial in a list.
-type Brief struct {
+// A TrialSummary is a trial in a list.
+type TrialSummary struct {
 	ID string `json:"id"`
 	Slot
 	Attempt int                `json:"attempt"`
@@ -170,8 +176,8 @@ type Brief struct {
 	Failure *Failure           `json:"failure,omitempty"`
 }
 
-// A Taken profile lies in a file of the experiment's folder.
-type Taken struct {
+// A TakenProfile profile lies in a file of the experiment's folder.
+type TakenProfile struct {
 	Arm       string                  `json:"arm"`
 	Level     string                  `json:"level"`
 	Kind      string                  `json:"kind"`
@@ -184,8 +190,8 @@ type Taken struct {
 	Different []profile.Delta         `json:"different,omitempty"` // from the baseline's
 }
 
-// A Beside sets a published figure beside ours, both as ratios to the baseline's.
-type Beside struct {
+// A PublishedFigure sets a published figure beside ours, both as ratios to the baseline's.
+type PublishedFigure struct {
 	experiment.Figure
 	Ours      *float64 `json:"ours,omitempty"` // median
 	Ratio     *float64 `json:"ratio,omitempty"`
@@ -198,4 +204,14 @@ type GateOutcome struct {
 	Missed    []Comparison `json:"missed,omitempty"`
 	Confirmed bool         `json:"confirmed,omitempty"` // a second batch said the same
 	Why       string       `json:"why,omitempty"`
+}
+
+// CountSharing is how many of the profiles have the file of t.
+func CountSharing(all []TakenProfile, t TakenProfile) (n int) {
+	for _, o := range all {
+		if o.File == t.File {
+			n++
+		}
+	}
+	return n
 }

@@ -16,90 +16,94 @@ import (
 
 // What a folder of an experiment has in it.
 const (
-	experimentFile = "experiment.json"
-	sourceFile     = "experiment.yaml" // as it was read
-	trialsFolder   = "trials"
-	profilesFolder = "profiles"
-	filesFolder    = "files"  // the experiment's own, of one that ships inside dyno
-	outputFolder   = "output" // what the servers wrote, a file for each process of a trial
+	RecordFile     = "experiment.json"
+	SourceFile     = "experiment.yaml" // as it was read
+	TrialsFolder   = "trials"
+	ProfilesFolder = "profiles"
+	FilesFolder    = "files"  // the experiment's own, of one that ships inside dyno
+	OutputFolder   = "output" // what the servers wrote, a file for each process of a trial
 )
 
-// A store is an experiment's folder. Each trial is a file that is written when
+// A Folder is an experiment's folder. Each trial is a file that is written when
 // the trial is over, and never again; so what was measured outlives whatever
 // happens next.
-type store struct {
-	dir  string
-	lock *os.File
+type Folder struct {
+	Dir    string
+	locked *os.File
 }
 
-// create makes the folder, which must not be one already in use.
-func create(dir string) (store, error) {
+// CreateFolder makes the folder, which must not be one already in use.
+func CreateFolder(dir string) (Folder, error) {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-		return store{}, fmt.Errorf("%s is not empty; give another folder, or --resume %s if it is "+
+		return Folder{}, fmt.Errorf("%s is not empty; give another folder, or --resume %s if it is "+
 			"an experiment's", dir, dir)
 	}
-	for _, sub := range []string{trialsFolder, outputFolder} {
+	for _, sub := range []string{TrialsFolder, OutputFolder} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
-			return store{}, fmt.Errorf("making the experiment's folder: %w; give another with -o", err)
+			return Folder{}, fmt.Errorf("making the experiment's folder: %w; give another with -o", err)
 		}
 	}
-	return store{dir: dir}, nil
+	return Folder{Dir: dir}, nil
 }
 
-// lockFile is held by whoever works in the folder.
-const lockFile = ".lock"
+// lockName is held by whoever works in the folder.
+const lockName = ".lock"
 
-// claim makes the folder this process's until unlock, or until it ends.
-func (s *store) claim() (err error) {
-	s.lock, err = os.OpenFile(filepath.Join(s.dir, lockFile), os.O_RDWR|os.O_CREATE, 0o644)
+// Lock makes the folder this process's until unlock, or until it ends.
+func (s *Folder) Lock() (err error) {
+	s.locked, err = os.OpenFile(filepath.Join(s.Dir, lockName), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return fmt.Errorf("opening the experiment's folder: %w", err)
 	}
-	if err := lock(s.lock); err != nil {
-		s.lock.Close()
-		s.lock = nil
-		return fmt.Errorf("%s is in use by another dyno; wait until it has ended", s.dir)
+	if err := lockFile(s.locked); err != nil {
+		s.locked.Close()
+		s.locked = nil
+		return fmt.Errorf("%s is in use by another dyno; wait until it has ended", s.Dir)
 	}
 	return nil
 }
 
-// Hold keeps every other dyno from working in an experiment's folder, until release.
-func Hold(dir string) (release func() error, err error) {
-	s := store{dir: dir}
-	if err := s.claim(); err != nil {
+// IsLocked reports whether the folder is this process's.
+func (s Folder) IsLocked() bool { return s.locked != nil }
+
+// LockFolder keeps every other dyno from working in an experiment's folder, until release.
+func LockFolder(dir string) (release func() error, err error) {
+	s := Folder{Dir: dir}
+	if err := s.Lock(); err != nil {
 		return nil, err
 	}
-	return s.unlock, nil
+	return s.Unlock, nil
 }
 
-// clear removes what is in a folder that was empty and whose experiment could not begin.
-func (s store) clear() (err error) {
-	entries, err := os.ReadDir(s.dir)
+// Clear removes what is in a folder that was empty and whose experiment could not begin.
+func (s Folder) Clear() (err error) {
+	entries, err := os.ReadDir(s.Dir)
 	for _, e := range entries {
-		err = errors.Join(err, os.RemoveAll(filepath.Join(s.dir, e.Name())))
+		err = errors.Join(err, os.RemoveAll(filepath.Join(s.Dir, e.Name())))
 	}
 	return err
 }
 
-// unlock lets go of the folder.
-func (s store) unlock() error {
-	if s.lock == nil {
+// Unlock lets go of the folder.
+func (s Folder) Unlock() error {
+	if s.locked == nil {
 		return nil
 	}
-	return s.lock.Close()
+	return s.locked.Close()
 }
 
-// write puts v into a file of the folder, whole or not at all.
-func (s store) write(name string, v any) error {
+// WriteJSON puts v into a file of the folder, whole or not at all.
+func (s Folder) WriteJSON(name string, v any) error {
 	b, err := json.MarshalIndent(v, "", " ")
 	if err != nil {
 		return fmt.Errorf("storing %s: %w", name, err)
 	}
-	return s.put(name, append(b, '\n'))
+	return s.WriteFile(name, append(b, '\n'))
 }
 
-func (s store) put(name string, b []byte) error {
-	path := filepath.Join(s.dir, name)
+// WriteFile puts b into a file of the folder, whole or not at all.
+func (s Folder) WriteFile(name string, b []byte) error {
+	path := filepath.Join(s.Dir, name)
 	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
 	f, err := os.Create(temp)
 	if err != nil {
@@ -118,25 +122,25 @@ func (s store) put(name string, b []byte) error {
 	return nil
 }
 
-// keep stores a trial, once.
-func (s store) keep(t *Trial) error {
-	name := filepath.Join(trialsFolder, t.ID+".json")
-	if _, err := os.Lstat(filepath.Join(s.dir, name)); err == nil {
+// StoreTrial stores a trial, once.
+func (s Folder) StoreTrial(t *Trial) error {
+	name := filepath.Join(TrialsFolder, t.ID+".json")
+	if _, err := os.Lstat(filepath.Join(s.Dir, name)); err == nil {
 		return fmt.Errorf("storing %s: it is there already", name)
 	}
 	if t.Result != nil {
-		if err := result.KeepData(s.dir, &t.Result.Plan); err != nil {
+		if err := result.KeepData(s.Dir, &t.Result.Plan); err != nil {
 			return fmt.Errorf("storing %s: %w", name, err)
 		}
 		t.Result.Plan.Forget()
 	}
-	return s.write(name, t)
+	return s.WriteJSON(name, t)
 }
 
-// trials are all that are stored, in the order in which they ran. A file that
+// ReadTrials are all that are stored, in the order in which they ran. A file that
 // cannot be read is an error: whoever removes it has its trial run again.
-func (s store) trials() ([]*Trial, error) {
-	entries, err := os.ReadDir(filepath.Join(s.dir, trialsFolder))
+func (s Folder) ReadTrials() ([]*Trial, error) {
+	entries, err := os.ReadDir(filepath.Join(s.Dir, TrialsFolder))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading the trials: %w", err)
 	}
@@ -146,7 +150,7 @@ func (s store) trials() ([]*Trial, error) {
 			continue
 		}
 		t := new(Trial)
-		if err := s.read(filepath.Join(trialsFolder, e.Name()), TrialFormat, t); err != nil {
+		if err := s.readFormat(filepath.Join(TrialsFolder, e.Name()), TrialFormat, t); err != nil {
 			return nil, err
 		}
 		t.Meanwhile = nil
@@ -156,44 +160,50 @@ func (s store) trials() ([]*Trial, error) {
 	return all, nil
 }
 
-// record fills v from the folder's record.
-func (s store) record(v any) error {
-	err := s.read(experimentFile, ExperimentFormat, v)
+// readRecord fills v from the folder's record.
+func (s Folder) readRecord(v any) error {
+	err := s.readFormat(RecordFile, ExperimentFormat, v)
 	if errors.Is(err, syscall.ENOTDIR) {
-		return fmt.Errorf("%s is a file; give the experiment's folder", s.dir)
+		return fmt.Errorf("%s is a file; give the experiment's folder", s.Dir)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s is no experiment's folder: it has no %s", s.dir, experimentFile)
+		return fmt.Errorf("%s is no experiment's folder: it has no %s", s.Dir, RecordFile)
 	}
 	return err
 }
 
-// read fills v from a file that says it is of a format.
-func (s store) read(name, format string, v any) error {
-	path := filepath.Join(s.dir, name)
+// readFormat fills v from a file that says it is of a format.
+func (s Folder) readFormat(name, format string, v any) error {
+	path := filepath.Join(s.Dir, name)
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
 	var head struct{ Format string }
 	if err := json.Unmarshal(b, &head); err != nil {
-		return damaged(name, path, err)
+		return damagedError(name, path, err)
 	}
 	if head.Format != format {
 		return fmt.Errorf("%s: its format is %q, not %q; another version of dyno wrote it",
 			path, head.Format, format)
 	}
 	if err := json.Unmarshal(b, v); err != nil {
-		return damaged(name, path, err)
+		return damagedError(name, path, err)
 	}
 	return nil
 }
 
-// damaged says what can be done about a file: only a trial can be had again.
-func damaged(name, path string, err error) error {
-	if name == experimentFile {
+// damagedError says what can be done about a file: only a trial can be had again.
+func damagedError(name, path string, err error) error {
+	if name == RecordFile {
 		return fmt.Errorf("%s is damaged: %w; put it back from a copy or from what dyno export wrote: "+
 			"the trials beside it are as they were", path, err)
 	}
 	return fmt.Errorf("%s is damaged: %w; remove it, and --resume runs that trial again", path, err)
+}
+
+// IsExperiment reports whether dir is an experiment's folder.
+func IsExperiment(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, RecordFile))
+	return err == nil
 }

@@ -28,7 +28,7 @@ func (n *Netns) connect() (all []*os.File, err error) {
 	if n.Clients == 0 {
 		return nil, nil
 	}
-	if err := assign("lo", NetnsAddress, 32); err != nil {
+	if err := assignAddress("lo", NetnsAddress, 32); err != nil {
 		return nil, fmt.Errorf("address of the server: %w", err)
 	}
 	home, err := os.Open("/proc/thread-self/ns/net")
@@ -37,12 +37,12 @@ func (n *Netns) connect() (all []*os.File, err error) {
 	}
 	defer home.Close()
 	for i := 1; i <= n.Clients; i++ {
-		space, err := n.client(i, home)
+		space, err := n.makeClient(i, home)
 		if back := unix.Setns(int(home.Fd()), unix.CLONE_NEWNET); back != nil {
 			return nil, errors.Join(err, fmt.Errorf("return to the server's namespace: %w", back))
 		}
 		if err == nil {
-			err = assign(serverLink(i), fmt.Sprintf("10.77.%d.1", i), serverRange)
+			err = assignAddress(serverLink(i), fmt.Sprintf("10.77.%d.1", i), serverRange)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("network namespace of client %d: %w", i, err)
@@ -54,11 +54,11 @@ func (n *Netns) connect() (all []*os.File, err error) {
 
 func serverLink(client int) string { return fmt.Sprintf("client%d", client) }
 
-// client makes the namespace of client i, leaves the thread in it, and connects it
+// makeClient makes the namespace of client i, leaves the thread in it, and connects it
 // with the one at home.
-func (n *Netns) client(i int, home *os.File) (*os.File, error) {
+func (n *Netns) makeClient(i int, home *os.File) (*os.File, error) {
 	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
-		return nil, refused(err)
+		return nil, isRefused(err)
 	}
 	space, err := os.Open("/proc/thread-self/ns/net")
 	if err == nil {
@@ -68,7 +68,7 @@ func (n *Netns) client(i int, home *os.File) (*os.File, error) {
 		err = pair(clientLink, serverLink(i), home)
 	}
 	if err == nil {
-		err = assign(clientLink, fmt.Sprintf("10.77.%d.2", i), clientRange)
+		err = assignAddress(clientLink, fmt.Sprintf("10.77.%d.2", i), clientRange)
 	}
 	return space, err
 }
@@ -84,17 +84,17 @@ func (l launching) enter() error {
 	return unix.Close(clientSpace)
 }
 
-// raise brings an interface up.
-func raise(name string) error {
+// raiseLink brings an interface up.
+func raiseLink(name string) error {
 	return withInterface(name, func(fd int, i *unix.Ifreq) error {
 		i.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
 		return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, i)
 	})
 }
 
-// assign gives an interface an address in a network whose prefix has so many bits,
+// assignAddress gives an interface an address in a network whose prefix has so many bits,
 // and brings it up. The loopback interface keeps its own.
-func assign(name, address string, bits int) error {
+func assignAddress(name, address string, bits int) error {
 	label := name
 	if name == "lo" {
 		label = "lo:1"
@@ -106,7 +106,7 @@ func assign(name, address string, bits int) error {
 		err = withAddress(label, network.Addr().String(), unix.SIOCSIFNETMASK)
 	}
 	if err == nil {
-		err = raise(name)
+		err = raiseLink(name)
 	}
 	if err != nil {
 		return fmt.Errorf("give %s the address %s: %w", name, address, err)

@@ -17,20 +17,20 @@ type Split struct {
 	Reason    string `json:"reason,omitempty"` // why they are not apart
 }
 
-// split gives the first half of the cores to the servers, as the kernel's own
+// splitCores gives the first half of the cores to the servers, as the kernel's own
 // work favours them, and the rest to the generator, which needs no more than a
 // fast server. Threads of one core stay together: they share its units.
-func split(cores [][]int) Split {
+func splitCores(cores [][]int) Split {
 	if len(cores) < 2 {
-		all := flatten(cores)
+		all := joinCPUs(cores)
 		return Split{Generator: all, Server: all, Reason: fmt.Sprintf(
 			"only one core is available (CPUs %s): generator and server share it", FormatCPUs(all))}
 	}
 	half := (len(cores) + 1) / 2
-	return Split{Server: flatten(cores[:half]), Generator: flatten(cores[half:]), Apart: true}
+	return Split{Server: joinCPUs(cores[:half]), Generator: joinCPUs(cores[half:]), Apart: true}
 }
 
-func flatten(cores [][]int) (cpus []int) {
+func joinCPUs(cores [][]int) (cpus []int) {
 	for _, c := range cores {
 		cpus = append(cpus, c...)
 	}
@@ -63,10 +63,10 @@ func ParseCPUs(list string) (cpus []int, err error) {
 }
 
 // FormatCPUs writes what ParseCPUs reads: runs as ranges, in the given order.
-func FormatCPUs(cpus []int) string { return ranges(cpus) }
+func FormatCPUs(cpus []int) string { return formatRanges(cpus) }
 
-// ranges are ascending numbers, those in a row as one.
-func ranges(cpus []int) string {
+// formatRanges are ascending numbers, those in a row as one.
+func formatRanges(cpus []int) string {
 	var b strings.Builder
 	for i := 0; i < len(cpus); {
 		end := i

@@ -23,7 +23,7 @@ func SplitCPUs() (Split, error) {
 	if err != nil {
 		return Split{}, err
 	}
-	return split(cores), nil
+	return splitCores(cores), nil
 }
 
 // allowedCPUs is the affinity mask of the process: the calling thread may be

@@ -13,9 +13,9 @@ const (
 	watchMost  = 200_000 // files that a walk looks at
 )
 
-// dirSize is how many bytes the files below dir take on disk, as far as limit.
+// measureDir is how many bytes the files below dir take on disk, as far as limit.
 // What vanishes or cannot be read meanwhile counts nothing.
-func dirSize(dir string, limit int64) (size int64) {
+func measureDir(dir string, limit int64) (size int64) {
 	files := 0
 	filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
 		if files++; files > watchMost || size > limit {
@@ -38,9 +38,9 @@ func dirFull(dir string, limit int64) *Failure {
 		"the run directory %s holds more than %d MiB: the server was killed", dir, limit>>20)}
 }
 
-// watch calls full, once, when dir holds more than limit, and looks until done
+// watchDirSize calls full, once, when dir holds more than limit, and looks until done
 // is closed.
-func watch(dir string, limit int64, done <-chan struct{}, full func()) {
+func watchDirSize(dir string, limit int64, done <-chan struct{}, full func()) {
 	pause := watchEvery
 	for {
 		select {
@@ -49,7 +49,7 @@ func watch(dir string, limit int64, done <-chan struct{}, full func()) {
 		case <-time.After(pause):
 		}
 		began := time.Now()
-		if dirSize(dir, limit) > limit {
+		if measureDir(dir, limit) > limit {
 			full()
 			return
 		}

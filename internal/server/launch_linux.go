@@ -33,24 +33,24 @@ type launching struct {
 	Client     bool // enter the namespace that is open as clientSpace
 }
 
-// start starts a process in a process group of its own.
-func (s *supervisor) start(o ordered) (pid int, failure *Failure) {
+// startProcess starts a process in a process group of its own.
+func (s *supervisor) startProcess(o ordered) (pid int, failure *Failure) {
 	defer o.streams.close()
 	p := *o.Process
-	if r := p.Ready; r != nil && r.taken() {
+	if r := p.Ready; r != nil && r.isTaken() {
 		return 0, &Failure{Process: p.Name, Kind: PortTaken,
 			Reason: "somebody already listens where " + r.URL + " leads"}
 	}
 	c := &child{id: o.ID, process: p, guest: o.Guest}
 	err := s.ctx.Err()
 	if err == nil {
-		err = s.namedOnce(p.Name)
+		err = s.checkUnique(p.Name)
 	}
 	if err == nil {
 		c.log, err = openLog(p.Output)
 	}
 	if err == nil {
-		err = s.fork(c, o.streams)
+		err = s.forkProcess(c, o.streams)
 	}
 	if err != nil {
 		return 0, &Failure{Process: p.Name, Kind: CannotStart, Reason: err.Error()}
@@ -58,7 +58,7 @@ func (s *supervisor) start(o ordered) (pid int, failure *Failure) {
 	return c.pid, nil
 }
 
-func (s *supervisor) namedOnce(name string) error {
+func (s *supervisor) checkUnique(name string) error {
 	for _, c := range s.children {
 		if c.process.Name == name && !c.ended {
 			return fmt.Errorf("another process called %s is running", name)
@@ -67,8 +67,8 @@ func (s *supervisor) namedOnce(name string) error {
 	return nil
 }
 
-// fork makes the trampoline and waits until it has become the program.
-func (s *supervisor) fork(c *child, given streams) error {
+// forkProcess makes the trampoline and waits until it has become the program.
+func (s *supervisor) forkProcess(c *child, given streams) error {
 	p := c.process
 	spec, err := json.Marshal(launching{p.Args, p.Dir, p.User, p.NoFile, p.CPUs, os.Getpid(),
 		p.Client > 0})
@@ -110,9 +110,9 @@ func (s *supervisor) fork(c *child, given streams) error {
 	}
 	c.exit = Exit{Name: p.Name, PID: c.pid}
 	c.drained = make(chan struct{})
-	go c.drain(output)
+	go c.drainOutput(output)
 	s.children = append(s.children, c)
-	s.reap()
+	s.reapAll()
 	err = launched(status)
 	c.failed = err != nil
 	return err
@@ -134,7 +134,7 @@ func launched(status *os.File) error {
 	return nil
 }
 
-func (c *child) drain(output *os.File) {
+func (c *child) drainOutput(output *os.File) {
 	io.Copy(c.log, output) // a log takes everything; a pipe ends
 	output.Close()
 	close(c.drained)
@@ -164,33 +164,33 @@ func launch(spec string) error {
 	var l launching
 	err := json.Unmarshal([]byte(spec), &l)
 	if err == nil {
-		err = l.become()
+		err = l.execProgram()
 	}
 	_, unheard := io.WriteString(status, err.Error())
 	return errors.Join(err, unheard)
 }
 
-// become returns only if something could not be had.
-func (l launching) become() error {
-	for _, set := range []func() error{l.enter, l.setCPUs, l.setFiles, l.setUser, l.tie} {
+// execProgram returns only if something could not be had.
+func (l launching) execProgram() error {
+	for _, set := range []func() error{l.enter, l.setCPUs, l.setFiles, l.setUser, l.tieToParent} {
 		if err := set(); err != nil {
 			return err
 		}
 	}
 	if err := os.Chdir(l.Dir); err != nil {
-		return l.explain("working directory", err)
+		return l.explainError("working directory", err)
 	}
 	path, err := exec.LookPath(l.Args[0])
 	if errors.Is(err, exec.ErrNotFound) && !strings.Contains(l.Args[0], "/") {
 		return fmt.Errorf("program %q is not in PATH, which is %q", l.Args[0], os.Getenv("PATH"))
 	}
 	if err != nil && !errors.Is(err, exec.ErrDot) { // a dot in PATH is the user's wish
-		return l.explain("program", err)
+		return l.explainError("program", err)
 	}
-	return l.explain("execute "+path, syscall.Exec(path, l.Args, os.Environ()))
+	return l.explainError("execute "+path, syscall.Exec(path, l.Args, os.Environ()))
 }
 
-func (l launching) explain(what string, err error) error {
+func (l launching) explainError(what string, err error) error {
 	err = fmt.Errorf("%s: %w", what, err)
 	if l.User != "" && errors.Is(err, os.ErrPermission) {
 		return fmt.Errorf("%w (as user %s, who must be able to search every directory on the way)",
@@ -315,9 +315,9 @@ func lookUp(text string) (id identity, err error) {
 	return id, nil
 }
 
-// tie makes the process die with the supervisor, which a change of user undoes,
+// tieToParent makes the process die with the supervisor, which a change of user undoes,
 // and gives back what a namespace made by an ordinary user had to lend.
-func (l launching) tie() error {
+func (l launching) tieToParent() error {
 	err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
 	if err != nil && err != unix.EINVAL { // older than ambient capabilities
 		return fmt.Errorf("drop capabilities: %w", err)

@@ -23,7 +23,7 @@ func ownsPort(root, port int) bool {
 	if len(sockets) == 0 {
 		return true
 	}
-	for _, p := range descendants(root) {
+	for _, p := range listDescendants(root) {
 		dir := filepath.Join("/proc", strconv.Itoa(p.pid), "fd")
 		names, err := os.ReadDir(dir)
 		if os.IsPermission(err) {

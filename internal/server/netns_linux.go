@@ -32,8 +32,8 @@ func (n *Netns) isolate(cmd *exec.Cmd, asRoot bool) {
 	}
 }
 
-// refused says what is missing when the kernel grants no namespace.
-func refused(err error) error {
+// isRefused says what is missing when the kernel grants no namespace.
+func isRefused(err error) error {
 	switch {
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
 		return fmt.Errorf("network namespace: %w: it needs root with CAP_SYS_ADMIN, or a system "+
@@ -51,18 +51,18 @@ func refused(err error) error {
 
 // prepare, from inside, brings the loopback interface up and makes settings.
 func (n *Netns) prepare() error {
-	if err := raise("lo"); err != nil {
+	if err := raiseLink("lo"); err != nil {
 		return fmt.Errorf("network namespace: bring its loopback interface up: %w", err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(n.Sysctl)) {
-		if err := setSysctl(name, n.Sysctl[name]); err != nil {
+		if err := writeSysctl(name, n.Sysctl[name]); err != nil {
 			return fmt.Errorf("sysctl %s=%s: %w", name, n.Sysctl[name], err)
 		}
 	}
 	return nil
 }
 
-func setSysctl(name, value string) error {
+func writeSysctl(name, value string) error {
 	parts := strings.Split(name, ".")
 	if parts[0] != "net" || slices.ContainsFunc(parts, notPlain) {
 		return errors.New("only settings net.* belong to a network namespace; " +

@@ -53,24 +53,24 @@ func (l *log) Write(p []byte) (int, error) {
 	if room := logHead - l.head; room > 0 {
 		first := p[:min(int64(len(p)), room)]
 		p = p[len(first):]
-		l.look(first)
+		l.findPortClaim(first)
 		l.head += int64(len(first))
 		l.file.Write(first) // a full disk costs the output, not the server
 	}
-	l.keep(p)
+	l.keepTail(p)
 	return n, nil
 }
 
-// look searches what was written for the words that say a port is taken.
-func (l *log) look(p []byte) {
+// findPortClaim searches what was written for the words that say a port is taken.
+func (l *log) findPortClaim(p []byte) {
 	const longestWords = 64
 	text := l.last + string(p)
 	l.taken = l.taken || claimsPort(text)
 	l.last = text[max(0, len(text)-longestWords):]
 }
 
-// keep puts p into the ring.
-func (l *log) keep(p []byte) {
+// keepTail puts p into the ring.
+func (l *log) keepTail(p []byte) {
 	if len(p) == 0 {
 		return
 	}
@@ -89,8 +89,8 @@ func (l *log) keep(p []byte) {
 	}
 }
 
-// flush makes the file as complete as it will ever be.
-func (l *log) flush() error {
+// flushTail makes the file as complete as it will ever be.
+func (l *log) flushTail() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.dirty {
@@ -115,27 +115,27 @@ func (l *log) flush() error {
 	return l.file.Truncate(at)
 }
 
-func (l *log) portTaken() bool {
+func (l *log) claimsPort() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.taken
 }
 
-// lines are the last of them, for a Failure; why there are none would only
+// lastLines are the last of them, for a Failure; why there are none would only
 // hide what failed.
-func (l *log) lines() string {
-	if l.flush() != nil {
+func (l *log) lastLines() string {
+	if l.flushTail() != nil {
 		return ""
 	}
-	s, err := tail(l.path, tailLines)
+	s, err := readTail(l.path, tailLines)
 	if err != nil {
 		return ""
 	}
 	return s
 }
 
-// tail is the end of a file, n lines and tailMax bytes at most.
-func tail(path string, n int) (string, error) {
+// readTail is the end of a file, n lines and tailMax bytes at most.
+func readTail(path string, n int) (string, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return "", fmt.Errorf("read output: %w", err)

@@ -33,10 +33,10 @@ func TestLog(t *testing.T) {
 					t.Fatal(n, err)
 				}
 				if len(part) == logHead { // again and again
-					l.flush()
+					l.flushTail()
 				}
 			}
-			if err := l.flush(); err != nil {
+			if err := l.flushTail(); err != nil {
 				t.Fatal(err)
 			}
 			want := text
@@ -67,7 +67,7 @@ func TestTail(t *testing.T) {
 		if err := os.WriteFile(path, []byte(test.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := tail(path, test.n); err != nil || got != test.want {
+		if got, err := readTail(path, test.n); err != nil || got != test.want {
 			t.Errorf("%q: %q %v", test.text, got, err)
 		}
 	}
@@ -81,11 +81,11 @@ func TestClaimsPort(t *testing.T) {
 	for _, c := range "nginx: [emerg] bind() to 127.0.0.1:80 failed (98: Address already in us" {
 		l.Write([]byte(string(c)))
 	}
-	if l.portTaken() {
+	if l.claimsPort() {
 		t.Error("too early")
 	}
 	l.Write([]byte("e)"))
-	if !l.portTaken() {
+	if !l.claimsPort() {
 		t.Error("not in pieces")
 	}
 	for _, words := range []string{
@@ -114,7 +114,7 @@ func TestReadyAddress(t *testing.T) {
 		{"http://[/", address{}}, {"", address{}},
 	}
 	for _, test := range tests {
-		got, err := Ready{URL: test.url}.address()
+		got, err := Ready{URL: test.url}.splitURL()
 		if got != test.want || (err == nil) != (test.want != address{}) {
 			t.Errorf("%q: %+v %v", test.url, got, err)
 		}
@@ -144,11 +144,11 @@ func TestReadyRequest(t *testing.T) {
 		asked = nil
 		s := start(handler)
 		r, err := Ready{URL: s.URL + "/up?x", Statuses: []int{302},
-			Header: http.Header{"x-a": {"b"}, "Host": {"example.test"}}}.complete()
+			Header: http.Header{"x-a": {"b"}, "Host": {"example.test"}}}.withDefaults()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f := r.wait(context.Background(), alone()); f != nil {
+		if f := r.awaitReady(context.Background(), alone()); f != nil {
 			t.Error(f)
 		}
 		s.Close()
@@ -167,7 +167,7 @@ func TestReadySilent(t *testing.T) {
 	}
 	defer l.Close()
 	r := Ready{URL: "http://" + l.Addr().String(), Timeout: 50 * time.Millisecond, Statuses: []int{200, 204}}
-	f := r.wait(context.Background(), alone())
+	f := r.awaitReady(context.Background(), alone())
 	if f == nil || f.Kind != NotReady {
 		t.Fatalf("%+v", f)
 	}
@@ -223,10 +223,10 @@ func TestDirSize(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if size := dirSize(dir, 1<<40); size < 7<<20 || size > 7<<20+1<<16 {
+	if size := measureDir(dir, 1<<40); size < 7<<20 || size > 7<<20+1<<16 {
 		t.Errorf("%d bytes", size)
 	}
-	if size := dirSize(dir, 1<<20); size <= 1<<20 {
+	if size := measureDir(dir, 1<<20); size <= 1<<20 {
 		t.Errorf("%d bytes", size)
 	}
 }
@@ -244,7 +244,7 @@ func TestSplit(t *testing.T) {
 		{[][]int{{0, 4}, {1, 5}, {2, 6}, {3, 7}}, []int{0, 4, 1, 5}, []int{2, 6, 3, 7}, true},
 	}
 	for _, test := range tests {
-		s := split(test.cores)
+		s := splitCores(test.cores)
 		if !slices.Equal(s.Server, test.server) || !slices.Equal(s.Generator, test.generator) ||
 			s.Apart != test.apart || (s.Reason == "") != test.apart {
 			t.Errorf("%v: %+v", test.cores, s)

@@ -64,8 +64,8 @@ func processes() (all []procStat) {
 	return all
 }
 
-// descendants are the processes below root, zombies too.
-func descendants(root int) (below []procStat) {
+// listDescendants are the processes below root, zombies too.
+func listDescendants(root int) (below []procStat) {
 	children := map[int][]procStat{}
 	for _, p := range processes() {
 		children[p.parent] = append(children[p.parent], p)
@@ -86,8 +86,8 @@ type death struct {
 	usage      unix.Rusage
 }
 
-// reap waits for children, adopted ones too, until there are none.
-func reap(deaths chan<- death) {
+// reapOne waits for children, adopted ones too, until there are none.
+func reapOne(deaths chan<- death) {
 	for {
 		pid, err := nextDead()
 		if err == unix.EINTR {

@@ -36,19 +36,19 @@ type Ready struct {
 	Timeout  time.Duration // 0 means DefaultReadyTimeout
 }
 
-func (r Ready) complete() (Ready, error) {
+func (r Ready) withDefaults() (Ready, error) {
 	if r.Timeout == 0 {
 		r.Timeout = DefaultReadyTimeout
 	}
-	_, err := r.address()
+	_, err := r.splitURL()
 	return r, err
 }
 
 // address is where the request goes.
 type address struct{ network, address, url string }
 
-// address splits the URL into where to connect and what to ask for there.
-func (r Ready) address() (address, error) {
+// splitURL splits the URL into where to connect and what to ask for there.
+func (r Ready) splitURL() (address, error) {
 	rest, unix := strings.CutPrefix(r.URL, "http+unix://")
 	if unix {
 		socket, uri, found := strings.Cut(rest, ":/")
@@ -75,8 +75,8 @@ func (r Ready) address() (address, error) {
 	return address{"tcp", net.JoinHostPort(u.Hostname(), port), r.URL}, nil
 }
 
-// port is 0 for a unix socket.
-func (a address) port() int {
+// portNumber is 0 for a unix socket.
+func (a address) portNumber() int {
 	_, text, _ := net.SplitHostPort(a.address)
 	port, err := strconv.Atoi(text)
 	if err != nil {
@@ -85,9 +85,9 @@ func (a address) port() int {
 	return port
 }
 
-// taken tells whether somebody already listens where the process is to.
-func (r Ready) taken() bool {
-	a, err := r.address()
+// isTaken tells whether somebody already listens where the process is to.
+func (r Ready) isTaken() bool {
+	a, err := r.splitURL()
 	if err != nil {
 		return false
 	}
@@ -105,22 +105,22 @@ type witness struct {
 	owns      func(port int) bool // a process of the tree listens there
 }
 
-// wait asks until the answer is the right one. If a stranger gives it, the
+// awaitReady asks until the answer is the right one. If a stranger gives it, the
 // process gets some time to say that its port is taken; then it is believed to
 // be served by others on purpose, as by a container's daemon.
-func (r Ready) wait(ctx context.Context, w witness) *Failure {
-	a, err := r.address()
+func (r Ready) awaitReady(ctx context.Context, w witness) *Failure {
+	a, err := r.splitURL()
 	if err != nil {
 		return &Failure{Kind: CannotStart, Reason: err.Error()}
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
-	client := a.client()
+	client := a.newClient()
 	defer client.CloseIdleConnections()
 	var last error
 	var answered time.Time
 	for pause := pollFirst; ; pause = min(2*pause, pollMost) {
-		err := r.ask(ctx, client, a.url)
+		err := r.requestOnce(ctx, client, a.url)
 		if last == nil || ctx.Err() == nil { // that time was up says less than a try before
 			last = err
 		}
@@ -130,28 +130,28 @@ func (r Ready) wait(ctx context.Context, w witness) *Failure {
 		if err == nil && answered.IsZero() {
 			answered = time.Now()
 		}
-		if err == nil && (w.owns(a.port()) || time.Since(answered) > settleTime) {
+		if err == nil && (w.owns(a.portNumber()) || time.Since(answered) > settleTime) {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
 			return &Failure{Kind: NotReady, Reason: fmt.Sprintf(
 				"not ready: %s did not answer with %s within %v; the last try: %v",
-				r.URL, r.wanted(), r.Timeout, last)}
+				r.URL, r.describeStatuses(), r.Timeout, last)}
 		case <-time.After(pause):
 		}
 	}
 }
 
-func (r Ready) wanted() string {
+func (r Ready) describeStatuses() string {
 	if len(r.Statuses) == 0 {
 		return "a status of 2xx"
 	}
-	return "status " + strings.ReplaceAll(ranges(r.Statuses), ",", " or ")
+	return "status " + strings.ReplaceAll(formatRanges(r.Statuses), ",", " or ")
 }
 
-// ask makes one request, and says what is wrong with the answer.
-func (r Ready) ask(ctx context.Context, client *http.Client, to string) error {
+// requestOnce makes one request, and says what is wrong with the answer.
+func (r Ready) requestOnce(ctx context.Context, client *http.Client, to string) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, to, nil)
@@ -183,8 +183,8 @@ func (r Ready) ask(ctx context.Context, client *http.Client, to string) error {
 	return fmt.Errorf("status %d", answer.StatusCode)
 }
 
-// client asks without proxies, redirects, HTTP/2 or connections that are kept.
-func (a address) client() *http.Client {
+// newClient asks without proxies, redirects, HTTP/2 or connections that are kept.
+func (a address) newClient() *http.Client {
 	var d net.Dialer
 	return &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

@@ -29,7 +29,7 @@ func OpenRunDir(path string) (*RunDir, error) {
 		return nil, fmt.Errorf("run directory: %w", err)
 	}
 	info, err := root.Stat(".")
-	if err == nil && !private(info) {
+	if err == nil && !isPrivate(info) {
 		err = fmt.Errorf("%s is not the folder that was made: set TMPDIR to a directory in which "+
 			"no other user can rename files", path)
 	}
@@ -59,7 +59,7 @@ func (d *RunDir) Share() error { return d.root.Chmod(".", 0o711) }
 // Write makes a file with that text, and the folders that it lies in. One of the same name that
 // is there, as copied, is replaced.
 func (d *RunDir) Write(name, text string) error {
-	return d.make(name, 0o666, strings.NewReader(text))
+	return d.writeNew(name, 0o666, strings.NewReader(text))
 }
 
 // Copy makes a copy called name of a file, with its rights to execute, or of a folder with all
@@ -77,15 +77,15 @@ func (d *RunDir) Copy(name, from string) error {
 		if err != nil {
 			return err
 		}
-		return d.copy(filepath.Join(name, within), path, entry.Type())
+		return d.copyOne(filepath.Join(name, within), path, entry.Type())
 	})
 }
 
-// copy copies what is at one path, but not what is in it.
-func (d *RunDir) copy(name, from string, kind fs.FileMode) error {
+// copyOne copies what is at one path, but not what is in it.
+func (d *RunDir) copyOne(name, from string, kind fs.FileMode) error {
 	switch kind {
 	case fs.ModeDir:
-		return d.root.MkdirAll(name, d.rights(0o777))
+		return d.root.MkdirAll(name, d.modeOf(0o777))
 	case fs.ModeSymlink:
 		target, err := os.Readlink(from)
 		if err != nil {
@@ -102,25 +102,25 @@ func (d *RunDir) copy(name, from string, kind fs.FileMode) error {
 		if err != nil {
 			return err
 		}
-		return d.make(name, info.Mode().Perm()|d.rights(0o666), file)
+		return d.writeNew(name, info.Mode().Perm()|d.modeOf(0o666), file)
 	}
 	return fmt.Errorf("%s is neither a file nor a folder", from)
 }
 
-// rights are those of a file or a folder that a program would make with mode.
-func (d *RunDir) rights(mode fs.FileMode) fs.FileMode {
+// modeOf are those of a file or a folder that a program would make with mode.
+func (d *RunDir) modeOf(mode fs.FileMode) fs.FileMode {
 	if d.Readable {
 		return mode &^ 0o022
 	}
 	return mode & 0o700
 }
 
-// make makes a file of what content has.
-func (d *RunDir) make(name string, mode fs.FileMode, content io.Reader) error {
-	if err := d.root.MkdirAll(filepath.Dir(name), d.rights(0o777)); err != nil {
+// writeNew makes a file of what content has.
+func (d *RunDir) writeNew(name string, mode fs.FileMode, content io.Reader) error {
+	if err := d.root.MkdirAll(filepath.Dir(name), d.modeOf(0o777)); err != nil {
 		return err
 	}
-	file, err := create(d.root, name, d.rights(mode))
+	file, err := create(d.root, name, d.modeOf(mode))
 	if err != nil {
 		return err
 	}

@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// private reports whether a folder is this user's, who alone may enter it.
-func private(info fs.FileInfo) bool {
+// isPrivate reports whether a folder is this user's, who alone may enter it.
+func isPrivate(info fs.FileInfo) bool {
 	stat, known := info.Sys().(*syscall.Stat_t)
 	return known && int(stat.Uid) == os.Geteuid() && info.Mode().Perm() == 0o700
 }

@@ -2,8 +2,8 @@ package server
 
 import "io/fs"
 
-// private is always so where rights are not a file's mode: the temporary directory is the user's.
-func private(fs.FileInfo) bool { return true }
+// isPrivate is always so where rights are not a file's mode: the temporary directory is the user's.
+func isPrivate(fs.FileInfo) bool { return true }
 
 // steady is dir: the temporary directory is the user's.
 func steady(dir string) (string, error) { return dir, nil }

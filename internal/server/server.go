@@ -37,7 +37,7 @@ type Running struct {
 // before it is ready. On error nothing is left running; the error is a *Failure
 // if a process is the reason, and that of ctx if it was done.
 func Start(ctx context.Context, spec Spec) (*Server, error) {
-	spec, err := spec.complete()
+	spec, err := spec.withDefaults()
 	if err != nil {
 		return nil, err
 	}
@@ -49,11 +49,11 @@ func Start(ctx context.Context, spec Spec) (*Server, error) {
 	if spec.Temporary {
 		s.temporary = spec.Dir
 	}
-	if s.tree, err = openTree(spec, s.take); err != nil {
+	if s.tree, err = openTree(spec, s.handleEvent); err != nil {
 		return nil, err
 	}
 	for _, p := range spec.Processes {
-		if err := s.add(ctx, p); err != nil {
+		if err := s.startProcess(ctx, p); err != nil {
 			if report, unclean := s.Stop(); report.Left > 0 {
 				err = errors.Join(err, unclean)
 			}
@@ -63,13 +63,13 @@ func Start(ctx context.Context, spec Spec) (*Server, error) {
 	return s, nil
 }
 
-// add starts p and waits until it is ready. The death of any process ends it.
-func (s *Server) add(ctx context.Context, p Process) error {
+// startProcess starts p and waits until it is ready. The death of any process ends it.
+func (s *Server) startProcess(ctx context.Context, p Process) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("start %s: %w", p.Name, err)
 	}
-	id := s.enter(p, nil)
-	pid, err := s.tree.start(id, p, false, streams{})
+	id := s.assignID(p, nil)
+	pid, err := s.tree.startProcess(id, p, false, streams{})
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (s *Server) add(ctx context.Context, p Process) error {
 		return nil
 	}
 	ready := make(chan error, 1)
-	go func() { ready <- s.tree.ready(ctx, id) }()
+	go func() { ready <- s.tree.awaitReady(ctx, id) }()
 	select {
 	case f := <-s.died:
 		return &f
@@ -91,8 +91,8 @@ func (s *Server) add(ctx context.Context, p Process) error {
 	}
 }
 
-// enter gives p, and the guest that it is if any, an id.
-func (s *Server) enter(p Process, g *Guest) (id int) {
+// assignID gives p, and the guest that it is if any, an id.
+func (s *Server) assignID(p Process, g *Guest) (id int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last++
@@ -103,8 +103,8 @@ func (s *Server) enter(p Process, g *Guest) (id int) {
 	return s.last
 }
 
-// take handles what the tree tells unasked.
-func (s *Server) take(e event) {
+// handleEvent handles what the tree tells unasked.
+func (s *Server) handleEvent(e event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if g := s.guests[e.ID]; g != nil && e.Exit != nil {
@@ -147,10 +147,10 @@ func (s *Server) Tail(name string, n int) (string, error) {
 	if !known {
 		return "", fmt.Errorf("output of %q: no such process was started", name)
 	}
-	if err := s.tree.flush(); err != nil {
+	if err := s.tree.flushLogs(); err != nil {
 		return "", err
 	}
-	return tail(path, n)
+	return readTail(path, n)
 }
 
 // Stop stops the processes in reverse order: the signal of each to its process
@@ -162,7 +162,7 @@ func (s *Server) Stop() (Report, error) {
 		s.mu.Lock()
 		s.stopping = true
 		s.mu.Unlock()
-		s.report, s.err = s.tree.stop()
+		s.report, s.err = s.tree.stopAll()
 		if s.temporary != "" {
 			s.err = errors.Join(s.err, os.RemoveAll(s.temporary))
 		}
@@ -186,18 +186,18 @@ type Guest struct {
 // Run starts p as a guest. A nil stdin is empty; nil stdout and stderr go to
 // p.Output. The files may be closed when Run has returned. p.Ready is ignored.
 func (s *Server) Run(p Process, stdin, stdout, stderr *os.File) (*Guest, error) {
-	p, err := p.complete(s.tree.spec.Dir)
+	p, err := p.withDefaults(s.tree.spec.Dir)
 	if err != nil {
 		return nil, err
 	}
 	p.Ready = nil
-	if n := s.tree.spec.clients(); p.Client < 0 || p.Client > n {
+	if n := s.tree.spec.clientCount(); p.Client < 0 || p.Client > n {
 		return nil, fmt.Errorf("guest %s: there is no client namespace %d; there are %d", p.Name,
 			p.Client, n)
 	}
 	g := &Guest{Running: Running{Name: p.Name}, tree: s.tree, ended: make(chan Exit, 1)}
-	g.id = s.enter(p, g)
-	if g.PID, err = s.tree.start(g.id, p, true, streams{stdin, stdout, stderr}); err != nil {
+	g.id = s.assignID(p, g)
+	if g.PID, err = s.tree.startProcess(g.id, p, true, streams{stdin, stdout, stderr}); err != nil {
 		s.mu.Lock()
 		delete(s.guests, g.id)
 		s.mu.Unlock()
@@ -215,7 +215,7 @@ func (g *Guest) Wait() Exit {
 
 // Signal sends a signal to the guest's process group; one that has ended is no
 // error.
-func (g *Guest) Signal(sig syscall.Signal) error { return g.tree.signal(g.id, sig) }
+func (g *Guest) Signal(sig syscall.Signal) error { return g.tree.sendSignal(g.id, sig) }
 
 // streams are a guest's standard input, output and error, each nil by default.
 type streams [3]*os.File

@@ -63,8 +63,8 @@ type Process struct {
 	Client int            // of a guest: in which of Netns.Clients, from 1; 0: the server's
 }
 
-// complete is s with its defaults in place, if it can be started at all.
-func (s Spec) complete() (Spec, error) {
+// withDefaults is s with its defaults in place, if it can be started at all.
+func (s Spec) withDefaults() (Spec, error) {
 	if info, err := os.Stat(s.Dir); err != nil {
 		return s, fmt.Errorf("run directory of the server: %w", err)
 	} else if !info.IsDir() {
@@ -74,7 +74,7 @@ func (s Spec) complete() (Spec, error) {
 	if s.Dir, err = filepath.Abs(s.Dir); err != nil {
 		return s, fmt.Errorf("run directory of the server: %w", err)
 	}
-	if n := s.clients(); n < 0 || n > MaxClients {
+	if n := s.clientCount(); n < 0 || n > MaxClients {
 		return s, fmt.Errorf("%d client namespaces are not within 0 to %d", n, MaxClients)
 	}
 	if s.DirMax == 0 {
@@ -83,7 +83,7 @@ func (s Spec) complete() (Spec, error) {
 	var all []Process
 	names := map[string]bool{}
 	for _, p := range s.Processes {
-		if p, err = p.complete(s.Dir); err != nil {
+		if p, err = p.withDefaults(s.Dir); err != nil {
 			return s, err
 		}
 		if p.Client != 0 {
@@ -99,8 +99,8 @@ func (s Spec) complete() (Spec, error) {
 	return s, nil
 }
 
-// clients are how many namespaces there are for clients.
-func (s Spec) clients() int {
+// clientCount are how many namespaces there are for clients.
+func (s Spec) clientCount() int {
 	if s.Netns == nil {
 		return 0
 	}
@@ -124,7 +124,7 @@ func lastOfEach(env []string) []string {
 	return all
 }
 
-func (p Process) complete(dir string) (Process, error) {
+func (p Process) withDefaults(dir string) (Process, error) {
 	if p.Name == "" || strings.ContainsAny(p.Name, "/\\\x00") {
 		return p, fmt.Errorf("process %q: the name must be a file name, as %s.log", p.Name, p.Name)
 	}
@@ -151,7 +151,7 @@ func (p Process) complete(dir string) (Process, error) {
 		p.Grace = DefaultGrace
 	}
 	if p.Ready != nil {
-		r, err := p.Ready.complete()
+		r, err := p.Ready.withDefaults()
 		if err != nil {
 			return p, fmt.Errorf("process %s: %w", p.Name, err)
 		}

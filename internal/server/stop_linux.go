@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stop ends everything, the latest process first, all graces before deadline.
-func (s *supervisor) stop(deadline time.Time) Report {
+// stopAll ends everything, the latest process first, all graces before deadline.
+func (s *supervisor) stopAll(deadline time.Time) Report {
 	began := time.Now()
 	s.cancel()
 	for _, c := range slices.Backward(s.children) {
@@ -24,7 +24,7 @@ func (s *supervisor) stop(deadline time.Time) Report {
 		case <-c.drained:
 		case <-time.After(drainTime): // somebody who is not ours holds the pipe
 		}
-		c.log.flush() // what cannot be written is not there to be read
+		c.log.flushTail() // what cannot be written is not there to be read
 		if !c.failed {
 			report.Exits = append(report.Exits, c.exit)
 		}
@@ -38,14 +38,14 @@ func (s *supervisor) stopGroup(c *child, grace time.Duration) {
 	if gone() {
 		return
 	}
-	s.signal(c, c.process.Stop)
-	if s.await(grace, gone) {
+	s.signalGroup(c, c.process.Stop)
+	if s.awaitDeaths(grace, gone) {
 		return
 	}
 	c.exit.Killed = !c.ended
 	s.killed = append(s.killed, c.process.Name)
-	s.signal(c, unix.SIGKILL)
-	s.await(killTime, gone)
+	s.signalGroup(c, unix.SIGKILL)
+	s.awaitDeaths(killTime, gone)
 }
 
 // groupLives tells whether any process of c's group, which outlives its leader,
@@ -54,21 +54,21 @@ func (s *supervisor) groupLives(c *child) bool {
 	if unix.Kill(-c.pid, 0) == unix.ESRCH {
 		return false
 	}
-	return slices.ContainsFunc(descendants(os.Getpid()), func(p procStat) bool {
+	return slices.ContainsFunc(listDescendants(os.Getpid()), func(p procStat) bool {
 		return p.group == c.pid && !p.dead()
 	})
 }
 
-// signal sends sig to c's process group, if it lives. What cannot be signalled,
+// signalGroup sends sig to c's process group, if it lives. What cannot be signalled,
 // having taken another user's rights, counts as left in the end.
-func (s *supervisor) signal(c *child, sig unix.Signal) {
+func (s *supervisor) signalGroup(c *child, sig unix.Signal) {
 	if s.groupLives(c) {
 		unix.Kill(-c.pid, sig)
 	}
 }
 
-// await takes deaths until done or for that long, and returns done.
-func (s *supervisor) await(long time.Duration, done func() bool) bool {
+// awaitDeaths takes deaths until done or for that long, and returns done.
+func (s *supervisor) awaitDeaths(long time.Duration, done func() bool) bool {
 	end := time.NewTimer(long)
 	defer end.Stop()
 	look := time.NewTicker(lookEvery)
@@ -76,7 +76,7 @@ func (s *supervisor) await(long time.Duration, done func() bool) bool {
 	for !done() {
 		select {
 		case d := <-s.deaths:
-			s.note(d)
+			s.noteDeath(d)
 		case <-look.C:
 		case <-end.C:
 			return done()
@@ -89,9 +89,9 @@ func (s *supervisor) await(long time.Duration, done func() bool) bool {
 // would not die. New ones may be forked, and adopted, while it looks.
 func (s *supervisor) killAll() (left int) {
 	known := map[int]bool{}
-	s.await(killTime, func() bool {
+	s.awaitDeaths(killTime, func() bool {
 		left = 0
-		for _, p := range descendants(os.Getpid()) {
+		for _, p := range listDescendants(os.Getpid()) {
 			if p.dead() {
 				continue
 			}
@@ -99,7 +99,7 @@ func (s *supervisor) killAll() (left int) {
 			unix.Kill(p.pid, unix.SIGKILL)
 			if !known[p.pid] {
 				known[p.pid] = true
-				s.killed = append(s.killed, s.nameOf(p))
+				s.killed = append(s.killed, s.processName(p))
 			}
 		}
 		return left == 0 && !s.reaping
@@ -107,8 +107,8 @@ func (s *supervisor) killAll() (left int) {
 	return left
 }
 
-// nameOf is the name of the process that p belongs to, or its own.
-func (s *supervisor) nameOf(p procStat) string {
+// processName is the name of the process that p belongs to, or its own.
+func (s *supervisor) processName(p procStat) string {
 	for _, c := range s.children {
 		if c.pid == p.pid {
 			c.exit.Killed = true

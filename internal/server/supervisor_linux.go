@@ -79,27 +79,27 @@ func supervise() error {
 	s := &supervisor{wire: w, full: make(chan struct{}, 1), deaths: make(chan death)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	orders := make(chan ordered)
-	go s.receive(orders)
+	go s.receiveOrders(orders)
 	for {
 		select {
 		case o, open := <-orders:
 			if !open {
-				s.stop(time.Now().Add(orphanTime))
+				s.stopAll(time.Now().Add(orphanTime))
 				if s.spec.Temporary {
 					return os.RemoveAll(s.spec.Dir)
 				}
 				return nil
 			}
-			s.handle(o)
+			s.handleOrder(o)
 			if o.Do == doStop {
 				return nil
 			}
 		case d := <-s.deaths:
-			s.note(d)
+			s.noteDeath(d)
 		case <-s.full:
 			s.cancel()
 			s.killAll()
-			s.tell(event{Failure: dirFull(s.spec.Dir, s.spec.DirMax)})
+			s.sendEvent(event{Failure: dirFull(s.spec.Dir, s.spec.DirMax)})
 		}
 	}
 }
@@ -110,62 +110,62 @@ type ordered struct {
 	streams streams
 }
 
-// receive passes orders on until dyno has ended, or speaks nonsense.
-func (s *supervisor) receive(orders chan<- ordered) {
+// receiveOrders passes orders on until dyno has ended, or speaks nonsense.
+func (s *supervisor) receiveOrders(orders chan<- ordered) {
 	defer close(orders)
 	for {
 		var o ordered
-		if s.wire.receive(&o.order) != nil {
+		if s.wire.receiveMessage(&o.order) != nil {
 			return
 		}
 		var err error
-		if o.streams, err = s.wire.files(o.Streams); err != nil {
+		if o.streams, err = s.wire.takeFiles(o.Streams); err != nil {
 			return
 		}
 		orders <- o
 	}
 }
 
-func (s *supervisor) answer(o order, r reply) {
+func (s *supervisor) replyTo(o order, r reply) {
 	r.Seq = o.Seq
-	s.send(r)
+	s.sendMessage(r)
 }
 
-func (s *supervisor) tell(e event) { s.send(reply{Event: &e}) }
+func (s *supervisor) sendEvent(e event) { s.sendMessage(reply{Event: &e}) }
 
-// send does not mind that dyno is gone: the loop will see it.
-func (s *supervisor) send(r reply) {
+// sendMessage does not mind that dyno is gone: the loop will see it.
+func (s *supervisor) sendMessage(r reply) {
 	if line, err := encode(r); err == nil { // a reply is small, and always can be
-		s.wire.send(line)
+		s.wire.sendMessage(line)
 	}
 }
 
-func (s *supervisor) handle(o ordered) {
+func (s *supervisor) handleOrder(o ordered) {
 	switch o.Do {
 	case doOpen:
-		s.answer(o.order, reply{Failure: s.open(*o.Spec)})
+		s.replyTo(o.order, reply{Failure: s.prepareServer(*o.Spec)})
 	case doStart:
-		pid, failure := s.start(o)
-		s.answer(o.order, reply{PID: pid, Failure: failure})
+		pid, failure := s.startProcess(o)
+		s.replyTo(o.order, reply{PID: pid, Failure: failure})
 	case doReady:
-		s.tasks.Go(func() { s.answer(o.order, reply{Failure: s.ready(s.child(o.ID))}) })
+		s.tasks.Go(func() { s.replyTo(o.order, reply{Failure: s.awaitReady(s.childNamed(o.ID))}) })
 	case doFlush:
 		for _, c := range s.children {
-			c.log.flush() // what cannot be written is not there to be read
+			c.log.flushTail() // what cannot be written is not there to be read
 		}
-		s.answer(o.order, reply{})
+		s.replyTo(o.order, reply{})
 	case doSignal:
-		if c := s.child(o.ID); c != nil {
-			s.signal(c, o.Signal)
+		if c := s.childNamed(o.ID); c != nil {
+			s.signalGroup(c, o.Signal)
 		}
-		s.answer(o.order, reply{})
+		s.replyTo(o.order, reply{})
 	case doStop:
-		r := s.stop(time.Now().Add(time.Hour))
-		s.answer(o.order, reply{Report: &r})
+		r := s.stopAll(time.Now().Add(time.Hour))
+		s.replyTo(o.order, reply{Report: &r})
 	}
 }
 
-func (s *supervisor) open(spec Spec) *Failure {
+func (s *supervisor) prepareServer(spec Spec) *Failure {
 	s.spec = spec
 	if spec.Netns != nil {
 		err := spec.Netns.prepare()
@@ -177,12 +177,12 @@ func (s *supervisor) open(spec Spec) *Failure {
 		}
 	}
 	s.tasks.Go(func() {
-		watch(spec.Dir, spec.DirMax, s.ctx.Done(), func() { s.full <- struct{}{} })
+		watchDirSize(spec.Dir, spec.DirMax, s.ctx.Done(), func() { s.full <- struct{}{} })
 	})
 	return nil
 }
 
-func (s *supervisor) child(id int) *child {
+func (s *supervisor) childNamed(id int) *child {
 	at := slices.IndexFunc(s.children, func(c *child) bool { return c.id == id })
 	if at < 0 {
 		return nil
@@ -190,28 +190,28 @@ func (s *supervisor) child(id int) *child {
 	return s.children[at]
 }
 
-// ready waits until c answers.
-func (s *supervisor) ready(c *child) *Failure {
+// awaitReady waits until c answers.
+func (s *supervisor) awaitReady(c *child) *Failure {
 	if c == nil || c.process.Ready == nil {
 		return nil
 	}
 	w := witness{
-		complains: c.log.portTaken,
+		complains: c.log.claimsPort,
 		owns:      func(port int) bool { return ownsPort(os.Getpid(), port) },
 	}
-	failure := c.process.Ready.wait(s.ctx, w)
+	failure := c.process.Ready.awaitReady(s.ctx, w)
 	if failure != nil {
-		failure.Process, failure.Output = c.process.Name, c.log.lines()
+		failure.Process, failure.Output = c.process.Name, c.log.lastLines()
 	}
 	return failure
 }
 
-// note takes account of a death: of a child, of one of its group, or of a stray.
-func (s *supervisor) note(d death) {
+// noteDeath takes account of a death: of a child, of one of its group, or of a stray.
+func (s *supervisor) noteDeath(d death) {
 	if d.none {
 		s.reaping = false
 		if slices.ContainsFunc(s.children, func(c *child) bool { return !c.ended }) {
-			s.reap() // started after the reaper had looked
+			s.reapAll() // started after the reaper had looked
 		}
 		return
 	}
@@ -224,7 +224,7 @@ func (s *supervisor) note(d death) {
 		c.exit.System += system
 		if c.pid == d.pid && !c.ended {
 			c.end(d.status)
-			s.ended(c)
+			s.reportEnd(c)
 		}
 		return
 	}
@@ -241,20 +241,20 @@ func (c *child) end(status unix.WaitStatus) {
 	}
 }
 
-func (s *supervisor) reap() {
+func (s *supervisor) reapAll() {
 	if !s.reaping {
 		s.reaping = true
-		go reap(s.deaths)
+		go reapOne(s.deaths)
 	}
 }
 
-// ended tells dyno of the end of c, with its last words.
-func (s *supervisor) ended(c *child) {
+// reportEnd tells dyno of the end of c, with its last words.
+func (s *supervisor) reportEnd(c *child) {
 	if c.failed {
 		return
 	}
 	exit, stopping := c.exit, s.ctx.Err() != nil
-	forked := !stopping && slices.ContainsFunc(descendants(os.Getpid()), s.forkedFrom(c))
+	forked := !stopping && slices.ContainsFunc(listDescendants(os.Getpid()), s.forkedFrom(c))
 	s.tasks.Go(func() {
 		select {
 		case <-c.drained:
@@ -263,16 +263,16 @@ func (s *supervisor) ended(c *child) {
 		e := event{ID: c.id, Exit: &exit}
 		if !c.guest && !stopping {
 			f := Failure{Process: c.process.Name, Kind: Ended, Reason: exit.String(),
-				Output: c.log.lines()}
+				Output: c.log.lastLines()}
 			if forked {
 				f.Reason += "; it left processes behind: a server must stay in the foreground"
 			}
-			if c.log.portTaken() {
+			if c.log.claimsPort() {
 				f.Kind = PortTaken
 			}
 			e.Failure = &f
 		}
-		s.tell(e)
+		s.sendEvent(e)
 	})
 }
 

@@ -41,20 +41,20 @@ func openTree(spec Spec, take func(event)) (*tree, error) {
 	}
 	t := &tree{spec: spec, take: take, gone: make(chan struct{}), waiting: map[int]chan reply{},
 		stderr: filepath.Join(spec.Dir, "supervisor.err")}
-	if err := t.execute(program, os.Geteuid() == 0); err != nil {
+	if err := t.startSupervisor(program, os.Geteuid() == 0); err != nil {
 		return nil, err
 	}
-	go t.receive()
-	if _, err := t.call(context.Background(), order{Do: doOpen, Spec: &spec}); err != nil {
-		_, unclean := t.stop()
+	go t.receiveReplies()
+	if _, err := t.callSupervisor(context.Background(), order{Do: doOpen, Spec: &spec}); err != nil {
+		_, unclean := t.stopAll()
 		return nil, errors.Join(err, unclean)
 	}
 	return t, nil
 }
 
-// execute starts the supervisor. A root without the right to make a namespace,
+// startSupervisor starts the supervisor. A root without the right to make a namespace,
 // as in a container, tries as anybody else.
-func (t *tree) execute(program string, asRoot bool) error {
+func (t *tree) startSupervisor(program string, asRoot bool) error {
 	w, theirs, err := socketPair()
 	if err != nil {
 		return fmt.Errorf("socket to the supervisor of servers: %w", err)
@@ -80,16 +80,16 @@ func (t *tree) execute(program string, asRoot bool) error {
 		return fmt.Errorf("start the supervisor of servers: %w", err)
 	}
 	if asRoot && errors.Is(err, syscall.EPERM) {
-		return t.execute(program, false)
+		return t.startSupervisor(program, false)
 	}
-	return refused(err)
+	return isRefused(err)
 }
 
-// receive hands replies to those who wait until the supervisor has ended.
-func (t *tree) receive() {
+// receiveReplies hands replies to those who wait until the supervisor has ended.
+func (t *tree) receiveReplies() {
 	for {
 		var r reply
-		if t.wire.receive(&r) != nil {
+		if t.wire.receiveMessage(&r) != nil {
 			break
 		}
 		if r.Event != nil {
@@ -110,20 +110,20 @@ func (t *tree) receive() {
 	t.mu.Unlock()
 	if lost {
 		t.cmd.Process.Kill() // it may only have become silent
-		sweep(t.cmd.Process.Pid)
+		killSession(t.cmd.Process.Pid)
 	}
 	t.cmd.Wait() // how it ended says less than whether the report came
 	if info, err := os.Stat(t.stderr); err == nil && info.Size() == 0 {
 		os.Remove(t.stderr) // nothing to read is not worth a file
 	}
 	if lost {
-		t.take(event{Failure: t.lost()})
+		t.take(event{Failure: t.lostFailure()})
 	}
 	close(t.gone)
 }
 
-func (t *tree) lost() *Failure {
-	last, err := tail(t.stderr, tailLines)
+func (t *tree) lostFailure() *Failure {
+	last, err := readTail(t.stderr, tailLines)
 	if err != nil {
 		last = ""
 	}
@@ -131,9 +131,9 @@ func (t *tree) lost() *Failure {
 		Reason: "the supervisor of the servers has ended, and so have they"}
 }
 
-// sweep kills what a lost supervisor left: its session, until nothing is in it.
+// killSession kills what a lost supervisor left: its session, until nothing is in it.
 // The session's number stays taken for as long.
-func sweep(session int) {
+func killSession(session int) {
 	for deadline := time.Now().Add(killTime); time.Now().Before(deadline); {
 		found := false
 		for _, p := range processes() {
@@ -149,23 +149,23 @@ func sweep(session int) {
 	}
 }
 
-// call sends an order and waits for what becomes of it.
-func (t *tree) call(ctx context.Context, o order, files ...*os.File) (reply, error) {
+// callSupervisor sends an order and waits for what becomes of it.
+func (t *tree) callSupervisor(ctx context.Context, o order, files ...*os.File) (reply, error) {
 	waiting := make(chan reply, 1)
 	t.mu.Lock()
 	t.seq++
 	o.Seq = t.seq
 	t.waiting[o.Seq] = waiting
 	t.mu.Unlock()
-	defer t.forget(o.Seq)
+	defer t.forgetCall(o.Seq)
 	line, err := encode(o)
 	if err != nil {
 		return reply{}, &Failure{Kind: CannotStart, Reason: err.Error()}
 	}
-	if err := t.wire.send(line, files...); err != nil {
+	if err := t.wire.sendMessage(line, files...); err != nil {
 		select {
 		case <-t.gone:
-			return reply{}, t.lost()
+			return reply{}, t.lostFailure()
 		case <-time.After(killTime):
 			return reply{}, fmt.Errorf("order to the supervisor of servers: %w", err)
 		}
@@ -179,7 +179,7 @@ func (t *tree) call(ctx context.Context, o order, files ...*os.File) (reply, err
 		select {
 		case r = <-waiting: // the last word: the report
 		default:
-			return reply{}, t.lost()
+			return reply{}, t.lostFailure()
 		}
 	}
 	if r.Failure != nil {
@@ -188,13 +188,13 @@ func (t *tree) call(ctx context.Context, o order, files ...*os.File) (reply, err
 	return r, nil
 }
 
-func (t *tree) forget(seq int) {
+func (t *tree) forgetCall(seq int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.waiting, seq)
 }
 
-func (t *tree) start(id int, p Process, guest bool, s streams) (pid int, err error) {
+func (t *tree) startProcess(id int, p Process, guest bool, s streams) (pid int, err error) {
 	o := order{Do: doStart, ID: id, Process: &p, Guest: guest}
 	var files []*os.File
 	for i, file := range s {
@@ -206,37 +206,37 @@ func (t *tree) start(id int, p Process, guest bool, s streams) (pid int, err err
 	t.mu.Lock()
 	t.longest += p.Grace
 	t.mu.Unlock()
-	r, err := t.call(context.Background(), o, files...)
+	r, err := t.callSupervisor(context.Background(), o, files...)
 	return r.PID, err
 }
 
-func (t *tree) ready(ctx context.Context, id int) error {
-	_, err := t.call(ctx, order{Do: doReady, ID: id})
+func (t *tree) awaitReady(ctx context.Context, id int) error {
+	_, err := t.callSupervisor(ctx, order{Do: doReady, ID: id})
 	return err
 }
 
-func (t *tree) flush() error {
+func (t *tree) flushLogs() error {
 	select {
 	case <-t.gone: // it flushed as it ended, or never will
 		return nil
 	default:
 	}
-	_, err := t.call(context.Background(), order{Do: doFlush})
+	_, err := t.callSupervisor(context.Background(), order{Do: doFlush})
 	return err
 }
 
-func (t *tree) signal(id int, sig syscall.Signal) error {
-	_, err := t.call(context.Background(), order{Do: doSignal, ID: id, Signal: sig})
+func (t *tree) sendSignal(id int, sig syscall.Signal) error {
+	_, err := t.callSupervisor(context.Background(), order{Do: doSignal, ID: id, Signal: sig})
 	return err
 }
 
-func (t *tree) stop() (Report, error) {
+func (t *tree) stopAll() (Report, error) {
 	t.mu.Lock()
 	longest := t.longest + 2*killTime
 	t.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), longest)
 	defer cancel()
-	r, err := t.call(ctx, order{Do: doStop})
+	r, err := t.callSupervisor(ctx, order{Do: doStop})
 	t.wire.conn.Close() // receive ends, and kills a supervisor that did not report
 	<-t.gone
 	if err != nil {

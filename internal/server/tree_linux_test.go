@@ -359,7 +359,7 @@ func TestNetns(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Stop() })
-	if p.Ready.taken() {
+	if p.Ready.isTaken() {
 		t.Error("the server can be reached from outside: its namespace is the host's")
 	}
 	// From inside: the other side of a guest's pipe.
@@ -525,7 +525,7 @@ func TestWire(t *testing.T) {
 			w.Close()
 			plain, err1 := encode(order{Seq: 10 + i, Process: &Process{Name: long}})
 			line, err2 := encode(order{Seq: i, Streams: [3]bool{1: true}, Process: &Process{Name: long}})
-			if err := errors.Join(err1, err2, a.send(plain), a.send(line, r)); err != nil {
+			if err := errors.Join(err1, err2, a.sendMessage(plain), a.sendMessage(line, r)); err != nil {
 				done <- err
 				return
 			}
@@ -535,10 +535,10 @@ func TestWire(t *testing.T) {
 	}()
 	for i := range 6 {
 		var o order
-		if err := z.receive(&o); err != nil || o.Process.Name != long {
+		if err := z.receiveMessage(&o); err != nil || o.Process.Name != long {
 			t.Fatal(i, err)
 		}
-		s, err := z.files(o.Streams)
+		s, err := z.takeFiles(o.Streams)
 		if err != nil || (s[1] != nil) != (o.Seq < 10) {
 			t.Fatal(i, err, s)
 		}
@@ -550,7 +550,7 @@ func TestWire(t *testing.T) {
 			s.close()
 		}
 	}
-	if err := z.receive(&order{}); err != io.EOF {
+	if err := z.receiveMessage(&order{}); err != io.EOF {
 		t.Error(err)
 	}
 	if err := <-done; err != nil {
@@ -576,11 +576,11 @@ func FuzzWire(f *testing.F) {
 		}
 		defer z.conn.Close()
 		go func() {
-			a.send(text)
+			a.sendMessage(text)
 			a.conn.Close()
 		}()
 		orders := make(chan ordered)
-		go (&supervisor{wire: z}).receive(orders)
+		go (&supervisor{wire: z}).receiveOrders(orders)
 		for o := range orders {
 			if o.Streams != [3]bool{} {
 				t.Error("files out of nothing")

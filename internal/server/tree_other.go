@@ -46,20 +46,20 @@ func openTree(spec Spec, take func(event)) (*tree, error) {
 		return nil, &Failure{Kind: CannotStart, Reason: "network namespaces exist on Linux only"}
 	}
 	t := &tree{spec: spec, take: take, done: make(chan struct{})}
-	go watch(spec.Dir, spec.DirMax, t.done, func() {
+	go watchDirSize(spec.Dir, spec.DirMax, t.done, func() {
 		t.end()
 		take(event{Failure: dirFull(spec.Dir, spec.DirMax)})
 	})
 	return t, nil
 }
 
-func (t *tree) start(id int, p Process, guest bool, s streams) (pid int, err error) {
+func (t *tree) startProcess(id int, p Process, guest bool, s streams) (pid int, err error) {
 	failure := &Failure{Process: p.Name, Kind: CannotStart}
 	switch {
 	case p.User != "" || p.NoFile != 0 || len(p.CPUs) > 0:
 		failure.Reason = "users, limits and CPUs can be set on Linux only"
 		return 0, failure
-	case p.Ready != nil && p.Ready.taken():
+	case p.Ready != nil && p.Ready.isTaken():
 		failure.Kind = PortTaken
 		failure.Reason = "somebody already listens where " + p.Ready.URL + " leads"
 		return 0, failure
@@ -117,8 +117,8 @@ func (t *tree) wait(c *child) {
 	t.mu.Unlock()
 	if !c.guest && !stopping {
 		e.Failure = &Failure{Process: c.process.Name, Kind: Ended, Reason: exit.String(),
-			Output: c.log.lines()}
-		if c.log.portTaken() {
+			Output: c.log.lastLines()}
+		if c.log.claimsPort() {
 			e.Failure.Kind = PortTaken
 		}
 	}
@@ -135,28 +135,28 @@ func (t *tree) child(id int) *child {
 	return t.children[at]
 }
 
-func (t *tree) ready(ctx context.Context, id int) error {
+func (t *tree) awaitReady(ctx context.Context, id int) error {
 	c := t.child(id)
-	w := witness{complains: c.log.portTaken, owns: func(int) bool { return true }}
-	if f := c.process.Ready.wait(ctx, w); f != nil {
-		f.Process, f.Output = c.process.Name, c.log.lines()
+	w := witness{complains: c.log.claimsPort, owns: func(int) bool { return true }}
+	if f := c.process.Ready.awaitReady(ctx, w); f != nil {
+		f.Process, f.Output = c.process.Name, c.log.lastLines()
 		return f
 	}
 	return nil
 }
 
-func (t *tree) flush() error {
+func (t *tree) flushLogs() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, c := range t.children {
-		if err := c.log.flush(); err != nil {
+		if err := c.log.flushTail(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *tree) signal(id int, sig syscall.Signal) error {
+func (t *tree) sendSignal(id int, sig syscall.Signal) error {
 	c := t.child(id)
 	if c == nil {
 		return nil
@@ -172,9 +172,9 @@ func (t *tree) signal(id int, sig syscall.Signal) error {
 	return nil
 }
 
-func (t *tree) stop() (Report, error) {
+func (t *tree) stopAll() (Report, error) {
 	close(t.done)
-	return t.end(), t.flush()
+	return t.end(), t.flushLogs()
 }
 
 // end stops the processes in reverse order.

@@ -100,8 +100,8 @@ func encode(message any) ([]byte, error) {
 	return append(line, '\n'), err
 }
 
-// send writes a line, with files if there are any.
-func (w *wire) send(line []byte, files ...*os.File) error {
+// sendMessage writes a line, with files if there are any.
+func (w *wire) sendMessage(line []byte, files ...*os.File) error {
 	var rights []byte
 	if len(files) > 0 {
 		fds := make([]int, len(files))
@@ -119,8 +119,8 @@ func (w *wire) send(line []byte, files ...*os.File) error {
 	return err
 }
 
-// receive reads the next message; io.EOF when the other side has ended.
-func (w *wire) receive(message any) error {
+// receiveMessage reads the next message; io.EOF when the other side has ended.
+func (w *wire) receiveMessage(message any) error {
 	if !w.lines.Scan() {
 		if err := w.lines.Err(); err != nil {
 			return err
@@ -130,8 +130,8 @@ func (w *wire) receive(message any) error {
 	return json.Unmarshal(w.lines.Bytes(), message)
 }
 
-// files takes those that came with the message just received.
-func (w *wire) files(which [3]bool) (s streams, err error) {
+// takeFiles takes those that came with the message just received.
+func (w *wire) takeFiles(which [3]bool) (s streams, err error) {
 	for i, came := range which {
 		if !came {
 			continue

@@ -156,7 +156,7 @@ func TestRemoveOfWhatRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	release, err := lab.Hold(h.Experiments[0].Dir)
+	release, err := lab.LockFolder(h.Experiments[0].Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func TestCollectBesideAnImport(t *testing.T) {
 	held := filepath.Join(home, ".import-2")
 	leave(t, 2*time.Hour, held, "results", "old")
 	leave(t, 2*time.Hour, held, ".lock")
-	release, err := lab.Hold(held)
+	release, err := lab.LockFolder(held)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,7 @@ func (s *Store) importArchive(path string) ([]Imported, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	release, err := lab.Hold(dir) // from Collect
+	release, err := lab.LockFolder(dir) // from Collect
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (s *Store) importArchive(path string) ([]Imported, error) {
 
 // importDir imports what lies in a folder, whichever of those that may be one it is.
 func (s *Store) importDir(dir string) (all []Imported, err error) {
-	if lab.Is(dir) {
+	if lab.IsExperiment(dir) {
 		return []Imported{s.importExperiment(dir)}, nil
 	}
 	tried := map[string]bool{}
@@ -94,7 +94,7 @@ func (s *Store) importDir(dir string) (all []Imported, err error) {
 		return nil, err
 	}
 	for _, e := range folders {
-		if sub := filepath.Join(dir, "experiments", e.Name()); lab.Is(sub) {
+		if sub := filepath.Join(dir, "experiments", e.Name()); lab.IsExperiment(sub) {
 			all = append(all, s.importExperiment(sub))
 		}
 	}

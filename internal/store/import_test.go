@@ -277,7 +277,7 @@ func TestImportOverAnExperimentThatRuns(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "trials", "r2.json"), more, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	release, err := lab.Hold(there)
+	release, err := lab.LockFolder(there)
 	if err != nil {
 		t.Fatal(err)
 	}

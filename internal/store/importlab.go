@@ -102,7 +102,7 @@ func checkTrials(dir string) error {
 		if err := bounded(path, longestResult); err != nil {
 			return named(path, err)
 		}
-		if _, err := lab.OpenTrial(dir, strings.TrimSuffix(filepath.Base(path), ".json")); err != nil {
+		if _, err := lab.ReadTrial(dir, strings.TrimSuffix(filepath.Base(path), ".json")); err != nil {
 			return err
 		}
 	}
@@ -226,7 +226,7 @@ func (c course) ended() int {
 
 // goOn brings the folder to what the later files say, unless a dyno works in it.
 func goOn(files []file, to string) error {
-	release, err := lab.Hold(to)
+	release, err := lab.LockFolder(to)
 	if err != nil {
 		return err
 	}

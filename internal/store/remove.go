@@ -53,7 +53,7 @@ func (s *Store) removeExperiment(id, dir string) (out Removed, err error) {
 	if err != nil {
 		return out, fmt.Errorf("removing experiment %s: %w", id, err)
 	}
-	release, err := lab.Hold(dir)
+	release, err := lab.LockFolder(dir)
 	if err != nil {
 		return out, fmt.Errorf("removing experiment %s: %w", id, err)
 	}

@@ -68,7 +68,7 @@ func resultRows(file, id string, content []byte) ([]statement, error) {
 	}
 	trial := &lab.Trial{Result: r}
 	for _, m := range lab.Measures {
-		if v, ok := m.Of(trial); ok {
+		if v, ok := m.Value(trial); ok {
 			all = append(all, statement{"INSERT INTO measures VALUES (?, ?, ?)", []any{id, m.Name, v}})
 		}
 	}

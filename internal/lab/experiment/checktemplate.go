@@ -7,33 +7,33 @@ import (
 	"strings"
 )
 
-// templates checks those of a variant. What can only be seen in their text is
+// checkTemplates checks those of a variant. What can only be seen in their text is
 // looked for with the first value of each factor, as in a trial.
-func (c *checker) templates(at string, v Entry[Definition]) {
-	trial := c.rehearsal(v)
-	told, good := told(v.Value), true
+func (c *checker) checkTemplates(at string, v Entry[Definition]) {
+	trial := c.renderRehearsal(v)
+	told, good := toldNames(v.Value), true
 	eachTemplate(reflect.ValueOf(v.Value), at, func(path string, t Template) {
-		all, wrong := mentions(string(t))
+		all, wrong := findMentions(string(t))
 		for _, m := range all {
-			if problem := c.mention(m, path[len(at)+1:], v.Value, told); problem != "" {
+			if problem := c.checkMention(m, path[len(at)+1:], v.Value, told); problem != "" {
 				wrong = append(wrong, misuse{m.at, problem})
 			}
 		}
-		if _, err := t.render(trial.words); err != nil && len(wrong) == 0 {
-			wrong = append(wrong, misuse{strings.Index(string(t), "{{"), cause(err).Error()})
+		if _, err := t.renderWith(trial.words); err != nil && len(wrong) == 0 {
+			wrong = append(wrong, misuse{strings.Index(string(t), "{{"), innermostError(err).Error()})
 		}
 		for _, m := range wrong {
-			c.misused(path, t, m)
+			c.addMisuse(path, t, m)
 		}
 		good = good && len(wrong) == 0
 	})
 	if good {
-		c.addresses(at, v.Value, trial)
+		c.checkAddresses(at, v.Value, trial)
 	}
 }
 
-// rehearsal renders a variant as for a trial that is none.
-func (c *checker) rehearsal(v Entry[Definition]) *renderer {
+// renderRehearsal renders a variant as for a trial that is none.
+func (c *checker) renderRehearsal(v Entry[Definition]) *renderer {
 	r := newRenderer(expandOne(c.Experiment, v)[0], Values{Dir: "/run", Build: "/build",
 		Here: "/here", Dyno: "/dyno", CPUs: 1, Connections: 1, Threads: 1,
 		Port:   func(string) (int, error) { return 10000, nil },
@@ -42,8 +42,8 @@ func (c *checker) rehearsal(v Entry[Definition]) *renderer {
 	return r
 }
 
-// told are the ports and sockets that a definition's processes learn of.
-func told(d Definition) map[string][]string {
+// toldNames are the ports and sockets that a definition's processes learn of.
+func toldNames(d Definition) map[string][]string {
 	all := map[string][]string{}
 	d.URL, d.PProf, d.Served, d.Build, d.Version, d.Generator = "", "", "", nil, nil, nil
 	d.Processes = slices.Clone(d.Processes)
@@ -51,7 +51,7 @@ func told(d Definition) map[string][]string {
 		d.Processes[i].Ready = nil
 	}
 	eachTemplate(reflect.ValueOf(d), "", func(_ string, t Template) {
-		found, _ := mentions(string(t))
+		found, _ := findMentions(string(t))
 		for _, m := range found {
 			if name := strings.Join(m.args, ""); !slices.Contains(all[m.verb], name) {
 				all[m.verb] = append(all[m.verb], name)
@@ -61,8 +61,9 @@ func told(d Definition) map[string][]string {
 	return all
 }
 
-// mention says what is wrong with m in the template at path of d, if anything is.
-func (c *checker) mention(m mention, path string, d Definition, told map[string][]string) string {
+// checkMention says what is wrong with m in the template at path of d, if anything is.
+func (c *checker) checkMention(m mention, path string, d Definition,
+	told map[string][]string) string {
 	verb, known := verbs[m.verb]
 	name := strings.Join(m.args, " ")
 	building := strings.HasPrefix(path, "build[") || strings.HasPrefix(path, "version[")
@@ -76,7 +77,7 @@ func (c *checker) mention(m mention, path string, d Definition, told map[string]
 		return ""
 	case !known:
 		return fmt.Sprintf("%s is neither a factor nor a word of templates%s", m.verb,
-			orAllowed(m.verb, c.words()))
+			orAllowed(m.verb, c.templateWords()))
 	case len(m.args) < verb.least || len(m.args) > verb.most:
 		return fmt.Sprintf("%s takes %s; %d are given", m.verb,
 			arguments(verb.least, verb.most), len(m.args))
@@ -96,8 +97,8 @@ func (c *checker) mention(m mention, path string, d Definition, told map[string]
 	return ""
 }
 
-// words are all that templates may mention.
-func (c *checker) words() []string {
+// templateWords are all that templates may mention.
+func (c *checker) templateWords() []string {
 	all := c.Factors.Names()
 	for verb := range verbs {
 		all = append(all, verb)
@@ -137,8 +138,8 @@ func orNone(given string, allowed []string) string {
 	return orAllowed(given, quoted)
 }
 
-// misused notes a fault within a template, where it is in the file.
-func (c *checker) misused(path string, t Template, m misuse) {
+// addMisuse notes a fault within a template, where it is in the file.
+func (c *checker) addMisuse(path string, t Template, m misuse) {
 	if len(c.faults) >= maxLooked {
 		return
 	}
@@ -147,12 +148,12 @@ func (c *checker) misused(path string, t Template, m misuse) {
 		begin = m.at
 	}
 	fragment := string(t[begin:])
-	if n, err := action(fragment); err == nil && n > 0 {
+	if n, err := actionLength(fragment); err == nil && n > 0 {
 		fragment = fragment[:n]
 	}
-	n := c.at(path)
+	n := c.nodeAt(path)
 	key := fmt.Sprintf("%d:%d:%s", n.Line, n.Column, fragment)
-	p := c.source.find(n, fragment, c.found[key])
+	p := c.source.findFragment(n, fragment, c.found[key])
 	c.found[key]++
-	c.faultAt(p, "%s%s", said(path), m.message)
+	c.addFaultAt(p, "%s%s", withPath(path), m.message)
 }

@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// variants checks every definition, and that all can be expanded.
-func (c *checker) variants() {
-	c.wrong(c.given("variants") && len(c.Variants) == 0, "variants",
+// checkVariants checks every definition, and that all can be expanded.
+func (c *checker) checkVariants() {
+	c.addFaultIf(c.isGiven("variants") && len(c.Variants) == 0, "variants",
 		"there is none; what is to be compared?")
 	if n := len(c.Variants); n > maxVariants {
-		c.wrong(true, "variants", "%d are given; %d are possible", n, maxVariants)
+		c.addFaultIf(true, "variants", "%d are given; %d are possible", n, maxVariants)
 		c.Variants = nil
 	}
 	mentioned, expanded := map[string]bool{}, 0
 	for _, v := range c.Variants {
-		at := join("variants", v.Name)
-		c.wrongKey(!nameOf.MatchString(v.Name), at, "%q is not a name; write %s", v.Name, nameRule)
-		c.definition(at, v.Value)
-		c.templates(at, v)
+		at := joinPath("variants", v.Name)
+		c.addKeyFaultIf(!nameOf.MatchString(v.Name), at, "%q is not a name; write %s", v.Name, nameRule)
+		c.checkDefinition(at, v.Value)
+		c.checkTemplates(at, v)
 		n := 1
 		for factor := range mentionedBy(v.Value) {
 			values, _ := c.Factors.Get(factor)
@@ -32,25 +32,26 @@ func (c *checker) variants() {
 	}
 	for _, f := range c.Factors {
 		idle := len(c.Variants) > 0 && !mentioned[f.Name] && factorOf.MatchString(f.Name)
-		c.wrongKey(idle, join("factors", f.Name),
+		c.addKeyFaultIf(idle, joinPath("factors", f.Name),
 			"no variant mentions it; write {{%s}} where it belongs", f.Name)
 	}
 	if expanded > maxVariants {
-		c.wrong(true, "variants", "more than %d variants, the factors multiplied", maxVariants)
+		c.addFaultIf(true, "variants", "more than %d variants, the factors multiplied", maxVariants)
 		c.Variants = nil // what follows would expand them
 	}
-	c.sameNames()
+	c.checkNameClashes()
 }
 
-// sameNames complains of values of factors that give two variants one name: all that is stored
-// of a variant is found by its name, and of its control by that and a mark.
-func (c *checker) sameNames() {
+// checkNameClashes complains of values of factors that give two variants one name: all that is
+// stored of a variant is found by its name, and of its control by that and a mark.
+func (c *checker) checkNameClashes() {
 	of := map[string]Variant{}
 	for _, v := range Expand(c.Experiment) {
 		for _, name := range []string{v.Name, v.Name + controlMark} {
 			had, is := of[name]
 			if is && !slices.Equal(had.Factors, v.Factors) {
-				c.wrong(true, "factors", "two variants would be called %q, of %q and of %q; give other values",
+				c.addFaultIf(true, "factors",
+					"two variants would be called %q, of %q and of %q; give other values",
 					name, had.values(), v.values())
 				return
 			}
@@ -67,135 +68,141 @@ func (v Variant) values() (all []string) {
 	return all
 }
 
-func (c *checker) definition(at string, d Definition) {
+func (c *checker) checkDefinition(at string, d Definition) {
 	started := len(d.Processes) > 0
-	c.wrong(c.given(at+".processes") && !started, at+".processes",
+	c.addFaultIf(c.isGiven(at+".processes") && !started, at+".processes",
 		"the list is empty; leave it out for a server that is already running")
 	for _, key := range []string{"files", "copy", "env", "build", "version", "sysctl"} {
-		c.wrongKey(!started && c.given(join(at, key)), join(at, key),
+		c.addKeyFaultIf(!started && c.isGiven(joinPath(at, key)), joinPath(at, key),
 			"no process is started that it could be for; give processes, or leave it out")
 	}
-	c.needs(at+".needs", d.Needs)
+	c.checkNeeds(at+".needs", d.Needs)
 	for _, f := range d.Files {
-		c.runFile(join(at+".files", f.Name), f.Name)
+		c.checkRunFile(joinPath(at+".files", f.Name), f.Name)
 	}
 	copies := map[string]bool{}
 	for i, name := range d.Copy {
 		key := fmt.Sprintf("%s.copy[%d]", at, i)
 		base := path.Base(name)
-		c.wrong(name == "" || base == "." || base == "..", key, "%q is not a file or a folder", name)
-		c.wrong(copies[base], key, "another %s is copied to the same place", base)
+		c.addFaultIf(name == "" || base == "." || base == "..", key, "%q is not a file or a folder", name)
+		c.addFaultIf(copies[base], key, "another %s is copied to the same place", base)
 		copies[base] = true
-		c.beside(key, name)
+		c.checkFileBeside(key, name)
 	}
-	c.environment(at+".env", d.Env)
+	c.checkEnvironment(at+".env", d.Env)
 	for i, s := range d.Build {
 		key := fmt.Sprintf("%s.build[%d]", at, i)
-		c.command(key, s.Cmd)
-		c.environment(key+".env", s.Env)
-		c.wrong(s.Timeout == 0, key+".timeout", "0 is no time to build in")
+		c.checkCommand(key, s.Cmd)
+		c.checkEnvironment(key+".env", s.Env)
+		c.addFaultIf(s.Timeout == 0, key+".timeout", "0 is no time to build in")
 	}
-	c.wrong(c.given(at+".version") && (len(d.Version) == 0 || d.Version[0] == ""), at+".version",
+	c.addFaultIf(c.isGiven(at+".version") && (len(d.Version) == 0 || d.Version[0] == ""),
+		at+".version",
 		"is empty; a program is wanted that prints the version, and its arguments")
-	c.processes(at, d.Processes)
+	c.checkProcesses(at, d.Processes)
 	for _, s := range d.Sysctl {
-		c.wrongKey(!sysctlOf.MatchString(s.Name), join(at+".sysctl", s.Name),
+		c.addKeyFaultIf(!sysctlOf.MatchString(s.Name), joinPath(at+".sysctl", s.Name),
 			"only net.* can be set in a private network namespace, as net.core.somaxconn")
 	}
 	if d.Request != nil {
-		c.request(at+".request", *d.Request)
+		c.checkRequest(at+".request", *d.Request)
 	}
 	if d.Generator != nil {
-		c.generator(at+".generator", d)
-		c.wrongKey(c.given(at+".served"), at+".served", "what its generator does is counted by the "+
-			"generator's own served; leave this out")
+		c.checkGenerator(at+".generator", d)
+		c.addKeyFaultIf(c.isGiven(at+".served"), at+".served",
+			"what its generator does is counted by the "+
+				"generator's own served; leave this out")
 	}
 }
 
-// generator checks one of a variant's own, and that it is not told what it cannot hear.
-func (c *checker) generator(at string, d Definition) {
-	c.command(at, d.Generator.Cmd)
-	c.environment(at+".env", d.Generator.Env)
+// checkGenerator checks one of a variant's own, and that it is not told what it cannot hear.
+func (c *checker) checkGenerator(at string, d Definition) {
+	c.checkCommand(at, d.Generator.Cmd)
+	c.checkEnvironment(at+".env", d.Generator.Env)
 	alone := c.Design.Clients.Count == 1 && c.Design.Clients.Isolate == NoNamespace &&
 		len(d.Sysctl) == 0
-	c.wrongKey(!alone, at, "it is one program, in the network of dyno: neither design.clients "+
+	c.addKeyFaultIf(!alone, at, "it is one program, in the network of dyno: neither design.clients "+
 		"nor sysctl go with it")
-	c.wrongKey(c.Design.Isolation == Shared && len(c.Levels) > 1, at, "with isolation: none it would "+
-		"be told of the first level alone; leave one, or isolate the trials")
+	c.addKeyFaultIf(c.Design.Isolation == Shared && len(c.Levels) > 1, at,
+		"with isolation: none it would "+
+			"be told of the first level alone; leave one, or isolate the trials")
 	for i, l := range c.Levels {
 		more := l.Requests > 0 || l.Open() || l.Reconnect > 0 || l.HTTP != HTTPAuto || l.Pipeline > 1
-		c.wrong(more, fmt.Sprintf("levels[%d]", i), "%s is told of connections and threads alone; "+
+		c.addFaultIf(more, fmt.Sprintf("levels[%d]", i), "%s is told of connections and threads alone; "+
 			"leave out what else there is but name and timeout", at)
 	}
 }
 
-func (c *checker) processes(at string, all []Process) {
+func (c *checker) checkProcesses(at string, all []Process) {
 	names := map[string]bool{}
 	for i, p := range all {
 		key := fmt.Sprintf("%s.processes[%d]", at, i)
-		c.command(key, p.Cmd)
-		c.environment(key+".env", p.Env)
-		c.wrong(c.given(key+".name") && !nameOf.MatchString(p.Name), key+".name",
+		c.checkCommand(key, p.Cmd)
+		c.checkEnvironment(key+".env", p.Env)
+		c.addFaultIf(c.isGiven(key+".name") && !nameOf.MatchString(p.Name), key+".name",
 			"%q is not a name; write %s", p.Name, nameRule)
-		c.wrong(names[p.Name] && p.Name != "", key,
+		c.addFaultIf(names[p.Name] && p.Name != "", key,
 			"another process is called %s; give each a name of its own", p.Name)
 		names[p.Name] = true
-		c.wrong(strings.ContainsFunc(p.User, blankOrControl), key+".user", "%q is not a user", p.User)
-		c.wrong(p.Ready != nil && p.Ready.Timeout == 0, key+".ready.timeout",
+		c.addFaultIf(strings.ContainsFunc(p.User, hasBlankOrControl), key+".user", "%q is not a user",
+			p.User)
+		c.addFaultIf(p.Ready != nil && p.Ready.Timeout == 0, key+".ready.timeout",
 			"0 is no time to become ready in")
 	}
 }
 
-// command checks a command given as a list; one given as a text was split.
-func (c *checker) command(at string, cmd Command) {
+// checkCommand checks a command given as a list; one given as a text was split.
+func (c *checker) checkCommand(at string, cmd Command) {
 	empty := len(cmd) == 0 || cmd[0] == ""
-	c.wrong(empty && c.given(at+".cmd"), at+".cmd", "is empty; a program is wanted, and its arguments")
+	c.addFaultIf(empty && c.isGiven(at+".cmd"), at+".cmd",
+		"is empty; a program is wanted, and its arguments")
 }
 
-func (c *checker) environment(at string, env Mapping[Template]) {
+func (c *checker) checkEnvironment(at string, env Mapping[Template]) {
 	for _, e := range env {
-		c.wrongKey(!variableOf.MatchString(e.Name), join(at, e.Name),
+		c.addKeyFaultIf(!variableOf.MatchString(e.Name), joinPath(at, e.Name),
 			"%q is not the name of an environment variable", e.Name)
-		c.wrong(strings.Contains(string(e.Value), "\x00"), join(at, e.Name), "has a NUL")
+		c.addFaultIf(strings.Contains(string(e.Value), "\x00"), joinPath(at, e.Name), "has a NUL")
 	}
 }
 
-func (c *checker) needs(at string, n Needs) {
+func (c *checker) checkNeeds(at string, n Needs) {
 	for i, p := range n.Programs {
-		c.wrong(p == "" || strings.ContainsFunc(p, blankOrControl), fmt.Sprintf("%s.programs[%d]", at, i),
+		c.addFaultIf(p == "" || strings.ContainsFunc(p, hasBlankOrControl),
+			fmt.Sprintf("%s.programs[%d]", at, i),
 			"%q is not a program; arguments do not belong here", p)
 	}
 	for i, f := range n.Files {
-		c.wrong(f == "", fmt.Sprintf("%s.files[%d]", at, i), "is empty")
+		c.addFaultIf(f == "", fmt.Sprintf("%s.files[%d]", at, i), "is empty")
 	}
 	for i, e := range n.Env {
-		c.wrong(!variableOf.MatchString(e), fmt.Sprintf("%s.env[%d]", at, i),
+		c.addFaultIf(!variableOf.MatchString(e), fmt.Sprintf("%s.env[%d]", at, i),
 			"%q is not the name of an environment variable", e)
 	}
 }
 
-// runFile checks the name of a file of the run directory.
-func (c *checker) runFile(at, name string) {
-	c.wrongKey(name == "" || path.Clean(name) != name || path.IsAbs(name) || name == "." ||
+// checkRunFile checks the name of a file of the run directory.
+func (c *checker) checkRunFile(at, name string) {
+	c.addKeyFaultIf(name == "" || path.Clean(name) != name || path.IsAbs(name) || name == "." ||
 		name == ".." || strings.HasPrefix(name, "../") || strings.ContainsAny(name, "\\:\x00"), at,
 		"%q is not a file of the run directory; write a name, or folder/name", name)
 }
 
-// addresses checks the URLs of a definition.
-func (c *checker) addresses(at string, d Definition, trial *renderer) {
+// checkAddresses checks the URLs of a definition.
+func (c *checker) checkAddresses(at string, d Definition, trial *renderer) {
 	check := func(path string, t Template) {
-		all, _ := mentions(string(t))
+		all, _ := findMentions(string(t))
 		fromOutside := slices.ContainsFunc(all, func(m mention) bool { return m.verb == "env" })
-		if s := trial.text(t); c.given(path) && !c.faulty(path) && !fromOutside {
-			c.address(path, s)
+		if s := trial.renderText(t); c.isGiven(path) && !c.hasFault(path) && !fromOutside {
+			c.checkAddress(path, s)
 		}
 	}
 	check(at+".url", d.URL)
-	c.otherPath(at, d, trial.text(d.URL))
-	c.reachable(at, d)
+	c.checkOtherPath(at, d, trial.renderText(d.URL))
+	c.checkReachable(at, d)
 	check(at+".pprof", d.PProf)
 	check(at+".served", d.Served)
-	c.wrong(strings.HasPrefix(string(d.Served), "http+unix:"), at+".served",
+	c.addFaultIf(strings.HasPrefix(string(d.Served), "http+unix:"), at+".served",
 		"the count is asked for over TCP; write http:// or https://")
 	if d.Generator != nil {
 		check(at+".generator.served", d.Generator.Served)
@@ -207,55 +214,58 @@ func (c *checker) addresses(at string, d Definition, trial *renderer) {
 	}
 }
 
-// reachable checks that clients which are not where the server is can find it.
-func (c *checker) reachable(at string, d Definition) {
-	if c.Design.Clients.Isolate != NetNS || c.faulty("design.clients") || !c.given(at+".url") {
+// checkReachable checks that clients which are not where the server is can find it.
+func (c *checker) checkReachable(at string, d Definition) {
+	if c.Design.Clients.Isolate != NetNS || c.hasFault("design.clients") || !c.isGiven(at+".url") {
 		return
 	}
-	all, _ := mentions(string(d.URL))
+	all, _ := findMentions(string(d.URL))
 	named := slices.ContainsFunc(all, func(m mention) bool {
 		return m.verb == "address" || m.verb == "socket"
 	})
 	switch {
 	case len(d.Processes) == 0:
-		c.wrong(true, at+".url", "clients in network namespaces (design.clients) cannot reach a server "+
-			"that is already running; give processes")
+		c.addFaultIf(true, at+".url",
+			"clients in network namespaces (design.clients) cannot reach a server "+
+				"that is already running; give processes")
 	case !named && !strings.HasPrefix(string(d.URL), "http+unix://"):
-		c.wrong(true, at+".url", "clients in network namespaces (design.clients) find the server at "+
-			"{{address}} only: have it listen there, and write it here")
+		c.addFaultIf(true, at+".url",
+			"clients in network namespaces (design.clients) find the server at "+
+				"{{address}} only: have it listen there, and write it here")
 	}
 }
 
-// address checks a URL that requests are sent to.
-func (c *checker) address(at, s string) {
+// checkAddress checks a URL that requests are sent to.
+func (c *checker) checkAddress(at, s string) {
 	if rest, is := strings.CutPrefix(s, "http+unix://"); is {
 		socket, uri, _ := strings.Cut(rest, ":")
-		c.wrong(!path.IsAbs(socket) || !strings.HasPrefix(uri, "/"), at,
+		c.addFaultIf(!path.IsAbs(socket) || !strings.HasPrefix(uri, "/"), at,
 			"%q is not a URL; write http+unix:///PATH/OF/SOCKET:/PATH", s)
 		return
 	}
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		c.wrong(true, at, "%q is not a URL that dyno can load; "+
+		c.addFaultIf(true, at, "%q is not a URL that dyno can load; "+
 			"write http://HOST:PORT/PATH, https:// or http+unix://", s)
 		return
 	}
-	c.wrong(u.Fragment != "", at, "a server never sees #%s; leave it out", u.Fragment)
+	c.addFaultIf(u.Fragment != "", at, "a server never sees #%s; leave it out", u.Fragment)
 }
 
-// otherPath checks that a variant's URL has no path where a request's is sent instead.
-func (c *checker) otherPath(at string, d Definition, rendered string) {
+// checkOtherPath checks that a variant's URL has no path where a request's is sent instead.
+func (c *checker) checkOtherPath(at string, d Definition, rendered string) {
 	from, asked := "workload.request.path", c.Workload.Request.Path
 	if d.Request != nil {
 		from, asked = at+".request.path", d.Request.Path
 	}
 	has := pathOf(rendered)
-	if has == "" || has == "/" || asked == "" || has == asked || !c.given(at+".url") {
+	if has == "" || has == "/" || asked == "" || has == asked || !c.isGiven(at+".url") {
 		return
 	}
-	n := c.at(from)
-	c.wrong(true, at+".url", "its path, %s, is not what requests ask for: %s, at %s:%d:%d, is %s; "+
-		"leave one of the two out", has, from, c.source.file, n.Line, n.Column, asked)
+	n := c.nodeAt(from)
+	c.addFaultIf(true, at+".url",
+		"its path, %s, is not what requests ask for: %s, at %s:%d:%d, is %s; "+
+			"leave one of the two out", has, from, c.source.file, n.Line, n.Column, asked)
 }
 
 // pathOf is a URL's path, with its query; "" if it has none.

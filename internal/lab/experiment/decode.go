@@ -31,11 +31,11 @@ func newDecoder(s source) *decoder {
 		undecoded: map[string]bool{}}
 }
 
-// experiment decodes the whole file. The version is looked at first: of another
+// decodeExperiment decodes the whole file. The version is looked at first: of another
 // one, unknown keys would mean nothing.
-func (d *decoder) experiment(root *yaml.Node, e *Experiment) {
+func (d *decoder) decodeExperiment(root *yaml.Node, e *Experiment) {
 	if root.Kind != yaml.MappingNode {
-		d.fault(root, "%s is given; an experiment is a mapping that begins with version: %d",
+		d.addFault(root, "%s is given; an experiment is a mapping that begins with version: %d",
 			kindOf(root), Version)
 		return
 	}
@@ -43,17 +43,17 @@ func (d *decoder) experiment(root *yaml.Node, e *Experiment) {
 		key, value := root.Content[i], root.Content[i+1]
 		if key.Value == "version" && value.Kind == yaml.ScalarNode &&
 			value.Value != strconv.Itoa(Version) {
-			d.fault(value, "version: %q is not a version that this dyno reads; it reads %d",
+			d.addFault(value, "version: %q is not a version that this dyno reads; it reads %d",
 				value.Value, Version)
 			return
 		}
 	}
-	d.value(root, "", reflect.ValueOf(e).Elem(), "")
+	d.decodeValue(root, "", reflect.ValueOf(e).Elem(), "")
 }
 
-// value sets v from n. path is n's, tag that of the field it is in.
-func (d *decoder) value(n *yaml.Node, path string, v reflect.Value, tag reflect.StructTag) {
-	if d.spent(n) {
+// decodeValue sets v from n. path is n's, tag that of the field it is in.
+func (d *decoder) decodeValue(n *yaml.Node, path string, v reflect.Value, tag reflect.StructTag) {
+	if d.isOverLimit(n) {
 		return
 	}
 	d.values[path] = n
@@ -67,91 +67,92 @@ func (d *decoder) value(n *yaml.Node, path string, v reflect.Value, tag reflect.
 	if v, is := v.Addr().Interface().(interface{ setDefaults() }); is {
 		v.setDefaults()
 	}
-	d.set(n, path, v, tag)
+	d.decodeInto(n, path, v, tag)
 }
 
-// set is value of a node that is no alias, and of what is no pointer.
-func (d *decoder) set(n *yaml.Node, path string, v reflect.Value, tag reflect.StructTag) {
+// decodeInto is value of a node that is no alias, and of what is no pointer.
+func (d *decoder) decodeInto(n *yaml.Node, path string, v reflect.Value, tag reflect.StructTag) {
 	text, isText := v.Addr().Interface().(encoding.TextUnmarshaler)
 	growing, isMapping := v.Addr().Interface().(growing)
 	switch {
 	case !knownTag(n):
-		d.refuse(n, path, "the tag %s is not known here; leave it out", n.Tag)
+		d.addMismatch(n, path, "the tag %s is not known here; leave it out", n.Tag)
 	case n.ShortTag() == "!!null":
-		d.refuse(n, path, "nothing is given; give a value, or leave the key out")
+		d.addMismatch(n, path, "nothing is given; give a value, or leave the key out")
 	case isText && n.Kind == yaml.ScalarNode:
 		if err := text.UnmarshalText([]byte(n.Value)); err != nil {
-			d.refuse(n, path, "%v", err)
+			d.addMismatch(n, path, "%v", err)
 			return
 		}
-		d.within(n, path, v, tag)
+		d.checkLimits(n, path, v, tag)
 	case isMapping && n.Kind == yaml.MappingNode:
-		d.mapping(n, path, growing)
-	case v.Kind() == reflect.Struct && n.Kind == yaml.MappingNode && keyed(v.Type()):
-		d.structure(n, path, v)
+		d.decodeMapping(n, path, growing)
+	case v.Kind() == reflect.Struct && n.Kind == yaml.MappingNode && isKeyed(v.Type()):
+		d.decodeStruct(n, path, v)
 	case v.Kind() == reflect.Slice && n.Kind == yaml.SequenceNode && !isMapping:
-		d.sequence(n, path, v, tag)
-	case n.Kind == yaml.ScalarNode && !isText && d.scalar(n, path, v):
-		d.within(n, path, v, tag)
+		d.decodeSequence(n, path, v, tag)
+	case n.Kind == yaml.ScalarNode && !isText && d.decodeScalar(n, path, v):
+		d.checkLimits(n, path, v, tag)
 	default:
-		d.refuse(n, path, "%s is given; %s is wanted%s", kindOf(n), wanted(v), quotesHint(n))
+		d.addMismatch(n, path, "%s is given; %s is wanted%s", kindOf(n), describeWanted(v), quotesHint(n))
 	}
 }
 
-// spent counts n, and reports whether it is one too many.
-func (d *decoder) spent(n *yaml.Node) bool {
+// isOverLimit counts n, and reports whether it is one too many.
+func (d *decoder) isOverLimit(n *yaml.Node) bool {
 	if d.nodes++; d.nodes == maxNodes+1 {
-		d.fault(n, "more than %d values; aliases stand for too much", maxNodes)
+		d.addFault(n, "more than %d values; aliases stand for too much", maxNodes)
 	}
 	return d.nodes > maxNodes
 }
 
-// structure sets the fields of v, by their tags.
-func (d *decoder) structure(n *yaml.Node, path string, v reflect.Value) {
+// decodeStruct sets the fields of v, by their tags.
+func (d *decoder) decodeStruct(n *yaml.Node, path string, v reflect.Value) {
 	fields, allowed, required := keysOf(v.Type())
 	given := map[string]bool{}
-	d.entries(n, path, func(key, value *yaml.Node) {
+	d.eachEntry(n, path, func(key, value *yaml.Node) {
 		field, known := fields[key.Value]
 		if !known {
-			d.fault(key, "%s%q is not a key%s", said(path), key.Value,
-				d.meant(path, key.Value, allowed))
+			d.addFault(key, "%s%q is not a key%s", withPath(path), key.Value,
+				d.suggestKey(path, key.Value, allowed))
 			return
 		}
 		given[key.Value] = true
-		at := join(path, key.Value)
+		at := joinPath(path, key.Value)
 		d.keys[at] = key
-		d.value(value, at, v.FieldByIndex(field.Index), field.Tag)
+		d.decodeValue(value, at, v.FieldByIndex(field.Index), field.Tag)
 	})
 	for _, key := range required {
 		if !given[key] {
-			d.fault(n, "%s%s is missing", said(path), key)
+			d.addFault(n, "%s%s is missing", withPath(path), key)
 		}
 	}
 }
 
-// mapping adds each entry of n to m.
-func (d *decoder) mapping(n *yaml.Node, path string, m growing) {
-	d.entries(n, path, func(key, value *yaml.Node) {
-		at := join(path, key.Value)
+// decodeMapping adds each entry of n to m.
+func (d *decoder) decodeMapping(n *yaml.Node, path string, m growing) {
+	d.eachEntry(n, path, func(key, value *yaml.Node) {
+		at := joinPath(path, key.Value)
 		d.keys[at] = key
-		d.value(value, at, reflect.ValueOf(m.add(key.Value)).Elem(), "")
+		d.decodeValue(value, at, reflect.ValueOf(m.add(key.Value)).Elem(), "")
 	})
 }
 
-// sequence sets v to the elements of n.
-func (d *decoder) sequence(n *yaml.Node, path string, v reflect.Value, tag reflect.StructTag) {
+// decodeSequence sets v to the elements of n.
+func (d *decoder) decodeSequence(n *yaml.Node, path string, v reflect.Value,
+	tag reflect.StructTag) {
 	v.Set(reflect.MakeSlice(v.Type(), 0, len(n.Content)))
 	for i, element := range n.Content {
 		if d.nodes > maxNodes {
 			return
 		}
 		v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem())))
-		d.value(element, fmt.Sprintf("%s[%d]", path, i), v.Index(i), tag)
+		d.decodeValue(element, fmt.Sprintf("%s[%d]", path, i), v.Index(i), tag)
 	}
 }
 
-// scalar sets v of a basic kind, and reports whether it could.
-func (d *decoder) scalar(n *yaml.Node, path string, v reflect.Value) bool {
+// decodeScalar sets v of a basic kind, and reports whether it could.
+func (d *decoder) decodeScalar(n *yaml.Node, path string, v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.String:
 		v.SetString(n.Value)
@@ -172,12 +173,12 @@ func (d *decoder) scalar(n *yaml.Node, path string, v reflect.Value) bool {
 	return true
 }
 
-// within checks v against the limits in its field's tag.
-func (d *decoder) within(n *yaml.Node, path string, v reflect.Value, tag reflect.StructTag) {
+// checkLimits checks v against the limits in its field's tag.
+func (d *decoder) checkLimits(n *yaml.Node, path string, v reflect.Value, tag reflect.StructTag) {
 	if one := tag.Get("one"); one != "" {
 		allowed := strings.Split(one, ",")
 		if !slices.Contains(allowed, n.Value) {
-			d.refuse(n, path, "%q is not possible%s", n.Value, orAllowed(n.Value, allowed))
+			d.addMismatch(n, path, "%q is not possible%s", n.Value, orAllowed(n.Value, allowed))
 		}
 	}
 	if limits := tag.Get("range"); limits != "" {
@@ -185,23 +186,23 @@ func (d *decoder) within(n *yaml.Node, path string, v reflect.Value, tag reflect
 		least, _ := strconv.ParseInt(low, 10, 64)
 		most, _ := strconv.ParseInt(high, 10, 64)
 		if i := v.Int(); i < least || i > most {
-			d.refuse(n, path, "%s is not within %d to %d", n.Value, least, most)
+			d.addMismatch(n, path, "%s is not within %d to %d", n.Value, least, most)
 		}
 	}
 }
 
-// refuse notes that the value of path, n, is not what it should be.
-func (d *decoder) refuse(n *yaml.Node, path, format string, args ...any) {
+// addMismatch notes that the value of path, n, is not what it should be.
+func (d *decoder) addMismatch(n *yaml.Node, path, format string, args ...any) {
 	d.undecoded[path] = true
-	d.fault(n, "%s%s", said(path), fmt.Sprintf(format, args...))
+	d.addFault(n, "%s%s", withPath(path), fmt.Sprintf(format, args...))
 }
 
-// fault notes something wrong at n.
-func (d *decoder) fault(n *yaml.Node, format string, args ...any) {
-	d.faultAt(place{n.Line, n.Column}, format, args...)
+// addFault notes something wrong at n.
+func (d *decoder) addFault(n *yaml.Node, format string, args ...any) {
+	d.addFaultAt(place{n.Line, n.Column}, format, args...)
 }
 
-func (d *decoder) faultAt(p place, format string, args ...any) {
+func (d *decoder) addFaultAt(p place, format string, args ...any) {
 	if len(d.faults) >= maxLooked {
 		return
 	}
@@ -212,8 +213,8 @@ func (d *decoder) faultAt(p place, format string, args ...any) {
 	d.faults = append(d.faults, Fault{d.source.file, p.line, p.column, message})
 }
 
-// at is the node of a path, or of the nearest thing around it that is there.
-func (d *decoder) at(path string) *yaml.Node {
+// nodeAt is the node of a path, or of the nearest thing around it that is there.
+func (d *decoder) nodeAt(path string) *yaml.Node {
 	for {
 		if n := d.values[path]; n != nil || path == "" {
 			return n
@@ -222,10 +223,10 @@ func (d *decoder) at(path string) *yaml.Node {
 	}
 }
 
-// key is the key of a path, or the nearest thing around it.
-func (d *decoder) key(path string) *yaml.Node {
+// keyAt is the key of a path, or the nearest thing around it.
+func (d *decoder) keyAt(path string) *yaml.Node {
 	if n := d.keys[path]; n != nil {
 		return n
 	}
-	return d.at(path)
+	return d.nodeAt(path)
 }

@@ -117,7 +117,7 @@ func (p *Process) derive() {
 		return
 	}
 	program := string(p.Cmd[0])
-	if verbs, wrong := mentions(program); len(wrong) == 0 && len(verbs) == 1 {
+	if verbs, wrong := findMentions(program); len(wrong) == 0 && len(verbs) == 1 {
 		if program == "{{"+verbs[0].verb+"}}" {
 			program = verbs[0].verb // as {{dyno}}
 		} else if verbs[0].verb == "env" && len(verbs[0].args) == 2 {

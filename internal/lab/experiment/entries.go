@@ -15,56 +15,56 @@ import (
 // maxMerges is how deep mappings may be merged into each other.
 const maxMerges = 16
 
-// entries calls each with every key of the mapping n and its value, in order,
+// eachEntry calls each with every key of the mapping n and its value, in order,
 // and then with those that << merges into it and that it does not have itself.
-func (d *decoder) entries(n *yaml.Node, path string, each func(key, value *yaml.Node)) {
-	d.merged(n, path, map[string]*yaml.Node{}, each, 0)
+func (d *decoder) eachEntry(n *yaml.Node, path string, each func(key, value *yaml.Node)) {
+	d.eachMerged(n, path, map[string]*yaml.Node{}, each, 0)
 }
 
-func (d *decoder) merged(n *yaml.Node, path string, seen map[string]*yaml.Node,
+func (d *decoder) eachMerged(n *yaml.Node, path string, seen map[string]*yaml.Node,
 	each func(key, value *yaml.Node), depth int) {
 	var merges []*yaml.Node
 	own := map[string]bool{}
-	for i := 0; i+1 < len(n.Content) && !d.spent(n); i += 2 {
+	for i := 0; i+1 < len(n.Content) && !d.isOverLimit(n); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		first := seen[key.Value]
 		switch {
 		case key.ShortTag() == "!!merge":
 			merges = append(merges, value)
 		case key.Kind != yaml.ScalarNode:
-			d.fault(key, "%s%s is given as a key; a text is wanted%s", said(path), kindOf(key),
+			d.addFault(key, "%s%s is given as a key; a text is wanted%s", withPath(path), kindOf(key),
 				quotesHint(n))
 		case own[key.Value]:
-			d.fault(key, "%s%q is given twice, first in line %d", said(path), key.Value, first.Line)
+			d.addFault(key, "%s%q is given twice, first in line %d", withPath(path), key.Value, first.Line)
 		case first == nil:
 			seen[key.Value], own[key.Value] = key, true
 			each(key, value)
 		}
 	}
 	for _, m := range merges {
-		d.merge(m, path, seen, each, depth+1)
+		d.mergeNode(m, path, seen, each, depth+1)
 	}
 }
 
-// merge is merged of what << stands for: a mapping, or several.
-func (d *decoder) merge(n *yaml.Node, path string, seen map[string]*yaml.Node,
+// mergeNode is merged of what << stands for: a mapping, or several.
+func (d *decoder) mergeNode(n *yaml.Node, path string, seen map[string]*yaml.Node,
 	each func(key, value *yaml.Node), depth int) {
 	at := n
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
 	switch {
-	case d.spent(at):
+	case d.isOverLimit(at):
 	case depth > maxMerges:
-		d.fault(at, "%s<< merges a mapping into itself, or too deeply", said(path))
+		d.addFault(at, "%s<< merges a mapping into itself, or too deeply", withPath(path))
 	case n.Kind == yaml.MappingNode:
-		d.merged(n, path, seen, each, depth)
+		d.eachMerged(n, path, seen, each, depth)
 	case n.Kind == yaml.SequenceNode:
 		for _, one := range n.Content {
-			d.merge(one, path, seen, each, depth+1)
+			d.mergeNode(one, path, seen, each, depth+1)
 		}
 	default:
-		d.fault(at, "%s<< merges %s; a mapping is wanted, as *NAME", said(path), kindOf(n))
+		d.addFault(at, "%s<< merges %s; a mapping is wanted, as *NAME", withPath(path), kindOf(n))
 	}
 }
 
@@ -86,8 +86,8 @@ func keysOf(t reflect.Type) (fields map[string]reflect.StructField, all, require
 	return fields, all, required
 }
 
-// keyed reports whether a struct is a mapping of the file, and not a text.
-func keyed(t reflect.Type) bool {
+// isKeyed reports whether a struct is a mapping of the file, and not a text.
+func isKeyed(t reflect.Type) bool {
 	_, all, _ := keysOf(t)
 	return len(all) > 0
 }
@@ -103,9 +103,9 @@ var synonyms = map[string]string{
 	"title": "name", "requires": "needs", "noise": "margin",
 }
 
-// meant says what key may have been meant where allowed are: one of them, or
+// suggestKey says what key may have been meant where allowed are: one of them, or
 // one of another place in the file.
-func (d *decoder) meant(path, key string, allowed []string) string {
+func (d *decoder) suggestKey(path, key string, allowed []string) string {
 	if s := synonyms[key]; slices.Contains(allowed, s) {
 		return "; did you mean " + s + "?"
 	}
@@ -146,7 +146,7 @@ func homesOf(key string, t reflect.Type, path string) (homes []string) {
 	case reflect.Struct:
 		fields, all, _ := keysOf(t)
 		for _, k := range all {
-			at := join(path, k)
+			at := joinPath(path, k)
 			if k == key {
 				homes = append(homes, at)
 			}
@@ -161,8 +161,8 @@ func isMapping(t reflect.Type) bool { return reflect.PointerTo(t).Implements(gro
 
 var growings = reflect.TypeFor[growing]()
 
-// join is the path of a key in what is at path.
-func join(path, key string) string {
+// joinPath is the path of a key in what is at path.
+func joinPath(path, key string) string {
 	switch {
 	case strings.ContainsAny(key, ".[") || key == "":
 		return fmt.Sprintf("%s[%q]", path, key)
@@ -172,8 +172,8 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-// said begins a message with the path it is about.
-func said(path string) string {
+// withPath begins a message with the path it is about.
+func withPath(path string) string {
 	if path == "" {
 		return ""
 	}
@@ -214,11 +214,11 @@ func quotesHint(n *yaml.Node) string {
 	return ""
 }
 
-// wanted says what v can be set from.
-func wanted(v reflect.Value) string {
+// describeWanted says what v can be set from.
+func describeWanted(v reflect.Value) string {
 	_, isText := v.Addr().Interface().(encoding.TextUnmarshaler)
 	switch kind := v.Kind(); {
-	case isMapping(v.Type()), kind == reflect.Struct && keyed(v.Type()):
+	case isMapping(v.Type()), kind == reflect.Struct && isKeyed(v.Type()):
 		return "a mapping"
 	case kind == reflect.Slice && isText:
 		return "a text or a list"

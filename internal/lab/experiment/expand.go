@@ -59,7 +59,7 @@ func expandOne(e *Experiment, d Entry[Definition]) []Variant {
 func mentionedBy(d Definition) map[string]bool {
 	words := map[string]bool{}
 	eachTemplate(reflect.ValueOf(d), "", func(_ string, t Template) {
-		found, _ := mentions(string(t)) // Read complains of those that are wrong
+		found, _ := findMentions(string(t)) // Read complains of those that are wrong
 		for _, m := range found {
 			words[m.verb] = true
 		}
@@ -103,15 +103,15 @@ func (v Variant) Expected() Expect {
 // every factor that both have. There is none if that is not in among.
 func Baseline(name string, v Variant, among []Variant) (Variant, bool) {
 	for _, b := range among {
-		if b.Name == name || b.Of == name && b.agrees(v) {
+		if b.Name == name || b.Of == name && b.agreesWith(v) {
 			return b, true
 		}
 	}
 	return Variant{}, false
 }
 
-// agrees reports whether no factor has different values in a and b.
-func (v Variant) agrees(w Variant) bool {
+// agreesWith reports whether no factor has different values in a and b.
+func (v Variant) agreesWith(w Variant) bool {
 	for _, s := range v.Factors {
 		if value, has := w.value(s.Factor); has && value != s.Value {
 			return false
@@ -132,7 +132,7 @@ func eachTemplate(v reflect.Value, at string, do func(path string, t Template)) 
 	case isMapping(v.Type()):
 		for i := range v.Len() {
 			e := v.Index(i)
-			eachTemplate(e.FieldByName("Value"), join(at, e.FieldByName("Name").String()), do)
+			eachTemplate(e.FieldByName("Value"), joinPath(at, e.FieldByName("Name").String()), do)
 		}
 	case kind == reflect.Slice:
 		for i := range v.Len() {
@@ -142,7 +142,7 @@ func eachTemplate(v reflect.Value, at string, do func(path string, t Template)) 
 		for f, field := range v.Fields() {
 			key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			if key != "" && key != "-" {
-				eachTemplate(field, join(at, key), do)
+				eachTemplate(field, joinPath(at, key), do)
 			}
 		}
 	}

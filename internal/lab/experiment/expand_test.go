@@ -131,12 +131,12 @@ func TestSplit(t *testing.T) {
 		`"{{file "n"}} 1" '{{dir}} 2'`: {`{{file "n"}} 1`, `{{dir}} 2`},
 		`{{"}}"}}`:                     {`{{"}}"}}`},
 	} {
-		if got, err := split(s); err != nil || !slices.Equal(got, want) {
+		if got, err := splitWords(s); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q: %q, %v; want %q", s, got, err, want)
 		}
 	}
 	for _, s := range []string{`'a`, `"a`, `a\`, `{{a`, `"{{a"`} {
-		if got, err := split(s); err == nil {
+		if got, err := splitWords(s); err == nil {
 			t.Errorf("%q: %q, without an error", s, got)
 		}
 	}

@@ -51,8 +51,8 @@ const (
 	maxLooked = 1000
 )
 
-// sorted are the faults in the file's order, each once, and not too many.
-func (f Faults) sorted() Faults {
+// sortFaults are the faults in the file's order, each once, and not too many.
+func (f Faults) sortFaults() Faults {
 	slices.SortStableFunc(f, func(a, b Fault) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})

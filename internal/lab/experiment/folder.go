@@ -43,13 +43,13 @@ func foldersOf(v Variant, dir string) (all []Folder) {
 	return all
 }
 
-// folder is where the processes of a user are at home.
-func (r *renderer) folder(user string) string {
+// userFolder is where the processes of a user are at home.
+func (r *renderer) userFolder(user string) string {
 	return r.folders[slices.IndexFunc(r.folders, func(f Folder) bool { return f.User == user })].Path
 }
 
-// enter has templates mean that folder by dir and file.
-func (r *renderer) enter(folder string) {
+// enterFolder has templates mean that folder by dir and file.
+func (r *renderer) enterFolder(folder string) {
 	r.words["dir"] = func() string { return folder }
 	r.words["file"] = func(name string) string {
 		return filepath.Join(folder, filepath.FromSlash(name))
@@ -62,11 +62,11 @@ func (r *renderer) socketFolders(v Variant) map[string]string {
 	all := map[string]string{}
 	for _, p := range v.Processes {
 		eachTemplate(reflect.ValueOf(p), "", func(_ string, t Template) {
-			found, _ := mentions(string(t))
+			found, _ := findMentions(string(t))
 			for _, m := range found {
 				name := strings.Join(m.args, "")
 				if _, named := all[name]; m.verb == "socket" && !named {
-					all[name] = r.folder(p.User)
+					all[name] = r.userFolder(p.User)
 				}
 			}
 		})
@@ -74,14 +74,14 @@ func (r *renderer) socketFolders(v Variant) map[string]string {
 	return all
 }
 
-// fill is the folders with what belongs into each.
-func (r *renderer) fill(v Variant) []Folder {
+// fillFolders is the folders with what belongs into each.
+func (r *renderer) fillFolders(v Variant) []Folder {
 	all := slices.Clone(r.folders)
 	for i := range all {
 		f := &all[i]
-		r.enter(f.Path)
+		r.enterFolder(f.Path)
 		for _, e := range v.Files {
-			f.Files = append(f.Files, File{filepath.FromSlash(e.Name), r.text(e.Value)})
+			f.Files = append(f.Files, File{filepath.FromSlash(e.Name), r.renderText(e.Value)})
 		}
 		for _, c := range v.Copy {
 			from := filepath.FromSlash(c)

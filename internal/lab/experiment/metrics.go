@@ -19,18 +19,18 @@ var Metrics = []Metric{"throughput", "cpu", "generator_cpu", "mean", "p50", "p75
 // UnmarshalText reads the name of one.
 func (m *Metric) UnmarshalText(b []byte) error {
 	if *m = Metric(b); !slices.Contains(Metrics, *m) {
-		return notMetric(string(b), names(Metrics)...)
+		return unknownMetric(string(b), metricNames(Metrics)...)
 	}
 	return nil
 }
 
-// notMetric says that a text is none of those allowed.
-func notMetric(s string, allowed ...string) error {
+// unknownMetric says that a text is none of those allowed.
+func unknownMetric(s string, allowed ...string) error {
 	return fmt.Errorf("%q is not a metric%s", s, orAllowed(s, allowed))
 }
 
-// names are strings of whatever type, as plain ones.
-func names[S ~string](all []S) []string {
+// metricNames are strings of whatever type, as plain ones.
+func metricNames[S ~string](all []S) []string {
 	plain := make([]string, len(all))
 	for i, s := range all {
 		plain[i] = string(s)

@@ -37,10 +37,10 @@ func Missing(v Variant) (reasons []string) {
 	}
 	for _, name := range v.Needs.Env {
 		if os.Getenv(name) == "" {
-			say("the environment variable %s is not set%s", name, advice(v, ""))
+			say("the environment variable %s is not set%s", name, installAdvice(v, ""))
 		}
 	}
-	for _, name := range v.Asked().unset() {
+	for _, name := range v.Asked().unsetVariables() {
 		say("the environment variable %s, which its request names, is not set", name)
 	}
 	for _, program := range slices.Concat(v.Needs.Programs, v.programs()) {
@@ -48,9 +48,9 @@ func Missing(v Variant) (reasons []string) {
 			continue
 		}
 		if filepath.Base(program) == program {
-			say("%s is not on the PATH%s", program, advice(v, program))
+			say("%s is not on the PATH%s", program, installAdvice(v, program))
 		} else {
-			say("%s is not a program that can be started%s", program, advice(v, program))
+			say("%s is not a program that can be started%s", program, installAdvice(v, program))
 		}
 	}
 	for _, file := range v.Needs.Files {
@@ -58,7 +58,7 @@ func Missing(v Variant) (reasons []string) {
 			continue
 		}
 		if _, err := os.Stat(v.beside(file)); err != nil {
-			say("%s cannot be read: %v%s", file, cause(err), advice(v, ""))
+			say("%s cannot be read: %v%s", file, innermostError(err), installAdvice(v, ""))
 		}
 	}
 	root := os.Geteuid() == 0
@@ -102,12 +102,12 @@ func (v Variant) programs() (all []string) {
 	}
 	r := newRenderer(v, Values{})
 	for _, c := range commands {
-		found, _ := mentions(string(c[0]))
+		found, _ := findMentions(string(c[0]))
 		early := !slices.ContainsFunc(found, func(m mention) bool {
 			_, isFactor := v.value(m.verb)
 			return m.verb != "env" && m.verb != "dyno" && !isFactor
 		})
-		program, err := c[0].render(r.words)
+		program, err := c[0].renderWith(r.words)
 		relative := filepath.Base(program) != program && !filepath.IsAbs(program)
 		if early && err == nil && !relative {
 			all = append(all, program)
@@ -116,8 +116,8 @@ func (v Variant) programs() (all []string) {
 	return all
 }
 
-// advice says what to install.
-func advice(v Variant, program string) string {
+// installAdvice says what to install.
+func installAdvice(v Variant, program string) string {
 	switch known := debian[filepath.Base(program)]; {
 	case v.Needs.Packages != "":
 		return "; install " + v.Needs.Packages

@@ -91,11 +91,11 @@ func (e *Experiment) Time(all []Cell, start time.Duration) Estimate {
 	most := max(d.Rounds, d.MaxRounds)
 	x := Estimate{
 		Trials: cells * d.Rounds,
-		Least:  times(trial(d.Warmup.Min), cells*d.Rounds),
-		Most:   times(trial(d.Warmup.Max), cells*most),
+		Least:  multiplyTime(trial(d.Warmup.Min), cells*d.Rounds),
+		Most:   multiplyTime(trial(d.Warmup.Max), cells*most),
 	}
 	if d.Budget > 0 { // the round that has begun is ended
-		x.Most = min(x.Most, time.Duration(d.Budget)+times(trial(d.Warmup.Max), cells))
+		x.Most = min(x.Most, time.Duration(d.Budget)+multiplyTime(trial(d.Warmup.Max), cells))
 		x.Least = min(x.Least, x.Most)
 	}
 	if e.Profile != nil {
@@ -105,14 +105,14 @@ func (e *Experiment) Time(all []Cell, start time.Duration) Estimate {
 				profiled++
 			}
 		}
-		one := times(start+time.Duration(d.Warmup.Min)+time.Duration(e.Profile.CPU), profiled)
+		one := multiplyTime(start+time.Duration(d.Warmup.Min)+time.Duration(e.Profile.CPU), profiled)
 		x.Least, x.Most = x.Least+one, x.Most+one
 	}
 	return x
 }
 
-// times is n times d, at most a year.
-func times(d time.Duration, n int) time.Duration {
+// multiplyTime is n times d, at most a year.
+func multiplyTime(d time.Duration, n int) time.Duration {
 	return time.Duration(min(float64(d)*float64(n), float64(maxTime)))
 }
 

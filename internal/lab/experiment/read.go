@@ -26,7 +26,7 @@ func ReadFile(path string) (*Experiment, error) {
 		return nil, fmt.Errorf("open the experiment: %w", err)
 	}
 	defer f.Close()
-	return read(path, f, func(path string) error {
+	return readSource(path, f, func(path string) error {
 		_, err := os.Stat(path)
 		return err
 	})
@@ -36,10 +36,10 @@ func ReadFile(path string) (*Experiment, error) {
 // call the file, and its folder is where the files beside it are looked for;
 // nothing is opened. If something is wrong in the file the error is Faults.
 func Read(name string, r io.Reader) (*Experiment, error) {
-	return read(name, r, func(string) error { return nil })
+	return readSource(name, r, func(string) error { return nil })
 }
 
-func read(name string, r io.Reader, stat func(string) error) (*Experiment, error) {
+func readSource(name string, r io.Reader, stat func(string) error) (*Experiment, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxSize+1))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
@@ -50,23 +50,23 @@ func read(name string, r io.Reader, stat func(string) error) (*Experiment, error
 	}
 	e := &Experiment{File: name, Here: here, Source: text}
 	d := newDecoder(newSource(name, text))
-	root, fault := d.source.parse()
+	root, fault := d.source.parseYAML()
 	if fault != nil {
 		return nil, Faults{*fault}
 	}
-	d.experiment(root, e)
+	d.decodeExperiment(root, e)
 	e.derive()
-	(&checker{e, d, stat, map[string]int{}}).experiment()
+	(&checker{e, d, stat, map[string]int{}}).checkAll()
 	if len(d.faults) > 0 {
-		return nil, d.faults.sorted()
+		return nil, d.faults.sortFaults()
 	}
 	return e, nil
 }
 
-// parse is the one document of a file, as YAML. A file that is none has one
+// parseYAML is the one document of a file, as YAML. A file that is none has one
 // fault, for what follows it cannot be told.
-func (s source) parse() (*yaml.Node, *Fault) {
-	if f := s.unreadable(); f != nil {
+func (s source) parseYAML() (*yaml.Node, *Fault) {
+	if f := s.unreadableFault(); f != nil {
 		return nil, f
 	}
 	d := yaml.NewDecoder(strings.NewReader(s.text))
@@ -74,32 +74,33 @@ func (s source) parse() (*yaml.Node, *Fault) {
 	err := d.Decode(&doc)
 	switch {
 	case errors.Is(err, io.EOF), err == nil && doc.Content[0].ShortTag() == "!!null":
-		return nil, s.fault(place{1, 1}, "the file is empty; 'dyno lab init' writes one to begin with")
+		return nil, s.fileFault(place{1, 1},
+			"the file is empty; 'dyno lab init' writes one to begin with")
 	case err != nil:
-		return nil, s.syntax(err)
+		return nil, s.syntaxFault(err)
 	}
 	if err := d.Decode(&second); err == nil {
-		return nil, s.fault(place{second.Line, second.Column},
+		return nil, s.fileFault(place{second.Line, second.Column},
 			"a second document begins; a file holds one experiment")
 	} else if !errors.Is(err, io.EOF) {
-		return nil, s.syntax(err)
+		return nil, s.syntaxFault(err)
 	}
 	return doc.Content[0], nil
 }
 
-// unreadable is what keeps the text from being YAML of any kind.
-func (s source) unreadable() *Fault {
+// unreadableFault is what keeps the text from being YAML of any kind.
+func (s source) unreadableFault() *Fault {
 	if len(s.text) > maxSize {
-		return s.fault(place{1, 1},
+		return s.fileFault(place{1, 1},
 			"the file is larger than %d bytes; put large texts into files beside it", maxSize)
 	}
 	for i, r := range s.text {
 		_, size := utf8.DecodeRuneInString(s.text[i:])
 		switch {
 		case r == utf8.RuneError && size == 1:
-			return s.fault(s.place(i), "byte 0x%02x is not UTF-8; save the file as UTF-8", s.text[i])
+			return s.fileFault(s.placeAt(i), "byte 0x%02x is not UTF-8; save the file as UTF-8", s.text[i])
 		case unicode.IsControl(r) && !strings.ContainsRune("\n\r\t\u0085", r):
-			return s.fault(s.place(i), "the control character %U is not allowed in YAML", r)
+			return s.fileFault(s.placeAt(i), "the control character %U is not allowed in YAML", r)
 		}
 	}
 	return nil
@@ -114,8 +115,8 @@ var (
 	anchorOf = regexp.MustCompile(`^unknown anchor '(.*)' referenced`)
 )
 
-// syntax is the fault of text that YAML says err of.
-func (s source) syntax(err error) *Fault {
+// syntaxFault is the fault of text that YAML says err of.
+func (s source) syntaxFault(err error) *Fault {
 	message, line := strings.TrimPrefix(err.Error(), "yaml: "), 1
 	if m := lineOf.FindStringSubmatch(message); m != nil {
 		message = message[len(m[0]):]
@@ -126,11 +127,11 @@ func (s source) syntax(err error) *Fault {
 	}
 	if m := anchorOf.FindStringSubmatch(message); m != nil {
 		if i := strings.Index(s.text, "*"+m[1]); i >= 0 {
-			return s.fault(s.place(i), "there is no anchor &%s before this alias of it", m[1])
+			return s.fileFault(s.placeAt(i), "there is no anchor &%s before this alias of it", m[1])
 		}
 	}
 	line = min(max(line, 1), len(s.starts))
-	at := s.lines(line, line+1)
+	at := s.linesBetween(line, line+1)
 	indent := at[:len(at)-len(strings.TrimLeft(at, " \t"))]
 	switch {
 	case strings.Contains(indent, "\t"):
@@ -140,13 +141,13 @@ func (s source) syntax(err error) *Fault {
 	case unquoted.MatchString(at):
 		message += "; a value that begins with {{ is written in quotes, '{{...}} ...'"
 	}
-	return s.fault(place{line, len(indent) + 1}, "not YAML: %s", message)
+	return s.fileFault(place{line, len(indent) + 1}, "not YAML: %s", message)
 }
 
 // unquoted is a template where YAML sees a mapping.
 var unquoted = regexp.MustCompile(`[:-] +\{\{`)
 
-// fault is one of the file as a whole.
-func (s source) fault(p place, format string, args ...any) *Fault {
+// fileFault is one of the file as a whole.
+func (s source) fileFault(p place, format string, args ...any) *Fault {
 	return &Fault{s.file, p.line, p.column, fmt.Sprintf(format, args...)}
 }

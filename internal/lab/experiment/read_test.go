@@ -60,7 +60,7 @@ func within(t *testing.T, text []byte, faults Faults) {
 		if f.Message == "" || f.Line < 1 || f.Line > len(s.starts) || f.Column < 1 {
 			t.Fatalf("nowhere: %v", f)
 		}
-		if line := []rune(s.lines(f.Line, f.Line+1)); f.Column > len(line)+1 {
+		if line := []rune(s.linesBetween(f.Line, f.Line+1)); f.Column > len(line)+1 {
 			t.Fatalf("past the end of its line: %v", f)
 		}
 	}

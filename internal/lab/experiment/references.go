@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// references checks the names that one part of the file uses of another.
-func (c *checker) references() {
+// checkReferences checks the names that one part of the file uses of another.
+func (c *checker) checkReferences() {
 	levels := make([]string, len(c.Levels))
 	for i, l := range c.Levels {
 		levels[i] = l.Name
 	}
 	named := func(path, name, what string, among []string) {
-		c.wrong(c.given(path) && !slices.Contains(among, name), path, "there is no %s %q%s",
+		c.addFaultIf(c.isGiven(path) && !slices.Contains(among, name), path, "there is no %s %q%s",
 			what, name, orAllowed(name, among))
 	}
 	for i, name := range c.Design.Quick.Levels {
@@ -31,19 +31,19 @@ func (c *checker) references() {
 		return
 	}
 	for i, name := range c.Design.Quick.Without {
-		c.without(fmt.Sprintf("design.quick.without[%d]", i), name)
+		c.checkWithout(fmt.Sprintf("design.quick.without[%d]", i), name)
 	}
 	named("design.baseline", c.Design.Baseline, "variant", variants)
 	named("fairness.reference", c.Fairness.Reference, "variant", variants)
 	if c.Gate != nil {
 		named("gate.baseline", c.Gate.Baseline, "variant", variants)
-		c.wrong(len(c.Gate.Metrics) == 0, "gate.metrics", "the list is empty; then nothing is gated")
-		twice(c, "gate.metrics", c.Gate.Metrics)
+		c.addFaultIf(len(c.Gate.Metrics) == 0, "gate.metrics", "the list is empty; then nothing is gated")
+		findRepeated(c, "gate.metrics", c.Gate.Metrics)
 		for i, m := range c.Gate.Metrics {
-			judged := c.faulty("design.metrics") || slices.Contains(c.Design.Metrics, m)
-			c.wrong(!judged, fmt.Sprintf("gate.metrics[%d]", i),
+			judged := c.hasFault("design.metrics") || slices.Contains(c.Design.Metrics, m)
+			c.addFaultIf(!judged, fmt.Sprintf("gate.metrics[%d]", i),
 				"%s is not one of design.metrics, %s", m,
-				strings.Join(names(c.Design.Metrics), ", "))
+				strings.Join(metricNames(c.Design.Metrics), ", "))
 		}
 	}
 	if c.Published == nil {
@@ -53,41 +53,42 @@ func (c *checker) references() {
 		at := fmt.Sprintf("published.figures[%d]", i)
 		named(at+".variant", f.Variant, "variant", variants)
 		named(at+".level", f.Level, "level", levels)
-		c.figure(at, f)
+		c.checkFigure(at, f)
 	}
 }
 
-// without checks a variant that --quick leaves out: by its own name, for all its factors.
-func (c *checker) without(at, name string) {
+// checkWithout checks a variant that --quick leaves out: by its own name, for all its factors.
+func (c *checker) checkWithout(at, name string) {
 	var variants []string
 	for _, v := range c.Variants {
 		variants = append(variants, v.Name)
 	}
-	c.wrong(!slices.Contains(variants, name), at, "there is no variant %q%s",
+	c.addFaultIf(!slices.Contains(variants, name), at, "there is no variant %q%s",
 		name, orAllowed(name, variants))
 	needed := []string{c.Design.Baseline, c.Fairness.Reference}
 	if c.Gate != nil {
 		needed = append(needed, c.Gate.Baseline)
 	}
 	for _, v := range Expand(c.Experiment) {
-		c.wrong(v.Of == name && (slices.Contains(needed, v.Of) || slices.Contains(needed, v.Name)), at,
+		c.addFaultIf(v.Of == name && (slices.Contains(needed, v.Of) || slices.Contains(needed,
+			v.Name)), at,
 			"others are compared with %s; it cannot be left out", name)
 	}
 }
 
-// figure checks one published number.
-func (c *checker) figure(at string, f Figure) {
+// checkFigure checks one published number.
+func (c *checker) checkFigure(at string, f Figure) {
 	function, isShare := strings.CutPrefix(f.Metric, "share:")
 	switch {
-	case !c.given(at + ".metric"):
+	case !c.isGiven(at + ".metric"):
 	case isShare:
-		c.wrong(c.Profile == nil || !slices.Contains(c.Profile.Functions, function), at+".metric",
+		c.addFaultIf(c.Profile == nil || !slices.Contains(c.Profile.Functions, function), at+".metric",
 			"%q is not one of profile.functions", function)
 	case !slices.Contains(Metrics, Metric(f.Metric)):
-		allowed := append(names(Metrics), "share:FUNCTION")
-		c.wrong(true, at+".metric", "%v", notMetric(f.Metric, allowed...))
+		allowed := append(metricNames(Metrics), "share:FUNCTION")
+		c.addFaultIf(true, at+".metric", "%v", unknownMetric(f.Metric, allowed...))
 	}
-	c.wrong((f.Value == nil) == (f.Failed == ""), at,
+	c.addFaultIf((f.Value == nil) == (f.Failed == ""), at,
 		"give either the value that was published, or how it failed")
-	c.wrong(f.Value != nil && f.Unit == "", at, "unit is missing; a number alone says nothing")
+	c.addFaultIf(f.Value != nil && f.Unit == "", at, "unit is missing; a number alone says nothing")
 }

@@ -91,7 +91,7 @@ func newRenderer(v Variant, x Values) *renderer {
 		x.Address = "127.0.0.1"
 	}
 	words := template.FuncMap{
-		"port": remember(x.Port), "env": environment,
+		"port": memoize(x.Port), "env": environment,
 	}
 	for name, value := range map[string]any{"build": x.Build, "here": x.Here,
 		"dyno": x.Dyno, "cpus": x.CPUs, "connections": x.Connections, "threads": x.Threads,
@@ -106,16 +106,16 @@ func newRenderer(v Variant, x Values) *renderer {
 		words[f] = func() string { return value }
 	}
 	r := &renderer{words: words, here: x.Here, folders: foldersOf(v, x.Dir)}
-	r.enter(x.Dir)
+	r.enterFolder(x.Dir)
 	r.sockets = r.socketFolders(v)
-	words["socket"] = remember(func(name string) (string, error) {
+	words["socket"] = memoize(func(name string) (string, error) {
 		return x.Socket(cmp.Or(r.sockets[name], r.folders[0].Path), name)
 	})
 	return r
 }
 
-// remember is get, asked once for each name; "" is the one without a name.
-func remember[T any](get func(string) (T, error)) func(...string) (T, error) {
+// memoize is get, asked once for each name; "" is the one without a name.
+func memoize[T any](get func(string) (T, error)) func(...string) (T, error) {
 	known := map[string]T{}
 	return func(names ...string) (T, error) {
 		name := strings.Join(names, "")
@@ -130,24 +130,24 @@ func remember[T any](get func(string) (T, error)) func(...string) (T, error) {
 	}
 }
 
-func (r *renderer) text(t Template) string {
-	s, err := t.render(r.words)
+func (r *renderer) renderText(t Template) string {
+	s, err := t.renderWith(r.words)
 	if r.err == nil {
 		r.err = err
 	}
 	return s
 }
 
-func (r *renderer) job(cmd Command, dir Template, envs ...Mapping[Template]) Job {
-	j := Job{Dir: filepath.FromSlash(r.text(dir))}
+func (r *renderer) renderJob(cmd Command, dir Template, envs ...Mapping[Template]) Job {
+	j := Job{Dir: filepath.FromSlash(r.renderText(dir))}
 	for _, word := range cmd {
-		j.Args = append(j.Args, r.text(word))
+		j.Args = append(j.Args, r.renderText(word))
 	}
 	var all Mapping[string]
 	at := map[string]int{}
 	for _, env := range envs {
 		for _, e := range env {
-			value := r.text(e.Value)
+			value := r.renderText(e.Value)
 			if i, again := at[e.Name]; again {
 				all[i].Value = value
 				continue
@@ -168,22 +168,23 @@ func (r *renderer) job(cmd Command, dir Template, envs ...Mapping[Template]) Job
 // Render is v with the values of one trial.
 func Render(v Variant, x Values) (*Instance, error) {
 	r := newRenderer(v, x)
-	i := &Instance{URL: r.text(v.URL), PProf: r.text(v.PProf), Served: r.text(v.Served),
+	i := &Instance{URL: r.renderText(v.URL), PProf: r.renderText(v.PProf),
+		Served: r.renderText(v.Served),
 		Sysctl: v.Sysctl}
 	for _, p := range v.Processes {
-		r.enter(r.folder(p.User))
+		r.enterFolder(r.userFolder(p.User))
 		i.Processes = append(i.Processes, Running{Name: p.Name, User: p.User,
-			Job: r.job(p.Cmd, p.Dir, v.Env, p.Env), NoFile: uint64(p.Limits.NoFile),
+			Job: r.renderJob(p.Cmd, p.Dir, v.Env, p.Env), NoFile: uint64(p.Limits.NoFile),
 			Signal: p.Stop.Signal, Grace: time.Duration(p.Stop.Grace)})
 		i.DropsRoot = i.DropsRoot || p.DropsRoot
 	}
-	i.Folders = r.fill(v)
-	r.enter(x.Dir)
+	i.Folders = r.fillFolders(v)
+	r.enterFolder(x.Dir)
 	if g := v.Generator; g != nil {
-		i.Generator = &Loader{r.job(g.Cmd, ".", v.Env, g.Env), r.text(g.Served)}
+		i.Generator = &Loader{r.renderJob(g.Cmd, ".", v.Env, g.Env), r.renderText(g.Served)}
 	}
 	for n, p := range v.Processes {
-		probe, err := r.probe(v, p.Ready, i.URL, n == len(v.Processes)-1)
+		probe, err := r.renderReady(v, p.Ready, i.URL, n == len(v.Processes)-1)
 		if err != nil {
 			return nil, fmt.Errorf("variant %s, process %s: %w", v.Name, p.Name, err)
 		}
@@ -202,7 +203,7 @@ func RenderBuild(v Variant, x Values) ([]BuildStep, error) {
 	r := newRenderer(v, x)
 	var all []BuildStep
 	for _, s := range v.Build {
-		all = append(all, BuildStep{r.job(s.Cmd, s.Dir, v.Env, s.Env), time.Duration(s.Timeout)})
+		all = append(all, BuildStep{r.renderJob(s.Cmd, s.Dir, v.Env, s.Env), time.Duration(s.Timeout)})
 	}
 	if r.err != nil {
 		return nil, fmt.Errorf("build variant %s: %w", v.Name, r.err)
@@ -215,15 +216,15 @@ func RenderBuild(v Variant, x Values) ([]BuildStep, error) {
 func RenderVersion(v Variant, x Values) (Job, error) {
 	x.Dir = x.Build
 	r := newRenderer(v, x)
-	j := r.job(v.Version, ".")
+	j := r.renderJob(v.Version, ".")
 	if r.err != nil {
 		return Job{}, fmt.Errorf("version of variant %s: %w", v.Name, r.err)
 	}
 	return j, nil
 }
 
-// probe is the request that shows that a process is ready.
-func (r *renderer) probe(v Variant, ready *Ready, served string, last bool) (*Probe, error) {
+// renderReady is the request that shows that a process is ready.
+func (r *renderer) renderReady(v Variant, ready *Ready, served string, last bool) (*Probe, error) {
 	if ready == nil {
 		if !last {
 			return nil, nil
@@ -232,7 +233,7 @@ func (r *renderer) probe(v Variant, ready *Ready, served string, last bool) (*Pr
 		ready.setDefaults()
 	}
 	p := &Probe{Status: ready.Status, Timeout: time.Duration(ready.Timeout)}
-	at := r.text(ready.HTTP)
+	at := r.renderText(ready.HTTP)
 	var err error
 	switch {
 	case at == "":

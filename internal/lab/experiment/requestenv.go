@@ -10,11 +10,11 @@ import (
 	"dyno/internal/redact"
 )
 
-// variable is {{env "NAME"}} or {{env "NAME" "DEFAULT"}}. It is the one action that a request may
+// EnvAction is {{env "NAME"}} or {{env "NAME" "DEFAULT"}}. It is the one action that a request may
 // have: all else in it is sent as it is written, for bodies may be templates of others.
 var (
-	variable = regexp.MustCompile(`\{\{-?\s*env\s+("[^"]*")(?:\s+("[^"]*"))?\s*-?\}\}`)
-	likely   = regexp.MustCompile(`\{\{-?\s*env\b[^}]*\}?\}?`)
+	EnvAction = regexp.MustCompile(`\{\{-?\s*env\s+("[^"]*")(?:\s+("[^"]*"))?\s*-?\}\}`)
+	likely    = regexp.MustCompile(`\{\{-?\s*env\b[^}]*\}?\}?`)
 )
 
 // texts are those of a request that may name variables.
@@ -32,8 +32,8 @@ func (r Request) Expand(keep redact.Replacer) (Request, error) {
 	r.Headers = slices.Clone(r.Headers)
 	var failed error
 	for _, text := range r.texts() {
-		*text = variable.ReplaceAllStringFunc(*text, func(action string) string {
-			m := variable.FindStringSubmatch(action)
+		*text = EnvAction.ReplaceAllStringFunc(*text, func(action string) string {
+			m := EnvAction.FindStringSubmatch(action)
 			name, otherwise := strings.Trim(m[1], `"`), []string{}
 			if m[2] != "" {
 				otherwise = append(otherwise, strings.Trim(m[2], `"`))
@@ -53,13 +53,13 @@ func (r Request) Expand(keep redact.Replacer) (Request, error) {
 
 // FromEnvironment reports whether a request names variables.
 func (r Request) FromEnvironment() bool {
-	return slices.ContainsFunc(r.texts(), func(s *string) bool { return variable.MatchString(*s) })
+	return slices.ContainsFunc(r.texts(), func(s *string) bool { return EnvAction.MatchString(*s) })
 }
 
-// unset are the variables that a request names, that have no default and are not set.
-func (r Request) unset() (names []string) {
+// unsetVariables are the variables that a request names, that have no default and are not set.
+func (r Request) unsetVariables() (names []string) {
 	for _, text := range r.texts() {
-		for _, m := range variable.FindAllStringSubmatch(*text, -1) {
+		for _, m := range EnvAction.FindAllStringSubmatch(*text, -1) {
 			if name := strings.Trim(m[1], `"`); m[2] == "" && os.Getenv(name) == "" {
 				names = append(names, name)
 			}
@@ -71,7 +71,7 @@ func (r Request) unset() (names []string) {
 // misnamed is a use of env in a request's text that is none; "" if there is none.
 func misnamed(text string) string {
 	for _, found := range likely.FindAllString(text, -1) {
-		if !variable.MatchString(found) {
+		if !EnvAction.MatchString(found) {
 			return found
 		}
 	}
@@ -87,7 +87,7 @@ func (v Variant) Environment() (values []string) {
 		}
 	}
 	eachTemplate(reflect.ValueOf(v.Definition), "", func(_ string, t Template) {
-		found, _ := mentions(string(t))
+		found, _ := findMentions(string(t))
 		for _, m := range found {
 			if m.verb == "env" && len(m.args) > 0 {
 				add(m.args[0])
@@ -96,55 +96,9 @@ func (v Variant) Environment() (values []string) {
 	})
 	asked := v.Asked()
 	for _, text := range asked.texts() {
-		for _, m := range variable.FindAllStringSubmatch(*text, -1) {
+		for _, m := range EnvAction.FindAllStringSubmatch(*text, -1) {
 			add(strings.Trim(m[1], `"`))
 		}
 	}
 	return values
-}
-
-// What stands around {{env}} in a secret that is the environment's: the name of a scheme or of a
-// cookie.
-var glue = regexp.MustCompile(`^(?i:(bearer|basic|digest|token|apikey|key)\s+|[\w.-]+=|[;,:]\s*)*$`)
-
-// fromEnvironment reports whether all that is secret in a text comes from the environment, or is
-// what comes in its place.
-func fromEnvironment(text string) bool {
-	return variable.MatchString(text) && glue.MatchString(variable.ReplaceAllString(text, ""))
-}
-
-// A sift is told of a secret of a file, and returns what stands in its place. spare says that it
-// is the default of a variable that is set.
-type sift func(name, value string, spare bool) string
-
-// secret is a Replacer that has each secret replaced by to. Of what comes from the environment
-// only the defaults are in the file: the rest is kept as it is.
-func (s *sifter) secret(to sift) redact.Replacer {
-	return func(name, value string) string {
-		shown := s.shown(value)
-		switch {
-		case !fromEnvironment(shown):
-			return to(name, value, false)
-		case shown == value:
-			return defaults(name, value, to)
-		}
-		for i, action := range s.actions {
-			if strings.Contains(value, held(i)) {
-				s.actions[i] = defaults(name, action, to)
-			}
-		}
-		return value
-	}
-}
-
-// defaults replaces the defaults of the variables in a text.
-func defaults(name, text string, to sift) string {
-	return variable.ReplaceAllStringFunc(text, func(action string) string {
-		at := variable.FindStringSubmatchIndex(action)
-		if at[4] < 0 || at[5]-at[4] <= len(`""`) {
-			return action
-		}
-		spare := os.Getenv(strings.Trim(action[at[2]:at[3]], `"`)) != ""
-		return action[:at[4]+1] + to(name, action[at[4]+1:at[5]-1], spare) + action[at[5]-1:]
-	})
 }

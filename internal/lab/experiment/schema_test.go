@@ -92,10 +92,10 @@ func (c comparison) compare(n node, typ reflect.Type, tag reflect.StructTag, whe
 			return
 		}
 		c.compare(*n.Items, typ.Elem(), tag, where+"[]")
-	case typ.Kind() == reflect.Struct && keyed(typ):
+	case typ.Kind() == reflect.Struct && isKeyed(typ):
 		c.keys(n, typ, where)
 	case typ == reflect.TypeFor[Metric]():
-		c.enum(n, strings.Join(names(Metrics), ","), where)
+		c.enum(n, strings.Join(metricNames(Metrics), ","), where)
 	default:
 		c.enum(n, tag.Get("one"), where)
 		c.limits(n, tag.Get("range"), where)

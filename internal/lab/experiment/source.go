@@ -41,14 +41,14 @@ func lineBreak(s string) int {
 	return 0
 }
 
-// place is that of an offset.
-func (s source) place(offset int) place {
+// placeAt is that of an offset.
+func (s source) placeAt(offset int) place {
 	line := sort.SearchInts(s.starts, offset+1)
 	return place{line, 1 + utf8.RuneCountInString(s.text[s.starts[line-1]:offset])}
 }
 
-// lines are those from first up to but not last, which may be past the end.
-func (s source) lines(first, last int) string {
+// linesBetween are those from first up to but not last, which may be past the end.
+func (s source) linesBetween(first, last int) string {
 	if first > len(s.starts) {
 		return ""
 	}
@@ -59,14 +59,14 @@ func (s source) lines(first, last int) string {
 	return s.text[s.starts[first-1]:end]
 }
 
-// find is where the nth fragment is in the text of node n, counted from 0; if
+// findFragment is where the nth fragment is in the text of node n, counted from 0; if
 // it is not written there as it is, where n is.
-func (s source) find(n *yaml.Node, fragment string, nth int) place {
+func (s source) findFragment(n *yaml.Node, fragment string, nth int) place {
 	at := place{n.Line, n.Column}
 	if n.Kind != yaml.ScalarNode || n.Line > len(s.starts) {
 		return at
 	}
-	window := s.lines(n.Line, n.Line+strings.Count(n.Value, "\n")+3)
+	window := s.linesBetween(n.Line, n.Line+strings.Count(n.Value, "\n")+3)
 	offset := 0
 	for range n.Column - 1 {
 		_, size := utf8.DecodeRuneInString(window[offset:])
@@ -78,7 +78,7 @@ func (s source) find(n *yaml.Node, fragment string, nth int) place {
 		case i < 0:
 			return at
 		case nth == 0:
-			return s.place(s.starts[n.Line-1] + offset + i)
+			return s.placeAt(s.starts[n.Line-1] + offset + i)
 		}
 		offset += i + len(fragment)
 	}

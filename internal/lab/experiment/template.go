@@ -66,8 +66,8 @@ type misuse struct {
 	message string
 }
 
-// mentions are all that text mentions, and all that it must not say.
-func mentions(text string) ([]mention, []misuse) {
+// findMentions are all that text mentions, and all that it must not say.
+func findMentions(text string) ([]mention, []misuse) {
 	if !strings.Contains(text, "{{") {
 		return nil, nil
 	}
@@ -84,7 +84,7 @@ func mentions(text string) ([]mention, []misuse) {
 		}
 	}
 	if t.Root != nil {
-		w.list(t.Root)
+		w.walkList(t.Root)
 	}
 	return w.mentions, w.misuses
 }
@@ -115,7 +115,7 @@ type walker struct {
 	misuses  []misuse
 }
 
-func (w *walker) list(l *parse.ListNode) {
+func (w *walker) walkList(l *parse.ListNode) {
 	if l == nil {
 		return
 	}
@@ -123,20 +123,20 @@ func (w *walker) list(l *parse.ListNode) {
 		switch n := n.(type) {
 		case *parse.TextNode, *parse.CommentNode:
 		case *parse.ActionNode:
-			w.pipe(n.Pipe)
+			w.walkPipe(n.Pipe)
 		case *parse.IfNode:
-			w.pipe(n.Pipe)
-			w.list(n.List)
-			w.list(n.ElseList)
+			w.walkPipe(n.Pipe)
+			w.walkList(n.List)
+			w.walkList(n.ElseList)
 		default:
-			w.refuse(n, "is not for this; there is {{if}}, and no loop")
+			w.refuseNode(n, "is not for this; there is {{if}}, and no loop")
 		}
 	}
 }
 
-func (w *walker) pipe(p *parse.PipeNode) {
+func (w *walker) walkPipe(p *parse.PipeNode) {
 	if len(p.Decl) > 0 || len(p.Cmds) != 1 {
-		w.refuse(p, "is not for this; there are no variables and no pipes")
+		w.refuseNode(p, "is not for this; there are no variables and no pipes")
 		return
 	}
 	c := p.Cmds[0]
@@ -144,18 +144,18 @@ func (w *walker) pipe(p *parse.PipeNode) {
 	switch {
 	case !isName:
 		for _, a := range c.Args {
-			w.operand(a)
+			w.walkOperand(a)
 		}
 	case slices.Contains(logic, name.Ident):
 		for _, a := range c.Args[1:] {
-			w.operand(a)
+			w.walkOperand(a)
 		}
 	default:
 		m := mention{verb: name.Ident, at: int(name.Pos)}
 		for _, a := range c.Args[1:] {
 			s, isString := a.(*parse.StringNode)
 			if !isString {
-				w.refuse(a, "is not a name in quotes")
+				w.refuseNode(a, "is not a name in quotes")
 				return
 			}
 			m.args = append(m.args, s.Text)
@@ -164,26 +164,26 @@ func (w *walker) pipe(p *parse.PipeNode) {
 	}
 }
 
-func (w *walker) operand(n parse.Node) {
+func (w *walker) walkOperand(n parse.Node) {
 	switch n := n.(type) {
 	case *parse.StringNode, *parse.NumberNode, *parse.BoolNode:
 	case *parse.PipeNode:
-		w.pipe(n)
+		w.walkPipe(n)
 	case *parse.IdentifierNode:
 		w.mentions = append(w.mentions, mention{verb: n.Ident, at: int(n.Pos)})
 	case *parse.FieldNode:
-		w.refuse(n, "has a dot; write {{"+strings.Join(n.Ident, " ")+"}}")
+		w.refuseNode(n, "has a dot; write {{"+strings.Join(n.Ident, " ")+"}}")
 	default:
-		w.refuse(n, "is not for this")
+		w.refuseNode(n, "is not for this")
 	}
 }
 
-func (w *walker) refuse(n parse.Node, why string) {
+func (w *walker) refuseNode(n parse.Node, why string) {
 	w.misuses = append(w.misuses, misuse{int(n.Position()), n.String() + " " + why})
 }
 
-// render is what t says when its words stand for what words gives them.
-func (t Template) render(words template.FuncMap) (string, error) {
+// renderWith is what t says when its words stand for what words gives them.
+func (t Template) renderWith(words template.FuncMap) (string, error) {
 	if !strings.Contains(string(t), "{{") {
 		return string(t), nil
 	}
@@ -193,13 +193,13 @@ func (t Template) render(words template.FuncMap) (string, error) {
 	}
 	var b strings.Builder
 	if err := parsed.Execute(&b, nil); err != nil {
-		return "", fmt.Errorf("template %q: %w", t, cause(err))
+		return "", fmt.Errorf("template %q: %w", t, innermostError(err))
 	}
 	return b.String(), nil
 }
 
-// cause is the innermost error, without where the template engine met it.
-func cause(err error) error {
+// innermostError is the innermost error, without where the template engine met it.
+func innermostError(err error) error {
 	for {
 		inner := errors.Unwrap(err)
 		if inner == nil {

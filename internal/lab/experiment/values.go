@@ -75,7 +75,7 @@ const maxRate = 100_000_000
 
 // UnmarshalText reads "5000", "5k" or "5k/s".
 func (r *Rate) UnmarshalText(b []byte) error {
-	f, ok := number(strings.TrimSuffix(string(b), "/s"))
+	f, ok := parseNumber(strings.TrimSuffix(string(b), "/s"))
 	switch {
 	case !ok:
 		return fmt.Errorf("%q is not a rate; write a number a second, as 20000, 20k or 0.5", b)
@@ -91,7 +91,7 @@ type Count int64
 
 // UnmarshalText reads "200", "10k" or "2M".
 func (c *Count) UnmarshalText(b []byte) error {
-	f, ok := number(string(b))
+	f, ok := parseNumber(string(b))
 	if !ok || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
 		return fmt.Errorf("%q is not a whole number; write 200, 10k or 2M", b)
 	}
@@ -109,8 +109,8 @@ func plainNumber(s string) (float64, bool) {
 	return f, err == nil || errors.Is(err, strconv.ErrRange)
 }
 
-// number reads a plain number with an optional k, for thousands, or M.
-func number(s string) (float64, bool) {
+// parseNumber reads a plain number with an optional k, for thousands, or M.
+func parseNumber(s string) (float64, bool) {
 	factor, digits := 1.0, strings.TrimRight(s, "kKM")
 	switch s[len(digits):] {
 	case "k", "K":

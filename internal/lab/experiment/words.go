@@ -16,7 +16,7 @@ const maxWords = 1000
 
 // UnmarshalText splits a text.
 func (c *Command) UnmarshalText(b []byte) error {
-	words, err := split(string(b))
+	words, err := splitWords(string(b))
 	if err == nil && len(words) == 0 {
 		err = errors.New("is empty; a program is wanted, and its arguments")
 	}
@@ -33,17 +33,17 @@ func (c *Command) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// split cuts s into words as a POSIX shell does: at blanks that are not within
+// splitWords cuts s into words as a POSIX shell does: at blanks that are not within
 // quotes, after a backslash, or within {{ and }}. Nothing is expanded: $, * and
 // ; are themselves.
-func split(s string) (words []string, err error) {
+func splitWords(s string) (words []string, err error) {
 	var word strings.Builder
 	begun := false
 	for i := 0; i < len(s); {
 		c, n := s[i], 1
 		switch {
 		case strings.HasPrefix(s[i:], "{{"):
-			if n, err = action(s[i:]); err != nil {
+			if n, err = actionLength(s[i:]); err != nil {
 				return nil, err
 			}
 			word.WriteString(s[i : i+n])
@@ -55,7 +55,7 @@ func split(s string) (words []string, err error) {
 				begun = false
 			}
 		case c == '\'' || c == '"':
-			if n, err = quoted(s[i:], &word); err != nil {
+			if n, err = readQuoted(s[i:], &word); err != nil {
 				return nil, err
 			}
 			begun = true
@@ -80,16 +80,16 @@ func split(s string) (words []string, err error) {
 	return words, nil
 }
 
-// quoted adds the quoted text that s begins with to word, and returns its
+// readQuoted adds the quoted text that s begins with to word, and returns its
 // length. Within " a backslash quotes ", \, $ and `, as in a shell.
-func quoted(s string, word *strings.Builder) (int, error) {
+func readQuoted(s string, word *strings.Builder) (int, error) {
 	quote := s[0]
 	for i := 1; i < len(s); i++ {
 		switch {
 		case s[i] == quote:
 			return i + 1, nil
 		case strings.HasPrefix(s[i:], "{{"):
-			n, err := action(s[i:])
+			n, err := actionLength(s[i:])
 			if err != nil {
 				return 0, err
 			}
@@ -105,8 +105,8 @@ func quoted(s string, word *strings.Builder) (int, error) {
 	return 0, errors.New("has a " + string(quote) + " that is never closed")
 }
 
-// action is the length of the template action that s begins with.
-func action(s string) (int, error) {
+// actionLength is the length of the template action that s begins with.
+func actionLength(s string) (int, error) {
 	var quote byte
 	for i := 2; i < len(s); i++ {
 		switch c := s[i]; {

@@ -7,6 +7,7 @@ import (
 
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
+	"dyno/internal/lab/judge"
 	"dyno/internal/stats"
 	"dyno/internal/view/report"
 )
@@ -73,7 +74,7 @@ type floor struct {
 func Experiment(w io.Writer, dir, history string) error {
 	p, err := readExperiment(dir)
 	if err == nil {
-		p.Past = PastOf(p.Record, lab.Earlier(history, p.Record))
+		p.Past = PastOf(p.Record, lab.ReadEarlier(history, p.Record))
 	}
 	if err != nil {
 		return fmt.Errorf("making the page of an experiment: %w", err)
@@ -87,7 +88,7 @@ func Experiment(w io.Writer, dir, history string) error {
 
 // readExperiment reads a folder.
 func readExperiment(dir string) (*experimentPage, error) {
-	r, err := lab.Open(dir)
+	r, err := judge.Open(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +123,7 @@ func (p *experimentPage) readTrials(dir string) ([]*lab.Trial, error) {
 	p.Panels.room = panelsRoom
 	each := panelsRoom / max(len(p.Record.Trials), 1)
 	for i, brief := range p.Record.Trials {
-		t, err := lab.OpenTrial(dir, brief.ID)
+		t, err := lab.ReadTrial(dir, brief.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -144,7 +145,7 @@ func (p *experimentPage) count(trials []*lab.Trial) {
 	for _, l := range p.Levels {
 		for _, a := range p.Record.Arms {
 			c := counted{Arm: a.Name, Level: l.Name}
-			for _, t := range lab.Counted(trials, a.Name, l.Name) {
+			for _, t := range judge.CountedTrials(trials, a.Name, l.Name) {
 				c.Trials = append(c.Trials, slices.Index(trials, t))
 			}
 			if len(c.Trials) > 0 {
@@ -157,7 +158,7 @@ func (p *experimentPage) count(trials []*lab.Trial) {
 // compare finds the pairs of each comparison, and what the controls differ by.
 func (p *experimentPage) compare(trials []*lab.Trial) {
 	for _, c := range p.Record.Verdicts {
-		logs := c.Logs(trials)
+		logs := judge.PairLogs(c, trials)
 		p.Forest = append(p.Forest, bar{Pairs: exponentials(logs)})
 		if share, err := stats.NoiseFloor(logs); err == nil && c.Control && c.Confidence >= 0.95-1e-9 {
 			p.raise(c.Metric, share)

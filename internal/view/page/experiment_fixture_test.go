@@ -18,6 +18,7 @@ import (
 	"dyno/internal/engine/metric"
 	"dyno/internal/fairness"
 	"dyno/internal/lab"
+	"dyno/internal/lab/judge"
 	"dyno/internal/observe/probe"
 	"dyno/internal/observe/profile"
 	"dyno/internal/result"
@@ -103,7 +104,7 @@ func experimentAt(t testing.TB, rounds, seconds int, levels []string) string {
 			}
 		}
 	}
-	done, err := lab.Open(f.dir)
+	done, err := judge.Open(f.dir)
 	f.check(err)
 	done.State, done.Ended = lab.Complete, f.clock
 	f.write("experiment.json", done)
@@ -149,11 +150,11 @@ func (f *experimenter) record() *lab.Record {
 			p := f.profile(i)
 			file := filepath.Join("profiles", fmt.Sprintf("%d-%s-cpu.pb.gz", i, level))
 			f.check(profile.Save(filepath.Join(f.dir, file), p))
-			r.Profiles = append(r.Profiles, lab.Taken{Arm: arm, Level: level, Kind: "cpu", By: "pprof",
+			r.Profiles = append(r.Profiles, lab.TakenProfile{Arm: arm, Level: level, Kind: "cpu", By: "pprof",
 				File: file, Slowdown: 1.05, Top: profile.Top(p, 15)})
 		}
 	}
-	r.Profiles = append(r.Profiles, lab.Taken{Arm: "go", Level: "c100", Kind: "heap",
+	r.Profiles = append(r.Profiles, lab.TakenProfile{Arm: "go", Level: "c100", Kind: "heap",
 		Problem: "no pprof " + scripts})
 	return r
 }

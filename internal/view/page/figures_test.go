@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"dyno/internal/lab"
+	"dyno/internal/lab/judge"
 	"dyno/internal/view/page/pagetest"
 	"dyno/internal/view/report"
 )
@@ -33,7 +34,7 @@ func TestFiguresOfPageAndTextAreAlike(t *testing.T) {
 				m["level"] = []float64{0.5, 0.96}[random.IntN(2)]
 			}
 		})
-		r, err := lab.Open(dir)
+		r, err := judge.Open(dir)
 		if err != nil {
 			t.Fatal(err)
 		}

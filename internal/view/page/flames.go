@@ -51,7 +51,7 @@ const (
 // A shelf is the profiles of a folder, read.
 type shelf struct {
 	dir   string
-	taken []lab.Taken
+	taken []lab.TakenProfile
 	read  map[int]*profile.Profile
 	left  int // room for downloads
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"dyno/internal/lab"
+	"dyno/internal/lab/judge"
 	"dyno/internal/view/page/pagetest"
 )
 
@@ -20,7 +21,7 @@ func pastFolder(t testing.TB, dir string, runs int) string {
 	t.Helper()
 	home := t.TempDir()
 	for i := range runs {
-		r, err := lab.Open(dir)
+		r, err := judge.Open(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +40,7 @@ func pastFolder(t testing.TB, dir string, runs int) string {
 	for name, change := range map[string]func(*lab.Record){"another file": func(r *lab.Record) { r.SHA256 = "ff" },
 		"quick": func(r *lab.Record) { r.Quick = true }, "later": func(r *lab.Record) { r.Started = r.Started.Add(time.Hour) },
 		"cut off": func(r *lab.Record) { r.State = lab.Interrupted }} {
-		r, err := lab.Open(dir)
+		r, err := judge.Open(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,7 +139,7 @@ func dataOf(t testing.TB, html []byte) (data any) {
 // A long past is cut to what there is room for, and says so.
 func TestPastIsBounded(t *testing.T) {
 	dir := experimentFolder(t, 1, 2)
-	r, err := lab.Open(dir)
+	r, err := judge.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -111,7 +111,7 @@ func cutOf(t *lab.Trial, window float64) *cut {
 	if t.Transient == nil {
 		return nil
 	}
-	c := &cut{Transient: *t.Transient, Cold: t.Transient.Cold()}
+	c := &cut{Transient: *t.Transient, Cold: t.Transient.IsCold()}
 	if c.CutS > 0 {
 		at := digits(window+c.CutS, 6)
 		c.At = &at

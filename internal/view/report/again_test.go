@@ -42,7 +42,7 @@ func TestStoredExperimentReadsTheSame(t *testing.T) {
 		r.Ended = r.Started.Add(time.Duration(random.Int64N(int64(time.Hour))))
 		r.SpentS = 3600 * random.Float64()
 		for _, name := range []string{"", "nginx"} {
-			r.Parts = append(r.Parts, lab.Part{Arm: "go", Level: "c10", Name: name,
+			r.Parts = append(r.Parts, lab.ProcessUse{Arm: "go", Level: "c10", Name: name,
 				CPU: odd(random), User: odd(random), System: odd(random), Percent: odd(random),
 				Memory: odd(random) * 1e6})
 		}

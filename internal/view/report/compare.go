@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"dyno/internal/lab"
+	"dyno/internal/lab/judge"
 	"dyno/internal/result"
 )
 
@@ -147,7 +147,7 @@ func headed(rows table) table {
 	return append(table{head}, rows[:min(len(rows), mostDiffering)]...)
 }
 
-func letter(i int) string { return lab.Letter(i) }
+func letter(i int) string { return judge.Letter(i) }
 
 func sideBySide(rs []*result.Result) table {
 	head, verdicts := []string{""}, []string{"generator"}

@@ -9,6 +9,7 @@ import (
 
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
+	labrun "dyno/internal/lab/run"
 	"dyno/internal/stats"
 )
 
@@ -181,7 +182,7 @@ func sentence(c lab.Comparison) string {
 			ratio(c), c.Baseline, trialsOf(c))
 	case c.Verdict == stats.Different:
 		word := "worse"
-		if !c.Worse() {
+		if !c.IsWorse() {
 			word = "better"
 		}
 		of += fmt.Sprintf("is different, and %s: %s times that %s", word, ratio(c), against)
@@ -352,7 +353,7 @@ func letters(r *lab.Record, arm, level, metric string) string {
 }
 
 // Intent writes an experiment's plan before anything starts.
-func Intent(i lab.Intent) string {
+func Intent(i labrun.Intent) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n", plain(i.Name), plain(i.Description))
 	for _, a := range i.Arms {
@@ -373,7 +374,7 @@ func Intent(i lab.Intent) string {
 }
 
 // Extent is how much an experiment will do, and how long it takes.
-func Extent(i lab.Intent) string {
+func Extent(i labrun.Intent) string {
 	out := fmt.Sprintf("%s in %s", Many(int64(i.Estimate.Trials), "trial"),
 		Many(int64(i.Rounds), "round"))
 	if i.Done > 0 {

@@ -63,7 +63,7 @@ func TestScopeSaysHowLongItTook(t *testing.T) {
 		"2 trials in 2m40s, seed 7; NOT COMPLETE": {Started: began, SpentS: 160.2, State: lab.Running},
 		"2 trials in 2m40s, seed 7":               {Started: began, Ended: began.Add(-time.Hour), SpentS: 160.2},
 	} {
-		r.Seed, r.Trials = 7, make([]lab.Brief, 2)
+		r.Seed, r.Trials = 7, make([]lab.TrialSummary, 2)
 		if got := scope(&r); got != want {
 			t.Errorf("%q, not %q", got, want)
 		}
@@ -89,7 +89,7 @@ func TestWordsOf(t *testing.T) {
 	r := &lab.Record{Name: "x", Experiment: &experiment.Experiment{Levels: []experiment.Level{
 		{Name: "c1", Connections: 1}, {Name: "c2", Connections: 2}}},
 		Verdicts: []lab.Comparison{{Metric: "cpu"}, {Metric: "p99", Control: true}},
-		Profiles: []lab.Taken{{By: "perf", File: "a.pb.gz", Slowdown: 1.25}, {Problem: "no perf"}}}
+		Profiles: []lab.TakenProfile{{By: "perf", File: "a.pb.gz", Slowdown: 1.25}, {Problem: "no perf"}}}
 	w := WordsOf(r)
 	if len(w.Verdicts) != 2 || len(w.Levels) != 2 || len(w.Methods) == 0 || len(w.Formulas) == 0 {
 		t.Errorf("%+v", w)

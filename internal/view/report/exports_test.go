@@ -30,18 +30,18 @@ func servers() *lab.Record {
 		Arms: []lab.Arm{{Name: "go"}, {Name: "go~", Control: true, Baseline: "go"}, {Name: nasty, Baseline: "go"},
 			{Name: "absent", Missing: []string{"no-such-program is not on the PATH"}}, {Name: "odd", Unfit: "not alike"},
 			{Name: "broken", Baseline: "go"}},
-		Objectives: []lab.Kept{{Expr: "p99<1ms", Arm: "go", Level: "c10", Met: 2, Trials: 2},
+		Objectives: []lab.ObjectiveCount{{Expr: "p99<1ms", Arm: "go", Level: "c10", Met: 2, Trials: 2},
 			{Expr: "p99<1ms", Arm: nasty, Level: "c10", Met: 1, Trials: 2}},
 		Gate: &lab.GateOutcome{Verdict: lab.Regression, Confirmed: true}}
 	for round := 1; round <= 2; round++ {
 		for i, arm := range []string{"go", "go~", nasty} {
 			v := 1000 * float64(i+round)
-			r.Trials = append(r.Trials, lab.Brief{ID: fmt.Sprintf("r%d-%d", round, i), Attempt: 1, Grade: lab.GradeB,
+			r.Trials = append(r.Trials, lab.TrialSummary{ID: fmt.Sprintf("r%d-%d", round, i), Attempt: 1, Grade: lab.GradeB,
 				Slot:    lab.Slot{Round: round, Position: i + 1, Arm: arm, Level: "c10"},
 				Started: r.Started.Add(time.Minute), Reasons: []lab.Reason{{Says: "one, two"}, {Says: "three"}},
 				Values: map[string]float64{"throughput": v, "p99": 1e6 / v, "memory": 2}})
 		}
-		r.Trials = append(r.Trials, lab.Brief{ID: fmt.Sprint("failed", round), Slot: lab.Slot{Arm: "broken", Level: "c10"},
+		r.Trials = append(r.Trials, lab.TrialSummary{ID: fmt.Sprint("failed", round), Slot: lab.Slot{Arm: "broken", Level: "c10"},
 			Grade: lab.GradeF, Failure: &lab.Failure{Phase: "start", Reason: "it exited"}})
 	}
 	compare := func(metric, level, arm string, ratio, low, high float64, v stats.Verdict) lab.Comparison {

@@ -244,7 +244,7 @@ func publishedSection(r *lab.Record) section {
 }
 
 // measured is what a published figure is of, and in which unit.
-func measured(b lab.Beside) string {
+func measured(b lab.PublishedFigure) string {
 	if b.Unit == "" {
 		return plain(b.Metric)
 	}
@@ -283,7 +283,7 @@ func profileSections(r *lab.Record) (all []section) {
 }
 
 // taken is where a profile is from, or why there is none.
-func taken(p lab.Taken) string {
+func taken(p lab.TakenProfile) string {
 	if p.Problem != "" {
 		return "none: " + p.Problem
 	}

@@ -11,7 +11,7 @@ import (
 
 // A trial is counted once for each kind of doubt, of however many of its parts it is.
 func TestDoubtsAreCountedByTrial(t *testing.T) {
-	r := &lab.Record{Trials: []lab.Brief{
+	r := &lab.Record{Trials: []lab.TrialSummary{
 		{Grade: lab.GradeB, Reasons: []lab.Reason{{Says: "generator: part 1: late"}, {Says: "generator: part 2: late"}}},
 		{Grade: lab.GradeB, Reasons: []lab.Reason{{Says: "generator: part 2: late"}, {Says: "hot"}}},
 	}}

@@ -158,7 +158,7 @@ func (f *forest) axis(margin float64) {
 func (f *forest) row(c lab.Comparison) {
 	class := "open"
 	if c.Verdict == stats.Different && !c.Control {
-		class = map[bool]string{true: "worse", false: "better"}[c.Worse()]
+		class = map[bool]string{true: "worse", false: "better"}[c.IsWorse()]
 	}
 	f.text(f.left-10, "", "end", forestLabel(c))
 	x, y := f.x(c.Ratio), f.y+forestRow/2

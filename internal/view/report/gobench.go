@@ -41,7 +41,7 @@ func Bench(w io.Writer, rs ...*result.Result) error {
 		t := &lab.Trial{Result: r}
 		values := map[string]float64{}
 		for _, m := range lab.Measures {
-			if v, ok := m.Of(t); ok && r.Requests.Completed > 0 {
+			if v, ok := m.Value(t); ok && r.Requests.Completed > 0 {
 				values[m.Name] = v
 			}
 		}

@@ -1,6 +1,6 @@
 package report
 
-import "dyno/internal/lab"
+import "dyno/internal/lab/judge"
 
 // A Part of a report is a heading, sentences and a table, for whoever sets them in another
 // way than as text. Each of them may be absent.
@@ -12,8 +12,8 @@ type Part struct {
 }
 
 // UnpairedParts are what Unpaired writes.
-func UnpairedParts(u *lab.Unpaired) ([]Part, error) {
-	if u.Single() {
+func UnpairedParts(u *judge.Unpaired) ([]Part, error) {
+	if u.IsSingle() {
 		return singleParts(u)
 	}
 	differing, err := unlike(u)
@@ -32,7 +32,7 @@ func UnpairedParts(u *lab.Unpaired) ([]Part, error) {
 	return append(all, differingPart(likeness(differing), differing)), nil
 }
 
-func singleParts(u *lab.Unpaired) ([]Part, error) {
+func singleParts(u *judge.Unpaired) ([]Part, error) {
 	rs := results(u)
 	legend, cautions, differing, err := beside(rs)
 	if err != nil {

@@ -69,7 +69,7 @@ func shifted(p lab.ShiftPoint) string {
 	if r := p.Ratio; r.Level >= 0.95-1e-9 {
 		s = ratioIn(r.Estimate, r.Low, r.High) + " " + interval(r.Low, r.High)
 	}
-	if p.Shown() {
+	if p.IsShown() {
 		return s + " *"
 	}
 	return s

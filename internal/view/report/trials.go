@@ -12,7 +12,7 @@ import (
 // Trial is what a trial measured, in a line: its throughput, and what a request cost.
 func Trial(t *lab.Trial) string {
 	s := digits3(t.Result.Rate.Completed) + " requests/s"
-	if cpu, ok := lab.CPU.Of(t); ok {
+	if cpu, ok := lab.CPU.Value(t); ok {
 		s += ", " + micros(cpu) + " CPU a request"
 	}
 	return s

@@ -7,15 +7,16 @@ import (
 	"strings"
 
 	"dyno/internal/lab"
+	"dyno/internal/lab/judge"
 	"dyno/internal/result"
 	"dyno/internal/stats"
 )
 
 // Unpaired writes what runs that were measured apart say of each other, for a
 // terminal. Single results it sets side by side, as Compare does.
-func Unpaired(w io.Writer, u *lab.Unpaired, s Style) error {
+func Unpaired(w io.Writer, u *judge.Unpaired, s Style) error {
 	d := &document{w: w}
-	if u.Single() {
+	if u.IsSingle() {
 		if err := Compare(d, results(u)); err != nil {
 			return err
 		}
@@ -42,10 +43,10 @@ func Unpaired(w io.Writer, u *lab.Unpaired, s Style) error {
 }
 
 // UnpairedMarkdown writes the same for a page or a pull request.
-func UnpairedMarkdown(w io.Writer, u *lab.Unpaired) error {
+func UnpairedMarkdown(w io.Writer, u *judge.Unpaired) error {
 	d := &document{w: w}
 	fmt.Fprint(d, "# Comparison\n\n")
-	if u.Single() {
+	if u.IsSingle() {
 		if err := CompareMarkdown(d, results(u)); err != nil {
 			return err
 		}
@@ -71,7 +72,7 @@ func UnpairedMarkdown(w io.Writer, u *lab.Unpaired) error {
 }
 
 // results are those of single runs.
-func results(u *lab.Unpaired) (all []*result.Result) {
+func results(u *judge.Unpaired) (all []*result.Result) {
 	for _, g := range u.Groups {
 		all = append(all, g.Results()...)
 	}
@@ -80,7 +81,7 @@ func results(u *lab.Unpaired) (all []*result.Result) {
 
 // unlike is in what the groups' plans and machines differ. Where experiments
 // started their servers is drawn anew for each trial, and says nothing.
-func unlike(u *lab.Unpaired) (table, error) {
+func unlike(u *judge.Unpaired) (table, error) {
 	groups := make([][]*result.Result, len(u.Groups))
 	for i, g := range u.Groups {
 		groups[i] = g.Results()
@@ -96,7 +97,7 @@ func unlike(u *lab.Unpaired) (table, error) {
 }
 
 // surroundings are what experiments ran in and on, where it differs.
-func surroundings(u *lab.Unpaired) (differ table) {
+func surroundings(u *judge.Unpaired) (differ table) {
 	var names []string
 	values := make([]map[string]string, len(u.Groups))
 	for i, g := range u.Groups {
@@ -125,7 +126,7 @@ func surroundings(u *lab.Unpaired) (differ table) {
 const widestName = 60 // characters of what a group was called
 
 // legend says what the groups are.
-func legend(u *lab.Unpaired) (t table) {
+func legend(u *judge.Unpaired) (t table) {
 	for i, g := range u.Groups {
 		runs := 0
 		for _, s := range g.Samples {
@@ -142,7 +143,7 @@ func legend(u *lab.Unpaired) (t table) {
 	return t
 }
 
-func comparisonSections(u *lab.Unpaired) []section {
+func comparisonSections(u *judge.Unpaired) []section {
 	gate := gateOf(nil)
 	if u.Gate != nil {
 		short := *u.Gate
@@ -153,7 +154,7 @@ func comparisonSections(u *lab.Unpaired) []section {
 }
 
 // judged is the verdict table, first in words.
-func judged(u *lab.Unpaired) section {
+func judged(u *judge.Unpaired) section {
 	out := section{head: "Verdicts", sides: "llllrrlrr", table: table{
 		{"level", "measure", "", "of", "ratio", "95 % interval", "verdict", "runs", "p (corrected)"}},
 		text: correction(u.Verdicts)}
@@ -196,7 +197,7 @@ func repetition(c lab.Comparison) string {
 }
 
 // groupMedians has a row for each group, or arm of it, at each level.
-func groupMedians(u *lab.Unpaired) section {
+func groupMedians(u *judge.Unpaired) section {
 	type place struct{ level, name string }
 	rows, runs := map[place][]string{}, map[place]int{}
 	var places []place

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"dyno/internal/lab"
+	"dyno/internal/lab/judge"
 	"dyno/internal/result"
 )
 
@@ -25,13 +25,13 @@ func repeated(minute int, rate float64) (all []*result.Result) {
 	return all
 }
 
-func compared(t *testing.T, groups ...lab.Group) *lab.Unpaired {
+func compared(t *testing.T, groups ...judge.Group) *judge.Unpaired {
 	t.Helper()
-	u, err := lab.Compare(groups, nil, 0.02)
+	u, err := judge.CompareGroups(groups, nil, 0.02)
 	if err != nil {
 		t.Fatal(err)
 	}
-	u.Judge()
+	u.DecideGate()
 	return u
 }
 
@@ -44,11 +44,11 @@ func TestUnpairedGolden(t *testing.T) {
 		r.Generator.BusyPercent = 98
 		r.Host.CPU, r.Plan.Threads = "Another CPU", 4
 	}
-	base := lab.Repeated("base", repeated(0, 200_000))
-	single := func(name string, rs []*result.Result) lab.Group { return lab.Repeated(name, rs[:1]) }
-	for name, u := range map[string]*lab.Unpaired{
-		"groups": compared(t, base, lab.Repeated("slow", slow), lab.Repeated("bound", bound),
-			lab.Repeated("three", repeated(300, 150_000)[:3])),
+	base := judge.GroupResults("base", repeated(0, 200_000))
+	single := func(name string, rs []*result.Result) judge.Group { return judge.GroupResults(name, rs[:1]) }
+	for name, u := range map[string]*judge.Unpaired{
+		"groups": compared(t, base, judge.GroupResults("slow", slow), judge.GroupResults("bound", bound),
+			judge.GroupResults("three", repeated(300, 150_000)[:3])),
 		"singles": compared(t, single("base", repeated(0, 200_000)), single("slow", slow)),
 	} {
 		var text, page bytes.Buffer
@@ -66,7 +66,7 @@ func TestUnpairedIsPlain(t *testing.T) {
 	rs := repeated(1, 100)
 	rs[0].Plan.Target.URL, rs[0].Plan.Requests[0].Method, rs[0].Host.CPU = bad, bad, bad
 	rs[0].Generator.Verdict, rs[0].Generator.Reasons = result.Suspect, []string{bad}
-	u := compared(t, lab.Repeated(bad, rs), lab.Repeated("other", repeated(2, 100)[1:]))
+	u := compared(t, judge.GroupResults(bad, rs), judge.GroupResults("other", repeated(2, 100)[1:]))
 	var b bytes.Buffer
 	if err := errors.Join(Unpaired(&b, u, Style{}), UnpairedMarkdown(&b, u)); err != nil {
 		t.Fatal(err)

@@ -26,6 +26,7 @@ import (
 	"dyno/internal/engine/load"
 	"dyno/internal/engine/metric"
 	"dyno/internal/lab"
+	"dyno/internal/lab/judge"
 	"dyno/internal/result"
 	"dyno/internal/view/page/pagetest"
 	"dyno/internal/view/serve"
@@ -364,7 +365,7 @@ func TestLabInTheBrowser(t *testing.T) {
 	if err := running.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	r, err := lab.Open(dir)
+	r, err := judge.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -455,7 +456,7 @@ func TestLabBeganInTheBrowser(t *testing.T) {
 	tab.Arrives(`location.search.startsWith("?id=small-") && document.querySelector("[data-state=complete]") !== null &&
 		document.querySelector("#stop").offsetParent === null`) // its process has ended, and writes no more
 	id := pagetest.Eval[string](tab, `new URLSearchParams(location.search).get("id")`)
-	r, err := lab.Open(filepath.Join(home, "experiments", id))
+	r, err := judge.Open(filepath.Join(home, "experiments", id))
 	if err != nil || !r.Quick || len(r.Trials) == 0 {
 		t.Fatalf("stored is %+v, %v", r, err)
 	}
@@ -516,7 +517,7 @@ func TestExperimentOfAKilledDashboard(t *testing.T) {
 		return err == nil && h.State == lab.Interrupted
 	})
 	within("letting go of its folder", func() bool {
-		release, err := lab.Hold(dir)
+		release, err := lab.LockFolder(dir)
 		return err == nil && release() == nil
 	})
 	within("a report, the last that it writes", func() bool {

@@ -139,11 +139,11 @@ const appearing = 20 * time.Millisecond
 func (s *Server) appears(ctx context.Context, dir string, begun *conducted) bool {
 	tick := time.NewTicker(appearing)
 	defer tick.Stop()
-	for !lab.Is(dir) {
+	for !lab.IsExperiment(dir) {
 		select {
 		case <-tick.C:
 		case <-begun.ended:
-			return lab.Is(dir)
+			return lab.IsExperiment(dir)
 		case <-ctx.Done():
 			return false
 		}

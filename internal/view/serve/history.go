@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dyno/internal/lab"
+	"dyno/internal/lab/judge"
 	"dyno/internal/result"
 	"dyno/internal/store"
 	"dyno/internal/view/page"
@@ -184,10 +185,10 @@ func (s *Server) labPast(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	record, err := lab.Open(dir)
+	record, err := judge.Open(dir)
 	if err != nil {
 		refuse(w, http.StatusInternalServerError, err.Error())
 		return
 	}
-	answer(w, http.StatusOK, page.PastOf(record, lab.Earlier(s.labs.store, record)))
+	answer(w, http.StatusOK, page.PastOf(record, lab.ReadEarlier(s.labs.store, record)))
 }

@@ -47,7 +47,7 @@ func keepLab(t testing.TB, home string, day int, throughput float64) {
 	dir := filepath.Join(home, "experiments", fmt.Sprintf("small-%02d", day))
 	r := lab.Record{Format: lab.ExperimentFormat, Dyno: fmt.Sprintf("0.%d", day), Name: "small", State: lab.Complete,
 		Started: time.Date(2026, 3, day, 0, 0, 0, 0, time.UTC), Host: result.ThisHost(), SHA256: "ab",
-		CPUs: server.Split{}, Arms: []lab.Arm{{Name: "one <b>"}}, Trials: []lab.Brief{}, Verdicts: []lab.Comparison{},
+		CPUs: server.Split{}, Arms: []lab.Arm{{Name: "one <b>"}}, Trials: []lab.TrialSummary{}, Verdicts: []lab.Comparison{},
 		Cells: []lab.Cell{{Arm: "one <b>", Level: "c1", Metric: "throughput", Unit: "req/s", Trials: 6,
 			Median: stats.Interval{Low: throughput * 0.99, Estimate: throughput, High: throughput * 1.01, Level: 0.95}}}}
 	b, err := json.Marshal(r)

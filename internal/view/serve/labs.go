@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"dyno/internal/lab"
+	"dyno/internal/lab/judge"
 	"dyno/internal/view/page"
 	"dyno/internal/view/report"
 )
@@ -68,7 +69,7 @@ func (l *labs) list() ([]listed, error) {
 		return nil, fmt.Errorf("looking for experiments: %w", err)
 	}
 	for _, e := range entries {
-		if dir := filepath.Join(l.store, e.Name()); e.IsDir() && lab.Is(dir) {
+		if dir := filepath.Join(l.store, e.Name()); e.IsDir() && lab.IsExperiment(dir) {
 			dirs = append(dirs, dir)
 		}
 	}
@@ -157,7 +158,7 @@ func (l *labs) watch(dir string) (j *journal, leave func()) {
 		ctx, stop := context.WithCancel(context.Background())
 		w = &watched{journal: newJournal(0), stop: stop}
 		l.watched[dir] = w
-		go look(ctx, lab.Follow(dir), l.begun[dir], w.journal)
+		go look(ctx, judge.Follow(dir), l.begun[dir], w.journal)
 	}
 	w.by++
 	return w.journal, func() {
@@ -175,14 +176,14 @@ const pace = time.Second
 
 // look looks at a folder until ctx ends. Each state is a head: there is no use for the
 // one before. Of an experiment that was begun here its end is news, whatever its files say.
-func look(ctx context.Context, f *lab.Follower, begun *conducted, j *journal) {
-	var last *lab.Progress
+func look(ctx context.Context, f *judge.Follower, begun *conducted, j *journal) {
+	var last *judge.Progress
 	var problem string
 	runs := begun.running()
 	tick := time.NewTicker(pace)
 	defer tick.Stop()
 	for {
-		p, err := f.Look()
+		p, err := f.ReadProgress()
 		if runs && !begun.running() {
 			runs, last = false, nil
 		}
@@ -223,17 +224,17 @@ type state struct {
 
 // A trial is one that is done.
 type trial struct {
-	lab.Brief
+	lab.TrialSummary
 	Why string `json:"why"` // of its grade, or why it failed
 }
 
 // most is how many trials, done and to be done, a browser gets.
 const most = 500
 
-func stateOf(p *lab.Progress, begun *conducted, runs bool) state {
+func stateOf(p *judge.Progress, begun *conducted, runs bool) state {
 	r := p.Record
 	words := report.WordsOf(r)
-	s := state{Heading: r.Head(), Title: words.Title, Scope: words.Scope, Checked: r.Checked,
+	s := state{Heading: r.Heading(), Title: words.Title, Scope: words.Scope, Checked: r.Checked,
 		Done: len(r.Trials), Queued: len(p.Queue), LeftS: p.Left.Seconds(),
 		Queue: p.Queue[:min(len(p.Queue), most)], Verdicts: words.Verdicts, Compared: r.Verdicts,
 		Cautions: words.Cautions, Missing: words.Unavailable, Ours: runs}
@@ -241,7 +242,7 @@ func stateOf(p *lab.Progress, begun *conducted, runs bool) state {
 		s.Problem = begun.problem
 	}
 	for i := len(r.Trials) - 1; i >= 0 && len(s.Trials) < most; i-- {
-		t := trial{Brief: r.Trials[i]}
+		t := trial{TrialSummary: r.Trials[i]}
 		if t.Failure != nil {
 			t.Why = t.Failure.Phase + ": " + t.Failure.Reason
 		}

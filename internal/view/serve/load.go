@@ -39,7 +39,7 @@ type Field struct {
 // another process, stores what it measured, and returns that.
 type Job struct {
 	Plan load.Plan
-	Run  func(context.Context, load.Plan, func(load.Interval)) (*result.Result, error)
+	Run  result.Runner
 }
 
 // A Fault is what is wrong with a form, at one of its fields; "" if at none alone.

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"dyno/internal/lab"
+	"dyno/internal/lab/judge"
 	"dyno/internal/result"
 	"dyno/internal/store"
 	"dyno/internal/view/page"
@@ -165,19 +165,19 @@ const margin = 0.02
 
 // compare compares two results, or more: all with the first.
 func (s *Server) compare(w http.ResponseWriter, r *http.Request) {
-	var groups []lab.Group
+	var groups []judge.Group
 	for _, id := range r.URL.Query()["id"] {
 		found := s.find(w, id)
 		if found == nil {
 			return
 		}
-		groups = append(groups, lab.Repeated(id, []*result.Result{found}))
+		groups = append(groups, judge.GroupResults(id, []*result.Result{found}))
 	}
 	if len(groups) < 2 {
 		refuse(w, http.StatusUnprocessableEntity, "comparing needs two results: ?id=ID&id=ID")
 		return
 	}
-	u, err := lab.Compare(groups, nil, margin)
+	u, err := judge.CompareGroups(groups, nil, margin)
 	if err != nil {
 		refuse(w, http.StatusUnprocessableEntity, err.Error())
 		return

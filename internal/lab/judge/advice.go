@@ -1,0 +1,123 @@
+package judge
+
+import (
+	"dyno/internal/lab"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"dyno/internal/stats"
+)
+
+// secondsForAdvice is the fewest seconds of a window that say how much they vary.
+const secondsForAdvice = 5
+
+// adviceFor is from the throughput of all trials at closed levels; nil if they are too short or
+// too few. That of an open loop is the schedule's.
+func adviceFor(r *lab.Record, trials []*lab.Trial) *lab.Advice {
+	var seconds [][][]float64
+	var cost []float64
+	byPlace := groupTrials(trials)
+	for _, l := range r.Experiment.Levels {
+		for _, arm := range r.Arms {
+			if l.Open() {
+				continue
+			}
+			var cell [][]float64
+			for _, round := range byPlace.roundNumbers() {
+				t := byPlace.bestTrial(arm.Name, l.Name, round)
+				if t == nil || t.Failure != nil || t.Grade == lab.GradeF {
+					continue // what others did to it is no property of the experiment
+				}
+				if logs := positiveLogs(t.Rates()); len(logs) >= secondsForAdvice {
+					cell, cost = append(cell, logs), append(cost, t.TookS-t.Result.Window.MeasuredS)
+				}
+			}
+			seconds = append(seconds, cell)
+		}
+	}
+	besides := stats.Median(cost) + time.Duration(r.Experiment.Design.Cooldown).Seconds()
+	e, ok := stats.VarianceComponents(seconds, besides)
+	if !ok {
+		return nil
+	}
+	a := &lab.Advice{Within: math.Sqrt(e.Within), Between: math.Sqrt(e.Between), CostS: besides,
+		WindowS: e.Length}
+	if a.WindowS > windowMax {
+		a.WindowS = 0
+	}
+	return a
+}
+
+// windowMax, in seconds, is the longest window that is advised; beyond, longer is better.
+const windowMax = 600
+
+// positiveLogs are the logarithms of rates, of which one that is 0 has none.
+func positiveLogs(rates []float64) (all []float64) {
+	for _, v := range rates {
+		if v > 0 {
+			all = append(all, math.Log(v))
+		}
+	}
+	return all
+}
+
+// othersMin is how many earlier experiments it takes to say what is usual.
+const othersMin = 3
+
+// compareNoise is the noise now beside that of others, experiments that were run before.
+func compareNoise(now *lab.Record, others []*lab.Record) (all []lab.Noise) {
+	for _, c := range now.Verdicts {
+		here, ok := pairNoise(c)
+		if !c.Control || !ok {
+			continue
+		}
+		var before []float64
+		for _, o := range others {
+			i := slices.IndexFunc(o.Verdicts, func(d lab.Comparison) bool {
+				return d.Control && d.Metric == c.Metric && d.Level == c.Level && d.Variant == c.Variant
+			})
+			if i < 0 {
+				continue
+			}
+			if v, ok := pairNoise(o.Verdicts[i]); ok {
+				before = append(before, v)
+			}
+		}
+		if len(before) >= othersMin {
+			all = append(all, lab.Noise{Metric: c.Metric, Level: c.Level, Now: here,
+				Usual: stats.Median(before), Others: len(before)})
+		}
+	}
+	return all
+}
+
+// pairNoise is about the standard deviation of a pair's ratio, as a share, from the interval of
+// their centre, which is narrower the more pairs there are; ok is false of too few, and of what
+// was judged by a dyno that did not store that interval.
+func pairNoise(c lab.Comparison) (share float64, ok bool) {
+	if c.Trials < MinRounds || c.Alone.Low <= 0 {
+		return 0, false
+	}
+	const normal = 1.96
+	half := math.Log(c.Alone.High/c.Alone.Low) / 2
+	return math.Expm1(half / normal * math.Sqrt(float64(c.Trials))), true
+}
+
+// AddNoise says how the noise compares with that of others.
+func AddNoise(r *lab.Record, others []*lab.Record) {
+	r.Noise = compareNoise(r, others)
+	for _, n := range r.Noise {
+		word := "higher"
+		if n.Now < n.Usual {
+			word = "lower"
+		}
+		if n.IsUnusual() {
+			r.Cautions = append(r.Cautions, fmt.Sprintf("the noise of %s at %s is much %s than usual: a "+
+				"pair of the baseline and itself varies by %.1f %%, and by %.1f %% in the median of %d "+
+				"earlier runs of this experiment on this machine", n.Metric, n.Level, word, 100*n.Now,
+				100*n.Usual, n.Others))
+		}
+	}
+}

@@ -1,0 +1,252 @@
+package judge
+
+import (
+	"dyno/internal/lab"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"dyno/internal/result"
+	"dyno/internal/stats"
+)
+
+// Letter is what a comparison calls its i-th group: A, B, … of at most 26.
+func Letter(i int) string { return string(rune('A' + i)) }
+
+// Label is the short form of a name that verdicts and cells have.
+func (u *Unpaired) Label(name string) string {
+	for _, g := range u.Groups {
+		for _, s := range g.Samples {
+			switch name {
+			case s.Name:
+				return u.sampleLabel(s)
+			case s.Name + lab.ControlMark:
+				return u.sampleLabel(s) + lab.ControlMark
+			}
+		}
+	}
+	return name
+}
+
+// Labelled are comparisons with labels in place of the groups' names, which may
+// be long.
+func (u *Unpaired) Labelled(all []lab.Comparison) []lab.Comparison {
+	all = slices.Clone(all)
+	for i, c := range all {
+		all[i].Baseline, all[i].Variant = u.Label(c.Baseline), u.Label(c.Variant)
+	}
+	return all
+}
+
+// sampleLabel is a sample's group and, where it has several, its arm.
+func (u *Unpaired) sampleLabel(s Sample) string {
+	i := slices.IndexFunc(u.Groups, func(g Group) bool {
+		return slices.ContainsFunc(g.Samples, func(o Sample) bool { return o.Name == s.Name })
+	})
+	if s.Arm == "" || s.named {
+		return Letter(i)
+	}
+	return Letter(i) + " " + s.Arm
+}
+
+// samplePlace is where a sample was measured.
+func (u *Unpaired) samplePlace(s Sample) string {
+	if s.Level == "" {
+		return u.sampleLabel(s)
+	}
+	return u.sampleLabel(s) + " at " + s.Level
+}
+
+// checkComparable finds what must not be compared, or cannot. What only the first
+// group has is noted: a gate does not pass without it.
+func (u *Unpaired) checkComparable() error {
+	if err := u.checkRepeated(); err != nil {
+		return err
+	}
+	for i, g := range u.Groups[1:] {
+		found := false
+		for _, s := range u.Groups[0].Samples {
+			_, ok := g.counterpart(s)
+			found = found || ok
+			if !ok {
+				u.gaps = append(u.gaps, fmt.Sprintf("%s is not in %s", u.samplePlace(s), Letter(i+1)))
+			}
+		}
+		if !found {
+			return fmt.Errorf("%s has nothing to compare with %s: it has %s, and the other %s; arms "+
+				"and levels must have the same names, or name one arm of each, as DIR:ARM",
+				g.Name, u.Groups[0].Name, g.describeContents(), u.Groups[0].describeContents())
+		}
+	}
+	return nil
+}
+
+// describeContents are a group's arms and levels.
+func (g Group) describeContents() string {
+	if g.Record == nil {
+		return "results"
+	}
+	var arms, levels []string
+	for _, s := range g.Samples {
+		if !slices.Contains(arms, s.Arm) {
+			arms = append(arms, s.Arm)
+		}
+		if !slices.Contains(levels, s.Level) {
+			levels = append(levels, s.Level)
+		}
+	}
+	return strings.Join(arms, ", ") + " at " + strings.Join(levels, ", ")
+}
+
+// checkRepeated finds a run that is there more than once. Repeating a number does not
+// make it better known.
+func (u *Unpaired) checkRepeated() error {
+	type identity struct {
+		started   int64
+		completed float64
+	}
+	seen := map[identity]string{}
+	for _, g := range u.Groups {
+		for _, t := range g.allTrials() {
+			id := identity{started: t.Started.UnixNano()}
+			if t.Result != nil {
+				id.completed = t.Result.Rate.Completed
+			}
+			if other, had := seen[id]; had {
+				where := "twice in " + g.Name
+				if other != g.Name {
+					where = fmt.Sprintf("in %s and in %s", other, g.Name)
+				}
+				return fmt.Errorf("the run that began at %s is %s; each may count once",
+					t.Started.Format(time.RFC3339Nano), where)
+			}
+			seen[id] = g.Name
+		}
+	}
+	return nil
+}
+
+// addCautions says what a reader must know before the verdicts.
+func (u *Unpaired) addCautions() {
+	say := func(format string, args ...any) {
+		u.Cautions = append(u.Cautions, fmt.Sprintf(format, args...))
+	}
+	for _, c := range u.Labelled(u.Verdicts) {
+		if c.Control && c.Verdict == stats.Different {
+			say("%s differs from itself, by a factor of %.3f [%.3f, %.3f]: its machine did not "+
+				"support comparisons that fine", c.Place(), c.Ratio, c.Low, c.High)
+		}
+	}
+	u.cautionOfOrder(say)
+	u.cautionOfTooFew(say)
+	for i, g := range u.Groups {
+		cautionOfGroup(Letter(i), g, say)
+	}
+	for _, gap := range u.gaps {
+		say("%s", gap)
+	}
+}
+
+// cautionOfOrder looks for groups that were measured one after the other, and for
+// those that need not be compared in this way.
+func (u *Unpaired) cautionOfOrder(say func(string, ...any)) {
+	if u.IsSingle() {
+		return
+	}
+	first, last := u.Groups[0].timeSpan()
+	for i, g := range u.Groups[1:] {
+		from, to := g.timeSpan()
+		one, other := "A", Letter(i+1)
+		if to.Before(first) {
+			one, other = other, one
+		} else if !last.Before(from) {
+			continue
+		}
+		say("every run of %s began before the first of %s: whatever changed on the machine "+
+			"meanwhile looks like a difference; run them in turns (dyno lab run does)", one, other)
+	}
+	base := u.Groups[0].Record
+	for i, g := range u.Groups[1:] {
+		if r := g.Record; r != nil && base != nil && r.Started.Equal(base.Started) {
+			say("A and %s are of one experiment, whose rounds are pairs: dyno lab show knows more "+
+				"of them than this", Letter(i+1))
+		}
+	}
+}
+
+// timeSpan is when the first and the last run of the group began.
+func (g Group) timeSpan() (first, last time.Time) {
+	for i, t := range g.allTrials() {
+		if i == 0 || t.Started.Before(first) {
+			first = t.Started
+		}
+		if t.Started.After(last) {
+			last = t.Started
+		}
+	}
+	return first, last
+}
+
+// cautionOfTooFew looks for so few runs that not even those that lie wholly
+// apart could count, after Holm's correction for all that is compared: it takes
+// the least of p times their number.
+func (u *Unpaired) cautionOfTooFew(say func(string, ...any)) {
+	compared, least := 0, 1.0
+	for _, c := range u.Verdicts {
+		if !c.Control {
+			compared++
+			least = min(least, leastPValue(c.Against, c.Trials))
+		}
+	}
+	if compared == 0 || u.IsSingle() || least*float64(compared) <= significance {
+		return
+	}
+	enough := 1
+	for leastPValue(enough, enough)*float64(compared) > significance {
+		enough++
+	}
+	say("too few runs: after Holm's correction for all that is compared, %d in number, p is at "+
+		"least %.3f, so that nothing can be significant; it takes %d runs of each",
+		compared, min(least*float64(compared), 1), enough)
+}
+
+// leastPValue is the p-value of m and n values that lie wholly apart.
+func leastPValue(m, n int) float64 {
+	x := make([]float64, m+n)
+	for i := range x {
+		x[i] = float64(i)
+	}
+	return stats.MannWhitney(x[:m], x[m:])
+}
+
+// cautionOfGroup looks at the runs of one group.
+func cautionOfGroup(label string, g Group, say func(string, ...any)) {
+	trials := g.allTrials()
+	for _, verdict := range []string{result.ClientBound, result.Suspect} {
+		n, why := 0, ""
+		for _, t := range trials {
+			if t.Result == nil || t.Result.Generator.Verdict != verdict {
+				continue
+			}
+			if n++; why == "" {
+				why = strings.Join(generatorReasons(t), "; ")
+			}
+		}
+		if n > 0 {
+			say("%d of %d runs of %s are %s, the first because: %s", n, len(trials), label, verdict, why)
+		}
+	}
+	if n := countGrade(trials, lab.GradeF); n > 0 {
+		i := slices.IndexFunc(trials, func(t *lab.Trial) bool { return t.Grade == lab.GradeF })
+		say("%d of %d runs of %s are of grade F, the first because: %s", n, len(trials), label,
+			trials[i].FirstReason(func(r lab.Reason) bool { return r.Grade == lab.GradeF }))
+	}
+	switch {
+	case g.Record == nil:
+	case g.Record.State == lab.Interrupted || g.Record.State == lab.Running:
+		say("the experiment %s is not complete", label)
+	case g.Record.Quick:
+		say("%s was run with --quick: it shows that the experiment works, not what it says", label)
+	}
+}

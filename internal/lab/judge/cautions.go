@@ -1,0 +1,121 @@
+package judge
+
+import (
+	"dyno/internal/lab"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"dyno/internal/lab/experiment"
+	"dyno/internal/stats"
+)
+
+// RepeatMax is the share of trials above which repeating those that the machine
+// spoiled is no use: it is not going to be better.
+const RepeatMax = 0.25
+
+// cautionsOf are what a reader must know before the verdicts.
+func cautionsOf(r *lab.Record, trials []*lab.Trial) (all []string) {
+	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	if why := Unloaded(r); why != "" {
+		all = append(all, why)
+	}
+	for _, c := range r.Verdicts {
+		if c.Control && c.Verdict == stats.Different {
+			say("%s differs from itself in %s at %s by a factor of %.3f [%.3f, %.3f]: this machine "+
+				"does not support comparisons that fine now", c.Baseline, c.Metric, c.Level, c.Ratio, c.Low,
+				c.High)
+		}
+	}
+	d := r.Experiment.Design
+	if !r.CPUs.Apart && r.Fleet == nil {
+		say("generator and servers share CPUs: %s", r.CPUs.Reason)
+	}
+	switch {
+	case d.Order == experiment.Sequential:
+		say("the trials ran one cell after the other: whatever changed meanwhile looks like a difference")
+	case d.Isolation == experiment.Shared:
+		say("servers stayed up over all rounds: what differs from one start to the next was drawn once")
+	}
+	if n := len(groupTrials(SelectBatch(trials, false)).roundNumbers()); n > 0 && n < MinRounds {
+		say("with %d rounds the least p is %.3g %%, which is above 5 %%: whatever differs, no verdict "+
+			"can say so; it takes %d rounds", n, 200*math.Pow(2, -float64(n)), MinRounds)
+	}
+	if n := countGrade(trials, lab.GradeF); n > 0 {
+		say("%d of %d trials are of grade F: see their reasons", n, len(trials))
+	}
+	all = append(append(all, lossCautions(r)...), miscountCautions(trials)...)
+	ended := r.State == lab.Complete || r.State == lab.OverBudget
+	if n := countSpoiled(trials); ended && float64(n) > RepeatMax*float64(len(trials)) {
+		say("the machine was busy in %d of %d trials, too many to repeat them: run the experiment again "+
+			"when nothing else is at work", n, len(trials))
+	}
+	switch f := r.Fairness; {
+	case r.Experiment.Fairness.Mode == experiment.Off:
+		say("fairness: off: whether the servers answer alike was not looked at")
+	case f != nil && r.Experiment.Fairness.Mode == experiment.Warn && len(f.Violations()) > 0:
+		say("the servers do not answer alike, and were compared all the same (fairness: warn)")
+	}
+	if s := unsteadyArms(trials); s != "" {
+		say("no steady state, or a slowdown, in trials of %s", s)
+	}
+	for _, name := range changedPrograms(r.Programs) {
+		say("%s is not the same file in all trials", name)
+	}
+	if slow, fast, uneven := frequencyRange(trials); uneven {
+		say("the CPUs' frequency was %.0f MHz in one trial and %.0f MHz in another: CPU time grows as "+
+			"it falls", slow, fast)
+	}
+	return all
+}
+
+// unevenFrequency is the ratio of two trials' CPU frequencies that a reader must know of.
+const unevenFrequency = 1.05
+
+// frequencyRange are the lowest and the highest of the CPUs, in MHz, among trials where they can
+// be read; uneven if they lie far apart.
+func frequencyRange(trials []*lab.Trial) (slow, fast float64, uneven bool) {
+	for _, t := range trials {
+		if t.Result == nil || t.Result.Server == nil || !(t.Result.Server.Host.Frequency > 0) {
+			continue
+		}
+		f := float64(t.Result.Server.Host.Frequency)
+		if slow == 0 || f < slow {
+			slow = f
+		}
+		fast = max(fast, f)
+	}
+	return slow, fast, slow > 0 && fast > unevenFrequency*slow
+}
+
+// countSpoiled are those that the machine made worthless, at the first attempt.
+func countSpoiled(trials []*lab.Trial) (n int) {
+	for _, t := range trials {
+		if t.Attempt == 1 && t.SpoiledByMachine() {
+			n++
+		}
+	}
+	return n
+}
+
+func countGrade(trials []*lab.Trial, g lab.Grade) (n int) {
+	for _, t := range trials {
+		if t.Grade == g {
+			n++
+		}
+	}
+	return n
+}
+
+// unsteadyArms names the arms of which a trial never came to rest.
+func unsteadyArms(trials []*lab.Trial) string {
+	var arms []string
+	for _, t := range trials {
+		if (t.Steadiness == stats.Slowdown || t.Steadiness == stats.Unsteady) &&
+			!slices.Contains(arms, t.Arm) {
+			arms = append(arms, t.Arm)
+		}
+	}
+	return strings.Join(arms, ", ")
+}

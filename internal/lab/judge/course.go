@@ -1,0 +1,54 @@
+package judge
+
+import (
+	"dyno/internal/lab"
+	"math"
+	"slices"
+
+	"dyno/internal/stats"
+)
+
+// secondsMin is the fewest seconds of a window that MSER-5 can say anything of.
+const secondsMin = 10
+
+// SetCourse looks at the seconds of throughput: of warm-up and window together for a trend, of the
+// window alone for what is left of the warm-up in it.
+func SetCourse(t *lab.Trial) {
+	window := t.Rates()
+	t.Transient = findTransient(window)
+	var all []float64
+	if t.Warmup != nil {
+		all = slices.Clone(t.Warmup.Rates)
+	}
+	t.Steadiness = stats.Classify(append(all, window...), 1)
+}
+
+// findTransient is nil for too few seconds. A second is the mean of so many requests that it is
+// a batch by itself.
+func findTransient(rates []float64) *lab.Transient {
+	if len(rates) < secondsMin {
+		return nil
+	}
+	cut, settled := stats.MSER(rates, 1)
+	c := &lab.Transient{CutS: float64(cut), Settled: settled}
+	first, rest := meanOf(rates[:cut]), meanOf(rates[cut:])
+	if cut == 0 || rest == 0 {
+		return c
+	}
+	c.Change = rest/meanOf(rates) - 1
+	spread := stats.CoV(rates[cut:]) * rest
+	c.Errors = (rest - first) / (spread * math.Sqrt(1/float64(cut)+1/float64(len(rates)-cut)))
+	c.Errors = max(-errorsMax, min(errorsMax, c.Errors))
+	return c
+}
+
+// errorsMax stands for all more: of a rest without any noise it would be infinite.
+const errorsMax = 1000
+
+func meanOf(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(max(len(x), 1))
+}

@@ -1,0 +1,65 @@
+package judge
+
+import (
+	"dyno/internal/lab"
+	"fmt"
+	"strings"
+)
+
+// countWanted is how many variants there are that --quick does not leave out.
+func countWanted(r *lab.Record) (n int) {
+	for _, a := range r.Arms {
+		if !a.Control && !a.LeftOut {
+			n++
+		}
+	}
+	return n
+}
+
+// countComparable is how many variants can be compared: each that has a baseline, and these.
+func countComparable(r *lab.Record) int {
+	loaded := map[string]bool{}
+	for _, a := range r.Arms {
+		loaded[a.Name] = len(a.Missing) == 0 && a.Unfit == ""
+	}
+	paired := map[string]bool{}
+	for _, a := range r.Arms {
+		if !a.Control && loaded[a.Name] && a.Baseline != "" && loaded[a.Baseline] {
+			paired[a.Name], paired[a.Baseline] = true, true
+		}
+	}
+	return len(paired)
+}
+
+// Unloaded says how many variants can be compared, why the others are not loaded, and what
+// can be done about it; "" if all are.
+func Unloaded(r *lab.Record) string {
+	var why []string
+	for _, a := range r.Arms {
+		switch {
+		case a.Control || a.LeftOut:
+		case len(a.Missing) > 0:
+			why = append(why, fmt.Sprintf("%s is not available here: %s", a.Name,
+				strings.Join(a.Missing, "; ")))
+		case a.Unfit != "" && a.Remedy != "":
+			why = append(why, fmt.Sprintf("%s is not loaded: %s (%s)", a.Name, JoinLines(a.Unfit),
+				a.Remedy))
+		case a.Unfit != "":
+			why = append(why, fmt.Sprintf("%s is not loaded: %s", a.Name, JoinLines(a.Unfit)))
+		}
+	}
+	if len(why) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d variants can be compared: %s", countComparable(r), countWanted(r),
+		strings.Join(why, "; "))
+}
+
+// JoinLines is a text without line breaks: servers write some.
+func JoinLines(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' }), " | ")
+}
+
+// LeavesNothing reports whether so many variants cannot be loaded that there is no comparison. An
+// experiment of one variant has none to lose.
+func LeavesNothing(r *lab.Record) bool { return countWanted(r) > 1 && countComparable(r) == 0 }

@@ -1,0 +1,71 @@
+package judge
+
+import (
+	"dyno/internal/lab"
+	"math"
+
+	"dyno/internal/stats"
+)
+
+// judgeTogether judges pairs of the same rounds, each corrected for all. Controls
+// are a family of their own: they ask whether the machine is fit, have no
+// difference to find, and must not make it harder to find one among the others.
+func judgeTogether(all []*paired) {
+	for _, control := range []bool{true, false} {
+		family := familyOf(all, control)
+		rows, margins := make([][]float64, len(family)), make([]stats.Margin, len(family))
+		alone := make([]float64, len(family))
+		for i, p := range family {
+			rows[i], margins[i] = p.row, p.margin
+		}
+		for i, j := range stats.JudgeTogether(rows, margins) {
+			p := family[i]
+			applyJudgement(&p.Comparison, j, p.margin)
+			p.Trials, p.Alone, alone[i] = len(p.logs), aloneInterval(p.logs), j.P
+		}
+		holm, q := stats.Holm(alone), stats.BenjaminiHochberg(alone)
+		for i, p := range family {
+			p.PHolm, p.Q = holm[i], q[i]
+		}
+	}
+}
+
+// aloneInterval is the 95 % interval of a ratio that nothing else is looked at beside.
+func aloneInterval(logs []float64) stats.Interval {
+	v, err := stats.HodgesLehmann(logs, lab.Confidence)
+	if err != nil {
+		return stats.Interval{}
+	}
+	return stats.Interval{Low: math.Exp(v.Low), Estimate: math.Exp(v.Estimate),
+		High: math.Exp(v.High), Level: v.Level}
+}
+
+// familyOf are the controls, or the others.
+func familyOf(all []*paired, control bool) (family []*paired) {
+	for _, p := range all {
+		if p.Control == control {
+			family = append(family, p)
+		}
+	}
+	return family
+}
+
+// IsPrecise reports whether the first batch of trials gives every ratio to within the precision
+// that the experiment asks for, by the intervals that hold together. Their width does not depend
+// on what differs.
+func IsPrecise(r *lab.Record, trials []*lab.Trial) bool {
+	precision := float64(r.Experiment.Design.Precision)
+	all := scopeOf(r).allPairs(groupTrials(SelectBatch(trials, false)))
+	for _, control := range []bool{true, false} {
+		var rows [][]float64
+		for _, p := range familyOf(all, control) {
+			rows = append(rows, p.row)
+		}
+		for _, v := range stats.SimultaneousIntervals(rows, lab.Confidence) {
+			if v.Level < lab.Confidence-1e-9 || math.Expm1((v.High-v.Low)/2) > precision {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,264 @@
+package judge
+
+import (
+	"dyno/internal/lab"
+	"fmt"
+	"slices"
+	"strings"
+
+	"dyno/internal/lab/experiment"
+	"dyno/internal/stats"
+)
+
+// significance is the error that a gate may make, over all that it compares.
+const significance = 0.05
+
+// A Gate decides whether the trials of an experiment show a regression. A regression counts only
+// if a second batch of trials, of the arms that it is about, shows it too: what the first batch
+// alone shows was picked out for being large.
+type Gate struct {
+	Outcome lab.GateOutcome
+	record  *lab.Record
+	scope   scope
+	open    []string // what the first batch left undecided
+}
+
+// NewGate returns the gate of a record's experiment, which must have one. It compares by its own
+// measures, its own margin and with its own baseline; variants are those that are loaded.
+func NewGate(record *lab.Record, variants []experiment.Variant) *Gate {
+	g := &Gate{record: record, scope: scopeOf(record)}
+	rule := record.Experiment.Gate
+	g.scope.metrics, g.scope.margin = rule.Metrics, float64(rule.Margin)
+	for i, arm := range g.scope.arms {
+		if arm.control {
+			continue
+		}
+		g.scope.arms[i].baseline = ""
+		at := slices.IndexFunc(variants, func(v experiment.Variant) bool { return v.Name == arm.name })
+		if at < 0 {
+			continue
+		}
+		b, found := experiment.Baseline(rule.Baseline, variants[at], variants)
+		if found && b.Name != arm.name {
+			g.scope.arms[i].baseline = b.Name
+		}
+	}
+	return g
+}
+
+// JudgeFirst computes the outcome from the first batch of the trials.
+func (g *Gate) JudgeFirst(trials []*lab.Trial) {
+	first := judgeScope(g.scope, SelectBatch(trials, false))
+	g.Outcome.Missed = regressions(first)
+	verdict, open := decideBatch(first)
+	g.open = append(open, g.gateGaps(trials, first)...)
+	setOutcome(&g.Outcome, verdict, g.open)
+}
+
+// JudgeSecond computes the outcome anew with the second batch, after JudgeFirst found a
+// regression. What the first batch left open stays so.
+func (g *Gate) JudgeSecond(trials []*lab.Trial) {
+	out, open := &g.Outcome, g.open
+	second := judgeSelected(g.scope, SelectBatch(trials, true), func(c lab.Comparison) bool {
+		return containsLike(out.Missed, c)
+	})
+	verdict, why := decideBatch(second)
+	shown := regressions(second)
+	if verdict != lab.Regression {
+		verdict = lab.Undecided
+		again := "a second batch of trials did not show the regression again"
+		open = append([]string{withReason(again, why)}, open...)
+	} else if lost := missingPlaces(out.Missed, shown); len(lost) > 0 {
+		again := "not shown again by a second batch of trials: " + strings.Join(lost, ", ")
+		open = append(open, withReason(again, why))
+	}
+	out.Confirmed = verdict == lab.Regression
+	setOutcome(out, verdict, open)
+	out.Missed = slices.DeleteFunc(judgeScope(g.scope, trials), func(c lab.Comparison) bool {
+		return !containsLike(shown, c) // what is left is of both batches together
+	})
+}
+
+// withReason is what, and in brackets why, if that is known.
+func withReason(what string, why []string) string {
+	if len(why) == 0 {
+		return what
+	}
+	return what + " (" + strings.Join(why, "; ") + ")"
+}
+
+// missingPlaces are those of the comparisons that are not among others.
+func missingPlaces(all, others []lab.Comparison) (lost []string) {
+	for _, c := range all {
+		if !containsLike(others, c) {
+			lost = append(lost, c.Place())
+		}
+	}
+	return lost
+}
+
+// containsLike reports whether all has a comparison of the same two by the same measure.
+func containsLike(all []lab.Comparison, c lab.Comparison) bool {
+	return slices.ContainsFunc(all, func(d lab.Comparison) bool {
+		return c.Metric == d.Metric && c.Level == d.Level && c.Variant == d.Variant &&
+			c.Baseline == d.Baseline
+	})
+}
+
+// decideBatch is what a batch says, with all that keeps it from passing: what differs from itself
+// first, for it makes all else uncertain.
+func decideBatch(all []lab.Comparison) (verdict string, open []string) {
+	bad := regressions(all)
+	var controls []string
+	for _, c := range all {
+		switch {
+		case c.Control && c.Verdict == stats.Different:
+			controls = append(controls, c.Place())
+		case c.Control, containsLike(bad, c):
+		case c.Verdict == stats.Inconclusive:
+			open = append(open, c.Place()+": "+undecidedReason(c))
+		}
+	}
+	switch {
+	case len(controls) > 0:
+		differs := ": it differs from itself"
+		if len(controls) > 1 {
+			differs = ": each differs from itself"
+		}
+		why := []string{strings.Join(controls, ", ") + differs +
+			"; the machine does not support the comparison now"}
+		for _, c := range bad {
+			why = append(why, c.Worsening()+", which this machine cannot show")
+		}
+		return lab.Undecided, append(why, open...)
+	case len(bad) > 0:
+		return lab.Regression, open
+	case len(open) > 0:
+		return lab.Undecided, open
+	}
+	return lab.Passed, nil
+}
+
+// setOutcome is the outcome, with what is open: nothing passes of which something is.
+func setOutcome(g *lab.GateOutcome, verdict string, open []string) {
+	if verdict == lab.Passed && len(open) > 0 {
+		verdict = lab.Undecided
+	}
+	g.Verdict, g.Why = verdict, strings.Join(open, "; ")
+	if verdict == lab.Regression && g.Why != "" {
+		g.Why = "undecided besides: " + g.Why
+	}
+}
+
+// undecidedReason is why a comparison is inconclusive, and what would decide it.
+func undecidedReason(c lab.Comparison) string {
+	number, more := fmt.Sprintf("%d pairs", c.Trials), "rounds"
+	if c.Against > 0 {
+		number, more = fmt.Sprintf("%d and %d runs", c.Against, c.Trials), "runs of each"
+	}
+	if c.Confidence < 0.95-1e-9 {
+		return number + " are too few for a 95 % interval"
+	}
+	why := fmt.Sprintf("the interval [%.3f, %.3f] leaves it open", c.Low, c.High)
+	switch {
+	case c.More >= stats.MoreMax:
+		why += fmt.Sprintf("; not even %d %s more would decide", stats.MoreMax, more)
+	case c.More > 0:
+		why += fmt.Sprintf("; about %d %s more are needed", c.More, more)
+	}
+	return why
+}
+
+// regressions are the comparisons that show a regression.
+func regressions(all []lab.Comparison) (bad []lab.Comparison) {
+	for _, c := range all {
+		if !c.Control && c.IsWorse() {
+			bad = append(bad, c)
+		}
+	}
+	return bad
+}
+
+// gateGaps are why trials do not show that there is no regression, or none but those that they
+// show.
+func (g *Gate) gateGaps(trials []*lab.Trial, all []lab.Comparison) (gaps []string) {
+	gaps = append(g.unloadedArms(), g.unmeasuredPlaces(all)...)
+	if !slices.ContainsFunc(all, func(c lab.Comparison) bool { return !c.Control }) {
+		gaps = append(gaps, "nothing was compared")
+	}
+	var stored []lab.Slot
+	for _, t := range trials {
+		stored = append(stored, t.Slot)
+	}
+	if lacks := lackingTrials(g.record, stored); len(lacks) > 0 {
+		gaps = append(gaps, "trials are lacking: "+countByCell(lacks))
+	}
+	return append(append(gaps, hiddenDifferences(all)...), failedCells(SelectBatch(trials, false))...)
+}
+
+// unloadedArms are the arms that were not loaded, each with the reason.
+func (g *Gate) unloadedArms() (gaps []string) {
+	for _, a := range g.record.Arms {
+		switch {
+		case a.LeftOut: // by --quick, which gates the others
+		case len(a.Missing) > 0:
+			gaps = append(gaps, a.Name+" is not available here")
+		case a.Unfit != "" && !a.Control:
+			gaps = append(gaps, fmt.Sprintf("%s was not loaded: %s", a.Name, a.Unfit))
+		}
+	}
+	return gaps
+}
+
+// unmeasuredPlaces are the comparisons that the gate asks for and that are not among all.
+func (g *Gate) unmeasuredPlaces(all []lab.Comparison) (gaps []string) {
+	for _, arm := range g.scope.arms {
+		for _, level := range g.scope.levels {
+			for _, m := range g.scope.metrics {
+				c := lab.Comparison{Metric: string(m), Level: level, Variant: arm.name, Baseline: arm.baseline}
+				if arm.baseline != "" && !arm.control && !containsLike(all, c) {
+					gaps = append(gaps, c.Place()+" was never measured")
+				}
+			}
+		}
+	}
+	return gaps
+}
+
+// hiddenDifferences are why comparisons that show no regression may hide one.
+func hiddenDifferences(all []lab.Comparison) (gaps []string) {
+	say := func(format string, args ...any) { gaps = append(gaps, fmt.Sprintf(format, args...)) }
+	bad := regressions(all)
+	for _, c := range all {
+		switch {
+		case c.Control, containsLike(bad, c):
+		case c.Missing > 0:
+			say("%s: %d rounds lack it", c.Place(), c.Missing)
+		case c.ClientBound:
+			say("%s: the generator was at its limit, which may hide a difference", c.Place())
+		case c.Disturbed > 0:
+			say("%s: in %d pairs the generator was held up, which may hide a difference", c.Place(),
+				c.Disturbed)
+		case c.OtherLoad > 0:
+			say("%s: in %d pairs the load was not the one asked for", c.Place(), c.OtherLoad)
+		}
+	}
+	return gaps
+}
+
+// failedCells names, of each cell, one trial of grade F for which the machine alone is not to
+// blame.
+func failedCells(trials []*lab.Trial) (gaps []string) {
+	var failed []lab.CellKey
+	for _, t := range trials {
+		if t.Grade != lab.GradeF || t.SpoiledByMachine() {
+			continue
+		}
+		if c := (lab.CellKey{Arm: t.Arm, Level: t.Level}); !slices.Contains(failed, c) {
+			failed = append(failed, c)
+			gaps = append(gaps, fmt.Sprintf("trial %s is of grade F: %s", t.ID,
+				t.FirstReason(func(why lab.Reason) bool { return why.Grade == lab.GradeF })))
+		}
+	}
+	return gaps
+}

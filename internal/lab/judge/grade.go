@@ -1,0 +1,237 @@
+package judge
+
+import (
+	"dyno/internal/lab"
+	"fmt"
+
+	"dyno/internal/observe/probe"
+	"dyno/internal/stats"
+)
+
+// Limits of the grades. Where the literature has none they are those at which
+// A/A arms on virtual machines began to differ.
+const (
+	stealFlag, stealFail     = 0.01, 0.05 // share of the machine's time taken by its host
+	foreignFlag, foreignFail = 0.05, 0.25 // of the machine's CPUs, used by other programs
+	quotaFlag, quotaFail     = 0, 0.05    // of the CPUs' time, kept from our cgroup by its quota
+	memoryFlag, memoryFail   = 0.01, 0.10 // of the time, somebody waited for memory to be freed
+	unavailableFlag          = 0.001      // of a closed loop's load; result.Applied says when it fails
+	sentFail                 = 0.99       // of an open loop's requests; Nighthawk's idea
+	wireFail                 = 0.01       // by which an answer's size may differ from its check
+	wireLeast                = 1000       // requests, for the mean of their sizes to be one
+)
+
+// GradeTrial is the worst of what speaks against a trial, with all of it.
+func GradeTrial(t *lab.Trial) (lab.Grade, []lab.Reason) {
+	var all []lab.Reason
+	for _, look := range []func(*lab.Trial) []lab.Reason{
+		failureReasons, machineReasons, scarcityReasons, generatorDoubts, appliedReasons,
+		connectionReasons, answerReasons, miscountReasons, lateReasons,
+		steadinessReasons, stopReasons,
+	} {
+		all = append(all, look(t)...)
+	}
+	worst := lab.GradeA
+	for _, r := range all {
+		worst = max(worst, r.Grade) // "A" < "B" < "F"
+	}
+	return worst, all
+}
+
+func failureReasons(t *lab.Trial) []lab.Reason {
+	if t.Failure == nil {
+		return nil
+	}
+	return []lab.Reason{{Grade: lab.GradeF, Says: t.Failure.Phase + ": " + t.Failure.Reason}}
+}
+
+// machineReasons looks for others at work.
+func machineReasons(t *lab.Trial) (all []lab.Reason) {
+	if t.Result == nil || t.Result.Server == nil {
+		return nil
+	}
+	host := &t.Result.Server.Host
+	wall := host.WallS * 1e9 * float64(max(host.CPUs, 1))
+	for _, lost := range []struct {
+		n    probe.Value
+		what string
+	}{
+		{host.ListenOverflow, "connections were dropped because a listener's queue was full"},
+		{host.SoftnetDrops, "packets were dropped by the kernel"},
+		{host.Retransmits, "TCP segments were sent again"},
+	} {
+		if lost.n > 0 { // NaN is not
+			all = append(all, lab.Reason{Grade: lab.GradeB, Says: fmt.Sprintf("%.0f %s", lost.n, lost.what)})
+		}
+	}
+	all = append(all, shareReasons(float64(host.Steal)/100, stealFlag, stealFail,
+		"the machine's host took %.1f %% of its time")...)
+	if len(t.ServerProcesses()) == 0 {
+		return all // of a server that is not ours nobody knows what is its own
+	}
+	// Some kernels charge interrupts to nobody: what they took may be in Foreign.
+	interrupts := 0.0
+	for _, v := range []probe.Value{host.SoftIRQ, host.IRQ} {
+		if v.OK() {
+			interrupts += float64(v) / 100
+		}
+	}
+	return append(all, shareReasons(float64(host.Foreign)/wall-interrupts, foreignFlag, foreignFail,
+		"other programs used at least %.1f %% of its CPUs")...)
+}
+
+// shareReasons is the reason that a share, of what the machine has, is above a limit; NaN is above
+// none.
+func shareReasons(share, flag, fail float64, says string) []lab.Reason {
+	switch {
+	case share > fail:
+		return []lab.Reason{{Grade: lab.GradeF, Says: fmt.Sprintf(says, 100*share), Passing: true}}
+	case share > flag:
+		return []lab.Reason{{Grade: lab.GradeB, Says: fmt.Sprintf(says, 100*share), Passing: true}}
+	}
+	return nil
+}
+
+// scarcityReasons looks for what the machine, or the cgroup that we are in, kept from those who
+// asked. That tasks wait for a CPU (PSI) is no sign of it: those of a server that is fully loaded
+// do. Nor is waiting for storage: some virtual machines report 96 % of the time when nothing is
+// done.
+func scarcityReasons(t *lab.Trial) (all []lab.Reason) {
+	if t.Result == nil || t.Result.Server == nil {
+		return nil
+	}
+	host := &t.Result.Server.Host
+	wall := host.WallS * 1e9 * float64(max(host.CPUs, 1))
+	all = shareReasons(float64(host.Throttled)/wall, quotaFlag, quotaFail,
+		"the CPU quota of dyno's cgroup took %.2g %% of the CPUs' time"+
+			fmt.Sprintf(", in %.0f periods", host.Throttlings))
+	all = append(all, shareReasons(float64(host.PressureMemory)/100, memoryFlag, memoryFail,
+		"memory was short %.1f %% of the time (PSI)")...)
+	if host.TooHot > 0 {
+		all = append(all, lab.Reason{Grade: lab.GradeB, Says: fmt.Sprintf(
+			"CPUs were slowed down %.0f times because they were hot", host.TooHot), Passing: true})
+	}
+	return all
+}
+
+// generatorDoubts is what the load says of itself. That it was at its limit spoils
+// throughput and latency, which comparisons say of themselves, and not the
+// server's CPU time; so it is no F.
+func generatorDoubts(t *lab.Trial) (all []lab.Reason) {
+	if t.Result == nil {
+		return nil
+	}
+	for _, why := range generatorReasons(t) { // one that is too short to judge is OK
+		all = append(all, lab.Reason{Grade: lab.GradeB, Says: "generator: " + why})
+	}
+	return all
+}
+
+// answerReasons looks for those that were not what was asked for.
+func answerReasons(t *lab.Trial) (all []lab.Reason) {
+	if t.Result == nil {
+		return nil
+	}
+	q := t.Result.Requests
+	if lost := q.Errors + q.Unfinished; lost > 0 {
+		g := lab.GradeF
+		if q.Errors == 0 && float64(lost) < 0.001*float64(q.Sent) {
+			g = lab.GradeB
+		}
+		all = append(all, lab.Reason{Grade: g, Says: fmt.Sprintf(
+			"%d of %d requests failed and %d had no answer at the end", q.Errors, q.Sent, q.Unfinished)})
+	}
+	all = append(all, sizeReasons(t)...)
+	for _, c := range t.Changed {
+		all = append(all, lab.Reason{Grade: lab.GradeF, Says: "after the load the server answered " +
+			"otherwise: " + c.Aspect + " was " + c.Before + " and is " + c.After})
+	}
+	return all
+}
+
+// sizeReasons looks for answers of another size than the one that was checked. Of those under way
+// when the window begins or ends, some bytes may be in it that are of no answer there.
+func sizeReasons(t *lab.Trial) []lab.Reason {
+	n, received := t.CountInWindow()
+	if n < wireLeast || t.Wire <= 0 {
+		return nil
+	}
+	p := t.Result.Plan
+	checked, edges := float64(n)*t.Wire, 2*float64(p.Connections*max(p.Pipeline, 1))*t.Wire
+	if r := float64(received); r >= (1-wireFail)*checked && r <= (1+wireFail)*checked+edges {
+		return nil
+	}
+	return []lab.Reason{{Grade: lab.GradeF, Says: fmt.Sprintf("%.0f bytes were received for each "+
+		"request, and %.0f when it was checked", float64(received)/float64(n), t.Wire)}}
+}
+
+// lateReasons looks for an open loop whose requests were not sent when they were due.
+func lateReasons(t *lab.Trial) []lab.Reason {
+	if t.Result == nil {
+		return nil
+	}
+	share, ok := t.Result.Requests.InTime()
+	if !ok || share >= sentFail {
+		return nil
+	}
+	why := "all connections were waiting for answers"
+	if t.Result.OwnDelay() {
+		why = "the generator was late, although connections were free"
+	}
+	return []lab.Reason{{Grade: lab.GradeF, Says: fmt.Sprintf("%.1f %% of the requests due were sent "+
+		"in time: %s", 100*share, why)}}
+}
+
+func steadinessReasons(t *lab.Trial) (all []lab.Reason) {
+	say := func(format string, args ...any) {
+		all = append(all, lab.Reason{Grade: lab.GradeB, Says: fmt.Sprintf(format, args...)})
+	}
+	if w := t.Warmup; w != nil && w.Steady == lab.No && w.CoV > 0 {
+		say("not steady after %.1f s of warm-up: throughput varied by %.1f %%", w.TookS, 100*w.CoV)
+	} else if w != nil && w.Steady == lab.No {
+		say("not steady after %.1f s of warm-up", w.TookS)
+	}
+	if t.Steadiness == stats.Slowdown || t.Steadiness == stats.Unsteady {
+		say("its seconds show: %s", t.Steadiness)
+	}
+	if c := t.Transient; c.IsCold() {
+		say("the first %.0f s of its window were still warm-up (MSER-5): without them throughput "+
+			"would be %.1f %% higher", c.CutS, 100*c.Change)
+	}
+	return all
+}
+
+// appliedReasons looks for a closed loop whose server was gone for a part of the window: the rest
+// of it says nothing of that time.
+func appliedReasons(t *lab.Trial) []lab.Reason {
+	if t.Result == nil || t.Result.Unavailable() <= unavailableFlag {
+		return nil
+	}
+	g := lab.GradeB
+	if !t.Result.Applied() {
+		g = lab.GradeF
+	}
+	return []lab.Reason{{Grade: g, Says: fmt.Sprintf("%.3g %% of the load could not be applied: its "+
+		"connections were gone and could not be opened again", 100*t.Result.Unavailable())}}
+}
+
+// connectionReasons looks for a load on fewer connections than it could have had.
+func connectionReasons(t *lab.Trial) []lab.Reason {
+	if t.Result == nil {
+		return nil
+	}
+	missing, what := t.Result.Unused()
+	if missing == 0 {
+		return nil
+	}
+	return []lab.Reason{{Grade: lab.GradeF, Says: fmt.Sprintf("%d of %d connections never %s", missing,
+		t.Result.Connections.Asked, what)}}
+}
+
+// stopReasons looks for servers that did not end when they were told to.
+func stopReasons(t *lab.Trial) (all []lab.Reason) {
+	for _, name := range t.Killed {
+		all = append(all, lab.Reason{Grade: lab.GradeB, Says: name + " had to be killed"})
+	}
+	return all
+}

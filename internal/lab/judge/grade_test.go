@@ -1,0 +1,283 @@
+package judge
+
+import (
+	"dyno/internal/lab"
+	"math"
+	"strings"
+	"testing"
+
+	"dyno/internal/fairness"
+	"dyno/internal/lab/experiment"
+	"dyno/internal/observe/probe"
+	"dyno/internal/result"
+	"dyno/internal/stats"
+)
+
+// soundTrial is one that nothing speaks against.
+func soundTrial() *lab.Trial {
+	offered := 1000.0
+	return &lab.Trial{
+		Warmup: &lab.Warmup{TookS: 3, Steady: lab.Yes},
+		Result: &result.Result{
+			Requests:  result.Requests{Sent: 1000, Completed: 1000},
+			Rate:      result.Rate{Sent: 1000, Completed: 1000, Offered: &offered},
+			Latency:   &result.Distribution{Count: 1000, P50: 100, P99: 300, P999: 900},
+			Generator: result.Generator{Verdict: result.OK},
+			Server: &result.Server{Processes: []result.Usage{{}}, Host: probe.HostUse{CPUs: 2, WallS: 1,
+				Busy: 1e9, Steal: 0.2, Foreign: 20e6}},
+		},
+		Steadiness: stats.Flat,
+	}
+}
+
+// setAnswers has so many answers of 100 bytes in its window of a second, so many bytes, and so many
+// answers after it.
+func setAnswers(t *lab.Trial, answers, received, after int64) {
+	t.Wire = 100
+	t.Result.Window.MeasuredS = 1
+	t.Result.Requests = result.Requests{Sent: answers + after, Completed: answers + after}
+	t.Result.Bytes.Received = received // of the window, as in each result
+	t.Result.Series = []result.Point{{T: 0.5, Completed: answers / 2, Received: received / 2},
+		{T: 1, Completed: answers / 2, Received: received / 2}, {T: 1.4, Completed: after}}
+}
+
+// setArrivals has so many requests that were due in its window of a second, so many that were
+// ever sent, and so many of these that were sent after it.
+func setArrivals(t *lab.Trial, due, sent, after int64) {
+	waiting := due - sent
+	t.Result.Window.MeasuredS = 1
+	t.Result.Requests = result.Requests{Sent: sent, Completed: sent, Waiting: &waiting, SentAfter: &after}
+	t.Result.Rate.Sent = float64(sent - after)
+}
+
+// setConnections has so many connections of which so many were opened and served, and so many
+// requests.
+func setConnections(t *lab.Trial, model string, asked, opened, served int, requests int64) {
+	t.Result.Model = model
+	t.Result.Connections = result.Connections{Asked: asked, Opened: int64(opened), Served: served}
+	t.Result.Requests = result.Requests{Sent: requests, Completed: requests}
+}
+
+func TestGrade(t *testing.T) {
+	if g, reasons := GradeTrial(soundTrial()); g != lab.GradeA || reasons != nil {
+		t.Fatalf("a sound trial is of grade %s: %v", g, reasons)
+	}
+	for _, c := range []struct {
+		name  string
+		spoil func(*lab.Trial)
+		grade lab.Grade
+		says  string
+		again bool
+	}{
+		{"some steal", func(t *lab.Trial) { t.Result.Server.Host.Steal = 3 }, lab.GradeB, "host took 3.0 %", false},
+		{"much steal", func(t *lab.Trial) { t.Result.Server.Host.Steal = 6 }, lab.GradeF, "host took 6.0 %", true},
+		{"steal that nobody counts", func(t *lab.Trial) { t.Result.Server.Host.Steal = probe.Value(math.NaN()) }, lab.GradeA,
+			"", false},
+		{"others", func(t *lab.Trial) { t.Result.Server.Host.Foreign = 0.2e9 }, lab.GradeB, "at least 10.0 %", false},
+		{"many others", func(t *lab.Trial) { t.Result.Server.Host.Foreign = 1e9 }, lab.GradeF, "at least 50.0 %", true},
+		{"interrupts, not others", func(t *lab.Trial) { t.Result.Server.Host.Foreign, t.Result.Server.Host.SoftIRQ = 0.2e9, 9 }, lab.GradeA,
+			"", false},
+		{"client-bound", func(t *lab.Trial) {
+			t.Result.Generator = result.Generator{Verdict: result.ClientBound, Reasons: []string{"busy"}}
+		}, lab.GradeB, "generator: busy", false},
+		{"a window too short", func(t *lab.Trial) {
+			t.Arm = "go"
+			t.Result.Generator = result.Generator{Verdict: result.OK, Reasons: []string{"too short to judge"},
+				Doubts: []result.Doubt{{Cause: result.TooShort, Kind: result.Short, Verdict: result.OK}}}
+		}, lab.GradeB, "too short to judge; give a longer window (design: {measure: ...})", false},
+		{"errors", func(t *lab.Trial) { t.Result.Requests.Errors = 1 }, lab.GradeF, "1 of 1000 requests failed",
+			false},
+		{"errors and steal", func(t *lab.Trial) { t.Result.Requests.Errors, t.Result.Server.Host.Steal = 1, 9 }, lab.GradeF,
+			"failed", false},
+		{"behind", func(t *lab.Trial) { setArrivals(t, 1000, 980, 0) }, lab.GradeF, "98.0 % of the requests due",
+			false},
+		{"sent after the window", func(t *lab.Trial) { setArrivals(t, 1000, 1000, 30) }, lab.GradeF,
+			"97.0 % of the requests due", false},
+		{"behind by its own fault", func(t *lab.Trial) {
+			setArrivals(t, 1000, 980, 0)
+			lag, worst := 60e3, 61e3
+			t.Result.Generator.SendLagMax, t.Result.Requests.LateMax = &lag, &worst
+		}, lab.GradeF, "98.0 % of the requests due were sent in time: the generator was late", false},
+		{"fewer drawn than offered, and all sent", func(t *lab.Trial) { setArrivals(t, 962, 962, 0) }, lab.GradeA, "",
+			false},
+		{"more drawn than offered, and some not sent", func(t *lab.Trial) { setArrivals(t, 1030, 1010, 0) }, lab.GradeF,
+			"98.1 % of the requests due", false},
+		{"another answer", func(t *lab.Trial) {
+			t.Changed = []fairness.Difference{{Aspect: "status", Before: "200", After: "503"}}
+		}, lab.GradeF, "status was 200 and is 503", false},
+		{"unsteady", func(t *lab.Trial) { t.Warmup.Steady, t.Warmup.CoV = lab.No, 0.2 }, lab.GradeB,
+			"not steady after 3.0 s", false},
+		{"nobody could tell", func(t *lab.Trial) { t.Warmup.Steady = lab.Unknown }, lab.GradeA, "", false},
+		{"larger answers", func(t *lab.Trial) { setAnswers(t, 1000, 102_000, 0) }, lab.GradeF,
+			"102 bytes were received for each request, and 100 when", false},
+		{"smaller answers", func(t *lab.Trial) { setAnswers(t, 1000, 98_000, 0) }, lab.GradeF,
+			"98 bytes were received for each request, and 100 when", false},
+		{"as large as before", func(t *lab.Trial) { setAnswers(t, 1000, 100_500, 0) }, lab.GradeA, "", false},
+		{"answers after the window", func(t *lab.Trial) { setAnswers(t, 1000, 100_000, 900) }, lab.GradeA, "", false},
+		{"larger answers, and some after the window", func(t *lab.Trial) { setAnswers(t, 1000, 102_000, 900) }, lab.GradeF,
+			"102 bytes were received for each request, and 100 when", false},
+		{"answers of which only a part is in the window", func(t *lab.Trial) {
+			setAnswers(t, 1000, 101_900, 5)
+			t.Result.Plan.Connections, t.Result.Plan.Pipeline = 1, 5
+		}, lab.GradeA, "", false},
+		{"full queue", func(t *lab.Trial) { t.Result.Server.Host.ListenOverflow = 3 }, lab.GradeB, "3 connections were dropped",
+			false},
+		{"nobody's server", func(t *lab.Trial) {
+			t.Result.Server.Processes, t.Result.Server.Host.Foreign = nil, 1.9e9
+		}, lab.GradeA, "", false},
+		{"no server for half of it", func(t *lab.Trial) {
+			t.Result.Window.MeasuredS, t.Result.Window.UnavailableS = 10, 5
+		}, lab.GradeF, "50 % of the load could not be applied", false},
+		{"no server for a moment", func(t *lab.Trial) {
+			t.Result.Window.MeasuredS, t.Result.Window.UnavailableS = 10, 0.05
+		}, lab.GradeB, "0.5 % of the load could not be applied", false},
+		{"no server for nearly nothing", func(t *lab.Trial) {
+			t.Result.Window.MeasuredS, t.Result.Window.UnavailableS = 10, 0.01
+		}, lab.GradeA, "", false},
+		{"fewer connections", func(t *lab.Trial) { setConnections(t, result.ClosedLoop, 9, 9, 7, 1000) }, lab.GradeF,
+			"2 of 9 connections never completed", false},
+		{"fewer requests than connections", func(t *lab.Trial) { setConnections(t, result.ClosedLoop, 50, 50, 7, 7) },
+			lab.GradeA, "", false},
+		{"fewer requests, and still fewer connections", func(t *lab.Trial) {
+			setConnections(t, result.ClosedLoop, 50, 50, 5, 7)
+		}, lab.GradeF, "2 of 50 connections never completed", false},
+		{"a low rate on many connections", func(t *lab.Trial) { setConnections(t, result.OpenLoop, 50, 50, 30, 30) },
+			lab.GradeA, "", false},
+		{"a rate of which chance left some out", func(t *lab.Trial) {
+			setConnections(t, result.OpenLoop, 50, 50, 48, 70)
+		}, lab.GradeA, "", false},
+		{"connections that never were", func(t *lab.Trial) { setConnections(t, result.OpenLoop, 50, 47, 30, 30) },
+			lab.GradeF, "3 of 50 connections never could be opened", false},
+		{"still warming", func(t *lab.Trial) { t.Transient = &lab.Transient{CutS: 3, Change: 0.05, Errors: 9} }, lab.GradeB,
+			"first 3 s of its window were still warm-up (MSER-5): without them throughput would be 5.0 % higher",
+			false},
+		{"a cut that changes nothing", func(t *lab.Trial) { t.Transient = &lab.Transient{CutS: 3, Change: 0.005, Errors: 9} },
+			lab.GradeA, "", false},
+		{"throttled once", func(t *lab.Trial) {
+			t.Result.Server.Host.Throttled, t.Result.Server.Host.Throttlings = 8e6, 1
+		}, lab.GradeB, "quota of dyno's cgroup took 0.4 % of the CPUs' time, in 1 periods", false},
+		{"throttled much", func(t *lab.Trial) {
+			t.Result.Server.Host.Throttled, t.Result.Server.Host.Throttlings = 0.2e9, 9
+		}, lab.GradeF, "took 10 %", true},
+		{"throttling that nobody counts", func(t *lab.Trial) { t.Result.Server.Host.Throttled = probe.Value(math.NaN()) },
+			lab.GradeA, "", false},
+		{"short of memory", func(t *lab.Trial) { t.Result.Server.Host.PressureMemory = 2 }, lab.GradeB,
+			"memory was short 2.0 % of the time", false},
+		{"very short of memory", func(t *lab.Trial) { t.Result.Server.Host.PressureMemory = 20 }, lab.GradeF,
+			"memory was short 20.0 % of the time", true},
+		{"waiting for storage", func(t *lab.Trial) { t.Result.Server.Host.PressureIO = 97 }, lab.GradeA, "", false},
+		{"waiting for CPUs", func(t *lab.Trial) { t.Result.Server.Host.PressureCPU = 99 }, lab.GradeA, "", false},
+		{"hot", func(t *lab.Trial) { t.Result.Server.Host.TooHot = 2 }, lab.GradeB, "slowed down 2 times", false},
+		{"slowing down", func(t *lab.Trial) { t.Steadiness = stats.Slowdown }, lab.GradeB, "slowdown", false},
+		{"killed", func(t *lab.Trial) { t.Killed = []string{"app"} }, lab.GradeB, "app had to be killed", false},
+		{"failed", func(t *lab.Trial) { t.Failure = &lab.Failure{Phase: "start", Reason: "gone"}; t.Result = nil },
+			lab.GradeF, "start: gone", false},
+	} {
+		trial := soundTrial()
+		c.spoil(trial)
+		trial.Grade, trial.Reasons = GradeTrial(trial)
+		says := ""
+		for _, r := range trial.Reasons {
+			says += r.Says + "\n"
+		}
+		if trial.Grade != c.grade || !strings.Contains(says, c.says) || trial.SpoiledByMachine() != c.again {
+			t.Errorf("%s: grade %s, again %v, %q", c.name, trial.Grade, trial.SpoiledByMachine(), says)
+		}
+	}
+}
+
+// No advice of the laboratory's is a flag: its loads are described in a file.
+func TestRemediesNameNoFlag(t *testing.T) {
+	for cause, remedy := range remedies {
+		for _, word := range strings.Fields(remedy) {
+			if strings.HasPrefix(strings.Trim(word, "(),;"), "-") && word != "-n)," {
+				t.Errorf("%s: %q in %q", cause, word, remedy)
+			}
+		}
+	}
+}
+
+// That the generator was at its limit is said of throughput and latency alone, and not of a
+// generator that was held up.
+func TestLimits(t *testing.T) {
+	for _, c := range []struct {
+		name, metric string
+		doubts       []result.Doubt
+		limit        bool
+		disturbed    int
+		other        int
+	}{
+		{"sound", "throughput", nil, false, 0, 0},
+		{"limit", "throughput", []result.Doubt{{Kind: result.Limit, Verdict: result.ClientBound}}, true, 0, 0},
+		{"limit", "p99", []result.Doubt{{Kind: result.Limit, Verdict: result.ClientBound}}, true, 0, 0},
+		{"limit", "memory", []result.Doubt{{Kind: result.Limit, Verdict: result.ClientBound}}, false, 0, 0},
+		{"limit", "cpu", []result.Doubt{{Kind: result.Limit, Verdict: result.ClientBound}}, false, 0, 0},
+		{"near it", "throughput", []result.Doubt{{Kind: result.Limit, Verdict: result.Suspect}}, false, 0, 0},
+		{"held up", "throughput", []result.Doubt{{Kind: result.HeldUp, Verdict: result.ClientBound}}, false, 1, 0},
+		{"held up", "memory", []result.Doubt{{Kind: result.HeldUp, Verdict: result.ClientBound}}, false, 0, 0},
+		{"held up a little", "p99", []result.Doubt{{Kind: result.HeldUp, Verdict: result.Suspect}}, false, 0, 0},
+		{"both", "throughput", []result.Doubt{{Kind: result.HeldUp, Verdict: result.ClientBound},
+			{Kind: result.Limit, Verdict: result.ClientBound}}, true, 0, 0},
+		{"another load", "p99", []result.Doubt{{Kind: result.OtherLoad, Verdict: result.ClientBound}}, false, 0, 1},
+		{"another load", "cpu", []result.Doubt{{Kind: result.OtherLoad, Verdict: result.ClientBound}}, false, 0, 0},
+	} {
+		var trials []*lab.Trial
+		for round := 1; round <= 3; round++ {
+			for _, arm := range []string{"go", "nginx"} {
+				x := soundTrial()
+				x.Slot = lab.Slot{Round: round, Arm: arm, Level: "c16"}
+				x.Result.Server.Processes[0] = result.Usage{CPU: 9, Memory: 1 << 20}
+				trials = append(trials, x)
+			}
+		}
+		g := &trials[3].Result.Generator
+		for _, d := range c.doubts {
+			g.Doubts, g.Reasons = append(g.Doubts, d), append(g.Reasons, "why")
+			if d.Verdict == result.ClientBound || g.Verdict == result.OK {
+				g.Verdict = d.Verdict
+			}
+		}
+		m, _ := lab.MeasureNamed(c.metric)
+		p := pairArms(groupTrials(trials), m, "c16", "go", "nginx")
+		if len(p.logs) != 3 || p.ClientBound != c.limit || p.Disturbed != c.disturbed ||
+			p.OtherLoad != c.other {
+			t.Errorf("%s, %s of %d pairs: at its limit %v, %d disturbed", c.name, c.metric, len(p.logs),
+				p.ClientBound, p.Disturbed)
+		}
+		var u lab.Comparison
+		sampleValues(&u, Sample{Trials: trials}, m)
+		if u.ClientBound != c.limit || u.Disturbed != c.disturbed || u.OtherLoad != c.other {
+			t.Errorf("%s, %s of runs: at its limit %v, %d disturbed", c.name, c.metric, u.ClientBound,
+				u.Disturbed)
+		}
+	}
+}
+
+// Percentiles need as many exchanges as a 95 % interval of them does.
+func TestMeasures(t *testing.T) {
+	trial := soundTrial()
+	for name, want := range map[string]bool{"throughput": true, "p50": true, "p99": true,
+		"p99.9": false, "cpu": false, "memory": false} {
+		m, known := lab.MeasureNamed(name)
+		if !known {
+			t.Fatalf("%s is no measure", name)
+		}
+		if _, ok := m.Value(trial); ok != want {
+			t.Errorf("%s: %v", name, ok)
+		}
+	}
+	setAnswers(trial, 500, 50_000, 400)
+	bytes, _ := lab.MeasureNamed("bytes")
+	if v, _ := bytes.Value(trial); v != 100 {
+		t.Errorf("an answer of 100 bytes has %v", v)
+	}
+	for _, m := range experiment.Metrics {
+		if _, known := lab.MeasureNamed(string(m)); !known {
+			t.Errorf("an experiment can ask for %s, which is never measured", m)
+		}
+	}
+	trial.Failure = &lab.Failure{}
+	if v, ok := lab.Measures[0].Value(trial); ok {
+		t.Errorf("a failed trial has a throughput of %v", v)
+	}
+}

@@ -1,0 +1,71 @@
+package judge
+
+import (
+	"dyno/internal/lab"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"dyno/internal/lab/experiment"
+)
+
+// Open reads the record of an experiment from its folder, and its experiment from
+// the file that it was begun with.
+func Open(dir string) (*lab.Record, error) { return Reopen(dir, nil) }
+
+// A Filler gives an experiment back the secrets that it was stored without.
+type Filler func(*experiment.Experiment) (*experiment.Experiment, error)
+
+// Reopen is Open of an experiment that is to be run, whose secrets fill gives back.
+func Reopen(dir string, fill Filler) (*lab.Record, error) {
+	r, err := lab.ReadRecord(dir)
+	if err != nil {
+		return nil, err
+	}
+	if r.Experiment, err = readSource(dir, r, fill); err != nil {
+		return nil, err
+	}
+	if r.State == lab.Running { // it ended without a word, or has not: what is stored counts
+		trials, err := lab.Folder{Dir: dir}.ReadTrials()
+		if err != nil {
+			return nil, err
+		}
+		Compute(r, trials)
+	}
+	for _, why := range lossCautions(r) { // of which an earlier version did not know
+		if !slices.Contains(r.Cautions, why) {
+			r.Cautions = append(r.Cautions, why)
+		}
+	}
+	return r, nil
+}
+
+func readSource(dir string, r *lab.Record, fill Filler) (*experiment.Experiment, error) {
+	f, err := os.Open(filepath.Join(dir, lab.SourceFile))
+	if err != nil {
+		return nil, fmt.Errorf("reading what was begun: %w", err)
+	}
+	defer f.Close()
+	name := r.File
+	if r.Here != "" { // what lies beside the file is looked for from anywhere
+		name = filepath.Join(r.Here, filepath.Base(r.File))
+	}
+	e, err := experiment.Read(name, f)
+	if err == nil && fill != nil {
+		e, err = fill(e)
+	}
+	if err != nil {
+		return nil, err
+	}
+	e.Here, e.Design.Seed = r.Here, r.Seed
+	if e.Here == "" { // it ships inside dyno, and was extracted
+		if e.Here, err = filepath.Abs(filepath.Join(dir, lab.FilesFolder)); err != nil {
+			return nil, err
+		}
+	}
+	if r.Quick {
+		e = experiment.Quick(e)
+	}
+	return e, nil
+}

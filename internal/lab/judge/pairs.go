@@ -1,0 +1,205 @@
+package judge
+
+import (
+	"dyno/internal/lab"
+	"maps"
+	"math"
+	"slices"
+
+	"dyno/internal/lab/experiment"
+	"dyno/internal/result"
+	"dyno/internal/stats"
+)
+
+// A scope is which measures are compared, of whom, and how much counts.
+type scope struct {
+	metrics []experiment.Metric
+	margin  float64
+	levels  []string
+	arms    []scopeArm
+}
+
+// A scopeArm is an arm, and with which it is compared; "" for none.
+type scopeArm struct {
+	name, baseline string
+	control        bool
+}
+
+// judgeScope is the verdict table: by level, then measure, then arm, controls
+// first, because what they show is the noise of all that follow.
+func judgeScope(q scope, trials []*lab.Trial) []lab.Comparison {
+	return judgeSelected(q, trials, func(lab.Comparison) bool { return true })
+}
+
+// judgeSelected is judgeScope of what is to be kept, and of controls: nothing else is
+// looked at, so nothing else needs correcting for.
+func judgeSelected(q scope, trials []*lab.Trial, keep func(lab.Comparison) bool) []lab.Comparison {
+	all := slices.DeleteFunc(q.allPairs(groupTrials(trials)), func(p *paired) bool {
+		return !p.Control && !keep(p.Comparison)
+	})
+	judgeTogether(all)
+	table := make([]lab.Comparison, len(all))
+	for i, p := range all {
+		table[i] = p.Comparison
+	}
+	return table
+}
+
+// allPairs are all that is compared of these trials, in the order of the table.
+func (q scope) allPairs(cells byCell) (all []*paired) {
+	for _, level := range q.levels {
+		for _, name := range q.metrics {
+			if m, known := lab.MeasureNamed(string(name)); known {
+				all = append(all, q.pairsByMeasure(cells, m, level)...)
+			}
+		}
+	}
+	return all
+}
+
+// pairsByMeasure has every arm at a level by one measure.
+func (q scope) pairsByMeasure(cells byCell, m lab.Measure, level string) (all []*paired) {
+	floor := map[string]float64{} // by baseline
+	for _, control := range []bool{true, false} {
+		for _, arm := range q.arms {
+			if arm.control != control || arm.baseline == "" {
+				continue
+			}
+			p := pairArms(cells, m, level, arm.baseline, arm.name)
+			p.Control, p.margin = control, stats.Margin{Practical: q.margin}
+			if !control {
+				p.margin.Floor = floor[arm.baseline]
+			} else if len(p.logs) >= MinRounds {
+				floor[arm.baseline], _ = stats.NoiseFloor(p.logs)
+			}
+			if len(p.logs) > 0 {
+				all = append(all, p)
+			}
+		}
+	}
+	return all
+}
+
+// A byCell has the attempts at each trial.
+type byCell map[lab.TrialKey][]*lab.Trial
+
+func groupTrials(trials []*lab.Trial) byCell {
+	cells := byCell{}
+	for _, t := range trials {
+		at := lab.TrialKey{Arm: t.Arm, Level: t.Level, Round: t.Round}
+		cells[at] = append(cells[at], t)
+	}
+	return cells
+}
+
+// bestTrial is the trial that counts: of two attempts the better graded, else the
+// first; nil if there is none. None is ever left out for its value.
+func (cells byCell) bestTrial(arm, level string, round int) (best *lab.Trial) {
+	for _, t := range cells[lab.TrialKey{Arm: arm, Level: level, Round: round}] {
+		if best == nil || t.Grade < best.Grade {
+			best = t
+		}
+	}
+	return best
+}
+
+// trialPair is the trials of two arms that are compared: of one attempt, so that no
+// more time lies between them than a round takes.
+func (cells byCell) trialPair(arm, baseline, level string, round int) (a, b *lab.Trial) {
+	worst := lab.Grade("")
+	for _, x := range cells[lab.TrialKey{Arm: arm, Level: level, Round: round}] {
+		for _, y := range cells[lab.TrialKey{Arm: baseline, Level: level, Round: round}] {
+			if g := max(x.Grade, y.Grade); x.Attempt == y.Attempt && (a == nil || g < worst) {
+				a, b, worst = x, y, g
+			}
+		}
+	}
+	return a, b
+}
+
+// roundNumbers are those of which there are trials, in order.
+func (cells byCell) roundNumbers() []int {
+	seen := map[int]bool{}
+	for at := range cells {
+		seen[at.Round] = true
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// A paired is the trials of two arms, round by round.
+type paired struct {
+	lab.Comparison
+	margin stats.Margin
+	logs   []float64 // of the rounds in which both measured it
+	row    []float64 // of all rounds, NaN where it is missing
+}
+
+func pairArms(cells byCell, m lab.Measure, level, baseline, arm string) *paired {
+	p := &paired{Comparison: lab.Comparison{Metric: m.Name, Level: level, Baseline: baseline,
+		Variant: arm, Better: m.Better}}
+	for _, round := range cells.roundNumbers() {
+		p.row = append(p.row, math.NaN())
+		a, b := cells.trialPair(arm, baseline, level, round)
+		if a == nil || b == nil {
+			continue
+		}
+		x, ok := m.Value(a)
+		y, also := m.Value(b)
+		if !ok || !also {
+			p.Missing++
+			continue
+		}
+		p.row[len(p.row)-1] = math.Log(x / y)
+		p.logs = append(p.logs, math.Log(x/y))
+		if a.Grade == lab.GradeF || b.Grade == lab.GradeF {
+			p.GradeF++
+		}
+		noteDoubts(&p.Comparison, m, a, b)
+	}
+	return p
+}
+
+// noteDoubts notes what kept the generator from a value of m in trials that belong together: its
+// limit, what held it up, or a load that was not the one asked for. None of it bears on what is
+// counted of a request.
+func noteDoubts(c *lab.Comparison, m lab.Measure, trials ...*lab.Trial) {
+	bound := func(to func(result.Kind) bool) bool {
+		return m.DependsOnLoad() && slices.ContainsFunc(trials, func(t *lab.Trial) bool {
+			return t.Result != nil && to(t.Result.Generator.Bound())
+		})
+	}
+	if bound(func(k result.Kind) bool { return k == result.Limit }) {
+		c.ClientBound = true
+	} else if bound(func(k result.Kind) bool { return k == result.HeldUp }) {
+		c.Disturbed++
+	} else if bound(func(k result.Kind) bool { return k != "" }) {
+		c.OtherLoad++
+	}
+}
+
+// applyJudgement makes the comparison say what a judgement does.
+func applyJudgement(c *lab.Comparison, j stats.Judgement, margin stats.Margin) {
+	c.Ratio, c.Low, c.High = j.Ratio.Estimate, j.Ratio.Low, j.Ratio.High
+	c.Confidence, c.Verdict, c.More = j.Ratio.Level, j.Verdict, j.More
+	c.P, c.PAdjusted = j.P, j.Adjusted
+	c.Margin = margin.Practical
+	c.Floor = margin.Floor
+}
+
+// scopeOf is what is asked of the trials.
+func scopeOf(r *lab.Record) scope {
+	d := r.Experiment.Design
+	q := scope{metrics: d.Metrics, margin: float64(d.Margin)}
+	for _, l := range r.Experiment.Levels {
+		q.levels = append(q.levels, l.Name)
+	}
+	for _, a := range r.Arms {
+		if len(a.Missing) == 0 && a.Unfit == "" {
+			q.arms = append(q.arms, scopeArm{a.Name, a.Baseline, a.Control})
+		}
+	}
+	return q
+}
+
+// MinRounds is how many rounds a 95 % interval needs.
+const MinRounds = 6

@@ -1,0 +1,109 @@
+package judge
+
+import (
+	"cmp"
+	"dyno/internal/lab"
+	"maps"
+	"math"
+	"slices"
+
+	"dyno/internal/stats"
+)
+
+// rankAll has every level by every measure. Which arms can be told apart is what the
+// verdicts say of those that are compared, and for all other pairs the same test,
+// corrected for all pairs that there are.
+func (q scope) rankAll(trials []*lab.Trial, verdicts []lab.Comparison) (all []lab.Rank) {
+	cells := groupTrials(trials)
+	var pairs []*paired
+	for _, level := range q.levels {
+		for _, name := range q.metrics {
+			m, _ := lab.MeasureNamed(string(name)) // a test holds that all can be measured
+			rank, ok := q.rankLevel(cells, level, m)
+			if !ok {
+				continue
+			}
+			all = append(all, rank)
+			pairs = append(pairs, q.allDuels(cells, rank, m)...)
+		}
+	}
+	apart := toldApart(pairs, verdicts)
+	for i, r := range all {
+		all[i].Groups = stats.TieGroups(len(r.Arms), func(i, j int) bool {
+			return apart[duel{r.Level, r.Metric, r.Arms[i], r.Arms[j]}]
+		})
+	}
+	return all
+}
+
+// rankLevel orders arms by their medians.
+func (q scope) rankLevel(cells byCell, level string, m lab.Measure) (lab.Rank, bool) {
+	median := map[string]float64{}
+	for _, arm := range q.arms {
+		if values := cellValues(cells, m, arm.name, level); len(values) > 0 && !arm.control {
+			median[arm.name] = stats.Median(values)
+		}
+	}
+	arms := slices.SortedStableFunc(maps.Keys(median), func(a, b string) int {
+		return cmp.Or(cmp.Compare(median[a], median[b])*-m.Better, cmp.Compare(a, b))
+	})
+	return lab.Rank{Level: level, Metric: m.Name, Arms: arms}, len(arms) > 1
+}
+
+// allDuels are all pairs of a rank's arms.
+func (q scope) allDuels(cells byCell, r lab.Rank, m lab.Measure) (all []*paired) {
+	margin := stats.Margin{Practical: q.margin}
+	for _, arm := range q.arms { // no finer than what an arm differs from itself
+		logs := pairArms(cells, m, r.Level, arm.baseline, arm.name).logs
+		if floor, err := stats.NoiseFloor(logs); arm.control && err == nil && len(logs) >= MinRounds {
+			margin.Floor = max(margin.Floor, floor)
+		}
+	}
+	for i, a := range r.Arms {
+		for _, b := range r.Arms[i+1:] {
+			p := pairArms(cells, m, r.Level, a, b)
+			p.margin = margin
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// A duel is two arms, in the order of their rank.
+type duel struct{ level, metric, one, other string }
+
+// toldApart are those of the pairs that differ.
+func toldApart(pairs []*paired, verdicts []lab.Comparison) map[duel]bool {
+	var rows [][]float64
+	for _, p := range pairs {
+		rows = append(rows, p.row)
+	}
+	apart := map[duel]bool{}
+	for i, p := range stats.MaxT(rows) {
+		c := pairs[i]
+		v, err := stats.HodgesLehmann(c.logs, lab.Confidence)
+		least := math.Log1p(max(c.margin.Practical, c.margin.Floor))
+		apart[duel{c.Level, c.Metric, c.Baseline, c.Variant}] = err == nil && p <= significance &&
+			math.Abs(v.Estimate) >= least
+	}
+	for _, c := range verdicts {
+		if !c.Control {
+			differ := c.Verdict == stats.Different
+			apart[duel{c.Level, c.Metric, c.Baseline, c.Variant}] = differ
+			apart[duel{c.Level, c.Metric, c.Variant, c.Baseline}] = differ
+		}
+	}
+	return apart
+}
+
+// cellValues are an arm's at a level, by round.
+func cellValues(cells byCell, m lab.Measure, arm, level string) (all []float64) {
+	for _, round := range cells.roundNumbers() {
+		if t := cells.bestTrial(arm, level, round); t != nil {
+			if v, ok := m.Value(t); ok {
+				all = append(all, v)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,36 @@
+package judge
+
+import "dyno/internal/lab"
+import "dyno/internal/result"
+
+// remedies are what can be done about a reason of the generator's verdict where a load is
+// described by an experiment's file. A command line has others: see package report.
+var remedies = map[result.Cause]string{
+	result.NeverSent:   "lower the level's rate, or give it more connections",
+	result.Busy:        "give it more CPUs (design: {cpus: {generator: LIST}}), or clients",
+	result.SendLag:     "give it CPUs of its own (design: {cpus: ...}), or lower the level's rate",
+	result.Unscheduled: "give it CPUs of its own (design: {cpus: ...})",
+	result.Spacing:     "give it CPUs of its own (design: {cpus: ...}), or lower the level's rate",
+	result.Files:       "raise the limit (ulimit -n), or give the level fewer connections",
+	result.Dropped:     "raise its backlog and net.core.somaxconn",
+	result.Unserved:    "give a longer warmup (design: {warmup: {min: ...}}), or fewer connections",
+	result.Little:      "give the level no requests, so that its window is design.measure",
+	result.TooShort:    "give a longer window (design: {measure: ...}), or the level more requests",
+}
+
+// generatorReasons are the reasons of the generator's verdict on itself, with what can be done
+// about each in the experiment's file, if the trial is of one. Results from before result.Doubt say
+// that themselves.
+func generatorReasons(t *lab.Trial) []string {
+	g := t.Result.Generator
+	all := make([]string, len(g.Reasons))
+	for i, reason := range g.Reasons {
+		all[i] = reason
+		if i < len(g.Doubts) && g.Doubts[i].Kind != result.Fault && t.Arm != "" {
+			if remedy := remedies[g.Doubts[i].Cause]; remedy != "" {
+				all[i] += "; " + remedy
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,111 @@
+package judge
+
+import (
+	"dyno/internal/lab"
+	"math"
+	"slices"
+
+	"dyno/internal/stats"
+)
+
+// shiftAt are the quantiles of a shift: the deciles, and the tail that people ask for.
+var shiftAt = []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99}
+
+// allShifts are those of all arms that are compared, controls first. Closed loops have them too:
+// there they say of which requests the difference in throughput is made.
+func (q scope) allShifts(cells byCell) (all []lab.Shift) {
+	quantiles := map[*lab.Trial][]float64{}
+	for _, trials := range cells {
+		for _, t := range trials {
+			quantiles[t] = shiftQuantiles(t)
+		}
+	}
+	arms := slices.Clone(q.arms)
+	slices.SortStableFunc(arms, func(a, b scopeArm) int {
+		switch {
+		case a.control == b.control:
+			return 0
+		case a.control:
+			return -1
+		}
+		return 1
+	})
+	for _, level := range q.levels {
+		for _, arm := range arms {
+			if s := armShift(cells, quantiles, arm, level); len(s.Points) > 0 {
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}
+
+func armShift(cells byCell, quantiles map[*lab.Trial][]float64, arm scopeArm,
+	level string) lab.Shift {
+	s := lab.Shift{Level: level, Baseline: arm.baseline, Variant: arm.name, Control: arm.control}
+	var base, variant [][]float64
+	for _, round := range cells.roundNumbers() {
+		a, b := cells.trialPair(arm.name, arm.baseline, level, round)
+		if a != nil && quantiles[a] != nil && quantiles[b] != nil {
+			variant, base = append(variant, quantiles[a]), append(base, quantiles[b])
+		}
+	}
+	alone, err := stats.Shift(base, variant, lab.Confidence)
+	if err != nil {
+		return s // there is no pair
+	}
+	together := stats.SimultaneousIntervals(shiftLogs(base, variant), lab.Confidence)
+	for i, at := range shiftAt {
+		n := 0
+		for k := range base {
+			if !math.IsNaN(base[k][i]) && !math.IsNaN(variant[k][i]) {
+				n++
+			}
+		}
+		if n > 0 {
+			s.Points = append(s.Points, lab.ShiftPoint{Quantile: at, Ratio: alone[i],
+				Band: bandOf(together[i], alone[i]), Trials: n})
+		}
+	}
+	return s
+}
+
+// shiftLogs are the logarithms of the ratios of each quantile, round by round; NaN where a trial
+// has none.
+func shiftLogs(base, variant [][]float64) [][]float64 {
+	rows := make([][]float64, len(shiftAt))
+	for i := range rows {
+		for k := range base {
+			rows[i] = append(rows[i], math.Log(variant[k][i]/base[k][i]))
+		}
+	}
+	return rows
+}
+
+// bandOf is an interval of logarithms as ratios, no narrower than that of the quantile alone.
+func bandOf(v, alone stats.Interval) stats.Interval {
+	return stats.Interval{Low: min(math.Exp(v.Low), alone.Low), Estimate: alone.Estimate,
+		High: max(math.Exp(v.High), alone.High), Level: v.Level}
+}
+
+// shiftQuantiles are the trial's, in µs, at shiftAt, NaN for those that it has too few requests
+// for; nil if it measured none.
+func shiftQuantiles(t *lab.Trial) []float64 {
+	if t.Failure != nil || t.Result == nil || t.Result.Latency == nil {
+		return nil
+	}
+	all, err := t.Result.Latency.Quantiles(shiftAt)
+	if err != nil {
+		return nil // of an older dyno's, or cut out of the file
+	}
+	for i, at := range shiftAt {
+		if float64(t.Result.Latency.Count) < leastRequests(at) || all[i] <= 0 {
+			all[i] = math.NaN()
+		}
+	}
+	return all
+}
+
+// leastRequests is how many requests it takes for a two-sided 95 % interval of a quantile: n with
+// max(q, 1−q)ⁿ ≤ 0.025.
+func leastRequests(q float64) float64 { return math.Ceil(math.Log(0.025) / math.Log(max(q, 1-q))) }

@@ -1,0 +1,144 @@
+package run
+
+import (
+	"dyno/internal/lab"
+	"dyno/internal/lab/judge"
+	"fmt"
+	"slices"
+	"strings"
+
+	"dyno/internal/lab/experiment"
+)
+
+// An arm is a variant as it takes part, or a control.
+type arm struct {
+	lab.Arm
+	variant experiment.Variant
+}
+
+// findArms makes the arms, and has in the record also the variants that are not
+// available here, and why.
+func (r *running) findArms() error {
+	var here []experiment.Variant
+	for _, v := range experiment.Expand(r.Experiment) {
+		if missing := r.exclusionReasons(r.record, v); len(missing) > 0 {
+			r.arms = append(r.arms, &arm{variant: v, Arm: lab.Arm{Name: v.Name,
+				Description: v.Description, Missing: missing, LeftOut: v.LeftOut}})
+			continue
+		}
+		here = append(here, v)
+	}
+	if len(here) == 0 {
+		r.recordArms()
+		return fmt.Errorf("%s: %w", judge.Unloaded(r.record), ErrNothingLeft)
+	}
+	for _, a := range experiment.Arms(r.Experiment, here) {
+		r.arms = append(r.arms, &arm{variant: a.Variant, Arm: lab.Arm{Name: a.Name,
+			Description: a.Description, Control: a.AA, Baseline: a.Baseline}})
+	}
+	r.restoreChecks()
+	r.recordArms()
+	return nil
+}
+
+// exclusionReasons is why a variant takes no part in what was begun as r: what was found then
+// counts.
+func (l *Lab) exclusionReasons(r *lab.Record, v experiment.Variant) []string {
+	missing, begun := l.missingReasons(v), checkedArm(r, v.Name)
+	switch {
+	case begun == nil:
+		return missing
+	case len(begun.Missing) > 0 && len(missing) == 0:
+		return []string{"it was not when the servers were checked; dyno lab rerun begins anew"}
+	}
+	return begun.Missing
+}
+
+// checkedArm is what a record knows of an arm for certain; nil: nothing.
+func checkedArm(r *lab.Record, name string) *lab.Arm {
+	i := slices.IndexFunc(r.Arms, func(a lab.Arm) bool { return a.Name == name })
+	if i < 0 || !r.Checked {
+		return nil
+	}
+	return &r.Arms[i]
+}
+
+// checkStillAvailable reports why l cannot go on with old: a variant that was loaded no longer can
+// be.
+func (l *Lab) checkStillAvailable(old *lab.Record) error {
+	var all []string
+	for _, v := range experiment.Expand(l.Experiment) {
+		a := checkedArm(old, v.Name)
+		if a == nil || len(a.Missing) > 0 || a.Unfit != "" {
+			continue
+		}
+		v.Build = nil // which is done
+		if missing := l.missingReasons(v); len(missing) > 0 {
+			all = append(all, v.Name+": "+strings.Join(missing, "; "))
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return fmt.Errorf("what it was begun with is not available now (dyno lab show %s has what was "+
+		"measured): %s", old.Dir, strings.Join(all, "; "))
+}
+
+// missingReasons is why a variant is not available here, or not to the machines that load.
+func (l *Lab) missingReasons(v experiment.Variant) []string {
+	reasons := experiment.Missing(v)
+	if l.Fleet != nil && len(v.Sysctl) > 0 {
+		reasons = append(reasons, "its kernel parameters are those of a private network, which a fleet "+
+			"does not reach; set them on the machine, and leave out sysctl")
+	}
+	if l.Fleet != nil && v.Generator != nil {
+		reasons = append(reasons, "its generator is a program of this machine, and not of a fleet")
+	}
+	return reasons
+}
+
+// restoreChecks takes over what an earlier run has found out of the arms.
+func (r *running) restoreChecks() {
+	for _, a := range r.arms {
+		if old := checkedArm(r.record, a.Name); old != nil {
+			a.Unfit, a.Remedy, a.Answer, a.Version = old.Unfit, old.Remedy, old.Answer, old.Version
+		}
+	}
+}
+
+// armNamed finds an arm by its name; nil if there is none.
+func (r *running) armNamed(name string) *arm {
+	for _, a := range r.arms {
+		if a.Name == name {
+			return a
+		}
+	}
+	return nil
+}
+
+// loadableArms are the arms that can be loaded.
+func (r *running) loadableArms() (all []*arm) {
+	for _, a := range r.arms {
+		if len(a.Missing) == 0 && a.Unfit == "" {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// recordArms puts what is known of the arms into the record.
+func (r *running) recordArms() {
+	r.record.Arms = nil
+	for _, a := range r.arms {
+		r.conceal.arm(&a.Arm)
+		r.record.Arms = append(r.record.Arms, a.Arm)
+	}
+}
+
+// levelNamed finds a level by its name, of which the file has no two.
+func (r *running) levelNamed(name string) experiment.Level {
+	i := slices.IndexFunc(r.Experiment.Levels, func(l experiment.Level) bool {
+		return l.Name == name
+	})
+	return r.Experiment.Levels[i]
+}

@@ -1,0 +1,76 @@
+package run
+
+import (
+	"context"
+	"dyno/internal/lab"
+	"slices"
+	"strings"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/lab/experiment"
+)
+
+// ceilingTime is how long each ceiling is measured.
+const ceilingTime = time.Second
+
+// nullServer is an experiment whose one server does next to nothing.
+const nullServer = `
+version: 1
+name: ceiling
+variants:
+  "null":
+    processes: [{cmd: "{{dyno}} target --listen {{address}}:{{port}}"}]
+    url: http://{{address}}:{{port}}/
+`
+
+// measureCeilings measures what the generator reaches at each closed level. What is
+// not reached for whatever reason is left out: it is a yardstick, not a result.
+func (r *running) measureCeilings(ctx context.Context) {
+	var variants []experiment.Variant
+	for _, a := range r.arms {
+		variants = append(variants, a.variant)
+	}
+	for _, l := range ceilingLevels(r.Experiment, variants) {
+		if ctx.Err() != nil {
+			return
+		}
+		r.Tell(Event{Step: "ceiling", Level: l.Name})
+		if x, ok := r.measureCeiling(ctx, l); ok {
+			r.record.Ceilings = append(r.record.Ceilings, lab.Ceiling{Level: l.Name, Throughput: x})
+		}
+	}
+}
+
+// ceilingLevels are the levels that have a ceiling: closed ones, and none where variants have
+// generators of their own.
+func ceilingLevels(e *experiment.Experiment, all []experiment.Variant) []experiment.Level {
+	if slices.ContainsFunc(all, func(v experiment.Variant) bool { return v.Generator != nil }) {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(e.Levels), experiment.Level.Open)
+}
+
+func (r *running) measureCeiling(ctx context.Context, l experiment.Level) (float64, bool) {
+	e, err := experiment.Read("ceiling", strings.NewReader(nullServer))
+	if err != nil {
+		panic(err) // it is a constant
+	}
+	stand, err := r.Start(ctx, Setting{Variant: experiment.Expand(e)[0], Level: l,
+		Trial: lab.FileName("ceiling", l.Name), Aside: true})
+	if err != nil {
+		return 0, false
+	}
+	defer stand.Stop()
+	l.Requests = 0
+	p, err := plan(r.Experiment, l, experiment.Workload{}, stand.URL(), r.record.CPUs.Generator)
+	if err != nil {
+		return 0, false
+	}
+	p.Duration = load.Seconds(ceilingTime)
+	result, err := r.runnerFor(stand)(ctx, p, func(load.Interval) {})
+	if err != nil || result.Requests.Completed == 0 {
+		return 0, false
+	}
+	return result.Rate.Completed, true
+}

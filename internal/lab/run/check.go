@@ -1,0 +1,192 @@
+package run
+
+import (
+	"context"
+	"dyno/internal/lab"
+	"dyno/internal/lab/judge"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/fairness"
+	"dyno/internal/lab/experiment"
+	"dyno/internal/observe/probe"
+)
+
+// keptMax is how many exchanges on one connection the check before the load
+// tries at most. A server that closes after fewer is known then.
+const keptMax = 200
+
+// checkFairness asks each variant once, before any load, and compares their answers. In
+// strict mode whoever answers otherwise than the reference is not loaded.
+func (r *running) checkFairness(ctx context.Context) {
+	f := r.Experiment.Fairness
+	if f.Mode == experiment.Off {
+		return
+	}
+	var asked []fairness.Asked
+	setups := map[string][]probe.Setup{}
+	for _, a := range r.loadableArms() {
+		if a.Control || ctx.Err() != nil {
+			continue
+		}
+		r.Tell(Event{Step: "check", Arm: a.Name})
+		answer, setup, err := r.askArm(ctx, a)
+		if ctx.Err() != nil {
+			r.recordArms()
+			return // nothing is known of who was not asked
+		}
+		if err != nil {
+			a.Remedy = r.outputHint(a)
+			r.excludeArm(a, r.reason(err))
+		}
+		a.Answer, setups[a.Name] = answer, setup
+		asked = append(asked, fairness.Asked{Variant: a.Name, Answer: answer})
+	}
+	reference := r.referenceArm(asked)
+	r.record.Fairness = fairness.Compare(reference, asked, f.Allow)
+	addGivens(r.record.Fairness, setups)
+	if f.Mode == experiment.Strict && reference != "" { // else nobody is to blame
+		r.excludeViolators(asked)
+	}
+	r.excludeControls()
+	r.recordArms()
+}
+
+// excludeArm has an arm take no part, and says why.
+func (r *running) excludeArm(a *arm, why string) {
+	why = r.conceal.said(why)
+	a.Unfit = why
+	r.Tell(Event{Step: "unfit", Arm: a.Name, Remark: why})
+}
+
+// outputHint is where it can be seen why an arm's server could not be asked.
+func (r *running) outputHint(a *arm) string {
+	if len(a.variant.Processes) == 0 {
+		return "start it, or mend its url in the file"
+	}
+	return "what it wrote is in " + filepath.Join(r.Dir, lab.OutputFolder,
+		lab.FileName("check", a.Name)) + lab.PartMark + "*.log"
+}
+
+// reason is an error, in a line, without secrets: these may have several lines.
+func (r *running) reason(err error) string { return judge.JoinLines(r.conceal.said(err.Error())) }
+
+// referenceArm is the arm that others are to answer like; "" if it gave no answer.
+func (r *running) referenceArm(asked []fairness.Asked) string {
+	for _, a := range asked {
+		if a.Answer == nil {
+			continue
+		}
+		if v := r.armNamed(a.Variant).variant; v.Name == r.Experiment.Fairness.Reference ||
+			v.Of == r.Experiment.Fairness.Reference {
+			return a.Variant
+		}
+	}
+	return ""
+}
+
+// excludeViolators leaves out the arms that answer otherwise than the reference.
+func (r *running) excludeViolators(asked []fairness.Asked) {
+	why := map[string][]string{}
+	for _, v := range r.record.Fairness.Violations() {
+		why[v.Variant] = append(why[v.Variant], fmt.Sprintf("%s is %s where %s has %s", v.Aspect,
+			v.Value, r.record.Fairness.Reference, v.Reference))
+	}
+	for _, name := range slices.Sorted(maps.Keys(why)) {
+		if a := r.armNamed(name); a.Unfit == "" {
+			a.Remedy = r.allowRemedy(name, asked)
+			r.excludeArm(a, "not comparable (fairness: strict): "+strings.Join(why[name], "; "))
+		}
+	}
+}
+
+// excludeControls leaves out the control of whoever is left out.
+func (r *running) excludeControls() {
+	for _, a := range r.arms {
+		if a.Control {
+			base := r.armNamed(a.Baseline)
+			a.Unfit, a.Answer = base.Unfit, base.Answer
+		}
+	}
+}
+
+// askArm starts an arm's server only to ask it, also for its count if it tells one, and to look at
+// what it was given.
+func (r *running) askArm(ctx context.Context, a *arm) (*fairness.Answer, []probe.Setup, error) {
+	l := r.Experiment.Levels[0]
+	stand, err := r.Start(ctx, Setting{Arm: a.Name, Variant: a.variant, Level: l,
+		Trial: lab.FileName("check", a.Name), Aside: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer stand.Stop()
+	p, _, err := r.plans(a, l, stand.URL(), nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	q := firstQuestion(p, r.Version)
+	q.KeepAlive = keptMax
+	answer, err := r.askerFor(stand)(ctx, q)
+	r.conceal.answer(answer)
+	if count := stand.Reach().Count; count != nil && err == nil {
+		if _, err = count(ctx); err != nil { // each trial would fail with it
+			err = fmt.Errorf("served: %w", err)
+		}
+	}
+	return answer, probe.Setups(stand.Trees()), err
+}
+
+// workload is what an arm is asked for.
+func (r *running) workload(a *arm) experiment.Workload {
+	w := r.Experiment.Workload
+	if a.variant.Request != nil {
+		w.RequestsFile, w.URLs = "", ""
+	}
+	w.Request, w.Expect = a.variant.Asked(), a.variant.Expected()
+	return w
+}
+
+// firstQuestion is the first request of a plan, as a question.
+func firstQuestion(p load.Plan, version string) fairness.Question {
+	req := p.Requests[0]
+	q := fairness.Question{URL: p.Target.URL, Method: req.Method, Path: req.Path, Body: req.Body,
+		UserAgent: "dyno/" + version, HTTP10: p.HTTP == "1.0", Close: p.Reconnect == 1,
+		Timeout: time.Duration(p.Timeout)}
+	for _, f := range req.Header {
+		q.Header = append(q.Header, fairness.Field{Name: f.Name, Value: f.Value})
+	}
+	return q
+}
+
+// allowRemedy is how what an arm's answers differ in can be left out of account: by the fewest
+// aspects, for of the others some follow from these.
+func (r *running) allowRemedy(name string, asked []fairness.Asked) string {
+	reference := r.record.Fairness.Reference
+	violates := func(aspects []string) (all []string) {
+		allow := slices.Concat(r.Experiment.Fairness.Allow, aspects)
+		for _, v := range fairness.Compare(reference, asked, allow).Violations() {
+			if v.Variant == name {
+				all = append(all, v.Aspect)
+			}
+		}
+		return all
+	}
+	aspects := violates(nil)
+	for i := len(aspects) - 1; i >= 0; i-- {
+		if fewer := slices.Delete(slices.Clone(aspects), i, i+1); len(violates(fewer)) == 0 {
+			aspects = fewer
+		}
+	}
+	const warn = "fairness: {mode: warn}"
+	if len(violates(aspects)) > 0 {
+		return "to compare it all the same, write " + warn + " in the file"
+	}
+	return fmt.Sprintf("to compare it all the same, write %s in the file, or add %s to what "+
+		"fairness allows, as allow: [%s]", warn, strings.Join(aspects, ", "),
+		strings.Join(slices.Concat(r.Experiment.Fairness.Allow, aspects), ", "))
+}

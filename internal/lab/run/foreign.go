@@ -1,0 +1,243 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/lab/experiment"
+	"dyno/internal/observe/probe"
+	"dyno/internal/remote"
+	"dyno/internal/result"
+	"dyno/internal/server"
+)
+
+// A foreignGenerator is a generator that is not dyno: the program that a variant brings.
+// Generators count differently, and some wrongly, so none is asked: requests are
+// those that the server has counted, between two instants at which the program was
+// at work, and what they cost is the kernel's account. What only a generator can
+// know, latency among it, is absent.
+type foreignGenerator struct {
+	server  *server.Server
+	process server.Process
+	served  string // URL at which the server tells its count
+	queries int64  // how often it was
+
+	mu    sync.Mutex
+	trees []probe.Tree // of the program, while it runs
+}
+
+const (
+	beginPoll    = 10 * time.Millisecond // how often it is asked whether the load has begun
+	leaveGrace   = 2 * time.Second       // for the program to end when it is interrupted
+	lastLinesMax = 10                    // of its output, in the error of a program that ended early
+)
+
+// newForeignGenerator is the program of l, beside s, which writes into the file output.
+func newForeignGenerator(s *server.Server, l *experiment.Loader,
+	output func(name string) string) *foreignGenerator {
+	const name = "generator 1" // as the first of Workers
+	return &foreignGenerator{server: s, served: l.Served,
+		process: server.Process{Name: name, Args: l.Args, Env: append(os.Environ(), l.Env...),
+			Dir: l.Dir, Output: output(name)}}
+}
+
+// Trees are the processes of the program.
+func (f *foreignGenerator) Trees() []probe.Tree {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.trees)
+}
+
+func (f *foreignGenerator) setTrees(trees ...probe.Tree) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.trees = trees
+}
+
+// A programRun is a program at work.
+type programRun struct {
+	*foreignGenerator
+	guest *server.Guest
+	ended chan struct{}
+	exit  server.Exit // once ended is closed
+	began time.Time
+	first countAt // before it began
+}
+
+// A countAt is how many requests the server had answered at an instant.
+type countAt struct {
+	served int64
+	at     time.Time
+}
+
+// Run is a result.Runner. The program has been started when the window begins, and is
+// interrupted when it ends.
+func (f *foreignGenerator) Run(ctx context.Context, p load.Plan,
+	each func(load.Interval)) (*result.Result, error) {
+	first, err := f.countServed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	g, err := f.startProgram(p.CPUs, first)
+	if err != nil {
+		return nil, err
+	}
+	r := &result.Result{Format: result.Format, Dyno: load.Version, Plan: p, Model: result.ClosedLoop,
+		Ended: "duration", Host: result.ThisHost(), Status: map[string]int64{},
+		Errors: []result.Error{}, Series: []result.Point{}}
+	err = g.awaitFirstRequest(ctx, time.Duration(p.Timeout))
+	if err == nil {
+		err = g.measureWindow(ctx, r, each)
+	}
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) { // told to end; what was measured counts
+		r.Ended, err = "interrupted", nil
+	}
+	g.endProgram()
+	if err != nil {
+		return nil, err
+	}
+	r.Generator = result.Generator{Program: f.process.Args[0], Threads: p.Threads,
+		Verdict: result.OK, Reasons: []string{}}
+	if err := g.addCPUCost(ctx, r); err != nil {
+		return nil, err // r has the plan as it was run, and whoever has an error makes nothing of it
+	}
+	return r, nil
+}
+
+// startProgram starts the program, on the generator's CPUs.
+func (f *foreignGenerator) startProgram(cpus []int, first countAt) (*programRun, error) {
+	p := f.process
+	p.CPUs = cpus
+	guest, err := f.server.Run(p, nil, nil, nil)
+	if err != nil {
+		return nil, fmt.Errorf("starting the generator: %w", err)
+	}
+	f.setTrees(probe.Tree{Name: guest.Name, PID: guest.PID, Generator: true})
+	g := &programRun{foreignGenerator: f, guest: guest, ended: make(chan struct{}), began: time.Now(),
+		first: first}
+	go func() {
+		g.exit = guest.Wait()
+		close(g.ended)
+	}()
+	return g, nil
+}
+
+// awaitFirstRequest waits until the server has answered something, for as long as an
+// exchange may take: programs need time to start.
+func (g *programRun) awaitFirstRequest(ctx context.Context, wait time.Duration) error {
+	for until := time.Now().Add(wait); ; {
+		c, err := g.countServed(ctx)
+		if err != nil || c.served > g.first.served {
+			return err
+		}
+		if time.Now().After(until) {
+			return fmt.Errorf("the generator, %s, has sent nothing for %v", g, wait)
+		}
+		if err := g.waitFor(ctx, beginPoll); err != nil {
+			return err
+		}
+	}
+}
+
+// measureWindow counts in the window, second by second.
+func (g *programRun) measureWindow(ctx context.Context, r *result.Result,
+	each func(load.Interval)) error {
+	warmup, length := time.Duration(r.Plan.Warmup), time.Duration(r.Plan.Duration)
+	if err := g.waitFor(ctx, warmup); err != nil {
+		return err
+	}
+	from, err := g.countServed(ctx)
+	if err != nil {
+		return err
+	}
+	r.Window = result.Window{Started: from.at.Add(-warmup), WarmupS: warmup.Seconds()}
+	for last, i := from, 0; last.at.Sub(from.at) < length; i++ {
+		next := from.at.Add(min(time.Duration(i+1)*time.Second, length))
+		if err := g.waitFor(ctx, time.Until(next)); err != nil {
+			return err
+		}
+		now, err := g.countServed(ctx)
+		if err != nil {
+			return err
+		}
+		iv := load.Interval{Index: i, From: last.at.Sub(from.at), To: now.at.Sub(from.at),
+			Completed: now.served - last.served}
+		iv.Sent = iv.Completed
+		r.Series = append(r.Series, result.Point{T: iv.To.Seconds(), Sent: iv.Sent,
+			Completed: iv.Completed})
+		total, seconds := now.served-from.served, iv.To.Seconds()
+		r.Window.MeasuredS = seconds
+		r.Requests = result.Requests{Sent: total, Completed: total}
+		r.Rate = result.Rate{Sent: float64(total) / seconds, Completed: float64(total) / seconds}
+		each(iv)
+		last = now
+	}
+	return nil
+}
+
+// waitFor waits, and returns why it could not: ctx is done, or the program has ended.
+func (g *programRun) waitFor(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-g.ended:
+		lines, _ := g.server.Tail(g.guest.Name, lastLinesMax) // none is no news
+		return fmt.Errorf("the generator, %s, %v after %v, before the window was over; "+
+			"its last output:\n%s", g, g.exit, time.Since(g.began).Round(time.Millisecond), lines)
+	}
+}
+
+// String is the command.
+func (g *programRun) String() string { return strings.Join(g.process.Args, " ") }
+
+// endProgram interrupts the program, as who had started it by hand would, and waits for its
+// end. One that does not heed that is killed.
+func (g *programRun) endProgram() {
+	g.guest.Signal(syscall.SIGINT) // that it cannot be sent shows in that it does not end
+	select {
+	case <-g.ended:
+	case <-time.After(leaveGrace):
+		g.guest.Signal(syscall.SIGKILL)
+		<-g.ended
+	}
+	g.setTrees()
+}
+
+// addCPUCost is what the program used in its whole life, its start included, for each
+// request of it. The kernel tells it at the end.
+func (g *programRun) addCPUCost(ctx context.Context, r *result.Result) error {
+	last, err := g.countServed(context.WithoutCancel(ctx))
+	if err != nil {
+		return err
+	}
+	used, lived := g.exit.User+g.exit.System, time.Since(g.began)
+	if n := last.served - g.first.served; n > 0 {
+		r.Generator.CPUPerRequest = float64(used) / 1e3 / float64(n)
+	}
+	r.Generator.CPUPercent = 100 * used.Seconds() / lived.Seconds()
+	return nil
+}
+
+// countServed asks the server how many requests it has answered. The instant is the middle
+// of asking.
+func (f *foreignGenerator) countServed(ctx context.Context) (countAt, error) {
+	before := time.Now()
+	c, err := remote.FetchCount(ctx, f.served)
+	after := time.Now()
+	if f.queries++; c.Own {
+		c.Served -= f.queries
+	}
+	return countAt{c.Served, before.Add(after.Sub(before) / 2)}, err
+}

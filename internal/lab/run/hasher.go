@@ -1,0 +1,98 @@
+package run
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"dyno/internal/lab"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"dyno/internal/observe/probe"
+)
+
+// A hasher knows the SHA-256 of files, and computes each once: a file is the same as long as
+// its path, size and time of change are.
+type hasher map[fileVersion]string
+
+type fileVersion struct {
+	path    string
+	size    int64
+	changed time.Time
+}
+
+// sumOf is the hash of the file that link leads to, known as path; "" if it cannot be read.
+func (h hasher) sumOf(link, path string) string {
+	f, err := os.Open(link) // of what runs, also when path is another file by now
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return ""
+	}
+	version := fileVersion{path, info.Size(), info.ModTime()}
+	if known, is := h[version]; is {
+		return known
+	}
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return ""
+	}
+	h[version] = hex.EncodeToString(sum.Sum(nil))
+	return h[version]
+}
+
+// argsMax is how much of a command line is kept.
+const argsMax = 4096
+
+// generatorProgram is the program that made the load, if it was not dyno. It has ended when it is
+// looked at, and is known by the file that its name leads to.
+func (h hasher) generatorProgram(name string) []lab.Program {
+	path, err := exec.LookPath(name)
+	if err != nil { // of dyno the name is ""
+		return nil
+	}
+	return []lab.Program{{Process: "generator", Path: path, SHA256: h.sumOf(path, path),
+		Args: []string{name}, Count: 1}}
+}
+
+// serverPrograms are those of the processes in the trees that still run, the generators' left out.
+func (h hasher) serverPrograms(trees []probe.Use) (all []lab.Program) {
+	for _, tree := range trees {
+		for _, process := range tree.Processes {
+			p, ok := h.readProgram(process.PID)
+			if !ok {
+				continue
+			}
+			p.Process, p.Count = tree.Name, 1
+			if i := slices.IndexFunc(all, p.SameVersion); i >= 0 {
+				all[i].Count++
+				continue
+			}
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+func (h hasher) readProgram(pid int) (lab.Program, bool) {
+	of := fmt.Sprintf("/proc/%d/", pid)
+	path, err := os.Readlink(of + "exe")
+	if err != nil {
+		return lab.Program{}, false
+	}
+	line, err := os.ReadFile(of + "cmdline")
+	if err != nil {
+		return lab.Program{}, false
+	}
+	line = bytes.TrimRight(line[:min(len(line), argsMax)], "\x00")
+	return lab.Program{Path: path, SHA256: h.sumOf(of+"exe", path),
+		Args: strings.Split(strings.ToValidUTF8(string(line), "\ufffd"), "\x00")}, true
+}

@@ -1,0 +1,87 @@
+package run
+
+import (
+	"fmt"
+	"strings"
+
+	"dyno/internal/fairness"
+	"dyno/internal/observe/probe"
+)
+
+// givens are what can make servers unequal without showing in their answers. They are told and
+// not judged: another number of workers may be the very thing that is compared.
+var givens = []struct {
+	name, why string
+	of        func(probe.Setup) string
+}{
+	{"processes", "more of them may use more CPUs", func(s probe.Setup) string {
+		return fmt.Sprint(s.Processes)
+	}},
+	{"threads_at_rest", "likewise; under load there may be more", func(s probe.Setup) string {
+		return fmt.Sprint(s.Threads)
+	}},
+	{"cpus", "who may run on more CPUs can do more", joinedBy(func(s probe.Setup) []string {
+		return s.CPUs
+	})},
+	{"gomaxprocs", "it is how many CPUs a Go program uses at once", joinedBy(func(
+		s probe.Setup) []string {
+		return s.MaxProcs
+	})},
+	{"open_files", "connections beyond the limit are refused", joinedBy(func(s probe.Setup) []string {
+		return s.OpenFiles
+	})},
+	{"backlog", "connections that wait to be accepted beyond it are dropped", joinedBy(func(
+		s probe.Setup) []string {
+		return backlogLengths(s)
+	})},
+	{"writes_to", "who writes a log does more for each request",
+		joinedBy(func(s probe.Setup) []string {
+			return s.Writes
+		})},
+}
+
+func joinedBy(of func(probe.Setup) []string) func(probe.Setup) string {
+	return func(s probe.Setup) string { return strings.Join(of(s), ", ") }
+}
+
+// backlogLengths are the lengths alone: ports are drawn anew for each trial.
+func backlogLengths(s probe.Setup) (all []string) {
+	seen := map[string]bool{}
+	for _, b := range s.Backlogs {
+		if _, length, _ := strings.Cut(b, ": "); !seen[length] {
+			seen[length] = true
+			all = append(all, length)
+		}
+	}
+	return all
+}
+
+// addGivens adds what servers were given to the table of their answers.
+func addGivens(t *fairness.Table, setups map[string][]probe.Setup) {
+	for _, g := range givens {
+		values, any := map[string]string{}, false
+		for _, name := range t.Variants {
+			values[name] = describeTrees(setups[name], g.of)
+			any = any || values[name] != ""
+		}
+		if any {
+			t.AddInformation(g.name, g.why, values)
+		}
+	}
+}
+
+// describeTrees is a value of each of a variant's processes, named where there are several.
+func describeTrees(setups []probe.Setup, of func(probe.Setup) string) string {
+	var all []string
+	for _, s := range setups {
+		value := of(s)
+		switch {
+		case value == "" || s.Processes == 0:
+		case len(setups) == 1:
+			all = append(all, value)
+		default:
+			all = append(all, s.Name+" "+value)
+		}
+	}
+	return strings.Join(all, "; ")
+}

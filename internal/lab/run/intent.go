@@ -1,0 +1,91 @@
+package run
+
+import (
+	"dyno/internal/lab"
+	"dyno/internal/lab/judge"
+	"os"
+	"path/filepath"
+	"time"
+
+	"dyno/internal/lab/experiment"
+)
+
+// An Intent is what an experiment will do: its plan before anything starts.
+type Intent struct {
+	Name, Description string
+	Arms              []lab.Arm
+	Levels            []experiment.Level
+	Rounds            int
+	Done              int // trials that are stored, of an experiment that goes on
+	Estimate          experiment.Estimate
+	Warnings          []experiment.Warning
+}
+
+// Intent plans the experiment without starting anything.
+func (l *Lab) Intent() Intent {
+	e := l.Experiment
+	i := Intent{Name: e.Name, Description: e.Description, Levels: e.Levels, Rounds: e.Design.Rounds}
+	begun := new(lab.Record)
+	if l.Resume {
+		begun, _ = lab.ReadRecord(l.Dir) // Run will say if it cannot be read
+	}
+	var here []experiment.Variant
+	for _, v := range experiment.Expand(e) {
+		a := lab.Arm{Name: v.Name, Description: v.Description, Missing: l.exclusionReasons(begun, v)}
+		i.Arms = append(i.Arms, a)
+		old := checkedArm(begun, v.Name)
+		if len(a.Missing) == 0 && (old == nil || old.Unfit == "") {
+			here = append(here, v)
+		}
+	}
+	i.Estimate = e.Time(experiment.Cells(e, here), startTime+settlingTime(e))
+	i.Estimate.Most += time.Duration(repeated * float64(i.Estimate.Most))
+	if i.Done = l.countStored(); i.Done > 0 {
+		i.subtractDone()
+	} else {
+		first := timeBeforeTrials(e, here)
+		i.Estimate.Least, i.Estimate.Most = i.Estimate.Least+first, i.Estimate.Most+first
+	}
+	i.Warnings = experiment.Warnings(e, here)
+	return i
+}
+
+// timeBeforeTrials is about what checks and ceilings take, before the first trial.
+func timeBeforeTrials(e *experiment.Experiment, here []experiment.Variant) time.Duration {
+	first := time.Duration(len(ceilingLevels(e, here))) * ceilingTime
+	if e.Fairness.Mode != experiment.Off {
+		first += time.Duration(len(here)) * checkTime
+	}
+	return first
+}
+
+// repeated is the share of trials that are run again at most, of which each is repeated with what
+// it is paired with: another at least.
+const repeated = 2 * judge.RepeatMax
+
+// countStored is how many trials of an experiment that goes on need not be run again.
+func (l *Lab) countStored() int {
+	if !l.Resume {
+		return 0
+	}
+	entries, err := os.ReadDir(filepath.Join(l.Dir, lab.TrialsFolder))
+	if err != nil {
+		return 0 // Run will say so
+	}
+	return len(entries)
+}
+
+// subtractDone takes off what is done.
+func (i *Intent) subtractDone() {
+	all := max(i.Estimate.Trials, 1)
+	left := float64(max(all-i.Done, 0)) / float64(all)
+	i.Estimate.Least = time.Duration(left * float64(i.Estimate.Least))
+	i.Estimate.Most = time.Duration(left * float64(i.Estimate.Most))
+}
+
+// About what it takes to start, check and stop a server (measured: 0.1 s on a quiet machine, 0.6
+// on a busy one), and to ask it before all trials, when its Date must have changed.
+const (
+	startTime = 300 * time.Millisecond
+	checkTime = 2 * time.Second
+)

@@ -1,0 +1,423 @@
+// Package run carries out an experiment. It starts servers, proves that they answer alike, loads
+// them in random order, round by round, with fresh processes each time, and watches the machine
+// meanwhile. What the trials say is computed by package judge, and stored by package lab.
+//
+// An experiment's way, each line a step deeper or further, none back:
+//
+//	Lab.Run                 lab.go       prepare, check, rounds, profiles
+//	  arms                  arms.go      variants, what is missing here, the A/A arm
+//	  fairness              check.go     each variant asked once, before any load
+//	  lab.OrderRound        lab/order.go a round is all cells, shuffled
+//	  trial                 trial.go     start → ask → warm → measure ∥ watch → ask → stop
+//	    Start → Stand       stage.go     processes of package server, or a URL
+//	    warm, plan          warm.go, plan.go
+//	    judge.GradeTrial                 A, B or F, with reasons
+//	  lab.Folder            lab/store.go a file for each trial, written once
+//	  gate                  confirm.go   a second batch of trials, if there is a regression
+//	  judge.Compute                      paired by round: ratio, interval, verdict
+//
+// The method as a whole is that of randomised multiple interleaved trials (lab/order.go), judged
+// by paired ranks (package stats).
+package run
+
+import (
+	"context"
+	"dyno/internal/lab"
+	"dyno/internal/lab/judge"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"dyno/internal/fairness"
+	"dyno/internal/lab/experiment"
+	"dyno/internal/observe/probe"
+	"dyno/internal/redact"
+	"dyno/internal/result"
+	"dyno/internal/server"
+)
+
+// A Lab is an experiment that is to be run, and what it is run with.
+type Lab struct {
+	Experiment *experiment.Experiment
+	Quick      bool     // Experiment was made quick: it is only said
+	Dir        string   // folder of the record and the trials
+	Resume     bool     // Dir has trials, which are not run again
+	History    string   // folder of the folders of earlier experiments; "": none
+	Version    string   // of dyno
+	Dyno       string   // path of it
+	Supervisor []string // argv of it as the supervisor of what it starts
+	CPUs       server.Split
+
+	Fleet *lab.Fleet    // by which Load is made; nil: by this machine
+	Load  result.Runner // the generator, where a Stand has none of its own
+	Start func(context.Context, Setting) (Stand, error)
+	Ask   func(context.Context, fairness.Question) (*fairness.Answer, error)
+	Watch func(trees func() []probe.Tree) (recorded func() *probe.Recording, err error)
+	Tell  func(Event) // progress, from one goroutine; nil: nobody looks
+
+	Keep redact.Replacer // what stands in the place of secrets; nil: all is kept
+}
+
+// An Event is one step of an experiment. What does not belong to it is unset.
+type Event struct {
+	Step   string // build, check, unfit, ceiling, trial, done or profile
+	Arm    string
+	Level  string
+	Round  int
+	Trial  *lab.Trial // of done
+	Done   int        // trials
+	Of     int        // that there will be, as far as one can know
+	Remark string
+}
+
+// A running is a Lab at work.
+type running struct {
+	*Lab
+	folder  lab.Folder
+	record  *lab.Record
+	arms    []*arm
+	trials  []*lab.Trial
+	stored  map[lab.AttemptKey]bool // the trials that are stored
+	hashes  hasher
+	source  []byte // of the experiment, as it is stored
+	conceal concealer
+	planned int
+	until   time.Time // no round begins after it; zero: any time
+	began   time.Time // this session did
+	worked  float64   // s, in earlier sessions; below 0: not known
+}
+
+// Run does what the file says, and returns the record, also when ctx ends
+// before it is done: then what was measured is stored, and another Run with
+// Resume goes on. An error means that nothing could be run, compared
+// (ErrNothingLeft, before any load) or stored.
+func (l *Lab) Run(ctx context.Context) (*lab.Record, error) {
+	r, err := l.prepareRun()
+	if err != nil {
+		return nil, err
+	}
+	defer r.folder.Unlock()
+	err = r.runSteps(ctx)
+	stopped := ctx.Err()
+	asked := err == nil || errors.Is(err, stopped) || errors.Is(err, context.Cause(ctx))
+	if stopped != nil && asked {
+		r.record.State, err = lab.Interrupted, nil
+	} else if errors.Is(err, ErrNothingLeft) {
+		r.record.State = lab.Interrupted // once the remedies are taken it can go on
+	} else if err != nil {
+		r.record.State = lab.Failed
+	}
+	return r.record, errors.Join(err, r.storeConclusion())
+}
+
+// runSteps is all that starts servers.
+func (r *running) runSteps(ctx context.Context) error {
+	if !r.record.Checked {
+		if err := r.prepareVariants(ctx); err != nil {
+			return err
+		}
+		r.measureCeilings(ctx)
+		r.record.Checked = ctx.Err() == nil
+		if err := r.folder.WriteJSON(lab.RecordFile, r.record); err != nil {
+			return err
+		}
+	}
+	if err := r.runRounds(ctx); err != nil {
+		return err
+	}
+	if err := r.decideGate(ctx); err != nil {
+		return err
+	}
+	r.takeProfiles(ctx)
+	return nil
+}
+
+// prepareVariants builds and checks the servers. It is ErrNothingLeft if then none can be compared.
+func (r *running) prepareVariants(ctx context.Context) error {
+	if err := r.checkComparable(); err != nil {
+		return err
+	}
+	r.buildVariants(ctx)
+	r.readVersions(ctx)
+	if err := r.checkComparable(); err != nil {
+		return err
+	}
+	if r.checkFairness(ctx); ctx.Err() != nil {
+		return nil
+	}
+	return r.checkComparable()
+}
+
+// prepareRun makes or opens the folder, and knows what will be run.
+func (l *Lab) prepareRun() (*running, error) {
+	if l.Tell == nil {
+		l.Tell = func(Event) {}
+	}
+	r := &running{Lab: l, stored: map[lab.AttemptKey]bool{}, hashes: hasher{},
+		folder: lab.Folder{Dir: l.Dir}, began: time.Now()}
+	if err := lackingSecrets(l.Experiment); err != nil {
+		return nil, err
+	}
+	if err := r.newRecord(); err != nil {
+		return nil, err
+	}
+	if here := l.Experiment.Here; here != "" { // else each trial would fail without it
+		if _, err := os.Stat(here); err != nil {
+			return nil, fmt.Errorf("the experiment file's folder has what servers are started with, "+
+				"and cannot be read; put it back: %w", err)
+		}
+	}
+	take := r.createFolder
+	if l.Resume {
+		take = r.resumeFolder
+	}
+	if err := take(); err != nil {
+		return nil, errors.Join(err, r.releaseFolder())
+	}
+	r.record.Sessions++
+	if r.record.Seed == 0 {
+		r.record.Seed = rand.Int64N(1<<53-1) + 1
+	}
+	if err := r.findArms(); err != nil { // what is missing can be installed, and this resumed
+		r.record.State, r.record.WorkedS = lab.Interrupted, max(r.worked, 0)
+		err = fmt.Errorf("%w; then go on with --resume %s", err, l.Dir)
+		return nil, errors.Join(err, r.folder.WriteJSON(lab.RecordFile, r.record), r.folder.Unlock())
+	}
+	if err := r.folder.WriteJSON(lab.RecordFile, r.record); err != nil {
+		return nil, errors.Join(err, r.releaseFolder())
+	}
+	return r, nil
+}
+
+// releaseFolder leaves the folder of an experiment that could not begin as empty as it was found,
+// and one that could not be gone on with as it is.
+func (r *running) releaseFolder() (err error) {
+	if !r.Resume && r.folder.IsLocked() {
+		err = r.folder.Clear()
+	}
+	return errors.Join(err, r.folder.Unlock())
+}
+
+// createFolder makes the folder, with the files of an experiment that ships with dyno.
+func (r *running) createFolder() (err error) {
+	if r.folder, err = lab.CreateFolder(r.Dir); err != nil {
+		return err
+	}
+	if err := r.folder.Lock(); err != nil {
+		return err
+	}
+	if r.Experiment.Here == "" {
+		here := filepath.Join(r.Dir, lab.FilesFolder)
+		if err := experiment.Extract(r.Experiment.File, here); err != nil {
+			return err
+		}
+		placed := *r.Experiment
+		placed.Here, r.Experiment = here, &placed
+	}
+	return r.folder.WriteFile(lab.SourceFile, r.source)
+}
+
+// resumeFolder takes over what an earlier run has stored.
+func (r *running) resumeFolder() error {
+	if err := r.folder.Lock(); err != nil {
+		return err
+	}
+	old, err := lab.ReadRecord(r.Dir)
+	if err != nil {
+		return fmt.Errorf("resuming: %w", err)
+	}
+	if err := resumeConflict(r.record, old); err != nil {
+		return fmt.Errorf("resuming %s: %w", r.Dir, err)
+	}
+	if old.Here == "" { // each trial would fail without its files, as if the server had
+		if err := experiment.Extracted(old.File, filepath.Join(r.Dir, lab.FilesFolder)); err != nil {
+			return fmt.Errorf("resuming: %w", err)
+		}
+	}
+	if err := r.checkStillAvailable(old); err != nil {
+		return fmt.Errorf("resuming %s: %w", r.Dir, err)
+	}
+	now := r.record
+	r.record = old
+	was := *old
+	r.record.State, r.record.Plan, r.record.Experiment = lab.Running, now.Plan, now.Experiment
+	r.record.Fleet = now.Fleet // the same agents; their bus may have moved
+	if r.trials, err = r.folder.ReadTrials(); err != nil {
+		return fmt.Errorf("resuming: %w", err)
+	}
+	r.worked, r.record.WorkedS = secondsWorked(&was, len(r.trials)), 0 // until this session ends
+	for _, t := range r.trials {
+		r.stored[t.Key(t.Attempt)] = true
+	}
+	return nil
+}
+
+// secondsWorked is how many seconds an experiment's sessions worked so far; -1 if that is not
+// known: the last of them was killed, or an earlier one.
+func secondsWorked(old *lab.Record, trials int) float64 {
+	if old.State == lab.Running || old.WorkedS == 0 && trials > 0 {
+		return -1
+	}
+	return old.WorkedS
+}
+
+// resumeConflict reports why r cannot go on with what was begun as old.
+func resumeConflict(r *lab.Record, old *lab.Record) error {
+	switch {
+	case old.Shown && !r.Shown:
+		return errors.New("it was begun with --show-secrets, and its trials have the secrets; give " +
+			"--show-secrets again to go on, or begin anew without")
+	case r.Shown && !old.Shown:
+		return errors.New("it was begun without --show-secrets, and its trials have marks in the place " +
+			"of secrets; go on without it, or begin anew")
+	case old.SHA256 != r.SHA256 || old.Quick != r.Quick:
+		return errors.New("its file is not the one that was begun with")
+	case old.Dyno != r.Dyno:
+		return fmt.Errorf("it was begun by dyno %s, and this is %s", old.Dyno, r.Dyno)
+	case old.Host != r.Host || !slices.Equal(old.CPUs.Server, r.CPUs.Server) ||
+		!slices.Equal(old.CPUs.Generator, r.CPUs.Generator):
+		return errors.New("it was begun on another machine, or with other CPUs")
+	case old.Fleet.String() != r.Fleet.String():
+		return fmt.Errorf("its loads were made by %v, and now would be by %v", old.Fleet, r.Fleet)
+	}
+	return nil
+}
+
+// runRounds runs rounds until there are enough, or no time is left.
+func (r *running) runRounds(ctx context.Context) error {
+	d := r.Experiment.Design
+	cells := r.record.LoadedCells()
+	r.planned = d.Rounds * len(cells)
+	if d.Order == experiment.Sequential {
+		if err := r.runSequence(ctx, cells); err != nil {
+			return err
+		}
+		return r.repeatSpoiled(ctx, false)
+	}
+	if d.Budget > 0 {
+		r.until = time.Now().Add(time.Duration(d.Budget) - r.timeSpent())
+	}
+	for round := 1; len(cells) > 0 && !r.enoughRounds(round); round++ {
+		if !r.until.IsZero() && time.Now().After(r.until) && !r.roundStarted(round) {
+			r.record.State = lab.OverBudget
+			break
+		}
+		r.planned = max(r.planned, round*len(cells))
+		if err := r.runRound(ctx, lab.OrderRound(d.Order, r.record.Seed, round, cells)); err != nil {
+			return err
+		}
+	}
+	return r.repeatSpoiled(ctx, false)
+}
+
+// timeSpent is how much of the budget earlier runs have used: what their trials took.
+func (r *running) timeSpent() (d time.Duration) {
+	for _, t := range r.trials {
+		d += time.Duration(t.TookS*float64(time.Second)) + time.Duration(r.Experiment.Design.Cooldown)
+	}
+	return d
+}
+
+// roundStarted reports whether a trial of a round is stored: then the round is ended.
+func (r *running) roundStarted(round int) bool {
+	return slices.ContainsFunc(r.trials, func(t *lab.Trial) bool { return t.Round == round })
+}
+
+// runSequence runs all rounds of a cell before the next cell's, as one does by hand
+// and should not: it is there to show what comes of it.
+func (r *running) runSequence(ctx context.Context, cells []lab.CellKey) error {
+	return r.runRound(ctx, lab.OrderSequence(r.Experiment.Design.Rounds, cells))
+}
+
+// enoughRounds reports whether the rounds before this one are. They end when the
+// ratios are known well enough, never when a difference shows: who stops at the
+// first difference finds one where there is none.
+func (r *running) enoughRounds(round int) bool {
+	d := r.Experiment.Design
+	done := round - 1
+	if d.Precision == 0 {
+		return done >= d.Rounds
+	}
+	if done < max(d.Rounds, judge.MinRounds) {
+		return false
+	}
+	return done >= d.MaxRounds || judge.IsPrecise(r.record, r.trials)
+}
+
+// runRound runs the trials of a round that are not stored yet.
+func (r *running) runRound(ctx context.Context, slots []lab.Slot) error {
+	for _, s := range slots {
+		if err := r.runTrial(ctx, s, 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// repeatSpoiled repeats, once, the trials of a batch whose grade of F lay in the machine,
+// and those that they are paired with: what is compared must be close in time.
+// All attempts are kept. What is repeated depends on the first attempts alone, so
+// that it is the same when the experiment is resumed.
+func (r *running) repeatSpoiled(ctx context.Context, second bool) error {
+	first := slices.DeleteFunc(r.batch(second), func(t *lab.Trial) bool { return t.Attempt > 1 })
+	spoiled := slices.DeleteFunc(slices.Clone(first), func(t *lab.Trial) bool {
+		return !t.SpoiledByMachine()
+	})
+	if float64(len(spoiled)) > judge.RepeatMax*float64(len(first)) {
+		return nil
+	}
+	var slots []lab.Slot
+	for _, t := range spoiled {
+		for _, other := range first {
+			together := other.Round == t.Round && other.Level == t.Level && r.areCompared(other.Arm, t.Arm)
+			if together && !slices.Contains(slots, other.Slot) {
+				slots = append(slots, other.Slot)
+			}
+		}
+	}
+	r.planned = len(first) + len(slots)
+	for _, s := range slots {
+		if err := r.runTrial(ctx, s, 2); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// areCompared reports whether two arms are one, or compared with one another.
+func (r *running) areCompared(a, b string) bool {
+	return a == b || r.armNamed(a).Baseline == b || r.armNamed(b).Baseline == a
+}
+
+// runTrial runs and stores a trial, unless it is stored already.
+func (r *running) runTrial(ctx context.Context, s lab.Slot, try int) error {
+	this := s.Key(try)
+	if r.stored[this] { // by an earlier run
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r.Tell(Event{Step: "trial", Arm: s.Arm, Level: s.Level, Round: s.Round,
+		Done: len(r.trials), Of: r.planned})
+	t := r.makeTrial(ctx, s, try)
+	if err := ctx.Err(); err != nil {
+		return err // a trial that was cut short is none
+	}
+	t.ID = s.FileID(try)
+	r.conceal.trial(t)
+	if err := r.folder.StoreTrial(t); err != nil {
+		return err
+	}
+	t.Meanwhile = nil
+	r.stored[this] = true
+	r.trials = append(r.trials, t)
+	r.Tell(Event{Step: "done", Arm: s.Arm, Level: s.Level, Round: s.Round, Trial: t,
+		Done: len(r.trials), Of: max(r.planned, len(r.trials))})
+	sleepFor(ctx, time.Duration(r.Experiment.Design.Cooldown))
+	return nil
+}

@@ -1,0 +1,130 @@
+package run
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/engine/proto"
+	"dyno/internal/engine/requests"
+	"dyno/internal/lab/experiment"
+)
+
+// settleMax is how long a measured load runs on its new connections before its
+// window begins: the server is warm by then, and they are not.
+const settleMax = 500 * time.Millisecond
+
+// settlingTime is settle for windows as short as e's.
+func settlingTime(e *experiment.Experiment) time.Duration {
+	return min(settleMax, time.Duration(e.Design.Measure)/4)
+}
+
+// plan is the load of a level on a server, as it is measured.
+func plan(e *experiment.Experiment, l experiment.Level, w experiment.Workload, url string,
+	cpus []int) (load.Plan, error) {
+	u, err := requests.Parse(url)
+	if err != nil {
+		return load.Plan{}, err
+	}
+	p := load.DefaultPlan()
+	p.Target, p.CPUs = u.Target, cpus
+	p.Connections, p.Pipeline = int(l.Connections), l.Pipeline
+	p.Reconnect, p.Timeout = int(l.Reconnect), load.Seconds(l.Timeout)
+	p.HTTP = l.HTTP
+	if l.HTTP == experiment.HTTPAuto { // in which the fairness check asks, too
+		p.HTTP = experiment.HTTP11
+	}
+	p.Threads = generatorThreads(l, cpus)
+	if l.Open() {
+		p.Rate, p.Arrival = load.PerSecond(float64(l.Rate)), l.Arrival
+	}
+	p.Duration = load.Seconds(e.Design.Measure)
+	if p.Reconnect != 1 { // else connections are new all the time
+		p.Warmup = load.Seconds(settlingTime(e))
+	}
+	if p.Requested = int64(l.Requests); p.Requested > 0 {
+		p.Duration, p.Warmup = 0, 0 // exactly so many are sent, and all are counted
+	}
+	for _, s := range w.Expect.Status {
+		p.Expect = append(p.Expect, load.Statuses{From: uint16(s.From), To: uint16(s.To)})
+	}
+	if p.Requests, err = buildRequests(e, w, u); err != nil {
+		return load.Plan{}, err
+	}
+	return p, p.Check()
+}
+
+// generatorThreads are those of a generator on cpus, at a level.
+func generatorThreads(l experiment.Level, cpus []int) int {
+	n := l.Threads
+	if n == 0 {
+		n = max(len(cpus), 1)
+	}
+	return min(n, int(l.Connections))
+}
+
+// buildRequests is the requests that are sent in turn.
+func buildRequests(e *experiment.Experiment, w experiment.Workload, u requests.URL) ([]load.Request,
+	error) {
+	d := requests.Defaults{URL: u, Method: w.Request.Method, Header: headerFields(w.Request)}
+	if w.RequestsFile != "" {
+		return readRequests(e, w.RequestsFile, func(f *os.File) ([]load.Request, error) {
+			return requests.Read(w.RequestsFile, f, d)
+		})
+	}
+	if w.URLs != "" {
+		return readRequests(e, w.URLs, func(f *os.File) ([]load.Request, error) {
+			urls, err := requests.URLs(w.URLs, f, u)
+			if err != nil {
+				return nil, err
+			}
+			return requests.Pair(d, urls, [][]byte{nil})
+		})
+	}
+	if w.Request.Path != "" {
+		if u.Path != "" && u.Path != "/" && u.Path != w.Request.Path { // Read cannot see all templates
+			return nil, fmt.Errorf("the path of the variant's url, %s, is not what requests ask for, %s; "+
+				"leave one of the two out of the file", u.Path, w.Request.Path)
+		}
+		u.Path = w.Request.Path
+	}
+	body, err := requestBody(e, w.Request)
+	if err != nil {
+		return nil, err
+	}
+	return requests.Pair(d, []requests.URL{u}, [][]byte{body})
+}
+
+func headerFields(r experiment.Request) (all []proto.Field) {
+	for _, h := range r.Headers {
+		all = append(all, proto.Field{Name: h.Name, Value: h.Value})
+	}
+	return all
+}
+
+// requestBody is what a request carries, nil if nothing.
+func requestBody(e *experiment.Experiment, r experiment.Request) ([]byte, error) {
+	switch {
+	case r.BodyFile != "":
+		b, err := os.ReadFile(filepath.Join(e.Here, r.BodyFile))
+		if err != nil {
+			return nil, fmt.Errorf("body_file: %w", err)
+		}
+		return b, nil
+	case r.Body != "":
+		return []byte(r.Body), nil
+	}
+	return nil, nil
+}
+
+func readRequests(e *experiment.Experiment, name string,
+	read func(*os.File) ([]load.Request, error)) ([]load.Request, error) {
+	f, err := os.Open(filepath.Join(e.Here, name))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return read(f)
+}

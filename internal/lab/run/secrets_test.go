@@ -1,0 +1,84 @@
+package run
+
+import (
+	"dyno/internal/lab"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"dyno/internal/fairness"
+	"dyno/internal/lab/experiment"
+	"dyno/internal/redact"
+	"dyno/internal/result"
+)
+
+// A server may repeat a secret wherever it says something.
+func TestAnswersConcealed(t *testing.T) {
+	const secret = "s3cretvalue"
+	c := concealing(&experiment.Experiment{}, redact.Plainly, []string{secret})
+	said := "so " + secret + " it is"
+	a := &fairness.Answer{URL: "http://h/" + secret, Reason: said, BodyStart: said,
+		Header: []fairness.Line{{Name: "X-Said", Value: said}, {Name: "Location", Value: "/" + secret},
+			{Name: "Set-Cookie", Value: "other"}},
+		Gzip: &fairness.Encoded{Problem: said}, Unknown: &fairness.Unknown{Problem: said},
+		Opens: fairness.Opens{Problem: said}, Varies: []string{"header " + secret}}
+	c.answer(a)
+	arm := &lab.Arm{Name: "one", Description: said, Missing: []string{said}, Unfit: said, Remedy: said, Version: said}
+	c.arm(arm)
+	for name, v := range map[string]any{"answer": a, "arm": arm} {
+		b, err := json.Marshal(v)
+		if err != nil || strings.Contains(string(b), secret) || strings.Contains(string(b), `"other"`) {
+			t.Errorf("%s: %s, %v", name, b, err)
+		}
+		if !strings.Contains(string(b), redact.Plain) {
+			t.Errorf("%s: %s has no mark", name, b)
+		}
+	}
+	kept := &fairness.Answer{Reason: said}
+	if (concealer{}).answer(kept); kept.Reason != said {
+		t.Errorf("%q, and nothing is concealed", kept.Reason)
+	}
+}
+
+// Of a secret nothing is left in texts that were cut within it, that write it in another way, or
+// by which a process calls itself.
+func TestPartsAndFormsConcealed(t *testing.T) {
+	const secret = `Zq1"First9 Value+x`
+	c := concealing(&experiment.Experiment{}, redact.Plainly, []string{secret, "4711"})
+	long := strings.Repeat("x", argsMax-9)
+	t1 := &lab.Trial{
+		Failure: &lab.Failure{Reason: fmt.Sprintf("it began with %q", secret[:9]),
+			Output: secret[4:] + "\n" + url.QueryEscape(secret) + "\npin 4711 of 47110"},
+		Programs: []lab.Program{
+			{Path: "/usr/sbin/nginx", Args: []string{"nginx: master " + secret + " PASSWORD=hunter2x"}},
+			{Path: "/usr/bin/env", Args: []string{"env", long + secret[:8]}}},
+		Changed: []fairness.Difference{{After: url.PathEscape(secret)}},
+		Result: &result.Result{
+			Errors:   []result.Error{{Detail: fmt.Sprintf("bad line %q", secret)}},
+			Warnings: []string{base64.StdEncoding.EncodeToString([]byte("me:" + secret))},
+			Generator: result.Generator{Reasons: []string{
+				fmt.Sprintf("no exchange completed (bad line %q)", secret)}}},
+	}
+	c.trial(t1)
+	a := &fairness.Answer{BodyStart: strings.Repeat("y", 55) + secret + strings.Repeat("z", 90),
+		Opens: fairness.Opens{Problem: fmt.Sprintf("%q…", secret[:12])}}
+	c.answer(a)
+	for name, v := range map[string]any{"trial": t1, "answer": a} {
+		b, err := json.Marshal(v)
+		for _, part := range []string{"Zq1", "First9", "Value", "hunter2x", "pin 4711",
+			base64.StdEncoding.EncodeToString([]byte(secret[3:12]))} {
+			if err != nil || strings.Contains(string(b), part) {
+				t.Errorf("%s: %s is in %s, %v", name, part, b, err)
+			}
+		}
+	}
+	if !strings.Contains(t1.Failure.Output, "of 47110") || len(a.BodyStart) > 60 {
+		t.Errorf("%q %q", t1.Failure.Output, a.BodyStart)
+	}
+	if got := t1.Programs[1].Args[0]; got != "env" {
+		t.Errorf("a program's name became %q", got)
+	}
+}

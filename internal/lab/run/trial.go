@@ -1,0 +1,276 @@
+package run
+
+import (
+	"context"
+	"dyno/internal/lab"
+	"dyno/internal/lab/judge"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/fairness"
+	"dyno/internal/lab/experiment"
+	"dyno/internal/observe/probe"
+	"dyno/internal/observe/profile"
+	"dyno/internal/remote"
+	"dyno/internal/result"
+	"dyno/internal/server"
+)
+
+// A Setting says what to start for a trial.
+type Setting struct {
+	Arm     string
+	Variant experiment.Variant
+	Level   experiment.Level
+	Trial   string // how the names of its files of output begin
+	Aside   bool   // it is not an arm's server, and not shared
+}
+
+// A Stand is a server that stands ready to be loaded.
+type Stand interface {
+	URL() string
+	PProf() string // base URL of Go's profiles; "" for none
+	Trees() []probe.Tree
+	Died() <-chan server.Failure
+	Load() result.Runner // nil: the laboratory's own will do
+	Reach() Reach
+	Stop() server.Report
+}
+
+// A Reach is how a server is spoken to besides its load, from where that can be done.
+type Reach struct {
+	Ask   Asker          // nil: the laboratory's own will do
+	Fetch Fetcher        // likewise
+	Count remote.Counter // nil: the server tells no count
+}
+
+// An Asker is what can ask a server a question: fairness.Ask, or that from another
+// place.
+type Asker func(context.Context, fairness.Question) (*fairness.Answer, error)
+
+// A Fetcher is what can fetch a profile from a server: profile.Fetch, or that from another
+// place.
+type Fetcher func(ctx context.Context, base string, kind profile.Kind, d time.Duration) (
+	*profile.Profile, error)
+
+// askerFor is who asks the server of a stand.
+func (l *Lab) askerFor(stand Stand) Asker {
+	if ask := stand.Reach().Ask; ask != nil {
+		return ask
+	}
+	return l.Ask
+}
+
+// runnerFor is who loads the server of a stand.
+func (l *Lab) runnerFor(stand Stand) result.Runner {
+	if run := stand.Load(); run != nil {
+		return run
+	}
+	return l.Load
+}
+
+// shortAsk is how many exchanges the checks around each load make.
+const shortAsk = 3
+
+// makeTrial is one trial from start to stop. It always returns one: what fails is
+// in it.
+func (r *running) makeTrial(ctx context.Context, s lab.Slot, attempt int) *lab.Trial {
+	t := &lab.Trial{Format: lab.TrialFormat, Slot: s, Attempt: attempt, Started: time.Now().UTC()}
+	a, l := r.armNamed(s.Arm), r.levelNamed(s.Level)
+	stand, err := r.Start(ctx, Setting{Arm: a.Name, Variant: a.variant, Level: l,
+		Trial: s.FileID(attempt)})
+	if err != nil {
+		setFailure(t, "start", err)
+	} else {
+		t.ReadyS = time.Since(t.Started).Seconds()
+		r.measureArm(ctx, t, a, l, stand)
+		t.Killed = stand.Stop().Killed
+	}
+	t.TookS = time.Since(t.Started).Seconds()
+	for _, o := range r.Experiment.Objectives {
+		t.Objectives = append(t.Objectives, o.Judge(t.Result))
+	}
+	t.Grade, t.Reasons = judge.GradeTrial(t)
+	return t
+}
+
+// measureArm loads a server that stands, and watches it.
+func (r *running) measureArm(ctx context.Context, t *lab.Trial, a *arm, l experiment.Level,
+	stand Stand) {
+	p, kept, err := r.plans(a, l, stand.URL(), r.record.CPUs.Generator)
+	if err != nil {
+		setFailure(t, "start", err)
+		return
+	}
+	p.Seed = uint64(r.record.Seed) + uint64(t.Round) // all arms of a round have the same arrivals
+	ctx, stop := withServerAlive(ctx, stand)
+	defer stop()
+	body := r.workload(a).Expect.Body
+	before, err := r.verifyAnswer(ctx, p, body, r.askerFor(stand))
+	if err != nil {
+		setFailure(t, "verify", causeOr(ctx, err))
+		return
+	}
+	own := a.variant.Generator == nil
+	if len(p.Requests) == 1 && !p.Target.TLS && own { // else the load's bytes are others
+		t.Wire = before.WireBytes.Mean
+	}
+	if err := r.warmAndMeasure(ctx, t, p, kept, stand); err != nil {
+		return
+	}
+	if r.Experiment.Fairness.Mode != experiment.Off {
+		after, err := r.verifyAnswer(ctx, p, body, r.askerFor(stand))
+		if err != nil {
+			t.Changed = []fairness.Difference{{Aspect: "answer", Before: "there",
+				After: r.reason(causeOr(ctx, err))}}
+		} else {
+			t.Changed = r.changedAspects(before, after)
+		}
+	}
+}
+
+// withServerAlive is a context that ends when a process of the server does, with that
+// as its cause.
+func withServerAlive(ctx context.Context, stand Stand) (_ context.Context, stop func()) {
+	ctx, end := context.WithCancelCause(ctx)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		select {
+		case f := <-stand.Died():
+			end(&f)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		end(nil)
+		<-over
+	}
+}
+
+// changedAspects is what of a server's answer is another after the load, but for what may
+// differ between servers.
+func (r *running) changedAspects(before, after *fairness.Answer) (all []fairness.Difference) {
+	t := fairness.Compare("before", []fairness.Asked{{Variant: "before", Answer: before},
+		{Variant: "after", Answer: after}}, r.Experiment.Fairness.Allow)
+	for _, v := range t.Violations() {
+		all = append(all, fairness.Difference{Aspect: v.Aspect, Before: v.Reference, After: v.Value})
+	}
+	return all
+}
+
+// warmAndMeasure warms and measures with p, which is stored as kept.
+func (r *running) warmAndMeasure(ctx context.Context, t *lab.Trial, p, kept load.Plan,
+	stand Stand) error {
+	run := r.runnerFor(stand)
+	w, first, err := warmUp(ctx, run, p, r.Experiment.Design.Warmup)
+	if err == nil && w != nil && first.Requests.Completed == 0 {
+		err = nothingCompleted(first)
+	}
+	if err = deathOr(ctx, err); err != nil {
+		setFailure(t, "warm", err)
+		return err
+	}
+	t.Warmup = w
+	recorded, err := r.Watch(stand.Trees)
+	if err != nil {
+		setFailure(t, "measure", err)
+		return err
+	}
+	t.Result, err = loadCounted(ctx, t, stand.Reach().Count, p, run)
+	t.Meanwhile = recorded()
+	err = errors.Join(err, t.Result.Complete(kept, r.Keep)) // also what a load left that failed
+	if err == nil && t.Result.Requests.Completed == 0 {
+		err = nothingCompleted(t.Result)
+	}
+	if err = deathOr(ctx, err); err != nil {
+		setFailure(t, "measure", err)
+		return err
+	}
+	t.Programs = append(r.hashes.serverPrograms(t.Meanwhile.Trees),
+		r.hashes.generatorProgram(t.Result.Generator.Program)...)
+	t.Result.Server = t.Result.Watched(t.Meanwhile)
+	judge.SetCourse(t)
+	return nil
+}
+
+// Watch samples the machine and the trees of processes until what it returns is
+// called.
+func Watch(trees func() []probe.Tree) (recorded func() *probe.Recording, err error) {
+	s, err := probe.Start(probe.Config{Trees: trees})
+	if err != nil {
+		return nil, err
+	}
+	return s.Stop, nil
+}
+
+// verifyAnswer asks what a load is about to ask, a few times.
+func (r *running) verifyAnswer(ctx context.Context, p load.Plan, body experiment.BodyRule,
+	ask Asker) (*fairness.Answer, error) {
+	q := firstQuestion(p, r.Version)
+	q.Times, q.KeepAlive, q.Brief, q.Contains = shortAsk, shortAsk, true, body.Contains()
+	a, err := ask(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	r.conceal.answer(a)
+	if sum := body.SHA256(); sum != "" && sum != a.BodySHA256 {
+		return nil, fmt.Errorf("the body has the SHA-256 %s, and %s is expected", a.BodySHA256, sum)
+	}
+	if a.Lacks > 0 {
+		return nil, fmt.Errorf("the body does not contain %q; it begins with %q", q.Contains, a.BodyStart)
+	}
+	for _, s := range p.Expect {
+		if int(s.From) <= a.Status && a.Status <= int(s.To) {
+			return a, nil
+		}
+	}
+	if len(p.Expect) > 0 {
+		return nil, fmt.Errorf("the answer is %d %s, which is not expected", a.Status, a.Reason)
+	}
+	return a, nil
+}
+
+func setFailure(t *lab.Trial, phase string, err error) {
+	t.Failure = &lab.Failure{Phase: phase, Reason: err.Error()}
+	if f, is := errors.AsType[*server.Failure](err); is {
+		t.Failure.Process, t.Failure.Reason, t.Failure.Output = f.Process, f.Reason, f.Output
+	}
+}
+
+// nothingCompleted is the failure of a load that was never answered, or only with errors.
+func nothingCompleted(r *result.Result) error {
+	if r.OnlyErrors() {
+		return fmt.Errorf("every answer was an error: %s", strings.Join(result.Codes(r.Status), ", "))
+	}
+	if len(r.Errors) > 0 {
+		return fmt.Errorf("no exchange completed: %s: %s", r.Errors[0].Phase, r.Errors[0].Detail)
+	}
+	return errors.New("no exchange completed")
+}
+
+// deathOr is err, or that the server died meanwhile, which explains it.
+func deathOr(ctx context.Context, err error) error {
+	if f, is := errors.AsType[*server.Failure](context.Cause(ctx)); is {
+		return f
+	}
+	return err
+}
+
+// causeOr is why ctx ended if it did, else err.
+func causeOr(ctx context.Context, err error) error {
+	if why := context.Cause(ctx); why != nil {
+		return why
+	}
+	return err
+}
+
+// sleepFor is until d is over or ctx ends.
+func sleepFor(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}

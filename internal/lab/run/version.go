@@ -1,0 +1,54 @@
+package run
+
+import (
+	"context"
+	"dyno/internal/lab"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"dyno/internal/lab/experiment"
+)
+
+// versionTime is how long a program may take to say its version.
+const versionTime = 10 * time.Second
+
+// readVersions asks the programs of all variants for their versions, by the commands in the file.
+// One that does not say it is none the worse for that; the record has the reason.
+func (r *running) readVersions(ctx context.Context) {
+	for _, a := range r.loadableArms() {
+		if len(a.variant.Version) == 0 || a.Control || ctx.Err() != nil {
+			continue
+		}
+		version, err := r.readVersion(ctx, a)
+		if err != nil {
+			version = "not known: " + r.reason(err)
+		}
+		a.Version = version
+	}
+	r.recordArms()
+}
+
+func (r *running) readVersion(ctx context.Context, a *arm) (string, error) {
+	dir := filepath.Join(r.Dir, buildFolder, lab.SafeName(a.Name))
+	job, err := experiment.RenderVersion(a.variant, experiment.Values{Build: dir, Dyno: r.Dyno,
+		CPUs: len(r.record.CPUs.Server)})
+	if err != nil {
+		return "", err
+	}
+	output := filepath.Join(r.Dir, lab.OutputFolder, lab.FileName("version", a.Name)+".log")
+	step := experiment.BuildStep{Job: job, Timeout: versionTime}
+	if err := r.runStep(ctx, step, output); err != nil {
+		return "", err
+	}
+	b, err := os.ReadFile(output)
+	if err != nil {
+		return "", err
+	}
+	const enough = 64 << 10
+	said := strings.ToValidUTF8(string(b[:min(len(b), enough)]), "\ufffd")
+	said = r.conceal.text(said) // while a secret is whole
+	line, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
+	return strings.TrimSpace(line), nil
+}

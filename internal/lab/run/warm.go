@@ -1,0 +1,69 @@
+package run
+
+import (
+	"context"
+	"dyno/internal/lab"
+	"errors"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/lab/experiment"
+	"dyno/internal/result"
+	"dyno/internal/stats"
+)
+
+// steadyOver is how many seconds in a row have to be alike. Source of the rule:
+// Georges, Buytaert, Eeckhout, "Statistically Rigorous Java Performance
+// Evaluation", OOPSLA 2007.
+const steadyOver = 5
+
+// warmUp loads until throughput is steady, for the rule's Min at least and its Max
+// at most. The result is of the warm-up alone and says whether the server
+// answered at all.
+func warmUp(ctx context.Context, run result.Runner, p load.Plan,
+	rule experiment.Warmup) (*lab.Warmup, *result.Result, error) {
+	if rule.Max <= 0 {
+		return nil, nil, nil
+	}
+	p.Duration, p.Warmup, p.Requested = load.Seconds(rule.Max), 0, 0
+	p.Drain = min(p.Drain, load.Seconds(time.Second))
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	w := &lab.Warmup{}
+	r, err := run(ctx, p, func(iv load.Interval) {
+		if iv.To-iv.From < 900*time.Millisecond || iv.From >= time.Duration(p.Duration) {
+			return // what came after the window
+		}
+		w.Rates = append(w.Rates, float64(iv.Completed)/(iv.To-iv.From).Seconds())
+		judgeWarmup(w, rule)
+		if w.Steady == lab.Yes && iv.To >= time.Duration(rule.Min) {
+			stop(errSteady)
+		}
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	w.TookS = r.Window.MeasuredS
+	return w, r, nil
+}
+
+var errSteady = errors.New("steady")
+
+// judgeWarmup looks at the last seconds. Fewer than the rule's are compared when the
+// longest warm-up is not longer; two say nothing.
+func judgeWarmup(w *lab.Warmup, rule experiment.Warmup) {
+	over := min(steadyOver, int(time.Duration(rule.Max)/time.Second))
+	if over < 3 {
+		return // it stays unknown
+	}
+	w.Steady = lab.No
+	if n := len(w.Rates); n >= over {
+		cov := stats.CoV(w.Rates[n-over:])
+		if w.CoV = 0; cov > 0 { // it is none of a server that has stalled
+			w.CoV = cov
+		}
+		if cov <= float64(rule.CoV) {
+			w.Steady = lab.Yes
+		}
+	}
+}

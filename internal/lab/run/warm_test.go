@@ -1,0 +1,66 @@
+package run
+
+import (
+	"context"
+	"dyno/internal/lab"
+	"math"
+	"testing"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/lab/experiment"
+	"dyno/internal/result"
+)
+
+// seconds runs a load whose seconds have the given rates, without taking any.
+func seconds(rates []float64) result.Runner {
+	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+		n := 0
+		for i, rate := range rates {
+			if ctx.Err() != nil || time.Duration(i)*time.Second >= time.Duration(p.Duration) {
+				break
+			}
+			each(load.Interval{From: time.Duration(i) * time.Second,
+				To: time.Duration(i+1) * time.Second, Completed: int64(rate)})
+			n++
+		}
+		return &result.Result{Window: result.Window{MeasuredS: float64(n)},
+			Requests: result.Requests{Completed: 1}}, nil
+	}
+}
+
+func TestWarm(t *testing.T) {
+	rule := func(least, most time.Duration) experiment.Warmup {
+		return experiment.Warmup{Min: experiment.Duration(least), Max: experiment.Duration(most), CoV: 0.02}
+	}
+	const s = time.Second
+	flat := make([]float64, 60)
+	rising := make([]float64, 60)
+	jagged := make([]float64, 60)
+	for i := range flat {
+		flat[i], rising[i], jagged[i] = 1000, 1000*(1-math.Exp(-float64(i)/4)), 1000+float64(i%2)*300
+	}
+	for _, c := range []struct {
+		name   string
+		rates  []float64
+		rule   experiment.Warmup
+		took   float64
+		steady lab.Answer
+	}{
+		{"at once", flat, rule(0, 30*s), 5, lab.Yes},
+		{"not before the least", flat, rule(10*s, 30*s), 10, lab.Yes},
+		{"when it is", rising, rule(0, 30*s), 14, lab.Yes},
+		{"never", jagged, rule(0, 30*s), 30, lab.No},
+		{"too short to tell", flat, rule(0, 2*s), 2, lab.Unknown},
+		{"short", flat, rule(0, 4*s), 4, lab.Yes},
+	} {
+		w, _, err := warmUp(t.Context(), seconds(c.rates), load.Plan{}, c.rule)
+		if err != nil || math.Abs(w.TookS-c.took) > 2*float64(map[string]int{"when it is": 1}[c.name]) ||
+			w.Steady != c.steady {
+			t.Errorf("%s: %+v, %v", c.name, w, err)
+		}
+	}
+	if w, _, err := warmUp(t.Context(), nil, load.Plan{}, rule(0, 0)); w != nil || err != nil {
+		t.Errorf("no warm-up took %+v, %v", w, err)
+	}
+}

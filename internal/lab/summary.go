@@ -1,0 +1,38 @@
+package lab
+
+import "fmt"
+
+// MissedObjective names an objective that an arm did not meet in every trial; "" if there
+// is none.
+func (r *Record) MissedObjective() string {
+	for _, o := range r.Objectives {
+		if o.Met < o.Trials {
+			return fmt.Sprintf("%s of %s at %s: met in %d of %d trials", o.Expr, o.Arm, o.Level, o.Met,
+				o.Trials)
+		}
+	}
+	return ""
+}
+
+// HasMeasured reports whether any trial measured anything.
+func (r *Record) HasMeasured() bool {
+	for _, t := range r.Trials {
+		if t.Failure == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// LoadedCells are the arms that can be loaded, at each level: what a round runs.
+func (r *Record) LoadedCells() (all []CellKey) {
+	for _, a := range r.Arms {
+		if len(a.Missing) > 0 || a.Unfit != "" {
+			continue
+		}
+		for _, l := range r.Experiment.Levels {
+			all = append(all, CellKey{a.Name, l.Name})
+		}
+	}
+	return all
+}

@@ -1,0 +1,134 @@
+// Package remote makes a load in a process of its own.
+//
+// A Child is one such process, for a load without servers. Workers are several, beside a server
+// and under its supervisor: they share a load, or reach a server in a network where this
+// process is not, and then also ask, count and fetch profiles there. RunWorker is the other end:
+// what such a process does.
+//
+// The two ends exchange lines of JSON on pipes: a task each way down, messages back up, the last
+// of which is the result. A worker whose stdin ends stops, so that none outlives its parent.
+package remote
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/result"
+)
+
+// A Child is a generator in a process of its own, so that what else this process
+// does, such as to answer browsers, takes nothing from the threads that measure. It
+// is for loads without servers: a trial's Workers have a supervisor.
+type Child struct {
+	Args []string // argv of a worker process
+}
+
+// stderrMax is how much of what a worker process writes to stderr is kept.
+const stderrMax = 8 << 10
+
+// Run is a result.Runner. The child's end is its stdin's, so that it does not outlive this
+// process, in whatever way that ends.
+func (c Child) Run(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result,
+	error) {
+	plan, err := load.Pack(p)
+	if err != nil {
+		return nil, fmt.Errorf("packing the plan for a worker: %w", err)
+	}
+	cmd := exec.Command(c.Args[0], c.Args[1:]...)
+	stderr := &firstBytes{most: stderrMax}
+	cmd.Stderr = stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("pipe to a worker: %w", err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("pipe from a worker: %w", err), in.Close())
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting a worker: %w", err)
+	}
+	leave := context.AfterFunc(ctx, func() { stopChild(cmd, in) })
+	last, err := talkToWorker(in, out, plan, each)
+	leave()
+	in.Close()
+	ended := cmd.Wait()
+	if err != nil {
+		return nil, fmt.Errorf("the worker process: %w", errors.Join(err, ended, stderr.asError()))
+	}
+	if last.Error != "" {
+		return nil, last.resultError()
+	}
+	if context.Cause(ctx) == load.ErrAborted && last.Result.Ended == string(load.Interrupted) {
+		last.Result.Ended = string(load.Aborted) // the child knew only that it was to stop
+	}
+	return last.Result, nil
+}
+
+// resultError is why there is no result, as load.Run says it.
+func (w message) resultError() error {
+	if len(w.Flaws) == 0 {
+		return errors.New(w.Error)
+	}
+	var all []error
+	for _, flaw := range w.Flaws {
+		all = append(all, flaw)
+	}
+	return errors.Join(all...)
+}
+
+// stopChild tells a worker to stop, and ends one that does not.
+func stopChild(cmd *exec.Cmd, in io.Closer) {
+	in.Close()
+	time.AfterFunc(stopTime, func() { cmd.Process.Kill() }) // one that has ended it leaves alone
+}
+
+// talkToWorker gives a worker its plan, lets it begin when it is ready, and passes on
+// what it measures until its last word.
+func talkToWorker(in io.Writer, out io.Reader, plan []byte, each func(load.Interval)) (message,
+	error) {
+	tasks, words := json.NewEncoder(in), json.NewDecoder(out)
+	tasks.Encode(task{Plan: plan}) // one that does not hear it has ended, and says so below
+	for {
+		var w message
+		if err := words.Decode(&w); err != nil {
+			return w, fmt.Errorf("it ended without a result: %w", err)
+		}
+		switch {
+		case w.isLast():
+			return w, nil
+		case w.Ready:
+			at := time.Now().Add(beginLead)
+			tasks.Encode(task{Begin: &at})
+		case w.Interval != nil:
+			each(*w.Interval)
+		}
+	}
+}
+
+// A firstBytes keeps the first bytes that are written to it.
+type firstBytes struct {
+	bytes.Buffer
+	most int
+}
+
+func (h *firstBytes) Write(b []byte) (int, error) {
+	h.Buffer.Write(b[:min(len(b), h.most-h.Len())])
+	return len(b), nil
+}
+
+// asError is what was written, if anything was.
+func (h *firstBytes) asError() error {
+	if h.Len() == 0 {
+		return nil
+	}
+	return errors.New(strings.TrimSpace(h.String()))
+}

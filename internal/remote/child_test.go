@@ -1,0 +1,77 @@
+package remote
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"dyno/internal/engine/load"
+)
+
+// A worker process that does not work is an error that says what it said.
+func TestChildThatFails(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{exe + "-is-not-there"}, "starting a worker"},
+		{[]string{exe, "-test.run=^$"}, "it ended without a result"},
+		{[]string{exe, "-frob"}, "flag provided but not defined: -frob"},
+	} {
+		r, err := Child{c.args}.Run(t.Context(), load.DefaultPlan(), func(load.Interval) {})
+		if r != nil || err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, want %q", c.args, err, c.want)
+		}
+	}
+}
+
+// What is wrong with a plan comes back from a worker as it would from load.Run.
+func TestFlawsComeBack(t *testing.T) {
+	p := planOf(t, "http://127.0.0.1:1/")
+	p.Connections, p.Pipeline = 0, 0
+	plan, err := load.Pack(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, theirs, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer theirs.Close()
+	var out bytes.Buffer
+	worked := make(chan error)
+	go func() { worked <- RunWorker(t.Context(), in, &out) }()
+	_, direct := load.Run(t.Context(), p, nil)
+	last, err := talkToWorker(theirs, &lateReader{worked, &out}, plan, nil)
+	if err != nil || last.Error == "" {
+		t.Fatal(err, last)
+	}
+	if got := last.resultError(); got.Error() != direct.Error() {
+		t.Errorf("%v, want %v", got, direct)
+	}
+	if _, is := errors.AsType[load.Flaw](last.resultError()); !is {
+		t.Errorf("%v is no flaw", last.resultError())
+	}
+}
+
+// A lateReader reads what was written, once that has ended.
+type lateReader struct {
+	ended <-chan error
+	*bytes.Buffer
+}
+
+func (r *lateReader) Read(b []byte) (int, error) {
+	if r.ended != nil {
+		if err := <-r.ended; err != nil {
+			return 0, err
+		}
+		r.ended = nil
+	}
+	return r.Buffer.Read(b)
+}

@@ -1,0 +1,85 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"time"
+)
+
+// A Count is how many requests a server says it has answered.
+type Count struct {
+	Served int64 `json:"served"`
+	Own    bool  `json:"own,omitempty"` // the question is one of them, as are all before it
+}
+
+// A Counter asks a server for its count.
+type Counter func(context.Context) (Count, error)
+
+const (
+	countWait = 10 * time.Second // for a server to tell its count
+	countMost = 64 << 10         // bytes of it that are read
+)
+
+// FetchCount asks for the count that a server tells at a URL, on a connection of its own: none of
+// ours is to stay among those of the load.
+func FetchCount(ctx context.Context, url string) (c Count, err error) {
+	limited, stop := context.WithTimeout(ctx, countWait)
+	defer stop()
+	defer func() {
+		if err != nil && ctx.Err() != nil {
+			err = ctx.Err()
+		} else if err != nil {
+			err = fmt.Errorf("asking the server at %s how many requests it has answered: %w", url, err)
+		}
+	}()
+	request, err := http.NewRequestWithContext(limited, http.MethodGet, url, nil)
+	if err != nil {
+		return c, err
+	}
+	response, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
+	if err != nil {
+		return c, err
+	}
+	defer response.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(response.Body, countMost))
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("it says %s", response.Status)
+	}
+	if err != nil {
+		return c, err
+	}
+	return parseCount(b)
+}
+
+// stubStatus is what nginx's module of that name says: connections accepted, handled, and requests.
+var stubStatus = regexp.MustCompile(`server accepts handled requests\s+\d+ \d+ (\d+)\s`)
+
+// parseCount reads {"served": N}, of which questions like this one are no part, or nginx's
+// stub_status, of which they are.
+func parseCount(b []byte) (Count, error) {
+	if found := stubStatus.FindSubmatch(b); found != nil {
+		n, err := strconv.ParseInt(string(found[1]), 10, 64)
+		return Count{n, true}, err
+	}
+	var told struct {
+		Served *int64 `json:"served"`
+	}
+	if json.Unmarshal(b, &told) != nil || told.Served == nil || *told.Served < 0 {
+		return Count{}, errors.New(`it says neither {"served": N} nor what nginx's stub_status does`)
+	}
+	return Count{Served: *told.Served}, nil
+}
+
+// NewCounter asks for the count of a server that this process reaches; nil without a URL.
+func NewCounter(url string) Counter {
+	if url == "" {
+		return nil
+	}
+	return func(ctx context.Context) (Count, error) { return FetchCount(ctx, url) }
+}
