@@ -17,8 +17,7 @@ func (c *conn) unopened(now int64) {
 // found counts the time for which a connection was unavailable, which it no longer is.
 func (w *worker) found(c *conn) {
 	if c.lost != 0 && c.barren > 0 && w.start != notYet {
-		from := max(c.lost, w.from)
-		w.tally.missed(from-w.from, min(w.now, w.end)-from)
+		w.tally.missed(w.overlap(c.lost, w.now))
 	}
 	c.lost = 0
 }

@@ -8,11 +8,12 @@ import "math"
 // nothing for it.
 type ceiling struct {
 	Schedule
-	w     *worker
-	gap   int64 // ns from one request to the next at that rate, rounded up
-	slack int64 // ns that requests may be ahead of it
-	next  int64 // when the next request would be sent if none had been ahead
-	said  bool
+	flow  *flow
+	clock *int64 // of the worker
+	gap   int64  // ns from one request to the next at that rate, rounded up
+	slack int64  // ns that requests may be ahead of it
+	next  int64  // when the next request would be sent if none had been ahead
+	held  bool   // something was
 }
 
 // A worker may send a twentieth more than its share of the rate, so that it catches up after a
@@ -32,39 +33,31 @@ func (w *worker) under(s Schedule) Schedule {
 	}
 	const second = int64(1e12) // a thousandth of a request a second is one in so many ns
 	gap := float64(second) * float64(w.of) / (float64(w.plan.Ceiling) * ceilingAbove / 100)
-	c := &ceiling{Schedule: s, w: w, gap: int64(math.Ceil(gap))}
+	c := &ceiling{Schedule: s, flow: &w.flow, clock: &w.now, gap: int64(math.Ceil(gap))}
 	c.slack = max(ceilingSlack, c.gap*int64(max(ceilingLeast/w.of, 1)))
 	return c
 }
 
 // Next is called once for each arrival that is sent.
 func (s *ceiling) Next() (int64, bool) {
-	s.sent()
+	s.countSent()
 	return s.Schedule.Next()
 }
 
-// sent counts a request, and holds the next back for as long as that was too much.
-func (s *ceiling) sent() {
-	w := s.w
-	w.released, s.next = w.heldUntil, max(s.next, w.now)+s.gap
-	if until := s.next - s.slack; until > w.now {
-		w.heldUntil = max(w.heldUntil, until)
-		s.tell()
+// countSent counts a request, and holds the next back for as long as that was too much.
+func (s *ceiling) countSent() {
+	f, now := s.flow, *s.clock
+	f.released, s.next = f.heldUntil, max(s.next, now)+s.gap
+	if until := s.next - s.slack; until > now {
+		f.heldUntil = max(f.heldUntil, until)
+		s.held = true
 	}
 }
 
-// tell notes, once, that not all was sent as early as it could be.
-func (s *ceiling) tell() {
-	if !s.said {
-		s.said = true
-		s.w.notice["some of what was late or to be sent again waited, for the machine's owner allows "+
-			s.w.plan.Ceiling.String()+" requests a second"] = true
-	}
-}
-
-// resent is for a request that is sent and was not drawn from the schedule just now.
-func (w *worker) resent() {
-	if s, is := w.schedule.(*ceiling); is {
-		s.sent()
+// noteCeiling notes, if it was so, that not all was sent as early as it could be.
+func (w *worker) noteCeiling() {
+	if s, is := w.schedule.(*ceiling); is && s.held {
+		w.notices["some of what was late or to be sent again waited, for the machine's owner allows "+
+			w.plan.Ceiling.String()+" requests a second"] = true
 	}
 }

@@ -93,7 +93,7 @@ func steadyAt(at *[]int64) *ring.Sim {
 // of it.
 func TestCeilingStays(t *testing.T) {
 	p := simPlan(func(p *Plan) { p.Rate, p.Ceiling, p.Duration = PerSecond(100), PerSecond(150), Seconds(10*s) })
-	w := &worker{plan: &p, of: 1, tally: &Tally{}, notice: map[string]bool{}}
+	w := &worker{plan: &p, of: 1, account: account{tally: &Tally{}, notices: map[string]bool{}}}
 	w.schedule = w.under(p.schedule(0, 1))
 	for _, after := range []int64{s, 0} { // before the instant of the change, and after it
 		next := &reshare{plan: p, at: after}
@@ -145,10 +145,10 @@ func TestCeilingOfManyThreads(t *testing.T) {
 		p := simPlan(func(p *Plan) { p.Rate, p.Ceiling, p.Duration = PerSecond(10), PerSecond(10), Seconds(10*s) })
 		all := 0
 		for range of {
-			w := &worker{plan: &p, of: of, now: 100 * s, notice: map[string]bool{}}
+			w := &worker{plan: &p, of: of, now: 100 * s}
 			c := w.under(closedLoop{}).(*ceiling)
 			for w.heldUntil <= w.now {
-				c.sent()
+				c.countSent()
 				all++
 			}
 		}

@@ -118,8 +118,8 @@ func (r *run) conclude(workers []*worker, total *metric.Snapshot) {
 		res.Tally.add(w.tally)
 		res.Ring = w.kind
 		outage = min(outage, w.tally.Outage) // while one has a connection there is none
-		last = max(last, w.lastDone)
-		next = min(next, w.afterAll())
+		last = max(last, w.last)
+		next = min(next, w.firstUnrequested(&w.window))
 		end = max(end, min(w.end, w.now))
 		to = max(to, w.now)
 		from = min(from, w.from)
@@ -135,8 +135,8 @@ func (r *run) conclude(workers []*worker, total *metric.Snapshot) {
 		res.GoroutineWait = max(res.GoroutineWait, w.meter.wait)
 		res.StopMax = max(res.StopMax, w.meter.stop)
 		res.Routes = addRoutes(res.Routes, w.routes)
-		maps.Copy(notices, w.notice)
-		dismissed.addAll(w.ended)
+		maps.Copy(notices, w.notices)
+		dismissed.addAll(w.account.ended)
 		if w.ending == Gone {
 			gone++
 		} else {
@@ -162,15 +162,6 @@ func (r *run) conclude(workers []*worker, total *metric.Snapshot) {
 	if len(res.Failures) > 0 {
 		res.Cause = res.Failures[0].cause()
 	}
-}
-
-// afterAll is when the request would have been due that is the first an open loop was not asked
-// for, or notYet.
-func (w *worker) afterAll() int64 {
-	if w.left != 0 || w.next == AtOnce || w.start == notYet {
-		return notYet
-	}
-	return w.start + w.next
 }
 
 // sumFailures are those of all intervals, and those that came after the last.

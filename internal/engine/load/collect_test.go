@@ -14,7 +14,8 @@ func TestGoneIsOfAllWorkers(t *testing.T) {
 	ended := func(e Ending, outage int64) *worker {
 		tally := newTally()
 		tally.Outage = outage
-		return &worker{ending: e, end: notYet, now: 4 * s, lastDone: 3 * s, tally: &tally, kind: "sim"}
+		return &worker{ending: e, now: 4 * s, kind: "sim", window: window{end: notYet},
+			account: account{tally: &tally, last: 3 * s}}
 	}
 	for name, tc := range map[string]struct {
 		workers  []*worker

@@ -133,8 +133,7 @@ func (w *worker) offer(i uint32, c *conn) {
 		}
 		return
 	}
-	c.listed, c.open, c.shut = true, w.now, 0
-	w.idle.push(i)
+	w.list(i, c, w.now)
 }
 
 func (w *worker) connected(i uint32, c *conn, err error) {
@@ -145,7 +144,7 @@ func (w *worker) connected(i uint32, c *conn, err error) {
 	c.state, c.up = shaking, w.now
 	if w.speech.http3 != nil { // one handshake both connects and is TLS's
 		c.up = c.since
-	} else if !w.warming() {
+	} else if !w.warming(w.now) {
 		w.tally.Connect.Record(w.now - c.since)
 	}
 	w.greet(i, c)
@@ -176,22 +175,14 @@ func (w *worker) greet(i uint32, c *conn) {
 func (w *worker) compareRoom(room int) {
 	w.tally.Room = max(w.tally.Room, room)
 	if asked := w.plan.Streams; room < asked {
-		w.notice[fmt.Sprintf("the server allows %d streams at once on a connection, and not %d",
+		w.notices[fmt.Sprintf("the server allows %d streams at once on a connection, and not %d",
 			room, asked)] = true
 	}
 }
 
-// warming reports whether what happens now belongs to the warm-up.
-func (w *worker) warming() bool { return w.start <= w.now && w.now < w.from }
-
-// counting reports whether what happens now is measured.
-func (w *worker) counting() bool { return w.now >= w.from && w.now < w.end }
-
 // endOutage adds up the time of the window in which no connection could be had.
 func (w *worker) endOutage() {
-	if w.outage != notYet && w.start != notYet {
-		w.tally.Outage += max(min(w.now, w.end)-max(w.outage, w.from), 0)
-	}
+	w.countOutage(w.outage, w.now, &w.window)
 	w.outage = notYet
 }
 
@@ -203,7 +194,7 @@ func (w *worker) flush(i uint32, c *conn) {
 				return
 			}
 		}
-		if w.counting() {
+		if w.counting(w.now) {
 			w.count.Written += int64(len(c.out))
 		}
 		if w.ring.Send(c.fd, c.out) {
@@ -223,10 +214,10 @@ func (w *worker) fall(c *conn) {
 	}
 	c.unopened(w.now)
 	if c.state == ready {
-		w.vacate(c)
-		if w.up--; w.up == 0 {
-			w.downSince = w.now
+		if w.closed() {
+			c.vacate()
 		}
+		w.countDown(w.now)
 	}
 	c.state, c.busy = down, false
 	if c.used > 0 {
@@ -234,17 +225,6 @@ func (w *worker) fall(c *conn) {
 	} else if c.barren < 30 {
 		c.barren++
 	}
-}
-
-// wanted reports whether there is, or will be, something to send. When there is
-// not, it is over: with every connection lost nobody else would notice.
-func (w *worker) wanted() bool {
-	at := w.now
-	if w.next != AtOnce && w.start != notYet {
-		at = w.start + w.next
-	}
-	w.over = w.over || at >= w.end
-	return !w.brokenOff() && (!w.over || w.retries.len > 0)
 }
 
 // A connection that comes to nothing is dialed again after a pause that
@@ -258,7 +238,8 @@ const (
 
 // redial begins the next life, now or after a pause.
 func (w *worker) redial(i uint32, c *conn) {
-	if !w.wanted() {
+	w.endWith(w.now, &w.window) // with every connection lost nobody else would
+	if w.interrupted || !w.pending() {
 		return
 	}
 	if c.barren == 0 {
@@ -316,7 +297,7 @@ func (w *worker) lose(i uint32, c *conn, phase Phase, err error) {
 		default:
 			w.fail(c, x, Read, errBehind)
 		}
-		w.retire(c, uint32(tag))
+		w.retire(c, uint32(tag), w.now)
 	}
 	if oldest == nil && phase != Read {
 		w.failed(c, phase, err)
@@ -381,14 +362,6 @@ func (w *worker) close(i uint32, c *conn) {
 	w.redial(i, c)
 }
 
-// arm sees to it that the connection is looked at by then.
-func (w *worker) arm(i uint32, c *conn, at int64) {
-	if c.wake == 0 || at < c.wake {
-		c.wake = at
-		w.timers.push(at, i)
-	}
-}
-
 // expire looks at a connection whose time has come.
 func (w *worker) expire(t timer) {
 	i := t.conn
@@ -402,7 +375,7 @@ func (w *worker) expire(t timer) {
 	case at > w.now:
 		w.arm(i, c, at)
 	case c.state == down:
-		if w.wanted() {
+		if w.endWith(w.now, &w.window); !w.interrupted && w.pending() {
 			w.dial(i)
 		}
 	case c.state == ready:
@@ -440,7 +413,7 @@ func (w *worker) timeOut(i uint32, c *conn) {
 			c.doubt = w.now
 		}
 		w.fail(c, x, Timeout, errTimeout)
-		w.retire(c, uint32(tag))
+		w.retire(c, uint32(tag), w.now)
 	}
 	w.flush(i, c)
 	w.offer(i, c)

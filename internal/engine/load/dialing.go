@@ -103,9 +103,7 @@ func (w *worker) dialFailed(i uint32, c *conn, phase Phase, err error) {
 		}
 	}
 	w.failed(c, phase, err)
-	if w.up == 0 && w.outage == notYet {
-		w.outage = w.now
-	}
+	w.beginOutage(w.now)
 	d.settle(w, c, false)
 	w.redial(i, c)
 }
@@ -120,7 +118,7 @@ func (d *dialing) condemn(w *worker, addr int, err error) {
 	for _, b := range d.bad {
 		d.allBad = d.allBad && b
 	}
-	w.notice[fmt.Sprintf("%v: %v; its share goes to the target's other addresses",
+	w.notices[fmt.Sprintf("%v: %v; its share goes to the target's other addresses",
 		w.addrs[addr], describe(err))] = true
 }
 

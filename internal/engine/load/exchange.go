@@ -22,33 +22,16 @@ func (w *worker) send(i uint32, c *conn, a arrival) {
 	c.exchanges[tag] = exchange{arrival: a, sent: w.now, live: true}
 	c.out = c.codec.Encode(c.out, int(a.request), tag)
 	c.live++
-	w.outstanding++
+	w.inFlight++
 	if w.next != AtOnce && a.counted && a.past == 0 {
-		w.measureLag(c, a.due)
+		w.countLag(w.now, a.due, max(c.open, w.released))
 	}
 	w.arm(i, c, w.now+int64(w.plan.Timeout))
 }
 
-// lateAfter is when a request of an open loop counts as sent late.
-const lateAfter = int64(1e6)
-
-// measureLag counts how much later than due a request was sent, and how much
-// of that is the generator's own: it had a connection for it, no ceiling, and was busy.
-func (w *worker) measureLag(c *conn, due int64) {
-	late := w.now - due
-	if late > lateAfter {
-		w.tally.Late++
-	}
-	w.tally.LateMax = max(w.tally.LateMax, late)
-	lag := w.now - max(due, c.open, w.released)
-	w.lag = max(w.lag, lag)
-	w.tally.Lag.Record(lag)
-	w.pacing.sent(due, due+lag)
-}
-
 // receive takes what came, after what was left over before it.
 func (w *worker) receive(i uint32, c *conn, data []byte, err error) {
-	if w.counting() {
+	if w.counting(w.now) {
 		w.count.Received += int64(len(data))
 	}
 	if c.quiet && len(data) > 0 {
@@ -78,7 +61,7 @@ func (w *worker) receive(i uint32, c *conn, data []byte, err error) {
 			return
 		case proto.Shaken:
 			c.spoke = w.speech.name(ev.Tag)
-			w.shaken(c, ev.Resumed)
+			w.countHandshake(w.now, w.now-c.up, ev.Resumed, &w.window)
 			w.greet(i, c)
 		case proto.Head:
 			w.head(c, &c.exchanges[ev.Tag], ev.Status)
@@ -89,7 +72,7 @@ func (w *worker) receive(i uint32, c *conn, data []byte, err error) {
 			w.refused(c, ev.Tag, ev.Err)
 		case proto.Failed:
 			w.fail(c, &c.exchanges[ev.Tag], phaseOf(ev.Err), ev.Err)
-			w.retire(c, ev.Tag)
+			w.retire(c, ev.Tag, w.now)
 			c.quiet, c.first = len(data) == 0, w.now
 		case proto.Closing:
 			w.close(i, c)
@@ -113,21 +96,6 @@ func phaseOf(err error) Phase {
 	return Protocol
 }
 
-// shaken counts a handshake.
-func (w *worker) shaken(c *conn, resumed bool) {
-	n, took := &w.tally.TLSFull, w.tally.FullTLS
-	if resumed {
-		n, took = &w.tally.TLSResumed, w.tally.ResumedTLS
-	}
-	*n++
-	if !w.warming() {
-		took.Record(w.now - c.up)
-	}
-	if w.counting() {
-		w.tally.Handshakes++
-	}
-}
-
 // head notes what a response says of itself.
 func (w *worker) head(c *conn, x *exchange, status uint16) {
 	x.status = status
@@ -141,39 +109,19 @@ func (w *worker) head(c *conn, x *exchange, status uint16) {
 	w.tally.FirstByte.Record(first - x.sent)
 }
 
-// done measures an exchange that was answered completely.
+// done is when a request was answered completely. A server can give nothing but answers that are
+// errors by their status, as fast as it can, so nothing is allocated for those either.
 func (w *worker) done(c *conn, tag uint32) {
 	x := &c.exchanges[tag]
 	c.used++
 	c.served = true
 	w.rest.note(w.now - x.sent)
 	expected := w.plan.Expects(x.status)
-	if !x.counted && !expected {
-		w.tally.WarmupLost++
+	w.countAnswer(x, w.now, &w.window, expected, w.closed())
+	if x.counted && !expected {
+		w.errors.addStatus(x.status, w.addrs[c.addr])
 	}
-	if x.counted {
-		w.lastDone = w.now
-		w.count.Status[min(x.status, 999)]++
-		if !expected {
-			w.unexpected(c, x)
-		} else {
-			latency := w.now - x.due
-			w.count.Completed++
-			if x.sent >= w.end && x.past == 0 {
-				w.tally.CompletedAfter++
-			}
-			if w.next != AtOnce || w.apart || x.sent != x.due {
-				w.recordService(x)
-			}
-			w.count.Latency.Record(latency)
-			if w.route != nil {
-				r := &w.routes[w.route[x.request]]
-				r.Completed++
-				r.Latency.Record(latency)
-			}
-		}
-	}
-	w.retire(c, tag)
+	w.retire(c, tag, w.now)
 }
 
 // fail counts an exchange that came to no good.
@@ -182,28 +130,9 @@ func (w *worker) fail(c *conn, x *exchange, phase Phase, err error) {
 		w.tally.WarmupLost++
 		return
 	}
-	w.lastDone = w.now
-	w.spoil(x)
+	w.last = w.now
+	w.countLoss(x)
 	w.failed(c, phase, err)
-}
-
-// spoil counts a request of the window that failed.
-func (w *worker) spoil(x *exchange) {
-	w.count.Failed++
-	if w.route != nil {
-		w.routes[w.route[x.request]].Failed++
-	}
-}
-
-// unexpected counts an exchange whose answer is an error by its status. A server can give
-// nothing but such answers, as fast as it can, so nothing is allocated here.
-func (w *worker) unexpected(c *conn, x *exchange) {
-	w.count.ErrorLatency.Record(w.now - x.due)
-	if x.sent >= w.end && x.past == 0 {
-		w.tally.ErrorsAfter++
-	}
-	w.spoil(x)
-	w.errors.addStatus(x.status, w.addrs[c.addr])
 }
 
 // failed counts a failure, whatever it was that failed.
@@ -239,15 +168,7 @@ func (w *worker) refused(c *conn, tag uint32, err error) {
 	} else {
 		w.fail(c, x, Protocol, cmp.Or(err, errRefused))
 	}
-	w.retire(c, tag)
+	w.retire(c, tag, w.now)
 }
 
 var errRefused = errors.New("refused by the server, again and again")
-
-// retire gives back what an exchange held.
-func (w *worker) retire(c *conn, tag uint32) {
-	c.exchanges[tag].live, c.exchanges[tag].due = false, w.now
-	c.tags = append(c.tags, tag)
-	c.live--
-	w.outstanding--
-}

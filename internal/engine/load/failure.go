@@ -65,7 +65,7 @@ func (c *conn) dismissed(err error) error {
 // then answered on another connection tell nothing of it.
 func (w *worker) letGo(c *conn) {
 	if err := c.dismissed(nil); err != nil {
-		w.ended.add(Protocol, ring.Addr{}, err)
+		w.account.ended.add(Protocol, ring.Addr{}, err)
 	}
 	c.codec = nil
 }

@@ -22,6 +22,9 @@ func (f *fifo[T]) push(v T) {
 	f.len++
 }
 
+// grow is not inlined, so that push is.
+//
+//go:noinline
 func (f *fifo[T]) grow() {
 	all := make([]T, 2*len(f.ring))
 	for i := range f.len {

@@ -16,12 +16,12 @@ type health struct {
 }
 
 // health is that since it was last asked. What failed is given away, and nil if nothing
-// did: the worker goes on counting in its own.
-func (w *worker) health() health {
-	h := health{busy: w.meter.since(w), lag: w.lag}
-	w.lag = 0
-	if len(w.errors) > 0 {
-		h.failures, w.errors = w.errors, failures{}
+// did: the account goes on counting in its own. idle is for how long there was nothing to do.
+func (a *account) health(now, idle int64) health {
+	h := health{busy: a.meter.since(now, idle), lag: a.lag}
+	a.lag = 0
+	if len(a.errors) > 0 {
+		h.failures, a.errors = a.errors, failures{}
 	}
 	return h
 }

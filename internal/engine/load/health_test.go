@@ -14,16 +14,16 @@ import (
 // A worker goes on counting in a map of its own, whether or not it gave one away: what
 // others add to what it told is not its own.
 func TestHealthIsGivenAway(t *testing.T) {
-	w := &worker{ring: steady(ms), errors: failures{}}
+	a := &account{errors: failures{}}
 	failed := failures{}
 	failed.add(Timeout, ring.Addr{Unix: "a"}, errTimeout)
 	for range 2 { // without failures, then with some
-		h := w.health()
+		h := a.health(ms, 0)
 		h.add(health{failures: failed})
-		if len(w.errors) != 0 {
-			t.Fatalf("another's failures are its own: %v", w.errors)
+		if len(a.errors) != 0 {
+			t.Fatalf("another's failures are its own: %v", a.errors)
 		}
-		w.errors.add(Read, ring.Addr{Unix: "a"}, syscall.ECONNRESET)
+		a.errors.add(Read, ring.Addr{Unix: "a"}, syscall.ECONNRESET)
 	}
 }
 
@@ -69,7 +69,7 @@ func TestHealthAddsUp(t *testing.T) {
 	}
 	late := failures{}
 	late.add(Connect, addr, errors.New("late"))
-	all := r.sumFailures([]*worker{{errors: late}})
+	all := r.sumFailures([]*worker{{account: account{errors: late}}})
 	if got := counts(all); !reflect.DeepEqual(got, []int64{4, 2, 2, 1}) {
 		t.Errorf("%+v", all)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/h3"
+	"dyno/internal/engine/metric"
 	"dyno/internal/engine/ring"
 )
 
@@ -73,15 +74,15 @@ func wireOf(g ring.Ring) (now wire, ok bool) {
 
 // countWire gives an interval the bytes of QUIC, for what the worker saw of HTTP/3 are only
 // its ring's records.
-func (m *meter) countWire(w *worker) {
-	now, ok := wireOf(w.ring)
+func (m *meter) countWire(g ring.Ring, count *metric.Snapshot) {
+	now, ok := wireOf(g)
 	if !ok {
 		return
 	}
 	if m.ended {
 		now = m.wireEnd
 	}
-	w.count.Received, w.count.Written = now.received-m.wire.received, now.sent-m.wire.sent
+	count.Received, count.Written = now.received-m.wire.received, now.sent-m.wire.sent
 	m.wire = now
 }
 

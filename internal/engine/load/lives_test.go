@@ -151,14 +151,14 @@ func TestIntervalsDoNotWaitForTheDead(t *testing.T) {
 	tally := newTally()
 	hand(0, 0)
 	hand(1, 0)
-	r.handed <- handed{from: 0, worker: &worker{tally: &tally}}
+	r.handed <- handed{from: 0, worker: &worker{account: account{tally: &tally}}}
 	for i := 1; i < 5; i++ {
 		hand(1, i) // is received only when the one before is dealt with
 		if seen := len(r.shown); seen < i {
 			t.Fatalf("%d intervals seen when number %d came", seen, i)
 		}
 	}
-	r.handed <- handed{from: 1, worker: &worker{tally: &tally}}
+	r.handed <- handed{from: 1, worker: &worker{account: account{tally: &tally}}}
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}

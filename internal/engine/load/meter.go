@@ -1,10 +1,15 @@
 package load
 
-import "time"
+import (
+	"time"
+
+	"dyno/internal/engine/ring"
+)
 
 // A meter is what the window cost the generator, from its first turn to its
 // last: this worker's time, and the CPU time of the process then and then.
 type meter struct {
+	first, roaming bool // see prepare
 	begun, ended   bool
 	at, idle       int64
 	busy           float64 // share of the time in which there was something to do
@@ -23,41 +28,40 @@ type meter struct {
 }
 
 // prepare asks for the accounts once, before any load: the first time takes milliseconds.
-func (m *meter) prepare(w *worker) {
+// The first worker has those of all the process; one of HTTP/3 has none of its thread, for it may
+// be another one later.
+func (m *meter) prepare(first, roaming bool) {
+	m.first, m.roaming = first, roaming
 	threadQueued()
-	if w.id == 0 {
+	if first {
 		readStandstill()
 	}
 }
 
-func (m *meter) begin(w *worker) {
-	if m.begun {
-		return
-	}
-	m.begun, m.at, m.idle, m.cpuFrom = true, w.now, w.idled(), processCPU()
+// begin is in the window's first turn.
+func (m *meter) begin(now, idle int64, g ring.Ring) {
+	m.begun, m.at, m.idle, m.cpuFrom = true, now, idle, processCPU()
 	m.askedAt, m.askedIdle = m.at, m.idle
 	m.queued, m.runs = threadQueued()
-	m.wire, _ = wireOf(w.ring)
-	if w.id == 0 {
+	m.wire, _ = wireOf(g)
+	if m.first {
 		m.held = readStandstill()
 	}
 }
 
-func (m *meter) end(w *worker) {
-	if !m.begun || m.ended {
-		return
-	}
+// end is in the first turn after the window, once.
+func (m *meter) end(now, idle int64, g ring.Ring) {
 	m.ended, m.cpuTo = true, processCPU()
-	m.wireEnd, _ = wireOf(w.ring)
-	if took := w.now - m.at; took > 0 {
-		m.busy = 1 - shareOf(w.idled()-m.idle, took)
+	m.wireEnd, _ = wireOf(g)
+	if took := now - m.at; took > 0 {
+		m.busy = 1 - shareOf(idle-m.idle, took)
 	}
-	if took := w.now - m.at; took > 0 && w.speech.http3 == nil { // else it may be another thread now
+	if took := now - m.at; took > 0 && !m.roaming {
 		queued, runs := threadQueued()
 		m.unscheduled = shareOf(int64(queued-m.queued), took)
 		m.cpuWait = (queued - m.queued) / time.Duration(max(runs-m.runs, 1))
 	}
-	if w.id == 0 {
+	if m.first {
 		m.wait, m.stop = readStandstill().since(m.held)
 	}
 }
@@ -70,11 +74,10 @@ func shareOf(part, whole int64) float64 {
 
 // since is the share of the time since it was last asked, or the window's start, in
 // which there was something to do.
-func (m *meter) since(w *worker) (busy float64) {
-	idle := w.idled()
-	if took := w.now - m.askedAt; m.begun && took > 0 {
+func (m *meter) since(now, idle int64) (busy float64) {
+	if took := now - m.askedAt; m.begun && took > 0 {
 		busy = 1 - shareOf(idle-m.askedIdle, took)
 	}
-	m.askedAt, m.askedIdle = w.now, idle
+	m.askedAt, m.askedIdle = now, idle
 	return busy
 }

@@ -78,7 +78,7 @@ func (w *worker) takeShare(s *reshare) {
 		return
 	}
 	if w.now > w.start+s.at && !w.over {
-		w.notice["a thread took over another share of the rate only after it was due: some "+
+		w.notices["a thread took over another share of the rate only after it was due: some "+
 			"requests may have been sent twice"] = true
 	}
 	w.over = false // only of the old share was nothing left before the end

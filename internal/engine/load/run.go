@@ -280,11 +280,11 @@ func (r *run) newWorker(i int) (*worker, func(), error) {
 		return nil, nil, err
 	}
 	if w.kind = g.Kind; g.Refused != nil {
-		w.notice[fmt.Sprintf("the load is on %s, which is slower: %v", g.Kind, g.Refused)] = true
+		w.notices[fmt.Sprintf("the load is on %s, which is slower: %v", g.Kind, g.Refused)] = true
 	}
 	w.easing = r.prompt && !r.plan.Open()
 	w.report = func(s *metric.Snapshot) *metric.Snapshot {
-		r.handed <- handed{from: i, snapshot: s, health: w.health()}
+		r.handed <- handed{from: i, snapshot: s, health: w.health(w.now, w.idled())}
 		select {
 		case s = <-r.spare:
 			return s
@@ -307,11 +307,10 @@ func newWorker(p *Plan, g ring.Ring, addrs []ring.Addr, speech *speech, gate *ga
 	w := &worker{
 		plan: p, ring: g, addrs: addrs, speech: speech, newCodec: newCodec, gate: gate, id: i, of: n,
 		deep: p.Pipeline > 1 || p.Streams > 1, framed: speech.framed(p.Target),
-		conns: make([]conn, connections),
-		idle:  newFIFO[uint32](connections), retries: newFIFO[arrival](1),
-		schedule: closedLoop{}, left: -1,
-		count: metric.NewSnapshot(), tally: &tally, errors: failures{}, ended: failures{},
-		notice: map[string]bool{},
+		pool: pool{conns: make([]conn, connections), idle: newFIFO[uint32](connections)},
+		flow: flow{schedule: closedLoop{}, retries: newFIFO[arrival](1), left: -1},
+		account: account{count: metric.NewSnapshot(), tally: &tally, errors: failures{},
+			ended: failures{}, notices: map[string]bool{}},
 	}
 	w.sequence, w.warmup = p.sequences(i, n)
 	if p.Open() {

@@ -23,10 +23,7 @@ import (
 
 // vacate notes at the end of a life that the next requests of its slots are due since they
 // became free. A slot that this life did not use waits for longer.
-func (w *worker) vacate(c *conn) {
-	if w.next != AtOnce {
-		return
-	}
+func (c *conn) vacate() {
 	for tag := range c.exchanges {
 		c.exchanges[tag].waits = true
 	}
@@ -45,15 +42,4 @@ func (c *conn) dueSince(now int64) int64 {
 		}
 	}
 	return now
-}
-
-// recordService counts the service time of an exchange before its latency is counted. In a
-// closed loop the two are the same until a request is sent later than it was due: of those
-// before in the interval service time is then what latency is.
-func (w *worker) recordService(x *exchange) {
-	if w.next == AtOnce && !w.apart {
-		w.apart = true
-		w.count.Service.Add(w.count.Latency)
-	}
-	w.count.Service.Record(w.now - x.sent)
 }
