@@ -39,7 +39,8 @@ func (q *queue) run(ctx context.Context, p load.Plan, each func(load.Interval)) 
 		q.seen(p)
 	}
 	l := &load.Result{Plan: p, Total: metric.NewSnapshot(), Started: time.Unix(1e9, 0),
-		Ended: load.ByDuration, Tally: load.Tally{Served: p.Connections, Opened: int64(p.Connections)}}
+		Ended: load.ByDuration, Tally: load.Tally{ConnectionTotals: load.ConnectionTotals{
+			Served: p.Connections, Opened: int64(p.Connections)}}}
 	if q.breaks > 0 && p.Rate.PerSecond() >= q.breaks {
 		l.Ended, l.Cause = load.Unreachable, "connect: refused"
 		return result.From(l, "test")

@@ -106,7 +106,8 @@ func lawful(law Law, noise float64, seen *[]int) Runner {
 		n := float64(p.Connections)
 		x := law.At(n) * (1 + noise*r.NormFloat64())
 		l := &load.Result{Plan: p, Total: metric.NewSnapshot(), Measured: time.Second,
-			Ended: load.ByDuration, Tally: load.Tally{Served: p.Connections}}
+			Ended: load.ByDuration, Tally: load.Tally{
+				ConnectionTotals: load.ConnectionTotals{Served: p.Connections}}}
 		for range int(x) {
 			l.Total.Completed++
 			l.Total.Latency.Record(int64(n / x * 1e9))

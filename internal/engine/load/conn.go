@@ -18,34 +18,44 @@ type conn struct {
 	spoke string // the protocol; "" until TLS has settled it
 	state lifeState
 
-	listed  bool // in worker.idle
-	busy    bool // the ring is sending
-	quiet   bool // no byte of the response that comes next has come
-	served  bool // an exchange was completed, in any life
-	opened  bool // in some life
-	settled bool // the first attempts are over
-	barren  uint8
-	tries   uint8  // addresses tried while settling
-	used    uint32 // exchanges completed in this life
-	live    int    // exchanges under way
-	waiting int    // slots whose next request has been due since an earlier life
+	listed bool   // in worker.idle
+	busy   bool   // the ring is sending
+	quiet  bool   // no byte of the response that comes next has come
+	used   uint32 // exchanges completed in this life
 
 	since int64 // dialed
 	up    int64 // connected
 	open  int64 // when it last got room
 	first int64 // when the response that comes next began, or the last one ended
 	wake  int64 // its entry in timers that counts; 0: none
-	again int64 // down: when to dial
 	doubt int64 // since when, after an exchange was canceled, nothing came; 0: something did
 	shut  int64 // since when it has no exchange and no room for one; 0: it has
-	lost  int64 // since when it is not open, after it was or was tried; 0: it is
 
 	in      []byte // received and not yet taken by the codec
 	out     []byte // to send
 	sending []byte // what the ring is sending
 
+	slots
+	attempts
+}
+
+// A slots is the requests that a connection has in flight and those that it could have.
+type slots struct {
 	exchanges []exchange // by tag
 	tags      []uint32   // those not in use
+	live      int        // in flight
+	waiting   int        // slots whose next request has been due since an earlier life
+}
+
+// An attempts is what has become of a connection's lives so far.
+type attempts struct {
+	served  bool  // a request was completed
+	opened  bool  // one life at least was ready
+	settled bool  // the first attempts are over
+	barren  uint8 // lives without a completed request, since the last that had one
+	tries   uint8 // addresses tried while settling
+	again   int64 // down: when to dial
+	lost    int64 // since when it is not open, after it was or was tried; 0: it is
 }
 
 // A lifeState is how far a connection has come.

@@ -329,12 +329,13 @@ func newWorker(p *Plan, g ring.Ring, addrs []ring.Addr, speech *speech, gate *ga
 
 func newTally() Tally {
 	return Tally{
+		ConnectionTotals: ConnectionTotals{Protocols: map[string]int64{},
+			Connect: metric.NewHistogram(metric.Coarse)},
+		TLSTotals: TLSTotals{Terms: map[tls.Terms]int64{},
+			FullTLS: metric.NewHistogram(metric.Coarse), ResumedTLS: metric.NewHistogram(metric.Coarse)},
 		FirstByte: metric.NewHistogram(metric.Coarse),
-		Connect:   metric.NewHistogram(metric.Coarse),
-		FullTLS:   metric.NewHistogram(metric.Coarse), ResumedTLS: metric.NewHistogram(metric.Coarse),
 		Lag:       metric.NewHistogram(metric.Fine),
 		Law:       newLaw(),
-		Protocols: map[string]int64{}, Terms: map[tls.Terms]int64{},
 	}
 }
 

@@ -177,8 +177,7 @@ func (h *host) use(from, to float64) HostUse {
 		TimeWait:       h.level(timeWaits, from, to).Peak,
 		Throttled:      grown(throttled),
 		Throttlings:    grown(throttles),
-		Frequency:      h.level(frequency, from, to).Mean,
-		Temperature:    h.level(temperature, from, to).Peak,
-		TooHot:         grown(hotSlow),
+		Thermal: Thermal{Frequency: h.level(frequency, from, to).Mean,
+			Temperature: h.level(temperature, from, to).Peak, TooHot: grown(hotSlow)},
 	}
 }

@@ -159,6 +159,11 @@ type HostUse struct {
 	Throttled      Value `json:"cgroup_throttled_ns"` // of this process's cgroup
 	Throttlings    Value `json:"cgroup_throttlings"`  // periods in which it was
 
+	Thermal
+}
+
+// A Thermal is how fast and how hot the CPUs were.
+type Thermal struct {
 	Frequency   Value `json:"cpu_mhz"`             // mean of the CPUs
 	Temperature Value `json:"temperature_celsius"` // highest, of the hottest zone
 	TooHot      Value `json:"thermal_throttlings"` // times that CPUs were slowed down for it
@@ -194,6 +199,6 @@ func absentHost() HostUse {
 		Busy: n, User: n, Sys: n, SoftIRQ: n, IRQ: n, IOWait: n, Idle: n, Steal: n,
 		Self: n, Foreign: n, PressureCPU: n, PressureMemory: n, PressureIO: n, Switches: n,
 		Retransmits: n, ListenOverflow: n, ListenDrops: n, SoftnetDrops: n,
-		TimeWait: n, Throttled: n, Throttlings: n, Frequency: n, Temperature: n, TooHot: n,
+		TimeWait: n, Throttled: n, Throttlings: n, Thermal: Thermal{n, n, n},
 	}
 }

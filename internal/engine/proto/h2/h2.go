@@ -108,20 +108,8 @@ type codec struct {
 	goneAfter uint32       // the last stream that the server will process
 	gone      *proto.Fault // why it goes, if not in peace
 
-	// Sending.
-	greeted  bool
-	bye      bool   // GOAWAY is due
-	code     uint32 // and says this
-	window   int64  // what may be sent on the connection
-	initial  int64  // and on a new stream
-	frameMax int
-
-	// Owed to the server.
-	acks       int
-	pongs      [][8]byte
-	resets     []reset
-	replenish  []uint32 // streams whose receive window is to be opened
-	receivable int64    // what is left of the connection's receive window
+	sending
+	owed
 
 	// Resets and the PING that proves them known.
 	unproven, proving int
@@ -133,6 +121,25 @@ type codec struct {
 	later  later
 	done   uint16 // the slot whose Done follows its Head
 	swept  int    // slots looked at for exchanges that GOAWAY or the end leaves
+}
+
+// A sending is what has been sent on the connection, and what may be.
+type sending struct {
+	greeted  bool
+	bye      bool   // GOAWAY is due
+	code     uint32 // of it
+	window   int64  // bytes that may be sent on the connection
+	initial  int64  // and on a new stream
+	frameMax int    // bytes of a frame
+}
+
+// An owed is the frames that the server is owed as answers to its own.
+type owed struct {
+	acks       int // of SETTINGS
+	pongs      [][8]byte
+	resets     []reset
+	replenish  []uint32 // streams whose receive window is to be opened
+	receivable int64    // bytes left of the connection's receive window
 }
 
 // A reset is a stream that we gave up.
@@ -160,7 +167,8 @@ func newCodec(r *run) *codec {
 	return &codec{
 		run: r, decoder: decoder{newTable(), &r.scratch}, streams: newStreams(r.Streams),
 		next: 1, goneAfter: maxID, limit: r.Streams,
-		window: firstWindow, initial: firstWindow, frameMax: frameMin, receivable: receiveWindow,
+		sending: sending{window: firstWindow, initial: firstWindow, frameMax: frameMin},
+		owed:    owed{receivable: receiveWindow},
 	}
 }
 
