@@ -105,8 +105,8 @@ func lawful(law Law, noise float64, seen *[]int) Runner {
 		}
 		n := float64(p.Connections)
 		x := law.At(n) * (1 + noise*r.NormFloat64())
-		l := &load.Result{Plan: p, Total: metric.NewSnapshot(), Measured: time.Second,
-			Ended: load.ByDuration, Tally: load.Tally{
+		l := &load.Result{Plan: p, Total: metric.NewCounters(), Measured: time.Second,
+			Ended: load.ByDuration, Totals: load.Totals{
 				ConnectionTotals: load.ConnectionTotals{Served: p.Connections}}}
 		for range int(x) {
 			l.Total.Completed++

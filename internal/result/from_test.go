@@ -42,7 +42,7 @@ func closedRun() *load.Result {
 			}}}, {Name: "b", Weight: 2, Request: proto.Request{Method: "POST", Path: "/b",
 			Authority: "host", Body: []byte{0xff}}}},
 	}
-	total := metric.NewSnapshot()
+	total := metric.NewCounters()
 	for i := range time.Duration(1000) {
 		total.Latency.Record(int64((i + 1) * time.Microsecond))
 	}
@@ -58,7 +58,7 @@ func closedRun() *load.Result {
 				Heat: metric.Heat{{5, 550}, {6, 50}}, Status: map[uint16]int64{200: 599, 404: 1}},
 			{Index: 1, From: time.Second, To: 2 * time.Second, Sent: 403, Completed: 400, Failed: 2},
 		},
-		Tally: load.Tally{
+		Totals: load.Totals{
 			ConnectionTotals: load.ConnectionTotals{Opened: 3, Reconnects: 1, Served: 2,
 				Connect: histogram(metric.Coarse, time.Microsecond, 3*time.Microsecond)},
 			TLSTotals: load.TLSTotals{TLSFull: 2, TLSResumed: 1,

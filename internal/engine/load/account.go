@@ -5,20 +5,20 @@ import "dyno/internal/engine/metric"
 // An account is what a worker counts: the interval's counters, which it gives away once a
 // second, and the totals of the run.
 type account struct {
-	count   *metric.Snapshot
-	tally   *Tally
-	routes  []Route // by request; the requests of one name share one
-	route   []int
-	errors  failures
-	ended   failures // connections that the peer ended, by what it said was wrong
-	meter   meter
-	pacing  pacing
-	lag     int64           // open workload: the longest of the interval, sent later than it could be
-	apart   bool            // closed workload: in this interval service time is not latency
-	last    int64           // when the last request of the window was answered, or failed
-	rotate  int64           // when the interval ends
-	rotated int64           // when the last one did, after the window's start
-	notices map[string]bool // each is printed once
+	counters     *metric.Counters
+	totals       *Totals
+	routes       []Route // by request; the requests of one name share one
+	route        []int
+	errors       failures
+	ended        failures // connections that the peer ended, by what it said was wrong
+	meter        meter
+	pacing       pacing
+	lag          int64           // open workload: the longest of the interval; ns
+	serviceApart bool            // closed workload: in this interval service time is not latency
+	last         int64           // when the last request of the window was answered, or failed
+	rotate       int64           // when the interval ends
+	rotated      int64           // when the last one did, after the window's start
+	notices      map[string]bool // each is printed once
 }
 
 // interval is how often a worker gives away its counters.
@@ -32,11 +32,11 @@ func (a *account) countSent(x arrival, after bool) {
 	switch {
 	case x.past > 0:
 	case !x.counted:
-		a.tally.Warmup++
+		a.totals.Warmup++
 	default:
-		a.count.Sent++
+		a.counters.Sent++
 		if after {
-			a.tally.SentAfter++
+			a.totals.SentAfter++
 		}
 	}
 }
@@ -49,27 +49,27 @@ const lateAfter = int64(1e6)
 func (a *account) countLag(now, due, possible int64) {
 	late := now - due
 	if late > lateAfter {
-		a.tally.Late++
+		a.totals.Late++
 	}
-	a.tally.LateMax = max(a.tally.LateMax, late)
+	a.totals.LateMax = max(a.totals.LateMax, late)
 	lag := now - max(due, possible)
 	a.lag = max(a.lag, lag)
-	a.tally.Lag.Record(lag)
-	a.pacing.sent(due, due+lag)
+	a.totals.Lag.Record(lag)
+	a.pacing.recordSpan(due, due+lag)
 }
 
 // countHandshake counts one that took so long and ended now.
 func (a *account) countHandshake(now, took int64, resumed bool, v *window) {
-	n, times := &a.tally.TLSFull, a.tally.FullTLS
+	n, times := &a.totals.TLSFull, a.totals.FullTLS
 	if resumed {
-		n, times = &a.tally.TLSResumed, a.tally.ResumedTLS
+		n, times = &a.totals.TLSResumed, a.totals.ResumedTLS
 	}
 	*n++
-	if !v.warming(now) {
+	if !v.isWarmup(now) {
 		times.Record(took)
 	}
-	if v.counting(now) {
-		a.tally.Handshakes++
+	if v.isMeasured(now) {
+		a.totals.Handshakes++
 	}
 }
 
@@ -77,29 +77,29 @@ func (a *account) countHandshake(now, took int64, resumed bool, v *window) {
 func (a *account) countAnswer(x *exchange, now int64, v *window, expected, closed bool) {
 	if !x.counted {
 		if !expected {
-			a.tally.WarmupLost++
+			a.totals.WarmupLost++
 		}
 		return
 	}
 	a.last = now
-	a.count.Status[min(x.status, 999)]++
+	a.counters.Status[min(x.status, 999)]++
 	after, latency := x.sent >= v.end && x.past == 0, now-x.due
 	if !expected {
-		a.count.ErrorLatency.Record(latency)
+		a.counters.ErrorLatency.Record(latency)
 		if after {
-			a.tally.ErrorsAfter++
+			a.totals.ErrorsAfter++
 		}
 		a.countLoss(x)
 		return
 	}
-	a.count.Completed++
+	a.counters.Completed++
 	if after {
-		a.tally.CompletedAfter++
+		a.totals.CompletedAfter++
 	}
-	if !closed || a.apart || x.sent != x.due {
+	if !closed || a.serviceApart || x.sent != x.due {
 		a.countService(x, now, closed)
 	}
-	a.count.Latency.Record(latency)
+	a.counters.Latency.Record(latency)
 	if a.route != nil {
 		r := &a.routes[a.route[x.request]]
 		r.Completed++
@@ -111,16 +111,16 @@ func (a *account) countAnswer(x *exchange, now int64, v *window, expected, close
 // workload the two are the same until a request is sent later than it was due: of those before
 // in the interval service time is then what latency is.
 func (a *account) countService(x *exchange, now int64, closed bool) {
-	if closed && !a.apart {
-		a.apart = true
-		a.count.Service.Add(a.count.Latency)
+	if closed && !a.serviceApart {
+		a.serviceApart = true
+		a.counters.Service.Add(a.counters.Latency)
 	}
-	a.count.Service.Record(now - x.sent)
+	a.counters.Service.Record(now - x.sent)
 }
 
 // countLoss counts a request of the window that failed.
 func (a *account) countLoss(x *exchange) {
-	a.count.Failed++
+	a.counters.Failed++
 	if a.route != nil {
 		a.routes[a.route[x.request]].Failed++
 	}
@@ -129,9 +129,9 @@ func (a *account) countLoss(x *exchange) {
 // countUnanswered counts a request without an answer at the end of the run.
 func (a *account) countUnanswered(x arrival) {
 	if x.counted {
-		a.tally.Unfinished++
+		a.totals.Unfinished++
 	} else {
-		a.tally.WarmupLost++
+		a.totals.WarmupLost++
 	}
 }
 
@@ -139,21 +139,21 @@ func (a *account) countUnanswered(x arrival) {
 func (a *account) countOutage(since, now int64, v *window) {
 	if since != notYet && v.start != notYet {
 		_, length := v.overlap(since, now)
-		a.tally.Outage += max(length, 0)
+		a.totals.Outage += max(length, 0)
 	}
 }
 
 // endInterval gives the interval's counters their bounds. Those of the next one are begun with
 // beginInterval.
 func (a *account) endInterval(now, from int64, inFlight int) {
-	a.count.From, a.count.To = a.rotated, now-from
-	a.rotated, a.apart = a.count.To, false
-	a.count.InFlight = int64(inFlight)
+	a.counters.From, a.counters.To = a.rotated, now-from
+	a.rotated, a.serviceApart = a.counters.To, false
+	a.counters.InFlight = int64(inFlight)
 }
 
 // beginInterval goes on counting in empty counters, those of the interval after that of before.
-func (a *account) beginInterval(empty *metric.Snapshot, number int) {
-	a.count = empty
-	a.count.Interval = number
+func (a *account) beginInterval(empty *metric.Counters, number int) {
+	a.counters = empty
+	a.counters.Interval = number
 	a.rotate += interval
 }

@@ -7,24 +7,24 @@ package load
 // a connection that rests because nothing is due. One that was never open counts from the end of
 // its first attempt on. Only what lies in the window counts, while there is something to send.
 
-// unopened notes that a life has ended, which may never have been open.
-func (c *conn) unopened(now int64) {
+// noteClosed notes that a life has ended, which may never have been open.
+func (c *conn) noteClosed(now int64) {
 	if c.state == ready || c.lost == 0 {
 		c.lost = now
 	}
 }
 
-// found counts the time for which a connection was unavailable, which it no longer is.
-func (w *worker) found(c *conn) {
-	if c.lost != 0 && c.barren > 0 && w.start != notYet {
-		w.tally.missed(w.overlap(c.lost, w.now))
+// endUnavailable counts the time for which a connection was unavailable, which it no longer is.
+func (w *worker) endUnavailable(c *conn) {
+	if c.lost != 0 && c.failedAttempts > 0 && w.start != notYet {
+		w.totals.addUnavailable(w.overlap(c.lost, w.now))
 	}
 	c.lost = 0
 }
 
-// missed counts so long a time in which a connection was unavailable, since an instant of the
-// window.
-func (t *Tally) missed(since, length int64) {
+// addUnavailable counts so long a time in which a connection was unavailable, since an instant of
+// the window.
+func (t *Totals) addUnavailable(since, length int64) {
 	if length <= 0 {
 		return
 	}

@@ -26,8 +26,8 @@ const (
 	ceilingLeast = 8
 )
 
-// under is s below the plan's ceiling, of which worker w of so many has its share.
-func (w *worker) under(s Schedule) Schedule {
+// withCeiling is s below the plan's ceiling, of which worker w of so many has its share.
+func (w *worker) withCeiling(s Schedule) Schedule {
 	if w.plan.Ceiling <= 0 {
 		return s
 	}
@@ -40,12 +40,12 @@ func (w *worker) under(s Schedule) Schedule {
 
 // Next is called once for each arrival that is sent.
 func (s *ceiling) Next() (int64, bool) {
-	s.countSent()
+	s.countAgainst()
 	return s.Schedule.Next()
 }
 
-// countSent counts a request, and holds the next back for as long as that was too much.
-func (s *ceiling) countSent() {
+// countAgainst counts a request, and holds the next back for as long as that was too much.
+func (s *ceiling) countAgainst() {
 	f, now := s.flow, *s.clock
 	f.released, s.next = f.heldUntil, max(s.next, now)+s.gap
 	if until := s.next - s.slack; until > now {

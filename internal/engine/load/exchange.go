@@ -8,8 +8,8 @@ import (
 	"dyno/internal/engine/proto"
 )
 
-// send begins an exchange on connection i, which has room for it.
-func (w *worker) send(i uint32, c *conn, a arrival) {
+// sendRequest begins an exchange on connection i, which has room for it.
+func (w *worker) sendRequest(i uint32, c *conn, a arrival) {
 	if len(c.tags) == 0 { // grows to the codec's room, once
 		c.tags = append(c.tags, uint32(len(c.exchanges)))
 		c.exchanges = append(c.exchanges, exchange{})
@@ -26,13 +26,13 @@ func (w *worker) send(i uint32, c *conn, a arrival) {
 	if w.next != AtOnce && a.counted && a.past == 0 {
 		w.countLag(w.now, a.due, max(c.open, w.released))
 	}
-	w.arm(i, c, w.now+int64(w.plan.Timeout))
+	w.setTimer(i, c, w.now+int64(w.plan.Timeout))
 }
 
-// receive takes what came, after what was left over before it.
-func (w *worker) receive(i uint32, c *conn, data []byte, err error) {
-	if w.counting(w.now) {
-		w.count.Received += int64(len(data))
+// handleReceived takes what came, after what was left over before it.
+func (w *worker) handleReceived(i uint32, c *conn, data []byte, err error) {
+	if w.isMeasured(w.now) {
+		w.counters.Received += int64(len(data))
 	}
 	if c.quiet && len(data) > 0 {
 		c.quiet, c.first = false, w.now
@@ -43,7 +43,7 @@ func (w *worker) receive(i uint32, c *conn, data []byte, err error) {
 		data = c.in
 	}
 	if err != nil && err != io.EOF {
-		w.lose(i, c, Read, err)
+		w.loseConn(i, c, Read, err)
 		return
 	}
 	for {
@@ -53,42 +53,42 @@ func (w *worker) receive(i uint32, c *conn, data []byte, err error) {
 		case proto.More:
 			c.in = append(c.in[:0], data...) // overlapping is fine: a copy
 			if err == io.EOF {
-				w.lose(i, c, Read, err)
+				w.loseConn(i, c, Read, err)
 			} else {
-				w.greet(i, c) // HTTP/2 has room once the server has said how much
-				w.flush(i, c)
+				w.markReadyIfRoom(i, c) // HTTP/2 has room once the server has said how much
+				w.flushOutput(i, c)
 			}
 			return
 		case proto.Shaken:
-			c.spoke = w.speech.name(ev.Tag)
+			c.protocol = w.protocols.chosenName(ev.Tag)
 			w.countHandshake(w.now, w.now-c.up, ev.Resumed, &w.window)
-			w.greet(i, c)
+			w.markReadyIfRoom(i, c)
 		case proto.Head:
-			w.head(c, &c.exchanges[ev.Tag], ev.Status)
+			w.recordHead(c, &c.exchanges[ev.Tag], ev.Status)
 		case proto.Done:
-			w.done(c, ev.Tag)
+			w.finishRequest(c, ev.Tag)
 			c.quiet, c.first = len(data) == 0, w.now
 		case proto.Refused:
-			w.refused(c, ev.Tag, ev.Err)
+			w.handleRefused(c, ev.Tag, ev.Err)
 		case proto.Failed:
-			w.fail(c, &c.exchanges[ev.Tag], phaseOf(ev.Err), ev.Err)
-			w.retire(c, ev.Tag, w.now)
+			w.failRequest(c, &c.exchanges[ev.Tag], failurePhase(ev.Err), ev.Err)
+			w.releaseTag(c, ev.Tag, w.now)
 			c.quiet, c.first = len(data) == 0, w.now
 		case proto.Closing:
-			w.close(i, c)
+			w.closeConn(i, c)
 			return
 		case proto.Broken:
 			c.in = c.in[:0]
-			w.flush(i, c) // why, to a peer that takes it at once: for no other is waited
-			w.lose(i, c, phaseOf(ev.Err), ev.Err)
+			w.flushOutput(i, c) // why, to a peer that takes it at once: for no other is waited
+			w.loseConn(i, c, failurePhase(ev.Err), ev.Err)
 			return
 		}
 	}
 }
 
-// phaseOf is the phase of what a codec reports: a connection that ends too early
+// failurePhase is the phase of what a codec reports: a connection that ends too early
 // breaks no rule.
-func phaseOf(err error) Phase {
+func failurePhase(err error) Phase {
 	var f *proto.Fault
 	if errors.As(err, &f) && (f.Kind == proto.FaultClosed || f.Kind == proto.FaultTruncated) {
 		return Read
@@ -96,8 +96,8 @@ func phaseOf(err error) Phase {
 	return Protocol
 }
 
-// head notes what a response says of itself.
-func (w *worker) head(c *conn, x *exchange, status uint16) {
+// recordHead notes what a response says of itself.
+func (w *worker) recordHead(c *conn, x *exchange, status uint16) {
 	x.status = status
 	if !x.counted {
 		return
@@ -106,38 +106,38 @@ func (w *worker) head(c *conn, x *exchange, status uint16) {
 	if w.framed || first < x.sent { // records and frames are not responses
 		first = w.now
 	}
-	w.tally.FirstByte.Record(first - x.sent)
+	w.totals.FirstByte.Record(first - x.sent)
 }
 
-// done is when a request was answered completely. A server can give nothing but answers that are
-// errors by their status, as fast as it can, so nothing is allocated for those either.
-func (w *worker) done(c *conn, tag uint32) {
+// finishRequest is when a request was answered completely. A server can give nothing but answers
+// that are errors by their status, as fast as it can, so nothing is allocated for those either.
+func (w *worker) finishRequest(c *conn, tag uint32) {
 	x := &c.exchanges[tag]
 	c.used++
 	c.served = true
-	w.rest.note(w.now - x.sent)
+	w.batching.recordAnswer(w.now - x.sent)
 	expected := w.plan.Expects(x.status)
-	w.countAnswer(x, w.now, &w.window, expected, w.closed())
+	w.countAnswer(x, w.now, &w.window, expected, w.isClosed())
 	if x.counted && !expected {
-		w.errors.addStatus(x.status, w.addrs[c.addr])
+		w.errors.countStatus(x.status, w.addrs[c.addr])
 	}
-	w.retire(c, tag, w.now)
+	w.releaseTag(c, tag, w.now)
 }
 
-// fail counts an exchange that came to no good.
-func (w *worker) fail(c *conn, x *exchange, phase Phase, err error) {
+// failRequest counts an exchange that came to no good.
+func (w *worker) failRequest(c *conn, x *exchange, phase Phase, err error) {
 	if !x.counted {
-		w.tally.WarmupLost++
+		w.totals.WarmupLost++
 		return
 	}
 	w.last = w.now
 	w.countLoss(x)
-	w.failed(c, phase, err)
+	w.recordFailure(c, phase, err)
 }
 
-// failed counts a failure, whatever it was that failed.
-func (w *worker) failed(c *conn, phase Phase, err error) {
-	w.errors.add(phase, w.addrs[c.addr], err)
+// recordFailure counts a failure, whatever it was that failed.
+func (w *worker) recordFailure(c *conn, phase Phase, err error) {
+	w.errors.countFailure(phase, w.addrs[c.addr], err)
 }
 
 // What an exchange that is sent again can have behind it.
@@ -146,29 +146,29 @@ const (
 	wasLost     = 1 << 7 // with its connection
 )
 
-// again sends an exchange once more, as soon as there is a connection.
-func (w *worker) again(x *exchange, past uint8) {
+// queueRetry sends an exchange once more, as soon as there is a connection.
+func (w *worker) queueRetry(x *exchange, past uint8) {
 	a := x.arrival
 	a.past = past
-	w.retries.push(a)
+	w.retries.pushBack(a)
 	if a.counted {
-		w.tally.Retried++
+		w.totals.Retried++
 	}
 }
 
-// refused is when the peer says that it did not process an exchange. If it takes
+// handleRefused is when the peer says that it did not process an exchange. If it takes
 // no more on this connection, and had or has others of it, then that says nothing
 // of this one, and can happen to it again and again. err is why, or nil.
-func (w *worker) refused(c *conn, tag uint32, err error) {
+func (w *worker) handleRefused(c *conn, tag uint32, err error) {
 	x := &c.exchanges[tag]
 	times := x.past &^ wasLost
 	leaving := c.codec.Room() == 0 && (c.used > 0 || c.live > 1)
 	if times == 0 || leaving && times < refusedMost {
-		w.again(x, x.past+1)
+		w.queueRetry(x, x.past+1)
 	} else {
-		w.fail(c, x, Protocol, cmp.Or(err, errRefused))
+		w.failRequest(c, x, Protocol, cmp.Or(err, errRefused))
 	}
-	w.retire(c, tag, w.now)
+	w.releaseTag(c, tag, w.now)
 }
 
 var errRefused = errors.New("refused by the server, again and again")

@@ -25,11 +25,11 @@ type arrival struct {
 	past    uint8 // how often it was refused, and wasLost
 }
 
-// closed reports whether the workload is closed: a request is due when the last was answered.
-func (f *flow) closed() bool { return f.next == AtOnce }
+// isClosed reports whether the workload is closed: a request is due when the last was answered.
+func (f *flow) isClosed() bool { return f.next == AtOnce }
 
-// advance moves on to the next arrival, if there is one.
-func (f *flow) advance() {
+// advanceArrival moves on to the next arrival, if there is one.
+func (f *flow) advanceArrival() {
 	due, ok := f.schedule.Next()
 	if !ok {
 		f.over = true
@@ -38,8 +38,8 @@ func (f *flow) advance() {
 	f.next = due
 }
 
-// due reports whether a request may be sent now.
-func (f *flow) due(now int64, v *window) bool {
+// isDue reports whether a request may be sent now.
+func (f *flow) isDue(now int64, v *window) bool {
 	if now < f.heldUntil || now >= v.limit {
 		return false
 	}
@@ -49,27 +49,27 @@ func (f *flow) due(now int64, v *window) bool {
 	if f.over || now < v.start {
 		return false
 	}
-	at := f.intended(now, v.start)
+	at := f.intendedStart(now, v.start)
 	return at <= now && at < v.end
 }
 
-// intended is when the next arrival is due.
-func (f *flow) intended(now, start int64) int64 {
+// intendedStart is when the next arrival is due.
+func (f *flow) intendedStart(now, start int64) int64 {
 	if f.next == AtOnce {
 		return now
 	}
 	return start + f.next
 }
 
-// endWith marks the flow as over if the next arrival is due at the window's end or later.
-func (f *flow) endWith(now int64, v *window) {
-	if v.start != notYet && f.intended(now, v.start) >= v.end {
+// endAtWindow marks the flow as over if the next arrival is due at the window's end or later.
+func (f *flow) endAtWindow(now int64, v *window) {
+	if v.start != notYet && f.intendedStart(now, v.start) >= v.end {
 		f.over = true
 	}
 }
 
-// pending reports whether something is left to be sent, now or later.
-func (f *flow) pending() bool { return !f.over || f.retries.len > 0 }
+// hasPending reports whether something is left to be sent, now or later.
+func (f *flow) hasPending() bool { return !f.over || f.retries.len > 0 }
 
 // sendableAt is when the next request may be sent, or notYet.
 func (f *flow) sendableAt(now int64, v *window) int64 {
@@ -84,10 +84,10 @@ func (f *flow) sendableAt(now int64, v *window) int64 {
 
 // nextRetry takes the request that has waited longest to be retried.
 func (f *flow) nextRetry() arrival {
-	a := f.retries.head()
-	f.retries.drop()
+	a := f.retries.first()
+	f.retries.dropHead()
 	if c, is := f.schedule.(*ceiling); is { // which was not asked for this one
-		c.countSent()
+		c.countAgainst()
 	}
 	return a
 }
@@ -100,14 +100,14 @@ func (f *flow) nextRequest(freed int64, v *window) (a arrival) {
 	}
 	if a.due = freed; f.next != AtOnce {
 		a.due = v.start + f.next
-		f.advance()
+		f.advanceArrival()
 	}
 	if a.counted = a.due >= v.from; a.counted {
-		a.request = f.sequence.take()
+		a.request = f.sequence.nextIndex()
 		f.left--
 		f.over = f.over || f.left == 0
 	} else {
-		a.request = f.warmup.take()
+		a.request = f.warmup.nextIndex()
 	}
 	return a
 }

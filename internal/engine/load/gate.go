@@ -33,9 +33,9 @@ func newGate(workers int) *gate {
 	return g
 }
 
-// settle says that a worker's first attempts have ended, now, opening so many
+// workerConnected says that a worker's first attempts have ended, now, opening so many
 // connections. The last to say it starts the load.
-func (g *gate) settle(opened int, now int64, workers int) {
+func (g *gate) workerConnected(opened int, now int64, workers int) {
 	g.opened.Add(int64(opened))
 	if g.unsettled.Add(-1) > 0 {
 		return
@@ -52,9 +52,9 @@ func (g *gate) settle(opened int, now int64, workers int) {
 	}
 }
 
-// hold leaves it to meet when the load begins, until the function that it returns
+// holdForBarrier leaves it to meet when the load begins, until the function that it returns
 // is called.
-func (g *gate) hold(ctx context.Context, meet Barrier) (release func()) {
+func (g *gate) holdForBarrier(ctx context.Context, meet Barrier) (release func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	g.settled = make(chan struct{})
 	done := make(chan struct{})

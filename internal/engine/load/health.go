@@ -15,10 +15,10 @@ type health struct {
 	lag      int64   // open loop: the longest that a request was sent later than it could be
 }
 
-// health is that since it was last asked. What failed is given away, and nil if nothing
+// takeHealth is that since it was last asked. What failed is given away, and nil if nothing
 // did: the account goes on counting in its own. idle is for how long there was nothing to do.
-func (a *account) health(now, idle int64) health {
-	h := health{busy: a.meter.since(now, idle), lag: a.lag}
+func (a *account) takeHealth(now, idle int64) health {
+	h := health{busy: a.meter.busySince(now, idle), lag: a.lag}
 	a.lag = 0
 	if len(a.errors) > 0 {
 		h.failures, a.errors = a.errors, failures{}
@@ -26,22 +26,22 @@ func (a *account) health(now, idle int64) health {
 	return h
 }
 
-// add adds what another worker tells of the same interval.
-func (h *health) add(from health) {
+// addHealth adds what another worker tells of the same interval.
+func (h *health) addHealth(from health) {
 	if len(from.failures) > 0 && h.failures == nil {
 		h.failures = failures{}
 	}
-	h.failures.addAll(from.failures)
+	h.failures.addCounts(from.failures)
 	h.busy, h.lag = max(h.busy, from.busy), max(h.lag, from.lag)
 }
 
-// tell makes it part of what is known of the interval.
-func (h health) tell(iv *Interval) {
-	iv.Failures, iv.Busy, iv.LagMax = h.failures.list(), h.busy, time.Duration(h.lag)
+// writeTo makes it part of what is known of the interval.
+func (h health) writeTo(iv *Interval) {
+	iv.Failures, iv.Busy, iv.LagMax = h.failures.byFrequency(), h.busy, time.Duration(h.lag)
 }
 
-// addAll adds failures that were counted elsewhere.
-func (f failures) addAll(from failures) {
+// addCounts adds failures that were counted elsewhere.
+func (f failures) addCounts(from failures) {
 	for key, more := range from {
 		if known := f[key]; known != nil {
 			known.Count += more.Count
@@ -52,8 +52,8 @@ func (f failures) addAll(from failures) {
 	}
 }
 
-// list is all failures, the most frequent first, and what they caused behind them.
-func (f failures) list() []Failure {
+// byFrequency is all failures, the most frequent first, and what they caused behind them.
+func (f failures) byFrequency() []Failure {
 	if len(f) == 0 {
 		return nil
 	}
@@ -61,11 +61,11 @@ func (f failures) list() []Failure {
 	for known := range maps.Values(f) {
 		all = append(all, *known)
 	}
-	slices.SortFunc(all, moreFrequent)
+	slices.SortFunc(all, compareFrequency)
 	return all
 }
 
-func moreFrequent(a, b Failure) int {
+func compareFrequency(a, b Failure) int {
 	if behind := a.Kind == Behind; behind != (b.Kind == Behind) {
 		if behind {
 			return 1
@@ -77,18 +77,18 @@ func moreFrequent(a, b Failure) int {
 		cmp.Compare(a.Detail, b.Detail))
 }
 
-// same reports whether two failures are counted as one: answers that are errors are told
+// sameKind reports whether two failures are counted as one: answers that are errors are told
 // apart by their status too.
-func (f Failure) same(other Failure) bool {
+func (f Failure) sameKind(other Failure) bool {
 	return f.Phase == other.Phase && f.Kind == other.Kind && f.Address == other.Address &&
 		(f.Phase != Expect || f.Detail == other.Detail)
 }
 
-// addFailures are the failures of two intervals, or of two parts of one.
-func addFailures(to, from []Failure) []Failure {
+// mergeFailures are the failures of two intervals, or of two parts of one.
+func mergeFailures(to, from []Failure) []Failure {
 	for _, f := range from {
 		same := func(k Failure) bool {
-			return k.same(f)
+			return k.sameKind(f)
 		}
 		if i := slices.IndexFunc(to, same); i >= 0 {
 			to[i].Count += f.Count
@@ -96,6 +96,6 @@ func addFailures(to, from []Failure) []Failure {
 			to = append(to, f)
 		}
 	}
-	slices.SortStableFunc(to, moreFrequent)
+	slices.SortStableFunc(to, compareFrequency)
 	return to
 }

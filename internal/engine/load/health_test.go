@@ -16,14 +16,14 @@ import (
 func TestHealthIsGivenAway(t *testing.T) {
 	a := &account{errors: failures{}}
 	failed := failures{}
-	failed.add(Timeout, ring.Addr{Unix: "a"}, errTimeout)
+	failed.countFailure(Timeout, ring.Addr{Unix: "a"}, errTimeout)
 	for range 2 { // without failures, then with some
-		h := a.health(ms, 0)
-		h.add(health{failures: failed})
+		h := a.takeHealth(ms, 0)
+		h.addHealth(health{failures: failed})
 		if len(a.errors) != 0 {
 			t.Fatalf("another's failures are its own: %v", a.errors)
 		}
-		a.errors.add(Read, ring.Addr{Unix: "a"}, syscall.ECONNRESET)
+		a.errors.countFailure(Read, ring.Addr{Unix: "a"}, syscall.ECONNRESET)
 	}
 }
 
@@ -34,18 +34,18 @@ func TestHealthAddsUp(t *testing.T) {
 	failed := func(n int) failures {
 		f := failures{}
 		for range n {
-			f.add(Read, addr, syscall.ECONNRESET)
+			f.countFailure(Read, addr, syscall.ECONNRESET)
 		}
-		f.add(Timeout, addr, errTimeout)
-		f.addStatus(500, addr)
+		f.countFailure(Timeout, addr, errTimeout)
+		f.countStatus(500, addr)
 		return f
 	}
 	r := &run{result: &Result{}, failures: failures{}}
-	second := &second{metric.NewSnapshot(), health{busy: 0.2, lag: 7}}
-	second.health.add(health{failures: failed(3), busy: 0.9, lag: 5})
-	second.health.add(health{failures: failed(1), busy: 0.1})
+	second := &intervalSum{metric.NewCounters(), health{busy: 0.2, lag: 7}}
+	second.health.addHealth(health{failures: failed(3), busy: 0.9, lag: 5})
+	second.health.addHealth(health{failures: failed(1), busy: 0.1})
 	second.To, second.Sent, second.Status[200], second.Status[500] = s, 9, 8, 2
-	r.emit(second)
+	r.publishInterval(second)
 	iv := r.result.Intervals[0]
 	if iv.Busy != 0.9 || iv.LagMax != 7 || !reflect.DeepEqual(iv.Status, map[uint16]int64{200: 8, 500: 2}) {
 		t.Errorf("%+v", iv)
@@ -68,7 +68,7 @@ func TestHealthAddsUp(t *testing.T) {
 		t.Errorf("%+v", iv.Failures)
 	}
 	late := failures{}
-	late.add(Connect, addr, errors.New("late"))
+	late.countFailure(Connect, addr, errors.New("late"))
 	all := r.sumFailures([]*worker{{account: account{errors: late}}})
 	if got := counts(all); !reflect.DeepEqual(got, []int64{4, 2, 2, 1}) {
 		t.Errorf("%+v", all)

@@ -14,28 +14,28 @@ type pool struct {
 	outage    int64 // since when none could be opened; notYet: one could
 }
 
-// list puts a connection that has room behind the others.
-func (p *pool) list(i uint32, c *conn, now int64) {
+// pushIdle puts a connection that has room behind the others.
+func (p *pool) pushIdle(i uint32, c *conn, now int64) {
 	c.listed, c.open, c.shut = true, now, 0
-	p.idle.push(i)
+	p.idle.pushBack(i)
 }
 
-// unlist takes the connection at the head of the idle from there.
-func (p *pool) unlist(c *conn) {
+// dropIdle takes the connection at the head of the idle from there.
+func (p *pool) dropIdle(c *conn) {
 	c.listed = false
-	p.idle.drop()
+	p.idle.dropHead()
 }
 
-// arm sees to it that the connection is looked at by then.
-func (p *pool) arm(i uint32, c *conn, at int64) {
+// setTimer sees to it that the connection is looked at by then.
+func (p *pool) setTimer(i uint32, c *conn, at int64) {
 	if c.wake == 0 || at < c.wake {
 		c.wake = at
-		p.timers.push(at, i)
+		p.timers.pushTimer(at, i)
 	}
 }
 
-// countDown notes that a connection that was ready went down.
-func (p *pool) countDown(now int64) {
+// noteDown notes that a connection that was ready went down.
+func (p *pool) noteDown(now int64) {
 	if p.up--; p.up == 0 {
 		p.downSince = now
 	}
@@ -56,8 +56,8 @@ func (p *pool) beginOutage(now int64) {
 	}
 }
 
-// retire gives back what a request in flight held.
-func (p *pool) retire(c *conn, tag uint32, now int64) {
+// releaseTag gives back what a request in flight held.
+func (p *pool) releaseTag(c *conn, tag uint32, now int64) {
 	c.exchanges[tag].live, c.exchanges[tag].due = false, now
 	c.tags = append(c.tags, tag)
 	c.live--

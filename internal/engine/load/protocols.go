@@ -36,8 +36,8 @@ const (
 	FastCGI = "fastcgi"
 )
 
-// A speech is what a plan's connections speak.
-type speech struct {
+// A protocolSet is what a plan's connections speak.
+type protocolSet struct {
 	proto.Protocol
 	names   []string    // in the order of what is offered
 	unasked string      // what is spoken when no protocol was chosen
@@ -46,23 +46,23 @@ type speech struct {
 	http3   *h3.Options // of connections that speak it; nil: none does
 }
 
-// close ends what goes beside the speaking.
-func (s *speech) close() error {
+// closeKeyLog ends what goes beside the speaking.
+func (s *protocolSet) closeKeyLog() error {
 	if s == nil || s.keyLog == nil {
 		return nil
 	}
 	return s.keyLog.Close()
 }
 
-// notice says text, if there is something to say.
-func (s *speech) notice(text string) {
+// addNotice says text, if there is something to say.
+func (s *protocolSet) addNotice(text string) {
 	if text != "" {
 		s.notices = append(s.notices, text)
 	}
 }
 
-// name is that of what a server has chosen, as a codec says it.
-func (s *speech) name(chosen uint32) string {
+// chosenName is that of what a server has chosen, as a codec says it.
+func (s *protocolSet) chosenName(chosen uint32) string {
 	if chosen == 0 {
 		return s.unasked
 	}
@@ -70,20 +70,20 @@ func (s *speech) name(chosen uint32) string {
 }
 
 // framed reports whether bytes that come need not be those of a response.
-func (s *speech) framed(t Target) bool { return t.TLS || s.names[0] == HTTP2 }
+func (s *protocolSet) framed(t Target) bool { return t.TLS || s.names[0] == HTTP2 }
 
-// protocol is what the plan's connections speak. Files are read here, so that
+// newProtocolSet is what the plan's connections speak. Files are read here, so that
 // what is wrong with them is known before anything is sent.
-func protocol(p *Plan) (*speech, error) {
-	s := &speech{}
-	names, why := p.protocols()
+func newProtocolSet(p *Plan) (*protocolSet, error) {
+	s := &protocolSet{}
+	names, why := p.offeredProtocols()
 	s.names, s.unasked = names, names[len(names)-1]
-	s.notice(why)
+	s.addNotice(why)
 	if p.OnlyHTTP3() {
-		return s, s.overQUIC(p)
+		return s, s.setHTTP3(p)
 	}
 	if !p.Target.TLS {
-		s.Protocol = p.codec(s.names[0])
+		s.Protocol = p.protocolOf(s.names[0])
 		return s, nil
 	}
 	config, err := p.tlsConfig()
@@ -94,19 +94,19 @@ func protocol(p *Plan) (*speech, error) {
 		return nil, err
 	}
 	if p.TLS.ALPN != "" {
-		s.names = p.TLS.offer(names)
+		s.names = p.TLS.offeredInOrder(names)
 	}
-	inner := map[string]proto.Protocol{"": p.codec(s.unasked)}
+	inner := map[string]proto.Protocol{"": p.protocolOf(s.unasked)}
 	for _, name := range s.names {
-		inner[alpnName(name)] = p.codec(name)
+		inner[alpnName(name)] = p.protocolOf(name)
 		config.NextProtos = append(config.NextProtos, alpnName(name))
 	}
 	s.Protocol = ptls.Around(inner, config, p.TLS.Resume)
 	return s, nil
 }
 
-// codec is the protocol of that name.
-func (p *Plan) codec(name string) proto.Protocol {
+// protocolOf is the protocol of that name.
+func (p *Plan) protocolOf(name string) proto.Protocol {
 	switch name {
 	case FastCGI:
 		params := make([]proto.Field, len(p.Params))
@@ -125,9 +125,9 @@ func (p *Plan) codec(name string) proto.Protocol {
 		CloseAfter: p.Reconnect, UserAgent: agent})
 }
 
-// protocols are the names of what connections may speak, the server's choice if
+// offeredProtocols are the names of what connections may speak, the server's choice if
 // there are two, and why there are not if one would expect it.
-func (p *Plan) protocols() (names []string, notice string) {
+func (p *Plan) offeredProtocols() (names []string, notice string) {
 	switch {
 	case p.Target.FastCGI:
 		return []string{FastCGI}, ""
@@ -142,7 +142,7 @@ func (p *Plan) protocols() (names []string, notice string) {
 	case p.Pipeline > 1:
 		return []string{HTTP11}, "HTTP/1.1 and not HTTP/2, which has no pipelining: " +
 			"see --streams and --http"
-	case p.TLS.old():
+	case p.TLS.isBelowHTTP2():
 		return []string{HTTP11}, "HTTP/1.1 and not HTTP/2, which needs TLS 1.2: see --tls-max"
 	}
 	for i := range p.Requests {

@@ -33,8 +33,8 @@ type reshare struct {
 	at   int64
 }
 
-// resharing tells the workers of shares until what it returns is called.
-func (r *run) resharing() (stop func()) {
+// followShares tells the workers of shares until what it returns is called.
+func (r *run) followShares() (stop func()) {
 	over := make(chan struct{})
 	var group sync.WaitGroup
 	group.Go(func() {
@@ -55,8 +55,8 @@ func (r *run) resharing() (stop func()) {
 	}
 }
 
-// takeShare changes to another share. What was due before stays as it was.
-func (w *worker) takeShare(s *reshare) {
+// changeShare changes to another share. What was due before stays as it was.
+func (w *worker) changeShare(s *reshare) {
 	w.share = s
 	if w.next == AtOnce {
 		return
@@ -67,7 +67,7 @@ func (w *worker) takeShare(s *reshare) {
 		now, capped = c.Schedule, c
 	}
 	then := s.plan.scheduleFrom(w.id, w.of, s.at)
-	w.pacing = newPacing(w.plan, &w.tally.Law, w.of)
+	w.pacing = newPacing(w.plan, &w.totals.Law, w.of)
 	change := func(to Schedule) {
 		if w.schedule = to; capped != nil {
 			capped.Schedule, w.schedule = to, capped
@@ -83,7 +83,7 @@ func (w *worker) takeShare(s *reshare) {
 	}
 	w.over = false // only of the old share was nothing left before the end
 	change(then)
-	w.advance()
+	w.advanceArrival()
 }
 
 // changing is one schedule until an instant, and another one from then on.
@@ -112,25 +112,25 @@ func (s *changing) Left(from, till int64) (n int64) {
 
 // scheduleFrom is what of worker i of n's share is not due before an instant.
 func (p *Plan) scheduleFrom(i, n int, at int64) Schedule {
-	s := p.schedule(i, n)
+	s := p.newSchedule(i, n)
 	switch s := s.(type) {
 	case *even:
-		s.skip(at)
+		s.skipUntil(at)
 	case *poisson:
-		stream, _ := p.place(i, n) // arrivals without memory begin anew
-		s.at, s.coin = s.along.reached(at), rand.New(rand.NewPCG(p.Seed^uint64(at), uint64(stream)))
+		stream, _ := p.streamIndex(i, n) // arrivals without memory begin anew
+		s.at, s.coin = s.along.countBy(at), rand.New(rand.NewPCG(p.Seed^uint64(at), uint64(stream)))
 	}
 	return s
 }
 
-// skip leaves out what is due before an instant.
-func (s *even) skip(at int64) {
-	j, own := s.first(at), uint64(len(s.own))
+// skipUntil leaves out what is due before an instant.
+func (s *even) skipUntil(at int64) {
+	j, own := s.firstFrom(at), uint64(len(s.slots))
 	s.begun, s.next = j/own*s.period, int(j%own)
 }
 
-// reached is how much the profile adds up to by an instant.
-func (p profile) reached(at int64) count {
+// countBy is how much the profile adds up to by an instant.
+func (p profile) countBy(at int64) count {
 	i := 0
 	for i+1 < len(p) && at >= p[i+1].begin {
 		i++
@@ -145,7 +145,7 @@ func (p profile) reached(at int64) count {
 	}
 	slope := (float64(s.to) - float64(s.from)) / float64(s.length)
 	change := slope * float64(into) * float64(into) // twice the half of it
-	part := countOf(math.Abs(change))
+	part := countFromFloat(math.Abs(change))
 	if change < 0 {
 		return sum.minus(part)
 	}
@@ -153,8 +153,8 @@ func (p profile) reached(at int64) count {
 	return sum.plus(part.lo)
 }
 
-// countOf is the count nearest to f, which is not below 0.
-func countOf(f float64) count {
+// countFromFloat is the count nearest to f, which is not below 0.
+func countFromFloat(f float64) count {
 	hi := math.Floor(f / (1 << 64))
 	return count{uint64(hi), uint64(f - hi*(1<<64))}
 }

@@ -1,6 +1,6 @@
 package load
 
-// A rest is how long a closed loop with streams, many exchanges on a connection, lets
+// A batching is how long a closed loop with streams, many exchanges on a connection, lets
 // answers come in before it looks at them, so that it takes many at once and sends as many.
 // If it looked at each as it came, the server would have to wake it for each, and would hear
 // of requests one by one: both are work of the server's CPU, which slows it down, and which
@@ -9,45 +9,45 @@ package load
 //
 // It adds to what is measured at most a 32nd of the quickest exchange of late and what it
 // takes to wake a thread, and nothing where few answers come in that time.
-type rest struct {
+type batching struct {
 	quickest int64 // of the exchanges since it was last looked at
 	ended    int64 // how many these are
-	least    int64 // time between the beginnings of two turns
+	delay    int64 // time between the beginnings of two turns
 	since    int64 // when least was found
 }
 
 // What bounds a rest.
 const (
-	restShare = 32 // of the quickest exchange
-	restMost  = int64(100e3)
-	restRenew = int64(10e6)
-	restWorth = 2 // answers in it; for fewer it does not pay
+	batchShare     = 32 // of the quickest exchange
+	batchDelayMost = int64(100e3)
+	batchRenewal   = int64(10e6)
+	batchWorth     = 2 // answers in it; for fewer it does not pay
 )
 
-// note takes an exchange into account.
-func (r *rest) note(took int64) {
+// recordAnswer takes an exchange into account.
+func (r *batching) recordAnswer(took int64) {
 	r.quickest = min(r.quickest, took)
 	r.ended++
 }
 
-// renew finds how long to rest from what has been since the last time.
-func (r *rest) renew(now int64) {
+// updateDelay finds how long to rest from what has been since the last time.
+func (r *batching) updateDelay(now int64) {
 	passed := now - r.since
-	if passed < restRenew {
+	if passed < batchRenewal {
 		return
 	}
-	r.least = min(r.quickest/restShare, restMost)
-	if r.ended*r.least < restWorth*passed {
-		r.least = 0
+	r.delay = min(r.quickest/batchShare, batchDelayMost)
+	if r.ended*r.delay < batchWorth*passed {
+		r.delay = 0
 	}
 	r.quickest, r.ended, r.since = notYet, 0, now
 }
 
-// pause rests before the worker waits for what completes next, if that may be, and if
+// delayForBatch rests before the worker waits for what completes next, if that may be, and if
 // servers allow more than one stream.
-func (w *worker) pause() {
-	if w.rest.least > 0 && w.plan.Streams > 1 && w.tally.Room > 1 && w.next == AtOnce &&
+func (w *worker) delayForBatch() {
+	if w.batching.delay > 0 && w.plan.Streams > 1 && w.totals.Room > 1 && w.next == AtOnce &&
 		!w.plan.Spin {
-		w.ring.Rest(min(w.began+w.rest.least, w.wake()))
+		w.ring.Rest(min(w.turnBegan+w.batching.delay, w.nextWakeUp()))
 	}
 }

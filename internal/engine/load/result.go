@@ -24,10 +24,10 @@ type Result struct {
 	Drained   time.Duration // spent after it
 	StartLate time.Duration // from its start until the last thread was at work
 
-	Total     *metric.Snapshot // of the window
+	Total     *metric.Counters // of the window
 	Probe     *Result          // of the load beside this one; nil: there was none
 	Intervals []Interval
-	Tally
+	Totals
 
 	Routes     []Route       // in the plan's order; one for each name
 	CPU        time.Duration // of this process, in the window
@@ -90,8 +90,10 @@ type Failure struct {
 	Count   int64
 }
 
-// cause is the failure as the reason of an ending.
-func (f Failure) cause() string { return fmt.Sprintf("%s %s: %s", f.Phase, f.Address, f.Detail) }
+// causeText is the failure as the reason of an ending.
+func (f Failure) causeText() string {
+	return fmt.Sprintf("%s %s: %s", f.Phase, f.Address, f.Detail)
+}
 
 // A Phase is the part of a connection's or an exchange's life that failed.
 type Phase string
@@ -115,8 +117,8 @@ type Route struct {
 	Latency           *metric.Histogram
 }
 
-// A Tally is what a worker counts over the whole run and gives away at its end. Tallies add up.
-type Tally struct {
+// A Totals is what a worker counts over the whole run and gives away at its end. Tallies add up.
+type Totals struct {
 	ConnectionTotals
 	TLSTotals
 	OutageTotals

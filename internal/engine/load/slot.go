@@ -21,9 +21,9 @@ import (
 // A slot that still waits for its connection when the window ends has sent nothing, and so no
 // latency: at most one request of each slot is in no number but the time without a server.
 
-// vacate notes at the end of a life that the next requests of its slots are due since they
-// became free. A slot that this life did not use waits for longer.
-func (c *conn) vacate() {
+// markSlotsWaiting notes at the end of a life that the next requests of its slots are due since
+// they became free. A slot that this life did not use waits for longer.
+func (c *conn) markSlotsWaiting() {
 	for tag := range c.exchanges {
 		c.exchanges[tag].waits = true
 	}
@@ -34,8 +34,8 @@ func (c *conn) vacate() {
 	}
 }
 
-// dueSince is when the next request of a closed loop was due that c sends now.
-func (c *conn) dueSince(now int64) int64 {
+// slotFreeSince is when the next request of a closed loop was due that c sends now.
+func (c *conn) slotFreeSince(now int64) int64 {
 	if c.waiting > 0 && len(c.tags) > 0 {
 		if x := &c.exchanges[c.tags[len(c.tags)-1]]; x.waits {
 			return x.due

@@ -21,14 +21,14 @@ func (c *counted) Uint64() uint64 {
 
 // leftOver is a worker of p at the end, of which so many arrivals have been sent.
 func leftOver(p *Plan, i, n int, sent int64) *worker {
-	w := &worker{plan: p, flow: flow{schedule: p.schedule(i, n), left: -1}}
+	w := &worker{plan: p, flow: flow{schedule: p.newSchedule(i, n), left: -1}}
 	w.start = 1000 * s
 	w.from = w.start + int64(p.Warmup)
 	w.end = w.from + int64(p.Duration)
 	w.now = w.end + s
-	w.advance()
+	w.advanceArrival()
 	for range sent {
-		w.advance()
+		w.advanceArrival()
 	}
 	return w
 }
@@ -40,7 +40,7 @@ func walked(w *worker) (n int64) {
 		if w.start+w.next >= w.from {
 			n++
 		}
-		w.advance()
+		w.advanceArrival()
 	}
 	return n
 }

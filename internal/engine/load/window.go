@@ -23,8 +23,8 @@ func unopenedWindow() window {
 	return window{start: notYet, from: notYet, end: notYet, limit: notYet}
 }
 
-// open fixes all instants of the plan's window by the start of the load.
-func (v *window) open(start int64, p *Plan) {
+// openAt fixes all instants of the plan's window by the start of the load.
+func (v *window) openAt(start int64, p *Plan) {
 	v.start = start
 	v.from = start + int64(p.Warmup)
 	if p.Duration > 0 {
@@ -42,11 +42,11 @@ func (v *window) interrupt(at, now, drain int64) {
 	}
 }
 
-// warming reports whether what happens now belongs to the warm-up.
-func (v *window) warming(now int64) bool { return v.start <= now && now < v.from }
+// isWarmup reports whether what happens now belongs to the warm-up.
+func (v *window) isWarmup(now int64) bool { return v.start <= now && now < v.from }
 
-// counting reports whether what happens now is measured.
-func (v *window) counting(now int64) bool { return now >= v.from && now < v.end }
+// isMeasured reports whether what happens now is measured.
+func (v *window) isMeasured(now int64) bool { return now >= v.from && now < v.end }
 
 // nextEdge is when the warm-up, the window or the drain ends in which now lies.
 func (v *window) nextEdge(now int64) int64 {

@@ -35,7 +35,7 @@ func TestWindowOfRequestsAtARate(t *testing.T) {
 // A schedule that ends before all requests were due adds nothing to the window.
 func TestWindowOfAScheduleThatEnds(t *testing.T) {
 	f, v := &flow{left: 0, next: 7, schedule: emptySchedule{}}, &window{start: 100}
-	if f.advance(); !f.over || f.firstUnrequested(v) != 107 {
+	if f.advanceArrival(); !f.over || f.firstUnrequested(v) != 107 {
 		t.Errorf("over %v, %d", f.over, f.firstUnrequested(v))
 	}
 	if f.next = AtOnce; f.firstUnrequested(v) != notYet {

@@ -15,128 +15,128 @@ import (
 // job: the window (when), the flow (what is due), the pool (connections) and the account (what
 // is counted). They are embedded by value, for their fields are read with each request.
 type worker struct {
-	plan     *Plan
-	ring     ring.Ring
-	kind     string // of the ring
-	addrs    []ring.Addr
-	speech   *speech
-	newCodec func() proto.Codec
-	deep     bool // a connection can have several requests in flight
-	framed   bool // bytes may come that are of no response
-	gate     *gate
-	id, of   int
-	report   func(*metric.Snapshot) *metric.Snapshot // an empty one for a full one
+	plan      *Plan
+	ring      ring.Ring
+	kind      string // of the ring
+	addrs     []ring.Addr
+	protocols *protocolSet
+	newCodec  func() proto.Codec
+	deep      bool // a connection can have several requests in flight
+	framed    bool // bytes may come that are of no response
+	gate      *gate
+	id, of    int
+	publish   func(*metric.Counters) *metric.Counters // an empty one for a full one
 
-	now, began int64 // began: the turn
+	now, turnBegan int64 // began: the turn
 	window
 	flow
 	pool
 	account
 
-	rest   rest
-	easing bool   // into the load, see ease
-	spun   int64  // waited without sleeping
-	vain   bool   // the last turn did so
-	ending Ending // "" while there is load
+	batching  batching
+	rampingIn bool   // into the load, see ease
+	spun      int64  // waited without sleeping
+	idleTurn  bool   // the last turn did so
+	ending    Ending // "" while there is load
 }
 
 // sleepMost is how long a worker sleeps at most, so that it notices an interruption.
 const sleepMost = int64(50e6)
 
-func (w *worker) run() error {
-	w.begin()
+func (w *worker) runLoop() error {
+	w.beginRun()
 	for w.ending = w.endOfRun(); w.ending == ""; w.ending = w.endOfRun() {
-		w.pause()
-		if err := w.ring.Wait(w.wake()); err != nil {
+		w.delayForBatch()
+		if err := w.ring.Wait(w.nextWakeUp()); err != nil {
 			return err
 		}
-		w.turn()
+		w.runTurn()
 	}
-	w.finish()
+	w.finishRun()
 	return nil
 }
 
-// turn is all that there is to do at one time.
-func (w *worker) turn() {
+// runTurn is all that there is to do at one time.
+func (w *worker) runTurn() {
 	before := w.now
 	w.now = w.ring.Now()
-	w.began = w.now
-	w.keepTime()
+	w.turnBegan = w.now
+	w.doTimedWork()
 	c, ok := w.ring.Next()
-	if !ok && w.vain {
+	if !ok && w.idleTurn {
 		w.spun += w.now - before
 	}
-	w.vain = !ok && w.plan.Spin // else the time until the next turn begins goes into sending
+	w.idleTurn = !ok && w.plan.Spin // else the time until the next turn begins goes into sending
 	for ; ok; c, ok = w.ring.Next() {
-		w.complete(c)
+		w.handleCompletion(c)
 	}
-	if w.easing {
-		w.ease()
+	if w.rampingIn {
+		w.rampIn()
 	} else {
-		w.issue(burst)
+		w.sendDue(burst)
 	}
 	if w.idle.len > 0 && w.now >= w.heldUntil {
-		w.endWith(w.now, &w.window)
+		w.endAtWindow(w.now, &w.window)
 	}
 }
 
-// begin is before the first turn.
-func (w *worker) begin() {
-	w.meter.prepare(w.id == 0, w.speech.http3 != nil)
+// beginRun is before the first turn.
+func (w *worker) beginRun() {
+	w.meter.readOnce(w.id == 0, w.protocols.http3 != nil)
 	w.now = w.ring.Now()
 	w.window, w.rotate = unopenedWindow(), notYet
 	w.downSince, w.outage = w.now, notYet
-	w.rest.quickest = notYet
-	w.dialing.begin(w)
-	w.advance()
+	w.batching.quickest = notYet
+	w.dialing.beginDialing(w)
+	w.advanceArrival()
 }
 
-// keepTime does what is due by the clock and not by a completion.
-func (w *worker) keepTime() {
+// doTimedWork does what is due by the clock and not by a completion.
+func (w *worker) doTimedWork() {
 	if stop := w.gate.stop.Load(); stop != 0 && !w.interrupted {
 		w.interrupt(stop, w.now, int64(w.plan.Drain))
 		w.heldUntil = notYet
 	}
 	if w.start == notYet {
-		w.awaitStart()
+		w.openWindow()
 	} else if s := w.gate.share.Load(); s != w.share {
-		w.takeShare(s)
+		w.changeShare(s)
 	}
-	for t, ok := w.timers.pop(w.now); ok; t, ok = w.timers.pop(w.now) {
-		w.expire(t)
+	for t, ok := w.timers.popExpired(w.now); ok; t, ok = w.timers.popExpired(w.now) {
+		w.handleTimer(t)
 	}
-	w.rest.renew(w.now)
-	w.dialing.step(w)
+	w.batching.updateDelay(w.now)
+	w.dialing.dialDue(w)
 	if w.now >= w.from && !w.meter.begun {
-		w.meter.begin(w.now, w.idled(), w.ring)
+		w.meter.beginWindow(w.now, w.idleTime(), w.ring)
 	}
 	if w.now >= w.end && w.meter.begun && !w.meter.ended {
-		w.meter.end(w.now, w.idled(), w.ring)
+		w.meter.endWindow(w.now, w.idleTime(), w.ring)
 	}
 	if w.now >= w.rotate {
-		w.handOver()
+		w.publishCounters()
 	}
 }
 
-// awaitStart fixes the window once the gate is open.
-func (w *worker) awaitStart() {
+// openWindow fixes the window once the gate is open.
+func (w *worker) openWindow() {
 	start := w.gate.start.Load()
 	if start == notYet || start == unreachable {
 		return
 	}
-	w.window.open(start, w.plan)
+	w.window.openAt(start, w.plan)
 	w.account.beginAt(w.from)
 }
 
-// idled is for how long there was nothing to do, asleep or spinning.
-func (w *worker) idled() int64 { return w.ring.Idle() + w.spun }
+// idleTime is for how long there was nothing to do, asleep or spinning.
+func (w *worker) idleTime() int64 { return w.ring.Idle() + w.spun }
 
-// wake is when there will be something to do even if nothing completes.
-func (w *worker) wake() int64 {
+// nextWakeUp is when there will be something to do even if nothing completes.
+func (w *worker) nextWakeUp() int64 {
 	if w.plan.Spin {
 		return w.now
 	}
-	at := min(w.now+sleepMost, w.timers.next(notYet), w.dialing.next, w.rotate)
+	at := min(w.now+sleepMost, w.timers.earliest(notYet), w.dialing.next, w.rotate)
 	if w.start == notYet {
 		if w.dialing.settled {
 			at = min(at, w.now+startLead/4)
@@ -164,7 +164,7 @@ func (w *worker) endOfRun() Ending {
 		if w.gate.start.Load() == unreachable {
 			return Unreachable
 		}
-	case w.inFlight == 0 && !w.pending() && (w.now >= w.end || w.left == 0):
+	case w.inFlight == 0 && !w.hasPending() && (w.now >= w.end || w.left == 0):
 		if w.left == 0 {
 			return ByRequests
 		}
@@ -181,71 +181,71 @@ func (w *worker) endOfRun() Ending {
 // must be room in the ring for what completes meanwhile.
 const burst = 1024
 
-// issue sends every request that is due, while a connection has room for it, to so
+// sendDue sends every request that is due, while a connection has room for it, to so
 // many at most: in a closed workload to the same connection until it is full, in an open
 // one to each in turn, and at once, for there the instant of sending is measured.
-func (w *worker) issue(most int) {
+func (w *worker) sendDue(most int) {
 	open := w.next != AtOnce
-	for n := 0; n < most && w.idle.len > 0 && w.due(w.now, &w.window); {
-		i := w.idle.head()
+	for n := 0; n < most && w.idle.len > 0 && w.isDue(w.now, &w.window); {
+		i := w.idle.first()
 		c := &w.conns[i]
 		if c.state != ready || c.codec.Room() == 0 {
-			w.unlist(c)
-			w.offer(i, c)
+			w.dropIdle(c)
+			w.listIfRoom(i, c)
 			continue
 		}
-		a := w.nextRequest(c.dueSince(w.now), &w.window)
+		a := w.nextRequest(c.slotFreeSince(w.now), &w.window)
 		w.countSent(a, w.now >= w.end)
-		w.send(i, c, a)
+		w.sendRequest(i, c, a)
 		full := c.codec.Room() == 0
 		if full || open {
 			n++
-			w.unlist(c)
-			w.flush(i, c)
-		} else if !w.due(w.now, &w.window) {
-			w.flush(i, c)
+			w.dropIdle(c)
+			w.flushOutput(i, c)
+		} else if !w.isDue(w.now, &w.window) {
+			w.flushOutput(i, c)
 		}
 		if open || full && w.idle.len > 0 {
 			w.now = w.ring.Now()
 		}
 		if open || w.deep { // the rest of a body may have left no room until now
-			w.offer(i, c)
+			w.listIfRoom(i, c)
 		}
 	}
 }
 
 // What a turn sends that eases into a load, and for how long it then rests.
 const (
-	easeBurst = 16
-	easeRest  = int64(50e3)
+	rampInBurst = 16
+	rampInDelay = int64(50e3)
 )
 
-// ease is issue at the beginning of a closed workload that begins with others: in small bursts,
+// rampIn is issue at the beginning of a closed workload that begins with others: in small bursts,
 // with rests between, so that threads that share a CPU with this one begin too. Else each
 // would send to all its connections before the next has sent to its first, which takes as
 // many ticks of the kernel's clock.
-func (w *worker) ease() {
-	w.issue(easeBurst)
+func (w *worker) rampIn() {
+	w.sendDue(rampInBurst)
 	if w.start == notYet || w.now < w.start {
 		return
 	}
-	if w.easing = w.idle.len > 0 && w.due(w.now, &w.window); w.easing {
-		w.ring.Rest(w.ring.Now() + easeRest)
+	if w.rampingIn = w.idle.len > 0 && w.isDue(w.now, &w.window); w.rampingIn {
+		w.ring.Rest(w.ring.Now() + rampInDelay)
 	}
 }
 
-// handOver gives away the interval's counters and begins the next.
-func (w *worker) handOver() {
+// publishCounters gives away the interval's counters and begins the next.
+func (w *worker) publishCounters() {
 	w.endInterval(w.now, w.from, w.inFlight)
-	w.meter.countWire(w.ring, w.count)
-	next := w.count.Interval + 1
-	w.beginInterval(w.report(w.count), next)
+	w.meter.countQUICBytes(w.ring, w.counters)
+	next := w.counters.Interval + 1
+	w.beginInterval(w.publish(w.counters), next)
 }
 
-// finish counts what is left over and hands over the rest.
-func (w *worker) finish() {
+// finishRun counts what is left over and hands over the rest.
+func (w *worker) finishRun() {
 	if w.meter.begun && !w.meter.ended {
-		w.meter.end(w.now, w.idled(), w.ring)
+		w.meter.endWindow(w.now, w.idleTime(), w.ring)
 	}
 	for i := range w.conns {
 		c := &w.conns[i]
@@ -256,27 +256,27 @@ func (w *worker) finish() {
 		}
 		if c.codec != nil {
 			c.codec.Decode(nil, true) // lets go of what it may hold
-			w.letGo(c)
+			w.releaseCodec(c)
 		}
 		if c.served {
-			w.tally.Served++
+			w.totals.Served++
 		}
 		if w.left != 0 {
-			w.found(c)
+			w.endUnavailable(c)
 		}
 	}
-	for ; w.retries.len > 0; w.retries.drop() {
-		w.countUnanswered(w.retries.head())
+	for ; w.retries.len > 0; w.retries.dropHead() {
+		w.countUnanswered(w.retries.first())
 	}
-	w.tally.Waiting = w.backlog(w.now, &w.window)
+	w.totals.Waiting = w.backlog(w.now, &w.window)
 	if w.plan.Target.FastCGI {
 		sample, total := fcgi.Stderr(w.newCodec())
-		w.tally.Stderr, w.tally.StderrBytes = bytes.Clone(sample), total
+		w.totals.Stderr, w.totals.StderrBytes = bytes.Clone(sample), total
 	}
-	w.tally.Terms = w.settled()
+	w.totals.Terms = w.tlsTerms()
 	w.endOutage()
 	w.noteCeiling()
 	if w.now >= w.from {
-		w.handOver()
+		w.publishCounters()
 	}
 }
