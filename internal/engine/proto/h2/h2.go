@@ -68,17 +68,17 @@ const (
 // not copied and must not change.
 func Protocol(o Options) proto.Protocol {
 	return func(reqs []proto.Request) (func() proto.Codec, error) {
-		if err := o.check(); err != nil {
+		if err := o.checkOptions(); err != nil {
 			return nil, err
 		}
 		o := o // for each caller, who may be at it at once
 		o.Streams = max(o.Streams, 1)
-		r := &run{Options: o, messages: make([]message, len(reqs)), preface: o.preface()}
+		r := &run{Options: o, messages: make([]message, len(reqs)), preface: o.clientPreface()}
 		for i := range reqs {
 			if err := Check(reqs[i]); err != nil {
 				return nil, fmt.Errorf("request %d: %w", i+1, err)
 			}
-			r.messages[i] = o.encode(reqs[i])
+			r.messages[i] = o.encodeRequest(reqs[i])
 		}
 		return func() proto.Codec { return newCodec(r) }, nil
 	}
@@ -191,10 +191,10 @@ func (c *codec) Encode(out []byte, i int, tag uint32) []byte {
 	} else {
 		out = appendFrames(out, m.head, id)
 	}
-	slot := c.begin(id, stream{tag: tag, bare: m.bare, rest: m.body, window: c.initial,
+	slot := c.addStream(id, stream{tag: tag, bare: m.bare, rest: m.body, window: c.initial,
 		receivable: receiveWindow, length: -1})
 	if len(m.body) > 0 && c.enqueue(slot) && len(out) < piece {
-		out = c.pump(out)
+		out = c.appendBodies(out)
 	}
 	return out
 }
@@ -208,19 +208,19 @@ func (c *codec) Flush(out []byte) []byte {
 		out = append(out, c.run.preface...)
 	}
 	if c.over {
-		return c.leave(out)
+		return c.appendGoAway(out)
 	}
-	if c.owes() {
-		out = c.acknowledge(out)
+	if c.owesFrames() {
+		out = c.appendOwed(out)
 	}
 	if c.queued.len > 0 {
-		out = c.pump(out)
+		out = c.appendBodies(out)
 	}
 	return out
 }
 
-// pump appends a piece of the bodies that may be sent, a frame of each in turn.
-func (c *codec) pump(out []byte) []byte {
+// appendBodies appends a piece of the bodies that may be sent, a frame of each in turn.
+func (c *codec) appendBodies(out []byte) []byte {
 	start := len(out)
 	for c.queued.len > 0 && c.window > 0 && len(out)-start < piece {
 		slot := c.dequeue()
