@@ -113,14 +113,14 @@ type Opened struct {
 func Open(kind string, sockets int, addrs []Addr) (Opened, error) {
 	kinds := []string{kind}
 	if kind == "auto" {
-		kinds = automatic(sockets)
+		kinds = preferredKinds(sockets)
 	}
 	return openFirst(kinds, sockets, addrs)
 }
 
 // Auto is the kind that is the fastest for so many sockets on most machines. One that was
 // calibrated may know better: then it is asked for by its name.
-func Auto(sockets int) string { return automatic(sockets)[0] }
+func Auto(sockets int) string { return preferredKinds(sockets)[0] }
 
 func openFirst(kinds []string, sockets int, addrs []Addr) (o Opened, err error) {
 	for _, o.Kind = range kinds {
