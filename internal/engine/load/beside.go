@@ -73,25 +73,25 @@ func runProbed(ctx context.Context, p Plan, meet Barrier, shares <-chan Share,
 	return main, nil
 }
 
-// A rendezvous is where loads of one process wait for each other, and then together for
-// those of others, if there are any.
+// A rendezvous is the barrier of the loads of one process: a load and its probe wait for each other,
+// and then for the outer barrier, if there is one.
 type rendezvous struct {
 	barrier Barrier // nil: there are none
 
 	mu      sync.Mutex
-	missing int           // parties that have neither come nor ended
+	missing int           // loads that have neither arrived nor ended
 	open    chan struct{} // closed when none is
 	once    sync.Once
 	start   time.Time
 }
 
-// A rendezvousParty is one of those that meet.
+// A rendezvousParty is one of these loads.
 type rendezvousParty struct {
 	*rendezvous
 	once sync.Once
 }
 
-// leaveMissing says that nobody needs to wait for this one any more.
+// leaveMissing ends the waiting for this load: it has arrived, or ended.
 func (p *rendezvousParty) leaveMissing() {
 	p.once.Do(func() {
 		p.mu.Lock()
@@ -102,7 +102,7 @@ func (p *rendezvousParty) leaveMissing() {
 	})
 }
 
-// awaitOthers is the party's Barrier.
+// awaitOthers is this load's Barrier.
 func (p *rendezvousParty) awaitOthers(ctx context.Context) time.Time {
 	p.leaveMissing()
 	select {

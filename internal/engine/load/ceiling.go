@@ -2,31 +2,30 @@ package load
 
 import "math"
 
-// A ceiling keeps what a worker sends below a rate, whatever it is sent for: what was due while
-// the process or the server stood still, and what is sent again. It is a schedule around the
-// worker's own, which each request of an open loop asks anyway, so a load without a ceiling pays
-// nothing for it.
+// A ceiling keeps what a worker sends below a rate, retries and what became due during a stall
+// included. It is a schedule around the worker's own schedule. An open workload asks its schedule for
+// each request anyway, so a load without a ceiling pays nothing for it.
 type ceiling struct {
 	Schedule
 	flow  *flow
 	clock *int64 // of the worker
-	gap   int64  // ns from one request to the next at that rate, rounded up
+	gap   int64  // ns between requests at that rate, rounded up
 	slack int64  // ns that requests may be ahead of it
 	next  int64  // when the next request would be sent if none had been ahead
-	held  bool   // something was
+	held  bool   // at least one request was held back
 }
 
 // A worker may send a twentieth more than its share of the rate, so that it catches up after a
-// stall, and as much at once as is due in ceilingSlack, for arrivals at random are not even. So a
-// second has a tenth more at most; at low rates ceilingLeast requests more of all workers together,
-// or one of each, where that is more.
+// stall, and at once as much as is due in ceilingSlack, because Poisson arrivals are not even. So a
+// second has at most a tenth more. At low rates all workers together may send ceilingLeast requests
+// at once, or one each where that is more.
 const (
 	ceilingAbove = 105         // percent of the rate
 	ceilingSlack = int64(45e6) // ns
 	ceilingLeast = 8
 )
 
-// withCeiling is s below the plan's ceiling, of which worker w of so many has its share.
+// withCeiling is s below this worker's share of the plan's ceiling, or s if there is none.
 func (w *worker) withCeiling(s Schedule) Schedule {
 	if w.plan.Ceiling <= 0 {
 		return s
@@ -38,13 +37,13 @@ func (w *worker) withCeiling(s Schedule) Schedule {
 	return c
 }
 
-// Next is called once for each arrival that is sent.
+// Next counts the arrival that is sent, and returns the next one.
 func (s *ceiling) Next() (int64, bool) {
 	s.countAgainst()
 	return s.Schedule.Next()
 }
 
-// countAgainst counts a request, and holds the next back for as long as that was too much.
+// countAgainst counts a request, and holds the flow until the next one is below the ceiling.
 func (s *ceiling) countAgainst() {
 	f, now := s.flow, *s.clock
 	f.released, s.next = f.heldUntil, max(s.next, now)+s.gap
@@ -54,7 +53,7 @@ func (s *ceiling) countAgainst() {
 	}
 }
 
-// noteCeiling notes, if it was so, that not all was sent as early as it could be.
+// noteCeiling adds a notice if the ceiling held requests back.
 func (w *worker) noteCeiling() {
 	if s, is := w.schedule.(*ceiling); is && s.held {
 		w.notices["some of what was late or to be sent again waited, for the machine's owner allows "+

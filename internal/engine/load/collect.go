@@ -12,7 +12,7 @@ import (
 	"dyno/internal/engine/ring"
 )
 
-// workerReport is what a worker hands over: a snapshot each interval, at last itself.
+// A workerReport is what a worker sends: its counters each interval, and at last itself.
 type workerReport struct {
 	from     int // which worker
 	counters *metric.Counters
@@ -21,13 +21,13 @@ type workerReport struct {
 	err      error
 }
 
-// A intervalSum is an interval's snapshots and health, of all workers.
+// An intervalSum is an interval's counters and health, of all workers.
 type intervalSum struct {
 	*metric.Counters
 	health
 }
 
-// collectIntervals adds up what the workers hand over until all have ended.
+// collectIntervals adds up what the workers report until all have ended.
 func (r *run) collectIntervals() error {
 	pending := map[int]*intervalSum{} // intervals, until all workers have handed them over
 	done := make([]int, r.threads)    // intervals that each worker has handed over, or will
@@ -79,9 +79,9 @@ func (r *run) recycleCounters(s *metric.Counters) {
 	}
 }
 
-// publishInterval makes an interval of a second's snapshots. The last, of what came after
-// the window, is left out when nothing did. The result keeps it without its
-// distributions, of which an hour would be 40 MB (see metric.Sparse).
+// publishInterval makes the Interval of a second's counters. The last one, of what happened after the
+// window, is left out if nothing did. The result keeps intervals without their distributions, of
+// which an hour would be 40 MB (see metric.Sparse).
 func (r *run) publishInterval(s *intervalSum) {
 	r.failures.addCounts(s.failures)
 	nothing := s.Sent+s.Completed+s.Failed+s.Received+s.Written == 0
@@ -174,7 +174,7 @@ func (r *run) sumFailures(workers []*worker) []Failure {
 	return all.byFrequency()
 }
 
-// countsByStatus are the answers of a snapshot, by status.
+// countsByStatus are the numbers of answers by status; nil if there were none.
 func countsByStatus(s *metric.Counters) (all map[uint16]int64) {
 	for code, n := range s.Status {
 		if n > 0 && all == nil {
@@ -216,7 +216,7 @@ func (r *run) setWindow(from, end, to, last int64) {
 	}
 }
 
-// worseEnding is the ending that says more of the run.
+// worseEnding is the ending that is reported for workers that ended differently.
 func worseEnding(a, b Ending) Ending {
 	order := []Ending{ByRequests, ByDuration, Unreachable, Interrupted}
 	if slices.Index(order, a) > slices.Index(order, b) {

@@ -8,28 +8,29 @@ import (
 	"dyno/internal/engine/ring"
 )
 
-// A conn is one connection: a socket, its codec, and the exchanges under way.
-// When the socket is lost the connection goes on with another: its next life.
+// A conn is one connection: a socket, its codec and its requests in flight. When the socket is
+// lost the connection goes on with another socket, which is its next life.
 type conn struct {
 	codec    proto.Codec
 	fd       int
 	life     uint32
 	addr     int
-	protocol string // the protocol; "" until TLS has settled it
+	protocol string // HTTP11 and the like; "" until TLS has negotiated it
 	state    lifeState
 
-	listed bool   // in worker.idle
+	listed bool   // in pool.idle
 	busy   bool   // the ring is sending
-	quiet  bool   // no byte of the response that comes next has come
-	used   uint32 // exchanges completed in this life
+	quiet  bool   // no byte of the next response has arrived
+	served bool   // a request was completed, in any life
+	used   uint32 // requests completed in this life
 
-	since int64 // dialed
-	up    int64 // connected
+	since int64 // when it was dialed
+	up    int64 // when it was connected
 	open  int64 // when it last got room
-	first int64 // when the response that comes next began, or the last one ended
+	first int64 // when the next response began, or the last one ended
 	wake  int64 // its entry in timers that counts; 0: none
-	doubt int64 // since when, after an exchange was canceled, nothing came; 0: something did
-	shut  int64 // since when it has no exchange and no room for one; 0: it has
+	doubt int64 // since when, after a request was canceled, nothing arrived; 0: something did
+	shut  int64 // since when it has neither a request in flight nor room for one; 0: it has
 
 	in      []byte // received and not yet taken by the codec
 	out     []byte // to send
@@ -39,7 +40,7 @@ type conn struct {
 	attempts
 }
 
-// A slots is the requests that a connection has in flight and those that it could have.
+// A slots holds the requests that a connection has in flight, and its free places for others.
 type slots struct {
 	exchanges []exchange // by tag
 	tags      []uint32   // those not in use
@@ -47,9 +48,8 @@ type slots struct {
 	waiting   int        // slots whose next request has been due since an earlier life
 }
 
-// An attempts is what has become of a connection's lives so far.
+// An attempts is the history of a connection's lives.
 type attempts struct {
-	served         bool  // a request was completed
 	opened         bool  // one life at least was ready
 	settled        bool  // the first attempts are over
 	failedAttempts uint8 // lives without a completed request, since the last that had one
@@ -68,8 +68,8 @@ const (
 	ready
 )
 
-// An exchange is a request under way, and the instants that will measure it. When it is
-// over it stands for its slot, and due is when that became free.
+// An exchange is a request in flight, with the instants that measure it. When it is over it stands
+// for its free slot, and due is when the slot became free.
 type exchange struct {
 	arrival
 	sent   int64
@@ -78,6 +78,7 @@ type exchange struct {
 	waits  bool // the slot is free since an earlier life of the connection
 }
 
+// userData names a life of connection i in the ring's completions.
 func userData(i, life uint32) uint64 { return uint64(life)<<32 | uint64(i) }
 
 // dialConn begins a new life.
@@ -101,7 +102,7 @@ func (w *worker) dialConn(i uint32) {
 	w.setTimer(i, c, c.since+int64(w.plan.Connecting))
 }
 
-// handleCompletion is what a completion means for its connection.
+// handleCompletion passes a completion to its connection, and sends what is then due.
 func (w *worker) handleCompletion(done ring.Completion) {
 	i := uint32(done.User)
 	c := &w.conns[i]
@@ -130,8 +131,8 @@ func (w *worker) handleCompletion(done ring.Completion) {
 // connection takes no more requests: a server can answer what it has not read.
 const unsentMost = 1 << 20
 
-// listIfRoom lists a connection that has room among the idle. One that has none although
-// nothing is under way is waited for as long as for an exchange.
+// listIfRoom puts a connection that has room into the idle list. A connection without room and
+// without a request in flight gets the timeout of a request.
 func (w *worker) listIfRoom(i uint32, c *conn) {
 	if c.state != ready || c.listed {
 		return
@@ -146,6 +147,7 @@ func (w *worker) listIfRoom(i uint32, c *conn) {
 	w.pushIdle(i, c, w.now)
 }
 
+// handleConnected begins the handshake, or the load, on a connected socket.
 func (w *worker) handleConnected(i uint32, c *conn, err error) {
 	if err != nil {
 		w.failAttempt(i, c, err)
@@ -180,8 +182,8 @@ func (w *worker) markReadyIfRoom(i uint32, c *conn) {
 	w.dialing.endFirstAttempt(w, c, true)
 }
 
-// recordRoom notes how many exchanges a connection takes at once, and says so
-// if the server allows fewer streams than were asked for.
+// recordRoom records how many requests a connection can have in flight, with a notice if the server
+// allows fewer streams than --streams.
 func (w *worker) recordRoom(room int) {
 	w.totals.Room = max(w.totals.Room, room)
 	if asked := w.plan.Streams; room < asked {
@@ -190,13 +192,13 @@ func (w *worker) recordRoom(room int) {
 	}
 }
 
-// endOutage adds up the time of the window in which no connection could be had.
+// endOutage counts the outage until now, if there is one.
 func (w *worker) endOutage() {
 	w.countOutage(w.outage, w.now, &w.window)
 	w.outage = notYet
 }
 
-// flushOutput hands what there is to send to the ring, unless it is still at the last.
+// flushOutput gives the ring what there is to send, unless it is still sending.
 func (w *worker) flushOutput(i uint32, c *conn) {
 	for !c.busy && c.state >= shaking {
 		if len(c.out) == 0 {
@@ -216,7 +218,7 @@ func (w *worker) flushOutput(i uint32, c *conn) {
 	}
 }
 
-// markDown ends a life. What was under way must have been dealt with.
+// markDown ends a life. Its requests must have been released.
 func (w *worker) markDown(c *conn) {
 	if c.codec != nil {
 		c.codec.Decode(nil, true) // lets go of what it may hold
@@ -237,18 +239,18 @@ func (w *worker) markDown(c *conn) {
 	}
 }
 
-// A connection that comes to nothing is dialed again after a pause that
-// doubles from redialFirst to redialMost, so that a server that refuses is not
-// dialed as fast as the loop turns. One that was of use is dialed at once.
+// After a failed attempt a connection is dialed again after a pause that doubles from redialFirst
+// to redialMost, in ns, so that a server that refuses is not dialed as fast as the loop turns. After
+// a life that completed a request it is dialed at once.
 const (
-	redialFree  = 1 // lives without use before there is a pause
+	redialFree  = 1 // failed attempts without a pause
 	redialFirst = int64(1e6)
 	redialMost  = int64(500e6)
 )
 
-// redialConn begins the next life, now or after a pause.
+// redialConn begins the next life now or after a pause, if there is something left to send.
 func (w *worker) redialConn(i uint32, c *conn) {
-	w.endAtWindow(w.now, &w.window) // with every connection lost nobody else would
+	w.endAtWindow(w.now, &w.window) // sendDue does not, when every connection is lost
 	if w.interrupted || !w.hasPending() {
 		return
 	}
@@ -263,14 +265,14 @@ func (w *worker) redialConn(i uint32, c *conn) {
 	w.setTimer(i, c, c.again) // not from here: a dial that fails at once would recur
 }
 
-// failAttempt ends a life that failed before it could carry an exchange.
+// failAttempt ends a life that failed before it could carry a request.
 func (w *worker) failAttempt(i uint32, c *conn, err error) {
 	phase := Connect
 	var f *proto.Fault
 	switch {
 	case c.state == shaking && c.protocol == "":
 		phase = TLSPhase
-	case errors.As(err, &f): // HTTP/2 begins with the server's word
+	case errors.As(err, &f): // HTTP/2 begins with the server's SETTINGS
 		phase = Protocol
 	}
 	w.ring.Close(c.fd, false)
@@ -278,11 +280,11 @@ func (w *worker) failAttempt(i uint32, c *conn, err error) {
 	w.handleDialFailure(i, c, phase, err)
 }
 
-// loseConn ends a life that failed. An exchange of which no byte was answered, on
-// a connection that had served others, goes to the next life: the peer closed
-// while the request was on its way. It does so once, unless the peer had said
-// with an earlier answer that it would close. The others have failed: in a
-// pipeline those behind the oldest for what happened to it.
+// loseConn ends a life that failed, and decides for each request in flight. A request without a
+// byte of answer, on a connection that has completed others, is retried once: the peer closed while
+// it was on its way. If the peer had announced the close with an earlier answer (errClosed), that
+// does not count as the one retry. All others have failed; those pipelined behind the oldest, because
+// of it.
 func (w *worker) loseConn(i uint32, c *conn, phase Phase, err error) {
 	if c.state == shaking {
 		w.failAttempt(i, c, err)
@@ -317,9 +319,9 @@ func (w *worker) loseConn(i uint32, c *conn, phase Phase, err error) {
 	w.redialConn(i, c)
 }
 
-// drainCodec lets the codec go and reports whether no byte of the oldest
-// exchange's response has come, or, where responses come side by side, of those
-// that the codec does not name before. err may be what it said itself of that.
+// drainCodec takes the last events from the codec and releases it. It reports whether the requests
+// that these events do not name have no byte of an answer; of a pipeline, the oldest one. err is why
+// the life ended; the codec's own reason replaces it.
 func (w *worker) drainCodec(c *conn, err error) bool {
 	in, over := c.in, false
 	for !over {
@@ -341,23 +343,22 @@ func (w *worker) drainCodec(c *conn, err error) bool {
 	return errors.As(err, &f) && f.Kind == proto.FaultClosed
 }
 
-// cutShort stands for the status of a response that was lost before its head was
-// whole.
+// cutShort stands for the status of a response that was lost before its head was complete.
 const cutShort = 1
 
-// errPipelined is the failure of an exchange that was pipelined behind another.
+// errPipelined is the failure of a request that was pipelined behind another.
 var errPipelined = errors.New("the connection was lost at an earlier exchange")
 
-// errClosed is why exchanges are lost with a life that ends in good order: they
-// were pipelined behind its last.
+// errClosed is the failure of requests that were pipelined behind the last one that the server
+// answered before it closed the connection as announced.
 var errClosed error = &proto.Fault{Kind: proto.FaultClosed,
 	Detail: "the server closed the connection after an earlier exchange"}
 
-// errUnused is why a life comes to nothing that the peer ends in good order at once.
+// errUnused is the failure of an attempt that the peer ends in good order before any request.
 var errUnused error = &proto.Fault{Kind: proto.FaultClosed,
 	Detail: "the server ended the connection before it took a request"}
 
-// closeConn ends a life in good order: the peer or the protocol is through.
+// closeConn ends a life in good order: the peer or the protocol takes no more requests.
 func (w *worker) closeConn(i uint32, c *conn) {
 	if c.state == shaking {
 		w.failAttempt(i, c, c.dismissalOr(errUnused))
@@ -372,7 +373,7 @@ func (w *worker) closeConn(i uint32, c *conn) {
 	w.redialConn(i, c)
 }
 
-// handleTimer looks at a connection whose time has come.
+// handleTimer dials a connection or gives it up, if its deadline has passed.
 func (w *worker) handleTimer(t timer) {
 	i := t.conn
 	c := &w.conns[i]
@@ -397,8 +398,8 @@ func (w *worker) handleTimer(t timer) {
 	}
 }
 
-// timeOutConn gives up what has taken too long: an exchange, where the protocol can do so
-// alone and the server has shown since the last one that it is there; else the life.
+// timeOutConn gives up what has exceeded the timeout: the requests alone, if the protocol can cancel
+// one and the server has answered anything since the last cancellation; otherwise the whole life.
 func (w *worker) timeOutConn(i uint32, c *conn) {
 	late := w.now - int64(w.plan.Timeout)
 	if c.shut != 0 && !c.busy {
@@ -434,16 +435,16 @@ func (w *worker) timeOutConn(i uint32, c *conn) {
 
 var errTimeout = errors.New("no answer in time")
 
-// errUnready is why one is that was connected and on which nothing could ever be done.
+// errUnready is the timeout of a connection that never had room for a request.
 var errUnready = fmt.Errorf("%w: connected, but the server has not allowed a request "+
 	"(HTTP/2 begins with its SETTINGS)", errTimeout)
 
-// errShut is why a connection is given up on which nothing could be done: its server
-// allows no streams, or does not say that it knows of those that were reset.
+// errShut is the timeout of a connection that has no room any more: its server allows no streams, or
+// does not acknowledge those that were reset.
 var errShut = fmt.Errorf("%w: the server has taken no more requests on the connection",
 	errTimeout)
 
-// nextDeadline is when a connection must be looked at: dialed, or given up.
+// nextDeadline is when a connection must be dialed or given up; notYet: never.
 func (w *worker) nextDeadline(c *conn) int64 {
 	switch c.state {
 	case down:
@@ -467,7 +468,7 @@ func (w *worker) nextDeadline(c *conn) int64 {
 	return at
 }
 
-// oldestInFlight is the exchange that was sent first of those under way.
+// oldestInFlight is the request in flight that was sent first; nil if there is none.
 func (c *conn) oldestInFlight() (oldest *exchange) {
 	for tag := range c.exchanges {
 		if x := &c.exchanges[tag]; x.live && (oldest == nil || x.sent < oldest.sent) {

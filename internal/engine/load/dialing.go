@@ -2,9 +2,9 @@ package load
 
 import "fmt"
 
-// dialing is how a worker's connections come to be: one after the other at the
-// asked rate, each trying the addresses in turn. The load begins when all first
-// attempts have ended, well or not.
+// A dialing opens a worker's connections one after the other, at --connect-rate if there is one,
+// each to the next of the target's addresses. The load begins when every connection has ended its
+// first attempts, with success or without.
 type dialing struct {
 	pace    Schedule // of this worker's connections; nil: at once
 	begun   int64
@@ -26,17 +26,16 @@ func (d *dialing) beginDialing(w *worker) {
 	d.dialDue(w)
 }
 
-// Where no rate was asked for, a worker dials as fast as its connections open. Once
-// more than crowd of them do not, the server's queue of those to accept may be full,
-// and what it then ignores is asked again by the kernel after a second only: so the
-// next are dialed a batch at a time.
+// Without --connect-rate a worker dials as fast as its connections open. Once openingMost are still
+// opening, the server's accept queue may be full. The kernel retries a connect that was dropped
+// there only after a second, so from then on the worker dials in batches.
 const (
-	dialMost       = 64 // in a turn, so that the first are not forgotten over the last
+	dialMost       = 64 // in a turn, so that those already connected are served meanwhile
 	openingMost    = 256
 	dialBatchDelay = int64(10e6) // between batches
 )
 
-// dialDue dials the connections whose time has come.
+// dialDue dials the connections that are due.
 func (d *dialing) dialDue(w *worker) {
 	for n := 0; n < dialMost && d.next <= w.now; n++ {
 		i := d.dialed
@@ -52,7 +51,7 @@ func (d *dialing) dialDue(w *worker) {
 	}
 }
 
-// scheduleDial finds out when to dial the next.
+// scheduleDial sets when the next connection is dialed.
 func (d *dialing) scheduleDial() {
 	if d.next = d.begun; d.pace != nil {
 		due, _ := d.pace.Next()
@@ -60,8 +59,7 @@ func (d *dialing) scheduleDial() {
 	}
 }
 
-// nextAddress is the one to dial next: all in turn, without those that failed while
-// others did not.
+// nextAddress is the index of the address to dial: all in turn, without those that were excluded.
 func (d *dialing) nextAddress() int {
 	for {
 		a := d.turn % len(d.bad)
@@ -72,7 +70,8 @@ func (d *dialing) nextAddress() int {
 	}
 }
 
-// endFirstAttempt says that a connection's first attempt has ended.
+// endFirstAttempt counts a connection whose first attempts have ended. With the last one the worker
+// reports to the gate.
 func (d *dialing) endFirstAttempt(w *worker, c *conn, opened bool) {
 	if c.settled {
 		return
@@ -88,9 +87,8 @@ func (d *dialing) endFirstAttempt(w *worker, c *conn, opened bool) {
 	}
 }
 
-// handleDialFailure is when a connection could not be opened. While it settles it
-// tries every address before that counts as a failure: a name such as localhost
-// has addresses at which nobody listens.
+// handleDialFailure counts a failed attempt and dials again. At first a connection tries every
+// address before that is a failure: a name such as localhost has addresses at which nobody listens.
 func (w *worker) handleDialFailure(i uint32, c *conn, phase Phase, err error) {
 	d := &w.dialing
 	if !c.settled && phase == Connect && isAboutAddress(err) && len(w.addrs) > 1 {
@@ -108,7 +106,7 @@ func (w *worker) handleDialFailure(i uint32, c *conn, phase Phase, err error) {
 	w.redialConn(i, c)
 }
 
-// excludeAddress takes an address out of turn, unless none would be left.
+// excludeAddress has an address dialed no more, unless none would be left.
 func (d *dialing) excludeAddress(w *worker, addr int, err error) {
 	if d.bad[addr] {
 		return
@@ -122,7 +120,7 @@ func (d *dialing) excludeAddress(w *worker, addr int, err error) {
 		w.addrs[addr], describeError(err))] = true
 }
 
-// isAboutAddress reports whether err is about who listens there, and not about
+// isAboutAddress reports whether err says that nobody listens at the address. Other errors are about
 // the generator's own limits.
 func isAboutAddress(err error) bool {
 	kind := failureKind(err)

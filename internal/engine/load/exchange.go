@@ -8,7 +8,7 @@ import (
 	"dyno/internal/engine/proto"
 )
 
-// sendRequest begins an exchange on connection i, which has room for it.
+// sendRequest encodes a request on connection i, which has room for it.
 func (w *worker) sendRequest(i uint32, c *conn, a arrival) {
 	if len(c.tags) == 0 { // grows to the codec's room, once
 		c.tags = append(c.tags, uint32(len(c.exchanges)))
@@ -29,7 +29,7 @@ func (w *worker) sendRequest(i uint32, c *conn, a arrival) {
 	w.setTimer(i, c, w.now+int64(w.plan.Timeout))
 }
 
-// handleReceived takes what came, after what was left over before it.
+// handleReceived decodes what arrived, together with what was left over before it.
 func (w *worker) handleReceived(i uint32, c *conn, data []byte, err error) {
 	if w.isMeasured(w.now) {
 		w.counters.Received += int64(len(data))
@@ -86,8 +86,8 @@ func (w *worker) handleReceived(i uint32, c *conn, data []byte, err error) {
 	}
 }
 
-// failurePhase is the phase of what a codec reports: a connection that ends too early
-// breaks no rule.
+// failurePhase is the phase of a codec's failure: Read if the connection only ended too early,
+// Protocol if the peer broke a rule.
 func failurePhase(err error) Phase {
 	var f *proto.Fault
 	if errors.As(err, &f) && (f.Kind == proto.FaultClosed || f.Kind == proto.FaultTruncated) {
@@ -96,7 +96,7 @@ func failurePhase(err error) Phase {
 	return Protocol
 }
 
-// recordHead notes what a response says of itself.
+// recordHead records a response's status and when its first byte arrived.
 func (w *worker) recordHead(c *conn, x *exchange, status uint16) {
 	x.status = status
 	if !x.counted {
@@ -109,8 +109,8 @@ func (w *worker) recordHead(c *conn, x *exchange, status uint16) {
 	w.totals.FirstByte.Record(first - x.sent)
 }
 
-// finishRequest is when a request was answered completely. A server can give nothing but answers
-// that are errors by their status, as fast as it can, so nothing is allocated for those either.
+// finishRequest counts a request that was answered completely. It allocates nothing for answers that
+// are errors by their status either, because a server may give nothing else.
 func (w *worker) finishRequest(c *conn, tag uint32) {
 	x := &c.exchanges[tag]
 	c.used++
@@ -124,7 +124,7 @@ func (w *worker) finishRequest(c *conn, tag uint32) {
 	w.releaseTag(c, tag, w.now)
 }
 
-// failRequest counts an exchange that came to no good.
+// failRequest counts a request that failed.
 func (w *worker) failRequest(c *conn, x *exchange, phase Phase, err error) {
 	if !x.counted {
 		w.totals.WarmupLost++
@@ -135,18 +135,18 @@ func (w *worker) failRequest(c *conn, x *exchange, phase Phase, err error) {
 	w.recordFailure(c, phase, err)
 }
 
-// recordFailure counts a failure, whatever it was that failed.
+// recordFailure counts a failure of a request or of a connection.
 func (w *worker) recordFailure(c *conn, phase Phase, err error) {
 	w.errors.countFailure(phase, w.addrs[c.addr], err)
 }
 
-// What an exchange that is sent again can have behind it.
+// An arrival's past: how often the server refused it, and whether its connection was lost.
 const (
-	refusedMost = 100    // times that it was refused
-	wasLost     = 1 << 7 // with its connection
+	refusedMost = 100    // refusals at most
+	wasLost     = 1 << 7 // added once its connection was lost
 )
 
-// queueRetry sends an exchange once more, as soon as there is a connection.
+// queueRetry has a request sent again as soon as a connection has room.
 func (w *worker) queueRetry(x *exchange, past uint8) {
 	a := x.arrival
 	a.past = past
@@ -156,9 +156,9 @@ func (w *worker) queueRetry(x *exchange, past uint8) {
 	}
 }
 
-// handleRefused is when the peer says that it did not process an exchange. If it takes
-// no more on this connection, and had or has others of it, then that says nothing
-// of this one, and can happen to it again and again. err is why, or nil.
+// handleRefused retries a request that the peer says it did not process. It does so once, or up to
+// refusedMost times if the peer takes no more requests on this connection and had others of it: then
+// the refusal has nothing to do with this request. err is the reason, or nil.
 func (w *worker) handleRefused(c *conn, tag uint32, err error) {
 	x := &c.exchanges[tag]
 	times := x.past &^ wasLost

@@ -7,16 +7,17 @@ import (
 	"time"
 )
 
-// A health is what a worker tells of an interval besides its snapshot: what failed,
-// and how well it kept up itself.
+// A health is what a worker reports of an interval besides its counters: what failed, and how busy
+// and late the worker itself was.
 type health struct {
 	failures failures
 	busy     float64 // share of the time in which there was something to do
 	lag      int64   // open loop: the longest that a request was sent later than it could be
 }
 
-// takeHealth is that since it was last asked. What failed is given away, and nil if nothing
-// did: the account goes on counting in its own. idle is for how long there was nothing to do.
+// takeHealth returns the health since its last call, and begins anew. The failures are given away
+// (nil if there are none), and the account goes on in a map of its own. idle is the worker's idle
+// time in ns since the run began.
 func (a *account) takeHealth(now, idle int64) health {
 	h := health{busy: a.meter.busySince(now, idle), lag: a.lag}
 	a.lag = 0
@@ -26,7 +27,7 @@ func (a *account) takeHealth(now, idle int64) health {
 	return h
 }
 
-// addHealth adds what another worker tells of the same interval.
+// addHealth adds another worker's of the same interval.
 func (h *health) addHealth(from health) {
 	if len(from.failures) > 0 && h.failures == nil {
 		h.failures = failures{}
@@ -35,7 +36,7 @@ func (h *health) addHealth(from health) {
 	h.busy, h.lag = max(h.busy, from.busy), max(h.lag, from.lag)
 }
 
-// writeTo makes it part of what is known of the interval.
+// writeTo sets the fields of the interval.
 func (h health) writeTo(iv *Interval) {
 	iv.Failures, iv.Busy, iv.LagMax = h.failures.byFrequency(), h.busy, time.Duration(h.lag)
 }
@@ -52,7 +53,7 @@ func (f failures) addCounts(from failures) {
 	}
 }
 
-// byFrequency is all failures, the most frequent first, and what they caused behind them.
+// byFrequency is all failures, the most frequent first, and last those that others caused (Behind).
 func (f failures) byFrequency() []Failure {
 	if len(f) == 0 {
 		return nil

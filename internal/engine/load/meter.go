@@ -6,19 +6,19 @@ import (
 	"dyno/internal/engine/ring"
 )
 
-// A meter is what the window cost the generator, from its first turn to its
-// last: this worker's time, and the CPU time of the process then and then.
+// A meter measures what the window cost the generator, from its first turn to its last: this
+// worker's busy time, and the CPU time of the process.
 type meter struct {
-	ofProcess, roaming bool // see prepare
+	ofProcess, roaming bool // see readOnce
 	begun, ended       bool
 	at, idle           int64
-	busy               float64 // share of the time in which there was something to do
+	busy               float64 // share of the window in which there was something to do
 	cpuFrom, cpuTo     time.Duration
 
-	askedAt, askedIdle int64 // when since was last asked
+	askedAt, askedIdle int64 // at the last call of busySince
 
-	queued      time.Duration // of the thread until then, waiting for a CPU
-	runs        int64         // how often it then had one
+	queued      time.Duration // until the window's start: what the thread waited for a CPU
+	runs        int64         // how often it got one
 	unscheduled float64       // share of the time in which it waited
 	cpuWait     time.Duration // on average, until it ran
 	pauses      runtimePauses // the first worker's: of all the process
@@ -27,9 +27,9 @@ type meter struct {
 	quic, quicEnd quicBytes // of HTTP/3: when an interval was last counted, and the window's end
 }
 
-// readOnce asks for the accounts once, before any load: the first time takes milliseconds.
-// The first worker has those of all the process; one of HTTP/3 has none of its thread, for it may
-// be another one later.
+// readOnce reads the accounts once before any load, because the first time takes milliseconds. The
+// first worker measures the whole process too. A worker of HTTP/3 is roaming: its thread may change,
+// so its waits for a CPU are not measured.
 func (m *meter) readOnce(first, roaming bool) {
 	m.ofProcess, m.roaming = first, roaming
 	threadQueued()
@@ -38,7 +38,7 @@ func (m *meter) readOnce(first, roaming bool) {
 	}
 }
 
-// beginWindow is in the window's first turn.
+// beginWindow is called in the window's first turn.
 func (m *meter) beginWindow(now, idle int64, g ring.Ring) {
 	m.begun, m.at, m.idle, m.cpuFrom = true, now, idle, processCPU()
 	m.askedAt, m.askedIdle = m.at, m.idle
@@ -49,7 +49,7 @@ func (m *meter) beginWindow(now, idle int64, g ring.Ring) {
 	}
 }
 
-// endWindow is in the first turn after the window, once.
+// endWindow is called once, in the first turn after the window.
 func (m *meter) endWindow(now, idle int64, g ring.Ring) {
 	m.ended, m.cpuTo = true, processCPU()
 	m.quicEnd, _ = quicBytesOf(g)
@@ -66,8 +66,8 @@ func (m *meter) endWindow(now, idle int64, g ring.Ring) {
 	}
 }
 
-// fraction is the share of a time that part of it is, 0 to 1. Part and whole are read one after
-// the other, and the thread may lose its CPU between: part can then be more than there is.
+// fraction is part/whole, limited to 0 to 1: the two are read one after the other, and if the thread
+// loses its CPU in between, part may exceed whole.
 func fraction(part, whole int64) float64 {
 	return min(max(float64(part)/float64(whole), 0), 1)
 }

@@ -36,7 +36,7 @@ const (
 	FastCGI = "fastcgi"
 )
 
-// A protocolSet is what a plan's connections speak.
+// A protocolSet is the protocols that a plan's connections may speak, and what makes their codecs.
 type protocolSet struct {
 	proto.Protocol
 	names   []string    // in the order of what is offered
@@ -46,7 +46,7 @@ type protocolSet struct {
 	http3   *h3.Options // of connections that speak it; nil: none does
 }
 
-// closeKeyLog ends what goes beside the speaking.
+// closeKeyLog closes the file of TLS secrets, if there is one.
 func (s *protocolSet) closeKeyLog() error {
 	if s == nil || s.keyLog == nil {
 		return nil
@@ -54,14 +54,14 @@ func (s *protocolSet) closeKeyLog() error {
 	return s.keyLog.Close()
 }
 
-// addNotice says text, if there is something to say.
+// addNotice adds a notice, unless it is empty.
 func (s *protocolSet) addNotice(text string) {
 	if text != "" {
 		s.notices = append(s.notices, text)
 	}
 }
 
-// chosenName is that of what a server has chosen, as a codec says it.
+// chosenName is the name of the protocol that the server chose: the number of a Shaken event.
 func (s *protocolSet) chosenName(chosen uint32) string {
 	if chosen == 0 {
 		return s.unasked
@@ -69,11 +69,11 @@ func (s *protocolSet) chosenName(chosen uint32) string {
 	return s.names[chosen-1]
 }
 
-// framed reports whether bytes that come need not be those of a response.
+// framed reports whether bytes that arrive need not belong to a response.
 func (s *protocolSet) framed(t Target) bool { return t.TLS || s.names[0] == HTTP2 }
 
-// newProtocolSet is what the plan's connections speak. Files are read here, so that
-// what is wrong with them is known before anything is sent.
+// newProtocolSet makes the set of a plan. It reads the files of TLS, so that faults in them are known
+// before anything is sent.
 func newProtocolSet(p *Plan) (*protocolSet, error) {
 	s := &protocolSet{}
 	names, why := p.offeredProtocols()
@@ -105,7 +105,7 @@ func newProtocolSet(p *Plan) (*protocolSet, error) {
 	return s, nil
 }
 
-// protocolOf is the protocol of that name.
+// protocolOf is the protocol of that name, as the plan configures it.
 func (p *Plan) protocolOf(name string) proto.Protocol {
 	switch name {
 	case FastCGI:
@@ -125,8 +125,8 @@ func (p *Plan) protocolOf(name string) proto.Protocol {
 		CloseAfter: p.Reconnect, UserAgent: agent})
 }
 
-// offeredProtocols are the names of what connections may speak, the server's choice if
-// there are two, and why there are not if one would expect it.
+// offeredProtocols are the names of the protocols that connections may speak; if there are two, the
+// server chooses. The notice says why HTTP/2 is not offered where a user would expect it.
 func (p *Plan) offeredProtocols() (names []string, notice string) {
 	switch {
 	case p.Target.FastCGI:

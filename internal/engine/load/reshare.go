@@ -9,31 +9,30 @@ import (
 	"time"
 )
 
-// A Share is another share of an open loop than its plan's, from an instant on: when a
-// generator of those that load at once has ended, the others make up for it. All that
-// go on must have theirs from the same instant on, with the same Weights; then each
-// arrival is still one generator's. It must be known 100 ms before, and the next only
-// after it.
+// A Share replaces the plan's share of an open workload's arrivals from an instant on: if one of
+// several generators has ended, the others make up for it. All that go on must get theirs for the
+// same instant and with the same Weights; then each arrival still belongs to one generator. A Share
+// must be sent at least 100 ms before its instant, and the next one only after it.
 type Share struct {
 	After   time.Duration // the load's start, warm-up included
 	Part    int
 	Weights []int
 }
 
-// RunShared is RunTogether of a load whose share can change, unless it is a closed loop
-// or has a number of requests.
+// RunShared is RunTogether of a load whose share can change. A closed workload, and one with a number
+// of requests, ignores shares.
 func RunShared(ctx context.Context, p Plan, meet Barrier, shares <-chan Share,
 	each func(Interval)) (*Result, error) {
 	return runTogether(ctx, p, meet, shares, each)
 }
 
-// A reshare is a Share as workers see it: the plan with it, and from when on, after the start.
+// A reshare is a Share for workers: the plan with it, and its instant in ns after the start.
 type reshare struct {
 	plan Plan
 	at   int64
 }
 
-// followShares tells the workers of shares until what it returns is called.
+// followShares passes shares to the workers until the function that it returns is called.
 func (r *run) followShares() (stop func()) {
 	over := make(chan struct{})
 	var group sync.WaitGroup
@@ -55,7 +54,7 @@ func (r *run) followShares() (stop func()) {
 	}
 }
 
-// changeShare changes to another share. What was due before stays as it was.
+// changeShare changes to another share. Arrivals due before its instant stay as they were.
 func (w *worker) changeShare(s *reshare) {
 	w.share = s
 	if w.next == AtOnce {
@@ -86,7 +85,7 @@ func (w *worker) changeShare(s *reshare) {
 	w.advanceArrival()
 }
 
-// changing is one schedule until an instant, and another one from then on.
+// A changing is one schedule until an instant, and another one from then on.
 type changing struct {
 	until, then Schedule
 	at          int64
@@ -102,7 +101,7 @@ func (s *changing) Next() (int64, bool) {
 	return s.then.Next()
 }
 
-// Left is what is left of both.
+// Left adds up what is left of both.
 func (s *changing) Left(from, till int64) (n int64) {
 	if s.until != nil {
 		n = s.until.Left(from, min(till, s.at))
@@ -110,7 +109,7 @@ func (s *changing) Left(from, till int64) (n int64) {
 	return n + s.then.Left(from, till)
 }
 
-// scheduleFrom is what of worker i of n's share is not due before an instant.
+// scheduleFrom is the schedule of worker i of n without the arrivals due before an instant.
 func (p *Plan) scheduleFrom(i, n int, at int64) Schedule {
 	s := p.newSchedule(i, n)
 	switch s := s.(type) {
@@ -123,13 +122,13 @@ func (p *Plan) scheduleFrom(i, n int, at int64) Schedule {
 	return s
 }
 
-// skipUntil leaves out what is due before an instant.
+// skipUntil leaves out the arrivals due before an instant.
 func (s *even) skipUntil(at int64) {
 	j, own := s.firstFrom(at), uint64(len(s.slots))
 	s.begun, s.next = j/own*s.period, int(j%own)
 }
 
-// countBy is how much the profile adds up to by an instant.
+// countBy is how many arrivals are due by an instant.
 func (p profile) countBy(at int64) count {
 	i := 0
 	for i+1 < len(p) && at >= p[i+1].begin {

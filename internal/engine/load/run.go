@@ -1,5 +1,12 @@
-// Package load is the generator: a plan goes in, a result comes out. Read
-// worker.go first: it is the loop that everything else serves.
+// Package load is the generator: a Plan goes in, a Result comes out.
+//
+// run.go prepares a run, starts a worker per thread and collects what they count (collect.go). A
+// worker (worker.go; read it first) is a loop between four parts with one job each: the window
+// (window.go) says when the load begins, is measured and ends; the flow (flow.go) what is due next;
+// the pool (pool.go) which connections have room; the account (account.go) counts. conn.go has the
+// events of a connection's lives, exchange.go those of a request in flight.
+//
+// What is done about the Go runtime, and how it was measured, is in ../RUNTIME.md.
 package load
 
 import (
@@ -18,11 +25,10 @@ import (
 	"dyno/internal/engine/ring"
 )
 
-// Run does what the plan says and calls each once a second with what was
-// measured meanwhile, in order and from one goroutine. A plan that cannot be
-// carried out is an error that joins Flaws, and nothing was sent; a target that
-// cannot be reached is a result, as is all that happens later. When ctx ends so
-// does the load, and the result has what was measured until then.
+// Run makes the plan's load. Once a second it calls each with what was measured meanwhile, in order
+// and from one goroutine. A plan that cannot be carried out is an error that joins Flaws, and nothing
+// was sent. A target that cannot be reached is a result, and so is all that happens later. When ctx
+// ends, the load ends too, and the result has what was measured until then.
 func Run(ctx context.Context, p Plan, each func(Interval)) (*Result, error) {
 	return RunTogether(ctx, p, nil, each)
 }
@@ -31,13 +37,13 @@ func Run(ctx context.Context, p Plan, each func(Interval)) (*Result, error) {
 // returns when the load is to begin, or ctx has ended.
 type Barrier func(ctx context.Context) time.Time
 
-// RunTogether is Run of a load that begins when others do. A load that cannot
-// open any connection does not come to the barrier.
+// RunTogether is Run of a load that begins with others, at the instant that the barrier returns. A
+// load that cannot open any connection does not call the barrier.
 func RunTogether(ctx context.Context, p Plan, meet Barrier, each func(Interval)) (*Result, error) {
 	return runTogether(ctx, p, meet, nil, each)
 }
 
-// runTogether is RunTogether of a load whose share may change.
+// runTogether is RunTogether of a load whose share of the arrivals may change.
 func runTogether(ctx context.Context, p Plan, meet Barrier, shares <-chan Share,
 	each func(Interval)) (*Result, error) {
 	if err := p.Check(); err != nil {
@@ -81,16 +87,16 @@ func (r *run) execute(ctx context.Context, meet Barrier) (*Result, error) {
 	return r.result, nil
 }
 
-// A run is a Run under way.
+// A run is a Run in progress.
 type run struct {
 	plan          Plan
 	each          func(Interval)
-	shares        <-chan Share // nil: it stays as it is
+	shares        <-chan Share // nil: the share stays as it is
 	protocols     *protocolSet
 	addrs         []ring.Addr
 	threads       int
 	cpus          []int
-	cpusSkipped   int  // so many of cpus are for the threads of another load beside this one
+	cpusSkipped   int  // of cpus: those for the threads of a co-located load
 	promptStart   bool // instants count: of sends, or of the beginning with other loads
 	gate          *gate
 	reports       chan workerReport
@@ -101,7 +107,8 @@ type run struct {
 	failures failures // of all intervals so far
 }
 
-// prepareRun finds out what only the machine and the files can tell.
+// prepareRun checks what depends on the machine and on files: protocols, the ring's kind, CPUs and the
+// limit of open files.
 func (r *run) prepareRun() error {
 	var err, more error
 	if r.protocols, err = newProtocolSet(&r.plan); err == nil {
@@ -129,7 +136,7 @@ func (r *run) prepareRun() error {
 	return errors.Join(err, more)
 }
 
-// isLocal reports whether the server runs on this machine, and so on its CPUs.
+// isLocal reports whether the server runs on this machine and shares its CPUs.
 func (r *run) isLocal() bool {
 	for _, a := range r.addrs {
 		if a.Unix == "" && !a.TCP.Addr().IsLoopback() {
@@ -139,7 +146,7 @@ func (r *run) isLocal() bool {
 	return true
 }
 
-// addNotice says s, if there is something to say.
+// addNotice adds a notice to the result, unless it is empty.
 func (r *run) addNotice(s string) {
 	if s != "" {
 		r.result.Notices = append(r.result.Notices, s)
@@ -182,7 +189,7 @@ func (r *run) unresolvedResult(ctx context.Context, err error) *Result {
 	return r.result
 }
 
-// runWorkers runs the workers and collects what they hand over.
+// runWorkers runs the workers and collects what they report.
 func (r *run) runWorkers(ctx context.Context, meet Barrier) error {
 	defer keepProcs(r.threads)()
 	r.promptStart = r.plan.Open() || meet != nil
@@ -210,8 +217,8 @@ func (r *run) runWorkers(ctx context.Context, meet Barrier) error {
 // shownMost is how many intervals may wait to be shown, an hour of them.
 const shownMost = 3600
 
-// startShowing calls each apart from collecting, for each may wait: a terminal that
-// is stopped must not stop the load. What it returns waits until all is shown.
+// startShowing begins to call each in a goroutine of its own, because each may block: a stopped
+// terminal must not stop the load. The function that it returns waits until all is shown.
 func (r *run) startShowing() (wait func()) {
 	if r.each == nil {
 		return func() {}
@@ -229,7 +236,7 @@ func (r *run) startShowing() (wait func()) {
 	}
 }
 
-// workerCPUs is the CPUs for the workers, and whether they share them with others.
+// workerCPUs returns the CPUs for the workers, and whether they share them with other programs.
 func (r *run) workerCPUs() (cpus []int, shared bool) {
 	if r.isLocal() || r.cpusSkipped >= len(r.cpus) {
 		return r.cpus, true
@@ -237,9 +244,9 @@ func (r *run) workerCPUs() (cpus []int, shared bool) {
 	return r.cpus[r.cpusSkipped:], false
 }
 
-// runWorker is the life of worker i, on a thread of its own that ends with it. A
-// fault of its own ends the run and not the process. With HTTP/3 it is one goroutine
-// among those of the library: to wake a thread for each answer costs half as much again.
+// runWorker runs worker i on a locked thread that ends with it. A panic ends the run and not the
+// process. With HTTP/3 the goroutine is not locked: its bytes come from the library's goroutines,
+// and waking a locked thread for each answer costs half as much CPU again.
 func (r *run) runWorker(i int) {
 	var done workerReport
 	defer func() {
@@ -295,7 +302,7 @@ func (r *run) openWorker(i int) (*worker, func(), error) {
 	return w, g.Free, nil
 }
 
-// newWorker is worker i of n.
+// newWorker makes worker i of n, with its share of the plan.
 func newWorker(p *Plan, g ring.Ring, addrs []ring.Addr, protocols *protocolSet, gate *gate,
 	i, n int) (*worker, error) {
 	newCodec, err := protocols.Protocol(p.protoRequests())

@@ -27,22 +27,23 @@ type worker struct {
 	id, of    int
 	publish   func(*metric.Counters) *metric.Counters // an empty one for a full one
 
-	now, turnBegan int64 // began: the turn
+	now, turnBegan int64 // ns on the ring's clock
 	window
 	flow
 	pool
 	account
 
 	batching  batching
-	rampingIn bool   // into the load, see ease
-	spun      int64  // waited without sleeping
-	idleTurn  bool   // the last turn did so
+	rampingIn bool   // see rampIn
+	spun      int64  // ns waited without sleeping (--spin)
+	idleTurn  bool   // the last turn found nothing to do
 	ending    Ending // "" while there is load
 }
 
 // sleepMost is how long a worker sleeps at most, so that it notices an interruption.
 const sleepMost = int64(50e6)
 
+// runLoop runs the load to its end. Its error is the ring's.
 func (w *worker) runLoop() error {
 	w.beginRun()
 	for w.ending = w.endOfRun(); w.ending == ""; w.ending = w.endOfRun() {
@@ -56,7 +57,7 @@ func (w *worker) runLoop() error {
 	return nil
 }
 
-// runTurn is all that there is to do at one time.
+// runTurn handles what has completed and what is due by the clock, and sends what is due.
 func (w *worker) runTurn() {
 	before := w.now
 	w.now = w.ring.Now()
@@ -80,7 +81,7 @@ func (w *worker) runTurn() {
 	}
 }
 
-// beginRun is before the first turn.
+// beginRun sets what must be set before the first turn, and dials the first connections.
 func (w *worker) beginRun() {
 	w.meter.readOnce(w.id == 0, w.protocols.http3 != nil)
 	w.now = w.ring.Now()
@@ -91,7 +92,8 @@ func (w *worker) beginRun() {
 	w.advanceArrival()
 }
 
-// doTimedWork does what is due by the clock and not by a completion.
+// doTimedWork does what the clock makes due: interruption, start, timers, dialing, the window's
+// edges and the end of the interval.
 func (w *worker) doTimedWork() {
 	if stop := w.gate.stop.Load(); stop != 0 && !w.interrupted {
 		w.interrupt(stop, w.now, int64(w.plan.Drain))
@@ -118,7 +120,7 @@ func (w *worker) doTimedWork() {
 	}
 }
 
-// openWindow fixes the window once the gate is open.
+// openWindow fixes the window's instants once the gate knows the start of the load.
 func (w *worker) openWindow() {
 	start := w.gate.start.Load()
 	if start == notYet || start == unreachable {
@@ -128,10 +130,10 @@ func (w *worker) openWindow() {
 	w.account.beginAt(w.from)
 }
 
-// idleTime is for how long there was nothing to do, asleep or spinning.
+// idleTime is how many ns since the run began there was nothing to do, asleep or spinning.
 func (w *worker) idleTime() int64 { return w.ring.Idle() + w.spun }
 
-// nextWakeUp is when there will be something to do even if nothing completes.
+// nextWakeUp is when the worker has something to do even if nothing completes.
 func (w *worker) nextWakeUp() int64 {
 	if w.plan.Spin {
 		return w.now
@@ -177,13 +179,13 @@ func (w *worker) endOfRun() Ending {
 	return ""
 }
 
-// burst is to how many connections a turn sends besides those that have answered. There
-// must be room in the ring for what completes meanwhile.
+// burst is to how many connections a turn sends, besides those that have answered. The ring must
+// have room for what completes meanwhile.
 const burst = 1024
 
-// sendDue sends every request that is due, while a connection has room for it, to so
-// many at most: in a closed workload to the same connection until it is full, in an open
-// one to each in turn, and at once, for there the instant of sending is measured.
+// sendDue sends the requests that are due while connections have room, to that many connections at
+// most. A closed workload fills a connection before it goes on to the next. An open one takes them
+// in turn and flushes each request at once, because the instant of sending is measured there.
 func (w *worker) sendDue(most int) {
 	open := w.next != AtOnce
 	for n := 0; n < most && w.idle.len > 0 && w.isDue(w.now, &w.window); {
@@ -214,16 +216,15 @@ func (w *worker) sendDue(most int) {
 	}
 }
 
-// What a turn sends that eases into a load, and for how long it then rests.
+// To how many connections a turn of the ramp-in sends, and how many ns it then sleeps.
 const (
 	rampInBurst = 16
 	rampInDelay = int64(50e3)
 )
 
-// rampIn is issue at the beginning of a closed workload that begins with others: in small bursts,
-// with rests between, so that threads that share a CPU with this one begin too. Else each
-// would send to all its connections before the next has sent to its first, which takes as
-// many ticks of the kernel's clock.
+// rampIn is sendDue at the beginning of a closed workload that begins with others: in small bursts
+// with sleeps between, so that threads that share a CPU with this one begin too. Otherwise each
+// thread would send to all its connections before the next one gets the CPU, some kernel ticks later.
 func (w *worker) rampIn() {
 	w.sendDue(rampInBurst)
 	if w.start == notYet || w.now < w.start {
@@ -234,7 +235,7 @@ func (w *worker) rampIn() {
 	}
 }
 
-// publishCounters gives away the interval's counters and begins the next.
+// publishCounters gives away the counters of the interval and begins the next one.
 func (w *worker) publishCounters() {
 	w.endInterval(w.now, w.from, w.inFlight)
 	w.meter.countQUICBytes(w.ring, w.counters)
@@ -242,7 +243,7 @@ func (w *worker) publishCounters() {
 	w.beginInterval(w.publish(w.counters), next)
 }
 
-// finishRun counts what is left over and hands over the rest.
+// finishRun counts requests without an answer, and publishes the last interval.
 func (w *worker) finishRun() {
 	if w.meter.begun && !w.meter.ended {
 		w.meter.endWindow(w.now, w.idleTime(), w.ring)
