@@ -73,8 +73,8 @@ func runProbed(ctx context.Context, p Plan, meet Barrier, shares <-chan Share,
 	return main, nil
 }
 
-// A rendezvous is the barrier of the loads of one process: a load and its probe wait for each other,
-// and then for the outer barrier, if there is one.
+// A rendezvous is the barrier of the loads of one process: a load and its probe wait for each
+// other, and then for the outer barrier, if there is one.
 type rendezvous struct {
 	barrier Barrier // nil: there are none
 

@@ -3,8 +3,8 @@ package load
 import "math"
 
 // A ceiling keeps what a worker sends below a rate, retries and what became due during a stall
-// included. It is a schedule around the worker's own schedule. An open workload asks its schedule for
-// each request anyway, so a load without a ceiling pays nothing for it.
+// included. It is a schedule around the worker's own schedule. An open workload asks its schedule
+// for each request anyway, so a load without a ceiling pays nothing for it.
 type ceiling struct {
 	Schedule
 	flow  *flow

@@ -22,8 +22,8 @@ func inAnySecond(instants []int64) (most int) {
 	return most
 }
 
-// Below a ceiling a server that stood still is not made up to at once, and what is sent again counts
-// with what is sent for the first time. Without one both go as before.
+// Below a ceiling a server that stood still is not made up to at once, and what is sent again
+// counts with what is sent for the first time. Without one both go as before.
 func TestCeiling(t *testing.T) {
 	const rate = 1000
 	stall := func(at *[]int64) *ring.Sim {

@@ -79,9 +79,9 @@ func (r *run) recycleCounters(s *metric.Counters) {
 	}
 }
 
-// publishInterval makes the Interval of a second's counters. The last one, of what happened after the
-// window, is left out if nothing did. The result keeps intervals without their distributions, of
-// which an hour would be 40 MB (see metric.Sparse).
+// publishInterval makes the Interval of a second's counters. The last one, of what happened after
+// the window, is left out if nothing did. The result keeps intervals without their distributions,
+// of which an hour would be 40 MB (see metric.Sparse).
 func (r *run) publishInterval(s *intervalSum) {
 	r.failures.addCounts(s.failures)
 	nothing := s.Sent+s.Completed+s.Failed+s.Received+s.Written == 0

@@ -240,8 +240,8 @@ func (w *worker) markDown(c *conn) {
 }
 
 // After a failed attempt a connection is dialed again after a pause that doubles from redialFirst
-// to redialMost, in ns, so that a server that refuses is not dialed as fast as the loop turns. After
-// a life that completed a request it is dialed at once.
+// to redialMost, in ns, so that a server that refuses is not dialed as fast as the loop turns.
+// After a life that completed a request it is dialed at once.
 const (
 	redialFree  = 1 // failed attempts without a pause
 	redialFirst = int64(1e6)
@@ -283,8 +283,8 @@ func (w *worker) failAttempt(i uint32, c *conn, err error) {
 // loseConn ends a life that failed, and decides for each request in flight. A request without a
 // byte of answer, on a connection that has completed others, is retried once: the peer closed while
 // it was on its way. If the peer had announced the close with an earlier answer (errClosed), that
-// does not count as the one retry. All others have failed; those pipelined behind the oldest, because
-// of it.
+// does not count as the one retry. All others have failed; those pipelined behind the oldest,
+// because of it.
 func (w *worker) loseConn(i uint32, c *conn, phase Phase, err error) {
 	if c.state == shaking {
 		w.failAttempt(i, c, err)
@@ -320,8 +320,8 @@ func (w *worker) loseConn(i uint32, c *conn, phase Phase, err error) {
 }
 
 // drainCodec takes the last events from the codec and releases it. It reports whether the requests
-// that these events do not name have no byte of an answer; of a pipeline, the oldest one. err is why
-// the life ended; the codec's own reason replaces it.
+// that these events do not name have no byte of an answer; of a pipeline, the oldest one. err is
+// why the life ended; the codec's own reason replaces it.
 func (w *worker) drainCodec(c *conn, err error) bool {
 	in, over := c.in, false
 	for !over {
@@ -398,8 +398,9 @@ func (w *worker) handleTimer(t timer) {
 	}
 }
 
-// timeOutConn gives up what has exceeded the timeout: the requests alone, if the protocol can cancel
-// one and the server has answered anything since the last cancellation; otherwise the whole life.
+// timeOutConn gives up what has exceeded the timeout: the requests alone, if the protocol can
+// cancel one and the server has answered anything since the last cancellation; otherwise the whole
+// life.
 func (w *worker) timeOutConn(i uint32, c *conn) {
 	late := w.now - int64(w.plan.Timeout)
 	if c.shut != 0 && !c.busy {
@@ -439,8 +440,8 @@ var errTimeout = errors.New("no answer in time")
 var errUnready = fmt.Errorf("%w: connected, but the server has not allowed a request "+
 	"(HTTP/2 begins with its SETTINGS)", errTimeout)
 
-// errShut is the timeout of a connection that has no room any more: its server allows no streams, or
-// does not acknowledge those that were reset.
+// errShut is the timeout of a connection that has no room any more: its server allows no streams,
+// or does not acknowledge those that were reset.
 var errShut = fmt.Errorf("%w: the server has taken no more requests on the connection",
 	errTimeout)
 

@@ -120,8 +120,8 @@ func (d *dialing) excludeAddress(w *worker, addr int, err error) {
 		w.addrs[addr], describeError(err))] = true
 }
 
-// isAboutAddress reports whether err says that nobody listens at the address. Other errors are about
-// the generator's own limits.
+// isAboutAddress reports whether err says that nobody listens at the address. Other errors are
+// about the generator's own limits.
 func isAboutAddress(err error) bool {
 	kind := failureKind(err)
 	return kind == "refused" || kind == "unreachable"

@@ -109,8 +109,8 @@ func (w *worker) recordHead(c *conn, x *exchange, status uint16) {
 	w.totals.FirstByte.Record(first - x.sent)
 }
 
-// finishRequest counts a request that was answered completely. It allocates nothing for answers that
-// are errors by their status either, because a server may give nothing else.
+// finishRequest counts a request that was answered completely. It allocates nothing for answers
+// that are errors by their status either, because a server may give nothing else.
 func (w *worker) finishRequest(c *conn, tag uint32) {
 	x := &c.exchanges[tag]
 	c.used++
@@ -157,8 +157,8 @@ func (w *worker) queueRetry(x *exchange, past uint8) {
 }
 
 // handleRefused retries a request that the peer says it did not process. It does so once, or up to
-// refusedMost times if the peer takes no more requests on this connection and had others of it: then
-// the refusal has nothing to do with this request. err is the reason, or nil.
+// refusedMost times if the peer takes no more requests on this connection and had others of it:
+// then the refusal has nothing to do with this request. err is the reason, or nil.
 func (w *worker) handleRefused(c *conn, tag uint32, err error) {
 	x := &c.exchanges[tag]
 	times := x.past &^ wasLost

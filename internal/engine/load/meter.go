@@ -28,8 +28,8 @@ type meter struct {
 }
 
 // readOnce reads the accounts once before any load, because the first time takes milliseconds. The
-// first worker measures the whole process too. A worker of HTTP/3 is roaming: its thread may change,
-// so its waits for a CPU are not measured.
+// first worker measures the whole process too. A worker of HTTP/3 is roaming: its thread may
+// change, so its waits for a CPU are not measured.
 func (m *meter) readOnce(first, roaming bool) {
 	m.ofProcess, m.roaming = first, roaming
 	threadQueued()
@@ -66,8 +66,8 @@ func (m *meter) endWindow(now, idle int64, g ring.Ring) {
 	}
 }
 
-// fraction is part/whole, limited to 0 to 1: the two are read one after the other, and if the thread
-// loses its CPU in between, part may exceed whole.
+// fraction is part/whole, limited to 0 to 1: the two are read one after the other, and if the
+// thread loses its CPU in between, part may exceed whole.
 func fraction(part, whole int64) float64 {
 	return min(max(float64(part)/float64(whole), 0), 1)
 }

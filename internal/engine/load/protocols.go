@@ -72,8 +72,8 @@ func (s *protocolSet) chosenName(chosen uint32) string {
 // framed reports whether bytes that arrive need not belong to a response.
 func (s *protocolSet) framed(t Target) bool { return t.TLS || s.names[0] == HTTP2 }
 
-// newProtocolSet makes the set of a plan. It reads the files of TLS, so that faults in them are known
-// before anything is sent.
+// newProtocolSet makes the set of a plan. It reads the files of TLS, so that faults in them are
+// known before anything is sent.
 func newProtocolSet(p *Plan) (*protocolSet, error) {
 	s := &protocolSet{}
 	names, why := p.offeredProtocols()

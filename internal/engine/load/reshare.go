@@ -19,8 +19,8 @@ type Share struct {
 	Weights []int
 }
 
-// RunShared is RunTogether of a load whose share can change. A closed workload, and one with a number
-// of requests, ignores shares.
+// RunShared is RunTogether of a load whose share can change. A closed workload, and one with a
+// number of requests, ignores shares.
 func RunShared(ctx context.Context, p Plan, meet Barrier, shares <-chan Share,
 	each func(Interval)) (*Result, error) {
 	return runTogether(ctx, p, meet, shares, each)

@@ -1,8 +1,8 @@
 package load
 
 // A batching is the delay for which a closed workload with streams lets answers arrive before it
-// looks at them, so that it handles many at once and sends as many. Without it the server would have
-// to wake the generator for each answer, and would receive requests one by one. Both cost the
+// looks at them, so that it handles many at once and sends as many. Without it the server would
+// have to wake the generator for each answer, and would receive requests one by one. Both cost the
 // server's CPU, and behind a network card neither happens: that gathers packets for some ten
 // microseconds before it interrupts.
 //

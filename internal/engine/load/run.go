@@ -26,9 +26,9 @@ import (
 )
 
 // Run makes the plan's load. Once a second it calls each with what was measured meanwhile, in order
-// and from one goroutine. A plan that cannot be carried out is an error that joins Flaws, and nothing
-// was sent. A target that cannot be reached is a result, and so is all that happens later. When ctx
-// ends, the load ends too, and the result has what was measured until then.
+// and from one goroutine. A plan that cannot be carried out is an error that joins Flaws, and
+// nothing was sent. A target that cannot be reached is a result, and so is all that happens later.
+// When ctx ends, the load ends too, and the result has what was measured until then.
 func Run(ctx context.Context, p Plan, each func(Interval)) (*Result, error) {
 	return RunTogether(ctx, p, nil, each)
 }
@@ -107,8 +107,8 @@ type run struct {
 	failures failures // of all intervals so far
 }
 
-// prepareRun checks what depends on the machine and on files: protocols, the ring's kind, CPUs and the
-// limit of open files.
+// prepareRun checks what depends on the machine and on files: protocols, the ring's kind, CPUs and
+// the limit of open files.
 func (r *run) prepareRun() error {
 	var err, more error
 	if r.protocols, err = newProtocolSet(&r.plan); err == nil {

@@ -14,9 +14,9 @@ import (
 // connections.
 //
 // Several slots of one connection may become free one by one while it takes no more requests: those
-// of a pipeline, or of HTTP/2 after GOAWAY. Each waits from then on. On the next connection the slot
-// that has waited longest sends first. A retry keeps its instant and goes to whichever connection
-// has room first.
+// of a pipeline, or of HTTP/2 after GOAWAY. Each waits from then on. On the next connection the
+// slot that has waited longest sends first. A retry keeps its instant and goes to whichever
+// connection has room first.
 //
 // A slot that still waits for a connection at the window's end has sent nothing and has no latency.
 // So at most one request per slot is missing; the time without a server counts it.

@@ -224,7 +224,8 @@ const (
 
 // rampIn is sendDue at the beginning of a closed workload that begins with others: in small bursts
 // with sleeps between, so that threads that share a CPU with this one begin too. Otherwise each
-// thread would send to all its connections before the next one gets the CPU, some kernel ticks later.
+// thread would send to all its connections before the next one gets the CPU, some kernel ticks
+// later.
 func (w *worker) rampIn() {
 	w.sendDue(rampInBurst)
 	if w.start == notYet || w.now < w.start {
