@@ -36,16 +36,16 @@ const (
 // asking each directly costs less than asking epoll which they are, and being
 // woken; below that, and for a few sockets, epoll is cheaper. Measured.
 const (
-	sweepShare = 8
-	sweepMin   = 8
+	pollShare = 8
+	pollMin   = 8
 )
 
 // epoll is the readiness of sockets, turned into completions.
 //
 // A socket is registered once, edge-triggered, for all it can report; there is
 // no further call to epoll_ctl. What is sent is written at once. In the epoll
-// mode a turn takes the kernel's list of ready sockets; in the sweep mode it
-// asks each socket for its answer, and epoll only for the strays: sockets that
+// mode a turn takes the kernel's list of ready sockets; in the poll mode it
+// asks each socket for its answer, and epoll only for the orphans: sockets that
 // wait for something else than an answer.
 type epoll struct {
 	ep      int
@@ -56,11 +56,11 @@ type epoll struct {
 	events  []syscall.EpollEvent
 	at, got int // events looked at, taken
 
-	open         []int32 // the sockets a sweep looks at
-	sweeping     bool
+	open         []int32 // the sockets a poll looks at
+	pollMode     bool
 	cursor       int // in open
 	polls, hits  int // of this turn: sockets asked, answers taken
-	strays       int
+	orphans      int
 	missCost     int64 // of a poll that finds nothing, in ns
 	idle         int64
 	completed    []Completion // not in answer to an event
@@ -71,17 +71,17 @@ type epoll struct {
 }
 
 type socket struct {
-	rest  []byte // of a Send
-	user  uint64
-	life  int32 // tells this socket from others that had its number
-	place int32 // in epoll.open
-	state state
-	hope  uint8 // empty sweeps after which it no longer counts as answering
-	hup   bool  // the peer has closed: read to the end
-	stray bool
+	rest   []byte // of a Send
+	user   uint64
+	life   int32 // tells this socket from others that had its number
+	place  int32 // in epoll.open
+	state  state
+	hope   uint8 // empty polls after which it no longer counts as answering
+	hup    bool  // the peer has closed: read to the end
+	orphan bool
 }
 
-// How many empty sweeps a socket is worth: any number while its answer is
+// How many empty polls a socket is worth: any number while its answer is
 // awaited, a few after a piece of one.
 const (
 	awaited = 255
@@ -143,14 +143,14 @@ func (r *epoll) Connect(addr int, user uint64) (int, error) {
 }
 
 func (r *epoll) setOrphan(s *socket, is bool) {
-	if s.stray == is {
+	if s.orphan == is {
 		return
 	}
-	s.stray = is
+	s.orphan = is
 	if is {
-		r.strays++
+		r.orphans++
 	} else {
-		r.strays--
+		r.orphans--
 	}
 }
 
@@ -204,7 +204,7 @@ func (r *epoll) Close(fd int, gently bool) {
 func (r *epoll) closeSocket(fd int) {
 	s := &r.sockets[fd]
 	r.setOrphan(s, false)
-	if int(s.place) < r.cursor { // what the sweep has yet to ask must not get behind it
+	if int(s.place) < r.cursor { // what the poll has yet to ask must not get behind it
 		r.cursor--
 		r.swapOrder(int(s.place), r.cursor)
 	}
@@ -230,10 +230,10 @@ func (r *epoll) Wait(deadline int64) error {
 		now = Clock()
 		deadline = min(deadline, r.lingering.closeExpired(now, r))
 	}
-	r.sweeping = r.worthPolling()
+	r.pollMode = r.worthPolling()
 	r.cursor, r.polls, r.hits = 0, 0, 0
-	if r.sweeping {
-		if r.strays == 0 {
+	if r.pollMode {
+		if r.orphans == 0 {
 			r.got = 0
 			return nil
 		}
@@ -253,11 +253,11 @@ func (r *epoll) Wait(deadline int64) error {
 
 // worthPolling looks back at the last turn.
 func (r *epoll) worthPolling() bool {
-	if !r.sweeping {
-		return r.hits >= sweepMin && r.hits*sweepShare >= len(r.open)
+	if !r.pollMode {
+		return r.hits >= pollMin && r.hits*pollShare >= len(r.open)
 	}
 	r.idle += int64(r.polls-r.hits) * r.missCost
-	return r.hits > 0 && r.hits*sweepShare >= r.polls
+	return r.hits > 0 && r.hits*pollShare >= r.polls
 }
 
 func (r *epoll) stillLingers(l lingerer) bool {
@@ -323,7 +323,7 @@ func (r *epoll) Next() (Completion, bool) {
 			return c, true
 		}
 	}
-	if r.sweeping {
+	if r.pollMode {
 		return r.pollSockets()
 	}
 	return Completion{}, false
@@ -354,8 +354,8 @@ func (r *epoll) handleEvent(ev *syscall.EpollEvent) (Completion, bool) {
 		return Completion{Op: Sent, User: s.user, Err: err}, over
 	case s.state == connected && ev.Events&incoming != 0:
 		s.hup = s.hup || ev.Events&(syscall.EPOLLRDHUP|syscall.EPOLLHUP) != 0
-		if r.sweeping && s.hope > 0 {
-			break // this turn's sweep will come to it
+		if r.pollMode && s.hope > 0 {
+			break // this turn's poll will come to it
 		}
 		return r.completeReceive(fd, s, &r.at)
 	}
@@ -373,7 +373,7 @@ func (r *epoll) completeConnect(fd int, s *socket) Completion {
 }
 
 // completeReceive takes what fd has received, and steps on when that is likely all.
-// Short is all: when more comes there will be another event, or another sweep.
+// Short is all: when more comes there will be another event, or another poll.
 func (r *epoll) completeReceive(fd int, s *socket, step *int) (Completion, bool) {
 	n, errno := rawReceive(fd, r.scratch)
 	switch {

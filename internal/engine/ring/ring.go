@@ -144,7 +144,7 @@ var origin = time.Now()
 // Clock is the time on which all real rings of the process agree.
 func Clock() int64 { return int64(time.Since(origin)) }
 
-// ClockAt is what Clock shows at an instant that time.Now has told.
+// ClockAt is what Clock shows at an instant read by time.Now.
 func ClockAt(at time.Time) int64 { return int64(at.Sub(origin)) }
 
 // TimeAt is when Clock shows that.
