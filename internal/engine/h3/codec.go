@@ -26,7 +26,7 @@ type codec struct {
 
 	shaken bool
 	full   bool   // no new requests
-	over   bool   // all has been said
+	over   bool   // no event is left
 	begun  uint32 // exchanges, of this connection
 	open   int    // of them, under way
 	slots  []slot // by tag: as many as there can be exchanges under way

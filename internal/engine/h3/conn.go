@@ -14,7 +14,7 @@ import (
 	"dyno/internal/engine/ring"
 )
 
-// A conn is one connection. Its worker knows it by user, until it has closed it.
+// A conn is one connection. Until it is closed, its worker knows it by user.
 type conn struct {
 	user uint64
 	ring *Ring
@@ -22,23 +22,23 @@ type conn struct {
 	life context.Context // ends when the worker closes the connection
 	end  context.CancelFunc
 
-	quic *quic.Conn        // set before Connected is told, if that is well
+	quic *quic.Conn        // set before Connected is reported without an error
 	http *http3.ClientConn // likewise
 
 	under   sync.Mutex
-	none    sync.Cond            // there are none; of under
-	running map[uint64]*exchange // by id; of under
-	taken   uint64               // exchanges that were begun; of under
-	over    bool                 // no more are; of under
+	none    sync.Cond            // no exchange is running; guarded by under
+	running map[uint64]*exchange // by id; guarded by under
+	taken   uint64               // exchanges begun so far; guarded by under
+	over    bool                 // none is begun any more; guarded by under
 
-	// Of ring.mu.
-	closed    bool // by the worker, who wants to hear no more
+	// Guarded by ring.mu.
+	closed    bool // by the worker: nothing more is reported
 	queued    bool
-	connected bool   // that the dialing has ended is to be told
-	failure   error  // how it ended
-	out       []byte // records to be told
-	lent      []byte // those that the worker looks at
-	lost      error  // the end of the connection, to be told last
+	connected bool   // dialing has ended, which is to be reported
+	failure   error  // of dialing
+	out       []byte // records to be reported
+	lent      []byte // records that the worker reads
+	lost      error  // the end of the connection, to be reported last
 }
 
 // serveConn is the life of a connection.
@@ -67,7 +67,7 @@ func (c *conn) serveConn() {
 	c.postConnectionEnd()
 }
 
-// postHandshake tells that the handshake is over.
+// postHandshake reports the end of the handshake.
 func (c *conn) postHandshake() {
 	r, state := c.ring, c.quic.ConnectionState().TLS
 	resumed := uint64(0)
@@ -82,8 +82,8 @@ func (c *conn) postHandshake() {
 	c.postRecord(record{what: shaken, n: resumed})
 }
 
-// postConnectionEnd tells that the connection has ended, unless the worker ended it; and before,
-// what becomes of each exchange, for one that never left need not fail.
+// postConnectionEnd reports the end of each exchange, because one that never left need not fail,
+// and then that of the connection, unless the worker closed it.
 func (c *conn) postConnectionEnd() {
 	c.under.Lock()
 	for len(c.running) > 0 {
@@ -109,8 +109,7 @@ func (c *conn) postConnectionEnd() {
 	r.mu.Unlock()
 }
 
-// postConnected tells how the dialing ended: err if nobody answered, and fault if what
-// answered was no server for us.
+// postConnected reports how dialing ended: err if nobody answered, fault if the handshake failed.
 func (c *conn) postConnected(err error, fault *proto.Fault) {
 	c.ring.mu.Lock()
 	c.connected, c.failure = true, err
@@ -146,7 +145,7 @@ func (c *conn) enqueueConn() {
 	}
 }
 
-// nextCompletion is what the connection has to tell; ring.mu is held.
+// nextCompletion is the connection's next completion; ring.mu is held.
 func (c *conn) nextCompletion() (done ring.Completion, ok bool) {
 	done.User = c.user
 	switch {
@@ -167,7 +166,7 @@ func (c *conn) nextCompletion() (done ring.Completion, ok bool) {
 	return done, true
 }
 
-// hasRecords reports whether there is something to tell; ring.mu is held.
+// hasRecords reports whether there is something to report; ring.mu is held.
 func (c *conn) hasRecords() bool { return c.connected || len(c.out) > 0 || c.lost != nil }
 
 // packetsReceived is how many have come.

@@ -50,7 +50,7 @@ func (c *conn) beginRequest(id uint64) *exchange {
 	return x
 }
 
-// finishRequest forgets an exchange, of which all has been told.
+// finishRequest forgets an exchange of which all has been reported.
 func (c *conn) finishRequest(x *exchange) {
 	c.under.Lock()
 	defer c.under.Unlock()
@@ -59,7 +59,7 @@ func (c *conn) finishRequest(x *exchange) {
 	}
 }
 
-// postRefused tells that a request was not processed, and whether no other will be.
+// postRefused reports that a request was not processed, and whether no later one will be.
 func (c *conn) postRefused(id uint64, leaves bool) {
 	if leaves {
 		c.postRecord(record{what: leaving, n: everything})
@@ -226,7 +226,7 @@ func (x *exchange) sendWithBody(ctx context.Context, m *message) (int64, error) 
 	return n, err
 }
 
-// readResponse tells the status, and reads the body to its end.
+// readResponse reports the status, and reads the body to its end.
 func (x *exchange) readResponse(response *http.Response) (n int64, err error) {
 	if status := response.StatusCode; status < 200 || status > 999 {
 		return 0, fmt.Errorf("its status is %d", status)
@@ -246,7 +246,7 @@ func (x *exchange) readResponse(response *http.Response) (n int64, err error) {
 	}
 }
 
-// isRejected reports whether the server says that it did not process the request.
+// isRejected reports whether err means that the server did not process the request.
 func isRejected(err error) bool {
 	var said *http3.Error
 	return errors.As(err, &said) && said.Remote && said.ErrorCode == http3.ErrCodeRequestRejected

@@ -7,7 +7,7 @@ import (
 	"dyno/internal/engine/proto"
 )
 
-// Records are what a codec and its ring say to each other: a byte that says what, and then
+// Records are the messages between a codec and its ring: a byte for the kind, and then
 // numbers, the highest byte first. An exchange is named by its tag and, because tags are
 // used again, by which exchange of the connection it is.
 const (

@@ -40,7 +40,7 @@ type Ring struct {
 
 	wake    chan struct{} // of 1: the queue is no longer empty
 	mu      sync.Mutex    // of what follows, and of the connections' shared fields
-	queue   []*conn       // with something to tell, each once
+	queue   []*conn       // with something to report, each once
 	live    map[*conn]struct{}
 	gone    traffic // of connections that have ended
 	settled map[ptls.Terms]int64
@@ -175,7 +175,7 @@ const hearing = int64(2e6)
 // Rest does not: quic-go's goroutines would be woken all the same.
 func (r *Ring) Rest(int64) {}
 
-// Wait returns when a connection has something to tell, and at deadline at the latest.
+// Wait returns when a connection has something to report, and at deadline at the latest.
 func (r *Ring) Wait(deadline int64) error {
 	r.postAlive()
 	if r.taken < len(r.batch) || r.takeReady() {
@@ -198,7 +198,7 @@ func (r *Ring) Wait(deadline int64) error {
 	return nil
 }
 
-// postAlive tells of those connections that were in doubt that they live.
+// postAlive reports of connections in doubt that they have received packets.
 func (r *Ring) postAlive() {
 	rest := r.doubted[:0]
 	for _, d := range r.doubted {

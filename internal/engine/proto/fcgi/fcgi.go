@@ -111,7 +111,7 @@ type codec struct {
 	busy    bool   // a request waits for its end
 	full    bool   // no new requests
 	bare    bool   // the response has no body, whatever its header says
-	over    bool   // all has been said
+	over    bool   // no event is left
 
 	// The record that is being read: content and padding still to come.
 	kind      byte

@@ -22,8 +22,8 @@ const (
 	inBody         // left bytes of body to come
 	inChunks       // the body is chunked
 	toEOF          // the body ends where the connection does
-	ending         // the connection's last response is in, and Closing not yet said
-	over           // all has been said
+	ending         // the connection's last response has arrived; Closing is to follow
+	over           // no event is left
 )
 
 func (c *codec) Decode(in []byte, eof bool) (int, proto.Event) {
@@ -196,7 +196,7 @@ func (c *codec) doneEvent() proto.Event {
 	return proto.Event{What: proto.What{Kind: proto.Done, Tag: x.tag}, Body: c.got}
 }
 
-// needMore is what is told when the bytes have run out inside a body.
+// needMore is the event when the bytes end inside a body.
 func (c *codec) needMore(eof bool) proto.Event {
 	if !eof {
 		return proto.Event{}

@@ -172,7 +172,7 @@ func (c *codec) handlePing(flags byte, id uint32, p []byte) *proto.Fault {
 	return nil
 }
 
-// Dismissed is what the server's GOAWAY said was wrong.
+// Dismissed is the error in the server's GOAWAY, or nil.
 func (c *codec) Dismissed() *proto.Fault { return c.gone }
 
 // handleGoAway is when the server takes no new streams, nor some that it was sent.

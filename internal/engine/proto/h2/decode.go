@@ -27,7 +27,7 @@ func (c *codec) Decode(in []byte, eof bool) (n int, ev proto.Event) {
 	return len(in), proto.Event{}
 }
 
-// pendingEvent is what was left to be told when the last event was.
+// pendingEvent is the event that was left over when the last one was returned.
 func (c *codec) pendingEvent() proto.Event {
 	if c.later&laterDone != 0 {
 		c.later &^= laterDone

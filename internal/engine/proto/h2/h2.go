@@ -103,7 +103,7 @@ type codec struct {
 	limit   int    // streams at once
 	full    bool   // no new requests
 	settled bool   // the server's SETTINGS have come
-	over    bool   // all has been said
+	over    bool   // no event is left
 
 	goneAfter uint32       // the last stream that the server will process
 	gone      *proto.Fault // why it goes, if not in peace
@@ -154,7 +154,7 @@ type block struct {
 	bytes []byte
 }
 
-// later is what Decode has to tell before it looks at more bytes.
+// later is the event that Decode returns before it looks at more bytes.
 type later uint8
 
 const (

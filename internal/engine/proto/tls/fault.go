@@ -20,7 +20,7 @@ import (
 var faultClosed = &proto.Fault{Kind: proto.FaultHandshake,
 	Detail: "the server closed the connection during the TLS handshake; does it speak TLS?"}
 
-// handshakeFault says what kept the handshake from succeeding.
+// handshakeFault is the fault that kept the handshake from succeeding.
 func handshakeFault(err error) *proto.Fault {
 	var record tls.RecordHeaderError
 	var verify *tls.CertificateVerificationError
@@ -42,7 +42,7 @@ func handshakeFault(err error) *proto.Fault {
 		Detail: "TLS handshake: " + strings.TrimPrefix(err.Error(), "tls: ")}
 }
 
-// recordFault says what was wrong with records that should have held data.
+// recordFault is the fault in records that should have held data.
 func recordFault(err error) *proto.Fault {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return &proto.Fault{Kind: proto.FaultTruncated,
@@ -55,7 +55,7 @@ func recordFault(err error) *proto.Fault {
 		Detail: "bad TLS record: " + strings.TrimPrefix(err.Error(), "tls: ")}
 }
 
-// certificateProblem says which name, authority, date or use was wrong.
+// certificateProblem is the name, authority, date or use that is wrong.
 func certificateProblem(err error) string {
 	var host x509.HostnameError
 	var unknown x509.UnknownAuthorityError
@@ -76,7 +76,7 @@ func certificateProblem(err error) string {
 		"; use --insecure to do without"
 }
 
-// invalidReason says which date or use of a certificate is wrong; "" for what is rare.
+// invalidReason is the date or use of a certificate that is wrong; "" for what is rare.
 func invalidReason(err x509.CertificateInvalidError) string {
 	c, now := err.Cert, time.Now()
 	switch {
@@ -103,7 +103,7 @@ func subjectName(c *x509.Certificate) string {
 	return cmp.Or(c.Subject.String(), "nobody")
 }
 
-// usagesOf are what a certificate says that it is for.
+// usagesOf are the usages that a certificate allows.
 func usagesOf(c *x509.Certificate) string {
 	var all []string
 	for _, use := range c.ExtKeyUsage {

@@ -265,7 +265,7 @@ func (c *codec) decryptRecord() (bool, error) {
 	return false, err
 }
 
-// startHandshake says hello.
+// startHandshake begins the handshake.
 func (c *codec) startHandshake() {
 	c.phase = shaking
 	c.shake, _ = iter.Pull(func(yield func(struct{}) bool) {
@@ -302,7 +302,7 @@ func (c *codec) stepHandshake() proto.Event {
 	return proto.Event{What: what}
 }
 
-// brokenEvent lets go of everything: the codec has nothing more to tell.
+// brokenEvent releases everything: no event follows.
 func (c *codec) brokenEvent(f *proto.Fault) proto.Event {
 	if c.inner != nil {
 		c.inner.Decode(nil, true)
