@@ -45,7 +45,7 @@ type verdict struct {
 
 // judge computes the ratios and verdicts from the trials.
 func (o *rowOutcome) judge() {
-	o.Baseline = o.best(o.row.baseline, rate)
+	o.Baseline = cmp.Or(o.best(o.row.baseline, rate), o.best(otherDyno, rate))
 	for _, c := range o.row.columns {
 		for _, name := range o.Tools {
 			if !c.ratio || name == o.Baseline {
@@ -122,7 +122,7 @@ func (o *rowOutcome) verdict(b bar) verdict {
 	if b.op == asAsked {
 		b.value = o.row.load.asked(b.metric)
 	}
-	tool, base, among := cmp.Or(b.tool, "dyno"), o.Baseline, o.row.baseline
+	tool, base, among := cmp.Or(b.tool, "dyno"), o.best(o.row.baseline, rate), o.row.baseline
 	if b.to != nil {
 		base, among = o.best(b.to, b.metric), b.to
 	}

@@ -150,6 +150,44 @@ func TestBaselineIsTheFastest(t *testing.T) {
 	}
 }
 
+// Another dyno is the baseline where no other is, and never that of a bar.
+func TestOtherDynoIsTheLastBaseline(t *testing.T) {
+	other := trials("dyno-other", rate, 4, 4, 4, 4, 4, 4)
+	for _, c := range []struct {
+		rivals []trial
+		want   string
+	}{
+		{slices.Concat(other, trials("wrk", rate, 2, 2, 2, 2, 2, 2)), "wrk"}, {other, "dyno-other"},
+	} {
+		o := rowOutcome{Tools: []string{"dyno", "dyno-other"}, row: row{pairs: 6, baseline: wrkOnly,
+			columns: []column{{metric: rate, ratio: true}},
+			bars:    []bar{{metric: rate, ratio: true, op: atLeast, value: 1.1}}}}
+		o.Trials = slices.Concat(trials("dyno", rate, 4, 4, 4, 4, 4, 4), c.rivals)
+		o.judge()
+		if o.Baseline != c.want {
+			t.Errorf("the baseline is %q, want %q", o.Baseline, c.want)
+		}
+		if v := o.Verdicts[0]; v.Reached != (c.want == "wrk") || (v.Why == "") != v.Reached {
+			t.Errorf("the bar is held against %q: %+v", c.want, v)
+		}
+	}
+}
+
+// Another dyno takes part in every row of throughput.
+func TestOtherDynoTakesPart(t *testing.T) {
+	b := bench{tools: []tool{tools[0], {name: "dyno-other", command: dyno}}}
+	var without []string
+	for _, r := range slices.Concat(rows, limitRows) {
+		if r.load.rate == 0 && !r.memory && !r.idle && r.server != nodeServer &&
+			r.server != handlerServer && len(b.contestants(r)) < 2 {
+			without = append(without, r.name)
+		}
+	}
+	if len(without) > 0 {
+		t.Errorf("without dyno-other: %v", without)
+	}
+}
+
 // The table of rows must mean something: names are known, bars are of what is measured.
 func TestRows(t *testing.T) {
 	known := map[string]tool{}

@@ -19,7 +19,8 @@ var (
 	limitRivals = []string{"dyno-epoll", "dyno-uring", "dyno-other", "bare-epoll", "bare-uring",
 		"wrk", "ab", "h2load", "hey", "oha", "bombardier", "k6", "vegeta", "go-meter"}
 	pipeRivals  = []string{"dyno-epoll", "dyno-other", "bare-epoll", "bare-uring", "wrk"}
-	closeRivals = []string{"dyno-epoll", "wrk", "ab", "hey", "oha", "bombardier", "k6", "vegeta"}
+	closeRivals = []string{"dyno-epoll", "dyno-other", "wrk", "ab", "hey", "oha", "bombardier", "k6",
+		"vegeta"}
 )
 
 var limitColumns = []column{

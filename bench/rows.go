@@ -135,8 +135,12 @@ var (
 	wrkOnly = []string{"wrk"}
 	hello   = []string{"--body", "12"} // with a header of 141 bytes
 
+	// otherDyno is the dyno that DYNO_OTHER names. It takes part in every row of throughput, and
+	// where no baseline does it is the baseline: so two builds are compared in the same rounds.
+	otherDyno = []string{"dyno-other"}
+
 	// secureTools verify no certificate, or can be told not to.
-	secureTools = []string{"wrk", "ab", "hey"}
+	secureTools = []string{"dyno-other", "wrk", "ab", "hey"}
 
 	// openLoop are the tools that keep a rate, or say that they do.
 	openLoop = []string{"pacer", "wrk2", "hey", "h2load"}
@@ -291,7 +295,7 @@ func http2(name, how string, tls bool) row {
 	return row{
 		name: name, title: "HTTP/2 " + how + ", 10 connections with 100 streams each, nginx",
 		load: load{connections: 10, threads: 1, streams: 100, tls: tls}, server: nginxServer,
-		rivals: h2load, baseline: h2load, columns: withServer,
+		rivals: append(otherDyno, h2load...), baseline: h2load, columns: withServer,
 		bars: []bar{
 			{metric: cpu, ratio: true, op: atMost, value: 1},
 			{metric: rate, ratio: true, op: atLeast, value: 0.97},

@@ -38,8 +38,9 @@ func (q *queue) run(ctx context.Context, p load.Plan, each func(load.Interval)) 
 	if q.seen != nil {
 		q.seen(p)
 	}
-	l := &load.Result{Plan: p, Total: metric.NewSnapshot(), Started: time.Unix(1e9, 0),
-		Ended: load.ByDuration, Tally: load.Tally{Served: p.Connections, Opened: int64(p.Connections)}}
+	l := &load.Result{Plan: p, Total: metric.NewCounters(), Started: time.Unix(1e9, 0),
+		Ended: load.ByDuration, Totals: load.Totals{ConnectionTotals: load.ConnectionTotals{
+			Served: p.Connections, Opened: int64(p.Connections)}}}
 	if q.breaks > 0 && p.Rate.PerSecond() >= q.breaks {
 		l.Ended, l.Cause = load.Unreachable, "connect: refused"
 		return result.From(l, "test")
@@ -108,17 +109,17 @@ type window struct {
 	p          load.Plan
 	l          *load.Result
 	from, long float64
-	seconds    []*metric.Snapshot
+	seconds    []*metric.Counters
 }
 
-func (w *window) second(at float64) *metric.Snapshot {
+func (w *window) second(at float64) *metric.Counters {
 	i := int(min(at-w.from, w.long+1e-9)) // all that is after the window in one
 	if at-w.from >= w.long {
 		i = int(math.Ceil(w.long))
 	}
 	for len(w.seconds) <= max(i, int(math.Ceil(w.long))) {
 		w.seconds = append(w.seconds,
-			&metric.Snapshot{Latency: metric.NewHistogram(metric.Fine), Service: w.l.Total.Service,
+			&metric.Counters{Latency: metric.NewHistogram(metric.Fine), Service: w.l.Total.Service,
 				ErrorLatency: w.l.Total.ErrorLatency})
 	}
 	return w.seconds[max(i, 0)]

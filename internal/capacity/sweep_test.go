@@ -105,8 +105,9 @@ func lawful(law Law, noise float64, seen *[]int) result.Runner {
 		}
 		n := float64(p.Connections)
 		x := law.At(n) * (1 + noise*r.NormFloat64())
-		l := &load.Result{Plan: p, Total: metric.NewSnapshot(), Measured: time.Second,
-			Ended: load.ByDuration, Tally: load.Tally{Served: p.Connections}}
+		l := &load.Result{Plan: p, Total: metric.NewCounters(), Measured: time.Second,
+			Ended: load.ByDuration, Totals: load.Totals{
+				ConnectionTotals: load.ConnectionTotals{Served: p.Connections}}}
 		for range int(x) {
 			l.Total.Completed++
 			l.Total.Latency.Record(int64(n / x * 1e9))

@@ -142,7 +142,7 @@ func same(reported metric.Sparse, d *result.Distribution) bool {
 // and of what was under way nothing is known, nor of its connections and threads: none is asked
 // of it.
 func (t *ticks) asResult(p load.Plan) (*result.Result, error) {
-	total := metric.NewSnapshot()
+	total := metric.NewCounters()
 	s := t.sum
 	total.Sent, total.Completed, total.Failed = s.Sent, s.Completed, s.Failed
 	total.Received, total.Written = s.Received, s.Written

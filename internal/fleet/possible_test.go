@@ -27,8 +27,9 @@ func foretold(t *testing.T, change func(*load.Plan)) (*running, *member) {
 		plan: p, armed: true, scratch: metric.NewHistogram(metric.Fine), shown: func(int, *load.Interval) {}}
 	m.part, m.reported = p, int64(5*time.Second)+int64(p.Warmup)
 	out := &load.Result{Plan: p, Ended: load.ByDuration, Measured: 4 * time.Second, Warmed: time.Duration(p.Warmup),
-		Drained: time.Second / 2, CPU: time.Second, Started: time.Now(), Total: metric.NewSnapshot(), Ring: "epoll",
-		Tally: load.Tally{Opened: 6, Reconnects: 2, Served: 4, Protocols: map[string]int64{load.HTTP11: 6}}}
+		Drained: time.Second / 2, CPU: time.Second, Started: time.Now(), Total: metric.NewCounters(), Ring: "epoll",
+		Totals: load.Totals{ConnectionTotals: load.ConnectionTotals{
+			Opened: 6, Reconnects: 2, Served: 4, Protocols: map[string]int64{load.HTTP11: 6}}}}
 	h := metric.NewHistogram(metric.Coarse)
 	h.Record(1e6)
 	out.Connect, out.FirstByte = h, h

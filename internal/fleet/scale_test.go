@@ -203,7 +203,7 @@ func (s *simulated) command(t *testing.T, m *nats.Msg, do chan<- func()) {
 // load reports seconds, all alike, and at last all of them together.
 func (s *simulated) load(t *testing.T, begin time.Time, do chan<- func()) {
 	n := s.second.Count
-	r := &load.Result{Plan: s.plan, Ended: load.ByDuration, Total: metric.NewSnapshot(), Started: begin,
+	r := &load.Result{Plan: s.plan, Ended: load.ByDuration, Total: metric.NewCounters(), Started: begin,
 		Measured: time.Duration(s.plan.Duration)}
 	r.Plan.Requests = []load.Request{{Weight: 1, Request: proto.Request{Method: "GET"}}}
 	report := func(m wire.Report) {

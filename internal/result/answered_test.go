@@ -14,9 +14,9 @@ import (
 // others a 503 or a 500, in turn: right ones take 2 ms and errors 1 ms.
 func failingRun(right int64) *load.Result {
 	r := closedRun()
-	r.Plan.Expect, r.Plan.Connections, r.Tally.Outage, r.Tally.Unfinished = nil, 10, 0, 0
-	r.Tally.Opened, r.Tally.Served, r.Tally.Reconnects = 10, 10, 0
-	r.Total, r.Routes, r.Intervals, r.Tally.Failures = metric.NewSnapshot(), nil, nil, nil
+	r.Plan.Expect, r.Plan.Connections, r.Totals.Outage, r.Totals.Unfinished = nil, 10, 0, 0
+	r.Totals.Opened, r.Totals.Served, r.Totals.Reconnects = 10, 10, 0
+	r.Total, r.Routes, r.Intervals, r.Totals.Failures = metric.NewCounters(), nil, nil, nil
 	for i := range int64(20_000) {
 		status := 503 - 3*(i%2)
 		if i < right {
@@ -32,7 +32,7 @@ func failingRun(right int64) *load.Result {
 	}
 	for status, detail := range map[int]string{500: "500", 503: "503"} {
 		if n := r.Total.Status[status]; n > 0 {
-			r.Tally.Failures = append(r.Tally.Failures, load.Failure{Phase: load.Expect, Kind: "status",
+			r.Totals.Failures = append(r.Totals.Failures, load.Failure{Phase: load.Expect, Kind: "status",
 				Address: "1.2.3.4:443", Detail: detail, Count: n})
 		}
 	}

@@ -19,7 +19,7 @@ import (
 func From(r *load.Result, version string) (*Result, error) {
 	total := r.Total
 	if total == nil { // nothing was ever sent
-		total = metric.NewSnapshot()
+		total = metric.NewCounters()
 	}
 	out := &Result{Format: Format, Dyno: version, Plan: Redacted(r.Plan, redact.Plainly),
 		Model: ClosedLoop, Ended: string(r.Ended), Host: ThisHost(),
@@ -130,7 +130,7 @@ func (r *Result) SentLater() bool {
 		r.Service.HDR != r.Latency.HDR
 }
 
-func (r *Result) distributions(from *load.Result, total *metric.Snapshot) error {
+func (r *Result) distributions(from *load.Result, total *metric.Counters) error {
 	for _, d := range []struct {
 		of   string
 		from *metric.Histogram
@@ -168,7 +168,7 @@ func handshakes(r *load.Result) *float64 {
 }
 
 // errorAnswers is the rate of answers that were errors; nil of none.
-func errorAnswers(r *load.Result, total *metric.Snapshot) *float64 {
+func errorAnswers(r *load.Result, total *metric.Counters) *float64 {
 	if total.ErrorLatency.Count == 0 {
 		return nil
 	}
@@ -208,7 +208,7 @@ func distribution(h *metric.Histogram) (*Distribution, error) {
 	}, err
 }
 
-func status(s *metric.Snapshot) map[string]int64 {
+func status(s *metric.Counters) map[string]int64 {
 	m := map[string]int64{}
 	for code, n := range s.Status {
 		if n > 0 {
@@ -328,7 +328,7 @@ func routes(from []load.Route) []Route {
 	return all
 }
 
-func generator(r *load.Result, total *metric.Snapshot) Generator {
+func generator(r *load.Result, total *metric.Counters) Generator {
 	g := Generator{BusyPercent: hundredths(100 * r.Busy), GCPauseMax: micro(float64(r.GCPauseMax)),
 		StopMax: micro(float64(r.StopMax)), SchedulingP99: micro(float64(r.GoroutineWait)),
 		Unscheduled: hundredths(100 * r.Unscheduled), CPUWait: micro(float64(r.CPUWait)),

@@ -42,7 +42,7 @@ func closedRun() *load.Result {
 			}}}, {Name: "b", Weight: 2, Request: proto.Request{Method: "POST", Path: "/b",
 			Authority: "host", Body: []byte{0xff}}}},
 	}
-	total := metric.NewSnapshot()
+	total := metric.NewCounters()
 	for i := range time.Duration(1000) {
 		total.Latency.Record(int64((i + 1) * time.Microsecond))
 	}
@@ -58,11 +58,14 @@ func closedRun() *load.Result {
 				Heat: metric.Heat{{5, 550}, {6, 50}}, Status: map[uint16]int64{200: 599, 404: 1}},
 			{Index: 1, From: time.Second, To: 2 * time.Second, Sent: 403, Completed: 400, Failed: 2},
 		},
-		Tally: load.Tally{Outage: 5e8, Opened: 3, Reconnects: 1, Served: 2, TLSFull: 2, TLSResumed: 1,
-			Retried: 1, Warmup: 500, WarmupLost: 3, Unfinished: 1,
+		Totals: load.Totals{
+			ConnectionTotals: load.ConnectionTotals{Opened: 3, Reconnects: 1, Served: 2,
+				Connect: histogram(metric.Coarse, time.Microsecond, 3*time.Microsecond)},
+			TLSTotals: load.TLSTotals{TLSFull: 2, TLSResumed: 1,
+				FullTLS: metric.NewHistogram(metric.Coarse), ResumedTLS: metric.NewHistogram(metric.Coarse)},
+			OutageTotals: load.OutageTotals{Outage: 5e8},
+			Retried:      1, Warmup: 500, WarmupLost: 3, Unfinished: 1,
 			FirstByte: histogram(metric.Coarse, time.Millisecond),
-			Connect:   histogram(metric.Coarse, time.Microsecond, 3*time.Microsecond),
-			FullTLS:   metric.NewHistogram(metric.Coarse), ResumedTLS: metric.NewHistogram(metric.Coarse),
 			Failures: []load.Failure{
 				{Phase: load.Expect, Kind: "status", Address: "1.2.3.4:443", Detail: "404", Count: 1},
 				{Phase: load.Read, Kind: "reset", Address: "1.2.3.4:443", Detail: "reset", Count: 9},

@@ -67,12 +67,12 @@ func parts(t *testing.T, n int) (all []*Result, whole *Result) {
 	plan.Connections, plan.Threads, plan.CPUs = 3*n, n, []int{0, 1, 2, 3}
 	one := openRun()
 	one.Plan, one.Routes, one.Intervals = plan, nil, nil
-	one.Total, one.Lag = metric.NewSnapshot(), metric.NewHistogram(metric.Fine)
-	one.Tally.SentAfter, one.Tally.CompletedAfter, one.Tally.Unfinished = 0, 0, 0
+	one.Total, one.Lag = metric.NewCounters(), metric.NewHistogram(metric.Fine)
+	one.Totals.SentAfter, one.Totals.CompletedAfter, one.Totals.Unfinished = 0, 0, 0
 	coin := rand.New(rand.NewPCG(1, 2))
 	for _, p := range plan.Split(n) {
 		r := openRun()
-		r.Plan, r.Total = p, metric.NewSnapshot()
+		r.Plan, r.Total = p, metric.NewCounters()
 		r.Lag = histogram(metric.Fine, time.Duration(p.Part+1)*time.Microsecond)
 		for range 1000 + 100*p.Part {
 			v := int64(coin.ExpFloat64() * 1e6)
@@ -87,9 +87,9 @@ func parts(t *testing.T, n int) (all []*Result, whole *Result) {
 		r.Started = r.Started.Add(time.Duration(p.Part) * time.Millisecond)
 		one.Total.Add(r.Total)
 		one.Lag.Add(r.Lag)
-		one.Tally.SentAfter += r.SentAfter
-		one.Tally.CompletedAfter += r.CompletedAfter
-		one.Tally.Unfinished += r.Unfinished
+		one.Totals.SentAfter += r.SentAfter
+		one.Totals.CompletedAfter += r.CompletedAfter
+		one.Totals.Unfinished += r.Unfinished
 		all = append(all, written(t, from(t, r)))
 	}
 	return all, written(t, from(t, one))

@@ -63,9 +63,9 @@ func compareKeys(t *testing.T, root, n node, typ reflect.Type, where string) {
 		t.Errorf("%s: the schema allows other keys", where)
 	}
 	left := len(n.Properties)
-	for f := range typ.Fields() {
+	for _, f := range reflect.VisibleFields(typ) {
 		key, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if key == "-" {
+		if key == "-" || f.Anonymous && key == "" { // whose fields are visible themselves
 			continue
 		}
 		child, is := n.Properties[key]

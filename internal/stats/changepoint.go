@@ -38,11 +38,11 @@ func Changepoints(x []float64) []int {
 	for t := segmentMin; t <= n; t++ {
 		best[t] = math.Inf(1)
 		for _, s := range starts {
-			if v := best[s.at] + c.of(s.at, t) + penalty; v < best[t] {
+			if v := best[s.at] + c.segmentCost(s.at, t) + penalty; v < best[t] {
 				best[t], last[t] = v, s.at
 			}
 		}
-		starts = prune(starts, func(at int) bool { return best[at]+c.of(at, t) > best[t] })
+		starts = pruneStarts(starts, func(at int) bool { return best[at]+c.segmentCost(at, t) > best[t] })
 		starts = append(starts, start{at: t - segmentMin + 1})
 	}
 	var changes []int
@@ -62,7 +62,7 @@ type start struct {
 	beaten bool
 }
 
-func prune(starts []start, beaten func(at int) bool) []start {
+func pruneStarts(starts []start, beaten func(at int) bool) []start {
 	kept := starts[:0]
 	for _, s := range starts {
 		if !s.beaten {
@@ -91,9 +91,9 @@ func newCosts(x []float64) costs {
 	return c
 }
 
-// of is the cost of values i to j−1 as one segment. With the variance at its floor it is still
-// a likelihood's, so that splitting a segment never makes it dearer: PELT relies on that.
-func (c costs) of(i, j int) float64 {
+// segmentCost is the cost of values i to j−1 as one segment. With the variance at its floor it is
+// still a likelihood's, so that splitting a segment never makes it dearer: PELT relies on that.
+func (c costs) segmentCost(i, j int) float64 {
 	n := float64(j - i)
 	mean := (c.sum[j] - c.sum[i]) / n
 	found := max((c.square[j]-c.square[i])/n-mean*mean, 0)

@@ -23,12 +23,12 @@ func Divide(x []float64, least int, alpha float64) []int {
 		return nil
 	}
 	e := newEnergies(len(x))
-	at, found := e.split(x, least)
+	at, found := e.bestSplit(x, least)
 	random := rand.New(rand.NewPCG(1, uint64(len(x))))
 	drawn := append([]float64(nil), x...)
 	for range int(math.Round(1/alpha)) - 1 {
 		random.Shuffle(len(drawn), func(i, j int) { drawn[i], drawn[j] = drawn[j], drawn[i] })
-		if _, q := e.split(drawn, least); q >= found {
+		if _, q := e.bestSplit(drawn, least); q >= found {
 			return nil
 		}
 	}
@@ -47,8 +47,8 @@ type energies struct {
 
 func newEnergies(n int) energies { return energies{n, make([]float64, (n+1)*(n+1))} }
 
-// split returns where to cut x, and the scaled energy distance of the parts.
-func (e energies) split(x []float64, least int) (at int, largest float64) {
+// bestSplit returns where to cut x, and the scaled energy distance of the parts.
+func (e energies) bestSplit(x []float64, least int) (at int, largest float64) {
 	wide := e.n + 1
 	for i, a := range x {
 		above, row := e.sum[i*wide:], e.sum[(i+1)*wide:]
@@ -61,7 +61,7 @@ func (e energies) split(x []float64, least int) (at int, largest float64) {
 	largest = math.Inf(-1)
 	for t := least; t+least <= e.n; t++ {
 		for end := t + least; end <= e.n; end++ {
-			if q := e.distance(t, end); q > largest {
+			if q := e.energyDistance(t, end); q > largest {
 				at, largest = t, q
 			}
 		}
@@ -69,8 +69,8 @@ func (e energies) split(x []float64, least int) (at int, largest float64) {
 	return at, largest
 }
 
-// distance is that between the values before t and those from t to end.
-func (e energies) distance(t, end int) float64 {
+// energyDistance is that between the values before t and those from t to end.
+func (e energies) energyDistance(t, end int) float64 {
 	wide := e.n + 1
 	first, all, across := e.sum[t*wide+t], e.sum[end*wide+end], e.sum[t*wide+end]
 	between := across - first

@@ -52,7 +52,7 @@ func TestDivide(t *testing.T) {
 func TestEnergyDistance(t *testing.T) {
 	x := steps(rand.New(rand.NewPCG(1, 2)), 5, 0.3, 1, 3, 2)
 	e := newEnergies(len(x))
-	e.split(x, 2)
+	e.bestSplit(x, 2)
 	mean := func(a, b []float64, pairs float64) (sum float64) {
 		for _, p := range a {
 			for _, q := range b {
@@ -65,7 +65,7 @@ func TestEnergyDistance(t *testing.T) {
 		a, b := x[:cut[0]], x[cut[0]:cut[1]]
 		m, n := float64(len(a)), float64(len(b))
 		want := m * n / (m + n) * (2*mean(a, b, m*n) - mean(a, a, m*(m-1)) - mean(b, b, n*(n-1)))
-		if got := e.distance(cut[0], cut[1]); math.Abs(got-want) > 1e-9 {
+		if got := e.energyDistance(cut[0], cut[1]); math.Abs(got-want) > 1e-9 {
 			t.Errorf("%v: %v, want %v", cut, got, want)
 		}
 	}

@@ -25,7 +25,7 @@ type Effort struct {
 // Neighbouring seconds are alike, which makes Within too small and Between too large: Length
 // errs towards short trials and many, never towards one long trial.
 func VarianceComponents(cells [][][]float64, cost float64) (e Effort, ok bool) {
-	var within, means, number pool
+	var within, means, number weightedMean
 	for _, trials := range cells {
 		trials = slices.DeleteFunc(slices.Clone(trials), func(t []float64) bool { return len(t) < 2 })
 		if len(trials) < 2 {
@@ -35,11 +35,11 @@ func VarianceComponents(cells [][][]float64, cost float64) (e Effort, ok bool) {
 		for i, t := range trials {
 			m, v := moments(t)
 			all[i] = m
-			within.add(v*float64(len(t)), float64(len(t)-1))
-			number.add(1/float64(len(t)), 1)
+			within.addWeighted(v*float64(len(t)), float64(len(t)-1))
+			number.addWeighted(1/float64(len(t)), 1)
 		}
 		_, v := moments(all)
-		means.add(v*float64(len(all)), float64(len(all)-1))
+		means.addWeighted(v*float64(len(all)), float64(len(all)-1))
 	}
 	if means.by == 0 {
 		return e, false
@@ -52,8 +52,8 @@ func VarianceComponents(cells [][][]float64, cost float64) (e Effort, ok bool) {
 	return e, true
 }
 
-// A pool is a sum and what it is to be divided by.
-type pool struct{ sum, by float64 }
+// A weightedMean is a sum and what it is to be divided by.
+type weightedMean struct{ sum, by float64 }
 
-func (p *pool) add(sum, by float64) { p.sum, p.by = p.sum+sum, p.by+by }
-func (p pool) mean() float64        { return p.sum / p.by }
+func (p *weightedMean) addWeighted(sum, by float64) { p.sum, p.by = p.sum+sum, p.by+by }
+func (p weightedMean) mean() float64                { return p.sum / p.by }

@@ -37,7 +37,7 @@ func eachFlip(rounds int, visit func(flip int, turned []int, sign []float64)) {
 		if rounds <= flipRounds {
 			turned = append(turned, 1+bits.TrailingZeros(uint(flip))) // the Gray code
 		} else {
-			turned = drawn(random, turned, rounds)
+			turned = drawFlips(random, turned, rounds)
 		}
 		for _, i := range turned {
 			sign[i] = -sign[i]
@@ -46,9 +46,9 @@ func eachFlip(rounds int, visit func(flip int, turned []int, sign []float64)) {
 	}
 }
 
-// drawn are rounds after the first, each with the probability ½: turning half of the signs of
+// drawFlips are rounds after the first, each with the probability ½: turning half of the signs of
 // any flip makes one that is independent of it.
-func drawn(random *rand.Rand, turned []int, rounds int) []int {
+func drawFlips(random *rand.Rand, turned []int, rounds int) []int {
 	for first := 1; first < rounds; first += 64 {
 		coins := random.Uint64()
 		if left := rounds - first; left < 64 {
@@ -85,8 +85,8 @@ func newColumn(x []float64) column {
 	return c
 }
 
-// centred is the column about its mean, which is returned too.
-func (c column) centred() (column, float64) {
+// centredColumn is the column about its mean, which is returned too.
+func (c column) centredColumn() (column, float64) {
 	if c.n == 0 {
 		return c, math.NaN()
 	}
@@ -104,8 +104,8 @@ func (c column) centred() (column, float64) {
 	return newColumn(x), mean
 }
 
-// sum adds up what the column is under the signs that are all positive.
-func sum(x []float64) (s float64) {
+// sumValues adds up what the column is under the signs that are all positive.
+func sumValues(x []float64) (s float64) {
 	for _, v := range x {
 		s += v
 	}
@@ -118,15 +118,15 @@ type rolling struct {
 	sums    []float64
 }
 
-func roll(columns []column) *rolling {
+func newRolling(columns []column) *rolling {
 	r := &rolling{columns, make([]float64, len(columns))}
 	for k, c := range columns {
-		r.sums[k] = sum(c.x)
+		r.sums[k] = sumValues(c.x)
 	}
 	return r
 }
 
-func (r *rolling) turn(turned []int, sign []float64) {
+func (r *rolling) flipRounds(turned []int, sign []float64) {
 	for _, i := range turned {
 		twice := 2 * sign[i]
 		for k := range r.columns {
@@ -135,6 +135,6 @@ func (r *rolling) turn(turned []int, sign []float64) {
 	}
 }
 
-// at is the statistic of column k: |Σ sign·x| / √Σx², which has the variance 1 over all flips and
-// is at most √n.
-func (r *rolling) at(k int) float64 { return math.Abs(r.sums[k]) * r.columns[k].unit }
+// statistic is the statistic of column k: |Σ sign·x| / √Σx², which has the variance 1 over all
+// flips and is at most √n.
+func (r *rolling) statistic(k int) float64 { return math.Abs(r.sums[k]) * r.columns[k].unit }

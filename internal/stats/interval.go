@@ -32,9 +32,9 @@ func MedianInterval(x []float64, level float64) (Interval, error) {
 	if len(x) == 0 {
 		return Interval{}, ErrEmpty
 	}
-	s := sorted(x)
+	s := sortedCopy(x)
 	n := len(s)
-	k, out := rank(binomialHalf(n), (1-level)/2)
+	k, out := criticalRank(binomialHalf(n), (1-level)/2)
 	return Interval{s[k-1], Quantile(s, 0.5), s[n-k], 1 - 2*out}, nil
 }
 
@@ -53,7 +53,7 @@ func HodgesLehmann(x []float64, level float64) (Interval, error) {
 	if len(x) == 0 {
 		return Interval{}, ErrEmpty
 	}
-	return invert(walsh(x), signedRank(len(x)), level), nil
+	return invertTest(walshAverages(x), signedRank(len(x)), level), nil
 }
 
 // LeastPairs is how many values HodgesLehmann and MedianInterval need at least for the level
@@ -80,7 +80,7 @@ func PairedRatio(a, b []float64, level float64) (Interval, error) {
 	if err != nil {
 		return Interval{}, err
 	}
-	return v.exp(), nil
+	return v.exponential(), nil
 }
 
 // LogRatios returns ln(a[i]/b[i]) of each pair: what Judge and HodgesLehmann take. All values
@@ -91,7 +91,7 @@ func LogRatios(a, b []float64) ([]float64, error) {
 	}
 	x := make([]float64, len(a))
 	for i := range a {
-		if !positive(a[i]) || !positive(b[i]) {
+		if !isPositive(a[i]) || !isPositive(b[i]) {
 			return nil, fmt.Errorf("pair %d: no ratio of %v to %v", i+1, a[i], b[i])
 		}
 		x[i] = math.Log(a[i]) - math.Log(b[i]) // exactly −x[i] for b to a
@@ -99,18 +99,18 @@ func LogRatios(a, b []float64) ([]float64, error) {
 	return x, nil
 }
 
-func positive(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
+func isPositive(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
 
-// exp turns an interval of a logarithm into that of the ratio.
-func (v Interval) exp() Interval {
+// exponential turns an interval of a logarithm into that of the ratio.
+func (v Interval) exponential() Interval {
 	return Interval{math.Exp(v.Low), math.Exp(v.Estimate), math.Exp(v.High), v.Level}
 }
 
-// invert returns the median of ascending values and, as its interval, those two between which
+// invertTest returns the median of ascending values and, as its interval, those two between which
 // a rank test does not reject; p is the distribution of the test's statistic, which is the
 // number of values above the centre.
-func invert(ascending, p []float64, level float64) Interval {
-	k, out := rank(p, (1-level)/2)
+func invertTest(ascending, p []float64, level float64) Interval {
+	k, out := criticalRank(p, (1-level)/2)
 	n := len(ascending)
 	return Interval{ascending[k-1], Quantile(ascending, 0.5), ascending[n-k], 1 - 2*out}
 }
@@ -118,9 +118,9 @@ func invert(ascending, p []float64, level float64) Interval {
 // rounding is what sums of exact fractions may be off by: an equal tail is not more.
 const rounding = 1e-12
 
-// rank returns the largest k ≥ 1 with p(0)+…+p(k−1) ≤ tail, and that sum; or 1 and p(0) when
-// even p(0) is more. p must be symmetric, so that k stays within the lower half.
-func rank(p []float64, tail float64) (k int, out float64) {
+// criticalRank returns the largest k ≥ 1 with p(0)+…+p(k−1) ≤ tail, and that sum; or 1 and p(0)
+// when even p(0) is more. p must be symmetric, so that k stays within the lower half.
+func criticalRank(p []float64, tail float64) (k int, out float64) {
 	k, out = 1, p[0]
 	for 2*(k+1) <= len(p) && out+p[k] <= tail+rounding {
 		out += p[k]
@@ -141,8 +141,8 @@ func binomialHalf(n int) []float64 {
 	return p
 }
 
-// walsh returns the mean of every pair of values, each with itself too, ascending.
-func walsh(x []float64) []float64 {
+// walshAverages returns the mean of every pair of values, each with itself too, ascending.
+func walshAverages(x []float64) []float64 {
 	w := make([]float64, 0, len(x)*(len(x)+1)/2)
 	for i, a := range x {
 		for _, b := range x[i:] {

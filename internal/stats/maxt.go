@@ -37,20 +37,20 @@ func MaxT(x [][]float64) []float64 {
 	for k := range x {
 		columns[k] = newColumn(x[k])
 	}
-	r := roll(columns)
+	r := newRolling(columns)
 	observed := make([]float64, len(x))
 	order := make([]int, len(x))
 	for k := range x {
-		observed[k], order[k] = r.at(k)*(1-flipRounding), k
+		observed[k], order[k] = r.statistic(k)*(1-flipRounding), k
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(observed[b], observed[a]) })
 	reached := make([]int, len(x))
 	eachFlip(len(x[0]), func(_ int, turned []int, sign []float64) {
-		r.turn(turned, sign)
+		r.flipRounds(turned, sign)
 		most := 0.0
 		for i := len(order) - 1; i >= 0; i-- {
 			k := order[i]
-			if most = max(most, r.at(k)); most >= observed[k] {
+			if most = max(most, r.statistic(k)); most >= observed[k] {
 				reached[k]++
 			}
 		}
@@ -91,13 +91,13 @@ func SimultaneousIntervals(x [][]float64, level float64) []Interval {
 	about := make([]column, len(x))
 	means := make([]float64, len(x))
 	for k := range x {
-		about[k], means[k] = newColumn(x[k]).centred()
+		about[k], means[k] = newColumn(x[k]).centredColumn()
 	}
-	tops := greatest(about, len(x[0]))
+	tops := greatestStatistics(about, len(x[0]))
 	all := make([]Interval, len(x))
 	for k := range all {
-		low, high := about[k].reach(tops, k)
-		all[k] = spared(low, high, level)
+		low, high := about[k].reachBounds(tops, k)
+		all[k] = sparedInterval(low, high, level)
 		all[k].Low, all[k].Estimate, all[k].High =
 			means[k]+all[k].Low, means[k], means[k]+all[k].High
 	}
@@ -110,22 +110,22 @@ type top struct {
 	of         int
 }
 
-func (t top) without(k int) float64 {
+func (t top) largestWithout(k int) float64 {
 	if t.of == k {
 		return t.next
 	}
 	return t.most
 }
 
-// greatest are the tops of all flips.
-func greatest(columns []column, rounds int) []top {
+// greatestStatistics are the tops of all flips.
+func greatestStatistics(columns []column, rounds int) []top {
 	tops := make([]top, flipCount(rounds))
-	r := roll(columns)
+	r := newRolling(columns)
 	eachFlip(rounds, func(flip int, turned []int, sign []float64) {
-		r.turn(turned, sign)
+		r.flipRounds(turned, sign)
 		best := top{of: -1}
 		for k := range columns {
-			switch t := r.at(k); {
+			switch t := r.statistic(k); {
 			case t > best.most:
 				best = top{t, best.most, k}
 			case t > best.next:
@@ -137,18 +137,18 @@ func greatest(columns []column, rounds int) []top {
 	return tops
 }
 
-// reach returns for each flip how far below and above the mean a centre of this column, which is
-// about its mean and the k-th, may lie for the flip to reach it; infinitely far if any.
-func (c column) reach(tops []top, k int) (low, high []float64) {
+// reachBounds returns for each flip how far below and above the mean a centre of this column, which
+// is about its mean and the k-th, may lie for the flip to reach it; infinitely far if any.
+func (c column) reachBounds(tops []top, k int) (low, high []float64) {
 	low, high = make([]float64, len(tops)), make([]float64, len(tops))
-	own := roll([]column{c, {x: c.has}})
+	own := newRolling([]column{c, {x: c.has}})
 	deviation := 0.0
 	if c.unit > 0 {
 		deviation = 1 / (c.unit * math.Sqrt(c.n))
 	}
 	eachFlip(len(c.x), func(flip int, turned []int, sign []float64) {
-		own.turn(turned, sign)
-		s, n, t := own.sums[0], math.Round(own.sums[1]), tops[flip].without(k)
+		own.flipRounds(turned, sign)
+		s, n, t := own.sums[0], math.Round(own.sums[1]), tops[flip].largestWithout(k)
 		if math.Abs(n) == c.n || t >= math.Sqrt(c.n)*(1-flipRounding) {
 			low[flip], high[flip] = math.Inf(-1), math.Inf(1)
 			return
@@ -160,9 +160,9 @@ func (c column) reach(tops []top, k int) (low, high []float64) {
 	return low, high
 }
 
-// spared is the interval that leaves out no more flips than the level allows; it reorders what it
-// is given.
-func spared(low, high []float64, level float64) Interval {
+// sparedInterval is the interval that leaves out no more flips than the level allows; it reorders
+// what it is given.
+func sparedInterval(low, high []float64, level float64) Interval {
 	flips, never := len(high), 0
 	for _, v := range high {
 		if math.IsInf(v, 1) {
@@ -173,13 +173,13 @@ func spared(low, high []float64, level float64) Interval {
 	if out == flips {
 		return Interval{}
 	}
-	return Interval{Low: smallest(low, out), High: smallest(high, flips-1-out),
+	return Interval{Low: kthSmallest(low, out), High: kthSmallest(high, flips-1-out),
 		Level: 1 - float64(out)/float64(flips)}
 }
 
-// smallest is the k-th smallest of x, from 0, which is reordered. Source: Hoare, "Algorithm 65:
+// kthSmallest is the k-th smallest of x, from 0, which is reordered. Source: Hoare, "Algorithm 65:
 // Find", Communications of the ACM 4 (1961).
-func smallest(x []float64, k int) float64 {
+func kthSmallest(x []float64, k int) float64 {
 	for from, to := 0, len(x)-1; from < to; {
 		pivot, i, j := x[(from+to)/2], from, to
 		for i <= j {

@@ -218,7 +218,7 @@ func reachedAt(x [][]float64, k int, theta float64) float64 {
 		for j, row := range x {
 			centre := theta
 			if j != k {
-				centre = mean(present(row))
+				centre = mean(presentValues(row))
 			}
 			if statistic(row, centre, flip) >= statistic(x[k], theta, 0)*(1-1e-9) {
 				reached++

@@ -13,7 +13,7 @@ import (
 func Holm(p []float64) []float64 {
 	adjusted := make([]float64, len(p))
 	worst := 0.0
-	for done, i := range ascending(p) {
+	for done, i := range ascendingOrder(p) {
 		worst = max(worst, min(p[i]*float64(len(p)-done), 1))
 		adjusted[i] = worst
 	}
@@ -28,7 +28,7 @@ func Holm(p []float64) []float64 {
 func BenjaminiHochberg(p []float64) []float64 {
 	q := make([]float64, len(p))
 	best := 1.0
-	order := ascending(p)
+	order := ascendingOrder(p)
 	for n := len(p); n > 0; n-- {
 		i := order[n-1]
 		best = min(best, p[i]*float64(len(p))/float64(n))
@@ -37,8 +37,8 @@ func BenjaminiHochberg(p []float64) []float64 {
 	return q
 }
 
-// ascending returns the indices of p from its smallest value to its largest.
-func ascending(p []float64) []int {
+// ascendingOrder returns the indices of p from its smallest value to its largest.
+func ascendingOrder(p []float64) []int {
 	order := make([]int, len(p))
 	for i := range order {
 		order[i] = i

@@ -57,7 +57,7 @@ func MannWhitney(a, b []float64) float64 {
 	}
 	least := m * (m + 1) // that m values can have, doubled
 	switch {
-	case distinct(all):
+	case allDistinct(all):
 		u := (sum - least) / 2
 		return twoSided(rankSums(m, n), u, u)
 	case m <= dealMax && n <= dealMax:
@@ -85,7 +85,7 @@ func UnpairedRatio(a, b []float64, level float64) (Interval, error) {
 	if err != nil {
 		return Interval{}, err
 	}
-	return invert(shifts, rankSums(len(a), len(b)), level).exp(), nil
+	return invertTest(shifts, rankSums(len(a), len(b)), level).exponential(), nil
 }
 
 // logShifts returns ln(x/y) of every x of a with every y of b, ascending.
@@ -94,7 +94,7 @@ func logShifts(a, b []float64) ([]float64, error) {
 		return nil, ErrEmpty
 	}
 	for _, v := range slices.Concat(a, b) {
-		if !positive(v) {
+		if !isPositive(v) {
 			return nil, fmt.Errorf("no ratio with %v: it must be above 0 and finite", v)
 		}
 	}
@@ -127,7 +127,7 @@ func twoSided(p []float64, least, most int) float64 {
 // doubledMidranks returns twice the rank of each value, from 1, where equal values share the
 // mean of their ranks: doubled, it is whole.
 func doubledMidranks(x []float64) []int {
-	s := sorted(x)
+	s := sortedCopy(x)
 	ranks := make([]int, len(x))
 	for i, v := range x {
 		first, _ := slices.BinarySearch(s, v)
@@ -142,8 +142,8 @@ func doubledMidranks(x []float64) []int {
 	return ranks
 }
 
-func distinct(x []float64) bool {
-	s := sorted(x)
+func allDistinct(x []float64) bool {
+	s := sortedCopy(x)
 	return len(slices.Compact(s)) == len(x)
 }
 
@@ -189,7 +189,7 @@ func rankSums(m, n int) []float64 {
 	for i := 1; i <= m; i++ {
 		most := i * n
 		half := most / 2
-		mirror(p, most-n, half)
+		mirrorCounts(p, most-n, half)
 		for u := half; u >= n+i; u-- {
 			p[u] -= p[u-n-i]
 		}
@@ -200,12 +200,12 @@ func rankSums(m, n int) []float64 {
 			p[u] *= float64(i) / float64(n+i)
 		}
 	}
-	mirror(p, m*n, m*n)
+	mirrorCounts(p, m*n, m*n)
 	return p
 }
 
-// mirror fills p from the middle of 0…most up to end with the lower half.
-func mirror(p []float64, most, end int) {
+// mirrorCounts fills p from the middle of 0…most up to end with the lower half.
+func mirrorCounts(p []float64, most, end int) {
 	for u := most/2 + 1; u <= min(most, end); u++ {
 		p[u] = p[most-u]
 	}

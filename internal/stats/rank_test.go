@@ -169,7 +169,7 @@ func TestRankSumLevels(t *testing.T) {
 		{5, 3, 1, 0.964285714285714}, {10, 10, 24, 0.956742947455022},
 		{20, 20, 128, 0.950909674810628}, {6, 7, 7, 0.965034965034965},
 	} {
-		k, out := rank(rankSums(c.m, c.n), 0.025)
+		k, out := criticalRank(rankSums(c.m, c.n), 0.025)
 		if k != c.k {
 			t.Errorf("%d and %d: rank %d, want %d", c.m, c.n, k, c.k)
 		}

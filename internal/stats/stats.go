@@ -40,7 +40,7 @@ import (
 // Median returns the middle of x, or the mean of the two middle values. It leaves x as it
 // is, and is NaN for no values.
 func Median(x []float64) float64 {
-	return Quantile(sorted(x), 0.5)
+	return Quantile(sortedCopy(x), 0.5)
 }
 
 // Quantile returns the q-quantile (0 ≤ q ≤ 1) of ascending values, interpolated linearly
@@ -83,7 +83,7 @@ func moments(x []float64) (mean, variance float64) {
 	return mean, variance
 }
 
-func sorted(x []float64) []float64 {
+func sortedCopy(x []float64) []float64 {
 	s := slices.Clone(x)
 	slices.Sort(s)
 	return s

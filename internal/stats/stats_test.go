@@ -20,7 +20,7 @@ func near(t *testing.T, what string, got, want float64) {
 // R: quantile(c(3.1,1.2,9.8,4.4,4.4,7.0,2.5), c(0,.1,.25,.5,.9,1), type=7)
 func TestQuantile(t *testing.T) {
 	x := []float64{3.1, 1.2, 9.8, 4.4, 4.4, 7.0, 2.5}
-	s := sorted(x)
+	s := sortedCopy(x)
 	for _, c := range []struct{ q, want float64 }{
 		{0, 1.20}, {0.1, 1.98}, {0.25, 2.80}, {0.5, 4.40}, {0.9, 8.12}, {1, 9.80},
 		{-1, 1.20}, {2, 9.80},
@@ -49,7 +49,7 @@ func TestSignedRankLevels(t *testing.T) {
 		{15, 26, 0.95208740234375}, {20, 53, 0.951559066772461},
 		{30, 138, 0.950289878994226}, {50, 435, 0.950553593199398},
 	} {
-		k, out := rank(signedRank(c.n), 0.025)
+		k, out := criticalRank(signedRank(c.n), 0.025)
 		if k != c.k {
 			t.Errorf("n=%d: rank %d, want %d", c.n, k, c.k)
 		}

@@ -86,7 +86,7 @@ func Outliers(x []float64) []int {
 		from := min(max(i-outlierWindow/2, 0), max(len(x)-outlierWindow, 0))
 		if from != window {
 			window = from
-			around := sorted(x[from:min(from+outlierWindow, len(x))])
+			around := sortedCopy(x[from:min(from+outlierWindow, len(x))])
 			middle = Quantile(around, 0.5)
 			band = 3 * (Quantile(around, 0.9) - Quantile(around, 0.1))
 			band = max(band, resolution*math.Abs(middle))

@@ -60,7 +60,7 @@ func leastCost(x []float64) float64 {
 	for t := 1; t <= n; t++ {
 		best[t] = math.Inf(1)
 		for s := range max(t-1, 0) {
-			best[t] = min(best[t], best[s]+c.of(s, t)+changePenalty(n))
+			best[t] = min(best[t], best[s]+c.segmentCost(s, t)+changePenalty(n))
 		}
 	}
 	return best[n]
@@ -69,7 +69,7 @@ func leastCost(x []float64) float64 {
 func costOf(x []float64, changes []int) float64 {
 	c, from, sum := newCosts(x), 0, float64(len(changes))*changePenalty(len(x))
 	for _, to := range append(slices.Clone(changes), len(x)) {
-		sum += c.of(from, to)
+		sum += c.segmentCost(from, to)
 		from = to
 	}
 	return sum

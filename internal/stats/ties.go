@@ -25,11 +25,11 @@ func TieGroups(n int, separable func(i, j int) bool) []string {
 	for i := range n {
 		for j := i + 1; j < n; j++ {
 			if separable(i, j) {
-				groups = split(groups, i, j)
+				groups = splitGroups(groups, i, j)
 			}
 		}
 	}
-	slices.SortFunc(groups, earlier)
+	slices.SortFunc(groups, compareGroups)
 	items := make([]strings.Builder, n)
 	letter := 'a'
 	for _, group := range groups {
@@ -38,7 +38,7 @@ func TieGroups(n int, separable func(i, j int) bool) []string {
 				items[i].WriteRune(letter)
 			}
 		}
-		letter = following(letter)
+		letter = nextLetter(letter)
 	}
 	letters := make([]string, n)
 	for i := range items {
@@ -47,9 +47,9 @@ func TieGroups(n int, separable func(i, j int) bool) []string {
 	return letters
 }
 
-// split makes two of each group that has both i and j, one without either, and leaves out
+// splitGroups makes two of each group that has both i and j, one without either, and leaves out
 // those that lie within another.
-func split(groups [][]bool, i, j int) [][]bool {
+func splitGroups(groups [][]bool, i, j int) [][]bool {
 	var kept, halves [][]bool
 	for _, group := range groups {
 		if !group[i] || !group[j] {
@@ -64,15 +64,15 @@ func split(groups [][]bool, i, j int) [][]bool {
 	// and not by each other.
 	whole := len(kept)
 	for _, half := range halves {
-		if !slices.ContainsFunc(kept[:whole], func(g []bool) bool { return within(half, g) }) {
+		if !slices.ContainsFunc(kept[:whole], func(g []bool) bool { return isSubset(half, g) }) {
 			kept = append(kept, half)
 		}
 	}
 	return kept
 }
 
-// within says whether all that is in the group is in the other.
-func within(group, other []bool) bool {
+// isSubset says whether all that is in the group is in the other.
+func isSubset(group, other []bool) bool {
 	for i, in := range group {
 		if in && !other[i] {
 			return false
@@ -81,8 +81,8 @@ func within(group, other []bool) bool {
 	return true
 }
 
-// earlier orders groups by their first member, then by the next in which they differ.
-func earlier(a, b []bool) int {
+// compareGroups orders groups by their first member, then by the next in which they differ.
+func compareGroups(a, b []bool) int {
 	for i := range a {
 		if a[i] != b[i] {
 			if a[i] {
@@ -94,7 +94,7 @@ func earlier(a, b []bool) int {
 	return 0
 }
 
-func following(letter rune) rune {
+func nextLetter(letter rune) rune {
 	switch letter {
 	case 'z':
 		return 'A'

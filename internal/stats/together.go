@@ -25,16 +25,16 @@ func JudgeTogether(x [][]float64, margins []Margin) []Judgement {
 	intervals := SimultaneousIntervals(x, confidence)
 	all := make([]Judgement, len(x))
 	for k := range x {
-		had := present(x[k])
+		had := presentValues(x[k])
 		if len(had) == 0 {
 			none := Interval{math.NaN(), math.NaN(), math.NaN(), 0}
 			all[k] = Judgement{Verdict: Inconclusive, Ratio: none, Narrow: none, P: 1, Adjusted: 1}
 			continue
 		}
-		w := walsh(had)
+		w := walshAverages(had)
 		p := noDifference(w, signedRank(len(had)))
-		all[k] = together(intervals[k], Quantile(w, 0.5), margins[k], p, adjusted[k])
-		all[k].forecast(intervals[k], margins[k], pairedWidth(len(had), len(x)))
+		all[k] = judgeAdjusted(intervals[k], Quantile(w, 0.5), margins[k], p, adjusted[k])
+		all[k].forecastRounds(intervals[k], margins[k], pairedWidth(len(had), len(x)))
 	}
 	return all
 }
@@ -55,26 +55,26 @@ func JudgeApart(a, b [][]float64, margins []Margin) ([]Judgement, error) {
 			return nil, err
 		}
 		p := rankSums(len(a[k]), len(b[k]))
-		v := invert(shifts, p, Simultaneous(confidence, len(a)))
+		v := invertTest(shifts, p, Simultaneous(confidence, len(a)))
 		v.Level = max(1-float64(len(a))*(1-v.Level), 0) // of all together
 		intervals[k], ps[k] = v, noDifference(shifts, p)
 	}
 	all := make([]Judgement, len(a))
 	for k, adjusted := range Holm(ps) {
-		all[k] = together(intervals[k], intervals[k].Estimate, margins[k], ps[k], adjusted)
+		all[k] = judgeAdjusted(intervals[k], intervals[k].Estimate, margins[k], ps[k], adjusted)
 		w := unpairedWidth(len(a[k]), len(b[k]), len(a))
-		all[k].forecast(intervals[k], margins[k], w)
+		all[k].forecastRounds(intervals[k], margins[k], w)
 	}
 	return all, nil
 }
 
-// together is the judgement of one among many: v is its interval, which holds with all others.
-func together(v Interval, estimate float64, margin Margin, p, adjusted float64) Judgement {
+// judgeAdjusted is the judgement of one among many: v is its interval, which holds with all others.
+func judgeAdjusted(v Interval, estimate float64, margin Margin, p, adjusted float64) Judgement {
 	shown := adjusted <= 1-confidence+rounding
-	v = v.settle(shown)
+	v = v.alignWithTest(shown)
 	v.Estimate = min(max(estimate, v.Low), v.High)
 	practical, floor := math.Log1p(margin.Practical), math.Log1p(margin.Floor)
-	inside := reaches(v, confidence) && v.Low > -practical && v.High < practical
+	inside := reachesLevel(v, confidence) && v.Low > -practical && v.High < practical
 	verdict := Inconclusive
 	switch size := math.Abs(v.Estimate); {
 	case shown && size >= max(practical, floor):
@@ -84,15 +84,16 @@ func together(v Interval, estimate float64, margin Margin, p, adjusted float64) 
 	case inside:
 		verdict = Equivalent
 	}
-	return Judgement{Verdict: verdict, Ratio: v.exp(), Narrow: v.exp(), P: p, Adjusted: adjusted}
+	return Judgement{Verdict: verdict, Ratio: v.exponential(), Narrow: v.exponential(),
+		P: p, Adjusted: adjusted}
 }
 
 // beside is how far from 0 an interval ends that leaves it out by nothing that could be said.
 const beside = 1e-9
 
-// settle makes the interval of a logarithm leave out 0 if and only if a difference is shown. Its
-// estimate says on which side.
-func (v Interval) settle(shown bool) Interval {
+// alignWithTest makes the interval of a logarithm leave out 0 if and only if a difference is shown.
+// Its estimate says on which side.
+func (v Interval) alignWithTest(shown bool) Interval {
 	switch {
 	case !shown:
 		v.Low, v.High = min(v.Low, 0), max(v.High, 0)
@@ -104,14 +105,14 @@ func (v Interval) settle(shown bool) Interval {
 	return v
 }
 
-// forecast fills in More; v is the interval of the logarithm, as it was before it settled.
-func (j *Judgement) forecast(v Interval, margin Margin, w width) {
+// forecastRounds fills in More; v is the interval of the logarithm, as it was before it settled.
+func (j *Judgement) forecastRounds(v Interval, margin Margin, w width) {
 	if j.Verdict == Inconclusive {
-		j.More = more(v, margin.needs(*j), w)
+		j.More = moreValues(v, margin.widthNeeded(*j), w)
 	}
 }
 
-// present are the values of those that are there.
-func present(x []float64) []float64 {
+// presentValues are the values of those that are there.
+func presentValues(x []float64) []float64 {
 	return slices.DeleteFunc(slices.Clone(x), math.IsNaN)
 }

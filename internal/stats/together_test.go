@@ -19,7 +19,7 @@ func TestTogetherNeverContradicts(t *testing.T) {
 			margins[k].Practical = 0.02
 		}
 		for k, j := range JudgeTogether(x, margins) {
-			if len(present(x[k])) == 0 {
+			if len(presentValues(x[k])) == 0 {
 				if j.Verdict != Inconclusive || !math.IsNaN(j.Ratio.Estimate) || j.Adjusted != 1 {
 					t.Fatalf("of no round: %+v", j)
 				}
@@ -32,8 +32,8 @@ func TestTogetherNeverContradicts(t *testing.T) {
 			if j.Ratio.Low > j.Ratio.Estimate || j.Ratio.High < j.Ratio.Estimate {
 				t.Fatalf("%v: %+v", x[k], j)
 			}
-			if len(present(x[k])) < 6 && j.Verdict != Inconclusive {
-				t.Fatalf("%d rounds: %+v", len(present(x[k])), j)
+			if len(presentValues(x[k])) < 6 && j.Verdict != Inconclusive {
+				t.Fatalf("%d rounds: %+v", len(presentValues(x[k])), j)
 			}
 			if out {
 				shown++

@@ -68,10 +68,11 @@ func Judge(logs []float64, margin Margin) (Judgement, error) {
 	if len(logs) == 0 {
 		return Judgement{}, ErrEmpty
 	}
-	w, p := walsh(logs), signedRank(len(logs))
-	j := judge(w, p, margin)
+	w, p := walshAverages(logs), signedRank(len(logs))
+	j := judgeInterval(w, p, margin)
 	if j.Verdict == Inconclusive {
-		j.More = more(invert(w, p, confidence), margin.needs(j), pairedWidth(len(logs), 1))
+		j.More = moreValues(invertTest(w, p, confidence), margin.widthNeeded(j),
+			pairedWidth(len(logs), 1))
 	}
 	return j, nil
 }
@@ -84,21 +85,21 @@ func JudgeUnpaired(a, b []float64, margin Margin) (Judgement, error) {
 		return Judgement{}, err
 	}
 	p := rankSums(len(a), len(b))
-	j := judge(shifts, p, margin)
+	j := judgeInterval(shifts, p, margin)
 	if j.Verdict == Inconclusive {
 		width := unpairedWidth(len(a), len(b), 1)
-		j.More = more(invert(shifts, p, confidence), margin.needs(j), width)
+		j.More = moreValues(invertTest(shifts, p, confidence), margin.widthNeeded(j), width)
 	}
 	return j, nil
 }
 
-// judge fills in all but More; see invert.
-func judge(ascending, p []float64, margin Margin) Judgement {
-	wide := invert(ascending, p, confidence)
-	narrow := invert(ascending, p, equivalence)
+// judgeInterval fills in all but More; see invert.
+func judgeInterval(ascending, p []float64, margin Margin) Judgement {
+	wide := invertTest(ascending, p, confidence)
+	narrow := invertTest(ascending, p, equivalence)
 	practical, floor := math.Log1p(margin.Practical), math.Log1p(margin.Floor)
-	shown := reaches(wide, confidence) && (wide.Low > 0 || wide.High < 0)
-	within := reaches(narrow, equivalence) && narrow.Low > -practical && narrow.High < practical
+	shown := reachesLevel(wide, confidence) && (wide.Low > 0 || wide.High < 0)
+	within := reachesLevel(narrow, equivalence) && narrow.Low > -practical && narrow.High < practical
 	size := math.Abs(wide.Estimate)
 	alone, verdict := noDifference(ascending, p), Inconclusive
 	switch {
@@ -109,7 +110,7 @@ func judge(ascending, p []float64, margin Margin) Judgement {
 	case within:
 		verdict = Equivalent
 	}
-	return Judgement{Verdict: verdict, Ratio: wide.exp(), Narrow: narrow.exp(),
+	return Judgement{Verdict: verdict, Ratio: wide.exponential(), Narrow: narrow.exponential(),
 		P: alone, Adjusted: alone}
 }
 
@@ -124,11 +125,11 @@ func noDifference(ascending, p []float64) float64 {
 	return twoSided(p, above, len(ascending)-below)
 }
 
-func reaches(v Interval, level float64) bool { return v.Level >= level-rounding }
+func reachesLevel(v Interval, level float64) bool { return v.Level >= level-rounding }
 
-// needs returns the half width, of the logarithm, at which an inconclusive judgement would be
+// widthNeeded returns the half width, of the logarithm, at which an inconclusive judgement would be
 // none: less than the estimate, to leave out 0, or than the rest up to the margin.
-func (m Margin) needs(j Judgement) float64 {
+func (m Margin) widthNeeded(j Judgement) float64 {
 	size := math.Abs(math.Log(j.Ratio.Estimate))
 	return max(size, math.Log1p(m.Practical)-size)
 }
@@ -171,25 +172,25 @@ func pairedWidth(n, m int) width {
 func unpairedWidth(m, n, many int) width {
 	return func(more int, level float64) float64 {
 		m, n, level := m+more, n+more, Simultaneous(level, many)
-		if 1-2/ways(m, n) < level-rounding {
+		if 1-2/combinations(m, n) < level-rounding {
 			return math.Inf(1)
 		}
 		return studentT((1+level)/2, float64(m+n-2)) * math.Sqrt(1/float64(m)+1/float64(n))
 	}
 }
 
-// ways is the number of ways to choose m of m+n.
-func ways(m, n int) float64 {
+// combinations is the number of ways to choose m of m+n.
+func combinations(m, n int) float64 {
 	all, _ := math.Lgamma(float64(m + n + 1))
 	one, _ := math.Lgamma(float64(m + 1))
 	other, _ := math.Lgamma(float64(n + 1))
 	return math.Exp(all - one - other)
 }
 
-// more returns how many values more bring the interval of a logarithm to the half width h.
-func more(now Interval, h float64, w width) int {
+// moreValues returns how many values more bring the interval of a logarithm to the half width h.
+func moreValues(now Interval, h float64, w width) int {
 	half := (now.High - now.Low) / 2
-	exists := reaches(now, confidence)
+	exists := reachesLevel(now, confidence)
 	if exists && half <= h {
 		return 0
 	}

@@ -206,8 +206,8 @@ func moreRounds(logs []float64, precision float64) int {
 	if n == 0 {
 		return LeastPairs(confidence)
 	}
-	now := invert(walsh(logs), signedRank(n), confidence)
-	return more(now, math.Log1p(precision), pairedWidth(n, 1))
+	now := invertTest(walshAverages(logs), signedRank(n), confidence)
+	return moreValues(now, math.Log1p(precision), pairedWidth(n, 1))
 }
 
 func TestMoreRounds(t *testing.T) {
@@ -244,7 +244,7 @@ func TestMoreRounds(t *testing.T) {
 	if got := moreRounds(logs, half); got != 23 {
 		t.Errorf("half of the width: %d, want 23", got)
 	}
-	near(t, "half width", centre.exp().HalfWidth(), math.Expm1((centre.High-centre.Low)/2))
+	near(t, "half width", centre.exponential().HalfWidth(), math.Expm1((centre.High-centre.Low)/2))
 }
 
 // The forecast must bring about what it says, on the average.
@@ -267,7 +267,7 @@ func TestMoreRoundsHolds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		widths[i] = v.exp().HalfWidth()
+		widths[i] = v.exponential().HalfWidth()
 	}
 	if m := Median(widths); m < 0.8*precision || m > 1.2*precision {
 		t.Errorf("median half width %v after the forecast, want about %v", m, precision)

@@ -7,10 +7,10 @@ import "dyno/internal/engine/proto"
 // and says which.
 func Protocol(o Options) proto.Protocol {
 	return func(reqs []proto.Request) (func() proto.Codec, error) {
-		if err := o.check(); err != nil {
+		if err := o.checkOptions(); err != nil {
 			return nil, err
 		}
-		if _, err := o.messages(reqs); err != nil {
+		if _, err := o.encodeRequests(reqs); err != nil {
 			return nil, err
 		}
 		streams := max(o.Streams, 1)
@@ -26,7 +26,7 @@ type codec struct {
 
 	shaken bool
 	full   bool   // no new requests
-	over   bool   // all has been said
+	over   bool   // no event is left
 	begun  uint32 // exchanges, of this connection
 	open   int    // of them, under way
 	slots  []slot // by tag: as many as there can be exchanges under way
@@ -67,7 +67,7 @@ func (c *codec) Encode(out []byte, i int, tag uint32) []byte {
 	id := uint64(c.begun)<<32 | uint64(tag)
 	c.slots[tag] = slot{id: id, live: true}
 	c.open++
-	return record{what: ask, id: id, n: uint64(i)}.append(out)
+	return record{what: ask, id: id, n: uint64(i)}.appendTo(out)
 }
 
 func (c *codec) Flush(out []byte) []byte {
@@ -81,12 +81,12 @@ func (c *codec) Cancel(tag uint32) bool {
 	if !c.slots[tag].live {
 		return false
 	}
-	c.owed = record{what: giveUp, id: c.slots[tag].id}.append(c.owed)
-	c.close(tag)
+	c.owed = record{what: giveUp, id: c.slots[tag].id}.appendTo(c.owed)
+	c.closeExchange(tag)
 	return true
 }
 
-func (c *codec) close(tag uint32) {
+func (c *codec) closeExchange(tag uint32) {
 	c.slots[tag].live = false
 	c.open--
 }
@@ -96,39 +96,40 @@ func (c *codec) Decode(in []byte, eof bool) (used int, ev proto.Event) {
 		if c.over {
 			return len(in), ev
 		}
-		if ev = c.bury(); ev.Kind != proto.More {
+		if ev = c.nextLeftOver(); ev.Kind != proto.More {
 			return used, ev
 		}
 		if c.full && c.open == 0 {
 			c.over = true
-			return used, event(proto.Closing, 0, 0)
+			return used, newEvent(proto.Closing, 0, 0)
 		}
-		r, n := parse(in[used:])
+		r, n := parseRecord(in[used:])
 		switch {
 		case n < 0:
-			return len(in), c.broken(&proto.Fault{Kind: proto.FaultGarbage, Detail: "no record of HTTP/3"})
+			return len(in), c.brokenEvent(&proto.Fault{Kind: proto.FaultGarbage,
+				Detail: "no record of HTTP/3"})
 		case n == 0 && eof:
-			return len(in), c.ended()
+			return len(in), c.endOfInput()
 		case n == 0:
 			return used, ev
 		}
 		used += n
-		ev = c.take(r)
+		ev = c.decodeRecord(r)
 	}
 	return used, ev
 }
 
-func event(kind proto.Kind, tag uint32, status uint16) proto.Event {
+func newEvent(kind proto.Kind, tag uint32, status uint16) proto.Event {
 	return proto.Event{What: proto.What{Kind: kind, Tag: tag, Status: status}}
 }
 
-// take is what a record means: More if it is nothing to tell, as of an exchange that was
+// decodeRecord is what a record means: More if it is nothing to tell, as of an exchange that was
 // given up.
-func (c *codec) take(r record) (ev proto.Event) {
+func (c *codec) decodeRecord(r record) (ev proto.Event) {
 	switch r.what {
 	case shaken:
 		c.shaken = true
-		ev = event(proto.Shaken, 1, 0)
+		ev = newEvent(proto.Shaken, 1, 0)
 		ev.Resumed = r.n == 1
 		return ev
 	case leaving:
@@ -136,7 +137,7 @@ func (c *codec) take(r record) (ev proto.Event) {
 	case broken:
 		fault := r.fault
 		if !c.shaken || c.open == 0 {
-			return c.broken(&fault)
+			return c.brokenEvent(&fault)
 		}
 		c.lost, c.full = &fault, true
 	}
@@ -147,53 +148,53 @@ func (c *codec) take(r record) (ev proto.Event) {
 	switch r.what {
 	case head:
 		c.slots[tag].headed = true
-		return event(proto.Head, tag, uint16(r.n))
+		return newEvent(proto.Head, tag, uint16(r.n))
 	case done:
-		c.close(tag)
-		ev = event(proto.Done, tag, 0)
+		c.closeExchange(tag)
+		ev = newEvent(proto.Done, tag, 0)
 		ev.Body = int64(r.n)
 	case refused:
-		c.close(tag)
-		ev = event(proto.Refused, tag, 0)
+		c.closeExchange(tag)
+		ev = newEvent(proto.Refused, tag, 0)
 	case failed:
 		fault := r.fault
-		ev = c.failed(tag, &fault)
+		ev = c.failedEvent(tag, &fault)
 	}
 	return ev
 }
 
-// bury is what becomes of the next exchange that its connection leaves; More if of none.
-func (c *codec) bury() proto.Event {
+// nextLeftOver is what becomes of the next exchange that its connection leaves; More if of none.
+func (c *codec) nextLeftOver() proto.Event {
 	if c.taken < everything {
-		if tag, found := c.sweep(untaken); found {
-			c.close(tag)
-			return event(proto.Refused, tag, 0)
+		if tag, found := c.findWithFate(untaken); found {
+			c.closeExchange(tag)
+			return newEvent(proto.Refused, tag, 0)
 		}
 		c.taken = everything
 	}
 	if c.lost != nil {
-		if tag, found := c.sweep(doomed); found {
-			return c.failed(tag, c.lost)
+		if tag, found := c.findWithFate(doomed); found {
+			return c.failedEvent(tag, c.lost)
 		}
 	}
 	return proto.Event{}
 }
 
-// ended is what is told when the connection is closed: of responses that had begun one by
+// endOfInput is what is told when the connection is closed: of responses that had begun one by
 // one, and then of the rest.
-func (c *codec) ended() proto.Event {
-	if tag, found := c.sweep(cutOff); found {
-		return c.failed(tag, faultTruncated)
+func (c *codec) endOfInput() proto.Event {
+	if tag, found := c.findWithFate(cutOff); found {
+		return c.failedEvent(tag, faultTruncated)
 	}
 	if c.open > 0 || !c.shaken {
-		return c.broken(faultClosed)
+		return c.brokenEvent(faultClosed)
 	}
 	c.full, c.over = true, true
-	return event(proto.Closing, 0, 0)
+	return newEvent(proto.Closing, 0, 0)
 }
 
-// sweep is the next exchange of that fate.
-func (c *codec) sweep(f fate) (tag uint32, found bool) {
+// findWithFate is the next exchange of that fate.
+func (c *codec) findWithFate(f fate) (tag uint32, found bool) {
 	if c.fate != f {
 		c.fate, c.swept = f, 0
 	}
@@ -206,16 +207,16 @@ func (c *codec) sweep(f fate) (tag uint32, found bool) {
 	return 0, false
 }
 
-func (c *codec) failed(tag uint32, f *proto.Fault) proto.Event {
-	c.close(tag)
-	ev := event(proto.Failed, tag, 0)
+func (c *codec) failedEvent(tag uint32, f *proto.Fault) proto.Event {
+	c.closeExchange(tag)
+	ev := newEvent(proto.Failed, tag, 0)
 	ev.Err = f
 	return ev
 }
 
-func (c *codec) broken(f *proto.Fault) proto.Event {
+func (c *codec) brokenEvent(f *proto.Fault) proto.Event {
 	c.full, c.over = true, true
-	ev := event(proto.Broken, 0, 0)
+	ev := newEvent(proto.Broken, 0, 0)
 	ev.Err = f
 	return ev
 }

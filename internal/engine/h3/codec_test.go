@@ -24,7 +24,7 @@ func newCodec(t testing.TB, o Options) proto.Codec {
 // speech is what a ring says, record by record.
 func speech(all ...record) (b []byte) {
 	for _, r := range all {
-		b = r.append(b)
+		b = r.appendTo(b)
 	}
 	return b
 }
@@ -42,8 +42,8 @@ func TestCodec(t *testing.T) {
 	prototest.Run(t, prototest.Transcript{
 		Protocol: Protocol(Options{CloseAfter: 1}), Requests: []proto.Request{get},
 		Hello: string(speech(record{what: shaken})), Replies: replies(), Ends: true,
-		Want: []proto.Event{event(proto.Head, 0, 204), {What: event(proto.Done, 0, 0).What, Body: 5},
-			event(proto.Closing, 0, 0)},
+		Want: []proto.Event{newEvent(proto.Head, 0, 204), {What: newEvent(proto.Done, 0, 0).What, Body: 5},
+			newEvent(proto.Closing, 0, 0)},
 	})
 }
 

@@ -14,7 +14,7 @@ import (
 	"dyno/internal/engine/ring"
 )
 
-// A conn is one connection. Its worker knows it by user, until it has closed it.
+// A conn is one connection. Until it is closed, its worker knows it by user.
 type conn struct {
 	user uint64
 	ring *Ring
@@ -22,30 +22,30 @@ type conn struct {
 	life context.Context // ends when the worker closes the connection
 	end  context.CancelFunc
 
-	quic *quic.Conn        // set before Connected is told, if that is well
+	quic *quic.Conn        // set before Connected is reported without an error
 	http *http3.ClientConn // likewise
 
 	under   sync.Mutex
-	none    sync.Cond            // there are none; of under
-	running map[uint64]*exchange // by id; of under
-	taken   uint64               // exchanges that were begun; of under
-	over    bool                 // no more are; of under
+	none    sync.Cond            // no exchange is running; guarded by under
+	running map[uint64]*exchange // by id; guarded by under
+	taken   uint64               // exchanges begun so far; guarded by under
+	over    bool                 // none is begun any more; guarded by under
 
-	// Of ring.mu.
-	closed    bool // by the worker, who wants to hear no more
+	// Guarded by ring.mu.
+	closed    bool // by the worker: nothing more is reported
 	queued    bool
-	connected bool   // that the dialing has ended is to be told
-	failure   error  // how it ended
-	out       []byte // records to be told
-	lent      []byte // those that the worker looks at
-	lost      error  // the end of the connection, to be told last
+	connected bool   // dialing has ended, which is to be reported
+	failure   error  // of dialing
+	out       []byte // records to be reported
+	lent      []byte // records that the worker reads
+	lost      error  // the end of the connection, to be reported last
 }
 
-// serve is the life of a connection.
-func (c *conn) serve() {
-	socket, err := dial(c.addr)
+// serveConn is the life of a connection.
+func (c *conn) serveConn() {
+	socket, err := dialUDP(c.addr)
 	if err != nil {
-		c.tellConnected(err, nil)
+		c.postConnected(err, nil)
 		return
 	}
 	defer socket.Close()
@@ -53,22 +53,22 @@ func (c *conn) serve() {
 	defer transport.Close()
 	c.quic, err = transport.Dial(c.life, socket.RemoteAddr(), c.ring.tls, c.ring.quic)
 	if err != nil {
-		fault, err := inHandshake(err)
-		c.tellConnected(err, fault)
+		fault, err := handshakeFault(err)
+		c.postConnected(err, fault)
 		return
 	}
 	c.http = c.ring.http.NewClientConn(c.quic)
-	c.greet()
+	c.postHandshake()
 	select {
 	case <-c.quic.Context().Done():
 	case <-c.life.Done():
 		c.quic.CloseWithError(noError, "")
 	}
-	c.depart()
+	c.postConnectionEnd()
 }
 
-// greet tells that the handshake is over.
-func (c *conn) greet() {
+// postHandshake reports the end of the handshake.
+func (c *conn) postHandshake() {
 	r, state := c.ring, c.quic.ConnectionState().TLS
 	resumed := uint64(0)
 	if state.DidResume {
@@ -78,13 +78,13 @@ func (c *conn) greet() {
 	r.settled[ptls.TermsOf(state)]++
 	r.live[c] = struct{}{}
 	r.mu.Unlock()
-	c.tellConnected(nil, nil)
-	c.tell(record{what: shaken, n: resumed})
+	c.postConnected(nil, nil)
+	c.postRecord(record{what: shaken, n: resumed})
 }
 
-// depart tells that the connection has ended, unless the worker ended it; and before, what
-// becomes of each exchange, for one that never left need not fail.
-func (c *conn) depart() {
+// postConnectionEnd reports the end of each exchange, because one that never left need not fail,
+// and then that of the connection, unless the worker closed it.
+func (c *conn) postConnectionEnd() {
 	c.under.Lock()
 	for len(c.running) > 0 {
 		c.none.Wait()
@@ -92,47 +92,46 @@ func (c *conn) depart() {
 	c.over = true
 	taken := c.taken
 	c.under.Unlock()
-	c.tell(record{what: leaving, n: taken})
+	c.postRecord(record{what: leaving, n: taken})
 	r := c.ring
 	r.mu.Lock()
 	delete(r.live, c)
-	r.gone.add(c.quic.ConnectionStats())
+	r.gone.addStats(c.quic.ConnectionStats())
 	r.mu.Unlock()
-	fault, err := atEnd(context.Cause(c.quic.Context()))
+	fault, err := faultAtEnd(context.Cause(c.quic.Context()))
 	if fault != nil {
-		c.tell(record{what: broken, fault: *fault})
+		c.postRecord(record{what: broken, fault: *fault})
 		return
 	}
 	r.mu.Lock()
 	c.lost = err
-	c.enqueue()
+	c.enqueueConn()
 	r.mu.Unlock()
 }
 
-// tellConnected tells how the dialing ended: err if nobody answered, and fault if what
-// answered was no server for us.
-func (c *conn) tellConnected(err error, fault *proto.Fault) {
+// postConnected reports how dialing ended: err if nobody answered, fault if the handshake failed.
+func (c *conn) postConnected(err error, fault *proto.Fault) {
 	c.ring.mu.Lock()
 	c.connected, c.failure = true, err
-	c.enqueue()
+	c.enqueueConn()
 	c.ring.mu.Unlock()
 	if fault != nil {
-		c.tell(record{what: broken, fault: *fault})
+		c.postRecord(record{what: broken, fault: *fault})
 	}
 }
 
-// tell leaves a record for the codec, unless the worker has closed the connection.
-func (c *conn) tell(r record) {
+// postRecord leaves a record for the codec, unless the worker has closed the connection.
+func (c *conn) postRecord(r record) {
 	c.ring.mu.Lock()
 	if !c.closed {
-		c.out = r.append(c.out)
-		c.enqueue()
+		c.out = r.appendTo(c.out)
+		c.enqueueConn()
 	}
 	c.ring.mu.Unlock()
 }
 
-// enqueue sees to it that the worker asks the connection; ring.mu is held.
-func (c *conn) enqueue() {
+// enqueueConn sees to it that the worker asks the connection; ring.mu is held.
+func (c *conn) enqueueConn() {
 	r := c.ring
 	if c.queued || c.closed {
 		return
@@ -146,8 +145,8 @@ func (c *conn) enqueue() {
 	}
 }
 
-// next is what the connection has to tell; ring.mu is held.
-func (c *conn) next() (done ring.Completion, ok bool) {
+// nextCompletion is the connection's next completion; ring.mu is held.
+func (c *conn) nextCompletion() (done ring.Completion, ok bool) {
 	done.User = c.user
 	switch {
 	case c.closed:
@@ -167,17 +166,17 @@ func (c *conn) next() (done ring.Completion, ok bool) {
 	return done, true
 }
 
-// loaded reports whether there is something to tell; ring.mu is held.
-func (c *conn) loaded() bool { return c.connected || len(c.out) > 0 || c.lost != nil }
+// hasRecords reports whether there is something to report; ring.mu is held.
+func (c *conn) hasRecords() bool { return c.connected || len(c.out) > 0 || c.lost != nil }
 
-// packets is how many have come.
-func (c *conn) packets() uint64 { return c.quic.ConnectionStats().PacketsReceived }
+// packetsReceived is how many have come.
+func (c *conn) packetsReceived() uint64 { return c.quic.ConnectionStats().PacketsReceived }
 
 // A socket is a UDP socket that is connected, which quic-go does not know of.
 type socket struct{ *net.UDPConn }
 
-// dial connects a socket. Nothing is sent.
-func dial(to ring.Addr) (socket, error) {
+// dialUDP connects a socket. Nothing is sent.
+func dialUDP(to ring.Addr) (socket, error) {
 	var from *net.UDPAddr
 	if to.From.IsValid() {
 		from = net.UDPAddrFromAddrPort(netip.AddrPortFrom(to.From, 0))

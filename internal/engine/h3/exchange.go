@@ -37,9 +37,9 @@ var (
 	errInterim = fmt.Errorf("more than %d interim responses", maxInterim)
 )
 
-// begin notes an exchange, so that it can be given up from now on. It is nil if none is
+// beginRequest notes an exchange, so that it can be given up from now on. It is nil if none is
 // taken any more.
-func (c *conn) begin(id uint64) *exchange {
+func (c *conn) beginRequest(id uint64) *exchange {
 	c.under.Lock()
 	defer c.under.Unlock()
 	if c.over {
@@ -50,8 +50,8 @@ func (c *conn) begin(id uint64) *exchange {
 	return x
 }
 
-// finish forgets an exchange, of which all has been told.
-func (c *conn) finish(x *exchange) {
+// finishRequest forgets an exchange of which all has been reported.
+func (c *conn) finishRequest(x *exchange) {
 	c.under.Lock()
 	defer c.under.Unlock()
 	if delete(c.running, x.id); len(c.running) == 0 {
@@ -59,17 +59,17 @@ func (c *conn) finish(x *exchange) {
 	}
 }
 
-// refuse tells that a request was not processed, and whether no other will be.
-func (c *conn) refuse(id uint64, leaves bool) {
+// postRefused reports that a request was not processed, and whether no later one will be.
+func (c *conn) postRefused(id uint64, leaves bool) {
 	if leaves {
-		c.tell(record{what: leaving, n: everything})
+		c.postRecord(record{what: leaving, n: everything})
 	}
-	c.tell(record{what: refused, id: id})
+	c.postRecord(record{what: refused, id: id})
 }
 
-// leaves reports whether the server has said that it takes no more requests (GOAWAY), or
+// isLeaving reports whether the server has said that it takes no more requests (GOAWAY), or
 // says so in a moment: it does that on another stream than it rejects them.
-func (c *conn) leaves() bool {
+func (c *conn) isLeaving() bool {
 	never, cancel := context.WithCancel(context.Background())
 	cancel() // so nothing is opened
 	for range 10 {
@@ -81,8 +81,8 @@ func (c *conn) leaves() bool {
 	return false
 }
 
-// giveUp resets the stream of an exchange, or sees to it that it is never opened.
-func (c *conn) giveUp(id uint64) {
+// cancelRequest resets the stream of an exchange, or sees to it that it is never opened.
+func (c *conn) cancelRequest(id uint64) {
 	c.under.Lock()
 	defer c.under.Unlock()
 	x := c.running[id]
@@ -91,46 +91,46 @@ func (c *conn) giveUp(id uint64) {
 	}
 	x.givenUp = true
 	if x.stream != nil {
-		abandon(x.stream)
+		resetStream(x.stream)
 	}
 	if x.cancel != nil {
 		x.cancel()
 	}
 }
 
-// abandon resets a stream in both directions.
-func abandon(s *http3.RequestStream) {
+// resetStream resets a stream in both directions.
+func resetStream(s *http3.RequestStream) {
 	s.CancelRead(quic.StreamErrorCode(http3.ErrCodeRequestCanceled))
 	s.CancelWrite(quic.StreamErrorCode(http3.ErrCodeRequestCanceled))
 }
 
-// run is the life of an exchange. Of one that was given up nothing is told: it would pass
+// runRequest is the life of an exchange. Of one that was given up nothing is told: it would pass
 // for a sign of life of the server.
-func (x *exchange) run(m *message) {
+func (x *exchange) runRequest(m *message) {
 	c := x.conn
-	defer c.finish(x)
-	do := x.bare
+	defer c.finishRequest(x)
+	do := x.sendWithoutBody
 	if len(m.body) > 0 {
-		do = x.upload
+		do = x.sendWithBody
 	}
-	n, err := do(x.context(), m)
+	n, err := do(x.canceledContext(), m)
 	switch {
-	case !x.wanted():
+	case !x.isWanted():
 	case err == nil:
-		c.tell(record{what: done, id: x.id, n: uint64(n)})
+		c.postRecord(record{what: done, id: x.id, n: uint64(n)})
 	case err == errUnsent:
-		c.refuse(x.id, true)
-	case rejected(err):
-		c.refuse(x.id, c.leaves())
-	case ended(err) || c.quic.Context().Err() != nil: // the connection's end is told by itself
+		c.postRefused(x.id, true)
+	case isRejected(err):
+		c.postRefused(x.id, c.isLeaving())
+	case isConnectionEnd(err) || c.quic.Context().Err() != nil: // which is reported by itself
 	default:
-		c.tell(record{what: failed, id: x.id, fault: *inStream(err)})
+		c.postRecord(record{what: failed, id: x.id, fault: *streamFault(err)})
 	}
 }
 
-// context ends when the exchange is given up. The connection's end needs none: it ends
+// canceledContext ends when the exchange is given up. The connection's end needs none: it ends
 // whatever is under way there.
-func (x *exchange) context() context.Context {
+func (x *exchange) canceledContext() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	x.conn.under.Lock()
 	defer x.conn.under.Unlock()
@@ -140,39 +140,40 @@ func (x *exchange) context() context.Context {
 	return ctx
 }
 
-// wanted reports whether the exchange has not been given up.
-func (x *exchange) wanted() bool {
+// isWanted reports whether the exchange has not been given up.
+func (x *exchange) isWanted() bool {
 	x.conn.under.Lock()
 	defer x.conn.under.Unlock()
 	return !x.givenUp
 }
 
-// bare is an exchange whose request has no body. It returns the length of the response's.
-func (x *exchange) bare(ctx context.Context, m *message) (int64, error) {
+// sendWithoutBody is an exchange whose request has no body. It returns the length of the
+// response's.
+func (x *exchange) sendWithoutBody(ctx context.Context, m *message) (int64, error) {
 	stream, err := x.conn.http.OpenRequestStream(ctx)
 	if err != nil {
 		return 0, errUnsent
 	}
-	if !x.opened(stream) {
-		abandon(stream)
+	if !x.attachStream(stream) {
+		resetStream(stream)
 		return 0, errUnsent
 	}
 	if stream.SendRequestHeader(m.request) == nil {
 		stream.Close()
 	}
 	var n int64
-	response, answered := final(stream) // also where the server has not read the request
+	response, answered := finalResponse(stream) // also where the server has not read the request
 	if answered == nil {
-		n, answered = x.read(response)
+		n, answered = x.readResponse(response)
 	}
 	if answered != nil {
-		abandon(stream)
+		resetStream(stream)
 	}
 	return n, answered
 }
 
-// final is the response after those of 1xx.
-func final(stream *http3.RequestStream) (*http.Response, error) {
+// finalResponse is the response after those of 1xx.
+func finalResponse(stream *http3.RequestStream) (*http.Response, error) {
 	for range maxInterim {
 		response, err := stream.ReadResponse()
 		if err != nil || response.StatusCode/100 != 1 {
@@ -182,8 +183,8 @@ func final(stream *http3.RequestStream) (*http.Response, error) {
 	return nil, errInterim
 }
 
-// opened notes the stream, and reports false if the exchange has been given up meanwhile.
-func (x *exchange) opened(s *http3.RequestStream) bool {
+// attachStream notes the stream, and reports false if the exchange has been given up meanwhile.
+func (x *exchange) attachStream(s *http3.RequestStream) bool {
 	x.conn.under.Lock()
 	defer x.conn.under.Unlock()
 	x.stream = s
@@ -203,8 +204,8 @@ func (b *body) Read(p []byte) (int, error) {
 
 func (b *body) Close() error { return nil }
 
-// upload is an exchange whose request has a body.
-func (x *exchange) upload(ctx context.Context, m *message) (int64, error) {
+// sendWithBody is an exchange whose request has a body.
+func (x *exchange) sendWithBody(ctx context.Context, m *message) (int64, error) {
 	content := &body{}
 	content.Reset(m.body)
 	request := m.request.WithContext(ctx)
@@ -218,19 +219,19 @@ func (x *exchange) upload(ctx context.Context, m *message) (int64, error) {
 		}
 		return 0, err
 	}
-	n, err := x.read(response)
+	n, err := x.readResponse(response)
 	if err != nil {
 		x.cancel() // else the rest of the body goes its way, and what is left of ctx is garbage
 	}
 	return n, err
 }
 
-// read tells the status, and reads the body to its end.
-func (x *exchange) read(response *http.Response) (n int64, err error) {
+// readResponse reports the status, and reads the body to its end.
+func (x *exchange) readResponse(response *http.Response) (n int64, err error) {
 	if status := response.StatusCode; status < 200 || status > 999 {
 		return 0, fmt.Errorf("its status is %d", status)
 	}
-	x.conn.tell(record{what: head, id: x.id, n: uint64(response.StatusCode)})
+	x.conn.postRecord(record{what: head, id: x.id, n: uint64(response.StatusCode)})
 	b := x.conn.ring.buffers.Get().(*[bodyPiece]byte)
 	defer x.conn.ring.buffers.Put(b)
 	for {
@@ -245,14 +246,14 @@ func (x *exchange) read(response *http.Response) (n int64, err error) {
 	}
 }
 
-// rejected reports whether the server says that it did not process the request.
-func rejected(err error) bool {
+// isRejected reports whether err means that the server did not process the request.
+func isRejected(err error) bool {
 	var said *http3.Error
 	return errors.As(err, &said) && said.Remote && said.ErrorCode == http3.ErrCodeRequestRejected
 }
 
-// inStream is what was wrong with one exchange.
-func inStream(err error) *proto.Fault {
+// streamFault is what was wrong with one exchange.
+func streamFault(err error) *proto.Fault {
 	var said *http3.Error
 	switch {
 	case errors.As(err, &said) && said.Remote:
@@ -263,5 +264,5 @@ func inStream(err error) *proto.Fault {
 			Detail: "malformed response: its stream ended before it was whole"}
 	}
 	return &proto.Fault{Kind: proto.FaultMalformed, Err: err,
-		Detail: "malformed response: " + plain(err)}
+		Detail: "malformed response: " + plainText(err)}
 }

@@ -37,19 +37,19 @@ func hyphenated(name string) string { return strings.ReplaceAll(strings.ToLower(
 // mends is what a user can do about an error code.
 var mends = map[http3.ErrCode]string{http3.ErrCodeVersionFallback: "; use --http 2 or 1.1"}
 
-// plain is an error of quic-go without the package's name.
-func plain(err error) string { return strings.TrimPrefix(err.Error(), "http3: ") }
+// plainText is an error of quic-go without the package's name.
+func plainText(err error) string { return strings.TrimPrefix(err.Error(), "http3: ") }
 
-// ended reports whether err is the end of a connection: all of quic-go's are closed ones, or
-// the system's.
-func ended(err error) bool {
+// isConnectionEnd reports whether err is the end of a connection: all of quic-go's are closed ones,
+// or the system's.
+func isConnectionEnd(err error) bool {
 	var system syscall.Errno
 	return errors.Is(err, net.ErrClosed) || errors.As(err, &system)
 }
 
-// inHandshake is why a connection came to nothing: an error if nobody answered, or a fault if
+// handshakeFault is why a connection came to nothing: an error if nobody answered, or a fault if
 // what answered was no server for us. It is neither where the worker gave up.
-func inHandshake(err error) (*proto.Fault, error) {
+func handshakeFault(err error) (*proto.Fault, error) {
 	var system syscall.Errno
 	var timeout net.Error
 	var version *quic.VersionNegotiationError
@@ -63,16 +63,16 @@ func inHandshake(err error) (*proto.Fault, error) {
 		return &proto.Fault{Kind: proto.FaultHandshake, Err: err,
 			Detail: fmt.Sprintf("no common version of QUIC: the server has %v", version.Theirs)}, nil
 	case errors.As(err, &transport):
-		return inTransport(transport), nil
+		return transportFault(transport), nil
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return nil, syscall.ETIMEDOUT
 	}
 	return &proto.Fault{Kind: proto.FaultHandshake, Err: err,
-		Detail: "QUIC handshake: " + plain(err)}, nil
+		Detail: "QUIC handshake: " + plainText(err)}, nil
 }
 
-// inTransport is what an error of QUIC means, and of TLS below it.
-func inTransport(err *quic.TransportError) *proto.Fault {
+// transportFault is what an error of QUIC means, and of TLS below it.
+func transportFault(err *quic.TransportError) *proto.Fault {
 	if err.ErrorCode.IsCryptoError() {
 		var cause error = err
 		if err.Remote { // as crypto/tls has it of connections of its own
@@ -89,11 +89,11 @@ func inTransport(err *quic.TransportError) *proto.Fault {
 	if !strings.Contains(name, " ") { // a code without a name is described
 		kind = hyphenated(name)
 	}
-	return closing(kind, name, err.ErrorMessage, err)
+	return closingFault(kind, name, err.ErrorMessage, err)
 }
 
-// closing is a server's error that closed the connection.
-func closing(kind, name, said string, err error) *proto.Fault {
+// closingFault is a server's error that closed the connection.
+func closingFault(kind, name, said string, err error) *proto.Fault {
 	detail := fmt.Sprintf("the server closed the connection (%s)", name)
 	if said != "" {
 		detail += fmt.Sprintf(", saying %q", said[:min(len(said), 80)])
@@ -101,9 +101,9 @@ func closing(kind, name, said string, err error) *proto.Fault {
 	return &proto.Fault{Kind: proto.FaultClose + kind, Detail: detail, Err: err}
 }
 
-// atEnd is why a connection ended: a fault if somebody broke the rules or gave up, io.EOF if
+// faultAtEnd is why a connection ended: a fault if somebody broke the rules or gave up, io.EOF if
 // it was closed in good order, else what happened to it.
-func atEnd(err error) (*proto.Fault, error) {
+func faultAtEnd(err error) (*proto.Fault, error) {
 	var system syscall.Errno
 	var application *quic.ApplicationError
 	var transport *quic.TransportError
@@ -116,7 +116,7 @@ func atEnd(err error) (*proto.Fault, error) {
 		case code == http3.ErrCodeNoError || code == 0:
 			return nil, io.EOF
 		case application.Remote:
-			f := closing(codeName(code), code.String(), application.ErrorMessage, err)
+			f := closingFault(codeName(code), code.String(), application.ErrorMessage, err)
 			f.Detail += mends[code]
 			return f, nil
 		}
@@ -126,7 +126,7 @@ func atEnd(err error) (*proto.Fault, error) {
 		if transport.Remote && transport.ErrorCode == quic.NoError {
 			return nil, io.EOF
 		}
-		return inTransport(transport), nil
+		return transportFault(transport), nil
 	case errors.As(err, &idle):
 		return nil, syscall.ETIMEDOUT
 	case errors.As(err, &forgotten):

@@ -51,7 +51,7 @@ type Options struct {
 	UserAgent  string        // unless the request has its own; none if empty
 }
 
-func (o Options) check() error {
+func (o Options) checkOptions() error {
 	switch {
 	case o.Streams < 0 || o.Streams > MaxStreams:
 		return fmt.Errorf("streams on a connection %d: allowed are 1 to %d", o.Streams, MaxStreams)
@@ -81,14 +81,14 @@ func Check(r proto.Request) error {
 				len(r.Body)))
 		}
 	}
-	if host := authority(r); !httpguts.ValidHostHeader(host) {
+	if host := hostHeader(r); !httpguts.ValidHostHeader(host) {
 		faults = append(faults, fmt.Errorf("host %q contains what no host has", host))
 	}
 	return errors.Join(faults...)
 }
 
-// authority is what :authority will be.
-func authority(r proto.Request) string {
+// hostHeader is what :authority will be.
+func hostHeader(r proto.Request) string {
 	for _, f := range r.Header {
 		if strings.EqualFold(f.Name, "host") {
 			return strings.Trim(f.Value, " \t")
@@ -103,19 +103,19 @@ type message struct {
 	body    []byte
 }
 
-// messages are all requests of a run. It fails on those that Check refuses.
-func (o Options) messages(reqs []proto.Request) ([]message, error) {
+// encodeRequests are all requests of a run. It fails on those that Check refuses.
+func (o Options) encodeRequests(reqs []proto.Request) ([]message, error) {
 	all := make([]message, len(reqs))
 	for i, r := range reqs {
 		if err := Check(r); err != nil {
 			return nil, fmt.Errorf("request %d: %w", i+1, err)
 		}
-		all[i] = message{o.request(r), r.Body}
+		all[i] = message{o.httpRequest(r), r.Body}
 	}
 	return all, nil
 }
 
-func (o Options) request(r proto.Request) *http.Request {
+func (o Options) httpRequest(r proto.Request) *http.Request {
 	header := http.Header{"user-agent": nil} // which keeps quic-go from giving its own
 	if o.UserAgent != "" {
 		header["user-agent"] = []string{o.UserAgent}
@@ -131,7 +131,7 @@ func (o Options) request(r proto.Request) *http.Request {
 		}
 		header[name] = append(header[name], strings.Trim(f.Value, " \t"))
 	}
-	host := authority(r)
+	host := hostHeader(r)
 	path := r.Path
 	if strings.HasPrefix(path, "//") { // else package url takes what follows for a host
 		path = "//" + host + path

@@ -7,7 +7,7 @@ import (
 	"dyno/internal/engine/proto"
 )
 
-// Records are what a codec and its ring say to each other: a byte that says what, and then
+// Records are the messages between a codec and its ring: a byte for the kind, and then
 // numbers, the highest byte first. An exchange is named by its tag and, because tags are
 // used again, by which exchange of the connection it is.
 const (
@@ -48,8 +48,8 @@ const (
 	detailMost = 1<<16 - 1
 )
 
-// append appends the record to b.
-func (r record) append(b []byte) []byte {
+// appendTo appends the record to b.
+func (r record) appendTo(b []byte) []byte {
 	b = append(b, r.what)
 	has := parts[r.what]
 	if has.id {
@@ -67,9 +67,9 @@ func (r record) append(b []byte) []byte {
 	return b
 }
 
-// parse takes a record off the front of b, and says how long it is: 0 if b has not all of
+// parseRecord takes a record off the front of b, and says how long it is: 0 if b has not all of
 // it, and -1 if it is none.
-func parse(b []byte) (r record, n int) {
+func parseRecord(b []byte) (r record, n int) {
 	if len(b) == 0 {
 		return r, 0
 	}

@@ -19,24 +19,24 @@ var records = []record{
 // What was appended is read again, and not before all of it is there.
 func TestRecords(t *testing.T) {
 	for _, want := range records {
-		b := want.append(nil)
+		b := want.appendTo(nil)
 		for cut := range b {
-			if _, n := parse(b[:cut]); n != 0 {
+			if _, n := parseRecord(b[:cut]); n != 0 {
 				t.Errorf("%v: %d of its %d bytes are a record of %d", want, cut, len(b), n)
 			}
 		}
-		if got, n := parse(append(b, 1, 2, 3)); got != want || n != len(b) {
+		if got, n := parseRecord(append(b, 1, 2, 3)); got != want || n != len(b) {
 			t.Errorf("%v, of %d bytes; got %v, of %d", want, len(b), got, n)
 		}
 	}
 	for _, b := range [][]byte{{0}, {byte(len(parts))}, {255, 1, 2}} {
-		if _, n := parse(b); n != -1 {
+		if _, n := parseRecord(b); n != -1 {
 			t.Errorf("%v is taken for a record of %d bytes", b, n)
 		}
 	}
 	long := record{what: broken, fault: proto.Fault{Kind: strings.Repeat("k", 1000),
 		Detail: strings.Repeat("d", 1<<20)}}
-	if got, _ := parse(long.append(nil)); len(got.fault.Kind) != kindMost ||
+	if got, _ := parseRecord(long.appendTo(nil)); len(got.fault.Kind) != kindMost ||
 		len(got.fault.Detail) != detailMost {
 		t.Errorf("%d and %d bytes of a long fault", len(got.fault.Kind), len(got.fault.Detail))
 	}
@@ -44,14 +44,14 @@ func TestRecords(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	for _, r := range records {
-		f.Add(r.append(nil))
+		f.Add(r.appendTo(nil))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r, n := parse(b)
+		r, n := parseRecord(b)
 		if n > len(b) {
 			t.Fatalf("%d bytes of %d", n, len(b))
 		}
-		if n > 0 && string(r.append(nil)) != string(b[:n]) {
+		if n > 0 && string(r.appendTo(nil)) != string(b[:n]) {
 			t.Errorf("%v is not what it was read from, %x", r, b[:n])
 		}
 	})

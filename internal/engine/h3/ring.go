@@ -40,7 +40,7 @@ type Ring struct {
 
 	wake    chan struct{} // of 1: the queue is no longer empty
 	mu      sync.Mutex    // of what follows, and of the connections' shared fields
-	queue   []*conn       // with something to tell, each once
+	queue   []*conn       // with something to report, each once
 	live    map[*conn]struct{}
 	gone    traffic // of connections that have ended
 	settled map[ptls.Terms]int64
@@ -76,10 +76,10 @@ type doubt struct {
 // Open returns a ring for the requests of a run, which can connect to addrs, and what frees
 // it. It fails like Protocol.
 func Open(o Options, reqs []proto.Request, addrs []ring.Addr) (*Ring, func(), error) {
-	if err := o.check(); err != nil {
+	if err := o.checkOptions(); err != nil {
 		return nil, nil, err
 	}
-	messages, err := o.messages(reqs)
+	messages, err := o.encodeRequests(reqs)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -132,7 +132,7 @@ func (r *Ring) Connect(addr int, user uint64) (int, error) {
 	} else {
 		r.conns = append(r.conns, c)
 	}
-	r.all.Go(c.serve)
+	r.all.Go(c.serveConn)
 	return fd, nil
 }
 
@@ -140,19 +140,19 @@ func (r *Ring) Connect(addr int, user uint64) (int, error) {
 func (r *Ring) Send(fd int, b []byte) bool {
 	c := r.conns[fd]
 	for {
-		order, n := parse(b)
+		order, n := parseRecord(b)
 		if n <= 0 {
 			return true
 		}
 		b = b[n:]
 		switch order.what {
 		case ask:
-			if x, m := c.begin(order.id), &r.messages[order.n]; x != nil {
-				r.all.Go(func() { x.run(m) })
+			if x, m := c.beginRequest(order.id), &r.messages[order.n]; x != nil {
+				r.all.Go(func() { x.runRequest(m) })
 			}
 		case giveUp:
-			c.giveUp(order.id)
-			r.doubted = append(r.doubted, doubt{c, c.packets()})
+			c.cancelRequest(order.id)
+			r.doubted = append(r.doubted, doubt{c, c.packetsReceived()})
 		}
 	}
 }
@@ -175,10 +175,10 @@ const hearing = int64(2e6)
 // Rest does not: quic-go's goroutines would be woken all the same.
 func (r *Ring) Rest(int64) {}
 
-// Wait returns when a connection has something to tell, and at deadline at the latest.
+// Wait returns when a connection has something to report, and at deadline at the latest.
 func (r *Ring) Wait(deadline int64) error {
-	r.relieve()
-	if r.taken < len(r.batch) || r.take() {
+	r.postAlive()
+	if r.taken < len(r.batch) || r.takeReady() {
 		return nil
 	}
 	from := ring.Clock()
@@ -194,18 +194,18 @@ func (r *Ring) Wait(deadline int64) error {
 	case <-r.timer.C:
 	}
 	r.idle += ring.Clock() - from
-	r.take()
+	r.takeReady()
 	return nil
 }
 
-// relieve tells of those connections that were in doubt that they live.
-func (r *Ring) relieve() {
+// postAlive reports of connections in doubt that they have received packets.
+func (r *Ring) postAlive() {
 	rest := r.doubted[:0]
 	for _, d := range r.doubted {
 		switch {
 		case d.conn.life.Err() != nil:
-		case d.conn.packets() > d.packets:
-			d.conn.tell(record{what: alive})
+		case d.conn.packetsReceived() > d.packets:
+			d.conn.postRecord(record{what: alive})
 		default:
 			rest = append(rest, d)
 		}
@@ -213,8 +213,8 @@ func (r *Ring) relieve() {
 	r.doubted = rest
 }
 
-// take swaps the batch that has been taken for what has come in meanwhile.
-func (r *Ring) take() bool {
+// takeReady swaps the batch that has been taken for what has come in meanwhile.
+func (r *Ring) takeReady() bool {
 	r.mu.Lock()
 	r.batch, r.queue = r.queue, r.batch[:0]
 	r.mu.Unlock()
@@ -230,9 +230,9 @@ func (r *Ring) Next() (ring.Completion, bool) {
 		r.batch[r.taken] = nil
 		r.taken++
 		r.mu.Lock()
-		done, ok := c.next()
-		if c.queued = false; c.loaded() {
-			c.enqueue()
+		done, ok := c.nextCompletion()
+		if c.queued = false; c.hasRecords() {
+			c.enqueueConn()
 		}
 		r.mu.Unlock()
 		if ok {
@@ -249,12 +249,12 @@ func (r *Ring) Traffic() (received, sent int64) {
 	defer r.mu.Unlock()
 	sum := r.gone
 	for c := range r.live {
-		sum.add(c.quic.ConnectionStats())
+		sum.addStats(c.quic.ConnectionStats())
 	}
 	return sum.received, sum.sent
 }
 
-func (t *traffic) add(s quic.ConnectionStats) {
+func (t *traffic) addStats(s quic.ConnectionStats) {
 	t.received += int64(s.BytesReceived)
 	t.sent += int64(s.BytesSent)
 }

@@ -138,8 +138,8 @@ func TestBatches(t *testing.T) {
 	}
 	defer free()
 	busy, other := &conn{ring: r, user: 1}, &conn{ring: r, user: 2}
-	busy.tell(record{what: alive})
-	other.tell(record{what: alive})
+	busy.postRecord(record{what: alive})
+	other.postRecord(record{what: alive})
 	for round := range 3 {
 		if err := r.Wait(ring.Clock() + int64(time.Hour)); err != nil {
 			t.Fatal(err)
@@ -147,7 +147,7 @@ func TestBatches(t *testing.T) {
 		var users []uint64
 		for done, ok := r.Next(); ok && len(users) < 9; done, ok = r.Next() {
 			users = append(users, done.User)
-			busy.tell(record{what: alive})
+			busy.postRecord(record{what: alive})
 		}
 		want := 1
 		if round == 0 {

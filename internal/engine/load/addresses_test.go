@@ -13,7 +13,7 @@ func TestAddressesAreNotLookedUp(t *testing.T) {
 	for _, a := range []string{"127.0.0.1", "::1", "::ffff:127.0.0.1"} {
 		p.Addresses = append(p.Addresses, netip.MustParseAddr(a))
 	}
-	all, took, err := resolve(t.Context(), &p)
+	all, took, err := resolveTarget(t.Context(), &p)
 	if err != nil || took != 0 || len(all) != 2 || all[0].TCP.String() != "127.0.0.1:81" ||
 		all[1].TCP.String() != "[::1]:81" {
 		t.Errorf("%v, %v, %v", all, took, err)

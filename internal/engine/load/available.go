@@ -1,31 +1,30 @@
 package load
 
-// A connection of a load is unavailable from the instant at which its life ended until it can
-// carry requests again, if an attempt in between came to nothing: it was refused, reset or timed
-// out, or its life ended before it had completed one exchange. The pauses between attempts are
-// part of it. Connecting that succeeds at once is not: that wait is latency (see slot.go). Nor is
-// a connection that rests because nothing is due. One that was never open counts from the end of
-// its first attempt on. Only what lies in the window counts, while there is something to send.
+// A connection is unavailable from the end of its life until it can carry requests again, if an
+// attempt in between failed: it was refused, reset or timed out, or that life ended before it had
+// completed a request. The pauses between attempts are part of it. Connecting that succeeds at once
+// is not: that wait is latency (see slot.go). Nor is an idle connection for which nothing is due. A
+// connection that was never open is unavailable from the end of its first attempt on. Only time in
+// the window counts, while there is something to send.
 
-// unopened notes that a life has ended, which may never have been open.
-func (c *conn) unopened(now int64) {
+// noteClosed notes when a life ended, or the first attempt.
+func (c *conn) noteClosed(now int64) {
 	if c.state == ready || c.lost == 0 {
 		c.lost = now
 	}
 }
 
-// found counts the time for which a connection was unavailable, which it no longer is.
-func (w *worker) found(c *conn) {
-	if c.lost != 0 && c.barren > 0 && w.start != notYet {
-		from := max(c.lost, w.from)
-		w.tally.missed(from-w.from, min(w.now, w.end)-from)
+// endUnavailable counts the time for which a connection was unavailable until now.
+func (w *worker) endUnavailable(c *conn) {
+	if c.lost != 0 && c.failedAttempts > 0 && w.start != notYet {
+		w.totals.addUnavailable(w.overlap(c.lost, w.now))
 	}
 	c.lost = 0
 }
 
-// missed counts so long a time in which a connection was unavailable, since an instant of the
-// window.
-func (t *Tally) missed(since, length int64) {
+// addUnavailable counts length ns in which a connection was unavailable, which began since ns after
+// the window's start.
+func (t *Totals) addUnavailable(since, length int64) {
 	if length <= 0 {
 		return
 	}

@@ -21,9 +21,9 @@ func (p *Plan) ProbeConnections() int {
 	return int(math.Ceil(min(p.Probe.PerSecond(), probeConnectionsMost)))
 }
 
-// probe is the plan of the light load beside that of p: the same requests, at random
+// probePlan is the plan of the light load beside that of p: the same requests, at random
 // instants, for whoever arrives at random sees the server as it is on average.
-func (p *Plan) probe() Plan {
+func (p *Plan) probePlan() Plan {
 	q := *p
 	q.Ceiling = min(2*p.Probe, p.Ceiling) // that it never waits for it: see runProbed
 	q.Probe, q.Rate, q.Stages, q.Arrival, q.Seed = 0, p.Probe, nil, Poisson, p.Seed+1
@@ -39,29 +39,29 @@ func (p *Plan) probe() Plan {
 // nothing of each other. The probe ends with the load at the latest.
 func runProbed(ctx context.Context, p Plan, meet Barrier, shares <-chan Share,
 	each func(Interval)) (*Result, error) {
-	both := &meeting{missing: 2, meet: meet, open: make(chan struct{})}
+	both := &rendezvous{missing: 2, barrier: meet, open: make(chan struct{})}
 	within, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	var probe *Result
 	var failed error
 	var group sync.WaitGroup
-	light := p.probe()
+	light := p.probePlan()
 	if p.Ceiling > 0 { // of which this load has what the probe does not need
 		p.Ceiling = max(p.Ceiling-p.Probe, 1)
 	}
 	group.Go(func() {
-		party := &party{meeting: both}
-		defer party.come()
-		r := &run{plan: light, after: p.Threads}
-		probe, failed = r.run(within, party.meet)
+		party := &rendezvousParty{rendezvous: both}
+		defer party.leaveMissing()
+		r := &run{plan: light, cpusSkipped: p.Threads}
+		probe, failed = r.execute(within, party.awaitOthers)
 	})
-	party := &party{meeting: both}
+	party := &rendezvousParty{rendezvous: both}
 	r := &run{plan: p, each: each, shares: shares}
-	main, err := r.run(ctx, party.meet)
+	main, err := r.execute(ctx, party.awaitOthers)
 	if err != nil || main.Ended != ByDuration { // else the probe ends by itself, in its drain
 		end(ErrAborted)
 	}
-	party.come()
+	party.leaveMissing()
 	group.Wait()
 	if err == nil {
 		err = failed
@@ -73,26 +73,26 @@ func runProbed(ctx context.Context, p Plan, meet Barrier, shares <-chan Share,
 	return main, nil
 }
 
-// A meeting is where loads of one process wait for each other, and then together for
-// those of others, if there are any.
-type meeting struct {
-	meet Barrier // nil: there are none
+// A rendezvous is the barrier of the loads of one process: a load and its probe wait for each
+// other, and then for the outer barrier, if there is one.
+type rendezvous struct {
+	barrier Barrier // nil: there are none
 
 	mu      sync.Mutex
-	missing int           // parties that have neither come nor ended
+	missing int           // loads that have neither arrived nor ended
 	open    chan struct{} // closed when none is
 	once    sync.Once
 	start   time.Time
 }
 
-// A party is one of those that meet.
-type party struct {
-	*meeting
+// A rendezvousParty is one of these loads.
+type rendezvousParty struct {
+	*rendezvous
 	once sync.Once
 }
 
-// come says that nobody needs to wait for this one any more.
-func (p *party) come() {
+// leaveMissing ends the waiting for this load: it has arrived, or ended.
+func (p *rendezvousParty) leaveMissing() {
 	p.once.Do(func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -102,18 +102,18 @@ func (p *party) come() {
 	})
 }
 
-// meet is the party's Barrier.
-func (p *party) meet(ctx context.Context) time.Time {
-	p.come()
+// awaitOthers is this load's Barrier.
+func (p *rendezvousParty) awaitOthers(ctx context.Context) time.Time {
+	p.leaveMissing()
 	select {
 	case <-p.open:
 	case <-ctx.Done():
 		return time.Now()
 	}
-	p.meeting.once.Do(func() {
+	p.rendezvous.once.Do(func() {
 		p.start = time.Now().Add(2 * time.Duration(startLead))
-		if p.meeting.meet != nil {
-			p.start = p.meeting.meet(ctx)
+		if p.rendezvous.barrier != nil {
+			p.start = p.rendezvous.barrier(ctx)
 		}
 	})
 	return p.start

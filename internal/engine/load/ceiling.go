@@ -2,69 +2,61 @@ package load
 
 import "math"
 
-// A ceiling keeps what a worker sends below a rate, whatever it is sent for: what was due while
-// the process or the server stood still, and what is sent again. It is a schedule around the
-// worker's own, which each request of an open loop asks anyway, so a load without a ceiling pays
-// nothing for it.
+// A ceiling keeps what a worker sends below a rate, retries and what became due during a stall
+// included. It is a schedule around the worker's own schedule. An open workload asks its schedule
+// for each request anyway, so a load without a ceiling pays nothing for it.
 type ceiling struct {
 	Schedule
-	w     *worker
-	gap   int64 // ns from one request to the next at that rate, rounded up
-	slack int64 // ns that requests may be ahead of it
-	next  int64 // when the next request would be sent if none had been ahead
-	said  bool
+	flow  *flow
+	clock *int64 // of the worker
+	gap   int64  // ns between requests at that rate, rounded up
+	slack int64  // ns that requests may be ahead of it
+	next  int64  // when the next request would be sent if none had been ahead
+	held  bool   // at least one request was held back
 }
 
 // A worker may send a twentieth more than its share of the rate, so that it catches up after a
-// stall, and as much at once as is due in ceilingSlack, for arrivals at random are not even. So a
-// second has a tenth more at most; at low rates ceilingLeast requests more of all workers together,
-// or one of each, where that is more.
+// stall, and at once as much as is due in ceilingSlack, because Poisson arrivals are not even. So a
+// second has at most a tenth more. At low rates all workers together may send ceilingLeast requests
+// at once, or one each where that is more.
 const (
 	ceilingAbove = 105         // percent of the rate
 	ceilingSlack = int64(45e6) // ns
 	ceilingLeast = 8
 )
 
-// under is s below the plan's ceiling, of which worker w of so many has its share.
-func (w *worker) under(s Schedule) Schedule {
+// withCeiling is s below this worker's share of the plan's ceiling, or s if there is none.
+func (w *worker) withCeiling(s Schedule) Schedule {
 	if w.plan.Ceiling <= 0 {
 		return s
 	}
 	const second = int64(1e12) // a thousandth of a request a second is one in so many ns
 	gap := float64(second) * float64(w.of) / (float64(w.plan.Ceiling) * ceilingAbove / 100)
-	c := &ceiling{Schedule: s, w: w, gap: int64(math.Ceil(gap))}
+	c := &ceiling{Schedule: s, flow: &w.flow, clock: &w.now, gap: int64(math.Ceil(gap))}
 	c.slack = max(ceilingSlack, c.gap*int64(max(ceilingLeast/w.of, 1)))
 	return c
 }
 
-// Next is called once for each arrival that is sent.
+// Next counts the arrival that is sent, and returns the next one.
 func (s *ceiling) Next() (int64, bool) {
-	s.sent()
+	s.countAgainst()
 	return s.Schedule.Next()
 }
 
-// sent counts a request, and holds the next back for as long as that was too much.
-func (s *ceiling) sent() {
-	w := s.w
-	w.released, s.next = w.heldUntil, max(s.next, w.now)+s.gap
-	if until := s.next - s.slack; until > w.now {
-		w.heldUntil = max(w.heldUntil, until)
-		s.tell()
+// countAgainst counts a request, and holds the flow until the next one is below the ceiling.
+func (s *ceiling) countAgainst() {
+	f, now := s.flow, *s.clock
+	f.released, s.next = f.heldUntil, max(s.next, now)+s.gap
+	if until := s.next - s.slack; until > now {
+		f.heldUntil = max(f.heldUntil, until)
+		s.held = true
 	}
 }
 
-// tell notes, once, that not all was sent as early as it could be.
-func (s *ceiling) tell() {
-	if !s.said {
-		s.said = true
-		s.w.notice["some of what was late or to be sent again waited, for the machine's owner allows "+
-			s.w.plan.Ceiling.String()+" requests a second"] = true
-	}
-}
-
-// resent is for a request that is sent and was not drawn from the schedule just now.
-func (w *worker) resent() {
-	if s, is := w.schedule.(*ceiling); is {
-		s.sent()
+// noteCeiling adds a notice if the ceiling held requests back.
+func (w *worker) noteCeiling() {
+	if s, is := w.schedule.(*ceiling); is && s.held {
+		w.notices["some of what was late or to be sent again waited, for the machine's owner allows "+
+			w.plan.Ceiling.String()+" requests a second"] = true
 	}
 }

@@ -22,8 +22,8 @@ func inAnySecond(instants []int64) (most int) {
 	return most
 }
 
-// Below a ceiling a server that stood still is not made up to at once, and what is sent again counts
-// with what is sent for the first time. Without one both go as before.
+// Below a ceiling a server that stood still is not made up to at once, and what is sent again
+// counts with what is sent for the first time. Without one both go as before.
 func TestCeiling(t *testing.T) {
 	const rate = 1000
 	stall := func(at *[]int64) *ring.Sim {
@@ -93,12 +93,12 @@ func steadyAt(at *[]int64) *ring.Sim {
 // of it.
 func TestCeilingStays(t *testing.T) {
 	p := simPlan(func(p *Plan) { p.Rate, p.Ceiling, p.Duration = PerSecond(100), PerSecond(150), Seconds(10*s) })
-	w := &worker{plan: &p, of: 1, tally: &Tally{}, notice: map[string]bool{}}
-	w.schedule = w.under(p.schedule(0, 1))
+	w := &worker{plan: &p, of: 1, account: account{totals: &Totals{}, notices: map[string]bool{}}}
+	w.schedule = w.withCeiling(p.newSchedule(0, 1))
 	for _, after := range []int64{s, 0} { // before the instant of the change, and after it
 		next := &reshare{plan: p, at: after}
 		w.next, w.share = 0, nil
-		w.takeShare(next)
+		w.changeShare(next)
 		if c, is := w.schedule.(*ceiling); !is {
 			t.Fatalf("the new share is below no ceiling: %T", w.schedule)
 		} else if _, twice := c.Schedule.(*ceiling); twice {
@@ -106,10 +106,10 @@ func TestCeilingStays(t *testing.T) {
 		}
 	}
 	p.Probe, p.Rate = PerSecond(10), PerSecond(90)
-	if q := p.probe(); q.Ceiling != PerSecond(20) {
+	if q := p.probePlan(); q.Ceiling != PerSecond(20) {
 		t.Errorf("the probe's ceiling is %v of %v", q.Ceiling, p.Ceiling)
 	}
-	if p.Ceiling = 0; p.probe().Ceiling != 0 {
+	if p.Ceiling = 0; p.probePlan().Ceiling != 0 {
 		t.Error("the probe has a ceiling where the load has none")
 	}
 }
@@ -145,10 +145,10 @@ func TestCeilingOfManyThreads(t *testing.T) {
 		p := simPlan(func(p *Plan) { p.Rate, p.Ceiling, p.Duration = PerSecond(10), PerSecond(10), Seconds(10*s) })
 		all := 0
 		for range of {
-			w := &worker{plan: &p, of: of, now: 100 * s, notice: map[string]bool{}}
-			c := w.under(closedLoop{}).(*ceiling)
+			w := &worker{plan: &p, of: of, now: 100 * s}
+			c := w.withCeiling(closedSchedule{}).(*ceiling)
 			for w.heldUntil <= w.now {
-				c.sent()
+				c.countAgainst()
 				all++
 			}
 		}

@@ -12,42 +12,42 @@ import (
 	"dyno/internal/engine/ring"
 )
 
-// handed is what a worker hands over: a snapshot each interval, at last itself.
-type handed struct {
+// A workerReport is what a worker sends: its counters each interval, and at last itself.
+type workerReport struct {
 	from     int // which worker
-	snapshot *metric.Snapshot
+	counters *metric.Counters
 	health   health // beside a snapshot
 	worker   *worker
 	err      error
 }
 
-// A second is an interval's snapshots and health, of all workers.
-type second struct {
-	*metric.Snapshot
+// An intervalSum is an interval's counters and health, of all workers.
+type intervalSum struct {
+	*metric.Counters
 	health
 }
 
-// collect adds up what the workers hand over until all have ended.
-func (r *run) collect() error {
-	pending := map[int]*second{}   // intervals, until all workers have handed them over
-	done := make([]int, r.threads) // intervals that each worker has handed over, or will
-	total := metric.NewSnapshot()
+// collectIntervals adds up what the workers report until all have ended.
+func (r *run) collectIntervals() error {
+	pending := map[int]*intervalSum{} // intervals, until all workers have handed them over
+	done := make([]int, r.threads)    // intervals that each worker has handed over, or will
+	total := metric.NewCounters()
 	r.failures = failures{}
 	next, running := 0, r.threads
 	var workers []*worker
 	var failed error
 	for running > 0 {
-		h := <-r.handed
-		if s := h.snapshot; s != nil {
+		h := <-r.reports
+		if s := h.counters; s != nil {
 			total.Add(s)
 			i := s.Interval
 			done[h.from] = i + 1
 			if sum := pending[i]; sum == nil {
-				pending[i] = &second{s, h.health}
+				pending[i] = &intervalSum{s, h.health}
 			} else {
-				sum.Snapshot.Add(s)
-				sum.health.add(h.health)
-				r.recycle(s)
+				sum.Counters.Add(s)
+				sum.health.addHealth(h.health)
+				r.recycleCounters(s)
 			}
 		} else {
 			running--
@@ -59,31 +59,31 @@ func (r *run) collect() error {
 			}
 		}
 		for ; next < slices.Min(done) && pending[next] != nil; next++ {
-			r.emit(pending[next])
-			r.recycle(pending[next].Snapshot)
+			r.publishInterval(pending[next])
+			r.recycleCounters(pending[next].Counters)
 			delete(pending, next)
 		}
 	}
 	if failed != nil {
 		return failed
 	}
-	r.conclude(workers, total)
+	r.buildResult(workers, total)
 	return nil
 }
 
-func (r *run) recycle(s *metric.Snapshot) {
+func (r *run) recycleCounters(s *metric.Counters) {
 	s.Reset()
 	select {
-	case r.spare <- s:
+	case r.emptyCounters <- s:
 	default:
 	}
 }
 
-// emit makes an interval of a second's snapshots. The last, of what came after
-// the window, is left out when nothing did. The result keeps it without its
-// distributions, of which an hour would be 40 MB (see metric.Sparse).
-func (r *run) emit(s *second) {
-	r.failures.addAll(s.failures)
+// publishInterval makes the Interval of a second's counters. The last one, of what happened after
+// the window, is left out if nothing did. The result keeps intervals without their distributions,
+// of which an hour would be 40 MB (see metric.Sparse).
+func (r *run) publishInterval(s *intervalSum) {
+	r.failures.addCounts(s.failures)
 	nothing := s.Sent+s.Completed+s.Failed+s.Received+s.Written == 0
 	if nothing && s.To < int64(s.Interval+1)*interval {
 		return
@@ -91,35 +91,35 @@ func (r *run) emit(s *second) {
 	iv := Interval{
 		Index: s.Interval, From: time.Duration(s.From), To: time.Duration(s.To),
 		Sent: s.Sent, Completed: s.Completed, Failed: s.Failed, InFlight: s.InFlight,
-		Received: s.Received, Written: s.Written, Status: statuses(s.Snapshot),
+		Received: s.Received, Written: s.Written, Status: countsByStatus(s.Counters),
 	}
-	s.health.tell(&iv)
+	s.health.writeTo(&iv)
 	latency := s.Latency.Sparse()
-	iv.measure(latency)
+	iv.measureFrom(latency)
 	r.result.Intervals = append(r.result.Intervals, iv)
 	iv.Latency, iv.Service = latency, s.Service.Sparse()
 	iv.ErrorLatency = s.ErrorLatency.Sparse()
 	select {
-	case r.shown <- iv:
+	case r.intervals <- iv:
 	default: // nobody looks, or not for long
 	}
 }
 
-// conclude makes the result of what all workers counted.
-func (r *run) conclude(workers []*worker, total *metric.Snapshot) {
+// buildResult makes the result of what all workers counted.
+func (r *run) buildResult(workers []*worker, total *metric.Counters) {
 	res := r.result
-	res.Total, res.Tally = total, newTally()
+	res.Total, res.Totals = total, newTotals()
 	notices, dismissed := map[string]bool{}, failures{}
 	var last, end, to int64
 	next := int64(notYet)
 	from, cpuFrom, cpuTo := int64(notYet), time.Duration(math.MaxInt64), time.Duration(0)
 	outage, gone := int64(math.MaxInt64), 0
 	for _, w := range workers {
-		res.Tally.add(w.tally)
+		res.Totals.addTotals(w.totals)
 		res.Ring = w.kind
-		outage = min(outage, w.tally.Outage) // while one has a connection there is none
-		last = max(last, w.lastDone)
-		next = min(next, w.afterAll())
+		outage = min(outage, w.totals.Outage) // while one has a connection there is none
+		last = max(last, w.last)
+		next = min(next, w.firstUnrequested(&w.window))
 		end = max(end, min(w.end, w.now))
 		to = max(to, w.now)
 		from = min(from, w.from)
@@ -135,56 +135,47 @@ func (r *run) conclude(workers []*worker, total *metric.Snapshot) {
 		res.GoroutineWait = max(res.GoroutineWait, w.meter.wait)
 		res.StopMax = max(res.StopMax, w.meter.stop)
 		res.Routes = addRoutes(res.Routes, w.routes)
-		maps.Copy(notices, w.notice)
-		dismissed.addAll(w.ended)
+		maps.Copy(notices, w.notices)
+		dismissed.addCounts(w.account.ended)
 		if w.ending == Gone {
 			gone++
 		} else {
-			res.Ended = worse(res.Ended, w.ending)
+			res.Ended = worseEnding(res.Ended, w.ending)
 		}
 	}
 	res.Outage = outage
 	if gone == len(workers) {
 		res.Ended = Gone
 	} else if gone > 0 {
-		r.notice(fmt.Sprintf("%d of %d threads lost all their connections and could open none "+
+		r.addNotice(fmt.Sprintf("%d of %d threads lost all their connections and could open none "+
 			"again: from then on the load was that of the others", gone, len(workers)))
 	}
 	res.CPU = max(cpuTo-cpuFrom, 0)
 	res.Failures = r.sumFailures(workers)
 	res.Notices = append(res.Notices, slices.Sorted(maps.Keys(notices))...)
-	res.Notices = append(res.Notices, dismissals(dismissed)...)
+	res.Notices = append(res.Notices, dismissalNotices(dismissed)...)
 	if next != notYet { // of an open loop: -R 100 -n 100 is a second, not 0.99 s and an answer's time
 		last = max(last, next)
 	}
 	r.setWindow(from, end, to, last)
 	res.Busy = max(res.Busy, r.shareOfCPUs())
 	if len(res.Failures) > 0 {
-		res.Cause = res.Failures[0].cause()
+		res.Cause = res.Failures[0].causeText()
 	}
-}
-
-// afterAll is when the request would have been due that is the first an open loop was not asked
-// for, or notYet.
-func (w *worker) afterAll() int64 {
-	if w.left != 0 || w.next == AtOnce || w.start == notYet {
-		return notYet
-	}
-	return w.start + w.next
 }
 
 // sumFailures are those of all intervals, and those that came after the last.
 func (r *run) sumFailures(workers []*worker) []Failure {
 	all := failures{}
-	all.addAll(r.failures)
+	all.addCounts(r.failures)
 	for _, w := range workers {
-		all.addAll(w.errors)
+		all.addCounts(w.errors)
 	}
-	return all.list()
+	return all.byFrequency()
 }
 
-// statuses are the answers of a snapshot, by status.
-func statuses(s *metric.Snapshot) (all map[uint16]int64) {
+// countsByStatus are the numbers of answers by status; nil if there were none.
+func countsByStatus(s *metric.Counters) (all map[uint16]int64) {
 	for code, n := range s.Status {
 		if n > 0 && all == nil {
 			all = map[uint16]int64{}
@@ -225,8 +216,8 @@ func (r *run) setWindow(from, end, to, last int64) {
 	}
 }
 
-// worse is the ending that says more of the run.
-func worse(a, b Ending) Ending {
+// worseEnding is the ending that is reported for workers that ended differently.
+func worseEnding(a, b Ending) Ending {
 	order := []Ending{ByRequests, ByDuration, Unreachable, Interrupted}
 	if slices.Index(order, a) > slices.Index(order, b) {
 		return a
@@ -246,8 +237,8 @@ func addRoutes(to, from []Route) []Route {
 	return to
 }
 
-// add adds from to t; failures are added elsewhere.
-func (t *Tally) add(from *Tally) {
+// addTotals adds from to t; failures are added elsewhere.
+func (t *Totals) addTotals(from *Totals) {
 	t.Opened += from.Opened
 	t.Reconnects += from.Reconnects
 	t.Served += from.Served
@@ -284,5 +275,5 @@ func (t *Tally) add(from *Tally) {
 	t.FullTLS.Add(from.FullTLS)
 	t.ResumedTLS.Add(from.ResumedTLS)
 	t.Lag.Add(from.Lag)
-	t.Law.add(&from.Law)
+	t.Law.addSpans(&from.Law)
 }

@@ -12,9 +12,10 @@ import (
 // A worker that lost the server for good ends the run only with all the others.
 func TestGoneIsOfAllWorkers(t *testing.T) {
 	ended := func(e Ending, outage int64) *worker {
-		tally := newTally()
+		tally := newTotals()
 		tally.Outage = outage
-		return &worker{ending: e, end: notYet, now: 4 * s, lastDone: 3 * s, tally: &tally, kind: "sim"}
+		return &worker{ending: e, now: 4 * s, kind: "sim", window: window{end: notYet},
+			account: account{totals: &tally, last: 3 * s}}
 	}
 	for name, tc := range map[string]struct {
 		workers  []*worker
@@ -29,7 +30,7 @@ func TestGoneIsOfAllWorkers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &run{result: &Result{}, threads: 2}
-			r.conclude(tc.workers, metric.NewSnapshot())
+			r.buildResult(tc.workers, metric.NewCounters())
 			got := r.result
 			if got.Ended != tc.ended || got.Measured != tc.measured || len(got.Notices) != tc.notices ||
 				got.Outage != tc.outage || got.Ring != "sim" {
@@ -42,14 +43,14 @@ func TestGoneIsOfAllWorkers(t *testing.T) {
 
 // An interval has its latency when it is over; the result keeps it as heat.
 func TestLatencyOfIntervals(t *testing.T) {
-	r := &run{result: &Result{}, shown: make(chan Interval, 1)}
+	r := &run{result: &Result{}, intervals: make(chan Interval, 1)}
 	for i := range int64(3) {
-		snapshot := metric.NewSnapshot()
+		snapshot := metric.NewCounters()
 		snapshot.To, snapshot.Sent = s, 1
 		snapshot.Latency.Record(i + 1)
 		snapshot.Service.Record(i)
-		r.emit(&second{Snapshot: snapshot})
-		shown, kept := <-r.shown, r.result.Intervals[i]
+		r.publishInterval(&intervalSum{Counters: snapshot})
+		shown, kept := <-r.intervals, r.result.Intervals[i]
 		if shown.Latency.Min != i+1 || shown.Service.Min != i || shown.Latency.Count != 1 {
 			t.Errorf("interval %d is shown with latency %+v, service %+v", i, shown.Latency, shown.Service)
 		}

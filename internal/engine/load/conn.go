@@ -8,44 +8,54 @@ import (
 	"dyno/internal/engine/ring"
 )
 
-// A conn is one connection: a socket, its codec, and the exchanges under way.
-// When the socket is lost the connection goes on with another: its next life.
+// A conn is one connection: a socket, its codec and its requests in flight. When the socket is
+// lost the connection goes on with another socket, which is its next life.
 type conn struct {
-	codec proto.Codec
-	fd    int
-	life  uint32
-	addr  int
-	spoke string // the protocol; "" until TLS has settled it
-	state lifeState
+	codec    proto.Codec
+	fd       int
+	life     uint32
+	addr     int
+	protocol string // HTTP11 and the like; "" until TLS has negotiated it
+	state    lifeState
 
-	listed  bool // in worker.idle
-	busy    bool // the ring is sending
-	quiet   bool // no byte of the response that comes next has come
-	served  bool // an exchange was completed, in any life
-	opened  bool // in some life
-	settled bool // the first attempts are over
-	barren  uint8
-	tries   uint8  // addresses tried while settling
-	used    uint32 // exchanges completed in this life
-	live    int    // exchanges under way
-	waiting int    // slots whose next request has been due since an earlier life
+	listed bool   // in pool.idle
+	busy   bool   // the ring is sending
+	quiet  bool   // no byte of the next response has arrived
+	served bool   // a request was completed, in any life
+	used   uint32 // requests completed in this life
 
-	since int64 // dialed
-	up    int64 // connected
+	since int64 // when it was dialed
+	up    int64 // when it was connected
 	open  int64 // when it last got room
-	first int64 // when the response that comes next began, or the last one ended
+	first int64 // when the next response began, or the last one ended
 	wake  int64 // its entry in timers that counts; 0: none
-	again int64 // down: when to dial
-	doubt int64 // since when, after an exchange was canceled, nothing came; 0: something did
-	shut  int64 // since when it has no exchange and no room for one; 0: it has
-	lost  int64 // since when it is not open, after it was or was tried; 0: it is
+	doubt int64 // since when, after a request was canceled, nothing arrived; 0: something did
+	shut  int64 // since when it has neither a request in flight nor room for one; 0: it has
 
 	in      []byte // received and not yet taken by the codec
 	out     []byte // to send
 	sending []byte // what the ring is sending
 
+	slots
+	attempts
+}
+
+// A slots holds the requests that a connection has in flight, and its free places for others.
+type slots struct {
 	exchanges []exchange // by tag
 	tags      []uint32   // those not in use
+	live      int        // in flight
+	waiting   int        // slots whose next request has been due since an earlier life
+}
+
+// An attempts is the history of a connection's lives.
+type attempts struct {
+	opened         bool  // one life at least was ready
+	settled        bool  // the first attempts are over
+	failedAttempts uint8 // lives without a completed request, since the last that had one
+	tries          uint8 // addresses tried while settling
+	again          int64 // down: when to dial
+	lost           int64 // since when it is not open, after it was or was tried; 0: it is
 }
 
 // A lifeState is how far a connection has come.
@@ -58,8 +68,8 @@ const (
 	ready
 )
 
-// An exchange is a request under way, and the instants that will measure it. When it is
-// over it stands for its slot, and due is when that became free.
+// An exchange is a request in flight, with the instants that measure it. When it is over it stands
+// for its free slot, and due is when the slot became free.
 type exchange struct {
 	arrival
 	sent   int64
@@ -68,31 +78,32 @@ type exchange struct {
 	waits  bool // the slot is free since an earlier life of the connection
 }
 
-func user(i, life uint32) uint64 { return uint64(life)<<32 | uint64(i) }
+// userData names a life of connection i in the ring's completions.
+func userData(i, life uint32) uint64 { return uint64(life)<<32 | uint64(i) }
 
-// dial begins a new life.
-func (w *worker) dial(i uint32) {
+// dialConn begins a new life.
+func (w *worker) dialConn(i uint32) {
 	c := &w.conns[i]
 	c.life++ // completions of the life before are no longer this connection's
 	c.codec, c.busy, c.quiet = w.newCodec(), false, true
 	c.in, c.out, c.used, c.first, c.doubt, c.shut = c.in[:0], c.out[:0], 0, 0, 0, 0
-	if c.spoke = ""; !w.plan.Target.TLS {
-		c.spoke = w.speech.name(0)
+	if c.protocol = ""; !w.plan.Target.TLS {
+		c.protocol = w.protocols.chosenName(0)
 	}
 	c.since, c.state = w.now, connecting
-	c.addr = w.dialing.address()
-	fd, err := w.ring.Connect(c.addr, user(i, c.life))
+	c.addr = w.dialing.nextAddress()
+	fd, err := w.ring.Connect(c.addr, userData(i, c.life))
 	c.fd = fd
 	if err != nil {
-		w.fall(c)
-		w.dialFailed(i, c, Connect, err)
+		w.markDown(c)
+		w.handleDialFailure(i, c, Connect, err)
 		return
 	}
-	w.arm(i, c, c.since+int64(w.plan.Connecting))
+	w.setTimer(i, c, c.since+int64(w.plan.Connecting))
 }
 
-// complete is what a completion means for its connection.
-func (w *worker) complete(done ring.Completion) {
+// handleCompletion passes a completion to its connection, and sends what is then due.
+func (w *worker) handleCompletion(done ring.Completion) {
 	i := uint32(done.User)
 	c := &w.conns[i]
 	if c.life != uint32(done.User>>32) || c.state == down {
@@ -101,110 +112,102 @@ func (w *worker) complete(done ring.Completion) {
 	w.now = w.ring.Now()
 	switch done.Op {
 	case ring.Connected:
-		w.connected(i, c, done.Err)
+		w.handleConnected(i, c, done.Err)
 	case ring.Sent:
 		c.busy = false
 		if done.Err != nil {
-			w.lose(i, c, Write, done.Err)
+			w.loseConn(i, c, Write, done.Err)
 		} else {
-			w.flush(i, c)
+			w.flushOutput(i, c)
 		}
 	case ring.Received:
-		w.receive(i, c, done.Data, done.Err)
+		w.handleReceived(i, c, done.Data, done.Err)
 	}
-	w.offer(i, c)
-	w.issue(1)
+	w.listIfRoom(i, c)
+	w.sendDue(1)
 }
 
 // unsentMost is how many bytes may wait for the ring to have sent others before a
 // connection takes no more requests: a server can answer what it has not read.
 const unsentMost = 1 << 20
 
-// offer lists a connection that has room among the idle. One that has none although
-// nothing is under way is waited for as long as for an exchange.
-func (w *worker) offer(i uint32, c *conn) {
+// listIfRoom puts a connection that has room into the idle list. A connection without room and
+// without a request in flight gets the timeout of a request.
+func (w *worker) listIfRoom(i uint32, c *conn) {
 	if c.state != ready || c.listed {
 		return
 	}
 	if c.codec.Room() == 0 || c.busy && len(c.out) > unsentMost {
 		if c.live == 0 && c.shut == 0 {
 			c.shut = w.now
-			w.arm(i, c, w.now+int64(w.plan.Timeout))
+			w.setTimer(i, c, w.now+int64(w.plan.Timeout))
 		}
 		return
 	}
-	c.listed, c.open, c.shut = true, w.now, 0
-	w.idle.push(i)
+	w.pushIdle(i, c, w.now)
 }
 
-func (w *worker) connected(i uint32, c *conn, err error) {
+// handleConnected begins the handshake, or the load, on a connected socket.
+func (w *worker) handleConnected(i uint32, c *conn, err error) {
 	if err != nil {
-		w.abandon(i, c, err)
+		w.failAttempt(i, c, err)
 		return
 	}
 	c.state, c.up = shaking, w.now
-	if w.speech.http3 != nil { // one handshake both connects and is TLS's
+	if w.protocols.http3 != nil { // one handshake both connects and is TLS's
 		c.up = c.since
-	} else if !w.warming() {
-		w.tally.Connect.Record(w.now - c.since)
+	} else if !w.isWarmup(w.now) {
+		w.totals.Connect.Record(w.now - c.since)
 	}
-	w.greet(i, c)
-	w.flush(i, c)
+	w.markReadyIfRoom(i, c)
+	w.flushOutput(i, c)
 }
 
-// greet makes a connection ready as soon as its codec takes requests.
-func (w *worker) greet(i uint32, c *conn) {
+// markReadyIfRoom makes a connection ready as soon as its codec takes requests.
+func (w *worker) markReadyIfRoom(i uint32, c *conn) {
 	if c.state != shaking || c.codec.Room() == 0 {
 		return
 	}
 	c.state = ready
 	w.up++
-	w.found(c)
+	w.endUnavailable(c)
 	w.endOutage()
-	w.tally.Opened++
-	w.tally.Protocols[c.spoke]++
-	w.compareRoom(c.codec.Room())
+	w.totals.Opened++
+	w.totals.Protocols[c.protocol]++
+	w.recordRoom(c.codec.Room())
 	if c.opened {
-		w.tally.Reconnects++
+		w.totals.Reconnects++
 	}
 	c.opened = true
-	w.dialing.settle(w, c, true)
+	w.dialing.endFirstAttempt(w, c, true)
 }
 
-// compareRoom notes how many exchanges a connection takes at once, and says so
-// if the server allows fewer streams than were asked for.
-func (w *worker) compareRoom(room int) {
-	w.tally.Room = max(w.tally.Room, room)
+// recordRoom records how many requests a connection can have in flight, with a notice if the server
+// allows fewer streams than --streams.
+func (w *worker) recordRoom(room int) {
+	w.totals.Room = max(w.totals.Room, room)
 	if asked := w.plan.Streams; room < asked {
-		w.notice[fmt.Sprintf("the server allows %d streams at once on a connection, and not %d",
+		w.notices[fmt.Sprintf("the server allows %d streams at once on a connection, and not %d",
 			room, asked)] = true
 	}
 }
 
-// warming reports whether what happens now belongs to the warm-up.
-func (w *worker) warming() bool { return w.start <= w.now && w.now < w.from }
-
-// counting reports whether what happens now is measured.
-func (w *worker) counting() bool { return w.now >= w.from && w.now < w.end }
-
-// endOutage adds up the time of the window in which no connection could be had.
+// endOutage counts the outage until now, if there is one.
 func (w *worker) endOutage() {
-	if w.outage != notYet && w.start != notYet {
-		w.tally.Outage += max(min(w.now, w.end)-max(w.outage, w.from), 0)
-	}
+	w.countOutage(w.outage, w.now, &w.window)
 	w.outage = notYet
 }
 
-// flush hands what there is to send to the ring, unless it is still at the last.
-func (w *worker) flush(i uint32, c *conn) {
+// flushOutput gives the ring what there is to send, unless it is still sending.
+func (w *worker) flushOutput(i uint32, c *conn) {
 	for !c.busy && c.state >= shaking {
 		if len(c.out) == 0 {
 			if c.out = c.codec.Flush(c.out); len(c.out) == 0 {
 				return
 			}
 		}
-		if w.counting() {
-			w.count.Written += int64(len(c.out))
+		if w.isMeasured(w.now) {
+			w.counters.Written += int64(len(c.out))
 		}
 		if w.ring.Send(c.fd, c.out) {
 			c.out = c.out[:0]
@@ -215,90 +218,80 @@ func (w *worker) flush(i uint32, c *conn) {
 	}
 }
 
-// fall ends a life. What was under way must have been dealt with.
-func (w *worker) fall(c *conn) {
+// markDown ends a life. Its requests must have been released.
+func (w *worker) markDown(c *conn) {
 	if c.codec != nil {
 		c.codec.Decode(nil, true) // lets go of what it may hold
-		w.letGo(c)
+		w.releaseCodec(c)
 	}
-	c.unopened(w.now)
+	c.noteClosed(w.now)
 	if c.state == ready {
-		w.vacate(c)
-		if w.up--; w.up == 0 {
-			w.downSince = w.now
+		if w.isClosed() {
+			c.markSlotsWaiting()
 		}
+		w.noteDown(w.now)
 	}
 	c.state, c.busy = down, false
 	if c.used > 0 {
-		c.barren = 0
-	} else if c.barren < 30 {
-		c.barren++
+		c.failedAttempts = 0
+	} else if c.failedAttempts < 30 {
+		c.failedAttempts++
 	}
 }
 
-// wanted reports whether there is, or will be, something to send. When there is
-// not, it is over: with every connection lost nobody else would notice.
-func (w *worker) wanted() bool {
-	at := w.now
-	if w.next != AtOnce && w.start != notYet {
-		at = w.start + w.next
-	}
-	w.over = w.over || at >= w.end
-	return !w.brokenOff() && (!w.over || w.retries.len > 0)
-}
-
-// A connection that comes to nothing is dialed again after a pause that
-// doubles from redialFirst to redialMost, so that a server that refuses is not
-// dialed as fast as the loop turns. One that was of use is dialed at once.
+// After a failed attempt a connection is dialed again after a pause that doubles from redialFirst
+// to redialMost, in ns, so that a server that refuses is not dialed as fast as the loop turns.
+// After a life that completed a request it is dialed at once.
 const (
-	redialFree  = 1 // lives without use before there is a pause
+	redialFree  = 1 // failed attempts without a pause
 	redialFirst = int64(1e6)
 	redialMost  = int64(500e6)
 )
 
-// redial begins the next life, now or after a pause.
-func (w *worker) redial(i uint32, c *conn) {
-	if !w.wanted() {
+// redialConn begins the next life now or after a pause, if there is something left to send.
+func (w *worker) redialConn(i uint32, c *conn) {
+	w.endAtWindow(w.now, &w.window) // sendDue does not, when every connection is lost
+	if w.interrupted || !w.hasPending() {
 		return
 	}
-	if c.barren == 0 {
-		w.dial(i)
+	if c.failedAttempts == 0 {
+		w.dialConn(i)
 		return
 	}
 	c.again = w.now
-	if n := int(c.barren) - redialFree; n > 0 {
+	if n := int(c.failedAttempts) - redialFree; n > 0 {
 		c.again += min(redialFirst<<min(n-1, 20), redialMost)
 	}
-	w.arm(i, c, c.again) // not from here: a dial that fails at once would recur
+	w.setTimer(i, c, c.again) // not from here: a dial that fails at once would recur
 }
 
-// abandon ends a life that failed before it could carry an exchange.
-func (w *worker) abandon(i uint32, c *conn, err error) {
+// failAttempt ends a life that failed before it could carry a request.
+func (w *worker) failAttempt(i uint32, c *conn, err error) {
 	phase := Connect
 	var f *proto.Fault
 	switch {
-	case c.state == shaking && c.spoke == "":
+	case c.state == shaking && c.protocol == "":
 		phase = TLSPhase
-	case errors.As(err, &f): // HTTP/2 begins with the server's word
+	case errors.As(err, &f): // HTTP/2 begins with the server's SETTINGS
 		phase = Protocol
 	}
 	w.ring.Close(c.fd, false)
-	w.fall(c)
-	w.dialFailed(i, c, phase, err)
+	w.markDown(c)
+	w.handleDialFailure(i, c, phase, err)
 }
 
-// lose ends a life that failed. An exchange of which no byte was answered, on
-// a connection that had served others, goes to the next life: the peer closed
-// while the request was on its way. It does so once, unless the peer had said
-// with an earlier answer that it would close. The others have failed: in a
-// pipeline those behind the oldest for what happened to it.
-func (w *worker) lose(i uint32, c *conn, phase Phase, err error) {
+// loseConn ends a life that failed, and decides for each request in flight. A request without a
+// byte of answer, on a connection that has completed others, is retried once: the peer closed while
+// it was on its way. If the peer had announced the close with an earlier answer (errClosed), that
+// does not count as the one retry. All others have failed; those pipelined behind the oldest,
+// because of it.
+func (w *worker) loseConn(i uint32, c *conn, phase Phase, err error) {
 	if c.state == shaking {
-		w.abandon(i, c, err)
+		w.failAttempt(i, c, err)
 		return
 	}
-	untouched := w.unanswered(c, err)
-	oldest := c.oldest()
+	untouched := w.drainCodec(c, err)
+	oldest := c.oldestInFlight()
 	for tag := range c.exchanges {
 		x := &c.exchanges[tag]
 		if !x.live {
@@ -308,35 +301,35 @@ func (w *worker) lose(i uint32, c *conn, phase Phase, err error) {
 		unanswered := (untouched || !first) && !begun
 		switch {
 		case first && phase == Timeout:
-			w.fail(c, x, Timeout, err)
+			w.failRequest(c, x, Timeout, err)
 		case unanswered && c.used > 0 && (x.past < wasLost || err == errClosed) && phase != Protocol:
-			w.again(x, x.past|wasLost)
+			w.queueRetry(x, x.past|wasLost)
 		case first || untouched || begun && phase != Timeout:
-			w.fail(c, x, phase, err)
+			w.failRequest(c, x, phase, err)
 		default:
-			w.fail(c, x, Read, errBehind)
+			w.failRequest(c, x, Read, errPipelined)
 		}
-		w.retire(c, uint32(tag))
+		w.releaseTag(c, uint32(tag), w.now)
 	}
 	if oldest == nil && phase != Read {
-		w.failed(c, phase, err)
+		w.recordFailure(c, phase, err)
 	}
 	w.ring.Close(c.fd, false)
-	w.fall(c)
-	w.redial(i, c)
+	w.markDown(c)
+	w.redialConn(i, c)
 }
 
-// unanswered lets the codec go and reports whether no byte of the oldest
-// exchange's response has come, or, where responses come side by side, of those
-// that the codec does not name before. err may be what it said itself of that.
-func (w *worker) unanswered(c *conn, err error) bool {
+// drainCodec takes the last events from the codec and releases it. It reports whether the requests
+// that these events do not name have no byte of an answer; of a pipeline, the oldest one. err is
+// why the life ended; the codec's own reason replaces it.
+func (w *worker) drainCodec(c *conn, err error) bool {
 	in, over := c.in, false
 	for !over {
 		n, ev := c.codec.Decode(in, true)
 		in = in[n:]
 		switch ev.Kind {
 		case proto.Refused:
-			w.refused(c, ev.Tag, ev.Err)
+			w.handleRefused(c, ev.Tag, ev.Err)
 		case proto.Failed:
 			c.exchanges[ev.Tag].status = cutShort
 		case proto.Broken:
@@ -345,86 +338,78 @@ func (w *worker) unanswered(c *conn, err error) bool {
 			over = true
 		}
 	}
-	w.letGo(c)
+	w.releaseCodec(c)
 	var f *proto.Fault
 	return errors.As(err, &f) && f.Kind == proto.FaultClosed
 }
 
-// cutShort stands for the status of a response that was lost before its head was
-// whole.
+// cutShort stands for the status of a response that was lost before its head was complete.
 const cutShort = 1
 
-// errBehind is the failure of an exchange that was pipelined behind another.
-var errBehind = errors.New("the connection was lost at an earlier exchange")
+// errPipelined is the failure of a request that was pipelined behind another.
+var errPipelined = errors.New("the connection was lost at an earlier exchange")
 
-// errClosed is why exchanges are lost with a life that ends in good order: they
-// were pipelined behind its last.
+// errClosed is the failure of requests that were pipelined behind the last one that the server
+// answered before it closed the connection as announced.
 var errClosed error = &proto.Fault{Kind: proto.FaultClosed,
 	Detail: "the server closed the connection after an earlier exchange"}
 
-// errUnused is why a life comes to nothing that the peer ends in good order at once.
+// errUnused is the failure of an attempt that the peer ends in good order before any request.
 var errUnused error = &proto.Fault{Kind: proto.FaultClosed,
 	Detail: "the server ended the connection before it took a request"}
 
-// close ends a life in good order: the peer or the protocol is through.
-func (w *worker) close(i uint32, c *conn) {
+// closeConn ends a life in good order: the peer or the protocol takes no more requests.
+func (w *worker) closeConn(i uint32, c *conn) {
 	if c.state == shaking {
-		w.abandon(i, c, c.dismissed(errUnused))
+		w.failAttempt(i, c, c.dismissalOr(errUnused))
 		return
 	}
 	if c.live > 0 || c.used == 0 {
-		w.lose(i, c, Read, errClosed)
+		w.loseConn(i, c, Read, errClosed)
 		return
 	}
 	w.ring.Close(c.fd, true)
-	w.fall(c)
-	w.redial(i, c)
+	w.markDown(c)
+	w.redialConn(i, c)
 }
 
-// arm sees to it that the connection is looked at by then.
-func (w *worker) arm(i uint32, c *conn, at int64) {
-	if c.wake == 0 || at < c.wake {
-		c.wake = at
-		w.timers.push(at, i)
-	}
-}
-
-// expire looks at a connection whose time has come.
-func (w *worker) expire(t timer) {
+// handleTimer dials a connection or gives it up, if its deadline has passed.
+func (w *worker) handleTimer(t timer) {
 	i := t.conn
 	c := &w.conns[i]
 	if c.wake != t.at {
 		return
 	}
 	c.wake = 0
-	switch at := w.deadline(c); {
+	switch at := w.nextDeadline(c); {
 	case at == notYet:
 	case at > w.now:
-		w.arm(i, c, at)
+		w.setTimer(i, c, at)
 	case c.state == down:
-		if w.wanted() {
-			w.dial(i)
+		if w.endAtWindow(w.now, &w.window); !w.interrupted && w.hasPending() {
+			w.dialConn(i)
 		}
 	case c.state == ready:
-		w.timeOut(i, c)
-	case c.state == shaking && c.spoke != "":
-		w.abandon(i, c, errUnready)
+		w.timeOutConn(i, c)
+	case c.state == shaking && c.protocol != "":
+		w.failAttempt(i, c, errUnready)
 	default:
-		w.abandon(i, c, errTimeout)
+		w.failAttempt(i, c, errTimeout)
 	}
 }
 
-// timeOut gives up what has taken too long: an exchange, where the protocol can do so
-// alone and the server has shown since the last one that it is there; else the life.
-func (w *worker) timeOut(i uint32, c *conn) {
+// timeOutConn gives up what has exceeded the timeout: the requests alone, if the protocol can
+// cancel one and the server has answered anything since the last cancellation; otherwise the whole
+// life.
+func (w *worker) timeOutConn(i uint32, c *conn) {
 	late := w.now - int64(w.plan.Timeout)
 	if c.shut != 0 && !c.busy {
-		w.lose(i, c, Timeout, errShut)
+		w.loseConn(i, c, Timeout, errShut)
 		return
 	}
 	codec, can := c.codec.(proto.Canceler)
 	if !can || c.live == 0 || c.doubt != 0 && c.doubt <= late {
-		w.lose(i, c, Timeout, errTimeout)
+		w.loseConn(i, c, Timeout, errTimeout)
 		return
 	}
 	for tag := range c.exchanges {
@@ -433,35 +418,35 @@ func (w *worker) timeOut(i uint32, c *conn) {
 			continue
 		}
 		if !codec.Cancel(uint32(tag)) {
-			w.lose(i, c, Timeout, errTimeout)
+			w.loseConn(i, c, Timeout, errTimeout)
 			return
 		}
 		if c.doubt == 0 {
 			c.doubt = w.now
 		}
-		w.fail(c, x, Timeout, errTimeout)
-		w.retire(c, uint32(tag))
+		w.failRequest(c, x, Timeout, errTimeout)
+		w.releaseTag(c, uint32(tag), w.now)
 	}
-	w.flush(i, c)
-	w.offer(i, c)
-	if at := w.deadline(c); at != notYet {
-		w.arm(i, c, at)
+	w.flushOutput(i, c)
+	w.listIfRoom(i, c)
+	if at := w.nextDeadline(c); at != notYet {
+		w.setTimer(i, c, at)
 	}
 }
 
 var errTimeout = errors.New("no answer in time")
 
-// errUnready is why one is that was connected and on which nothing could ever be done.
+// errUnready is the timeout of a connection that never had room for a request.
 var errUnready = fmt.Errorf("%w: connected, but the server has not allowed a request "+
 	"(HTTP/2 begins with its SETTINGS)", errTimeout)
 
-// errShut is why a connection is given up on which nothing could be done: its server
-// allows no streams, or does not say that it knows of those that were reset.
+// errShut is the timeout of a connection that has no room any more: its server allows no streams,
+// or does not acknowledge those that were reset.
 var errShut = fmt.Errorf("%w: the server has taken no more requests on the connection",
 	errTimeout)
 
-// deadline is when a connection must be looked at: dialed, or given up.
-func (w *worker) deadline(c *conn) int64 {
+// nextDeadline is when a connection must be dialed or given up; notYet: never.
+func (w *worker) nextDeadline(c *conn) int64 {
 	switch c.state {
 	case down:
 		return c.again
@@ -475,7 +460,7 @@ func (w *worker) deadline(c *conn) int64 {
 	if c.shut != 0 {
 		at = min(at, c.shut+most)
 	}
-	if x := c.oldest(); x != nil {
+	if x := c.oldestInFlight(); x != nil {
 		return min(at, x.sent+most)
 	}
 	if c.busy { // answered early: the rest of the request must go, and the server may not read it
@@ -484,8 +469,8 @@ func (w *worker) deadline(c *conn) int64 {
 	return at
 }
 
-// oldest is the exchange that was sent first of those under way.
-func (c *conn) oldest() (oldest *exchange) {
+// oldestInFlight is the request in flight that was sent first; nil if there is none.
+func (c *conn) oldestInFlight() (oldest *exchange) {
 	for tag := range c.exchanges {
 		if x := &c.exchanges[tag]; x.live && (oldest == nil || x.sent < oldest.sent) {
 			oldest = x

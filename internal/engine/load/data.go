@@ -45,7 +45,7 @@ func (p *Plan) Whole() bool { return len(p.Requests) == p.Asks() }
 
 // SetData sets Data, if JSON does not hold all requests of the plan.
 func (p *Plan) SetData() error {
-	if !p.Whole() || p.head() == len(p.Requests) {
+	if !p.Whole() || p.jsonRequests() == len(p.Requests) {
 		return nil
 	}
 	sum, n := sha256.New(), new(counter)
@@ -61,8 +61,8 @@ type counter int64
 
 func (c *counter) Write(b []byte) (int, error) { *c += counter(len(b)); return len(b), nil }
 
-// head is how many of the requests JSON holds: one at least, if there is one.
-func (p *Plan) head() int {
+// jsonRequests is how many of the requests JSON holds: one at least, if there is one.
+func (p *Plan) jsonRequests() int {
 	size := 0
 	for i := range p.Requests[:min(len(p.Requests), headRequests)] {
 		b, err := p.Requests[i].MarshalJSON()
@@ -92,7 +92,7 @@ func (p Plan) MarshalJSON() ([]byte, error) {
 // Forget leaves of the requests those that JSON holds.
 func (p *Plan) Forget() {
 	if p.Data != nil && p.Whole() {
-		p.Requests = slices.Clone(p.Requests[:p.head()])
+		p.Requests = slices.Clone(p.Requests[:p.jsonRequests()])
 	}
 }
 
@@ -114,7 +114,7 @@ func (p *Plan) WriteRequests(w io.Writer) error {
 	if !p.Whole() {
 		return fmt.Errorf("writing requests: of %d the first %d are known", p.Asks(), len(p.Requests))
 	}
-	origin, authority := p.Target.origin()
+	origin, authority := p.Target.originAndAuthority()
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	for i := range p.Requests {
@@ -148,8 +148,8 @@ func (p *Plan) WriteRequests(w io.Writer) error {
 	return nil
 }
 
-// origin is what the target's URL begins with, and what Host says of it.
-func (t Target) origin() (origin, authority string) {
+// originAndAuthority is what the target's URL begins with, and what Host says of it.
+func (t Target) originAndAuthority() (origin, authority string) {
 	scheme, rest, _ := strings.Cut(t.URL, "://")
 	if t.Unix != "" {
 		return scheme + "://" + t.Unix + ":", "localhost"

@@ -2,9 +2,9 @@ package load
 
 import "fmt"
 
-// dialing is how a worker's connections come to be: one after the other at the
-// asked rate, each trying the addresses in turn. The load begins when all first
-// attempts have ended, well or not.
+// A dialing opens a worker's connections one after the other, at --connect-rate if there is one,
+// each to the next of the target's addresses. The load begins when every connection has ended its
+// first attempts, with success or without.
 type dialing struct {
 	pace    Schedule // of this worker's connections; nil: at once
 	begun   int64
@@ -18,51 +18,49 @@ type dialing struct {
 	allBad  bool
 }
 
-func (d *dialing) begin(w *worker) {
+func (d *dialing) beginDialing(w *worker) {
 	d.begun, d.pending = w.now, len(w.conns)
-	d.advance()
+	d.scheduleDial()
 	d.bad = make([]bool, len(w.addrs))
 	d.turn = w.id
-	d.step(w)
+	d.dialDue(w)
 }
 
-// Where no rate was asked for, a worker dials as fast as its connections open. Once
-// more than crowd of them do not, the server's queue of those to accept may be full,
-// and what it then ignores is asked again by the kernel after a second only: so the
-// next are dialed a batch at a time.
+// Without --connect-rate a worker dials as fast as its connections open. Once openingMost are still
+// opening, the server's accept queue may be full. The kernel retries a connect that was dropped
+// there only after a second, so from then on the worker dials in batches.
 const (
-	dialMost = 64 // in a turn, so that the first are not forgotten over the last
-	crowd    = 256
-	breath   = int64(10e6) // between batches
+	dialMost       = 64 // in a turn, so that those already connected are served meanwhile
+	openingMost    = 256
+	dialBatchDelay = int64(10e6) // between batches
 )
 
-// step dials the connections whose time has come.
-func (d *dialing) step(w *worker) {
+// dialDue dials the connections that are due.
+func (d *dialing) dialDue(w *worker) {
 	for n := 0; n < dialMost && d.next <= w.now; n++ {
 		i := d.dialed
 		d.dialed++
-		if d.advance(); d.dialed == len(w.conns) {
+		if d.scheduleDial(); d.dialed == len(w.conns) {
 			d.next = notYet
 		}
-		w.dial(uint32(i))
+		w.dialConn(uint32(i))
 	}
 	opening := d.dialed - (len(w.conns) - d.pending)
-	if d.pace == nil && d.next <= w.now && opening >= crowd {
-		d.next = w.now + breath
+	if d.pace == nil && d.next <= w.now && opening >= openingMost {
+		d.next = w.now + dialBatchDelay
 	}
 }
 
-// advance finds out when to dial the next.
-func (d *dialing) advance() {
+// scheduleDial sets when the next connection is dialed.
+func (d *dialing) scheduleDial() {
 	if d.next = d.begun; d.pace != nil {
 		due, _ := d.pace.Next()
 		d.next += due
 	}
 }
 
-// address is the one to dial next: all in turn, without those that failed while
-// others did not.
-func (d *dialing) address() int {
+// nextAddress is the index of the address to dial: all in turn, without those that were excluded.
+func (d *dialing) nextAddress() int {
 	for {
 		a := d.turn % len(d.bad)
 		d.turn++
@@ -72,8 +70,9 @@ func (d *dialing) address() int {
 	}
 }
 
-// settle says that a connection's first attempt has ended.
-func (d *dialing) settle(w *worker, c *conn, opened bool) {
+// endFirstAttempt counts a connection whose first attempts have ended. With the last one the worker
+// reports to the gate.
+func (d *dialing) endFirstAttempt(w *worker, c *conn, opened bool) {
 	if c.settled {
 		return
 	}
@@ -83,35 +82,32 @@ func (d *dialing) settle(w *worker, c *conn, opened bool) {
 	}
 	if d.pending--; d.pending == 0 {
 		d.settled = true
-		w.gate.settle(d.opened, w.now, w.of)
-		w.awaitStart()
+		w.gate.workerConnected(d.opened, w.now, w.of)
+		w.openWindow()
 	}
 }
 
-// dialFailed is when a connection could not be opened. While it settles it
-// tries every address before that counts as a failure: a name such as localhost
-// has addresses at which nobody listens.
-func (w *worker) dialFailed(i uint32, c *conn, phase Phase, err error) {
+// handleDialFailure counts a failed attempt and dials again. At first a connection tries every
+// address before that is a failure: a name such as localhost has addresses at which nobody listens.
+func (w *worker) handleDialFailure(i uint32, c *conn, phase Phase, err error) {
 	d := &w.dialing
-	if !c.settled && phase == Connect && tellsOfAddress(err) && len(w.addrs) > 1 {
-		d.condemn(w, c.addr, err)
+	if !c.settled && phase == Connect && isAboutAddress(err) && len(w.addrs) > 1 {
+		d.excludeAddress(w, c.addr, err)
 		if c.tries++; int(c.tries) < len(w.addrs) && !d.allBad {
-			c.barren = 0
-			w.arm(i, c, w.now)
+			c.failedAttempts = 0
+			w.setTimer(i, c, w.now)
 			c.again = w.now
 			return
 		}
 	}
-	w.failed(c, phase, err)
-	if w.up == 0 && w.outage == notYet {
-		w.outage = w.now
-	}
-	d.settle(w, c, false)
-	w.redial(i, c)
+	w.recordFailure(c, phase, err)
+	w.beginOutage(w.now)
+	d.endFirstAttempt(w, c, false)
+	w.redialConn(i, c)
 }
 
-// condemn takes an address out of turn, unless none would be left.
-func (d *dialing) condemn(w *worker, addr int, err error) {
+// excludeAddress has an address dialed no more, unless none would be left.
+func (d *dialing) excludeAddress(w *worker, addr int, err error) {
 	if d.bad[addr] {
 		return
 	}
@@ -120,13 +116,13 @@ func (d *dialing) condemn(w *worker, addr int, err error) {
 	for _, b := range d.bad {
 		d.allBad = d.allBad && b
 	}
-	w.notice[fmt.Sprintf("%v: %v; its share goes to the target's other addresses",
-		w.addrs[addr], describe(err))] = true
+	w.notices[fmt.Sprintf("%v: %v; its share goes to the target's other addresses",
+		w.addrs[addr], describeError(err))] = true
 }
 
-// tellsOfAddress reports whether err is about who listens there, and not about
-// the generator's own limits.
-func tellsOfAddress(err error) bool {
-	kind := kindOf(err)
+// isAboutAddress reports whether err says that nobody listens at the address. Other errors are
+// about the generator's own limits.
+func isAboutAddress(err error) bool {
+	kind := failureKind(err)
 	return kind == "refused" || kind == "unreachable"
 }

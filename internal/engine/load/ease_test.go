@@ -17,7 +17,7 @@ func TestEase(t *testing.T) {
 		true: {0: 17, 50 * us: 16, 100 * us: 7, 1000 * us: 40, 2000 * us: 40},
 	} {
 		p := simPlan(func(p *Plan) { p.Connections, p.Requested = 40, 120 })
-		protocol, err := protocol(&p)
+		protocol, err := newProtocolSet(&p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,9 +30,9 @@ func TestEase(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.easing = easing
-		w.report = func(*metric.Snapshot) *metric.Snapshot { return metric.NewSnapshot() }
-		if err := w.run(); err != nil {
+		w.rampingIn = easing
+		w.publish = func(*metric.Counters) *metric.Counters { return metric.NewCounters() }
+		if err := w.runLoop(); err != nil {
 			t.Fatal(err)
 		}
 		for at, n := range want {

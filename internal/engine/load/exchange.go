@@ -8,8 +8,8 @@ import (
 	"dyno/internal/engine/proto"
 )
 
-// send begins an exchange on connection i, which has room for it.
-func (w *worker) send(i uint32, c *conn, a arrival) {
+// sendRequest encodes a request on connection i, which has room for it.
+func (w *worker) sendRequest(i uint32, c *conn, a arrival) {
 	if len(c.tags) == 0 { // grows to the codec's room, once
 		c.tags = append(c.tags, uint32(len(c.exchanges)))
 		c.exchanges = append(c.exchanges, exchange{})
@@ -22,34 +22,17 @@ func (w *worker) send(i uint32, c *conn, a arrival) {
 	c.exchanges[tag] = exchange{arrival: a, sent: w.now, live: true}
 	c.out = c.codec.Encode(c.out, int(a.request), tag)
 	c.live++
-	w.outstanding++
+	w.inFlight++
 	if w.next != AtOnce && a.counted && a.past == 0 {
-		w.measureLag(c, a.due)
+		w.countLag(w.now, a.due, max(c.open, w.released))
 	}
-	w.arm(i, c, w.now+int64(w.plan.Timeout))
+	w.setTimer(i, c, w.now+int64(w.plan.Timeout))
 }
 
-// lateAfter is when a request of an open loop counts as sent late.
-const lateAfter = int64(1e6)
-
-// measureLag counts how much later than due a request was sent, and how much
-// of that is the generator's own: it had a connection for it, no ceiling, and was busy.
-func (w *worker) measureLag(c *conn, due int64) {
-	late := w.now - due
-	if late > lateAfter {
-		w.tally.Late++
-	}
-	w.tally.LateMax = max(w.tally.LateMax, late)
-	lag := w.now - max(due, c.open, w.released)
-	w.lag = max(w.lag, lag)
-	w.tally.Lag.Record(lag)
-	w.pacing.sent(due, due+lag)
-}
-
-// receive takes what came, after what was left over before it.
-func (w *worker) receive(i uint32, c *conn, data []byte, err error) {
-	if w.counting() {
-		w.count.Received += int64(len(data))
+// handleReceived decodes what arrived, together with what was left over before it.
+func (w *worker) handleReceived(i uint32, c *conn, data []byte, err error) {
+	if w.isMeasured(w.now) {
+		w.counters.Received += int64(len(data))
 	}
 	if c.quiet && len(data) > 0 {
 		c.quiet, c.first = false, w.now
@@ -60,7 +43,7 @@ func (w *worker) receive(i uint32, c *conn, data []byte, err error) {
 		data = c.in
 	}
 	if err != nil && err != io.EOF {
-		w.lose(i, c, Read, err)
+		w.loseConn(i, c, Read, err)
 		return
 	}
 	for {
@@ -70,42 +53,42 @@ func (w *worker) receive(i uint32, c *conn, data []byte, err error) {
 		case proto.More:
 			c.in = append(c.in[:0], data...) // overlapping is fine: a copy
 			if err == io.EOF {
-				w.lose(i, c, Read, err)
+				w.loseConn(i, c, Read, err)
 			} else {
-				w.greet(i, c) // HTTP/2 has room once the server has said how much
-				w.flush(i, c)
+				w.markReadyIfRoom(i, c) // HTTP/2 has room once the server has said how much
+				w.flushOutput(i, c)
 			}
 			return
 		case proto.Shaken:
-			c.spoke = w.speech.name(ev.Tag)
-			w.shaken(c, ev.Resumed)
-			w.greet(i, c)
+			c.protocol = w.protocols.chosenName(ev.Tag)
+			w.countHandshake(w.now, w.now-c.up, ev.Resumed, &w.window)
+			w.markReadyIfRoom(i, c)
 		case proto.Head:
-			w.head(c, &c.exchanges[ev.Tag], ev.Status)
+			w.recordHead(c, &c.exchanges[ev.Tag], ev.Status)
 		case proto.Done:
-			w.done(c, ev.Tag)
+			w.finishRequest(c, ev.Tag)
 			c.quiet, c.first = len(data) == 0, w.now
 		case proto.Refused:
-			w.refused(c, ev.Tag, ev.Err)
+			w.handleRefused(c, ev.Tag, ev.Err)
 		case proto.Failed:
-			w.fail(c, &c.exchanges[ev.Tag], phaseOf(ev.Err), ev.Err)
-			w.retire(c, ev.Tag)
+			w.failRequest(c, &c.exchanges[ev.Tag], failurePhase(ev.Err), ev.Err)
+			w.releaseTag(c, ev.Tag, w.now)
 			c.quiet, c.first = len(data) == 0, w.now
 		case proto.Closing:
-			w.close(i, c)
+			w.closeConn(i, c)
 			return
 		case proto.Broken:
 			c.in = c.in[:0]
-			w.flush(i, c) // why, to a peer that takes it at once: for no other is waited
-			w.lose(i, c, phaseOf(ev.Err), ev.Err)
+			w.flushOutput(i, c) // why, to a peer that takes it at once: for no other is waited
+			w.loseConn(i, c, failurePhase(ev.Err), ev.Err)
 			return
 		}
 	}
 }
 
-// phaseOf is the phase of what a codec reports: a connection that ends too early
-// breaks no rule.
-func phaseOf(err error) Phase {
+// failurePhase is the phase of a codec's failure: Read if the connection only ended too early,
+// Protocol if the peer broke a rule.
+func failurePhase(err error) Phase {
 	var f *proto.Fault
 	if errors.As(err, &f) && (f.Kind == proto.FaultClosed || f.Kind == proto.FaultTruncated) {
 		return Read
@@ -113,23 +96,8 @@ func phaseOf(err error) Phase {
 	return Protocol
 }
 
-// shaken counts a handshake.
-func (w *worker) shaken(c *conn, resumed bool) {
-	n, took := &w.tally.TLSFull, w.tally.FullTLS
-	if resumed {
-		n, took = &w.tally.TLSResumed, w.tally.ResumedTLS
-	}
-	*n++
-	if !w.warming() {
-		took.Record(w.now - c.up)
-	}
-	if w.counting() {
-		w.tally.Handshakes++
-	}
-}
-
-// head notes what a response says of itself.
-func (w *worker) head(c *conn, x *exchange, status uint16) {
+// recordHead records a response's status and when its first byte arrived.
+func (w *worker) recordHead(c *conn, x *exchange, status uint16) {
 	x.status = status
 	if !x.counted {
 		return
@@ -138,116 +106,69 @@ func (w *worker) head(c *conn, x *exchange, status uint16) {
 	if w.framed || first < x.sent { // records and frames are not responses
 		first = w.now
 	}
-	w.tally.FirstByte.Record(first - x.sent)
+	w.totals.FirstByte.Record(first - x.sent)
 }
 
-// done measures an exchange that was answered completely.
-func (w *worker) done(c *conn, tag uint32) {
+// finishRequest counts a request that was answered completely. It allocates nothing for answers
+// that are errors by their status either, because a server may give nothing else.
+func (w *worker) finishRequest(c *conn, tag uint32) {
 	x := &c.exchanges[tag]
 	c.used++
 	c.served = true
-	w.rest.note(w.now - x.sent)
+	w.batching.recordAnswer(w.now - x.sent)
 	expected := w.plan.Expects(x.status)
-	if !x.counted && !expected {
-		w.tally.WarmupLost++
+	w.countAnswer(x, w.now, &w.window, expected, w.isClosed())
+	if x.counted && !expected {
+		w.errors.countStatus(x.status, w.addrs[c.addr])
 	}
-	if x.counted {
-		w.lastDone = w.now
-		w.count.Status[min(x.status, 999)]++
-		if !expected {
-			w.unexpected(c, x)
-		} else {
-			latency := w.now - x.due
-			w.count.Completed++
-			if x.sent >= w.end && x.past == 0 {
-				w.tally.CompletedAfter++
-			}
-			if w.next != AtOnce || w.apart || x.sent != x.due {
-				w.recordService(x)
-			}
-			w.count.Latency.Record(latency)
-			if w.route != nil {
-				r := &w.routes[w.route[x.request]]
-				r.Completed++
-				r.Latency.Record(latency)
-			}
-		}
-	}
-	w.retire(c, tag)
+	w.releaseTag(c, tag, w.now)
 }
 
-// fail counts an exchange that came to no good.
-func (w *worker) fail(c *conn, x *exchange, phase Phase, err error) {
+// failRequest counts a request that failed.
+func (w *worker) failRequest(c *conn, x *exchange, phase Phase, err error) {
 	if !x.counted {
-		w.tally.WarmupLost++
+		w.totals.WarmupLost++
 		return
 	}
-	w.lastDone = w.now
-	w.spoil(x)
-	w.failed(c, phase, err)
+	w.last = w.now
+	w.countLoss(x)
+	w.recordFailure(c, phase, err)
 }
 
-// spoil counts a request of the window that failed.
-func (w *worker) spoil(x *exchange) {
-	w.count.Failed++
-	if w.route != nil {
-		w.routes[w.route[x.request]].Failed++
-	}
+// recordFailure counts a failure of a request or of a connection.
+func (w *worker) recordFailure(c *conn, phase Phase, err error) {
+	w.errors.countFailure(phase, w.addrs[c.addr], err)
 }
 
-// unexpected counts an exchange whose answer is an error by its status. A server can give
-// nothing but such answers, as fast as it can, so nothing is allocated here.
-func (w *worker) unexpected(c *conn, x *exchange) {
-	w.count.ErrorLatency.Record(w.now - x.due)
-	if x.sent >= w.end && x.past == 0 {
-		w.tally.ErrorsAfter++
-	}
-	w.spoil(x)
-	w.errors.addStatus(x.status, w.addrs[c.addr])
-}
-
-// failed counts a failure, whatever it was that failed.
-func (w *worker) failed(c *conn, phase Phase, err error) {
-	w.errors.add(phase, w.addrs[c.addr], err)
-}
-
-// What an exchange that is sent again can have behind it.
+// An arrival's past: how often the server refused it, and whether its connection was lost.
 const (
-	refusedMost = 100    // times that it was refused
-	wasLost     = 1 << 7 // with its connection
+	refusedMost = 100    // refusals at most
+	wasLost     = 1 << 7 // added once its connection was lost
 )
 
-// again sends an exchange once more, as soon as there is a connection.
-func (w *worker) again(x *exchange, past uint8) {
+// queueRetry has a request sent again as soon as a connection has room.
+func (w *worker) queueRetry(x *exchange, past uint8) {
 	a := x.arrival
 	a.past = past
-	w.retries.push(a)
+	w.retries.pushBack(a)
 	if a.counted {
-		w.tally.Retried++
+		w.totals.Retried++
 	}
 }
 
-// refused is when the peer says that it did not process an exchange. If it takes
-// no more on this connection, and had or has others of it, then that says nothing
-// of this one, and can happen to it again and again. err is why, or nil.
-func (w *worker) refused(c *conn, tag uint32, err error) {
+// handleRefused retries a request that the peer says it did not process. It does so once, or up to
+// refusedMost times if the peer takes no more requests on this connection and had others of it:
+// then the refusal has nothing to do with this request. err is the reason, or nil.
+func (w *worker) handleRefused(c *conn, tag uint32, err error) {
 	x := &c.exchanges[tag]
 	times := x.past &^ wasLost
 	leaving := c.codec.Room() == 0 && (c.used > 0 || c.live > 1)
 	if times == 0 || leaving && times < refusedMost {
-		w.again(x, x.past+1)
+		w.queueRetry(x, x.past+1)
 	} else {
-		w.fail(c, x, Protocol, cmp.Or(err, errRefused))
+		w.failRequest(c, x, Protocol, cmp.Or(err, errRefused))
 	}
-	w.retire(c, tag)
+	w.releaseTag(c, tag, w.now)
 }
 
 var errRefused = errors.New("refused by the server, again and again")
-
-// retire gives back what an exchange held.
-func (w *worker) retire(c *conn, tag uint32) {
-	c.exchanges[tag].live, c.exchanges[tag].due = false, w.now
-	c.tags = append(c.tags, tag)
-	c.live--
-	w.outstanding--
-}

@@ -103,13 +103,13 @@ func TestErrorsAfterTheWindow(t *testing.T) {
 
 // The latencies of errors add up: of workers to a second, and of generators to one.
 func TestErrorLatenciesAddUp(t *testing.T) {
-	r := &run{result: &Result{}, failures: failures{}, shown: make(chan Interval, 2)}
+	r := &run{result: &Result{}, failures: failures{}, intervals: make(chan Interval, 2)}
 	all := metric.NewHistogram(metric.Fine)
 	var parts []Interval
 	for part := range int64(2) {
-		of := &second{Snapshot: metric.NewSnapshot()}
+		of := &intervalSum{Counters: metric.NewCounters()}
 		for worker := range int64(3) {
-			one := metric.NewSnapshot()
+			one := metric.NewCounters()
 			for i := range int64(100) {
 				took := (part + 1) * (worker + 1) * (i + 1) * us
 				one.ErrorLatency.Record(took)
@@ -122,8 +122,8 @@ func TestErrorLatenciesAddUp(t *testing.T) {
 			}
 		}
 		of.To = s
-		r.emit(of)
-		parts = append(parts, <-r.shown)
+		r.publishInterval(of)
+		parts = append(parts, <-r.intervals)
 	}
 	sum := Sum(parts)
 	if want := all.Sparse(); !reflect.DeepEqual(sum.ErrorLatency, want) || sum.Failed != 600 {

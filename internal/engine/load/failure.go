@@ -21,19 +21,19 @@ type failure struct {
 	addr   ring.Addr
 }
 
-func (f failures) add(phase Phase, addr ring.Addr, err error) {
-	key := failure{phase: phase, kind: kindOf(err), addr: addr}
+func (f failures) countFailure(phase Phase, addr ring.Addr, err error) {
+	key := failure{phase: phase, kind: failureKind(err), addr: addr}
 	known := f[key]
 	if known == nil {
-		known = &Failure{Phase: phase, Kind: key.kind, Address: addr.String(), Detail: describe(err)}
+		known = &Failure{Phase: phase, Kind: key.kind, Address: addr.String(), Detail: describeError(err)}
 		f[key] = known
 	}
 	known.Count++
 }
 
-// addStatus is add of an answer whose status the plan does not expect. It allocates only
+// countStatus is add of an answer whose status the plan does not expect. It allocates only
 // for the first of its kind.
-func (f failures) addStatus(status uint16, addr ring.Addr) {
+func (f failures) countStatus(status uint16, addr ring.Addr) {
 	key := failure{Expect, badStatus, status, addr}
 	known := f[key]
 	if known == nil {
@@ -51,8 +51,8 @@ const badStatus = "status"
 // a consequence, whose cause was counted as well.
 const Behind = "behind"
 
-// dismissed is what the peer said was wrong when it ended the connection, or else err.
-func (c *conn) dismissed(err error) error {
+// dismissalOr is what the peer said was wrong when it ended the connection, or else err.
+func (c *conn) dismissalOr(err error) error {
 	if codec, can := c.codec.(proto.Dismisser); can {
 		if f := codec.Dismissed(); f != nil {
 			return f
@@ -61,18 +61,18 @@ func (c *conn) dismissed(err error) error {
 	return err
 }
 
-// letGo parts with a connection's codec. A dismissal is counted, for requests that are
+// releaseCodec parts with a connection's codec. A dismissal is counted, for requests that are
 // then answered on another connection tell nothing of it.
-func (w *worker) letGo(c *conn) {
-	if err := c.dismissed(nil); err != nil {
-		w.ended.add(Protocol, ring.Addr{}, err)
+func (w *worker) releaseCodec(c *conn) {
+	if err := c.dismissalOr(nil); err != nil {
+		w.account.ended.countFailure(Protocol, ring.Addr{}, err)
 	}
 	c.codec = nil
 }
 
-// dismissals says of each kind of dismissal of how many connections it was the end.
-func dismissals(counted failures) (notices []string) {
-	for _, f := range counted.list() {
+// dismissalNotices says of each kind of dismissal of how many connections it was the end.
+func dismissalNotices(counted failures) (notices []string) {
+	for _, f := range counted.byFrequency() {
 		were := "connections were"
 		if f.Count == 1 {
 			were = "connection was"
@@ -82,15 +82,15 @@ func dismissals(counted failures) (notices []string) {
 	return notices
 }
 
-// errno is the system's error in err, if there is one.
-func errno(err error) (syscall.Errno, bool) {
+// systemErrno is the system's error in err, if there is one.
+func systemErrno(err error) (syscall.Errno, bool) {
 	var e syscall.Errno
 	ok := errors.As(err, &e)
 	return e, ok
 }
 
-// kindOf is the word by which a failure is counted.
-func kindOf(err error) string {
+// failureKind is the word by which a failure is counted.
+func failureKind(err error) string {
 	var fault *proto.Fault
 	switch {
 	case errors.As(err, &fault):
@@ -99,12 +99,12 @@ func kindOf(err error) string {
 		return "timeout"
 	case errors.Is(err, errRefused):
 		return "refused"
-	case errors.Is(err, errBehind):
+	case errors.Is(err, errPipelined):
 		return Behind
 	case errors.Is(err, io.EOF):
 		return "closed"
 	}
-	if e, ok := errno(err); ok {
+	if e, ok := systemErrno(err); ok {
 		if k, known := errnos[e]; known {
 			return k.kind
 		}
@@ -112,12 +112,12 @@ func kindOf(err error) string {
 	return "other"
 }
 
-// describe is the failure in words, with what a user can do.
-func describe(err error) string {
+// describeError is the failure in words, with what a user can do.
+func describeError(err error) string {
 	if errors.Is(err, io.EOF) {
 		return "the server closed the connection"
 	}
-	if e, ok := errno(err); ok {
+	if e, ok := systemErrno(err); ok {
 		if k, known := errnos[e]; known && k.mend != "" {
 			return fmt.Sprintf("%v; %s", e, k.mend)
 		}

@@ -11,13 +11,13 @@ func TestFIFO(t *testing.T) {
 	in, out := 0, 0
 	for range 10_000 {
 		if r.IntN(2) == 0 || f.len == 0 {
-			f.push(in)
+			f.pushBack(in)
 			in++
 		} else {
-			if f.head() != out {
-				t.Fatalf("head %d, want %d", f.head(), out)
+			if f.first() != out {
+				t.Fatalf("head %d, want %d", f.first(), out)
 			}
-			f.drop()
+			f.dropHead()
 			out++
 		}
 		if int(f.len) != in-out {
@@ -30,11 +30,11 @@ func TestTimers(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var h timers
 	for i := range 1000 {
-		h.push(r.Int64N(500), uint32(i))
+		h.pushTimer(r.Int64N(500), uint32(i))
 	}
 	last, n := int64(-1), 0
 	for now := int64(0); now <= 504; now += 7 {
-		for x, ok := h.pop(now); ok; x, ok = h.pop(now) {
+		for x, ok := h.popExpired(now); ok; x, ok = h.popExpired(now) {
 			if x.at < last || x.at > now {
 				t.Fatalf("timer at %d after %d, now %d", x.at, last, now)
 			}
@@ -42,7 +42,7 @@ func TestTimers(t *testing.T) {
 			n++
 		}
 	}
-	if n != 1000 || h.next(-1) != -1 {
+	if n != 1000 || h.earliest(-1) != -1 {
 		t.Errorf("%d timers came, %d are left", n, len(h))
 	}
 }

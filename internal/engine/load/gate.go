@@ -7,20 +7,20 @@ import (
 	"dyno/internal/engine/ring"
 )
 
-// A gate is what the workers of a run know of each other: that all of them
-// have their connections, when the load begins, and when it is broken off.
-// Nobody writes to it while there is load, but when the load's share changes.
+// A gate is what the workers of a run share: whether all are connected, when the load begins, and
+// when it is interrupted. Nothing is written to it while there is load, except a change of the
+// load's share.
 type gate struct {
-	unsettled atomic.Int32            // workers that still wait for connections
+	unsettled atomic.Int32            // workers that are still connecting
 	opened    atomic.Int64            // connections, at the first attempt
 	start     atomic.Int64            // of the load; notYet: not known
 	stop      atomic.Int64            // the run was interrupted then; 0: it was not
 	share     atomic.Pointer[reshare] // the last that changed; nil: the plan's
 
-	settled chan struct{} // closed when all are, and others say the start; nil: nobody does
+	settled chan struct{} // closed when no worker is connecting; nil: without a barrier
 }
 
-// unreachable is the start of a load that cannot begin.
+// unreachable is the start of a load that could open no connection.
 const unreachable = -1
 
 // startLead lets every worker see the start before it comes.
@@ -33,9 +33,9 @@ func newGate(workers int) *gate {
 	return g
 }
 
-// settle says that a worker's first attempts have ended, now, opening so many
-// connections. The last to say it starts the load.
-func (g *gate) settle(opened int, now int64, workers int) {
+// workerConnected reports that a worker's first attempts ended now with that many connections open.
+// The last worker's report sets the start, or begins to wait at the barrier.
+func (g *gate) workerConnected(opened int, now int64, workers int) {
 	g.opened.Add(int64(opened))
 	if g.unsettled.Add(-1) > 0 {
 		return
@@ -52,9 +52,8 @@ func (g *gate) settle(opened int, now int64, workers int) {
 	}
 }
 
-// hold leaves it to meet when the load begins, until the function that it returns
-// is called.
-func (g *gate) hold(ctx context.Context, meet Barrier) (release func()) {
+// holdForBarrier has the barrier set the start. The function that it returns ends the waiting.
+func (g *gate) holdForBarrier(ctx context.Context, meet Barrier) (release func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	g.settled = make(chan struct{})
 	done := make(chan struct{})

@@ -393,7 +393,7 @@ func (l *h2Loop) Send(fd int, b []byte) bool {
 
 func newH2Worker(t testing.TB) *worker {
 	p := h2Plan(func(p *Plan) { p.Connections, p.Requested, p.Duration = 4, 0, Seconds(1000*s) })
-	speech, err := protocol(&p)
+	speech, err := newProtocolSet(&p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -401,8 +401,8 @@ func newH2Worker(t testing.TB) *worker {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.report = func(s *metric.Snapshot) *metric.Snapshot { s.Reset(); return s }
-	w.begin()
+	w.publish = func(s *metric.Counters) *metric.Counters { s.Reset(); return s }
+	w.beginRun()
 	return w
 }
 
@@ -410,17 +410,17 @@ func newH2Worker(t testing.TB) *worker {
 func TestHTTP2TurnAllocatesNothing(t *testing.T) {
 	w := newH2Worker(t)
 	turn := func() {
-		w.ring.Wait(w.wake())
-		w.turn()
+		w.ring.Wait(w.nextWakeUp())
+		w.runTurn()
 	}
 	for range 100 {
 		turn()
 	}
-	before := w.count.Completed
+	before := w.counters.Completed
 	if n := testing.AllocsPerRun(1000, turn); n != 0 {
 		t.Errorf("%v allocations a turn", n)
 	}
-	if done := w.count.Completed - before; done < 1000 {
+	if done := w.counters.Completed - before; done < 1000 {
 		t.Errorf("only %d exchanges", done)
 	}
 }
@@ -428,10 +428,10 @@ func TestHTTP2TurnAllocatesNothing(t *testing.T) {
 func BenchmarkExchangeHTTP2(b *testing.B) {
 	w := newH2Worker(b)
 	total := int64(0)
-	w.report = func(s *metric.Snapshot) *metric.Snapshot { total += s.Completed; s.Reset(); return s }
+	w.publish = func(s *metric.Counters) *metric.Counters { total += s.Completed; s.Reset(); return s }
 	for b.Loop() {
-		w.ring.Wait(w.wake())
-		w.turn()
+		w.ring.Wait(w.nextWakeUp())
+		w.runTurn()
 	}
-	b.ReportMetric(float64(b.Elapsed())/float64(total+w.count.Completed), "ns/exchange")
+	b.ReportMetric(float64(b.Elapsed())/float64(total+w.counters.Completed), "ns/exchange")
 }

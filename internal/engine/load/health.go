@@ -7,41 +7,42 @@ import (
 	"time"
 )
 
-// A health is what a worker tells of an interval besides its snapshot: what failed,
-// and how well it kept up itself.
+// A health is what a worker reports of an interval besides its counters: what failed, and how busy
+// and late the worker itself was.
 type health struct {
 	failures failures
 	busy     float64 // share of the time in which there was something to do
 	lag      int64   // open loop: the longest that a request was sent later than it could be
 }
 
-// health is that since it was last asked. What failed is given away, and nil if nothing
-// did: the worker goes on counting in its own.
-func (w *worker) health() health {
-	h := health{busy: w.meter.since(w), lag: w.lag}
-	w.lag = 0
-	if len(w.errors) > 0 {
-		h.failures, w.errors = w.errors, failures{}
+// takeHealth returns the health since its last call, and begins anew. The failures are given away
+// (nil if there are none), and the account goes on in a map of its own. idle is the worker's idle
+// time in ns since the run began.
+func (a *account) takeHealth(now, idle int64) health {
+	h := health{busy: a.meter.busySince(now, idle), lag: a.lag}
+	a.lag = 0
+	if len(a.errors) > 0 {
+		h.failures, a.errors = a.errors, failures{}
 	}
 	return h
 }
 
-// add adds what another worker tells of the same interval.
-func (h *health) add(from health) {
+// addHealth adds another worker's of the same interval.
+func (h *health) addHealth(from health) {
 	if len(from.failures) > 0 && h.failures == nil {
 		h.failures = failures{}
 	}
-	h.failures.addAll(from.failures)
+	h.failures.addCounts(from.failures)
 	h.busy, h.lag = max(h.busy, from.busy), max(h.lag, from.lag)
 }
 
-// tell makes it part of what is known of the interval.
-func (h health) tell(iv *Interval) {
-	iv.Failures, iv.Busy, iv.LagMax = h.failures.list(), h.busy, time.Duration(h.lag)
+// writeTo sets the fields of the interval.
+func (h health) writeTo(iv *Interval) {
+	iv.Failures, iv.Busy, iv.LagMax = h.failures.byFrequency(), h.busy, time.Duration(h.lag)
 }
 
-// addAll adds failures that were counted elsewhere.
-func (f failures) addAll(from failures) {
+// addCounts adds failures that were counted elsewhere.
+func (f failures) addCounts(from failures) {
 	for key, more := range from {
 		if known := f[key]; known != nil {
 			known.Count += more.Count
@@ -52,8 +53,8 @@ func (f failures) addAll(from failures) {
 	}
 }
 
-// list is all failures, the most frequent first, and what they caused behind them.
-func (f failures) list() []Failure {
+// byFrequency is all failures, the most frequent first, and last those that others caused (Behind).
+func (f failures) byFrequency() []Failure {
 	if len(f) == 0 {
 		return nil
 	}
@@ -61,11 +62,11 @@ func (f failures) list() []Failure {
 	for known := range maps.Values(f) {
 		all = append(all, *known)
 	}
-	slices.SortFunc(all, moreFrequent)
+	slices.SortFunc(all, compareFrequency)
 	return all
 }
 
-func moreFrequent(a, b Failure) int {
+func compareFrequency(a, b Failure) int {
 	if behind := a.Kind == Behind; behind != (b.Kind == Behind) {
 		if behind {
 			return 1
@@ -92,8 +93,8 @@ func (f Failure) way() way {
 	return w
 }
 
-// addFailures are the failures of two intervals, or of two parts of one.
-func addFailures(to, from []Failure) []Failure {
+// mergeFailures are the failures of two intervals, or of two parts of one.
+func mergeFailures(to, from []Failure) []Failure {
 	if len(from) == 0 {
 		return to
 	}
@@ -109,7 +110,7 @@ func addFailures(to, from []Failure) []Failure {
 		place[f.way()] = len(to)
 		to = append(to, f)
 	}
-	slices.SortStableFunc(to, moreFrequent)
+	slices.SortStableFunc(to, compareFrequency)
 	return to
 }
 
@@ -130,7 +131,7 @@ func Fewer(all []Failure, most int) []Failure {
 		}
 		f = Failure{Phase: f.Phase, Kind: OtherWays, Detail: "in ways that are not told apart",
 			Count: f.Count}
-		others = addFailures(others, []Failure{f})
+		others = mergeFailures(others, []Failure{f})
 	}
 	return append(kept, others...)
 }

@@ -15,16 +15,16 @@ import (
 // A worker goes on counting in a map of its own, whether or not it gave one away: what
 // others add to what it told is not its own.
 func TestHealthIsGivenAway(t *testing.T) {
-	w := &worker{ring: steady(ms), errors: failures{}}
+	a := &account{errors: failures{}}
 	failed := failures{}
-	failed.add(Timeout, ring.Addr{Unix: "a"}, errTimeout)
+	failed.countFailure(Timeout, ring.Addr{Unix: "a"}, errTimeout)
 	for range 2 { // without failures, then with some
-		h := w.health()
-		h.add(health{failures: failed})
-		if len(w.errors) != 0 {
-			t.Fatalf("another's failures are its own: %v", w.errors)
+		h := a.takeHealth(ms, 0)
+		h.addHealth(health{failures: failed})
+		if len(a.errors) != 0 {
+			t.Fatalf("another's failures are its own: %v", a.errors)
 		}
-		w.errors.add(Read, ring.Addr{Unix: "a"}, syscall.ECONNRESET)
+		a.errors.countFailure(Read, ring.Addr{Unix: "a"}, syscall.ECONNRESET)
 	}
 }
 
@@ -35,18 +35,18 @@ func TestHealthAddsUp(t *testing.T) {
 	failed := func(n int) failures {
 		f := failures{}
 		for range n {
-			f.add(Read, addr, syscall.ECONNRESET)
+			f.countFailure(Read, addr, syscall.ECONNRESET)
 		}
-		f.add(Timeout, addr, errTimeout)
-		f.addStatus(500, addr)
+		f.countFailure(Timeout, addr, errTimeout)
+		f.countStatus(500, addr)
 		return f
 	}
 	r := &run{result: &Result{}, failures: failures{}}
-	second := &second{metric.NewSnapshot(), health{busy: 0.2, lag: 7}}
-	second.health.add(health{failures: failed(3), busy: 0.9, lag: 5})
-	second.health.add(health{failures: failed(1), busy: 0.1})
+	second := &intervalSum{metric.NewCounters(), health{busy: 0.2, lag: 7}}
+	second.health.addHealth(health{failures: failed(3), busy: 0.9, lag: 5})
+	second.health.addHealth(health{failures: failed(1), busy: 0.1})
 	second.To, second.Sent, second.Status[200], second.Status[500] = s, 9, 8, 2
-	r.emit(second)
+	r.publishInterval(second)
 	iv := r.result.Intervals[0]
 	if iv.Busy != 0.9 || iv.LagMax != 7 || !reflect.DeepEqual(iv.Status, map[uint16]int64{200: 8, 500: 2}) {
 		t.Errorf("%+v", iv)
@@ -69,8 +69,8 @@ func TestHealthAddsUp(t *testing.T) {
 		t.Errorf("%+v", iv.Failures)
 	}
 	late := failures{}
-	late.add(Connect, addr, errors.New("late"))
-	all := r.sumFailures([]*worker{{errors: late}})
+	late.countFailure(Connect, addr, errors.New("late"))
+	all := r.sumFailures([]*worker{{account: account{errors: late}}})
 	if got := counts(all); !reflect.DeepEqual(got, []int64{4, 2, 2, 1}) {
 		t.Errorf("%+v", all)
 	}
@@ -91,7 +91,7 @@ func TestFewer(t *testing.T) {
 	const most = 1000
 	few := Fewer(all, most)
 	for range 3 { // more of what was not told apart, and of what was
-		few = Fewer(addFailures(few, all), most)
+		few = Fewer(mergeFailures(few, all), most)
 	}
 	got, others := map[Phase]int64{}, map[Phase]bool{}
 	for _, f := range few {
@@ -120,21 +120,21 @@ func TestFewer(t *testing.T) {
 }
 
 // Failures of many ways add up as those of a few do: by what a user would tell apart.
-func TestAddFailures(t *testing.T) {
+func TestMergeFailures(t *testing.T) {
 	var to, from []Failure
 	for i := range 300 {
 		of := Failure{Phase: Phases[i%len(Phases)], Kind: fmt.Sprint(i % 3), Address: fmt.Sprint(i % 50), Count: 1,
 			Detail: fmt.Sprint(i)}
 		if i%2 == 0 {
-			to = addFailures(to, []Failure{of})
+			to = mergeFailures(to, []Failure{of})
 		} else {
 			from = append(from, of)
 		}
 	}
-	sum := addFailures(to, from)
+	sum := mergeFailures(to, from)
 	seen, n := map[way]bool{}, int64(0)
 	for i, f := range sum {
-		if n += f.Count; seen[f.way()] || i > 0 && moreFrequent(sum[i-1], f) > 0 {
+		if n += f.Count; seen[f.way()] || i > 0 && compareFrequency(sum[i-1], f) > 0 {
 			t.Errorf("%+v is there twice, or in a wrong place", f)
 		}
 		seen[f.way()] = true

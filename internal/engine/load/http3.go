@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dyno/internal/engine/h3"
+	"dyno/internal/engine/metric"
 	"dyno/internal/engine/ring"
 )
 
@@ -27,13 +28,13 @@ func (p *Plan) checkHTTP3(flaw func(bool, string, string, ...any)) {
 	flaw(p.Spin, "--spin", "the goroutines of quic-go, which speaks HTTP/3, sleep as they like")
 	flaw(len(p.CPUs) > 0, "--cpus", "the goroutines of quic-go, which speaks HTTP/3, run on all CPUs "+
 		"that the process may use: start dyno under taskset instead")
-	_, high := p.TLS.versions()
+	_, high := p.TLS.versionRange()
 	flaw(high != 0 && high < tls.VersionTLS13, "--tls-max", "HTTP/3 has TLS 1.3 and no other")
 	flaw(p.TLS.ALPN == NoALPN, "--alpn", "without %q there is no HTTP/3", HTTP3)
 }
 
-// overQUIC makes it HTTP/3 that the plan's connections speak.
-func (s *speech) overQUIC(p *Plan) error {
+// setHTTP3 makes it HTTP/3 that the plan's connections speak.
+func (s *protocolSet) setHTTP3(p *Plan) error {
 	config, err := p.tlsConfig()
 	if err == nil {
 		err = s.logKeys(p.TLS.KeyLogFile, config)
@@ -45,25 +46,25 @@ func (s *speech) overQUIC(p *Plan) error {
 		Connecting: time.Duration(p.Connecting), Streams: p.Streams, CloseAfter: p.Reconnect,
 		UserAgent: agent}
 	s.Protocol = h3.Protocol(*s.http3)
-	s.notice("HTTP/3 is spoken by quic-go, on goroutines of its own: a request takes about five " +
+	s.addNotice("HTTP/3 is spoken by quic-go, on goroutines of its own: a request takes about five " +
 		"times the CPU time of HTTP/2, and what goroutines wait for a CPU is in the latency")
 	return nil
 }
 
 // openRing is the ring of one worker.
 func (r *run) openRing() (ring.Opened, error) {
-	if r.speech.http3 == nil {
+	if r.protocols.http3 == nil {
 		return ring.Open(r.plan.Ring, r.plan.Connections/r.threads, r.addrs)
 	}
-	g, free, err := h3.Open(*r.speech.http3, r.plan.protoRequests(), r.addrs)
+	g, free, err := h3.Open(*r.protocols.http3, r.plan.protoRequests(), r.addrs)
 	return ring.Opened{Ring: g, Kind: HTTP3Ring, Free: free}, err
 }
 
-// A wire is what QUIC had received and sent, in bytes, which pass the worker by.
-type wire struct{ received, sent int64 }
+// A quicBytes is what QUIC had received and sent, in bytes, which pass the worker by.
+type quicBytes struct{ received, sent int64 }
 
-// wireOf is that of a ring of HTTP/3; not ok of another.
-func wireOf(g ring.Ring) (now wire, ok bool) {
+// quicBytesOf is that of a ring of HTTP/3; not ok of another.
+func quicBytesOf(g ring.Ring) (now quicBytes, ok bool) {
 	q, ok := g.(*h3.Ring)
 	if ok {
 		now.received, now.sent = q.Traffic()
@@ -71,24 +72,24 @@ func wireOf(g ring.Ring) (now wire, ok bool) {
 	return now, ok
 }
 
-// countWire gives an interval the bytes of QUIC, for what the worker saw of HTTP/3 are only
+// countQUICBytes gives an interval the bytes of QUIC, for what the worker saw of HTTP/3 are only
 // its ring's records.
-func (m *meter) countWire(w *worker) {
-	now, ok := wireOf(w.ring)
+func (m *meter) countQUICBytes(g ring.Ring, count *metric.Counters) {
+	now, ok := quicBytesOf(g)
 	if !ok {
 		return
 	}
 	if m.ended {
-		now = m.wireEnd
+		now = m.quicEnd
 	}
-	w.count.Received, w.count.Written = now.received-m.wire.received, now.sent-m.wire.sent
-	m.wire = now
+	count.Received, count.Written = now.received-m.quic.received, now.sent-m.quic.sent
+	m.quic = now
 }
 
-// unheard is what to know where nobody answers to HTTP/3, which few servers speak.
-func (r *run) unheard() string {
+// http3Unanswered is what to know where nobody answers to HTTP/3, which few servers speak.
+func (r *run) http3Unanswered() string {
 	res := r.result
-	if r.speech.http3 == nil || res.Ended != Unreachable || len(res.Failures) == 0 ||
+	if r.protocols.http3 == nil || res.Ended != Unreachable || len(res.Failures) == 0 ||
 		res.Failures[0].Phase != Connect {
 		return ""
 	}

@@ -159,7 +159,7 @@ func TestHTTP3(t *testing.T) {
 		t.Errorf("%d completed, ended %s, %v", r.Total.Completed, r.Ended, r.Failures)
 	}
 	if n := r.Total.Status[404]; n != int64(got["GET /404"]) || r.Total.Status[200] != 200-n {
-		t.Errorf("status: %v", statuses(r.Total))
+		t.Errorf("status: %v", countsByStatus(r.Total))
 	}
 	if len(r.Routes) != 4 || r.Routes[3].Completed != int64(got["POST /"]) {
 		t.Errorf("routes: %+v", r.Routes)
@@ -361,7 +361,7 @@ func TestHTTP3EarlyAnswer(t *testing.T) {
 		p.Requests[0].Body = make([]byte, 8<<20)
 	}))
 	if r.Total.Status[413] != 20 || r.Opened != 1 {
-		t.Errorf("%v on %d connections, %v", statuses(r.Total), r.Opened, r.Failures)
+		t.Errorf("%v on %d connections, %v", countsByStatus(r.Total), r.Opened, r.Failures)
 	}
 }
 
@@ -489,7 +489,7 @@ func TestHTTP3Flaws(t *testing.T) {
 		t.Error(err)
 	}
 	auto := http3Plan(1, func(p *Plan) { p.HTTP = Auto })
-	if names, _ := auto.protocols(); slices.Contains(names, HTTP3) {
+	if names, _ := auto.offeredProtocols(); slices.Contains(names, HTTP3) {
 		t.Errorf("nobody asked for HTTP/3: %v", names)
 	}
 	p := http3Plan(1, func(p *Plan) { p.Requests[0].Header = []proto.Field{{Name: "Upgrade", Value: "x"}} })

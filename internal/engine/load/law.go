@@ -32,7 +32,7 @@ const (
 
 func newLaw() Law { return Law{Off: metric.NewHistogram(metric.Coarse)} }
 
-func (l *Law) add(from *Law) {
+func (l *Law) addSpans(from *Law) {
 	l.Off.Add(from.Off)
 	l.spans += from.spans
 	for i, n := range from.bins {
@@ -78,8 +78,8 @@ func newPacing(p *Plan, law *Law, n int) pacing {
 	return pacing{law: law, every: every, left: 1, mean: 1 / rate, poisson: poisson, last: notYet}
 }
 
-// sent notes that the next request, due then, could leave at an instant.
-func (p *pacing) sent(due, at int64) {
+// recordSpan notes that the next request, due then, could leave at an instant.
+func (p *pacing) recordSpan(due, at int64) {
 	if p.left--; p.left > 0 {
 		return
 	}
@@ -90,7 +90,7 @@ func (p *pacing) sent(due, at int64) {
 	switch {
 	case first:
 	case p.poisson:
-		u := erlang(p.every, float64(span)/p.mean)
+		u := erlangCDF(p.every, float64(span)/p.mean)
 		p.law.bins[min(max(int(u*lawBins), 0), lawBins-1)]++
 		p.law.spans++
 	case meant > 0:
@@ -98,9 +98,9 @@ func (p *pacing) sent(due, at int64) {
 	}
 }
 
-// erlang is the probability that k arrivals of a Poisson process, lawSpanOf at most, take
+// erlangCDF is the probability that k arrivals of a Poisson process, lawSpanOf at most, take
 // no longer than x of its mean gaps.
-func erlang(k int64, x float64) float64 {
+func erlangCDF(k int64, x float64) float64 {
 	switch {
 	case x <= 0:
 		return 0

@@ -21,13 +21,13 @@ func exactAD(u []float64) float64 {
 // follow keeps the law of a plan's arrivals that leave late by what delay says.
 func follow(p *Plan, delay func(i int) int64) *Law {
 	law := newLaw()
-	pace, schedule := newPacing(p, &law, 1), p.schedule(0, 1)
+	pace, schedule := newPacing(p, &law, 1), p.newSchedule(0, 1)
 	for i := 0; ; i++ {
 		due, ok := schedule.Next()
 		if !ok || due >= int64(p.Duration) {
 			return &law
 		}
-		pace.sent(due, due+delay(i))
+		pace.recordSpan(due, due+delay(i))
 	}
 }
 
@@ -65,22 +65,22 @@ func TestPoissonLaw(t *testing.T) {
 	}
 	p := openPlan(3000, Even)
 	law := newLaw()
-	pace, schedule := newPacing(openPlan(3000, Poisson), &law, 1), p.schedule(0, 1)
+	pace, schedule := newPacing(openPlan(3000, Poisson), &law, 1), p.newSchedule(0, 1)
 	for range 30_000 {
 		due, _ := schedule.Next()
-		pace.sent(due, due)
+		pace.recordSpan(due, due)
 	}
 	if a2, n := law.AndersonDarling(); a2 < 0.02*float64(n) {
 		t.Errorf("even arrivals: A² %v of %d", a2, n)
 	}
 	p = openPlan(3000, Poisson)
 	p.Seed = 7
-	law, schedule = newLaw(), p.schedule(0, 1)
+	law, schedule = newLaw(), p.newSchedule(0, 1)
 	pace = newPacing(p, &law, 1)
 	const tick = 5 * ms
 	for range 30_000 {
 		due, _ := schedule.Next()
-		pace.sent(due, (due+tick-1)/tick*tick)
+		pace.recordSpan(due, (due+tick-1)/tick*tick)
 	}
 	if a2, n := law.AndersonDarling(); a2 < 0.02*float64(n) {
 		t.Errorf("in ticks: A² %v of %d", a2, n)
@@ -97,7 +97,7 @@ func TestErlang(t *testing.T) {
 		{1, 1, 1 - 1/math.E}, {2, 1, 1 - 2/math.E}, {1, 0, 0}, {500, -3, 0}, {500, 250, 0},
 		{500, 500, 0.5059}, {500, 700, 1}, {500, 800, 1}, {500, 1e6, 1}, {1, 1e9, 1},
 	} {
-		if got := erlang(test.k, test.x); !(math.Abs(got-test.want) < 1e-3) {
+		if got := erlangCDF(test.k, test.x); !(math.Abs(got-test.want) < 1e-3) {
 			t.Errorf("%d arrivals in %v gaps: %v, want %v", test.k, test.x, got, test.want)
 		}
 	}

@@ -139,31 +139,31 @@ func TestWaitingIsOfThoseAskedFor(t *testing.T) {
 func TestIntervalsDoNotWaitForTheDead(t *testing.T) {
 	plan := simPlan(nil)
 	r := &run{plan: plan, threads: 2, result: &Result{}, gate: newGate(2),
-		handed: make(chan handed), spare: make(chan *metric.Snapshot, 4)}
-	r.shown = make(chan Interval, 10)
+		reports: make(chan workerReport), emptyCounters: make(chan *metric.Counters, 4)}
+	r.intervals = make(chan Interval, 10)
 	ended := make(chan error)
-	go func() { ended <- r.collect() }()
+	go func() { ended <- r.collectIntervals() }()
 	hand := func(from, interval int) {
-		s := metric.NewSnapshot()
+		s := metric.NewCounters()
 		s.Interval, s.Sent, s.To = interval, 1, int64(interval+1)*int64(time.Second)
-		r.handed <- handed{from: from, snapshot: s}
+		r.reports <- workerReport{from: from, counters: s}
 	}
-	tally := newTally()
+	tally := newTotals()
 	hand(0, 0)
 	hand(1, 0)
-	r.handed <- handed{from: 0, worker: &worker{tally: &tally}}
+	r.reports <- workerReport{from: 0, worker: &worker{account: account{totals: &tally}}}
 	for i := 1; i < 5; i++ {
 		hand(1, i) // is received only when the one before is dealt with
-		if seen := len(r.shown); seen < i {
+		if seen := len(r.intervals); seen < i {
 			t.Fatalf("%d intervals seen when number %d came", seen, i)
 		}
 	}
-	r.handed <- handed{from: 1, worker: &worker{tally: &tally}}
+	r.reports <- workerReport{from: 1, worker: &worker{account: account{totals: &tally}}}
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
 	for i := range 5 {
-		if got := (<-r.shown).Index; got != i {
+		if got := (<-r.intervals).Index; got != i {
 			t.Errorf("interval %d came as number %d", got, i)
 		}
 	}
@@ -172,30 +172,30 @@ func TestIntervalsDoNotWaitForTheDead(t *testing.T) {
 // Who looks at the intervals may take any time for it: no worker waits.
 func TestNobodyWaitsForTheTerminal(t *testing.T) {
 	p := simPlan(func(p *Plan) { p.Rate, p.Duration = PerSecond(10), Seconds(100*s) })
-	protocol, err := protocol(&p)
+	protocol, err := newProtocolSet(&p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := &run{plan: p, threads: 1, result: &Result{Plan: p}, gate: newGate(1),
-		handed: make(chan handed, 1), spare: make(chan *metric.Snapshot, 1)}
+		reports: make(chan workerReport, 1), emptyCounters: make(chan *metric.Counters, 1)}
 	w, err := newWorker(&p, steady(ms), []ring.Addr{{Unix: "simulated"}}, protocol, r.gate, 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.report = func(s *metric.Snapshot) *metric.Snapshot {
-		r.handed <- handed{snapshot: s}
-		return metric.NewSnapshot()
+	w.publish = func(s *metric.Counters) *metric.Counters {
+		r.reports <- workerReport{counters: s}
+		return metric.NewCounters()
 	}
 	over := make(chan bool)
 	seen := 0
 	r.each = func(Interval) { <-over; seen++ }
-	wait := r.showing()
+	wait := r.startShowing()
 	go func() {
-		err := w.run()
+		err := w.runLoop()
 		close(over)
-		r.handed <- handed{worker: w, err: err}
+		r.reports <- workerReport{worker: w, err: err}
 	}()
-	if err := r.collect(); err != nil {
+	if err := r.collectIntervals(); err != nil {
 		t.Fatal(err)
 	}
 	if wait(); seen != 100 || r.result.Total.Completed != 1000 {

@@ -24,7 +24,7 @@ func usableCPUs(asked []int) ([]int, error) {
 		if !mask.IsSet(cpu) || len(asked) > 0 && !slices.Contains(asked, cpu) {
 			continue
 		}
-		if core := coreOf(cpu); cores[core] {
+		if core := physicalCore(cpu); cores[core] {
 			second = append(second, cpu)
 		} else {
 			cores[core] = true
@@ -39,9 +39,9 @@ func usableCPUs(asked []int) ([]int, error) {
 	return append(first, second...), nil
 }
 
-// coreOf names the physical core of a CPU; a CPU of which that is not known is
+// physicalCore names the physical core of a CPU; a CPU of which that is not known is
 // one of its own.
-func coreOf(cpu int) string {
+func physicalCore(cpu int) string {
 	p := fmt.Sprintf("/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu)
 	b, err := os.ReadFile(filepath.Clean(p))
 	if err != nil {
@@ -59,16 +59,16 @@ func Threads() int {
 	}
 	cores := map[string]bool{}
 	for _, cpu := range cpus {
-		cores[coreOf(cpu)] = true
+		cores[physicalCore(cpu)] = true
 	}
 	return max(len(cores), 1)
 }
 
-// pin keeps the calling thread, worker i of n, on a CPU of its own if there
+// pinThread keeps the calling thread, worker i of n, on a CPU of its own if there
 // are as many, else on those that may be used; also if it shares them with the
 // server, which then may need that one more. It is a wish: where it is not
 // granted the run goes on.
-func pin(cpus []int, i, n int, shared bool) {
+func pinThread(cpus []int, i, n int, shared bool) {
 	var mask unix.CPUSet
 	if n <= len(cpus) && !shared {
 		cpus = cpus[i : i+1]
@@ -79,20 +79,20 @@ func pin(cpus []int, i, n int, shared bool) {
 	unix.SchedSetaffinity(0, &mask)
 }
 
-// turnTime is for how long a thread that is quickened asks to run at a time, in ns: the least
+// timeSlice is for how long a thread that is quickened asks to run at a time, in ns: the least
 // that the kernel grants.
-const turnTime = 100_000
+const timeSlice = 100_000
 
-// quicken has the kernel let the calling thread run for a shorter time at a time, and in
+// shortenTimeSlice has the kernel let the calling thread run for a shorter time at a time, and in
 // exchange soon after it wakes up: within its share of the CPU, which stays what it is, it
 // need not wait until another thread has had its milliseconds. From Linux 6.12 on; it is a
 // wish.
-func quicken() {
+func shortenTimeSlice() {
 	attr, err := unix.SchedGetAttr(0, 0)
 	if err != nil || attr.Policy != unix.SCHED_NORMAL {
 		return
 	}
-	attr.Runtime = turnTime
+	attr.Runtime = timeSlice
 	unix.SchedSetAttr(0, attr, 0)
 }
 

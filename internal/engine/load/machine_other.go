@@ -18,9 +18,9 @@ func usableCPUs(asked []int) ([]int, error) {
 // Threads is how many workers a run has unless told otherwise.
 func Threads() int { return runtime.NumCPU() }
 
-func pin([]int, int, int, bool) {}
+func pinThread([]int, int, int, bool) {}
 
-func quicken() {}
+func shortenTimeSlice() {}
 
 func ensureFiles(int, int) (string, error) { return "", nil }
 

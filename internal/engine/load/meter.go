@@ -1,80 +1,83 @@
 package load
 
-import "time"
+import (
+	"time"
 
-// A meter is what the window cost the generator, from its first turn to its
-// last: this worker's time, and the CPU time of the process then and then.
+	"dyno/internal/engine/ring"
+)
+
+// A meter measures what the window cost the generator, from its first turn to its last: this
+// worker's busy time, and the CPU time of the process.
 type meter struct {
-	begun, ended   bool
-	at, idle       int64
-	busy           float64 // share of the time in which there was something to do
-	cpuFrom, cpuTo time.Duration
+	ofProcess, roaming bool // see readOnce
+	begun, ended       bool
+	at, idle           int64
+	busy               float64 // share of the window in which there was something to do
+	cpuFrom, cpuTo     time.Duration
 
-	askedAt, askedIdle int64 // when since was last asked
+	askedAt, askedIdle int64 // at the last call of busySince
 
-	queued      time.Duration // of the thread until then, waiting for a CPU
-	runs        int64         // how often it then had one
+	queued      time.Duration // until the window's start: what the thread waited for a CPU
+	runs        int64         // how often it got one
 	unscheduled float64       // share of the time in which it waited
 	cpuWait     time.Duration // on average, until it ran
-	held        standstill    // the first worker's: of all the process
+	pauses      runtimePauses // the first worker's: of all the process
 	wait, stop  time.Duration
 
-	wire, wireEnd wire // of HTTP/3: when an interval was last counted, and the window's end
+	quic, quicEnd quicBytes // of HTTP/3: when an interval was last counted, and the window's end
 }
 
-// prepare asks for the accounts once, before any load: the first time takes milliseconds.
-func (m *meter) prepare(w *worker) {
+// readOnce reads the accounts once before any load, because the first time takes milliseconds. The
+// first worker measures the whole process too. A worker of HTTP/3 is roaming: its thread may
+// change, so its waits for a CPU are not measured.
+func (m *meter) readOnce(first, roaming bool) {
+	m.ofProcess, m.roaming = first, roaming
 	threadQueued()
-	if w.id == 0 {
-		readStandstill()
+	if first {
+		readRuntimePauses()
 	}
 }
 
-func (m *meter) begin(w *worker) {
-	if m.begun {
-		return
-	}
-	m.begun, m.at, m.idle, m.cpuFrom = true, w.now, w.idled(), processCPU()
+// beginWindow is called in the window's first turn.
+func (m *meter) beginWindow(now, idle int64, g ring.Ring) {
+	m.begun, m.at, m.idle, m.cpuFrom = true, now, idle, processCPU()
 	m.askedAt, m.askedIdle = m.at, m.idle
 	m.queued, m.runs = threadQueued()
-	m.wire, _ = wireOf(w.ring)
-	if w.id == 0 {
-		m.held = readStandstill()
+	m.quic, _ = quicBytesOf(g)
+	if m.ofProcess {
+		m.pauses = readRuntimePauses()
 	}
 }
 
-func (m *meter) end(w *worker) {
-	if !m.begun || m.ended {
-		return
-	}
+// endWindow is called once, in the first turn after the window.
+func (m *meter) endWindow(now, idle int64, g ring.Ring) {
 	m.ended, m.cpuTo = true, processCPU()
-	m.wireEnd, _ = wireOf(w.ring)
-	if took := w.now - m.at; took > 0 {
-		m.busy = 1 - shareOf(w.idled()-m.idle, took)
+	m.quicEnd, _ = quicBytesOf(g)
+	if took := now - m.at; took > 0 {
+		m.busy = 1 - fraction(idle-m.idle, took)
 	}
-	if took := w.now - m.at; took > 0 && w.speech.http3 == nil { // else it may be another thread now
+	if took := now - m.at; took > 0 && !m.roaming {
 		queued, runs := threadQueued()
-		m.unscheduled = shareOf(int64(queued-m.queued), took)
+		m.unscheduled = fraction(int64(queued-m.queued), took)
 		m.cpuWait = (queued - m.queued) / time.Duration(max(runs-m.runs, 1))
 	}
-	if w.id == 0 {
-		m.wait, m.stop = readStandstill().since(m.held)
+	if m.ofProcess {
+		m.wait, m.stop = readRuntimePauses().growthSince(m.pauses)
 	}
 }
 
-// shareOf is the share of a time that part of it is, 0 to 1. Part and whole are read one after
-// the other, and the thread may lose its CPU between: part can then be more than there is.
-func shareOf(part, whole int64) float64 {
+// fraction is part/whole, limited to 0 to 1: the two are read one after the other, and if the
+// thread loses its CPU in between, part may exceed whole.
+func fraction(part, whole int64) float64 {
 	return min(max(float64(part)/float64(whole), 0), 1)
 }
 
-// since is the share of the time since it was last asked, or the window's start, in
+// busySince is the share of the time since it was last asked, or the window's start, in
 // which there was something to do.
-func (m *meter) since(w *worker) (busy float64) {
-	idle := w.idled()
-	if took := w.now - m.askedAt; m.begun && took > 0 {
-		busy = 1 - shareOf(idle-m.askedIdle, took)
+func (m *meter) busySince(now, idle int64) (busy float64) {
+	if took := now - m.askedAt; m.begun && took > 0 {
+		busy = 1 - fraction(idle-m.askedIdle, took)
 	}
-	m.askedAt, m.askedIdle = w.now, idle
+	m.askedAt, m.askedIdle = now, idle
 	return busy
 }

@@ -8,7 +8,7 @@ func TestShareOf(t *testing.T) {
 		part, whole int64
 		want        float64
 	}{{0, 4, 0}, {1, 4, 0.25}, {4, 4, 1}, {5, 4, 1}, {-1, 4, 0}} {
-		if got := shareOf(c.part, c.whole); got != c.want {
+		if got := fraction(c.part, c.whole); got != c.want {
 			t.Errorf("%d of %d: %v, want %v", c.part, c.whole, got, c.want)
 		}
 	}

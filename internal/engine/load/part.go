@@ -36,10 +36,10 @@ func (p Plan) SplitBy(weights []int) []Plan {
 		p.Seed = drawSeed() // one for all: of one seed are the streams independent
 	}
 	n := len(weights)
-	weights = reduced(weights)
-	connections := apportion(int64(p.Connections), weights)
-	threads := apportion(int64(p.Threads), weights)
-	extra := apportion(p.Requested%max(int64(p.Connections), 1), connections)
+	weights = reducedWeights(weights)
+	connections := apportionByWeight(int64(p.Connections), weights)
+	threads := apportionByWeight(int64(p.Threads), weights)
+	extra := apportionByWeight(p.Requested%max(int64(p.Connections), 1), connections)
 	all, before := make([]Plan, n), int64(0)
 	for i := range all {
 		part := p
@@ -48,7 +48,7 @@ func (p Plan) SplitBy(weights []int) []Plan {
 		switch {
 		case p.Requested == 0:
 		case p.Open(): // what of the first so many arrivals is the part's
-			part.Requested = part.among(p.Requested)
+			part.Requested = part.arrivalsAmong(p.Requested)
 		default: // every connection has as many, or some would go on alone
 			each := p.Requested / max(int64(p.Connections), 1)
 			part.Requested = each*int64(connections[i]) + int64(extra[i])
@@ -63,11 +63,11 @@ func (p Plan) SplitBy(weights []int) []Plan {
 	return all
 }
 
-// reduced are the weights in the smallest numbers that stand for them.
-func reduced(weights []int) []int {
+// reducedWeights are the weights in the smallest numbers that stand for them.
+func reducedWeights(weights []int) []int {
 	common := int64(0)
 	for _, w := range weights {
-		common = gcd(int64(w), common)
+		common = greatestDivisor(int64(w), common)
 	}
 	weights = slices.Clone(weights)
 	for i := range weights {
@@ -76,9 +76,9 @@ func reduced(weights []int) []int {
 	return weights
 }
 
-// apportion cuts total by weight into whole numbers: what is left over when all are
+// apportionByWeight cuts total by weight into whole numbers: what is left over when all are
 // rounded down goes, one each, to those who lost most, the first of equals.
-func apportion(total int64, weights []int) []int {
+func apportionByWeight(total int64, weights []int) []int {
 	sum := uint64(0)
 	for _, w := range weights {
 		sum += uint64(w)
@@ -144,16 +144,16 @@ func Join(all []Plan) (Plan, error) {
 	return whole, nil
 }
 
-// place is where worker i of n stands among those of all parts. Each part's are
+// streamIndex is where worker i of n stands among those of all parts. Each part's are
 // spread evenly, however many threads the others have.
-func (p *Plan) place(i, n int) (int, int) {
+func (p *Plan) streamIndex(i, n int) (int, int) {
 	parts := max(p.Parts, 1)
 	return p.Part + parts*i, parts * n
 }
 
-// A round is as many arrivals as all weights are together: those of a round that are
+// A arrivalSlots is as many arrivals as all weights are together: those of a round that are
 // the part's, and how many it has. They are as evenly spread as weights allow.
-func (p *Plan) round() (mine []int64, all int64) {
+func (p *Plan) arrivalSlots() (mine []int64, all int64) {
 	if len(p.Weights) == 0 {
 		return []int64{int64(p.Part)}, int64(max(p.Parts, 1))
 	}
@@ -162,7 +162,7 @@ func (p *Plan) round() (mine []int64, all int64) {
 		weights[i] = int64(w)
 		all += weights[i]
 	}
-	for k, part := range spread(weights, all) {
+	for k, part := range spreadByWeight(weights, all) {
 		if int(part) == p.Part {
 			mine = append(mine, int64(k))
 		}
@@ -170,8 +170,8 @@ func (p *Plan) round() (mine []int64, all int64) {
 	return mine, all
 }
 
-// oneIn is of how many arrivals one is the part's, on average.
-func (p *Plan) oneIn() float64 {
+// shareDivisor is of how many arrivals one is the part's, on average.
+func (p *Plan) shareDivisor() float64 {
 	if p.Part >= len(p.Weights) {
 		return float64(max(p.Parts, 1))
 	}
@@ -182,28 +182,28 @@ func (p *Plan) oneIn() float64 {
 	return float64(all) / float64(max(p.Weights[p.Part], 1))
 }
 
-// among is how many of the load's first n arrivals are the part's.
-func (p *Plan) among(n int64) int64 {
-	mine, all := p.round()
+// arrivalsAmong is how many of the load's first n arrivals are the part's.
+func (p *Plan) arrivalsAmong(n int64) int64 {
+	mine, all := p.arrivalSlots()
 	last, _ := slices.BinarySearch(mine, n%all)
 	return n/all*int64(len(mine)) + int64(last)
 }
 
-// turns are which of the load's arrivals a worker takes: its own of each period, in
+// slotCycle are which of the load's arrivals a worker takes: its own of each period, in
 // ascending order.
-type turns struct {
-	own    []uint64
+type slotCycle struct {
+	slots  []uint64
 	period uint64
 }
 
-// turns are those of worker i of n: of the part's arrivals every n-th.
-func (p *Plan) turns(i, n int) turns {
-	mine, all := p.round()
-	rounds := int64(n) / gcd(int64(n), int64(len(mine))) // until a worker's begin anew
-	t := turns{period: uint64(rounds * all)}
+// workerSlots are those of worker i of n: of the part's arrivals every n-th.
+func (p *Plan) workerSlots(i, n int) slotCycle {
+	mine, all := p.arrivalSlots()
+	rounds := int64(n) / greatestDivisor(int64(n), int64(len(mine))) // until a worker's begin anew
+	t := slotCycle{period: uint64(rounds * all)}
 	for j := int64(i); j < rounds*int64(len(mine)); j += int64(n) {
 		round, k := j/int64(len(mine)), j%int64(len(mine))
-		t.own = append(t.own, uint64(round*all+mine[k]))
+		t.slots = append(t.slots, uint64(round*all+mine[k]))
 	}
 	return t
 }

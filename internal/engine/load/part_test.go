@@ -152,7 +152,7 @@ func TestApportion(t *testing.T) {
 		{0, []int{1, 5}, []int{0, 0}},
 		{1 << 50, []int{MaxWeight - 1, 1}, []int{1<<50 - 1<<34, 1 << 34}},
 	} {
-		if got := apportion(c.total, c.weights); !slices.Equal(got, c.want) {
+		if got := apportionByWeight(c.total, c.weights); !slices.Equal(got, c.want) {
 			t.Errorf("%d by %v: %v, want %v", c.total, c.weights, got, c.want)
 		}
 	}

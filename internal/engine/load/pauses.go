@@ -15,10 +15,10 @@ const (
 	pausesForOther    = "/sched/pauses/total/other:seconds"
 )
 
-// A standstill is the runtime's account at an instant.
-type standstill [3]*metrics.Float64Histogram
+// A runtimePauses is the runtime's account at an instant.
+type runtimePauses [3]*metrics.Float64Histogram
 
-func readStandstill() (s standstill) {
+func readRuntimePauses() (s runtimePauses) {
 	samples := []metrics.Sample{{Name: waitsOfGoroutines}, {Name: pausesForGC}, {Name: pausesForOther}}
 	metrics.Read(samples)
 	for i, m := range samples {
@@ -29,15 +29,15 @@ func readStandstill() (s standstill) {
 	return s
 }
 
-// since is what a time of pauses brought: the p99 of goroutines' waits, and the
+// growthSince is what a time of pauses brought: the p99 of goroutines' waits, and the
 // longest stop. Both are the upper bounds of the runtime's buckets.
-func (s standstill) since(from standstill) (wait99, longest time.Duration) {
-	wait99 = grown(from[0], s[0], 0.99)
-	return wait99, max(grown(from[1], s[1], 1), grown(from[2], s[2], 1))
+func (s runtimePauses) growthSince(from runtimePauses) (wait99, longest time.Duration) {
+	wait99 = grownQuantile(from[0], s[0], 0.99)
+	return wait99, max(grownQuantile(from[1], s[1], 1), grownQuantile(from[2], s[2], 1))
 }
 
-// grown is the q-quantile of what to has and from had not; 0 of nothing.
-func grown(from, to *metrics.Float64Histogram, q float64) time.Duration {
+// grownQuantile is the q-quantile of what to has and from had not; 0 of nothing.
+func grownQuantile(from, to *metrics.Float64Histogram, q float64) time.Duration {
 	if from == nil || to == nil || len(from.Counts) != len(to.Counts) {
 		return 0
 	}

@@ -24,7 +24,7 @@ func TestGrown(t *testing.T) {
 		{h(0, 0, 0, 0), h(0, 0, 0, 1), 1, time.Second},
 		{nil, h(1, 1, 1, 1), 1, 0},
 	} {
-		if got := grown(test.from, test.to, test.q); got != test.want {
+		if got := grownQuantile(test.from, test.to, test.q); got != test.want {
 			t.Errorf("the %v-quantile of %v since %v is %v, want %v", test.q, test.to, test.from, got, test.want)
 		}
 	}
@@ -32,12 +32,12 @@ func TestGrown(t *testing.T) {
 
 // The runtime has these accounts, and a collection is in them.
 func TestStandstill(t *testing.T) {
-	before := readStandstill()
+	before := readRuntimePauses()
 	runtime.GC()
-	if _, longest := readStandstill().since(before); longest <= 0 {
+	if _, longest := readRuntimePauses().growthSince(before); longest <= 0 {
 		t.Error("a collection stopped nothing")
 	}
-	if wait, longest := before.since(before); wait != 0 || longest != 0 {
+	if wait, longest := before.growthSince(before); wait != 0 || longest != 0 {
 		t.Errorf("nothing held up for %v and %v", wait, longest)
 	}
 }

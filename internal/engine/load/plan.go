@@ -229,8 +229,8 @@ func (p *Plan) Check() error {
 	within(p.Requested, 0, MaxRequested, "--requests")
 	p.checkArrivals(flaw)
 	p.checkPart(flaw)
-	rate(p.ConnectRate, "--connect-rate", flaw)
-	rate(p.Probe, "--probe", flaw)
+	checkRate(p.ConnectRate, "--connect-rate", flaw)
+	checkRate(p.Probe, "--probe", flaw)
 	flaw(p.Probe > PerSecond(probeMost), "--probe", "%v a second is no light load; at most %d",
 		p.Probe, probeMost)
 	period(p.Warmup, 0, "--warmup")
@@ -259,20 +259,20 @@ func (p *Plan) Check() error {
 
 // checkArrivals is Check of what makes an open loop.
 func (p *Plan) checkArrivals(flaw func(bool, string, string, ...any)) {
-	rate(p.Rate, "--rate", flaw)
+	checkRate(p.Rate, "--rate", flaw)
 	flaw(len(p.Stages) > MaxStages, "--stage", "%d are given; %d are possible",
 		len(p.Stages), MaxStages)
 	top := p.Rate
 	for _, s := range p.Stages {
 		flaw(s.Duration < 0 || time.Duration(s.Duration) > MaxTime, "--stage",
 			"%v is not within 0s to %v", s.Duration, MaxTime)
-		rate(s.Rate, "--stage", flaw)
+		checkRate(s.Rate, "--stage", flaw)
 		top = max(top, s.Rate)
 	}
 	if len(p.Stages) > 0 {
 		flaw(top == 0, "--stage", "no stage has a rate above 0")
-		flaw(length(p.Stages) != time.Duration(p.Duration), "--duration",
-			"%v is not the length of all stages, %v", p.Duration, length(p.Stages))
+		flaw(stagesLength(p.Stages) != time.Duration(p.Duration), "--duration",
+			"%v is not the length of all stages, %v", p.Duration, stagesLength(p.Stages))
 		flaw(p.Rate == 0 && p.Warmup > 0, "--warmup",
 			"needs -R, which is the rate before the first stage")
 	}
@@ -282,7 +282,7 @@ func (p *Plan) checkArrivals(flaw func(bool, string, string, ...any)) {
 		"%s arrivals need a rate; give -R or --stage", Poisson)
 }
 
-func rate(r Rate, setting string, flaw func(bool, string, string, ...any)) {
+func checkRate(r Rate, setting string, flaw func(bool, string, string, ...any)) {
 	flaw(r < 0 || r > MaxRate*1000, setting, "%v/s is not within 0.001/s to %d/s", r,
 		MaxRate)
 }
@@ -291,8 +291,8 @@ func rate(r Rate, setting string, flaw func(bool, string, string, ...any)) {
 // and not the answers (a closed loop).
 func (p *Plan) Open() bool { return p.Rate > 0 || len(p.Stages) > 0 }
 
-// literal is the target's address if no name has to be looked up.
-func (t Target) literal() (netip.AddrPort, bool) {
+// literalAddress is the target's address if no name has to be looked up.
+func (t Target) literalAddress() (netip.AddrPort, bool) {
 	a, err := netip.ParseAddr(t.Host)
 	return netip.AddrPortFrom(a, t.Port), err == nil
 }

@@ -44,21 +44,21 @@ func (c count) minus(d count) count {
 
 func (c count) less(d count) bool { return c.hi < d.hi || c.hi == d.hi && c.lo < d.lo }
 
-func (c count) float() float64 { return float64(c.hi)*(1<<64) + float64(c.lo) }
+func (c count) toFloat() float64 { return float64(c.hi)*(1<<64) + float64(c.lo) }
 
 // forever is the length of a stage that only the run's end ends.
 const forever = int64(1) << 62
 
-// level is the profile of one rate.
-func level(r Rate) profile {
+// constantProfile is the profile of one rate.
+func constantProfile(r Rate) profile {
 	return profile{{from: uint64(r), to: uint64(r), length: forever}}
 }
 
-// profile is the plan's rate over time, warm-up included: that is at the first
+// rateProfile is the plan's rate over time, warm-up included: that is at the first
 // rate.
-func (p *Plan) profile() profile {
+func (p *Plan) rateProfile() profile {
 	if len(p.Stages) == 0 {
-		return level(p.Rate)
+		return constantProfile(p.Rate)
 	}
 	rate := uint64(p.Rate)
 	all := profile{{from: rate, to: rate, length: int64(p.Warmup)}}
@@ -83,8 +83,8 @@ type cursor struct {
 	stage int
 }
 
-// due is when the profile comes to c; not ok if it never does.
-func (w *cursor) due(c count) (int64, bool) {
+// instantOf is when the profile comes to c; not ok if it never does.
+func (w *cursor) instantOf(c count) (int64, bool) {
 	for w.stage+1 < len(w.profile) && !c.less(w.profile[w.stage+1].before) {
 		w.stage++
 	}
@@ -96,7 +96,7 @@ func (w *cursor) due(c count) (int64, bool) {
 // reaches is how long after its beginning the stage has had c arrivals.
 func (s *stage) reaches(c count) (ns int64, ok bool) {
 	if s.from != s.to {
-		return s.ramps(c)
+		return s.rampReaches(c)
 	}
 	if c.hi >= 2*s.from { // beyond any clock
 		return 0, false
@@ -105,10 +105,10 @@ func (s *stage) reaches(c count) (ns int64, ok bool) {
 	return int64(t), t < uint64(forever)
 }
 
-// ramps is reaches for a rate f that changes by a each nanosecond: the root of
+// rampReaches is reaches for a rate f that changes by a each nanosecond: the root of
 // f·t + a·t²/2 = c, in the form that does not cancel.
-func (s *stage) ramps(c count) (ns int64, ok bool) {
-	f, all := 2*float64(s.from), c.float()
+func (s *stage) rampReaches(c count) (ns int64, ok bool) {
+	f, all := 2*float64(s.from), c.toFloat()
 	a := 2 * (float64(s.to) - float64(s.from)) / float64(s.length)
 	root := math.Sqrt(max(f*f+2*a*all, 0))
 	if f+root == 0 {
@@ -131,7 +131,7 @@ func (p *Plan) Offered() Rate {
 	if length == 0 {
 		all, length = float64(p.Rate), 1
 	}
-	return Rate(math.Round(all / length / p.oneIn()))
+	return Rate(math.Round(all / length / p.shareDivisor()))
 }
 
 // Peak is the highest rate of arrivals that the load has, of a part its own; 0 for a
@@ -141,7 +141,7 @@ func (p *Plan) Peak() Rate {
 	for _, s := range p.Stages {
 		top = max(top, s.Rate)
 	}
-	return Rate(math.Ceil(float64(top) / p.oneIn()))
+	return Rate(math.Ceil(float64(top) / p.shareDivisor()))
 }
 
 // OfferedBetween is the mean rate of the whole load's arrivals between two instants
@@ -174,8 +174,8 @@ func (p *Plan) dueBy(at time.Duration) (n float64) {
 	return n
 }
 
-// length is how long the stages last.
-func length(stages []Stage) (d time.Duration) {
+// stagesLength is how long the stages last.
+func stagesLength(stages []Stage) (d time.Duration) {
 	for _, s := range stages {
 		d += time.Duration(s.Duration)
 	}

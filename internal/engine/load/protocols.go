@@ -36,8 +36,8 @@ const (
 	FastCGI = "fastcgi"
 )
 
-// A speech is what a plan's connections speak.
-type speech struct {
+// A protocolSet is the protocols that a plan's connections may speak, and what makes their codecs.
+type protocolSet struct {
 	proto.Protocol
 	names   []string    // in the order of what is offered
 	unasked string      // what is spoken when no protocol was chosen
@@ -46,44 +46,44 @@ type speech struct {
 	http3   *h3.Options // of connections that speak it; nil: none does
 }
 
-// close ends what goes beside the speaking.
-func (s *speech) close() error {
+// closeKeyLog closes the file of TLS secrets, if there is one.
+func (s *protocolSet) closeKeyLog() error {
 	if s == nil || s.keyLog == nil {
 		return nil
 	}
 	return s.keyLog.Close()
 }
 
-// notice says text, if there is something to say.
-func (s *speech) notice(text string) {
+// addNotice adds a notice, unless it is empty.
+func (s *protocolSet) addNotice(text string) {
 	if text != "" {
 		s.notices = append(s.notices, text)
 	}
 }
 
-// name is that of what a server has chosen, as a codec says it.
-func (s *speech) name(chosen uint32) string {
+// chosenName is the name of the protocol that the server chose: the number of a Shaken event.
+func (s *protocolSet) chosenName(chosen uint32) string {
 	if chosen == 0 {
 		return s.unasked
 	}
 	return s.names[chosen-1]
 }
 
-// framed reports whether bytes that come need not be those of a response.
-func (s *speech) framed(t Target) bool { return t.TLS || s.names[0] == HTTP2 }
+// framed reports whether bytes that arrive need not belong to a response.
+func (s *protocolSet) framed(t Target) bool { return t.TLS || s.names[0] == HTTP2 }
 
-// protocol is what the plan's connections speak. Files are read here, so that
-// what is wrong with them is known before anything is sent.
-func protocol(p *Plan) (*speech, error) {
-	s := &speech{}
-	names, why := p.protocols()
+// newProtocolSet makes the set of a plan. It reads the files of TLS, so that faults in them are
+// known before anything is sent.
+func newProtocolSet(p *Plan) (*protocolSet, error) {
+	s := &protocolSet{}
+	names, why := p.offeredProtocols()
 	s.names, s.unasked = names, names[len(names)-1]
-	s.notice(why)
+	s.addNotice(why)
 	if p.OnlyHTTP3() {
-		return s, s.overQUIC(p)
+		return s, s.setHTTP3(p)
 	}
 	if !p.Target.TLS {
-		s.Protocol = p.codec(s.names[0])
+		s.Protocol = p.protocolOf(s.names[0])
 		return s, nil
 	}
 	config, err := p.tlsConfig()
@@ -94,19 +94,19 @@ func protocol(p *Plan) (*speech, error) {
 		return nil, err
 	}
 	if p.TLS.ALPN != "" {
-		s.names = p.TLS.offer(names)
+		s.names = p.TLS.offeredInOrder(names)
 	}
-	inner := map[string]proto.Protocol{"": p.codec(s.unasked)}
+	inner := map[string]proto.Protocol{"": p.protocolOf(s.unasked)}
 	for _, name := range s.names {
-		inner[alpnName(name)] = p.codec(name)
+		inner[alpnName(name)] = p.protocolOf(name)
 		config.NextProtos = append(config.NextProtos, alpnName(name))
 	}
 	s.Protocol = ptls.Around(inner, config, p.TLS.Resume)
 	return s, nil
 }
 
-// codec is the protocol of that name.
-func (p *Plan) codec(name string) proto.Protocol {
+// protocolOf is the protocol of that name, as the plan configures it.
+func (p *Plan) protocolOf(name string) proto.Protocol {
 	switch name {
 	case FastCGI:
 		params := make([]proto.Field, len(p.Params))
@@ -125,9 +125,9 @@ func (p *Plan) codec(name string) proto.Protocol {
 		CloseAfter: p.Reconnect, UserAgent: agent})
 }
 
-// protocols are the names of what connections may speak, the server's choice if
-// there are two, and why there are not if one would expect it.
-func (p *Plan) protocols() (names []string, notice string) {
+// offeredProtocols are the names of the protocols that connections may speak; if there are two, the
+// server chooses. The notice says why HTTP/2 is not offered where a user would expect it.
+func (p *Plan) offeredProtocols() (names []string, notice string) {
 	switch {
 	case p.Target.FastCGI:
 		return []string{FastCGI}, ""
@@ -142,7 +142,7 @@ func (p *Plan) protocols() (names []string, notice string) {
 	case p.Pipeline > 1:
 		return []string{HTTP11}, "HTTP/1.1 and not HTTP/2, which has no pipelining: " +
 			"see --streams and --http"
-	case p.TLS.old():
+	case p.TLS.isBelowHTTP2():
 		return []string{HTTP11}, "HTTP/1.1 and not HTTP/2, which needs TLS 1.2: see --tls-max"
 	}
 	for i := range p.Requests {

@@ -40,7 +40,7 @@ func TestProtocols(t *testing.T) {
 		}, HTTP11, "HTTP/1.1 and not HTTP/2, for request 2: header Upgrade"},
 	} {
 		p := simPlan(tc.change)
-		s, err := protocol(&p)
+		s, err := newProtocolSet(&p)
 		if err != nil || p.Check() != nil {
 			t.Errorf("%s: %v, %v", name, err, p.Check())
 			continue

@@ -9,32 +9,31 @@ import (
 	"time"
 )
 
-// A Share is another share of an open loop than its plan's, from an instant on: when a
-// generator of those that load at once has ended, the others make up for it. All that
-// go on must have theirs from the same instant on, with the same Weights; then each
-// arrival is still one generator's. It must be known 100 ms before, and the next only
-// after it.
+// A Share replaces the plan's share of an open workload's arrivals from an instant on: if one of
+// several generators has ended, the others make up for it. All that go on must get theirs for the
+// same instant and with the same Weights; then each arrival still belongs to one generator. A Share
+// must be sent at least 100 ms before its instant, and the next one only after it.
 type Share struct {
 	After   time.Duration // the load's start, warm-up included
 	Part    int
 	Weights []int
 }
 
-// RunShared is RunTogether of a load whose share can change, unless it is a closed loop
-// or has a number of requests.
+// RunShared is RunTogether of a load whose share can change. A closed workload, and one with a
+// number of requests, ignores shares.
 func RunShared(ctx context.Context, p Plan, meet Barrier, shares <-chan Share,
 	each func(Interval)) (*Result, error) {
 	return runTogether(ctx, p, meet, shares, each)
 }
 
-// A reshare is a Share as workers see it: the plan with it, and from when on, after the start.
+// A reshare is a Share for workers: the plan with it, and its instant in ns after the start.
 type reshare struct {
 	plan Plan
 	at   int64
 }
 
-// resharing tells the workers of shares until what it returns is called.
-func (r *run) resharing() (stop func()) {
+// followShares passes shares to the workers until the function that it returns is called.
+func (r *run) followShares() (stop func()) {
 	over := make(chan struct{})
 	var group sync.WaitGroup
 	group.Go(func() {
@@ -55,8 +54,8 @@ func (r *run) resharing() (stop func()) {
 	}
 }
 
-// takeShare changes to another share. What was due before stays as it was.
-func (w *worker) takeShare(s *reshare) {
+// changeShare changes to another share. Arrivals due before its instant stay as they were.
+func (w *worker) changeShare(s *reshare) {
 	w.share = s
 	if w.next == AtOnce {
 		return
@@ -67,7 +66,7 @@ func (w *worker) takeShare(s *reshare) {
 		now, capped = c.Schedule, c
 	}
 	then := s.plan.scheduleFrom(w.id, w.of, s.at)
-	w.pacing = newPacing(w.plan, &w.tally.Law, w.of)
+	w.pacing = newPacing(w.plan, &w.totals.Law, w.of)
 	change := func(to Schedule) {
 		if w.schedule = to; capped != nil {
 			capped.Schedule, w.schedule = to, capped
@@ -78,15 +77,15 @@ func (w *worker) takeShare(s *reshare) {
 		return
 	}
 	if w.now > w.start+s.at && !w.over {
-		w.notice["a thread took over another share of the rate only after it was due: some "+
+		w.notices["a thread took over another share of the rate only after it was due: some "+
 			"requests may have been sent twice"] = true
 	}
 	w.over = false // only of the old share was nothing left before the end
 	change(then)
-	w.advance()
+	w.advanceArrival()
 }
 
-// changing is one schedule until an instant, and another one from then on.
+// A changing is one schedule until an instant, and another one from then on.
 type changing struct {
 	until, then Schedule
 	at          int64
@@ -102,7 +101,7 @@ func (s *changing) Next() (int64, bool) {
 	return s.then.Next()
 }
 
-// Left is what is left of both.
+// Left adds up what is left of both.
 func (s *changing) Left(from, till int64) (n int64) {
 	if s.until != nil {
 		n = s.until.Left(from, min(till, s.at))
@@ -110,27 +109,27 @@ func (s *changing) Left(from, till int64) (n int64) {
 	return n + s.then.Left(from, till)
 }
 
-// scheduleFrom is what of worker i of n's share is not due before an instant.
+// scheduleFrom is the schedule of worker i of n without the arrivals due before an instant.
 func (p *Plan) scheduleFrom(i, n int, at int64) Schedule {
-	s := p.schedule(i, n)
+	s := p.newSchedule(i, n)
 	switch s := s.(type) {
 	case *even:
-		s.skip(at)
+		s.skipUntil(at)
 	case *poisson:
-		stream, _ := p.place(i, n) // arrivals without memory begin anew
-		s.at, s.coin = s.along.reached(at), rand.New(rand.NewPCG(p.Seed^uint64(at), uint64(stream)))
+		stream, _ := p.streamIndex(i, n) // arrivals without memory begin anew
+		s.at, s.coin = s.along.countBy(at), rand.New(rand.NewPCG(p.Seed^uint64(at), uint64(stream)))
 	}
 	return s
 }
 
-// skip leaves out what is due before an instant.
-func (s *even) skip(at int64) {
-	j, own := s.first(at), uint64(len(s.own))
+// skipUntil leaves out the arrivals due before an instant.
+func (s *even) skipUntil(at int64) {
+	j, own := s.firstFrom(at), uint64(len(s.slots))
 	s.begun, s.next = j/own*s.period, int(j%own)
 }
 
-// reached is how much the profile adds up to by an instant.
-func (p profile) reached(at int64) count {
+// countBy is how many arrivals are due by an instant.
+func (p profile) countBy(at int64) count {
 	i := 0
 	for i+1 < len(p) && at >= p[i+1].begin {
 		i++
@@ -145,7 +144,7 @@ func (p profile) reached(at int64) count {
 	}
 	slope := (float64(s.to) - float64(s.from)) / float64(s.length)
 	change := slope * float64(into) * float64(into) // twice the half of it
-	part := countOf(math.Abs(change))
+	part := countFromFloat(math.Abs(change))
 	if change < 0 {
 		return sum.minus(part)
 	}
@@ -153,8 +152,8 @@ func (p profile) reached(at int64) count {
 	return sum.plus(part.lo)
 }
 
-// countOf is the count nearest to f, which is not below 0.
-func countOf(f float64) count {
+// countFromFloat is the count nearest to f, which is not below 0.
+func countFromFloat(f float64) count {
 	hi := math.Floor(f / (1 << 64))
 	return count{uint64(hi), uint64(f - hi*(1<<64))}
 }

@@ -41,7 +41,7 @@ func TestSharesChange(t *testing.T) {
 			for i, part := range before {
 				n := 1 + i
 				for w := range n {
-					old := part.schedule(w, n)
+					old := part.newSchedule(w, n)
 					if i == 1 { // it ends
 						all = append(all, slices.DeleteFunc(drawn(p, old), func(due int64) bool { return due >= at })...)
 						continue
@@ -109,7 +109,7 @@ func TestPoissonSharesChange(t *testing.T) {
 		p.Seed = seed + 1
 		for i, part := range p.SplitBy([]int{2, 1, 1})[:2] {
 			after := p.SplitBy([]int{2, 1})[i]
-			for _, due := range drawn(p, &changing{part.schedule(0, 1), after.scheduleFrom(0, 1, 6e9), 6e9}) {
+			for _, due := range drawn(p, &changing{part.newSchedule(0, 1), after.scheduleFrom(0, 1, 6e9), 6e9}) {
 				if due < 6e9 {
 					first += 1.0 / rounds
 				} else {
@@ -127,9 +127,9 @@ func TestPoissonSharesChange(t *testing.T) {
 // What a profile adds up to by an instant is what is due by then.
 func TestReached(t *testing.T) {
 	const s = time.Second
-	p := stagesPlan(100, s, stageOf(3*s, 2000), stageOf(0, 10), stageOf(2*s, 0), stageOf(s, 10)).profile()
+	p := stagesPlan(100, s, stageOf(3*s, 2000), stageOf(0, 10), stageOf(2*s, 0), stageOf(s, 10)).rateProfile()
 	for at := int64(0); at < 7e9; at += 123_456_789 {
-		got := p.reached(at).float() / perArrival
+		got := p.countBy(at).toFloat() / perArrival
 		sum, step := 0.0, 1e5
 		for x := 0.0; x < float64(at); x += step {
 			i := 0
@@ -146,7 +146,7 @@ func TestReached(t *testing.T) {
 			t.Errorf("by %d ns: %.2f, want %.2f", at, got, sum)
 		}
 	}
-	if c := countOf(1.5 * (1 << 64)); c.hi != 1 || c.lo != 1<<63 {
+	if c := countFromFloat(1.5 * (1 << 64)); c.hi != 1 || c.lo != 1<<63 {
 		t.Error(c)
 	}
 }

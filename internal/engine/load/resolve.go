@@ -9,16 +9,16 @@ import (
 	"dyno/internal/engine/ring"
 )
 
-// resolve finds the target's addresses, each once and in the resolver's order,
+// resolveTarget finds the target's addresses, each once and in the resolver's order,
 // and how long that took (0 when there was nothing to look up).
-func resolve(ctx context.Context, p *Plan) ([]ring.Addr, time.Duration, error) {
+func resolveTarget(ctx context.Context, p *Plan) ([]ring.Addr, time.Duration, error) {
 	if p.Target.Unix != "" {
 		return []ring.Addr{{Unix: p.Target.Unix}}, 0, nil
 	}
 	if len(p.Addresses) > 0 {
-		return distinct(p.Addresses, p.Target.Port), 0, nil
+		return distinctAddrs(p.Addresses, p.Target.Port), 0, nil
 	}
-	if a, ok := p.Target.literal(); ok {
+	if a, ok := p.Target.literalAddress(); ok {
 		return []ring.Addr{{TCP: a}}, 0, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(p.Connecting))
@@ -28,11 +28,11 @@ func resolve(ctx context.Context, p *Plan) ([]ring.Addr, time.Duration, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	return distinct(found, p.Target.Port), time.Since(began), nil
+	return distinctAddrs(found, p.Target.Port), time.Since(began), nil
 }
 
-// distinct is a port of each address, once and in the order found.
-func distinct(found []netip.Addr, port uint16) (all []ring.Addr) {
+// distinctAddrs is a port of each address, once and in the order found.
+func distinctAddrs(found []netip.Addr, port uint16) (all []ring.Addr) {
 	seen := map[netip.Addr]bool{}
 	for _, a := range found {
 		if a = a.Unmap(); !seen[a] {

@@ -1,53 +1,52 @@
 package load
 
-// A rest is how long a closed loop with streams, many exchanges on a connection, lets
-// answers come in before it looks at them, so that it takes many at once and sends as many.
-// If it looked at each as it came, the server would have to wake it for each, and would hear
-// of requests one by one: both are work of the server's CPU, which slows it down, and which
-// no server does behind a network card, for that gathers what comes for some ten
+// A batching is the delay for which a closed workload with streams lets answers arrive before it
+// looks at them, so that it handles many at once and sends as many. Without it the server would
+// have to wake the generator for each answer, and would receive requests one by one. Both cost the
+// server's CPU, and behind a network card neither happens: that gathers packets for some ten
 // microseconds before it interrupts.
 //
-// It adds to what is measured at most a 32nd of the quickest exchange of late and what it
-// takes to wake a thread, and nothing where few answers come in that time.
-type rest struct {
-	quickest int64 // of the exchanges since it was last looked at
-	ended    int64 // how many these are
-	least    int64 // time between the beginnings of two turns
-	since    int64 // when least was found
+// The delay adds to latency at most a 32nd of the quickest recent round trip, and what waking a
+// thread takes. It is 0 where few answers arrive in that time.
+type batching struct {
+	quickest int64 // ns, the shortest round trip since the last update
+	ended    int64 // round trips since then
+	delay    int64 // ns between the beginnings of two turns
+	since    int64 // when delay was updated
 }
 
-// What bounds a rest.
+// Bounds of the delay.
 const (
-	restShare = 32 // of the quickest exchange
-	restMost  = int64(100e3)
-	restRenew = int64(10e6)
-	restWorth = 2 // answers in it; for fewer it does not pay
+	batchShare     = 32 // of the quickest round trip
+	batchDelayMost = int64(100e3)
+	batchRenewal   = int64(10e6)
+	batchWorth     = 2 // answers in a delay; for fewer it does not pay
 )
 
-// note takes an exchange into account.
-func (r *rest) note(took int64) {
+// recordAnswer takes a round trip of that many ns into account.
+func (r *batching) recordAnswer(took int64) {
 	r.quickest = min(r.quickest, took)
 	r.ended++
 }
 
-// renew finds how long to rest from what has been since the last time.
-func (r *rest) renew(now int64) {
+// updateDelay computes the delay from the round trips since the last update.
+func (r *batching) updateDelay(now int64) {
 	passed := now - r.since
-	if passed < restRenew {
+	if passed < batchRenewal {
 		return
 	}
-	r.least = min(r.quickest/restShare, restMost)
-	if r.ended*r.least < restWorth*passed {
-		r.least = 0
+	r.delay = min(r.quickest/batchShare, batchDelayMost)
+	if r.ended*r.delay < batchWorth*passed {
+		r.delay = 0
 	}
 	r.quickest, r.ended, r.since = notYet, 0, now
 }
 
-// pause rests before the worker waits for what completes next, if that may be, and if
-// servers allow more than one stream.
-func (w *worker) pause() {
-	if w.rest.least > 0 && w.plan.Streams > 1 && w.tally.Room > 1 && w.next == AtOnce &&
+// delayForBatch sleeps before the worker waits for completions: in a closed workload with more than
+// one stream on a connection, and not with --spin.
+func (w *worker) delayForBatch() {
+	if w.batching.delay > 0 && w.plan.Streams > 1 && w.totals.Room > 1 && w.next == AtOnce &&
 		!w.plan.Spin {
-		w.ring.Rest(min(w.began+w.rest.least, w.wake()))
+		w.ring.Rest(min(w.turnBegan+w.batching.delay, w.nextWakeUp()))
 	}
 }

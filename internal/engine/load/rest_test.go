@@ -53,7 +53,7 @@ func TestRest(t *testing.T) {
 			continue
 		}
 		at := min(int64(p.Connections*min(p.Streams, int(tc.allowed))), duration/service)
-		most := at*service*(restShare+1)/restShare + restMost
+		most := at*service*(batchShare+1)/batchShare + batchDelayMost
 		if r.Total.Latency.Max > most || r.Total.Completed < duration/service*99/100 {
 			t.Errorf("%s: %d completed, the slowest took %d ns, want %d at most", name,
 				r.Total.Completed, r.Total.Latency.Max, most)

@@ -24,10 +24,10 @@ type Result struct {
 	Drained   time.Duration // spent after it
 	StartLate time.Duration // from its start until the last thread was at work
 
-	Total     *metric.Snapshot // of the window
+	Total     *metric.Counters // of the window
 	Probe     *Result          // of the load beside this one; nil: there was none
 	Intervals []Interval
-	Tally
+	Totals
 
 	Routes     []Route       // in the plan's order; one for each name
 	CPU        time.Duration // of this process, in the window
@@ -90,8 +90,10 @@ type Failure struct {
 	Count   int64
 }
 
-// cause is the failure as the reason of an ending.
-func (f Failure) cause() string { return fmt.Sprintf("%s %s: %s", f.Phase, f.Address, f.Detail) }
+// causeText is the failure as the reason of an ending.
+func (f Failure) causeText() string {
+	return fmt.Sprintf("%s %s: %s", f.Phase, f.Address, f.Detail)
+}
 
 // A Phase is the part of a connection's or an exchange's life that failed.
 type Phase string
@@ -118,36 +120,52 @@ type Route struct {
 	Latency           *metric.Histogram
 }
 
-// A Tally is what a worker counts over the whole run and hands over at its
-// end. Tallies add up.
-type Tally struct {
-	Opened, Reconnects  int64            // connections, whole run
-	Served              int              // connections that completed an exchange
-	Protocols           map[string]int64 // of Opened, what each spoke: HTTP11 and the like
-	Room                int              // exchanges that a connection could have under way at most
-	TLSFull, TLSResumed int64            // handshakes, whole run
-	Handshakes          int64            // of them in the window
-	Terms               map[tls.Terms]int64
-	Retried             int64 // exchanges sent again
-	Warmup              int64 // exchanges due before the window and sent, each once
-	WarmupLost          int64 // of those: failed, or without an answer at the end
-	Unfinished          int64
-	Late                int64  // open loop: sent more than lateAfter after they were due
-	SentAfter           int64  // open loop: due in the window and sent after it, a backlog
-	CompletedAfter      int64  // of those
-	ErrorsAfter         int64  // of those, answered with an error
-	LateMax             int64  // ns after due, of all that were sent
-	Outage              int64  // ns of the window in which no connection could be opened
-	Waiting             int64  // open loop: due in the window and never sent
-	Unavailable         int64  // ns of the window in which connections were, of all together
-	UnavailableMost     int64  // ns of the longest such time
-	UnavailableSince    int64  // ns after the window's start when that began
-	Stderr              []byte // FastCGI: what applications wrote there, up to 4 KiB a worker
-	StderrBytes         int64  // all that they wrote
+// A Totals is what a worker counts over the whole run and gives away at its end. Tallies add up.
+type Totals struct {
+	ConnectionTotals
+	TLSTotals
+	OutageTotals
 
-	FirstByte, Connect  *metric.Histogram // Coarse
-	FullTLS, ResumedTLS *metric.Histogram // Coarse; handshakes, but for the warm-up's
-	Lag                 *metric.Histogram // Fine; open loop: sent later than they could be
-	Law                 Law               // open loop
-	Failures            []Failure
+	Retried        int64  // requests retried
+	Warmup         int64  // requests due before the window and sent, each once
+	WarmupLost     int64  // of those: failed, or without an answer at the end
+	Unfinished     int64  // requests of the window without an answer at the end
+	Late           int64  // open workload: sent more than lateAfter after they were due
+	SentAfter      int64  // open workload: due in the window and sent after it, a backlog
+	CompletedAfter int64  // of those
+	ErrorsAfter    int64  // of those, answered with an error
+	LateMax        int64  // ns after due, of all that were sent
+	Waiting        int64  // open workload: due in the window and never sent
+	Stderr         []byte // FastCGI: what applications wrote there, up to 4 KiB a worker
+	StderrBytes    int64  // all that they wrote
+
+	FirstByte *metric.Histogram // Coarse
+	Lag       *metric.Histogram // Fine; open workload: sent later than they could be
+	Law       Law               // open workload
+	Failures  []Failure
+}
+
+// ConnectionTotals are counts of connections of the whole run.
+type ConnectionTotals struct {
+	Opened, Reconnects int64
+	Served             int               // connections that completed a request
+	Protocols          map[string]int64  // of Opened, what each spoke: HTTP11 and the like
+	Room               int               // requests that a connection could have in flight at most
+	Connect            *metric.Histogram // Coarse; ns until connected, but for the warm-up's
+}
+
+// TLSTotals are counts of TLS handshakes.
+type TLSTotals struct {
+	TLSFull, TLSResumed int64 // whole run
+	Handshakes          int64 // of them in the window
+	Terms               map[tls.Terms]int64
+	FullTLS, ResumedTLS *metric.Histogram // Coarse; ns, but for the warm-up's
+}
+
+// OutageTotals are times of the window in which connections could not be had, in ns.
+type OutageTotals struct {
+	Outage           int64 // in which no connection could be opened
+	Unavailable      int64 // in which connections were unavailable, of all together
+	UnavailableMost  int64 // the longest such time of one
+	UnavailableSince int64 // after the window's start when that began
 }

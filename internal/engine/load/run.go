@@ -1,5 +1,12 @@
-// Package load is the generator: a plan goes in, a result comes out. Read
-// worker.go first: it is the loop that everything else serves.
+// Package load is the generator: a Plan goes in, a Result comes out.
+//
+// run.go prepares a run, starts a worker per thread and collects what they count (collect.go). A
+// worker (worker.go; read it first) is a loop between four parts with one job each: the window
+// (window.go) says when the load begins, is measured and ends; the flow (flow.go) what is due next;
+// the pool (pool.go) which connections have room; the account (account.go) counts. conn.go has the
+// events of a connection's lives, exchange.go those of a request in flight.
+//
+// What is done about the Go runtime, and how it was measured, is in ../RUNTIME.md.
 package load
 
 import (
@@ -18,11 +25,10 @@ import (
 	"dyno/internal/engine/ring"
 )
 
-// Run does what the plan says and calls each once a second with what was
-// measured meanwhile, in order and from one goroutine. A plan that cannot be
-// carried out is an error that joins Flaws, and nothing was sent; a target that
-// cannot be reached is a result, as is all that happens later. When ctx ends so
-// does the load, and the result has what was measured until then.
+// Run makes the plan's load. Once a second it calls each with what was measured meanwhile, in order
+// and from one goroutine. A plan that cannot be carried out is an error that joins Flaws, and
+// nothing was sent. A target that cannot be reached is a result, and so is all that happens later.
+// When ctx ends, the load ends too, and the result has what was measured until then.
 func Run(ctx context.Context, p Plan, each func(Interval)) (*Result, error) {
 	return RunTogether(ctx, p, nil, each)
 }
@@ -31,13 +37,13 @@ func Run(ctx context.Context, p Plan, each func(Interval)) (*Result, error) {
 // returns when the load is to begin, or ctx has ended.
 type Barrier func(ctx context.Context) time.Time
 
-// RunTogether is Run of a load that begins when others do. A load that cannot
-// open any connection does not come to the barrier.
+// RunTogether is Run of a load that begins with others, at the instant that the barrier returns. A
+// load that cannot open any connection does not call the barrier.
 func RunTogether(ctx context.Context, p Plan, meet Barrier, each func(Interval)) (*Result, error) {
 	return runTogether(ctx, p, meet, nil, each)
 }
 
-// runTogether is RunTogether of a load whose share may change.
+// runTogether is RunTogether of a load whose share of the arrivals may change.
 func runTogether(ctx context.Context, p Plan, meet Barrier, shares <-chan Share,
 	each func(Interval)) (*Result, error) {
 	if err := p.Check(); err != nil {
@@ -50,65 +56,66 @@ func runTogether(ctx context.Context, p Plan, meet Barrier, shares <-chan Share,
 		return runProbed(ctx, p, meet, shares, each)
 	}
 	r := &run{plan: p, each: each, shares: shares}
-	return r.run(ctx, meet)
+	return r.execute(ctx, meet)
 }
 
-// run is RunTogether of a plan that has been checked.
-func (r *run) run(ctx context.Context, meet Barrier) (*Result, error) {
+// execute is RunTogether of a plan that has been checked.
+func (r *run) execute(ctx context.Context, meet Barrier) (*Result, error) {
 	r.result = &Result{Plan: r.plan, Started: time.Now()}
-	defer func() { r.speech.close() }() // what its log lacks has been said by writing it
-	if err := r.prepare(); err != nil {
+	defer func() { r.protocols.closeKeyLog() }() // what its log lacks has been said by writing it
+	if err := r.prepareRun(); err != nil {
 		return nil, err
 	}
-	addrs, took, err := resolve(ctx, &r.plan)
+	addrs, took, err := resolveTarget(ctx, &r.plan)
 	if err != nil {
-		return r.unresolved(ctx, err), nil
+		return r.unresolvedResult(ctx, err), nil
 	}
-	if r.addrs, err = r.spread(addrs); err != nil {
+	if r.addrs, err = r.spreadOverSources(addrs); err != nil {
 		return nil, err
 	}
 	r.result.DNS = took
 	if err := r.checkPorts(); err != nil {
 		return nil, err
 	}
-	if err := r.work(ctx, meet); err != nil {
+	if err := r.runWorkers(ctx, meet); err != nil {
 		return nil, err
 	}
-	r.notice(r.unheard())
+	r.addNotice(r.http3Unanswered())
 	if r.result.Ended == Interrupted && errors.Is(context.Cause(ctx), ErrAborted) {
 		r.result.Ended = Aborted
 	}
 	return r.result, nil
 }
 
-// A run is a Run under way.
+// A run is a Run in progress.
 type run struct {
-	plan    Plan
-	each    func(Interval)
-	shares  <-chan Share // nil: it stays as it is
-	speech  *speech
-	addrs   []ring.Addr
-	threads int
-	cpus    []int
-	after   int  // so many of cpus are for the threads of another load beside this one
-	prompt  bool // instants count: of sends, or of the beginning with other loads
-	gate    *gate
-	handed  chan handed
-	spare   chan *metric.Snapshot
-	shown   chan Interval
-	result  *Result
+	plan          Plan
+	each          func(Interval)
+	shares        <-chan Share // nil: the share stays as it is
+	protocols     *protocolSet
+	addrs         []ring.Addr
+	threads       int
+	cpus          []int
+	cpusSkipped   int  // of cpus: those for the threads of a co-located load
+	promptStart   bool // instants count: of sends, or of the beginning with other loads
+	gate          *gate
+	reports       chan workerReport
+	emptyCounters chan *metric.Counters
+	intervals     chan Interval
+	result        *Result
 
 	failures failures // of all intervals so far
 }
 
-// prepare finds out what only the machine and the files can tell.
-func (r *run) prepare() error {
+// prepareRun checks what depends on the machine and on files: protocols, the ring's kind, CPUs and
+// the limit of open files.
+func (r *run) prepareRun() error {
 	var err, more error
-	if r.speech, err = protocol(&r.plan); err == nil {
-		for _, notice := range r.speech.notices {
-			r.notice(notice)
+	if r.protocols, err = newProtocolSet(&r.plan); err == nil {
+		for _, notice := range r.protocols.notices {
+			r.addNotice(notice)
 		}
-		if _, err = r.speech.Protocol(r.plan.protoRequests()); err != nil {
+		if _, err = r.protocols.Protocol(r.plan.protoRequests()); err != nil {
 			err = Flaw{"requests", err.Error()}
 		}
 	}
@@ -120,17 +127,17 @@ func (r *run) prepare() error {
 	err = errors.Join(err, more)
 	notice, more := ensureFiles(r.plan.Connections+r.plan.ProbeConnections(),
 		min(r.plan.Threads, r.plan.Connections))
-	r.notice(notice)
+	r.addNotice(notice)
 	r.threads = min(r.plan.Threads, r.plan.Connections)
 	if r.threads < r.plan.Threads {
-		r.notice(fmt.Sprintf("%d threads, not %d: a connection is served by one thread",
+		r.addNotice(fmt.Sprintf("%d threads, not %d: a connection is served by one thread",
 			r.threads, r.plan.Threads))
 	}
 	return errors.Join(err, more)
 }
 
-// local reports whether the server runs on this machine, and so on its CPUs.
-func (r *run) local() bool {
+// isLocal reports whether the server runs on this machine and shares its CPUs.
+func (r *run) isLocal() bool {
 	for _, a := range r.addrs {
 		if a.Unix == "" && !a.TCP.Addr().IsLoopback() {
 			return false
@@ -139,8 +146,8 @@ func (r *run) local() bool {
 	return true
 }
 
-// notice says s, if there is something to say.
-func (r *run) notice(s string) {
+// addNotice adds a notice to the result, unless it is empty.
+func (r *run) addNotice(s string) {
 	if s != "" {
 		r.result.Notices = append(r.result.Notices, s)
 	}
@@ -159,8 +166,8 @@ func (r *run) checkPorts() error {
 		r.plan.Connections, len(r.addrs), ports)}
 }
 
-// unresolved is the result of a run whose target has no address.
-func (r *run) unresolved(ctx context.Context, err error) *Result {
+// unresolvedResult is the result of a run whose target has no address.
+func (r *run) unresolvedResult(ctx context.Context, err error) *Result {
 	detail := err.Error()
 	var dns *net.DNSError
 	if errors.As(err, &dns) {
@@ -174,74 +181,74 @@ func (r *run) unresolved(ctx context.Context, err error) *Result {
 	if ctx.Err() != nil {
 		r.result.Ended = Interrupted
 	}
-	r.result.Tally = newTally()
-	r.result.Total = metric.NewSnapshot()
+	r.result.Totals = newTotals()
+	r.result.Total = metric.NewCounters()
 	f := Failure{Phase: DNS, Kind: kind, Address: r.plan.Target.Host, Detail: detail, Count: 1}
 	r.result.Failures = []Failure{f}
-	r.result.Cause = f.cause()
+	r.result.Cause = f.causeText()
 	return r.result
 }
 
-// work runs the workers and collects what they hand over.
-func (r *run) work(ctx context.Context, meet Barrier) error {
+// runWorkers runs the workers and collects what they report.
+func (r *run) runWorkers(ctx context.Context, meet Barrier) error {
 	defer keepProcs(r.threads)()
-	r.prompt = r.plan.Open() || meet != nil
+	r.promptStart = r.plan.Open() || meet != nil
 	r.gate = newGate(r.threads)
-	r.handed = make(chan handed, 4*r.threads)
-	r.spare = make(chan *metric.Snapshot, 4*r.threads)
+	r.reports = make(chan workerReport, 4*r.threads)
+	r.emptyCounters = make(chan *metric.Counters, 4*r.threads)
 	for range r.threads { // 0.5 MB, for which the load would wait at the end of the first second
-		r.spare <- metric.NewSnapshot()
+		r.emptyCounters <- metric.NewCounters()
 	}
 	stop := context.AfterFunc(ctx, func() { r.gate.stop.CompareAndSwap(0, ring.Clock()) })
 	defer stop()
 	if meet != nil {
-		defer r.gate.hold(ctx, meet)()
+		defer r.gate.holdForBarrier(ctx, meet)()
 	}
 	if r.shares != nil {
-		defer r.resharing()()
+		defer r.followShares()()
 	}
 	for i := range r.threads {
-		go r.worker(i)
+		go r.runWorker(i)
 	}
-	defer r.showing()()
-	return r.collect()
+	defer r.startShowing()()
+	return r.collectIntervals()
 }
 
 // shownMost is how many intervals may wait to be shown, an hour of them.
 const shownMost = 3600
 
-// showing calls each apart from collecting, for each may wait: a terminal that
-// is stopped must not stop the load. What it returns waits until all is shown.
-func (r *run) showing() (wait func()) {
+// startShowing begins to call each in a goroutine of its own, because each may block: a stopped
+// terminal must not stop the load. The function that it returns waits until all is shown.
+func (r *run) startShowing() (wait func()) {
 	if r.each == nil {
 		return func() {}
 	}
-	r.shown = make(chan Interval, shownMost)
+	r.intervals = make(chan Interval, shownMost)
 	var group sync.WaitGroup
 	group.Go(func() {
-		for iv := range r.shown {
+		for iv := range r.intervals {
 			r.each(iv)
 		}
 	})
 	return func() {
-		close(r.shown)
+		close(r.intervals)
 		group.Wait()
 	}
 }
 
-// place is the CPUs for the workers, and whether they share them with others.
-func (r *run) place() (cpus []int, shared bool) {
-	if r.local() || r.after >= len(r.cpus) {
+// workerCPUs returns the CPUs for the workers, and whether they share them with other programs.
+func (r *run) workerCPUs() (cpus []int, shared bool) {
+	if r.isLocal() || r.cpusSkipped >= len(r.cpus) {
 		return r.cpus, true
 	}
-	return r.cpus[r.after:], false
+	return r.cpus[r.cpusSkipped:], false
 }
 
-// worker is the life of worker i, on a thread of its own that ends with it. A
-// fault of its own ends the run and not the process. With HTTP/3 it is one goroutine
-// among those of the library: to wake a thread for each answer costs half as much again.
-func (r *run) worker(i int) {
-	var done handed
+// runWorker runs worker i on a locked thread that ends with it. A panic ends the run and not the
+// process. With HTTP/3 the goroutine is not locked: its bytes come from the library's goroutines,
+// and waking a locked thread for each answer costs half as much CPU again.
+func (r *run) runWorker(i int) {
+	var done workerReport
 	defer func() {
 		if p := recover(); p != nil {
 			done.err = fmt.Errorf("worker %d: %v\n%s", i, p, debug.Stack())
@@ -250,92 +257,93 @@ func (r *run) worker(i int) {
 			r.gate.stop.CompareAndSwap(0, ring.Clock())
 		}
 		done.from = i
-		r.handed <- done
+		r.reports <- done
 	}()
-	if r.speech.http3 == nil {
+	if r.protocols.http3 == nil {
 		runtime.LockOSThread()
-		cpus, shared := r.place()
-		pin(cpus, i, r.threads, shared)
-		if r.prompt {
-			quicken()
+		cpus, shared := r.workerCPUs()
+		pinThread(cpus, i, r.threads, shared)
+		if r.promptStart {
+			shortenTimeSlice()
 		}
 	}
-	w, free, err := r.newWorker(i)
+	w, free, err := r.openWorker(i)
 	if err != nil {
 		done.err = err
 		return
 	}
 	defer free()
-	done.worker, done.err = w, w.run()
+	done.worker, done.err = w, w.runLoop()
 }
 
-func (r *run) newWorker(i int) (*worker, func(), error) {
+func (r *run) openWorker(i int) (*worker, func(), error) {
 	g, err := r.openRing()
 	if err != nil {
 		return nil, nil, fmt.Errorf("opening ring %q: %w", r.plan.Ring, err)
 	}
-	w, err := newWorker(&r.plan, g.Ring, r.addrs, r.speech, r.gate, i, r.threads)
+	w, err := newWorker(&r.plan, g.Ring, r.addrs, r.protocols, r.gate, i, r.threads)
 	if err != nil {
 		g.Free()
 		return nil, nil, err
 	}
 	if w.kind = g.Kind; g.Refused != nil {
-		w.notice[fmt.Sprintf("the load is on %s, which is slower: %v", g.Kind, g.Refused)] = true
+		w.notices[fmt.Sprintf("the load is on %s, which is slower: %v", g.Kind, g.Refused)] = true
 	}
-	w.easing = r.prompt && !r.plan.Open()
-	w.report = func(s *metric.Snapshot) *metric.Snapshot {
-		r.handed <- handed{from: i, snapshot: s, health: w.health()}
+	w.rampingIn = r.promptStart && !r.plan.Open()
+	w.publish = func(s *metric.Counters) *metric.Counters {
+		r.reports <- workerReport{from: i, counters: s, health: w.takeHealth(w.now, w.idleTime())}
 		select {
-		case s = <-r.spare:
+		case s = <-r.emptyCounters:
 			return s
 		default:
-			return metric.NewSnapshot()
+			return metric.NewCounters()
 		}
 	}
 	return w, g.Free, nil
 }
 
-// newWorker is worker i of n.
-func newWorker(p *Plan, g ring.Ring, addrs []ring.Addr, speech *speech, gate *gate,
+// newWorker makes worker i of n, with its share of the plan.
+func newWorker(p *Plan, g ring.Ring, addrs []ring.Addr, protocols *protocolSet, gate *gate,
 	i, n int) (*worker, error) {
-	newCodec, err := speech.Protocol(p.protoRequests())
+	newCodec, err := protocols.Protocol(p.protoRequests())
 	if err != nil {
 		return nil, err
 	}
-	connections := int(share(int64(p.Connections), i, n))
-	tally := newTally()
+	connections := int(evenShare(int64(p.Connections), i, n))
+	tally := newTotals()
 	w := &worker{
-		plan: p, ring: g, addrs: addrs, speech: speech, newCodec: newCodec, gate: gate, id: i, of: n,
-		deep: p.Pipeline > 1 || p.Streams > 1, framed: speech.framed(p.Target),
-		conns: make([]conn, connections),
-		idle:  newFIFO[uint32](connections), retries: newFIFO[arrival](1),
-		schedule: closedLoop{}, left: -1,
-		count: metric.NewSnapshot(), tally: &tally, errors: failures{}, ended: failures{},
-		notice: map[string]bool{},
+		plan: p, ring: g, addrs: addrs, protocols: protocols, newCodec: newCodec, gate: gate,
+		id: i, of: n,
+		deep: p.Pipeline > 1 || p.Streams > 1, framed: protocols.framed(p.Target),
+		pool: pool{conns: make([]conn, connections), idle: newFIFO[uint32](connections)},
+		flow: flow{schedule: closedSchedule{}, retries: newFIFO[arrival](1), left: -1},
+		account: account{counters: metric.NewCounters(), totals: &tally, errors: failures{},
+			ended: failures{}, notices: map[string]bool{}},
 	}
-	w.sequence, w.warmup = p.sequences(i, n)
+	w.sequence, w.warmup = p.newSequences(i, n)
 	if p.Open() {
-		w.schedule = w.under(p.schedule(i, n))
+		w.schedule = w.withCeiling(p.newSchedule(i, n))
 		w.pacing = newPacing(p, &tally.Law, n)
 	}
 	if p.ConnectRate > 0 {
-		w.dialing.pace = newEven(level(p.ConnectRate), p.turns(i, n))
+		w.dialing.pace = newEven(constantProfile(p.ConnectRate), p.workerSlots(i, n))
 	}
 	if p.Requested > 0 {
-		w.left = quota(p, i, n)
+		w.left = requestQuota(p, i, n)
 	}
 	w.routes, w.route = newRoutes(p.Requests)
 	return w, nil
 }
 
-func newTally() Tally {
-	return Tally{
+func newTotals() Totals {
+	return Totals{
+		ConnectionTotals: ConnectionTotals{Protocols: map[string]int64{},
+			Connect: metric.NewHistogram(metric.Coarse)},
+		TLSTotals: TLSTotals{Terms: map[tls.Terms]int64{},
+			FullTLS: metric.NewHistogram(metric.Coarse), ResumedTLS: metric.NewHistogram(metric.Coarse)},
 		FirstByte: metric.NewHistogram(metric.Coarse),
-		Connect:   metric.NewHistogram(metric.Coarse),
-		FullTLS:   metric.NewHistogram(metric.Coarse), ResumedTLS: metric.NewHistogram(metric.Coarse),
 		Lag:       metric.NewHistogram(metric.Fine),
 		Law:       newLaw(),
-		Protocols: map[string]int64{}, Terms: map[tls.Terms]int64{},
 	}
 }
 

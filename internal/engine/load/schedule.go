@@ -22,47 +22,47 @@ type Schedule interface {
 // room for it.
 const AtOnce = -1
 
-// closedLoop is the schedule of a closed loop.
-type closedLoop struct{}
+// closedSchedule is the schedule of a closed loop.
+type closedSchedule struct{}
 
-func (closedLoop) Next() (int64, bool)       { return AtOnce, true }
-func (closedLoop) Left(_, _ int64) (n int64) { return 0 }
+func (closedSchedule) Next() (int64, bool)       { return AtOnce, true }
+func (closedSchedule) Left(_, _ int64) (n int64) { return 0 }
 
 // even is arrivals as evenly spaced as the rate allows: the k-th is due when a
 // profile comes to k. A worker takes its turns of them, so all workers together
 // have each once.
 type even struct {
 	along cursor
-	turns
+	slotCycle
 	begun uint64 // where the period began
 	next  int    // of own
 }
 
-func newEven(p profile, t turns) *even { return &even{along: cursor{profile: p}, turns: t} }
+func newEven(p profile, t slotCycle) *even { return &even{along: cursor{profile: p}, slotCycle: t} }
 
 func (s *even) Next() (int64, bool) {
-	hi, lo := bits.Mul64(s.begun+s.own[s.next], perArrival)
-	if s.next++; s.next == len(s.own) {
+	hi, lo := bits.Mul64(s.begun+s.slots[s.next], perArrival)
+	if s.next++; s.next == len(s.slots) {
 		s.next, s.begun = 0, s.begun+s.period
 	}
-	return s.along.due(count{hi, lo})
+	return s.along.instantOf(count{hi, lo})
 }
 
 // Left is the difference of two places among this worker's arrivals.
 func (s *even) Left(from, till int64) int64 {
-	at := s.begun/s.period*uint64(len(s.own)) + uint64(s.next)
-	return max(int64(s.first(till)-max(s.first(from), at)), 0)
+	at := s.begun/s.period*uint64(len(s.slots)) + uint64(s.next)
+	return max(int64(s.firstFrom(till)-max(s.firstFrom(from), at)), 0)
 }
 
-// first is the place of the first arrival, of this worker's, that is not due before an instant:
+// firstFrom is the place of the first arrival, of this worker's, that is not due before an instant:
 // found by bisection, with 52 looks at most.
-func (s *even) first(at int64) uint64 {
+func (s *even) firstFrom(at int64) uint64 {
 	const most = 1 << 52 // arrivals of all workers: MaxRate for MaxTime are fewer
-	own := uint64(len(s.own))
+	own := uint64(len(s.slots))
 	return uint64(sort.Search(int(most/s.period*own+own), func(j int) bool {
 		whole := cursor{profile: s.along.profile}
-		hi, lo := bits.Mul64(uint64(j)/own*s.period+s.own[uint64(j)%own], perArrival)
-		due, ok := whole.due(count{hi, lo})
+		hi, lo := bits.Mul64(uint64(j)/own*s.period+s.slots[uint64(j)%own], perArrival)
+		due, ok := whole.instantOf(count{hi, lo})
 		return !ok || due >= at
 	}))
 }
@@ -86,7 +86,7 @@ func newPoisson(p profile, seed uint64, stream int, oneIn float64) *poisson {
 
 func (s *poisson) Next() (int64, bool) {
 	s.at = s.at.plus(uint64(s.coin.ExpFloat64() * s.mean))
-	return s.along.due(s.at)
+	return s.along.instantOf(s.at)
 }
 
 // walkMost is up to how many arrivals of a Poisson law are counted one by one, in some 20 ms.
@@ -104,27 +104,27 @@ func (s *poisson) Left(from, till int64) (n int64) {
 			n++
 		}
 	}
-	at, end := s.along.reached(from), s.along.reached(till)
+	at, end := s.along.countBy(from), s.along.countBy(till)
 	if at.less(s.at) {
 		at = s.at
 	}
 	if at.less(end) {
-		n += int64(math.Round(end.minus(at).float() / s.mean))
+		n += int64(math.Round(end.minus(at).toFloat() / s.mean))
 	}
 	return n
 }
 
-// schedule is the share of worker i of n in an open loop's arrivals.
-func (p *Plan) schedule(i, n int) Schedule {
+// newSchedule is the share of worker i of n in an open loop's arrivals.
+func (p *Plan) newSchedule(i, n int) Schedule {
 	if p.Arrival == Poisson {
-		stream, _ := p.place(i, n)
-		return newPoisson(p.profile(), p.Seed, stream, float64(n)*p.oneIn())
+		stream, _ := p.streamIndex(i, n)
+		return newPoisson(p.rateProfile(), p.Seed, stream, float64(n)*p.shareDivisor())
 	}
-	return newEven(p.profile(), p.turns(i, n))
+	return newEven(p.rateProfile(), p.workerSlots(i, n))
 }
 
-// share is part i of total cut into n parts as even as can be.
-func share(total int64, i, n int) int64 {
+// evenShare is part i of total cut into n parts as even as can be.
+func evenShare(total int64, i, n int) int64 {
 	part := total / int64(n)
 	if int64(i) < total%int64(n) {
 		part++
@@ -132,13 +132,13 @@ func share(total int64, i, n int) int64 {
 	return part
 }
 
-// quota is how many of the requests asked for are worker i's of n. In an open
+// requestQuota is how many of the requests asked for are worker i's of n. In an open
 // loop they are shared as the arrivals are; in a closed one every connection
 // has as many, or workers with fewer connections would go on alone.
-func quota(p *Plan, i, n int) int64 {
+func requestQuota(p *Plan, i, n int) int64 {
 	if p.Open() {
-		return share(p.Requested, i, n)
+		return evenShare(p.Requested, i, n)
 	}
 	all := int64(p.Connections)
-	return p.Requested/all*share(all, i, n) + share(p.Requested%all, i, n)
+	return p.Requested/all*evenShare(all, i, n) + evenShare(p.Requested%all, i, n)
 }

@@ -13,7 +13,7 @@ func TestEvenIsExact(t *testing.T) {
 	for _, rate := range []Rate{1, 1000, 20_000_000, 333_333, 99_999_999_000} {
 		const workers = 3
 		for i := range workers {
-			c := newEven(level(rate), turns{[]uint64{uint64(i)}, workers})
+			c := newEven(constantProfile(rate), slotCycle{[]uint64{uint64(i)}, workers})
 			c.begun = 3_000_000 * workers // hours into the run at most rates
 			for j := range 100 {
 				k := uint64(i) + (3_000_000+uint64(j))*workers
@@ -50,7 +50,7 @@ func TestSequence(t *testing.T) {
 	count := map[uint32]int{}
 	last := map[uint32]int{}
 	for i := range 24 {
-		k := s.take()
+		k := s.nextIndex()
 		if before, seen := last[k]; seen && k == 1 && i-before > 3 {
 			t.Errorf("request 1 comes %d apart", i-before)
 		}
@@ -71,9 +71,9 @@ func TestQuota(t *testing.T) {
 				p := &Plan{Connections: c, Requested: 12345, Rate: rate}
 				sum := int64(0)
 				for i := range n {
-					q := quota(p, i, n)
+					q := requestQuota(p, i, n)
 					sum += q
-					mine := share(int64(c), i, n)
+					mine := evenShare(int64(c), i, n)
 					if each := p.Requested / int64(c); rate == 0 && (q < each*mine || q > (each+1)*mine) {
 						t.Errorf("%d of %d requests for %d of %d connections", q, p.Requested, mine, c)
 					}
@@ -91,7 +91,7 @@ func TestShare(t *testing.T) {
 		for n := 1; n < 9; n++ {
 			sum, most, least := int64(0), int64(0), total
 			for i := range n {
-				s := share(total, i, n)
+				s := evenShare(total, i, n)
 				sum, most, least = sum+s, max(most, s), min(least, s)
 			}
 			if sum != total || most-least > 1 {
@@ -104,7 +104,7 @@ func TestShare(t *testing.T) {
 // arrivalsOf is all that n workers' schedules yield, in order of time.
 func arrivalsOf(p *Plan, n int) (all []int64) {
 	for i := range n {
-		s := p.schedule(i, n)
+		s := p.newSchedule(i, n)
 		for due, ok := s.Next(); ok && due < int64(p.Warmup+p.Duration); due, ok = s.Next() {
 			all = append(all, due)
 		}
@@ -116,7 +116,7 @@ func arrivalsOf(p *Plan, n int) (all []int64) {
 func stagesPlan(rate float64, warmup time.Duration, stages ...Stage) *Plan {
 	p := DefaultPlan()
 	p.Rate, p.Stages, p.Warmup = PerSecond(rate), stages, Seconds(warmup)
-	p.Duration = Seconds(length(stages))
+	p.Duration = Seconds(stagesLength(stages))
 	return &p
 }
 
@@ -154,7 +154,7 @@ func TestStagesAddUp(t *testing.T) {
 // with 200 bits, hours into the run.
 func TestRampsAreExact(t *testing.T) {
 	const d, rate = 10 * time.Hour, 50_000
-	s := newEven(stagesPlan(0, 0, stageOf(d, rate)).profile(), turns{[]uint64{0}, 1})
+	s := newEven(stagesPlan(0, 0, stageOf(d, rate)).rateProfile(), slotCycle{[]uint64{0}, 1})
 	for _, k := range []uint64{0, 1, 2, 1000, 123_456_789, 899_999_999} {
 		s.begun = k
 		due, ok := s.Next()

@@ -22,7 +22,7 @@ func newSequence(reqs []Request, i, n int) *sequence {
 	common := int64(0)
 	for k := range reqs {
 		weight[k] = max(int64(reqs[k].Weight), 1)
-		common = gcd(weight[k], common)
+		common = greatestDivisor(weight[k], common)
 		total += weight[k]
 	}
 	for k := range weight {
@@ -38,29 +38,29 @@ func newSequence(reqs []Request, i, n int) *sequence {
 			s.order = append(s.order, uint32(k))
 		}
 	} else {
-		s.order = spread(weight, total)
+		s.order = spreadByWeight(weight, total)
 	}
 	s.next = int(total) * i / n
 	return s
 }
 
-// at is the same order from another place on, counted from the first request of all.
-func (s *sequence) at(place int64) *sequence {
+// startingAt is the same order from another place on, counted from the first request of all.
+func (s *sequence) startingAt(place int64) *sequence {
 	return &sequence{s.order, int(place % int64(len(s.order)))}
 }
 
-// sequences are what worker i of n sends in the window, and in the warm-up before it.
-func (p *Plan) sequences(i, n int) (window, warmup *sequence) {
-	place, places := p.place(i, n)
+// newSequences are what worker i of n sends in the window, and in the warm-up before it.
+func (p *Plan) newSequences(i, n int) (window, warmup *sequence) {
+	place, places := p.streamIndex(i, n)
 	warmup = newSequence(p.Requests, place, places)
 	if p.Requested == 0 {
 		return warmup, warmup
 	}
 	before := p.Before
 	for k := range i {
-		before += quota(p, k, n)
+		before += requestQuota(p, k, n)
 	}
-	return warmup.at(before), warmup
+	return warmup.startingAt(before), warmup
 }
 
 func scaleDown(weight []int64, total int64) (scaled int64) {
@@ -73,10 +73,10 @@ func scaleDown(weight []int64, total int64) (scaled int64) {
 	return scaled
 }
 
-// spread is an order in which each k comes weight[k] times, of total in all: the
+// spreadByWeight is an order in which each k comes weight[k] times, of total in all: the
 // j-th time nearest to (j+1/2)/weight[k] of the way. It is a bucket a place, and
 // those of one bucket in their own order.
-func spread(weight []int64, total int64) []uint32 {
+func spreadByWeight(weight []int64, total int64) []uint32 {
 	count := make([]int32, total+1)
 	each := func(f func(k int, at int64)) {
 		for k, n := range weight {
@@ -94,15 +94,15 @@ func spread(weight []int64, total int64) []uint32 {
 	return order
 }
 
-func gcd(a, b int64) int64 {
+func greatestDivisor(a, b int64) int64 {
 	for b != 0 {
 		a, b = b, a%b
 	}
 	return a
 }
 
-// take is the next request.
-func (s *sequence) take() uint32 {
+// nextIndex is the next request.
+func (s *sequence) nextIndex() uint32 {
 	i := s.order[s.next]
 	if s.next++; s.next == len(s.order) {
 		s.next = 0

@@ -33,7 +33,7 @@ func takenBy(t *testing.T, parts []Plan, threads func(part int) int) []int {
 		p := &parts[k]
 		n := min(threads(k), p.Connections)
 		for i := range n {
-			protocol, err := protocol(p)
+			protocol, err := newProtocolSet(p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -43,7 +43,7 @@ func takenBy(t *testing.T, parts []Plan, threads func(part int) int) []int {
 			}
 			w.start, w.from, w.end = 0, 0, notYet
 			for w.left > 0 {
-				counts[w.take(&conn{}).request]++
+				counts[w.nextRequest(0, &w.window).request]++
 			}
 		}
 	}

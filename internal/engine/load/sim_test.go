@@ -48,8 +48,8 @@ func simulateWith(t *testing.T, p Plan, sim func(*gate) ring.Ring) *Result {
 		t.Fatal(err)
 	}
 	r := &run{plan: p, threads: 1, result: &Result{Plan: p},
-		handed: make(chan handed, 1000), spare: make(chan *metric.Snapshot, 4), gate: newGate(1)}
-	protocol, err := protocol(&p)
+		reports: make(chan workerReport, 1000), emptyCounters: make(chan *metric.Counters, 4), gate: newGate(1)}
+	protocol, err := newProtocolSet(&p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,15 +58,15 @@ func simulateWith(t *testing.T, p Plan, sim func(*gate) ring.Ring) *Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.report = func(s *metric.Snapshot) *metric.Snapshot {
-		r.handed <- handed{snapshot: s}
-		return metric.NewSnapshot()
+	w.publish = func(s *metric.Counters) *metric.Counters {
+		r.reports <- workerReport{counters: s}
+		return metric.NewCounters()
 	}
 	go func() {
-		err := w.run()
-		r.handed <- handed{worker: w, err: err}
+		err := w.runLoop()
+		r.reports <- workerReport{worker: w, err: err}
 	}()
-	if err := r.collect(); err != nil {
+	if err := r.collectIntervals(); err != nil {
 		t.Fatal(err)
 	}
 	checkAccounts(t, r.result)
@@ -484,7 +484,7 @@ func TestTurnAllocatesNothing(t *testing.T) {
 
 func allocatesNothing(t *testing.T, reply []byte) {
 	p := simPlan(func(p *Plan) { p.Connections, p.Duration = 4, Seconds(1000*s) })
-	protocol, err := protocol(&p)
+	protocol, err := newProtocolSet(&p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -493,20 +493,20 @@ func allocatesNothing(t *testing.T, reply []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.report = func(s *metric.Snapshot) *metric.Snapshot { s.Reset(); return s }
-	w.begin()
+	w.publish = func(s *metric.Counters) *metric.Counters { s.Reset(); return s }
+	w.beginRun()
 	turn := func() {
-		w.ring.Wait(w.wake())
-		w.turn()
+		w.ring.Wait(w.nextWakeUp())
+		w.runTurn()
 	}
 	for range 100 {
 		turn()
 	}
-	before := w.count.Completed + w.count.Failed
+	before := w.counters.Completed + w.counters.Failed
 	if n := testing.AllocsPerRun(1000, turn); n != 0 {
 		t.Errorf("%v allocations a turn", n)
 	}
-	if done := w.count.Completed + w.count.Failed - before; done < 1000 {
+	if done := w.counters.Completed + w.counters.Failed - before; done < 1000 {
 		t.Errorf("only %d exchanges", done)
 	}
 }
@@ -553,16 +553,16 @@ func BenchmarkExchange(b *testing.B) {
 
 func benchmarkExchange(b *testing.B, reply []byte) {
 	p := simPlan(func(p *Plan) { p.Connections, p.Duration = 4, Seconds(1000*s) })
-	protocol, _ := protocol(&p)
+	protocol, _ := newProtocolSet(&p)
 	l := &loop{reply: reply}
 	w, _ := newWorker(&p, l, []ring.Addr{{Unix: "loop"}}, protocol, newGate(1), 0, 1)
-	total := metric.NewSnapshot()
-	w.report = func(s *metric.Snapshot) *metric.Snapshot { total.Add(s); s.Reset(); return s }
-	w.begin()
+	total := metric.NewCounters()
+	w.publish = func(s *metric.Counters) *metric.Counters { total.Add(s); s.Reset(); return s }
+	w.beginRun()
 	for b.Loop() {
-		w.ring.Wait(w.wake())
-		w.turn()
+		w.ring.Wait(w.nextWakeUp())
+		w.runTurn()
 	}
 	b.ReportMetric(float64(b.Elapsed())/float64(total.Completed+total.Failed+
-		w.count.Completed+w.count.Failed), "ns/exchange")
+		w.counters.Completed+w.counters.Failed), "ns/exchange")
 }

@@ -5,28 +5,25 @@ import (
 	"slices"
 )
 
-// In a closed loop a connection has as many slots as it can have exchanges under way: one, or
-// as many as --pipeline or --streams say. A user sits at each, who asks for the next as soon
-// as the last has been answered. So a request is due when its slot becomes free. On a
-// connection that is kept that is when it is sent. But where the connection has ended, because
-// the server closes it, of --reconnect, or of a failure, the user waits for the next one, with
-// the pauses between attempts, and that wait is latency. The first request of each slot is due
-// when it can be sent, for the load began with connections that were open.
+// In a closed workload a connection has as many slots as it can have requests in flight: one, or as
+// many as --pipeline or --streams say. Each slot is a user who asks for the next answer as soon as
+// the last one has arrived. So a request is due when its slot becomes free. On a connection that is
+// kept, that is when it is sent. If the connection has ended (the server closed it, --reconnect, a
+// failure), the user waits for the next one, pauses between attempts included, and that wait is
+// latency. The first request of each slot is due when it can be sent, for the load begins with open
+// connections.
 //
-// Several slots of a connection become free one by one: those of a pipeline, or of HTTP/2 after
-// GOAWAY, each with its own answer, while the connection takes no more. Each waits from then on,
-// and on the next connection the one that has waited longest sends first. An exchange that is
-// sent again keeps its instant; it goes to whichever connection has room first, as ever.
+// Several slots of one connection may become free one by one while it takes no more requests: those
+// of a pipeline, or of HTTP/2 after GOAWAY. Each waits from then on. On the next connection the
+// slot that has waited longest sends first. A retry keeps its instant and goes to whichever
+// connection has room first.
 //
-// A slot that still waits for its connection when the window ends has sent nothing, and so no
-// latency: at most one request of each slot is in no number but the time without a server.
+// A slot that still waits for a connection at the window's end has sent nothing and has no latency.
+// So at most one request per slot is missing; the time without a server counts it.
 
-// vacate notes at the end of a life that the next requests of its slots are due since they
-// became free. A slot that this life did not use waits for longer.
-func (w *worker) vacate(c *conn) {
-	if w.next != AtOnce {
-		return
-	}
+// markSlotsWaiting notes at the end of a life that the next requests of its slots are due since
+// they became free. A slot that this life did not use waits for longer.
+func (c *conn) markSlotsWaiting() {
 	for tag := range c.exchanges {
 		c.exchanges[tag].waits = true
 	}
@@ -37,23 +34,12 @@ func (w *worker) vacate(c *conn) {
 	}
 }
 
-// dueSince is when the next request of a closed loop was due that c sends now.
-func (c *conn) dueSince(now int64) int64 {
+// slotFreeSince is when the next request of a closed workload became due that c sends now.
+func (c *conn) slotFreeSince(now int64) int64 {
 	if c.waiting > 0 && len(c.tags) > 0 {
 		if x := &c.exchanges[c.tags[len(c.tags)-1]]; x.waits {
 			return x.due
 		}
 	}
 	return now
-}
-
-// recordService counts the service time of an exchange before its latency is counted. In a
-// closed loop the two are the same until a request is sent later than it was due: of those
-// before in the interval service time is then what latency is.
-func (w *worker) recordService(x *exchange) {
-	if w.next == AtOnce && !w.apart {
-		w.apart = true
-		w.count.Service.Add(w.count.Latency)
-	}
-	w.count.Service.Record(w.now - x.sent)
 }

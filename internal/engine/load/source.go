@@ -54,16 +54,16 @@ const sourcesMost = 1 << 12
 // takes longer than to connect.
 const portsUsed = 0.45
 
-// spread has each of the target's addresses from each source, in turn. The sources are those
-// of the plan; without any, those of loopback where one alone has too few ports.
-func (r *run) spread(addrs []ring.Addr) ([]ring.Addr, error) {
-	sources := r.plan.sources()
+// spreadOverSources has each of the target's addresses from each source, in turn. The sources are
+// those of the plan; without any, those of loopback where one alone has too few ports.
+func (r *run) spreadOverSources(addrs []ring.Addr) ([]ring.Addr, error) {
+	sources := r.plan.sourceAddrs()
 	if len(r.plan.Source) > 0 {
 		var err error
-		if sources, err = r.present(sources); err != nil {
+		if sources, err = r.presentSources(sources); err != nil {
 			return nil, err
 		}
-	} else if sources = r.loopbacks(addrs); len(sources) == 0 {
+	} else if sources = r.loopbackSources(addrs); len(sources) == 0 {
 		return addrs, nil
 	}
 	var all []ring.Addr
@@ -81,8 +81,8 @@ func (r *run) spread(addrs []ring.Addr) ([]ring.Addr, error) {
 	return all, nil
 }
 
-// sources are the addresses of the plan's ranges.
-func (p *Plan) sources() (all []netip.Addr) {
+// sourceAddrs are the addresses of the plan's ranges.
+func (p *Plan) sourceAddrs() (all []netip.Addr) {
 	for _, s := range p.Source {
 		r := s.Range
 		for a := r.Masked().Addr(); r.Contains(a) && len(all) < sourcesMost; a = a.Next() {
@@ -92,9 +92,9 @@ func (p *Plan) sources() (all []netip.Addr) {
 	return all
 }
 
-// present are those of the addresses that this machine has. One that was named by itself must
-// be there; of a range the others are left out.
-func (r *run) present(asked []netip.Addr) (all []netip.Addr, err error) {
+// presentSources are those of the addresses that this machine has. One that was named by itself
+// must be there; of a range the others are left out.
+func (r *run) presentSources(asked []netip.Addr) (all []netip.Addr, err error) {
 	for _, a := range asked {
 		c, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(a, 0)))
 		if err == nil {
@@ -114,9 +114,9 @@ func (r *run) present(asked []netip.Addr) (all []netip.Addr, err error) {
 	return all, nil
 }
 
-// loopbacks are as many addresses of 127.0.0.0/8, all of which Linux has, as the connections
+// loopbackSources are as many addresses of 127.0.0.0/8, all of which Linux has, as the connections
 // need to a target there; none if one is enough.
-func (r *run) loopbacks(addrs []ring.Addr) (all []netip.Addr) {
+func (r *run) loopbackSources(addrs []ring.Addr) (all []netip.Addr) {
 	for _, a := range addrs {
 		if ip := a.TCP.Addr().Unmap(); !ip.Is4() || !ip.IsLoopback() {
 			return nil
@@ -132,7 +132,7 @@ func (r *run) loopbacks(addrs []ring.Addr) (all []netip.Addr) {
 		all = append(all, a)
 		a = a.Next()
 	}
-	r.notice(fmt.Sprintf("connects from %v to %v: one address has too few ports for %.0f "+
+	r.addNotice(fmt.Sprintf("connects from %v to %v: one address has too few ports for %.0f "+
 		"connections, or for connecting quickly", all[0], all[len(all)-1], connections))
 	return all
 }

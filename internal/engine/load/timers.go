@@ -11,7 +11,7 @@ type timer struct {
 // and its owner knows which. So an exchange that is over in time costs nothing.
 type timers []timer
 
-func (t *timers) push(at int64, conn uint32) {
+func (t *timers) pushTimer(at int64, conn uint32) {
 	*t = append(*t, timer{at, conn})
 	h := *t
 	i := len(h) - 1
@@ -25,8 +25,8 @@ func (t *timers) push(at int64, conn uint32) {
 	}
 }
 
-// pop takes the earliest if it is not after now.
-func (t *timers) pop(now int64) (timer, bool) {
+// popExpired takes the earliest if it is not after now.
+func (t *timers) popExpired(now int64) (timer, bool) {
 	h := *t
 	if len(h) == 0 || h[0].at > now {
 		return timer{}, false
@@ -48,8 +48,8 @@ func (t *timers) pop(now int64) (timer, bool) {
 	}
 }
 
-// next is when the earliest is, or never.
-func (t timers) next(never int64) int64 {
+// earliest is when the earliest is, or never.
+func (t timers) earliest(never int64) int64 {
 	if len(t) == 0 {
 		return never
 	}

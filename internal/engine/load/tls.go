@@ -18,8 +18,8 @@ import (
 // NoALPN is the ALPN of a plan that offers no protocol.
 const NoALPN = "none"
 
-// offer is those of protocols that ALPN offers, in its order.
-func (t TLS) offer(protocols []string) (offered []string) {
+// offeredInOrder is those of protocols that ALPN offers, in its order.
+func (t TLS) offeredInOrder(protocols []string) (offered []string) {
 	for name := range strings.SplitSeq(t.ALPN, ",") {
 		for _, p := range protocols {
 			if alpnName(p) == name {
@@ -38,9 +38,9 @@ func alpnName(protocol string) string {
 	return protocol
 }
 
-// versions are the numbers of the lowest and the highest version of TLS. Go speaks
+// versionRange are the numbers of the lowest and the highest version of TLS. Go speaks
 // none below 1.2 unless asked to, and a highest one below asks for itself.
-func (t TLS) versions() (low, high uint16) {
+func (t TLS) versionRange() (low, high uint16) {
 	low, high = ptls.Version(t.MinVersion), ptls.Version(t.MaxVersion)
 	if low == 0 && high != 0 && high < tls.VersionTLS12 {
 		low = high
@@ -48,9 +48,9 @@ func (t TLS) versions() (low, high uint16) {
 	return low, high
 }
 
-// old reports whether no version is left that HTTP/2 allows (RFC 9113, 9.2).
-func (t TLS) old() bool {
-	_, high := t.versions()
+// isBelowHTTP2 reports whether no version is left that HTTP/2 allows (RFC 9113, 9.2).
+func (t TLS) isBelowHTTP2() bool {
+	_, high := t.versionRange()
 	return high != 0 && high < tls.VersionTLS12
 }
 
@@ -68,14 +68,14 @@ func (p *Plan) checkTLS(flaw func(bool, string, string, ...any)) {
 		flaw(v.version != "" && ptls.Version(v.version) == 0, v.setting,
 			"%q is not 1.0, 1.1, 1.2 or 1.3", v.version)
 	}
-	low, high := t.versions()
+	low, high := t.versionRange()
 	flaw(low > high && high != 0, "--tls-min", "%s is above --tls-max, %s", t.MinVersion, t.MaxVersion)
-	flaw(p.Target.TLS && p.OnlyHTTP2() && t.old(), "--tls-max",
+	flaw(p.Target.TLS && p.OnlyHTTP2() && t.isBelowHTTP2(), "--tls-max",
 		"HTTP/2 needs TLS 1.2 at least, and not %s", t.MaxVersion)
 	if t.ALPN == "" || t.ALPN == NoALPN || !p.Target.TLS {
 		return
 	}
-	names, _ := p.protocols()
+	names, _ := p.offeredProtocols()
 	for i, name := range names {
 		names[i] = alpnName(name)
 	}
@@ -93,8 +93,8 @@ func (p *Plan) tlsConfig() (*tls.Config, error) {
 		InsecureSkipVerify: p.TLS.Insecure,
 		ServerName:         cmp.Or(p.TLS.ServerName, p.Target.Host),
 	}
-	c.MinVersion, c.MaxVersion = p.TLS.versions()
-	t, err := p.TLS.enclosed()
+	c.MinVersion, c.MaxVersion = p.TLS.versionRange()
+	t, err := p.TLS.withFileContents()
 	if err != nil {
 		return nil, err
 	}
@@ -114,8 +114,8 @@ func (p *Plan) tlsConfig() (*tls.Config, error) {
 	return c, nil
 }
 
-// enclosed is t with what its files hold in place of their names.
-func (t TLS) enclosed() (TLS, error) {
+// withFileContents is t with what its files hold in place of their names.
+func (t TLS) withFileContents() (TLS, error) {
 	for _, f := range []struct {
 		setting    string
 		name, text *string
@@ -161,13 +161,13 @@ func readPEM(name string) ([]byte, error) {
 func (p Plan) Enclose() (Plan, error) {
 	_, err := p.tlsConfig()
 	if err == nil {
-		p.TLS, err = p.TLS.enclosed()
+		p.TLS, err = p.TLS.withFileContents()
 	}
 	return p, err
 }
 
 // logKeys has the secrets of every session written to a file, and says so.
-func (s *speech) logKeys(name string, c *tls.Config) error {
+func (s *protocolSet) logKeys(name string, c *tls.Config) error {
 	if name == "" {
 		return nil
 	}
@@ -176,13 +176,13 @@ func (s *speech) logKeys(name string, c *tls.Config) error {
 		return Flaw{"SSLKEYLOGFILE", err.Error()}
 	}
 	s.keyLog, c.KeyLogWriter = f, f
-	s.notice(fmt.Sprintf("the secrets of every TLS session were written to %s (SSLKEYLOGFILE): "+
+	s.addNotice(fmt.Sprintf("the secrets of every TLS session were written to %s (SSLKEYLOGFILE): "+
 		"whoever has them can read the traffic", name))
 	return nil
 }
 
-// settled are the terms of a worker's handshakes.
-func (w *worker) settled() map[ptls.Terms]int64 {
+// tlsTerms are the terms of a worker's handshakes.
+func (w *worker) tlsTerms() map[ptls.Terms]int64 {
 	if !w.plan.Target.TLS {
 		return nil
 	}

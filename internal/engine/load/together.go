@@ -43,7 +43,7 @@ func Together(n int, each func(Interval)) func(from int, iv *Interval) {
 	next, bytes := 0, 0
 	show := func() {
 		for i := range pending[next] {
-			bytes -= pending[next][i].size()
+			bytes -= pending[next][i].memorySize()
 		}
 		each(Sum(pending[next]))
 		delete(pending, next)
@@ -56,7 +56,7 @@ func Together(n int, each func(Interval)) func(from int, iv *Interval) {
 		case iv.Index >= next:
 			done[from] = iv.Index + 1
 			pending[iv.Index] = append(pending[iv.Index], *iv)
-			bytes += iv.size()
+			bytes += iv.memorySize()
 		}
 		for next < slices.Min(done) && pending[next] != nil {
 			show()
@@ -68,8 +68,8 @@ func Together(n int, each func(Interval)) func(from int, iv *Interval) {
 	}
 }
 
-// size is about how many bytes of memory an interval takes.
-func (iv *Interval) size() int {
+// memorySize is about how many bytes of memory an interval takes.
+func (iv *Interval) memorySize() int {
 	const each = 128 // of what it has several of
 	n := iv.Latency.Size() + iv.Service.Size() + iv.ErrorLatency.Size() +
 		each*(1+len(iv.Failures)+len(iv.Status)) + 16*len(iv.Heat)
@@ -87,7 +87,7 @@ func Sum(parts []Interval) Interval {
 		return sum
 	}
 	sum.Status = nil
-	sum.addStatus(parts[0])
+	sum.addStatuses(parts[0])
 	latency, service := metric.NewHistogram(metric.Fine), metric.NewHistogram(metric.Fine)
 	errors := metric.NewHistogram(metric.Fine)
 	latency.AddSparse(sum.Latency)
@@ -105,7 +105,7 @@ func Sum(parts []Interval) Interval {
 		sum.Service = service.Sparse()
 	}
 	sum.ErrorLatency = errors.Sparse()
-	sum.measure(sum.Latency)
+	sum.measureFrom(sum.Latency)
 	return sum
 }
 
@@ -117,8 +117,8 @@ func (iv *Interval) Served() metric.Sparse {
 	return iv.Service
 }
 
-// measure reads from what was completed in an interval what is told of it.
-func (iv *Interval) measure(latency metric.Sparse) {
+// measureFrom reads from what was completed in an interval what is told of it.
+func (iv *Interval) measureFrom(latency metric.Sparse) {
 	iv.Mean, iv.P50, iv.P99, iv.Max, iv.Heat = 0, 0, 0, 0, nil
 	if latency.Count == 0 {
 		return
@@ -130,7 +130,7 @@ func (iv *Interval) measure(latency metric.Sparse) {
 
 // Measure reads what is told of an interval's latencies from Latency, for one that somebody else
 // has told.
-func (iv *Interval) Measure() { iv.measure(iv.Latency) }
+func (iv *Interval) Measure() { iv.measureFrom(iv.Latency) }
 
 // Add adds up what is counted in two intervals. What was measured is not: see Sum.
 func (iv *Interval) Add(part Interval) {
@@ -141,12 +141,12 @@ func (iv *Interval) Add(part Interval) {
 	iv.InFlight += part.InFlight
 	iv.Received += part.Received
 	iv.Written += part.Written
-	iv.addStatus(part)
-	iv.Failures = addFailures(iv.Failures, part.Failures)
+	iv.addStatuses(part)
+	iv.Failures = mergeFailures(iv.Failures, part.Failures)
 	iv.Busy, iv.LagMax = max(iv.Busy, part.Busy), max(iv.LagMax, part.LagMax)
 }
 
-func (iv *Interval) addStatus(part Interval) {
+func (iv *Interval) addStatuses(part Interval) {
 	for code, n := range part.Status {
 		if iv.Status == nil {
 			iv.Status = map[uint16]int64{}

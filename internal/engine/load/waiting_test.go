@@ -21,14 +21,14 @@ func (c *counted) Uint64() uint64 {
 
 // leftOver is a worker of p at the end, of which so many arrivals have been sent.
 func leftOver(p *Plan, i, n int, sent int64) *worker {
-	w := &worker{plan: p, schedule: p.schedule(i, n), left: -1}
+	w := &worker{plan: p, flow: flow{schedule: p.newSchedule(i, n), left: -1}}
 	w.start = 1000 * s
 	w.from = w.start + int64(p.Warmup)
 	w.end = w.from + int64(p.Duration)
 	w.now = w.end + s
-	w.advance()
+	w.advanceArrival()
 	for range sent {
-		w.advance()
+		w.advanceArrival()
 	}
 	return w
 }
@@ -40,7 +40,7 @@ func walked(w *worker) (n int64) {
 		if w.start+w.next >= w.from {
 			n++
 		}
-		w.advance()
+		w.advanceArrival()
 	}
 	return n
 }
@@ -72,7 +72,7 @@ func TestWaiting(t *testing.T) {
 								got, want := leftOver(&part, i, 3, sent), leftOver(&part, i, 3, sent)
 								change(got)
 								change(want)
-								if g, w := got.waiting(), walked(want); g != w {
+								if g, w := got.backlog(got.now, &got.window), walked(want); g != w {
 									t.Fatalf("%s %v, %s, after %d, worker %d: %d waiting, want %d", name, weights, arrival,
 										sent, i, g, w)
 								}
@@ -110,7 +110,7 @@ func TestWaitingIsComputed(t *testing.T) {
 				if shared {
 					w.schedule = &changing{w.schedule, later, int64(hour)}
 				}
-				n := float64(w.waiting())
+				n := float64(w.backlog(w.now, &w.window))
 				if draws.asked > 2*walkMost*21/20 {
 					t.Errorf("%s, %s: %d draws", name, arrival, draws.asked)
 				}

@@ -34,14 +34,14 @@ func TestWindowOfRequestsAtARate(t *testing.T) {
 
 // A schedule that ends before all requests were due adds nothing to the window.
 func TestWindowOfAScheduleThatEnds(t *testing.T) {
-	w := &worker{left: 0, next: 7, start: 100, schedule: emptySchedule{}}
-	if w.advance(); !w.over || w.afterAll() != 107 {
-		t.Errorf("over %v, %d", w.over, w.afterAll())
+	f, v := &flow{left: 0, next: 7, schedule: emptySchedule{}}, &window{start: 100}
+	if f.advanceArrival(); !f.over || f.firstUnrequested(v) != 107 {
+		t.Errorf("over %v, %d", f.over, f.firstUnrequested(v))
 	}
-	if w.next = AtOnce; w.afterAll() != notYet {
+	if f.next = AtOnce; f.firstUnrequested(v) != notYet {
 		t.Error("a closed loop has a next arrival")
 	}
-	if w.next, w.left = 7, 1; w.afterAll() != notYet {
+	if f.next, f.left = 7, 1; f.firstUnrequested(v) != notYet {
 		t.Error("a run that was not asked for its last request has an end of arrivals")
 	}
 }

@@ -28,13 +28,13 @@ func (s Sparse) Heat() (h Heat) {
 			bucket++
 			end = HeatFrom(bucket + 1)
 		}
-		h = h.count(bucket, n)
+		h = h.addCount(bucket, n)
 	}
 	return h
 }
 
-// count adds n values of a bucket that is not below the last.
-func (h Heat) count(bucket, n int64) Heat {
+// addCount adds n values of a bucket that is not below the last.
+func (h Heat) addCount(bucket, n int64) Heat {
 	if last := len(h) - 1; last >= 0 && h[last][0] == bucket {
 		h[last][1] += n
 		return h
@@ -47,7 +47,7 @@ func (h Heat) Plus(other Heat) (sum Heat) {
 	both := slices.Concat(h, other)
 	slices.SortFunc(both, func(a, b [2]int64) int { return cmp.Compare(a[0], b[0]) })
 	for _, b := range both {
-		sum = sum.count(b[0], b[1])
+		sum = sum.addCount(b[0], b[1])
 	}
 	return sum
 }

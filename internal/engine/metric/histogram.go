@@ -45,12 +45,12 @@ const (
 // NewHistogram returns an empty histogram that tells values apart to the given
 // number of significant digits.
 func NewHistogram(digits int) *Histogram {
-	half, buckets := layout(digits)
+	half, buckets := bucketLayout(digits)
 	return &Histogram{digits: digits, half: half, counts: make([]int64, buckets)}
 }
 
-// layout is log2 of the buckets in an octave, and how many there are in all.
-func layout(digits int) (half uint, buckets int) {
+// bucketLayout is log2 of the buckets in an octave, and how many there are in all.
+func bucketLayout(digits int) (half uint, buckets int) {
 	// HdrHistogram: the smallest power of two that is at least 2×10^digits.
 	sub := uint(bits.Len(uint(2*math.Pow10(digits)) - 1))
 	octaves := bits.Len64(Longest) - int(sub) + 1
@@ -59,7 +59,7 @@ func layout(digits int) (half uint, buckets int) {
 
 // Record counts v once.
 func (h *Histogram) Record(v int64) {
-	h.counts[h.index(v)]++
+	h.counts[h.bucketIndex(v)]++
 	h.Sum.Add(v)
 	if h.Count == 0 || v < h.Min {
 		h.Min = v
@@ -70,24 +70,26 @@ func (h *Histogram) Record(v int64) {
 	h.Count++
 }
 
-func (h *Histogram) index(v int64) int {
+func (h *Histogram) bucketIndex(v int64) int {
 	u := uint64(min(max(v, 0), Longest))
 	octave := uint(bits.Len64(u >> (h.half + 1)))
 	return int(uint64(octave)<<h.half + u>>octave)
 }
 
-// span is the buckets from the least value's to the greatest's, of a histogram that is not
+// countsInRange is the buckets from the least value's to the greatest's, of a histogram that is not
 // empty. A second's are some hundreds of 33,792: whoever looks at these alone, once a
 // second, takes the CPU from the load for microseconds, and not for a millisecond.
-func (h *Histogram) span() []int64 { return h.counts[h.index(h.Min) : h.index(h.Max)+1] }
+func (h *Histogram) countsInRange() []int64 {
+	return h.counts[h.bucketIndex(h.Min) : h.bucketIndex(h.Max)+1]
+}
 
 // Add counts all that from counts. Both must have the same digits.
 func (h *Histogram) Add(from *Histogram) {
 	if from.Count == 0 {
 		return
 	}
-	first := from.index(from.Min)
-	for i, n := range from.span() {
+	first := from.bucketIndex(from.Min)
+	for i, n := range from.countsInRange() {
 		h.counts[first+i] += n
 	}
 	if h.Count == 0 {
@@ -100,7 +102,7 @@ func (h *Histogram) Add(from *Histogram) {
 // Reset makes h empty.
 func (h *Histogram) Reset() {
 	if h.Count > 0 {
-		clear(h.span())
+		clear(h.countsInRange())
 	}
 	h.Count, h.Sum, h.Min, h.Max = 0, Sum{}, 0, 0
 }
@@ -184,7 +186,8 @@ func (h *Histogram) Exact(least, greatest int64, mean float64) error {
 	if h.Count == 0 {
 		return nil
 	}
-	if h.index(least) != h.index(h.Min) || h.index(greatest) != h.index(h.Max) {
+	if h.bucketIndex(least) != h.bucketIndex(h.Min) ||
+		h.bucketIndex(greatest) != h.bucketIndex(h.Max) {
 		return errEnds
 	}
 	h.Min, h.Max, h.Sum = least, greatest, sumOf(mean*float64(h.Count))

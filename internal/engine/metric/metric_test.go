@@ -55,8 +55,8 @@ func TestExact(t *testing.T) {
 			t.Errorf("%d to %d: %v", c.least, c.greatest, err)
 		}
 		both := NewHistogram(Fine)
-		if both.Add(h); both.Count != 2 || both.counts[both.index(1_000_000)] != 1 ||
-			both.counts[both.index(5_000_000)] != 1 {
+		if both.Add(h); both.Count != 2 || both.counts[both.bucketIndex(1_000_000)] != 1 ||
+			both.counts[both.bucketIndex(5_000_000)] != 1 {
 			t.Errorf("%d to %d: counts were lost", c.least, c.greatest)
 		}
 		if both.Reset(); slices.Max(both.counts) != 0 {
@@ -86,13 +86,13 @@ func TestExtremes(t *testing.T) {
 }
 
 func TestAddIsRecordingBoth(t *testing.T) {
-	a, b, both := NewSnapshot(), NewSnapshot(), NewSnapshot()
+	a, b, both := NewCounters(), NewCounters(), NewCounters()
 	for i := range int64(1000) {
-		for _, s := range []*Snapshot{a, both} {
+		for _, s := range []*Counters{a, both} {
 			s.Latency.Record(i * 1000)
 			s.Status[200]++
 		}
-		for _, s := range []*Snapshot{b, both} {
+		for _, s := range []*Counters{b, both} {
 			s.Latency.Record(i * 777)
 			s.Completed++
 		}
@@ -131,7 +131,7 @@ func BenchmarkRecord(b *testing.B) {
 // Of a snapshot without service time it is latency, whichever is added to the other.
 func TestServiceTimeOfSome(t *testing.T) {
 	for _, turned := range []bool{false, true} {
-		a, b := NewSnapshot(), NewSnapshot()
+		a, b := NewCounters(), NewCounters()
 		a.Latency.Record(10)
 		a.Latency.Record(20)
 		b.Latency.Record(500)
@@ -145,7 +145,7 @@ func TestServiceTimeOfSome(t *testing.T) {
 			t.Errorf("turned %v: latency %d, %d; service time %d, %d, from %d to %d", turned, l.Count, l.Sum,
 				s.Count, s.Sum, s.Min, s.Max)
 		}
-		a.Add(NewSnapshot())
+		a.Add(NewCounters())
 		if a.Service.Count != 3 {
 			t.Errorf("an empty one changes it: %d", a.Service.Count)
 		}

@@ -3,11 +3,11 @@ package metric
 // Statuses is how many status codes are told apart: 0 to 999, as on the wire.
 const Statuses = 1000
 
-// A Snapshot is what was counted in an interval. Its owner hands it over whole
+// A Counters is what was counted in an interval. Its owner hands it over whole
 // at the interval's end. Snapshots of one interval from several workers, or of
 // several intervals, add up to one; percentiles come from the sum, never from
 // an average.
-type Snapshot struct {
+type Counters struct {
 	Interval int   // which interval of the run it is, counted from 0
 	From, To int64 // ns after the start of the load
 
@@ -26,14 +26,14 @@ type Snapshot struct {
 	ErrorLatency *Histogram // due to done, of those of Failed that were answered completely
 }
 
-// NewSnapshot returns an empty snapshot.
-func NewSnapshot() *Snapshot {
-	return &Snapshot{Latency: NewHistogram(Fine), Service: NewHistogram(Fine),
+// NewCounters returns an empty snapshot.
+func NewCounters() *Counters {
+	return &Counters{Latency: NewHistogram(Fine), Service: NewHistogram(Fine),
 		ErrorLatency: NewHistogram(Fine)}
 }
 
 // Add adds from to s, which then covers both.
-func (s *Snapshot) Add(from *Snapshot) {
+func (s *Counters) Add(from *Counters) {
 	if s.To == 0 {
 		s.From = from.From
 	}
@@ -60,10 +60,10 @@ func (s *Snapshot) Add(from *Snapshot) {
 }
 
 // Reset makes s empty, to be filled again.
-func (s *Snapshot) Reset() {
+func (s *Counters) Reset() {
 	l, v, e := s.Latency, s.Service, s.ErrorLatency
 	l.Reset()
 	v.Reset()
 	e.Reset()
-	*s = Snapshot{Latency: l, Service: v, ErrorLatency: e}
+	*s = Counters{Latency: l, Service: v, ErrorLatency: e}
 }

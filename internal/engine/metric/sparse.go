@@ -29,9 +29,9 @@ func (h *Histogram) Sparse() Sparse {
 	if h.Count == 0 {
 		return s
 	}
-	first, last := h.index(h.Min), 0
+	first, last := h.bucketIndex(h.Min), 0
 	room := make([]byte, 0, 4096) // of the usual second: on the stack
-	for i, n := range h.span() {
+	for i, n := range h.countsInRange() {
 		if n > 0 {
 			room = binary.AppendUvarint(room, uint64(first+i-last))
 			room = binary.AppendUvarint(room, uint64(n))
@@ -47,7 +47,7 @@ func (s Sparse) Mean() float64 { return s.Sum.Float() / float64(max(s.Count, 1))
 
 // Finely reports whether s tells values apart as Fine does, or is empty.
 func (s Sparse) Finely() bool {
-	half, _ := layout(Fine)
+	half, _ := bucketLayout(Fine)
 	return s.Count == 0 || s.half == half
 }
 
@@ -127,7 +127,7 @@ type sparseJSON struct {
 func (s Sparse) MarshalJSON() ([]byte, error) {
 	j := sparseJSON{Count: s.Count, Sum: s.Sum, Min: s.Min, Max: s.Max, Buckets: s.packed}
 	for _, digits := range []int{Coarse, Fine} {
-		if half, _ := layout(digits); s.Count > 0 && half == s.half {
+		if half, _ := bucketLayout(digits); s.Count > 0 && half == s.half {
 			j.Digits = digits
 		}
 	}
@@ -151,21 +151,22 @@ func (s *Sparse) UnmarshalJSON(b []byte) error {
 	if j.Digits != Coarse && j.Digits != Fine {
 		return errSparse
 	}
-	half, buckets := layout(j.Digits)
-	if j.Count < 0 || j.Min > j.Max || !j.means() || !holds(j.Buckets, buckets, j.Count) {
+	half, buckets := bucketLayout(j.Digits)
+	if j.Count < 0 || j.Min > j.Max || !j.hasMean() || !packedMatches(j.Buckets, buckets, j.Count) {
 		return errSparse
 	}
 	*s = Sparse{Count: j.Count, Sum: j.Sum, Min: j.Min, Max: j.Max, half: half, packed: j.Buckets}
-	if h := (&Histogram{half: half}); !s.between(h.index(j.Min), h.index(j.Max)) {
+	if h := (&Histogram{half: half}); !s.between(h.bucketIndex(j.Min), h.bucketIndex(j.Max)) {
 		*s = Sparse{}
 		return errSparse
 	}
 	return nil
 }
 
-// means reports whether the mean lies between the least and the greatest.
-func (j *sparseJSON) means() bool {
-	return j.Sum.minus(times(j.Min, j.Count)).high >= 0 && times(j.Max, j.Count).minus(j.Sum).high >= 0
+// hasMean reports whether the mean lies between the least and the greatest.
+func (j *sparseJSON) hasMean() bool {
+	return j.Sum.subtract(product(j.Min, j.Count)).high >= 0 &&
+		product(j.Max, j.Count).subtract(j.Sum).high >= 0
 }
 
 // between reports whether s's lowest bucket is from and its highest is to.
@@ -180,8 +181,8 @@ func (s Sparse) between(from, to int) bool {
 	return lowest == from && highest == to
 }
 
-// holds reports whether packed are some of so many buckets, ascending, with count values.
-func holds(packed []byte, buckets int, count int64) bool {
+// packedMatches reports whether packed are some of so many buckets, ascending, with count values.
+func packedMatches(packed []byte, buckets int, count int64) bool {
 	bucket := uint64(0)
 	for first := true; len(packed) > 0; first = false {
 		skip, used := binary.Uvarint(packed)

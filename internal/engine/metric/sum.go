@@ -28,14 +28,14 @@ func (s Sum) Plus(o Sum) Sum {
 	return Sum{s.high + o.high + int64(carry), low}
 }
 
-// minus is s - o.
-func (s Sum) minus(o Sum) Sum {
+// subtract is s - o.
+func (s Sum) subtract(o Sum) Sum {
 	low, borrow := bits.Sub64(s.low, o.low, 0)
 	return Sum{s.high - o.high - int64(borrow), low}
 }
 
-// times is n values of v; n is not below 0.
-func times(v, n int64) Sum {
+// product is n values of v; n is not below 0.
+func product(v, n int64) Sum {
 	high, low := bits.Mul64(uint64(v), uint64(n))
 	if v < 0 { // uint64(v) is v + 2⁶⁴
 		high -= uint64(n)
@@ -49,7 +49,7 @@ const word = 1 << 64
 // Float is s to within one part in 2⁵².
 func (s Sum) Float() float64 {
 	if s.high < 0 { // else a small negative sum is the difference of two large numbers
-		return -Sum{}.minus(s).Float()
+		return -Sum{}.subtract(s).Float()
 	}
 	return float64(s.high)*word + float64(s.low)
 }
@@ -57,21 +57,21 @@ func (s Sum) Float() float64 {
 // sumOf is the sum that is nearest to f, of which a float64 has 53 bits. |f| is below 2¹²⁷.
 func sumOf(f float64) Sum {
 	if f < 0 { // else what is near 0 would be the difference of two large numbers
-		return Sum{}.minus(sumOf(-f))
+		return Sum{}.subtract(sumOf(-f))
 	}
 	f = math.RoundToEven(f)
 	high := math.Floor(f / word)
 	return Sum{int64(high), uint64(f - high*word)}
 }
 
-// big is s in the form that reads and writes decimals.
-func (s Sum) big() *big.Int {
+// toBig is s in the form that reads and writes decimals.
+func (s Sum) toBig() *big.Int {
 	n := new(big.Int).Lsh(big.NewInt(s.high), 64)
 	return n.Add(n, new(big.Int).SetUint64(s.low))
 }
 
 // String is s in decimal.
-func (s Sum) String() string { return s.big().String() }
+func (s Sum) String() string { return s.toBig().String() }
 
 // MarshalJSON writes s as a number, with all its digits.
 func (s Sum) MarshalJSON() ([]byte, error) { return []byte(s.String()), nil }

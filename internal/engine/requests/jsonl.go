@@ -29,7 +29,7 @@ import (
 //
 // Other keys are faults. Empty lines say nothing.
 func Read(file string, r io.Reader, d Defaults) ([]load.Request, error) {
-	b := builder{Defaults: d, header: d.headerOf(nil, d.URL.Basic)}
+	b := builder{Defaults: d, header: d.mergedHeader(nil, d.URL.Basic)}
 	err := eachLine(file, r, func(line []byte) error {
 		line = bytes.TrimRight(line, " \t\r")
 		if len(line) == 0 {
@@ -39,7 +39,7 @@ func Read(file string, r io.Reader, d Defaults) ([]load.Request, error) {
 		if err != nil {
 			return err
 		}
-		return b.add(e)
+		return b.addRequest(e)
 	})
 	if err == nil && len(b.done) == 0 {
 		err = Fault{File: file, Problem: `has no request; write one a line, as in {"url": "/"}`}
@@ -56,11 +56,11 @@ func parseEntry(line []byte, base URL) (entry, error) {
 	if bytes.TrimLeft(line, " \t")[0] != '{' {
 		return e, atColumn{1, errors.New(`is not a JSON object, as in {"url": "/"}`)}
 	}
-	if err := syntax(line); err != nil {
+	if err := syntaxError(line); err != nil {
 		return e, err
 	}
 	seen := map[string]bool{}
-	err := members(line, func(key string, value json.RawMessage) error {
+	err := eachMember(line, func(key string, value json.RawMessage) error {
 		set := setters[key]
 		switch {
 		case set == nil:
@@ -74,11 +74,11 @@ func parseEntry(line []byte, base URL) (entry, error) {
 		}
 		return set(&e, value)
 	})
-	return e, errors.Join(err, e.whole())
+	return e, errors.Join(err, e.checkComplete())
 }
 
-// whole reports a request of which only marks are kept where it had secrets.
-func (e entry) whole() error {
+// checkComplete reports a request of which only marks are kept where it had secrets.
+func (e entry) checkComplete() error {
 	all := []error{Unmarked("the URL", e.url.Path), Unmarked("the body", string(e.body))}
 	for _, f := range e.header {
 		all = append(all, Unmarked("header "+f.Name, f.Value))
@@ -86,8 +86,8 @@ func (e entry) whole() error {
 	return errors.Join(all...)
 }
 
-// syntax is where line stops being JSON, and why.
-func syntax(line []byte) error {
+// syntaxError is where line stops being JSON, and why.
+func syntaxError(line []byte) error {
 	var v json.RawMessage
 	err := json.Unmarshal(line, &v)
 	s, ok := errors.AsType[*json.SyntaxError](err)
@@ -113,9 +113,9 @@ func invalidUTF8(b []byte) int {
 	}
 }
 
-// members calls each with the members of an object, in order, until it fails,
+// eachMember calls each with the members of an object, in order, until it fails,
 // and adds to its error the column of the member.
-func members(object []byte, each func(key string, value json.RawMessage) error) error {
+func eachMember(object []byte, each func(key string, value json.RawMessage) error) error {
 	dec := json.NewDecoder(bytes.NewReader(object))
 	if _, err := dec.Token(); err != nil { // the brace
 		return err
@@ -140,34 +140,34 @@ func members(object []byte, each func(key string, value json.RawMessage) error) 
 // setters has, for each key that a line may have, what takes its value.
 var setters = map[string]func(*entry, json.RawMessage) error{
 	"method": func(e *entry, v json.RawMessage) (err error) {
-		e.method, err = text("method", v)
+		e.method, err = parseText("method", v)
 		if err == nil {
 			err = Method(e.method)
 		}
 		return err
 	},
 	"url": func(e *entry, v json.RawMessage) error {
-		s, err := text("url", v)
+		s, err := parseText("url", v)
 		switch {
 		case err != nil:
 		case s == "*": // which OPTIONS may ask for
 			e.url.Path = s
 		default:
-			e.url, err = e.url.resolve(s)
+			e.url, err = e.url.resolveReference(s)
 		}
 		return err
 	},
 	"headers": func(e *entry, v json.RawMessage) (err error) {
-		e.header, err = headers(v)
+		e.header, err = parseHeaders(v)
 		return err
 	},
 	"body": func(e *entry, v json.RawMessage) error {
-		s, err := text("body", v)
+		s, err := parseText("body", v)
 		e.body = []byte(s)
 		return err
 	},
 	"body_base64": func(e *entry, v json.RawMessage) error {
-		s, err := text("body_base64", v)
+		s, err := parseText("body_base64", v)
 		if err == nil {
 			e.body, err = base64.StdEncoding.DecodeString(s)
 		}
@@ -184,7 +184,7 @@ var setters = map[string]func(*entry, json.RawMessage) error{
 		return nil
 	},
 	"name": func(e *entry, v json.RawMessage) (err error) {
-		e.name, err = text("name", v)
+		e.name, err = parseText("name", v)
 		return err
 	},
 }
@@ -198,15 +198,15 @@ func keyNames() string {
 	return strings.Join(names, ", ")
 }
 
-func text(key string, v json.RawMessage) (s string, err error) {
+func parseText(key string, v json.RawMessage) (s string, err error) {
 	if err := json.Unmarshal(v, &s); err != nil || v[0] != '"' {
-		return "", fmt.Errorf("%s is %s; a string is wanted", key, kind(v))
+		return "", fmt.Errorf("%s is %s; a string is wanted", key, jsonKind(v))
 	}
 	return s, nil
 }
 
-// kind is what a JSON value is, in words.
-func kind(v json.RawMessage) string {
+// jsonKind is what a JSON value is, in words.
+func jsonKind(v json.RawMessage) string {
 	switch v[0] {
 	case '"':
 		return "a string"
@@ -220,23 +220,24 @@ func kind(v json.RawMessage) string {
 	return "a number"
 }
 
-func headers(v json.RawMessage) ([]proto.Field, error) {
+func parseHeaders(v json.RawMessage) ([]proto.Field, error) {
 	switch v[0] {
 	case '{':
 		return headerObject(v)
 	case '[':
 		return headerList(v)
 	}
-	return nil, fmt.Errorf(`headers is %s; {"Name": "value"} or ["Name: value"] is wanted`, kind(v))
+	return nil, fmt.Errorf(`headers is %s; {"Name": "value"} or ["Name: value"] is wanted`,
+		jsonKind(v))
 }
 
 func headerObject(v json.RawMessage) ([]proto.Field, error) {
 	fields := []proto.Field{}
-	err := members(v, func(name string, value json.RawMessage) error {
-		values, err := texts(name, value)
+	err := eachMember(v, func(name string, value json.RawMessage) error {
+		values, err := parseTexts(name, value)
 		for _, s := range values {
 			f := proto.Field{Name: name, Value: s}
-			if err := check(f); err != nil {
+			if err := checkField(f); err != nil {
 				return err
 			}
 			fields = append(fields, f)
@@ -251,7 +252,7 @@ func headerObject(v json.RawMessage) ([]proto.Field, error) {
 
 func headerList(v json.RawMessage) ([]proto.Field, error) {
 	fields := []proto.Field{}
-	list, err := texts("headers", v)
+	list, err := parseTexts("headers", v)
 	for _, s := range list {
 		f, err := Field(s)
 		if err != nil {
@@ -262,10 +263,10 @@ func headerList(v json.RawMessage) ([]proto.Field, error) {
 	return fields, err
 }
 
-// texts is a string or a list of them.
-func texts(key string, v json.RawMessage) ([]string, error) {
+// parseTexts is a string or a list of them.
+func parseTexts(key string, v json.RawMessage) ([]string, error) {
 	if v[0] != '[' {
-		s, err := text(key, v)
+		s, err := parseText(key, v)
 		return []string{s}, err
 	}
 	var raw []json.RawMessage
@@ -274,7 +275,7 @@ func texts(key string, v json.RawMessage) ([]string, error) {
 	}
 	var all []string
 	for _, v := range raw {
-		s, err := text(key, v)
+		s, err := parseText(key, v)
 		if err != nil {
 			return nil, err
 		}

@@ -35,7 +35,7 @@ func URLs(file string, r io.Reader, base URL) ([]URL, error) {
 		if len(all) == MaxRequests {
 			return tooMany("there are more than %d URLs", MaxRequests)
 		}
-		u, err := base.resolve(string(line))
+		u, err := base.resolveReference(string(line))
 		all = append(all, u)
 		return err
 	})
@@ -45,8 +45,8 @@ func URLs(file string, r io.Reader, base URL) ([]URL, error) {
 	return all, err
 }
 
-// resolve reads s, which is a path or a URL of u's own origin.
-func (u URL) resolve(s string) (URL, error) {
+// resolveReference reads s, which is a path or a URL of u's own origin.
+func (u URL) resolveReference(s string) (URL, error) {
 	if strings.HasPrefix(s, "/") {
 		s, _, _ = strings.Cut(s, "#")
 		path, err := wirePath(s)
@@ -87,22 +87,22 @@ func Bodies(file string, r io.Reader) ([][]byte, error) {
 // Pair makes request i of URL i and body i, each list starting again at its
 // end, until both end together: three URLs and two bodies are six requests.
 func Pair(d Defaults, urls []URL, bodies [][]byte) ([]load.Request, error) {
-	n := len(urls) / gcd(len(urls), len(bodies)) * len(bodies)
+	n := len(urls) / greatestDivisor(len(urls), len(bodies)) * len(bodies)
 	if n > MaxRequests {
 		return nil, fmt.Errorf("%d URLs and %d bodies pair to %d requests; at most %d are possible: "+
 			"make one list as long as the other", len(urls), len(bodies), n, MaxRequests)
 	}
-	b := builder{Defaults: d, header: d.headerOf(nil, d.URL.Basic)}
+	b := builder{Defaults: d, header: d.mergedHeader(nil, d.URL.Basic)}
 	for i := range n {
 		e := entry{url: urls[i%len(urls)], body: bodies[i%len(bodies)], weight: 1}
-		if err := b.add(e); err != nil {
+		if err := b.addRequest(e); err != nil {
 			return nil, err
 		}
 	}
 	return b.done, nil
 }
 
-func gcd(a, b int) int {
+func greatestDivisor(a, b int) int {
 	for b != 0 {
 		a, b = b, a%b
 	}
@@ -127,22 +127,22 @@ type entry struct {
 	name   string
 }
 
-// add appends the request of e, completed with the defaults.
-func (b *builder) add(e entry) error {
+// addRequest appends the request of e, completed with the defaults.
+func (b *builder) addRequest(e entry) error {
 	r := load.Request{Name: e.name, Weight: e.weight}
 	r.Method, r.Authority, r.Path, r.Body = e.method, e.url.Authority, e.url.Path, e.body
 	if r.Method == "" {
-		r.Method = b.method(e.body)
+		r.Method = b.defaultMethod(e.body)
 	}
 	r.Header = b.header
 	if e.header != nil || e.url.Basic != b.URL.Basic {
-		r.Header = b.headerOf(e.header, e.url.Basic)
+		r.Header = b.mergedHeader(e.header, e.url.Basic)
 	}
 	check := h1.Check
 	if b.HTTP2 {
 		check = h2.Check
 	}
-	if err := errors.Join(problem(check(r.Request)), framed(r.Request)); err != nil {
+	if err := errors.Join(innermostError(check(r.Request)), checkFraming(r.Request)); err != nil {
 		return err
 	}
 	if r.Name == "" {
@@ -158,8 +158,8 @@ func (b *builder) add(e entry) error {
 	return nil
 }
 
-// framed reports a header that says another length of r's body than it has.
-func framed(r proto.Request) error {
+// checkFraming reports a header that says another length of r's body than it has.
+func checkFraming(r proto.Request) error {
 	for _, f := range r.Header {
 		if strings.EqualFold(f.Name, "Content-Length") && f.Value != strconv.Itoa(len(r.Body)) {
 			return fmt.Errorf("header %s: %q is not the length of the body, %d; leave it out, "+
@@ -169,7 +169,7 @@ func framed(r proto.Request) error {
 	return nil
 }
 
-func (d Defaults) method(body []byte) string {
+func (d Defaults) defaultMethod(body []byte) string {
 	switch {
 	case d.Method != "":
 		return d.Method
@@ -179,22 +179,22 @@ func (d Defaults) method(body []byte) string {
 	return "GET"
 }
 
-// headerOf is a request's own header, then the defaults it does not override.
-func (d Defaults) headerOf(own []proto.Field, basic string) []proto.Field {
+// mergedHeader is a request's own header, then the defaults it does not override.
+func (d Defaults) mergedHeader(own []proto.Field, basic string) []proto.Field {
 	var h []proto.Field
 	for _, f := range d.Header {
-		if !has(own, f.Name) {
+		if !hasField(own, f.Name) {
 			h = append(h, f)
 		}
 	}
 	h = append(slices.Clone(own), h...)
-	if basic != "" && !has(h, "Authorization") {
+	if basic != "" && !hasField(h, "Authorization") {
 		h = slices.Insert(h, 0, proto.Field{Name: "Authorization", Value: basic})
 	}
 	return h
 }
 
-func has(h []proto.Field, name string) bool {
+func hasField(h []proto.Field, name string) bool {
 	return slices.ContainsFunc(h, func(f proto.Field) bool { return strings.EqualFold(f.Name, name) })
 }
 
@@ -205,7 +205,7 @@ func Field(s string) (proto.Field, error) {
 		return proto.Field{}, fmt.Errorf("%q is not a header; write 'Name: value'", s)
 	}
 	f := proto.Field{Name: name, Value: strings.Trim(value, " \t")}
-	return f, errors.Join(check(f), Unmarked("header "+f.Name, f.Value))
+	return f, errors.Join(checkField(f), Unmarked("header "+f.Name, f.Value))
 }
 
 // Unmarked reports what has a mark in the place of a secret: that is nothing to send.
@@ -217,25 +217,25 @@ func Unmarked(what, text string) error {
 	return nil
 }
 
-// check reports what is wrong with f as a line of any request.
-func check(f proto.Field) error {
+// checkField reports what is wrong with f as a line of any request.
+func checkField(f proto.Field) error {
 	if f.Name == "" {
 		return errors.New("a header has no name; write 'Name: value'")
 	}
 	if strings.EqualFold(f.Name, "Transfer-Encoding") {
 		return fmt.Errorf("header %s: bodies are sent whole, with Content-Length", f.Name)
 	}
-	return problem(h1.Check(proto.Request{Method: "GET", Path: "/", Header: []proto.Field{f}}))
+	return innermostError(h1.Check(proto.Request{Method: "GET", Path: "/", Header: []proto.Field{f}}))
 }
 
 // Method reports what is wrong with m as a request's method.
 func Method(m string) error {
-	return problem(h1.Check(proto.Request{Method: m, Path: "/"}))
+	return innermostError(h1.Check(proto.Request{Method: m, Path: "/"}))
 }
 
-// problem is what err, of h1.Check, says is wrong, on one line and without the
+// innermostError is what err, of h1.Check, says is wrong, on one line and without the
 // request: who reads it knows which one was meant.
-func problem(err error) error {
+func innermostError(err error) error {
 	if err == nil {
 		return nil
 	}

@@ -40,16 +40,16 @@ const maxSocketPath = 103
 func Parse(s string) (URL, error) {
 	scheme, rest, found := strings.Cut(s, "://")
 	if !found {
-		return URL{}, noScheme(s)
+		return URL{}, missingScheme(s)
 	}
 	rest, _, _ = strings.Cut(rest, "#")
 	switch scheme = strings.ToLower(scheme); scheme {
 	case "http", "h2c":
-		return parse(scheme, rest, 80)
+		return parseAuthority(scheme, rest, 80)
 	case "https":
-		return parse(scheme, rest, 443)
+		return parseAuthority(scheme, rest, 443)
 	case "fcgi":
-		return parse(scheme, rest, noPort)
+		return parseAuthority(scheme, rest, noPort)
 	case "http+unix", "fcgi+unix":
 		return parseUnix(scheme, rest)
 	}
@@ -59,14 +59,14 @@ func Parse(s string) (URL, error) {
 // noPort says that a scheme has no port of its own.
 const noPort = 0
 
-// target is what a URL says, but for where to connect.
-func target(scheme, rest string) load.Target {
+// loadTarget is what a URL says, but for where to connect.
+func loadTarget(scheme, rest string) load.Target {
 	return load.Target{URL: scheme + "://" + rest, TLS: scheme == "https", H2C: scheme == "h2c",
 		FastCGI: strings.HasPrefix(scheme, "fcgi")}
 }
 
-// noScheme says what to write instead of s, which has no "://".
-func noScheme(s string) error {
+// missingScheme says what to write instead of s, which has no "://".
+func missingScheme(s string) error {
 	scheme, rest, _ := strings.Cut(s, ":")
 	problem := "has no // after its scheme"
 	if l := strings.ToLower(scheme); l != "http" && l != "https" {
@@ -84,7 +84,7 @@ func noScheme(s string) error {
 	return fmt.Errorf("%q %s; write %s://%s", s, problem, scheme, rest)
 }
 
-func parse(scheme, rest string, port uint16) (URL, error) {
+func parseAuthority(scheme, rest string, port uint16) (URL, error) {
 	end := strings.IndexAny(rest, "/?")
 	if end < 0 {
 		end = len(rest)
@@ -93,7 +93,7 @@ func parse(scheme, rest string, port uint16) (URL, error) {
 	var u URL
 	var err error
 	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
-		if u.Basic, err = basic(authority[:at]); err != nil {
+		if u.Basic, err = basicAuth(authority[:at]); err != nil {
 			return URL{}, err
 		}
 		authority = authority[at+1:]
@@ -102,7 +102,7 @@ func parse(scheme, rest string, port uint16) (URL, error) {
 	if err != nil {
 		return URL{}, err
 	}
-	u.Authority = bracketed(host)
+	u.Authority = bracketedHost(host)
 	if given == 0 && port == noPort {
 		return URL{}, fmt.Errorf("%s has no port of its own; write %s://%s:9000", scheme, scheme,
 			authority)
@@ -114,7 +114,7 @@ func parse(scheme, rest string, port uint16) (URL, error) {
 	if u.Path, err = wirePath(uri); err != nil {
 		return URL{}, err
 	}
-	u.Target = target(scheme, authority+uri)
+	u.Target = loadTarget(scheme, authority+uri)
 	u.Target.Host, u.Target.Port = host, port
 	return u, nil
 }
@@ -139,13 +139,13 @@ func parseUnix(scheme, rest string) (URL, error) {
 	if err != nil {
 		return URL{}, err
 	}
-	u := URL{Target: target(scheme, rest), Authority: "localhost", Path: path}
+	u := URL{Target: loadTarget(scheme, rest), Authority: "localhost", Path: path}
 	u.Target.Unix = socket
 	return u, nil
 }
 
-// basic is the value of Authorization for user:password as URLs write it.
-func basic(userinfo string) (string, error) {
+// basicAuth is the value of Authorization for user:password as URLs write it.
+func basicAuth(userinfo string) (string, error) {
 	plain, err := url.PathUnescape(userinfo)
 	if err != nil {
 		return "", errors.New("its user name or password has a % that is not %XX")
@@ -165,7 +165,7 @@ func HostPort(s string) (host string, port uint16, err error) {
 		if end < 0 {
 			return "", 0, fmt.Errorf("%q has no closing bracket", s)
 		}
-		if host, err = ipv6(s[1:end]); err != nil {
+		if host, err = parseIPv6(s[1:end]); err != nil {
 			return "", 0, err
 		}
 		if s = s[end+1:]; s != "" && s[0] != ':' {
@@ -190,7 +190,7 @@ func HostPort(s string) (host string, port uint16, err error) {
 	return host, uint16(n), nil
 }
 
-func ipv6(s string) (string, error) {
+func parseIPv6(s string) (string, error) {
 	a, err := netip.ParseAddr(strings.Replace(s, "%25", "%", 1))
 	if err != nil || !a.Is6() || strings.ContainsAny(a.Zone(), "%[]/ ") {
 		return "", fmt.Errorf("%q is not an IPv6 address", s)
@@ -198,7 +198,7 @@ func ipv6(s string) (string, error) {
 	return a.String(), nil
 }
 
-func bracketed(host string) string {
+func bracketedHost(host string) string {
 	if !strings.Contains(host, ":") {
 		return host
 	}
@@ -222,7 +222,7 @@ func hostName(s string) (string, error) {
 	}
 	labels := strings.Split(strings.TrimSuffix(s, "."), ".")
 	for _, l := range labels {
-		if l == "" || len(l) > 63 || strings.ContainsFunc(l, notInName) {
+		if l == "" || len(l) > 63 || strings.ContainsFunc(l, invalidInName) {
 			return "", fmt.Errorf("host %q is not a name or an address", s)
 		}
 	}
@@ -235,7 +235,7 @@ func hostName(s string) (string, error) {
 	return s, nil
 }
 
-func notInName(r rune) bool {
+func invalidInName(r rune) bool {
 	return (r|0x20 < 'a' || r|0x20 > 'z') && (r < '0' || r > '9') && r != '-' && r != '_'
 }
 

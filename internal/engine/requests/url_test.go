@@ -129,7 +129,7 @@ func FuzzURL(f *testing.F) {
 		if !u.sameOrigin(again) {
 			t.Fatalf("%q is not of its own origin", s)
 		}
-		if from, err := u.resolve(u.Path); err != nil || from != u {
+		if from, err := u.resolveReference(u.Path); err != nil || from != u {
 			t.Fatalf("%q resolves its own path %q to %+v, %v", s, u.Path, from, err)
 		}
 	})

@@ -14,8 +14,8 @@ var Kinds = []string{"epoll", "uring", "portable"}
 // there are too few requests to submit by one call.
 const uringLeast = 8
 
-// automatic are the kinds for so many sockets, the fastest first.
-func automatic(sockets int) []string {
+// preferredKinds are the kinds for so many sockets, the fastest first.
+func preferredKinds(sockets int) []string {
 	if sockets >= uringLeast {
 		return []string{"uring", "epoll", "portable"}
 	}
@@ -36,16 +36,16 @@ const (
 // asking each directly costs less than asking epoll which they are, and being
 // woken; below that, and for a few sockets, epoll is cheaper. Measured.
 const (
-	sweepShare = 8
-	sweepMin   = 8
+	pollShare = 8
+	pollMin   = 8
 )
 
 // epoll is the readiness of sockets, turned into completions.
 //
 // A socket is registered once, edge-triggered, for all it can report; there is
 // no further call to epoll_ctl. What is sent is written at once. In the epoll
-// mode a turn takes the kernel's list of ready sockets; in the sweep mode it
-// asks each socket for its answer, and epoll only for the strays: sockets that
+// mode a turn takes the kernel's list of ready sockets; in the poll mode it
+// asks each socket for its answer, and epoll only for the orphans: sockets that
 // wait for something else than an answer.
 type epoll struct {
 	ep      int
@@ -56,11 +56,11 @@ type epoll struct {
 	events  []syscall.EpollEvent
 	at, got int // events looked at, taken
 
-	open         []int32 // the sockets a sweep looks at
-	sweeping     bool
+	open         []int32 // the sockets a poll looks at
+	pollMode     bool
 	cursor       int // in open
 	polls, hits  int // of this turn: sockets asked, answers taken
-	strays       int
+	orphans      int
 	missCost     int64 // of a poll that finds nothing, in ns
 	idle         int64
 	completed    []Completion // not in answer to an event
@@ -71,17 +71,17 @@ type epoll struct {
 }
 
 type socket struct {
-	rest  []byte // of a Send
-	user  uint64
-	life  int32 // tells this socket from others that had its number
-	place int32 // in epoll.open
-	state state
-	hope  uint8 // empty sweeps after which it no longer counts as answering
-	hup   bool  // the peer has closed: read to the end
-	stray bool
+	rest   []byte // of a Send
+	user   uint64
+	life   int32 // tells this socket from others that had its number
+	place  int32 // in epoll.open
+	state  state
+	hope   uint8 // empty polls after which it no longer counts as answering
+	hup    bool  // the peer has closed: read to the end
+	orphan bool
 }
 
-// How many empty sweeps a socket is worth: any number while its answer is
+// How many empty polls a socket is worth: any number while its answer is
 // awaited, a few after a piece of one.
 const (
 	awaited = 255
@@ -97,15 +97,15 @@ func openEpoll(addrs []Addr, _ int) (Ring, func(), error) {
 		return nil, nil, err
 	}
 	r := &epoll{ep: ep, events: make([]syscall.EpollEvent, eventsMax),
-		scratch: make([]byte, scratchSize), missCost: missCost()}
+		scratch: make([]byte, scratchSize), missCost: emptyReceiveCost()}
 	for _, a := range addrs {
-		r.addrs = append(r.addrs, sockaddr(a))
+		r.addrs = append(r.addrs, targetSockaddr(a))
 	}
 	exactTimers()
-	return r, r.free, nil
+	return r, r.freeRing, nil
 }
 
-func (r *epoll) free() {
+func (r *epoll) freeRing() {
 	for fd := range r.sockets {
 		if r.sockets[fd].state != closed {
 			syscall.Close(fd)
@@ -118,7 +118,7 @@ func (r *epoll) Now() int64  { return Clock() }
 func (r *epoll) Idle() int64 { return r.idle }
 
 func (r *epoll) Connect(addr int, user uint64) (int, error) {
-	fd, up, err := begin(r.addrs[addr])
+	fd, up, err := beginConnect(r.addrs[addr])
 	if err != nil {
 		return -1, err
 	}
@@ -129,10 +129,10 @@ func (r *epoll) Connect(addr int, user uint64) (int, error) {
 	s := &r.sockets[fd]
 	*s = socket{user: user, life: r.life, state: connecting, place: int32(len(r.open))}
 	r.open = append(r.open, int32(fd))
-	r.setStray(s, true)
+	r.setOrphan(s, true)
 	ev := syscall.EpollEvent{Events: everything, Fd: int32(fd), Pad: s.life}
 	if err := syscall.EpollCtl(r.ep, syscall.EPOLL_CTL_ADD, fd, &ev); err != nil {
-		r.forget(fd)
+		r.closeSocket(fd)
 		return -1, err
 	}
 	if up {
@@ -142,24 +142,24 @@ func (r *epoll) Connect(addr int, user uint64) (int, error) {
 	return fd, nil
 }
 
-func (r *epoll) setStray(s *socket, is bool) {
-	if s.stray == is {
+func (r *epoll) setOrphan(s *socket, is bool) {
+	if s.orphan == is {
 		return
 	}
-	s.stray = is
+	s.orphan = is
 	if is {
-		r.strays++
+		r.orphans++
 	} else {
-		r.strays--
+		r.orphans--
 	}
 }
 
 func (r *epoll) Send(fd int, b []byte) bool {
 	s := &r.sockets[fd]
-	n, errno := send(fd, b)
+	n, errno := rawSend(fd, b)
 	if n == len(b) {
 		s.hope = awaited
-		r.setStray(s, false)
+		r.setOrphan(s, false)
 		return true
 	}
 	if errno != 0 && errno != syscall.EAGAIN {
@@ -167,14 +167,14 @@ func (r *epoll) Send(fd int, b []byte) bool {
 		return false
 	}
 	s.rest = b[max(n, 0):]
-	r.setStray(s, true)
+	r.setOrphan(s, true)
 	return false
 }
 
-// write goes on with a Send. It reports whether that is over, and its error.
-func (r *epoll) write(fd int, s *socket) (bool, error) {
+// writeRest goes on with a Send. It reports whether that is over, and its error.
+func (r *epoll) writeRest(fd int, s *socket) (bool, error) {
 	for len(s.rest) > 0 {
-		n, errno := send(fd, s.rest)
+		n, errno := rawSend(fd, s.rest)
 		if errno == syscall.EAGAIN {
 			return false, nil
 		}
@@ -186,93 +186,93 @@ func (r *epoll) write(fd int, s *socket) (bool, error) {
 	}
 	s.rest = nil
 	s.hope = awaited
-	r.setStray(s, false)
+	r.setOrphan(s, false)
 	return true, nil
 }
 
 func (r *epoll) Close(fd int, gently bool) {
 	s := &r.sockets[fd]
-	if !gently || s.hup || s.state != connected || r.lingering.full() {
-		r.forget(fd)
+	if !gently || s.hup || s.state != connected || r.lingering.isFull() {
+		r.closeSocket(fd)
 		return
 	}
 	s.state = lingering
-	r.setStray(s, true)
-	r.lingering.add(lingerer{fd, s.life, Clock() + lingerFor})
+	r.setOrphan(s, true)
+	r.lingering.addLingerer(lingerer{fd, s.life, Clock() + lingerFor})
 }
 
-func (r *epoll) forget(fd int) {
+func (r *epoll) closeSocket(fd int) {
 	s := &r.sockets[fd]
-	r.setStray(s, false)
-	if int(s.place) < r.cursor { // what the sweep has yet to ask must not get behind it
+	r.setOrphan(s, false)
+	if int(s.place) < r.cursor { // what the poll has yet to ask must not get behind it
 		r.cursor--
-		r.swap(int(s.place), r.cursor)
+		r.swapOrder(int(s.place), r.cursor)
 	}
 	last := len(r.open) - 1
-	r.swap(int(s.place), last)
+	r.swapOrder(int(s.place), last)
 	r.open = r.open[:last]
 	*s = socket{}
 	syscall.Close(fd)
 }
 
-// swap exchanges two places in open.
-func (r *epoll) swap(i, j int) {
+// swapOrder exchanges two places in open.
+func (r *epoll) swapOrder(i, j int) {
 	a, b := r.open[i], r.open[j]
 	r.open[i], r.open[j] = b, a
 	r.sockets[a].place, r.sockets[b].place = int32(j), int32(i)
 }
 
-func (r *epoll) Rest(until int64) { r.idle += rest(until) }
+func (r *epoll) Rest(until int64) { r.idle += sleepUntil(until) }
 
 func (r *epoll) Wait(deadline int64) error {
 	now := int64(0)
-	if r.lingering.any() {
+	if r.lingering.hasAny() {
 		now = Clock()
-		deadline = min(deadline, r.lingering.giveUp(now, r))
+		deadline = min(deadline, r.lingering.closeExpired(now, r))
 	}
-	r.sweeping = r.worthSweeping()
+	r.pollMode = r.worthPolling()
 	r.cursor, r.polls, r.hits = 0, 0, 0
-	if r.sweeping {
-		if r.strays == 0 {
+	if r.pollMode {
+		if r.orphans == 0 {
 			r.got = 0
 			return nil
 		}
-		return r.take(0)
+		return r.waitForEvents(0)
 	}
 	timeout := int64(0)
 	if r.taken == len(r.completed) {
 		now = Clock()
 		timeout = max(deadline-now, 0)
 	}
-	err := r.take(timeout)
+	err := r.waitForEvents(timeout)
 	if timeout > 0 {
 		r.idle += Clock() - now
 	}
 	return err
 }
 
-// worthSweeping looks back at the last turn.
-func (r *epoll) worthSweeping() bool {
-	if !r.sweeping {
-		return r.hits >= sweepMin && r.hits*sweepShare >= len(r.open)
+// worthPolling looks back at the last turn.
+func (r *epoll) worthPolling() bool {
+	if !r.pollMode {
+		return r.hits >= pollMin && r.hits*pollShare >= len(r.open)
 	}
 	r.idle += int64(r.polls-r.hits) * r.missCost
-	return r.hits > 0 && r.hits*sweepShare >= r.polls
+	return r.hits > 0 && r.hits*pollShare >= r.polls
 }
 
-func (r *epoll) lingers(l lingerer) bool {
+func (r *epoll) stillLingers(l lingerer) bool {
 	s := &r.sockets[l.fd]
 	return s.life == l.life && s.state == lingering
 }
 
-// take asks the kernel for events, for at most timeout nanoseconds.
-func (r *epoll) take(timeout int64) error {
+// waitForEvents asks the kernel for events, for at most timeout nanoseconds.
+func (r *epoll) waitForEvents(timeout int64) error {
 	r.at, r.got = 0, 0
-	n, errno := r.poll(timeout)
+	n, errno := r.epollWait(timeout)
 	refused := errno == syscall.ENOSYS || errno == syscall.EPERM // EPERM: by a container
 	if refused && !r.coarseTimers {
 		r.coarseTimers = true
-		n, errno = r.poll(timeout)
+		n, errno = r.epollWait(timeout)
 	}
 	if errno == syscall.EINTR {
 		return nil
@@ -284,11 +284,11 @@ func (r *epoll) take(timeout int64) error {
 	return nil
 }
 
-// poll is epoll_pwait2, or what there was before Linux 5.11. It does not tell the Go
+// epollWait is epoll_pwait2, or what there was before Linux 5.11. It does not tell the Go
 // scheduler, which would look every 20 µs whether to take the processor from whoever waits
 // so often, and do it: that costs the CPU more, and the next send its instant. The worker
 // keeps its processor (load.keepProcs), and a signal of the scheduler's ends the wait.
-func (r *epoll) poll(timeout int64) (int, syscall.Errno) {
+func (r *epoll) epollWait(timeout int64) (int, syscall.Errno) {
 	events := uintptr(unsafe.Pointer(&r.events[0]))
 	const pwait2 = 441
 	var n uintptr
@@ -319,12 +319,12 @@ func (r *epoll) Next() (Completion, bool) {
 		return c, true
 	}
 	for r.at < r.got {
-		if c, ok := r.event(&r.events[r.at]); ok {
+		if c, ok := r.handleEvent(&r.events[r.at]); ok {
 			return c, true
 		}
 	}
-	if r.sweeping {
-		return r.sweep()
+	if r.pollMode {
+		return r.pollSockets()
 	}
 	return Completion{}, false
 }
@@ -335,8 +335,8 @@ const (
 	incoming = syscall.EPOLLIN | gone
 )
 
-// event takes a completion from ev, or nothing and the next event's turn.
-func (r *epoll) event(ev *syscall.EpollEvent) (Completion, bool) {
+// handleEvent takes a completion from ev, or nothing and the next event's turn.
+func (r *epoll) handleEvent(ev *syscall.EpollEvent) (Completion, bool) {
 	fd := int(ev.Fd)
 	s := &r.sockets[fd]
 	if s.life != ev.Pad {
@@ -345,25 +345,25 @@ func (r *epoll) event(ev *syscall.EpollEvent) (Completion, bool) {
 	}
 	switch {
 	case s.state == connecting && ev.Events&writable != 0:
-		return r.connected(fd, s), true
+		return r.completeConnect(fd, s), true
 	case s.state == lingering && ev.Events&gone != 0:
-		r.forget(fd)
+		r.closeSocket(fd)
 	case s.state == connected && len(s.rest) > 0 && ev.Events&syscall.EPOLLOUT != 0:
 		ev.Events &^= syscall.EPOLLOUT
-		over, err := r.write(fd, s)
+		over, err := r.writeRest(fd, s)
 		return Completion{Op: Sent, User: s.user, Err: err}, over
 	case s.state == connected && ev.Events&incoming != 0:
 		s.hup = s.hup || ev.Events&(syscall.EPOLLRDHUP|syscall.EPOLLHUP) != 0
-		if r.sweeping && s.hope > 0 {
-			break // this turn's sweep will come to it
+		if r.pollMode && s.hope > 0 {
+			break // this turn's poll will come to it
 		}
-		return r.received(fd, s, &r.at)
+		return r.completeReceive(fd, s, &r.at)
 	}
 	r.at++
 	return Completion{}, false
 }
 
-func (r *epoll) connected(fd int, s *socket) Completion {
+func (r *epoll) completeConnect(fd int, s *socket) Completion {
 	s.state = connected
 	c := Completion{Op: Connected, User: s.user, Err: connectError(fd)}
 	if c.Err != nil {
@@ -372,10 +372,10 @@ func (r *epoll) connected(fd int, s *socket) Completion {
 	return c
 }
 
-// received takes what fd has received, and steps on when that is likely all.
-// Short is all: when more comes there will be another event, or another sweep.
-func (r *epoll) received(fd int, s *socket, step *int) (Completion, bool) {
-	n, errno := receive(fd, r.scratch)
+// completeReceive takes what fd has received, and steps on when that is likely all.
+// Short is all: when more comes there will be another event, or another poll.
+func (r *epoll) completeReceive(fd int, s *socket, step *int) (Completion, bool) {
+	n, errno := rawReceive(fd, r.scratch)
 	switch {
 	case n > 0:
 		if n < len(r.scratch) && !s.hup {
@@ -397,8 +397,8 @@ func (r *epoll) received(fd int, s *socket, step *int) (Completion, bool) {
 	return c, true
 }
 
-// sweep asks the sockets that may have an answer, one after the other.
-func (r *epoll) sweep() (Completion, bool) {
+// pollSockets asks the sockets that may have an answer, one after the other.
+func (r *epoll) pollSockets() (Completion, bool) {
 	for r.cursor < len(r.open) {
 		fd := int(r.open[r.cursor])
 		s := &r.sockets[fd]
@@ -407,12 +407,12 @@ func (r *epoll) sweep() (Completion, bool) {
 			continue
 		}
 		r.polls++
-		if c, ok := r.received(fd, s, &r.cursor); ok {
+		if c, ok := r.completeReceive(fd, s, &r.cursor); ok {
 			return c, true
 		}
 		if s.hope != awaited {
 			if s.hope--; s.hope == 0 {
-				r.setStray(s, true)
+				r.setOrphan(s, true)
 			}
 		}
 	}

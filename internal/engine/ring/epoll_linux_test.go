@@ -133,40 +133,40 @@ func (b *bench) blocks() {
 	if idle = b.r.Idle() - idle; n > 10 || idle < int64(d)/3 {
 		b.t.Errorf("took %d turns to wait for %v, idle for %v", n, d, time.Duration(idle))
 	}
-	if b.r.sweeping {
-		b.t.Error("sweeps for nothing")
+	if b.r.pollMode {
+		b.t.Error("poll for nothing")
 	}
 }
 
-func TestSweepBeginsAndEnds(t *testing.T) {
+func TestPollBeginsAndEnds(t *testing.T) {
 	b := newBench(t, 64)
-	if b.round(0); b.r.sweeping {
-		t.Error("sweeps before it knows that it pays")
+	if b.round(0); b.r.pollMode {
+		t.Error("poll before it knows that it pays")
 	}
 	for range 3 {
-		if b.round(0); !b.r.sweeping || b.r.hits != 64 || b.r.polls != 64 {
-			t.Fatalf("sweeping %v: %d answers to %d questions",
-				b.r.sweeping, b.r.hits, b.r.polls)
+		if b.round(0); !b.r.pollMode || b.r.hits != 64 || b.r.polls != 64 {
+			t.Fatalf("pollMode %v: %d answers to %d questions",
+				b.r.pollMode, b.r.hits, b.r.polls)
 		}
 	}
-	if b.r.strays != 0 || b.r.got != 0 {
+	if b.r.orphans != 0 || b.r.got != 0 {
 		t.Error("asks epoll, which it need not")
 	}
 	b.blocks()
 	b.round(0)
-	if b.round(0); !b.r.sweeping {
-		t.Error("does not sweep again")
+	if b.round(0); !b.r.pollMode {
+		t.Error("does not poll again")
 	}
 }
 
-// TestConnectsBeginNoSweep has events enough, but nobody who awaits an answer.
-func TestConnectsBeginNoSweep(t *testing.T) {
+// TestConnectsBeginNoPoll has events enough, but nobody who awaits an answer.
+func TestConnectsBeginNoPoll(t *testing.T) {
 	newBench(t, 64).blocks()
 }
 
-// TestFewAnswersEndSweep has less than an eighth of the sockets answer.
-func TestFewAnswersEndSweep(t *testing.T) {
-	const few = 64/sweepShare - 1
+// TestFewAnswersEndPoll has less than an eighth of the sockets answer.
+func TestFewAnswersEndPoll(t *testing.T) {
+	const few = 64/pollShare - 1
 	b := newBench(t, 64)
 	b.round(0)
 	b.round(0)
@@ -180,8 +180,8 @@ func TestFewAnswersEndSweep(t *testing.T) {
 		if got := b.turn(0); len(got) != few {
 			t.Fatalf("%d of %d answers taken", len(got), few)
 		}
-		if b.r.sweeping != (turn == 0) {
-			t.Errorf("in turn %d sweeping is %v", turn, b.r.sweeping)
+		if b.r.pollMode != (turn == 0) {
+			t.Errorf("in turn %d pollMode is %v", turn, b.r.pollMode)
 		}
 		for i := range few {
 			b.send(i)
@@ -193,7 +193,7 @@ func TestFewAnswersEndSweep(t *testing.T) {
 	}
 }
 
-// TestPieces has an answer come in pieces far apart while the others sweep.
+// TestPieces has an answer come in pieces far apart while the others poll.
 func TestPieces(t *testing.T) {
 	b := newBench(t, 64)
 	b.round(0)
@@ -206,7 +206,7 @@ func TestPieces(t *testing.T) {
 	for range partial {
 		b.round(1)
 	}
-	if s := b.r.sockets[b.fds[0]]; s.hope != 0 || !s.stray || b.r.strays != 1 {
+	if s := b.r.sockets[b.fds[0]]; s.hope != 0 || !s.orphan || b.r.orphans != 1 {
 		t.Fatalf("the socket is still hoped for: %+v", s)
 	}
 	polls := b.r.polls
@@ -215,8 +215,8 @@ func TestPieces(t *testing.T) {
 	}
 	for range 3 {
 		b.answer(0, "rest")
-		if got := b.round(1); got[0] != "rest" || !b.r.sweeping {
-			t.Fatalf("sweeping %v, took %q", b.r.sweeping, got[0])
+		if got := b.round(1); got[0] != "rest" || !b.r.pollMode {
+			t.Fatalf("pollMode %v, took %q", b.r.pollMode, got[0])
 		}
 		for range partial {
 			b.round(1)
@@ -235,19 +235,19 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestCloseInSweep closes a socket that the sweep has passed. Epoll has spoken
-// of the others already, and does not again: the sweep must not miss one.
-func TestCloseInSweep(t *testing.T) {
+// TestCloseInPoll closes a socket that the poll has passed. Epoll has spoken
+// of the others already, and does not again: the poll must not miss one.
+func TestCloseInPoll(t *testing.T) {
 	b := newBench(t, 65)
-	b.round(1) // 0 is a stray, so epoll is asked in every turn
+	b.round(1) // 0 is a orphan, so epoll is asked in every turn
 	b.round(1)
 	for i := 1; i < 65; i++ {
 		b.send(i)
 		b.answer(i, "a")
 	}
 	b.wait(0)
-	if !b.r.sweeping || b.r.got == 0 {
-		t.Fatalf("sweeping %v, %d events", b.r.sweeping, b.r.got)
+	if !b.r.pollMode || b.r.got == 0 {
+		t.Fatalf("pollMode %v, %d events", b.r.pollMode, b.r.got)
 	}
 	seen := map[uint64]bool{}
 	for c, ok := b.r.Next(); ok; c, ok = b.r.Next() {
@@ -267,7 +267,7 @@ func TestCloseInSweep(t *testing.T) {
 	}
 }
 
-// TestConnectInTurn connects between the events of a turn without a sweep.
+// TestConnectInTurn connects between the events of a turn without a poll.
 func TestConnectInTurn(t *testing.T) {
 	b := newBench(t, 64)
 	for i := range b.fds {
@@ -282,9 +282,9 @@ func TestConnectInTurn(t *testing.T) {
 	}
 }
 
-// TestAnewInSweep has every answer end its connection, and another begin, for
+// TestAnewInPoll has every answer end its connection, and another begin, for
 // which nothing is sent yet: there is nobody to ask.
-func TestAnewInSweep(t *testing.T) {
+func TestAnewInPoll(t *testing.T) {
 	b := newBench(t, 64)
 	for i := range b.fds {
 		b.send(i)
@@ -374,7 +374,7 @@ func TestOldTimers(t *testing.T) {
 	}
 }
 
-// TestTurnAllocatesNothing with few sockets by epoll, with many by sweeps.
+// TestTurnAllocatesNothing with few sockets by epoll, with many by polls.
 func TestTurnAllocatesNothing(t *testing.T) {
 	for _, n := range []int{1, 64} {
 		b := newBench(t, n)
@@ -395,8 +395,8 @@ func TestTurnAllocatesNothing(t *testing.T) {
 		if a := testing.AllocsPerRun(100, turn); a > 0 {
 			t.Errorf("a turn of %d sockets allocates %v times", n, a)
 		}
-		if taken != 101*n || b.r.sweeping != (n > sweepMin) {
-			t.Errorf("%d sockets: %d answers, sweeping %v", n, taken, b.r.sweeping)
+		if taken != 101*n || b.r.pollMode != (n > pollMin) {
+			t.Errorf("%d sockets: %d answers, pollMode %v", n, taken, b.r.pollMode)
 		}
 	}
 }

@@ -11,9 +11,9 @@ type waiter struct {
 	given []int
 }
 
-func (w *waiter) lingers(l lingerer) bool { return w.has[l.fd] }
+func (w *waiter) stillLingers(l lingerer) bool { return w.has[l.fd] }
 
-func (w *waiter) forget(fd int) {
+func (w *waiter) closeSocket(fd int) {
 	delete(w.has, fd)
 	w.given = append(w.given, fd)
 }
@@ -23,7 +23,7 @@ func TestLingerers(t *testing.T) {
 	w := &waiter{has: map[int]bool{}}
 	var q lingerers
 	for fd := range 8 {
-		q.add(lingerer{fd: fd, till: int64(10 * fd)})
+		q.addLingerer(lingerer{fd: fd, till: int64(10 * fd)})
 		w.has[fd] = fd%3 > 0 // the others have left
 	}
 	for _, test := range []struct {
@@ -34,24 +34,24 @@ func TestLingerers(t *testing.T) {
 		{1000, Never, []int{5, 7}}, {1001, Never, nil},
 	} {
 		w.given = nil
-		if next := q.giveUp(test.now, w); next != test.next || !slices.Equal(w.given, test.given) {
+		if next := q.closeExpired(test.now, w); next != test.next || !slices.Equal(w.given, test.given) {
 			t.Errorf("at %d: %v are given up, and next at %d; want %+v", test.now, w.given, next, test)
 		}
 	}
-	if q.any() {
+	if q.hasAny() {
 		t.Errorf("%d are left", len(q.queue)-q.gone)
 	}
 	// While others come and leave at once the queue does not grow.
 	for n := range int64(10 * lingerMax) {
-		q.add(lingerer{fd: int(n), till: n})
-		if q.giveUp(n, w); len(q.queue) > 4 {
+		q.addLingerer(lingerer{fd: int(n), till: n})
+		if q.closeExpired(n, w); len(q.queue) > 4 {
 			t.Fatalf("%d in the queue, of which none lingers", len(q.queue))
 		}
 	}
 	for fd := range lingerMax {
-		q.add(lingerer{fd: fd, till: Never})
+		q.addLingerer(lingerer{fd: fd, till: Never})
 	}
-	if !q.full() {
+	if !q.isFull() {
 		t.Error("it is never full")
 	}
 }

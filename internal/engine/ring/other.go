@@ -5,6 +5,6 @@ package ring
 // Kinds are the rings of this platform.
 var Kinds = []string{"portable"}
 
-func automatic(int) []string { return Kinds }
+func preferredKinds(int) []string { return Kinds }
 
 var opener = openers{"portable": openPortable}

@@ -89,7 +89,7 @@ func (r *portable) Connect(addr int, user uint64) (int, error) {
 	} else {
 		r.streams = append(r.streams, s)
 	}
-	r.all.Go(func() { s.serve(r.addrs[addr]) })
+	r.all.Go(func() { s.serveConn(r.addrs[addr]) })
 	return fd, nil
 }
 
@@ -101,7 +101,7 @@ func (r *portable) Send(fd int, b []byte) bool {
 	r.all.Go(func() {
 		_, err := s.conn.Write(b)
 		s.writer.Done()
-		s.post(Completion{Op: Sent, Err: errno(err)})
+		s.postCompletion(Completion{Op: Sent, Err: portableErrno(err)})
 	})
 	return false
 }
@@ -133,7 +133,7 @@ func (r *portable) Close(fd int, gently bool) {
 func (r *portable) Rest(int64) {}
 
 func (r *portable) Wait(deadline int64) error {
-	if r.taken < len(r.batch) || r.take() {
+	if r.taken < len(r.batch) || r.awaitCompletion() {
 		return nil
 	}
 	from := Clock()
@@ -146,12 +146,12 @@ func (r *portable) Wait(deadline int64) error {
 	case <-r.timer.C:
 	}
 	r.idle += Clock() - from
-	r.take()
+	r.awaitCompletion()
 	return nil
 }
 
-// take swaps the batch that has been taken for what has come in meanwhile.
-func (r *portable) take() bool {
+// awaitCompletion swaps the batch that has been taken for what has come in meanwhile.
+func (r *portable) awaitCompletion() bool {
 	r.mu.Lock()
 	r.batch, r.queue = r.queue, r.batch[:0]
 	r.mu.Unlock()
@@ -183,8 +183,8 @@ func (r *portable) Next() (Completion, bool) {
 	}
 }
 
-// serve is the life of a connection.
-func (s *stream) serve(to Addr) {
+// serveConn is the life of a connection.
+func (s *stream) serveConn(to Addr) {
 	dialer := net.Dialer{KeepAlive: -1}
 	network, address := "unix", to.Unix
 	if to.Unix == "" {
@@ -205,20 +205,20 @@ func (s *stream) serve(to Addr) {
 	s.ring.mu.Lock()
 	s.conn, s.ended = conn, err != nil
 	s.ring.mu.Unlock()
-	s.post(Completion{Op: Connected, Err: errno(err)})
+	s.postCompletion(Completion{Op: Connected, Err: portableErrno(err)})
 	if err == nil {
-		s.receive()
+		s.receiveLoop()
 	}
 }
 
-// receive reads until there is no more. What the user has been lent is not
+// receiveLoop reads until there is no more. What the user has been lent is not
 // overwritten even if the user has closed the connection since.
-func (s *stream) receive() {
+func (s *stream) receiveLoop() {
 	buf := make([]byte, pieceSize)
 	farewell := 0
 	for {
 		n, err := s.conn.Read(buf)
-		if n > 0 && s.post(Completion{Op: Received, Data: buf[:n]}) {
+		if n > 0 && s.postCompletion(Completion{Op: Received, Data: buf[:n]}) {
 			select {
 			case <-s.released:
 			case <-s.life.Done():
@@ -228,15 +228,15 @@ func (s *stream) receive() {
 			err = net.ErrClosed
 		}
 		if err != nil {
-			s.end(err)
+			s.endStream(err)
 			return
 		}
 	}
 }
 
-// end is the end of receiving. The connection stays open for its user to close;
+// endStream is the end of receiving. The connection stays open for its user to close;
 // if that has been done gently, the time has come.
-func (s *stream) end(err error) {
+func (s *stream) endStream(err error) {
 	s.ring.mu.Lock()
 	s.ended = true
 	gentle := s.gentle
@@ -248,11 +248,11 @@ func (s *stream) end(err error) {
 		s.cancel()
 		return
 	}
-	s.post(Completion{Op: Received, Err: errno(err)})
+	s.postCompletion(Completion{Op: Received, Err: portableErrno(err)})
 }
 
-// post queues c, unless the user has closed the connection.
-func (s *stream) post(c Completion) bool {
+// postCompletion queues c, unless the user has closed the connection.
+func (s *stream) postCompletion(c Completion) bool {
 	r := s.ring
 	c.User = s.user
 	r.mu.Lock()
@@ -272,9 +272,9 @@ func (s *stream) post(c Completion) bool {
 	return true
 }
 
-// errno is the system's error in err, so that it is the same on every ring, or
+// portableErrno is the system's error in err, so that it is the same on every ring, or
 // else err: io.EOF, or package net's own.
-func errno(err error) error {
+func portableErrno(err error) error {
 	var e syscall.Errno
 	if !errors.As(err, &e) {
 		return err

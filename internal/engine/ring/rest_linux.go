@@ -12,9 +12,9 @@ func exactTimers() {
 	syscall.RawSyscall(syscall.SYS_PRCTL, setTimerSlack, 1, 0)
 }
 
-// rest sleeps, until an instant or a signal, and returns how long, in ns. The Go scheduler
+// sleepUntil sleeps, until an instant or a signal, and returns how long, in ns. The Go scheduler
 // is not told, as by a wait.
-func rest(until int64) int64 {
+func sleepUntil(until int64) int64 {
 	from := Clock()
 	if until <= from {
 		return 0

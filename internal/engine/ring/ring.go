@@ -113,14 +113,14 @@ type Opened struct {
 func Open(kind string, sockets int, addrs []Addr) (Opened, error) {
 	kinds := []string{kind}
 	if kind == "auto" {
-		kinds = automatic(sockets)
+		kinds = preferredKinds(sockets)
 	}
 	return openFirst(kinds, sockets, addrs)
 }
 
 // Auto is the kind that is the fastest for so many sockets on most machines. One that was
 // calibrated may know better: then it is asked for by its name.
-func Auto(sockets int) string { return automatic(sockets)[0] }
+func Auto(sockets int) string { return preferredKinds(sockets)[0] }
 
 func openFirst(kinds []string, sockets int, addrs []Addr) (o Opened, err error) {
 	for _, o.Kind = range kinds {
@@ -144,7 +144,7 @@ var origin = time.Now()
 // Clock is the time on which all real rings of the process agree.
 func Clock() int64 { return int64(time.Since(origin)) }
 
-// ClockAt is what Clock shows at an instant that time.Now has told.
+// ClockAt is what Clock shows at an instant read by time.Now.
 func ClockAt(at time.Time) int64 { return int64(at.Sub(origin)) }
 
 // TimeAt is when Clock shows that.

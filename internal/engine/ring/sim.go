@@ -44,7 +44,7 @@ func (s *Sim) Now() int64 { return s.now }
 // Idle is the virtual time in which nothing happened.
 func (s *Sim) Idle() int64 { return s.idle }
 
-func (s *Sim) at(t int64, p *Peer, c Completion) {
+func (s *Sim) schedule(t int64, p *Peer, c Completion) {
 	s.seq++
 	c.User = p.user
 	heap.Push(&s.queue, simEvent{t, s.seq, p, c})
@@ -52,12 +52,12 @@ func (s *Sim) at(t int64, p *Peer, c Completion) {
 
 // Reply sends b to the client, which has it after so many nanoseconds.
 func (p *Peer) Reply(after int64, b []byte) {
-	p.sim.at(p.sim.now+after, p, Completion{Op: Received, Data: b})
+	p.sim.schedule(p.sim.now+after, p, Completion{Op: Received, Data: b})
 }
 
 // Hangup ends the connection: with io.EOF in an orderly way, else by err.
 func (p *Peer) Hangup(after int64, err error) {
-	p.sim.at(p.sim.now+after, p, Completion{Op: Received, Err: err})
+	p.sim.schedule(p.sim.now+after, p, Completion{Op: Received, Err: err})
 }
 
 // Now is the virtual time at the server, which is the client's.
@@ -72,7 +72,7 @@ func (s *Sim) Connect(_ int, user uint64) (int, error) {
 	if s.Accept != nil {
 		after, err = s.Accept(p.N)
 	}
-	s.at(s.now+after, p, Completion{Op: Connected, Err: err})
+	s.schedule(s.now+after, p, Completion{Op: Connected, Err: err})
 	return p.N, nil
 }
 

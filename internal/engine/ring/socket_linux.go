@@ -14,26 +14,26 @@ type target struct {
 	from   syscall.Sockaddr // nil: the system's choice
 }
 
-func sockaddr(a Addr) target {
+func targetSockaddr(a Addr) target {
 	if a.Unix != "" {
 		return target{family: syscall.AF_UNIX, addr: &syscall.SockaddrUnix{Name: a.Unix}}
 	}
-	to := target{family: syscall.AF_INET6, addr: internet(a.TCP)}
+	to := target{family: syscall.AF_INET6, addr: inetSockaddr(a.TCP)}
 	if a.TCP.Addr().Unmap().Is4() {
 		to.family = syscall.AF_INET
 	}
 	if a.From.IsValid() {
-		to.from = internet(netip.AddrPortFrom(a.From, 0))
+		to.from = inetSockaddr(netip.AddrPortFrom(a.From, 0))
 	}
 	return to
 }
 
-func internet(a netip.AddrPort) syscall.Sockaddr {
+func inetSockaddr(a netip.AddrPort) syscall.Sockaddr {
 	ip, port := a.Addr(), int(a.Port())
 	if ip.Unmap().Is4() {
 		return &syscall.SockaddrInet4{Addr: ip.Unmap().As4(), Port: port}
 	}
-	return &syscall.SockaddrInet6{Addr: ip.As16(), Port: port, ZoneId: zone(ip.Zone())}
+	return &syscall.SockaddrInet6{Addr: ip.As16(), Port: port, ZoneId: zoneIndex(ip.Zone())}
 }
 
 // A state is how far a socket has come.
@@ -61,25 +61,25 @@ type lingerer struct {
 
 // A leaver can tell whether it still has a lingerer, and give it up.
 type leaver interface {
-	lingers(lingerer) bool
-	forget(fd int)
+	stillLingers(lingerer) bool
+	closeSocket(fd int)
 }
 
-func (q *lingerers) any() bool  { return q.gone < len(q.queue) }
-func (q *lingerers) full() bool { return len(q.queue)-q.gone >= lingerMax }
+func (q *lingerers) hasAny() bool { return q.gone < len(q.queue) }
+func (q *lingerers) isFull() bool { return len(q.queue)-q.gone >= lingerMax }
 
-func (q *lingerers) add(l lingerer) { q.queue = append(q.queue, l) }
+func (q *lingerers) addLingerer(l lingerer) { q.queue = append(q.queue, l) }
 
-// giveUp ends those whose time is over, and returns when to come again.
-func (q *lingerers) giveUp(now int64, r leaver) int64 {
+// closeExpired ends those whose time is over, and returns when to come again.
+func (q *lingerers) closeExpired(now int64, r leaver) int64 {
 	next := int64(Never)
-	for ; q.any(); q.gone++ {
+	for ; q.hasAny(); q.gone++ {
 		l := q.queue[q.gone]
-		if mine := r.lingers(l); mine && l.till > now {
+		if mine := r.stillLingers(l); mine && l.till > now {
 			next = l.till
 			break
 		} else if mine {
-			r.forget(l.fd)
+			r.closeSocket(l.fd)
 		}
 	}
 	if q.gone*2 >= len(q.queue) { // so that each is moved once at most
@@ -89,8 +89,8 @@ func (q *lingerers) giveUp(now int64, r leaver) int64 {
 	return next
 }
 
-// begin starts connecting a socket, and reports whether it is connected already.
-func begin(to target) (fd int, up bool, err error) {
+// beginConnect starts connecting a socket, and reports whether it is connected already.
+func beginConnect(to target) (fd int, up bool, err error) {
 	const kind = syscall.SOCK_STREAM | syscall.SOCK_NONBLOCK | syscall.SOCK_CLOEXEC
 	fd, err = syscall.Socket(to.family, kind, 0)
 	if err != nil {
@@ -129,8 +129,8 @@ func connectError(fd int) error {
 	return err
 }
 
-// missCost measures a receive that finds nothing.
-func missCost() int64 {
+// emptyReceiveCost measures a receive that finds nothing.
+func emptyReceiveCost() int64 {
 	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK, 0)
 	if err != nil {
 		return 0
@@ -141,19 +141,19 @@ func missCost() int64 {
 	var b [1]byte
 	from := Clock()
 	for range n {
-		receive(pair[0], b[:])
+		rawReceive(pair[0], b[:])
 	}
 	return (Clock() - from) / n
 }
 
-// send and receive do not tell the Go scheduler: they cannot block.
-func send(fd int, b []byte) (int, syscall.Errno) {
+// rawSend and receive do not tell the Go scheduler: they cannot block.
+func rawSend(fd int, b []byte) (int, syscall.Errno) {
 	n, _, errno := syscall.RawSyscall6(syscall.SYS_SENDTO, uintptr(fd),
 		uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), syscall.MSG_NOSIGNAL, 0, 0)
 	return int(n), errno
 }
 
-func receive(fd int, b []byte) (int, syscall.Errno) {
+func rawReceive(fd int, b []byte) (int, syscall.Errno) {
 	n, _, errno := syscall.RawSyscall6(syscall.SYS_RECVFROM, uintptr(fd),
 		uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), 0, 0, 0)
 	return int(n), errno

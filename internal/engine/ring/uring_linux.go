@@ -97,7 +97,7 @@ func openUring(addrs []Addr, sockets int) (Ring, func(), error) {
 	exactTimers()
 	err := r.queues.Open()
 	if err == nil {
-		if err = r.start(); err != nil {
+		if err = r.startQueues(); err != nil {
 			r.queues.Close()
 		}
 	}
@@ -106,12 +106,12 @@ func openUring(addrs []Addr, sockets int) (Ring, func(), error) {
 		return nil, nil, err
 	}
 	for _, a := range addrs {
-		r.addrs = append(r.addrs, sockaddr(a))
+		r.addrs = append(r.addrs, targetSockaddr(a))
 	}
-	return r, r.free, nil
+	return r, r.freeRing, nil
 }
 
-func (r *uringRing) start() error {
+func (r *uringRing) startQueues() error {
 	err := r.queues.Start()
 	if err != nil || !r.sharing {
 		return err
@@ -124,11 +124,11 @@ func (r *uringRing) start() error {
 	return err
 }
 
-// free waits until the kernel has let go of all memory.
-func (r *uringRing) free() {
+// freeRing waits until the kernel has let go of all memory.
+func (r *uringRing) freeRing() {
 	for i := range r.sockets {
 		if s := r.sockets[i].state; s != closed && s != dying {
-			r.forget(i)
+			r.closeSocket(i)
 		}
 	}
 	for till := Clock() + freeing; r.pending > 0 && Clock() < till; {
@@ -148,11 +148,11 @@ func (r *uringRing) Now() int64  { return Clock() }
 func (r *uringRing) Idle() int64 { return r.idle }
 
 func (r *uringRing) Connect(addr int, user uint64) (int, error) {
-	fd, up, err := begin(r.addrs[addr])
+	fd, up, err := beginConnect(r.addrs[addr])
 	if err != nil {
 		return -1, err
 	}
-	i := r.place()
+	i := r.newSlot()
 	s := &r.sockets[i]
 	r.life++
 	*s = usocket{user: user, fd: int32(fd), life: r.life, state: connecting,
@@ -165,8 +165,8 @@ func (r *uringRing) Connect(addr int, user uint64) (int, error) {
 	return i, nil
 }
 
-// place finds a place for a socket.
-func (r *uringRing) place() int {
+// newSlot finds a place for a socket.
+func (r *uringRing) newSlot() int {
 	if len(r.unused) == 0 {
 		var pieces [][pieceMax]byte
 		if !r.sharing {
@@ -198,7 +198,7 @@ func (r *uringRing) Send(i int, b []byte) bool {
 	if s.rest = b; !s.telling {
 		s.rest = s.request[:copy(s.request[:], b)]
 	}
-	if err := r.send(i, s, !s.telling && !s.receiving); err != nil {
+	if err := r.queueSend(i, s, !s.telling && !s.receiving); err != nil {
 		s.telling, s.rest = false, nil
 		r.completed = append(r.completed, Completion{Op: Sent, User: s.user, Err: err})
 		return false
@@ -206,14 +206,14 @@ func (r *uringRing) Send(i int, b []byte) bool {
 	return !s.telling
 }
 
-// send queues what is to be sent, with the receive of its answer linked to it
+// queueSend queues what is to be sent, with the receive of its answer linked to it
 // or not. What is linked must not wait for its turn, or nothing would be
 // received meanwhile, and the peer may wait for just that.
-func (r *uringRing) send(i int, s *usocket, linked bool) error {
+func (r *uringRing) queueSend(i int, s *usocket, linked bool) error {
 	if err := r.queues.Room(2); err != nil {
 		return err
 	}
-	e := r.push(uring.Send, i, s, kindSend)
+	e := r.pushEntry(uring.Send, i, s, kindSend)
 	e.Memory(s.rest)
 	s.sending = true
 	if !linked {
@@ -223,43 +223,43 @@ func (r *uringRing) send(i int, s *usocket, linked bool) error {
 	e.Message(syscall.MSG_NOSIGNAL | syscall.MSG_DONTWAIT)
 	e.Link()
 	r.linked = true
-	r.receive(i, s)
+	r.queueReceive(i, s)
 	return nil
 }
 
-// receive queues a receive, for which there must be room.
-func (r *uringRing) receive(i int, s *usocket) {
+// queueReceive queues a receive, for which there must be room.
+func (r *uringRing) queueReceive(i int, s *usocket) {
 	s.receiving = true
 	switch {
 	case s.state == connecting:
-		r.push(uring.Poll, i, s, kindPoll).Events(uring.Out)
+		r.pushEntry(uring.Poll, i, s, kindPoll).Events(uring.Out)
 	case s.state == lingering:
-		r.push(uring.Poll, i, s, kindPoll).Events(uring.RDHup)
+		r.pushEntry(uring.Poll, i, s, kindPoll).Events(uring.RDHup)
 	case s.large > 0:
-		r.push(uring.Poll, i, s, kindPoll).Events(uring.In | uring.RDHup)
+		r.pushEntry(uring.Poll, i, s, kindPoll).Events(uring.In | uring.RDHup)
 	case r.sharing:
-		r.push(uring.Receive, i, s, kindReceive).Choose(pieceMax)
+		r.pushEntry(uring.Receive, i, s, kindReceive).Choose(pieceMax)
 	default:
-		r.push(uring.Receive, i, s, kindReceive).Memory(s.piece[:])
+		r.pushEntry(uring.Receive, i, s, kindReceive).Memory(s.piece[:])
 	}
 }
 
-func (r *uringRing) push(op uring.Op, i int, s *usocket, kind uint64) *uring.Entry {
+func (r *uringRing) pushEntry(op uring.Op, i int, s *usocket, kind uint64) *uring.Entry {
 	r.pending++
 	return r.queues.Push(op, s.fd, uint64(i)<<kindBits|kind)
 }
 
 func (r *uringRing) Rest(until int64) {
 	r.queues.Submit(false) // what it refuses, Wait will try and report
-	r.idle += rest(until)
+	r.idle += sleepUntil(until)
 	r.queues.Gather()
 }
 
 func (r *uringRing) Wait(deadline int64) error {
-	if r.lingering.any() {
-		deadline = min(deadline, r.lingering.giveUp(Clock(), r))
+	if r.lingering.hasAny() {
+		deadline = min(deadline, r.lingering.closeExpired(Clock(), r))
 	}
-	if err := r.receiveAll(); err != nil {
+	if err := r.queueReceives(); err != nil {
 		return err
 	}
 	now := Clock()
@@ -279,8 +279,8 @@ func (r *uringRing) Wait(deadline int64) error {
 	return err
 }
 
-// receiveAll sees to it that whoever may receive does, or waits until it can.
-func (r *uringRing) receiveAll() error {
+// queueReceives sees to it that whoever may receive does, or waits until it can.
+func (r *uringRing) queueReceives() error {
 	for _, i := range r.wanting {
 		s := &r.sockets[i]
 		if s.receiving || s.state == closed || s.state == ended || s.state == dying {
@@ -289,14 +289,14 @@ func (r *uringRing) receiveAll() error {
 		if err := r.queues.Room(1); err != nil {
 			return err
 		}
-		r.receive(i, s)
+		r.queueReceive(i, s)
 	}
 	r.wanting = r.wanting[:0]
 	return nil
 }
 
 func (r *uringRing) Next() (Completion, bool) {
-	r.giveBack()
+	r.returnPiece()
 	if r.taken < len(r.completed) {
 		c := r.completed[r.taken]
 		if r.taken++; r.taken == len(r.completed) {
@@ -308,29 +308,29 @@ func (r *uringRing) Next() (Completion, bool) {
 		r.queues.Submit(false) // what it refuses, Wait will try and report
 	}
 	if r.draining != nobody {
-		if c, ok := r.drain(); ok {
+		if c, ok := r.receiveDirectly(); ok {
 			return c, true
 		}
 	}
 	for e, ok := r.queues.Take(); ok; e, ok = r.queues.Take() {
-		if c, ok := r.complete(e); ok {
+		if c, ok := r.completeEntry(e); ok {
 			return c, true
 		}
-		r.giveBack()
+		r.returnPiece()
 	}
 	return Completion{}, false
 }
 
-// giveBack returns the shared piece that was lent, if there is one.
-func (r *uringRing) giveBack() {
+// returnPiece returns the shared piece that was lent, if there is one.
+func (r *uringRing) returnPiece() {
 	if r.lent != uring.None {
 		r.queues.Return(r.lent)
 		r.lent = uring.None
 	}
 }
 
-// complete makes of the kernel's completion the user's, if it is one.
-func (r *uringRing) complete(e uring.Completion) (Completion, bool) {
+// completeEntry makes of the kernel's completion the user's, if it is one.
+func (r *uringRing) completeEntry(e uring.Completion) (Completion, bool) {
 	r.pending--
 	r.lent = e.Piece()
 	i, kind := int(e.UserData>>kindBits), e.UserData&(1<<kindBits-1)
@@ -342,45 +342,45 @@ func (r *uringRing) complete(e uring.Completion) (Completion, bool) {
 	}
 	switch {
 	case s.state == dying:
-		r.bury(i, s)
+		r.reuseSlot(i, s)
 	case kind == kindSend:
-		return r.sent(i, s, e.Res)
+		return r.completeSend(i, s, e.Res)
 	case e.Res == -int32(syscall.ECANCELED), e.Res == -int32(syscall.EINTR):
 		r.wanting = append(r.wanting, i)
 	case e.Res == -int32(syscall.ENOBUFS): // all pieces were full of what others received
 		r.queues.Grow()
 		r.wanting = append(r.wanting, i)
 	case s.state == connecting:
-		return r.connected(i, s)
+		return r.completeConnect(i, s)
 	case s.state == lingering && (kind == kindPoll || e.Res <= 0):
-		r.forget(i)
+		r.closeSocket(i)
 	case s.state == lingering:
 		r.wanting = append(r.wanting, i)
 	case kind == kindPoll:
 		r.draining = i
-		return r.drain()
+		return r.receiveDirectly()
 	case e.Res > 0:
-		return r.received(i, s, int(e.Res)), true
+		return r.completeReceive(i, s, int(e.Res)), true
 	default:
-		return r.end(s, syscall.Errno(-e.Res)), true
+		return r.endReceiving(s, syscall.Errno(-e.Res)), true
 	}
 	return Completion{}, false
 }
 
-// sent goes on after a send of the kernel's, which may be a part of the user's.
-func (r *uringRing) sent(i int, s *usocket, res int32) (Completion, bool) {
+// completeSend goes on after a send of the kernel's, which may be a part of the user's.
+func (r *uringRing) completeSend(i int, s *usocket, res int32) (Completion, bool) {
 	var err error
 	switch n := max(res, 0); {
 	case res < 0 && res != -int32(syscall.EAGAIN) && res != -int32(syscall.EINTR):
 		err = syscall.Errno(-res)
 	case int(n) < len(s.rest):
 		s.rest = s.rest[n:]
-		if err = r.send(i, s, false); err == nil {
+		if err = r.queueSend(i, s, false); err == nil {
 			return Completion{}, false
 		}
 	case !s.telling && s.more != nil:
 		s.rest, s.more, s.telling = s.more, nil, true
-		if err = r.send(i, s, false); err == nil {
+		if err = r.queueSend(i, s, false); err == nil {
 			return Completion{}, false
 		}
 	}
@@ -389,7 +389,7 @@ func (r *uringRing) sent(i int, s *usocket, res int32) (Completion, bool) {
 	return Completion{Op: Sent, User: s.user, Err: err}, told
 }
 
-func (r *uringRing) connected(i int, s *usocket) (Completion, bool) {
+func (r *uringRing) completeConnect(i int, s *usocket) (Completion, bool) {
 	c := Completion{Op: Connected, User: s.user, Err: connectError(int(s.fd))}
 	if c.Err != nil {
 		s.state = ended
@@ -400,9 +400,9 @@ func (r *uringRing) connected(i int, s *usocket) (Completion, bool) {
 	return c, true
 }
 
-// received lends the socket's piece, and gives it another; or that which the
+// completeReceive lends the socket's piece, and gives it another; or that which the
 // kernel has chosen.
-func (r *uringRing) received(i int, s *usocket, n int) Completion {
+func (r *uringRing) completeReceive(i int, s *usocket, n int) Completion {
 	var data []byte
 	if r.lent != uring.None {
 		data = r.queues.Memory(r.lent)[:n]
@@ -418,16 +418,16 @@ func (r *uringRing) received(i int, s *usocket, n int) Completion {
 	return Completion{Op: Received, User: s.user, Data: data}
 }
 
-// drain receives directly, and until there is likely no more. The kernel does not
+// receiveDirectly receives directly, and until there is likely no more. The kernel does not
 // receive for the same socket meanwhile: its answers are large, so it only polls.
-func (r *uringRing) drain() (Completion, bool) {
+func (r *uringRing) receiveDirectly() (Completion, bool) {
 	i := r.draining
 	r.draining = nobody
 	s := &r.sockets[i]
 	if s.state != connected {
 		return Completion{}, false
 	}
-	n, errno := receive(int(s.fd), r.scratch)
+	n, errno := rawReceive(int(s.fd), r.scratch)
 	switch {
 	case n > 0:
 		if n == len(r.scratch) {
@@ -443,11 +443,11 @@ func (r *uringRing) drain() (Completion, bool) {
 		r.wanting = append(r.wanting, i)
 		return Completion{}, false
 	}
-	return r.end(s, errno), true
+	return r.endReceiving(s, errno), true
 }
 
-// end is the end of receiving.
-func (r *uringRing) end(s *usocket, errno syscall.Errno) Completion {
+// endReceiving is the end of receiving.
+func (r *uringRing) endReceiving(s *usocket, errno syscall.Errno) Completion {
 	s.state = ended
 	c := Completion{Op: Received, User: s.user, Err: io.EOF}
 	if errno != 0 {

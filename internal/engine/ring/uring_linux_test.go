@@ -151,7 +151,7 @@ func testUringShortSend(t *testing.T, r *uringRing, accept func() net.Conn) {
 	s := &r.sockets[i]
 	for _, telling := range []bool{false, true} {
 		s.rest, s.telling = []byte("halves"), telling
-		if c, ok := r.sent(i, s, 3); ok {
+		if c, ok := r.completeSend(i, s, 3); ok {
 			t.Fatalf("after a half: %+v", c)
 		}
 		told := 0

@@ -4,20 +4,20 @@ import "syscall"
 
 func (r *uringRing) Close(i int, gently bool) {
 	s := &r.sockets[i]
-	if !gently || s.state != connected || s.sending || r.lingering.full() {
-		r.forget(i)
+	if !gently || s.state != connected || s.sending || r.lingering.isFull() {
+		r.closeSocket(i)
 		return
 	}
 	s.state = lingering
 	r.wanting = append(r.wanting, i)
-	r.lingering.add(lingerer{i, s.life, Clock() + lingerFor})
+	r.lingering.addLingerer(lingerer{i, s.life, Clock() + lingerFor})
 }
 
-// forget closes a socket. What the kernel is doing with it ends by its being shut
+// closeSocket closes a socket. What the kernel is doing with it ends by its being shut
 // down, and what it has not taken is never begun, but for what Send has said was
 // done. What it has taken it must have begun before: it would begin it with whatever
 // has the descriptor then.
-func (r *uringRing) forget(i int) {
+func (r *uringRing) closeSocket(i int) {
 	s := &r.sockets[i]
 	if r.draining == i {
 		r.draining = nobody
@@ -30,19 +30,19 @@ func (r *uringRing) forget(i int) {
 			r.linked = r.queues.Queued() > 0
 		}
 		if untaken && !s.telling {
-			if n, _ := send(int(s.fd), s.rest); n == len(s.rest) && len(s.more) <= lastMost {
-				send(int(s.fd), s.more)
+			if n, _ := rawSend(int(s.fd), s.rest); n == len(s.rest) && len(s.more) <= lastMost {
+				rawSend(int(s.fd), s.more)
 			}
 		}
 		syscall.Shutdown(int(s.fd), syscall.SHUT_RDWR)
 	}
 	syscall.Close(int(s.fd))
 	s.state = dying
-	r.bury(i, s)
+	r.reuseSlot(i, s)
 }
 
-// bury gives a dying socket's place free once the kernel is done with it.
-func (r *uringRing) bury(i int, s *usocket) {
+// reuseSlot gives a dying socket's place free once the kernel is done with it.
+func (r *uringRing) reuseSlot(i int, s *usocket) {
 	if s.sending || s.receiving {
 		return
 	}
@@ -50,7 +50,7 @@ func (r *uringRing) bury(i int, s *usocket) {
 	r.unused = append(r.unused, i)
 }
 
-func (r *uringRing) lingers(l lingerer) bool {
+func (r *uringRing) stillLingers(l lingerer) bool {
 	s := &r.sockets[l.fd]
 	return s.life == l.life && s.state == lingering
 }

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// zone is the index of an IPv6 zone, which is a number or an interface's name.
-func zone(name string) uint32 {
+// zoneIndex is the index of an IPv6 zone, which is a number or an interface's name.
+func zoneIndex(name string) uint32 {
 	if n, err := strconv.ParseUint(name, 10, 32); err == nil {
 		return uint32(n)
 	}

@@ -66,7 +66,7 @@ func (q *Queues) Provide(n, size int) (err error) {
 	_, _, errno := syscall.Syscall6(unix.SYS_IO_URING_REGISTER, uintptr(q.fd),
 		registerPieces, uintptr(unsafe.Pointer(&arg)), 1, 0, 0)
 	if errno != 0 {
-		return refusal("io_uring_register", errno)
+		return refusedError("io_uring_register", errno)
 	}
 	return nil
 }
@@ -104,10 +104,10 @@ func (q *Queues) Return(piece int) {
 	p.tail++
 }
 
-// publish tells the kernel of the pieces that were returned. The tail is half of
+// publishReturned tells the kernel of the pieces that were returned. The tail is half of
 // a word, the first entry's id being the other half: nothing smaller can be
 // stored atomically.
-func (p *pieces) publish() {
+func (p *pieces) publishReturned() {
 	if p.told == p.tail {
 		return
 	}
@@ -118,8 +118,8 @@ func (p *pieces) publish() {
 	atomic.StoreUint32((*uint32)(unsafe.Pointer(&first.id)), word)
 }
 
-// free gives the memory back, after the queues are closed.
-func (p *pieces) free() {
+// freePieces gives the memory back, after the queues are closed.
+func (p *pieces) freePieces() {
 	for _, m := range [][]byte{p.shared, p.memory} {
 		if m != nil {
 			syscall.Munmap(m)

@@ -112,10 +112,10 @@ func (q *Queues) Open() error {
 		}
 	}
 	if errno != 0 {
-		return refusal("io_uring_setup", errno)
+		return refusedError("io_uring_setup", errno)
 	}
 	q.fd, q.deferred = int(fd), arg.flags&setupDeferTaskrun != 0
-	if err := q.share(&arg); err != nil {
+	if err := q.mapQueues(&arg); err != nil {
 		q.Close()
 		return fmt.Errorf("mapping io_uring's queues: %w", err)
 	}
@@ -128,16 +128,16 @@ func (q *Queues) Start() error {
 	_, _, errno := syscall.Syscall6(unix.SYS_IO_URING_REGISTER, uintptr(q.fd),
 		registerEnableRings, 0, 0, 0, 0)
 	if errno != 0 {
-		return refusal("io_uring_register", errno)
+		return refusedError("io_uring_register", errno)
 	}
 	_, _, errno = syscall.RawSyscall6(unix.SYS_IO_URING_ENTER, uintptr(q.fd), 0, 0, 0, 0, 0)
 	if errno != 0 {
-		return refusal("io_uring_enter", errno)
+		return refusedError("io_uring_enter", errno)
 	}
 	return nil
 }
 
-func refusal(call string, errno syscall.Errno) error {
+func refusedError(call string, errno syscall.Errno) error {
 	switch errno {
 	case syscall.ENOSYS, syscall.EPERM, syscall.EACCES, syscall.EINVAL, syscall.ENOMEM:
 		return fmt.Errorf("io_uring is %w: %s: %w; it needs Linux 5.19 and the leave "+
@@ -147,8 +147,8 @@ func refusal(call string, errno syscall.Errno) error {
 	return fmt.Errorf("%s: %w", call, errno)
 }
 
-// share maps the queues into memory.
-func (q *Queues) share(arg *setupArg) (err error) {
+// mapQueues maps the queues into memory.
+func (q *Queues) mapQueues(arg *setupArg) (err error) {
 	const mode = syscall.PROT_READ | syscall.PROT_WRITE
 	const kind = syscall.MAP_SHARED | syscall.MAP_POPULATE
 	size := max(uintptr(arg.cq.cqes)+uintptr(arg.cqEntries)*unsafe.Sizeof(Completion{}),
@@ -182,7 +182,7 @@ func (q *Queues) Close() {
 		syscall.Munmap(q.shared)
 	}
 	syscall.Close(q.fd)
-	q.pieces.free()
+	q.pieces.freePieces()
 }
 
 // Deferred tells that completions are made only by the calls of the thread that
@@ -223,7 +223,7 @@ func (q *Queues) Submit(complete bool) error {
 	if complete {
 		flags = enterGetEvents
 	}
-	q.pieces.publish()
+	q.pieces.publishReturned()
 	atomic.StoreUint32(q.cqHead, q.head)
 	atomic.StoreUint32(q.sqTail, q.tail)
 	for first := true; first || q.Queued() > 0; first = false {
@@ -248,7 +248,7 @@ func (q *Queues) Submit(complete bool) error {
 // keeps a processor, and whoever waits so leaves one to the others (load.keepProcs, and the
 // loops of target). A signal ends it early.
 func (q *Queues) Wait(timeout int64) error {
-	q.pieces.publish()
+	q.pieces.publishReturned()
 	atomic.StoreUint32(q.cqHead, q.head)
 	atomic.StoreUint32(q.sqTail, q.tail)
 	var arg, size, flags uintptr = 0, 0, enterGetEvents
@@ -274,7 +274,7 @@ func (q *Queues) Wait(timeout int64) error {
 // Gather has the kernel begin all that it has taken, and complete all that it can:
 // Submit and Wait leave it at some twenty, from Linux 6.13 on.
 func (q *Queues) Gather() {
-	q.pieces.publish()
+	q.pieces.publishReturned()
 	atomic.StoreUint32(q.cqHead, q.head)
 	q.timeout = [2]int64{}
 	// It fails, as there are not so many, after it has done what there was.

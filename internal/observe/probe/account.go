@@ -14,12 +14,12 @@ type account struct {
 	low  int     // settlings in a row with a debt
 }
 
-func (a *account) gain(x float64)  { a.sum += x }
-func (a *account) known(x float64) { a.sum -= x }
+func (a *account) addGrowth(x float64)     { a.sum += x }
+func (a *account) subtractKnown(x float64) { a.sum -= x }
 
-// settle returns what was left behind since the last time, at least 0. A debt below
+// settleGrowth returns what was left behind since the last time, at least 0. A debt below
 // slack is the rounding of the readings and may stay.
-func (a *account) settle(slack float64) float64 {
+func (a *account) settleGrowth(slack float64) float64 {
 	switch {
 	case a.sum >= a.left:
 		grown := a.sum - a.left

@@ -32,20 +32,20 @@ func findCgroup(self procfs.Proc) (c cgroup) {
 	}
 	for _, g := range groups {
 		for _, m := range mounts {
-			dir := inMount(m.MountPoint, m.Root, g.Path)
+			dir := pathInMount(m.MountPoint, m.Root, g.Path)
 			switch {
 			case m.FSType == "cgroup2" && g.HierarchyID == 0:
 				c.unified = dir
 			case m.FSType != "cgroup" || g.HierarchyID == 0:
 			default:
-				c.take(g, m, dir)
+				c.setMount(g, m, dir)
 			}
 		}
 	}
 	return c
 }
 
-func (c *cgroup) take(g procfs.Cgroup, m *procfs.MountInfo, dir string) {
+func (c *cgroup) setMount(g procfs.Cgroup, m *procfs.MountInfo, dir string) {
 	for name, to := range map[string]*string{
 		"cpu": &c.cpu, "cpuacct": &c.cpuacct, "memory": &c.memory,
 	} {
@@ -56,9 +56,9 @@ func (c *cgroup) take(g procfs.Cgroup, m *procfs.MountInfo, dir string) {
 	}
 }
 
-// inMount is the directory of a group. A mount may show only a part of the hierarchy,
+// pathInMount is the directory of a group. A mount may show only a part of the hierarchy,
 // below root, as it does in most containers.
-func inMount(point, root, group string) string {
+func pathInMount(point, root, group string) string {
 	if root != "/" {
 		rest, inside := strings.CutPrefix(group, root)
 		if !inside {
@@ -77,46 +77,49 @@ func (h *linuxHost) cgroupRow(row []float64) {
 		if dir == "" {
 			return math.NaN()
 		}
-		text, err := h.scratch.file(dir + "/" + file)
+		text, err := h.scratch.readFile(dir + "/" + file)
 		if err != nil {
 			return math.NaN()
 		}
 		if key == "" {
 			if word, _ := nextField(text); len(word) > 0 {
-				if n, ok := number(word); ok {
+				if n, ok := parseNumber(word); ok {
 					return n
 				}
 			}
 			return math.NaN()
 		}
-		return lookup(text, key)
+		return numberAfterKey(text, key)
 	}
-	row[0] = first(get(c.cpuacct, "cpuacct.usage", ""), 1e3*get(c.unified, "cpu.stat", "usage_usec"))
-	row[1] = first(get(c.cpu, "cpu.stat", "throttled_time"),
+	row[0] = firstKnown(get(c.cpuacct, "cpuacct.usage", ""),
+		1e3*get(c.unified, "cpu.stat", "usage_usec"))
+	row[1] = firstKnown(get(c.cpu, "cpu.stat", "throttled_time"),
 		1e3*get(c.unified, "cpu.stat", "throttled_usec"))
-	row[2] = first(get(c.cpu, "cpu.stat", "nr_throttled"), get(c.unified, "cpu.stat", "nr_throttled"))
-	row[3] = first(get(c.memory, "memory.usage_in_bytes", ""), get(c.unified, "memory.current", ""))
+	row[2] = firstKnown(get(c.cpu, "cpu.stat", "nr_throttled"),
+		get(c.unified, "cpu.stat", "nr_throttled"))
+	row[3] = firstKnown(get(c.memory, "memory.usage_in_bytes", ""),
+		get(c.unified, "memory.current", ""))
 	if c.unified != "" {
-		row[4] = h.pressure(c.unified + "/cpu.pressure")
+		row[4] = h.readPressure(c.unified + "/cpu.pressure")
 	}
 }
 
-// pressure is the total of a pressure file's first line, in µs.
-func (h *linuxHost) pressure(path string) float64 {
-	text, err := h.scratch.file(path)
+// readPressure is the total of a pressure file's first line, in µs.
+func (h *linuxHost) readPressure(path string) float64 {
+	text, err := h.scratch.readFile(path)
 	if err != nil {
 		return math.NaN()
 	}
 	line, _, _ := strings.Cut(string(text), "\n")
 	_, total, found := strings.Cut(line, "total=")
-	if n, ok := number([]byte(total)); found && ok && strings.HasPrefix(line, "some ") {
+	if n, ok := parseNumber([]byte(total)); found && ok && strings.HasPrefix(line, "some ") {
 		return n
 	}
 	return math.NaN()
 }
 
-// first is the first number that is one.
-func first(numbers ...float64) float64 {
+// firstKnown is the first number that is one.
+func firstKnown(numbers ...float64) float64 {
 	for _, n := range numbers {
 		if !math.IsNaN(n) {
 			return n

@@ -20,9 +20,9 @@ const maxText = 1 << 20
 
 func newScratch() *scratch { return &scratch{text: make([]byte, 16<<10)} }
 
-// file reads a file whole; what it returns is overwritten by the next.
-func (s *scratch) file(path string) ([]byte, error) {
-	fd, err := open(path, unix.O_RDONLY)
+// readFile reads a file whole; what it returns is overwritten by the next.
+func (s *scratch) readFile(path string) ([]byte, error) {
+	fd, err := openRaw(path, unix.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
@@ -47,12 +47,12 @@ func (s *scratch) file(path string) ([]byte, error) {
 	}
 }
 
-// of reads a file of a process.
-func (s *scratch) of(pid int, name string) ([]byte, error) {
-	return s.file(s.pathOf(pid, name))
+// readProcFile reads a file of a process.
+func (s *scratch) readProcFile(pid int, name string) ([]byte, error) {
+	return s.readFile(s.procPath(pid, name))
 }
 
-func (s *scratch) pathOf(pid int, name string) string {
+func (s *scratch) procPath(pid int, name string) string {
 	s.path = append(s.path[:0], "/proc/"...)
 	s.path = strconv.AppendInt(s.path, int64(pid), 10)
 	s.path = append(s.path, '/')
@@ -69,9 +69,9 @@ func (s *scratch) taskPath(pid, id int, name string) string {
 	return string(append(s.path, name...))
 }
 
-// numbered appends the names of a directory that are numbers.
-func (s *scratch) numbered(all []int, path string) ([]int, error) {
-	fd, err := open(path, unix.O_RDONLY|unix.O_DIRECTORY)
+// listNumbered appends the names of a directory that are numbers.
+func (s *scratch) listNumbered(all []int, path string) ([]int, error) {
+	fd, err := openRaw(path, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		return all, err
 	}
@@ -97,7 +97,7 @@ func (s *scratch) numbered(all []int, path string) ([]int, error) {
 	}
 }
 
-func open(path string, how int) (int, error) {
+func openRaw(path string, how int) (int, error) {
 	for {
 		fd, err := unix.Open(path, how|unix.O_CLOEXEC, 0)
 		if !errors.Is(err, unix.EINTR) {
@@ -106,5 +106,5 @@ func open(path string, how int) (int, error) {
 	}
 }
 
-// refused says that a file is there and may not be read.
-func refused(err error) bool { return errors.Is(err, fs.ErrPermission) }
+// isRefused says that a file is there and may not be read.
+func isRefused(err error) bool { return errors.Is(err, fs.ErrPermission) }

@@ -27,7 +27,7 @@ func Find(what string) ([]Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("probe: %w", err)
 	}
-	return find(what, all, os.Getpid())
+	return findAmong(what, all, os.Getpid())
 }
 
 // Also is trees and those that Find returns, each once. No two have the same name.
@@ -50,7 +50,7 @@ func Also(trees []Tree, what string) ([]Tree, error) {
 	return trees, nil
 }
 
-func find(what string, all []candidate, self int) ([]Tree, error) {
+func findAmong(what string, all []candidate, self int) ([]Tree, error) {
 	byPID := make(map[int]candidate, len(all))
 	for _, c := range all {
 		byPID[c.pid] = c
@@ -60,18 +60,18 @@ func find(what string, all []candidate, self int) ([]Tree, error) {
 		if !there {
 			return nil, fmt.Errorf("probe: there is no process %d", pid)
 		}
-		return []Tree{{Name: c.name(), PID: pid}}, nil
+		return []Tree{{Name: c.programName(), PID: pid}}, nil
 	}
 	var roots []Tree
 	for _, c := range all {
-		if c.pid != self && c.is(what) && !descends(c, byPID, func(up candidate) bool {
-			return up.pid != self && up.is(what)
+		if c.pid != self && c.isNamed(what) && !hasAncestor(c, byPID, func(up candidate) bool {
+			return up.pid != self && up.isNamed(what)
 		}) {
 			roots = append(roots, Tree{Name: what, PID: c.pid})
 		}
 	}
 	if len(roots) == 0 {
-		return nil, fmt.Errorf("probe: no process is named %q%s", what, near(what, all, self))
+		return nil, fmt.Errorf("probe: no process is named %q%s", what, nearestName(what, all, self))
 	}
 	slices.SortFunc(roots, func(a, b Tree) int { return cmp.Compare(a.PID, b.PID) })
 	if len(roots) > 1 {
@@ -82,17 +82,17 @@ func find(what string, all []candidate, self int) ([]Tree, error) {
 	return roots, nil
 }
 
-// is compares with the kernel's name, which is cut at 15 bytes, and the program's.
-func (c candidate) is(name string) bool {
+// isNamed compares with the kernel's name, which is cut at 15 bytes, and the program's.
+func (c candidate) isNamed(name string) bool {
 	const cut = 15
 	return name != "" && (c.comm == name || c.program == name ||
 		len(name) > cut && c.comm == name[:cut] && (c.program == "" || c.program == name))
 }
 
-func (c candidate) name() string { return cmp.Or(c.program, c.comm) }
+func (c candidate) programName() string { return cmp.Or(c.program, c.comm) }
 
-// descends says whether an ancestor fits.
-func descends(c candidate, byPID map[int]candidate, fits func(candidate) bool) bool {
+// hasAncestor says whether an ancestor fits.
+func hasAncestor(c candidate, byPID map[int]candidate, fits func(candidate) bool) bool {
 	start := c.pid
 	for range len(byPID) {
 		up, there := byPID[c.parent]
@@ -107,13 +107,13 @@ func descends(c candidate, byPID map[int]candidate, fits func(candidate) bool) b
 	return false
 }
 
-// near lists up to five names that are similar.
-func near(what string, all []candidate, self int) string {
+// nearestName lists up to five names that are similar.
+func nearestName(what string, all []candidate, self int) string {
 	var alike []candidate
 	seen := map[string]bool{}
 	for _, c := range all {
-		if c.pid != self && !seen[c.name()] && similar(what, c.name()) {
-			seen[c.name()] = true
+		if c.pid != self && !seen[c.programName()] && isSimilar(what, c.programName()) {
+			seen[c.programName()] = true
 			alike = append(alike, c)
 		}
 	}
@@ -121,27 +121,27 @@ func near(what string, all []candidate, self int) string {
 		return ""
 	}
 	slices.SortStableFunc(alike, func(a, b candidate) int {
-		return cmp.Compare(distance(what, a.name()), distance(what, b.name()))
+		return cmp.Compare(editDistance(what, a.programName()), editDistance(what, b.programName()))
 	})
 	var names []string
 	for _, c := range alike[:min(len(alike), 5)] {
-		names = append(names, fmt.Sprintf("%s (%d)", c.name(), c.pid))
+		names = append(names, fmt.Sprintf("%s (%d)", c.programName(), c.pid))
 	}
 	return "; similar: " + strings.Join(names, ", ")
 }
 
-func similar(a, b string) bool {
+func isSimilar(a, b string) bool {
 	a, b = strings.ToLower(a), strings.ToLower(b)
 	if a == "" || b == "" {
 		return false
 	}
 	const telling = 3 // bytes of a name for it to be found in a longer one
 	return strings.Contains(b, a) || len(b) >= telling && strings.Contains(a, b) ||
-		distance(a, b) <= len(a)/2 && len(a) >= telling
+		editDistance(a, b) <= len(a)/2 && len(a) >= telling
 }
 
-// distance is how many bytes to insert, delete or change to make a into b.
-func distance(a, b string) int {
+// editDistance is how many bytes to insert, delete or change to make a into b.
+func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

@@ -38,7 +38,7 @@ func TestFind(t *testing.T) {
 		"4711":                "there is no process 4711",
 		"":                    `no process is named ""`,
 	} {
-		trees, err := find(what, processes, 99)
+		trees, err := findAmong(what, processes, 99)
 		var got []string
 		for _, tree := range trees {
 			got = append(got, tree.Name+"="+strconv.Itoa(tree.PID))

@@ -149,9 +149,9 @@ func TestForestCountsAllAndNothingTwice(t *testing.T) {
 				step()
 			}
 			k.now += 0.2
-			f.sample(float64(k.next), []Tree{{Name: "sim", PID: root.pid}})
+			f.sampleTrees(float64(k.next), []Tree{{Name: "sim", PID: root.pid}})
 			if round%5 == 0 {
-				f.details(k.now)
+				f.readDetails(k.now)
 			}
 			worst = max(worst, f.trees[0].cpu-burned)
 		}
@@ -161,7 +161,7 @@ func TestForestCountsAllAndNothingTwice(t *testing.T) {
 		k.during = nil
 		for range 3 { // what was missed in passing is made up for
 			k.now += 0.2
-			f.sample(float64(k.next), nil)
+			f.sampleTrees(float64(k.next), nil)
 		}
 		hidden := 0.0
 		for _, p := range k.tasks {
@@ -173,7 +173,7 @@ func TestForestCountsAllAndNothingTwice(t *testing.T) {
 			t.Fatalf("seed %d: %.1f of %.1f ms missing, the ticks hide at most %.1f",
 				seed, missing/1e6, burned/1e6, hidden/1e6)
 		}
-		f.details(k.now)
+		f.readDetails(k.now)
 		if read := f.trees[0].counters[detailRead]; math.Abs(read-burned) > 1e3 {
 			t.Fatalf("seed %d: %v bytes read, %v counted", seed, burned, read)
 		}
@@ -193,7 +193,7 @@ func TestForestParentIgnoresItsChildren(t *testing.T) {
 	f := newForest(k, newNotes(), func() float64 { return k.now })
 	sample := func() {
 		k.now += 0.2
-		f.sample(float64(k.next), []Tree{{Name: "sim", PID: root.pid}})
+		f.sampleTrees(float64(k.next), []Tree{{Name: "sim", PID: root.pid}})
 	}
 	sample()
 	child := k.fork(root.pid)
@@ -227,7 +227,7 @@ func TestForestJoinsARunningTree(t *testing.T) {
 	k.now = 0
 	f := newForest(k, newNotes(), func() float64 { return k.now })
 	trees := []Tree{{Name: "sim", PID: root.pid}}
-	f.sample(1, trees)
+	f.sampleTrees(1, trees)
 	if got := f.trees[0].cpu; got != 0 {
 		t.Errorf("%v ns at first sight", got)
 	}
@@ -235,21 +235,21 @@ func TestForestJoinsARunningTree(t *testing.T) {
 	k.end(child, root.pid)
 	k.wait(child)
 	k.now = 1
-	f.sample(1, trees)
+	f.sampleTrees(1, trees)
 	if got := f.trees[0].cpu; got != 1e8 {
 		t.Errorf("%v ns, want 1e8: the child's last moments", got)
 	}
 	child = k.fork(root.pid)
 	k.now = 2
 	child.own = 3e8
-	f.sample(2, trees)
+	f.sampleTrees(2, trees)
 	r := &Recording{trees: f.trees}
-	use := r.between(0, 2)[0]
+	use := r.usesBetween(0, 2)[0]
 	if math.Abs(float64(use.CPU)-4e8) > 1 || len(use.Processes) != 3 {
 		t.Errorf("%v ns of %d processes, want 4e8 of 3", use.CPU, len(use.Processes))
 	}
 	// The new child's time is spread from its birth, not from before.
-	if got := r.between(1, 1.5)[0].Processes[2].CPU; math.Abs(float64(got)-1.5e8) > 1 {
+	if got := r.usesBetween(1, 1.5)[0].Processes[2].CPU; math.Abs(float64(got)-1.5e8) > 1 {
 		t.Errorf("half of the child's life: %v ns, want 1.5e8", got)
 	}
 }
@@ -266,13 +266,13 @@ func TestForestNested(t *testing.T) {
 		f := newForest(k, newNotes(), func() float64 { return k.now })
 		k.now = 0.2
 		if inner {
-			f.sample(1, trees[1:])
+			f.sampleTrees(1, trees[1:])
 		} else {
-			f.sample(1, trees[:1])
+			f.sampleTrees(1, trees[:1])
 		}
 		outer.own, middle.own, leaf.own = 1e8, 2e8, 4e8
 		k.now = 0.4
-		f.sample(1, trees)
+		f.sampleTrees(1, trees)
 		for _, tree := range f.trees {
 			if want := map[string]float64{"outer": 1e8, "inner": 6e8}[tree.Name]; tree.cpu != want {
 				t.Errorf("%s: %v ns, want %v", tree.Name, tree.cpu, want)
@@ -284,7 +284,7 @@ func TestForestNested(t *testing.T) {
 		k.end(middle, outer.pid)
 		k.wait(middle)
 		k.now = 0.6
-		f.sample(1, trees)
+		f.sampleTrees(1, trees)
 		if sum := f.trees[0].cpu + f.trees[1].cpu; sum != 7e8 {
 			t.Errorf("after the end %v ns, want 7e8", sum)
 		}
@@ -295,17 +295,17 @@ func TestForestMissingRoot(t *testing.T) {
 	k := &kernel{tasks: map[int]*simulated{}}
 	n := newNotes()
 	f := newForest(k, n, func() float64 { return k.now })
-	f.sample(1, []Tree{{Name: "none", PID: 99}})
-	f.details(1)
-	f.shares(1)
-	use := (&Recording{trees: f.trees}).between(0, 1)[0]
+	f.sampleTrees(1, []Tree{{Name: "none", PID: 99}})
+	f.readDetails(1)
+	f.readShares(1)
+	use := (&Recording{trees: f.trees}).usesBetween(0, 1)[0]
 	for _, v := range []Value{use.CPU, use.User, use.RSS.Mean, use.Threads.Peak, use.Read, use.Wait} {
 		if v.OK() {
 			t.Errorf("%v of a process that is not there, want n/a", v)
 		}
 	}
-	if len(n.list()) != 1 {
-		t.Errorf("reasons: %q", n.list())
+	if len(n.sortedNotes()) != 1 {
+		t.Errorf("reasons: %q", n.sortedNotes())
 	}
 }
 
@@ -318,7 +318,7 @@ func TestNames(t *testing.T) {
 		{`C:\srv\server.exe`, "server.exe", "server.exe", "child"},
 		{"", "kworker", "kworker", "child"},
 	} {
-		if name, role := names(c.title, c.comm, false); name != c.name || role != c.role {
+		if name, role := processNames(c.title, c.comm, false); name != c.name || role != c.role {
 			t.Errorf("%q is %q, %q; want %q, %q", c.title, name, role, c.name, c.role)
 		}
 	}

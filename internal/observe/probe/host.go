@@ -63,7 +63,7 @@ func newHost(sources []source, n *notes) *host {
 	h := &host{sources: sources, notes: n}
 	for _, s := range sources {
 		h.tables = append(h.tables, newTable(s.columns))
-		row := nans(len(s.columns))
+		row := newNaNs(len(s.columns))
 		for i, c := range s.columns {
 			if c.name == forks {
 				h.forked = &row[i]
@@ -74,16 +74,16 @@ func newHost(sources []source, n *notes) *host {
 	return h
 }
 
-// forks is how many processes and threads were ever made here, NaN if unknown.
-func (h *host) forks() float64 {
+// forkCount is how many processes and threads were ever made here, NaN if unknown.
+func (h *host) forkCount() float64 {
 	if h.forked == nil || *h.forked == 0 {
 		return math.NaN()
 	}
 	return *h.forked
 }
 
-// read reads the sources of a pace, each at its own instant.
-func (h *host) read(p pace, clock func() float64) {
+// readSources reads the sources of a pace, each at its own instant.
+func (h *host) readSources(p pace, clock func() float64) {
 	first := true
 	for i, s := range h.sources {
 		if s.pace != p {
@@ -100,63 +100,63 @@ func (h *host) read(p pace, clock func() float64) {
 		}
 		s.read(row)
 		if len(h.tables[i].at) == 0 {
-			h.excuse(s, row)
+			h.noteMissing(s, row)
 		}
-		h.tables[i].add(now, row...)
+		h.tables[i].addRow(now, row...)
 	}
 }
 
-// excuse notes what is absent from the first reading on. A source that knows the reason
+// noteMissing notes what is absent from the first reading on. A source that knows the reason
 // has noted it before.
-func (h *host) excuse(s source, row []float64) {
+func (h *host) noteMissing(s source, row []float64) {
 	for k, x := range row {
 		if math.IsNaN(x) {
-			h.notes.add(s.columns[k].name, errAbsent)
+			h.notes.addNote(s.columns[k].name, errAbsent)
 		}
 	}
 }
 
-func (h *host) series() (all []Series) {
+func (h *host) hostSeries() (all []Series) {
 	for _, t := range h.tables {
 		if len(t.at) > 0 {
-			all = append(all, t.series(Series{})...)
+			all = append(all, t.tableSeries(Series{})...)
 		}
 	}
 	return all
 }
 
-// growth is how much a counter grew, NaN if there is no such counter here.
-func (h *host) growth(name string, from, to float64) float64 {
+// columnGrowth is how much a counter grew, NaN if there is no such counter here.
+func (h *host) columnGrowth(name string, from, to float64) float64 {
 	for _, t := range h.tables {
-		if i := t.column(name); i >= 0 {
-			return t.growth(i, from, to)
+		if i := t.columnIndex(name); i >= 0 {
+			return t.growthOf(i, from, to)
 		}
 	}
 	return math.NaN()
 }
 
-// level is the mean and the peak of a gauge, NaN if there is no such gauge here.
-func (h *host) level(name string, from, to float64) Level {
+// columnLevel is the mean and the peak of a gauge, NaN if there is no such gauge here.
+func (h *host) columnLevel(name string, from, to float64) Level {
 	for _, t := range h.tables {
-		if i := t.column(name); i >= 0 {
-			return level(t, i, from, to)
+		if i := t.columnIndex(name); i >= 0 {
+			return tableLevel(t, i, from, to)
 		}
 	}
 	return Level{Value(math.NaN()), Value(math.NaN())}
 }
 
-func (h *host) use(from, to float64) HostUse {
+func (h *host) hostUse(from, to float64) HostUse {
 	sum := 0.0
 	for _, c := range cpuColumns {
-		if d := h.growth(c.name, from, to); !math.IsNaN(d) {
+		if d := h.columnGrowth(c.name, from, to); !math.IsNaN(d) {
 			sum += d
 		}
 	}
-	grown := func(name string) Value { return Value(h.growth(name, from, to)) }
+	grown := func(name string) Value { return Value(h.columnGrowth(name, from, to)) }
 	part := func(name string) Value { return 100 * grown(name) / Value(sum) }
 	busy := 0.0
 	for _, name := range []string{cpuUser, cpuSys, cpuSoftIRQ, cpuIRQ} {
-		if d := h.growth(name, from, to); !math.IsNaN(d) {
+		if d := h.columnGrowth(name, from, to); !math.IsNaN(d) {
 			busy += d
 		}
 	}
@@ -174,11 +174,10 @@ func (h *host) use(from, to float64) HostUse {
 		ListenOverflow: grown(overflows),
 		ListenDrops:    grown(drops),
 		SoftnetDrops:   grown(softnet),
-		TimeWait:       h.level(timeWaits, from, to).Peak,
+		TimeWait:       h.columnLevel(timeWaits, from, to).Peak,
 		Throttled:      grown(throttled),
 		Throttlings:    grown(throttles),
-		Frequency:      h.level(frequency, from, to).Mean,
-		Temperature:    h.level(temperature, from, to).Peak,
-		TooHot:         grown(hotSlow),
+		Thermal: Thermal{Frequency: h.columnLevel(frequency, from, to).Mean,
+			Temperature: h.columnLevel(temperature, from, to).Peak, TooHot: grown(hotSlow)},
 	}
 }

@@ -15,8 +15,8 @@ type notes struct {
 
 func newNotes() *notes { return &notes{said: map[string]bool{}} }
 
-// add says that what is absent, and why.
-func (n *notes) add(what string, why error) {
+// addNote says that what is absent, and why.
+func (n *notes) addNote(what string, why error) {
 	switch {
 	case n.said[what]:
 	case len(n.said) == maxNotes:
@@ -27,7 +27,7 @@ func (n *notes) add(what string, why error) {
 	}
 }
 
-func (n *notes) list() []string {
+func (n *notes) sortedNotes() []string {
 	if n.more > 0 {
 		return append(n.all, fmt.Sprintf("and %d more absences", n.more))
 	}

@@ -39,8 +39,8 @@ const (
 	sourceGap = time.Millisecond
 )
 
-// run reads the group if it is due, or must be.
-func (g *group) run(now, slack float64, must bool) {
+// runDue reads the group if it is due, or must be.
+func (g *group) runDue(now, slack float64, must bool) {
 	if !must && now+slack < g.due {
 		return
 	}
@@ -54,8 +54,8 @@ func (g *group) run(now, slack float64, must bool) {
 	g.due = now + max(g.every, g.rest*cost/1e9)
 }
 
-// A vigil is the state of a sampler at work.
-type vigil struct {
+// A samplerState is the state of a sampler at work.
+type samplerState struct {
 	started time.Time
 	every   float64
 	notes   *notes
@@ -65,55 +65,55 @@ type vigil struct {
 	samples int
 }
 
-func newVigil(c Config) (*vigil, error) {
-	v := &vigil{started: time.Now(), every: c.Every.Seconds(), notes: newNotes()}
+func newSamplerState(c Config) (*samplerState, error) {
+	v := &samplerState{started: time.Now(), every: c.Every.Seconds(), notes: newNotes()}
 	system, err := openSystem(v.notes)
 	if err != nil {
 		return nil, err
 	}
 	v.host = newHost(system.tables(), v.notes)
-	v.forest = newForest(system, v.notes, v.now)
+	v.forest = newForest(system, v.notes, v.secondsNow)
 	v.groups = []*group{
 		{every: v.every, rest: briefRest, read: func(float64) {
-			v.host.read(paceFast, v.now)
-			v.forest.sample(v.host.forks(), c.Trees())
-		}, last: always},
-		{every: detailEvery.Seconds(), rest: detailRest, read: v.forest.details, last: always},
-		{every: pssEvery.Seconds(), rest: pssRest, read: v.forest.shares,
-			last: v.forest.unshared},
+			v.host.readSources(paceFast, v.secondsNow)
+			v.forest.sampleTrees(v.host.forkCount(), c.Trees())
+		}, last: alwaysNeeded},
+		{every: detailEvery.Seconds(), rest: detailRest, read: v.forest.readDetails, last: alwaysNeeded},
+		{every: pssEvery.Seconds(), rest: pssRest, read: v.forest.readShares,
+			last: v.forest.hasUnshared},
 		{every: hostEvery.Seconds(), rest: hostRest, read: func(float64) {
-			v.host.read(paceHost, v.now)
-		}, last: always},
+			v.host.readSources(paceHost, v.secondsNow)
+		}, last: alwaysNeeded},
 		{every: sensorEvery.Seconds(), rest: sensorRest, read: func(float64) {
-			v.host.read(paceSensors, v.now)
-		}, last: always},
+			v.host.readSources(paceSensors, v.secondsNow)
+		}, last: alwaysNeeded},
 		// A walk takes some 10 ms of CPU time: too much for a run of few seconds.
 		{every: socketEvery.Seconds(), rest: socketRest, due: socketEvery.Seconds(),
-			read:  func(float64) { v.host.read(paceSockets, v.now) },
-			never: func() { v.notes.add("sockets by state", errSoonOver) }},
+			read:  func(float64) { v.host.readSources(paceSockets, v.secondsNow) },
+			never: func() { v.notes.addNote("sockets by state", errSoonOver) }},
 	}
-	v.sample()
+	v.sampleDue()
 	return v, nil
 }
 
-func (v *vigil) now() float64 { return time.Since(v.started).Seconds() }
+func (v *samplerState) secondsNow() float64 { return time.Since(v.started).Seconds() }
 
-// sample reads the groups that are due. The slower ones only ever run along with
+// sampleDue reads the groups that are due. The slower ones only ever run along with
 // the fastest: there are no wakes but its, and those between two sources.
-func (v *vigil) sample() {
+func (v *samplerState) sampleDue() {
 	v.samples++
 	for _, g := range v.groups {
-		g.run(v.now(), v.every/2, false)
+		g.runDue(v.secondsNow(), v.every/2, false)
 	}
 }
 
-func always() bool { return true }
+func alwaysNeeded() bool { return true }
 
-// finish reads what has counters once more, and gauges that were never read.
-func (v *vigil) finish() {
+// finishSampling reads what has counters once more, and gauges that were never read.
+func (v *samplerState) finishSampling() {
 	v.samples++
 	for _, g := range v.groups {
-		g.run(v.now(), 0, g.last != nil && g.last())
+		g.runDue(v.secondsNow(), 0, g.last != nil && g.last())
 		if !g.done && g.never != nil {
 			g.never()
 		}
@@ -123,14 +123,14 @@ func (v *vigil) finish() {
 var errSoonOver = fmt.Errorf("the sampling ended before they were counted, which is %v after "+
 	"its start", socketEvery)
 
-func (v *vigil) wait() time.Duration {
-	return time.Duration(max(v.groups[0].due-v.now(), 0) * float64(time.Second))
+func (v *samplerState) timeToNext() time.Duration {
+	return time.Duration(max(v.groups[0].due-v.secondsNow(), 0) * float64(time.Second))
 }
 
-func (v *vigil) close() { v.forest.system.close() }
+func (v *samplerState) closeSystem() { v.forest.system.close() }
 
-func (v *vigil) recording(cost float64) *Recording {
-	wall := v.now()
+func (v *samplerState) newRecording(cost float64) *Recording {
+	wall := v.secondsNow()
 	r := &Recording{
 		Started: v.started,
 		Every:   v.every,
@@ -143,11 +143,11 @@ func (v *vigil) recording(cost float64) *Recording {
 		host:  v.host,
 		trees: v.forest.trees,
 	}
-	r.Series = v.host.series()
+	r.Series = v.host.hostSeries()
 	for _, t := range v.forest.trees {
-		r.Series = append(r.Series, t.series()...)
+		r.Series = append(r.Series, t.treeSeries()...)
 	}
-	r.Trees = r.between(0, wall)
-	r.Unavailable = v.notes.list()
+	r.Trees = r.usesBetween(0, wall)
+	r.Unavailable = v.notes.sortedNotes()
 	return r
 }

@@ -22,8 +22,8 @@ func nextField(b []byte) (field, rest []byte) {
 	return b[:end], b[end:]
 }
 
-// number is the unsigned integer that a word is.
-func number(word []byte) (float64, bool) {
+// parseNumber is the unsigned integer that a word is.
+func parseNumber(word []byte) (float64, bool) {
 	var n uint64
 	for _, c := range word {
 		if c < '0' || c > '9' || n > (math.MaxUint64-9)/10 {
@@ -34,9 +34,9 @@ func number(word []byte) (float64, bool) {
 	return float64(n), len(word) > 0
 }
 
-// lookup finds a line that begins with a key, alone or with a colon, and returns the
+// numberAfterKey finds a line that begins with a key, alone or with a colon, and returns the
 // number after it; NaN if there is none.
-func lookup(text []byte, key string) float64 {
+func numberAfterKey(text []byte, key string) float64 {
 	for len(text) > 0 {
 		line := text
 		if end := bytes.IndexByte(text, '\n'); end >= 0 {
@@ -52,7 +52,7 @@ func lookup(text []byte, key string) float64 {
 			continue
 		}
 		value, _ := nextField(rest)
-		if n, ok := number(value); ok {
+		if n, ok := parseNumber(value); ok {
 			return n
 		}
 		break
@@ -85,7 +85,7 @@ func parseStat(text []byte) (s procStat, err error) {
 	var fields [19]float64 // from the fourth of the manual, ppid, to the 22nd, starttime
 	for i := range fields {
 		word, rest = nextField(rest)
-		n, ok := number(word)
+		n, ok := parseNumber(word)
 		// tty, its group, priorities and the like can be negative; none of them is used.
 		if !ok && (len(word) < 2 || word[0] != '-') {
 			return s, errFormat
@@ -114,7 +114,7 @@ func parseCPU(text []byte, row []float64) error {
 	for i := range ticks {
 		ticks[i] = math.NaN()
 		word, rest = nextField(rest)
-		if n, ok := number(word); ok {
+		if n, ok := parseNumber(word); ok {
 			ticks[i] = n
 		} else if len(word) > 0 || i < 4 {
 			return errFormat
@@ -136,7 +136,7 @@ func parseSchedstat(text []byte) (wait, slices float64) {
 	for i := range fields {
 		var word []byte
 		word, text = nextField(text)
-		if n, ok := number(word); ok {
+		if n, ok := parseNumber(word); ok {
 			fields[i] = n
 		}
 	}
@@ -148,7 +148,7 @@ func parsePIDs(pids []int, text []byte) []int {
 	for {
 		var word []byte
 		word, text = nextField(text)
-		n, ok := number(word)
+		n, ok := parseNumber(word)
 		if !ok || n > math.MaxInt32 {
 			return pids
 		}

@@ -48,7 +48,7 @@ func TestParseStat(t *testing.T) {
 }
 
 func TestParseCPU(t *testing.T) {
-	row := nans(7)
+	row := newNaNs(7)
 	if err := parseCPU([]byte("cpu  10 1 20 30 40 5 6 7 0 0\ncpu0 1"), row); err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestLookup(t *testing.T) {
 		"VmRSS": 1234, "nr_throttled": 7, "Pss": 9, "last": 5,
 		"Name": math.NaN(), "none": math.NaN(), "": math.NaN(),
 	} {
-		if got := lookup(text, key); got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+		if got := numberAfterKey(text, key); got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
 			t.Errorf("%s is %v, want %v", key, got, want)
 		}
 	}
@@ -99,7 +99,7 @@ func FuzzParsers(f *testing.F) {
 				t.Errorf("%q: %+v", text, s)
 			}
 		}
-		row := nans(len(cpuColumns))
+		row := newNaNs(len(cpuColumns))
 		if parseCPU(text, row) == nil {
 			for _, x := range row {
 				if x < 0 {
@@ -115,10 +115,10 @@ func FuzzParsers(f *testing.F) {
 				t.Errorf("%q: pid %d", text, pid)
 			}
 		}
-		if x := lookup(text, "ctxt"); x < 0 {
+		if x := numberAfterKey(text, "ctxt"); x < 0 {
 			t.Errorf("%q: %v", text, x)
 		}
-		names(string(text), "c", false)
+		processNames(string(text), "c", false)
 		programOf(string(text))
 		if !bytes.Equal(text, before) {
 			t.Error("a parser wrote to its text")

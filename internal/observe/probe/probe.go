@@ -113,7 +113,7 @@ func Start(c Config) (*Sampler, error) {
 	}
 	s := &Sampler{stop: make(chan struct{}), done: make(chan struct{})}
 	ready := make(chan error)
-	go s.run(c, ready)
+	go s.sampleLoop(c, ready)
 	if err := <-ready; err != nil {
 		return nil, fmt.Errorf("probe: cannot watch this machine: %w", err)
 	}
@@ -128,29 +128,29 @@ func (s *Sampler) Stop() *Recording {
 	return s.recording
 }
 
-// run owns a thread, so that its CPU clock is the sampler's cost.
-func (s *Sampler) run(c Config, ready chan<- error) {
+// sampleLoop owns a thread, so that its CPU clock is the sampler's cost.
+func (s *Sampler) sampleLoop(c Config, ready chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer close(s.done)
 	began := threadCPU()
-	v, err := newVigil(c)
+	v, err := newSamplerState(c)
 	ready <- err
 	if err != nil {
 		return
 	}
-	defer v.close()
-	timer := time.NewTimer(v.wait())
+	defer v.closeSystem()
+	timer := time.NewTimer(v.timeToNext())
 	defer timer.Stop()
 	for {
 		select {
 		case <-s.stop:
-			v.finish()
-			s.recording = v.recording(threadCPU() - began)
+			v.finishSampling()
+			s.recording = v.newRecording(threadCPU() - began)
 			return
 		case <-timer.C:
-			v.sample()
-			timer.Reset(v.wait())
+			v.sampleDue()
+			timer.Reset(v.timeToNext())
 		}
 	}
 }

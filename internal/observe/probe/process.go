@@ -40,7 +40,7 @@ type task struct {
 	wait                   float64 // ns
 }
 
-func (t *task) add(u task) {
+func (t *task) addTask(u task) {
 	t.voluntary += u.voluntary
 	t.involuntary += u.involuntary
 	t.wait += u.wait
@@ -50,20 +50,20 @@ func newProcess(pid, parent int, t *tree) *process {
 	return &process{pid: pid, parent: parent, tree: t, ended: math.Inf(1)}
 }
 
-// fresh says that the process began after the sampler: its counters began at 0
+// isFresh says that the process began after the sampler: its counters began at 0
 // then, so their first reading is growth.
-func (p *process) fresh() bool { return p.brief.born >= 0 }
+func (p *process) isFresh() bool { return p.brief.born >= 0 }
 
-// record gives the process tables of its own.
-func (p *process) record() {
+// startTables gives the process tables of its own.
+func (p *process) startTables() {
 	p.briefs = newTable(briefColumns)
 	p.details = newTable(detailColumns)
 	p.shares = newTable(pssColumns)
 }
 
-// clock takes a reading of the CPU clock, and returns how much it and the user
+// advanceClock takes a reading of the CPU clock, and returns how much it and the user
 // part of it grew.
-func (p *process) clock(now, cpu float64) (grown, user float64) {
+func (p *process) advanceClock(now, cpu float64) (grown, user float64) {
 	b := p.brief
 	part := 1.0
 	if b.user+b.sys > 0 {
@@ -71,7 +71,7 @@ func (p *process) clock(now, cpu float64) (grown, user float64) {
 	}
 	first := !p.clocked
 	p.clocked = true
-	if first && !p.fresh() {
+	if first && !p.isFresh() {
 		p.cpu, p.user = cpu, cpu*part
 	} else {
 		// User time is cut at ticks: the split may move, the parts must not shrink.
@@ -81,28 +81,28 @@ func (p *process) clock(now, cpu float64) (grown, user float64) {
 		p.user += user
 	}
 	if p.briefs != nil {
-		p.addRow(p.briefs, now, p.cpu, p.user, counted(b.threads, 1))
+		p.addProcessRow(p.briefs, now, p.cpu, p.user, countOrNaN(b.threads, 1))
 	}
 	return grown, user
 }
 
-// counted is a number of threads of so many processes; none at all is not known.
-func counted(threads, processes int) float64 {
+// countOrNaN is a number of threads of so many processes; none at all is not known.
+func countOrNaN(threads, processes int) float64 {
 	if threads == 0 && processes > 0 {
 		return math.NaN()
 	}
 	return float64(threads)
 }
 
-// detailsRead takes a detail, and returns how much its counters grew; NaN for those
+// applyDetails takes a detail, and returns how much its counters grew; NaN for those
 // that may not be read.
-func (p *process) detailsRead(now float64, d detail) (grown detail) {
+func (p *process) applyDetails(now float64, d detail) (grown detail) {
 	for i := range d {
 		switch {
 		case isGauge(i):
 		case p.detailed:
 			grown[i] = d[i] - p.detail[i]
-		case p.fresh():
+		case p.isFresh():
 			grown[i] = d[i]
 		default:
 			grown[i] = d[i] * 0 // n/a stays n/a
@@ -110,23 +110,23 @@ func (p *process) detailsRead(now float64, d detail) (grown detail) {
 	}
 	p.detail, p.detailed = d, true
 	if p.details != nil {
-		p.addRow(p.details, now, d[:]...)
+		p.addProcessRow(p.details, now, d[:]...)
 	}
 	return grown
 }
 
-// addRow adds a row, and before the first one of a process that began after the
+// addProcessRow adds a row, and before the first one of a process that began after the
 // sampler its beginning, at which its counters were 0.
-func (p *process) addRow(to *table, now float64, row ...float64) {
-	if len(to.at) == 0 && p.fresh() && p.brief.born < now {
-		to.add(p.brief.born, to.zeros(row)...)
+func (p *process) addProcessRow(to *table, now float64, row ...float64) {
+	if len(to.at) == 0 && p.isFresh() && p.brief.born < now {
+		to.addRow(p.brief.born, to.zeroRow(row)...)
 	}
-	to.add(now, row...)
+	to.addRow(now, row...)
 }
 
-// names splits a title into a name and a role. Programs that write their own title say
+// processNames splits a title into a name and a role. Programs that write their own title say
 // "nginx: worker process"; of others the name is the program's.
-func names(title, comm string, root bool) (name, role string) {
+func processNames(title, comm string, root bool) (name, role string) {
 	first, _, _ := strings.Cut(title, "\x00")
 	if before, after, written := strings.Cut(first, ": "); written && !strings.Contains(before, "/") {
 		after, _, _ = strings.Cut(after, " /") // "master process /usr/sbin/nginx -c …"

@@ -29,7 +29,7 @@ func openSystem(n *notes) (system, error) {
 		return nil, fmt.Errorf("read the time since the boot: %w", err)
 	}
 	l := &linux{scratch: newScratch(), notes: n, booted: float64(boot.Nano()) / 1e9}
-	if _, err := l.scratch.file("/proc/self/stat"); err != nil {
+	if _, err := l.scratch.readFile("/proc/self/stat"); err != nil {
 		return nil, fmt.Errorf("read /proc: %w (is it mounted?)", err)
 	}
 	host, err := newLinuxHost(l.scratch, n)
@@ -40,8 +40,8 @@ func openSystem(n *notes) (system, error) {
 	return l, nil
 }
 
-func (l *linux) tables() []source { return l.host.sources() }
-func (l *linux) close()           { l.host.close() }
+func (l *linux) tables() []source { return l.host.hostSources() }
+func (l *linux) close()           { l.host.closeFiles() }
 
 func (l *linux) kin() func(pid, threads int) []int {
 	if !l.noChildren {
@@ -59,10 +59,10 @@ func (l *linux) kin() func(pid, threads int) []int {
 func (l *linux) children(pid, threads int) []int {
 	l.pids, l.ids = l.pids[:0], append(l.ids[:0], pid)
 	if threads != 1 {
-		l.ids, _ = l.scratch.numbered(l.ids[:0], l.scratch.pathOf(pid, "task"))
+		l.ids, _ = l.scratch.listNumbered(l.ids[:0], l.scratch.procPath(pid, "task"))
 	}
 	for _, id := range l.ids {
-		text, err := l.scratch.file(l.scratch.taskPath(pid, id, "children"))
+		text, err := l.scratch.readFile(l.scratch.taskPath(pid, id, "children"))
 		if err == nil {
 			l.pids = parsePIDs(l.pids, text)
 		} else if l.lacksChildren(pid, err) {
@@ -78,12 +78,12 @@ func (l *linux) lacksChildren(pid int, err error) bool {
 	if !errors.Is(err, unix.ENOENT) {
 		return false
 	}
-	_, err = l.scratch.file(l.scratch.taskPath(os.Getpid(), os.Getpid(), "children"))
+	_, err = l.scratch.readFile(l.scratch.taskPath(os.Getpid(), os.Getpid(), "children"))
 	return err != nil
 }
 
 func (l *linux) brief(pid int, b *brief) error {
-	text, err := l.scratch.of(pid, "stat")
+	text, err := l.scratch.readProcFile(pid, "stat")
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (l *linux) brief(pid int, b *brief) error {
 		b.comm = string(s.comm)
 	}
 	b.stamp = s.start
-	b.born = birth(float64(s.start)*tick/1e9-l.booted, tick/1e9)
+	b.born = birthTime(float64(s.start)*tick/1e9-l.booted, tick/1e9)
 	b.parent, b.threads = s.parent, s.threads
 	b.user, b.sys = s.user*tick, s.sys*tick
 	b.reapedUser, b.reapedSys = s.reapedU*tick, s.reapedS*tick
@@ -108,7 +108,7 @@ func (l *linux) clock(pid int) (float64, bool) {
 }
 
 func (l *linux) detail(p *process, d *detail) error {
-	text, err := l.scratch.of(p.pid, "status")
+	text, err := l.scratch.readProcFile(p.pid, "status")
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (l *linux) detail(p *process, d *detail) error {
 		d[detailRSS], d[detailFDs] = 0, 0
 		return nil
 	}
-	d[detailRSS] = lookup(text, "VmRSS") * 1024
+	d[detailRSS] = numberAfterKey(text, "VmRSS") * 1024
 	if err := l.io(p, d); err != nil {
 		return err
 	}
@@ -133,35 +133,36 @@ func (l *linux) detail(p *process, d *detail) error {
 
 // io reads the bytes from and to storage.
 func (l *linux) io(p *process, d *detail) error {
-	text, err := l.scratch.of(p.pid, "io")
+	text, err := l.scratch.readProcFile(p.pid, "io")
 	if err != nil && !l.excused("io", p, err) {
 		return err
 	}
-	d[detailRead], d[detailWritten] = lookup(text, "read_bytes"), lookup(text, "write_bytes")
+	d[detailRead] = numberAfterKey(text, "read_bytes")
+	d[detailWritten] = numberAfterKey(text, "write_bytes")
 	return nil
 }
 
 // excused says that a process's file cannot be read although the process is there:
 // because it may not be, or because this kernel has no such file.
 func (l *linux) excused(name string, p *process, err error) bool {
-	if !refused(err) {
-		if _, own := l.scratch.file("/proc/self/" + name); own == nil {
+	if !isRefused(err) {
+		if _, own := l.scratch.readFile("/proc/self/" + name); own == nil {
 			return false
 		}
 	}
-	l.notes.add(fmt.Sprintf("%s of %s (%s %d)", name, p.tree.Name, p.brief.comm, p.pid), err)
+	l.notes.addNote(fmt.Sprintf("%s of %s (%s %d)", name, p.tree.Name, p.brief.comm, p.pid), err)
 	return true
 }
 
 // fds counts open files. Since Linux 6.2 the size of the directory is their number;
 // before, it was 0, and the directory has to be read.
 func (l *linux) fds(p *process) (float64, error) {
-	path := l.scratch.pathOf(p.pid, "fd")
+	path := l.scratch.procPath(p.pid, "fd")
 	var st unix.Stat_t
 	if err := unix.Stat(path, &st); err == nil && st.Size > 0 {
 		return float64(st.Size), nil
 	}
-	ids, err := l.scratch.numbered(l.ids[:0], path)
+	ids, err := l.scratch.listNumbered(l.ids[:0], path)
 	l.ids = ids
 	if err != nil && l.excused("fd", p, err) {
 		return math.NaN(), nil
@@ -174,7 +175,7 @@ func (l *linux) fds(p *process) (float64, error) {
 func (l *linux) sumTasks(p *process, d *detail) error {
 	l.ids = append(l.ids[:0], p.pid)
 	if p.brief.threads != 1 || len(p.tasks) > 1 {
-		ids, err := l.scratch.numbered(l.ids[:0], l.scratch.pathOf(p.pid, "task"))
+		ids, err := l.scratch.listNumbered(l.ids[:0], l.scratch.procPath(p.pid, "task"))
 		if err != nil {
 			return err
 		}
@@ -193,11 +194,11 @@ func (l *linux) sumTasks(p *process, d *detail) error {
 	}
 	var over, sum task
 	for _, t := range before { // those that ended, and what ended before them
-		over.add(t)
+		over.addTask(t)
 	}
 	p.tasks = append(p.tasks, over)
 	for _, t := range p.tasks {
-		sum.add(t)
+		sum.addTask(t)
 	}
 	d[detailVoluntary], d[detailInvoluntary] = sum.voluntary, sum.involuntary
 	d[detailWait] = sum.wait
@@ -208,7 +209,7 @@ func (l *linux) sumTasks(p *process, d *detail) error {
 // the last time has not switched either, which saves the longer of the two texts.
 func (l *linux) task(p *process, id int, last task) (t task, ok bool) {
 	t = task{id: id, slices: math.NaN(), wait: math.NaN()}
-	text, err := l.scratch.file(l.scratch.taskPath(p.pid, id, "schedstat"))
+	text, err := l.scratch.readFile(l.scratch.taskPath(p.pid, id, "schedstat"))
 	if err == nil {
 		t.wait, t.slices = parseSchedstat(text)
 	} else if !l.excused("schedstat", p, err) {
@@ -218,25 +219,25 @@ func (l *linux) task(p *process, id int, last task) (t task, ok bool) {
 		t.voluntary, t.involuntary = last.voluntary, last.involuntary
 		return t, true
 	}
-	if text, err = l.scratch.file(l.scratch.taskPath(p.pid, id, "status")); err != nil {
+	if text, err = l.scratch.readFile(l.scratch.taskPath(p.pid, id, "status")); err != nil {
 		return t, false
 	}
-	t.voluntary = lookup(text, "voluntary_ctxt_switches")
-	t.involuntary = lookup(text, "nonvoluntary_ctxt_switches")
+	t.voluntary = numberAfterKey(text, "voluntary_ctxt_switches")
+	t.involuntary = numberAfterKey(text, "nonvoluntary_ctxt_switches")
 	return t, true
 }
 
 func (l *linux) pss(p *process) (float64, error) {
-	text, err := l.scratch.of(p.pid, "smaps_rollup")
+	text, err := l.scratch.readProcFile(p.pid, "smaps_rollup")
 	if err != nil && !l.excused("smaps_rollup", p, err) {
 		return 0, err
 	}
-	return lookup(text, "Pss") * 1024, nil
+	return numberAfterKey(text, "Pss") * 1024, nil
 }
 
 // title is the command line, its words separated by NUL as the kernel has them.
 func (l *linux) title(pid int) string {
-	text, err := l.scratch.of(pid, "cmdline")
+	text, err := l.scratch.readProcFile(pid, "cmdline")
 	if err != nil {
 		return ""
 	}
@@ -246,13 +247,13 @@ func (l *linux) title(pid int) string {
 // running lists all processes.
 func running() ([]candidate, error) {
 	s := newScratch()
-	pids, err := s.numbered(nil, "/proc")
+	pids, err := s.listNumbered(nil, "/proc")
 	if err != nil {
 		return nil, fmt.Errorf("list the processes: read /proc: %w", err)
 	}
 	var all []candidate
 	for _, pid := range pids {
-		text, err := s.of(pid, "stat")
+		text, err := s.readProcFile(pid, "stat")
 		if err != nil {
 			continue // ended meanwhile, or hidden
 		}
@@ -261,7 +262,7 @@ func running() ([]candidate, error) {
 			continue
 		}
 		c := candidate{pid: pid, parent: stat.parent, comm: string(stat.comm)}
-		if text, err = s.of(pid, "cmdline"); err == nil {
+		if text, err = s.readProcFile(pid, "cmdline"); err == nil {
 			c.program = programOf(string(text))
 		}
 		all = append(all, c)

@@ -122,7 +122,7 @@ func (n *numbers) UnmarshalJSON(b []byte) error {
 	if all == nil {
 		return nil
 	}
-	n.x = nans(len(all))
+	n.x = newNaNs(len(all))
 	for i, v := range all {
 		if v != nil {
 			n.x[i] = *v
@@ -144,8 +144,8 @@ func appendNumber(out []byte, x float64, decimals int) []byte {
 	return strconv.AppendFloat(out, x+0, 'f', -1, 64) // +0: a rounded −0 is 0
 }
 
-// decimals is how precisely a unit is worth writing.
-func decimals(unit string) int {
+// decimalsOf is how precisely a unit is worth writing.
+func decimalsOf(unit string) int {
 	switch unit {
 	case "%", "":
 		return 2
@@ -164,19 +164,19 @@ func (r *Recording) MarshalJSON() ([]byte, error) {
 	}
 	var last []float64
 	for i, s := range r.Series {
-		if i == 0 || !sameSlice(s.T, last) {
+		if i == 0 || !isSameSlice(s.T, last) {
 			out.Groups = append(out.Groups, groupJSON{T: numbers{s.T, 3}})
 			last = s.T
 		}
 		g := &out.Groups[len(out.Groups)-1]
 		g.Series = append(g.Series, seriesJSON{
-			s.Name, s.Unit, s.Of, s.Tree, s.PID, numbers{s.V, decimals(s.Unit)},
+			s.Name, s.Unit, s.Of, s.Tree, s.PID, numbers{s.V, decimalsOf(s.Unit)},
 		})
 	}
 	return json.Marshal(out)
 }
 
-func sameSlice(a, b []float64) bool {
+func isSameSlice(a, b []float64) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
@@ -193,7 +193,7 @@ func (r *Recording) UnmarshalJSON(b []byte) error {
 	for _, g := range in.Groups {
 		for _, s := range g.Series {
 			if s.V.x == nil {
-				s.V.x = nans(len(g.T.x))
+				s.V.x = newNaNs(len(g.T.x))
 			}
 			if len(s.V.x) != len(g.T.x) {
 				return fmt.Errorf("read a recording: series %s has %d values at %d instants",

@@ -26,36 +26,36 @@ func findSensors(root string) (s sensors) {
 	return s
 }
 
-// throttled is how often a CPU was slowed down because it, or its package, was hot, each CPU's
+// throttleCount is how often a CPU was slowed down because it, or its package, was hot, each CPU's
 // account added up; NaN where there is none.
-func (s sensors) throttled(from *scratch) float64 {
+func (s sensors) throttleCount(from *scratch) float64 {
 	sum, n := 0.0, 0
-	each(from, s.throttles, func(times float64) { sum, n = sum+times, n+1 })
+	eachValue(from, s.throttles, func(times float64) { sum, n = sum+times, n+1 })
 	if n == 0 {
 		return math.NaN()
 	}
 	return sum
 }
 
-func (s sensors) read(from *scratch, row []float64) {
+func (s sensors) readSensors(from *scratch, row []float64) {
 	sum, n := 0.0, 0.0
-	each(from, s.frequencies, func(kHz float64) { sum, n = sum+kHz, n+1 })
+	eachValue(from, s.frequencies, func(kHz float64) { sum, n = sum+kHz, n+1 })
 	if n > 0 {
 		row[0] = sum / n / 1e3
 	}
 	hottest := math.Inf(-1)
-	each(from, s.zones, func(milli float64) { hottest = max(hottest, milli/1e3) })
+	eachValue(from, s.zones, func(milli float64) { hottest = max(hottest, milli/1e3) })
 	if !math.IsInf(hottest, -1) {
 		row[1] = hottest
 	}
-	row[2] = s.throttled(from)
+	row[2] = s.throttleCount(from)
 }
 
-func each(from *scratch, files []string, do func(float64)) {
+func eachValue(from *scratch, files []string, do func(float64)) {
 	for _, path := range files {
-		if text, err := from.file(path); err == nil {
+		if text, err := from.readFile(path); err == nil {
 			word, _ := nextField(text)
-			if n, ok := number(word); ok {
+			if n, ok := parseNumber(word); ok {
 				do(n)
 			}
 		}

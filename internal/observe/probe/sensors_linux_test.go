@@ -28,13 +28,13 @@ func TestSensors(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s, row := findSensors(root), nans(3)
-	s.read(newScratch(), row)
+	s, row := findSensors(root), newNaNs(3)
+	s.readSensors(newScratch(), row)
 	if row[0] != 2500 || row[1] != 62.5 || row[2] != 12 {
 		t.Errorf("%v MHz, %v °C, throttled %v times", row[0], row[1], row[2])
 	}
-	none, row := findSensors(t.TempDir()), nans(3)
-	none.read(newScratch(), row)
+	none, row := findSensors(t.TempDir()), newNaNs(3)
+	none.readSensors(newScratch(), row)
 	if !math.IsNaN(row[0]) || !math.IsNaN(row[1]) || !math.IsNaN(row[2]) {
 		t.Errorf("where there are none: %v", row)
 	}

@@ -24,7 +24,7 @@ func Setups(trees []Tree) []Setup {
 	for _, r := range all {
 		children[r.parent] = append(children[r.parent], r.pid)
 	}
-	listening := listeners()
+	listening := listeningSockets()
 	var setups []Setup
 	for _, t := range trees {
 		if t.Generator {
@@ -32,7 +32,7 @@ func Setups(trees []Tree) []Setup {
 		}
 		s := Setup{Name: t.Name}
 		for pids := []int{t.PID}; len(pids) > 0; pids = pids[1:] {
-			s.look(pids[0], listening)
+			s.inspectProcess(pids[0], listening)
 			pids = append(pids, children[pids[0]]...)
 		}
 		setups = append(setups, s)
@@ -40,8 +40,8 @@ func Setups(trees []Tree) []Setup {
 	return setups
 }
 
-// look adds a process.
-func (s *Setup) look(pid int, listening map[uint32]listener) {
+// inspectProcess adds a process.
+func (s *Setup) inspectProcess(pid int, listening map[uint32]listener) {
 	p, err := procfs.NewProc(pid)
 	if err != nil {
 		return
@@ -53,12 +53,12 @@ func (s *Setup) look(pid int, listening map[uint32]listener) {
 	s.Processes++
 	s.Threads += stat.NumThreads
 	if l, err := p.Limits(); err == nil {
-		s.OpenFiles = once(s.OpenFiles, limitOf(l.OpenFiles))
+		s.OpenFiles = appendOnce(s.OpenFiles, limitText(l.OpenFiles))
 	}
-	if status, err := newScratch().of(pid, "status"); err == nil {
-		s.CPUs = once(s.CPUs, line(status, "Cpus_allowed_list:"))
+	if status, err := newScratch().readProcFile(pid, "status"); err == nil {
+		s.CPUs = appendOnce(s.CPUs, textAfterKey(status, "Cpus_allowed_list:"))
 	}
-	s.MaxProcs = once(s.MaxProcs, maxProcs(p, pid))
+	s.MaxProcs = appendOnce(s.MaxProcs, maxProcs(p, pid))
 	targets, err := p.FileDescriptorTargets()
 	if err != nil {
 		return
@@ -67,29 +67,29 @@ func (s *Setup) look(pid int, listening map[uint32]listener) {
 		inode, is := strings.CutPrefix(target, "socket:[")
 		n, err := strconv.ParseUint(strings.TrimSuffix(inode, "]"), 10, 32)
 		if l, known := listening[uint32(n)]; is && err == nil && known {
-			s.Backlogs = once(s.Backlogs, l.String())
+			s.Backlogs = appendOnce(s.Backlogs, l.String())
 		}
 	}
-	s.writes(pid)
+	s.addWrittenFiles(pid)
 }
 
-// once is all with one more, unless that is nothing or there.
-func once(all []string, one string) []string {
+// appendOnce is all with one more, unless that is nothing or there.
+func appendOnce(all []string, one string) []string {
 	if one == "" || slices.Contains(all, one) {
 		return all
 	}
 	return append(all, one)
 }
 
-func limitOf(n uint64) string {
+func limitText(n uint64) string {
 	if n >= 1<<63-1 {
 		return "unlimited"
 	}
 	return strconv.FormatUint(n, 10)
 }
 
-// line is what stands behind a key.
-func line(text []byte, key string) string {
+// textAfterKey is what stands behind a key.
+func textAfterKey(text []byte, key string) string {
 	for l := range bytes.Lines(text) {
 		if rest, is := bytes.CutPrefix(l, []byte(key)); is {
 			return string(bytes.TrimSpace(rest))
@@ -115,8 +115,8 @@ func maxProcs(p procfs.Proc, pid int) string {
 	return NotSet
 }
 
-// writes adds the regular files that are open for writing.
-func (s *Setup) writes(pid int) {
+// addWrittenFiles adds the regular files that are open for writing.
+func (s *Setup) addWrittenFiles(pid int) {
 	dir := fmt.Sprintf("/proc/%d/", pid)
 	entries, err := os.ReadDir(dir + "fd")
 	if err != nil {
@@ -129,13 +129,13 @@ func (s *Setup) writes(pid int) {
 			continue
 		}
 		text, err := os.ReadFile(dir + "fdinfo/" + e.Name())
-		flags, wrong := strconv.ParseUint(line(text, "flags:"), 8, 64)
+		flags, wrong := strconv.ParseUint(textAfterKey(text, "flags:"), 8, 64)
 		if err != nil || wrong != nil || flags&unix.O_ACCMODE == unix.O_RDONLY {
 			continue
 		}
 		name, err := os.Readlink(link)
 		if err == nil && path.IsAbs(name) { // others are of the kernel's own, as eventfds
-			s.Writes = once(s.Writes, path.Base(name))
+			s.Writes = appendOnce(s.Writes, path.Base(name))
 		}
 	}
 }
@@ -146,16 +146,16 @@ type listener struct{ port, backlog int }
 
 func (l listener) String() string { return fmt.Sprintf("%d: %d", l.port, l.backlog) }
 
-// listeners are those of this network namespace, by inode; none if the kernel does not say.
-func listeners() map[uint32]listener {
+// listeningSockets are those of this network namespace, by inode; none if the kernel does not say.
+func listeningSockets() map[uint32]listener {
 	s, err := openSocketDiag()
 	if err != nil {
 		return nil
 	}
-	defer s.close()
+	defer s.closeSocket()
 	all := map[uint32]listener{}
 	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
-		if s.ask(family, 1<<listenState, func(m []byte) { readListener(m, all) }) != nil {
+		if s.querySockets(family, 1<<listenState, func(m []byte) { readListener(m, all) }) != nil {
 			return nil
 		}
 	}

@@ -45,7 +45,7 @@ func TestSetups(t *testing.T) {
 	port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 	want := port + ": " + string(backlog[:len(backlog)-1]) // Go's net asks for the most there is
 	if s.Name != "self" || s.Processes < 1 || s.Threads < 2 || len(s.CPUs) == 0 ||
-		!slices.Contains(s.OpenFiles, limitOf(limit.Cur)) || !slices.Contains(s.Writes, "access.log") ||
+		!slices.Contains(s.OpenFiles, limitText(limit.Cur)) || !slices.Contains(s.Writes, "access.log") ||
 		!slices.Contains(s.Backlogs, want) || len(s.MaxProcs) == 0 {
 		t.Errorf("%+v, on %d CPUs; want the backlog %s", s, runtime.NumCPU(), want)
 	}

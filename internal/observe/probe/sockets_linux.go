@@ -58,15 +58,15 @@ func openSocketDiag() (*socketDiag, error) {
 	return &socketDiag{fd: fd, buffer: make([]byte, 64<<10)}, nil
 }
 
-func (s *socketDiag) close() { unix.Close(s.fd) }
+func (s *socketDiag) closeSocket() { unix.Close(s.fd) }
 
-// count counts the sockets of each state, of IPv4 and IPv6, in the order of
+// countStates counts the sockets of each state, of IPv4 and IPv6, in the order of
 // stateColumns.
-func (s *socketDiag) count(row []float64) error {
+func (s *socketDiag) countStates(row []float64) error {
 	var counts [64]float64
 	states := uint32(math.MaxUint32) &^ (1 << (slices.Index(tcpStates, timeWait) + 1))
 	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
-		if err := s.ask(family, states, countState(counts[:])); err != nil {
+		if err := s.querySockets(family, states, countState(counts[:])); err != nil {
 			return fmt.Errorf("ask netlink for sockets: %w", err)
 		}
 	}
@@ -80,11 +80,12 @@ func (s *socketDiag) count(row []float64) error {
 	return nil
 }
 
-// ask calls each with the inet_diag_msg of all sockets in one of the states, a bit for each.
-func (s *socketDiag) ask(family byte, states uint32, each func(message []byte)) error {
+// querySockets calls each with the inet_diag_msg of all sockets in one of the states, a bit for
+// each.
+func (s *socketDiag) querySockets(family byte, states uint32, each func(message []byte)) error {
 	s.sequence++
 	to := &unix.SockaddrNetlink{Family: unix.AF_NETLINK}
-	if err := unix.Sendto(s.fd, question(family, states, s.sequence), 0, to); err != nil {
+	if err := unix.Sendto(s.fd, diagRequest(family, states, s.sequence), 0, to); err != nil {
 		return err
 	}
 	for {
@@ -102,8 +103,8 @@ func (s *socketDiag) ask(family byte, states uint32, each func(message []byte)) 
 	}
 }
 
-// question is an inet_diag_req_v2 in a netlink message.
-func question(family byte, states, sequence uint32) []byte {
+// diagRequest is an inet_diag_req_v2 in a netlink message.
+func diagRequest(family byte, states, sequence uint32) []byte {
 	const size = unix.NLMSG_HDRLEN + 56
 	order := binary.NativeEndian
 	m := order.AppendUint32(make([]byte, 0, size), size)

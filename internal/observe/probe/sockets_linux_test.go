@@ -83,7 +83,7 @@ func TestInMount(t *testing.T) {
 		{"/sys/fs/cgroup", "/docker/1", "/docker/1/x", "/sys/fs/cgroup/x"},
 		{"/sys/fs/cgroup", "/docker/1", "/other", "/sys/fs/cgroup"},
 	} {
-		if got := inMount(c[0], c[1], c[2]); got != c[3] {
+		if got := pathInMount(c[0], c[1], c[2]); got != c[3] {
 			t.Errorf("%v: %s", c, got)
 		}
 	}

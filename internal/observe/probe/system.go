@@ -72,8 +72,8 @@ const (
 // A detail is what is read of a process now and then.
 type detail [details]float64
 
-func handedUp(i int) bool { return i == detailRead || i == detailWritten }
-func isGauge(i int) bool  { return i < detailRead }
+func isHandedUp(i int) bool { return i == detailRead || i == detailWritten }
+func isGauge(i int) bool    { return i < detailRead }
 
 var (
 	briefColumns = []column{
@@ -102,18 +102,18 @@ const (
 	treeProcesses
 )
 
-// birth is when a process was made, in seconds after the sampler's start, of a reading
+// birthTime is when a process was made, in seconds after the sampler's start, of a reading
 // that is cut down to a unit. One that might have been made after the start was: it had
 // no time to use much before.
-func birth(cut, unit float64) float64 {
+func birthTime(cut, unit float64) float64 {
 	if cut < 0 && cut > -unit {
 		return 0
 	}
 	return cut
 }
 
-// nans is a row that says nothing.
-func nans(n int) []float64 {
+// newNaNs is a row that says nothing.
+func newNaNs(n int) []float64 {
 	row := make([]float64, n)
 	for i := range row {
 		row[i] = math.NaN()

@@ -63,7 +63,7 @@ func (s *portable) cpus(row []float64) {
 func (s *portable) memory(row []float64) {
 	m, err := mem.VirtualMemory()
 	if err != nil {
-		s.notes.add("host.memory", err)
+		s.notes.addNote("host.memory", err)
 		return
 	}
 	row[0], row[1] = float64(m.Available), float64(m.Total)-float64(m.Available)
@@ -92,7 +92,7 @@ func (s *portable) brief(pid int, b *brief) error {
 	}
 	t, err := p.Times()
 	if err != nil {
-		s.notes.add(fmt.Sprintf("CPU time of process %d", pid), err)
+		s.notes.addNote(fmt.Sprintf("CPU time of process %d", pid), err)
 		return err
 	}
 	if b.stamp != made {
@@ -104,7 +104,7 @@ func (s *portable) brief(pid int, b *brief) error {
 		b.parent = int(parent)
 	}
 	b.stamp = made
-	b.born = birth(time.UnixMilli(made).Sub(s.started).Seconds(), 1e-3)
+	b.born = birthTime(time.UnixMilli(made).Sub(s.started).Seconds(), 1e-3)
 	b.user, b.sys = t.User*1e9, t.System*1e9
 	b.threads = 0
 	if n, err := p.NumThreads(); err == nil {
@@ -126,7 +126,7 @@ func (s *portable) clock(pid int) (float64, bool) {
 }
 
 func (s *portable) detail(p *process, d *detail) error {
-	copy(d[:], nans(len(d)))
+	copy(d[:], newNaNs(len(d)))
 	q, err := gops.NewProcess(int32(p.pid))
 	if err != nil {
 		return err
@@ -134,16 +134,16 @@ func (s *portable) detail(p *process, d *detail) error {
 	if m, err := q.MemoryInfo(); err == nil {
 		d[detailRSS] = float64(m.RSS)
 	} else {
-		s.notes.add(fmt.Sprintf("memory of process %d", p.pid), err)
+		s.notes.addNote(fmt.Sprintf("memory of process %d", p.pid), err)
 	}
-	s.notes.add("fds, io, switches and run-queue waiting of processes", errSystem)
+	s.notes.addNote("fds, io, switches and run-queue waiting of processes", errSystem)
 	return nil
 }
 
 var errSystem = fmt.Errorf("only known on Linux")
 
 func (s *portable) pss(*process) (float64, error) {
-	s.notes.add("pss of processes", errSystem)
+	s.notes.addNote("pss of processes", errSystem)
 	return math.NaN(), nil
 }
 

@@ -38,9 +38,9 @@ func newTable(columns []column) *table {
 	return &table{columns: columns, values: make([][]float64, len(columns)), stride: 1}
 }
 
-// add appends a row. The newest row is always there; when the table is full,
+// addRow appends a row. The newest row is always there; when the table is full,
 // every other of the rest is given up.
-func (t *table) add(now float64, row ...float64) {
+func (t *table) addRow(now float64, row ...float64) {
 	if last := len(t.at) - 1; last > 0 && (t.added-1)%t.stride != 0 {
 		t.at = t.at[:last]
 		for i := range t.values {
@@ -48,7 +48,7 @@ func (t *table) add(now float64, row ...float64) {
 		}
 	}
 	if len(t.at) == maxRows {
-		t.thin()
+		t.thinRows()
 	}
 	t.added++
 	t.at = append(t.at, now)
@@ -57,7 +57,7 @@ func (t *table) add(now float64, row ...float64) {
 	}
 }
 
-func (t *table) thin() {
+func (t *table) thinRows() {
 	t.at = everyOther(t.at)
 	for i := range t.values {
 		t.values[i] = everyOther(t.values[i])
@@ -72,9 +72,9 @@ func everyOther(x []float64) []float64 {
 	return x[:(len(x)+1)/2]
 }
 
-// zeros is the row of counters that begin; gauges have no beginning, and what is n/a
+// zeroRow is the row of counters that begin; gauges have no beginning, and what is n/a
 // in the row after is n/a before.
-func (t *table) zeros(after []float64) []float64 {
+func (t *table) zeroRow(after []float64) []float64 {
 	row := make([]float64, len(after))
 	for i := range row {
 		row[i] = after[i] * 0
@@ -85,9 +85,9 @@ func (t *table) zeros(after []float64) []float64 {
 	return row
 }
 
-// when interpolates column i at an instant; before the first reading and after the
+// valueAt interpolates column i at an instant; before the first reading and after the
 // last it is that reading. It is NaN if a reading beside the instant is.
-func (t *table) when(i int, instant float64) float64 {
+func (t *table) valueAt(i int, instant float64) float64 {
 	values := t.values[i]
 	right := sort.SearchFloat64s(t.at, instant)
 	switch {
@@ -103,14 +103,14 @@ func (t *table) when(i int, instant float64) float64 {
 	return values[left] + part*(values[right]-values[left])
 }
 
-// growth is how much counter i grew between two instants.
-func (t *table) growth(i int, from, to float64) float64 {
-	return t.when(i, to) - t.when(i, from)
+// growthOf is how much counter i grew between two instants.
+func (t *table) growthOf(i int, from, to float64) float64 {
+	return t.valueAt(i, to) - t.valueAt(i, from)
 }
 
-// level is the mean and the peak of gauge i between two instants, of the readings
+// levelOf is the mean and the peak of gauge i between two instants, of the readings
 // within; if there is none, the last before, or else the first after.
-func (t *table) level(i int, from, to float64) (mean, peak float64) {
+func (t *table) levelOf(i int, from, to float64) (mean, peak float64) {
 	sum, n := 0.0, 0
 	beside := math.NaN()
 	peak = math.Inf(-1)
@@ -131,9 +131,9 @@ func (t *table) level(i int, from, to float64) (mean, peak float64) {
 	return sum / float64(n), peak
 }
 
-// series are the columns as they are shown. A rate needs the row before, so all
+// tableSeries are the columns as they are shown. A rate needs the row before, so all
 // start at the second, unless there are only gauges.
-func (t *table) series(of Series) []Series {
+func (t *table) tableSeries(of Series) []Series {
 	skip := 0
 	for _, c := range t.columns {
 		if c.kind != gauge {
@@ -149,15 +149,15 @@ func (t *table) series(of Series) []Series {
 		s.T = t.at[skip:]
 		s.V = make([]float64, len(s.T))
 		for k := range s.V {
-			s.V[k] = t.shown(i, k+skip)
+			s.V[k] = t.shownValue(i, k+skip)
 		}
 		all = append(all, s)
 	}
 	return all
 }
 
-// shown is the value of column i in row k as a series has it.
-func (t *table) shown(i, k int) float64 {
+// shownValue is the value of column i in row k as a series has it.
+func (t *table) shownValue(i, k int) float64 {
 	c, values := t.columns[i], t.values[i]
 	switch c.kind {
 	case counter:
@@ -178,7 +178,7 @@ func (t *table) sharedGrowth(from, to float64) float64 {
 	sum := 0.0
 	for i, c := range t.columns {
 		if c.kind == share {
-			if d := t.growth(i, from, to); !math.IsNaN(d) {
+			if d := t.growthOf(i, from, to); !math.IsNaN(d) {
 				sum += d
 			}
 		}
@@ -186,8 +186,8 @@ func (t *table) sharedGrowth(from, to float64) float64 {
 	return sum
 }
 
-// column finds a column by its name, -1 if there is none.
-func (t *table) column(name string) int {
+// columnIndex finds a column by its name, -1 if there is none.
+func (t *table) columnIndex(name string) int {
 	for i, c := range t.columns {
 		if c.name == name {
 			return i

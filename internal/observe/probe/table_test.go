@@ -9,7 +9,7 @@ func TestTableWindows(t *testing.T) {
 	table := newTable([]column{{name: "c", kind: counter}, {name: "g"}})
 	n := math.NaN()
 	for _, row := range [][3]float64{{1, 100, n}, {2, 200, 5}, {3, 400, 9}, {4, n, 7}} {
-		table.add(row[0], row[1], row[2])
+		table.addRow(row[0], row[1], row[2])
 	}
 	for _, c := range []struct{ from, to, growth, mean, peak float64 }{
 		{1, 3, 300, 7, 9},
@@ -20,14 +20,14 @@ func TestTableWindows(t *testing.T) {
 		{1, 4, n, 7, 9},       // the last is n/a
 		{3.5, 9, n, 7, 7},
 	} {
-		if got := table.growth(0, c.from, c.to); !same(got, c.growth) {
+		if got := table.growthOf(0, c.from, c.to); !same(got, c.growth) {
 			t.Errorf("growth %v to %v: %v, want %v", c.from, c.to, got, c.growth)
 		}
-		if mean, peak := table.level(1, c.from, c.to); !same(mean, c.mean) || !same(peak, c.peak) {
+		if mean, peak := table.levelOf(1, c.from, c.to); !same(mean, c.mean) || !same(peak, c.peak) {
 			t.Errorf("level %v to %v: %v, %v, want %v, %v", c.from, c.to, mean, peak, c.mean, c.peak)
 		}
 	}
-	if empty := newTable(detailColumns); !math.IsNaN(empty.growth(0, 0, 1)) {
+	if empty := newTable(detailColumns); !math.IsNaN(empty.growthOf(0, 0, 1)) {
 		t.Error("growth of nothing is a number")
 	}
 }
@@ -44,7 +44,7 @@ func TestTableThins(t *testing.T) {
 	const n = 18_000
 	for i := range n {
 		x := float64(i)
-		table.add(x/5, x*10, x, 3*x)
+		table.addRow(x/5, x*10, x, 3*x)
 		if len(table.at) > maxRows {
 			t.Fatalf("%d rows", len(table.at))
 		}
@@ -60,10 +60,10 @@ func TestTableThins(t *testing.T) {
 			t.Fatalf("a gap of %v s at row %d, the first is %v s", gap, i, table.at[1])
 		}
 	}
-	if got := table.growth(0, 100, 3000); !same(got, 2900*50) {
+	if got := table.growthOf(0, 100, 3000); !same(got, 2900*50) {
 		t.Errorf("growth %v, want %v", got, 2900*50)
 	}
-	for _, s := range table.series(Series{Name: "x."}) {
+	for _, s := range table.tableSeries(Series{Name: "x."}) {
 		want := map[string]float64{"x.c": 100, "x.a": 25, "x.b": 75}[s.Name]
 		for i, v := range s.V {
 			if !same(v, want) {

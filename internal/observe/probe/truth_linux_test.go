@@ -236,10 +236,10 @@ func TestSocketsByState(t *testing.T) {
 	if err != nil {
 		t.Skip("netlink is not permitted:", err)
 	}
-	defer s.close()
-	listen := newTable(stateColumns()).column("host.tcp.listen")
-	before, after := nans(len(stateColumns())), nans(len(stateColumns()))
-	if err := s.count(before); err != nil {
+	defer s.closeSocket()
+	listen := newTable(stateColumns()).columnIndex("host.tcp.listen")
+	before, after := newNaNs(len(stateColumns())), newNaNs(len(stateColumns()))
+	if err := s.countStates(before); err != nil {
 		t.Fatal(err)
 	}
 	const n = 60
@@ -256,7 +256,7 @@ func TestSocketsByState(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.count(after); err != nil {
+	if err := s.countStates(after); err != nil {
 		t.Fatal(err)
 	}
 	// Others may open and close a few meanwhile.
@@ -339,14 +339,14 @@ func TestStartRefusesHaste(t *testing.T) {
 func BenchmarkSample(b *testing.B) {
 	p := launch(b, job{Children: make([]job, 19)})
 	p.accounts(b, 20)
-	v, err := newVigil(Config{
+	v, err := newSamplerState(Config{
 		Every: MinEvery,
 		Trees: func() []Tree { return []Tree{{Name: "helpers", PID: p.cmd.Process.Pid}} },
 	})
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer v.close()
+	defer v.closeSystem()
 	for _, g := range []struct {
 		name   string
 		groups []*group
@@ -360,7 +360,7 @@ func BenchmarkSample(b *testing.B) {
 			b.ReportAllocs()
 			began := threadCPU()
 			for b.Loop() {
-				g.groups[0].run(v.now(), 0, true)
+				g.groups[0].runDue(v.secondsNow(), 0, true)
 			}
 			b.ReportMetric((threadCPU()-began)/float64(b.N), "cpu-ns/op")
 		})

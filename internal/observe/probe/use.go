@@ -44,18 +44,18 @@ type Level struct {
 // this process's clock, in the order in which the trees were named; generators are not
 // told of. A window that reaches beyond the recording is cut to it.
 func (r *Recording) Between(from, to time.Time) []Use {
-	return r.between(from.Sub(r.Started).Seconds(), to.Sub(r.Started).Seconds())
+	return r.usesBetween(from.Sub(r.Started).Seconds(), to.Sub(r.Started).Seconds())
 }
 
-func (r *Recording) between(from, to float64) []Use {
+func (r *Recording) usesBetween(from, to float64) []Use {
 	var all []Use
 	for _, t := range r.trees {
 		if t.Generator {
 			continue
 		}
-		u := uses(t.briefs, t.details, t.shares, from, to)
+		u := useBetween(t.briefs, t.details, t.shares, from, to)
 		u.Name, u.Role, u.PID = t.Name, "tree", t.PID
-		u.Count = level(t.briefs, treeProcesses, from, to)
+		u.Count = tableLevel(t.briefs, treeProcesses, from, to)
 		u.Processes = t.usesOfProcesses(from, to)
 		all = append(all, u)
 	}
@@ -63,12 +63,12 @@ func (r *Recording) between(from, to float64) []Use {
 }
 
 func (t *tree) usesOfProcesses(from, to float64) (all []Use) {
-	for _, p := range t.sorted() {
+	for _, p := range t.sortedProcesses() {
 		if p.brief.born > to || p.ended < from {
 			continue
 		}
-		u := uses(p.briefs, p.details, p.shares, from, to)
-		u.Name, u.Role = names(p.title, p.brief.comm, p.pid == t.PID)
+		u := useBetween(p.briefs, p.details, p.shares, from, to)
+		u.Name, u.Role = processNames(p.title, p.brief.comm, p.pid == t.PID)
 		u.PID = p.pid
 		u.Count = Level{1, 1}
 		all = append(all, u)
@@ -76,24 +76,24 @@ func (t *tree) usesOfProcesses(from, to float64) (all []Use) {
 	return all
 }
 
-// sorted are the processes in the order in which they began.
-func (t *tree) sorted() []*process {
+// sortedProcesses are the processes in the order in which they began.
+func (t *tree) sortedProcesses() []*process {
 	return slices.SortedFunc(slices.Values(t.processes), func(a, b *process) int {
 		return cmp.Or(cmp.Compare(a.brief.stamp, b.brief.stamp), cmp.Compare(a.pid, b.pid))
 	})
 }
 
-func uses(briefs, details, shares *table, from, to float64) Use {
-	counted := func(i int) Value { return Value(details.growth(i, from, to)) }
-	cpu, user := briefs.growth(briefCPU, from, to), briefs.growth(briefUser, from, to)
+func useBetween(briefs, details, shares *table, from, to float64) Use {
+	counted := func(i int) Value { return Value(details.growthOf(i, from, to)) }
+	cpu, user := briefs.growthOf(briefCPU, from, to), briefs.growthOf(briefUser, from, to)
 	return Use{
 		CPU:         Value(cpu),
 		User:        Value(user),
 		Sys:         Value(cpu - user),
-		Threads:     level(briefs, briefThreads, from, to),
-		RSS:         level(details, detailRSS, from, to),
-		FDs:         level(details, detailFDs, from, to),
-		PSS:         level(shares, 0, from, to),
+		Threads:     tableLevel(briefs, briefThreads, from, to),
+		RSS:         tableLevel(details, detailRSS, from, to),
+		FDs:         tableLevel(details, detailFDs, from, to),
+		PSS:         tableLevel(shares, 0, from, to),
 		Read:        counted(detailRead),
 		Written:     counted(detailWritten),
 		Voluntary:   counted(detailVoluntary),
@@ -102,26 +102,26 @@ func uses(briefs, details, shares *table, from, to float64) Use {
 	}
 }
 
-func level(t *table, i int, from, to float64) Level {
-	mean, peak := t.level(i, from, to)
+func tableLevel(t *table, i int, from, to float64) Level {
+	mean, peak := t.levelOf(i, from, to)
 	return Level{Value(mean), Value(peak)}
 }
 
-// series are those of the tree and of its processes.
-func (t *tree) series() []Series {
+// treeSeries are those of the tree and of its processes.
+func (t *tree) treeSeries() []Series {
 	of := Series{Name: "tree.", Of: t.Name}
-	all := t.briefs.series(of)
-	all = append(all, t.details.series(of)...)
-	all = append(all, t.shares.series(of)...)
-	for _, p := range t.sorted() {
-		name, role := names(p.title, p.brief.comm, p.pid == t.PID)
+	all := t.briefs.tableSeries(of)
+	all = append(all, t.details.tableSeries(of)...)
+	all = append(all, t.shares.tableSeries(of)...)
+	for _, p := range t.sortedProcesses() {
+		name, role := processNames(p.title, p.brief.comm, p.pid == t.PID)
 		if role != "root" && role != "child" {
 			name += ": " + role
 		}
 		of := Series{Name: "process.", Of: name, Tree: t.Name, PID: p.pid}
-		all = append(all, p.briefs.series(of)...)
-		all = append(all, p.details.series(of)...)
-		all = append(all, p.shares.series(of)...)
+		all = append(all, p.briefs.tableSeries(of)...)
+		all = append(all, p.details.tableSeries(of)...)
+		all = append(all, p.shares.tableSeries(of)...)
 	}
 	return all
 }
@@ -159,6 +159,11 @@ type HostUse struct {
 	Throttled      Value `json:"cgroup_throttled_ns"` // of this process's cgroup
 	Throttlings    Value `json:"cgroup_throttlings"`  // periods in which it was
 
+	Thermal
+}
+
+// A Thermal is how fast and how hot the CPUs were.
+type Thermal struct {
 	Frequency   Value `json:"cpu_mhz"`             // mean of the CPUs
 	Temperature Value `json:"temperature_celsius"` // highest, of the hottest zone
 	TooHot      Value `json:"thermal_throttlings"` // times that CPUs were slowed down for it
@@ -170,12 +175,12 @@ func (r *Recording) Host(from, to time.Time) HostUse {
 	if r.host == nil {
 		return absentHost()
 	}
-	h := r.host.use(f, t)
+	h := r.host.hostUse(f, t)
 	h.Foreign = h.Busy
 	watched := false
 	for _, tree := range r.trees {
 		if tree.known {
-			h.Foreign -= Value(tree.briefs.growth(briefCPU, f, t))
+			h.Foreign -= Value(tree.briefs.growthOf(briefCPU, f, t))
 		}
 		watched = watched || slices.ContainsFunc(tree.processes, func(p *process) bool {
 			return p.pid == os.Getpid()
@@ -194,6 +199,6 @@ func absentHost() HostUse {
 		Busy: n, User: n, Sys: n, SoftIRQ: n, IRQ: n, IOWait: n, Idle: n, Steal: n,
 		Self: n, Foreign: n, PressureCPU: n, PressureMemory: n, PressureIO: n, Switches: n,
 		Retransmits: n, ListenOverflow: n, ListenDrops: n, SoftnetDrops: n,
-		TimeWait: n, Throttled: n, Throttlings: n, Frequency: n, Temperature: n, TooHot: n,
+		TimeWait: n, Throttled: n, Throttlings: n, Thermal: Thermal{n, n, n},
 	}
 }

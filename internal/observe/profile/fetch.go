@@ -68,14 +68,14 @@ const (
 // the server started. Where a server cannot do d, the same comes, and Comments say so. No
 // samples is no error: an idle server has none.
 func Fetch(ctx context.Context, base string, kind Kind, d time.Duration) (*Profile, error) {
-	p, err := fetch(ctx, base, kind, d)
+	p, err := fetchProfile(ctx, base, kind, d)
 	if err != nil {
 		return nil, fmt.Errorf("fetching the %s profile: %w", kind, err)
 	}
 	return p, nil
 }
 
-func fetch(ctx context.Context, base string, kind Kind, d time.Duration) (*Profile, error) {
+func fetchProfile(ctx context.Context, base string, kind Kind, d time.Duration) (*Profile, error) {
 	rt, known := routes[kind]
 	switch {
 	case !known:
@@ -92,9 +92,9 @@ func fetch(ctx context.Context, base string, kind Kind, d time.Duration) (*Profi
 	if rt.over {
 		seconds = int(math.Ceil(d.Seconds()))
 	}
-	p, err := s.get(ctx, rt.path, seconds)
+	p, err := s.getProfile(ctx, rt.path, seconds)
 	if errors.Is(err, errNoDelta) && kind != CPU {
-		p, err = s.get(ctx, rt.path, 0)
+		p, err = s.getProfile(ctx, rt.path, 0)
 	}
 	if err != nil {
 		return nil, err
@@ -157,7 +157,7 @@ func newSource(base string) (*source, error) {
 // errNoDelta: the server knows the profile, but not over a duration.
 var errNoDelta = errors.New("this profile is not to be had over a duration")
 
-func (s *source) get(ctx context.Context, path string, seconds int) (*Profile, error) {
+func (s *source) getProfile(ctx context.Context, path string, seconds int) (*Profile, error) {
 	limit := time.Duration(seconds)*time.Second + patience
 	ctx, cancel := context.WithTimeoutCause(ctx, limit,
 		fmt.Errorf("nothing came within %v", limit))
@@ -179,17 +179,17 @@ func (s *source) get(ctx context.Context, path string, seconds int) (*Profile, e
 	}
 	answer, err := s.transport.RoundTrip(r) // not http.Client, which follows redirects
 	if err != nil {
-		return nil, lost(ctx, at, seconds, err)
+		return nil, connectionLost(ctx, at, seconds, err)
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, refused(at, seconds, answer)
+		return nil, refusedError(at, seconds, answer)
 	}
 	b, err := readAtMost(answer.Body, maxEncoded)
 	if err != nil {
-		return nil, lost(ctx, at, seconds, err)
+		return nil, connectionLost(ctx, at, seconds, err)
 	}
-	p, err := decode(b)
+	p, err := decodeProfile(b)
 	if err != nil {
 		return nil, fmt.Errorf("%s answered %s, %s beginning %q, which is not a profile (%w); "+
 			"is it the URL of net/http/pprof?", at, answer.Status,
@@ -198,8 +198,8 @@ func (s *source) get(ctx context.Context, path string, seconds int) (*Profile, e
 	return p, nil
 }
 
-// lost says why no answer came, or not all of it.
-func lost(ctx context.Context, at string, seconds int, err error) error {
+// connectionLost says why no answer came, or not all of it.
+func connectionLost(ctx context.Context, at string, seconds int, err error) error {
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return fmt.Errorf("%s: %w", at, context.Cause(ctx))
@@ -215,8 +215,8 @@ func lost(ctx context.Context, at string, seconds int, err error) error {
 	return fmt.Errorf("%s: %w; is the server up, and is that its debug port?", at, err)
 }
 
-// refused turns an answer that is no profile into what the user can do.
-func refused(at string, seconds int, answer *http.Response) error {
+// refusedError turns an answer that is no profile into what the user can do.
+func refusedError(at string, seconds int, answer *http.Response) error {
 	b, _ := io.ReadAll(io.LimitReader(answer.Body, 512)) // what came is all there is to tell
 	text := strings.Join(strings.Fields(string(b)), " ")
 	goes := answer.Header.Get("X-Go-Pprof") != ""

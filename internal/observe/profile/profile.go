@@ -93,16 +93,16 @@ func Load(path string) (*Profile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the profile %s: %w", path, err)
 	}
-	p, err := decode(b)
+	p, err := decodeProfile(b)
 	if err != nil {
 		return nil, fmt.Errorf("reading the profile %s: %w", path, err)
 	}
 	return p, nil
 }
 
-// decode reads one profile, gzipped or not.
-func decode(b []byte) (*Profile, error) {
-	b, err := unzip(b, maxDecoded)
+// decodeProfile reads one profile, gzipped or not.
+func decodeProfile(b []byte) (*Profile, error) {
+	b, err := gunzipAtMost(b, maxDecoded)
 	if err != nil {
 		return nil, err
 	}
@@ -119,8 +119,8 @@ func decode(b []byte) (*Profile, error) {
 	return p, nil
 }
 
-// unzip returns b as it is if it is not gzipped.
-func unzip(b []byte, most int64) ([]byte, error) {
+// gunzipAtMost returns b as it is if it is not gzipped.
+func gunzipAtMost(b []byte, most int64) ([]byte, error) {
 	if !bytes.HasPrefix(b, []byte{0x1f, 0x8b}) {
 		return b, nil
 	}

@@ -42,7 +42,7 @@ func Record(ctx context.Context, pids []int, d time.Duration) (*Profile, error) 
 	}
 	defer os.RemoveAll(dir)
 	r := &recorder{perf: perf, dir: dir, file: filepath.Join(dir, "perf.data")}
-	return r.run(ctx, pids, d)
+	return r.runRecorder(ctx, pids, d)
 }
 
 type recorder struct {
@@ -56,19 +56,19 @@ const attempts = 5
 
 var errGone = errors.New("a process has ended")
 
-func (r *recorder) run(ctx context.Context, pids []int, d time.Duration) (*Profile, error) {
+func (r *recorder) runRecorder(ctx context.Context, pids []int, d time.Duration) (*Profile, error) {
 	var started time.Time
 	var took time.Duration
-	tree, err := processes().below(pids), errGone
+	tree, err := readProcesses().descendantsOf(pids), errGone
 	for try := 0; try < attempts && errors.Is(err, errGone); try++ {
 		if len(tree) == 0 {
 			return nil, fmt.Errorf("recording a profile: none of the processes %v is alive", pids)
 		}
-		r.names = names(tree)
+		r.names = commandNames(tree)
 		started = time.Now()
-		err = r.record(ctx, tree, d)
+		err = r.recordSamples(ctx, tree, d)
 		took = time.Since(started)
-		if living := processes().living(tree); err != nil && len(living) < len(tree) {
+		if living := readProcesses().livingAmong(tree); err != nil && len(living) < len(tree) {
 			tree, err = living, fmt.Errorf("%w: %w", errGone, err)
 		}
 	}
@@ -78,10 +78,10 @@ func (r *recorder) run(ctx context.Context, pids []int, d time.Duration) (*Profi
 	case err != nil:
 		return nil, fmt.Errorf("recording a profile: %w", err)
 	}
-	for pid, name := range names(processes().below(pids)) {
+	for pid, name := range commandNames(readProcesses().descendantsOf(pids)) {
 		r.names[pid] = name // those that were started meanwhile
 	}
-	p, err := r.script(ctx)
+	p, err := r.readScript(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("recording a profile: %w", err)
 	}
@@ -93,13 +93,13 @@ func (r *recorder) run(ctx context.Context, pids []int, d time.Duration) (*Profi
 	return p, nil
 }
 
-// record runs perf beside a sleep, whose end is perf's end even if we are killed.
-func (r *recorder) record(ctx context.Context, pids []int, d time.Duration) error {
+// recordSamples runs perf beside a sleep, whose end is perf's end even if we are killed.
+func (r *recorder) recordSamples(ctx context.Context, pids []int, d time.Duration) error {
 	var list []string
 	for _, pid := range pids {
 		list = append(list, strconv.Itoa(pid))
 	}
-	said, err := r.perfRun(ctx, nil, "record", "-N", "-g", "-F", strconv.Itoa(hertz),
+	said, err := r.runPerf(ctx, nil, "record", "-N", "-g", "-F", strconv.Itoa(hertz),
 		"--max-size", maxPerfData, "-o", r.file, "-p", strings.Join(list, ","),
 		"--", "sleep", strconv.FormatFloat(d.Seconds(), 'f', -1, 64))
 	var exit *exec.ExitError
@@ -117,8 +117,8 @@ func endedEarly(e *exec.ExitError) bool {
 	return ok && (s.Signaled() && s.Signal() == syscall.SIGTERM || s.ExitStatus() == 128+15)
 }
 
-// script reads the recording back as text, and that as a profile.
-func (r *recorder) script(ctx context.Context) (*Profile, error) {
+// readScript reads the recording back as text, and that as a profile.
+func (r *recorder) readScript(ctx context.Context) (*Profile, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, scriptTimeout,
 		fmt.Errorf("perf script took more than %v", scriptTimeout))
 	defer cancel()
@@ -138,7 +138,7 @@ func (r *recorder) script(ctx context.Context) (*Profile, error) {
 		_, rest := io.Copy(io.Discard, out) // perf must not block on what is beyond the limit
 		done <- parsed{p, errors.Join(err, rest)}
 	}()
-	said, err := r.perfRun(ctx, in, "script", "-i", r.file, "--no-inline", "-F", scriptFields)
+	said, err := r.runPerf(ctx, in, "script", "-i", r.file, "--no-inline", "-F", scriptFields)
 	in.Close()
 	result := <-done
 	switch {
@@ -150,10 +150,10 @@ func (r *recorder) script(ctx context.Context) (*Profile, error) {
 	return result.p, result.err
 }
 
-// perfRun runs perf in a process group of its own and ends the group with ctx. The
+// runPerf runs perf in a process group of its own and ends the group with ctx. The
 // environment keeps perf to this machine and to its directory: no settings of the user,
 // no symbols from servers.
-func (r *recorder) perfRun(ctx context.Context, out io.Writer, args ...string) (string, error) {
+func (r *recorder) runPerf(ctx context.Context, out io.Writer, args ...string) (string, error) {
 	var said bytes.Buffer
 	c := exec.CommandContext(ctx, r.perf, args...)
 	c.Dir, c.Stdout, c.Stderr = r.dir, out, &capped{&said, 4 << 10}
@@ -168,8 +168,8 @@ func (r *recorder) perfRun(ctx context.Context, out io.Writer, args ...string) (
 // A family is the children of each process.
 type family map[int][]int
 
-// processes reads all there are now.
-func processes() family {
+// readProcesses reads all there are now.
+func readProcesses() family {
 	f := family{}
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is well-formed
 	for _, path := range stats {
@@ -190,8 +190,8 @@ func processes() family {
 	return f
 }
 
-// alive is all of them.
-func (f family) alive() map[int]bool {
+// livingSet is all of them.
+func (f family) livingSet() map[int]bool {
 	alive := map[int]bool{}
 	for _, children := range f {
 		for _, pid := range children {
@@ -201,15 +201,15 @@ func (f family) alive() map[int]bool {
 	return alive
 }
 
-// living are those of pids that live.
-func (f family) living(pids []int) []int {
-	alive := f.alive()
+// livingAmong are those of pids that live.
+func (f family) livingAmong(pids []int) []int {
+	alive := f.livingSet()
 	return slices.DeleteFunc(slices.Clone(pids), func(pid int) bool { return !alive[pid] })
 }
 
-// below are those of roots that live, and all their descendants, in order.
-func (f family) below(roots []int) (all []int) {
-	alive := f.alive()
+// descendantsOf are those of roots that live, and all their descendants, in order.
+func (f family) descendantsOf(roots []int) (all []int) {
+	alive := f.livingSet()
 	for queue := slices.Clone(roots); len(queue) > 0; queue = queue[1:] {
 		if pid := queue[0]; alive[pid] {
 			delete(alive, pid)
@@ -221,8 +221,8 @@ func (f family) below(roots []int) (all []int) {
 	return all
 }
 
-// names are what processes are called, those that have ended apart.
-func names(pids []int) map[int]string {
+// commandNames are what processes are called, those that have ended apart.
+func commandNames(pids []int) map[int]string {
 	all := map[int]string{}
 	for _, pid := range pids {
 		if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err == nil {

@@ -30,7 +30,7 @@ func TestRecord(t *testing.T) {
 	}
 	parent := exec.Command(spin, "parent")
 	start(t, parent)
-	waitFor(t, func() bool { return len(processes().below([]int{parent.Process.Pid})) == 2 })
+	waitFor(t, func() bool { return len(readProcesses().descendantsOf([]int{parent.Process.Pid})) == 2 })
 
 	p := recorded(t, parent.Process.Pid, time.Second)
 	share, ok := Share(p, "main.burn")
@@ -205,9 +205,9 @@ func TestRecordOfWhatEnds(t *testing.T) {
 
 // perfRuns: perf is ready when it lets the program run that is its clock.
 func perfRuns() bool {
-	f := processes()
+	f := readProcesses()
 	for _, perf := range f[os.Getpid()] {
-		for _, name := range names(f[perf]) {
+		for _, name := range commandNames(f[perf]) {
 			if name == "sleep" {
 				return true
 			}
@@ -230,7 +230,7 @@ func TestRecordEnds(t *testing.T) {
 		t.Error(err)
 	}
 	// Neither perf nor its sleep is left.
-	waitFor(t, func() bool { return len(processes()[os.Getpid()]) == 0 })
+	waitFor(t, func() bool { return len(readProcesses()[os.Getpid()]) == 0 })
 }
 
 func TestProcesses(t *testing.T) {
@@ -241,15 +241,15 @@ func TestProcesses(t *testing.T) {
 		{[]int{20, 99}, []int{20}},
 		{[]int{99}, nil},
 	} {
-		if got := f.below(c.roots); !slices.Equal(got, c.want) {
+		if got := f.descendantsOf(c.roots); !slices.Equal(got, c.want) {
 			t.Errorf("below %v: %v, want %v", c.roots, got, c.want)
 		}
 	}
-	if got := f.living([]int{20, 99, 1}); !slices.Equal(got, []int{20, 1}) {
+	if got := f.livingAmong([]int{20, 99, 1}); !slices.Equal(got, []int{20, 1}) {
 		t.Errorf("living: %v", got)
 	}
-	own := processes().below([]int{os.Getpid()})
-	if !slices.Contains(own, os.Getpid()) || names(own)[os.Getpid()] == "" {
-		t.Errorf("this process: %v %v", own, names(own))
+	own := readProcesses().descendantsOf([]int{os.Getpid()})
+	if !slices.Contains(own, os.Getpid()) || commandNames(own)[os.Getpid()] == "" {
+		t.Errorf("this process: %v %v", own, commandNames(own))
 	}
 }

@@ -89,31 +89,31 @@ func parseScript(r io.Reader, names map[int]string) (*Profile, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
 	for lines.Scan() {
-		s.line(lines.Text())
+		s.parseLine(lines.Text())
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("reading the output of perf script: %w", err)
 	}
-	s.flush()
+	s.flushSample()
 	if s.count == 0 && s.lines > 0 {
 		return nil, fmt.Errorf("perf script printed %d lines and no sample among them", s.lines)
 	}
-	s.finish()
+	s.finishProfile()
 	return s.p, nil
 }
 
-func (s *scriptReader) line(text string) {
+func (s *scriptReader) parseLine(text string) {
 	if strings.TrimSpace(text) == "" {
-		s.flush()
+		s.flushSample()
 		return
 	}
 	if text[0] == '\t' {
-		if s.at == nil || len(s.stack) >= maxFrames || !s.frame(strings.TrimSpace(text)) {
+		if s.at == nil || len(s.stack) >= maxFrames || !s.parseFrame(strings.TrimSpace(text)) {
 			s.lines++
 		}
 		return
 	}
-	s.flush()
+	s.flushSample()
 	h, event, ok := parseHeader(text)
 	if !ok {
 		s.lines++
@@ -141,7 +141,7 @@ func parseHeader(text string) (h *scriptHeader, event string, ok bool) {
 	if err != nil || period <= 0 || period > maxPeriod {
 		return nil, "", false
 	}
-	return &scriptHeader{valid(m[1]), pid, period}, valid(m[4]), true
+	return &scriptHeader{validUTF8(m[1]), pid, period}, validUTF8(m[4]), true
 }
 
 // splitEvent parts cpu-clock:u and cpu_core/cycles/Pu.
@@ -152,16 +152,16 @@ func splitEvent(event string) (name, modifiers string) {
 	return event, ""
 }
 
-// frame adds ADDRESS NAME (FILE) to the stack.
-func (s *scriptReader) frame(text string) bool {
+// parseFrame adds ADDRESS NAME (FILE) to the stack.
+func (s *scriptReader) parseFrame(text string) bool {
 	hex, rest, _ := strings.Cut(text, " ")
 	address, err := strconv.ParseUint(hex, 16, 64)
-	name, file, ok := cutFile(valid(rest))
+	name, file, ok := cutFile(validUTF8(rest))
 	if err != nil || !ok {
 		return false
 	}
 	mapping := file
-	switch kernel := s.kernel(address, file); {
+	switch kernel := s.isKernelFrame(address, file); {
 	case kernel && !strings.HasPrefix(file, kernelPrefix):
 		mapping = kernelPrefix + "." + strings.Trim(file, "[]") + "]"
 		fallthrough
@@ -184,7 +184,7 @@ func (s *scriptReader) frame(text string) bool {
 }
 
 // kernel: its frames come first, so a high address after one of the program is no code.
-func (s *scriptReader) kernel(address uint64, file string) bool {
+func (s *scriptReader) isKernelFrame(address uint64, file string) bool {
 	if strings.HasPrefix(file, kernelPrefix) || strings.HasPrefix(file, "[guest.kernel") {
 		return true
 	}
@@ -224,8 +224,8 @@ func cutFile(text string) (name, file string, ok bool) {
 	return name, file, file != ""
 }
 
-// valid is text as a profile may have it: UTF-8.
-func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
+// validUTF8 is text as a profile may have it: UTF-8.
+func validUTF8(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
 // location is the one there is of these, or a new one.
 func (s *scriptReader) location(mapping, name string, address uint64) *pprof.Location {
@@ -249,8 +249,8 @@ func (s *scriptReader) location(mapping, name string, address uint64) *pprof.Loc
 	return l
 }
 
-// flush ends the sample that is being read, if any.
-func (s *scriptReader) flush() {
+// flushSample ends the sample that is being read, if any.
+func (s *scriptReader) flushSample() {
 	if s.at == nil {
 		return
 	}
@@ -264,7 +264,7 @@ func (s *scriptReader) flush() {
 	}
 	sample := s.samples[string(key)]
 	if sample == nil {
-		sample = &pprof.Sample{Location: s.stack, Value: []int64{0, 0}, Label: s.labels(),
+		sample = &pprof.Sample{Location: s.stack, Value: []int64{0, 0}, Label: s.sampleLabels(),
 			NumLabel: map[string][]int64{"pid": {int64(pid)}}}
 		s.samples[string(key)], s.p.Sample = sample, append(s.p.Sample, sample)
 	}
@@ -277,7 +277,7 @@ func (s *scriptReader) flush() {
 	s.at, s.stack, s.torn = nil, nil, false
 }
 
-func (s *scriptReader) labels() map[string][]string {
+func (s *scriptReader) sampleLabels() map[string][]string {
 	process, known := s.names[s.at.pid]
 	switch {
 	case !known:
@@ -288,8 +288,8 @@ func (s *scriptReader) labels() map[string][]string {
 	return map[string][]string{processLabel: {process}, "thread": {s.at.thread}}
 }
 
-// finish sets the nanoseconds of cycles, and says what limits the profile.
-func (s *scriptReader) finish() {
+// finishProfile sets the nanoseconds of cycles, and says what limits the profile.
+func (s *scriptReader) finishProfile() {
 	say := func(format string, args ...any) {
 		s.p.Comments = append(s.p.Comments, fmt.Sprintf(format, args...))
 	}

@@ -64,7 +64,7 @@ func folded(p *Profile) string {
 	var lines []string
 	for _, s := range p.Sample {
 		var names []string
-		for _, f := range fromRoot(s) {
+		for _, f := range framesFromRoot(s) {
 			if f.kernel {
 				f.name += "_[k]"
 			}
@@ -140,7 +140,7 @@ func FuzzScript(f *testing.F) {
 		if err := p.WriteUncompressed(&b); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := decode(b.Bytes()); err != nil {
+		if _, err := decodeProfile(b.Bytes()); err != nil {
 			t.Fatalf("what was parsed cannot be read back: %v", err)
 		}
 		checkReadings(t, p)
@@ -163,7 +163,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(zipped.Bytes())
 	f.Add([]byte("<!doctype html>"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if p, err := decode(b); err == nil {
+		if p, err := decodeProfile(b); err == nil {
 			checkReadings(t, p)
 		}
 	})

@@ -44,29 +44,29 @@ type FunctionShare struct {
 // Share is what the functions whose name contains function take of p. A profile without
 // samples has no shares: ok is false. A share of 0 is one, with an interval.
 func Share(p *Profile, function string) (s FunctionShare, ok bool) {
-	w := weigh(p)
+	w := newWeighing(p)
 	s = FunctionShare{Function: function, Type: w.kind.Type, Unit: w.kind.Unit,
 		Total: w.total, Samples: w.samples}
 	if w.total <= 0 {
 		return s, false
 	}
-	var flat, cumulative tally
+	var flat, cumulative sampleCount
 	for _, sample := range p.Sample {
 		matched := false
-		for i, f := range frames(sample) {
+		for i, f := range framesOf(sample) {
 			if !strings.Contains(f.name, function) {
 				continue
 			}
 			if i == 0 {
-				flat.add(w.of(sample))
+				flat.addSample(w.sampleWeight(sample))
 			}
 			matched = true
 		}
 		if matched {
-			cumulative.add(w.of(sample))
+			cumulative.addSample(w.sampleWeight(sample))
 		}
 	}
-	s.Flat, s.Cumulative = w.part(flat), w.part(cumulative)
+	s.Flat, s.Cumulative = w.partOf(flat), w.partOf(cumulative)
 	return s, true
 }
 
@@ -81,13 +81,13 @@ type Line struct {
 // Top are the n functions with the largest flat share, largest first; all for n <= 0. Of a
 // profile without samples there are none.
 func Top(p *Profile, n int) []Line {
-	w := weigh(p)
+	w := newWeighing(p)
 	if w.total <= 0 {
 		return nil
 	}
 	var lines []Line
-	for f, t := range w.functions(p) {
-		lines = append(lines, Line{f, t.kernel, w.part(t.flat), w.part(t.cumulative)})
+	for f, t := range w.functionTotals(p) {
+		lines = append(lines, Line{f, t.kernel, w.partOf(t.flat), w.partOf(t.cumulative)})
 	}
 	slices.SortFunc(lines, func(a, b Line) int {
 		return cmp.Or(cmp.Compare(b.Flat.Value, a.Flat.Value),
@@ -121,14 +121,14 @@ func Diff(base, other *Profile) ([]Delta, error) {
 	if err != nil {
 		return nil, err
 	}
-	was, is := wb.functions(base), wo.functions(other)
+	was, is := wb.functionTotals(base), wo.functionTotals(other)
 	var all []Delta
 	add := func(name string, b, o *function) {
 		d := Delta{Function: name, Kernel: b.kernel || o.kernel,
-			Base: wb.part(b.cumulative), Other: wo.part(o.cumulative),
-			FlatChange: wo.part(o.flat).Share - wb.part(b.flat).Share}
+			Base: wb.partOf(b.cumulative), Other: wo.partOf(o.cumulative),
+			FlatChange: wo.partOf(o.flat).Share - wb.partOf(b.flat).Share}
 		d.Change = d.Other.Share - d.Base.Share
-		d.Interval = newcombe(d.Base, d.Other)
+		d.Interval = newcombeInterval(d.Base, d.Other)
 		all = append(all, d)
 	}
 	for name, b := range was {
@@ -149,7 +149,7 @@ func Diff(base, other *Profile) ([]Delta, error) {
 
 // weighBoth weighs two profiles of the same kind that both have samples.
 func weighBoth(base, other *Profile) (b, o weighing, err error) {
-	b, o = weigh(base), weigh(other)
+	b, o = newWeighing(base), newWeighing(other)
 	switch {
 	case b.kind != o.kind:
 		err = fmt.Errorf("comparing profiles: one is of %s in %s, the other of %s in %s",
@@ -174,7 +174,7 @@ type weighing struct {
 
 type kindOfValue struct{ Type, Unit string }
 
-func weigh(p *Profile) weighing {
+func newWeighing(p *Profile) weighing {
 	w := weighing{value: len(p.SampleType) - 1, count: -1}
 	for i, t := range p.SampleType {
 		if t.Type == p.DefaultSampleType {
@@ -192,7 +192,7 @@ func weigh(p *Profile) weighing {
 	// stands for count equal ones.
 	squares := 0.0
 	for _, s := range p.Sample {
-		v, n := w.of(s)
+		v, n := w.sampleWeight(s)
 		w.total += v
 		w.samples += n
 		if n > 0 {
@@ -205,50 +205,52 @@ func weigh(p *Profile) weighing {
 	return w
 }
 
-// of is a sample's value and how many it stands for, 0 where none are counted.
-func (w weighing) of(s *pprof.Sample) (value, count int64) {
+// sampleWeight is a sample's value and how many it stands for, 0 where none are counted.
+func (w weighing) sampleWeight(s *pprof.Sample) (value, count int64) {
 	if w.count >= 0 {
 		count = s.Value[w.count]
 	}
 	return s.Value[w.value], count
 }
 
-// A tally adds samples.
-type tally struct{ value, count int64 }
+// A sampleCount adds samples.
+type sampleCount struct{ value, count int64 }
 
-func (t *tally) add(value, count int64) { t.value, t.count = t.value+value, t.count+count }
+func (t *sampleCount) addSample(value, count int64) {
+	t.value, t.count = t.value+value, t.count+count
+}
 
-func (w weighing) part(t tally) Part {
+func (w weighing) partOf(t sampleCount) Part {
 	p := Part{Value: t.value, Share: float64(t.value) / float64(w.total), Samples: t.count}
 	if w.effective > 0 {
-		p.Interval = wilson(p.Share, w.effective)
+		p.Interval = wilsonInterval(p.Share, w.effective)
 	}
 	return p
 }
 
 type function struct {
-	flat, cumulative tally
+	flat, cumulative sampleCount
 	kernel           bool
 	last             int // the number of the sample that it was counted in
 }
 
-// functions are the tallies of all functions by name. A function that is twice in a stack
+// functionTotals are the tallies of all functions by name. A function that is twice in a stack
 // counts once.
-func (w weighing) functions(p *Profile) map[string]*function {
+func (w weighing) functionTotals(p *Profile) map[string]*function {
 	all := map[string]*function{}
 	for number, sample := range p.Sample {
-		for i, frame := range frames(sample) {
+		for i, frame := range framesOf(sample) {
 			f := all[frame.name]
 			if f == nil {
 				f = &function{kernel: frame.kernel, last: -1}
 				all[frame.name] = f
 			}
 			if i == 0 {
-				f.flat.add(w.of(sample))
+				f.flat.addSample(w.sampleWeight(sample))
 			}
 			if f.last != number {
 				f.last = number
-				f.cumulative.add(w.of(sample))
+				f.cumulative.addSample(w.sampleWeight(sample))
 			}
 		}
 	}
@@ -263,9 +265,9 @@ type frame struct {
 	kernel bool
 }
 
-// frames are a sample's, from the leaf on; inlined functions are frames as well. What has
+// framesOf are a sample's, from the leaf on; inlined functions are frames as well. What has
 // no function goes by the name of its file in brackets.
-func frames(s *pprof.Sample) []frame {
+func framesOf(s *pprof.Sample) []frame {
 	all := make([]frame, 0, len(s.Location))
 	for _, l := range s.Location {
 		file := ""
@@ -292,19 +294,19 @@ func frames(s *pprof.Sample) []frame {
 // z is the standard normal distribution's 97.5 % quantile.
 const z = 1.959963984540054
 
-// wilson is the interval of a share seen in n samples. Source: Wilson, "Probable Inference,
+// wilsonInterval is the interval of a share seen in n samples. Source: Wilson, "Probable Inference,
 // the Law of Succession, and Statistical Inference", JASA 22 (1927); unlike the share ± its
 // standard error, it stays within 0 to 1 and has a width at both ends.
-func wilson(share, n float64) *Interval {
+func wilsonInterval(share, n float64) *Interval {
 	centre := (share + z*z/(2*n)) / (1 + z*z/n)
 	half := z / (1 + z*z/n) * math.Sqrt(max(0, share*(1-share)/n+z*z/(4*n*n)))
 	return &Interval{max(0, centre-half), min(1, centre+half)}
 }
 
-// newcombe is the interval of other's share − base's from those of each. Source: Newcombe,
+// newcombeInterval is the interval of other's share − base's from those of each. Source: Newcombe,
 // "Interval estimation for the difference between independent proportions", Statistics in
 // Medicine 17 (1998), method 10.
-func newcombe(base, other Part) *Interval {
+func newcombeInterval(base, other Part) *Interval {
 	b, o := base.Interval, other.Interval
 	if b == nil || o == nil {
 		return nil

@@ -47,14 +47,14 @@ var speedscopeUnits = map[string]string{
 func Speedscope(w io.Writer, p *Profile) error {
 	file := speedscopeFile{
 		Schema: "https://www.speedscope.app/file-format-schema.json", Exporter: "dyno",
-		Shared: speedscopeShared{Frames: []speedscopeFrame{}}, Active: max(0, weigh(p).value),
+		Shared: speedscopeShared{Frames: []speedscopeFrame{}}, Active: max(0, newWeighing(p).value),
 		Profiles: []speedscopeProfile{},
 	}
 	known := map[frame]int{}
 	stacks := make([][]int, len(p.Sample))
 	for i, sample := range p.Sample {
 		stacks[i] = []int{}
-		for _, f := range fromRoot(sample) {
+		for _, f := range framesFromRoot(sample) {
 			n, seen := known[f]
 			if !seen {
 				n = len(known)

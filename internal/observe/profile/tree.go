@@ -26,7 +26,7 @@ type Node struct {
 // root, "all", are the processes where the profile names them, and then the functions from
 // the outermost on. Samples without a positive value are left out.
 func Tree(p *Profile) *Node {
-	w := weigh(p)
+	w := newWeighing(p)
 	type edge struct {
 		from *Node
 		to   string
@@ -34,13 +34,13 @@ func Tree(p *Profile) *Node {
 	root := &Node{Name: rootName}
 	nodes := map[edge]*Node{}
 	for _, sample := range p.Sample {
-		value, _ := w.of(sample)
+		value, _ := w.sampleWeight(sample)
 		if value <= 0 {
 			continue
 		}
 		at := root
 		at.Total += value
-		for _, f := range fromRoot(sample) {
+		for _, f := range framesFromRoot(sample) {
 			next := nodes[edge{at, f.name}]
 			if next == nil {
 				next = &Node{Name: f.name, Kernel: f.kernel}
@@ -51,20 +51,20 @@ func Tree(p *Profile) *Node {
 		}
 		at.Self += value
 	}
-	root.sort()
+	root.sortChildren()
 	return root
 }
 
-func (n *Node) sort() {
+func (n *Node) sortChildren() {
 	slices.SortFunc(n.Children, func(a, b *Node) int { return strings.Compare(a.Name, b.Name) })
 	for _, c := range n.Children {
-		c.sort()
+		c.sortChildren()
 	}
 }
 
-// fromRoot are a sample's frames from the outermost on, below that of its process.
-func fromRoot(s *pprof.Sample) []frame {
-	all := frames(s)
+// framesFromRoot are a sample's frames from the outermost on, below that of its process.
+func framesFromRoot(s *pprof.Sample) []frame {
+	all := framesOf(s)
 	if process := s.Label[processLabel]; len(process) > 0 {
 		all = append(all, frame{name: process[0]})
 	}
@@ -91,11 +91,11 @@ func DiffTree(base, other *Profile) (*DiffNode, error) {
 		return nil, err
 	}
 	b, o := Tree(base), Tree(other)
-	return overlay(b, o, float64(b.Total), float64(o.Total)), nil
+	return overlayTrees(b, o, float64(b.Total), float64(o.Total)), nil
 }
 
-// overlay makes one node of two, either of which may be nil.
-func overlay(b, o *Node, baseTotal, otherTotal float64) *DiffNode {
+// overlayTrees makes one node of two, either of which may be nil.
+func overlayTrees(b, o *Node, baseTotal, otherTotal float64) *DiffNode {
 	d := &DiffNode{}
 	var was, is []*Node
 	if b != nil {
@@ -120,7 +120,7 @@ func overlay(b, o *Node, baseTotal, otherTotal float64) *DiffNode {
 		if right != nil {
 			is = is[1:]
 		}
-		d.Children = append(d.Children, overlay(left, right, baseTotal, otherTotal))
+		d.Children = append(d.Children, overlayTrees(left, right, baseTotal, otherTotal))
 	}
 	return d
 }

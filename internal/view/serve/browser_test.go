@@ -750,7 +750,7 @@ func TestNamesAreText(t *testing.T) {
 		p := load.DefaultPlan()
 		p.Target = load.Target{URL: evil, Host: "127.0.0.1", Port: 80}
 		r, err := result.From(&load.Result{Plan: p, Started: time.Now().Add(time.Duration(i) * time.Second),
-			Ended: load.ByDuration, Measured: time.Second, Total: metric.NewSnapshot()}, "<b>test</b>")
+			Ended: load.ByDuration, Measured: time.Second, Total: metric.NewCounters()}, "<b>test</b>")
 		if err != nil {
 			t.Fatal(err)
 		}

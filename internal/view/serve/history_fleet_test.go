@@ -18,7 +18,7 @@ func TestHistoryOfFleets(t *testing.T) {
 		p := load.DefaultPlan()
 		p.Target = load.Target{URL: "http://127.0.0.1/", Host: "127.0.0.1", Port: 80}
 		r, err := result.From(&load.Result{Plan: p, Started: time.Unix(int64(1e9+i), 0), Ended: load.ByDuration,
-			Measured: time.Second, Total: metric.NewSnapshot()}, "test")
+			Measured: time.Second, Total: metric.NewCounters()}, "test")
 		if err != nil {
 			t.Fatal(err)
 		}

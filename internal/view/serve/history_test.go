@@ -27,7 +27,7 @@ func keep(t testing.TB, home, url string, number int, rate float64) string {
 	p.Target = load.Target{URL: url, Host: "127.0.0.1", Port: 80}
 	at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC).Add(time.Duration(number*number) * time.Hour)
 	r, err := result.From(&load.Result{Plan: p, Started: at, Ended: load.ByDuration, Measured: time.Second,
-		Total: metric.NewSnapshot()}, "test")
+		Total: metric.NewCounters()}, "test")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func storedAt(t *testing.T, home string, minute int) string {
 	p := load.DefaultPlan()
 	p.Target = load.Target{URL: "http://127.0.0.1:1/", Host: "127.0.0.1", Port: 1}
 	r, err := result.From(&load.Result{Plan: p, Ended: load.ByDuration, Measured: time.Second,
-		Started: time.Date(2026, 3, 4, 5, minute, 7, 0, time.UTC), Total: metric.NewSnapshot()}, "test")
+		Started: time.Date(2026, 3, 4, 5, minute, 7, 0, time.UTC), Total: metric.NewCounters()}, "test")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,7 +85,7 @@ func (g *stage) run(ctx context.Context, p load.Plan, each func(load.Interval)) 
 			each(iv)
 		case <-ctx.Done():
 			counted := &load.Result{Plan: p, Ended: load.Interrupted, Started: time.Now(),
-				Measured: time.Second, Total: metric.NewSnapshot()}
+				Measured: time.Second, Total: metric.NewCounters()}
 			return result.From(counted, "test")
 		}
 	}
@@ -371,7 +371,7 @@ func TestFaults(t *testing.T) {
 func TestNote(t *testing.T) {
 	g := begin(t, Config{})
 	r, err := result.From(&load.Result{Plan: planFor(t, nil), Ended: load.ByDuration, Started: time.Now(),
-		Measured: time.Second, Total: metric.NewSnapshot()}, "test")
+		Measured: time.Second, Total: metric.NewCounters()}, "test")
 	if err != nil {
 		t.Fatal(err)
 	}

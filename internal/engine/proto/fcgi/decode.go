@@ -15,19 +15,19 @@ func (c *codec) Decode(in []byte, eof bool) (n int, ev proto.Event) {
 		}
 		var k int
 		if c.left > 0 {
-			k, ev = c.content(in[n:])
+			k, ev = c.decodeContent(in[n:])
 		} else if c.pad > 0 {
 			k = min(c.pad, len(in)-n)
 			c.pad -= k
 		} else {
-			k, ev = c.record(in[n:])
+			k, ev = c.decodeRecord(in[n:])
 		}
 		n += k
 		switch {
 		case ev.Kind != proto.More:
 			return n, ev
 		case k == 0 && eof:
-			return n, c.ended(len(in) - n)
+			return n, c.endOfInput(len(in) - n)
 		case k == 0:
 			return n, ev
 		}
@@ -35,10 +35,10 @@ func (c *codec) Decode(in []byte, eof bool) (n int, ev proto.Event) {
 	return len(in), proto.Event{} // an application may talk on after its last response
 }
 
-// record reads the header of the next record.
-func (c *codec) record(b []byte) (int, proto.Event) {
+// decodeRecord reads the header of the next record.
+func (c *codec) decodeRecord(b []byte) (int, proto.Event) {
 	if len(b) > 0 && b[0] != version {
-		return 0, c.broken(alien(b))
+		return 0, c.brokenEvent(foreignProtocol(b))
 	}
 	if len(b) < header {
 		return 0, proto.Event{}
@@ -50,39 +50,39 @@ func (c *codec) record(b []byte) (int, proto.Event) {
 		c.kind = maxKnown + 1
 		return header, proto.Event{}
 	case id != requestID:
-		return 0, c.broken(fault(proto.FaultUnasked,
+		return 0, c.brokenEvent(newFault(proto.FaultUnasked,
 			"the application sent a record of request %d; only request %d was begun", id, requestID))
 	case !c.busy:
-		return 0, c.broken(fault(proto.FaultUnasked,
+		return 0, c.brokenEvent(newFault(proto.FaultUnasked,
 			"the application sent a record (type %d) and no request was waiting for it", c.kind))
 	case c.kind == endRequest && c.left != endSize:
-		return 0, c.broken(fault(proto.FaultFraming,
+		return 0, c.brokenEvent(newFault(proto.FaultFraming,
 			"FCGI_END_REQUEST has %d bytes, not %d", c.left, endSize))
 	case c.kind != stdout && c.kind != stderr && c.kind != endRequest && c.kind <= maxKnown:
-		return 0, c.broken(fault(proto.FaultGarbage,
+		return 0, c.brokenEvent(newFault(proto.FaultGarbage,
 			"the application sent a record of type %d, which only servers send", c.kind))
 	}
 	c.answer.touched = true
 	return header, proto.Event{}
 }
 
-// alien is for a peer that does not speak FastCGI, or not its only version.
-func alien(b []byte) *proto.Fault {
+// foreignProtocol is for a peer that does not speak FastCGI, or not its only version.
+func foreignProtocol(b []byte) *proto.Fault {
 	hint := ""
 	if b[0] == 'H' {
 		hint = "; is this an http:// server?"
 	}
-	return fault(proto.FaultGarbage,
+	return newFault(proto.FaultGarbage,
 		"not a FastCGI record: it begins with %q%s", b[:min(len(b), 40)], hint)
 }
 
-// content takes what there is of the record's content.
-func (c *codec) content(b []byte) (int, proto.Event) {
+// decodeContent takes what there is of the record's content.
+func (c *codec) decodeContent(b []byte) (int, proto.Event) {
 	n := min(len(b), c.left)
 	switch c.kind {
 	case stdout:
 		var ev proto.Event
-		if n, ev = c.output(b[:n]); ev.Kind != proto.More {
+		if n, ev = c.decodeOutput(b[:n]); ev.Kind != proto.More {
 			c.left -= n
 			return n, ev
 		}
@@ -98,26 +98,26 @@ func (c *codec) content(b []byte) (int, proto.Event) {
 			return 0, proto.Event{}
 		}
 		c.left = 0
-		return n, c.end(b[4]) // after the application's own exit status
+		return n, c.endRequest(b[4]) // after the application's own exit status
 	}
 	c.left -= n
 	return n, proto.Event{}
 }
 
-// output takes bytes of the response: of its header and then of its body.
-func (c *codec) output(b []byte) (int, proto.Event) {
+// decodeOutput takes bytes of the response: of its header and then of its body.
+func (c *codec) decodeOutput(b []byte) (int, proto.Event) {
 	a := &c.answer
 	if a.whole {
 		a.body += int64(len(b))
 		return len(b), proto.Event{}
 	}
-	n := a.read(b)
+	n := a.readHead(b)
 	switch {
 	case a.size > maxHead:
-		return n, c.broken(fault(proto.FaultOversized,
+		return n, c.brokenEvent(newFault(proto.FaultOversized,
 			"the response header is longer than %d KiB", maxHead>>10))
 	case a.whole && a.fault == nil:
-		what := proto.What{Kind: proto.Head, Tag: c.tag, Status: a.code()}
+		what := proto.What{Kind: proto.Head, Tag: c.tag, Status: a.statusCode()}
 		return n, proto.Event{What: what}
 	}
 	return n, proto.Event{}
@@ -131,12 +131,12 @@ const (
 	unknownRole
 )
 
-// end is what the end of the request means for the exchange.
-func (c *codec) end(status byte) proto.Event {
+// endRequest is what the end of the request means for the exchange.
+func (c *codec) endRequest(status byte) proto.Event {
 	var f *proto.Fault
 	switch status {
 	case complete:
-		f = c.answer.wrong(c.bare)
+		f = c.answer.headFault(c.bare)
 	case cannotMultiplex:
 		f = faultMultiplexed
 	case overloaded:
@@ -144,7 +144,7 @@ func (c *codec) end(status byte) proto.Event {
 	case unknownRole:
 		f = faultRole
 	default:
-		return c.broken(fault(proto.FaultGarbage,
+		return c.brokenEvent(newFault(proto.FaultGarbage,
 			"FCGI_END_REQUEST has protocol status %d, which does not exist", status))
 	}
 	c.busy = false
@@ -155,24 +155,24 @@ func (c *codec) end(status byte) proto.Event {
 	return proto.Event{What: proto.What{Kind: proto.Failed, Tag: c.tag}, Err: f}
 }
 
-// ended is what is told when the application has closed the connection, in the
+// endOfInput is what is told when the application has closed the connection, in the
 // middle of unread bytes or between records.
-func (c *codec) ended(unread int) proto.Event {
+func (c *codec) endOfInput(unread int) proto.Event {
 	switch {
 	case !c.busy:
 		c.over, c.full = true, true
 		return proto.Event{What: proto.What{Kind: proto.Closing}}
 	case unread == 0 && !c.answer.touched:
-		return c.broken(faultClosed)
+		return c.brokenEvent(faultClosed)
 	case c.answer.whole:
-		return c.broken(fault(proto.FaultTruncated,
+		return c.brokenEvent(newFault(proto.FaultTruncated,
 			"connection closed without FCGI_END_REQUEST, after %d bytes of body", c.answer.body))
 	}
-	return c.broken(fault(proto.FaultTruncated,
+	return c.brokenEvent(newFault(proto.FaultTruncated,
 		"connection closed inside the response header, after %d bytes", c.answer.size))
 }
 
-func (c *codec) broken(f *proto.Fault) proto.Event {
+func (c *codec) brokenEvent(f *proto.Fault) proto.Event {
 	c.over, c.full, c.rest = true, true, nil
 	return proto.Event{What: proto.What{Kind: proto.Broken}, Err: f}
 }
@@ -190,6 +190,6 @@ var (
 		Detail: "the application is no FastCGI responder (FCGI_UNKNOWN_ROLE)"}
 )
 
-func fault(kind, format string, a ...any) *proto.Fault {
+func newFault(kind, format string, a ...any) *proto.Fault {
 	return &proto.Fault{Kind: kind, Detail: fmt.Sprintf(format, a...)}
 }

@@ -69,13 +69,13 @@ const (
 // must not change.
 func Protocol(o Options) proto.Protocol {
 	return func(reqs []proto.Request) (func() proto.Codec, error) {
-		if err := o.check(); err != nil {
+		if err := o.checkOptions(); err != nil {
 			return nil, err
 		}
 		r := &run{closeAfter: o.CloseAfter, messages: make([]message, len(reqs))}
 		for i := range reqs {
 			var err error
-			if r.messages[i], err = o.encode(reqs[i]); err != nil {
+			if r.messages[i], err = o.encodeRequest(reqs[i]); err != nil {
 				return nil, fmt.Errorf("request %d: %w", i+1, err)
 			}
 		}
@@ -111,7 +111,7 @@ type codec struct {
 	busy    bool   // a request waits for its end
 	full    bool   // no new requests
 	bare    bool   // the response has no body, whatever its header says
-	over    bool   // all has been said
+	over    bool   // no event is left
 
 	// The record that is being read: content and padding still to come.
 	kind      byte
@@ -136,7 +136,7 @@ func (c *codec) Encode(out []byte, i int, tag uint32) []byte {
 		out[start+flagsAt] &^= keepConn
 	}
 	c.tag, c.busy, c.bare, c.rest = tag, true, m.bare, m.body
-	c.answer.reset()
+	c.answer.resetAnswer()
 	return c.Flush(out)
 }
 

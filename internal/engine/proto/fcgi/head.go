@@ -24,14 +24,14 @@ type answer struct {
 	line    [maxLine]byte
 }
 
-// reset forgets all but the old line, which is not worth clearing.
-func (a *answer) reset() {
+// resetAnswer forgets all but the old line, which is not worth clearing.
+func (a *answer) resetAnswer() {
 	a.touched, a.whole, a.located, a.status, a.kept = false, false, false, 0, 0
 	a.size, a.length, a.body, a.fault = 0, -1, 0, nil
 }
 
-// code is the status: CGI leaves out what goes without saying.
-func (a *answer) code() uint16 {
+// statusCode is the status: CGI leaves out what goes without saying.
+func (a *answer) statusCode() uint16 {
 	switch {
 	case a.status != 0:
 		return a.status
@@ -41,8 +41,8 @@ func (a *answer) code() uint16 {
 	return 200
 }
 
-// read takes lines off b, up to the end of the header if it is there.
-func (a *answer) read(b []byte) (n int) {
+// readHead takes lines off b, up to the end of the header if it is there.
+func (a *answer) readHead(b []byte) (n int) {
 	for n < len(b) && !a.whole && a.size <= maxHead {
 		rest := b[n:]
 		end := bytes.IndexByte(rest, '\n')
@@ -53,14 +53,14 @@ func (a *answer) read(b []byte) (n int) {
 		a.kept += uint8(copy(a.line[a.kept:], part))
 		a.size += k
 		if n += k; end >= 0 {
-			a.take()
+			a.parseLine()
 		}
 	}
 	return n
 }
 
-// take judges a whole line, of which only the front may have been kept.
-func (a *answer) take() {
+// parseLine judges a whole line, of which only the front may have been kept.
+func (a *answer) parseLine() {
 	line := a.line[:a.kept]
 	if a.kept = 0; len(line) > 0 && line[len(line)-1] == '\r' {
 		line = line[:len(line)-1]
@@ -71,7 +71,7 @@ func (a *answer) take() {
 	}
 	colon := bytes.IndexByte(line, ':')
 	if colon == 0 || colon < 0 && len(line) < maxLine {
-		a.wronged(fault(proto.FaultGarbage, "not a header line: %q", line[:min(len(line), 80)]))
+		a.noteFault(newFault(proto.FaultGarbage, "not a header line: %q", line[:min(len(line), 80)]))
 	}
 	if colon <= 0 {
 		return
@@ -79,20 +79,20 @@ func (a *answer) take() {
 	name, value := line[:colon], bytes.TrimSpace(line[colon+1:])
 	switch line[0] | 0x20 {
 	case 's':
-		if is(name, "status") {
-			a.judge(value)
+		if equalsFold(name, "status") {
+			a.parseStatus(value)
 		}
 	case 'l':
-		a.located = a.located || is(name, "location")
+		a.located = a.located || equalsFold(name, "location")
 	case 'c':
-		if is(name, "content-length") {
-			a.sized(value)
+		if equalsFold(name, "content-length") {
+			a.parseContentLength(value)
 		}
 	}
 }
 
-// is reports whether b is lower in any case.
-func is(b []byte, lower string) bool {
+// equalsFold reports whether b is lower in any case.
+func equalsFold(b []byte, lower string) bool {
 	if len(b) != len(lower) {
 		return false
 	}
@@ -104,12 +104,12 @@ func is(b []byte, lower string) bool {
 	return true
 }
 
-// judge reads what Status says: three digits, and any reason.
-func (a *answer) judge(v []byte) {
+// parseStatus reads what Status says: three digits, and any reason.
+func (a *answer) parseStatus(v []byte) {
 	code, _, _ := bytes.Cut(v, space)
 	n, err := strconv.ParseUint(string(code), 10, 16)
 	if err != nil || len(code) != 3 || n < 200 {
-		a.wronged(fault(proto.FaultGarbage, "bad Status %q", v))
+		a.noteFault(newFault(proto.FaultGarbage, "bad Status %q", v))
 		return
 	}
 	a.status = uint16(n)
@@ -117,34 +117,34 @@ func (a *answer) judge(v []byte) {
 
 var space = []byte(" ")
 
-func (a *answer) sized(v []byte) {
+func (a *answer) parseContentLength(v []byte) {
 	n, err := strconv.ParseInt(string(v), 10, 64)
 	switch {
 	case err != nil || n < 0 || v[0] == '+':
-		a.wronged(fault(proto.FaultFraming, "bad Content-Length %q", v))
+		a.noteFault(newFault(proto.FaultFraming, "bad Content-Length %q", v))
 	case a.length >= 0 && a.length != n:
-		a.wronged(fault(proto.FaultFraming, "Content-Length is both %d and %d", a.length, n))
+		a.noteFault(newFault(proto.FaultFraming, "Content-Length is both %d and %d", a.length, n))
 	default:
 		a.length = n
 	}
 }
 
-func (a *answer) wronged(f *proto.Fault) {
+func (a *answer) noteFault(f *proto.Fault) {
 	if a.fault == nil {
 		a.fault = f
 	}
 }
 
-// wrong is what was wrong with a response that has come to its end, or nil.
-func (a *answer) wrong(bare bool) *proto.Fault {
+// headFault is what was wrong with a response that has come to its end, or nil.
+func (a *answer) headFault(bare bool) *proto.Fault {
 	switch {
 	case a.fault != nil:
 		return a.fault
 	case !a.whole:
-		return fault(proto.FaultTruncated,
+		return newFault(proto.FaultTruncated,
 			"the application ended its response inside the header, after %d bytes", a.size)
-	case a.length >= 0 && a.length != a.body && !(bare && a.body == 0) && a.code() != 304:
-		return fault(proto.FaultFraming,
+	case a.length >= 0 && a.length != a.body && !(bare && a.body == 0) && a.statusCode() != 304:
+		return newFault(proto.FaultFraming,
 			"the response has %d bytes of body and a Content-Length of %d", a.body, a.length)
 	}
 	return nil

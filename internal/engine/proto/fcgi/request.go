@@ -13,7 +13,7 @@ import (
 	"dyno/internal/engine/proto/h1"
 )
 
-func (o Options) check() error {
+func (o Options) checkOptions() error {
 	if o.CloseAfter < 0 {
 		return fmt.Errorf("requests before closing %d: allowed are 0 (never) and more", o.CloseAfter)
 	}
@@ -32,12 +32,12 @@ type message struct {
 	bare bool // HEAD: the response will have no body
 }
 
-// encode writes r's records. What is no HTTP request is none of CGI's either.
-func (o Options) encode(r proto.Request) (message, error) {
+// encodeRequest writes r's records. What is no HTTP request is none of CGI's either.
+func (o Options) encodeRequest(r proto.Request) (message, error) {
 	if err := h1.Check(r); err != nil {
 		return message{}, err
 	}
-	p := o.params(r)
+	p := o.encodeParams(r)
 	b := appendRecord(nil, beginRequest, []byte{0, responder, keepConn, 0, 0, 0, 0, 0})
 	for n := 0; len(p) > 0; p = p[n:] {
 		n = min(len(p), maxRecord)
@@ -50,9 +50,9 @@ func (o Options) encode(r proto.Request) (message, error) {
 	return message{head: b, body: r.Body, bare: r.Method == "HEAD"}, nil
 }
 
-// params are r's parameters, encoded.
-func (o Options) params(r proto.Request) (b []byte) {
-	for _, f := range o.environment(r) {
+// encodeParams are r's parameters, encoded.
+func (o Options) encodeParams(r proto.Request) (b []byte) {
+	for _, f := range o.newEnvironment(r) {
 		b = appendSize(appendSize(b, len(f.Name)), len(f.Value))
 		b = append(append(b, f.Name...), f.Value...)
 	}
@@ -70,7 +70,7 @@ func appendSize(b []byte, n int) []byte {
 // An environment is what CGI calls meta-variables, each name once.
 type environment []proto.Field
 
-func (e environment) get(name string) string {
+func (e environment) variable(name string) string {
 	for _, f := range e {
 		if f.Name == name {
 			return f.Value
@@ -79,7 +79,7 @@ func (e environment) get(name string) string {
 	return ""
 }
 
-func (e *environment) set(name, value string) {
+func (e *environment) setVariable(name, value string) {
 	for i := range *e {
 		if (*e)[i].Name == name {
 			(*e)[i].Value = value
@@ -89,50 +89,50 @@ func (e *environment) set(name, value string) {
 	*e = append(*e, proto.Field{Name: name, Value: value})
 }
 
-// environment is what a web server that got r would tell the application.
-func (o Options) environment(r proto.Request) environment {
+// newEnvironment is what a web server that got r would tell the application.
+func (o Options) newEnvironment(r proto.Request) environment {
 	var e environment
 	path, query, _ := strings.Cut(r.Path, "?")
 	if plain, err := url.PathUnescape(path); err == nil {
 		path = plain
 	}
-	e.set("GATEWAY_INTERFACE", "CGI/1.1")
-	e.set("SERVER_PROTOCOL", "HTTP/1.1")
-	e.set("REQUEST_METHOD", r.Method)
-	e.set("REQUEST_URI", r.Path)
-	e.set("REQUEST_SCHEME", "http")
-	e.set("SCRIPT_NAME", path)
-	e.set("DOCUMENT_URI", path)
-	e.set("QUERY_STRING", query)
+	e.setVariable("GATEWAY_INTERFACE", "CGI/1.1")
+	e.setVariable("SERVER_PROTOCOL", "HTTP/1.1")
+	e.setVariable("REQUEST_METHOD", r.Method)
+	e.setVariable("REQUEST_URI", r.Path)
+	e.setVariable("REQUEST_SCHEME", "http")
+	e.setVariable("SCRIPT_NAME", path)
+	e.setVariable("DOCUMENT_URI", path)
+	e.setVariable("QUERY_STRING", query)
 	host, port, err := net.SplitHostPort(r.Authority)
 	if err != nil {
 		host, port = r.Authority, ""
 	}
-	e.set("SERVER_NAME", host)
-	e.set("SERVER_PORT", cmp.Or(port, "80"))
-	e.set("REMOTE_ADDR", "127.0.0.1")
-	e.set("REMOTE_PORT", "0")
-	e.set("REDIRECT_STATUS", "200") // else php-cgi takes it for a call that avoids the server
+	e.setVariable("SERVER_NAME", host)
+	e.setVariable("SERVER_PORT", cmp.Or(port, "80"))
+	e.setVariable("REMOTE_ADDR", "127.0.0.1")
+	e.setVariable("REMOTE_PORT", "0")
+	e.setVariable("REDIRECT_STATUS", "200") // else php-cgi takes it for a call that avoids the server
 	if len(r.Body) > 0 || r.Method == "POST" || r.Method == "PUT" || r.Method == "PATCH" {
-		e.set("CONTENT_LENGTH", strconv.Itoa(len(r.Body)))
+		e.setVariable("CONTENT_LENGTH", strconv.Itoa(len(r.Body)))
 	}
-	e.set("HTTP_HOST", r.Authority)
+	e.setVariable("HTTP_HOST", r.Authority)
 	if o.UserAgent != "" {
-		e.set("HTTP_USER_AGENT", o.UserAgent)
+		e.setVariable("HTTP_USER_AGENT", o.UserAgent)
 	}
-	e.header(r.Header)
+	e.setHeaders(r.Header)
 	for _, p := range o.Params {
-		e.set(p.Name, p.Value)
+		e.setVariable(p.Name, p.Value)
 	}
-	if e.get("SCRIPT_FILENAME") == "" {
-		e.set("SCRIPT_FILENAME", strings.TrimSuffix(e.get("DOCUMENT_ROOT"), "/")+path)
+	if e.variable("SCRIPT_FILENAME") == "" {
+		e.setVariable("SCRIPT_FILENAME", strings.TrimSuffix(e.variable("DOCUMENT_ROOT"), "/")+path)
 	}
 	return e
 }
 
-// header adds the request's own fields. Those of one name become one, as HTTP
+// setHeaders adds the request's own fields. Those of one name become one, as HTTP
 // has it, and replace what was there before.
-func (e *environment) header(fields []proto.Field) {
+func (e *environment) setHeaders(fields []proto.Field) {
 	seen := map[string]bool{}
 	for _, f := range fields {
 		name := strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
@@ -146,10 +146,10 @@ func (e *environment) header(fields []proto.Field) {
 				if name == "HTTP_COOKIE" {
 					between = "; "
 				}
-				value = e.get(name) + between + value
+				value = e.variable(name) + between + value
 			}
 		}
 		seen[name] = true
-		e.set(name, value)
+		e.setVariable(name, value)
 	}
 }

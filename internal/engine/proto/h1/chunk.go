@@ -12,47 +12,47 @@ const (
 	inTrailer             // fields behind the last chunk, until an empty line
 )
 
-func (c *codec) chunks(b []byte, eof bool) (n int, ev proto.Event) {
+func (c *codec) decodeChunks(b []byte, eof bool) (n int, ev proto.Event) {
 	for {
 		var k int
 		var f *proto.Fault
 		switch c.part {
 		case inSize:
-			k, f = c.chunkSize(b[n:])
+			k, f = c.parseChunkSize(b[n:])
 		case inChunk:
 			k = int(min(int64(len(b)-n), c.left))
 			if c.left -= int64(k); c.left == 0 {
 				c.part = inGap
 			}
 		case inGap:
-			k, f = c.gap(b[n:])
+			k, f = c.chunkGap(b[n:])
 		case inTrailer:
 			var line []byte
-			if line, k = c.line(b[n:]); k > 0 && len(line) == 0 && c.size <= maxTrailer {
+			if line, k = c.nextLine(b[n:]); k > 0 && len(line) == 0 && c.size <= maxTrailer {
 				c.size = 0
-				return n + k, c.done()
+				return n + k, c.doneEvent()
 			}
-			f = c.limit(b[n:], k, maxTrailer, "trailer")
+			f = c.checkLimit(b[n:], k, maxTrailer, "trailer")
 		}
 		if f != nil {
-			return n, c.broken(f)
+			return n, c.brokenEvent(f)
 		}
 		if n += k; k == 0 {
-			return n, c.starved(eof)
+			return n, c.needMore(eof)
 		}
 	}
 }
 
-// chunkSize reads the line before a chunk: its size in hex, and extensions.
-func (c *codec) chunkSize(b []byte) (int, *proto.Fault) {
-	line, n := c.line(b)
-	if f := c.limit(b, n, maxSize, "line before a chunk"); f != nil || n == 0 {
+// parseChunkSize reads the line before a chunk: its size in hex, and extensions.
+func (c *codec) parseChunkSize(b []byte) (int, *proto.Fault) {
+	line, n := c.nextLine(b)
+	if f := c.checkLimit(b, n, maxSize, "line before a chunk"); f != nil || n == 0 {
 		return 0, f
 	}
 	c.size = 0
-	size, ok := hex(line)
+	size, ok := parseHex(line)
 	if !ok {
-		return 0, fault(proto.FaultFraming, "bad chunk size %q", line[:min(len(line), 40)])
+		return 0, newFault(proto.FaultFraming, "bad chunk size %q", line[:min(len(line), 40)])
 	}
 	c.part, c.left, c.got = inChunk, size, c.got+size
 	if size == 0 {
@@ -61,8 +61,8 @@ func (c *codec) chunkSize(b []byte) (int, *proto.Fault) {
 	return n, nil
 }
 
-// limit reports that what size counts is too long; n of b are counted already.
-func (c *codec) limit(b []byte, n, limit int, what string) *proto.Fault {
+// checkLimit reports that what size counts is too long; n of b are counted already.
+func (c *codec) checkLimit(b []byte, n, limit int, what string) *proto.Fault {
 	total := c.size
 	if n == 0 {
 		total += len(b)
@@ -70,10 +70,10 @@ func (c *codec) limit(b []byte, n, limit int, what string) *proto.Fault {
 	if total <= limit {
 		return nil
 	}
-	return fault(proto.FaultOversized, "the %s is longer than %d KiB", what, limit>>10)
+	return newFault(proto.FaultOversized, "the %s is longer than %d KiB", what, limit>>10)
 }
 
-func (c *codec) gap(b []byte) (n int, f *proto.Fault) {
+func (c *codec) chunkGap(b []byte) (n int, f *proto.Fault) {
 	switch {
 	case len(b) == 0, len(b) == 1 && b[0] == '\r':
 		return 0, nil
@@ -82,14 +82,14 @@ func (c *codec) gap(b []byte) (n int, f *proto.Fault) {
 	case b[0] == '\r' && b[1] == '\n':
 		n = 2
 	default:
-		return 0, fault(proto.FaultFraming, "a chunk is longer than its size says")
+		return 0, newFault(proto.FaultFraming, "a chunk is longer than its size says")
 	}
 	c.part = inSize
 	return n, nil
 }
 
-// hex reads a chunk's size, and lets pass spaces and extensions behind it.
-func hex(b []byte) (v int64, ok bool) {
+// parseHex reads a chunk's size, and lets pass spaces and extensions behind it.
+func parseHex(b []byte) (v int64, ok bool) {
 	for i, x := range b {
 		switch {
 		case '0' <= x && x <= '9':
@@ -97,7 +97,7 @@ func hex(b []byte) (v int64, ok bool) {
 		case 'a' <= x|0x20 && x|0x20 <= 'f':
 			x = x | 0x20 - 'a' + 10
 		default:
-			b = trim(b[i:])
+			b = trimBlanks(b[i:])
 			return v, ok && (len(b) == 0 || b[0] == ';')
 		}
 		if v = v<<4 | int64(x); v > 1<<56 {

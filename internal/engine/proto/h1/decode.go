@@ -22,25 +22,25 @@ const (
 	inBody         // left bytes of body to come
 	inChunks       // the body is chunked
 	toEOF          // the body ends where the connection does
-	ending         // the connection's last response is in, and Closing not yet said
-	over           // all has been said
+	ending         // the connection's last response has arrived; Closing is to follow
+	over           // no event is left
 )
 
 func (c *codec) Decode(in []byte, eof bool) (int, proto.Event) {
 	switch c.state {
 	case inHead:
-		return c.head(in, eof)
+		return c.decodeHead(in, eof)
 	case inBody:
 		n := int(min(int64(len(in)), c.left))
 		if c.left -= int64(n); c.left == 0 {
-			return n, c.done()
+			return n, c.doneEvent()
 		}
-		return n, c.starved(eof)
+		return n, c.needMore(eof)
 	case inChunks:
-		return c.chunks(in, eof)
+		return c.decodeChunks(in, eof)
 	case toEOF:
 		if c.got += int64(len(in)); eof {
-			return len(in), c.done()
+			return len(in), c.doneEvent()
 		}
 		return len(in), proto.Event{}
 	case ending:
@@ -50,45 +50,45 @@ func (c *codec) Decode(in []byte, eof bool) (int, proto.Event) {
 	return len(in), proto.Event{} // a peer may talk on after its last response: nobody listens
 }
 
-// head reads lines until a final response's header is complete.
-func (c *codec) head(b []byte, eof bool) (n int, ev proto.Event) {
+// decodeHead reads lines until a final response's header is complete.
+func (c *codec) decodeHead(b []byte, eof bool) (n int, ev proto.Event) {
 	if c.first == c.next {
-		return c.idle(b, eof)
+		return c.decodeIdle(b, eof)
 	}
 	fresh := c.answer.status == 0 && c.size == 0 && c.seen == 0
 	if k := &c.run.known; fresh && len(k.head) > 0 && bytes.HasPrefix(b, k.head) {
 		c.answer = k.answer
-		return len(k.head), c.headEnd()
+		return len(k.head), c.finishHead()
 	}
 	for {
-		line, k := c.line(b[n:])
+		line, k := c.nextLine(b[n:])
 		if k == 0 || c.size > maxHead {
-			return n, c.partHead(b[n:], eof)
+			return n, c.incompleteHead(b[n:], eof)
 		}
 		n += k
 		switch {
 		case c.answer.status == 0:
-			if f := c.answer.begin(line); f != nil {
-				return n, c.broken(f)
+			if f := c.answer.parseStatusLine(line); f != nil {
+				return n, c.brokenEvent(f)
 			}
 		case len(line) > 0:
-			if f := c.answer.field(line); f != nil {
-				return n, c.broken(f)
+			if f := c.answer.parseField(line); f != nil {
+				return n, c.brokenEvent(f)
 			}
 		default:
 			if fresh && c.size == n && n <= knownMax && c.answer.status >= 200 {
 				c.run.known = known{append(c.run.known.head[:0], b[:n]...), c.answer}
 			}
-			if ev = c.headEnd(); ev.Kind != proto.More {
+			if ev = c.finishHead(); ev.Kind != proto.More {
 				return n, ev
 			}
 		}
 	}
 }
 
-// line finds the line at the front of b, which is n bytes long with its end, and
+// nextLine finds the line at the front of b, which is n bytes long with its end, and
 // adds them to size. If b has no whole line, n is 0.
-func (c *codec) line(b []byte) (line []byte, n int) {
+func (c *codec) nextLine(b []byte) (line []byte, n int) {
 	if c.seen > len(b) { // only once nothing more will come
 		c.seen = 0
 	}
@@ -106,33 +106,33 @@ func (c *codec) line(b []byte) (line []byte, n int) {
 	return b[:i], i + 1
 }
 
-// partHead judges a head of which b is no whole line, or one too many. Garbage
+// incompleteHead judges a head of which b is no whole line, or one too many. Garbage
 // is known by its first bytes: it may never come to the end of a line.
-func (c *codec) partHead(b []byte, eof bool) proto.Event {
+func (c *codec) incompleteHead(b []byte, eof bool) proto.Event {
 	if c.answer.status == 0 && len(b) > 0 {
-		if f := alien(b); f != nil {
-			return c.broken(f)
+		if f := foreignProtocol(b); f != nil {
+			return c.brokenEvent(f)
 		}
 	}
 	total := c.size + len(b)
 	switch {
 	case total > maxHead:
-		return c.broken(fault(proto.FaultOversized,
+		return c.brokenEvent(newFault(proto.FaultOversized,
 			"the response header is longer than %d KiB", maxHead>>10))
 	case !eof:
 		return proto.Event{}
 	case total == 0:
-		return c.broken(faultClosed)
+		return c.brokenEvent(faultClosed)
 	}
-	return c.broken(fault(proto.FaultTruncated,
+	return c.brokenEvent(newFault(proto.FaultTruncated,
 		"connection closed inside the response header, after %d bytes", total))
 }
 
-// idle reads when no request waits for a response.
-func (c *codec) idle(b []byte, eof bool) (int, proto.Event) {
+// decodeIdle reads when no request waits for a response.
+func (c *codec) decodeIdle(b []byte, eof bool) (int, proto.Event) {
 	switch {
 	case len(b) > 0:
-		return 0, c.broken(fault(proto.FaultUnasked,
+		return 0, c.brokenEvent(newFault(proto.FaultUnasked,
 			"the server sent %q… and no request was waiting for it", b[:min(len(b), 40)]))
 	case eof:
 		c.state, c.full = over, true
@@ -141,12 +141,12 @@ func (c *codec) idle(b []byte, eof bool) (int, proto.Event) {
 	return 0, proto.Event{}
 }
 
-// headEnd chooses what follows a header: if it is only informational, another.
-func (c *codec) headEnd() proto.Event {
-	a, x := c.answer, *c.slot(c.first)
+// finishHead chooses what follows a header: if it is only informational, another.
+func (c *codec) finishHead() proto.Event {
+	a, x := c.answer, *c.requestSlot(c.first)
 	c.answer.status = 0
 	if a.status < 200 {
-		return c.informed(a.status)
+		return c.interimEvent(a.status)
 	}
 	c.interim, c.size = 0, 0
 	ends := x.ends || a.close || (a.old || c.run.Version10) && !a.keep
@@ -163,32 +163,32 @@ func (c *codec) headEnd() proto.Event {
 		c.state, c.left, c.got = inBody, a.length, a.length
 	}
 	if ends {
-		c.end()
+		c.endResponse()
 	}
 	return proto.Event{What: proto.What{Kind: proto.Head, Tag: x.tag, Status: a.status}}
 }
 
-func (c *codec) informed(status uint16) proto.Event {
+func (c *codec) interimEvent(status uint16) proto.Event {
 	if c.interim++; c.interim > maxInterim {
-		return c.broken(fault(proto.FaultOversized,
+		return c.brokenEvent(newFault(proto.FaultOversized,
 			"more than %d interim (1xx) responses to one request", maxInterim))
 	}
 	if status == 101 {
-		return c.broken(fault(proto.FaultUnasked,
+		return c.brokenEvent(newFault(proto.FaultUnasked,
 			"the server switched to another protocol (101), which dyno does not follow"))
 	}
 	return proto.Event{}
 }
 
-// end stops sending: the response under way is the connection's last. The slot
+// endResponse stops sending: the response under way is the connection's last. The slot
 // remembers it, so that it is known when the response is done.
-func (c *codec) end() {
+func (c *codec) endResponse() {
 	c.full, c.rest = true, nil
-	c.slot(c.first).ends = true
+	c.requestSlot(c.first).ends = true
 }
 
-func (c *codec) done() proto.Event {
-	x := *c.slot(c.first)
+func (c *codec) doneEvent() proto.Event {
+	x := *c.requestSlot(c.first)
 	c.first++
 	if c.state = inHead; x.ends {
 		c.state = ending
@@ -196,20 +196,20 @@ func (c *codec) done() proto.Event {
 	return proto.Event{What: proto.What{Kind: proto.Done, Tag: x.tag}, Body: c.got}
 }
 
-// starved is what is told when the bytes have run out inside a body.
-func (c *codec) starved(eof bool) proto.Event {
+// needMore is the event when the bytes end inside a body.
+func (c *codec) needMore(eof bool) proto.Event {
 	if !eof {
 		return proto.Event{}
 	}
 	if c.state == inChunks {
-		return c.broken(fault(proto.FaultTruncated,
+		return c.brokenEvent(newFault(proto.FaultTruncated,
 			"connection closed inside a chunked body, after %d bytes of it", c.got-c.left))
 	}
-	return c.broken(fault(proto.FaultTruncated,
+	return c.brokenEvent(newFault(proto.FaultTruncated,
 		"connection closed after %d of %d bytes of body", c.got-c.left, c.got))
 }
 
-func (c *codec) broken(f *proto.Fault) proto.Event {
+func (c *codec) brokenEvent(f *proto.Fault) proto.Event {
 	c.state, c.full, c.rest = over, true, nil
 	return proto.Event{What: proto.What{Kind: proto.Broken}, Err: f}
 }
@@ -218,6 +218,6 @@ func (c *codec) broken(f *proto.Fault) proto.Event {
 var faultClosed = &proto.Fault{Kind: proto.FaultClosed,
 	Detail: "connection closed before the response"}
 
-func fault(kind, format string, a ...any) *proto.Fault {
+func newFault(kind, format string, a ...any) *proto.Fault {
 	return &proto.Fault{Kind: kind, Detail: fmt.Sprintf(format, a...)}
 }

@@ -49,7 +49,7 @@ const piece = 64 << 10
 // not copied and must not change.
 func Protocol(o Options) proto.Protocol {
 	return func(reqs []proto.Request) (func() proto.Codec, error) {
-		if err := o.check(); err != nil {
+		if err := o.checkOptions(); err != nil {
 			return nil, err
 		}
 		r := &run{Options: o, messages: make([]message, len(reqs))}
@@ -57,7 +57,7 @@ func Protocol(o Options) proto.Protocol {
 			if err := Check(reqs[i]); err != nil {
 				return nil, fmt.Errorf("request %d: %w", i+1, err)
 			}
-			r.messages[i] = o.encode(reqs[i])
+			r.messages[i] = o.encodeRequest(reqs[i])
 		}
 		r.Depth = max(o.Depth, 1)
 		for r.slots = 1; r.slots < r.Depth; r.slots *= 2 {
@@ -126,7 +126,7 @@ func (c *codec) Encode(out []byte, i int, tag uint32) []byte {
 	if c.encoded++; c.encoded == c.run.CloseAfter {
 		head, ends = m.last, true
 	}
-	*c.slot(c.next) = begun{tag: tag, bare: m.bare, ends: ends}
+	*c.requestSlot(c.next) = begun{tag: tag, bare: m.bare, ends: ends}
 	c.next++
 	c.full = ends
 	out = append(out, head...)
@@ -143,4 +143,4 @@ func (c *codec) Flush(out []byte) []byte {
 	return out
 }
 
-func (c *codec) slot(i uint32) *begun { return &c.order[i&uint32(len(c.order)-1)] }
+func (c *codec) requestSlot(i uint32) *begun { return &c.order[i&uint32(len(c.order)-1)] }

@@ -9,7 +9,7 @@ import (
 	"dyno/internal/engine/proto"
 )
 
-func (o Options) check() error {
+func (o Options) checkOptions() error {
 	switch {
 	case o.Depth < 0 || o.Depth > MaxDepth:
 		return fmt.Errorf("pipelining depth %d: allowed are 1 to %d", o.Depth, MaxDepth)
@@ -27,7 +27,7 @@ func Check(r proto.Request) error {
 	var faults []error
 	add := func(format string, a ...any) { faults = append(faults, fmt.Errorf(format, a...)) }
 	switch {
-	case !token(r.Method):
+	case !isToken(r.Method):
 		add("method %q is not a token", r.Method)
 	case r.Method == "CONNECT":
 		add("method CONNECT asks for a tunnel, which dyno does not make")
@@ -36,15 +36,15 @@ func Check(r proto.Request) error {
 	case r.Path == "*" && r.Method == "OPTIONS":
 	case !strings.HasPrefix(r.Path, "/"):
 		add("path %q does not begin with /", r.Path)
-	case strings.ContainsFunc(r.Path, blank):
+	case strings.ContainsFunc(r.Path, isBlank):
 		add("path %q contains a space or a control character; write it as %%20 or the like", r.Path)
 	}
-	if strings.ContainsFunc(r.Authority, blank) {
+	if strings.ContainsFunc(r.Authority, isBlank) {
 		add("host %q contains a space or a control character", r.Authority)
 	}
 	for _, f := range r.Header {
 		switch {
-		case !token(f.Name):
+		case !isToken(f.Name):
 			add("header name %q is not a token", f.Name)
 		case strings.ContainsAny(f.Value, "\r\n\x00"):
 			add("header %s: its value %q contains CR, LF or NUL", f.Name, f.Value)
@@ -56,10 +56,10 @@ func Check(r proto.Request) error {
 	return fmt.Errorf("%.40q %.100q: %w", r.Method, r.Path, errors.Join(faults...))
 }
 
-func blank(r rune) bool { return r <= ' ' || r == 0x7f }
+func isBlank(r rune) bool { return r <= ' ' || r == 0x7f }
 
-// token reports whether s is one of RFC 9110's tokens.
-func token(s string) bool {
+// isToken reports whether s is one of RFC 9110's tokens.
+func isToken(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {
 		case 'a' <= c|0x20 && c|0x20 <= 'z', '0' <= c && c <= '9':
@@ -79,13 +79,13 @@ type message struct {
 	ends       bool // head itself ends the connection
 }
 
-func (o Options) encode(r proto.Request) message {
-	keep := has(r.Header, "Connection", "keep-alive")
+func (o Options) encodeRequest(r proto.Request) message {
+	keep := hasItem(r.Header, "Connection", "keep-alive")
 	m := message{
 		head: o.appendHead(nil, r, false),
 		body: r.Body,
 		bare: r.Method == "HEAD",
-		ends: has(r.Header, "Connection", "close") || o.Version10 && !keep,
+		ends: hasItem(r.Header, "Connection", "close") || o.Version10 && !keep,
 	}
 	if o.CloseAfter > 0 {
 		m.last = o.appendHead(nil, r, true)
@@ -99,20 +99,20 @@ func (o Options) appendHead(b []byte, r proto.Request, last bool) []byte {
 		version = " HTTP/1.0\r\n"
 	}
 	b = append(append(append(append(b, r.Method...), ' '), r.Path...), version...)
-	if !has(r.Header, "Host", "") {
+	if !hasItem(r.Header, "Host", "") {
 		b = appendField(b, "Host", r.Authority)
 	}
-	if o.UserAgent != "" && !has(r.Header, "User-Agent", "") {
+	if o.UserAgent != "" && !hasItem(r.Header, "User-Agent", "") {
 		b = appendField(b, "User-Agent", o.UserAgent)
 	}
 	says := last && !o.Version10 // of which every request is the last, unless it asks to be kept
-	drop := says || last && has(r.Header, "Connection", "keep-alive")
+	drop := says || last && hasItem(r.Header, "Connection", "keep-alive")
 	for _, f := range r.Header {
 		if !drop || !strings.EqualFold(f.Name, "Connection") {
 			b = appendField(b, f.Name, f.Value)
 		}
 	}
-	if sized(r) {
+	if hasBodyLength(r) {
 		b = appendField(b, "Content-Length", strconv.Itoa(len(r.Body)))
 	}
 	if says {
@@ -129,9 +129,9 @@ func appendField(b []byte, name, value string) []byte {
 	return append(b, "\r\n"...)
 }
 
-// sized reports whether we must say how long the body is.
-func sized(r proto.Request) bool {
-	if has(r.Header, "Content-Length", "") || has(r.Header, "Transfer-Encoding", "") {
+// hasBodyLength reports whether we must say how long the body is.
+func hasBodyLength(r proto.Request) bool {
+	if hasItem(r.Header, "Content-Length", "") || hasItem(r.Header, "Transfer-Encoding", "") {
 		return false
 	}
 	switch r.Method {
@@ -141,9 +141,9 @@ func sized(r proto.Request) bool {
 	return len(r.Body) > 0
 }
 
-// has reports whether header has a field of that name, in any case, and, unless
+// hasItem reports whether header has a field of that name, in any case, and, unless
 // item is empty, with item in its list.
-func has(header []proto.Field, name, item string) bool {
+func hasItem(header []proto.Field, name, item string) bool {
 	for _, f := range header {
 		if !strings.EqualFold(f.Name, name) {
 			continue

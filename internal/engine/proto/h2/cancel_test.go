@@ -103,19 +103,19 @@ func TestCancelAmongMany(t *testing.T) {
 		open, next := map[uint32]uint32{}, uint32(1) // the id of each tag that is under way
 		for range 10_000 {
 			tag := c.tag(coin.Uint32N(streams))
-			slot, found := s.tagged(tag)
+			slot, found := s.slotInFlight(tag)
 			if id, under := open[tag]; found != under || found && (s.slots[slot].id != id || s.slots[slot].tag != tag) {
 				t.Fatalf("%s: tag %d is in slot %d, %v; its stream is %d, %v", name, tag, slot, found, id, under)
 			}
-			if at, is := s.placed(tag); c.placed && (is != found || found && at != slot) {
+			if at, is := s.slotOfTag(tag); c.placed && (is != found || found && at != slot) {
 				t.Fatalf("%s: tag %d is not in its place", name, tag)
 			}
 			if found {
-				s.end(slot)
+				s.removeStream(slot)
 				delete(open, tag)
 				continue
 			}
-			s.begin(next, stream{tag: tag})
+			s.addStream(next, stream{tag: tag})
 			open[tag] = next
 			next += 2
 		}
@@ -127,14 +127,14 @@ func BenchmarkCancel(b *testing.B) {
 		b.Run(fmt.Sprint(streams), func(b *testing.B) {
 			s := newStreams(streams)
 			for i := range uint32(streams) {
-				s.begin(2*i+1, stream{tag: i})
+				s.addStream(2*i+1, stream{tag: i})
 			}
 			id, tag := uint32(2*streams+1), uint32(0)
 			for b.Loop() { // the last slots are the farthest
 				tag = (tag + uint32(streams) - 1) % uint32(streams)
-				slot, _ := s.tagged(tag)
-				s.end(slot)
-				s.begin(id, stream{tag: tag})
+				slot, _ := s.slotInFlight(tag)
+				s.removeStream(slot)
+				s.addStream(id, stream{tag: tag})
 				id += 2
 			}
 		})

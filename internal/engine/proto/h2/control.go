@@ -6,35 +6,35 @@ import (
 	"dyno/internal/engine/proto"
 )
 
-// settings takes what the server allows, at any time of the connection.
-func (c *codec) settings(flags byte, id uint32, p []byte) *proto.Fault {
+// handleSettings takes what the server allows, at any time of the connection.
+func (c *codec) handleSettings(flags byte, id uint32, p []byte) *proto.Fault {
 	switch {
 	case id != 0:
 		return violation("SETTINGS on stream %d", id)
 	case flags&flagAck != 0 && len(p) > 0, len(p)%6 != 0:
-		return fault(proto.FaultFraming, "SETTINGS of %d bytes", len(p))
+		return newFault(proto.FaultFraming, "SETTINGS of %d bytes", len(p))
 	case flags&flagAck != 0:
 		if c.run.NoTable { // from now on; a server that never says so itself has nothing in it
 			c.decoder.limit = 0
-			c.resize(0)
+			c.resizeTable(0)
 		}
 		return nil
 	}
 	for ; len(p) > 0; p = p[6:] {
-		if f := c.setting(binary.BigEndian.Uint16(p), binary.BigEndian.Uint32(p[2:])); f != nil {
+		if f := c.applySetting(binary.BigEndian.Uint16(p), binary.BigEndian.Uint32(p[2:])); f != nil {
 			return f
 		}
 	}
 	c.settled = true
 	if c.acks++; c.acks > maxOwed {
-		return fault(proto.FaultFlood, "the server sent SETTINGS %d times at once", c.acks)
+		return newFault(proto.FaultFlood, "the server sent SETTINGS %d times at once", c.acks)
 	}
 	return nil
 }
 
-// setting takes one. That of the size of our dynamic table changes nothing, as we
+// applySetting takes one. That of the size of our dynamic table changes nothing, as we
 // have none; that of the length of headers is advice.
-func (c *codec) setting(which uint16, v uint32) *proto.Fault {
+func (c *codec) applySetting(which uint16, v uint32) *proto.Fault {
 	switch which {
 	case enablePush:
 		if v != 0 {
@@ -44,9 +44,9 @@ func (c *codec) setting(which uint16, v uint32) *proto.Fault {
 		c.limit = int(min(int64(c.run.Streams), int64(v)))
 	case initialWindowSize:
 		if v > maxWindow {
-			return fault(proto.FaultFlowControl, "INITIAL_WINDOW_SIZE of %d", v)
+			return newFault(proto.FaultFlowControl, "INITIAL_WINDOW_SIZE of %d", v)
 		}
-		return c.initialWindow(int64(v))
+		return c.setInitialWindow(int64(v))
 	case maxFrameSize:
 		if v < frameMin || v > frameMost {
 			return violation("MAX_FRAME_SIZE of %d, which is not within %d to %d",
@@ -57,8 +57,8 @@ func (c *codec) setting(which uint16, v uint32) *proto.Fault {
 	return nil
 }
 
-// initialWindow changes what may be sent on every stream, open ones included.
-func (c *codec) initialWindow(v int64) *proto.Fault {
+// setInitialWindow changes what may be sent on every stream, open ones included.
+func (c *codec) setInitialWindow(v int64) *proto.Fault {
 	delta := v - c.initial
 	c.initial = v
 	for slot := range c.slots {
@@ -67,72 +67,72 @@ func (c *codec) initialWindow(v int64) *proto.Fault {
 			continue
 		}
 		if s.window += delta; s.window > maxWindow {
-			return fault(proto.FaultFlowControl, "SETTINGS make a window larger than %d", maxWindow)
+			return newFault(proto.FaultFlowControl, "SETTINGS make a window larger than %d", maxWindow)
 		}
 		c.enqueue(uint16(slot))
 	}
 	return nil
 }
 
-func (c *codec) windowUpdate(id uint32, p []byte) proto.Event {
+func (c *codec) handleWindowUpdate(id uint32, p []byte) proto.Event {
 	if len(p) != 4 {
-		return c.broken(fault(proto.FaultFraming, "WINDOW_UPDATE of %d bytes", len(p)))
+		return c.brokenEvent(newFault(proto.FaultFraming, "WINDOW_UPDATE of %d bytes", len(p)))
 	}
 	n := int64(binary.BigEndian.Uint32(p) & maxID)
 	if id == 0 {
 		switch c.window += n; {
 		case n == 0:
-			return c.broken(violation("WINDOW_UPDATE by nothing"))
+			return c.brokenEvent(violation("WINDOW_UPDATE by nothing"))
 		case c.window > maxWindow:
-			return c.broken(fault(proto.FaultFlowControl,
+			return c.brokenEvent(newFault(proto.FaultFlowControl,
 				"WINDOW_UPDATE makes the connection's window larger than %d", maxWindow))
 		}
 		return proto.Event{}
 	}
-	slot, open := c.find(id)
+	slot, open := c.slotOfID(id)
 	if !open {
-		if f := c.idle("WINDOW_UPDATE", id); f != nil {
-			return c.broken(f)
+		if f := c.idleStreamFault("WINDOW_UPDATE", id); f != nil {
+			return c.brokenEvent(f)
 		}
 		return proto.Event{}
 	}
 	s := &c.slots[slot]
 	switch s.window += n; {
 	case n == 0:
-		return c.fail(slot, false, protocolError, violation("WINDOW_UPDATE by nothing"))
+		return c.failStream(slot, false, protocolError, violation("WINDOW_UPDATE by nothing"))
 	case s.window > maxWindow:
-		return c.fail(slot, false, flowControlError, fault(proto.FaultFlowControl,
+		return c.failStream(slot, false, flowControlError, newFault(proto.FaultFlowControl,
 			"WINDOW_UPDATE makes a stream's window larger than %d", maxWindow))
 	}
 	c.enqueue(slot)
 	return proto.Event{}
 }
 
-// reset is when the server gives a stream up.
-func (c *codec) reset(id uint32, p []byte) proto.Event {
+// handleReset is when the server gives a stream up.
+func (c *codec) handleReset(id uint32, p []byte) proto.Event {
 	if len(p) != 4 {
-		return c.broken(fault(proto.FaultFraming, "RST_STREAM of %d bytes", len(p)))
+		return c.brokenEvent(newFault(proto.FaultFraming, "RST_STREAM of %d bytes", len(p)))
 	}
 	code := binary.BigEndian.Uint32(p)
-	slot, open := c.find(id)
+	slot, open := c.slotOfID(id)
 	switch {
 	case !open:
-		if f := c.idle("RST_STREAM", id); f != nil {
-			return c.broken(f)
+		if f := c.idleStreamFault("RST_STREAM", id); f != nil {
+			return c.brokenEvent(f)
 		}
-		c.spare(id)
+		c.dropOwnReset(id)
 		return proto.Event{}
 	case code == refusedStream:
 		what := proto.What{Kind: proto.Refused, Tag: c.slots[slot].tag}
-		c.close(slot)
+		c.endStream(slot)
 		return proto.Event{What: what}
 	}
-	return c.failed(slot, resetFaults[min(code, uint32(len(codes)))])
+	return c.failedEvent(slot, resetFaults[min(code, uint32(len(codes)))])
 }
 
-// spare keeps us from resetting a stream that the server has reset in turn: so do
+// dropOwnReset keeps us from resetting a stream that the server has reset in turn: so do
 // servers that answer before they have read all of a request.
-func (c *codec) spare(id uint32) {
+func (c *codec) dropOwnReset(id uint32) {
 	for i, r := range c.resets {
 		if r.id == id {
 			c.resets = append(c.resets[:i], c.resets[i+1:]...)
@@ -142,21 +142,21 @@ func (c *codec) spare(id uint32) {
 	}
 }
 
-func (c *codec) priority(id uint32, p []byte) proto.Event {
-	switch slot, open := c.find(id); {
+func (c *codec) checkPriority(id uint32, p []byte) proto.Event {
+	switch slot, open := c.slotOfID(id); {
 	case id == 0:
-		return c.broken(violation("PRIORITY on stream 0"))
+		return c.brokenEvent(violation("PRIORITY on stream 0"))
 	case len(p) != 5 && open:
-		return c.fail(slot, false, frameSizeError,
-			fault(proto.FaultFraming, "PRIORITY of %d bytes", len(p)))
+		return c.failStream(slot, false, frameSizeError,
+			newFault(proto.FaultFraming, "PRIORITY of %d bytes", len(p)))
 	}
 	return proto.Event{}
 }
 
-func (c *codec) ping(flags byte, id uint32, p []byte) *proto.Fault {
+func (c *codec) handlePing(flags byte, id uint32, p []byte) *proto.Fault {
 	switch {
 	case len(p) != 8:
-		return fault(proto.FaultFraming, "PING of %d bytes", len(p))
+		return newFault(proto.FaultFraming, "PING of %d bytes", len(p))
 	case id != 0:
 		return violation("PING on stream %d", id)
 	case flags&flagAck != 0:
@@ -166,22 +166,22 @@ func (c *codec) ping(flags byte, id uint32, p []byte) *proto.Fault {
 		}
 		return nil
 	case len(c.pongs) >= maxOwed:
-		return fault(proto.FaultFlood, "the server sent PING %d times at once", maxOwed+1)
+		return newFault(proto.FaultFlood, "the server sent PING %d times at once", maxOwed+1)
 	}
 	c.pongs = append(c.pongs, [8]byte(p))
 	return nil
 }
 
-// Dismissed is what the server's GOAWAY said was wrong.
+// Dismissed is the error in the server's GOAWAY, or nil.
 func (c *codec) Dismissed() *proto.Fault { return c.gone }
 
-// goAway is when the server takes no new streams, nor some that it was sent.
-func (c *codec) goAway(id uint32, p []byte) *proto.Fault {
+// handleGoAway is when the server takes no new streams, nor some that it was sent.
+func (c *codec) handleGoAway(id uint32, p []byte) *proto.Fault {
 	switch {
 	case id != 0:
 		return violation("GOAWAY on stream %d", id)
 	case len(p) < 8:
-		return fault(proto.FaultFraming, "GOAWAY of %d bytes", len(p))
+		return newFault(proto.FaultFraming, "GOAWAY of %d bytes", len(p))
 	}
 	c.full = true
 	c.goneAfter = min(c.goneAfter, binary.BigEndian.Uint32(p)&maxID)

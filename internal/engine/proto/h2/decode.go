@@ -9,17 +9,17 @@ import (
 func (c *codec) Decode(in []byte, eof bool) (n int, ev proto.Event) {
 	for !c.over {
 		if c.later != 0 {
-			if ev = c.tell(); ev.Kind != proto.More {
+			if ev = c.pendingEvent(); ev.Kind != proto.More {
 				return n, ev
 			}
 		}
-		k, ev := c.step(in[n:])
+		k, ev := c.decodeFrame(in[n:])
 		n += k
 		switch {
 		case ev.Kind != proto.More:
 			return n, ev
 		case k == 0 && eof:
-			return n, c.ended(in[n:])
+			return n, c.endOfInput(in[n:])
 		case k == 0:
 			return n, ev
 		}
@@ -27,11 +27,11 @@ func (c *codec) Decode(in []byte, eof bool) (n int, ev proto.Event) {
 	return len(in), proto.Event{}
 }
 
-// tell is what was left to be told when the last event was.
-func (c *codec) tell() proto.Event {
+// pendingEvent is the event that was left over when the last one was returned.
+func (c *codec) pendingEvent() proto.Event {
 	if c.later&laterDone != 0 {
 		c.later &^= laterDone
-		return c.finish(c.done)
+		return c.finishResponse(c.done)
 	}
 	if c.later&laterRefused != 0 {
 		for ; c.swept < len(c.slots); c.swept++ {
@@ -40,7 +40,7 @@ func (c *codec) tell() proto.Event {
 				if c.gone != nil {
 					ev.Err = c.gone
 				}
-				c.close(uint16(c.swept))
+				c.endStream(uint16(c.swept))
 				return ev
 			}
 		}
@@ -54,41 +54,41 @@ func (c *codec) tell() proto.Event {
 	return proto.Event{What: proto.What{Kind: proto.Closing}}
 }
 
-// step takes a frame, or what there is of one of DATA.
-func (c *codec) step(b []byte) (int, proto.Event) {
+// decodeFrame takes a frame, or what there is of one of DATA.
+func (c *codec) decodeFrame(b []byte) (int, proto.Event) {
 	if c.left > 0 {
 		n := min(len(b), c.left)
 		if c.left -= n; c.left == 0 {
-			return n, c.dataEnd()
+			return n, c.finishData()
 		}
 		return n, proto.Event{}
 	}
 	if !c.settled && len(b) > 0 && b[0] != 0 {
-		return 0, c.broken(alien(b))
+		return 0, c.brokenEvent(foreignProtocol(b))
 	}
 	if len(b) < frameHeader {
 		return 0, proto.Event{}
 	}
 	size := int(b[0])<<16 | int(b[1])<<8 | int(b[2])
 	kind, flags, id := b[3], b[4], binary.BigEndian.Uint32(b[5:])&maxID
-	if f := c.misplaced(size, kind, flags, id); f != nil {
-		return 0, c.broken(f)
+	if f := c.misplacedFrame(size, kind, flags, id); f != nil {
+		return 0, c.brokenEvent(f)
 	}
 	if kind == frameData {
-		return c.data(b, size, flags, id)
+		return c.decodeData(b, size, flags, id)
 	}
 	whole := frameHeader + size
 	if len(b) < whole {
 		return 0, proto.Event{}
 	}
-	return whole, c.frame(kind, flags, id, b[frameHeader:whole])
+	return whole, c.handleFrame(kind, flags, id, b[frameHeader:whole])
 }
 
-// misplaced reports what no frame may be, or not here.
-func (c *codec) misplaced(size int, kind, flags byte, id uint32) *proto.Fault {
+// misplacedFrame reports what no frame may be, or not here.
+func (c *codec) misplacedFrame(size int, kind, flags byte, id uint32) *proto.Fault {
 	switch {
 	case size > frameMin:
-		return fault(proto.FaultFraming, "a frame (type %d) of %d bytes; %d are allowed",
+		return newFault(proto.FaultFraming, "a frame (type %d) of %d bytes; %d are allowed",
 			kind, size, frameMin)
 	case !c.settled && (kind != frameSettings || flags&flagAck != 0):
 		return violation("the server began with a frame of type %d, not with SETTINGS", kind)
@@ -101,8 +101,8 @@ func (c *codec) misplaced(size int, kind, flags byte, id uint32) *proto.Fault {
 	return nil
 }
 
-// alien is for a peer that does not speak HTTP/2.
-func alien(b []byte) *proto.Fault {
+// foreignProtocol is for a peer that does not speak HTTP/2.
+func foreignProtocol(b []byte) *proto.Fault {
 	hint := ""
 	switch {
 	case b[0] == 0x15 || b[0] == 0x16:
@@ -110,87 +110,87 @@ func alien(b []byte) *proto.Fault {
 	case b[0] == 'H':
 		hint = "; is this an HTTP/1.1 server? use http:// or --http 1.1"
 	}
-	return fault(proto.FaultGarbage, "not HTTP/2: the server began with %q%s",
+	return newFault(proto.FaultGarbage, "not HTTP/2: the server began with %q%s",
 		b[:min(len(b), 40)], hint)
 }
 
-func (c *codec) frame(kind, flags byte, id uint32, p []byte) proto.Event {
+func (c *codec) handleFrame(kind, flags byte, id uint32, p []byte) proto.Event {
 	switch kind {
 	case frameHeaders:
-		return c.headers(flags, id, p)
+		return c.handleHeaders(flags, id, p)
 	case frameContinuation:
-		return c.continuation(flags, p)
+		return c.handleContinuation(flags, p)
 	case framePriority:
-		return c.priority(id, p)
+		return c.checkPriority(id, p)
 	case frameReset:
-		return c.reset(id, p)
+		return c.handleReset(id, p)
 	case frameWindow:
-		return c.windowUpdate(id, p)
+		return c.handleWindowUpdate(id, p)
 	case framePush:
-		return c.broken(violation("the server pushes (PUSH_PROMISE), which we have disabled"))
+		return c.brokenEvent(violation("the server pushes (PUSH_PROMISE), which we have disabled"))
 	}
 	var f *proto.Fault
 	switch kind {
 	case frameSettings:
-		f = c.settings(flags, id, p)
+		f = c.handleSettings(flags, id, p)
 	case framePing:
-		f = c.ping(flags, id, p)
+		f = c.handlePing(flags, id, p)
 	case frameGoAway:
-		f = c.goAway(id, p)
+		f = c.handleGoAway(id, p)
 	}
 	if f != nil {
-		return c.broken(f)
+		return c.brokenEvent(f)
 	}
 	return proto.Event{}
 }
 
-// lookup finds the open stream of a frame that only an open one may have. A frame
+// lookupStream finds the open stream of a frame that only an open one may have. A frame
 // of a stream that we reset is passed over, as long as the server may not know.
-func (c *codec) lookup(what string, id uint32) (slot uint16, open bool, f *proto.Fault) {
-	if slot, open = c.find(id); open {
+func (c *codec) lookupStream(what string, id uint32) (slot uint16, open bool, f *proto.Fault) {
+	if slot, open = c.slotOfID(id); open {
 		return slot, true, nil
 	}
-	if f = c.idle(what, id); f == nil && c.unproven == 0 {
+	if f = c.idleStreamFault(what, id); f == nil && c.unproven == 0 {
 		c.code = streamClosed
 		f = violation("%s on stream %d, which is closed", what, id)
 	}
 	return 0, false, f
 }
 
-// idle reports a stream that was never begun.
-func (c *codec) idle(what string, id uint32) *proto.Fault {
+// idleStreamFault reports a stream that was never begun.
+func (c *codec) idleStreamFault(what string, id uint32) *proto.Fault {
 	if id%2 == 1 && id < c.next {
 		return nil
 	}
 	return violation("%s on stream %d, which we did not begin", what, id)
 }
 
-// data takes the header of a DATA frame, and counts what it says will follow.
-func (c *codec) data(b []byte, size int, flags byte, id uint32) (int, proto.Event) {
+// decodeData takes the header of a DATA frame, and counts what it says will follow.
+func (c *codec) decodeData(b []byte, size int, flags byte, id uint32) (int, proto.Event) {
 	padding := 0
 	if flags&flagPadded != 0 {
 		if size > 0 && len(b) == frameHeader {
 			return 0, proto.Event{}
 		}
 		if size == 0 {
-			return 0, c.broken(fault(proto.FaultFraming, "DATA is too short for its padding"))
+			return 0, c.brokenEvent(newFault(proto.FaultFraming, "DATA is too short for its padding"))
 		}
 		if int(b[frameHeader]) >= size {
-			return 0, c.broken(violation("DATA with more padding than there are bytes"))
+			return 0, c.brokenEvent(violation("DATA with more padding than there are bytes"))
 		}
 		padding = 1 + int(b[frameHeader])
 	}
-	slot, open, f := c.lookup("DATA", id)
+	slot, open, f := c.lookupStream("DATA", id)
 	if c.receivable -= int64(size); c.receivable < 0 && f == nil {
-		f = fault(proto.FaultFlowControl, "the server sent more than the connection's window allows")
+		f = newFault(proto.FaultFlowControl, "the server sent more than the connection's window allows")
 	}
 	if f != nil {
-		return 0, c.broken(f)
+		return 0, c.brokenEvent(f)
 	}
 	c.left, c.ending = size, 0
 	if open {
 		ends := flags&flagEnd != 0
-		if ev := c.content(slot, size, padding, ends); ev.Kind != proto.More {
+		if ev := c.receiveBody(slot, size, padding, ends); ev.Kind != proto.More {
 			return frameHeader, ev
 		}
 		if ends {
@@ -198,24 +198,24 @@ func (c *codec) data(b []byte, size int, flags byte, id uint32) (int, proto.Even
 		}
 	}
 	if size == 0 {
-		return frameHeader, c.dataEnd()
+		return frameHeader, c.finishData()
 	}
 	return frameHeader, proto.Event{}
 }
 
-// content counts the bytes of a DATA frame, before they have come.
-func (c *codec) content(slot uint16, size, padding int, ends bool) proto.Event {
+// receiveBody counts the bytes of a DATA frame, before they have come.
+func (c *codec) receiveBody(slot uint16, size, padding int, ends bool) proto.Event {
 	s := &c.slots[slot]
 	s.receivable -= int64(size)
 	s.got += int64(size - padding)
 	switch {
 	case s.receivable < 0:
-		return c.fail(slot, ends, flowControlError, fault(proto.FaultFlowControl,
+		return c.failStream(slot, ends, flowControlError, newFault(proto.FaultFlowControl,
 			"the server sent more than the stream's window allows"))
 	case !s.headed:
-		return c.fail(slot, ends, protocolError, malformed("DATA comes before the header"))
+		return c.failStream(slot, ends, protocolError, malformed("DATA comes before the header"))
 	case s.length >= 0 && s.got > s.length:
-		return c.fail(slot, ends, protocolError, fault(proto.FaultFraming,
+		return c.failStream(slot, ends, protocolError, newFault(proto.FaultFraming,
 			"the body is longer than the %d bytes it can have", s.length))
 	case s.receivable < receiveWindow/2 && !ends && !s.reopening:
 		s.reopening = true
@@ -224,50 +224,50 @@ func (c *codec) content(slot uint16, size, padding int, ends bool) proto.Event {
 	return proto.Event{}
 }
 
-// dataEnd is when all of a DATA frame is in.
-func (c *codec) dataEnd() proto.Event {
+// finishData is when all of a DATA frame is in.
+func (c *codec) finishData() proto.Event {
 	if c.ending == 0 {
 		return proto.Event{}
 	}
 	slot := c.ending - 1
 	c.ending = 0
-	return c.finish(slot)
+	return c.finishResponse(slot)
 }
 
-// finish ends a stream whose response is complete.
-func (c *codec) finish(slot uint16) proto.Event {
+// finishResponse ends a stream whose response is complete.
+func (c *codec) finishResponse(slot uint16) proto.Event {
 	s := &c.slots[slot]
 	if s.length >= 0 && s.got != s.length {
-		return c.fail(slot, true, protocolError, fault(proto.FaultFraming,
+		return c.failStream(slot, true, protocolError, newFault(proto.FaultFraming,
 			"the stream ended after %d of %d bytes of body", s.got, s.length))
 	}
 	ev := proto.Event{What: proto.What{Kind: proto.Done, Tag: s.tag}, Body: s.got}
 	if len(s.rest) > 0 {
-		c.giveUp(s.id, cancel)
+		c.resetStream(s.id, cancel)
 	}
-	c.close(slot)
+	c.endStream(slot)
 	return ev
 }
 
-// fail ends a stream for what is wrong with its response. Ended says that the
+// failStream ends a stream for what is wrong with its response. Ended says that the
 // server has nothing more to send on it.
-func (c *codec) fail(slot uint16, ended bool, code uint32, f *proto.Fault) proto.Event {
+func (c *codec) failStream(slot uint16, ended bool, code uint32, f *proto.Fault) proto.Event {
 	s := &c.slots[slot]
 	if !ended || len(s.rest) > 0 {
-		c.giveUp(s.id, code)
+		c.resetStream(s.id, code)
 	}
-	return c.failed(slot, f)
+	return c.failedEvent(slot, f)
 }
 
-// failed is fail for a stream that is over as it is.
-func (c *codec) failed(slot uint16, f *proto.Fault) proto.Event {
+// failedEvent is fail for a stream that is over as it is.
+func (c *codec) failedEvent(slot uint16, f *proto.Fault) proto.Event {
 	what := proto.What{Kind: proto.Failed, Tag: c.slots[slot].tag}
-	c.close(slot)
+	c.endStream(slot)
 	return proto.Event{What: what, Err: f}
 }
 
-// giveUp resets a stream.
-func (c *codec) giveUp(id, code uint32) {
+// resetStream resets a stream.
+func (c *codec) resetStream(id, code uint32) {
 	c.resets = append(c.resets, reset{id, code})
 	c.unproven++
 }
@@ -275,30 +275,30 @@ func (c *codec) giveUp(id, code uint32) {
 // Cancel resets the stream of an exchange. What the server still sends on it is passed
 // over, until it answers the PING that shows that it knows.
 func (c *codec) Cancel(tag uint32) bool {
-	slot, ok := c.tagged(tag)
+	slot, ok := c.slotInFlight(tag)
 	if !ok {
 		return false
 	}
 	if c.ending == slot+1 { // its last DATA is coming, and will find it gone
 		c.ending = 0
 	}
-	c.giveUp(c.slots[slot].id, cancel)
-	c.close(slot)
+	c.resetStream(c.slots[slot].id, cancel)
+	c.endStream(slot)
 	return true
 }
 
-// close frees a stream's slot.
-func (c *codec) close(slot uint16) {
-	c.end(slot)
+// endStream frees a stream's slot.
+func (c *codec) endStream(slot uint16) {
+	c.removeStream(slot)
 	if c.full && c.open == 0 {
 		c.later |= laterClosing
 	}
 }
 
-// ended is what is told when the server has closed the connection: of responses
+// endOfInput is what is told when the server has closed the connection: of responses
 // that had begun one by one, and then of the rest. A header that is cut, whether
 // between frames or inside the one that rest is part of, is the beginning of one.
-func (c *codec) ended(rest []byte) proto.Event {
+func (c *codec) endOfInput(rest []byte) proto.Event {
 	cut := uint32(0)
 	if c.block.under {
 		cut = c.block.id
@@ -306,25 +306,25 @@ func (c *codec) ended(rest []byte) proto.Event {
 		cut = binary.BigEndian.Uint32(rest[5:]) & maxID
 	}
 	for ; c.swept < len(c.slots); c.swept++ {
-		if s := &c.slots[c.swept]; s.id != 0 && (s.touched() || s.id == cut) {
-			return c.failed(uint16(c.swept), fault(proto.FaultTruncated,
+		if s := &c.slots[c.swept]; s.id != 0 && (s.hasBegun() || s.id == cut) {
+			return c.failedEvent(uint16(c.swept), newFault(proto.FaultTruncated,
 				"connection closed inside the response, after %d bytes of body", s.got))
 		}
 	}
 	switch {
 	case !c.settled:
-		return c.broken(faultUnsettled)
+		return c.brokenEvent(faultUnsettled)
 	case c.open > 0 && c.gone != nil:
-		return c.broken(c.gone)
+		return c.brokenEvent(c.gone)
 	case c.open > 0:
-		return c.broken(faultClosed)
+		return c.brokenEvent(faultClosed)
 	}
 	c.over, c.full = true, true
 	return proto.Event{What: proto.What{Kind: proto.Closing}}
 }
 
-// broken ends the connection, and owes the server to say why (RFC 9113, 5.4.1).
-func (c *codec) broken(f *proto.Fault) proto.Event {
+// brokenEvent ends the connection, and owes the server to say why (RFC 9113, 5.4.1).
+func (c *codec) brokenEvent(f *proto.Fault) proto.Event {
 	c.over, c.full = true, true
 	if c.code == noError {
 		c.code = errorCodes[f.Kind]

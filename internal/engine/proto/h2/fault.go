@@ -47,9 +47,9 @@ func codeName(code uint32) string {
 
 // resetFaults are what a server's RST_STREAM says, by its code. They are made
 // beforehand, for a server under load may send one for every request.
-var resetFaults = makeResets()
+var resetFaults = newResetFaults()
 
-func makeResets() (faults [len(codes) + 1]*proto.Fault) {
+func newResetFaults() (faults [len(codes) + 1]*proto.Fault) {
 	for i := range faults {
 		name := codeName(uint32(i))
 		mend := ""
@@ -68,7 +68,7 @@ func goneFault(code uint32, debug []byte) *proto.Fault {
 	if int64(code) >= int64(len(codes)) {
 		name = fmt.Sprintf("error code %d", code)
 	}
-	f := fault(proto.FaultGoAway+codeName(code), "ended by the server: GOAWAY, %s", name)
+	f := newFault(proto.FaultGoAway+codeName(code), "ended by the server: GOAWAY, %s", name)
 	if len(debug) > 0 {
 		f.Detail += fmt.Sprintf(": %q", debug[:min(len(debug), 80)])
 	}
@@ -85,14 +85,14 @@ var faultClosed = &proto.Fault{Kind: proto.FaultClosed,
 var faultUnsettled = &proto.Fault{Kind: proto.FaultClosed,
 	Detail: "connection closed before the server's SETTINGS; does it speak HTTP/2?"}
 
-func fault(kind, format string, a ...any) *proto.Fault {
+func newFault(kind, format string, a ...any) *proto.Fault {
 	return &proto.Fault{Kind: kind, Detail: fmt.Sprintf(format, a...)}
 }
 
 func violation(format string, a ...any) *proto.Fault {
-	return fault(proto.FaultViolation, format, a...)
+	return newFault(proto.FaultViolation, format, a...)
 }
 
 func malformed(format string, a ...any) *proto.Fault {
-	return fault(proto.FaultMalformed, "malformed response: "+format, a...)
+	return newFault(proto.FaultMalformed, "malformed response: "+format, a...)
 }

@@ -409,19 +409,19 @@ func TestStreams(t *testing.T) {
 			for len(open) == size || len(open) > 0 && rng.IntN(3) == 0 {
 				for old, slot := range open { // any
 					delete(open, old)
-					s.end(slot)
+					s.removeStream(slot)
 					break
 				}
 			}
-			open[id] = s.begin(id, stream{tag: id})
+			open[id] = s.addStream(id, stream{tag: id})
 			if id%64 == 1 {
 				for id, slot := range open {
-					if got, ok := s.find(id); !ok || got != slot || s.slots[slot].tag != id {
+					if got, ok := s.slotOfID(id); !ok || got != slot || s.slots[slot].tag != id {
 						t.Fatalf("stream %d is in %d, not %d", id, got, slot)
 					}
 				}
 			}
-			if _, ok := s.find(id + 2); ok || s.open != len(open) {
+			if _, ok := s.slotOfID(id + 2); ok || s.open != len(open) {
 				t.Fatal("a stream too many")
 			}
 		}

@@ -43,14 +43,14 @@ func appendWindow(b []byte, id uint32, n int64) []byte {
 // probe is what our PING carries.
 var probe = [8]byte{'d', 'y', 'n', 'o', ' ', 'r', 's', 't'}
 
-// owes reports whether acknowledge has something to say. It is asked every turn.
-func (c *codec) owes() bool {
+// owesFrames reports whether acknowledge has something to say. It is asked every turn.
+func (c *codec) owesFrames() bool {
 	return c.acks > 0 || len(c.pongs) > 0 || c.unproven > 0 && c.proving == 0 ||
 		len(c.resets) > 0 || len(c.replenish) > 0 || c.receivable < receiveWindow/2 || c.bye
 }
 
-// acknowledge appends what is owed.
-func (c *codec) acknowledge(out []byte) []byte {
+// appendOwed appends what is owed.
+func (c *codec) appendOwed(out []byte) []byte {
 	for ; c.acks > 0; c.acks-- {
 		out = appendFrame(out, 0, frameSettings, flagAck, 0)
 	}
@@ -68,7 +68,7 @@ func (c *codec) acknowledge(out []byte) []byte {
 		out = append(appendFrame(out, 8, framePing, 0, 0), probe[:]...)
 	}
 	for _, id := range c.replenish {
-		if slot, ok := c.find(id); ok {
+		if slot, ok := c.slotOfID(id); ok {
 			s := &c.slots[slot]
 			out = appendWindow(out, id, receiveWindow-s.receivable)
 			s.receivable, s.reopening = receiveWindow, false
@@ -80,13 +80,13 @@ func (c *codec) acknowledge(out []byte) []byte {
 		c.receivable = receiveWindow
 	}
 	if c.bye {
-		out = c.leave(out)
+		out = c.appendGoAway(out)
 	}
 	return out
 }
 
-// leave appends GOAWAY, which says that of the server's streams we have processed none.
-func (c *codec) leave(out []byte) []byte {
+// appendGoAway appends GOAWAY, which says that of the server's streams we have processed none.
+func (c *codec) appendGoAway(out []byte) []byte {
 	c.bye = false
 	out = append(appendFrame(out, 8, frameGoAway, 0, 0), 0, 0, 0, 0)
 	return binary.BigEndian.AppendUint32(out, c.code)

@@ -68,17 +68,17 @@ const (
 // not copied and must not change.
 func Protocol(o Options) proto.Protocol {
 	return func(reqs []proto.Request) (func() proto.Codec, error) {
-		if err := o.check(); err != nil {
+		if err := o.checkOptions(); err != nil {
 			return nil, err
 		}
 		o := o // for each caller, who may be at it at once
 		o.Streams = max(o.Streams, 1)
-		r := &run{Options: o, messages: make([]message, len(reqs)), preface: o.preface()}
+		r := &run{Options: o, messages: make([]message, len(reqs)), preface: o.clientPreface()}
 		for i := range reqs {
 			if err := Check(reqs[i]); err != nil {
 				return nil, fmt.Errorf("request %d: %w", i+1, err)
 			}
-			r.messages[i] = o.encode(reqs[i])
+			r.messages[i] = o.encodeRequest(reqs[i])
 		}
 		return func() proto.Codec { return newCodec(r) }, nil
 	}
@@ -103,25 +103,13 @@ type codec struct {
 	limit   int    // streams at once
 	full    bool   // no new requests
 	settled bool   // the server's SETTINGS have come
-	over    bool   // all has been said
+	over    bool   // no event is left
 
 	goneAfter uint32       // the last stream that the server will process
 	gone      *proto.Fault // why it goes, if not in peace
 
-	// Sending.
-	greeted  bool
-	bye      bool   // GOAWAY is due
-	code     uint32 // and says this
-	window   int64  // what may be sent on the connection
-	initial  int64  // and on a new stream
-	frameMax int
-
-	// Owed to the server.
-	acks       int
-	pongs      [][8]byte
-	resets     []reset
-	replenish  []uint32 // streams whose receive window is to be opened
-	receivable int64    // what is left of the connection's receive window
+	sending
+	owed
 
 	// Resets and the PING that proves them known.
 	unproven, proving int
@@ -133,6 +121,25 @@ type codec struct {
 	later  later
 	done   uint16 // the slot whose Done follows its Head
 	swept  int    // slots looked at for exchanges that GOAWAY or the end leaves
+}
+
+// A sending is what has been sent on the connection, and what may be.
+type sending struct {
+	greeted  bool
+	bye      bool   // GOAWAY is due
+	code     uint32 // of it
+	window   int64  // bytes that may be sent on the connection
+	initial  int64  // and on a new stream
+	frameMax int    // bytes of a frame
+}
+
+// An owed is the frames that the server is owed as answers to its own.
+type owed struct {
+	acks       int // of SETTINGS
+	pongs      [][8]byte
+	resets     []reset
+	replenish  []uint32 // streams whose receive window is to be opened
+	receivable int64    // bytes left of the connection's receive window
 }
 
 // A reset is a stream that we gave up.
@@ -147,7 +154,7 @@ type block struct {
 	bytes []byte
 }
 
-// later is what Decode has to tell before it looks at more bytes.
+// later is the event that Decode returns before it looks at more bytes.
 type later uint8
 
 const (
@@ -160,7 +167,8 @@ func newCodec(r *run) *codec {
 	return &codec{
 		run: r, decoder: decoder{newTable(), &r.scratch}, streams: newStreams(r.Streams),
 		next: 1, goneAfter: maxID, limit: r.Streams,
-		window: firstWindow, initial: firstWindow, frameMax: frameMin, receivable: receiveWindow,
+		sending: sending{window: firstWindow, initial: firstWindow, frameMax: frameMin},
+		owed:    owed{receivable: receiveWindow},
 	}
 }
 
@@ -183,10 +191,10 @@ func (c *codec) Encode(out []byte, i int, tag uint32) []byte {
 	} else {
 		out = appendFrames(out, m.head, id)
 	}
-	slot := c.begin(id, stream{tag: tag, bare: m.bare, rest: m.body, window: c.initial,
+	slot := c.addStream(id, stream{tag: tag, bare: m.bare, rest: m.body, window: c.initial,
 		receivable: receiveWindow, length: -1})
 	if len(m.body) > 0 && c.enqueue(slot) && len(out) < piece {
-		out = c.pump(out)
+		out = c.appendBodies(out)
 	}
 	return out
 }
@@ -200,19 +208,19 @@ func (c *codec) Flush(out []byte) []byte {
 		out = append(out, c.run.preface...)
 	}
 	if c.over {
-		return c.leave(out)
+		return c.appendGoAway(out)
 	}
-	if c.owes() {
-		out = c.acknowledge(out)
+	if c.owesFrames() {
+		out = c.appendOwed(out)
 	}
 	if c.queued.len > 0 {
-		out = c.pump(out)
+		out = c.appendBodies(out)
 	}
 	return out
 }
 
-// pump appends a piece of the bodies that may be sent, a frame of each in turn.
-func (c *codec) pump(out []byte) []byte {
+// appendBodies appends a piece of the bodies that may be sent, a frame of each in turn.
+func (c *codec) appendBodies(out []byte) []byte {
 	start := len(out)
 	for c.queued.len > 0 && c.window > 0 && len(out)-start < piece {
 		slot := c.dequeue()

@@ -2,41 +2,41 @@ package h2
 
 import "dyno/internal/engine/proto"
 
-// headers takes a HEADERS frame: all of a header block, or its beginning.
-func (c *codec) headers(flags byte, id uint32, p []byte) proto.Event {
+// handleHeaders takes a HEADERS frame: all of a header block, or its beginning.
+func (c *codec) handleHeaders(flags byte, id uint32, p []byte) proto.Event {
 	padding := 0
 	if flags&flagPadded != 0 {
 		if len(p) == 0 {
-			return c.broken(fault(proto.FaultFraming, "HEADERS is too short for its padding"))
+			return c.brokenEvent(newFault(proto.FaultFraming, "HEADERS is too short for its padding"))
 		}
 		padding, p = int(p[0]), p[1:]
 	}
 	if flags&flagPriority != 0 {
 		if len(p) < 5 {
-			return c.broken(fault(proto.FaultFraming, "HEADERS is too short for its priority"))
+			return c.brokenEvent(newFault(proto.FaultFraming, "HEADERS is too short for its priority"))
 		}
 		p = p[5:]
 	}
 	if padding > len(p) {
-		return c.broken(violation("HEADERS with more padding than there are bytes"))
+		return c.brokenEvent(violation("HEADERS with more padding than there are bytes"))
 	}
 	p = p[:len(p)-padding]
 	ends := flags&flagEnd != 0
 	if flags&flagEndHeaders != 0 {
-		return c.header(id, p, ends)
+		return c.handleHeaderBlock(id, p, ends)
 	}
-	if f := c.idle("HEADERS", id); f != nil {
-		return c.broken(f)
+	if f := c.idleStreamFault("HEADERS", id); f != nil {
+		return c.brokenEvent(f)
 	}
 	c.block = block{under: true, ends: ends, id: id, bytes: append(c.block.bytes[:0], p...),
 		size: frameHeader + len(p)}
 	return proto.Event{}
 }
 
-func (c *codec) continuation(flags byte, p []byte) proto.Event {
+func (c *codec) handleContinuation(flags byte, p []byte) proto.Event {
 	b := &c.block
 	if b.size += frameHeader + len(p); b.size > maxHead {
-		return c.broken(fault(proto.FaultOversized,
+		return c.brokenEvent(newFault(proto.FaultOversized,
 			"the response header is longer than %d KiB", maxHead>>10))
 	}
 	b.bytes = append(b.bytes, p...)
@@ -44,32 +44,32 @@ func (c *codec) continuation(flags byte, p []byte) proto.Event {
 		return proto.Event{}
 	}
 	b.under = false
-	return c.header(b.id, b.bytes, b.ends)
+	return c.handleHeaderBlock(b.id, b.bytes, b.ends)
 }
 
-// header takes a whole header block. It is decoded even if its stream is of no
+// handleHeaderBlock takes a whole header block. It is decoded even if its stream is of no
 // interest any more, since the blocks that follow may refer to it.
-func (c *codec) header(id uint32, b []byte, ends bool) proto.Event {
-	slot, open, f := c.lookup("HEADERS", id)
+func (c *codec) handleHeaderBlock(id uint32, b []byte, ends bool) proto.Event {
+	slot, open, f := c.lookupStream("HEADERS", id)
 	if f != nil {
-		return c.broken(f)
+		return c.brokenEvent(f)
 	}
-	h, err := c.decode(b)
+	h, err := c.decodeBlock(b)
 	switch {
 	case err != nil:
-		return c.broken(fault(proto.FaultCompression,
+		return c.brokenEvent(newFault(proto.FaultCompression,
 			"the header of stream %d cannot be decompressed: %v", id, err))
 	case !open:
 		return proto.Event{}
 	case h.size > maxHead:
-		return c.fail(slot, ends, cancel, fault(proto.FaultOversized,
+		return c.failStream(slot, ends, cancel, newFault(proto.FaultOversized,
 			"the response header is longer than %d KiB", maxHead>>10))
 	case h.wrong != "":
-		return c.fail(slot, ends, protocolError, malformed("%s", h.wrong))
+		return c.failStream(slot, ends, protocolError, malformed("%s", h.wrong))
 	case c.slots[slot].headed:
-		return c.trailer(slot, h, ends)
+		return c.handleTrailer(slot, h, ends)
 	case h.status == 0:
-		return c.fail(slot, ends, protocolError, malformed("it has no :status"))
+		return c.failStream(slot, ends, protocolError, malformed("it has no :status"))
 	case h.status < 200:
 		return c.interimHeader(slot, h, ends)
 	}
@@ -94,22 +94,22 @@ func (c *codec) interimHeader(slot uint16, h header, ends bool) proto.Event {
 	s.interim++
 	switch {
 	case ends:
-		return c.fail(slot, ends, protocolError, malformed("it ends with status %d", h.status))
+		return c.failStream(slot, ends, protocolError, malformed("it ends with status %d", h.status))
 	case h.status == 101:
-		return c.fail(slot, ends, protocolError, malformed("HTTP/2 has no status 101"))
+		return c.failStream(slot, ends, protocolError, malformed("HTTP/2 has no status 101"))
 	case s.interim > maxInterim:
-		return c.fail(slot, ends, cancel, fault(proto.FaultOversized,
+		return c.failStream(slot, ends, cancel, newFault(proto.FaultOversized,
 			"more than %d interim (1xx) responses to one request", maxInterim))
 	}
 	return proto.Event{}
 }
 
-func (c *codec) trailer(slot uint16, h header, ends bool) proto.Event {
+func (c *codec) handleTrailer(slot uint16, h header, ends bool) proto.Event {
 	switch {
 	case !ends:
-		return c.fail(slot, ends, protocolError, malformed("a second header does not end it"))
+		return c.failStream(slot, ends, protocolError, malformed("a second header does not end it"))
 	case h.status != 0:
-		return c.fail(slot, ends, protocolError, malformed("its trailer has a :status"))
+		return c.failStream(slot, ends, protocolError, malformed("its trailer has a :status"))
 	}
-	return c.finish(slot)
+	return c.finishResponse(slot)
 }

@@ -31,8 +31,8 @@ const (
 
 const overhead = 32 // bytes that a table entry counts for beside its text
 
-// nameOf is a field of that name, without a value.
-func nameOf(name []byte) field {
+// fieldOf is a field of that name, without a value.
+func fieldOf(name []byte) field {
 	f := field{name: uint32(len(name))}
 	switch string(name) {
 	case ":status":
@@ -44,19 +44,19 @@ func nameOf(name []byte) field {
 	default:
 		if len(name) > 0 && name[0] == ':' {
 			f.kind = pseudo
-		} else if !lowerToken(name) {
+		} else if !isLowerToken(name) {
 			f.kind = forbidden
 		}
 	}
 	return f
 }
 
-// with is f with another value.
-func (f field) with(value []byte) field {
+// withValue is f with another value.
+func (f field) withValue(value []byte) field {
 	f.size = f.name + uint32(len(value)) + overhead
-	f.bad = !clean(value)
+	f.bad = !isClean(value)
 	if f.value = 0; f.kind == status || f.kind == length {
-		f.value = decimal(value)
+		f.value = parseDecimal(value)
 	}
 	if f.kind == status && (len(value) != 3 || f.value < 100) {
 		f.value = -1
@@ -64,7 +64,7 @@ func (f field) with(value []byte) field {
 	return f
 }
 
-func lowerToken(b []byte) bool {
+func isLowerToken(b []byte) bool {
 	for _, x := range b {
 		switch {
 		case 'a' <= x && x <= 'z', '0' <= x && x <= '9', x == '-', x == '_':
@@ -78,20 +78,20 @@ func lowerToken(b []byte) bool {
 
 var symbols = []byte("!#$%&'*+.^`|~")
 
-// clean reports whether HTTP/2 allows b as a value.
-func clean(b []byte) bool {
+// isClean reports whether HTTP/2 allows b as a value.
+func isClean(b []byte) bool {
 	for _, x := range b {
 		if x == 0 || x == '\r' || x == '\n' {
 			return false
 		}
 	}
 	n := len(b)
-	return n == 0 || !blank(b[0]) && !blank(b[n-1])
+	return n == 0 || !isBlank(b[0]) && !isBlank(b[n-1])
 }
 
-func blank(x byte) bool { return x == ' ' || x == '\t' }
+func isBlank(x byte) bool { return x == ' ' || x == '\t' }
 
-func decimal(b []byte) (v int64) {
+func parseDecimal(b []byte) (v int64) {
 	for _, x := range b {
 		if x -= '0'; x > 9 || v > math.MaxInt64/10-1 {
 			return -1
@@ -113,8 +113,8 @@ type header struct {
 	wrong   string // the first thing that HTTP does not allow, or ""
 }
 
-// take adds a field.
-func (h *header) take(f *field) {
+// setField adds a field.
+func (h *header) setField(f *field) {
 	h.size += int(f.size)
 	wrong := ""
 	switch f.kind {
@@ -167,33 +167,33 @@ func newTable() table {
 	return table{entries: make([]field, maxEntries), max: defaultTable, limit: defaultTable}
 }
 
-func (t *table) add(f *field) {
+func (t *table) addField(f *field) {
 	if int(f.size) > t.max {
 		t.count, t.size = 0, 0
 		return
 	}
-	t.shrink(t.max - int(f.size))
+	t.evictDownTo(t.max - int(f.size))
 	t.head = int(uint(t.head+1) % maxEntries)
 	t.entries[t.head] = *f
 	t.count++
 	t.size += int(f.size)
 }
 
-// shrink drops the oldest entries until those left have size bytes.
-func (t *table) shrink(size int) {
+// evictDownTo drops the oldest entries until those left have size bytes.
+func (t *table) evictDownTo(size int) {
 	for t.size > size {
 		t.size -= int(t.entries[uint(t.head-t.count+1+maxEntries)%maxEntries].size)
 		t.count--
 	}
 }
 
-func (t *table) resize(max int) {
+func (t *table) resizeTable(max int) {
 	t.max = max
-	t.shrink(max)
+	t.evictDownTo(max)
 }
 
-// at is the field with an HPACK index from 1, or nil. It is good until the next add.
-func (t *table) at(i int) *field {
+// fieldAt is the field with an HPACK index from 1, or nil. It is good until the next add.
+func (t *table) fieldAt(i int) *field {
 	if i < len(staticFields) {
 		return &staticFields[i]
 	}
@@ -234,18 +234,18 @@ type scratch struct {
 
 const knownMax = 1 << 10 // bytes of a block that are kept, and compared in vain
 
-// decode reads a whole header block. After an error the connection is of no use.
-func (d *decoder) decode(b []byte) (h header, err error) {
+// decodeBlock reads a whole header block. After an error the connection is of no use.
+func (d *decoder) decodeBlock(b []byte) (h header, err error) {
 	if k := &d.known; len(b) > 0 && bytes.Equal(b, k.block) {
 		for i := range k.inserts {
-			d.add(&k.inserts[i])
+			d.addField(&k.inserts[i])
 		}
 		return k.header, nil
 	}
 	d.pure, d.inserts = true, d.inserts[:0]
 	h.length = -1
 	for rest := b; len(rest) > 0; {
-		n, err := d.field(rest, &h)
+		n, err := d.decodeField(rest, &h)
 		if err != nil {
 			return h, err
 		}
@@ -259,65 +259,65 @@ func (d *decoder) decode(b []byte) (h header, err error) {
 	return h, nil
 }
 
-// field reads what is at the front of b, and says how long it is.
-func (d *decoder) field(b []byte, h *header) (int, error) {
+// decodeField reads what is at the front of b, and says how long it is.
+func (d *decoder) decodeField(b []byte, h *header) (int, error) {
 	switch x := b[0]; {
 	case x&0x80 != 0:
-		i, n := integer(b, 0x7f)
-		f := d.lookup(i)
+		i, n := parseInteger(b, 0x7f)
+		f := d.indexedField(i)
 		if i == 0 || f == nil {
 			return 0, errIndex
 		}
-		h.take(f)
+		h.setField(f)
 		return n, nil
 	case x&0x40 != 0:
-		return d.literal(b, 0x3f, h)
+		return d.decodeLiteral(b, 0x3f, h)
 	case x&0x20 != 0:
-		size, n := integer(b, 0x1f)
+		size, n := parseInteger(b, 0x1f)
 		if n == 0 || size > d.limit || h.size > 0 {
 			return 0, errUpdate
 		}
 		d.pure = false
-		d.resize(size)
+		d.resizeTable(size)
 		return n, nil
 	}
-	return d.literal(b, 0x0f, h)
+	return d.decodeLiteral(b, 0x0f, h)
 }
 
-func (d *decoder) lookup(i int) *field {
+func (d *decoder) indexedField(i int) *field {
 	d.pure = d.pure && i < len(staticFields)
-	return d.at(i)
+	return d.fieldAt(i)
 }
 
-// literal reads a field whose value, at least, is written out.
-func (d *decoder) literal(b []byte, mask byte, h *header) (int, error) {
-	i, n := integer(b, mask)
+// decodeLiteral reads a field whose value, at least, is written out.
+func (d *decoder) decodeLiteral(b []byte, mask byte, h *header) (int, error) {
+	i, n := parseInteger(b, mask)
 	if n == 0 {
 		return 0, errInteger
 	}
 	var f field
 	if i > 0 {
-		known := d.lookup(i)
+		known := d.indexedField(i)
 		if known == nil {
 			return 0, errIndex
 		}
 		f = *known
 	} else {
-		name, k, err := d.string(b[n:])
+		name, k, err := d.decodeString(b[n:])
 		if err != nil {
 			return 0, err
 		}
 		n += k
-		f = nameOf(name)
+		f = fieldOf(name)
 	}
-	value, k, err := d.string(b[n:])
+	value, k, err := d.decodeString(b[n:])
 	if err != nil {
 		return 0, err
 	}
-	f = f.with(value)
-	h.take(&f)
+	f = f.withValue(value)
+	h.setField(&f)
 	if mask == 0x3f {
-		d.add(&f)
+		d.addField(&f)
 		if d.pure {
 			d.inserts = append(d.inserts, f)
 		}
@@ -325,9 +325,9 @@ func (d *decoder) literal(b []byte, mask byte, h *header) (int, error) {
 	return n + k, nil
 }
 
-// string reads a string, which is good until the next, and its length in b.
-func (d *decoder) string(b []byte) (s []byte, n int, err error) {
-	size, n := integer(b, 0x7f)
+// decodeString reads a string, which is good until the next, and its length in b.
+func (d *decoder) decodeString(b []byte) (s []byte, n int, err error) {
+	size, n := parseInteger(b, 0x7f)
 	switch {
 	case n == 0:
 		return nil, 0, errInteger
@@ -337,7 +337,7 @@ func (d *decoder) string(b []byte) (s []byte, n int, err error) {
 	s = b[n : n+size]
 	if b[0]&0x80 != 0 {
 		var ok bool
-		if d.text, ok = huffman.decode(d.text[:0], s); !ok {
+		if d.text, ok = huffman.decodeHuffman(d.text[:0], s); !ok {
 			return nil, 0, errHuffman
 		}
 		s = d.text
@@ -345,9 +345,9 @@ func (d *decoder) string(b []byte) (s []byte, n int, err error) {
 	return s, n + size, nil
 }
 
-// integer reads a number whose first bits are under mask, and how many bytes it
+// parseInteger reads a number whose first bits are under mask, and how many bytes it
 // has: none if it is cut or beyond all reason.
-func integer(b []byte, mask byte) (v, n int) {
+func parseInteger(b []byte, mask byte) (v, n int) {
 	if len(b) == 0 {
 		return 0, 0
 	}
@@ -376,8 +376,8 @@ func appendInteger(b []byte, first, mask byte, v int) []byte {
 
 // appendString writes s in whichever way is shorter.
 func appendString(b []byte, s string) []byte {
-	if n := huffman.size(s); n < len(s) {
-		return huffman.append(appendInteger(b, 0x80, 0x7f, n), s)
+	if n := huffman.encodedSize(s); n < len(s) {
+		return huffman.appendEncoded(appendInteger(b, 0x80, 0x7f, n), s)
 	}
 	return append(appendInteger(b, 0, 0x7f, len(s)), s...)
 }

@@ -39,11 +39,11 @@ func TestHuffman(t *testing.T) {
 			}
 		}
 		want := hpack.AppendHuffmanString(nil, string(b))
-		got := huffman.append(nil, string(b))
-		if !bytes.Equal(got, want) || huffman.size(string(b)) != len(want) {
+		got := huffman.appendEncoded(nil, string(b))
+		if !bytes.Equal(got, want) || huffman.encodedSize(string(b)) != len(want) {
 			t.Fatalf("%q: %x, want %x", b, got, want)
 		}
-		if back, ok := huffman.decode(nil, got); !ok || !bytes.Equal(back, b) {
+		if back, ok := huffman.decodeHuffman(nil, got); !ok || !bytes.Equal(back, b) {
 			t.Fatalf("%q: back as %q", b, back)
 		}
 	}
@@ -55,7 +55,7 @@ func FuzzHuffman(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		got, ok := huffman.decode(nil, b)
+		got, ok := huffman.decodeHuffman(nil, b)
 		want, err := hpack.HuffmanDecodeToString(b)
 		if ok != (err == nil) || ok && string(got) != want {
 			t.Errorf("%x: %q %v, want %q %v", b, got, ok, want, err)
@@ -112,7 +112,7 @@ func TestDecoder(t *testing.T) {
 				}
 				write(name, value)
 			}
-			h, err := d.decode(wire.Bytes())
+			h, err := d.decodeBlock(wire.Bytes())
 			want := header{status: uint16(status), length: int64(length), size: size,
 				regular: h.regular}
 			if err != nil || h != want {
@@ -129,11 +129,11 @@ func TestKnownBlock(t *testing.T) {
 	a, b := decoder{newTable(), shared}, decoder{newTable(), shared}
 	block := []byte(ok + "\x76\x05nginx" + "\x40\x01x\x03abc" + "\x0f\x0d\x0212")
 	for i := range 5 {
-		ha, errA := a.decode(block)
+		ha, errA := a.decodeBlock(block)
 		if i == 0 && len(shared.known.block) != len(block) {
 			t.Fatal("the block is not known")
 		}
-		hb, errB := b.decode(block)
+		hb, errB := b.decodeBlock(block)
 		if ha != hb || errA != nil || errB != nil || ha.length != 12 {
 			t.Fatalf("%+v %v, %+v %v", ha, errA, hb, errB)
 		}
@@ -141,7 +141,7 @@ func TestKnownBlock(t *testing.T) {
 			t.Fatalf("%d and %d bytes in the tables", a.size, b.size)
 		}
 	}
-	h, err := a.decode([]byte("\x88\xbe\xbf"))
+	h, err := a.decodeBlock([]byte("\x88\xbe\xbf"))
 	if err != nil || h.size != 42+1+3+overhead+6+5+overhead {
 		t.Errorf("%+v, %v", h, err)
 	}
@@ -178,13 +178,13 @@ func BenchmarkHeader(b *testing.B) {
 	}
 	ours := func(b *testing.B, prime, block []byte, known bool) {
 		d := decoder{newTable(), &scratch{}}
-		d.decode(prime)
+		d.decodeBlock(prime)
 		b.ReportAllocs()
 		for b.Loop() {
 			if !known {
 				d.known.block = d.known.block[:0]
 			}
-			if h, err := d.decode(block); err != nil || h.status != 200 {
+			if h, err := d.decodeBlock(block); err != nil || h.status != 200 {
 				b.Fatal(h, err)
 			}
 		}

@@ -27,7 +27,7 @@ const (
 )
 
 // huffman is the code, as both directions need it.
-var huffman = makeCode()
+var huffman = newHuffmanCode()
 
 type code struct {
 	codes [256]uint32
@@ -38,7 +38,7 @@ type code struct {
 	}
 }
 
-func makeCode() (c code) {
+func newHuffmanCode() (c code) {
 	next := uint32(0)
 	for bits := uint8(1); bits <= longCode; bits++ {
 		next <<= 1
@@ -63,8 +63,8 @@ func makeCode() (c code) {
 	return c
 }
 
-// decode appends the text that src encodes. It reports false if it encodes none.
-func (c *code) decode(dst, src []byte) ([]byte, bool) {
+// decodeHuffman appends the text that src encodes. It reports false if it encodes none.
+func (c *code) decodeHuffman(dst, src []byte) ([]byte, bool) {
 	var acc uint64 // its low bits are still to be decoded
 	bits := 0
 	for _, x := range src {
@@ -74,7 +74,7 @@ func (c *code) decode(dst, src []byte) ([]byte, bool) {
 				dst, bits = append(dst, s.symbol), bits-int(s.bits)
 				continue
 			}
-			symbol, n := c.search(acc, bits)
+			symbol, n := c.findSymbol(acc, bits)
 			if n == 0 && bits >= longCode {
 				return dst, false
 			}
@@ -95,8 +95,8 @@ func (c *code) decode(dst, src []byte) ([]byte, bool) {
 	return dst, bits < 8 && acc&padding == padding
 }
 
-// search finds a long code in front of the low bits of acc, or 0 if it is longer.
-func (c *code) search(acc uint64, bits int) (symbol uint8, n int) {
+// findSymbol finds a long code in front of the low bits of acc, or 0 if it is longer.
+func (c *code) findSymbol(acc uint64, bits int) (symbol uint8, n int) {
 	for n = shortCode + 1; n <= min(bits, longCode); n++ {
 		l := &c.long[n]
 		if i := uint32(acc>>(bits-n))&(1<<n-1) - l.first; i < l.count {
@@ -106,8 +106,8 @@ func (c *code) search(acc uint64, bits int) (symbol uint8, n int) {
 	return 0, 0
 }
 
-// size is how many bytes s takes when encoded.
-func (c *code) size(s string) int {
+// encodedSize is how many bytes s takes when encoded.
+func (c *code) encodedSize(s string) int {
 	bits := 0
 	for i := range len(s) {
 		bits += int(codeLengths[s[i]])
@@ -115,7 +115,7 @@ func (c *code) size(s string) int {
 	return (bits + 7) / 8
 }
 
-func (c *code) append(b []byte, s string) []byte {
+func (c *code) appendEncoded(b []byte, s string) []byte {
 	acc, bits := uint64(0), 0
 	for i := range len(s) {
 		n := int(codeLengths[s[i]])

@@ -11,7 +11,7 @@ import (
 	"dyno/internal/engine/proto/h1"
 )
 
-func (o Options) check() error {
+func (o Options) checkOptions() error {
 	switch {
 	case o.Scheme != "http" && o.Scheme != "https":
 		return fmt.Errorf("scheme %q is not http or https", o.Scheme)
@@ -19,7 +19,7 @@ func (o Options) check() error {
 		return fmt.Errorf("streams on a connection %d: allowed are 1 to %d", o.Streams, MaxStreams)
 	case o.CloseAfter < 0:
 		return fmt.Errorf("requests before closing %d: allowed are 0 (never) and more", o.CloseAfter)
-	case !clean([]byte(o.UserAgent)):
+	case !isClean([]byte(o.UserAgent)):
 		return fmt.Errorf("User-Agent %q: contains CR, LF or NUL, or begins or ends with a space",
 			o.UserAgent)
 	}
@@ -33,7 +33,7 @@ func Check(r proto.Request) error {
 	faults := []error{h1.Check(r)}
 	for _, f := range r.Header {
 		switch name := strings.ToLower(f.Name); {
-		case nameOf([]byte(name)).kind == forbidden && f.Name != "":
+		case fieldOf([]byte(name)).kind == forbidden && f.Name != "":
 			faults = append(faults, fmt.Errorf("header %s: is about a connection of HTTP/1.1, "+
 				"and HTTP/2 forbids it", f.Name))
 		case name == "te" && !strings.EqualFold(strings.TrimSpace(f.Value), "trailers"):
@@ -55,8 +55,8 @@ type message struct {
 // noTable, at the front of a header block, says that we use no dynamic table.
 const noTable = 0x20
 
-func (o Options) encode(r proto.Request) message {
-	list := o.list(r)
+func (o Options) encodeRequest(r proto.Request) message {
+	list := o.headerList(r)
 	return message{
 		first: appendHeaders(append([]byte{noTable}, list...), len(r.Body) == 0),
 		head:  appendHeaders(list, len(r.Body) == 0),
@@ -65,8 +65,8 @@ func (o Options) encode(r proto.Request) message {
 	}
 }
 
-// list is r's header block.
-func (o Options) list(r proto.Request) (b []byte) {
+// headerList is r's header block.
+func (o Options) headerList(r proto.Request) (b []byte) {
 	authority, agent, sized := r.Authority, o.UserAgent, len(r.Body) > 0
 	switch r.Method {
 	case "POST", "PUT", "PATCH":
@@ -132,8 +132,8 @@ func appendFrames(out, frames []byte, id uint32) []byte {
 	return out
 }
 
-// preface is what a connection begins with.
-func (o Options) preface() []byte {
+// clientPreface is what a connection begins with.
+func (o Options) clientPreface() []byte {
 	b := []byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
 	settings := []byte{}
 	set := func(which uint16, value uint32) {

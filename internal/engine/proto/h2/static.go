@@ -28,12 +28,12 @@ var staticTable = [...]proto.Field{
 }
 
 // staticFields are the same, as the decoder has them.
-var staticFields = makeStatic()
+var staticFields = newStaticTable()
 
-func makeStatic() (fields [len(staticTable) + 1]field) {
+func newStaticTable() (fields [len(staticTable) + 1]field) {
 	for i, f := range staticTable {
-		named := nameOf([]byte(f.Name))
-		fields[i+1] = named.with([]byte(f.Value))
+		named := fieldOf([]byte(f.Name))
+		fields[i+1] = named.withValue([]byte(f.Value))
 	}
 	return fields
 }

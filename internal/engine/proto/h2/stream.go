@@ -18,8 +18,8 @@ type stream struct {
 	reopening  bool // its receive window is to be opened
 }
 
-// touched reports whether any of the response has come.
-func (s *stream) touched() bool { return s.headed || s.interim > 0 }
+// hasBegun reports whether any of the response has come.
+func (s *stream) hasBegun() bool { return s.headed || s.interim > 0 }
 
 // streams are a connection's, each in a slot of its own while it is open. A slot
 // is found by the stream's id in an open-addressed table, twice as large as there
@@ -53,13 +53,13 @@ func newStreams(n int) streams {
 	return s
 }
 
-func (s *streams) hash(id uint32) int { return int(id * 2654435769 >> s.shift) }
+func (s *streams) hashIndex(id uint32) int { return int(id * 2654435769 >> s.shift) }
 
-// begin gives a stream a slot. There must be one: Room said so.
-func (s *streams) begin(id uint32, st stream) uint16 {
+// addStream gives a stream a slot. There must be one: Room said so.
+func (s *streams) addStream(id uint32, st stream) uint16 {
 	slot := s.free[len(s.free)-1]
 	s.free = s.free[:len(s.free)-1]
-	i := s.hash(id)
+	i := s.hashIndex(id)
 	for s.index[i] != 0 {
 		i = (i + 1) & (len(s.index) - 1)
 	}
@@ -71,17 +71,17 @@ func (s *streams) begin(id uint32, st stream) uint16 {
 	return slot
 }
 
-// placed is the slot of an exchange that is in its place. One is not if another has begun
+// slotOfTag is the slot of an exchange that is in its place. One is not if another has begun
 // since whose tag has the same place.
-func (s *streams) placed(tag uint32) (slot uint16, ok bool) {
+func (s *streams) slotOfTag(tag uint32) (slot uint16, ok bool) {
 	slot = s.places[int(tag)&(len(s.places)-1)]
 	st := &s.slots[slot]
 	return slot, st.id != 0 && st.tag == tag
 }
 
-// tagged is the slot of an exchange that is under way.
-func (s *streams) tagged(tag uint32) (slot uint16, ok bool) {
-	if slot, ok = s.placed(tag); ok {
+// slotInFlight is the slot of an exchange that is under way.
+func (s *streams) slotInFlight(tag uint32) (slot uint16, ok bool) {
+	if slot, ok = s.slotOfTag(tag); ok {
 		return slot, true
 	}
 	for i := range s.slots {
@@ -92,9 +92,9 @@ func (s *streams) tagged(tag uint32) (slot uint16, ok bool) {
 	return 0, false
 }
 
-// find is the slot of an open stream.
-func (s *streams) find(id uint32) (slot uint16, ok bool) {
-	for i := s.hash(id); s.index[i] != 0; i = (i + 1) & (len(s.index) - 1) {
+// slotOfID is the slot of an open stream.
+func (s *streams) slotOfID(id uint32) (slot uint16, ok bool) {
+	for i := s.hashIndex(id); s.index[i] != 0; i = (i + 1) & (len(s.index) - 1) {
 		if slot := s.index[i] - 1; s.slots[slot].id == id {
 			return slot, true
 		}
@@ -102,16 +102,16 @@ func (s *streams) find(id uint32) (slot uint16, ok bool) {
 	return 0, false
 }
 
-// end gives a slot back. What still follows it in the table and would no longer
+// removeStream gives a slot back. What still follows it in the table and would no longer
 // be found moves up.
-func (s *streams) end(slot uint16) {
+func (s *streams) removeStream(slot uint16) {
 	mask := len(s.index) - 1
-	i := s.hash(s.slots[slot].id)
+	i := s.hashIndex(s.slots[slot].id)
 	for s.index[i] != slot+1 {
 		i = (i + 1) & mask
 	}
 	for j := (i + 1) & mask; s.index[j] != 0; j = (j + 1) & mask {
-		home := s.hash(s.slots[s.index[j]-1].id)
+		home := s.hashIndex(s.slots[s.index[j]-1].id)
 		if (j-home)&mask >= (j-i)&mask {
 			s.index[i], i = s.index[j], j
 		}

@@ -33,23 +33,23 @@ func Run(t *testing.T, tr Transcript) {
 		t.Fatal(err)
 	}
 	for chunk := 1; chunk <= len(tr.Replies); chunk++ {
-		s := start(t, tr, mk())
+		s := startSession(t, tr, mk())
 		for i := range 3 {
 			if tr.Ends && i > 0 {
-				s = start(t, tr, mk())
+				s = startSession(t, tr, mk())
 			}
-			if got := s.exchange(chunk); !slices.Equal(got, tr.Want) {
+			if got := s.runExchange(chunk); !slices.Equal(got, tr.Want) {
 				t.Fatalf("in pieces of %d: got %+v, want %+v", chunk, got, tr.Want)
 			}
 		}
 	}
 	const runs = 100
-	sessions := []*session{start(t, tr, mk())}
+	sessions := []*session{startSession(t, tr, mk())}
 	for i := 0; tr.Ends && i < runs; i++ { // and the one run that AllocsPerRun does first
-		sessions = append(sessions, start(t, tr, mk()))
+		sessions = append(sessions, startSession(t, tr, mk()))
 	}
 	n := testing.AllocsPerRun(runs, func() {
-		sessions[0].exchange(len(tr.Replies))
+		sessions[0].runExchange(len(tr.Replies))
 		if tr.Ends {
 			sessions = sessions[1:]
 		}
@@ -69,16 +69,16 @@ type session struct {
 	got []proto.Event
 }
 
-func start(t *testing.T, tr Transcript, c proto.Codec) *session {
+func startSession(t *testing.T, tr Transcript, c proto.Codec) *session {
 	tr.Replies = slices.Clone(tr.Replies)
 	n := len(tr.Hello) + len(tr.Replies)
 	s := &session{t: t, tr: tr, c: c, in: make([]byte, 0, n), got: make([]proto.Event, 0, 8)}
 	s.out = s.c.Flush(make([]byte, 0, 128<<10))
-	s.feed([]byte(tr.Hello), false)
+	s.decodeChunk([]byte(tr.Hello), false)
 	return s
 }
 
-func (s *session) exchange(chunk int) []proto.Event {
+func (s *session) runExchange(chunk int) []proto.Event {
 	if s.got = s.got[:0]; s.c.Room() < 1 {
 		s.t.Fatal("no room")
 	}
@@ -87,12 +87,12 @@ func (s *session) exchange(chunk int) []proto.Event {
 		s.out = s.c.Flush(s.out[:0])
 	}
 	for p := s.tr.Replies; len(p) > 0; p = p[min(chunk, len(p)):] {
-		s.feed(p[:min(chunk, len(p))], false)
+		s.decodeChunk(p[:min(chunk, len(p))], false)
 	}
 	switch {
 	case s.tr.Ends:
-		s.feed(nil, true)
-		s.feed(nil, true) // the last call: it must do no harm
+		s.decodeChunk(nil, true)
+		s.decodeChunk(nil, true) // the last call: it must do no harm
 		if s.c.Room() > 0 {
 			s.t.Fatal("room on a connection that has ended")
 		}
@@ -105,8 +105,8 @@ func (s *session) exchange(chunk int) []proto.Event {
 	return s.got
 }
 
-// feed is the worker's half of the contract: bytes not taken come back with more.
-func (s *session) feed(p []byte, eof bool) {
+// decodeChunk is the worker's half of the contract: bytes not taken come back with more.
+func (s *session) decodeChunk(p []byte, eof bool) {
 	s.in = append(s.in, p...)
 	n := 0
 	for {

@@ -20,8 +20,8 @@ import (
 var faultClosed = &proto.Fault{Kind: proto.FaultHandshake,
 	Detail: "the server closed the connection during the TLS handshake; does it speak TLS?"}
 
-// inHandshake says what kept the handshake from succeeding.
-func inHandshake(err error) *proto.Fault {
+// handshakeFault is the fault that kept the handshake from succeeding.
+func handshakeFault(err error) *proto.Fault {
 	var record tls.RecordHeaderError
 	var verify *tls.CertificateVerificationError
 	switch {
@@ -32,78 +32,79 @@ func inHandshake(err error) *proto.Fault {
 			"the server does not speak TLS: it began with %q; is this an http:// server?",
 			record.RecordHeader[:])}
 	case errors.As(err, &verify):
-		return &proto.Fault{Kind: proto.FaultCertificate, Err: err, Detail: certificate(verify.Err)}
+		return &proto.Fault{Kind: proto.FaultCertificate, Err: err,
+			Detail: certificateProblem(verify.Err)}
 	}
-	if f := alert(err); f != nil {
+	if f := alertText(err); f != nil {
 		return f
 	}
 	return &proto.Fault{Kind: proto.FaultHandshake, Err: err,
 		Detail: "TLS handshake: " + strings.TrimPrefix(err.Error(), "tls: ")}
 }
 
-// afterHandshake says what was wrong with records that should have held data.
-func afterHandshake(err error) *proto.Fault {
+// recordFault is the fault in records that should have held data.
+func recordFault(err error) *proto.Fault {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return &proto.Fault{Kind: proto.FaultTruncated,
 			Detail: "connection closed inside a TLS record"}
 	}
-	if f := alert(err); f != nil {
+	if f := alertText(err); f != nil {
 		return f
 	}
 	return &proto.Fault{Kind: proto.FaultRecord, Err: err,
 		Detail: "bad TLS record: " + strings.TrimPrefix(err.Error(), "tls: ")}
 }
 
-// certificate says which name, authority, date or use was wrong.
-func certificate(err error) string {
+// certificateProblem is the name, authority, date or use that is wrong.
+func certificateProblem(err error) string {
 	var host x509.HostnameError
 	var unknown x509.UnknownAuthorityError
 	var invalid x509.CertificateInvalidError
 	switch {
 	case errors.As(err, &host):
 		return fmt.Sprintf("certificate is valid for %s, not for %s; use --sni or --insecure",
-			names(host.Certificate), host.Host)
+			namesOf(host.Certificate), host.Host)
 	case errors.As(err, &unknown) && unknown.Cert != nil:
 		return fmt.Sprintf("certificate is signed by %s, which is not trusted here; "+
-			"use --cacert or --insecure", issuer(unknown.Cert))
+			"use --cacert or --insecure", issuerName(unknown.Cert))
 	case errors.As(err, &invalid) && invalid.Cert != nil:
-		if wrong := unfit(invalid); wrong != "" {
-			return fmt.Sprintf("certificate of %s %s", subject(invalid.Cert), wrong)
+		if wrong := invalidReason(invalid); wrong != "" {
+			return fmt.Sprintf("certificate of %s %s", subjectName(invalid.Cert), wrong)
 		}
 	}
 	return "certificate not accepted: " + strings.TrimPrefix(err.Error(), "x509: ") +
 		"; use --insecure to do without"
 }
 
-// unfit says which date or use of a certificate is wrong; "" for what is rare.
-func unfit(err x509.CertificateInvalidError) string {
+// invalidReason is the date or use of a certificate that is wrong; "" for what is rare.
+func invalidReason(err x509.CertificateInvalidError) string {
 	c, now := err.Cert, time.Now()
 	switch {
 	case err.Reason == x509.Expired && now.Before(c.NotBefore):
 		return fmt.Sprintf("is not valid before %s, and here it is %s; use --insecure, or check "+
-			"the clock", date(c.NotBefore), date(now))
+			"the clock", formatDate(c.NotBefore), formatDate(now))
 	case err.Reason == x509.Expired:
 		return fmt.Sprintf("expired on %s, and here it is %s; use --insecure, or check the clock",
-			date(c.NotAfter), date(now))
+			formatDate(c.NotAfter), formatDate(now))
 	case err.Reason == x509.IncompatibleUsage:
 		if len(c.ExtKeyUsage)+len(c.UnknownExtKeyUsage) == 0 {
 			return "is not for servers: who signed it may not sign such; use --insecure"
 		}
-		return fmt.Sprintf("is not for servers, but for %s; use --insecure", usages(c))
+		return fmt.Sprintf("is not for servers, but for %s; use --insecure", usagesOf(c))
 	}
 	return ""
 }
 
-// subject is whose certificate it is.
-func subject(c *x509.Certificate) string {
+// subjectName is whose certificate it is.
+func subjectName(c *x509.Certificate) string {
 	if len(c.DNSNames)+len(c.IPAddresses) > 0 {
-		return names(c)
+		return namesOf(c)
 	}
 	return cmp.Or(c.Subject.String(), "nobody")
 }
 
-// usages are what a certificate says that it is for.
-func usages(c *x509.Certificate) string {
+// usagesOf are the usages that a certificate allows.
+func usagesOf(c *x509.Certificate) string {
 	var all []string
 	for _, use := range c.ExtKeyUsage {
 		name, known := purposes[use]
@@ -127,7 +128,7 @@ var purposes = map[x509.ExtKeyUsage]string{
 
 const maxNames = 5 // of those that a certificate may list by the hundred
 
-func names(c *x509.Certificate) string {
+func namesOf(c *x509.Certificate) string {
 	all := slices.Clip(c.DNSNames)
 	for _, ip := range c.IPAddresses {
 		all = append(all, ip.String())
@@ -141,7 +142,7 @@ func names(c *x509.Certificate) string {
 	return strings.Join(all, ", ")
 }
 
-func issuer(c *x509.Certificate) string {
+func issuerName(c *x509.Certificate) string {
 	name := c.Issuer.String()
 	switch {
 	case bytes.Equal(c.RawIssuer, c.RawSubject):
@@ -152,10 +153,10 @@ func issuer(c *x509.Certificate) string {
 	return name
 }
 
-func date(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+func formatDate(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// alert is the fault that a server has told us of, or nil.
-func alert(err error) *proto.Fault {
+// alertText is the fault that a server has told us of, or nil.
+func alertText(err error) *proto.Fault {
 	var op *net.OpError
 	if !errors.As(err, &op) || op.Op != "remote error" {
 		return nil

@@ -24,12 +24,12 @@ type terms struct {
 func Settled(c proto.Codec) map[Terms]int64 {
 	all := map[Terms]int64{}
 	for t, n := range c.(*codec).settled {
-		all[t.named()] += n
+		all[t.withNames()] += n
 	}
 	return all
 }
 
-func (t terms) named() Terms {
+func (t terms) withNames() Terms {
 	named := Terms{Version: versionNames[t.version], Cipher: tls.CipherSuiteName(t.cipher)}
 	if t.group != 0 {
 		named.Group = groupNames[t.group]

@@ -61,7 +61,7 @@ func Around(inner map[string]proto.Protocol, config *tls.Config, resume bool) pr
 				return nil, fmt.Errorf("tls: %q would be offered (ALPN) but cannot be spoken", name)
 			}
 		}
-		if err := hello(s.config); err != nil {
+		if err := checkConfig(s.config); err != nil {
 			return nil, err
 		}
 		for name, p := range inner {
@@ -75,8 +75,8 @@ func Around(inner map[string]proto.Protocol, config *tls.Config, resume bool) pr
 	}
 }
 
-// hello finds what is wrong with a config before any server is asked.
-func hello(config *tls.Config) error {
+// checkConfig finds what is wrong with a config before any server is asked.
+func checkConfig(config *tls.Config) error {
 	err := tls.Client(&wire{eof: true}, config).Handshake()
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil // it said hello, and nobody was there
@@ -98,7 +98,7 @@ const (
 	maxKept  = 256 << 10 // a buffer longer than that is not kept
 )
 
-func (s *shared) lend() []byte {
+func (s *shared) lendBuffer() []byte {
 	n := len(s.spare)
 	if n == 0 {
 		return make([]byte, 0, maxPlain)
@@ -108,7 +108,7 @@ func (s *shared) lend() []byte {
 	return b
 }
 
-func (s *shared) giveBack(b []byte) {
+func (s *shared) returnBuffer(b []byte) {
 	if b != nil && len(s.spare) < maxSpare && cap(b) <= maxKept {
 		s.spare = append(s.spare, b[:0])
 	}
@@ -154,7 +154,7 @@ func (c *codec) Room() int {
 
 func (c *codec) Encode(out []byte, i int, tag uint32) []byte {
 	if c.stage == nil {
-		c.stage = c.lend()
+		c.stage = c.lendBuffer()
 	}
 	c.stage = c.inner.Encode(c.stage, i, tag)
 	return out
@@ -162,7 +162,7 @@ func (c *codec) Encode(out []byte, i int, tag uint32) []byte {
 
 func (c *codec) Flush(out []byte) []byte {
 	if c.phase == fresh {
-		c.start()
+		c.startHandshake()
 	}
 	out = append(out, c.wire.out...)
 	c.wire.out = nil
@@ -170,7 +170,7 @@ func (c *codec) Flush(out []byte) []byte {
 		return out
 	}
 	if c.stage == nil {
-		c.stage = c.lend()
+		c.stage = c.lendBuffer()
 	}
 	if len(c.stage) < piece {
 		c.stage = c.inner.Flush(c.stage)
@@ -180,7 +180,7 @@ func (c *codec) Flush(out []byte) []byte {
 		c.conn.Write(c.stage) // into memory; it fails only after a Read has, which is told
 		out, c.wire.out = c.wire.out, nil
 	}
-	c.giveBack(c.stage)
+	c.returnBuffer(c.stage)
 	c.stage = nil
 	return out
 }
@@ -190,12 +190,12 @@ func (c *codec) Decode(in []byte, eof bool) (int, proto.Event) {
 		return len(in), proto.Event{}
 	}
 	c.wire.in, c.wire.eof = in, eof
-	ev := c.event()
+	ev := c.nextEvent()
 	n := len(in) - len(c.wire.in)
 	c.wire.in = nil
 	more := ev.Kind == proto.More
 	if c.used == len(c.plain) || more && c.ended {
-		c.giveBack(c.plain)
+		c.returnBuffer(c.plain)
 		c.plain, c.used = nil, 0
 	}
 	if more { // what is left comes after the end of TLS: nobody reads it
@@ -218,32 +218,32 @@ func (c *codec) Dismissed() *proto.Fault {
 	return nil
 }
 
-func (c *codec) event() proto.Event {
+func (c *codec) nextEvent() proto.Event {
 	if c.phase != shaken {
-		return c.handshake()
+		return c.stepHandshake()
 	}
 	for {
 		n, ev := c.inner.Decode(c.plain[c.used:], c.ended)
 		if c.used += n; ev.Kind != proto.More || c.ended {
 			return ev
 		}
-		switch ok, err := c.fill(); {
+		switch ok, err := c.decryptRecord(); {
 		case err != nil:
-			return c.broken(afterHandshake(err))
+			return c.brokenEvent(recordFault(err))
 		case !ok:
 			return ev
 		}
 	}
 }
 
-// fill decrypts one more record, or finds that there will be none. It reports
+// decryptRecord decrypts one more record, or finds that there will be none. It reports
 // false if that takes more bytes than there are.
-func (c *codec) fill() (bool, error) {
+func (c *codec) decryptRecord() (bool, error) {
 	if c.dry && len(c.wire.in) == 0 && !c.wire.eof {
 		return false, nil
 	}
 	if c.plain == nil {
-		c.plain = c.lend()
+		c.plain = c.lendBuffer()
 	}
 	rest := copy(c.plain, c.plain[c.used:])
 	c.plain, c.used = c.plain[:rest], 0
@@ -265,8 +265,8 @@ func (c *codec) fill() (bool, error) {
 	return false, err
 }
 
-// start says hello.
-func (c *codec) start() {
+// startHandshake begins the handshake.
+func (c *codec) startHandshake() {
 	c.phase = shaking
 	c.shake, _ = iter.Pull(func(yield func(struct{}) bool) {
 		c.wire.wait = func() { yield(struct{}{}) }
@@ -276,24 +276,24 @@ func (c *codec) start() {
 	c.shake()
 }
 
-func (c *codec) handshake() proto.Event {
+func (c *codec) stepHandshake() proto.Event {
 	if c.phase == fresh {
 		if c.wire.eof {
-			return c.broken(faultClosed)
+			return c.brokenEvent(faultClosed)
 		}
-		c.start()
+		c.startHandshake()
 	}
 	if _, waits := c.shake(); waits {
 		return proto.Event{}
 	}
 	c.shake = nil
 	if c.err != nil {
-		return c.broken(inHandshake(c.err))
+		return c.brokenEvent(handshakeFault(c.err))
 	}
 	state := c.conn.ConnectionState()
 	mk := c.shared.inner[state.NegotiatedProtocol]
 	if mk == nil {
-		return c.broken(noProtocol(state.NegotiatedProtocol, c.config.NextProtos))
+		return c.brokenEvent(noProtocol(state.NegotiatedProtocol, c.config.NextProtos))
 	}
 	c.phase, c.inner = shaken, mk()
 	c.settled[terms{state.Version, state.CipherSuite, state.CurveID}]++
@@ -302,13 +302,13 @@ func (c *codec) handshake() proto.Event {
 	return proto.Event{What: what}
 }
 
-// broken lets go of everything: the codec has nothing more to tell.
-func (c *codec) broken(f *proto.Fault) proto.Event {
+// brokenEvent releases everything: no event follows.
+func (c *codec) brokenEvent(f *proto.Fault) proto.Event {
 	if c.inner != nil {
 		c.inner.Decode(nil, true)
 	}
-	c.giveBack(c.plain)
-	c.giveBack(c.stage)
+	c.returnBuffer(c.plain)
+	c.returnBuffer(c.stage)
 	c.plain, c.stage, c.phase = nil, nil, dead
 	return proto.Event{What: proto.What{Kind: proto.Broken}, Err: f}
 }

@@ -1,0 +1,159 @@
+package load
+
+import "dyno/internal/engine/metric"
+
+// An account is what a worker counts: the interval's counters, which it gives away once a
+// second, and the totals of the run.
+type account struct {
+	counters     *metric.Counters
+	totals       *Totals
+	routes       []Route // by request; the requests of one name share one
+	route        []int
+	errors       failures
+	ended        failures // connections that the peer ended, by what it said was wrong
+	meter        meter
+	pacing       pacing
+	lag          int64           // open workload: the longest of the interval; ns
+	serviceApart bool            // closed workload: in this interval service time is not latency
+	last         int64           // when the last request of the window was answered, or failed
+	rotate       int64           // when the interval ends
+	rotated      int64           // when the last one did, after the window's start
+	notices      map[string]bool // each is printed once
+}
+
+// interval is how often a worker gives away its counters.
+const interval = int64(1e9)
+
+// beginAt begins the first interval with the window.
+func (a *account) beginAt(from int64) { a.rotate, a.last = from+interval, from }
+
+// countSent counts a request that is sent for the first time, maybe after the window's end.
+func (a *account) countSent(x arrival, after bool) {
+	switch {
+	case x.past > 0:
+	case !x.counted:
+		a.totals.Warmup++
+	default:
+		a.counters.Sent++
+		if after {
+			a.totals.SentAfter++
+		}
+	}
+}
+
+// lateAfter is when a request of an open workload counts as sent late.
+const lateAfter = int64(1e6)
+
+// countLag counts how much later than due a request was sent, and how much of that is the
+// generator's own: it could have sent it at an instant, and was busy.
+func (a *account) countLag(now, due, possible int64) {
+	late := now - due
+	if late > lateAfter {
+		a.totals.Late++
+	}
+	a.totals.LateMax = max(a.totals.LateMax, late)
+	lag := now - max(due, possible)
+	a.lag = max(a.lag, lag)
+	a.totals.Lag.Record(lag)
+	a.pacing.recordSpan(due, due+lag)
+}
+
+// countHandshake counts one that took so long and ended now.
+func (a *account) countHandshake(now, took int64, resumed bool, v *window) {
+	n, times := &a.totals.TLSFull, a.totals.FullTLS
+	if resumed {
+		n, times = &a.totals.TLSResumed, a.totals.ResumedTLS
+	}
+	*n++
+	if !v.isWarmup(now) {
+		times.Record(took)
+	}
+	if v.isMeasured(now) {
+		a.totals.Handshakes++
+	}
+}
+
+// countAnswer measures a request that was answered completely now. Its status may not be expected.
+func (a *account) countAnswer(x *exchange, now int64, v *window, expected, closed bool) {
+	if !x.counted {
+		if !expected {
+			a.totals.WarmupLost++
+		}
+		return
+	}
+	a.last = now
+	a.counters.Status[min(x.status, 999)]++
+	after, latency := x.sent >= v.end && x.past == 0, now-x.due
+	if !expected {
+		a.counters.ErrorLatency.Record(latency)
+		if after {
+			a.totals.ErrorsAfter++
+		}
+		a.countLoss(x)
+		return
+	}
+	a.counters.Completed++
+	if after {
+		a.totals.CompletedAfter++
+	}
+	if !closed || a.serviceApart || x.sent != x.due {
+		a.countService(x, now, closed)
+	}
+	a.counters.Latency.Record(latency)
+	if a.route != nil {
+		r := &a.routes[a.route[x.request]]
+		r.Completed++
+		r.Latency.Record(latency)
+	}
+}
+
+// countService counts the service time of a request before its latency is counted. In a closed
+// workload the two are the same until a request is sent later than it was due: of those before
+// in the interval service time is then what latency is.
+func (a *account) countService(x *exchange, now int64, closed bool) {
+	if closed && !a.serviceApart {
+		a.serviceApart = true
+		a.counters.Service.Add(a.counters.Latency)
+	}
+	a.counters.Service.Record(now - x.sent)
+}
+
+// countLoss counts a request of the window that failed.
+func (a *account) countLoss(x *exchange) {
+	a.counters.Failed++
+	if a.route != nil {
+		a.routes[a.route[x.request]].Failed++
+	}
+}
+
+// countUnanswered counts a request without an answer at the end of the run.
+func (a *account) countUnanswered(x arrival) {
+	if x.counted {
+		a.totals.Unfinished++
+	} else {
+		a.totals.WarmupLost++
+	}
+}
+
+// countOutage adds up a time until now in which no connection could be had.
+func (a *account) countOutage(since, now int64, v *window) {
+	if since != notYet && v.start != notYet {
+		_, length := v.overlap(since, now)
+		a.totals.Outage += max(length, 0)
+	}
+}
+
+// endInterval gives the interval's counters their bounds. Those of the next one are begun with
+// beginInterval.
+func (a *account) endInterval(now, from int64, inFlight int) {
+	a.counters.From, a.counters.To = a.rotated, now-from
+	a.rotated, a.serviceApart = a.counters.To, false
+	a.counters.InFlight = int64(inFlight)
+}
+
+// beginInterval goes on counting in empty counters, those of the interval after that of before.
+func (a *account) beginInterval(empty *metric.Counters, number int) {
+	a.counters = empty
+	a.counters.Interval = number
+	a.rotate += interval
+}
