@@ -53,7 +53,7 @@ type service struct {
 	job     *job
 	beaten  time.Time
 
-	complaints wire.Complaints
+	complaints wire.LimitedLog
 }
 
 // Serve carries out what a controller orders until ctx ends; then a load that is under
@@ -67,14 +67,14 @@ func (a *Agent) Serve(ctx context.Context) error {
 		return fmt.Errorf("agent %s has no key to verify plans with", a.Name)
 	}
 	s := &service{Agent: a, epoch: newID(), clock: newClock(a.skew), do: make(chan func()),
-		over: make(chan struct{}), complaints: wire.Complaints{Tell: a.Tell}}
+		over: make(chan struct{}), complaints: wire.LimitedLog{Log: a.Tell}}
 	if err := s.makeKey(); err != nil {
 		return fmt.Errorf("making the agent's key: %w", err)
 	}
 	defer s.key.Wipe()
 	heard := make(chan *nats.Msg)
 	for _, name := range []string{a.Name, wire.Everyone} {
-		sub, err := wire.Hear(a.Conn, wire.Commands(name), waitMost, planWait, func(m *nats.Msg) {
+		sub, err := wire.Subscribe(a.Conn, wire.CommandsPattern(name), waitMost, planWait, func(m *nats.Msg) {
 			select {
 			case heard <- m:
 			case <-s.over:
@@ -99,7 +99,7 @@ func (s *service) makeKey() (err error) {
 		return err
 	}
 	if s.public, err = s.key.PublicKey(); err == nil && s.Sign != nil {
-		s.proof, err = s.Sign(wire.Hello{Epoch: s.epoch, Key: s.public}.Claim(s.Name))
+		s.proof, err = s.Sign(wire.Hello{Epoch: s.epoch, Key: s.public}.KeyClaim(s.Name))
 	}
 	return err
 }
@@ -162,35 +162,35 @@ func (s *service) tell(format string, args ...any) {
 // say tells the controller. What cannot be said now is lost or, if it is a report, said
 // again.
 func (s *service) say(what string, m any) {
-	s.Conn.Publish(wire.Event(s.Name, what), wire.Encode(m))
+	s.Conn.Publish(wire.EventSubject(s.Name, what), wire.Encode(m))
 }
 
 // command does what a message says.
 func (s *service) command(m *nats.Msg, now time.Time) {
-	_, verb, ok := wire.Parse(m.Subject)
+	_, verb, ok := wire.ParseSubject(m.Subject)
 	if !ok {
 		return
 	}
 	var err error
 	switch verb {
 	case wire.WhoIsThere:
-		err = read(m, func(q wire.Who) { s.hello(q.Asked, now) })
-	case wire.Carry:
+		err = read(m, func(q wire.DiscoveryQuery) { s.hello(q.QueryID, now) })
+	case wire.DeliverPlan:
 		err = read(m, s.carry)
-	case wire.Exchange:
-		err = read(m, func(q wire.Sync) {
-			if s.has(q.Of) {
+	case wire.SyncClock:
+		err = read(m, func(q wire.ClockSync) {
+			if s.has(q.RunRef) {
 				s.exchange(q, now)
 			}
 		})
-	case wire.Took:
+	case wire.Acknowledge:
 		err = read(m, func(a wire.Ack) {
-			if s.has(a.Of) {
+			if s.has(a.RunRef) {
 				s.job.spool.acknowledged(a.Seq, now)
 				s.publish(s.job.spool.due(now))
 			}
 		})
-	case wire.OpenUp, wire.Arm, wire.Beat, wire.Reshare, wire.Halt:
+	case wire.OpenConnections, wire.Arm, wire.Heartbeat, wire.Reshard, wire.StopLoad:
 		err = s.instruct(m.Data, verb, now)
 	}
 	if err != nil {
@@ -210,20 +210,20 @@ func read[M any](m *nats.Msg, f func(M)) error {
 
 // has reports whether a message is of the run that the agent has, in this life. As anybody
 // on the bus may have said it, it does not show that the controller is there.
-func (s *service) has(of wire.Of) bool {
+func (s *service) has(of wire.RunRef) bool {
 	return s.job != nil && of == s.job.of(s)
 }
 
 // hello says that the agent is there.
 func (s *service) hello(asked string, now time.Time) {
-	h := wire.Hello{Asked: asked, Epoch: s.epoch, Version: s.dyno(), Geometry: wire.Geometry(),
+	h := wire.Hello{QueryID: asked, Epoch: s.epoch, Version: s.dyno(), Geometry: wire.Geometry(),
 		Weight: s.weight(), Threads: load.Threads(), Host: result.ThisHost(), Watches: s.Watch,
-		Policy: s.inWords(), Key: s.public, Proof: s.proof, Nonce: s.nonces.Give(s.clock.of(now)),
+		Policy: s.inWords(), Key: s.public, Proof: s.proof, Nonce: s.nonces.Issue(s.clock.of(now)),
 		Clock: s.clock.wall()}
 	if s.job != nil && !s.job.over() {
 		h.Busy = s.job.Run
 	}
-	s.say(wire.Here, h)
+	s.say(wire.Present, h)
 }
 
 func (s *service) dyno() string {
@@ -259,10 +259,10 @@ func (s *service) inWords() string {
 }
 
 // exchange answers what the agent's clock shows.
-func (s *service) exchange(q wire.Sync, now time.Time) {
-	q.Epoch, q.Asked = s.epoch, s.clock.of(now)
-	q.Answered = s.clock.now()
-	s.say(wire.Exchanged, q)
+func (s *service) exchange(q wire.ClockSync, now time.Time) {
+	q.Epoch, q.ReceivedAt = s.epoch, s.clock.of(now)
+	q.RepliedAt = s.clock.now()
+	s.say(wire.ClockSynced, q)
 }
 
 // keepTime does what is due by the clock: it says that the agent is there, says again
@@ -294,12 +294,12 @@ func (s *service) keepTime(now time.Time) {
 // publish says reports.
 func (s *service) publish(texts [][]byte) {
 	for _, text := range texts {
-		s.Conn.Publish(wire.Event(s.Name, wire.Reported), text)
+		s.Conn.Publish(wire.EventSubject(s.Name, wire.Reported), text)
 	}
 }
 
 // beat says from time to time that the agent is there, if it has to do with a run.
-func (s *service) beat(of wire.Of, now time.Time) {
+func (s *service) beat(of wire.RunRef, now time.Time) {
 	if of.Run != "" && now.Sub(s.beaten) >= heartbeat {
 		s.beaten = now
 		s.say(wire.Alive, of)

@@ -50,12 +50,12 @@ type offset struct{ ahead, bound int64 }
 func unknown() offset { return offset{bound: math.MaxInt64} }
 
 // learn is o with what an exchange tells, begun and ended by our clock.
-func (o offset) learn(begun, ended int64, s wire.Sync) offset {
-	delay := (ended - begun) - (s.Answered - s.Asked)
+func (o offset) learn(begun, ended int64, s wire.ClockSync) offset {
+	delay := (ended - begun) - (s.RepliedAt - s.ReceivedAt)
 	if delay < 0 || delay/2 >= o.bound {
 		return o
 	}
-	return offset{((s.Asked - begun) + (s.Answered - ended)) / 2, delay / 2}
+	return offset{((s.ReceivedAt - begun) + (s.RepliedAt - ended)) / 2, delay / 2}
 }
 
 // ours is an instant of the agent's clock by ours, and theirs the other way round.
@@ -102,11 +102,11 @@ func (r *running) sound(now time.Time) {
 func (m *member) ask(r *running) {
 	m.asked++
 	m.began = r.clock.now()
-	r.say(m.name, wire.Exchange, wire.Sync{Of: m.of(r), Number: m.asked})
+	r.say(m.name, wire.SyncClock, wire.ClockSync{RunRef: m.of(r), Number: m.asked})
 }
 
 // learn takes an answer, and asks again until it is enough.
-func (m *member) learn(r *running, s wire.Sync, now time.Time) {
+func (m *member) learn(r *running, s wire.ClockSync, now time.Time) {
 	if s.Number != m.asked || !m.sounding.underway {
 		return
 	}

@@ -186,7 +186,7 @@ func (c *Controller) vouch(a Answerer) error {
 	if c.Vouch == nil {
 		return nil
 	}
-	if err := c.Vouch(a.Name, a.Claim(a.Name), a.Proof); err != nil {
+	if err := c.Vouch(a.Name, a.KeyClaim(a.Name), a.Proof); err != nil {
 		return fmt.Errorf("somebody else may be in its place: %w", err)
 	}
 	return nil
@@ -268,7 +268,7 @@ func (r *running) carryOut(ctx context.Context) error {
 	}
 	if !r.stopped {
 		r.command((*member).any, func(*member) wire.Instruction {
-			return wire.Instruction{Verb: wire.OpenUp}
+			return wire.Instruction{Verb: wire.OpenConnections}
 		})
 		r.opened = true
 		r.await(ctx, r.connecting(), (*member).hasOpened)
@@ -328,9 +328,9 @@ func (r *running) order() error {
 		if err != nil {
 			return fmt.Errorf("packing the plan for %s: %w", m.name, err)
 		}
-		o := wire.Order{Of: m.of(r), Agent: m.name, Nonce: m.hello.Nonce,
-			Heard: r.clock.of(m.greeted), Version: load.Version, Geometry: wire.Geometry(),
-			Plan: packed, Threads: r.Total, Reshare: r.on == Rebalance}
+		o := wire.Order{RunRef: m.of(r), Agent: m.name, Nonce: m.hello.Nonce,
+			HelloHeardAt: r.clock.of(m.greeted), Version: load.Version, Geometry: wire.Geometry(),
+			Plan: packed, Threads: r.Total, MayReshard: r.on == Rebalance}
 		sealed, from, err := o.Seal(r.Sign, m.hello.Key)
 		if err != nil {
 			return fmt.Errorf("the plan for %s: %w", m.name, err)
@@ -339,10 +339,10 @@ func (r *running) order() error {
 			return load.Flaw{Setting: "--fleet", Problem: fmt.Sprintf("the plan has %d bytes, and agents "+
 				"take %d: its bodies are too large", len(sealed), wire.BundleMax)}
 		}
-		pieces := wire.Cut(sealed, wire.PieceMax)
+		pieces := wire.SplitPieces(sealed, wire.PieceMax)
 		for i, data := range pieces {
-			piece := wire.Piece{Of: o.Of, From: from, Index: i, Count: len(pieces), Data: data}
-			if err := r.say(m.name, wire.Carry, piece); err != nil {
+			piece := wire.Piece{RunRef: o.RunRef, From: from, Index: i, Count: len(pieces), Data: data}
+			if err := r.say(m.name, wire.DeliverPlan, piece); err != nil {
 				return fmt.Errorf("sending the plan to %s: %w", m.name, err)
 			}
 		}

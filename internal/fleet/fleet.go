@@ -62,7 +62,7 @@ func Discover(ctx context.Context, conn *nats.Conn, names []string, wait time.Du
 	[]Answerer, error) {
 	asked, heard, left := newID(), make(chan Answerer), make(chan struct{})
 	defer close(left)
-	sub, err := wire.Hear(conn, wire.Event("*", wire.Here), waitMost, bytesWait, answers(asked,
+	sub, err := wire.Subscribe(conn, wire.EventSubject("*", wire.Present), waitMost, bytesWait, answers(asked,
 		func(a Answerer) {
 			select {
 			case heard <- a:
@@ -73,8 +73,8 @@ func Discover(ctx context.Context, conn *nats.Conn, names []string, wait time.Du
 		return nil, fmt.Errorf("asking for agents: %w", err)
 	}
 	defer sub.Unsubscribe()
-	who := wire.Encode(wire.Who{Asked: asked})
-	err = conn.Publish(wire.Command(wire.Everyone, wire.WhoIsThere), who)
+	who := wire.Encode(wire.DiscoveryQuery{QueryID: asked})
+	err = conn.Publish(wire.CommandSubject(wire.Everyone, wire.WhoIsThere), who)
 	if err != nil {
 		return nil, fmt.Errorf("asking for agents: %w", err)
 	}
@@ -117,12 +117,12 @@ func answers(asked string, f func(Answerer)) func(*nats.Msg) {
 	read, lives := map[string]int{}, map[string][]string{} // by name
 	return func(m *nats.Msg) {
 		var h wire.Hello
-		name, _, ok := wire.Parse(m.Subject)
+		name, _, ok := wire.ParseSubject(m.Subject)
 		if !ok || len(m.Data) > helloBytes || read[name] >= hellosMost || len(lives[name]) >= twinsMost {
 			return
 		}
 		read[name]++
-		if wire.Decode(m.Data, &h) != nil || h.Asked != asked ||
+		if wire.Decode(m.Data, &h) != nil || h.QueryID != asked ||
 			slices.Contains(lives[name], h.Epoch) {
 			return
 		}
@@ -151,10 +151,10 @@ func StopAll(ctx context.Context, conn *nats.Conn, sign func([]byte) ([]byte, er
 			continue
 		}
 		told[a.Name] = a.Busy
-		b, err := wire.Instruction{Of: wire.Of{Run: a.Busy, Epoch: a.Epoch}, Agent: a.Name,
-			Verb: wire.Halt, Ends: &wire.Stop{Why: why}}.Sign(sign)
+		b, err := wire.Instruction{RunRef: wire.RunRef{Run: a.Busy, Epoch: a.Epoch}, Agent: a.Name,
+			Verb: wire.StopLoad, Stop: &wire.Stop{Why: why}}.EncodeSigned(sign)
 		if err == nil {
-			err = conn.Publish(wire.Command(a.Name, wire.Halt), b)
+			err = conn.Publish(wire.CommandSubject(a.Name, wire.StopLoad), b)
 		}
 		if err != nil {
 			return fmt.Errorf("telling %s to stop: %w", a.Name, err)

@@ -231,7 +231,7 @@ func tallied(c *Controller) *metric.Histogram {
 	h, seen := metric.NewHistogram(metric.Fine), map[string]bool{}
 	c.alter = func(m *nats.Msg) []*nats.Msg {
 		var r wire.Report
-		name, what, _ := wire.Parse(m.Subject)
+		name, what, _ := wire.ParseSubject(m.Subject)
 		if what == wire.Reported && wire.Decode(m.Data, &r) == nil {
 			key := fmt.Sprint(name, r.Seq)
 			if r.Tick != nil && !seen[key] {
@@ -347,7 +347,7 @@ func TestReportsCountOnce(t *testing.T) {
 	var old []*nats.Msg
 	n := 0
 	c.alter = func(m *nats.Msg) []*nats.Msg {
-		if _, what, _ := wire.Parse(m.Subject); what != wire.Reported {
+		if _, what, _ := wire.ParseSubject(m.Subject); what != wire.Reported {
 			return []*nats.Msg{m}
 		}
 		n++
@@ -593,8 +593,8 @@ func TestCrowd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	liar, enough := w.connect(), make(chan struct{})
-	sub, err := liar.Subscribe(wire.Command(wire.Everyone, wire.WhoIsThere), func(m *nats.Msg) {
-		var who wire.Who
+	sub, err := liar.Subscribe(wire.CommandSubject(wire.Everyone, wire.WhoIsThere), func(m *nats.Msg) {
+		var who wire.DiscoveryQuery
 		if err := wire.Decode(m.Data, &who); err != nil {
 			t.Error(err)
 		}
@@ -603,7 +603,7 @@ func TestCrowd(t *testing.T) {
 			case <-enough:
 				return
 			case <-time.After(10 * time.Millisecond):
-				liar.Publish(wire.Event("liar", wire.Here), wire.Encode(wire.Hello{Asked: who.Asked, Epoch: newID()}))
+				liar.Publish(wire.EventSubject("liar", wire.Present), wire.Encode(wire.Hello{QueryID: who.QueryID, Epoch: newID()}))
 			}
 		}
 	})
@@ -630,7 +630,7 @@ func TestWatcherRefuses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	spy := w.connect()
-	answers, err := spy.SubscribeSync(wire.Event("a", wire.Answered))
+	answers, err := spy.SubscribeSync(wire.EventSubject("a", wire.OrderAnswered))
 	if err == nil {
 		err = spy.Flush()
 	}
@@ -638,7 +638,7 @@ func TestWatcherRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &service{Agent: &Agent{Conn: w.connect(), Name: "a", Watch: true}, epoch: "e"}
-	s.consider(wire.Of{Run: "r", Epoch: "e"}, nil, "")
+	s.consider(wire.RunRef{Run: "r", Epoch: "e"}, nil, "")
 	m, err := answers.NextMsg(time.Minute)
 	if err != nil {
 		t.Fatal(err)

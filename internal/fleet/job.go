@@ -27,7 +27,7 @@ const (
 
 // A job is an agent's part in a run.
 type job struct {
-	wire.Of
+	wire.RunRef
 	stage stage
 	plan  load.Plan
 	heard time.Time // the controller, by what it signed
@@ -48,11 +48,11 @@ type job struct {
 func (j *job) over() bool { return j.stage >= telling }
 
 // of is what the agent's messages belong to.
-func (j *job) of(s *service) wire.Of { return wire.Of{Run: j.Run, Epoch: s.epoch} }
+func (j *job) of(s *service) wire.RunRef { return wire.RunRef{Run: j.Run, Epoch: s.epoch} }
 
 // A parcel is a sealed order of which not all pieces have come.
 type parcel struct {
-	of   wire.Of
+	of   wire.RunRef
 	from string
 	next int
 	data []byte
@@ -62,11 +62,11 @@ type parcel struct {
 // carry takes a piece of an order. Pieces come in order, or not all of them do.
 func (s *service) carry(p wire.Piece) {
 	if p.Index == 0 {
-		s.parcel = parcel{of: p.Of, from: p.From}
+		s.parcel = parcel{of: p.RunRef, from: p.From}
 	}
 	c := &s.parcel
 	switch {
-	case p.Of != c.of || p.From != c.from: // another order has begun since
+	case p.RunRef != c.of || p.From != c.from: // another order has begun since
 		return
 	case p.Index != c.next || p.Index >= p.Count || len(c.data)+len(p.Data) > wire.BundleMax:
 		s.parcel = parcel{}
@@ -83,10 +83,10 @@ func (s *service) carry(p wire.Piece) {
 
 // consider decides whether the agent does as a sealed order says, and answers. It may take
 // a while, for names are looked up.
-func (s *service) consider(of wire.Of, sealed []byte, from string) {
+func (s *service) consider(of wire.RunRef, sealed []byte, from string) {
 	refuse := func(why string) {
 		s.complain("refused", errors.New(why), time.Now())
-		s.say(wire.Answered, wire.Answer{Of: wire.Of{Run: of.Run, Epoch: s.epoch}, Refused: why})
+		s.say(wire.OrderAnswered, wire.Answer{RunRef: wire.RunRef{Run: of.Run, Epoch: s.epoch}, Refused: why})
 	}
 	switch {
 	case s.Watch:
@@ -99,7 +99,7 @@ func (s *service) consider(of wire.Of, sealed []byte, from string) {
 		refuse("it is busy with another run")
 		return
 	}
-	j := &job{Of: of, heard: time.Now(), numbers: map[string]int64{},
+	j := &job{RunRef: of, heard: time.Now(), numbers: map[string]int64{},
 		begin: make(chan time.Time, 1), share: make(chan load.Share, sharesMost)}
 	j.ctx, j.stop = context.WithCancelCause(context.Background()) // end stops it
 	s.job = j
@@ -107,7 +107,7 @@ func (s *service) consider(of wire.Of, sealed []byte, from string) {
 		o, plan, err := s.judge(j, sealed, from)
 		s.later(func() {
 			now := s.clock.now()
-			given, good := s.nonces.Given(o.Nonce, now)
+			given, good := s.nonces.IssuedAt(o.Nonce, now)
 			if err == nil && !good {
 				err = errors.New("the plan is no answer to what this agent said of late: somebody has " +
 					"kept it")
@@ -122,9 +122,9 @@ func (s *service) consider(of wire.Of, sealed []byte, from string) {
 				refuse(strings.ReplaceAll(err.Error(), "\n", "; "))
 				return
 			}
-			j.plan, j.more, j.stage = plan, o.Reshare, accepted
-			j.pace = pace{given - o.Heard, given}
-			s.say(wire.Answered, wire.Answer{Of: j.of(s)})
+			j.plan, j.more, j.stage = plan, o.MayReshard, accepted
+			j.pace = pace{given - o.HelloHeardAt, given}
+			s.say(wire.OrderAnswered, wire.Answer{RunRef: j.of(s)})
 		})
 	})
 }
@@ -134,11 +134,11 @@ const sharesMost = 16
 
 // judge opens an order and says why the agent would not carry out its plan, but for its nonce.
 func (s *service) judge(j *job, sealed []byte, from string) (o wire.Order, p load.Plan, err error) {
-	o, p, err = wire.Open(sealed, from, s.key, s.Verify)
+	o, p, err = wire.OpenOrder(sealed, from, s.key, s.Verify)
 	switch {
 	case err != nil:
 		return o, p, err
-	case o.Agent != s.Name || o.Of != j.Of:
+	case o.Agent != s.Name || o.RunRef != j.RunRef:
 		return o, p, errors.New("the plan was made for another agent or another run")
 	case o.Version != s.dyno():
 		return o, p, fmt.Errorf("it is dyno %s, and the controller %s: both must be the same",
@@ -154,7 +154,7 @@ func (s *service) judge(j *job, sealed []byte, from string) (o wire.Order, p loa
 		return o, p, err
 	}
 	most := p
-	if o.Reshare { // of all, if the others end
+	if o.MayReshard { // of all, if the others end
 		most.Part, most.Parts, most.Weights = 0, 0, nil
 	}
 	most, err = s.policy().Judge(j.ctx, most, s.Lookup)
@@ -191,7 +191,7 @@ func (s *service) open() error {
 			}
 		}, j.share, func(iv load.Interval) {
 			iv.Failures = fewer(iv.Failures)
-			s.later(func() { s.report(j, wire.Report{Of: j.of(s), Tick: &iv}) })
+			s.later(func() { s.report(j, wire.Report{RunRef: j.of(s), Tick: &iv}) })
 		})
 		if r != nil {
 			r.Plan.Ring = j.plan.Ring
@@ -220,7 +220,7 @@ func whom(p load.Plan) string {
 func (s *service) atBarrier(j *job) {
 	if j.stage == opening {
 		j.stage = ready
-		s.say(wire.Opened, j.of(s))
+		s.say(wire.ConnectionsOpen, j.of(s))
 	}
 }
 
@@ -246,7 +246,7 @@ func (s *service) arm(at int64) error {
 // reshare gives the load another share, if the order has that in it and it is heard of in
 // time: else some arrivals would be two agents'. Whoever does not say that it has it is not
 // believed to.
-func (s *service) reshare(to wire.Share) error {
+func (s *service) reshare(to wire.Shard) error {
 	j, p := s.job, s.job.plan
 	p.Part, p.Parts, p.Weights = to.Part, len(to.Weights), to.Weights
 	switch {
@@ -259,7 +259,7 @@ func (s *service) reshare(to wire.Share) error {
 	}
 	select {
 	case j.share <- load.Share{After: time.Duration(to.After), Part: to.Part, Weights: to.Weights}:
-		s.say(wire.Shared, j.of(s))
+		s.say(wire.Resharded, j.of(s))
 		return nil
 	default:
 		return fmt.Errorf("%d other shares were not yet taken", sharesMost)
@@ -322,7 +322,7 @@ func (s *service) finish(j *job, f wire.Final) {
 			f.Why = "its policy allows no longer runs"
 		}
 	})
-	for part := range f.Close() {
+	for part := range f.PackParts() {
 		wanted := false
 		s.sync(func() {
 			if wanted = s.job == j; wanted {
@@ -342,8 +342,8 @@ func (s *service) finish(j *job, f wire.Final) {
 
 // part reports a part of what was measured.
 func (s *service) part(j *job, part []byte) {
-	pieces := wire.Cut(part, wire.FinalPiece)
+	pieces := wire.SplitPieces(part, wire.FinalPieceMax)
 	for i, data := range pieces {
-		s.report(j, wire.Report{Of: j.of(s), Data: data, Last: i == len(pieces)-1})
+		s.report(j, wire.Report{RunRef: j.of(s), Data: data, Last: i == len(pieces)-1})
 	}
 }

@@ -142,7 +142,7 @@ func TestSumsStaySmall(t *testing.T) {
 func altered(c *Controller, name string, change func(*wire.Report) *wire.Report) {
 	c.alter = func(m *nats.Msg) []*nats.Msg {
 		var r wire.Report
-		agent, what, _ := wire.Parse(m.Subject)
+		agent, what, _ := wire.ParseSubject(m.Subject)
 		if agent != name || what != wire.Reported || wire.Decode(m.Data, &r) != nil {
 			return []*nats.Msg{m}
 		}
@@ -160,7 +160,7 @@ func final(change func(*wire.Final) []byte) func(*wire.Report) *wire.Report {
 		if r.Tick != nil {
 			return r
 		}
-		f, err := wire.OpenFinal(r.Data)
+		f, err := wire.ParseFinalPart(r.Data)
 		if err == nil && !f.More {
 			r.Data = change(f)
 		}
@@ -212,7 +212,7 @@ func TestLies(t *testing.T) {
 			"its result does not add up", Abort},
 		"a part that is missing": {func(r *wire.Report) *wire.Report {
 			if r.Tick == nil {
-				if f, err := wire.OpenFinal(r.Data); err == nil && f.More {
+				if f, err := wire.ParseFinalPart(r.Data); err == nil && f.More {
 					r.Data = lastPart(wire.Final{Result: new(result.Result)})
 				}
 			}
@@ -220,7 +220,7 @@ func TestLies(t *testing.T) {
 		}, "parts of its result are missing: they have 0 of the", Abort},
 		"a part of one second": {func(r *wire.Report) *wire.Report {
 			if r.Tick == nil {
-				if f, err := wire.OpenFinal(r.Data); err == nil && f.More {
+				if f, err := wire.ParseFinalPart(r.Data); err == nil && f.More {
 					r.Data = firstPart(wire.Final{Result: &result.Result{Series: f.Series[:1]}})
 				}
 			}
@@ -240,7 +240,7 @@ func TestLies(t *testing.T) {
 		}, "a piece of its result has 1 bytes", Abort},
 		"another second": {func(r *wire.Report) *wire.Report {
 			if r.Tick == nil {
-				if f, err := wire.OpenFinal(r.Data); err == nil && f.More {
+				if f, err := wire.ParseFinalPart(r.Data); err == nil && f.More {
 					f.Series[1].Completed++
 					r.Data = firstPart(wire.Final{Result: &result.Result{Series: f.Series}})
 				}
@@ -316,7 +316,7 @@ func TestManyWays(t *testing.T) {
 		if err := all.sound(&iv, limit); err != nil {
 			t.Fatal(err)
 		}
-		if n := len(wire.Encode(wire.Report{Tick: &iv})); n > wire.Largest {
+		if n := len(wire.Encode(wire.Report{Tick: &iv})); n > wire.MessageMax {
 			t.Fatalf("a message of %d bytes", n)
 		}
 		all.add(iv, h)
@@ -327,10 +327,10 @@ func TestManyWays(t *testing.T) {
 }
 
 // firstPart and lastPart are those of a final as it is sent.
-func firstPart(f wire.Final) []byte { return slices.Collect(f.Close())[0] }
+func firstPart(f wire.Final) []byte { return slices.Collect(f.PackParts())[0] }
 
 func lastPart(f wire.Final) (last []byte) {
-	for part := range f.Close() {
+	for part := range f.PackParts() {
 		last = part
 	}
 	return last
@@ -435,7 +435,7 @@ func TestFlood(t *testing.T) {
 					return
 				default:
 				}
-				if flooder.Publish(wire.Event("flooder", wire.Reported), junk) != nil {
+				if flooder.Publish(wire.EventSubject("flooder", wire.Reported), junk) != nil {
 					return
 				}
 			}
@@ -482,7 +482,7 @@ func FuzzBelieved(f *testing.F) {
 			iv.Measure()
 			m.ticks.add(iv, r.scratch)
 		}
-		last, err := wire.OpenFinal(pack64k(`{"result":` + final + `}`))
+		last, err := wire.ParseFinalPart(pack64k(`{"result":` + final + `}`))
 		if err == nil && last.Result != nil {
 			m.final = last
 		}

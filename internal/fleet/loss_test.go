@@ -136,7 +136,7 @@ func TestLateAgent(t *testing.T) {
 	reported, lost := 0, false
 	c.Tell = func(line string) { lost = lost || strings.Contains(line, "a was lost") }
 	c.alter = func(m *nats.Msg) []*nats.Msg { // nothing of a arrives until it is given up
-		agent, what, _ := wire.Parse(m.Subject)
+		agent, what, _ := wire.ParseSubject(m.Subject)
 		if agent == "a" && reported == 2 && !lost {
 			return nil
 		}
@@ -194,7 +194,7 @@ func cutShort(c *Controller) (away func() time.Duration) {
 		}
 	}
 	c.alter = func(m *nats.Msg) []*nats.Msg {
-		agent, what, _ := wire.Parse(m.Subject)
+		agent, what, _ := wire.ParseSubject(m.Subject)
 		now := time.Now()
 		if what == wire.Reported && begun.IsZero() {
 			begun = now
@@ -283,7 +283,7 @@ func TestToldAgain(t *testing.T) {
 		r := &running{Controller: w.controller(), id: newID(), members: []*member{m}, clock: newClock(0),
 			byName: map[string]*member{"a": m}, shown: func(int, *load.Interval) {}}
 		agent := w.connect()
-		heard, err := agent.SubscribeSync(wire.Commands("a"))
+		heard, err := agent.SubscribeSync(wire.CommandsPattern("a"))
 		if err == nil {
 			err = agent.Flush()
 		}
@@ -291,7 +291,7 @@ func TestToldAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		change(r, m)
-		r.take(&nats.Msg{Subject: wire.Event("a", wire.Alive), Data: wire.Encode(m.of(r))}, time.Now())
+		r.take(&nats.Msg{Subject: wire.EventSubject("a", wire.Alive), Data: wire.Encode(m.of(r))}, time.Now())
 		if err := r.Conn.Flush(); err != nil {
 			t.Fatal(err)
 		}
@@ -309,9 +309,9 @@ func TestToldAgain(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%q: %v", why, err)
 			}
-			i, err := wire.ReadInstruction(msg.Data, w.public.Verify)
-			if err != nil || i.Of != m.of(r) || i.Agent != "a" || i.Verb != wire.Halt ||
-				i.Ends.Why != why || i.Ends.Aborted != (m.lost == "") {
+			i, err := wire.ParseInstruction(msg.Data, w.public.Verify)
+			if err != nil || i.RunRef != m.of(r) || i.Agent != "a" || i.Verb != wire.StopLoad ||
+				i.Stop.Why != why || i.Stop.Aborted != (m.lost == "") {
 				t.Errorf("%q: told %+v, %v", why, i, err)
 			}
 		}
@@ -406,7 +406,7 @@ func TestReplayedPlan(t *testing.T) {
 	w := newWorld(t)
 	w.agent("a", 1)
 	spy, seen := w.connect(), make(chan *nats.Msg, 1000)
-	if _, err := spy.ChanSubscribe(wire.Commands("a"), seen); err != nil {
+	if _, err := spy.ChanSubscribe(wire.CommandsPattern("a"), seen); err != nil {
 		t.Fatal(err)
 	}
 	if err := spy.Flush(); err != nil {
@@ -415,7 +415,7 @@ func TestReplayedPlan(t *testing.T) {
 	p := w.plan(0, 0, 2)
 	p.Requested = 100
 	w.counted(w.run(w.controller(), p))
-	answers, err := spy.SubscribeSync(wire.Event("a", wire.Answered))
+	answers, err := spy.SubscribeSync(wire.EventSubject("a", wire.OrderAnswered))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -423,7 +423,7 @@ func TestReplayedPlan(t *testing.T) {
 	var again *nats.Msg
 	for again == nil {
 		m := <-seen
-		if _, verb, _ := wire.Parse(m.Subject); verb == wire.Carry {
+		if _, verb, _ := wire.ParseSubject(m.Subject); verb == wire.DeliverPlan {
 			again = m
 		}
 	}
@@ -472,7 +472,7 @@ func TestOffset(t *testing.T) {
 		{1000, 1009, 2005, 2006, offset{1001, 4}},
 		{1000, 1009, 2005, 2090, offset{1001, 4}}, // an agent whose clock runs backwards
 	} {
-		if o = o.learn(c.begun, c.ended, wire.Sync{Asked: c.asked, Answered: c.answered}); o != c.want {
+		if o = o.learn(c.begun, c.ended, wire.ClockSync{ReceivedAt: c.asked, RepliedAt: c.answered}); o != c.want {
 			t.Errorf("%+v: %+v", c, o)
 		}
 	}

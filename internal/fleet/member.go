@@ -56,7 +56,7 @@ func newMember(a Answerer) *member {
 
 func (m *member) weight() int { return min(max(m.hello.Weight, 1), load.MaxWeight) }
 
-func (m *member) of(r *running) wire.Of { return wire.Of{Run: r.id, Epoch: m.hello.Epoch} }
+func (m *member) of(r *running) wire.RunRef { return wire.RunRef{Run: r.id, Epoch: m.hello.Epoch} }
 
 // over reports whether the agent has said all that it measured, and done whether nothing
 // more is waited for.
@@ -82,7 +82,7 @@ func (m *member) givenUp(why string) *wire.Stop {
 // lose gives the agent up, and tells it, if it hears: it must not go on with a load that
 // is others' now.
 func (m *member) lose(r *running, why string) {
-	r.instruct(m, wire.Instruction{Verb: wire.Halt, Ends: m.givenUp(why)})
+	r.instruct(m, wire.Instruction{Verb: wire.StopLoad, Stop: m.givenUp(why)})
 	r.owed = true
 	m.gone(r, why)
 	r.shown(m.index, nil)
@@ -109,7 +109,7 @@ func (m *member) report(r *running, p wire.Report, bytes int) {
 		m.reported = r.clock.now()
 		m.count(r, p)
 	}
-	r.say(m.name, wire.Took, wire.Ack{Of: m.of(r), Seq: m.seq})
+	r.say(m.name, wire.Acknowledge, wire.Ack{RunRef: m.of(r), Seq: m.seq})
 }
 
 // count is report of one that has not come before.
@@ -139,25 +139,25 @@ func (m *member) piece(r *running, p wire.Report) {
 		m.rest, m.restAt = true, r.clock.now()
 	}
 	switch n := len(p.Data); {
-	case n == 0 || n > wire.FinalPiece || n < wire.FinalPiece && !p.Last:
+	case n == 0 || n > wire.FinalPieceMax || n < wire.FinalPieceMax && !p.Last:
 		m.misjudged(r, fmt.Sprintf("a piece of its result has %d bytes; all but the last of a part have "+
-			"%d", n, wire.FinalPiece))
+			"%d", n, wire.FinalPieceMax))
 		return
-	case len(m.data)+n > wire.PartMost:
-		m.misjudged(r, fmt.Sprintf("a part of its result is longer than %d bytes", wire.PartMost))
+	case len(m.data)+n > wire.PartMax:
+		m.misjudged(r, fmt.Sprintf("a part of its result is longer than %d bytes", wire.PartMax))
 		return
 	}
 	if m.data = append(m.data, p.Data...); !p.Last {
 		return
 	}
-	part, err := wire.OpenFinal(m.data)
+	part, err := wire.ParseFinalPart(m.data)
 	m.data = nil
 	if err == nil {
 		err = m.ticks.match(part.Series)
 	}
 	switch {
 	case err != nil:
-	case part.More && m.ticks.missing() > 0 && !part.Full():
+	case part.More && m.ticks.missing() > 0 && !part.IsFull():
 		err = fmt.Errorf("a part of its result has %d seconds only, and others follow", len(part.Series))
 	case !part.More && part.Result != nil && m.ticks.missing() > 0:
 		err = fmt.Errorf("parts of its result are missing: they have %d of the %d seconds that it has "+

@@ -41,8 +41,8 @@ func (r *running) rebalance(now time.Time) {
 		m := left[i]
 		m.shared = false
 		change.Agents = append(change.Agents, m.name)
-		r.instruct(m, wire.Instruction{Verb: wire.Reshare,
-			Changes: &wire.Share{After: after, Part: part.Part, Weights: part.Weights}})
+		r.instruct(m, wire.Instruction{Verb: wire.Reshard,
+			NewShard: &wire.Shard{After: after, Part: part.Part, Weights: part.Weights}})
 	}
 	r.changes = append(r.changes, change)
 	r.tell("the others share its load from %v on", max(window, 0).Round(time.Millisecond))

@@ -63,7 +63,7 @@ func (r *running) listen() (leave func(), err error) {
 		}
 	})
 	for _, m := range r.members {
-		m.sub, err = wire.Hear(r.Conn, wire.Event(m.name, "*"), waitMost, bytesWait, func(msg *nats.Msg) {
+		m.sub, err = wire.Subscribe(r.Conn, wire.EventSubject(m.name, "*"), waitMost, bytesWait, func(msg *nats.Msg) {
 			select {
 			case r.heard <- msg:
 			case <-r.left:
@@ -112,12 +112,12 @@ func (r *running) show(each func(load.Interval)) (wait func()) {
 
 // say sends a command that does not bear on load.
 func (r *running) say(agent, verb string, m any) error {
-	return r.Conn.Publish(wire.Command(agent, verb), wire.Encode(m))
+	return r.Conn.Publish(wire.CommandSubject(agent, verb), wire.Encode(m))
 }
 
 // instruct tells a member what bears on its load.
 func (r *running) instruct(m *member, i wire.Instruction) {
-	i.Of, i.Agent = m.of(r), m.name
+	i.RunRef, i.Agent = m.of(r), m.name
 	r.publish(i)
 }
 
@@ -125,9 +125,9 @@ func (r *running) instruct(m *member, i wire.Instruction) {
 // whoever waits for the answer, as is what cannot be signed any more.
 func (r *running) publish(i wire.Instruction) {
 	r.said++
-	i.Number, i.Said = r.said, r.clock.now()
-	if b, err := i.Sign(r.Sign); err == nil {
-		r.Conn.Publish(wire.Command(i.Agent, i.Verb), b)
+	i.Number, i.SentAt = r.said, r.clock.now()
+	if b, err := i.EncodeSigned(r.Sign); err == nil {
+		r.Conn.Publish(wire.CommandSubject(i.Agent, i.Verb), b)
 	}
 }
 
@@ -191,7 +191,7 @@ func (r *running) arrive(m *nats.Msg) {
 // take does with a message what has to be done. Those of other runs, of strangers and of
 // an agent's other lives are none of ours.
 func (r *running) take(msg *nats.Msg, now time.Time) {
-	name, what, ok := wire.Parse(msg.Subject)
+	name, what, ok := wire.ParseSubject(msg.Subject)
 	m := r.byName[name]
 	if !ok || m == nil || m.distrusted {
 		return
@@ -203,7 +203,7 @@ func (r *running) take(msg *nats.Msg, now time.Time) {
 		m.unbelieved(r, why)
 		return
 	}
-	mine := func(of wire.Of) bool {
+	mine := func(of wire.RunRef) bool {
 		if of.Run != r.id || of.Epoch != m.hello.Epoch {
 			return false
 		}
@@ -211,29 +211,29 @@ func (r *running) take(msg *nats.Msg, now time.Time) {
 		return true
 	}
 	switch what {
-	case wire.Answered:
-		if a := (wire.Answer{}); wire.Decode(msg.Data, &a) == nil && mine(a.Of) && !r.opened {
+	case wire.OrderAnswered:
+		if a := (wire.Answer{}); wire.Decode(msg.Data, &a) == nil && mine(a.RunRef) && !r.opened {
 			m.answered, m.refused = true, wire.Readable(a.Refused)
 		}
-	case wire.Exchanged:
-		if s := (wire.Sync{}); wire.Decode(msg.Data, &s) == nil && mine(s.Of) {
+	case wire.ClockSynced:
+		if s := (wire.ClockSync{}); wire.Decode(msg.Data, &s) == nil && mine(s.RunRef) {
 			m.learn(r, s, now)
 		}
 	case wire.Reported:
-		if p := (wire.Report{}); wire.Decode(msg.Data, &p) == nil && mine(p.Of) {
+		if p := (wire.Report{}); wire.Decode(msg.Data, &p) == nil && mine(p.RunRef) {
 			m.report(r, p, len(msg.Data))
 		}
-	case wire.Opened, wire.Armed, wire.Shared, wire.Alive:
-		if of := (wire.Of{}); wire.Decode(msg.Data, &of) == nil && mine(of) {
-			m.ready = m.ready || what == wire.Opened
+	case wire.ConnectionsOpen, wire.Armed, wire.Resharded, wire.Alive:
+		if of := (wire.RunRef{}); wire.Decode(msg.Data, &of) == nil && mine(of) {
+			m.ready = m.ready || what == wire.ConnectionsOpen
 			m.armed = m.armed || what == wire.Armed
-			m.shared = m.shared || what == wire.Shared
+			m.shared = m.shared || what == wire.Resharded
 			switch { // it goes on, for it has not heard that it should not
 			case m.over():
 			case m.lost != "":
-				r.instruct(m, wire.Instruction{Verb: wire.Halt, Ends: m.givenUp(m.lost)})
+				r.instruct(m, wire.Instruction{Verb: wire.StopLoad, Stop: m.givenUp(m.lost)})
 			case r.stopped:
-				r.instruct(m, wire.Instruction{Verb: wire.Halt, Ends: &r.stop})
+				r.instruct(m, wire.Instruction{Verb: wire.StopLoad, Stop: &r.stop})
 			}
 		}
 	}
@@ -244,10 +244,10 @@ func (r *running) take(msg *nats.Msg, now time.Time) {
 func (r *running) keepTime(now time.Time) {
 	if now.Sub(r.beaten) >= heartbeat {
 		r.beaten = now
-		r.publish(wire.Instruction{Of: wire.Of{Run: r.id}, Agent: wire.Everyone, Verb: wire.Beat})
+		r.publish(wire.Instruction{RunRef: wire.RunRef{Run: r.id}, Agent: wire.Everyone, Verb: wire.Heartbeat})
 		for _, m := range r.members {
 			if m.distrusted { // it is not heard, and so not whether it has heard
-				r.instruct(m, wire.Instruction{Verb: wire.Halt, Ends: m.givenUp(m.lost)})
+				r.instruct(m, wire.Instruction{Verb: wire.StopLoad, Stop: m.givenUp(m.lost)})
 			}
 		}
 	}
@@ -294,7 +294,7 @@ func (r *running) halt(why string, aborted bool) {
 	r.stopped, r.stop = true, wire.Stop{Why: why, Aborted: aborted}
 	for _, m := range r.members {
 		if !m.over() && m.refused == "" {
-			r.instruct(m, wire.Instruction{Verb: wire.Halt, Ends: &r.stop})
+			r.instruct(m, wire.Instruction{Verb: wire.StopLoad, Stop: &r.stop})
 		}
 	}
 }

@@ -128,18 +128,20 @@ type simulated struct {
 	key    nkeys.KeyPair
 	second *metric.Histogram
 	clock  clock
-	of     wire.Of
+	of     wire.RunRef
 	plan   load.Plan
 	data   []byte
 	spool  spool
 }
 
-func (s *simulated) say(what string, m any) { s.conn.Publish(wire.Event(s.name, what), wire.Encode(m)) }
+func (s *simulated) say(what string, m any) {
+	s.conn.Publish(wire.EventSubject(s.name, what), wire.Encode(m))
+}
 
 func (s *simulated) serve(t *testing.T) {
 	heard := make(chan *nats.Msg, 4096)
 	for _, name := range []string{s.name, wire.Everyone} {
-		if _, err := s.conn.ChanSubscribe(wire.Commands(name), heard); err != nil {
+		if _, err := s.conn.ChanSubscribe(wire.CommandsPattern(name), heard); err != nil {
 			t.Error(err)
 		}
 	}
@@ -160,38 +162,38 @@ func (s *simulated) serve(t *testing.T) {
 
 func (s *simulated) command(t *testing.T, m *nats.Msg, do chan<- func()) {
 	now := time.Now()
-	switch _, verb, _ := wire.Parse(m.Subject); verb {
+	switch _, verb, _ := wire.ParseSubject(m.Subject); verb {
 	case wire.WhoIsThere:
-		var q wire.Who
+		var q wire.DiscoveryQuery
 		wire.Decode(m.Data, &q)
 		public, _ := s.key.PublicKey()
-		s.say(wire.Here, wire.Hello{Asked: q.Asked, Epoch: "e", Version: load.Version, Weight: 1,
+		s.say(wire.Present, wire.Hello{QueryID: q.QueryID, Epoch: "e", Version: load.Version, Weight: 1,
 			Geometry: wire.Geometry(), Key: public, Clock: now})
-	case wire.Carry:
+	case wire.DeliverPlan:
 		var p wire.Piece
 		wire.Decode(m.Data, &p)
-		_, plan, err := wire.Open(p.Data, p.From, s.key, func(_, _ []byte) error { return nil })
+		_, plan, err := wire.OpenOrder(p.Data, p.From, s.key, func(_, _ []byte) error { return nil })
 		if err != nil {
 			t.Error(err)
 		}
-		s.of, s.plan = p.Of, plan
-		s.say(wire.Answered, wire.Answer{Of: s.of})
-	case wire.OpenUp:
-		s.say(wire.Opened, s.of)
-	case wire.Exchange:
-		var q wire.Sync
+		s.of, s.plan = p.RunRef, plan
+		s.say(wire.OrderAnswered, wire.Answer{RunRef: s.of})
+	case wire.OpenConnections:
+		s.say(wire.ConnectionsOpen, s.of)
+	case wire.SyncClock:
+		var q wire.ClockSync
 		wire.Decode(m.Data, &q)
-		q.Epoch, q.Asked, q.Answered = s.of.Epoch, s.clock.of(now), s.clock.now()
-		s.say(wire.Exchanged, q)
-	case wire.Took:
+		q.Epoch, q.ReceivedAt, q.RepliedAt = s.of.Epoch, s.clock.of(now), s.clock.now()
+		s.say(wire.ClockSynced, q)
+	case wire.Acknowledge:
 		var a wire.Ack
 		wire.Decode(m.Data, &a)
 		s.spool.acknowledged(a.Seq, now)
 		for _, text := range s.spool.due(now) {
-			s.conn.Publish(wire.Event(s.name, wire.Reported), text)
+			s.conn.Publish(wire.EventSubject(s.name, wire.Reported), text)
 		}
 	case wire.Arm:
-		i, err := wire.ReadInstruction(m.Data, func(_, _ []byte) error { return nil })
+		i, err := wire.ParseInstruction(m.Data, func(_, _ []byte) error { return nil })
 		if err != nil {
 			t.Error(err)
 		}
@@ -210,7 +212,7 @@ func (s *simulated) load(t *testing.T, begin time.Time, do chan<- func()) {
 		do <- func() {
 			s.spool.add(m)
 			for _, text := range s.spool.due(time.Now()) {
-				s.conn.Publish(wire.Event(s.name, wire.Reported), text)
+				s.conn.Publish(wire.EventSubject(s.name, wire.Reported), text)
 			}
 		}
 	}
@@ -220,7 +222,7 @@ func (s *simulated) load(t *testing.T, begin time.Time, do chan<- func()) {
 		iv := load.Interval{Index: i, From: to - time.Second, To: to, Sent: n, Completed: n,
 			Received: 100 * n, Written: 50 * n, Status: map[uint16]int64{200: n}, Latency: s.second.Sparse()}
 		iv.Measure()
-		report(wire.Report{Of: s.of, Tick: &iv})
+		report(wire.Report{RunRef: s.of, Tick: &iv})
 		kept := iv
 		kept.Latency = metric.Sparse{}
 		r.Intervals = append(r.Intervals, kept)
@@ -234,10 +236,10 @@ func (s *simulated) load(t *testing.T, begin time.Time, do chan<- func()) {
 		t.Error(err)
 		return
 	}
-	for part := range (wire.Final{Result: out, Start: s.clock.of(begin)}).Close() {
-		pieces := wire.Cut(part, wire.FinalPiece)
+	for part := range (wire.Final{Result: out, Start: s.clock.of(begin)}).PackParts() {
+		pieces := wire.SplitPieces(part, wire.FinalPieceMax)
 		for i, data := range pieces {
-			report(wire.Report{Of: s.of, Data: data, Last: i == len(pieces)-1})
+			report(wire.Report{RunRef: s.of, Data: data, Last: i == len(pieces)-1})
 		}
 	}
 }

@@ -103,7 +103,7 @@ func TestSlowLine(t *testing.T) {
 		start := time.Now()
 		l := &line{rate: c.rate, lose: c.lose, now: start, heard: start, moved: start}
 		for range pieces {
-			l.spool.add(wire.Report{Of: wire.Of{Run: "r", Epoch: "e"}, Data: make([]byte, wire.FinalPiece)})
+			l.spool.add(wire.Report{RunRef: wire.RunRef{Run: "r", Epoch: "e"}, Data: make([]byte, wire.FinalPieceMax)})
 		}
 		all := 0
 		for _, w := range l.spool.waiting {
@@ -137,7 +137,7 @@ func TestPacksBesideTheLoop(t *testing.T) {
 	s := &service{Agent: &Agent{Name: "a", Conn: w.connect()}, clock: newClock(0), do: make(chan func()),
 		over: make(chan struct{}), epoch: "e"}
 	ctx, stop := context.WithCancelCause(t.Context())
-	j := &job{Of: wire.Of{Run: "r", Epoch: "e"}, stage: loading, ctx: ctx, stop: stop, heard: time.Now().Add(time.Hour)}
+	j := &job{RunRef: wire.RunRef{Run: "r", Epoch: "e"}, stage: loading, ctx: ctx, stop: stop, heard: time.Now().Add(time.Hour)}
 	s.job = j
 	live, end := context.WithCancel(t.Context())
 	over := make(chan struct{})

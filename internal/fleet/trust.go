@@ -30,9 +30,9 @@ func (p *pace) age(said, came int64) time.Duration {
 
 // instruct does as an instruction says, if it is to be believed. The error is why not.
 func (s *service) instruct(b []byte, verb string, now time.Time) error {
-	i, err := wire.ReadInstruction(b, s.Verify)
+	i, err := wire.ParseInstruction(b, s.Verify)
 	switch {
-	case verb == wire.Beat && (s.job == nil || i.Run != s.job.Run):
+	case verb == wire.Heartbeat && (s.job == nil || i.Run != s.job.Run):
 		return nil // all hear the controllers of all runs
 	case err != nil:
 		return err
@@ -50,7 +50,7 @@ func (s *service) instruct(b []byte, verb string, now time.Time) error {
 // said late, or twice, and by whoever has the key.
 func (s *service) believe(i wire.Instruction, now time.Time) error {
 	to, life, j := s.Name, s.epoch, s.job
-	if i.Verb == wire.Beat {
+	if i.Verb == wire.Heartbeat {
 		to, life = wire.Everyone, ""
 	}
 	switch {
@@ -60,13 +60,13 @@ func (s *service) believe(i wire.Instruction, now time.Time) error {
 		return errors.New("it is for a life of this agent that is over")
 	case j == nil || i.Run != j.Run:
 		return fmt.Errorf("it is of run %q, which this agent does not have", i.Run)
-	case i.Verb == wire.Halt:
+	case i.Verb == wire.StopLoad:
 		return nil
 	case i.Number <= j.numbers[i.Verb]:
 		return errors.New("it was said before, or something later was")
 	}
 	if j.stage > judging { // until then the order has not been read, and nothing is loaded
-		if age := j.pace.age(i.Said, s.clock.of(now)); age > cmp.Or(s.lease, Lease) {
+		if age := j.pace.age(i.SentAt, s.clock.of(now)); age > cmp.Or(s.lease, Lease) {
 			return fmt.Errorf("it was said %v ago", age.Round(time.Millisecond))
 		}
 	}
@@ -80,25 +80,25 @@ var errTurn = errors.New("it is not its turn")
 // obey carries out an instruction. A Beat says all that it has to by having come.
 func (s *service) obey(i wire.Instruction) error {
 	switch i.Verb {
-	case wire.OpenUp:
+	case wire.OpenConnections:
 		return s.open()
 	case wire.Arm:
 		return s.arm(i.Start)
-	case wire.Reshare:
-		if i.Changes == nil {
+	case wire.Reshard:
+		if i.NewShard == nil {
 			return errors.New("it has no share")
 		}
-		return s.reshare(*i.Changes)
-	case wire.Halt:
-		if i.Ends == nil {
+		return s.reshare(*i.NewShard)
+	case wire.StopLoad:
+		if i.Stop == nil {
 			return errors.New("it has no reason")
 		}
-		s.halt(*i.Ends)
+		s.halt(*i.Stop)
 	}
 	return nil
 }
 
 // complain says what is not done, and why.
 func (s *service) complain(what string, why error, now time.Time) {
-	s.complaints.Say(what, why, now)
+	s.complaints.Print(what, why, now)
 }

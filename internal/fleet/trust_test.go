@@ -49,7 +49,7 @@ func (w *world) spy() *spy {
 func (s *spy) heard(agent, verb string) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.all[wire.Command(agent, verb)]
+	return s.all[wire.CommandSubject(agent, verb)]
 }
 
 // A listener keeps what an agent says to whoever owns its machine.
@@ -104,14 +104,14 @@ func TestHostileBus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stopA, stopB := spy.heard("a", wire.Halt), spy.heard("b", wire.Halt)
-	openA, beat := spy.heard("a", wire.OpenUp), spy.heard(wire.Everyone, wire.Beat)
+	stopA, stopB := spy.heard("a", wire.StopLoad), spy.heard("b", wire.StopLoad)
+	openA, beat := spy.heard("a", wire.OpenConnections), spy.heard(wire.Everyone, wire.Heartbeat)
 	stranger, err := nkeys.CreateUser()
 	if err != nil {
 		t.Fatal(err)
 	}
 	sign := func(i wire.Instruction, sign func([]byte) ([]byte, error)) []byte {
-		b, err := i.Sign(sign)
+		b, err := i.EncodeSigned(sign)
 		if err != nil {
 			t.Error(err)
 		}
@@ -123,30 +123,30 @@ func TestHostileBus(t *testing.T) {
 			t.Errorf("nothing was recorded: %s", reason)
 		}
 		reasons = append(reasons, fmt.Sprintf("ignored: dyno.cmd.a.%s: %s", verb, reason))
-		if err := spy.conn.Publish(wire.Command("a", verb), b); err != nil {
+		if err := spy.conn.Publish(wire.CommandSubject("a", verb), b); err != nil {
 			t.Error(err)
 		}
 	}
 	r, err := w.attempt(t.Context(), w.controller("a", "b"), w.plan(500, 3*time.Second, 4), once(0, func() {
-		arm, open := spy.heard("a", wire.Arm), spy.heard("a", wire.OpenUp)
-		i, err := wire.ReadInstruction(arm, w.public.Verify)
+		arm, open := spy.heard("a", wire.Arm), spy.heard("a", wire.OpenConnections)
+		i, err := wire.ParseInstruction(arm, w.public.Verify)
 		if err != nil {
 			t.Error(err)
 		}
-		i.Verb, i.Start, i.Ends = wire.Halt, 0, &wire.Stop{Why: "forged"}
-		inject(wire.Halt, stopA, "it is of run")
-		inject(wire.OpenUp, openA, "it is of run")
-		inject(wire.Halt, stopB, "it is for another agent")
-		inject(wire.Halt, tampered(t, stopA, `"verb":"stop"`, `"verb":"halt"`), "nkeys: signature verification failed")
-		inject(wire.Halt, tampered(t, arm, `"verb":"arm"`, `"verb":"stop"`), "nkeys: signature verification failed")
-		inject(wire.Halt, arm, `it was said as "arm"`)
+		i.Verb, i.Start, i.Stop = wire.StopLoad, 0, &wire.Stop{Why: "forged"}
+		inject(wire.StopLoad, stopA, "it is of run")
+		inject(wire.OpenConnections, openA, "it is of run")
+		inject(wire.StopLoad, stopB, "it is for another agent")
+		inject(wire.StopLoad, tampered(t, stopA, `"verb":"stop"`, `"verb":"halt"`), "nkeys: signature verification failed")
+		inject(wire.StopLoad, tampered(t, arm, `"verb":"arm"`, `"verb":"stop"`), "nkeys: signature verification failed")
+		inject(wire.StopLoad, arm, `it was said as "arm"`)
 		inject(wire.Arm, arm, "it was said before")
-		inject(wire.OpenUp, open, "it was said before")
-		inject(wire.Halt, wire.Encode(i), "reading a message of the fleet")
-		inject(wire.Halt, sign(i, func([]byte) ([]byte, error) { return nil, nil }), "nkeys: signature verification failed")
-		inject(wire.Halt, sign(i, stranger.Sign), "nkeys: signature verification failed")
+		inject(wire.OpenConnections, open, "it was said before")
+		inject(wire.StopLoad, wire.Encode(i), "reading a message of the fleet")
+		inject(wire.StopLoad, sign(i, func([]byte) ([]byte, error) { return nil, nil }), "nkeys: signature verification failed")
+		inject(wire.StopLoad, sign(i, stranger.Sign), "nkeys: signature verification failed")
 		i.Epoch = "another life"
-		inject(wire.Halt, sign(i, w.key.Sign), "it is for a life of this agent that is over")
+		inject(wire.StopLoad, sign(i, w.key.Sign), "it is for a life of this agent that is over")
 	}))
 	if err != nil {
 		t.Fatal(err)
@@ -161,7 +161,7 @@ func TestHostileBus(t *testing.T) {
 		}
 	}
 	// Beats of a run that is over keep nobody, and none of them is worth a line.
-	if err := spy.conn.Publish(wire.Command(wire.Everyone, wire.Beat), beat); err != nil {
+	if err := spy.conn.Publish(wire.CommandSubject(wire.Everyone, wire.Heartbeat), beat); err != nil {
 		t.Fatal(err)
 	}
 	w.await("a")
@@ -182,7 +182,7 @@ func TestHeldUp(t *testing.T) {
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)
 	}
-	answers, err := controller.SubscribeSync(wire.Event("a", wire.Answered))
+	answers, err := controller.SubscribeSync(wire.EventSubject("a", wire.OrderAnswered))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestHeldUp(t *testing.T) {
 	if msg, err := answers.NextMsg(time.Minute); err != nil || strings.Contains(string(msg.Data), "refused") {
 		t.Fatal(msg, err)
 	}
-	r.command((*member).any, func(*member) wire.Instruction { return wire.Instruction{Verb: wire.OpenUp} })
+	r.command((*member).any, func(*member) wire.Instruction { return wire.Instruction{Verb: wire.OpenConnections} })
 	for range 600 {
 		if said.has("ignored: dyno.cmd.a.open: it was said 6") {
 			break
@@ -218,11 +218,11 @@ func TestKeptBeats(t *testing.T) {
 	now := time.Now()
 	ctx, stop := context.WithCancelCause(t.Context())
 	s := &service{Agent: &Agent{Name: "a", Verify: w.public.Verify, Tell: said.tell, Conn: w.connect()}, epoch: "e",
-		clock: newClock(0), job: &job{Of: wire.Of{Run: "r", Epoch: "e"}, stage: loading, heard: now.Add(-1), ctx: ctx, stop: stop,
+		clock: newClock(0), job: &job{RunRef: wire.RunRef{Run: "r", Epoch: "e"}, stage: loading, heard: now.Add(-1), ctx: ctx, stop: stop,
 			numbers: map[string]int64{}}}
 	beat := func(number int64, said time.Duration) []byte {
-		b, err := wire.Instruction{Of: wire.Of{Run: "r"}, Agent: wire.Everyone, Verb: wire.Beat, Number: number,
-			Said: int64(said)}.Sign(w.key.Sign)
+		b, err := wire.Instruction{RunRef: wire.RunRef{Run: "r"}, Agent: wire.Everyone, Verb: wire.Heartbeat, Number: number,
+			SentAt: int64(said)}.EncodeSigned(w.key.Sign)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,7 +242,7 @@ func TestKeptBeats(t *testing.T) {
 		{10600 * time.Millisecond, beat(7, 5500*time.Millisecond), "it was said 5."}, // held up
 	} {
 		before := s.job.heard
-		err := s.instruct(c.b, wire.Beat, now.Add(c.after))
+		err := s.instruct(c.b, wire.Heartbeat, now.Add(c.after))
 		if (err == nil) != (c.why == "") || err != nil && !strings.Contains(err.Error(), c.why) {
 			t.Errorf("after %v: %v, want %q", c.after, err, c.why)
 		}
@@ -250,8 +250,8 @@ func TestKeptBeats(t *testing.T) {
 			t.Errorf("after %v: the controller was heard at %v", c.after, s.job.heard.Sub(now))
 		}
 	}
-	ack := wire.Encode(wire.Ack{Of: s.job.Of, Seq: 1})
-	s.command(&nats.Msg{Subject: wire.Command("a", wire.Took), Data: ack}, now.Add(15*time.Second))
+	ack := wire.Encode(wire.Ack{RunRef: s.job.RunRef, Seq: 1})
+	s.command(&nats.Msg{Subject: wire.CommandSubject("a", wire.Acknowledge), Data: ack}, now.Add(15*time.Second))
 	s.keepTime(now.Add(15600 * time.Millisecond))
 	if ctx.Err() == nil || !said.has("nothing was heard of the controller") {
 		t.Errorf("it goes on: %s", said)
@@ -328,11 +328,11 @@ func TestVouch(t *testing.T) {
 	h := wire.Hello{Epoch: "e", Key: "k"}
 	others := []wire.Hello{{Epoch: "f", Key: "k"}, {Epoch: "e", Key: "l"}}
 	for _, other := range others {
-		if bytes.Equal(h.Claim("a"), other.Claim("a")) {
+		if bytes.Equal(h.KeyClaim("a"), other.KeyClaim("a")) {
 			t.Errorf("%+v is claimed as %+v is", other, h)
 		}
 	}
-	if bytes.Equal(h.Claim("a"), h.Claim("b")) {
+	if bytes.Equal(h.KeyClaim("a"), h.KeyClaim("b")) {
 		t.Error("a key is claimed for nobody")
 	}
 }
@@ -396,7 +396,7 @@ func TestNeverFinishes(t *testing.T) {
 	c.OnLoss = Continue
 	c.alter = func(m *nats.Msg) []*nats.Msg {
 		var r wire.Report
-		agent, what, _ := wire.Parse(m.Subject)
+		agent, what, _ := wire.ParseSubject(m.Subject)
 		if agent == "a" && what == wire.Reported && wire.Decode(m.Data, &r) == nil && r.Data != nil {
 			return nil
 		}
@@ -417,7 +417,7 @@ func TestDrift(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	agent := w.connect()
-	heard, err := agent.SubscribeSync(wire.Commands("a"))
+	heard, err := agent.SubscribeSync(wire.CommandsPattern("a"))
 	if err == nil {
 		err = agent.Flush()
 	}
@@ -440,16 +440,16 @@ func TestDrift(t *testing.T) {
 			if err != nil {
 				return false
 			}
-			if _, verb, _ := wire.Parse(msg.Subject); verb != wire.Exchange {
+			if _, verb, _ := wire.ParseSubject(msg.Subject); verb != wire.SyncClock {
 				continue
 			}
-			var q wire.Sync
+			var q wire.ClockSync
 			if err := wire.Decode(msg.Data, &q); err != nil {
 				t.Fatal(err)
 			}
-			q.Asked = r.clock.now() + ahead + gained
-			q.Answered = q.Asked
-			r.take(&nats.Msg{Subject: wire.Event("a", wire.Exchanged), Data: wire.Encode(q)}, time.Now())
+			q.ReceivedAt = r.clock.now() + ahead + gained
+			q.RepliedAt = q.ReceivedAt
+			r.take(&nats.Msg{Subject: wire.EventSubject("a", wire.ClockSynced), Data: wire.Encode(q)}, time.Now())
 			return true
 		}
 	}
@@ -494,7 +494,7 @@ func TestLooseStart(t *testing.T) {
 		c := w.controller(names...)
 		c.Loose = loose
 		c.alter = func(m *nats.Msg) []*nats.Msg {
-			if agent, what, _ := wire.Parse(m.Subject); agent == "b" && what == wire.Exchanged {
+			if agent, what, _ := wire.ParseSubject(m.Subject); agent == "b" && what == wire.ClockSynced {
 				time.Sleep(12 * time.Millisecond)
 			}
 			return []*nats.Msg{m}

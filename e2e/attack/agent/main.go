@@ -67,7 +67,7 @@ type attack struct {
 	begun time.Time // of the agent's clock
 
 	mu   sync.Mutex
-	of   wire.Of
+	of   wire.RunRef
 	plan load.Plan
 	data []byte
 	seq  int64
@@ -97,7 +97,7 @@ func (a *attack) run(token, name string, enough <-chan time.Time) error {
 	defer a.loud.Wait()
 	defer close(a.over)
 	for _, who := range []string{name, wire.Everyone} {
-		if _, err := a.conn.Subscribe(wire.Commands(who), a.command); err != nil {
+		if _, err := a.conn.Subscribe(wire.CommandsPattern(who), a.command); err != nil {
 			return err
 		}
 	}
@@ -116,7 +116,7 @@ func (a *attack) run(token, name string, enough <-chan time.Time) error {
 }
 
 func (a *attack) say(what string, m any) {
-	a.conn.Publish(wire.Event(a.me.Name, what), wire.Encode(m))
+	a.conn.Publish(wire.EventSubject(a.me.Name, what), wire.Encode(m))
 }
 
 func (a *attack) now() int64 { return int64(time.Since(a.begun)) }
@@ -125,11 +125,11 @@ func (a *attack) now() int64 { return int64(time.Since(a.begun)) }
 func (a *attack) command(m *nats.Msg) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	_, verb, _ := wire.Parse(m.Subject)
+	_, verb, _ := wire.ParseSubject(m.Subject)
 	switch verb {
 	case wire.WhoIsThere:
 		a.hello(m)
-	case wire.Carry:
+	case wire.DeliverPlan:
 		var p wire.Piece
 		if wire.Decode(m.Data, &p) != nil {
 			return
@@ -137,23 +137,23 @@ func (a *attack) command(m *nats.Msg) {
 		if a.data = append(a.data, p.Data...); p.Index < p.Count-1 {
 			return
 		}
-		_, plan, err := wire.Open(a.data, p.From, a.key, func(_, _ []byte) error { return nil })
+		_, plan, err := wire.OpenOrder(a.data, p.From, a.key, func(_, _ []byte) error { return nil })
 		if a.data = nil; err != nil {
 			fmt.Fprintln(os.Stderr, "agent: the plan:", err)
 			return
 		}
-		a.of, a.plan, a.seq = p.Of, plan, 0
-		a.say(wire.Answered, wire.Answer{Of: a.of})
-	case wire.OpenUp:
-		a.say(wire.Opened, a.of)
-	case wire.Exchange:
-		var q wire.Sync
+		a.of, a.plan, a.seq = p.RunRef, plan, 0
+		a.say(wire.OrderAnswered, wire.Answer{RunRef: a.of})
+	case wire.OpenConnections:
+		a.say(wire.ConnectionsOpen, a.of)
+	case wire.SyncClock:
+		var q wire.ClockSync
 		if wire.Decode(m.Data, &q) == nil {
-			q.Epoch, q.Asked, q.Answered = a.of.Epoch, a.now(), a.now()
-			a.say(wire.Exchanged, q)
+			q.Epoch, q.ReceivedAt, q.RepliedAt = a.of.Epoch, a.now(), a.now()
+			a.say(wire.ClockSynced, q)
 		}
 	case wire.Arm:
-		i, err := wire.ReadInstruction(m.Data, func(_, _ []byte) error { return nil })
+		i, err := wire.ParseInstruction(m.Data, func(_, _ []byte) error { return nil })
 		if err == nil {
 			a.say(wire.Armed, a.of)
 			a.loud.Go(func() { a.begin(a.begun.Add(time.Duration(i.Start))) })
@@ -163,15 +163,15 @@ func (a *attack) command(m *nats.Msg) {
 
 // hello says that a life is there.
 func (a *attack) hello(m *nats.Msg) {
-	var who wire.Who
+	var who wire.DiscoveryQuery
 	public, err := a.key.PublicKey()
 	if errors.Join(err, wire.Decode(m.Data, &who)) != nil {
 		return
 	}
-	h := wire.Hello{Asked: who.Asked, Epoch: "one", Version: load.Version, Geometry: a.geometry,
+	h := wire.Hello{QueryID: who.QueryID, Epoch: "one", Version: load.Version, Geometry: a.geometry,
 		Weight: 1, Threads: 1, Key: public, Nonce: "none", Clock: time.Now()}
-	if h.Proof, err = a.me.Sign(h.Claim(a.me.Name)); err == nil {
-		a.say(wire.Here, h)
+	if h.Proof, err = a.me.Sign(h.KeyClaim(a.me.Name)); err == nil {
+		a.say(wire.Present, h)
 	}
 }
 
@@ -208,12 +208,12 @@ func (a *attack) report(r wire.Report) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.seq++
-	r.Of, r.Seq = a.of, a.seq
+	r.RunRef, r.Seq = a.of, a.seq
 	text := wire.Encode(r)
 	if !strings.Contains(a.geometry, "errors apart") { // an old one, which does not know the word
 		text = bytes.Replace(text, []byte(`"ErrorLatency":{"count":0,"sum":0,"min":0,"max":0},`), nil, 1)
 	}
-	a.conn.Publish(wire.Event(a.me.Name, wire.Reported), text)
+	a.conn.Publish(wire.EventSubject(a.me.Name, wire.Reported), text)
 }
 
 // near is a count of which two are more than an int64 holds.
@@ -252,13 +252,13 @@ func counting(n int64) (s metric.Sparse) {
 
 // flood says one long report again and again, as fast as the bus takes it.
 func (a *attack) flood() {
-	text := wire.Encode(wire.Report{Of: a.of, Seq: 1 << 40, Data: make([]byte, floodBytes)})
+	text := wire.Encode(wire.Report{RunRef: a.of, Seq: 1 << 40, Data: make([]byte, floodBytes)})
 	for range floodMost {
 		select {
 		case <-a.over:
 			return
 		default:
-			a.conn.Publish(wire.Event(a.me.Name, wire.Reported), text)
+			a.conn.Publish(wire.EventSubject(a.me.Name, wire.Reported), text)
 		}
 	}
 }
@@ -273,7 +273,7 @@ func (a *attack) inflate() {
 		strings.NewReader(tail)))
 	w.Close()
 	fmt.Fprintf(os.Stderr, "agent: its final has %d bytes and becomes %d\n", b.Len(), a.inflated)
-	pieces := wire.Cut(b.Bytes(), wire.FinalPiece)
+	pieces := wire.SplitPieces(b.Bytes(), wire.FinalPieceMax)
 	for i, data := range pieces {
 		a.report(wire.Report{Data: data, Last: i == len(pieces)-1})
 	}

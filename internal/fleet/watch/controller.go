@@ -34,7 +34,7 @@ type Watch struct {
 // End or ctx ends. sign is the plan key's.
 func Begin(ctx context.Context, conn *nats.Conn, agent string, processes []string,
 	sign func([]byte) ([]byte, error)) (*Watch, error) {
-	sub, err := conn.SubscribeSync(wire.Event(agent, verb))
+	sub, err := conn.SubscribeSync(wire.EventSubject(agent, verb))
 	if err != nil {
 		return nil, fmt.Errorf("listening to %s: %w", agent, err)
 	}
@@ -58,7 +58,7 @@ func (w *Watch) keep(ctx context.Context) {
 			return
 		case <-tick.C:
 			if b, err := w.message(question{}); err == nil {
-				w.conn.Publish(wire.Command(w.agent, verb), b) // the next is as good
+				w.conn.Publish(wire.CommandSubject(w.agent, verb), b) // the next is as good
 			}
 		}
 	}
@@ -105,7 +105,7 @@ func (w *Watch) ask(ctx context.Context, q func() question) (*Seen, error) {
 		asked := q()
 		b, err := w.message(asked)
 		if err == nil {
-			err = w.conn.Publish(wire.Command(w.agent, verb), b)
+			err = w.conn.Publish(wire.CommandSubject(w.agent, verb), b)
 		}
 		if err != nil {
 			return nil, err

@@ -81,7 +81,7 @@ type Agent struct {
 
 	begun      time.Time // of the clock of its nonces
 	nonces     wire.Nonces
-	complaints wire.Complaints
+	complaints wire.LimitedLog
 }
 
 // A vigil is a watch that an agent keeps.
@@ -96,7 +96,7 @@ type vigil struct {
 func (a *Agent) Serve(ctx context.Context) error {
 	a.prepare()
 	heard := make(chan *nats.Msg)
-	sub, err := wire.Hear(a.Conn, wire.Command(a.Name, verb), queued, queuedBytes,
+	sub, err := wire.Subscribe(a.Conn, wire.CommandSubject(a.Name, verb), queued, queuedBytes,
 		func(m *nats.Msg) {
 			select {
 			case heard <- m:
@@ -134,7 +134,7 @@ func (a *Agent) Serve(ctx context.Context) error {
 
 // prepare makes the key of this life's nonces.
 func (a *Agent) prepare() {
-	a.begun, a.complaints.Tell = time.Now(), a.Tell
+	a.begun, a.complaints.Log = time.Now(), a.Tell
 	a.nonces = wire.Nonces{Key: []byte(rand.Text()), Void: -1}
 }
 
@@ -142,16 +142,16 @@ func (a *Agent) prepare() {
 func (a *Agent) hear(all map[string]*vigil, m *nats.Msg, now time.Time) {
 	q, err := a.read(m.Data)
 	if err != nil {
-		a.complaints.Say("ignored", err, now)
+		a.complaints.Print("ignored", err, now)
 		return
 	}
 	out := answer{ID: q.ID}
 	switch fresh, err := a.fresh(all, q, now); {
 	case err != nil:
-		a.complaints.Say("ignored", err, now)
+		a.complaints.Print("ignored", err, now)
 		return
 	case !fresh:
-		out.Nonce = a.nonces.Give(int64(now.Sub(a.begun)))
+		out.Nonce = a.nonces.Issue(int64(now.Sub(a.begun)))
 	default:
 		if out.Seen, err = a.look(all, q, now); err != nil {
 			out.Fault = strings.TrimPrefix(err.Error(), "probe: ")
@@ -159,10 +159,10 @@ func (a *Agent) hear(all map[string]*vigil, m *nats.Msg, now time.Time) {
 	}
 	b, err := json.Marshal(out)
 	if err == nil {
-		err = a.Conn.Publish(wire.Event(a.Name, verb), b)
+		err = a.Conn.Publish(wire.EventSubject(a.Name, verb), b)
 	}
 	if err != nil {
-		a.complaints.Say("not answered", err, now)
+		a.complaints.Print("not answered", err, now)
 	}
 }
 
@@ -177,7 +177,7 @@ func (a *Agent) fresh(all map[string]*vigil, q question, now time.Time) (bool, e
 		return true, nil
 	}
 	at := int64(now.Sub(a.begun))
-	_, good := a.nonces.Given(q.Nonce, at)
+	_, good := a.nonces.IssuedAt(q.Nonce, at)
 	if good {
 		a.nonces.Void = at
 	}
@@ -261,8 +261,8 @@ func (a *Agent) tell(line string) {
 // strictly reads b, one JSON value of a limited length, and accepts nothing that v does
 // not have.
 func strictly(b []byte, v any) error {
-	if len(b) > wire.Largest {
-		return fmt.Errorf("a message of %d bytes; %d at most", len(b), wire.Largest)
+	if len(b) > wire.MessageMax {
+		return fmt.Errorf("a message of %d bytes; %d at most", len(b), wire.MessageMax)
 	}
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()

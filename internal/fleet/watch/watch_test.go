@@ -112,7 +112,7 @@ func TestCannotWatch(t *testing.T) {
 func TestHear(t *testing.T) {
 	bus := onBus(t)
 	controller := bus()
-	answers, err := controller.SubscribeSync(wire.Event("db1", verb))
+	answers, err := controller.SubscribeSync(wire.EventSubject("db1", verb))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ func TestHear(t *testing.T) {
 func TestKeptQuestions(t *testing.T) {
 	bus := onBus(t)
 	controller := bus()
-	answers, err := controller.SubscribeSync(wire.Event("db1", verb))
+	answers, err := controller.SubscribeSync(wire.EventSubject("db1", verb))
 	if err == nil {
 		err = controller.Flush()
 	}

@@ -6,10 +6,10 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Hear hands each message on a subject to f, one after the other and on a goroutine of its own,
+// Subscribe hands each message on a subject to f, one after the other and on a goroutine of its own,
 // until the subscription ends. Of those that come meanwhile so many wait, with so many bytes in
 // all; what comes then is lost, so that nobody fills the memory of whoever is slow to listen.
-func Hear(conn *nats.Conn, subject string, messages, bytes int, f func(*nats.Msg)) (
+func Subscribe(conn *nats.Conn, subject string, messages, bytes int, f func(*nats.Msg)) (
 	*nats.Subscription, error) {
 	sub, err := conn.Subscribe(subject, f)
 	if err == nil {

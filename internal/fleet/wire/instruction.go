@@ -6,18 +6,18 @@ import "fmt"
 // It is signed, for the bus may be somebody else's; and of no use to who has recorded it,
 // for it names the agent, one of its lives and one run there, counts up, and grows old.
 type Instruction struct {
-	Of             // a Beat has no Epoch: it is for all
-	Agent   string `json:"agent"`
-	Verb    string `json:"verb"`
-	Number  int64  `json:"number"`          // larger than of those before it in the run
-	Said    int64  `json:"said"`            // when, in ns of the controller's monotonic clock
-	Start   int64  `json:"start,omitempty"` // of the load, in ns of the agent's monotonic clock
-	Changes *Share `json:"changes,omitempty"`
-	Ends    *Stop  `json:"ends,omitempty"`
+	RunRef          // a Beat has no Epoch: it is for all
+	Agent    string `json:"agent"`
+	Verb     string `json:"verb"`
+	Number   int64  `json:"number"`          // larger than of those before it in the run
+	SentAt   int64  `json:"said"`            // when, in ns of the controller's monotonic clock
+	Start    int64  `json:"start,omitempty"` // of the load, in ns of the agent's monotonic clock
+	NewShard *Shard `json:"changes,omitempty"`
+	Stop     *Stop  `json:"ends,omitempty"`
 }
 
-// Sign is i as it is sent.
-func (i Instruction) Sign(sign func([]byte) ([]byte, error)) ([]byte, error) {
+// EncodeSigned is i as it is sent.
+func (i Instruction) EncodeSigned(sign func([]byte) ([]byte, error)) ([]byte, error) {
 	s := signed{Text: Encode(i)}
 	var err error
 	if s.Signature, err = sign(s.Text); err != nil {
@@ -26,15 +26,15 @@ func (i Instruction) Sign(sign func([]byte) ([]byte, error)) ([]byte, error) {
 	return Encode(s), nil
 }
 
-// ReadInstruction reads what Sign made, and fails unless verify accepts the signature. Then
+// ParseInstruction reads what Sign made, and fails unless verify accepts the signature. Then
 // there is still what it says, as nobody's word.
-func ReadInstruction(b []byte, verify func(text, signature []byte) error) (i Instruction,
+func ParseInstruction(b []byte, verify func(text, signature []byte) error) (i Instruction,
 	err error) {
 	var s signed
 	if err := Decode(b, &s); err != nil {
 		return i, err
 	}
-	if err := strictly(s.Text, &i, messageValues); err != nil {
+	if err := decodeStrict(s.Text, &i, messageValuesMax); err != nil {
 		return i, err
 	}
 	return i, verify(s.Text, s.Signature)

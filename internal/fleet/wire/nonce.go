@@ -20,21 +20,21 @@ type Nonces struct {
 	Void int64 // those that were given out until then are of no use any more
 }
 
-// Give is the nonce to give out at an instant.
-func (n Nonces) Give(now int64) string {
+// Issue is the nonce to give out at an instant.
+func (n Nonces) Issue(now int64) string {
 	b := binary.BigEndian.AppendUint64(nil, uint64(now))
 	code := hmac.New(sha256.New, n.Key)
 	code.Write(b)
 	return hex.EncodeToString(code.Sum(b))
 }
 
-// Given is when a nonce was given out, if it is good at an instant.
-func (n Nonces) Given(nonce string, now int64) (at int64, good bool) {
+// IssuedAt is when a nonce was given out, if it is good at an instant.
+func (n Nonces) IssuedAt(nonce string, now int64) (at int64, good bool) {
 	b, err := hex.DecodeString(nonce)
 	if err != nil || len(b) < 8 {
 		return 0, false
 	}
 	at = int64(binary.BigEndian.Uint64(b))
-	mine := hmac.Equal([]byte(nonce), []byte(n.Give(at)))
+	mine := hmac.Equal([]byte(nonce), []byte(n.Issue(at)))
 	return at, mine && at > n.Void && now-at <= int64(NonceLife)
 }

@@ -14,15 +14,15 @@ import (
 // so that nobody can show it to another, or once more after a restart; and what the agent
 // has just said, so that nobody can keep it for later.
 type Order struct {
-	Of
-	Agent    string `json:"agent"`
-	Nonce    string `json:"nonce"` // of its Hello
-	Heard    int64  `json:"heard"` // when that was, in ns of the controller's monotonic clock
-	Version  string `json:"version"`
-	Geometry string `json:"geometry"`
-	Plan     []byte `json:"plan"`    // as load.Pack packs it
-	Threads  bool   `json:"threads"` // those of the plan are to be used, and not as many as cores
-	Reshare  bool   `json:"reshare"` // its share of the rate may become larger: all of it, at most
+	RunRef
+	Agent        string `json:"agent"`
+	Nonce        string `json:"nonce"` // of its Hello
+	HelloHeardAt int64  `json:"heard"` // when that was, in ns of the controller's monotonic clock
+	Version      string `json:"version"`
+	Geometry     string `json:"geometry"`
+	Plan         []byte `json:"plan"`    // as load.Pack packs it
+	Threads      bool   `json:"threads"` // those of the plan are to be used, and not as many as cores
+	MayReshard   bool   `json:"reshare"` // its share of the rate may become larger: all of it, at most
 }
 
 // signed is an Order or an Instruction as it is signed, and the signature. As all are read
@@ -63,9 +63,9 @@ func (o Order) Seal(sign func([]byte) ([]byte, error), to string) (sealed []byte
 	return sealed, from, nil
 }
 
-// Open reads what Seal made, with the private curve key, and fails unless verify accepts
+// OpenOrder reads what Seal made, with the private curve key, and fails unless verify accepts
 // the signature. Nothing that was not signed is looked into.
-func Open(sealed []byte, from string, key nkeys.KeyPair,
+func OpenOrder(sealed []byte, from string, key nkeys.KeyPair,
 	verify func(order, signature []byte) error) (Order, load.Plan, error) {
 	var o Order
 	b, err := key.Open(sealed, from)
@@ -73,13 +73,13 @@ func Open(sealed []byte, from string, key nkeys.KeyPair,
 		return o, load.Plan{}, errors.New("the plan was damaged on its way, or is for another agent")
 	}
 	var s signed
-	if err := strictly(b, &s, messageValues); err != nil {
+	if err := decodeStrict(b, &s, messageValuesMax); err != nil {
 		return o, load.Plan{}, err
 	}
 	if err := verify(s.Text, s.Signature); err != nil {
 		return o, load.Plan{}, err
 	}
-	if err := strictly(s.Text, &o, messageValues); err != nil {
+	if err := decodeStrict(s.Text, &o, messageValuesMax); err != nil {
 		return o, load.Plan{}, err
 	}
 	plan, err := load.Unpack(o.Plan)

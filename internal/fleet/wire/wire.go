@@ -33,46 +33,46 @@ const Everyone = "all"
 
 // What a controller commands. Each is the last word of a subject, and has a message.
 const (
-	WhoIsThere = "who"   // Who; agents answer with a Hello
-	Carry      = "plan"  // Piece of a sealed Order
-	OpenUp     = "open"  // Instruction: open connections
-	Exchange   = "sync"  // Sync
-	Arm        = "arm"   // Instruction with a Start
-	Beat       = "beat"  // Instruction to Everyone: the controller is there, which has that run
-	Took       = "ack"   // Ack
-	Halt       = "stop"  // Instruction with a Stop
-	Reshare    = "share" // Instruction with a Share
+	WhoIsThere      = "who"   // Who; agents answer with a Hello
+	DeliverPlan     = "plan"  // Piece of a sealed Order
+	OpenConnections = "open"  // Instruction: open connections
+	SyncClock       = "sync"  // Sync
+	Arm             = "arm"   // Instruction with a Start
+	Heartbeat       = "beat"  // Instruction to Everyone: the controller is there, which has that run
+	Acknowledge     = "ack"   // Ack
+	StopLoad        = "stop"  // Instruction with a Stop
+	Reshard         = "share" // Instruction with a Share
 )
 
 // What an agent tells, likewise.
 const (
-	Here      = "hello"  // Hello
-	Answered  = "answer" // Answer to an Order
-	Opened    = "ready"  // Of: its connections are open
-	Exchanged = "sync"   // Sync
-	Armed     = "armed"  // Of: it knows when to start
-	Shared    = "share"  // Of: it knows its other share
-	Alive     = "beat"   // Of: it has that run
-	Reported  = "report" // Report
+	Present         = "hello"  // Hello
+	OrderAnswered   = "answer" // Answer to an Order
+	ConnectionsOpen = "ready"  // Of: its connections are open
+	ClockSynced     = "sync"   // Sync
+	Armed           = "armed"  // Of: it knows when to start
+	Resharded       = "share"  // Of: it knows its other share
+	Alive           = "beat"   // Of: it has that run
+	Reported        = "report" // Report
 )
 
-// Command is the subject of a command to an agent, or to Everyone.
-func Command(agent, verb string) string { return commands + agent + "." + verb }
+// CommandSubject is the subject of a command to an agent, or to Everyone.
+func CommandSubject(agent, verb string) string { return commands + agent + "." + verb }
 
-// Event is the subject of what an agent tells.
-func Event(agent, what string) string { return events + agent + "." + what }
+// EventSubject is the subject of what an agent tells.
+func EventSubject(agent, what string) string { return events + agent + "." + what }
 
-// Commands is what the agent of that name, or everyone, subscribes to.
-func Commands(agent string) string { return commands + agent + ".>" }
+// CommandsPattern is what the agent of that name, or everyone, subscribes to.
+func CommandsPattern(agent string) string { return commands + agent + ".>" }
 
-// Parse is of a subject the agent's name and what was said.
-func Parse(subject string) (agent, what string, ok bool) {
-	rest, is := strings.CutPrefix(subject, commands)
-	if !is {
-		rest, is = strings.CutPrefix(subject, events)
+// ParseSubject is of a subject the agent's name and what was said.
+func ParseSubject(subject string) (agent, what string, ok bool) {
+	suffix, found := strings.CutPrefix(subject, commands)
+	if !found {
+		suffix, found = strings.CutPrefix(subject, events)
 	}
-	agent, what, cut := strings.Cut(rest, ".")
-	return agent, what, is && cut && ValidName(agent) && !strings.Contains(what, ".")
+	agent, what, cut := strings.Cut(suffix, ".")
+	return agent, what, found && cut && ValidName(agent) && !strings.Contains(what, ".")
 }
 
 // nameMax is how many characters an agent's name may have.
@@ -88,21 +88,21 @@ func ValidName(s string) bool {
 	return s != "" && len(s) <= nameMax && !strings.ContainsFunc(s, other)
 }
 
-// Of says which run a message belongs to, and which life of an agent. A process that was
+// RunRef says which run a message belongs to, and which life of an agent. A process that was
 // started again is another life, which has nothing to do with the runs of the one before.
-type Of struct {
+type RunRef struct {
 	Run   string `json:"run"`
 	Epoch string `json:"epoch,omitempty"` // of the agent
 }
 
-// Who asks who is there.
-type Who struct {
-	Asked string `json:"asked"` // that the answers repeat
+// DiscoveryQuery asks who is there.
+type DiscoveryQuery struct {
+	QueryID string `json:"asked"` // that the answers repeat
 }
 
 // A Hello is who is there, and what it can and may do.
 type Hello struct {
-	Asked    string      `json:"asked"`
+	QueryID  string      `json:"asked"`
 	Epoch    string      `json:"epoch"`
 	Busy     string      `json:"busy,omitempty"` // the run that it has
 	Version  string      `json:"version"`        // of dyno
@@ -118,15 +118,15 @@ type Hello struct {
 	Clock    time.Time   `json:"clock"`             // its wall's
 }
 
-// Claim is what the agent of that name signs to say that the curve key is its own: who owns
+// KeyClaim is what the agent of that name signs to say that the curve key is its own: who owns
 // the bus could put another in its place, and read what is sealed to it.
-func (h Hello) Claim(agent string) []byte {
+func (h Hello) KeyClaim(agent string) []byte {
 	return []byte(agent + "\n" + h.Epoch + "\n" + h.Key)
 }
 
 // A Piece is a part of something that is too large for one message.
 type Piece struct {
-	Of
+	RunRef
 	From  string `json:"from"` // public curve key of who sealed it
 	Index int    `json:"index"`
 	Count int    `json:"count"`
@@ -135,23 +135,23 @@ type Piece struct {
 
 // An Answer says whether an agent will do as its Order says.
 type Answer struct {
-	Of
+	RunRef
 	Refused string `json:"refused,omitempty"` // why it will not
 }
 
-// A Sync is a question for an agent's clock, and the answer: both of the instants at which
+// A ClockSync is a question for an agent's clock, and the answer: both of the instants at which
 // it was asked and answered, in ns of its own monotonic clock, of which nobody knows when
 // it began.
-type Sync struct {
-	Of
-	Number   int   `json:"number"`
-	Asked    int64 `json:"asked,omitempty"`
-	Answered int64 `json:"answered,omitempty"`
+type ClockSync struct {
+	RunRef
+	Number     int   `json:"number"`
+	ReceivedAt int64 `json:"asked,omitempty"`
+	RepliedAt  int64 `json:"answered,omitempty"`
 }
 
-// A Share is another share of the arrivals, from an instant after the start on, in ns: see
+// A Shard is another share of the arrivals, from an instant after the start on, in ns: see
 // load.Share.
-type Share struct {
+type Shard struct {
 	After   int64 `json:"after"`
 	Part    int   `json:"part"`
 	Weights []int `json:"weights"`
@@ -159,7 +159,7 @@ type Share struct {
 
 // An Ack says which reports of an agent have come, all up to that one.
 type Ack struct {
-	Of
+	RunRef
 	Seq int64 `json:"seq"`
 }
 
@@ -173,23 +173,23 @@ type Stop struct {
 // numbers its reports from 1 and says each again until it is acknowledged, so none is lost
 // and, as they are only taken in order, none counts twice.
 type Report struct {
-	Of
+	RunRef
 	Seq  int64          `json:"seq"`
 	Tick *load.Interval `json:"tick,omitempty"`
 	Data []byte         `json:"data,omitempty"` // FinalPiece of a part of the Final, or its rest
 	Last bool           `json:"last,omitempty"` // and the last of that part
 }
 
-// Largest is how many bytes a message may have, which is what NATS carries unless told
+// MessageMax is how many bytes a message may have, which is what NATS carries unless told
 // otherwise. PieceMax of them are the data of a Piece of an Order, and FinalPiece those of a
 // Report: base64 adds a third. A beat has to wait on a slow line until what is before it has gone.
 const (
-	Largest    = 1 << 20
-	PieceMax   = 64 << 10
-	FinalPiece = 32 << 10
-	// messageValues is how many values a message may have: each takes many times as much memory
+	MessageMax    = 1 << 20
+	PieceMax      = 64 << 10
+	FinalPieceMax = 32 << 10
+	// messageValuesMax is how many values a message may have: each takes many times as much memory
 	// as its text.
-	messageValues = 64 << 10
+	messageValuesMax = 64 << 10
 	// BundleMax is how long what was cut into pieces may be, in bytes: bodies of a plan.
 	BundleMax = 64 << 20
 )
@@ -205,15 +205,15 @@ func Encode(m any) []byte {
 
 // Decode reads a message into to, all of it and nothing else.
 func Decode(b []byte, to any) error {
-	if len(b) > Largest {
-		return fmt.Errorf("a message of %d bytes; %d at most", len(b), Largest)
+	if len(b) > MessageMax {
+		return fmt.Errorf("a message of %d bytes; %d at most", len(b), MessageMax)
 	}
-	return strictly(b, to, messageValues)
+	return decodeStrict(b, to, messageValuesMax)
 }
 
-// strictly is Decode of any length, and of so many values at most.
-func strictly(b []byte, to any, most int) error {
-	if n := values(b); n > most {
+// decodeStrict is Decode of any length, and of so many values at most.
+func decodeStrict(b []byte, to any, most int) error {
+	if n := countValues(b); n > most {
 		return fmt.Errorf("reading a message of the fleet: it has %d values; %d at most", n, most)
 	}
 	d := json.NewDecoder(bytes.NewReader(b))
@@ -227,24 +227,24 @@ func strictly(b []byte, to any, most int) error {
 	return nil
 }
 
-// values is how many values a JSON text has at most, and names of them: all that a comma
+// countValues is how many values a JSON text has at most, and names of them: all that a comma
 // follows or a bracket holds.
-func values(b []byte) (n int) {
-	for i, in := 0, false; i < len(b); i++ {
+func countValues(b []byte) (n int) {
+	for i, inString := 0, false; i < len(b); i++ {
 		switch c := b[i]; {
-		case in && c == '\\':
+		case inString && c == '\\':
 			i++
 		case c == '"':
-			in = !in
-		case !in && (c == ',' || c == '[' || c == '{'):
+			inString = !inString
+		case !inString && (c == ',' || c == '[' || c == '{'):
 			n++
 		}
 	}
 	return n
 }
 
-// Cut is b in pieces of so many bytes, but for the last: one at least.
-func Cut(b []byte, size int) (pieces [][]byte) {
+// SplitPieces is b in pieces of so many bytes, but for the last: one at least.
+func SplitPieces(b []byte, size int) (pieces [][]byte) {
 	for len(b) > size {
 		pieces, b = append(pieces, b[:size]), b[size:]
 	}
