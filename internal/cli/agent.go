@@ -244,7 +244,7 @@ func present(i *bus.Identity, l *bus.Link) (err error) {
 // serveFleet is an agent until it is interrupted or its bus is gone for good; beside keeps
 // what it needs in order meanwhile.
 func (s streams) serveFleet(a *fleet.Agent, l *bus.Link, beside func(context.Context)) int {
-	a.Conn, a.Policy = l.Conn, a.Policy.Near(l.ConnectedAddr())
+	a.Conn, a.Policy = l.Conn, a.Policy.WithLocalBus(l.ConnectedAddr())
 	ctx, stop := untilInterrupted()
 	defer stop()
 	ctx, end := context.WithCancel(ctx)

@@ -246,7 +246,7 @@ func (s *service) policy() *policy.Policy {
 	if p == nil {
 		p = policy.Default()
 	}
-	return p.Near(s.Conn.ConnectedAddr())
+	return p.WithLocalBus(s.Conn.ConnectedAddr())
 }
 
 // wordsMost is how many bytes of its policy an agent says to all: a file may have a million.

@@ -157,7 +157,7 @@ func (s *service) judge(j *job, sealed []byte, from string) (o wire.Order, p loa
 	if o.MayReshard { // of all, if the others end
 		most.Part, most.Parts, most.Weights = 0, 0, nil
 	}
-	most, err = s.policy().Judge(j.ctx, most, s.Lookup)
+	most, err = s.policy().Authorize(j.ctx, most, s.Lookup)
 	p.Addresses, p.Ceiling = most.Addresses, most.Ceiling
 	return o, p, err
 }

@@ -63,7 +63,7 @@ func TestFarBus(t *testing.T) {
 	p := load.DefaultPlan()
 	p.Target.Host, p.Target.Port = "127.0.0.1", 80
 	for bus, want := range map[string]string{"10.0.0.5:3967": "is not in what its policy allows", "127.0.0.1:3967": ""} {
-		_, err := a.Policy.Near(bus).Judge(t.Context(), p, nil)
+		_, err := a.Policy.WithLocalBus(bus).Authorize(t.Context(), p, nil)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("with the bus at %s: %v", bus, err)
 		}
