@@ -48,7 +48,7 @@ func (f *awayFlags) begin(ctx context.Context, on busFlags) (*awayWatch, error) 
 	if err != nil {
 		return nil, load.Flaw{Setting: "--watch", Problem: err.Error()}
 	}
-	w, err := fleetwatch.Begin(ctx, link.Conn, f.agent, f.processes, key.Sign)
+	w, err := fleetwatch.Begin(ctx, link.Conn, f.agent, f.processes, key.SignPlan)
 	if err != nil {
 		link.Close()
 		return nil, load.Flaw{Setting: "--watch", Problem: err.Error()}

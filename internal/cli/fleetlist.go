@@ -40,9 +40,9 @@ func fleetList(s streams, args []string) int {
 		return s.fail(busCode(err), err)
 	}
 	defer l.Close()
-	var roll bus.Roll
+	var roll bus.Roster
 	if f.URL == "" {
-		if err := bus.Ask(l.Conn, bus.List, struct{}{}, &roll); err != nil {
+		if err := bus.QueryHub(l.Conn, bus.SubjectList, struct{}{}, &roll); err != nil {
 			return s.fail(busCode(err), err)
 		}
 	}
@@ -64,7 +64,7 @@ func fleetList(s streams, args []string) int {
 }
 
 // writeRoll writes who belongs to the fleet and who of them has answered.
-func writeRoll(w io.Writer, roll bus.Roll, there []fleet.Answerer) error {
+func writeRoll(w io.Writer, roll bus.Roster, there []fleet.Answerer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := func(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
 	line("AGENT\tSTATE\tWEIGHT\tADDRESS\tHOST\tDYNO\tPOLICY")
@@ -75,11 +75,11 @@ func writeRoll(w io.Writer, roll bus.Roll, there []fleet.Answerer) error {
 			writeAnswerer(t, there[i], a.Address)
 			there = slices.Delete(there, i, i+1)
 		case !a.Revoked.IsZero():
-			line("%s\trevoked %s\t\t\t\t%s\t", a.Name, toTheMinute(a.Revoked), bus.Plain(a.Version))
+			line("%s\trevoked %s\t\t\t\t%s\t", a.Name, toTheMinute(a.Revoked), bus.Printable(a.Version))
 		case a.Address != "":
-			line("%s\tdoes not answer\t\t%s\t\t%s\t", a.Name, a.Address, bus.Plain(a.Version))
+			line("%s\tdoes not answer\t\t%s\t\t%s\t", a.Name, a.Address, bus.Printable(a.Version))
 		default:
-			line("%s\taway, seen %s\t\t\t\t%s\t", a.Name, toTheMinute(a.Seen), bus.Plain(a.Version))
+			line("%s\taway, seen %s\t\t\t\t%s\t", a.Name, toTheMinute(a.Seen), bus.Printable(a.Version))
 		}
 	}
 	for _, h := range there {
@@ -112,5 +112,5 @@ func writeAnswerer(w io.Writer, h fleet.Answerer, address string) {
 	}
 	host := fmt.Sprintf("%s/%s, %d CPUs", h.Host.OS, h.Host.Arch, h.Host.CPUs)
 	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", h.Name, state, weight, address,
-		bus.Plain(host), bus.Plain(h.Version), bus.Plain(h.Policy))
+		bus.Printable(host), bus.Printable(h.Version), bus.Printable(h.Policy))
 }

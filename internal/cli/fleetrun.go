@@ -151,7 +151,7 @@ func (f *fleetFlags) controller(tell func(string)) (*fleet.Controller, *bus.Link
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &fleet.Controller{Conn: link.Conn, Names: f.agents, Sign: key.Sign, OnLoss: f.onLoss,
+	c := &fleet.Controller{Conn: link.Conn, Names: f.agents, Sign: key.SignPlan, OnLoss: f.onLoss,
 		Total: f.total, Loose: f.loose, Tell: tell}
 	if f.bus.URL == "" { // another's has no hub that knows who joined
 		c.Vouch = func(agent string, text, signature []byte) error {

@@ -81,7 +81,7 @@ func (a *attack) run(token, name string, enough <-chan time.Time) error {
 	if err != nil {
 		return err
 	}
-	a.me, err = bus.Join(access, bus.Application{Name: name, Host: "hostile", Version: load.Version})
+	a.me, err = bus.Join(access, bus.JoinRequest{Name: name, Host: "hostile", Version: load.Version})
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (a *attack) hello(m *nats.Msg) {
 	}
 	h := wire.Hello{QueryID: who.QueryID, Epoch: "one", Version: load.Version, Geometry: a.geometry,
 		Weight: 1, Threads: 1, Key: public, Nonce: "none", Clock: time.Now()}
-	if h.Proof, err = a.me.Sign(h.KeyClaim(a.me.Name)); err == nil {
+	if h.Proof, err = a.me.SignText(h.KeyClaim(a.me.Name)); err == nil {
 		a.say(wire.Present, h)
 	}
 }

@@ -34,24 +34,24 @@ var (
 	ErrUnreachable = errors.New("cannot be reached")
 	// ErrFile is of a file of dyno's own that cannot be read or written.
 	ErrFile = errors.New("a file that is of no use")
-	// ErrLeft is of a connection that was given up because the bus was away for too long.
-	ErrLeft = errors.New("the bus was away for too long")
+	// ErrBusLost is of a connection that was given up because the bus was away for too long.
+	ErrBusLost = errors.New("the bus was away for too long")
 
-	errPin = errors.New("another certificate than the one that was told")
+	errWrongPin = errors.New("another certificate than the one that was told")
 )
 
-// A reason is an error of one of the kinds above, in words that do not name the kind.
-type reason struct {
+// A kindError is an error of one of the kinds above, in words that do not name the kind.
+type kindError struct {
 	kind error
 	error
 }
 
-func (r reason) Unwrap() error        { return r.error }
-func (r reason) Is(target error) bool { return target == r.kind }
+func (r kindError) Unwrap() error        { return r.error }
+func (r kindError) Is(target error) bool { return target == r.kind }
 
-// Refused is fmt.Errorf of what is ErrRefused.
-func Refused(format string, args ...any) error {
-	return reason{ErrRefused, fmt.Errorf(format, args...)}
+// Refusedf is fmt.Errorf of what is ErrRefused.
+func Refusedf(format string, args ...any) error {
+	return kindError{ErrRefused, fmt.Errorf(format, args...)}
 }
 
 // How soon the loss of a bus is noticed (a ping each second, three unanswered), how long a
@@ -59,10 +59,10 @@ func Refused(format string, args ...any) error {
 // nothing for so long as a question may take counts as lost: until then who speaks waits, and an
 // agent has to notice that it hears nothing.
 const (
-	pings    = time.Second
-	unheard  = 3
-	patience = 5 * time.Second
-	again    = time.Second
+	pingInterval    = time.Second
+	unansweredPings = 3
+	requestTimeout  = 5 * time.Second
+	reconnectDelay  = time.Second
 )
 
 // Access is what it takes to be let onto the bus of a hub.
@@ -86,8 +86,8 @@ func CheckAddress(at string) error {
 	return nil
 }
 
-// check finds what is wrong with a as something to connect with.
-func (a Access) check() error {
+// checkAccess finds what is wrong with a as something to connect with.
+func (a Access) checkAccess() error {
 	if n := len(a.Addresses); n == 0 || n > AddressMax {
 		return fmt.Errorf("it has %d addresses, not 1 to %d", n, AddressMax)
 	}
@@ -99,7 +99,7 @@ func (a Access) check() error {
 	if pin, err := hex.DecodeString(a.Pin); err != nil || len(pin) != sha256.Size {
 		return errors.New("it has no SHA-256 of a certificate")
 	}
-	c, err := a.claims()
+	c, err := a.parseClaims()
 	if err != nil {
 		return err
 	}
@@ -113,8 +113,8 @@ func (a Access) check() error {
 	return nil
 }
 
-// claims are what a's JWT says.
-func (a Access) claims() (*jwt.UserClaims, error) {
+// parseClaims are what a's JWT says.
+func (a Access) parseClaims() (*jwt.UserClaims, error) {
 	c, err := jwt.DecodeUserClaims(a.JWT)
 	if err != nil {
 		return nil, fmt.Errorf("its JWT is damaged: %w", err)
@@ -125,62 +125,62 @@ func (a Access) claims() (*jwt.UserClaims, error) {
 // A Link is a connection to a bus that comes back by itself when the bus does.
 type Link struct {
 	*nats.Conn
-	jwt   atomic.Pointer[string] // shown when it connects again
-	what  string                 // what was shown, in words
-	gone  chan error             // at most one is kept
-	leave time.Duration
-	timer atomic.Pointer[time.Timer] // runs while the bus is away, if leave is set
+	jwt         atomic.Pointer[string] // shown when it connects again
+	credential  string                 // what was shown, in words
+	ended       chan error             // at most one is kept
+	giveUpAfter time.Duration
+	giveUpTimer atomic.Pointer[time.Timer] // runs while the bus is away, if leave is set
 }
 
-// Gone gives, once, why the connection has ended for good: ErrRefused if the bus does not
+// Ended gives, once, why the connection has ended for good: ErrRefused if the bus does not
 // want it any more, ErrLeft after the time that was given for it to come back.
-func (l *Link) Gone() <-chan error { return l.gone }
+func (l *Link) Ended() <-chan error { return l.ended }
 
 // Settings are how to be on a bus.
 type Settings struct {
-	Name  string        // of who connects; answers come to _INBOX_Name
-	Leave time.Duration // ends the connection when the bus was away for so long; 0 is never
+	Name        string        // of who connects; answers come to _INBOX_Name
+	GiveUpAfter time.Duration // ends the connection when the bus was away for so long; 0 is never
 }
 
 // Connect connects to the bus that a is for. what is a in words, as "the token". An error
 // is ErrRefused or ErrUnreachable, with the reason.
 func (a Access) Connect(what string, s Settings) (*Link, error) {
-	if err := a.check(); err != nil {
-		return nil, Refused("%s is of no use: %w", what, err)
+	if err := a.checkAccess(); err != nil {
+		return nil, Refusedf("%s is of no use: %w", what, err)
 	}
 	urls := make([]string, len(a.Addresses))
 	for i, at := range a.Addresses {
 		urls[i] = "tls://" + at
 	}
-	l := &Link{what: what}
+	l := &Link{credential: what}
 	l.jwt.Store(&a.JWT)
-	err := l.connect(strings.Join(urls, ","), s, nats.Secure(pinned(a.Pin)),
-		nats.TLSHandshakeFirst(), nats.UserJWT(l.current, signer(a.Seed)))
+	err := l.dialServers(strings.Join(urls, ","), s, nats.Secure(pinnedTLS(a.Pin)),
+		nats.TLSHandshakeFirst(), nats.UserJWT(l.currentJWT, nonceSigner(a.Seed)))
 	if err != nil {
 		return nil, fmt.Errorf("the hub at %s: %w", strings.Join(a.Addresses, " or "),
-			a.explain(what, err))
+			a.explainFailure(what, err))
 	}
 	return l, nil
 }
 
-// pinned is TLS with whoever has the certificate of that SHA-256.
-func pinned(pin string) *tls.Config {
+// pinnedTLS is TLS with whoever has the certificate of that SHA-256.
+func pinnedTLS(pin string) *tls.Config {
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS13,
 		InsecureSkipVerify: true, // names and authorities; the pin says more than they do
 		VerifyConnection: func(s tls.ConnectionState) error {
 			if have := sha256.Sum256(s.PeerCertificates[0].Raw); hex.EncodeToString(have[:]) != pin {
-				return errPin
+				return errWrongPin
 			}
 			return nil
 		},
 	}
 }
 
-// signer signs what a server asks one to, to show that one has the private key.
-func signer(seed string) nats.SignatureHandler {
+// nonceSigner signs what a server asks one to, to show that one has the private key.
+func nonceSigner(seed string) nats.SignatureHandler {
 	return func(nonce []byte) ([]byte, error) {
-		if bytes.HasPrefix(nonce, []byte(own)) {
+		if bytes.HasPrefix(nonce, []byte(agentTextPrefix)) {
 			return nil, errors.New("the server wants a signature that is an agent's own")
 		}
 		key, err := nkeys.FromSeed([]byte(seed))
@@ -192,26 +192,26 @@ func signer(seed string) nats.SignatureHandler {
 	}
 }
 
-func (l *Link) current() (string, error) { return *l.jwt.Load(), nil }
+func (l *Link) currentJWT() (string, error) { return *l.jwt.Load(), nil }
 
-// connect connects l to the first of urls that answers.
-func (l *Link) connect(urls string, s Settings, more ...nats.Option) (err error) {
-	l.gone, l.leave = make(chan error, 1), s.Leave
+// dialServers connects l to the first of urls that answers.
+func (l *Link) dialServers(urls string, s Settings, more ...nats.Option) (err error) {
+	l.ended, l.giveUpAfter = make(chan error, 1), s.GiveUpAfter
 	l.Conn, err = nats.Connect(urls, slices.Concat([]nats.Option{
-		nats.Name(s.Name), nats.CustomInboxPrefix(inboxes + s.Name), nats.Timeout(patience),
-		nats.PingInterval(pings), nats.MaxPingsOutstanding(unheard), nats.FlusherTimeout(patience),
-		nats.MaxReconnects(-1), nats.ReconnectWait(again), nats.IgnoreDiscoveredServers(),
+		nats.Name(s.Name), nats.CustomInboxPrefix(inboxPrefix + s.Name), nats.Timeout(requestTimeout),
+		nats.PingInterval(pingInterval), nats.MaxPingsOutstanding(unansweredPings), nats.FlusherTimeout(requestTimeout),
+		nats.MaxReconnects(-1), nats.ReconnectWait(reconnectDelay), nats.IgnoreDiscoveredServers(),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			if errors.Is(err, nats.ErrAuthRevoked) {
-				l.end(Refused("%s was revoked", l.what))
+				l.reportEnd(Refusedf("%s was revoked", l.credential))
 			}
 		}),
-		nats.DisconnectErrHandler(func(*nats.Conn, error) { l.away() }),
-		nats.ReconnectHandler(func(*nats.Conn) { l.back() }),
+		nats.DisconnectErrHandler(func(*nats.Conn, error) { l.startGiveUpTimer() }),
+		nats.ReconnectHandler(func(*nats.Conn) { l.stopGiveUpTimer() }),
 		nats.ClosedHandler(func(c *nats.Conn) {
-			l.back()
+			l.stopGiveUpTimer()
 			if err := c.LastError(); err != nil {
-				l.end(Refused("%s is not accepted any more: %w", l.what, err))
+				l.reportEnd(Refusedf("%s is not accepted any more: %w", l.credential, err))
 			}
 		}),
 	}, more)...)
@@ -221,41 +221,41 @@ func (l *Link) connect(urls string, s Settings, more ...nats.Option) (err error)
 	return err
 }
 
-// end says once why l is gone; what comes after the first reason follows from it.
-func (l *Link) end(err error) {
+// reportEnd says once why l is gone; what comes after the first reason follows from it.
+func (l *Link) reportEnd(err error) {
 	select {
-	case l.gone <- err:
+	case l.ended <- err:
 	default:
 	}
 }
 
-// away and back are when the bus is lost and found.
-func (l *Link) away() {
-	if l.leave > 0 {
-		l.back()
-		l.timer.Store(time.AfterFunc(l.leave, func() { l.end(ErrLeft) }))
+// startGiveUpTimer and back are when the bus is lost and found.
+func (l *Link) startGiveUpTimer() {
+	if l.giveUpAfter > 0 {
+		l.stopGiveUpTimer()
+		l.giveUpTimer.Store(time.AfterFunc(l.giveUpAfter, func() { l.reportEnd(ErrBusLost) }))
 	}
 }
 
-func (l *Link) back() {
-	if t := l.timer.Swap(nil); t != nil {
+func (l *Link) stopGiveUpTimer() {
+	if t := l.giveUpTimer.Swap(nil); t != nil {
 		t.Stop()
 	}
 }
 
-// explain says what a failed connection with a means to whoever asked for it.
-func (a Access) explain(what string, err error) error {
+// explainFailure says what a failed connection with a means to whoever asked for it.
+func (a Access) explainFailure(what string, err error) error {
 	switch {
-	case errors.Is(err, errPin):
-		return Refused("it shows %w with %s: it is another hub, or somebody is in between", errPin, what)
+	case errors.Is(err, errWrongPin):
+		return Refusedf("it shows %w with %s: it is another hub, or somebody is in between", errWrongPin, what)
 	case errors.Is(err, nats.ErrTLS) || errors.Is(err, nats.ErrSecureConnWanted):
 		return fmt.Errorf("%w over TLS 1.3: %w", ErrUnreachable, err)
-	case !refused(err):
+	case !isRefusal(err):
 		return fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
-	c, bad := a.claims()
+	c, bad := a.parseClaims()
 	if bad != nil {
-		return Refused("%w", bad)
+		return Refusedf("%w", bad)
 	}
 	why := "was revoked or is of another fleet"
 	if len(c.Src) > 0 {
@@ -265,15 +265,15 @@ func (a Access) explain(what string, err error) error {
 		end := time.Unix(c.Expires, 0).UTC()
 		at := end.Format(time.DateTime + " MST")
 		if time.Now().After(end) {
-			return Refused("it does not accept %s, which expired at %s", what, at)
+			return Refusedf("it does not accept %s, which expired at %s", what, at)
 		}
 		why += "; or by its clock it is past " + at + ", when that expires"
 	}
-	return Refused("it does not accept %s, which %s", what, why)
+	return Refusedf("it does not accept %s, which %s", what, why)
 }
 
-// refused reports whether err is a server's no.
-func refused(err error) bool {
+// isRefusal reports whether err is a server's no.
+func isRefusal(err error) bool {
 	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) ||
 		errors.Is(err, nats.ErrAuthRevoked) || errors.Is(err, nats.ErrAccountAuthExpired)
 }

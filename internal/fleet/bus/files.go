@@ -13,17 +13,17 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// WriteFile puts v as JSON into a file that only its owner may read, whole or not at all,
+// WriteJSON puts v as JSON into a file that only its owner may read, whole or not at all,
 // in place of what was there; and into the folder, which it makes.
-func WriteFile(path string, v any) error {
+func WriteJSON(path string, v any) error {
 	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return err
 	}
-	return replace(path, append(b, '\n'))
+	return replaceFile(path, append(b, '\n'))
 }
 
-func replace(path string, b []byte) error {
+func replaceFile(path string, b []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
@@ -39,13 +39,13 @@ func replace(path string, b []byte) error {
 	return os.Rename(f.Name(), path)
 }
 
-// ReadFile reads what WriteFile wrote. One that is not there is fs.ErrNotExist.
-func ReadFile(path string, v any) error {
+// ReadJSON reads what WriteFile wrote. One that is not there is fs.ErrNotExist.
+func ReadJSON(path string, v any) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	if err := strictly(b, v); err != nil {
+	if err := decodeStrict(b, v); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
@@ -63,7 +63,7 @@ func controllerFile(folder string) string { return filepath.Join(folder, "contro
 
 // WriteController says in a fleet's folder how to run it.
 func WriteController(folder string, c Controller) error {
-	return WriteFile(controllerFile(folder), c)
+	return WriteJSON(controllerFile(folder), c)
 }
 
 // RemoveController is for when a hub ends.
@@ -77,20 +77,20 @@ func RemoveController(folder string) error {
 // ReadController reads how to run the fleet of that folder. If none is up, it is
 // ErrUnreachable.
 func ReadController(folder string) (c Controller, err error) {
-	err = ReadFile(controllerFile(folder), &c)
+	err = ReadJSON(controllerFile(folder), &c)
 	if errors.Is(err, fs.ErrNotExist) {
-		return c, reason{ErrUnreachable, fmt.Errorf("no fleet is up on this machine (nothing in %s): "+
+		return c, kindError{ErrUnreachable, fmt.Errorf("no fleet is up on this machine (nothing in %s): "+
 			"start one with dyno fleet up, or name another's bus with --nats", folder)}
 	}
 	if err != nil {
-		return c, reason{ErrFile, fmt.Errorf("how to run this machine's fleet: %w", err)}
+		return c, kindError{ErrFile, fmt.Errorf("how to run this machine's fleet: %w", err)}
 	}
 	return c, nil
 }
 
 // Connect connects to the hub as the controller.
 func (c Controller) Connect() (*Link, error) {
-	l, err := c.Access.Connect("this machine's controller file", Settings{Name: Desk})
+	l, err := c.Access.Connect("this machine's controller file", Settings{Name: ControllerName})
 	if errors.Is(err, ErrUnreachable) {
 		err = fmt.Errorf("%w; if dyno fleet up is not running, start it", err)
 	}
@@ -116,23 +116,23 @@ func OpenPlanKey(folder string) (PlanKey, error) {
 		if seed, err = key.Seed(); err != nil {
 			return PlanKey{}, err
 		}
-		if err := replace(path, append(seed, '\n')); err != nil {
-			return PlanKey{}, reason{ErrFile, fmt.Errorf("keeping the plan key: %w", err)}
+		if err := replaceFile(path, append(seed, '\n')); err != nil {
+			return PlanKey{}, kindError{ErrFile, fmt.Errorf("keeping the plan key: %w", err)}
 		}
 	} else if err != nil {
-		return PlanKey{}, reason{ErrFile, fmt.Errorf("reading the plan key: %w", err)}
+		return PlanKey{}, kindError{ErrFile, fmt.Errorf("reading the plan key: %w", err)}
 	}
 	seed = []byte(strings.TrimSpace(string(seed)))
 	key, err := nkeys.FromSeed(seed)
 	if err != nil {
-		return PlanKey{}, reason{ErrFile, fmt.Errorf("%s is no key: %w", path, err)}
+		return PlanKey{}, kindError{ErrFile, fmt.Errorf("%s is no key: %w", path, err)}
 	}
 	public, err := key.PublicKey()
 	return PlanKey{public, seed}, err
 }
 
-// Sign signs a plan, or what else an agent is to do.
-func (k PlanKey) Sign(plan []byte) ([]byte, error) {
+// SignPlan signs a plan, or what else an agent is to do.
+func (k PlanKey) SignPlan(plan []byte) ([]byte, error) {
 	key, err := nkeys.FromSeed(k.seed)
 	if err != nil {
 		return nil, err
@@ -150,8 +150,8 @@ func CheckPlanKey(public string) error {
 	return nil
 }
 
-// Verify fails unless signature is that of plan by the plan key whose public half is given.
-func Verify(public string, plan, signature []byte) error {
+// VerifyPlan fails unless signature is that of plan by the plan key whose public half is given.
+func VerifyPlan(public string, plan, signature []byte) error {
 	key, err := nkeys.FromPublicKey(public)
 	if err == nil {
 		err = key.Verify(plan, signature)
@@ -171,35 +171,35 @@ type Identity struct {
 	Token   string `json:"token"`    // the ID of that by which it joined
 }
 
-// own begins what an agent signs of its own accord. With the same key it answers servers, as
+// agentTextPrefix begins what an agent signs of its own accord. With the same key it answers servers, as
 // they want: none of them must get its signature under something else.
-const own = "dyno agent: "
+const agentTextPrefix = "dyno agent: "
 
-// Sign signs text as the agent that i is.
-func (i Identity) Sign(text []byte) ([]byte, error) {
+// SignText signs text as the agent that i is.
+func (i Identity) SignText(text []byte) ([]byte, error) {
 	key, err := nkeys.FromSeed([]byte(i.Seed))
 	if err != nil {
 		return nil, err
 	}
 	defer key.Wipe()
-	return key.Sign(append([]byte(own), text...))
+	return key.Sign(append([]byte(agentTextPrefix), text...))
 }
 
-// VerifyAgent fails unless signature is what an Identity's Sign has made of text, by the
+// VerifyAgentText fails unless signature is what an Identity's Sign has made of text, by the
 // agent whose public key is given.
-func VerifyAgent(public string, text, signature []byte) error {
+func VerifyAgentText(public string, text, signature []byte) error {
 	key, err := nkeys.FromPublicKey(public)
 	if err != nil {
 		return err
 	}
-	return key.Verify(append([]byte(own), text...), signature)
+	return key.Verify(append([]byte(agentTextPrefix), text...), signature)
 }
 
 func identityFolder(home string) string { return filepath.Join(home, "agents") }
 
 // Save keeps the identity under home.
 func (i Identity) Save(home string) error {
-	err := WriteFile(filepath.Join(identityFolder(home), i.Name+".json"), i)
+	err := WriteJSON(filepath.Join(identityFolder(home), i.Name+".json"), i)
 	if err != nil {
 		return fmt.Errorf("keeping the agent's identity: %w; DYNO_HOME names another place", err)
 	}
@@ -214,14 +214,14 @@ func Identities(home string) (all []Identity, err error) {
 	}
 	for _, path := range files {
 		var i Identity
-		err := ReadFile(path, &i)
+		err := ReadJSON(path, &i)
 		if err == nil {
-			if err = i.check(); err != nil {
+			if err = i.checkAccess(); err != nil {
 				err = fmt.Errorf("%s: %w", path, err)
 			}
 		}
 		if err != nil {
-			return nil, reason{ErrFile, fmt.Errorf("reading an agent's identity: %w; without that file "+
+			return nil, kindError{ErrFile, fmt.Errorf("reading an agent's identity: %w; without that file "+
 				"it can join again with a new token", err)}
 		}
 		all = append(all, i)
@@ -229,8 +229,8 @@ func Identities(home string) (all []Identity, err error) {
 	return all, nil
 }
 
-// newKey makes the key pair of a user.
-func newKey() (public, seed string, err error) {
+// newUserKey makes the key pair of a user.
+func newUserKey() (public, seed string, err error) {
 	key, err := nkeys.CreateUser()
 	if err != nil {
 		return "", "", err
@@ -242,5 +242,5 @@ func newKey() (public, seed string, err error) {
 	return public, string(b), err
 }
 
-// halfway is when the half of a JWT's life is over.
-func halfway(c *jwt.UserClaims) int64 { return c.IssuedAt + (c.Expires-c.IssuedAt)/2 }
+// renewalTime is when the half of a JWT's life is over.
+func renewalTime(c *jwt.UserClaims) int64 { return c.IssuedAt + (c.Expires-c.IssuedAt)/2 }

@@ -9,31 +9,31 @@ import (
 
 // Join makes this machine an agent with the token. The agent's private key is made here
 // and stays here. a.Key is set by Join; the rest of the application is the caller's.
-func Join(token Access, a Application) (Identity, error) {
-	l, err := token.Connect("this token", Settings{Name: token.ID()})
+func Join(token Access, a JoinRequest) (Identity, error) {
+	l, err := token.Connect("this token", Settings{Name: token.TokenID()})
 	if err != nil {
 		return Identity{}, err
 	}
 	defer l.Close()
 	var seed string
-	if a.Key, seed, err = newKey(); err != nil {
+	if a.Key, seed, err = newUserKey(); err != nil {
 		return Identity{}, err
 	}
 	var in Admission
-	if err := Ask(l.Conn, JoinSubject(token.ID()), a, &in); err != nil {
+	if err := QueryHub(l.Conn, JoinSubject(token.TokenID()), a, &in); err != nil {
 		return Identity{}, err
 	}
-	if err := errors.Join(CheckName(in.Name), CheckPlanKey(in.PlanKey)); err != nil {
+	if err := errors.Join(CheckAgentName(in.Name), CheckPlanKey(in.PlanKey)); err != nil {
 		return Identity{}, fmt.Errorf("the hub's answer makes no agent: %w", err)
 	}
 	return Identity{Access: Access{token.Addresses, token.Pin, in.JWT, seed}, Name: in.Name,
-		PlanKey: in.PlanKey, Token: token.ID()}, nil
+		PlanKey: in.PlanKey, Token: token.TokenID()}, nil
 }
 
 // Connect connects to the bus as the agent that i is.
 func (i Identity) Connect(leave time.Duration) (*Link, error) {
 	return i.Access.Connect("what "+i.Name+" was given when it joined",
-		Settings{Name: i.Name, Leave: leave})
+		Settings{Name: i.Name, GiveUpAfter: leave})
 }
 
 // Renew tells the hub that the agent is there, which it refuses if another one is under
@@ -41,16 +41,16 @@ func (i Identity) Connect(leave time.Duration) (*Link, error) {
 // who has got hold of a hub must not come to own its agents.
 func (i *Identity) Renew(l *Link) error {
 	var in Admission
-	if err := Ask(l.Conn, RenewSubject(i.Name), struct{}{}, &in); err != nil {
+	if err := QueryHub(l.Conn, RenewSubject(i.Name), struct{}{}, &in); err != nil {
 		return err
 	}
 	if in.PlanKey != i.PlanKey {
-		return Refused("the hub names another plan key than %s, whose plans %s obeys: if that is "+
+		return Refusedf("the hub names another plan key than %s, whose plans %s obeys: if that is "+
 			"meant, join with a new token", i.PlanKey, i.Name)
 	}
 	renewed := *i
 	renewed.JWT = in.JWT
-	if err := renewed.check(); err != nil {
+	if err := renewed.checkAccess(); err != nil {
 		return fmt.Errorf("the hub's answer renews nothing: %w", err)
 	}
 	*i = renewed
@@ -61,9 +61,9 @@ func (i *Identity) Renew(l *Link) error {
 // How often an agent looks whether half of its JWT's life is over.
 const renewalCheck = 10 * time.Minute
 
-// Keep renews i whenever half of its JWT's life is over, and hands it to save, until ctx
+// KeepRenewed renews i whenever half of its JWT's life is over, and hands it to save, until ctx
 // ends. A hub that is away is asked again.
-func (i Identity) Keep(ctx context.Context, l *Link, save func(Identity) error, log func(string)) {
+func (i Identity) KeepRenewed(ctx context.Context, l *Link, save func(Identity) error, log func(string)) {
 	tick := time.NewTicker(renewalCheck)
 	defer tick.Stop()
 	for {
@@ -71,7 +71,7 @@ func (i Identity) Keep(ctx context.Context, l *Link, save func(Identity) error, 
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			if !i.due(now) {
+			if !i.renewalDue(now) {
 				continue
 			}
 			err := i.Renew(l)
@@ -85,8 +85,8 @@ func (i Identity) Keep(ctx context.Context, l *Link, save func(Identity) error, 
 	}
 }
 
-// due reports whether half of the life of i's JWT is over.
-func (i Identity) due(now time.Time) bool {
-	c, err := i.claims()
-	return err == nil && c.Expires != 0 && now.Unix() >= halfway(c)
+// renewalDue reports whether half of the life of i's JWT is over.
+func (i Identity) renewalDue(now time.Time) bool {
+	c, err := i.parseClaims()
+	return err == nil && c.Expires != 0 && now.Unix() >= renewalTime(c)
 }

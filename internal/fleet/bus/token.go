@@ -18,8 +18,8 @@ const (
 	tokenMax    = 16 << 10     // bytes
 )
 
-// Token is a as text: one line without spaces.
-func (a Access) Token() string {
+// EncodeToken is a as text: one line without spaces.
+func (a Access) EncodeToken() string {
 	b, err := json.Marshal(a)
 	if err != nil {
 		panic(err) // strings always can be
@@ -43,35 +43,35 @@ func ParseToken(text string) (Access, error) {
 		return Access{}, errors.New("the join token is damaged: was all of it copied?")
 	}
 	var a Access
-	if err := strictly(b, &a); err != nil {
+	if err := decodeStrict(b, &a); err != nil {
 		return Access{}, fmt.Errorf("the join token is damaged: %w", err)
 	}
-	if err := a.check(); err != nil {
+	if err := a.checkAccess(); err != nil {
 		return Access{}, fmt.Errorf("the join token is damaged: %w", err)
 	}
 	return a, nil
 }
 
-// ID is the name that the hub gave to the token, by which it can be revoked.
-func (a Access) ID() string {
-	c, err := a.claims()
+// TokenID is the name that the hub gave to the token, by which it can be revoked.
+func (a Access) TokenID() string {
+	c, err := a.parseClaims()
 	if err != nil {
 		return ""
 	}
 	return c.Name
 }
 
-// Expires is until when a may be used; zero is always.
-func (a Access) Expires() time.Time {
-	c, err := a.claims()
+// ExpiresAt is until when a may be used; zero is always.
+func (a Access) ExpiresAt() time.Time {
+	c, err := a.parseClaims()
 	if err != nil || c.Expires == 0 {
 		return time.Time{}
 	}
 	return time.Unix(c.Expires, 0)
 }
 
-// strictly reads b, one JSON value, into v, and accepts nothing that v does not have.
-func strictly(b []byte, v any) error {
+// decodeStrict reads b, one JSON value, into v, and accepts nothing that v does not have.
+func decodeStrict(b []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
@@ -88,25 +88,25 @@ const NameMax = 63
 
 var nameForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
 
-// CheckName says what is wrong with an agent's name, which is part of its subjects.
-func CheckName(name string) error {
+// CheckAgentName says what is wrong with an agent's name, which is part of its subjects.
+func CheckAgentName(name string) error {
 	switch {
 	case len(name) > NameMax:
 		return fmt.Errorf("%q has %d characters, and a name at most %d", name, len(name), NameMax)
 	case !nameForm.MatchString(name):
 		return fmt.Errorf("%q is not a name: small letters, digits and dashes between them", name)
-	case name == "all" || name == "hub" || name == Desk:
+	case name == "all" || name == "hub" || name == ControllerName:
 		return fmt.Errorf("%q means something else; choose another name", name)
 	}
 	return nil
 }
 
-// NameOf is the name that an agent on a host gets if it asks for none.
-func NameOf(host string) string {
+// AgentNameFor is the name that an agent on a host gets if it asks for none.
+func AgentNameFor(host string) string {
 	host, _, _ = strings.Cut(strings.ToLower(host), ".")
 	name := regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(host, "-")
 	name = strings.Trim(name[:min(len(name), NameMax)], "-")
-	if CheckName(name) != nil {
+	if CheckAgentName(name) != nil {
 		return "agent"
 	}
 	return name

@@ -141,7 +141,7 @@ func (c Config) Machines() (all []Host) {
 		if !user {
 			host = h
 		}
-		all = append(all, Host{h, bus.NameOf(strings.ReplaceAll(host, ".", "-"))})
+		all = append(all, Host{h, bus.AgentNameFor(strings.ReplaceAll(host, ".", "-"))})
 	}
 	return all
 }

@@ -96,7 +96,7 @@ func (e entry) String() string {
 	words := []string{e.Event}
 	for _, w := range []string{e.Agent, e.Token, e.From, e.Subject, e.Detail} {
 		if w != "" {
-			words = append(words, bus.Plain(w))
+			words = append(words, bus.Printable(w))
 		}
 	}
 	return strings.Join(words, " ")

@@ -35,7 +35,7 @@ const (
 // answer makes the hub answer what it is asked.
 func (h *Hub) answer() error {
 	for subject, f := range map[string]func(*nats.Msg) (any, error){
-		bus.Tokens: h.issue, bus.Revoke: h.revoke, bus.List: h.list, bus.Stop: h.end, bus.Notes: h.note,
+		bus.SubjectToken: h.issue, bus.SubjectRevoke: h.revoke, bus.SubjectList: h.list, bus.SubjectStop: h.end, bus.SubjectNote: h.note,
 		bus.JoinSubject("*"): h.join, bus.RenewSubject("*"): h.renew,
 	} {
 		if _, err := h.conn.Subscribe(subject, func(m *nats.Msg) { h.reply(m, f) }); err != nil {
@@ -54,13 +54,13 @@ func (h *Hub) reply(m *nats.Msg, f func(*nats.Msg) (any, error)) {
 			Detail: fmt.Sprintf("the answer was to go to %q", m.Reply)})
 		return
 	}
-	var r bus.Reply
+	var r bus.HubReply
 	answer, err := f(m)
 	if err == nil {
 		r.Answer, err = json.Marshal(answer)
 	}
 	if err != nil {
-		r = bus.Reply{Refused: err.Error()}
+		r = bus.HubReply{Refused: err.Error()}
 		h.audit.stranger(entry{Event: "refused", Subject: m.Subject, Detail: r.Refused})
 	}
 	b, err := json.Marshal(r)
@@ -76,11 +76,11 @@ func (h *Hub) reply(m *nats.Msg, f func(*nats.Msg) (any, error)) {
 // answers go, and the hub may say everything to everybody: without this it would say for
 // anybody what they may not say themselves.
 func back(m *nats.Msg) bool {
-	who := bus.Desk
+	who := bus.ControllerName
 	if strings.HasSuffix(m.Sub.Subject, ".*") {
 		who = last(m)
 	}
-	return strings.HasPrefix(m.Reply, bus.Inbox(who))
+	return strings.HasPrefix(m.Reply, bus.InboxPrefix(who))
 }
 
 // read reads what the hub was asked.
@@ -96,7 +96,7 @@ func last(m *nats.Msg) string { return m.Subject[strings.LastIndex(m.Subject, ".
 
 // issue makes a join token.
 func (h *Hub) issue(m *nats.Msg) (any, error) {
-	var o bus.Order
+	var o bus.TokenRequest
 	if err := read(m, &o); err != nil {
 		return nil, err
 	}
@@ -107,9 +107,9 @@ func (h *Hub) issue(m *nats.Msg) (any, error) {
 }
 
 // mint makes the token that o asks for, at that time.
-func (h *Hub) mint(o bus.Order, now time.Time) (*bus.Issued, error) {
+func (h *Hub) mint(o bus.TokenRequest, now time.Time) (*bus.IssuedToken, error) {
 	if o.Name != "" {
-		if err := bus.CheckName(o.Name); err != nil {
+		if err := bus.CheckAgentName(o.Name); err != nil {
 			return nil, err
 		}
 	}
@@ -126,7 +126,7 @@ func (h *Hub) mint(o bus.Order, now time.Time) (*bus.Issued, error) {
 		Issued: now.UTC(), Expires: now.Add(o.Life).UTC().Truncate(time.Second)}
 	claims := jwt.NewUserClaims(applicant.public)
 	claims.Name, claims.Expires, claims.Src = t.ID, t.Expires.Unix(), jwt.CIDRList(o.From)
-	claims.Permissions, claims.Subs = bus.ApplicantMay(t.ID), subsMax
+	claims.Permissions, claims.Subs = bus.JoinPermissions(t.ID), subsMax
 	signed, err := claims.Encode(h.keys.fleet.pair)
 	if err != nil {
 		return nil, err
@@ -137,12 +137,12 @@ func (h *Hub) mint(o bus.Order, now time.Time) (*bus.Issued, error) {
 	}
 	h.audit.write(entry{Event: "token", Token: t.ID, Agent: t.Name, Detail: "until " +
 		t.Expires.Format(time.DateTime)})
-	return &bus.Issued{ID: t.ID, Token: h.access(signed, applicant.seed).Token()}, nil
+	return &bus.IssuedToken{ID: t.ID, Token: h.access(signed, applicant.seed).EncodeToken()}, nil
 }
 
 // join makes an agent of whoever shows a token that is good.
 func (h *Hub) join(m *nats.Msg) (any, error) {
-	var a bus.Application
+	var a bus.JoinRequest
 	if err := read(m, &a); err != nil {
 		return nil, err
 	}
@@ -194,7 +194,7 @@ func (t *token) good(now time.Time) error {
 func at(t time.Time) string { return t.UTC().Format(time.DateTime + " MST") }
 
 // name is the one that a gets: what the token says, or it asks for, or its host is called.
-func (h *Hub) name(t *token, a bus.Application) (string, error) {
+func (h *Hub) name(t *token, a bus.JoinRequest) (string, error) {
 	name := t.Name
 	switch {
 	case name != "" && a.Name != "" && a.Name != name:
@@ -202,9 +202,9 @@ func (h *Hub) name(t *token, a bus.Application) (string, error) {
 	case name == "" && a.Name != "":
 		name = a.Name
 	case name == "":
-		name = bus.NameOf(a.Host)
+		name = bus.AgentNameFor(a.Host)
 	}
-	if err := bus.CheckName(name); err != nil {
+	if err := bus.CheckAgentName(name); err != nil {
 		return "", err
 	}
 	old := h.state.agent(name)
@@ -223,7 +223,7 @@ func (h *Hub) admit(a *agent) (*bus.Admission, error) {
 	claims := jwt.NewUserClaims(a.Key)
 	claims.Name, claims.Src = a.Name, jwt.CIDRList(a.From)
 	claims.Expires = time.Now().Add(identityLife).Unix()
-	claims.Permissions, claims.Subs = bus.AgentMay(a.Name), subsMax
+	claims.Permissions, claims.Subs = bus.AgentPermissions(a.Name), subsMax
 	signed, err := claims.Encode(h.keys.fleet.pair)
 	if err != nil {
 		return nil, err
@@ -263,7 +263,7 @@ func (h *Hub) connections(key string) ([]*server.ConnInfo, error) {
 
 // revoke throws an agent out, or makes a token worthless.
 func (h *Hub) revoke(m *nats.Msg) (any, error) {
-	var q bus.Name
+	var q bus.RevokeRequest
 	if err := read(m, &q); err != nil {
 		return nil, err
 	}
@@ -288,12 +288,12 @@ func (h *Hub) revoke(m *nats.Msg) (any, error) {
 
 // list is who there is.
 func (h *Hub) list(*nats.Msg) (any, error) {
-	roll := bus.Roll{}
+	roll := bus.Roster{}
 	agents := slices.SortedFunc(slices.Values(h.state.Agents), func(a, b *agent) int {
 		return strings.Compare(a.Name, b.Name)
 	})
 	for _, a := range agents {
-		e := bus.Enrolled{Name: a.Name, Joined: a.Joined, Seen: a.Seen, Version: a.Version,
+		e := bus.EnrolledAgent{Name: a.Name, Joined: a.Joined, Seen: a.Seen, Version: a.Version,
 			Revoked: a.Revoked}
 		on, err := h.connections(a.Key)
 		if err != nil {
@@ -307,7 +307,7 @@ func (h *Hub) list(*nats.Msg) (any, error) {
 	now := time.Now()
 	for _, t := range h.state.Tokens {
 		if t.good(now) == nil {
-			roll.Tokens = append(roll.Tokens, bus.Pending{ID: t.ID, Name: t.Name, Expires: t.Expires})
+			roll.Tokens = append(roll.Tokens, bus.PendingToken{ID: t.ID, Name: t.Name, Expires: t.Expires})
 		}
 	}
 	return roll, nil
@@ -318,7 +318,7 @@ const noteMax = 1 << 10
 
 // note keeps what a controller does.
 func (h *Hub) note(m *nats.Msg) (any, error) {
-	var q bus.Note
+	var q bus.AuditNote
 	if err := read(m, &q); err != nil {
 		return nil, err
 	}

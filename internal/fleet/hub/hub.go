@@ -84,7 +84,7 @@ func (c Config) Check() error {
 			bus.AddressMax)
 	}
 	for _, a := range c.Advertise {
-		if bus.CheckAddress(bus.HostPort(a, strconv.Itoa(Port))) != nil {
+		if bus.CheckAddress(bus.WithDefaultPort(a, strconv.Itoa(Port))) != nil {
 			return fmt.Errorf("--advertise: %q is not HOST or HOST:PORT", a)
 		}
 	}
@@ -223,7 +223,7 @@ func advertised(c Config, listens net.Addr) (all []string) {
 		return []string{listens.String()}
 	}
 	for _, a := range c.Advertise {
-		all = append(all, bus.HostPort(a, port))
+		all = append(all, bus.WithDefaultPort(a, port))
 	}
 	return all
 }
@@ -243,7 +243,7 @@ func (h *Hub) begin() (err error) {
 		return err
 	}
 	claims := jwt.NewUserClaims(h.keys.controller.public)
-	claims.Name, claims.Permissions = bus.Desk, bus.DeskMay()
+	claims.Name, claims.Permissions = bus.ControllerName, bus.ControllerPermissions()
 	token, err := claims.Encode(h.keys.fleet.pair)
 	if err != nil {
 		return err

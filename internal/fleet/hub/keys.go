@@ -77,10 +77,10 @@ type kept struct {
 func openKeys(folder string) (*keys, error) {
 	path := filepath.Join(folder, "keys.json")
 	var k kept
-	err := bus.ReadFile(path, &k)
+	err := bus.ReadJSON(path, &k)
 	if errors.Is(err, fs.ErrNotExist) {
 		if k, err = makeKeys(time.Now()); err == nil {
-			err = bus.WriteFile(path, k)
+			err = bus.WriteJSON(path, k)
 		}
 	}
 	if err != nil {

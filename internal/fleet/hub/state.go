@@ -52,7 +52,7 @@ const remembered = 30 * 24 * time.Hour
 func openState(folder string) (*state, error) {
 	s := &state{Format: stateFormat, Revoked: map[string]time.Time{}}
 	path := filepath.Join(folder, "state.json")
-	err := bus.ReadFile(path, s)
+	err := bus.ReadJSON(path, s)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("what the fleet knows of its agents: %w", err)
 	}
@@ -75,7 +75,7 @@ func Vouch(folder, name string, text, signature []byte) error {
 	if a == nil || !a.Revoked.IsZero() {
 		return errors.New("no agent of that name has joined this fleet")
 	}
-	if err := bus.VerifyAgent(a.Key, text, signature); err != nil {
+	if err := bus.VerifyAgentText(a.Key, text, signature); err != nil {
 		return fmt.Errorf("what it says is not signed with the key that %s has joined with: %w", name,
 			err)
 	}
@@ -95,7 +95,7 @@ func (s *state) save(now time.Time) error {
 			delete(s.Revoked, key)
 		}
 	}
-	if err := bus.WriteFile(s.path, s); err != nil {
+	if err := bus.WriteJSON(s.path, s); err != nil {
 		return fmt.Errorf("the hub cannot keep what it knows: %w", err)
 	}
 	return nil
