@@ -253,7 +253,7 @@ func (s streams) serveFleet(a *fleet.Agent, l *bus.Link, beside func(context.Con
 	var gone error
 	helpers.Go(func() { beside(ctx) })
 	if a.Watch {
-		w := fleetwatch.Agent{Conn: l.Conn, Name: a.Name, Verify: a.Verify, Tell: a.Tell}
+		w := fleetwatch.Agent{Conn: l.Conn, Name: a.Name, Verify: a.Verify, Log: a.Tell}
 		helpers.Go(func() {
 			if err := w.Serve(ctx); err != nil {
 				s.note(err.Error())

@@ -27,14 +27,14 @@ import (
 const (
 	verb = "watch" // last word of the subjects
 
-	lease    = 15 * time.Second // after which an agent that hears nothing ends a watch
-	beat     = 3 * time.Second  // of a controller that wants it to go on
-	again    = time.Second      // after which a question is asked once more
-	patience = 10 * time.Second // after which it is given up
-	watches  = 8                // at once, on one machine
+	watchTimeout      = 15 * time.Second // after which an agent that hears nothing ends a watch
+	keepAliveInterval = 3 * time.Second  // of a controller that wants it to go on
+	resendInterval    = time.Second      // after which a question is asked once more
+	answerTimeout     = 10 * time.Second // after which it is given up
+	watchesMax        = 8                // at once, on one machine
 
-	queued      = 1 << 10 // messages that wait to be read, and their bytes
-	queuedBytes = 1 << 20
+	queuedMessagesMax = 1 << 10 // messages that wait to be read, and their bytes
+	queuedBytesMax    = 1 << 20
 )
 
 // A question is what a controller wants: the first of an ID begins a watch, the next keep
@@ -77,26 +77,26 @@ type Agent struct {
 	Conn   *nats.Conn
 	Name   string
 	Verify func(question, signature []byte) error
-	Tell   func(string) // what it is asked, a line each; nil: nobody listens
+	Log    func(string) // what it is asked, a line each; nil: nobody listens
 
-	begun      time.Time // of the clock of its nonces
-	nonces     wire.Nonces
-	complaints wire.LimitedLog
+	nonceOrigin time.Time // of the clock of its nonces
+	nonces      wire.Nonces
+	complaints  wire.LimitedLog
 }
 
-// A vigil is a watch that an agent keeps.
-type vigil struct {
+// A activeWatch is a watch that an agent keeps.
+type activeWatch struct {
 	sampler   *probe.Sampler
 	recording *probe.Recording // once it is over
-	heard     time.Time
+	heardAt   time.Time
 	number    int64 // of the last question
 }
 
 // Serve answers until ctx ends. The error is that it cannot take part.
 func (a *Agent) Serve(ctx context.Context) error {
-	a.prepare()
+	a.initNonces()
 	heard := make(chan *nats.Msg)
-	sub, err := wire.Subscribe(a.Conn, wire.CommandSubject(a.Name, verb), queued, queuedBytes,
+	sub, err := wire.Subscribe(a.Conn, wire.CommandSubject(a.Name, verb), queuedMessagesMax, queuedBytesMax,
 		func(m *nats.Msg) {
 			select {
 			case heard <- m:
@@ -107,53 +107,53 @@ func (a *Agent) Serve(ctx context.Context) error {
 		return fmt.Errorf("listening to whoever watches: %w", err)
 	}
 	defer sub.Unsubscribe()
-	all := map[string]*vigil{}
+	watches := map[string]*activeWatch{}
 	defer func() {
-		for _, v := range all {
-			v.end()
+		for _, v := range watches {
+			v.stopSampling()
 		}
 	}()
-	tick := time.NewTicker(beat)
+	tick := time.NewTicker(keepAliveInterval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case m := <-heard:
-			a.hear(all, m, time.Now())
+			a.answerQuestion(watches, m, time.Now())
 		case now := <-tick.C:
-			for id, v := range all {
-				if now.Sub(v.heard) > lease {
-					v.end()
-					delete(all, id)
+			for id, v := range watches {
+				if now.Sub(v.heardAt) > watchTimeout {
+					v.stopSampling()
+					delete(watches, id)
 				}
 			}
 		}
 	}
 }
 
-// prepare makes the key of this life's nonces.
-func (a *Agent) prepare() {
-	a.begun, a.complaints.Log = time.Now(), a.Tell
+// initNonces makes the key of this life's nonces.
+func (a *Agent) initNonces() {
+	a.nonceOrigin, a.complaints.Log = time.Now(), a.Log
 	a.nonces = wire.Nonces{Key: []byte(rand.Text()), Void: -1}
 }
 
-// hear answers what m asks, if it is asked by who may.
-func (a *Agent) hear(all map[string]*vigil, m *nats.Msg, now time.Time) {
-	q, err := a.read(m.Data)
+// answerQuestion answers what m asks, if it is asked by who may.
+func (a *Agent) answerQuestion(watches map[string]*activeWatch, m *nats.Msg, now time.Time) {
+	q, err := a.parseQuestion(m.Data)
 	if err != nil {
 		a.complaints.Print("ignored", err, now)
 		return
 	}
 	out := answer{ID: q.ID}
-	switch fresh, err := a.fresh(all, q, now); {
+	switch fresh, err := a.isFresh(watches, q, now); {
 	case err != nil:
 		a.complaints.Print("ignored", err, now)
 		return
 	case !fresh:
-		out.Nonce = a.nonces.Issue(int64(now.Sub(a.begun)))
+		out.Nonce = a.nonces.Issue(int64(now.Sub(a.nonceOrigin)))
 	default:
-		if out.Seen, err = a.look(all, q, now); err != nil {
+		if out.Seen, err = a.carryOut(watches, q, now); err != nil {
 			out.Fault = strings.TrimPrefix(err.Error(), "probe: ")
 		}
 	}
@@ -166,17 +166,17 @@ func (a *Agent) hear(all map[string]*vigil, m *nats.Msg, now time.Time) {
 	}
 }
 
-// fresh reports whether a question was asked just now: it is a later one of a watch that is under
+// isFresh reports whether a question was asked just now: it is a later one of a watch that is under
 // way, or has a nonce that was not used. The error is that it was heard before.
-func (a *Agent) fresh(all map[string]*vigil, q question, now time.Time) (bool, error) {
-	if v := all[q.ID]; v != nil {
+func (a *Agent) isFresh(watches map[string]*activeWatch, q question, now time.Time) (bool, error) {
+	if v := watches[q.ID]; v != nil {
 		if q.Number <= v.number {
 			return false, errors.New("a question that was asked before, or something later was")
 		}
 		v.number = q.Number
 		return true, nil
 	}
-	at := int64(now.Sub(a.begun))
+	at := int64(now.Sub(a.nonceOrigin))
 	_, good := a.nonces.IssuedAt(q.Nonce, at)
 	if good {
 		a.nonces.Void = at
@@ -184,16 +184,16 @@ func (a *Agent) fresh(all map[string]*vigil, q question, now time.Time) (bool, e
 	return good, nil
 }
 
-// read is the question in b, if it is for this agent and signed.
-func (a *Agent) read(b []byte) (q question, err error) {
+// parseQuestion is the question in b, if it is for this agent and signed.
+func (a *Agent) parseQuestion(b []byte) (q question, err error) {
 	var s signed
-	if err := strictly(b, &s); err != nil {
+	if err := decodeStrict(b, &s); err != nil {
 		return q, err
 	}
 	if err := a.Verify(s.Question, s.Signature); err != nil {
 		return q, err
 	}
-	if err := strictly(s.Question, &q); err != nil {
+	if err := decodeStrict(s.Question, &q); err != nil {
 		return q, err
 	}
 	if q.Agent != a.Name {
@@ -202,36 +202,36 @@ func (a *Agent) read(b []byte) (q question, err error) {
 	return q, nil
 }
 
-// look does what q asks, which is nothing but to look.
-func (a *Agent) look(all map[string]*vigil, q question, now time.Time) (*Seen, error) {
-	v := all[q.ID]
+// carryOut does what q asks, which is nothing but to look.
+func (a *Agent) carryOut(watches map[string]*activeWatch, q question, now time.Time) (*Seen, error) {
+	v := watches[q.ID]
 	if v == nil {
 		if q.Long > 0 {
 			return nil, errors.New("the watch is over: nothing was heard of the controller for too long")
 		}
-		if len(all) >= watches {
-			return nil, fmt.Errorf("%d watches are under way on %s", len(all), a.Name)
+		if len(watches) >= watchesMax {
+			return nil, fmt.Errorf("%d watches are under way on %s", len(watches), a.Name)
 		}
 		var err error
-		if v, err = begin(q.Processes); err != nil {
+		if v, err = startVigil(q.Processes); err != nil {
 			return nil, err
 		}
-		v.number, all[q.ID] = q.Number, v
-		a.tell("watched: " + strings.Join(q.Processes, ", "))
+		v.number, watches[q.ID] = q.Number, v
+		a.logLine("watched: " + strings.Join(q.Processes, ", "))
 	}
-	v.heard = now
+	v.heardAt = now
 	if q.Long <= 0 {
 		return nil, nil
 	}
-	v.end()
+	v.stopSampling()
 	from := now.Add(-q.Ago)
 	to := from.Add(q.Long)
 	return &Seen{Trees: v.recording.Between(from, to), Host: v.recording.Host(from, to),
 		Sampler: v.recording.Cost, Unavailable: v.recording.Unavailable}, nil
 }
 
-// begin starts to watch what is called so, and the machine.
-func begin(processes []string) (*vigil, error) {
+// startVigil starts to watch what is called so, and the machine.
+func startVigil(processes []string) (*activeWatch, error) {
 	var trees []probe.Tree
 	for _, p := range processes {
 		var err error
@@ -243,24 +243,24 @@ func begin(processes []string) (*vigil, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &vigil{sampler: s}, nil
+	return &activeWatch{sampler: s}, nil
 }
 
-func (v *vigil) end() {
+func (v *activeWatch) stopSampling() {
 	if v.recording == nil {
 		v.recording = v.sampler.Stop()
 	}
 }
 
-func (a *Agent) tell(line string) {
-	if a.Tell != nil {
-		a.Tell(line)
+func (a *Agent) logLine(line string) {
+	if a.Log != nil {
+		a.Log(line)
 	}
 }
 
-// strictly reads b, one JSON value of a limited length, and accepts nothing that v does
+// decodeStrict reads b, one JSON value of a limited length, and accepts nothing that v does
 // not have.
-func strictly(b []byte, v any) error {
+func decodeStrict(b []byte, v any) error {
 	if len(b) > wire.MessageMax {
 		return fmt.Errorf("a message of %d bytes; %d at most", len(b), wire.MessageMax)
 	}
