@@ -42,9 +42,9 @@ type Config struct {
 	Targets  []netip.Prefix // for Kubernetes: what agents may connect to
 }
 
-// Default is a Config that needs Hosts or Hubs and nothing else. Its targets are what an
+// DefaultConfig is a Config that needs Hosts or Hubs and nothing else. Its targets are what an
 // agent without a policy of its own may load.
-func Default(version string) Config {
+func DefaultConfig(version string) Config {
 	c := Config{Program: "/usr/local/bin/dyno", Image: "dyno:" + version, Agents: 1, CPUs: 2,
 		Memory: "1Gi", Deadline: 4 * time.Hour}
 	for _, private := range []string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"} {
@@ -64,65 +64,65 @@ var (
 	pathForm   = regexp.MustCompile(`^/[A-Za-z0-9._/+-]+$`)
 )
 
-// Check finds all that is wrong with c for that kind.
-func (c Config) Check(kind string) (faults []error) {
-	wrong := func(is bool, format string, args ...any) {
+// CheckKind finds all that is wrong with c for that kind.
+func (c Config) CheckKind(kind string) (faults []error) {
+	faultIf := func(is bool, format string, args ...any) {
 		if is {
 			faults = append(faults, fmt.Errorf(format, args...))
 		}
 	}
 	switch kind {
 	case "systemd":
-		wrong(!pathForm.MatchString(c.Program), "--program: %q is not the path of a file", c.Program)
+		faultIf(!pathForm.MatchString(c.Program), "--program: %q is not the path of a file", c.Program)
 	case "ssh":
-		wrong(len(c.Hosts) == 0, "one HOST or more is wanted, as ssh takes them")
-		wrong(len(c.Hubs) == 0, "--hub: where is the hub? start dyno fleet up first, or give HOST:PORT")
+		faultIf(len(c.Hosts) == 0, "one HOST or more is wanted, as ssh takes them")
+		faultIf(len(c.Hubs) == 0, "--hub: where is the hub? start dyno fleet up first, or give HOST:PORT")
 		for _, h := range c.Hubs {
-			wrong(bus.CheckAddress(h) != nil, "--hub: %q is not HOST:PORT", h)
+			faultIf(bus.CheckAddress(h) != nil, "--hub: %q is not HOST:PORT", h)
 		}
 		seen := map[string]string{}
 		for _, m := range c.Machines() {
-			wrong(!hostForm.MatchString(m.Address), "%q is not a host that ssh takes", m.Address)
-			wrong(seen[m.Name] != "", "the agents on %s and %s would both be called %s", seen[m.Name],
+			faultIf(!hostForm.MatchString(m.Address), "%q is not a host that ssh takes", m.Address)
+			faultIf(seen[m.Name] != "", "the agents on %s and %s would both be called %s", seen[m.Name],
 				m.Address, m.Name)
 			seen[m.Name] = m.Address
 		}
 	case "dockerfile", "compose", "kubernetes":
-		wrong(!imageForm.MatchString(c.Image), "--image: %q is not the name of an image", c.Image)
+		faultIf(!imageForm.MatchString(c.Image), "--image: %q is not the name of an image", c.Image)
 	default:
-		wrong(true, "%q is not a kind; there are %s", kind, strings.Join(names(), ", "))
+		faultIf(true, "%q is not a kind; there are %s", kind, strings.Join(kindNames(), ", "))
 	}
-	wrong(kind != "ssh" && len(c.Hosts) > 0, "unexpected arguments: %s", strings.Join(c.Hosts, " "))
-	wrong(c.Agents < 1 || c.Agents > AgentsMax, "--agents: %d is not 1 to %d", c.Agents, AgentsMax)
+	faultIf(kind != "ssh" && len(c.Hosts) > 0, "unexpected arguments: %s", strings.Join(c.Hosts, " "))
+	faultIf(c.Agents < 1 || c.Agents > AgentsMax, "--agents: %d is not 1 to %d", c.Agents, AgentsMax)
 	if kind == "kubernetes" || kind == "compose" {
 		for _, h := range c.Hubs {
 			at, err := netip.ParseAddrPort(h)
-			wrong(err == nil && at.Addr().IsLoopback(), "the hub at %s is reached from this machine "+
+			faultIf(err == nil && at.Addr().IsLoopback(), "the hub at %s is reached from this machine "+
 				"only, and not from containers; have dyno fleet up --listen on another address", h)
 		}
 	}
 	if kind == "kubernetes" {
-		wrong(c.CPUs < 1, "--cpus: %d is less than 1", c.CPUs)
-		wrong(!memoryForm.MatchString(c.Memory), "--memory: %q is not a size like 512Mi or 2Gi", c.Memory)
-		wrong(c.Deadline < time.Second, "--deadline: %v is less than a second", c.Deadline)
-		wrong(len(c.Hubs) == 0, "--hub: a NetworkPolicy has to name the fleet's hub, IP:PORT")
+		faultIf(c.CPUs < 1, "--cpus: %d is less than 1", c.CPUs)
+		faultIf(!memoryForm.MatchString(c.Memory), "--memory: %q is not a size like 512Mi or 2Gi", c.Memory)
+		faultIf(c.Deadline < time.Second, "--deadline: %v is less than a second", c.Deadline)
+		faultIf(len(c.Hubs) == 0, "--hub: a NetworkPolicy has to name the fleet's hub, IP:PORT")
 		for _, h := range c.Hubs {
 			_, err := netip.ParseAddrPort(h)
-			wrong(err != nil, "--hub: %q is not IP:PORT, and a NetworkPolicy knows no names", h)
+			faultIf(err != nil, "--hub: %q is not IP:PORT, and a NetworkPolicy knows no names", h)
 		}
 	}
 	return faults
 }
 
-func names() (all []string) {
+func kindNames() (all []string) {
 	for _, k := range Kinds {
 		all = append(all, k.Name)
 	}
 	return all
 }
 
-// Write writes the file of that kind. c must have passed Check.
-func Write(w io.Writer, kind string, c Config) error {
+// WriteKind writes the file of that kind. c must have passed Check.
+func WriteKind(w io.Writer, kind string, c Config) error {
 	t, err := template.ParseFS(files, path.Join("templates", kind))
 	if err != nil {
 		return err
