@@ -116,7 +116,7 @@ func fleetUp(s streams, args []string) int {
 	}
 	ctx, stop := untilInterrupted()
 	defer stop()
-	h, err := hub.Up(f.Config)
+	h, err := hub.StartHub(f.Config)
 	if err != nil {
 		return s.refuse("fleet up", []error{err})
 	}

@@ -155,7 +155,7 @@ func (f *fleetFlags) controller(tell func(string)) (*fleet.Controller, *bus.Link
 		Total: f.total, Loose: f.loose, Tell: tell}
 	if f.bus.URL == "" { // another's has no hub that knows who joined
 		c.Vouch = func(agent string, text, signature []byte) error {
-			return hub.Vouch(folder, agent, text, signature)
+			return hub.VerifyAgent(folder, agent, text, signature)
 		}
 	}
 	if f.agents[0] == wire.Everyone {

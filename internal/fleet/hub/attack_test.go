@@ -108,9 +108,9 @@ func TestOnePlanKey(t *testing.T) {
 		!strings.Contains(err.Error(), "another plan key") || i.PlanKey != was.PlanKey {
 		t.Errorf("with another plan key: %v", err)
 	}
-	wrong := make(chan error, 2*subsMax)
+	wrong := make(chan error, 2*subscriptionsMax)
 	agent.SetErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { wrong <- err })
-	for range subsMax {
+	for range subscriptionsMax {
 		if _, err := agent.SubscribeSync("dyno.cmd.web1.>"); err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +167,7 @@ func TestVouch(t *testing.T) {
 		"of who was revoked":    {"web3", text, sign(gone), false},
 		"of nobody":             {"web4", text, sign(i), false},
 	} {
-		if err := Vouch(folder, c.name, c.text, c.signature); (err == nil) != c.good {
+		if err := VerifyAgent(folder, c.name, c.text, c.signature); (err == nil) != c.good {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -206,10 +206,10 @@ func TestPlainLog(t *testing.T) {
 func TestOneHubInAFolder(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "fleet")
 	first := &Hub{config: Config{Folder: folder}}
-	if err := first.claim(); err != nil {
+	if err := first.lockFolder(); err != nil {
 		t.Fatal(err)
 	}
-	h, err := Up(Config{Folder: folder, Listen: "127.0.0.1:0"})
+	h, err := StartHub(Config{Folder: folder, Listen: "127.0.0.1:0"})
 	if err == nil {
 		h.Close()
 	}
@@ -232,7 +232,7 @@ func TestOneHubInAFolder(t *testing.T) {
 // public is the public half of a private key.
 func public(t *testing.T, seed string) string {
 	t.Helper()
-	k, err := keyOf(seed)
+	k, err := keyFromSeed(seed)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,25 +31,25 @@ type entry struct {
 type audit struct {
 	log func(string)
 
-	mu      sync.Mutex
-	file    *os.File // nil when the hub is down
-	second  int64    // in which strangers were noted, and how often
-	noted   int
-	skipped int // strangers since, of whom the log says only how many
+	mu                sync.Mutex
+	file              *os.File // nil when the hub is down
+	second            int64    // in which strangers were noted, and how often
+	writtenThisSecond int
+	skipped           int // strangers since, of whom the log says only how many
 }
 
-// strangersMost is how many lines a second whoever is not let in can add to the log.
-const strangersMost = 20
+// entriesPerSecondMax is how many lines a second whoever is not let in can add to the log.
+const entriesPerSecondMax = 20
 
-// stranger is write of what anybody can bring about.
-func (a *audit) stranger(e entry) {
+// writeLimited is write of what anybody can bring about.
+func (a *audit) writeLimited(e entry) {
 	a.mu.Lock()
 	now := time.Now().Unix()
 	if now != a.second {
-		a.second, a.noted = now, 0
+		a.second, a.writtenThisSecond = now, 0
 	}
-	a.noted++
-	if a.noted > strangersMost {
+	a.writtenThisSecond++
+	if a.writtenThisSecond > entriesPerSecondMax {
 		a.skipped++
 		a.mu.Unlock()
 		return
@@ -59,7 +59,7 @@ func (a *audit) stranger(e entry) {
 		a.skipped = 0
 	}
 	a.mu.Unlock()
-	a.write(e)
+	a.writeEntry(e)
 }
 
 func openAudit(folder string, log func(string)) (*audit, error) {
@@ -71,8 +71,8 @@ func openAudit(folder string, log func(string)) (*audit, error) {
 	return &audit{log: log, file: f}, nil
 }
 
-// write adds e, and says it to whoever watches the hub.
-func (a *audit) write(e entry) {
+// writeEntry adds e, and says it to whoever watches the hub.
+func (a *audit) writeEntry(e entry) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.file == nil {
@@ -102,7 +102,7 @@ func (e entry) String() string {
 	return strings.Join(words, " ")
 }
 
-func (a *audit) close() error {
+func (a *audit) closeFile() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	f := a.file
@@ -110,9 +110,9 @@ func (a *audit) close() error {
 	return f.Close()
 }
 
-// watch has the server's own account say who comes and goes, and who is not let in. The log
+// watchConnections has the server's own account say who comes and goes, and who is not let in. The log
 // keeps it.
-func (h *Hub) watch() error {
+func (h *Hub) watchConnections() error {
 	events := "$SYS.ACCOUNT." + h.keys.fleet.public
 	for subject, event := range map[string]string{events + ".CONNECT": "connected",
 		events + ".DISCONNECT": "gone", "$SYS.SERVER.*.CLIENT.AUTH.ERR": "refused"} {
@@ -121,8 +121,8 @@ func (h *Hub) watch() error {
 			if json.Unmarshal(m.Data, &e) != nil {
 				return
 			}
-			if name := h.agentOf(e.Client.User); name != "" || event == "refused" {
-				h.audit.stranger(entry{Event: event, Agent: name, From: e.Client.Host, Detail: e.Reason})
+			if name := h.agentNameOf(e.Client.User); name != "" || event == "refused" {
+				h.audit.writeLimited(entry{Event: event, Agent: name, From: e.Client.Host, Detail: e.Reason})
 			}
 		})
 		if err != nil {
@@ -132,8 +132,8 @@ func (h *Hub) watch() error {
 	return h.system.Flush()
 }
 
-// agentOf is the name of the agent with that public key, or "".
-func (h *Hub) agentOf(key string) string {
+// agentNameOf is the name of the agent with that public key, or "".
+func (h *Hub) agentNameOf(key string) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, a := range h.state.Agents {
@@ -149,29 +149,29 @@ func (h *Hub) agentOf(key string) string {
 type serverLog struct {
 	audit *audit
 
-	mu   sync.Mutex
-	died string
+	mu        sync.Mutex
+	fatalText string
 }
 
 // Fatalf keeps why the server does not start.
 func (l *serverLog) Fatalf(format string, v ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.died = fmt.Sprintf(format, v...)
+	l.fatalText = fmt.Sprintf(format, v...)
 }
 
-func (l *serverLog) fatal() error {
+func (l *serverLog) fatalError() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.died == "" {
+	if l.fatalText == "" {
 		return nil
 	}
-	return errors.New(l.died)
+	return errors.New(l.fatalText)
 }
 
 // Errorf keeps what went wrong.
 func (l *serverLog) Errorf(format string, v ...any) {
-	l.audit.stranger(entry{Event: "server", Detail: fmt.Sprintf(format, v...)})
+	l.audit.writeLimited(entry{Event: "server", Detail: fmt.Sprintf(format, v...)})
 }
 
 // Warnf is for what whoever configures a server should know, and here nobody does.

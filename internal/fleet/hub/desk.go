@@ -28,29 +28,29 @@ const (
 
 	idLength = 8 // characters of a token's ID; its secret is another
 
-	wordMax = 255 // bytes of what a machine says of itself
-	subsMax = 32  // subscriptions of an agent, which needs five
+	hostWordMax      = 255 // bytes of what a machine says of itself
+	subscriptionsMax = 32  // subscriptions of an agent, which needs five
 )
 
-// answer makes the hub answer what it is asked.
-func (h *Hub) answer() error {
+// subscribeRequests makes the hub answer what it is asked.
+func (h *Hub) subscribeRequests() error {
 	for subject, f := range map[string]func(*nats.Msg) (any, error){
-		bus.SubjectToken: h.issue, bus.SubjectRevoke: h.revoke, bus.SubjectList: h.list, bus.SubjectStop: h.end, bus.SubjectNote: h.note,
-		bus.JoinSubject("*"): h.join, bus.RenewSubject("*"): h.renew,
+		bus.SubjectToken: h.issueToken, bus.SubjectRevoke: h.revokeName, bus.SubjectList: h.listRoster, bus.SubjectStop: h.requestStop, bus.SubjectNote: h.logNote,
+		bus.JoinSubject("*"): h.admitApplicant, bus.RenewSubject("*"): h.renewAgent,
 	} {
-		if _, err := h.conn.Subscribe(subject, func(m *nats.Msg) { h.reply(m, f) }); err != nil {
+		if _, err := h.conn.Subscribe(subject, func(m *nats.Msg) { h.sendReply(m, f) }); err != nil {
 			return err
 		}
 	}
 	return h.conn.Flush()
 }
 
-// reply answers m with what f says.
-func (h *Hub) reply(m *nats.Msg, f func(*nats.Msg) (any, error)) {
+// sendReply answers m with what f says.
+func (h *Hub) sendReply(m *nats.Msg, f func(*nats.Msg) (any, error)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !back(m) {
-		h.audit.stranger(entry{Event: "refused", Subject: m.Subject,
+	if !repliesToSender(m) {
+		h.audit.writeLimited(entry{Event: "refused", Subject: m.Subject,
 			Detail: fmt.Sprintf("the answer was to go to %q", m.Reply)})
 		return
 	}
@@ -61,53 +61,53 @@ func (h *Hub) reply(m *nats.Msg, f func(*nats.Msg) (any, error)) {
 	}
 	if err != nil {
 		r = bus.HubReply{Refused: err.Error()}
-		h.audit.stranger(entry{Event: "refused", Subject: m.Subject, Detail: r.Refused})
+		h.audit.writeLimited(entry{Event: "refused", Subject: m.Subject, Detail: r.Refused})
 	}
 	b, err := json.Marshal(r)
 	if err == nil {
 		err = m.Respond(b)
 	}
 	if err != nil {
-		h.audit.write(entry{Event: "fault", Subject: m.Subject, Detail: err.Error()})
+		h.audit.writeEntry(entry{Event: "fault", Subject: m.Subject, Detail: err.Error()})
 	}
 }
 
-// back reports whether the answer to m goes to who has asked. NATS has no rule for where
+// repliesToSender reports whether the answer to m goes to who has asked. NATS has no rule for where
 // answers go, and the hub may say everything to everybody: without this it would say for
 // anybody what they may not say themselves.
-func back(m *nats.Msg) bool {
+func repliesToSender(m *nats.Msg) bool {
 	who := bus.ControllerName
 	if strings.HasSuffix(m.Sub.Subject, ".*") {
-		who = last(m)
+		who = subjectSuffix(m)
 	}
 	return strings.HasPrefix(m.Reply, bus.InboxPrefix(who))
 }
 
-// read reads what the hub was asked.
-func read(m *nats.Msg, v any) error {
+// decodeRequest reads what the hub was asked.
+func decodeRequest(m *nats.Msg, v any) error {
 	if err := json.Unmarshal(m.Data, v); err != nil {
 		return fmt.Errorf("this cannot be read: %w", err)
 	}
 	return nil
 }
 
-// last is the last word of m's subject, which its sender's rights vouch for.
-func last(m *nats.Msg) string { return m.Subject[strings.LastIndex(m.Subject, ".")+1:] }
+// subjectSuffix is the last word of m's subject, which its sender's rights vouch for.
+func subjectSuffix(m *nats.Msg) string { return m.Subject[strings.LastIndex(m.Subject, ".")+1:] }
 
-// issue makes a join token.
-func (h *Hub) issue(m *nats.Msg) (any, error) {
+// issueToken makes a join token.
+func (h *Hub) issueToken(m *nats.Msg) (any, error) {
 	var o bus.TokenRequest
-	if err := read(m, &o); err != nil {
+	if err := decodeRequest(m, &o); err != nil {
 		return nil, err
 	}
 	if o.Life <= 0 || o.Life > LifeMax {
 		return nil, fmt.Errorf("a token lives up to %v, and not %v", LifeMax, o.Life)
 	}
-	return h.mint(o, time.Now())
+	return h.mintToken(o, time.Now())
 }
 
-// mint makes the token that o asks for, at that time.
-func (h *Hub) mint(o bus.TokenRequest, now time.Time) (*bus.IssuedToken, error) {
+// mintToken makes the token that o asks for, at that time.
+func (h *Hub) mintToken(o bus.TokenRequest, now time.Time) (*bus.IssuedToken, error) {
 	if o.Name != "" {
 		if err := bus.CheckAgentName(o.Name); err != nil {
 			return nil, err
@@ -118,7 +118,7 @@ func (h *Hub) mint(o bus.TokenRequest, now time.Time) (*bus.IssuedToken, error) 
 			return nil, fmt.Errorf("%q is not a range of addresses like 10.1.0.0/16", cidr)
 		}
 	}
-	applicant, err := newKey(user)
+	applicant, err := generateKey(user)
 	if err != nil {
 		return nil, err
 	}
@@ -126,75 +126,75 @@ func (h *Hub) mint(o bus.TokenRequest, now time.Time) (*bus.IssuedToken, error) 
 		Issued: now.UTC(), Expires: now.Add(o.Life).UTC().Truncate(time.Second)}
 	claims := jwt.NewUserClaims(applicant.public)
 	claims.Name, claims.Expires, claims.Src = t.ID, t.Expires.Unix(), jwt.CIDRList(o.From)
-	claims.Permissions, claims.Subs = bus.JoinPermissions(t.ID), subsMax
+	claims.Permissions, claims.Subs = bus.JoinPermissions(t.ID), subscriptionsMax
 	signed, err := claims.Encode(h.keys.fleet.pair)
 	if err != nil {
 		return nil, err
 	}
 	h.state.Tokens = append(h.state.Tokens, t)
-	if err := h.state.save(now); err != nil {
+	if err := h.state.saveState(now); err != nil {
 		return nil, err
 	}
-	h.audit.write(entry{Event: "token", Token: t.ID, Agent: t.Name, Detail: "until " +
+	h.audit.writeEntry(entry{Event: "token", Token: t.ID, Agent: t.Name, Detail: "until " +
 		t.Expires.Format(time.DateTime)})
-	return &bus.IssuedToken{ID: t.ID, Token: h.access(signed, applicant.seed).EncodeToken()}, nil
+	return &bus.IssuedToken{ID: t.ID, Token: h.accessFor(signed, applicant.seed).EncodeToken()}, nil
 }
 
-// join makes an agent of whoever shows a token that is good.
-func (h *Hub) join(m *nats.Msg) (any, error) {
+// admitApplicant makes an agent of whoever shows a token that is good.
+func (h *Hub) admitApplicant(m *nats.Msg) (any, error) {
 	var a bus.JoinRequest
-	if err := read(m, &a); err != nil {
+	if err := decodeRequest(m, &a); err != nil {
 		return nil, err
 	}
-	if len(a.Host) > wordMax || len(a.Version) > wordMax {
-		return nil, fmt.Errorf("a host or a version of more than %d characters", wordMax)
+	if len(a.Host) > hostWordMax || len(a.Version) > hostWordMax {
+		return nil, fmt.Errorf("a host or a version of more than %d characters", hostWordMax)
 	}
 	now := time.Now()
-	t := h.state.token(last(m))
-	if err := t.good(now); err != nil {
+	t := h.state.findToken(subjectSuffix(m))
+	if err := t.checkUsable(now); err != nil {
 		return nil, err
 	}
-	if !nkeys.IsValidPublicUserKey(a.Key) || h.state.knows(a.Key) {
+	if !nkeys.IsValidPublicUserKey(a.Key) || h.state.knowsKey(a.Key) {
 		return nil, errors.New("an agent's key is a NATS user's, made anew for each token")
 	}
-	name, err := h.name(t, a)
+	name, err := h.chooseName(t, a)
 	if err != nil {
 		return nil, err
 	}
 	t.Key, t.Used, t.Agent = a.Key, now.UTC(), name
-	h.state.enroll(&agent{Name: name, Key: a.Key, From: t.From, Joined: now.UTC(), Seen: now.UTC(),
+	h.state.enrollAgent(&agent{Name: name, Key: a.Key, From: t.From, Joined: now.UTC(), Seen: now.UTC(),
 		Version: a.Version})
-	if err := h.state.save(now); err != nil {
+	if err := h.state.saveState(now); err != nil {
 		return nil, err
 	}
-	if err := h.publish(); err != nil {
+	if err := h.publishAccounts(); err != nil {
 		return nil, err
 	}
-	h.audit.write(entry{Event: "join", Agent: name, Token: t.ID, Detail: "host " + a.Host})
-	return h.admit(h.state.agent(name))
+	h.audit.writeEntry(entry{Event: "join", Agent: name, Token: t.ID, Detail: "host " + a.Host})
+	return h.newAdmission(h.state.findAgent(name))
 }
 
-// good fails unless a machine may become an agent with t.
-func (t *token) good(now time.Time) error {
+// checkUsable fails unless a machine may become an agent with t.
+func (t *token) checkUsable(now time.Time) error {
 	switch {
 	case t == nil:
 		return errors.New("the hub does not know this token")
 	case !t.Revoked.IsZero():
-		return fmt.Errorf("the token was revoked at %s", at(t.Revoked))
+		return fmt.Errorf("the token was revoked at %s", formatTime(t.Revoked))
 	case t.Key != "":
 		return fmt.Errorf("the token was used at %s, by the agent %s; it is good for one only",
-			at(t.Used), t.Agent)
+			formatTime(t.Used), t.Agent)
 	case !now.Before(t.Expires):
-		return fmt.Errorf("the token expired at %s", at(t.Expires))
+		return fmt.Errorf("the token expired at %s", formatTime(t.Expires))
 	}
 	return nil
 }
 
-// at is a time for people.
-func at(t time.Time) string { return t.UTC().Format(time.DateTime + " MST") }
+// formatTime is a time for people.
+func formatTime(t time.Time) string { return t.UTC().Format(time.DateTime + " MST") }
 
-// name is the one that a gets: what the token says, or it asks for, or its host is called.
-func (h *Hub) name(t *token, a bus.JoinRequest) (string, error) {
+// chooseName is the one that a gets: what the token says, or it asks for, or its host is called.
+func (h *Hub) chooseName(t *token, a bus.JoinRequest) (string, error) {
 	name := t.Name
 	switch {
 	case name != "" && a.Name != "" && a.Name != name:
@@ -207,23 +207,23 @@ func (h *Hub) name(t *token, a bus.JoinRequest) (string, error) {
 	if err := bus.CheckAgentName(name); err != nil {
 		return "", err
 	}
-	old := h.state.agent(name)
+	old := h.state.findAgent(name)
 	if old == nil || !old.Revoked.IsZero() {
 		return name, nil
 	}
-	if on, err := h.connections(old.Key); err != nil || len(on) > 0 {
+	if on, err := h.connectionsOf(old.Key); err != nil || len(on) > 0 {
 		return "", errors.Join(fmt.Errorf("an agent named %s is connected; choose another --name", name),
 			err)
 	}
 	return name, nil
 }
 
-// admit is what a needs to be an agent.
-func (h *Hub) admit(a *agent) (*bus.Admission, error) {
+// newAdmission is what a needs to be an agent.
+func (h *Hub) newAdmission(a *agent) (*bus.Admission, error) {
 	claims := jwt.NewUserClaims(a.Key)
 	claims.Name, claims.Src = a.Name, jwt.CIDRList(a.From)
 	claims.Expires = time.Now().Add(identityLife).Unix()
-	claims.Permissions, claims.Subs = bus.AgentPermissions(a.Name), subsMax
+	claims.Permissions, claims.Subs = bus.AgentPermissions(a.Name), subscriptionsMax
 	signed, err := claims.Encode(h.keys.fleet.pair)
 	if err != nil {
 		return nil, err
@@ -231,13 +231,13 @@ func (h *Hub) admit(a *agent) (*bus.Admission, error) {
 	return &bus.Admission{Name: a.Name, JWT: signed, PlanKey: h.planKey.Public}, nil
 }
 
-// renew gives an agent a new JWT, unless two are connected that say they are it.
-func (h *Hub) renew(m *nats.Msg) (any, error) {
-	a := h.state.agent(last(m))
+// renewAgent gives an agent a new JWT, unless two are connected that say they are it.
+func (h *Hub) renewAgent(m *nats.Msg) (any, error) {
+	a := h.state.findAgent(subjectSuffix(m))
 	if a == nil || !a.Revoked.IsZero() {
 		return nil, errors.New("the hub does not know this agent")
 	}
-	on, err := h.connections(a.Key)
+	on, err := h.connectionsOf(a.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -246,14 +246,14 @@ func (h *Hub) renew(m *nats.Msg) (any, error) {
 	}
 	now := time.Now()
 	a.Seen = now.UTC()
-	if err := h.state.save(now); err != nil {
+	if err := h.state.saveState(now); err != nil {
 		return nil, err
 	}
-	return h.admit(a)
+	return h.newAdmission(a)
 }
 
-// connections are those of the user with that public key, oldest first.
-func (h *Hub) connections(key string) ([]*server.ConnInfo, error) {
+// connectionsOf are those of the user with that public key, oldest first.
+func (h *Hub) connectionsOf(key string) ([]*server.ConnInfo, error) {
 	c, err := h.server.Connz(&server.ConnzOptions{Username: true, User: key, Limit: 16})
 	if err != nil {
 		return nil, err
@@ -261,14 +261,14 @@ func (h *Hub) connections(key string) ([]*server.ConnInfo, error) {
 	return c.Conns, nil
 }
 
-// revoke throws an agent out, or makes a token worthless.
-func (h *Hub) revoke(m *nats.Msg) (any, error) {
+// revokeName throws an agent out, or makes a token worthless.
+func (h *Hub) revokeName(m *nats.Msg) (any, error) {
 	var q bus.RevokeRequest
-	if err := read(m, &q); err != nil {
+	if err := decodeRequest(m, &q); err != nil {
 		return nil, err
 	}
 	now := time.Now()
-	a, t := h.state.agent(q.Name), h.state.token(q.Name)
+	a, t := h.state.findAgent(q.Name), h.state.findToken(q.Name)
 	switch {
 	case a != nil && a.Revoked.IsZero():
 		a.Revoked = now.UTC()
@@ -278,16 +278,16 @@ func (h *Hub) revoke(m *nats.Msg) (any, error) {
 	case t != nil:
 		t.Revoked = now.UTC()
 	case a != nil:
-		return nil, fmt.Errorf("%s was revoked at %s", a.Name, at(a.Revoked))
+		return nil, fmt.Errorf("%s was revoked at %s", a.Name, formatTime(a.Revoked))
 	default:
 		return nil, fmt.Errorf("there is no agent and no token %q; see dyno fleet ls", q.Name)
 	}
-	h.audit.write(entry{Event: "revoke", Detail: q.Name})
-	return struct{}{}, errors.Join(h.publish(), h.state.save(now)) // even if it cannot be kept
+	h.audit.writeEntry(entry{Event: "revoke", Detail: q.Name})
+	return struct{}{}, errors.Join(h.publishAccounts(), h.state.saveState(now)) // even if it cannot be kept
 }
 
-// list is who there is.
-func (h *Hub) list(*nats.Msg) (any, error) {
+// listRoster is who there is.
+func (h *Hub) listRoster(*nats.Msg) (any, error) {
 	roll := bus.Roster{}
 	agents := slices.SortedFunc(slices.Values(h.state.Agents), func(a, b *agent) int {
 		return strings.Compare(a.Name, b.Name)
@@ -295,7 +295,7 @@ func (h *Hub) list(*nats.Msg) (any, error) {
 	for _, a := range agents {
 		e := bus.EnrolledAgent{Name: a.Name, Joined: a.Joined, Seen: a.Seen, Version: a.Version,
 			Revoked: a.Revoked}
-		on, err := h.connections(a.Key)
+		on, err := h.connectionsOf(a.Key)
 		if err != nil {
 			return nil, err
 		}
@@ -306,7 +306,7 @@ func (h *Hub) list(*nats.Msg) (any, error) {
 	}
 	now := time.Now()
 	for _, t := range h.state.Tokens {
-		if t.good(now) == nil {
+		if t.checkUsable(now) == nil {
 			roll.Tokens = append(roll.Tokens, bus.PendingToken{ID: t.ID, Name: t.Name, Expires: t.Expires})
 		}
 	}
@@ -316,18 +316,18 @@ func (h *Hub) list(*nats.Msg) (any, error) {
 // noteMax is how many bytes of a note are kept.
 const noteMax = 1 << 10
 
-// note keeps what a controller does.
-func (h *Hub) note(m *nats.Msg) (any, error) {
+// logNote keeps what a controller does.
+func (h *Hub) logNote(m *nats.Msg) (any, error) {
 	var q bus.AuditNote
-	if err := read(m, &q); err != nil {
+	if err := decodeRequest(m, &q); err != nil {
 		return nil, err
 	}
-	h.audit.write(entry{Event: "note", Detail: q.Text[:min(len(q.Text), noteMax)]})
+	h.audit.writeEntry(entry{Event: "note", Detail: q.Text[:min(len(q.Text), noteMax)]})
 	return struct{}{}, nil
 }
 
-// end asks Serve to return, which it does after the answer.
-func (h *Hub) end(*nats.Msg) (any, error) {
+// requestStop asks Serve to return, which it does after the answer.
+func (h *Hub) requestStop(*nats.Msg) (any, error) {
 	select {
 	case h.stop <- struct{}{}:
 	default: // it was asked already
@@ -335,9 +335,9 @@ func (h *Hub) end(*nats.Msg) (any, error) {
 	return struct{}{}, nil
 }
 
-// publish tells the server what the fleet's account and its own may do, and who is revoked;
+// publishAccounts tells the server what the fleet's account and its own may do, and who is revoked;
 // those it throws out.
-func (h *Hub) publish() error {
+func (h *Hub) publishAccounts() error {
 	own := jwt.NewAccountClaims(h.keys.system.public)
 	own.Name = "server"
 	fleet := jwt.NewAccountClaims(h.keys.fleet.public)

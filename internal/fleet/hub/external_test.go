@@ -35,7 +35,7 @@ func TestExternal(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := &Hub{keys: k, resolver: new(server.MemAccResolver), state: &state{}}
-	if err := h.publish(); err != nil {
+	if err := h.publishAccounts(); err != nil {
 		t.Fatal(err)
 	}
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true,
@@ -51,7 +51,7 @@ func TestExternal(t *testing.T) {
 		t.Fatal("the server does not start")
 	}
 	creds := func(name string, may jwt.Permissions, signs key) string {
-		u, err := newKey(user)
+		u, err := generateKey(user)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func TestExternal(t *testing.T) {
 		!strings.Contains(err.Error(), "no hub") {
 		t.Errorf("asked as if it were a hub: %v", err)
 	}
-	stranger, err := newKey(account)
+	stranger, err := generateKey(account)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,11 +35,11 @@ const Port = 3967
 
 // What the server allows, and how long it waits.
 const (
-	payloadMax = 1 << 20     // bytes of a message
-	pings      = time.Second // an agent that does not answer two of them is gone
-	pingsOut   = 2
-	handshake  = 5 // seconds, for TLS
-	startMax   = 20 * time.Second
+	messageMax       = 1 << 20     // bytes of a message
+	pingInterval     = time.Second // an agent that does not answer two of them is gone
+	unansweredPings  = 2
+	handshakeTimeout = 5 // seconds, for TLS
+	startTimeout     = 20 * time.Second
 )
 
 // A Config says where a hub is.
@@ -63,7 +63,7 @@ type Hub struct {
 	planKey   bus.PlanKey
 	lock      *os.File      // held as long as it is up
 	stop      chan struct{} // has one when a controller asked for the end
-	open      bool          // controllers are told of it
+	announced bool          // controllers are told of it
 	closed    bool
 
 	mu    sync.Mutex
@@ -96,26 +96,26 @@ func (c Config) Check() error {
 	return nil
 }
 
-// Up starts a hub. It serves until Serve returns, or Close is called.
-func Up(c Config) (*Hub, error) {
+// StartHub starts a hub. It serves until Serve returns, or Close is called.
+func StartHub(c Config) (*Hub, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	if err := other(c.Folder); err != nil {
+	if err := checkNotRunning(c.Folder); err != nil {
 		return nil, err
 	}
 	h := &Hub{config: c, stop: make(chan struct{}, 1), resolver: new(server.MemAccResolver)}
-	if err := h.claim(); err != nil {
+	if err := h.lockFolder(); err != nil {
 		return nil, err
 	}
-	if err := h.up(); err != nil {
+	if err := h.startParts(); err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
-	h.audit.write(entry{Event: "up", Detail: fmt.Sprint(h.addresses)})
+	h.audit.writeEntry(entry{Event: "up", Detail: fmt.Sprint(h.addresses)})
 	return h, nil
 }
 
-func (h *Hub) up() (err error) {
+func (h *Hub) startParts() (err error) {
 	folder := h.config.Folder
 	if h.keys, err = openKeys(folder); err != nil {
 		return err
@@ -129,17 +129,17 @@ func (h *Hub) up() (err error) {
 	if h.audit, err = openAudit(folder, h.config.Log); err != nil {
 		return err
 	}
-	if err := h.start(); err != nil {
+	if err := h.startServer(); err != nil {
 		return fmt.Errorf("starting the fleet's server: %w", err)
 	}
-	if err := h.begin(); err != nil {
+	if err := h.connectToServer(); err != nil {
 		return fmt.Errorf("opening the hub: %w", err)
 	}
 	return nil
 }
 
-// claim makes the folder this hub's until it is down: two would write over what the other knows.
-func (h *Hub) claim() (err error) {
+// lockFolder makes the folder this hub's until it is down: two would write over what the other knows.
+func (h *Hub) lockFolder() (err error) {
 	folder := h.config.Folder
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return fmt.Errorf("the fleet's folder: %w", err)
@@ -148,7 +148,7 @@ func (h *Hub) claim() (err error) {
 	if err != nil {
 		return fmt.Errorf("the fleet's folder: %w", err)
 	}
-	held, err := lock(h.lock)
+	held, err := lockFile(h.lock)
 	if err != nil {
 		h.lock.Close()
 		return fmt.Errorf("locking the fleet's folder %s: %w", folder, err)
@@ -161,8 +161,8 @@ func (h *Hub) claim() (err error) {
 	return nil
 }
 
-// other fails if a hub is up with this folder already.
-func other(folder string) error {
+// checkNotRunning fails if a hub is up with this folder already.
+func checkNotRunning(folder string) error {
 	c, err := bus.ReadController(folder)
 	if err != nil {
 		return nil
@@ -175,8 +175,8 @@ func other(folder string) error {
 	return fmt.Errorf("a fleet is up already: process %d, at %s", c.PID, l.ConnectedAddr())
 }
 
-// start starts the server.
-func (h *Hub) start() error {
+// startServer starts the server.
+func (h *Hub) startServer() error {
 	host, port, err := net.SplitHostPort(h.config.Listen)
 	if err != nil {
 		return err
@@ -188,14 +188,14 @@ func (h *Hub) start() error {
 	if n == 0 {
 		n = server.RANDOM_PORT
 	}
-	if err := h.publish(); err != nil {
+	if err := h.publishAccounts(); err != nil {
 		return err
 	}
 	log := &serverLog{audit: h.audit}
 	h.server, err = server.NewServer(&server.Options{
 		ServerName: "dyno", Host: host, Port: n, NoSigs: true,
-		PingInterval: pings, MaxPingsOut: pingsOut, MaxPayload: payloadMax,
-		TLS: true, TLSTimeout: handshake, TLSHandshakeFirst: true,
+		PingInterval: pingInterval, MaxPingsOut: unansweredPings, MaxPayload: messageMax,
+		TLS: true, TLSTimeout: handshakeTimeout, TLSHandshakeFirst: true,
 		TLSConfig: &tls.Config{Certificates: []tls.Certificate{h.keys.certificate},
 			MinVersion: tls.VersionTLS13},
 		TrustedOperators: []*jwt.OperatorClaims{h.keys.operatorClaims()},
@@ -206,18 +206,18 @@ func (h *Hub) start() error {
 	}
 	h.server.SetLoggerV2(log, false, false, false)
 	h.server.Start()
-	if err := log.fatal(); err != nil {
+	if err := log.fatalError(); err != nil {
 		return err
 	}
-	if !h.server.ReadyForConnections(startMax) {
-		return fmt.Errorf("it is not ready after %v", startMax)
+	if !h.server.ReadyForConnections(startTimeout) {
+		return fmt.Errorf("it is not ready after %v", startTimeout)
 	}
-	h.addresses = advertised(h.config, h.server.Addr())
+	h.addresses = advertisedAddresses(h.config, h.server.Addr())
 	return nil
 }
 
-// advertised are the addresses for tokens.
-func advertised(c Config, listens net.Addr) (all []string) {
+// advertisedAddresses are the addresses for tokens.
+func advertisedAddresses(c Config, listens net.Addr) (all []string) {
 	_, port, err := net.SplitHostPort(listens.String())
 	if err != nil || len(c.Advertise) == 0 {
 		return []string{listens.String()}
@@ -228,18 +228,18 @@ func advertised(c Config, listens net.Addr) (all []string) {
 	return all
 }
 
-// begin connects the hub to its own server, and tells this machine's controllers of it.
-func (h *Hub) begin() (err error) {
-	if h.conn, err = h.connect(h.keys.fleet); err != nil {
+// connectToServer connects the hub to its own server, and tells this machine's controllers of it.
+func (h *Hub) connectToServer() (err error) {
+	if h.conn, err = h.connectInProcess(h.keys.fleet); err != nil {
 		return err
 	}
-	if h.system, err = h.connect(h.keys.system); err != nil {
+	if h.system, err = h.connectInProcess(h.keys.system); err != nil {
 		return err
 	}
-	if err := h.answer(); err != nil {
+	if err := h.subscribeRequests(); err != nil {
 		return err
 	}
-	if err := h.watch(); err != nil {
+	if err := h.watchConnections(); err != nil {
 		return err
 	}
 	claims := jwt.NewUserClaims(h.keys.controller.public)
@@ -248,15 +248,15 @@ func (h *Hub) begin() (err error) {
 	if err != nil {
 		return err
 	}
-	access := h.access(token, h.keys.controller.seed)
-	access.Addresses = []string{local(h.server.Addr())}
-	h.open = true
+	access := h.accessFor(token, h.keys.controller.seed)
+	access.Addresses = []string{localAddress(h.server.Addr())}
+	h.announced = true
 	return bus.WriteController(h.config.Folder, bus.Controller{Access: access, PID: os.Getpid(),
 		Advertised: h.addresses})
 }
 
-// local is by what this machine itself reaches what listens on a.
-func local(a net.Addr) string {
+// localAddress is by what this machine itself reaches what listens on a.
+func localAddress(a net.Addr) string {
 	at, err := netip.ParseAddrPort(a.String())
 	if err != nil || !at.Addr().IsUnspecified() {
 		return a.String()
@@ -268,15 +268,15 @@ func local(a net.Addr) string {
 	return netip.AddrPortFrom(host, at.Port()).String()
 }
 
-// access is what somebody with that JWT and private key connects with.
-func (h *Hub) access(token, seed string) bus.Access {
+// accessFor is what somebody with that JWT and private key connects with.
+func (h *Hub) accessFor(token, seed string) bus.Access {
 	pin := sha256.Sum256(h.keys.certificate.Certificate[0])
 	return bus.Access{Addresses: h.addresses, Pin: hex.EncodeToString(pin[:]), JWT: token, Seed: seed}
 }
 
-// connect connects to the server from within, as a user of that account who may do all.
-func (h *Hub) connect(account key) (*nats.Conn, error) {
-	user, err := newKey(user)
+// connectInProcess connects to the server from within, as a user of that account who may do all.
+func (h *Hub) connectInProcess(account key) (*nats.Conn, error) {
+	user, err := generateKey(user)
 	if err != nil {
 		return nil, err
 	}
@@ -320,7 +320,7 @@ func (h *Hub) Close() error {
 			c.Close()
 		}
 	}
-	if h.open {
+	if h.announced {
 		errs = append(errs, bus.RemoveController(h.config.Folder))
 	}
 	if h.server != nil {
@@ -328,10 +328,10 @@ func (h *Hub) Close() error {
 		h.server.WaitForShutdown()
 	}
 	if h.audit != nil {
-		if h.open {
-			h.audit.write(entry{Event: "down"})
+		if h.announced {
+			h.audit.writeEntry(entry{Event: "down"})
 		}
-		errs = append(errs, h.audit.close())
+		errs = append(errs, h.audit.closeFile())
 	}
 	return errors.Join(append(errs, h.lock.Close())...)
 }

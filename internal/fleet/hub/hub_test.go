@@ -27,7 +27,7 @@ func up(t *testing.T, folder, listen string) *Hub {
 	if listen == "" {
 		listen = "127.0.0.1:0"
 	}
-	h, err := Up(Config{Folder: folder, Listen: listen})
+	h, err := StartHub(Config{Folder: folder, Listen: listen})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func TestRefused(t *testing.T) {
 	h := up(t, folder, "")
 	l := desk(t, folder)
 	h.mu.Lock()
-	old, err := h.mint(bus.TokenRequest{Life: -time.Minute}, time.Now())
+	old, err := h.mintToken(bus.TokenRequest{Life: -time.Minute}, time.Now())
 	h.mu.Unlock()
 	if err != nil {
 		t.Fatal(err)
@@ -348,12 +348,12 @@ func TestRestart(t *testing.T) {
 	if err := bus.QueryHub(l.Conn, bus.SubjectRevoke, bus.RevokeRequest{Name: gone.Name}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Up(Config{Folder: folder, Listen: "127.0.0.1:0"}); err == nil ||
+	if _, err := StartHub(Config{Folder: folder, Listen: "127.0.0.1:0"}); err == nil ||
 		!strings.Contains(err.Error(), "is up already: process ") ||
 		!strings.HasSuffix(err.Error(), "at "+first.Addresses()[0]) {
 		t.Errorf("a second one in the same folder: %v", err)
 	}
-	if _, err := Up(Config{Folder: t.TempDir(), Listen: first.Addresses()[0]}); err == nil ||
+	if _, err := StartHub(Config{Folder: t.TempDir(), Listen: first.Addresses()[0]}); err == nil ||
 		!strings.Contains(err.Error(), "in use") {
 		t.Errorf("a second one at the same address: %v", err)
 	}
@@ -477,13 +477,13 @@ func TestForgets(t *testing.T) {
 	s.Tokens = []*token{{ID: "long", Expires: long}, {ID: "just", Expires: just}}
 	s.Agents = []*agent{{Name: "long", Joined: long, Seen: long}, {Name: "just", Joined: long, Seen: just}}
 	s.Revoked = map[string]time.Time{"long": long, "just": just}
-	if err := s.save(now); err != nil {
+	if err := s.saveState(now); err != nil {
 		t.Fatal(err)
 	}
 	if s, err = openState(folder); err != nil {
 		t.Fatal(err)
 	}
-	if len(s.Tokens) != 1 || s.token("just") == nil || len(s.Agents) != 1 || s.agent("just") == nil ||
+	if len(s.Tokens) != 1 || s.findToken("just") == nil || len(s.Agents) != 1 || s.findAgent("just") == nil ||
 		len(s.Revoked) != 1 || s.Revoked["just"].IsZero() {
 		t.Errorf("%+v", s)
 	}
@@ -496,22 +496,22 @@ func TestStrangers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const crowd = 10 * strangersMost
+	const crowd = 10 * entriesPerSecondMax
 	for range crowd {
-		a.stranger(entry{Event: "refused"})
+		a.writeLimited(entry{Event: "refused"})
 	}
 	if len(lines) > crowd/2 { // the clock's second may have ended meanwhile
 		t.Errorf("%d lines of %d strangers", len(lines), crowd)
 	}
 	a.second-- // time passes
-	a.stranger(entry{Event: "refused"})
+	a.writeLimited(entry{Event: "refused"})
 	if last := lines[len(lines)-1]; !strings.Contains(last, "before that are not in the log") {
 		t.Errorf("the last says %q", last)
 	}
-	if err := a.close(); err != nil {
+	if err := a.closeFile(); err != nil {
 		t.Fatal(err)
 	}
-	a.write(entry{Event: "late"})
+	a.writeEntry(entry{Event: "late"})
 	if strings.Contains(lines[len(lines)-1], "late") {
 		t.Error("a log that is closed goes on")
 	}
@@ -539,7 +539,7 @@ func TestCheck(t *testing.T) {
 	all := Config{Advertise: []string{"fleet.example", "10.0.0.5:1", "fd00::5", "[fd00::6]:2"}}
 	at := &net.TCPAddr{IP: net.IPv4(10, 0, 0, 5), Port: 3967}
 	want := []string{"fleet.example:3967", "10.0.0.5:1", "[fd00::5]:3967", "[fd00::6]:2"}
-	if got := advertised(all, at); !slices.Equal(got, want) {
+	if got := advertisedAddresses(all, at); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	for listens, want := range map[string]string{"0.0.0.0:5": "127.0.0.1:5", "[::]:5": "[::1]:5",
@@ -548,7 +548,7 @@ func TestCheck(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := local(addr); got != want {
+		if got := localAddress(addr); got != want {
 			t.Errorf("what listens on %s is reached at %s, want %s", listens, got, want)
 		}
 	}

@@ -27,7 +27,7 @@ type key struct {
 	public, seed string
 }
 
-func newKey(prefix nkeys.PrefixByte) (key, error) {
+func generateKey(prefix nkeys.PrefixByte) (key, error) {
 	pair, err := nkeys.CreatePair(prefix)
 	if err != nil {
 		return key{}, err
@@ -36,10 +36,10 @@ func newKey(prefix nkeys.PrefixByte) (key, error) {
 	if err != nil {
 		return key{}, err
 	}
-	return keyOf(string(seed))
+	return keyFromSeed(string(seed))
 }
 
-func keyOf(seed string) (key, error) {
+func keyFromSeed(seed string) (key, error) {
 	pair, err := nkeys.FromSeed([]byte(seed))
 	if err != nil {
 		return key{}, err
@@ -63,8 +63,8 @@ type keys struct {
 	certificate tls.Certificate
 }
 
-// kept is how keys are in their file.
-type kept struct {
+// keysFile is how keys are in their file.
+type keysFile struct {
 	Operator    string `json:"operator"`
 	Fleet       string `json:"fleet"`
 	System      string `json:"system"`
@@ -76,24 +76,24 @@ type kept struct {
 // openKeys reads the keys of a folder; the first time it makes them.
 func openKeys(folder string) (*keys, error) {
 	path := filepath.Join(folder, "keys.json")
-	var k kept
+	var k keysFile
 	err := bus.ReadJSON(path, &k)
 	if errors.Is(err, fs.ErrNotExist) {
-		if k, err = makeKeys(time.Now()); err == nil {
+		if k, err = generateKeys(time.Now()); err == nil {
 			err = bus.WriteJSON(path, k)
 		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the fleet's keys: %w", err)
 	}
-	all, err := k.read()
+	all, err := k.parseKeys()
 	if err != nil {
 		return nil, fmt.Errorf("the fleet's keys in %s: %w", path, err)
 	}
 	return all, nil
 }
 
-func (k kept) read() (*keys, error) {
+func (k keysFile) parseKeys() (*keys, error) {
 	var all keys
 	var errs []error
 	for _, x := range []struct {
@@ -101,7 +101,7 @@ func (k kept) read() (*keys, error) {
 		seed string
 	}{{&all.operator, k.Operator}, {&all.fleet, k.Fleet}, {&all.system, k.System},
 		{&all.controller, k.Controller}} {
-		key, err := keyOf(x.seed)
+		key, err := keyFromSeed(x.seed)
 		*x.to = key
 		errs = append(errs, err)
 	}
@@ -110,18 +110,18 @@ func (k kept) read() (*keys, error) {
 	return &all, errors.Join(append(errs, err)...)
 }
 
-func makeKeys(now time.Time) (k kept, err error) {
+func generateKeys(now time.Time) (k keysFile, err error) {
 	for _, x := range []struct {
 		to     *string
 		prefix nkeys.PrefixByte
 	}{{&k.Operator, operator}, {&k.Fleet, account}, {&k.System, account}, {&k.Controller, user}} {
-		key, err := newKey(x.prefix)
+		key, err := generateKey(x.prefix)
 		if err != nil {
 			return k, err
 		}
 		*x.to = key.seed
 	}
-	k.Certificate, k.Private, err = makeCertificate(now)
+	k.Certificate, k.Private, err = generateCertificate(now)
 	return k, err
 }
 
@@ -129,8 +129,8 @@ func makeKeys(now time.Time) (k kept, err error) {
 // SHA-256 and not at dates, which their clocks may have wrong.
 const certificateLife = 10 * 365 * 24 * time.Hour
 
-// makeCertificate makes one that vouches for itself.
-func makeCertificate(now time.Time) (certificate, private string, err error) {
+// generateCertificate makes one that vouches for itself.
+func generateCertificate(now time.Time) (certificate, private string, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return "", "", err

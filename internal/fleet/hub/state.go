@@ -47,7 +47,7 @@ type agent struct {
 }
 
 // How long a token is remembered after it has expired, to say what became of it.
-const remembered = 30 * 24 * time.Hour
+const tokenMemory = 30 * 24 * time.Hour
 
 func openState(folder string) (*state, error) {
 	s := &state{Format: stateFormat, Revoked: map[string]time.Time{}}
@@ -64,14 +64,14 @@ func openState(folder string) (*state, error) {
 	return s, nil
 }
 
-// Vouch fails unless signature is of text by the agent of that name in the fleet of a folder,
+// VerifyAgent fails unless signature is of text by the agent of that name in the fleet of a folder,
 // by the key with which it joined. It reads the hub's file and asks nobody on the bus.
-func Vouch(folder, name string, text, signature []byte) error {
+func VerifyAgent(folder, name string, text, signature []byte) error {
 	s, err := openState(folder)
 	if err != nil {
 		return err
 	}
-	a := s.agent(name)
+	a := s.findAgent(name)
 	if a == nil || !a.Revoked.IsZero() {
 		return errors.New("no agent of that name has joined this fleet")
 	}
@@ -82,10 +82,10 @@ func Vouch(folder, name string, text, signature []byte) error {
 	return nil
 }
 
-// save writes s, without what is too old to matter.
-func (s *state) save(now time.Time) error {
+// saveState writes s, without what is too old to matter.
+func (s *state) saveState(now time.Time) error {
 	s.Tokens = slices.DeleteFunc(s.Tokens, func(t *token) bool {
-		return now.After(t.Expires.Add(remembered))
+		return now.After(t.Expires.Add(tokenMemory))
 	})
 	s.Agents = slices.DeleteFunc(s.Agents, func(a *agent) bool {
 		return now.After(a.Seen.Add(identityLife)) // it cannot come back
@@ -101,7 +101,7 @@ func (s *state) save(now time.Time) error {
 	return nil
 }
 
-func (s *state) token(id string) *token {
+func (s *state) findToken(id string) *token {
 	i := slices.IndexFunc(s.Tokens, func(t *token) bool { return t.ID == id })
 	if i < 0 {
 		return nil
@@ -109,8 +109,8 @@ func (s *state) token(id string) *token {
 	return s.Tokens[i]
 }
 
-// agent is who has that name now, or had it when it was revoked.
-func (s *state) agent(name string) *agent {
+// findAgent is who has that name now, or had it when it was revoked.
+func (s *state) findAgent(name string) *agent {
 	i := slices.IndexFunc(s.Agents, func(a *agent) bool { return a.Name == name })
 	if i < 0 {
 		return nil
@@ -118,9 +118,9 @@ func (s *state) agent(name string) *agent {
 	return s.Agents[i]
 }
 
-// enroll makes a the agent of its name. Whoever had it is revoked.
-func (s *state) enroll(a *agent) {
-	old := s.agent(a.Name)
+// enrollAgent makes a the agent of its name. Whoever had it is revoked.
+func (s *state) enrollAgent(a *agent) {
+	old := s.findAgent(a.Name)
 	if old == nil {
 		s.Agents = append(s.Agents, a)
 		return
@@ -129,8 +129,8 @@ func (s *state) enroll(a *agent) {
 	*old = *a
 }
 
-// knows reports whether an agent has that key, or had it when it was revoked.
-func (s *state) knows(key string) bool {
+// knowsKey reports whether an agent has that key, or had it when it was revoked.
+func (s *state) knowsKey(key string) bool {
 	_, gone := s.Revoked[key]
 	return gone || slices.ContainsFunc(s.Agents, func(a *agent) bool { return a.Key == key })
 }
