@@ -105,8 +105,8 @@ func lend(s streams, args []string) int {
 	if len(faults) > 0 {
 		return s.refuse("agent", faults)
 	}
-	a := fleet.Agent{Name: f.name, Weight: f.weight, Policy: allowed, Watch: f.watch, Tell: s.note,
-		Ring: ringHere}
+	a := fleet.Agent{Name: f.name, Weight: f.weight, Policy: allowed, WatchOnly: f.watch, Log: s.note,
+		ChooseRing: ringHere}
 	if f.URL != "" {
 		return s.lendTo(f, &a)
 	}
@@ -252,8 +252,8 @@ func (s streams) serveFleet(a *fleet.Agent, l *bus.Link, beside func(context.Con
 	var helpers sync.WaitGroup
 	var gone error
 	helpers.Go(func() { beside(ctx) })
-	if a.Watch {
-		w := fleetwatch.Agent{Conn: l.Conn, Name: a.Name, Verify: a.Verify, Log: a.Tell}
+	if a.WatchOnly {
+		w := fleetwatch.Agent{Conn: l.Conn, Name: a.Name, Verify: a.Verify, Log: a.Log}
 		helpers.Go(func() {
 			if err := w.Serve(ctx); err != nil {
 				s.note(err.Error())

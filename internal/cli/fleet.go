@@ -299,7 +299,7 @@ func fleetStop(s streams, args []string) int {
 	}
 	ctx, stop := untilInterrupted()
 	defer stop()
-	err = fleet.StopAll(ctx, l.Conn, key.SignPlan, "dyno fleet stop")
+	err = fleet.StopAllRuns(ctx, l.Conn, key.SignPlan, "dyno fleet stop")
 	said := "the agents stop what they run"
 	if !f.loads && f.URL == "" { // without it no load goes on
 		err = errors.Join(err, bus.QueryHub(l.Conn, bus.SubjectStop, struct{}{}, nil))

@@ -52,7 +52,7 @@ func fleetList(s streams, args []string) int {
 			connected = append(connected, a.Name)
 		}
 	}
-	var there []fleet.Answerer
+	var there []fleet.FoundAgent
 	if f.URL != "" || len(connected) > 0 {
 		ctx, stop := untilInterrupted()
 		defer stop()
@@ -64,12 +64,12 @@ func fleetList(s streams, args []string) int {
 }
 
 // writeRoll writes who belongs to the fleet and who of them has answered.
-func writeRoll(w io.Writer, roll bus.Roster, there []fleet.Answerer) error {
+func writeRoll(w io.Writer, roll bus.Roster, there []fleet.FoundAgent) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := func(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
 	line("AGENT\tSTATE\tWEIGHT\tADDRESS\tHOST\tDYNO\tPOLICY")
 	for _, a := range roll.Agents {
-		i := slices.IndexFunc(there, func(h fleet.Answerer) bool { return h.Name == a.Name })
+		i := slices.IndexFunc(there, func(h fleet.FoundAgent) bool { return h.Name == a.Name })
 		switch {
 		case i >= 0:
 			writeAnswerer(t, there[i], a.Address)
@@ -102,7 +102,7 @@ func writeRoll(w io.Writer, roll bus.Roster, there []fleet.Answerer) error {
 func toTheMinute(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
 
 // writeAnswerer writes the line of an agent that is there.
-func writeAnswerer(w io.Writer, h fleet.Answerer, address string) {
+func writeAnswerer(w io.Writer, h fleet.FoundAgent, address string) {
 	state, weight := "ready", strconv.Itoa(h.Weight)
 	switch {
 	case h.Busy != "":

@@ -152,9 +152,9 @@ func (f *fleetFlags) controller(tell func(string)) (*fleet.Controller, *bus.Link
 		return nil, nil, err
 	}
 	c := &fleet.Controller{Conn: link.Conn, Names: f.agents, Sign: key.SignPlan, OnLoss: f.onLoss,
-		Total: f.total, Loose: f.loose, Tell: tell}
+		TotalThreads: f.total, LooseStart: f.loose, Progress: tell}
 	if f.bus.URL == "" { // another's has no hub that knows who joined
-		c.Vouch = func(agent string, text, signature []byte) error {
+		c.VerifyAgent = func(agent string, text, signature []byte) error {
 			return hub.VerifyAgent(folder, agent, text, signature)
 		}
 	}
@@ -208,7 +208,7 @@ func (f *fleetFlags) lend(l *lab.Lab, stage *lab.Stage, lose context.CancelCause
 	if err != nil {
 		return nil, f.absent(err)
 	}
-	if err = c.Gather(context.Background()); err != nil {
+	if err = c.ChooseAgents(context.Background()); err != nil {
 		err = f.absent(err)
 	} else {
 		l.Fleet, err = f.lent(c.Names)
@@ -222,7 +222,7 @@ func (f *fleetFlags) lend(l *lab.Lab, stage *lab.Stage, lose context.CancelCause
 	l.Load = func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
 		p.CPUs = nil // those of the laboratory are this machine's
 		r, err := run(ctx, p, each)
-		_, missing := errors.AsType[fleet.Missing](err)
+		_, missing := errors.AsType[fleet.MissingAgent](err)
 		if ctx.Err() == nil && (missing || errors.Is(err, errPartial)) {
 			lose(fmt.Errorf("%w: %w; when all are there, go on with: dyno lab run --resume %s",
 				errWithout, err, l.Dir))

@@ -16,73 +16,73 @@ import (
 	"dyno/internal/result"
 )
 
-// ticks is what an agent's reports add up to. Latencies are kept sparse: a thousand
+// reportedSeconds is what an agent's reports add up to. Latencies are kept sparse: a thousand
 // agents' histograms would be a quarter of a gigabyte. The seconds are kept, without them,
 // for a final has to have the same: packed, for an hour of a thousand agents would be two
 // gigabytes else.
-type ticks struct {
-	taken, matched   int64 // seconds that were reported, and of them found in the final
-	next             int   // the lowest index that the next may have
-	sum              load.Interval
-	latency, service metric.Sparse
-	errors           metric.Sparse   // of answers that were errors
-	kept             []load.Interval // the last ones
-	packed           [][]byte        // those before, as pack packs them, packedEach in each
-	opened           []load.Interval // what is in the one of packed before open
-	open             int
+type reportedSeconds struct {
+	received, matched int64 // seconds that were reported, and of them found in the final
+	nextIndex         int   // the lowest index that the next may have
+	sum               load.Interval
+	latency, service  metric.Sparse
+	errors            metric.Sparse   // of answers that were errors
+	recent            []load.Interval // the last ones
+	packed            [][]byte        // those before, as pack packs them, packedEach in each
+	unpacked          []load.Interval // what is in the one of packed before open
+	unpackedBlock     int
 }
 
-// packedEach is how many seconds are packed together.
-const packedEach = 60
+// packedSeconds is how many seconds are packed together.
+const packedSeconds = 60
 
-// add counts a report that is sound. h is to calculate with: a new one for each report would be
+// addSecond counts a report that is sound. h is to calculate with: a new one for each report would be
 // the garbage collector's only business.
-func (t *ticks) add(iv load.Interval, h *metric.Histogram) {
-	t.taken, t.next = t.taken+1, iv.Index+1
-	t.latency, t.service = plus(h, t.latency, iv.Latency), plus(h, t.service, iv.Served())
-	t.errors = plus(h, t.errors, iv.ErrorLatency)
+func (t *reportedSeconds) addSecond(iv load.Interval, h *metric.Histogram) {
+	t.received, t.nextIndex = t.received+1, iv.Index+1
+	t.latency, t.service = addSparse(h, t.latency, iv.Latency), addSparse(h, t.service, iv.Served())
+	t.errors = addSparse(h, t.errors, iv.ErrorLatency)
 	iv.Latency, iv.Service, iv.ErrorLatency = metric.Sparse{}, metric.Sparse{}, metric.Sparse{}
 	t.sum.Add(iv)
-	t.sum.Failures = load.Fewer(t.sum.Failures, waysMost)
+	t.sum.Failures = load.Fewer(t.sum.Failures, failureKindsMax)
 	iv.Failures = nil // the sum has them; their text, of each second, would be most of what is kept
-	if t.kept = append(t.kept, iv); len(t.kept) == packedEach {
-		t.packed, t.kept = append(t.packed, pack(t.kept)), nil
+	if t.recent = append(t.recent, iv); len(t.recent) == packedSeconds {
+		t.packed, t.recent = append(t.packed, packSeconds(t.recent)), nil
 	}
 }
 
-// second is the one that was reported as the k-th, from 0 on; nil if there is none.
-func (t *ticks) second(k int64) (*load.Interval, error) {
-	if k >= t.taken {
+// secondAt is the one that was reported as the k-th, from 0 on; nil if there is none.
+func (t *reportedSeconds) secondAt(k int64) (*load.Interval, error) {
+	if k >= t.received {
 		return nil, nil
 	}
-	at := int(k / packedEach)
+	at := int(k / packedSeconds)
 	if at == len(t.packed) {
-		return &t.kept[k%packedEach], nil
+		return &t.recent[k%packedSeconds], nil
 	}
-	if t.open != at+1 {
-		some, err := unpack(t.packed[at])
+	if t.unpackedBlock != at+1 {
+		some, err := unpackSeconds(t.packed[at])
 		if err != nil {
 			return nil, fmt.Errorf("reading what an agent reported: %w", err)
 		}
-		t.opened, t.open = some, at+1
+		t.unpacked, t.unpackedBlock = some, at+1
 	}
-	return &t.opened[k%packedEach], nil
+	return &t.unpacked[k%packedSeconds], nil
 }
 
-// seconds are all that are kept.
-func (t *ticks) seconds() (all []load.Interval, err error) {
+// allSeconds are all that are kept.
+func (t *reportedSeconds) allSeconds() (all []load.Interval, err error) {
 	for _, b := range t.packed {
-		some, err := unpack(b)
+		some, err := unpackSeconds(b)
 		if err != nil {
 			return nil, fmt.Errorf("reading what an agent reported: %w", err)
 		}
 		all = append(all, some...)
 	}
-	return append(all, t.kept...), nil
+	return append(all, t.recent...), nil
 }
 
-// pack makes intervals small, and unpack reads them again.
-func pack(some []load.Interval) []byte {
+// packSeconds makes intervals small, and unpack reads them again.
+func packSeconds(some []load.Interval) []byte {
 	var b bytes.Buffer
 	w := zlib.NewWriter(&b)
 	w.Write(wire.Encode(some)) // a buffer takes all
@@ -90,7 +90,7 @@ func pack(some []load.Interval) []byte {
 	return bytes.Clone(b.Bytes())
 }
 
-func unpack(b []byte) (some []load.Interval, err error) {
+func unpackSeconds(b []byte) (some []load.Interval, err error) {
 	r, err := zlib.NewReader(bytes.NewReader(b))
 	if err == nil {
 		err = json.NewDecoder(r).Decode(&some)
@@ -98,8 +98,8 @@ func unpack(b []byte) (some []load.Interval, err error) {
 	return some, err
 }
 
-// plus is what both counted.
-func plus(h *metric.Histogram, a, b metric.Sparse) metric.Sparse {
+// addSparse is what both counted.
+func addSparse(h *metric.Histogram, a, b metric.Sparse) metric.Sparse {
 	if a.Count == 0 {
 		return b
 	}
@@ -109,9 +109,9 @@ func plus(h *metric.Histogram, a, b metric.Sparse) metric.Sparse {
 	return h.Sparse()
 }
 
-// addUpTo reports whether the reports add up to a result: every count, and every bucket of
+// matchesTotals reports whether the reports add up to a result: every count, and every bucket of
 // the latencies.
-func (t *ticks) addUpTo(r *result.Result) bool {
+func (t *reportedSeconds) matchesTotals(r *result.Result) bool {
 	q, s := r.Requests, t.sum
 	if s.Sent != q.Sent || s.Completed != q.Completed || s.Failed != q.Errors ||
 		s.Received != r.Bytes.Received || s.Written != r.Bytes.Sent {
@@ -124,11 +124,11 @@ func (t *ticks) addUpTo(r *result.Result) bool {
 	if !maps.Equal(status, r.Status) {
 		return false
 	}
-	return same(t.latency, r.Latency) && same(t.errors, r.ErrorLatency)
+	return sameDistribution(t.latency, r.Latency) && sameDistribution(t.errors, r.ErrorLatency)
 }
 
-// same reports whether what was reported is, bucket by bucket, a result's distribution.
-func same(reported metric.Sparse, d *result.Distribution) bool {
+// sameDistribution reports whether what was reported is, bucket by bucket, a result's distribution.
+func sameDistribution(reported metric.Sparse, d *result.Distribution) bool {
 	if reported.Count == 0 || d == nil {
 		return reported.Count == 0 && d == nil
 	}
@@ -138,10 +138,10 @@ func same(reported metric.Sparse, d *result.Distribution) bool {
 	return err == nil && text == d.HDR
 }
 
-// asResult is what the reports say of an agent that did not say more: all that was reported,
+// partialResult is what the reports say of an agent that did not say more: all that was reported,
 // and of what was under way nothing is known, nor of its connections and threads: none is asked
 // of it.
-func (t *ticks) asResult(p load.Plan) (*result.Result, error) {
+func (t *reportedSeconds) partialResult(p load.Plan) (*result.Result, error) {
 	total := metric.NewSnapshot()
 	s := t.sum
 	total.Sent, total.Completed, total.Failed = s.Sent, s.Completed, s.Failed
@@ -158,7 +158,7 @@ func (t *ticks) asResult(p load.Plan) (*result.Result, error) {
 	if d := time.Duration(p.Duration); d > 0 {
 		measured = min(measured, d)
 	}
-	seconds, err := t.seconds()
+	seconds, err := t.allSeconds()
 	if err != nil {
 		return nil, err
 	}
@@ -172,15 +172,15 @@ func (t *ticks) asResult(p load.Plan) (*result.Result, error) {
 	return part, err
 }
 
-// conclude makes one result of all that the agents measured.
-func (r *running) conclude() (*result.Result, error) {
-	f := &result.Fleet{Run: r.id, OnAgentLoss: r.on}
+// mergeResults makes one result of all that the agents measured.
+func (r *fleetRun) mergeResults() (*result.Result, error) {
+	f := &result.Fleet{Run: r.id, OnAgentLoss: r.onLoss}
 	begun := 0 // agents of which it is known when
 	var all []*result.Result
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
 	for _, m := range r.members {
-		r.trust(m)
-		part, a, err := r.account(m)
+		r.acceptFinal(m)
+		part, a, err := r.memberResult(m)
 		if err != nil {
 			return nil, err
 		}
@@ -195,7 +195,7 @@ func (r *running) conclude() (*result.Result, error) {
 		all = append(all, part)
 		f.Agents = append(f.Agents, a)
 	}
-	abandoned(all, f.Agents)
+	markAbandoned(all, f.Agents)
 	whole, err := result.Merge(all)
 	if err != nil {
 		return nil, err
@@ -209,19 +209,19 @@ func (r *running) conclude() (*result.Result, error) {
 		planned = d.Seconds()
 	}
 	f.Planned = planned * float64(len(r.members))
-	f.Rebalanced = r.changes
+	f.Rebalanced = r.rebalances
 	whole.Plan.Addresses = r.plan.Addresses
 	whole.Seconds(r.seconds)
-	if r.lost { // and the others were stopped for that
+	if r.endedByLoss { // and the others were stopped for that
 		whole.Ended = string(load.Lost)
 	}
 	whole.Together(f)
 	return whole, nil
 }
 
-// abandoned notes which agents had no connection any more while others went on: they are as
+// markAbandoned notes which agents had no connection any more while others went on: they are as
 // good as lost. If it is so with all, that is what was measured.
-func abandoned(all []*result.Result, agents []result.Agent) {
+func markAbandoned(all []*result.Result, agents []result.Agent) {
 	without := func(r *result.Result) bool {
 		return r.Ended == string(load.Gone) || r.Ended == string(load.Unreachable)
 	}
@@ -238,28 +238,28 @@ func abandoned(all []*result.Result, agents []result.Agent) {
 	}
 }
 
-// account is what is known of a member's part.
-func (r *running) account(m *member) (*result.Result, result.Agent, error) {
+// memberResult is what is known of a member's part.
+func (r *fleetRun) memberResult(m *member) (*result.Result, result.Agent, error) {
 	a := result.Agent{Name: m.name, Host: m.hello.Host, Weight: m.hello.Weight,
-		Connections: m.part.Connections, ClockOff: math.Round(m.off.Seconds()*1e3) / 1e3,
-		Reports: m.ticks.taken, Repeated: m.repeated, Lost: m.lost}
+		Connections: m.part.Connections, ClockOff: math.Round(m.wallAhead.Seconds()*1e3) / 1e3,
+		Reports: m.reported.received, Repeated: m.repeated, Lost: m.lost}
 	if m.lost != "" {
 		after := m.lostAt.Seconds()
 		a.LostAfter = &after
 	}
-	if m.offset != unknown() {
+	if m.offset != unknownOffset() {
 		a.OffsetBound = float64(m.offset.bound) / 1e3
 	}
 	if m.drift.known {
-		gone := float64(m.drift.gone) / 1e3
+		gone := float64(m.drift.moved) / 1e3
 		a.Drift = &gone
 	}
-	if part := m.own; part != nil {
+	if part := m.result; part != nil {
 		if m.lost != "" { // no reason why the run ended while others went on
 			part.Ended = string(load.Lost)
 		}
 		if part.Window.MeasuredS > 0 {
-			late := float64(m.begun(r)-r.start+m.final.Late) / 1e3
+			late := float64(m.loadStart(r)-r.start+m.final.Late) / 1e3
 			a.Late = &late
 		}
 		agree := true // or it would not be its own
@@ -267,14 +267,14 @@ func (r *running) account(m *member) (*result.Result, result.Agent, error) {
 		a.Threads = part.Generator.Threads
 		return part, a, nil
 	}
-	part, err := m.ticks.asResult(m.part)
+	part, err := m.reported.partialResult(m.part)
 	if err != nil { // what it has reported is of no use either
-		part, err = new(ticks).asResult(m.part)
+		part, err = new(reportedSeconds).partialResult(m.part)
 	}
 	if err != nil {
 		return nil, a, err
 	}
-	part.Window.Started = r.clock.at(r.start).UTC()
+	part.Window.Started = r.clock.instantOf(r.start).UTC()
 	a.Requests, a.Covered, a.Threads = part.Requests, part.Window.MeasuredS, part.Generator.Threads
 	return part, a, nil
 }

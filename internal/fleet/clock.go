@@ -16,131 +16,131 @@ type clock struct {
 
 func newClock(skew time.Duration) clock { return clock{time.Now(), skew} }
 
-// of is what the clock shows at an instant that time.Now has told.
-func (c clock) of(at time.Time) int64 { return int64(at.Sub(c.origin) + c.skew) }
+// readingAt is what the clock shows at an instant that time.Now has told.
+func (c clock) readingAt(at time.Time) int64 { return int64(at.Sub(c.origin) + c.skew) }
 
-func (c clock) now() int64 { return c.of(time.Now()) }
+func (c clock) currentReading() int64 { return c.readingAt(time.Now()) }
 
-// at is of can be undone.
-func (c clock) at(shown int64) time.Time { return c.origin.Add(time.Duration(shown) - c.skew) }
+// instantOf is of can be undone.
+func (c clock) instantOf(shown int64) time.Time { return c.origin.Add(time.Duration(shown) - c.skew) }
 
-// wall is the time of day, as wrong as the clock is.
-func (c clock) wall() time.Time { return time.Now().Add(c.skew) }
+// wallTime is the time of day, as wrong as the clock is.
+func (c clock) wallTime() time.Time { return time.Now().Add(c.skew) }
 
 // How many questions it takes to know an agent's clock, before the start and beside the
 // load: the quickest answer counts, for it waited least on the way. Beside the load they
 // are asked so often.
 const (
-	exchanges = 32
-	handful   = 8
-	resound   = 30 * time.Second
+	startSyncs   = 32
+	laterSyncs   = 8
+	syncInterval = 30 * time.Second
 )
 
-// askedMost is how many agents are asked at once, so that answers need not wait for others;
+// concurrentSyncsMax is how many agents are asked at once, so that answers need not wait for others;
 // exchangeTime is far more than what one more agent adds to the time that it takes.
 const (
-	askedMost    = 16
-	exchangeTime = 20 * time.Millisecond
+	concurrentSyncsMax = 16
+	syncTimePerAgent   = 20 * time.Millisecond
 )
 
-// An offset is how far an agent's clock is ahead of ours, in ns, and by how much that can
+// An clockOffset is how far an agent's clock is ahead of ours, in ns, and by how much that can
 // be wrong: the answer took that long, and nobody knows on which half of the way.
-type offset struct{ ahead, bound int64 }
+type clockOffset struct{ ahead, bound int64 }
 
-func unknown() offset { return offset{bound: math.MaxInt64} }
+func unknownOffset() clockOffset { return clockOffset{bound: math.MaxInt64} }
 
-// learn is o with what an exchange tells, begun and ended by our clock.
-func (o offset) learn(begun, ended int64, s wire.ClockSync) offset {
+// withExchange is o with what an exchange tells, begun and ended by our clock.
+func (o clockOffset) withExchange(begun, ended int64, s wire.ClockSync) clockOffset {
 	delay := (ended - begun) - (s.RepliedAt - s.ReceivedAt)
 	if delay < 0 || delay/2 >= o.bound {
 		return o
 	}
-	return offset{((s.ReceivedAt - begun) + (s.RepliedAt - ended)) / 2, delay / 2}
+	return clockOffset{((s.ReceivedAt - begun) + (s.RepliedAt - ended)) / 2, delay / 2}
 }
 
-// ours is an instant of the agent's clock by ours, and theirs the other way round.
-func (o offset) ours(theirs int64) int64 { return theirs - o.ahead }
-func (o offset) theirs(ours int64) int64 { return ours + o.ahead }
+// toController is an instant of the agent's clock by ours, and theirs the other way round.
+func (o clockOffset) toController(theirs int64) int64 { return theirs - o.ahead }
+func (o clockOffset) toAgent(ours int64) int64        { return ours + o.ahead }
 
-// A sounding finds out where an agent's clock is, by so many exchanges. The zero value is
+// A clockSyncing finds out where an agent's clock is, by so many exchanges. The zero value is
 // none, and wants none.
-type sounding struct {
-	wanted, told int // answers
-	underway     bool
-	found        offset
+type clockSyncing struct {
+	wanted, answers int // answers
+	inFlight        bool
+	best            clockOffset
 }
 
-// sound has the agent asked for its clock, so often, when it is its turn.
-func (m *member) sound(exchanges int) {
-	if !m.sounding.underway {
-		m.sounding = sounding{wanted: exchanges, found: unknown()}
+// startClockSync has the agent asked for its clock, so often, when it is its turn.
+func (m *member) startClockSync(exchanges int) {
+	if !m.clockSync.inFlight {
+		m.clockSync = clockSyncing{wanted: exchanges, best: unknownOffset()}
 	}
 }
 
-// sound keeps some agents asked for their clocks, of those whose clocks are wanted, and
+// syncClocks keeps some agents asked for their clocks, of those whose clocks are wanted, and
 // asks again where an answer got lost.
-func (r *running) sound(now time.Time) {
-	left := askedMost
+func (r *fleetRun) syncClocks(now time.Time) {
+	left := concurrentSyncsMax
 	for _, m := range r.members {
-		if m.sounding.underway && !m.done() {
+		if m.clockSync.inFlight && !m.isDone() {
 			left--
-			if r.clock.of(now)-m.began > int64(resend) {
-				m.ask(r)
+			if r.clock.readingAt(now)-m.clockQueriedAt > int64(resendDelay) {
+				m.queryClock(r)
 			}
 		}
 	}
 	for _, m := range r.members {
-		if left > 0 && m.sounding.wanted > 0 && !m.sounding.underway && !m.done() {
-			m.sounding.underway = true
-			m.ask(r)
+		if left > 0 && m.clockSync.wanted > 0 && !m.clockSync.inFlight && !m.isDone() {
+			m.clockSync.inFlight = true
+			m.queryClock(r)
 			left--
 		}
 	}
 }
 
-// ask asks for the agent's clock.
-func (m *member) ask(r *running) {
-	m.asked++
-	m.began = r.clock.now()
-	r.say(m.name, wire.SyncClock, wire.ClockSync{RunRef: m.of(r), Number: m.asked})
+// queryClock asks for the agent's clock.
+func (m *member) queryClock(r *fleetRun) {
+	m.clockQueries++
+	m.clockQueriedAt = r.clock.currentReading()
+	r.publishCommand(m.name, wire.SyncClock, wire.ClockSync{RunRef: m.runRef(r), Number: m.clockQueries})
 }
 
-// learn takes an answer, and asks again until it is enough.
-func (m *member) learn(r *running, s wire.ClockSync, now time.Time) {
-	if s.Number != m.asked || !m.sounding.underway {
+// receiveClockAnswer takes an answer, and asks again until it is enough.
+func (m *member) receiveClockAnswer(r *fleetRun, s wire.ClockSync, now time.Time) {
+	if s.Number != m.clockQueries || !m.clockSync.inFlight {
 		return
 	}
-	at := r.clock.of(now)
-	m.slowest = max(m.slowest, at-m.began)
-	m.sounding.found = m.sounding.found.learn(m.began, at, s)
-	if m.sounding.told++; m.sounding.told < m.sounding.wanted {
-		m.ask(r)
+	at := r.clock.readingAt(now)
+	m.slowestAnswer = max(m.slowestAnswer, at-m.clockQueriedAt)
+	m.clockSync.best = m.clockSync.best.withExchange(m.clockQueriedAt, at, s)
+	if m.clockSync.answers++; m.clockSync.answers < m.clockSync.wanted {
+		m.queryClock(r)
 		return
 	}
-	found := m.sounding.found
-	m.sounding = sounding{}
+	found := m.clockSync.best
+	m.clockSync = clockSyncing{}
 	if !r.armed {
 		m.offset = found
-	} else if found != unknown() {
-		m.drift = m.drift.learn(m.offset, found)
+	} else if found != unknownOffset() {
+		m.drift = m.drift.withLaterOffset(m.offset, found)
 	}
-	r.sound(now)
+	r.syncClocks(now)
 }
 
-// A drift is how far an agent's clock has gone from where it was at the start, in ns, when
+// A clockDrift is how far an agent's clock has gone from where it was at the start, in ns, when
 // that was farthest for certain, and by how much that can be wrong.
-type drift struct {
-	known       bool
-	gone, bound int64
+type clockDrift struct {
+	known        bool
+	moved, bound int64
 }
 
-// least is how far the clock has gone in any case; below 0 it need not have gone at all.
-func (d drift) least() int64 { return max(d.gone, -d.gone) - d.bound }
+// leastMoved is how far the clock has gone in any case; below 0 it need not have gone at all.
+func (d clockDrift) leastMoved() int64 { return max(d.moved, -d.moved) - d.bound }
 
-// learn is d with another look at a clock. One at a busy machine shows a lot that is none.
-func (d drift) learn(start, later offset) drift {
-	look := drift{true, later.ahead - start.ahead, start.bound + later.bound}
-	if d.known && look.least() <= d.least() {
+// withLaterOffset is d with another look at a clock. One at a busy machine shows a lot that is none.
+func (d clockDrift) withLaterOffset(start, later clockOffset) clockDrift {
+	look := clockDrift{true, later.ahead - start.ahead, start.bound + later.bound}
+	if d.known && look.leastMoved() <= d.leastMoved() {
 		return d
 	}
 	return look

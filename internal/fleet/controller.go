@@ -28,17 +28,17 @@ var OnLoss = []string{Abort, Continue, Rebalance}
 
 // A Controller has agents make a load together.
 type Controller struct {
-	Conn   *nats.Conn
-	Names  []string // of the agents to use; none: all that are there at the first run
-	Sign   func(text []byte) ([]byte, error)
-	OnLoss string       // "": Abort
-	Total  bool         // a plan's threads are for all agents together, and not each its cores
-	Loose  bool         // a load may begin though a clock is known less well than it should
-	Tell   func(string) // how far a run has come, a line each; nil: nobody listens
+	Conn         *nats.Conn
+	Names        []string // of the agents to use; none: all that are there at the first run
+	Sign         func(text []byte) ([]byte, error)
+	OnLoss       string       // "": Abort
+	TotalThreads bool         // a plan's threads are for all agents together, and not each its cores
+	LooseStart   bool         // a load may begin though a clock is known less well than it should
+	Progress     func(string) // how far a run has come, a line each; nil: nobody listens
 
-	// Vouch fails unless the signature is by the key of the agent of that name, which who owns
+	// VerifyAgent fails unless the signature is by the key of the agent of that name, which who owns
 	// the bus has not told. nil: nobody knows the agents but by what the bus says.
-	Vouch func(agent string, text, signature []byte) error
+	VerifyAgent func(agent string, text, signature []byte) error
 
 	alter func(m *nats.Msg) []*nats.Msg // what becomes of a message on its way, in tests
 	lease time.Duration                 // in place of Lease, in tests; 0: Lease
@@ -46,12 +46,12 @@ type Controller struct {
 
 // How long things may take before an agent is given up.
 const (
-	asking   = 5 * time.Second        // until it says that it is there
-	settling = time.Second            // until all are taken to have done so
-	deciding = 30 * time.Second       // until it accepts a plan or refuses
-	timing   = 15 * time.Second       // to learn about its clock
-	lead     = 500 * time.Millisecond // from telling the start to it, and more for slow ones
-	closing  = 2 * time.Second        // for what a lost one may still have to say
+	namedHelloTimeout = 5 * time.Second        // until it says that it is there
+	helloTimeout      = time.Second            // until all are taken to have done so
+	orderTimeout      = 30 * time.Second       // until it accepts a plan or refuses
+	clockSyncTimeout  = 15 * time.Second       // to learn about its clock
+	startLead         = 500 * time.Millisecond // from telling the start to it, and more for slow ones
+	finalGrace        = 2 * time.Second        // for what a lost one may still have to say
 )
 
 // Run is load.Run on all agents. An agent that refuses its part, or is not there, is an
@@ -60,33 +60,33 @@ const (
 func (c *Controller) Run(ctx context.Context, p load.Plan, each func(load.Interval)) (
 	*result.Result, error) {
 	p.TLS.KeyLogFile = "" // of this machine; the agents have none
-	if err := errors.Join(p.Check(), c.beyond(p)); err != nil {
+	if err := errors.Join(p.Check(), c.checkFleetPlan(p)); err != nil {
 		return nil, err
 	}
-	r := &running{Controller: c, id: newID(), plan: p, clock: newClock(0), on: c.OnLoss,
-		heard: make(chan *nats.Msg), scratch: metric.NewHistogram(metric.Fine)}
-	if r.on == "" {
-		r.on = Abort
+	r := &fleetRun{Controller: c, id: newRandomID(), plan: p, clock: newClock(0), onLoss: c.OnLoss,
+		messages: make(chan *nats.Msg), scratch: metric.NewHistogram(metric.Fine)}
+	if r.onLoss == "" {
+		r.onLoss = Abort
 	}
-	if err := r.gather(ctx); err != nil || len(r.members) == 0 {
-		return r.nothing(err)
+	if err := r.gatherMembers(ctx); err != nil || len(r.members) == 0 {
+		return r.emptyResult(err)
 	}
-	leave, err := r.listen()
+	leave, err := r.listenToMembers()
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	shown := r.show(each)
-	err = r.carryOut(ctx)
+	shown := r.startLiveView(each)
+	err = r.runStages(ctx)
 	shown()
-	if err != nil || !r.opened {
-		return r.nothing(err)
+	if err != nil || !r.connecting {
+		return r.emptyResult(err)
 	}
-	return r.conclude()
+	return r.mergeResults()
 }
 
-// beyond are the flaws of a plan that only a fleet finds.
-func (c *Controller) beyond(p load.Plan) error {
+// checkFleetPlan are the flaws of a plan that only a fleet finds.
+func (c *Controller) checkFleetPlan(p load.Plan) error {
 	var all []error
 	flaw := func(bad bool, setting, problem string) {
 		if bad {
@@ -102,8 +102,8 @@ func (c *Controller) beyond(p load.Plan) error {
 	return errors.Join(all...)
 }
 
-// nothing is the end of a run that no agent was asked for.
-func (r *running) nothing(err error) (*result.Result, error) {
+// emptyResult is the end of a run that no agent was asked for.
+func (r *fleetRun) emptyResult(err error) (*result.Result, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -111,27 +111,27 @@ func (r *running) nothing(err error) (*result.Result, error) {
 		load.Version)
 }
 
-// gather finds the agents and cuts the plan. It finds none if ctx ends before.
-func (r *running) gather(ctx context.Context) error {
+// gatherMembers finds the agents and cuts the plan. It finds none if ctx ends before.
+func (r *fleetRun) gatherMembers(ctx context.Context) error {
 	var err error
-	if r.members, err = r.choose(ctx); err != nil || len(r.members) == 0 {
+	if r.members, err = r.chooseMembers(ctx); err != nil || len(r.members) == 0 {
 		return err
 	}
-	return r.cut()
+	return r.splitPlan()
 }
 
-// Gather finds out whether the agents are there and can take part. If so they are those of
+// ChooseAgents finds out whether the agents are there and can take part. If so they are those of
 // all runs that follow.
-func (c *Controller) Gather(ctx context.Context) error {
-	_, err := c.choose(ctx)
+func (c *Controller) ChooseAgents(ctx context.Context) error {
+	_, err := c.chooseMembers(ctx)
 	return err
 }
 
-// choose finds the agents. It finds none if ctx ends before.
-func (c *Controller) choose(ctx context.Context) (members []*member, err error) {
-	wait := asking
+// chooseMembers finds the agents. It finds none if ctx ends before.
+func (c *Controller) chooseMembers(ctx context.Context) (members []*member, err error) {
+	wait := namedHelloTimeout
 	if len(c.Names) == 0 {
-		wait = settling
+		wait = helloTimeout
 	}
 	found, err := Discover(ctx, c.Conn, c.Names, wait)
 	if err != nil || ctx.Err() != nil {
@@ -156,16 +156,16 @@ func (c *Controller) choose(ctx context.Context) (members []*member, err error) 
 			no("%s has histograms of %s, and here are those of %s: they cannot be added up", a.Name,
 				wire.Readable(a.Geometry), wire.Geometry())
 		default:
-			if err := c.vouch(a); err != nil {
+			if err := c.checkAgentKey(a); err != nil {
 				no("%s: %v; it is told nothing", a.Name, err)
 			}
 			members = append(members, newMember(a))
 		}
 	}
 	for _, name := range c.Names {
-		there := func(a Answerer) bool { return a.Name == name }
+		there := func(a FoundAgent) bool { return a.Name == name }
 		if !slices.ContainsFunc(found, there) {
-			faults = append(faults, missing(name+" does not answer; dyno fleet ls shows who is there"))
+			faults = append(faults, newMissingAgent(name+" does not answer; dyno fleet ls shows who is there"))
 		}
 	}
 	if len(faults) == 0 && len(members) == 0 {
@@ -181,36 +181,36 @@ func (c *Controller) choose(ctx context.Context) (members []*member, err error) 
 	return members, nil
 }
 
-// vouch fails unless an agent has shown that the key is its own that its plan is sealed to.
-func (c *Controller) vouch(a Answerer) error {
-	if c.Vouch == nil {
+// checkAgentKey fails unless an agent has shown that the key is its own that its plan is sealed to.
+func (c *Controller) checkAgentKey(a FoundAgent) error {
+	if c.VerifyAgent == nil {
 		return nil
 	}
-	if err := c.Vouch(a.Name, a.KeyClaim(a.Name), a.Proof); err != nil {
+	if err := c.VerifyAgent(a.Name, a.KeyClaim(a.Name), a.Proof); err != nil {
 		return fmt.Errorf("somebody else may be in its place: %w", err)
 	}
 	return nil
 }
 
-// A Missing is the load.Flaw that an agent is not there: it does not answer, or was lost
+// A MissingAgent is the load.Flaw that an agent is not there: it does not answer, or was lost
 // before the load began, or its clock could not be learned as it should.
-type Missing struct{ load.Flaw }
+type MissingAgent struct{ load.Flaw }
 
 // Unwrap is the flaw.
-func (m Missing) Unwrap() error { return m.Flaw }
+func (m MissingAgent) Unwrap() error { return m.Flaw }
 
-func missing(problem string) error {
-	return Missing{load.Flaw{Setting: "--fleet", Problem: problem}}
+func newMissingAgent(problem string) error {
+	return MissingAgent{load.Flaw{Setting: "--fleet", Problem: problem}}
 }
 
-// cut gives every member its part of the plan.
-func (r *running) cut() error {
+// splitPlan gives every member its part of the plan.
+func (r *fleetRun) splitPlan() error {
 	var weights []int
 	for _, m := range r.members {
-		weights = append(weights, m.weight())
+		weights = append(weights, m.splitWeight())
 	}
 	var none, few []string
-	for i, part := range r.plan.SplitBy(scaled(weights)) {
+	for i, part := range r.plan.SplitBy(scaleWeights(weights)) {
 		part.CPUs = r.plan.CPUs // of each machine
 		m := r.members[i]
 		m.part = part
@@ -233,8 +233,8 @@ func (r *running) cut() error {
 	return nil
 }
 
-// scaled are weights that are not too fine for a round of arrivals.
-func scaled(weights []int) []int {
+// scaleWeights are weights that are not too fine for a round of arrivals.
+func scaleWeights(weights []int) []int {
 	sum := 0
 	for _, w := range weights {
 		sum += w
@@ -247,90 +247,90 @@ func scaled(weights []int) []int {
 	return weights
 }
 
-// tell says how far the run has come.
-func (r *running) tell(format string, args ...any) {
-	if r.Tell != nil {
-		r.Tell(fmt.Sprintf(format, args...))
+// logProgress says how far the run has come.
+func (r *fleetRun) logProgress(format string, args ...any) {
+	if r.Progress != nil {
+		r.Progress(fmt.Sprintf(format, args...))
 	}
 }
 
-// carryOut goes through the stages of a run. When it was stopped in one the rest are left
+// runStages goes through the stages of a run. When it was stopped in one the rest are left
 // out, and there is a result; an error is that nothing was sent.
-func (r *running) carryOut(ctx context.Context) error {
-	if err := r.order(); err != nil {
+func (r *fleetRun) runStages(ctx context.Context) error {
+	if err := r.sendOrders(); err != nil {
 		return err
 	}
-	r.await(ctx, deciding, (*member).hasAnswered)
-	if err := r.refusals(); err != nil {
-		r.halt("another agent refused", false)
+	r.awaitMembers(ctx, orderTimeout, (*member).hasAnswered)
+	if err := r.joinRefusals(); err != nil {
+		r.stopMembers("another agent refused", false)
 		r.Conn.Flush()
 		return err
 	}
 	if !r.stopped {
-		r.command((*member).any, func(*member) wire.Instruction {
+		r.instructMembers((*member).isMember, func(*member) wire.Instruction {
 			return wire.Instruction{Verb: wire.OpenConnections}
 		})
-		r.opened = true
-		r.await(ctx, r.connecting(), (*member).hasOpened)
-		r.giveUp((*member).hasOpened, "its connections were not open in time")
+		r.connecting = true
+		r.awaitMembers(ctx, r.connectTimeout(), (*member).hasConnected)
+		r.loseUnready((*member).hasConnected, "its connections were not open in time")
 	}
 	if !r.stopped {
 		for _, m := range r.members {
-			m.sound(exchanges)
+			m.startClockSync(startSyncs)
 		}
-		r.sound(time.Now())
-		r.await(ctx, timing+time.Duration(len(r.members))*exchangeTime, (*member).isKnown)
-		r.giveUp((*member).isKnown, "its clock could not be learned")
-		r.tighten()
+		r.syncClocks(time.Now())
+		r.awaitMembers(ctx, clockSyncTimeout+time.Duration(len(r.members))*syncTimePerAgent, (*member).hasKnownClock)
+		r.loseUnready((*member).hasKnownClock, "its clock could not be learned")
+		r.checkClockBounds()
 	}
 	if !r.stopped {
-		r.await(ctx, r.arm()*4/5, (*member).isArmed)
-		r.giveUp((*member).isArmed, "it did not hear of the start")
+		r.awaitMembers(ctx, r.armMembers()*4/5, (*member).isArmed)
+		r.loseUnready((*member).isArmed, "it did not hear of the start")
 	}
 	if !r.stopped {
-		r.begun()
+		r.logStart()
 		r.armed = true
-		r.await(ctx, 0, (*member).isDone)
+		r.awaitMembers(ctx, 0, (*member).hasEnded)
 	}
-	if r.opened { // what agents have still to say, and lost ones if they have come back
-		r.await(ctx, Lease+closing, (*member).isDone)
-		r.awaitRest(ctx)
-		r.await(ctx, closing, (*member).isOver)
+	if r.connecting { // what agents have still to say, and lost ones if they have come back
+		r.awaitMembers(ctx, Lease+finalGrace, (*member).hasEnded)
+		r.awaitFinals(ctx)
+		r.awaitMembers(ctx, finalGrace, (*member).hasReportedAll)
 	}
-	return errors.Join(r.loose, r.failures())
+	return errors.Join(r.looseClocks, r.joinFailures())
 }
 
-// awaitRest waits for those that are about to say what they measured, as long as they go on with
+// awaitFinals waits for those that are about to say what they measured, as long as they go on with
 // it and it is not too long.
-func (r *running) awaitRest(ctx context.Context) {
-	began := r.clock.now()
+func (r *fleetRun) awaitFinals(ctx context.Context) {
+	began := r.clock.currentReading()
 	silent := func(m *member) bool {
-		now := r.clock.now()
-		return m.over() || m.distrusted || !m.rest || now-m.reported > int64(Lease) ||
-			now-began > m.tellTime()
+		now := r.clock.currentReading()
+		return m.hasFinal() || m.distrusted || !m.finalBegun || now-m.reportedAt > int64(Lease) ||
+			now-began > m.finalTimeout()
 	}
-	r.await(ctx, 0, silent)
+	r.awaitMembers(ctx, 0, silent)
 }
 
-// connecting is how long it may take until all connections are open.
-func (r *running) connecting() time.Duration {
-	d := 2*time.Duration(r.plan.Connecting) + deciding
+// connectTimeout is how long it may take until all connections are open.
+func (r *fleetRun) connectTimeout() time.Duration {
+	d := 2*time.Duration(r.plan.Connecting) + orderTimeout
 	if rate := r.plan.ConnectRate.PerSecond(); rate > 0 {
 		d += time.Duration(float64(r.plan.Connections) / rate * 1e9)
 	}
 	return d
 }
 
-// order sends each member its part.
-func (r *running) order() error {
+// sendOrders sends each member its part.
+func (r *fleetRun) sendOrders() error {
 	for _, m := range r.members {
 		packed, err := load.Pack(m.part)
 		if err != nil {
 			return fmt.Errorf("packing the plan for %s: %w", m.name, err)
 		}
-		o := wire.Order{RunRef: m.of(r), Agent: m.name, Nonce: m.hello.Nonce,
-			HelloHeardAt: r.clock.of(m.greeted), Version: load.Version, Geometry: wire.Geometry(),
-			Plan: packed, Threads: r.Total, MayReshard: r.on == Rebalance}
+		o := wire.Order{RunRef: m.runRef(r), Agent: m.name, Nonce: m.hello.Nonce,
+			HelloHeardAt: r.clock.readingAt(m.helloAt), Version: load.Version, Geometry: wire.Geometry(),
+			Plan: packed, Threads: r.TotalThreads, MayReshard: r.onLoss == Rebalance}
 		sealed, from, err := o.Seal(r.Sign, m.hello.Key)
 		if err != nil {
 			return fmt.Errorf("the plan for %s: %w", m.name, err)
@@ -342,43 +342,43 @@ func (r *running) order() error {
 		pieces := wire.SplitPieces(sealed, wire.PieceMax)
 		for i, data := range pieces {
 			piece := wire.Piece{RunRef: o.RunRef, From: from, Index: i, Count: len(pieces), Data: data}
-			if err := r.say(m.name, wire.DeliverPlan, piece); err != nil {
+			if err := r.publishCommand(m.name, wire.DeliverPlan, piece); err != nil {
 				return fmt.Errorf("sending the plan to %s: %w", m.name, err)
 			}
 		}
 	}
-	r.tell("agents asked: %d", len(r.members))
+	r.logProgress("agents asked: %d", len(r.members))
 	for _, m := range r.members {
-		m.heard = time.Now() // nobody could speak before
+		m.heardAt = time.Now() // nobody could speak before
 	}
 	return nil
 }
 
-// refusals are why the run cannot begin.
-func (r *running) refusals() error {
+// joinRefusals are why the run cannot begin.
+func (r *fleetRun) joinRefusals() error {
 	var all []error
 	for _, m := range r.members {
 		if m.refused != "" {
 			all = append(all, load.Flaw{Setting: "--fleet", Problem: m.name + " refuses: " + m.refused})
 		} else if !m.answered && !r.stopped {
-			all = append(all, missing(m.name+" does not answer"))
+			all = append(all, newMissingAgent(m.name+" does not answer"))
 		}
 	}
 	return errors.Join(all...)
 }
 
-// arm tells every member when to begin, by its own clock, and is how long that is from now.
+// armMembers tells every member when to begin, by its own clock, and is how long that is from now.
 // Whoever once took long to say what its clock shows may take long to hear of this, and so
 // may the last of many.
-func (r *running) arm() time.Duration {
+func (r *fleetRun) armMembers() time.Duration {
 	slowest := int64(0)
 	for _, m := range r.members {
-		slowest = max(slowest, m.slowest)
+		slowest = max(slowest, m.slowestAnswer)
 	}
-	wait := lead + leadMore*time.Duration(slowest) + leadEach*time.Duration(len(r.members))
-	r.start = r.clock.of(time.Now().Add(wait))
-	r.command((*member).hasBegun, func(m *member) wire.Instruction {
-		return wire.Instruction{Verb: wire.Arm, Start: m.offset.theirs(r.start)}
+	wait := startLead + startLeadRoundTrips*time.Duration(slowest) + startLeadPerAgent*time.Duration(len(r.members))
+	r.start = r.clock.readingAt(time.Now().Add(wait))
+	r.instructMembers((*member).isConnected, func(m *member) wire.Instruction {
+		return wire.Instruction{Verb: wire.Arm, Start: m.offset.toAgent(r.start)}
 	})
 	return wait
 }
@@ -386,73 +386,73 @@ func (r *running) arm() time.Duration {
 // How many times the longest exchange there is more time to the start, and how much for each
 // agent.
 const (
-	leadMore = 10
-	leadEach = 2 * time.Millisecond
+	startLeadRoundTrips = 10
+	startLeadPerAgent   = 2 * time.Millisecond
 )
 
-// bound is by how much the clock may be wrong that is known worst, in ns.
-func (r *running) bound() (worst int64) {
+// worstClockBound is by how much the clock may be wrong that is known worst, in ns.
+func (r *fleetRun) worstClockBound() (worst int64) {
 	for _, m := range r.members {
-		if m.offset != unknown() && !m.done() {
+		if m.offset != unknownOffset() && !m.isDone() {
 			worst = max(worst, m.offset.bound)
 		}
 	}
 	return worst
 }
 
-// tighten ends the run before it began if a clock is known so badly that agents would not
+// checkClockBounds ends the run before it began if a clock is known so badly that agents would not
 // begin together. One alone has nobody to begin with.
-func (r *running) tighten() {
+func (r *fleetRun) checkClockBounds() {
 	var loose []string
 	for _, m := range r.members {
-		if m.offset != unknown() && float64(m.offset.bound) > 1e3*result.LooseBound && !m.done() {
+		if m.offset != unknownOffset() && float64(m.offset.bound) > 1e3*result.LooseBound && !m.isDone() {
 			loose = append(loose, fmt.Sprintf("%s's to %v", m.name,
 				time.Duration(m.offset.bound).Round(10*time.Microsecond)))
 		}
 	}
-	if r.Loose || r.stopped || len(loose) == 0 || len(r.members) == 1 {
+	if r.LooseStart || r.stopped || len(loose) == 0 || len(r.members) == 1 {
 		return
 	}
-	r.loose = missing(fmt.Sprintf("the agents' clocks must be known to %v, and the quickest of %d "+
+	r.looseClocks = newMissingAgent(fmt.Sprintf("the agents' clocks must be known to %v, and the quickest of %d "+
 		"answers tells %s: the way there is slow, or a machine too busy; --loose-start begins all "+
-		"the same", time.Duration(1e3*result.LooseBound), exchanges, strings.Join(loose, ", ")))
-	r.halt("clocks are not known well enough", true)
+		"the same", time.Duration(1e3*result.LooseBound), startSyncs, strings.Join(loose, ", ")))
+	r.stopMembers("clocks are not known well enough", true)
 }
 
-// giveUp ends the run before it began, because of members that did not come so far.
-func (r *running) giveUp(far func(*member) bool, why string) {
+// loseUnready ends the run before it began, because of members that did not come so far.
+func (r *fleetRun) loseUnready(far func(*member) bool, why string) {
 	for _, m := range r.members {
-		if !far(m) && !m.done() && !r.stopped {
-			m.lose(r, why)
-			r.halt(m.name+" was lost: "+why, true)
+		if !far(m) && !m.isDone() && !r.stopped {
+			m.giveUp(r, why)
+			r.stopMembers(m.name+" was lost: "+why, true)
 		}
 	}
 }
 
-// failures are why nothing was sent, of which there is no result.
-func (r *running) failures() error {
+// joinFailures are why nothing was sent, of which there is no result.
+func (r *fleetRun) joinFailures() error {
 	var all []error
 	for _, m := range r.members {
 		switch {
-		case m.over() && m.final.Error != "":
+		case m.hasFinal() && m.final.Error != "":
 			all = append(all, load.Flaw{Setting: "--fleet", Problem: m.name + ": " + m.final.Error})
 		case !r.armed && m.lost != "":
-			all = append(all, missing(m.name+" was lost before the start: "+m.lost))
+			all = append(all, newMissingAgent(m.name+" was lost before the start: "+m.lost))
 		}
 	}
 	return errors.Join(all...)
 }
 
-// begun tells what is known when the load begins.
-func (r *running) begun() {
+// logStart tells what is known when the load begins.
+func (r *fleetRun) logStart() {
 	n := 0
 	for _, m := range r.members {
-		if !m.done() {
+		if !m.isDone() {
 			n++
 		}
 	}
 	if n > 0 {
-		r.tell("agents that begin together: %d; clocks known to %v", n,
-			time.Duration(r.bound()).Round(time.Microsecond))
+		r.logProgress("agents that begin together: %d; clocks known to %v", n,
+			time.Duration(r.worstClockBound()).Round(time.Microsecond))
 	}
 }

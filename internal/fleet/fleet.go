@@ -31,39 +31,39 @@ const (
 	// Lease is for how long an agent and a controller believe in one another unheard.
 	Lease = 5 * time.Second
 
-	heartbeat = 500 * time.Millisecond // of agents and controllers
-	pulse     = 100 * time.Millisecond // how often deadlines are looked at
-	resend    = time.Second            // after which a report is said again
+	heartbeatInterval = 500 * time.Millisecond // of agents and controllers
+	deadlineInterval  = 100 * time.Millisecond // how often deadlines are looked at
+	resendDelay       = time.Second            // after which a report is said again
 )
 
 // How much of one agent, or one controller, waits to be read, in messages and bytes. What comes
 // then is lost, and said again if it has to be heard. An agent's plan may come at once.
 const (
-	waitMost  = 4 << 10
-	bytesWait = 8 << 20
-	planWait  = 2 * wire.BundleMax
+	queuedMessagesMax  = 4 << 10
+	queuedBytesMax     = 8 << 20
+	queuedPlanBytesMax = 2 * wire.BundleMax
 )
 
-// newID is a name that nothing else has.
-func newID() string { return rand.Text() }
+// newRandomID is a name that nothing else has.
+func newRandomID() string { return rand.Text() }
 
-// An Answerer is an agent that says it is there.
-type Answerer struct {
-	Name string
-	Off  time.Duration // by which its wall clock is ahead of ours
+// An FoundAgent is an agent that says it is there.
+type FoundAgent struct {
+	Name       string
+	ClockAhead time.Duration // by which its wall clock is ahead of ours
 	wire.Hello
-	heard time.Time
+	heardAt time.Time
 }
 
 // Discover asks who is there and returns those who have answered, by name: as soon as all
 // of names have, or after wait, but not before half of that has passed without another
 // answer. Two that have one name are there twice, and more are not heard.
 func Discover(ctx context.Context, conn *nats.Conn, names []string, wait time.Duration) (
-	[]Answerer, error) {
-	asked, heard, left := newID(), make(chan Answerer), make(chan struct{})
+	[]FoundAgent, error) {
+	asked, heard, left := newRandomID(), make(chan FoundAgent), make(chan struct{})
 	defer close(left)
-	sub, err := wire.Subscribe(conn, wire.EventSubject("*", wire.Present), waitMost, bytesWait, answers(asked,
-		func(a Answerer) {
+	sub, err := wire.Subscribe(conn, wire.EventSubject("*", wire.Present), queuedMessagesMax, queuedBytesMax, collectHellos(asked,
+		func(a FoundAgent) {
 			select {
 			case heard <- a:
 			case <-left:
@@ -78,11 +78,11 @@ func Discover(ctx context.Context, conn *nats.Conn, names []string, wait time.Du
 	if err != nil {
 		return nil, fmt.Errorf("asking for agents: %w", err)
 	}
-	found, over, least := map[string]Answerer{}, time.NewTimer(wait), time.Now().Add(wait)
+	found, over, least := map[string]FoundAgent{}, time.NewTimer(wait), time.Now().Add(wait)
 	defer over.Stop()
 	all := func() bool {
 		for _, name := range names {
-			if !slices.ContainsFunc(byName(found), func(a Answerer) bool { return a.Name == name }) {
+			if !slices.ContainsFunc(sortedByName(found), func(a FoundAgent) bool { return a.Name == name }) {
 				return false
 			}
 		}
@@ -94,31 +94,31 @@ func Discover(ctx context.Context, conn *nats.Conn, names []string, wait time.Du
 			found[a.Name+" "+a.Epoch] = a
 			over.Reset(max(time.Until(least), wait/2))
 		case <-over.C:
-			return byName(found), nil
+			return sortedByName(found), nil
 		case <-ctx.Done():
-			return byName(found), nil
+			return sortedByName(found), nil
 		}
 	}
-	return byName(found), nil
+	return sortedByName(found), nil
 }
 
-// twinsMost is how many agents of one name are heard: enough to say that it is not one. Who
+// sameNameMax is how many agents of one name are heard: enough to say that it is not one. Who
 // answers for ever as others must not keep whoever asked. Of the messages of one name so many
 // are read, for some may be answers to others, if they have no more bytes than a Hello can have.
 const (
-	twinsMost  = 2
-	hellosMost = 64
-	helloBytes = 64 << 10
+	sameNameMax        = 2
+	messagesPerNameMax = 64
+	helloBytesMax      = 64 << 10
 )
 
-// answers calls f with each that answers a question, once for each of its lives. It reads little
+// collectHellos calls f with each that answers a question, once for each of its lives. It reads little
 // of each name, so that one that floods does not keep the others from being heard.
-func answers(asked string, f func(Answerer)) func(*nats.Msg) {
+func collectHellos(asked string, f func(FoundAgent)) func(*nats.Msg) {
 	read, lives := map[string]int{}, map[string][]string{} // by name
 	return func(m *nats.Msg) {
 		var h wire.Hello
 		name, _, ok := wire.ParseSubject(m.Subject)
-		if !ok || len(m.Data) > helloBytes || read[name] >= hellosMost || len(lives[name]) >= twinsMost {
+		if !ok || len(m.Data) > helloBytesMax || read[name] >= messagesPerNameMax || len(lives[name]) >= sameNameMax {
 			return
 		}
 		read[name]++
@@ -127,21 +127,21 @@ func answers(asked string, f func(Answerer)) func(*nats.Msg) {
 			return
 		}
 		lives[name] = append(lives[name], h.Epoch)
-		f(Answerer{name, time.Until(h.Clock), h, time.Now()})
+		f(FoundAgent{name, time.Until(h.Clock), h, time.Now()})
 	}
 }
 
-func byName(all map[string]Answerer) []Answerer {
-	return slices.SortedFunc(maps.Values(all), func(a, b Answerer) int {
+func sortedByName(all map[string]FoundAgent) []FoundAgent {
+	return slices.SortedFunc(maps.Values(all), func(a, b FoundAgent) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Epoch, b.Epoch))
 	})
 }
 
-// StopAll has every agent stop what it runs, if it obeys the key that signs. The error names
+// StopAllRuns has every agent stop what it runs, if it obeys the key that signs. The error names
 // those that go on.
-func StopAll(ctx context.Context, conn *nats.Conn, sign func([]byte) ([]byte, error),
+func StopAllRuns(ctx context.Context, conn *nats.Conn, sign func([]byte) ([]byte, error),
 	why string) error {
-	there, err := Discover(ctx, conn, nil, settling)
+	there, err := Discover(ctx, conn, nil, helloTimeout)
 	if err != nil {
 		return err
 	}
@@ -163,14 +163,14 @@ func StopAll(ctx context.Context, conn *nats.Conn, sign func([]byte) ([]byte, er
 	if err := conn.Flush(); err != nil {
 		return fmt.Errorf("telling all agents to stop: %w", err)
 	}
-	return obeyed(ctx, conn, told)
+	return awaitStopped(ctx, conn, told)
 }
 
-// obeyed waits until agents do not have their runs any more, for Lease at most.
-func obeyed(ctx context.Context, conn *nats.Conn, told map[string]string) error {
+// awaitStopped waits until agents do not have their runs any more, for Lease at most.
+func awaitStopped(ctx context.Context, conn *nats.Conn, told map[string]string) error {
 	left := slices.Sorted(maps.Keys(told))
-	for until := time.Now().Add(Lease); len(left) > 0; time.Sleep(pulse) {
-		there, err := Discover(ctx, conn, left, settling)
+	for until := time.Now().Add(Lease); len(left) > 0; time.Sleep(deadlineInterval) {
+		there, err := Discover(ctx, conn, left, helloTimeout)
 		if err != nil {
 			return err
 		}

@@ -133,7 +133,7 @@ func (w *world) await(name string) {
 	for range 300 {
 		if all, err := Discover(w.t.Context(), w.connect(), []string{name}, 200*time.Millisecond); err != nil {
 			w.t.Fatal(err)
-		} else if slices.ContainsFunc(all, func(a Answerer) bool { return a.Name == name }) {
+		} else if slices.ContainsFunc(all, func(a FoundAgent) bool { return a.Name == name }) {
 			return
 		}
 	}
@@ -146,8 +146,8 @@ func (w *world) controller(names ...string) *Controller {
 	if len(names) == 0 {
 		names = slices.Clone(w.agents)
 	}
-	return &Controller{Conn: w.connect(), Names: names, Sign: w.key.Sign, Total: true, Loose: true,
-		Tell: func(line string) { w.t.Log(line) }}
+	return &Controller{Conn: w.connect(), Names: names, Sign: w.key.Sign, TotalThreads: true, LooseStart: true,
+		Progress: func(line string) { w.t.Log(line) }}
 }
 
 // plan loads the server from few connections. What was due is sent and answered before it ends,
@@ -503,7 +503,7 @@ func TestRefusals(t *testing.T) {
 		"for several reasons": {func(a *Agent) { a.Policy.MaxRate, a.Policy.MaxConnections = 249, 1 },
 			func(p *load.Plan) { p.Rate = load.PerSecond(500) }, nil, "allows 249; its share is 2 connections"},
 		"a plan of a stranger": {nil, none, func(c *Controller) { c.Sign = stranger.Sign }, "a refuses: nkeys"},
-		"only watching":        {func(a *Agent) { a.Watch = true }, none, nil, "b only watches"},
+		"only watching":        {func(a *Agent) { a.WatchOnly = true }, none, nil, "b only watches"},
 		"nobody of that name": {nil, none, func(c *Controller) { c.Names = []string{"a", "x"} },
 			"x does not answer"},
 		"fewer connections than agents": {nil, func(p *load.Plan) { p.Connections = 1 }, nil, "none is left for b"},
@@ -546,14 +546,14 @@ func TestRefusals(t *testing.T) {
 func TestCut(t *testing.T) {
 	p := load.DefaultPlan()
 	p.Rate = load.PerSecond(10)
-	r := &running{plan: p}
+	r := &fleetRun{plan: p}
 	for i, weight := range []int{1, 1, 3} {
-		r.members = append(r.members, newMember(Answerer{Name: string(rune('a' + i)), Hello: wire.Hello{Weight: weight}}))
+		r.members = append(r.members, newMember(FoundAgent{Name: string(rune('a' + i)), Hello: wire.Hello{Weight: weight}}))
 	}
 	for n, want := range map[int]string{2: "of 2 none is left for", 8: "of 8 fewer than its connections are left for c",
 		10: ""} {
 		r.plan.Connections, r.plan.Requested = n, int64(n)
-		err := r.cut()
+		err := r.splitPlan()
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%d requests on as many connections: %v, want %q", n, err, want)
 		}
@@ -576,7 +576,7 @@ func TestNames(t *testing.T) {
 	c := w.controller()
 	runs := 0
 	c.Names = nil // whoever is there
-	c.Tell = func(line string) {
+	c.Progress = func(line string) {
 		if strings.HasPrefix(line, "agents asked") {
 			runs++
 		}
@@ -603,7 +603,7 @@ func TestCrowd(t *testing.T) {
 			case <-enough:
 				return
 			case <-time.After(10 * time.Millisecond):
-				liar.Publish(wire.EventSubject("liar", wire.Present), wire.Encode(wire.Hello{QueryID: who.QueryID, Epoch: newID()}))
+				liar.Publish(wire.EventSubject("liar", wire.Present), wire.Encode(wire.Hello{QueryID: who.QueryID, Epoch: newRandomID()}))
 			}
 		}
 	})
@@ -615,12 +615,12 @@ func TestCrowd(t *testing.T) {
 	}
 	defer sub.Unsubscribe()
 	defer close(enough)
-	var all []Answerer
-	for wait := 300 * time.Millisecond; err == nil && len(all) < twinsMost && wait < time.Minute; wait *= 4 {
+	var all []FoundAgent
+	for wait := 300 * time.Millisecond; err == nil && len(all) < sameNameMax && wait < time.Minute; wait *= 4 {
 		all, err = Discover(t.Context(), w.connect(), nil, wait)
 		t.Logf("%d answerers in %v", len(all), wait)
 	}
-	if err != nil || len(all) != twinsMost {
+	if err != nil || len(all) != sameNameMax {
 		t.Errorf("%d answerers, %v", len(all), err)
 	}
 }
@@ -637,8 +637,8 @@ func TestWatcherRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &service{Agent: &Agent{Conn: w.connect(), Name: "a", Watch: true}, epoch: "e"}
-	s.consider(wire.RunRef{Run: "r", Epoch: "e"}, nil, "")
+	s := &agentService{Agent: &Agent{Conn: w.connect(), Name: "a", WatchOnly: true}, epoch: "e"}
+	s.considerOrder(wire.RunRef{Run: "r", Epoch: "e"}, nil, "")
 	m, err := answers.NextMsg(time.Minute)
 	if err != nil {
 		t.Fatal(err)

@@ -67,7 +67,7 @@ func TestSound(t *testing.T) {
 			Status: map[uint16]int64{200: 10, 503: 1}, ErrorLatency: counting(t, 1), Failures: []load.Failure{
 				{Phase: load.Expect, Kind: "status", Detail: "503", Count: 1}, {Phase: load.Read, Kind: "reset", Count: 1}}}
 	}
-	limit := most{sum: math.MaxInt64 / 4 / 3, elapsed: 10 * time.Second}
+	limit := plausibleMax{sum: math.MaxInt64 / 4 / 3, elapsed: 10 * time.Second}
 	for want, change := range map[string]func(*load.Interval){
 		"":                        func(*load.Interval) {},
 		"is of second 1,":         func(iv *load.Interval) { iv.Index = 1 },
@@ -103,18 +103,18 @@ func TestSound(t *testing.T) {
 			iv.Failures = []load.Failure{{Phase: load.Expect, Count: math.MaxInt64}, {Phase: load.Expect, Count: 2}}
 		},
 	} {
-		var all ticks
+		var all reportedSeconds
 		scratch := metric.NewHistogram(metric.Fine)
 		for i := range 2 {
 			iv := second(i)
-			if err := all.sound(&iv, limit); err != nil {
+			if err := all.checkSecond(&iv, limit); err != nil {
 				t.Fatal(err)
 			}
-			all.add(iv, scratch)
+			all.addSecond(iv, scratch)
 		}
 		iv := second(2)
 		change(&iv)
-		err := all.sound(&iv, limit)
+		err := all.checkSecond(&iv, limit)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
@@ -123,16 +123,16 @@ func TestSound(t *testing.T) {
 
 // One who lies a little in each second does not come near 2⁶³ in all.
 func TestSumsStaySmall(t *testing.T) {
-	var all ticks
-	limit := most{sum: math.MaxInt64 / 4 / 3, elapsed: load.MaxTime}
+	var all reportedSeconds
+	limit := plausibleMax{sum: math.MaxInt64 / 4 / 3, elapsed: load.MaxTime}
 	all.sum.Received, all.sum.Sent = limit.sum-5, limit.sum
 	for n, want := range map[int64]bool{5: true, 6: false} {
 		iv := load.Interval{To: time.Second, Received: n}
-		if err := all.sound(&iv, limit); (err == nil) != want {
+		if err := all.checkSecond(&iv, limit); (err == nil) != want {
 			t.Errorf("%d more: %v", n, err)
 		}
 	}
-	if err := all.sound(&load.Interval{To: time.Second, Sent: 1}, limit); err == nil {
+	if err := all.checkSecond(&load.Interval{To: time.Second, Sent: 1}, limit); err == nil {
 		t.Error("the sum of what was sent has no limit")
 	}
 }
@@ -303,25 +303,25 @@ func TestManyWays(t *testing.T) {
 	if r.Requests.Sent != 2400 || len(told) < 4 {
 		t.Errorf("%+v, %d reports had failures", r.Requests, len(told))
 	}
-	var all ticks
+	var all reportedSeconds
 	var many []load.Failure
 	for i := range 3000 {
 		many = append(many, load.Failure{Phase: load.Read, Kind: "other", Address: fmt.Sprint(i), Count: 1,
-			Detail: strings.Repeat("<ü", textMost)})
+			Detail: strings.Repeat("<ü", failureTextMax)})
 	}
-	limit, h := most{sum: math.MaxInt64 / 4, elapsed: time.Hour}, metric.NewHistogram(metric.Fine)
+	limit, h := plausibleMax{sum: math.MaxInt64 / 4, elapsed: time.Hour}, metric.NewHistogram(metric.Fine)
 	for i := range 5 {
 		iv := load.Interval{Index: i, From: time.Duration(i) * time.Second, To: time.Duration(i+1) * time.Second,
-			Failures: fewer(many)}
-		if err := all.sound(&iv, limit); err != nil {
+			Failures: fewerFailures(many)}
+		if err := all.checkSecond(&iv, limit); err != nil {
 			t.Fatal(err)
 		}
 		if n := len(wire.Encode(wire.Report{Tick: &iv})); n > wire.MessageMax {
 			t.Fatalf("a message of %d bytes", n)
 		}
-		all.add(iv, h)
+		all.addSecond(iv, h)
 	}
-	if n := countOf(all.sum.Failures, load.Read); n != 5*3000 || len(all.sum.Failures) > waysMost+1 {
+	if n := countFailures(all.sum.Failures, load.Read); n != 5*3000 || len(all.sum.Failures) > failureKindsMax+1 {
 		t.Errorf("%d of %d failures, in %d ways", n, 5*3000, len(all.sum.Failures))
 	}
 }
@@ -381,9 +381,9 @@ func TestBudget(t *testing.T) {
 		n     int
 		why   string
 	}{
-		"beats":                      {heartbeat, 100, 100_000, ""},
-		"all reports again":          {resend / aheadMost, aheadBytes / aheadMost, 100_000, ""},
-		"what has waited to be read": {0, bytesWait / waitMost, waitMost, ""},
+		"beats":                      {heartbeatInterval, 100, 100_000, ""},
+		"all reports again":          {resendDelay / inFlightMax, windowMax / inFlightMax, 100_000, ""},
+		"what has waited to be read": {0, queuedBytesMax / queuedMessagesMax, queuedMessagesMax, ""},
 		"many":                       {time.Millisecond, 10, 100_000, "more than 256 messages a second"},
 		"long ones":                  {10 * time.Millisecond, 1 << 19, 1000, "more than 4 MB a second"},
 		"at once":                    {0, 10, 100_000, "it floods"},
@@ -391,7 +391,7 @@ func TestBudget(t *testing.T) {
 		var b budget
 		why := ""
 		for i := range c.n {
-			if why = b.spend(c.bytes, start.Add(time.Duration(i)*c.each)); why != "" {
+			if why = b.countMessage(c.bytes, start.Add(time.Duration(i)*c.each)); why != "" {
 				break
 			}
 		}
@@ -401,10 +401,10 @@ func TestBudget(t *testing.T) {
 	}
 	var b budget
 	for range 1000 { // what is taken costs nothing, in bytes
-		if why := b.spend(1<<20, start); why != "" {
+		if why := b.countMessage(1<<20, start); why != "" {
 			t.Fatal(why)
 		}
-		b.give(1 << 20)
+		b.refundBytes(1 << 20)
 	}
 }
 
@@ -471,29 +471,29 @@ func FuzzBelieved(f *testing.F) {
 	f.Add(`{}`, `{"window":{"measured_s":1e300},"latency":{"count":-1},"phases":{"tls":{"hdr":"AAAA","count":1}}}`)
 	f.Add(`{}`, `{"probe":{},"routes":[{"name":"a"}],"connections":{"tls":[{}],"streams":-1},"generator":{"arrivals":{}}}`)
 	f.Fuzz(func(t *testing.T, tick, final string) {
-		m := newMember(Answerer{Name: "a"})
+		m := newMember(FoundAgent{Name: "a"})
 		m.part = load.DefaultPlan()
 		m.part.Target.Host, m.part.Target.URL = "127.0.0.1", "http://127.0.0.1/"
 		m.part.Requests = []load.Request{{Weight: 1}}
-		r := &running{Controller: &Controller{}, members: []*member{m}, clock: clock{origin: time.Now().Add(-time.Hour)},
-			plan: m.part, armed: true, scratch: metric.NewHistogram(metric.Fine), shown: func(int, *load.Interval) {}}
+		r := &fleetRun{Controller: &Controller{}, members: []*member{m}, clock: clock{origin: time.Now().Add(-time.Hour)},
+			plan: m.part, armed: true, scratch: metric.NewHistogram(metric.Fine), mergeInterval: func(int, *load.Interval) {}}
 		var iv load.Interval
-		if wire.Decode([]byte(tick), &iv) == nil && m.ticks.sound(&iv, r.most()) == nil {
+		if wire.Decode([]byte(tick), &iv) == nil && m.reported.checkSecond(&iv, r.currentMax()) == nil {
 			iv.Measure()
-			m.ticks.add(iv, r.scratch)
+			m.reported.addSecond(iv, r.scratch)
 		}
 		last, err := wire.ParseFinalPart(pack64k(`{"result":` + final + `}`))
 		if err == nil && last.Result != nil {
 			m.final = last
 		}
-		out, err := r.conclude()
+		out, err := r.mergeResults()
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := json.Marshal(out); err != nil {
 			t.Error(err)
 		}
-		if a := out.Fleet.Agents[0]; a.Final != (m.own != nil) || a.Final == (a.Lost != "") && m.final != nil {
+		if a := out.Fleet.Agents[0]; a.Final != (m.result != nil) || a.Final == (a.Lost != "") && m.final != nil {
 			t.Errorf("%+v", a)
 		}
 	})

@@ -134,7 +134,7 @@ func TestLateAgent(t *testing.T) {
 	c := w.controller()
 	c.OnLoss = Continue
 	reported, lost := 0, false
-	c.Tell = func(line string) { lost = lost || strings.Contains(line, "a was lost") }
+	c.Progress = func(line string) { lost = lost || strings.Contains(line, "a was lost") }
 	c.alter = func(m *nats.Msg) []*nats.Msg { // nothing of a arrives until it is given up
 		agent, what, _ := wire.ParseSubject(m.Subject)
 		if agent == "a" && reported == 2 && !lost {
@@ -188,7 +188,7 @@ func cutShort(c *Controller) (away func() time.Duration) {
 			longest = max(longest, now.Sub(heard))
 		}
 	}
-	c.Tell = func(line string) {
+	c.Progress = func(line string) {
 		if strings.HasPrefix(line, "a was lost") {
 			since(time.Now())
 		}
@@ -251,20 +251,20 @@ func TestLease(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	heard := time.Now()
-	for after, gone := range map[time.Duration]bool{0: false, Lease: false, Lease + pulse: true} {
+	for after, gone := range map[time.Duration]bool{0: false, Lease: false, Lease + deadlineInterval: true} {
 		ctx, stop := context.WithCancelCause(t.Context())
-		s := &service{Agent: &Agent{Name: "a", Conn: w.connect()},
-			job: &job{stage: loading, heard: heard, ctx: ctx, stop: stop}}
-		s.keepTime(heard.Add(after))
+		s := &agentService{Agent: &Agent{Name: "a", Conn: w.connect()},
+			job: &job{stage: stageLoading, heardAt: heard, ctx: ctx, cancel: stop}}
+		s.checkTimers(heard.Add(after))
 		if (ctx.Err() != nil) != gone || s.job == nil {
 			t.Errorf("an agent that heard nothing for %v: gave up: %v", after, ctx.Err())
 		}
-		m := newMember(Answerer{Name: "a"})
-		m.heard = heard
-		r := &running{Controller: w.controller(), members: []*member{m}, clock: newClock(0), armed: true,
-			on: Abort, shown: func(int, *load.Interval) {}}
-		r.keepTime(heard.Add(after))
-		if (m.lost != "") != gone || r.stopped != gone || r.lost != gone {
+		m := newMember(FoundAgent{Name: "a"})
+		m.heardAt = heard
+		r := &fleetRun{Controller: w.controller(), members: []*member{m}, clock: newClock(0), armed: true,
+			onLoss: Abort, mergeInterval: func(int, *load.Interval) {}}
+		r.checkDeadlines(heard.Add(after))
+		if (m.lost != "") != gone || r.stopped != gone || r.endedByLoss != gone {
 			t.Errorf("a controller that heard nothing for %v: lost %q, stopped: %v", after, m.lost, r.stopped)
 		}
 	}
@@ -274,14 +274,14 @@ func TestLease(t *testing.T) {
 func TestToldAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for why, change := range map[string]func(*running, *member){
-		"":                        func(*running, *member) {},
-		"stopped by hand":         func(r *running, _ *member) { r.halt("stopped by hand", true) },
-		"it was given up: silent": func(r *running, m *member) { m.lose(r, "silent") },
+	for why, change := range map[string]func(*fleetRun, *member){
+		"":                        func(*fleetRun, *member) {},
+		"stopped by hand":         func(r *fleetRun, _ *member) { r.stopMembers("stopped by hand", true) },
+		"it was given up: silent": func(r *fleetRun, m *member) { m.giveUp(r, "silent") },
 	} {
-		m := newMember(Answerer{Name: "a", Hello: wire.Hello{Epoch: "e"}})
-		r := &running{Controller: w.controller(), id: newID(), members: []*member{m}, clock: newClock(0),
-			byName: map[string]*member{"a": m}, shown: func(int, *load.Interval) {}}
+		m := newMember(FoundAgent{Name: "a", Hello: wire.Hello{Epoch: "e"}})
+		r := &fleetRun{Controller: w.controller(), id: newRandomID(), members: []*member{m}, clock: newClock(0),
+			byName: map[string]*member{"a": m}, mergeInterval: func(int, *load.Interval) {}}
 		agent := w.connect()
 		heard, err := agent.SubscribeSync(wire.CommandsPattern("a"))
 		if err == nil {
@@ -291,7 +291,7 @@ func TestToldAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		change(r, m)
-		r.take(&nats.Msg{Subject: wire.EventSubject("a", wire.Alive), Data: wire.Encode(m.of(r))}, time.Now())
+		r.handleMessage(&nats.Msg{Subject: wire.EventSubject("a", wire.Alive), Data: wire.Encode(m.runRef(r))}, time.Now())
 		if err := r.Conn.Flush(); err != nil {
 			t.Fatal(err)
 		}
@@ -310,7 +310,7 @@ func TestToldAgain(t *testing.T) {
 				t.Fatalf("%q: %v", why, err)
 			}
 			i, err := wire.ParseInstruction(msg.Data, w.public.Verify)
-			if err != nil || i.RunRef != m.of(r) || i.Agent != "a" || i.Verb != wire.StopLoad ||
+			if err != nil || i.RunRef != m.runRef(r) || i.Agent != "a" || i.Verb != wire.StopLoad ||
 				i.Stop.Why != why || i.Stop.Aborted != (m.lost == "") {
 				t.Errorf("%q: told %+v, %v", why, i, err)
 			}
@@ -381,7 +381,7 @@ func TestStopAll(t *testing.T) {
 	r, err := w.attempt(t.Context(), w.controller(), w.plan(500, time.Hour, 4), once(0, func() {
 		var err error
 		for range 5 { // who does not answer in time counts as one that obeys
-			if err = StopAll(t.Context(), conn, stranger.Sign, "by a stranger"); err != nil {
+			if err = StopAllRuns(t.Context(), conn, stranger.Sign, "by a stranger"); err != nil {
 				break
 			}
 			t.Log("nobody answered in time")
@@ -389,7 +389,7 @@ func TestStopAll(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "go on: a; do they obey another plan key") {
 			t.Error(err)
 		}
-		if err := StopAll(t.Context(), conn, w.key.Sign, "stopped by hand"); err != nil {
+		if err := StopAllRuns(t.Context(), conn, w.key.Sign, "stopped by hand"); err != nil {
 			t.Error(err)
 		}
 	}))
@@ -461,27 +461,27 @@ func TestReplayedPlan(t *testing.T) {
 
 // An offset is that of the quickest exchange, and wrong by half its delay at most.
 func TestOffset(t *testing.T) {
-	o := unknown()
+	o := unknownOffset()
 	for _, c := range []struct {
 		begun, ended, asked, answered int64
-		want                          offset
+		want                          clockOffset
 	}{
-		{100, 200, 1150, 1150, offset{1000, 50}},
-		{300, 320, 1318, 1318, offset{1008, 10}}, // most of the way there
-		{400, 900, 1000, 1000, offset{1008, 10}},
-		{1000, 1009, 2005, 2006, offset{1001, 4}},
-		{1000, 1009, 2005, 2090, offset{1001, 4}}, // an agent whose clock runs backwards
+		{100, 200, 1150, 1150, clockOffset{1000, 50}},
+		{300, 320, 1318, 1318, clockOffset{1008, 10}}, // most of the way there
+		{400, 900, 1000, 1000, clockOffset{1008, 10}},
+		{1000, 1009, 2005, 2006, clockOffset{1001, 4}},
+		{1000, 1009, 2005, 2090, clockOffset{1001, 4}}, // an agent whose clock runs backwards
 	} {
-		if o = o.learn(c.begun, c.ended, wire.ClockSync{ReceivedAt: c.asked, RepliedAt: c.answered}); o != c.want {
+		if o = o.withExchange(c.begun, c.ended, wire.ClockSync{ReceivedAt: c.asked, RepliedAt: c.answered}); o != c.want {
 			t.Errorf("%+v: %+v", c, o)
 		}
 	}
-	if o.theirs(7) != 1008 || o.ours(1008) != 7 {
+	if o.toAgent(7) != 1008 || o.toController(1008) != 7 {
 		t.Error(o)
 	}
 	c := newClock(-3 * time.Hour)
 	now := time.Now()
-	if back := c.at(c.of(now)); !back.Equal(now) {
+	if back := c.instantOf(c.readingAt(now)); !back.Equal(now) {
 		t.Errorf("%v, was %v", back, now)
 	}
 }
@@ -491,26 +491,26 @@ func TestSpool(t *testing.T) {
 	var s spool
 	now := time.Now()
 	for i := range 5 {
-		s.add(wire.Report{})
-		if got := s.due(now.Add(time.Duration(i) * time.Millisecond)); len(got) != 1 {
+		s.addReport(wire.Report{})
+		if got := s.dueReports(now.Add(time.Duration(i) * time.Millisecond)); len(got) != 1 {
 			t.Errorf("%d are said when one is new", len(got))
 		}
 	}
-	if got := s.due(now.Add(resend - 1)); got != nil {
+	if got := s.dueReports(now.Add(resendDelay - 1)); got != nil {
 		t.Errorf("%d are said again too early", len(got))
 	}
-	if got := s.due(now.Add(resend + 2*time.Millisecond)); len(got) != 3 {
+	if got := s.dueReports(now.Add(resendDelay + 2*time.Millisecond)); len(got) != 3 {
 		t.Errorf("%d are said again, not the first three", len(got))
 	}
-	if got := s.due(now.Add(resend + 5*time.Millisecond)); got != nil {
+	if got := s.dueReports(now.Add(resendDelay + 5*time.Millisecond)); got != nil {
 		t.Errorf("%d are said out of order", len(got))
 	}
-	s.acknowledged(4, now.Add(4*time.Millisecond))
-	if got := s.due(now.Add(3 * resend)); len(got) != 1 || !strings.Contains(string(got[0]), `"seq":5`) {
+	s.acknowledgeUpTo(4, now.Add(4*time.Millisecond))
+	if got := s.dueReports(now.Add(3 * resendDelay)); len(got) != 1 || !strings.Contains(string(got[0]), `"seq":5`) {
 		t.Errorf("%s", got)
 	}
-	s.acknowledged(99, now.Add(3*resend))
-	if len(s.waiting) != 0 || s.full() {
+	s.acknowledgeUpTo(99, now.Add(3*resendDelay))
+	if len(s.unacked) != 0 || s.isFull() {
 		t.Error(s)
 	}
 }
@@ -518,22 +518,22 @@ func TestSpool(t *testing.T) {
 // Of a result of days only so much is under way at once, in number and bytes; the rest follows what
 // is acknowledged, and all of it comes.
 func TestSpoolGoesAheadSoFar(t *testing.T) {
-	for _, c := range []struct{ reports, bytes, most int }{{300, 10, aheadMost}, {50, 200 << 10, aheadBytes / (200 << 10)}} {
+	for _, c := range []struct{ reports, bytes, most int }{{300, 10, inFlightMax}, {50, 200 << 10, windowMax / (200 << 10)}} {
 		var s spool
 		now := time.Now()
 		for range c.reports {
-			s.add(wire.Report{Data: make([]byte, c.bytes)})
+			s.addReport(wire.Report{Data: make([]byte, c.bytes)})
 		}
 		came, under := 0, 0
 		for came < c.reports {
-			texts := s.due(now)
+			texts := s.dueReports(now)
 			under += len(texts)
 			if under > c.most || under == 0 {
 				t.Fatalf("%d of %d bytes are under way, want %d at most", under, c.bytes, c.most)
 			}
 			came++
 			under--
-			s.acknowledged(int64(came), now)
+			s.acknowledgeUpTo(int64(came), now)
 		}
 	}
 }

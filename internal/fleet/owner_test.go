@@ -18,7 +18,7 @@ func TestLogNamesAddresses(t *testing.T) {
 	w := newWorld(t)
 	said := new(listener)
 	w.agent("a", 1, func(a *Agent) {
-		a.Tell = said.tell
+		a.Log = said.tell
 		a.Lookup = func(context.Context, string, string) ([]netip.Addr, error) {
 			return []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("127.0.0.2")}, nil
 		}
@@ -43,7 +43,7 @@ func TestPolicyIsTheCeiling(t *testing.T) {
 		w.agent("a", 1, func(a *Agent) {
 			a.Policy = policy.Default()
 			a.Policy.MaxRate = rate
-			a.Ring = func(p load.Plan) string {
+			a.ChooseRing = func(p load.Plan) string {
 				ceilings <- p.Ceiling
 				return p.Ring
 			}
@@ -69,8 +69,8 @@ func TestFarBus(t *testing.T) {
 		}
 	}
 	w := newWorld(t)
-	s := &service{Agent: &Agent{Conn: w.connect(), Policy: policy.Default()}}
-	if words := s.inWords(); !strings.Contains(words, "127.0.0.0/8") {
+	s := &agentService{Agent: &Agent{Conn: w.connect(), Policy: policy.Default()}}
+	if words := s.policyText(); !strings.Contains(words, "127.0.0.0/8") {
 		t.Error("with the bus on this machine its own addresses are not allowed: " + words)
 	}
 }

@@ -11,53 +11,53 @@ import (
 // How long there is from telling members their new shares to when they have them, and from
 // then on for them to say that they had heard of it in time.
 const (
-	shareLead  = time.Second
-	settleTime = time.Second
-	shareLate  = 100 * time.Millisecond // before it, that is too late
+	reshardLead    = time.Second
+	reshardTimeout = time.Second
+	reshardLeadMin = 100 * time.Millisecond // before it, that is too late
 )
 
-// rebalance has the members that are left share the arrivals anew, all from one instant of
+// rebalanceShards has the members that are left share the arrivals anew, all from one instant of
 // the schedule on, if there were losses since it last did.
-func (r *running) rebalance(now time.Time) {
-	after := r.clock.of(now.Add(shareLead)) - r.start
-	if r.on != Rebalance || !r.owed || !r.armed || r.stopped || now.Before(r.balanced) ||
+func (r *fleetRun) rebalanceShards(now time.Time) {
+	after := r.clock.readingAt(now.Add(reshardLead)) - r.start
+	if r.onLoss != Rebalance || !r.rebalanceDue || !r.armed || r.stopped || now.Before(r.rebalanceAfter) ||
 		after >= int64(r.plan.Warmup+r.plan.Duration) {
 		return
 	}
 	var left []*member
 	var weights []int
 	for _, m := range r.members {
-		if !m.done() {
-			left, weights = append(left, m), append(weights, m.weight())
+		if !m.isDone() {
+			left, weights = append(left, m), append(weights, m.splitWeight())
 		}
 	}
 	if len(left) == 0 {
 		return
 	}
-	r.owed, r.balanced = false, now.Add(shareLead+settleTime)
+	r.rebalanceDue, r.rebalanceAfter = false, now.Add(reshardLead+reshardTimeout)
 	window := time.Duration(after) - time.Duration(r.plan.Warmup)
 	change := result.Rebalanced{After: max(window, 0).Seconds()}
-	for i, part := range r.plan.SplitBy(scaled(weights)) {
+	for i, part := range r.plan.SplitBy(scaleWeights(weights)) {
 		m := left[i]
-		m.shared = false
+		m.resharded = false
 		change.Agents = append(change.Agents, m.name)
-		r.instruct(m, wire.Instruction{Verb: wire.Reshard,
+		r.instructMember(m, wire.Instruction{Verb: wire.Reshard,
 			NewShard: &wire.Shard{After: after, Part: part.Part, Weights: part.Weights}})
 	}
-	r.changes = append(r.changes, change)
-	r.tell("the others share its load from %v on", max(window, 0).Round(time.Millisecond))
+	r.rebalances = append(r.rebalances, change)
+	r.logProgress("the others share its load from %v on", max(window, 0).Round(time.Millisecond))
 }
 
-// unshared are members that did not say that they have their new share. They are given up,
+// loseWithoutShard are members that did not say that they have their new share. They are given up,
 // for some of the arrivals are nobody's, and the rest share anew.
-func (r *running) unshared(now time.Time) {
-	if len(r.changes) == 0 || now.Before(r.balanced) {
+func (r *fleetRun) loseWithoutShard(now time.Time) {
+	if len(r.rebalances) == 0 || now.Before(r.rebalanceAfter) {
 		return
 	}
-	last := r.changes[len(r.changes)-1].Agents
+	last := r.rebalances[len(r.rebalances)-1].Agents
 	for _, m := range r.members {
-		if !m.shared && !m.done() && slices.Contains(last, m.name) {
-			m.lose(r, "it did not take over its share of what another one was to send")
+		if !m.resharded && !m.isDone() && slices.Contains(last, m.name) {
+			m.giveUp(r, "it did not take over its share of what another one was to send")
 		}
 	}
 }

@@ -11,7 +11,7 @@ func TestAgentChoosesItsRing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.agent("a", 1, func(a *Agent) {
-		a.Ring = func(p load.Plan) string {
+		a.ChooseRing = func(p load.Plan) string {
 			if p.Ring != "auto" || p.Connections != 2 {
 				t.Errorf("the ring is chosen for %+v", p)
 			}

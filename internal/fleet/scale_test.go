@@ -146,7 +146,7 @@ func (s *simulated) serve(t *testing.T) {
 		}
 	}
 	do := make(chan func())
-	for timer := time.Tick(heartbeat); ; {
+	for timer := time.Tick(heartbeatInterval); ; {
 		select {
 		case m := <-heard:
 			s.command(t, m, do)
@@ -183,13 +183,13 @@ func (s *simulated) command(t *testing.T, m *nats.Msg, do chan<- func()) {
 	case wire.SyncClock:
 		var q wire.ClockSync
 		wire.Decode(m.Data, &q)
-		q.Epoch, q.ReceivedAt, q.RepliedAt = s.of.Epoch, s.clock.of(now), s.clock.now()
+		q.Epoch, q.ReceivedAt, q.RepliedAt = s.of.Epoch, s.clock.readingAt(now), s.clock.currentReading()
 		s.say(wire.ClockSynced, q)
 	case wire.Acknowledge:
 		var a wire.Ack
 		wire.Decode(m.Data, &a)
-		s.spool.acknowledged(a.Seq, now)
-		for _, text := range s.spool.due(now) {
+		s.spool.acknowledgeUpTo(a.Seq, now)
+		for _, text := range s.spool.dueReports(now) {
 			s.conn.Publish(wire.EventSubject(s.name, wire.Reported), text)
 		}
 	case wire.Arm:
@@ -198,7 +198,7 @@ func (s *simulated) command(t *testing.T, m *nats.Msg, do chan<- func()) {
 			t.Error(err)
 		}
 		s.say(wire.Armed, s.of)
-		go s.load(t, s.clock.at(i.Start), do)
+		go s.load(t, s.clock.instantOf(i.Start), do)
 	}
 }
 
@@ -210,8 +210,8 @@ func (s *simulated) load(t *testing.T, begin time.Time, do chan<- func()) {
 	r.Plan.Requests = []load.Request{{Weight: 1, Request: proto.Request{Method: "GET"}}}
 	report := func(m wire.Report) {
 		do <- func() {
-			s.spool.add(m)
-			for _, text := range s.spool.due(time.Now()) {
+			s.spool.addReport(m)
+			for _, text := range s.spool.dueReports(time.Now()) {
 				s.conn.Publish(wire.EventSubject(s.name, wire.Reported), text)
 			}
 		}
@@ -236,7 +236,7 @@ func (s *simulated) load(t *testing.T, begin time.Time, do chan<- func()) {
 		t.Error(err)
 		return
 	}
-	for part := range (wire.Final{Result: out, Start: s.clock.of(begin)}).PackParts() {
+	for part := range (wire.Final{Result: out, Start: s.clock.readingAt(begin)}).PackParts() {
 		pieces := wire.SplitPieces(part, wire.FinalPieceMax)
 		for i, data := range pieces {
 			report(wire.Report{RunRef: s.of, Data: data, Last: i == len(pieces)-1})

@@ -6,88 +6,88 @@ import (
 	"dyno/internal/fleet/wire"
 )
 
-// waitingMost is how many reports an agent keeps until they are acknowledged. A controller
+// spooledMax is how many reports an agent keeps until they are acknowledged. A controller
 // that is heard acknowledges within a second, and one that is not ends the load.
-const waitingMost = 600
+const spooledMax = 600
 
 // How many reports are under way at once, and how many bytes of them: those that follow are
 // said when these are acknowledged. The result of a run of days is many megabytes, of which
 // nobody has to keep more than that. It is little at first, and where acknowledgements take long:
 // on a slow line beats have to wait behind it.
 const (
-	aheadMost  = 64
-	aheadBytes = 2 << 20
-	aheadLeast = 64 << 10
+	inFlightMax = 64
+	windowMax   = 2 << 20
+	windowMin   = 64 << 10
 )
 
-// againMost is after what time a report is said again at the latest.
-const againMost = 6 * time.Second
+// resendDelayMax is after what time a report is said again at the latest.
+const resendDelayMax = 6 * time.Second
 
 // A spool is the reports that were not acknowledged yet, in order. The zero value has none.
 type spool struct {
-	last    int64 // number of the last one
-	waiting []waiting
-	ahead   int           // bytes that may be under way, beyond aheadLeast
-	wait    time.Duration // after which a report is said again, beyond resend
+	lastSeq     int64 // number of the last one
+	unacked     []spooledReport
+	windowExtra int           // bytes that may be under way, beyond aheadLeast
+	resendExtra time.Duration // after which a report is said again, beyond resend
 }
 
-type waiting struct {
-	seq   int64
-	text  []byte
-	said  time.Time // zero: not yet
-	again bool      // it was said more than once
+type spooledReport struct {
+	seq    int64
+	text   []byte
+	sentAt time.Time // zero: not yet
+	resent bool      // it was said more than once
 }
 
-// add numbers a report and keeps it, to be said when it is due.
-func (s *spool) add(r wire.Report) {
-	s.last++
-	r.Seq = s.last
-	s.waiting = append(s.waiting, waiting{seq: s.last, text: wire.Encode(r)})
+// addReport numbers a report and keeps it, to be said when it is due.
+func (s *spool) addReport(r wire.Report) {
+	s.lastSeq++
+	r.Seq = s.lastSeq
+	s.unacked = append(s.unacked, spooledReport{seq: s.lastSeq, text: wire.Encode(r)})
 }
 
-// full reports whether more wait than should.
-func (s *spool) full() bool { return len(s.waiting) > waitingMost }
+// isFull reports whether more wait than should.
+func (s *spool) isFull() bool { return len(s.unacked) > spooledMax }
 
-// acknowledged forgets the reports up to that number.
-func (s *spool) acknowledged(seq int64, now time.Time) {
-	for len(s.waiting) > 0 && s.waiting[0].seq <= seq {
-		if w := &s.waiting[0]; !w.said.IsZero() && !w.again { // else nobody knows which was heard
-			s.learn(len(w.text), now.Sub(w.said))
+// acknowledgeUpTo forgets the reports up to that number.
+func (s *spool) acknowledgeUpTo(seq int64, now time.Time) {
+	for len(s.unacked) > 0 && s.unacked[0].seq <= seq {
+		if w := &s.unacked[0]; !w.sentAt.IsZero() && !w.resent { // else nobody knows which was heard
+			s.adaptWindow(len(w.text), now.Sub(w.sentAt))
 		}
-		s.waiting[0].text = nil
-		s.waiting = s.waiting[1:]
+		s.unacked[0].text = nil
+		s.unacked = s.unacked[1:]
 	}
 }
 
-// learn lets more be under way after so many bytes that were soon acknowledged, and less after some
+// adaptWindow lets more be under way after so many bytes that were soon acknowledged, and less after some
 // that were not: these are said again later, too, or they would be on their way several times.
-func (s *spool) learn(bytes int, took time.Duration) {
-	if took <= resend/2 {
-		s.ahead, s.wait = min(s.ahead+bytes, aheadBytes-aheadLeast), 0
+func (s *spool) adaptWindow(bytes int, took time.Duration) {
+	if took <= resendDelay/2 {
+		s.windowExtra, s.resendExtra = min(s.windowExtra+bytes, windowMax-windowMin), 0
 		return
 	}
-	s.ahead, s.wait = s.ahead/2, min(max(2*took-resend, 0), againMost-resend)
+	s.windowExtra, s.resendExtra = s.windowExtra/2, min(max(2*took-resendDelay, 0), resendDelayMax-resendDelay)
 }
 
-// due are the reports to be said, for the first time or again: in order, for only so they are
+// dueReports are the reports to be said, for the first time or again: in order, for only so they are
 // taken.
-func (s *spool) due(now time.Time) (texts [][]byte) {
+func (s *spool) dueReports(now time.Time) (texts [][]byte) {
 	bytes, again, repeated := 0, true, false
-	for i := range s.waiting {
-		w := &s.waiting[i]
-		if bytes += len(w.text); i == aheadMost || i > 0 && bytes > aheadLeast+s.ahead {
+	for i := range s.unacked {
+		w := &s.unacked[i]
+		if bytes += len(w.text); i == inFlightMax || i > 0 && bytes > windowMin+s.windowExtra {
 			break
 		}
-		first := w.said.IsZero()
-		again = again && (first || now.Sub(w.said) >= resend+s.wait)
+		first := w.sentAt.IsZero()
+		again = again && (first || now.Sub(w.sentAt) >= resendDelay+s.resendExtra)
 		if first || again {
-			w.again, w.said = !first, now
+			w.resent, w.sentAt = !first, now
 			repeated = repeated || !first
 			texts = append(texts, w.text)
 		}
 	}
 	if repeated {
-		s.ahead, s.wait = 0, min(2*s.wait+resend, againMost-resend)
+		s.windowExtra, s.resendExtra = 0, min(2*s.resendExtra+resendDelay, resendDelayMax-resendDelay)
 	}
 	return texts
 }

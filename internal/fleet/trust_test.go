@@ -96,7 +96,7 @@ func TestHostileBus(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	said := new(listener)
-	w.agent("a", 1, func(a *Agent) { a.Tell = said.tell })
+	w.agent("a", 1, func(a *Agent) { a.Log = said.tell })
 	w.agent("b", 1)
 	spy := w.spy()
 	ctx, stop := context.WithCancel(t.Context())
@@ -176,9 +176,9 @@ func TestHeldUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	said := new(listener)
-	w.agent("a", 1, func(a *Agent) { a.Tell = said.tell })
+	w.agent("a", 1, func(a *Agent) { a.Log = said.tell })
 	controller := w.connect()
-	found, err := Discover(t.Context(), controller, []string{"a"}, asking)
+	found, err := Discover(t.Context(), controller, []string{"a"}, namedHelloTimeout)
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)
 	}
@@ -188,21 +188,21 @@ func TestHeldUp(t *testing.T) {
 	}
 	m := newMember(found[0])
 	m.part = w.plan(100, time.Hour, 1)
-	r := &running{Controller: &Controller{Conn: controller, Sign: w.key.Sign}, id: newID(), members: []*member{m},
+	r := &fleetRun{Controller: &Controller{Conn: controller, Sign: w.key.Sign}, id: newRandomID(), members: []*member{m},
 		clock: clock{origin: time.Now()}}
-	m.greeted = m.greeted.Add(Lease + time.Second) // as if what follows had come so late
-	if err := r.order(); err != nil {
+	m.helloAt = m.helloAt.Add(Lease + time.Second) // as if what follows had come so late
+	if err := r.sendOrders(); err != nil {
 		t.Fatal(err)
 	}
 	if msg, err := answers.NextMsg(time.Minute); err != nil || strings.Contains(string(msg.Data), "refused") {
 		t.Fatal(msg, err)
 	}
-	r.command((*member).any, func(*member) wire.Instruction { return wire.Instruction{Verb: wire.OpenConnections} })
+	r.instructMembers((*member).isMember, func(*member) wire.Instruction { return wire.Instruction{Verb: wire.OpenConnections} })
 	for range 600 {
 		if said.has("ignored: dyno.cmd.a.open: it was said 6") {
 			break
 		}
-		time.Sleep(pulse)
+		time.Sleep(deadlineInterval)
 	}
 	if !said.has("it was said 6") || said.has("connections") {
 		t.Error(said)
@@ -217,9 +217,9 @@ func TestKeptBeats(t *testing.T) {
 	said := new(listener)
 	now := time.Now()
 	ctx, stop := context.WithCancelCause(t.Context())
-	s := &service{Agent: &Agent{Name: "a", Verify: w.public.Verify, Tell: said.tell, Conn: w.connect()}, epoch: "e",
-		clock: newClock(0), job: &job{RunRef: wire.RunRef{Run: "r", Epoch: "e"}, stage: loading, heard: now.Add(-1), ctx: ctx, stop: stop,
-			numbers: map[string]int64{}}}
+	s := &agentService{Agent: &Agent{Name: "a", Verify: w.public.Verify, Log: said.tell, Conn: w.connect()}, epoch: "e",
+		clock: newClock(0), job: &job{RunRef: wire.RunRef{Run: "r", Epoch: "e"}, stage: stageLoading, heardAt: now.Add(-1), ctx: ctx, cancel: stop,
+			lastNumbers: map[string]int64{}}}
 	beat := func(number int64, said time.Duration) []byte {
 		b, err := wire.Instruction{RunRef: wire.RunRef{Run: "r"}, Agent: wire.Everyone, Verb: wire.Heartbeat, Number: number,
 			SentAt: int64(said)}.EncodeSigned(w.key.Sign)
@@ -241,18 +241,18 @@ func TestKeptBeats(t *testing.T) {
 		{10500 * time.Millisecond, beat(6, 5500*time.Millisecond), ""},
 		{10600 * time.Millisecond, beat(7, 5500*time.Millisecond), "it was said 5."}, // held up
 	} {
-		before := s.job.heard
-		err := s.instruct(c.b, wire.Heartbeat, now.Add(c.after))
+		before := s.job.heardAt
+		err := s.handleInstruction(c.b, wire.Heartbeat, now.Add(c.after))
 		if (err == nil) != (c.why == "") || err != nil && !strings.Contains(err.Error(), c.why) {
 			t.Errorf("after %v: %v, want %q", c.after, err, c.why)
 		}
-		if (s.job.heard == before) != (c.why != "") {
-			t.Errorf("after %v: the controller was heard at %v", c.after, s.job.heard.Sub(now))
+		if (s.job.heardAt == before) != (c.why != "") {
+			t.Errorf("after %v: the controller was heard at %v", c.after, s.job.heardAt.Sub(now))
 		}
 	}
 	ack := wire.Encode(wire.Ack{RunRef: s.job.RunRef, Seq: 1})
-	s.command(&nats.Msg{Subject: wire.CommandSubject("a", wire.Acknowledge), Data: ack}, now.Add(15*time.Second))
-	s.keepTime(now.Add(15600 * time.Millisecond))
+	s.handleCommand(&nats.Msg{Subject: wire.CommandSubject("a", wire.Acknowledge), Data: ack}, now.Add(15*time.Second))
+	s.checkTimers(now.Add(15600 * time.Millisecond))
 	if ctx.Err() == nil || !said.has("nothing was heard of the controller") {
 		t.Errorf("it goes on: %s", said)
 	}
@@ -263,23 +263,23 @@ func TestKeptBeats(t *testing.T) {
 func TestPace(t *testing.T) {
 	for _, gains := range []float64{-1e-3, -50e-6, 0, 50e-6, 0.9e-3} {
 		const start = -3 * int64(time.Hour)
-		p := pace{start, start}
+		p := ageBound{start, start}
 		for said := range 24 * 3600 * 2 { // of half a second each
-			at := int64(said) * int64(heartbeat)
-			if age := p.age(at, start+int64(float64(at)*(1+gains))); age > time.Second {
+			at := int64(said) * int64(heartbeatInterval)
+			if age := p.oldestAge(at, start+int64(float64(at)*(1+gains))); age > time.Second {
 				t.Fatalf("gaining %g: %v old after %v", gains, age, time.Duration(at))
 			}
 		}
-		at := 24 * 3600 * 2 * int64(heartbeat)
+		at := 24 * 3600 * 2 * int64(heartbeatInterval)
 		came := start + int64(float64(at)*(1+gains)) + int64(6*time.Second)
-		if age := p.age(at, came); age <= Lease {
+		if age := p.oldestAge(at, came); age <= Lease {
 			t.Errorf("gaining %g: what was held up for 6 s is %v old", gains, age)
 		}
 	}
-	p := pace{1000, 1000} // the order was an answer to what was said then
+	p := ageBound{1000, 1000} // the order was an answer to what was said then
 	for said := range 2 * 60 {
-		at := int64(said) * int64(heartbeat)
-		if age := p.age(at, 1000+at+int64(6*time.Second)); age <= Lease {
+		at := int64(said) * int64(heartbeatInterval)
+		if age := p.oldestAge(at, 1000+at+int64(6*time.Second)); age <= Lease {
 			t.Errorf("what is held up for 6 s as all before it was is %v old", age)
 		}
 	}
@@ -305,22 +305,22 @@ func TestVouch(t *testing.T) {
 	}
 	vouch := func(agent string, text, signature []byte) error { return keys[agent].Verify(text, signature) }
 	c := w.controller("a", "b")
-	c.Vouch = vouch
+	c.VerifyAgent = vouch
 	p := w.plan(0, 0, 4)
 	p.Requested = 100
 	w.counted(w.run(c, p))
 	refused := func(names ...string) {
 		t.Helper()
 		c := w.controller(names...)
-		c.Vouch = vouch
-		err := c.Gather(t.Context())
+		c.VerifyAgent = vouch
+		err := c.ChooseAgents(t.Context())
 		if _, flaw := errors.AsType[load.Flaw](err); !flaw ||
 			!strings.Contains(err.Error(), names[0]+": somebody else may be in its place") {
 			t.Errorf("%s: %v", names[0], err)
 		}
 	}
 	refused("c", "a")
-	if err := w.controller("c", "a").Gather(t.Context()); err != nil {
+	if err := w.controller("c", "a").ChooseAgents(t.Context()); err != nil {
 		t.Errorf("where nobody vouches: %v", err)
 	}
 	keys["b"] = keys["a"]
@@ -363,25 +363,25 @@ func TestOverdue(t *testing.T) {
 		{requests, time.Hour, time.Hour + 15*time.Second, false, ""},
 		{requests, time.Hour, time.Hour + 15*time.Second + 1, false, "has reported nothing for 15 s"},
 	} {
-		m := &member{reported: start + int64(c.reported)}
-		m.rest = c.rest
-		why := m.overdue(c.plan, start, start+int64(c.after))
+		m := &member{reportedAt: start + int64(c.reported)}
+		m.finalBegun = c.rest
+		why := m.whyOverdue(c.plan, start, start+int64(c.after))
 		if (why == "") != (c.why == "") || !strings.Contains(why, c.why) {
 			t.Errorf("%v after the start, reported after %v: %q, want %q", c.after, c.reported, why, c.why)
 		}
 	}
 	// However often one says a piece of what it measured, it must come to an end of that.
 	p.Duration = 0
-	dawdler := &member{rest: true, restAt: start + int64(time.Hour), ticks: ticks{taken: 3600}}
+	dawdler := &member{finalBegun: true, finalBegunAt: start + int64(time.Hour), reported: reportedSeconds{received: 3600}}
 	for after, want := range map[time.Duration]string{0: "", 61 * time.Second: "", 61*time.Second + 1: "not told in 61 s"} {
-		dawdler.reported = dawdler.restAt + int64(after)
-		if why := dawdler.overdue(p, start, dawdler.reported); !strings.Contains(why, want) || (why == "") != (want == "") {
+		dawdler.reportedAt = dawdler.finalBegunAt + int64(after)
+		if why := dawdler.whyOverdue(p, start, dawdler.reportedAt); !strings.Contains(why, want) || (why == "") != (want == "") {
 			t.Errorf("after %v of its final: %q, want %q", after, why, want)
 		}
 	}
 	p.Duration = load.Seconds(time.Hour)
-	m := &member{reported: start + int64(10*time.Second)}
-	if why := m.overdue(p, start, start+int64(26*time.Second)); !strings.Contains(why, "reported nothing for 16 s") {
+	m := &member{reportedAt: start + int64(10*time.Second)}
+	if why := m.whyOverdue(p, start, start+int64(26*time.Second)); !strings.Contains(why, "reported nothing for 16 s") {
 		t.Errorf("in the middle of a load: %q", why)
 	}
 }
@@ -425,11 +425,11 @@ func TestDrift(t *testing.T) {
 		t.Fatal(err)
 	}
 	const ahead, gained = int64(3 * time.Hour), int64(40 * time.Millisecond)
-	m := newMember(Answerer{Name: "a", Hello: wire.Hello{Epoch: "e"}})
-	r := &running{Controller: w.controller(), id: newID(), members: []*member{m},
+	m := newMember(FoundAgent{Name: "a", Hello: wire.Hello{Epoch: "e"}})
+	r := &fleetRun{Controller: w.controller(), id: newRandomID(), members: []*member{m},
 		clock: clock{origin: time.Now().Add(-time.Minute)}, byName: map[string]*member{"a": m}, armed: true,
 		plan: w.plan(1, time.Hour, 1)}
-	m.offset, m.reported = offset{ahead, 1000}, r.clock.now()
+	m.offset, m.reportedAt = clockOffset{ahead, 1000}, r.clock.currentReading()
 	asked := func() bool {
 		t.Helper()
 		if err := errors.Join(r.Conn.Flush(), agent.Flush()); err != nil { // what there is has come
@@ -447,38 +447,38 @@ func TestDrift(t *testing.T) {
 			if err := wire.Decode(msg.Data, &q); err != nil {
 				t.Fatal(err)
 			}
-			q.ReceivedAt = r.clock.now() + ahead + gained
+			q.ReceivedAt = r.clock.currentReading() + ahead + gained
 			q.RepliedAt = q.ReceivedAt
-			r.take(&nats.Msg{Subject: wire.EventSubject("a", wire.ClockSynced), Data: wire.Encode(q)}, time.Now())
+			r.handleMessage(&nats.Msg{Subject: wire.EventSubject("a", wire.ClockSynced), Data: wire.Encode(q)}, time.Now())
 			return true
 		}
 	}
 	now := time.Now()
-	r.start = r.clock.of(now) - int64(resound) + int64(time.Second)
-	if r.keepTime(now); asked() {
+	r.start = r.clock.readingAt(now) - int64(syncInterval) + int64(time.Second)
+	if r.checkDeadlines(now); asked() {
 		t.Error("asked too early")
 	}
 	r.start -= int64(time.Second)
-	r.keepTime(now)
+	r.checkDeadlines(now)
 	n := 0
 	for asked() {
 		n++
 	}
-	if n != handful || !m.drift.known || m.offset.ahead != ahead {
+	if n != laterSyncs || !m.drift.known || m.offset.ahead != ahead {
 		t.Fatalf("asked %d times: %+v, %+v", n, m.drift, m.offset)
 	}
-	if off := math.Abs(float64(m.drift.gone - gained)); off > float64(m.drift.bound) || m.drift.bound < 1000 {
+	if off := math.Abs(float64(m.drift.moved - gained)); off > float64(m.drift.bound) || m.drift.bound < 1000 {
 		t.Errorf("a clock that gained %d ns: %+v", gained, m.drift)
 	}
-	d := m.drift.learn(offset{0, 5}, offset{-7, 3})
+	d := m.drift.withLaterOffset(clockOffset{0, 5}, clockOffset{-7, 3})
 	if d != m.drift {
 		t.Errorf("what was farthest is forgotten: %+v", d)
 	}
 	noisy := int64(time.Second)
-	if d := d.learn(offset{0, 5}, offset{noisy, noisy}); d != m.drift {
+	if d := d.withLaterOffset(clockOffset{0, 5}, clockOffset{noisy, noisy}); d != m.drift {
 		t.Errorf("what a busy machine shows is taken for a drift: %+v", d)
 	}
-	if d := d.learn(offset{0, 5}, offset{-int64(time.Second), 3}); d != (drift{true, -int64(time.Second), 8}) {
+	if d := d.withLaterOffset(clockOffset{0, 5}, clockOffset{-int64(time.Second), 3}); d != (clockDrift{true, -int64(time.Second), 8}) {
 		t.Errorf("%+v", d)
 	}
 }
@@ -492,7 +492,7 @@ func TestLooseStart(t *testing.T) {
 	p := w.plan(500, time.Second, 4)
 	run := func(loose bool, names ...string) (*result.Result, error) {
 		c := w.controller(names...)
-		c.Loose = loose
+		c.LooseStart = loose
 		c.alter = func(m *nats.Msg) []*nats.Msg {
 			if agent, what, _ := wire.ParseSubject(m.Subject); agent == "b" && what == wire.ClockSynced {
 				time.Sleep(12 * time.Millisecond)
@@ -502,7 +502,7 @@ func TestLooseStart(t *testing.T) {
 		return w.attempt(t.Context(), c, p, nil)
 	}
 	_, err := run(false, "a", "b")
-	if _, is := errors.AsType[Missing](err); !is || !strings.Contains(err.Error(), "b's to ") ||
+	if _, is := errors.AsType[MissingAgent](err); !is || !strings.Contains(err.Error(), "b's to ") ||
 		!strings.Contains(err.Error(), "--loose-start") {
 		t.Errorf("%v", err)
 	}
@@ -523,8 +523,8 @@ func TestLooseStart(t *testing.T) {
 
 // The seconds that are kept are those that came, and take little room.
 func TestKeptSeconds(t *testing.T) {
-	const n = 3*packedEach + 7
-	var k ticks
+	const n = 3*packedSeconds + 7
+	var k reportedSeconds
 	want := make([]load.Interval, n)
 	for i := range want {
 		at := time.Duration(i) * time.Second
@@ -537,9 +537,9 @@ func TestKeptSeconds(t *testing.T) {
 			iv.Heat = append(iv.Heat, [2]int64{14 + b, (int64(i)*7 + b*b*37) % 5000})
 		}
 		want[i] = iv
-		k.add(iv, nil)
+		k.addSecond(iv, nil)
 	}
-	got, err := k.seconds()
+	got, err := k.allSeconds()
 	if err != nil || len(got) != n {
 		t.Fatalf("%d seconds of %d, %v", len(got), n, err)
 	}
@@ -552,16 +552,16 @@ func TestKeptSeconds(t *testing.T) {
 	for _, b := range k.packed {
 		bytes += cap(b)
 	}
-	each := bytes / (len(k.packed) * packedEach)
+	each := bytes / (len(k.packed) * packedSeconds)
 	if t.Logf("a packed second takes %d bytes", each); each > 300 {
 		t.Errorf("a packed second takes %d bytes", each)
 	}
 	for i := range want {
-		if iv, err := k.second(int64(i)); err != nil || fmt.Sprintf("%+v", *iv) != fmt.Sprintf("%+v", want[i]) {
+		if iv, err := k.secondAt(int64(i)); err != nil || fmt.Sprintf("%+v", *iv) != fmt.Sprintf("%+v", want[i]) {
 			t.Fatalf("second %d: %+v, was %+v (%v)", i, iv, want[i], err)
 		}
 	}
-	if iv, err := k.second(n); iv != nil || err != nil {
+	if iv, err := k.secondAt(n); iv != nil || err != nil {
 		t.Errorf("one more than there are: %+v, %v", iv, err)
 	}
 }
