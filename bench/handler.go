@@ -37,12 +37,12 @@ func startHandler(ctx context.Context, cpus []int, dir string) (*server, error) 
 	if err != nil {
 		return nil, err
 	}
-	s.url, s.alone = "http+unix://"+filepath.Join(dir, httpSocket)+":/", true
+	s.url, s.singleProcess = "http+unix://"+filepath.Join(dir, httpSocket)+":/", true
 	return s, nil
 }
 
-// viaFastCGI is the URL of the same handler as FastCGI.
-func viaFastCGI(url string) string {
+// fastCGIURL is the URL of the same handler as FastCGI.
+func fastCGIURL(url string) string {
 	return strings.NewReplacer("http+unix:", "fcgi+unix:",
 		"/"+httpSocket+":/", "/"+fcgiSocket+":/").Replace(url)
 }

@@ -78,20 +78,20 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "bench:", err)
 		return exitUsage
 	}
-	defer b.close()
-	fmt.Fprintf(stderr, "bench: %d rows, about %s\n", len(chosen), b.estimate(chosen))
+	defer b.removeBuilt()
+	fmt.Fprintf(stderr, "bench: %d rows, about %s\n", len(chosen), b.estimateTime(chosen))
 
-	all := outcome{Format: "dyno.bench/1", Machine: describe(ctx, b.tools)}
+	all := outcome{Format: "dyno.bench/1", Machine: describeMachine(ctx, b.tools)}
 	for _, r := range chosen {
 		if ctx.Err() == nil {
-			all.Rows = append(all.Rows, b.row(ctx, r))
+			all.Rows = append(all.Rows, b.runRow(ctx, r))
 		}
 	}
-	if err := all.write(o, stdout); err != nil {
+	if err := all.writeOutcome(o, stdout); err != nil {
 		fmt.Fprintln(stderr, "bench:", err)
 		return exitFailed
 	}
-	return all.status(ctx, o.gate)
+	return all.exitStatus(ctx, o.gate)
 }
 
 func parseFlags(args []string, stderr io.Writer) (options, error) {
@@ -139,7 +139,7 @@ func (o options) chooseRows() ([]row, error) {
 	if o.limit {
 		all = limitRows
 	}
-	names, err := chosen("-rows", o.rows, rowNames(all))
+	names, err := parseNames("-rows", o.rows, rowNames(all))
 	if err != nil {
 		return nil, err
 	}
@@ -160,8 +160,8 @@ func (o options) chooseRows() ([]row, error) {
 	return out, nil
 }
 
-// chosen is the set of names in list, each of which must be among allowed.
-func chosen(flag, list, allowed string) (map[string]bool, error) {
+// parseNames is the set of names in list, each of which must be among allowed.
+func parseNames(flag, list, allowed string) (map[string]bool, error) {
 	set := map[string]bool{}
 	for _, name := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' }) {
 		if !strings.Contains(","+allowed+",", ","+name+",") {

@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// startsEach is how often a program is started for one trial.
-const startsEach = 20
+// startsPerTrial is how often a program is started for one trial.
+const startsPerTrial = 20
 
-// starts starts a program again and again, which says its version and ends: the mean time of
+// measureStarts starts a program again and again, which says its version and ends: the mean time of
 // that, and the size of its file.
-func (b *bench) starts(ctx context.Context, t tool) (reading, error) {
+func (b *bench) measureStarts(ctx context.Context, t tool) (reading, error) {
 	file, err := os.Stat(t.path)
 	if err != nil {
 		return nil, fmt.Errorf("the size of %s: %w", t.name, err)
 	}
 	var sum time.Duration
-	for range startsEach {
-		ctx, cancel := context.WithTimeout(ctx, versionWait)
+	for range startsPerTrial {
+		ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 		cmd := exec.CommandContext(ctx, t.path, t.version...)
 		began := time.Now()
-		err := startOn(b.genCPUs, cmd)
+		err := startPinned(b.genCPUs, cmd)
 		if err == nil {
 			err = cmd.Wait()
 		}
@@ -35,6 +35,6 @@ func (b *bench) starts(ctx context.Context, t tool) (reading, error) {
 			return nil, fmt.Errorf("%s %v: %w", t.path, t.version, err)
 		}
 	}
-	return reading{startUp: sum.Seconds() * 1e3 / startsEach,
+	return reading{startUp: sum.Seconds() * 1e3 / startsPerTrial,
 		size: float64(file.Size()) / (1 << 20)}, nil
 }

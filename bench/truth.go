@@ -14,7 +14,7 @@ import (
 // requests were due is the row's to say: evenly, from the first that came on. So what a
 // tool sent late, or did not send while it waited, is in the truth.
 func (r reading) compareTruth(log string, l load) error {
-	services, first, err := readLog(log)
+	services, first, err := readServerLog(log)
 	if err != nil {
 		return err
 	}
@@ -23,7 +23,7 @@ func (r reading) compareTruth(log string, l load) error {
 		services = services[:due]
 	}
 	all := queueTimes(services, first, l.rate)
-	r[truthMean], r[truthP50] = mean(all), percentile(all, 0.5)
+	r[truthMean], r[truthP50] = meanValue(all), percentile(all, 0.5)
 	r[truthP99], r[truthP999] = percentile(all, 0.99), percentile(all, 0.999)
 	for _, c := range []struct{ off, of, truth metric }{
 		{meanOff, latencyMean, truthMean}, {p99Off, latencyP99, truthP99},
@@ -35,9 +35,9 @@ func (r reading) compareTruth(log string, l load) error {
 	return nil
 }
 
-// readLog has the service times of a target's log in s, in the order in which they began,
+// readServerLog has the service times of a target's log in s, in the order in which they began,
 // and when the first request came, which has that of its own service as its origin: 0.
-func readLog(file string) (services []float64, first float64, err error) {
+func readServerLog(file string) (services []float64, first float64, err error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, 0, fmt.Errorf("read the server's log: %w", err)
@@ -80,7 +80,7 @@ func queueTimes(services []float64, first float64, rate int) (all []float64) {
 	return all
 }
 
-func mean(all []float64) (m float64) {
+func meanValue(all []float64) (m float64) {
 	for _, v := range all {
 		m += v / float64(len(all))
 	}
