@@ -23,7 +23,7 @@ func main() {
 	cpu := flag.Int("take", -1, "take this CPU until stdin ends; what busy starts for each of them")
 	flag.Parse()
 	if *cpu >= 0 {
-		take(*cpu, *seed)
+		takeCPU(*cpu, *seed)
 		return
 	}
 	if flag.NArg() == 0 {
@@ -31,16 +31,16 @@ func main() {
 		os.Exit(2)
 	}
 	fmt.Fprintf(os.Stderr, "busy: -seed %d\n", *seed)
-	code, err := run(*seed, flag.Args())
+	code, err := runBusy(*seed, flag.Args())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "busy:", err)
 	}
 	os.Exit(code)
 }
 
-// run is the command's exit code. What takes the CPUs ends with the pipe to it, however busy
+// runBusy is the command's exit code. What takes the CPUs ends with the pipe to it, however busy
 // itself ends.
-func run(seed uint64, command []string) (int, error) {
+func runBusy(seed uint64, command []string) (int, error) {
 	var all unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &all); err != nil {
 		return 1, fmt.Errorf("finding the CPUs: %w", err)
@@ -73,9 +73,9 @@ func run(seed uint64, command []string) (int, error) {
 	return c.ProcessState.ExitCode(), nil
 }
 
-// take computes on one CPU for 10 ms to 2.5 s, leaves it for as long, and so on. It goes before
+// takeCPU computes on one CPU for 10 ms to 2.5 s, leaves it for as long, and so on. It goes before
 // others where that is permitted.
-func take(cpu int, seed uint64) {
+func takeCPU(cpu int, seed uint64) {
 	var one unix.CPUSet
 	one.Set(cpu)
 	if err := unix.SchedSetaffinity(os.Getpid(), &one); err != nil {

@@ -24,13 +24,13 @@ import (
 )
 
 func main() {
-	if err := run(); err != nil {
+	if err := runShipped(); err != nil {
 		fmt.Fprintln(os.Stderr, "experiments:", err)
 		os.Exit(1)
 	}
 }
 
-func run() error {
+func runShipped() error {
 	var names []string
 	for _, l := range experiment.Shipped() {
 		names = append(names, l.Name)
@@ -58,7 +58,7 @@ func run() error {
 	defer stop()
 	var failed error
 	for _, name := range names {
-		r, err := one(ctx, *dyno, name, filepath.Join(*out, name), *full)
+		r, err := runOrOpen(ctx, *dyno, name, filepath.Join(*out, name), *full)
 		if ctx.Err() != nil {
 			return errors.New("interrupted; the same command goes on")
 		}
@@ -66,16 +66,16 @@ func run() error {
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", name, err))
 			continue
 		}
-		fmt.Print(tables(r))
-		for _, arm := range unexplained(r) {
+		fmt.Print(formatTables(r))
+		for _, arm := range unexplainedArms(r) {
 			failed = errors.Join(failed, fmt.Errorf("%s: %s has neither a result nor a reason", name, arm))
 		}
 	}
 	return failed
 }
 
-// one runs an experiment, unless it has been run, and reads what came of it.
-func one(ctx context.Context, dyno, name, dir string, full bool) (*lab.Record, error) {
+// runOrOpen runs an experiment, unless it has been run, and reads what came of it.
+func runOrOpen(ctx context.Context, dyno, name, dir string, full bool) (*lab.Record, error) {
 	args := []string{"lab", "run", "-o", dir, name}
 	if !full {
 		args = append(args, "--quick")

@@ -48,14 +48,14 @@ func main() {
 	flag.DurationVar(&o.sweep, "sweep", 20*time.Second, "window of each run of the sweep")
 	flag.DurationVar(&o.probe, "probe", 10*time.Second, "--probe-time of the searches")
 	flag.Parse()
-	if err := run(o); err != nil {
+	if err := runSearches(o); err != nil {
 		fmt.Fprintln(os.Stderr, "search:", err)
 		os.Exit(1)
 	}
 }
 
-func run(o options) error {
-	server, url, err := serve(o.dyno)
+func runSearches(o options) error {
+	server, url, err := startServer(o.dyno)
 	if err != nil {
 		return err
 	}
@@ -63,14 +63,14 @@ func run(o options) error {
 		server.Process.Signal(syscall.SIGTERM)
 		server.Wait()
 	}()
-	most, err := sweep(o, url)
+	most, err := sweepRates(o, url)
 	if err != nil {
 		return err
 	}
 	fmt.Printf("the sweep: met up to %d/s\n", most)
 	wrong := 0
 	for i := range o.times {
-		rate, err := search(o, url)
+		rate, err := searchRate(o, url)
 		if err != nil {
 			return err
 		}
@@ -88,8 +88,8 @@ func run(o options) error {
 	return nil
 }
 
-// serve starts the server, which the caller must stop.
-func serve(dyno string) (*exec.Cmd, string, error) {
+// startServer starts the server, which the caller must stop.
+func startServer(dyno string) (*exec.Cmd, string, error) {
 	c := exec.Command(dyno, "target", "--listen", "127.0.0.1:0", "--workers", "1", "--service",
 		"constant:1ms")
 	out, err := c.StdoutPipe()
@@ -110,8 +110,8 @@ func serve(dyno string) (*exec.Cmd, string, error) {
 	return c, url, nil
 }
 
-// sweep tries every rate until one misses the objective, and returns the last that met it.
-func sweep(o options, url string) (int, error) {
+// sweepRates tries every rate until one misses the objective, and returns the last that met it.
+func sweepRates(o options, url string) (int, error) {
 	last := 0
 	for rate := o.from; rate <= mostRate; rate += o.step {
 		var all []float64
@@ -121,7 +121,7 @@ func sweep(o options, url string) (int, error) {
 					P99 float64 `json:"p99_us"`
 				}
 			}
-			err := ask(&r, o.dyno, "run", "--no-save", "-q", "--json", "-", "-t", "1", "-c", "1000", "-R",
+			err := runJSON(&r, o.dyno, "run", "--no-save", "-q", "--json", "-", "-t", "1", "-c", "1000", "-R",
 				fmt.Sprint(rate), "--arrival", "poisson", "--warmup", "2s", "-d", o.sweep.String(), url)
 			if err != nil {
 				return 0, err
@@ -144,13 +144,13 @@ func sweep(o options, url string) (int, error) {
 	return last, nil
 }
 
-// search is what find certifies.
-func search(o options, url string) (float64, error) {
+// searchRate is what find certifies.
+func searchRate(o options, url string) (float64, error) {
 	var found struct {
 		Certified *float64 `json:"certified_per_s"`
 		Reason    string
 	}
-	err := ask(&found, o.dyno, "find", "-q", "--json", "-", "-t", "1", "-c", "1000", "--arrival",
+	err := runJSON(&found, o.dyno, "find", "-q", "--json", "-", "-t", "1", "-c", "1000", "--arrival",
 		"poisson", "--probe-time", o.probe.String(), "--slo", "p99<10ms", url)
 	if err != nil {
 		return 0, err
@@ -161,9 +161,9 @@ func search(o options, url string) (float64, error) {
 	return *found.Certified, nil
 }
 
-// ask runs a program that writes JSON to stdout, and reads it. The exit code is for people:
+// runJSON runs a program that writes JSON to stdout, and reads it. The exit code is for people:
 // what was found is in the JSON.
-func ask(to any, program string, args ...string) error {
+func runJSON(to any, program string, args ...string) error {
 	var out, said bytes.Buffer
 	c := exec.Command(program, args...)
 	c.Stdout, c.Stderr = &out, &said
