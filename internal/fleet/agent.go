@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"dyno/internal/engine/load"
 	"dyno/internal/fleet/policy"
 	"dyno/internal/fleet/wire"
-	"dyno/internal/result"
 )
 
 // An Agent lends a machine to a fleet: it carries out the plans that Verify accepts and
@@ -152,19 +150,6 @@ func (s *agentService) callInLoopAndWait(f func()) {
 	}
 }
 
-// logLine says to whoever owns the machine what is going on.
-func (s *agentService) logLine(format string, args ...any) {
-	if s.Log != nil {
-		s.Log(fmt.Sprintf(format, args...))
-	}
-}
-
-// publishEvent tells the controller. What cannot be said now is lost or, if it is a report, said
-// again.
-func (s *agentService) publishEvent(what string, m any) {
-	s.Conn.Publish(wire.EventSubject(s.Name, what), wire.Encode(m))
-}
-
 // handleCommand does what a message says.
 func (s *agentService) handleCommand(m *nats.Msg, now time.Time) {
 	_, verb, ok := wire.ParseSubject(m.Subject)
@@ -214,56 +199,27 @@ func (s *agentService) hasRun(of wire.RunRef) bool {
 	return s.job != nil && of == s.job.runRef(s)
 }
 
-// sendHello says that the agent is there.
-func (s *agentService) sendHello(asked string, now time.Time) {
-	h := wire.Hello{QueryID: asked, Epoch: s.epoch, Version: s.dynoVersion(), Geometry: wire.Geometry(),
-		Weight: s.helloWeight(), Threads: load.Threads(), Host: result.ThisHost(), Watches: s.WatchOnly,
-		Policy: s.policyText(), Key: s.publicKey, Proof: s.proof, Nonce: s.nonces.Issue(s.clock.readingAt(now)),
-		Clock: s.clock.wallTime()}
-	if s.job != nil && !s.job.isOver() {
-		h.Busy = s.job.Run
+// publishEvent tells the controller. What cannot be said now is lost or, if it is a report, said
+// again.
+func (s *agentService) publishEvent(what string, m any) {
+	s.Conn.Publish(wire.EventSubject(s.Name, what), wire.Encode(m))
+}
+
+// logLine says to whoever owns the machine what is going on.
+func (s *agentService) logLine(format string, args ...any) {
+	if s.Log != nil {
+		s.Log(fmt.Sprintf(format, args...))
 	}
-	s.publishEvent(wire.Present, h)
 }
 
-func (s *agentService) dynoVersion() string {
-	if s.version != "" {
-		return s.version
-	}
-	return load.Version
+// logIgnored says what is not done, and why.
+func (s *agentService) logIgnored(what string, why error, now time.Time) {
+	s.ignored.Print(what, why, now)
 }
 
-func (s *agentService) helloWeight() int {
-	if s.Weight > 0 {
-		return min(s.Weight, load.MaxWeight)
-	}
-	return load.Threads()
-}
-
-// currentPolicy is what its owner allows, where the bus is now.
-func (s *agentService) currentPolicy() *policy.Policy {
-	p := s.Policy
-	if p == nil {
-		p = policy.Default()
-	}
-	return p.WithLocalBus(s.Conn.ConnectedAddr())
-}
-
-// policyTextMax is how many bytes of its policy an agent says to all: a file may have a million.
-const policyTextMax = 4 << 10
-
-// policyText is the policy in a line.
-func (s *agentService) policyText() string {
-	words := s.currentPolicy().String()
-	return strings.ToValidUTF8(words[:min(len(words), policyTextMax)], "")
-}
-
-// answerClockQuery answers what the agent's clock shows.
-func (s *agentService) answerClockQuery(q wire.ClockSync, now time.Time) {
-	q.Epoch, q.ReceivedAt = s.epoch, s.clock.readingAt(now)
-	q.RepliedAt = s.clock.currentReading()
-	s.publishEvent(wire.ClockSynced, q)
-}
+// reportKeepTime is how long an agent keeps reports for a controller that it does not hear, and
+// pieces of an order for the rest of it.
+const reportKeepTime = time.Minute
 
 // checkTimers does what is due by the clock: it says that the agent is there, says again
 // what was not acknowledged, and stops what nobody watches over.
@@ -291,13 +247,6 @@ func (s *agentService) checkTimers(now time.Time) {
 	}
 }
 
-// publishReports says reports.
-func (s *agentService) publishReports(texts [][]byte) {
-	for _, text := range texts {
-		s.Conn.Publish(wire.EventSubject(s.Name, wire.Reported), text)
-	}
-}
-
 // sendHeartbeat says from time to time that the agent is there, if it has to do with a run.
 func (s *agentService) sendHeartbeat(of wire.RunRef, now time.Time) {
 	if of.Run != "" && now.Sub(s.heartbeatAt) >= heartbeatInterval {
@@ -305,7 +254,3 @@ func (s *agentService) sendHeartbeat(of wire.RunRef, now time.Time) {
 		s.publishEvent(wire.Alive, of)
 	}
 }
-
-// reportKeepTime is how long an agent keeps reports for a controller that it does not hear, and
-// pieces of an order for the rest of it.
-const reportKeepTime = time.Minute

@@ -48,10 +48,6 @@ type fleetRun struct {
 	rebalances     []result.Rebalanced
 }
 
-// unshownMax is how many seconds may wait to be shown: a few minutes, for each can have
-// histograms of some hundred kilobytes.
-const unshownMax = 256
-
 // listenToMembers hears each member apart from the others, so that none can keep another from being
 // heard, and returns what ends that.
 func (r *fleetRun) listenToMembers() (leave func(), err error) {
@@ -75,69 +71,6 @@ func (r *fleetRun) listenToMembers() (leave func(), err error) {
 		}
 	}
 	return leave, nil
-}
-
-// startLiveView has each called with what all measured in a second, and keeps that. It is called
-// apart from listening, for it may wait: a terminal that is stopped must not have the
-// agents believe that nobody is there. What show returns waits until all is shown.
-func (r *fleetRun) startLiveView(each func(load.Interval)) (wait func()) {
-	r.byName = map[string]*member{}
-	for i, m := range r.members {
-		m.index, r.byName[m.name] = i, m
-	}
-	unshown := make(chan load.Interval, unshownMax)
-	r.mergeInterval = load.Together(len(r.members), func(iv load.Interval) {
-		select {
-		case unshown <- iv:
-		default: // nobody looks, or not for long
-		}
-		iv.Latency, iv.Service, iv.Heat = metric.Sparse{}, metric.Sparse{}, nil
-		iv.ErrorLatency = metric.Sparse{}
-		iv.Status, iv.Failures = nil, nil // of which there is more in the finals
-		r.seconds = append(r.seconds, iv)
-	})
-	var group sync.WaitGroup
-	group.Go(func() {
-		for iv := range unshown {
-			if each != nil {
-				each(iv)
-			}
-		}
-	})
-	return func() {
-		close(unshown)
-		group.Wait()
-	}
-}
-
-// publishCommand sends a command that does not bear on load.
-func (r *fleetRun) publishCommand(agent, verb string, m any) error {
-	return r.Conn.Publish(wire.CommandSubject(agent, verb), wire.Encode(m))
-}
-
-// instructMember tells a member what bears on its load.
-func (r *fleetRun) instructMember(m *member, i wire.Instruction) {
-	i.RunRef, i.Agent = m.runRef(r), m.name
-	r.publishInstruction(i)
-}
-
-// publishInstruction numbers an instruction, signs it and sends it. What does not arrive is missed by
-// whoever waits for the answer, as is what cannot be signed any more.
-func (r *fleetRun) publishInstruction(i wire.Instruction) {
-	r.instructionsSent++
-	i.Number, i.SentAt = r.instructionsSent, r.clock.currentReading()
-	if b, err := i.EncodeSigned(r.Sign); err == nil {
-		r.Conn.Publish(wire.CommandSubject(i.Agent, i.Verb), b)
-	}
-}
-
-// instructMembers gives all members that are such and not done their instruction.
-func (r *fleetRun) instructMembers(such func(*member) bool, what func(*member) wire.Instruction) {
-	for _, m := range r.members {
-		if such(m) && !m.isDone() {
-			r.instructMember(m, what(m))
-		}
-	}
 }
 
 // awaitMembers listens to the agents until all members that are not given up are so far, or all
@@ -273,28 +206,9 @@ func (r *fleetRun) checkDeadlines(now time.Time) {
 	r.rebalanceShards(now)
 }
 
-// handleLoss gives up a member, and the run if that is what is to be done then.
-func (r *fleetRun) handleLoss(m *member, why string) {
-	m.giveUp(r, why)
-	switch {
-	case r.stopped:
-	case !r.armed:
-		r.stopMembers(m.name+" was lost before the start", true)
-	case r.onLoss == Abort:
-		r.logProgress("%s was lost: the run ends", m.name)
-		r.endedByLoss = true
-		r.stopMembers(m.name+" was lost", true)
-	default:
-		r.logProgress("%s was lost: the others go on", m.name)
-	}
-}
-
-// stopMembers tells all to stop.
-func (r *fleetRun) stopMembers(why string, aborted bool) {
-	r.stopped, r.stopOrder = true, wire.Stop{Why: why, Aborted: aborted}
-	for _, m := range r.members {
-		if !m.hasFinal() && m.refused == "" {
-			r.instructMember(m, wire.Instruction{Verb: wire.StopLoad, Stop: &r.stopOrder})
-		}
+// logProgress says how far the run has come.
+func (r *fleetRun) logProgress(format string, args ...any) {
+	if r.Progress != nil {
+		r.Progress(fmt.Sprintf(format, args...))
 	}
 }

@@ -17,10 +17,6 @@ type ageBound struct {
 	ahead, aheadAt int64 // ns: the agent's clock, of the controller's, at least; when it was
 }
 
-// driftRatio is in how much time two clocks go apart by one of it at most: each is slewed
-// by 500 ppm at most.
-const driftRatio = 1000
-
 // oldestAge is how old an instruction is that was said at an instant of the controller's clock,
 // and came at one of the agent's.
 func (p *ageBound) oldestAge(said, came int64) time.Duration {
@@ -96,9 +92,4 @@ func (s *agentService) carryOutInstruction(i wire.Instruction) error {
 		s.stopByOrder(*i.Stop)
 	}
 	return nil
-}
-
-// logIgnored says what is not done, and why.
-func (s *agentService) logIgnored(what string, why error, now time.Time) {
-	s.ignored.Print(what, why, now)
 }
