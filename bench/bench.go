@@ -82,8 +82,8 @@ func (b *bench) findTools(ctx context.Context, dyno string, only map[string]bool
 	return err
 }
 
-// buildOwnTools adds the tools that bench makes itself: dyno in another way, and the bare programs in
-// C, if there is a compiler.
+// buildOwnTools adds the tools that bench makes itself: dyno in another way, and the bare
+// programs in C, if there is a compiler.
 func (b *bench) buildOwnTools(ctx context.Context, only map[string]bool) {
 	for _, t := range tools[1:] {
 		if !t.builtHere || len(only) > 0 && !only[t.name] {

@@ -120,7 +120,8 @@ func limitRow(name, title string, l load, bars ...bar) row {
 
 // bodyRow is a row of answers of one size.
 func bodyRow(name, title, size string) row {
-	r := limitRow(name, "bodies of "+title+", 100 connections", load{connections: 100}, fasterThanRings)
+	r := limitRow(name, "bodies of "+title+", 100 connections", load{connections: 100},
+		fasterThanRings)
 	r.serverArgs = []string{"--body", size}
 	return r
 }

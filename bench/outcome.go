@@ -230,7 +230,8 @@ func formatInterval(m metric, v stats.Interval) string {
 	if v.Level == 0 {
 		return formatValue(m, v.Estimate)
 	}
-	return fmt.Sprintf("%s [%s, %s]", formatValue(m, v.Estimate), formatValue(m, v.Low), formatValue(m, v.High))
+	return fmt.Sprintf("%s [%s, %s]", formatValue(m, v.Estimate), formatValue(m, v.Low),
+		formatValue(m, v.High))
 }
 
 // formatLevel says how far an interval from so many values can be trusted.

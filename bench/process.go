@@ -18,8 +18,8 @@ type usage struct {
 	peak         int64 // bytes resident at most; 0: unknown
 }
 
-// memoryPollInterval is how often a running process's memory is read: growth in the last such moment
-// of its life may be missed (see peakOf).
+// memoryPollInterval is how often a running process's memory is read: growth in the last such
+// moment of its life may be missed (see peakOf).
 const memoryPollInterval = 20 * time.Millisecond
 
 // writeScript puts the command's file where its arguments then say; what it returns removes it.

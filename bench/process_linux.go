@@ -77,7 +77,8 @@ func peakMemory(state *os.ProcessState, seen int64) int64 {
 	return u.Maxrss << 10
 }
 
-// currentPeakMemory is the highest resident memory in bytes so far of a process, 0 where it is gone.
+// currentPeakMemory is the highest resident memory in bytes so far of a process, 0 where it is
+// gone.
 func currentPeakMemory(pid int) int64 {
 	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 	if err != nil {

@@ -37,17 +37,25 @@ type reading map[metric]float64
 
 // tools are all that bench knows.
 var tools = []tool{
-	{name: "dyno", command: dynoCommand, parseOutput: parseDynoResult, version: []string{"version"}, builtHere: true},
-	{name: "dyno-epoll", command: dynoWithRing("epoll"), parseOutput: parseDynoResult, builtHere: true},
-	{name: "dyno-uring", command: dynoWithRing("uring"), parseOutput: parseDynoResult, builtHere: true},
-	{name: "dyno-other", command: dynoCommand, parseOutput: parseDynoResult, version: []string{"version"}},
+	{name: "dyno", command: dynoCommand, parseOutput: parseDynoResult, version: []string{"version"},
+		builtHere: true},
+	{name: "dyno-epoll", command: dynoWithRing("epoll"), parseOutput: parseDynoResult,
+		builtHere: true},
+	{name: "dyno-uring", command: dynoWithRing("uring"), parseOutput: parseDynoResult,
+		builtHere: true},
+	{name: "dyno-other", command: dynoCommand, parseOutput: parseDynoResult,
+		version: []string{"version"}},
 	{name: "dyno-fcgi", command: dynoFastCGICommand, parseOutput: parseDynoResult, builtHere: true},
-	{name: "pacer", command: pacerCommand, parseOutput: parsePacerResult, builtHere: true, source: pacerSource},
-	{name: "bare-epoll", command: bareCommand("epoll"), parseOutput: parseBareResult, builtHere: true, source: bareSource},
-	{name: "bare-uring", command: bareCommand("uring"), parseOutput: parseBareResult, builtHere: true, source: bareSource},
+	{name: "pacer", command: pacerCommand, parseOutput: parsePacerResult, builtHere: true,
+		source: pacerSource},
+	{name: "bare-epoll", command: bareCommand("epoll"), parseOutput: parseBareResult, builtHere: true,
+		source: bareSource},
+	{name: "bare-uring", command: bareCommand("uring"), parseOutput: parseBareResult, builtHere: true,
+		source: bareSource},
 	{name: "wrk", command: wrkCommand, parseOutput: parseWrkOutput, version: []string{"-v"}},
 	{name: "ab", command: abCommand, parseOutput: parseABOutput, version: []string{"-V"}},
-	{name: "h2load", command: h2loadCommand, parseOutput: parseH2loadOutput, version: []string{"--version"}},
+	{name: "h2load", command: h2loadCommand, parseOutput: parseH2loadOutput,
+		version: []string{"--version"}},
 	{name: "hey", command: heyCommand, parseOutput: parseHeyOutput},
 	{name: "oha", command: ohaCommand, version: []string{"--version"}},
 	{name: "bombardier", command: bombardierCommand, version: []string{"--version"}},
@@ -97,16 +105,16 @@ func findInstalled(wanted map[string]bool) ([]tool, error) {
 }
 
 func dynoCommand(l load, url string) command {
-	args := []string{"run", "-t", formatCount(l.threads), "-c", formatCount(l.connections), "-d", formatSeconds(l),
+	args := []string{"run", "-t", decimal(l.threads), "-c", decimal(l.connections), "-d", inSeconds(l),
 		"--no-save", "-q", "--json", "-"}
 	if l.rate > 0 {
-		args = append(args, "-R", formatCount(l.rate))
+		args = append(args, "-R", decimal(l.rate))
 	}
 	if l.close {
 		args = append(args, "--reconnect", "always")
 	}
 	if l.pipeline > 1 {
-		args = append(args, "--pipeline", formatCount(l.pipeline))
+		args = append(args, "--pipeline", decimal(l.pipeline))
 	}
 	if l.ring != "" {
 		args = append(args, "--ring", l.ring)
@@ -118,7 +126,7 @@ func dynoCommand(l load, url string) command {
 		args = append(args, "--insecure")
 	}
 	if l.streams > 0 {
-		return command{args: append(args, "--http", "2", "--streams", formatCount(l.streams), url)}
+		return command{args: append(args, "--http", "2", "--streams", decimal(l.streams), url)}
 	}
 	if l.tls { // else nginx would choose HTTP/2
 		args = append(args, "--http", "1.1")
@@ -143,7 +151,8 @@ func bareCommand(way string) func(l load, url string) command {
 		if l.rate > 0 || l.close {
 			return command{}
 		}
-		return command{args: []string{way, formatCount(l.connections), formatCount(l.seconds), formatCount(max(l.pipeline, 1)),
+		return command{args: []string{way, decimal(l.connections), decimal(l.seconds),
+			decimal(max(l.pipeline, 1)),
 			portOf(url)}}
 	}
 }
@@ -155,14 +164,16 @@ func pacerCommand(l load, url string) command {
 	if l.rate == 0 {
 		return command{}
 	}
-	return command{args: []string{formatCount(l.rate), formatCount(l.connections), formatCount(l.seconds), portOf(url)}}
+	return command{args: []string{decimal(l.rate), decimal(l.connections), decimal(l.seconds),
+		portOf(url)}}
 }
 
 func wrkCommand(l load, url string) command {
 	if l.rate > 0 {
 		return command{}
 	}
-	args := []string{"-t" + formatCount(l.threads), "-c" + formatCount(l.connections), "-d" + formatSeconds(l), "--latency"}
+	args := []string{"-t" + decimal(l.threads), "-c" + decimal(l.connections), "-d" + inSeconds(l),
+		"--latency"}
 	if l.close {
 		args = append(args, "-H", "Connection: close")
 	}
@@ -187,7 +198,7 @@ func wrk2Command(l load, url string) command {
 	}
 	l.rate = 0
 	c := wrkCommand(l, url)
-	c.args = append([]string{"-R" + formatCount(asked)}, c.args...)
+	c.args = append([]string{"-R" + decimal(asked)}, c.args...)
 	return c
 }
 
@@ -197,8 +208,8 @@ func abCommand(l load, url string) command {
 	if l.rate > 0 {
 		return command{}
 	}
-	args := []string{"-q", "-c", formatCount(l.connections), "-t", formatCount(l.seconds),
-		"-n", formatCount(l.seconds * 1_000_000)}
+	args := []string{"-q", "-c", decimal(l.connections), "-t", decimal(l.seconds),
+		"-n", decimal(l.seconds * 1_000_000)}
 	if !l.close {
 		args = append(args, "-k")
 	}
@@ -210,9 +221,10 @@ func h2loadCommand(l load, url string) command {
 	if l.close {
 		return command{}
 	}
-	args := []string{"-t" + formatCount(l.threads), "-c" + formatCount(l.connections), "-D", formatCount(l.seconds)}
+	args := []string{"-t" + decimal(l.threads), "-c" + decimal(l.connections), "-D",
+		decimal(l.seconds)}
 	if l.streams > 0 {
-		args = append(args, "-m", formatCount(l.streams))
+		args = append(args, "-m", decimal(l.streams))
 	} else {
 		args = append(args, "--h1")
 	}
@@ -229,7 +241,7 @@ func (l load) ratePerConnection() string {
 
 // heyCommand knows a rate for each connection.
 func heyCommand(l load, url string) command {
-	args := []string{"-z", formatSeconds(l), "-c", formatCount(l.connections), "-cpus", formatCount(l.threads)}
+	args := []string{"-z", inSeconds(l), "-c", decimal(l.connections), "-cpus", decimal(l.threads)}
 	if l.rate > 0 {
 		args = append(args, "-q", l.ratePerConnection())
 	}
@@ -243,7 +255,7 @@ func ohaCommand(l load, url string) command {
 	if l.rate > 0 {
 		return command{}
 	}
-	args := []string{"-z", formatSeconds(l), "-c", formatCount(l.connections), "--no-tui"}
+	args := []string{"-z", inSeconds(l), "-c", decimal(l.connections), "--no-tui"}
 	if l.close {
 		args = append(args, "--disable-keepalive")
 	}
@@ -254,7 +266,7 @@ func bombardierCommand(l load, url string) command {
 	if l.rate > 0 {
 		return command{}
 	}
-	args := []string{"-c", formatCount(l.connections), "-d", formatSeconds(l), "-p", "result"}
+	args := []string{"-c", decimal(l.connections), "-d", inSeconds(l), "-p", "result"}
 	if l.close {
 		args = append(args, "-H", "Connection: close")
 	}
@@ -270,7 +282,8 @@ export const options = { discardResponseBodies: true, noConnectionReuse: %t };
 export default function () { http.get(%q); }
 `, l.close, url)
 	return command{
-		args:  []string{"run", "--no-usage-report", "-u", formatCount(l.connections), "-d", formatSeconds(l), "-"},
+		args: []string{"run", "--no-usage-report", "-u", decimal(l.connections), "-d", inSeconds(l),
+			"-"},
 		stdin: script,
 		env:   []string{"K6_AUTO_EXTENSION_RESOLUTION=false"}, // else it asks the Internet
 	}
@@ -280,10 +293,10 @@ func vegetaCommand(l load, url string) command {
 	if l.rate > 0 {
 		return command{}
 	}
-	c := formatCount(l.connections)
+	c := decimal(l.connections)
 	return command{
 		args: []string{"attack", "-rate", "0", "-workers", c, "-max-workers", c,
-			"-connections", c, "-duration", formatSeconds(l), fmt.Sprintf("-keepalive=%t", !l.close),
+			"-connections", c, "-duration", inSeconds(l), fmt.Sprintf("-keepalive=%t", !l.close),
 			"-output", os.DevNull},
 		stdin: "GET " + url + "\n",
 	}
@@ -293,9 +306,10 @@ func goMeterCommand(l load, url string) command {
 	if l.rate > 0 || l.close {
 		return command{}
 	}
-	return command{args: []string{"-t", formatCount(l.threads), "-c", formatCount(l.connections), "-d", formatSeconds(l),
+	return command{args: []string{"-t", decimal(l.threads), "-c", decimal(l.connections), "-d",
+		inSeconds(l),
 		"-u", url}}
 }
 
-func formatCount(v int) string    { return strconv.Itoa(v) }
-func formatSeconds(l load) string { return strconv.Itoa(l.seconds) + "s" }
+func decimal(v int) string    { return strconv.Itoa(v) }
+func inSeconds(l load) string { return strconv.Itoa(l.seconds) + "s" }

@@ -203,7 +203,8 @@ func (s *server) watchOthers() func(generator usage) (percent float64, known boo
 }
 
 // requestRate is what the server counts a second between two instants inside a load.
-func (s *server) requestRate(ctx context.Context, start time.Time, length time.Duration) (float64, error) {
+func (s *server) requestRate(ctx context.Context, start time.Time, length time.Duration) (
+	float64, error) {
 	var count [2]float64
 	var at [2]time.Time
 	for i, part := range []float64{rateFrom, rateTo} {

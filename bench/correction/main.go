@@ -32,7 +32,7 @@ type cellCounts struct {
 	falseClaims        [rules]int // experiments with a claim that is not so, by rule
 	sevenFalseClaims   [rules]int // experiments with seven such claims or more
 	allIntervalsHold   int        // experiments in which all intervals hold
-	equivalentAtMargin int        // experiments in which what differs by the margin is called equivalent
+	equivalentAtMargin int        // experiments that call a difference of the margin equivalent
 	beyondMargin       int        // experiments in which it is said to differ by more than the margin
 	trueDifferences    int        // true differences
 	differencesFound   [rules]int // of these, shown

@@ -11,7 +11,7 @@ import (
 type scene struct {
 	name        string
 	drawNoise   func(*rand.Rand) float64 // noise of a trial; nil: normal
-	unequal     []float64                // how much noisier arms are, in turn; the first is the baseline
+	unequal     []float64                // noise of the arms in turn, from the baseline on
 	missing     float64                  // share of trials that measured nothing
 	grid        float64                  // to which values are rounded; 0: they are not
 	correlation float64                  // correlation of the measures of a trial
@@ -38,7 +38,8 @@ var scenes = []scene{
 	{name: "skewed (exponential)", drawNoise: drawSkewed},
 	{name: "variants 1, 2 and 4 times as noisy", unequal: []float64{1, 1, 2, 4}},
 	{name: "the baseline 4 times as noisy", unequal: []float64{4, 1, 1, 1, 1, 1, 1}},
-	{name: "skewed, variants 1, 2 and 4 times as noisy", drawNoise: drawSkewed, unequal: []float64{1, 1, 2, 4}},
+	{name: "skewed, variants 1, 2 and 4 times as noisy", drawNoise: drawSkewed,
+		unequal: []float64{1, 1, 2, 4}},
 	{name: "skewed, the baseline 4 times as noisy", drawNoise: drawSkewed,
 		unequal: []float64{4, 1, 1, 1, 1, 1, 1}},
 	{name: "a tenth of the trials missing", missing: 0.1},
@@ -51,7 +52,8 @@ var scenes = []scene{
 }
 
 // everyDisturbance is all of it together.
-var everyDisturbance = scene{name: "all of these", drawNoise: drawStudent3, unequal: []float64{1, 1, 2, 4},
+var everyDisturbance = scene{name: "all of these", drawNoise: drawStudent3,
+	unequal: []float64{1, 1, 2, 4},
 	missing: 0.05, grid: 0.25, correlation: 0.9, trend: 2, walk: 0.25, slow: 0.05}
 
 // A design is an experiment: so many variants beside a baseline and its control.
@@ -70,8 +72,8 @@ func (d design) trueDifference(comparison int) float64 {
 	return d.differ(comparison / d.measures)
 }
 
-// simulateRound are the values of all arms, by measure: NaN where a trial is missing. The baseline is the
-// first arm, its control the second.
+// simulateRound are the values of all arms, by measure: NaN where a trial is missing. The
+// baseline is the first arm, its control the second.
 func (s scene) simulateRound(random *rand.Rand, d design) [][]float64 {
 	arms := d.variants + 2
 	y := make([][]float64, arms)

@@ -46,7 +46,8 @@ func sixServers(rounds int) design {
 }
 
 func allTables(n int, seed uint64) []table {
-	return []table{falseClaimTable(n, seed), powerTable(n, seed), marginTable(n, seed), identicalServersTable(n, seed)}
+	return []table{falseClaimTable(n, seed), powerTable(n, seed), marginTable(n, seed),
+		identicalServersTable(n, seed)}
 }
 
 var roundsTried = []int{6, 7, 10}
@@ -105,7 +106,8 @@ func powerTable(n int, seed uint64) table {
 				d := design{rounds: rounds, variants: variants, measures: 3, noise: 0.05, differ: slowerThird}
 				c := simulateCell(s, d, n, seed)
 				t.rows = append(t.rows, []string{s.name, fmt.Sprint(rounds), fmt.Sprint(3 * variants),
-					formatPercent(c.differencesFound[alone], c.trueDifferences), formatPercent(c.differencesFound[holm], c.trueDifferences),
+					formatPercent(c.differencesFound[alone], c.trueDifferences),
+					formatPercent(c.differencesFound[holm], c.trueDifferences),
 					formatPercent(c.differencesFound[maxT], c.trueDifferences), falseClaimsAmongRest(c),
 					formatPercent(c.n-c.allIntervalsHold, c.n),
 					fmt.Sprintf("%.1f %%", 100*math.Expm1(c.width/float64(c.compared)))})
@@ -115,7 +117,8 @@ func powerTable(n int, seed uint64) table {
 	return t
 }
 
-// falseClaimsAmongRest is how often something is said of what does not differ; "–" where all differs.
+// falseClaimsAmongRest is how often something is said of what does not differ; "–" where all
+// differs.
 func falseClaimsAmongRest(c cellCounts) string {
 	if c.trueDifferences == c.compared {
 		return "–"
@@ -136,14 +139,16 @@ func marginTable(n int, seed uint64) table {
 			same := simulateCell(s, d, n, seed)
 			d.differ = func(int) float64 { return math.Log1p(0.02) }
 			c := simulateCell(s, d, n, seed)
-			t.rows = append(t.rows, []string{s.name, fmt.Sprint(rounds), formatPercent(c.equivalentAtMargin, c.n),
+			t.rows = append(t.rows, []string{s.name, fmt.Sprint(rounds),
+				formatPercent(c.equivalentAtMargin, c.n),
 				formatPercent(c.beyondMargin, c.n), formatPercent(same.equal, same.compared)})
 		}
 	}
 	return t
 }
 
-// identicalServersTable is the experiment that was seen to fail, with the noise floor of its A/A arm.
+// identicalServersTable is the experiment that was seen to fail, with the noise floor of its A/A
+// arm.
 func identicalServersTable(n int, seed uint64) table {
 	t := table{title: "Six identical servers, four measures of each trial, 7 rounds, a margin of " +
 		"2 %, with and without the floor of A/A: share of experiments with any of 20 " +
@@ -156,7 +161,8 @@ func identicalServersTable(n int, seed uint64) table {
 			d.margin, d.floor = 0.02, floor
 			c := simulateCell(s, d, n, seed)
 			t.rows = append(t.rows, []string{s.name, map[bool]string{true: "on", false: "off"}[floor],
-				formatPercent(c.falseClaims[alone], c.n), formatPercent(c.sevenFalseClaims[alone], c.n), formatPercent(c.falseClaims[maxT], c.n),
+				formatPercent(c.falseClaims[alone], c.n), formatPercent(c.sevenFalseClaims[alone], c.n),
+				formatPercent(c.falseClaims[maxT], c.n),
 				formatPercent(c.sevenFalseClaims[maxT], c.n)})
 		}
 	}

@@ -112,7 +112,8 @@ func (s levelTable) allColumns() (all []column) {
 func unexplainedArms(r *lab.Record) (all []string) {
 	for _, l := range r.Experiment.Levels {
 		for _, a := range r.Arms {
-			if len(a.Missing) == 0 && a.Unfit == "" && (levelTable{r, l.Name}).medianCell(a, "throughput") == noFigure {
+			table := levelTable{r, l.Name}
+			if len(a.Missing) == 0 && a.Unfit == "" && table.medianCell(a, "throughput") == noFigure {
 				all = append(all, a.Name+" at "+l.Name)
 			}
 		}

@@ -121,7 +121,8 @@ func sweepRates(o options, url string) (int, error) {
 					P99 float64 `json:"p99_us"`
 				}
 			}
-			err := runJSON(&r, o.dyno, "run", "--no-save", "-q", "--json", "-", "-t", "1", "-c", "1000", "-R",
+			err := runJSON(&r, o.dyno, "run", "--no-save", "-q", "--json", "-",
+				"-t", "1", "-c", "1000", "-R",
 				fmt.Sprint(rate), "--arrival", "poisson", "--warmup", "2s", "-d", o.sweep.String(), url)
 			if err != nil {
 				return 0, err

@@ -70,7 +70,8 @@ func noted(l *bus.Link, run lab.Runner) lab.Runner {
 		if u, err := user.Current(); err == nil {
 			who = u.Username
 		}
-		err := bus.QueryHub(l.Conn, bus.SubjectNote, bus.AuditNote{Text: who + " loads " + against(p)}, nil)
+		err := bus.QueryHub(l.Conn, bus.SubjectNote, bus.AuditNote{Text: who + " loads " + against(p)},
+			nil)
 		if err != nil && !errors.Is(err, bus.ErrUnreachable) {
 			return nil, err
 		}

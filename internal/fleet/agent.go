@@ -26,7 +26,7 @@ type Agent struct {
 	Sign       func(text []byte) ([]byte, error) // by its own key; nil: nobody knows that
 	Lookup     policy.Lookup                     // nil: the system's
 	Log        func(string)                      // what it does, a line each; nil: nobody listens
-	WatchOnly  bool                              // it never loads: it is where something is to be watched
+	WatchOnly  bool                              // it carries out no plan; see package watch
 	ChooseRing func(load.Plan) string            // that a plan is to have here; nil: its own
 
 	version string        // that it says it has, in tests
@@ -64,7 +64,8 @@ func (a *Agent) Serve(ctx context.Context) error {
 	case a.Verify == nil:
 		return fmt.Errorf("agent %s has no key to verify plans with", a.Name)
 	}
-	s := &agentService{Agent: a, epoch: newRandomID(), clock: newClock(a.skew), loopCalls: make(chan func()),
+	s := &agentService{Agent: a, epoch: newRandomID(), clock: newClock(a.skew),
+		loopCalls: make(chan func()),
 		loopEnded: make(chan struct{}), ignored: wire.LimitedLog{Log: a.Log}}
 	if err := s.makeKeys(); err != nil {
 		return fmt.Errorf("making the agent's key: %w", err)
@@ -72,12 +73,13 @@ func (a *Agent) Serve(ctx context.Context) error {
 	defer s.key.Wipe()
 	heard := make(chan *nats.Msg)
 	for _, name := range []string{a.Name, wire.Everyone} {
-		sub, err := wire.Subscribe(a.Conn, wire.CommandsPattern(name), queuedMessagesMax, queuedPlanBytesMax, func(m *nats.Msg) {
-			select {
-			case heard <- m:
-			case <-s.loopEnded:
-			}
-		})
+		sub, err := wire.Subscribe(a.Conn, wire.CommandsPattern(name), queuedMessagesMax,
+			queuedPlanBytesMax, func(m *nats.Msg) {
+				select {
+				case heard <- m:
+				case <-s.loopEnded:
+				}
+			})
 		if err != nil {
 			return fmt.Errorf("listening to the controller: %w", err)
 		}
@@ -237,7 +239,8 @@ func (s *agentService) checkTimers(now time.Time) {
 	case !j.isOver() && silence > cmp.Or(s.lease, Lease):
 		s.logLine("nothing was heard of the controller for %v: stopped", cmp.Or(s.lease, Lease))
 		s.stopJob("nothing was heard of the controller", context.Canceled)
-	case j.isOver() && (silence > reportKeepTime || j.stage == stageFinished && len(j.spool.unacked) == 0):
+	case j.isOver() && (silence > reportKeepTime || j.stage == stageFinished &&
+		len(j.spool.unacked) == 0):
 		s.job = nil
 		return
 	}

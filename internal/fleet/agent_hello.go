@@ -12,9 +12,11 @@ import (
 
 // sendHello says that the agent is there.
 func (s *agentService) sendHello(asked string, now time.Time) {
-	h := wire.Hello{QueryID: asked, Epoch: s.epoch, Version: s.dynoVersion(), Geometry: wire.Geometry(),
-		Weight: s.helloWeight(), Threads: load.Threads(), Host: result.ThisHost(), Watches: s.WatchOnly,
-		Policy: s.policyText(), Key: s.publicKey, Proof: s.proof, Nonce: s.nonces.Issue(s.clock.readingAt(now)),
+	h := wire.Hello{QueryID: asked, Epoch: s.epoch, Version: s.dynoVersion(),
+		Geometry: wire.Geometry(),
+		Weight:   s.helloWeight(), Threads: load.Threads(), Host: result.ThisHost(), Watches: s.WatchOnly,
+		Policy: s.policyText(), Key: s.publicKey, Proof: s.proof,
+		Nonce: s.nonces.Issue(s.clock.readingAt(now)),
 		Clock: s.clock.wallTime()}
 	if s.job != nil && !s.job.isOver() {
 		h.Busy = s.job.Run

@@ -88,8 +88,8 @@ func (s *agentService) openConnections() error {
 	return nil
 }
 
-// describeLoad says what a plan loads, as it is dialed, and not as somebody calls it: host, port, the
-// addresses that were judged, and how much.
+// describeLoad says what a plan loads, as it is dialed, and not as somebody calls it: host, port,
+// the addresses that were judged, and how much.
 func describeLoad(p load.Plan) string {
 	var at []string
 	for _, a := range p.Addresses {

@@ -47,7 +47,8 @@ func (s *agentService) receivePlanPiece(p wire.Piece) {
 func (s *agentService) considerOrder(of wire.RunRef, sealed []byte, from string) {
 	refuse := func(why string) {
 		s.logIgnored("refused", errors.New(why), time.Now())
-		s.publishEvent(wire.OrderAnswered, wire.Answer{RunRef: wire.RunRef{Run: of.Run, Epoch: s.epoch}, Refused: why})
+		s.publishEvent(wire.OrderAnswered, wire.Answer{RunRef: wire.RunRef{Run: of.Run, Epoch: s.epoch},
+			Refused: why})
 	}
 	switch {
 	case s.WatchOnly:
@@ -91,7 +92,8 @@ func (s *agentService) considerOrder(of wire.RunRef, sealed []byte, from string)
 }
 
 // checkOrder opens an order and says why the agent would not carry out its plan, but for its nonce.
-func (s *agentService) checkOrder(j *job, sealed []byte, from string) (o wire.Order, p load.Plan, err error) {
+func (s *agentService) checkOrder(j *job, sealed []byte, from string) (
+	o wire.Order, p load.Plan, err error) {
 	o, p, err = wire.OpenOrder(sealed, from, s.key, s.Verify)
 	switch {
 	case err != nil:

@@ -41,8 +41,9 @@ func (s *agentService) buildFinal(r *load.Result, err error) wire.Final {
 	return wire.Final{Result: out, Start: s.clock.readingAt(r.Started), Late: int64(r.StartLate)}
 }
 
-// reportFinal reports the whole of what was measured. It is called beside the loop: to pack the seconds
-// of days takes longer than a controller waits for a beat, and the loop says those meanwhile.
+// reportFinal reports the whole of what was measured. It is called beside the loop: to pack the
+// seconds of days takes longer than a controller waits for a beat, and the loop says those
+// meanwhile.
 func (s *agentService) reportFinal(j *job, f wire.Final) {
 	s.callInLoopAndWait(func() {
 		j.stage, f.Why = stagePackingFinal, j.stopReason

@@ -59,18 +59,20 @@ func (s *spool) acknowledgeUpTo(seq int64, now time.Time) {
 	}
 }
 
-// adaptWindow lets more be under way after so many bytes that were soon acknowledged, and less after some
-// that were not: these are said again later, too, or they would be on their way several times.
+// adaptWindow lets more be under way after so many bytes that were soon acknowledged, and less
+// after some that were not: these are said again later, too, or they would be on their way
+// several times.
 func (s *spool) adaptWindow(bytes int, took time.Duration) {
 	if took <= resendDelay/2 {
 		s.windowExtra, s.resendExtra = min(s.windowExtra+bytes, windowMax-windowMin), 0
 		return
 	}
-	s.windowExtra, s.resendExtra = s.windowExtra/2, min(max(2*took-resendDelay, 0), resendDelayMax-resendDelay)
+	s.windowExtra, s.resendExtra = s.windowExtra/2, min(max(2*took-resendDelay, 0),
+		resendDelayMax-resendDelay)
 }
 
-// dueReports are the reports to be said, for the first time or again: in order, for only so they are
-// taken.
+// dueReports are the reports to be said, for the first time or again: in order, for only so they
+// are taken.
 func (s *spool) dueReports(now time.Time) (texts [][]byte) {
 	bytes, again, repeated := 0, true, false
 	for i := range s.unacked {

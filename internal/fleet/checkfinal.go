@@ -12,8 +12,8 @@ import (
 	"dyno/internal/result"
 )
 
-// acceptFinal makes a member's final its own result, unless it cannot be: then the agent counts as lost,
-// and what it has reported as what it measured.
+// acceptFinal makes a member's final its own result, unless it cannot be: then the agent counts
+// as lost, and what it has reported as what it measured.
 func (r *fleetRun) acceptFinal(m *member) {
 	if !m.hasFinal() {
 		return
@@ -39,7 +39,8 @@ func (r *fleetRun) checkedFinal(m *member) (*result.Result, error) {
 	switch w := part.Window; {
 	case !numbersWithin(reflect.ValueOf(f).Elem(), float64(most.sum)):
 		return nil, errors.New("its result has a number that nobody can count up to")
-	case w.MeasuredS < 0 || w.MeasuredS > m.longestWindow(elapsed) || w.DrainedS < 0 || w.DrainedS > elapsed:
+	case w.MeasuredS < 0 || w.MeasuredS > m.longestWindow(elapsed) || w.DrainedS < 0 ||
+		w.DrainedS > elapsed:
 		return nil, fmt.Errorf("its result is of %v s, and the load was shorter", w.MeasuredS)
 	case slices.ContainsFunc([]float64{w.OutageS, w.UnavailableS, w.WarmupS},
 		func(s float64) bool { return s < 0 || s > elapsed }):

@@ -24,10 +24,10 @@ const (
 	bytesPerSecondMax = 1 << 40
 )
 
-// failureKindsMax is how many ways to fail are told apart of an agent, besides those that are not: one
-// of each phase. textMost is how long the words of one may be, in bytes. detailMost and detailsMost
-// are how many bytes of details an agent says of one and of all: as JSON each may become six, and a
-// message has wire.Largest.
+// failureKindsMax is how many ways to fail are told apart of an agent, besides those that are
+// not: one of each phase. textMost is how long the words of one may be, in bytes. detailMost and
+// detailsMost are how many bytes of details an agent says of one and of all: as JSON each may
+// become six, and a message has wire.Largest.
 const (
 	failureKindsMax   = 1 << 10
 	failureTextMax    = 4 << 10
@@ -40,13 +40,14 @@ func fewerFailures(all []load.Failure) []load.Failure {
 	all = slices.Clone(load.Fewer(all, failureKindsMax))
 	for i := range all {
 		d := all[i].Detail
-		all[i].Detail = strings.ToValidUTF8(d[:min(len(d), failureDetailMax, failureDetailsMax/len(all))], "")
+		all[i].Detail = strings.ToValidUTF8(d[:min(len(d), failureDetailMax, failureDetailsMax/len(all))],
+			"")
 	}
 	return all
 }
 
-// A plausibleMax is how much can have been counted: in all that an agent says, and of it until now. Sums
-// of that are far below 2⁶³, whatever all agents say.
+// A plausibleMax is how much can have been counted: in all that an agent says, and of it until
+// now. Sums of that are far below 2⁶³, whatever all agents say.
 type plausibleMax struct {
 	sum     int64         // of one agent
 	elapsed time.Duration // since the window's start, and what a clock may be wrong by
@@ -61,9 +62,9 @@ func (r *fleetRun) maxAt(now int64) plausibleMax {
 		time.Duration(window + window/driftRatio + int64(Lease))}
 }
 
-// checkSecond is why what an agent says of a second cannot be, after what it has said before; nil if it
-// can: each completed exchange has its latency, and each answer that was an error, which is one of
-// those that failed.
+// checkSecond is why what an agent says of a second cannot be, after what it has said before; nil
+// if it can: each completed exchange has its latency, and each answer that was an error, which is
+// one of those that failed.
 func (t *reportedSeconds) checkSecond(iv *load.Interval, m plausibleMax) error {
 	no := errors.New
 	switch wrong := countFailures(iv.Failures, load.Expect); {
@@ -100,8 +101,10 @@ func (t *reportedSeconds) checkCounts(iv *load.Interval, m plausibleMax) error {
 		n, sum int64
 		each   int64 // in a second
 	}{
-		{"sent", iv.Sent, s.Sent, countPerSecondMax}, {"completed", iv.Completed, s.Completed, countPerSecondMax},
-		{"failed", iv.Failed, s.Failed, countPerSecondMax}, {"in flight", iv.InFlight, s.InFlight, countPerSecondMax},
+		{"sent", iv.Sent, s.Sent, countPerSecondMax},
+		{"completed", iv.Completed, s.Completed, countPerSecondMax},
+		{"failed", iv.Failed, s.Failed, countPerSecondMax},
+		{"in flight", iv.InFlight, s.InFlight, countPerSecondMax},
 		{"bytes received", iv.Received, s.Received, bytesPerSecondMax},
 		{"bytes sent", iv.Written, s.Written, bytesPerSecondMax},
 	} {

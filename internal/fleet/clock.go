@@ -22,7 +22,9 @@ func (c clock) readingAt(at time.Time) int64 { return int64(at.Sub(c.origin) + c
 func (c clock) currentReading() int64 { return c.readingAt(time.Now()) }
 
 // instantOf is of can be undone.
-func (c clock) instantOf(shown int64) time.Time { return c.origin.Add(time.Duration(shown) - c.skew) }
+func (c clock) instantOf(shown int64) time.Time {
+	return c.origin.Add(time.Duration(shown) - c.skew)
+}
 
 // wallTime is the time of day, as wrong as the clock is.
 func (c clock) wallTime() time.Time { return time.Now().Add(c.skew) }
@@ -61,7 +63,8 @@ type clockDrift struct {
 // leastMoved is how far the clock has gone in any case; below 0 it need not have gone at all.
 func (d clockDrift) leastMoved() int64 { return max(d.moved, -d.moved) - d.bound }
 
-// withLaterOffset is d with another look at a clock. One at a busy machine shows a lot that is none.
+// withLaterOffset is d with another look at a clock. One at a busy machine shows a lot that is
+// none.
 func (d clockDrift) withLaterOffset(start, later clockOffset) clockDrift {
 	look := clockDrift{true, later.ahead - start.ahead, start.bound + later.bound}
 	if d.known && look.leastMoved() <= d.leastMoved() {

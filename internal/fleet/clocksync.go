@@ -15,8 +15,8 @@ const (
 	syncInterval = 30 * time.Second
 )
 
-// concurrentSyncsMax is how many agents are asked at once, so that answers need not wait for others;
-// exchangeTime is far more than what one more agent adds to the time that it takes.
+// concurrentSyncsMax is how many agents are asked at once, so that answers need not wait for
+// others; exchangeTime is far more than what one more agent adds to the time that it takes.
 const (
 	concurrentSyncsMax = 16
 	syncTimePerAgent   = 20 * time.Millisecond
@@ -28,6 +28,17 @@ type clockSyncing struct {
 	wanted, answers int // answers
 	inFlight        bool
 	best            clockOffset
+}
+
+// A clockState is what the controller knows of a member's clock.
+type clockState struct {
+	clockSync      clockSyncing
+	clockQueries   int           // queries sent, the number of the last one
+	clockQueriedAt int64         // when the last one was sent, by the controller's clock
+	slowestAnswer  int64         // longest round trip of a query, ns
+	offset         clockOffset   // at the start
+	drift          clockDrift    // since then
+	wallAhead      time.Duration // by which the agent's wall clock is ahead of the controller's
 }
 
 // startClockSync has the agent asked for its clock, so often, when it is its turn.
@@ -62,7 +73,8 @@ func (r *fleetRun) syncClocks(now time.Time) {
 func (m *member) queryClock(r *fleetRun) {
 	m.clockQueries++
 	m.clockQueriedAt = r.clock.currentReading()
-	r.publishCommand(m.name, wire.SyncClock, wire.ClockSync{RunRef: m.runRef(r), Number: m.clockQueries})
+	r.publishCommand(m.name, wire.SyncClock, wire.ClockSync{RunRef: m.runRef(r),
+		Number: m.clockQueries})
 }
 
 // receiveClockAnswer takes an answer, and asks again until it is enough.

@@ -22,8 +22,8 @@ func (r *fleetRun) instructMembers(such func(*member) bool, what func(*member) w
 	}
 }
 
-// publishInstruction numbers an instruction, signs it and sends it. What does not arrive is missed by
-// whoever waits for the answer, as is what cannot be signed any more.
+// publishInstruction numbers an instruction, signs it and sends it. What does not arrive is
+// missed by whoever waits for the answer, as is what cannot be signed any more.
 func (r *fleetRun) publishInstruction(i wire.Instruction) {
 	r.instructionsSent++
 	i.Number, i.SentAt = r.instructionsSent, r.clock.currentReading()

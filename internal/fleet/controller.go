@@ -154,7 +154,8 @@ func (c *Controller) chooseMembers(ctx context.Context) (members []*member, err 
 	for _, name := range c.Names {
 		there := func(a FoundAgent) bool { return a.Name == name }
 		if !slices.ContainsFunc(found, there) {
-			faults = append(faults, newMissingAgent(name+" does not answer; dyno fleet ls shows who is there"))
+			faults = append(faults, newMissingAgent(name+
+				" does not answer; dyno fleet ls shows who is there"))
 		}
 	}
 	if len(faults) == 0 && len(members) == 0 {

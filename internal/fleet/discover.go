@@ -28,13 +28,14 @@ func Discover(ctx context.Context, conn *nats.Conn, names []string, wait time.Du
 	[]FoundAgent, error) {
 	asked, heard, left := newRandomID(), make(chan FoundAgent), make(chan struct{})
 	defer close(left)
-	sub, err := wire.Subscribe(conn, wire.EventSubject("*", wire.Present), queuedMessagesMax, queuedBytesMax, collectHellos(asked,
-		func(a FoundAgent) {
-			select {
-			case heard <- a:
-			case <-left:
-			}
-		}))
+	sub, err := wire.Subscribe(conn, wire.EventSubject("*", wire.Present), queuedMessagesMax,
+		queuedBytesMax, collectHellos(asked,
+			func(a FoundAgent) {
+				select {
+				case heard <- a:
+				case <-left:
+				}
+			}))
 	if err != nil {
 		return nil, fmt.Errorf("asking for agents: %w", err)
 	}
@@ -77,14 +78,15 @@ const (
 	helloBytesMax      = 64 << 10
 )
 
-// collectHellos calls f with each that answers a question, once for each of its lives. It reads little
-// of each name, so that one that floods does not keep the others from being heard.
+// collectHellos calls f with each that answers a question, once for each of its lives. It reads
+// little of each name, so that one that floods does not keep the others from being heard.
 func collectHellos(asked string, f func(FoundAgent)) func(*nats.Msg) {
 	read, lives := map[string]int{}, map[string][]string{} // by name
 	return func(m *nats.Msg) {
 		var h wire.Hello
 		name, _, ok := wire.ParseSubject(m.Subject)
-		if !ok || len(m.Data) > helloBytesMax || read[name] >= messagesPerNameMax || len(lives[name]) >= sameNameMax {
+		if !ok || len(m.Data) > helloBytesMax || read[name] >= messagesPerNameMax ||
+			len(lives[name]) >= sameNameMax {
 			return
 		}
 		read[name]++

@@ -34,11 +34,12 @@ func (b *budget) countMessage(bytes int, now time.Time) string {
 	case b.messages > messageBurstMax:
 		return fmt.Sprintf("it floods: more than %d messages a second", messagesPerSecondMax)
 	case b.bytes > byteBurstMax:
-		return fmt.Sprintf("it floods: more than %d MB a second that nobody waits for", freeBytesPerSecond>>20)
+		return fmt.Sprintf("it floods: more than %d MB a second that nobody waits for",
+			freeBytesPerSecond>>20)
 	}
 	return ""
 }
 
-// refundBytes takes back what was counted of the bytes of a message that was waited for. There are few
-// of these, so as messages they count.
+// refundBytes takes back what was counted of the bytes of a message that was waited for. There
+// are few of these, so as messages they count.
 func (b *budget) refundBytes(bytes int) { b.bytes = max(b.bytes-float64(bytes), 0) }

@@ -476,7 +476,9 @@ func FuzzBelieved(f *testing.F) {
 		m.part.Target.Host, m.part.Target.URL = "127.0.0.1", "http://127.0.0.1/"
 		m.part.Requests = []load.Request{{Weight: 1}}
 		r := &fleetRun{Controller: &Controller{}, members: []*member{m}, clock: clock{origin: time.Now().Add(-time.Hour)},
-			plan: m.part, armed: true, scratch: metric.NewHistogram(metric.Fine), mergeInterval: func(int, *load.Interval) {}}
+			plan: m.part, runPhase: runPhase{armed: true},
+			scratch:  metric.NewHistogram(metric.Fine),
+			liveView: liveView{mergeInterval: func(int, *load.Interval) {}}}
 		var iv load.Interval
 		if wire.Decode([]byte(tick), &iv) == nil && m.reported.checkSecond(&iv, r.currentMax()) == nil {
 			iv.Measure()

@@ -7,6 +7,12 @@ import (
 	"dyno/internal/engine/metric"
 )
 
+// A liveView merges the members' seconds into those of the whole fleet.
+type liveView struct {
+	mergeInterval func(from int, iv *load.Interval) // nil iv: the member sends no more
+	seconds       []load.Interval                   // of all members together, without latencies
+}
+
 // unshownMax is how many seconds may wait to be shown: a few minutes, for each can have
 // histograms of some hundred kilobytes.
 const unshownMax = 256

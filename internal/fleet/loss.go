@@ -67,8 +67,8 @@ func (m *member) rejectReport(r *fleetRun, why string) {
 	}
 }
 
-// rejectFinal is unbelieved of one whose final cannot be. Its load is over, by its own word: if that
-// was not before it should be, the load of the others goes on as it is.
+// rejectFinal is unbelieved of one whose final cannot be. Its load is over, by its own word: if
+// that was not before it should be, the load of the others goes on as it is.
 func (m *member) rejectFinal(r *fleetRun, why string) {
 	end := r.start + int64(r.plan.Warmup+r.plan.Duration)
 	if !r.armed || r.plan.Duration > 0 && r.clock.currentReading() < end {
@@ -78,7 +78,8 @@ func (m *member) rejectFinal(r *fleetRun, why string) {
 	m.distrustMember(r, why)
 }
 
-// distrustMember gives up an agent of which something cannot be. Nothing more that it says is heard.
+// distrustMember gives up an agent of which something cannot be. Nothing more that it says is
+// heard.
 func (m *member) distrustMember(r *fleetRun, why string) {
 	m.distrusted, m.finalData, m.final = true, nil, nil
 	m.unsubscribe()
@@ -114,7 +115,8 @@ func (m *member) whyOverdue(p load.Plan, start, now int64) string {
 		if telling := now - m.finalBegunAt; m.finalBegun && telling > slow+m.finalTimeout() {
 			return fmt.Sprintf("it beats, but has not told in %.0f s what it measured", seconds(telling))
 		}
-	case m.finalBegun && silent <= int64(finalSlack) && now <= end+int64(p.Drain)+slow+m.finalTimeout():
+	case m.finalBegun && silent <= int64(finalSlack) &&
+		now <= end+int64(p.Drain)+slow+m.finalTimeout():
 		// the rest of it is on its way
 	case now > end+int64(p.Drain)+slow:
 		return fmt.Sprintf("it beats, but has not finished %.0f s after its end", seconds(now-end))
@@ -122,9 +124,9 @@ func (m *member) whyOverdue(p load.Plan, start, now int64) string {
 	return ""
 }
 
-// finalTimePerSecond is how long an agent may take to tell of a second that it has measured, in its final.
-// That is a hundredth of the time that it took, and enough for some hundred bytes on a slow line:
-// 100 kbit/s.
+// finalTimePerSecond is how long an agent may take to tell of a second that it has measured, in
+// its final. That is a hundredth of the time that it took, and enough for some hundred bytes on a
+// slow line: 100 kbit/s.
 const finalTimePerSecond = 10 * time.Millisecond
 
 // finalTimeout is how long its final may take, in ns.

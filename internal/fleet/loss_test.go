@@ -261,8 +261,8 @@ func TestLease(t *testing.T) {
 		}
 		m := newMember(FoundAgent{Name: "a"})
 		m.heardAt = heard
-		r := &fleetRun{Controller: w.controller(), members: []*member{m}, clock: newClock(0), armed: true,
-			onLoss: Abort, mergeInterval: func(int, *load.Interval) {}}
+		r := &fleetRun{Controller: w.controller(), members: []*member{m}, clock: newClock(0), runPhase: runPhase{armed: true},
+			onLoss: Abort, liveView: liveView{mergeInterval: func(int, *load.Interval) {}}}
 		r.checkDeadlines(heard.Add(after))
 		if (m.lost != "") != gone || r.stopped != gone || r.endedByLoss != gone {
 			t.Errorf("a controller that heard nothing for %v: lost %q, stopped: %v", after, m.lost, r.stopped)
@@ -281,7 +281,7 @@ func TestToldAgain(t *testing.T) {
 	} {
 		m := newMember(FoundAgent{Name: "a", Hello: wire.Hello{Epoch: "e"}})
 		r := &fleetRun{Controller: w.controller(), id: newRandomID(), members: []*member{m}, clock: newClock(0),
-			byName: map[string]*member{"a": m}, mergeInterval: func(int, *load.Interval) {}}
+			byName: map[string]*member{"a": m}, liveView: liveView{mergeInterval: func(int, *load.Interval) {}}}
 		agent := w.connect()
 		heard, err := agent.SubscribeSync(wire.CommandsPattern("a"))
 		if err == nil {

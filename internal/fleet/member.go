@@ -7,54 +7,48 @@ import (
 
 	"dyno/internal/engine/load"
 	"dyno/internal/fleet/wire"
-	"dyno/internal/result"
 )
 
 // A member is an agent as its controller knows it.
 type member struct {
-	name  string
-	hello wire.Hello
-	index int // of its part
-	part  load.Plan
+	name    string
+	hello   wire.Hello
+	helloAt time.Time // when the Hello arrived
+	index   int       // of its part in the plan
+	part    load.Plan
 
-	answered, connected, armed bool
-	resharded                  bool // it knows its other share
-	refused                    string
-	clockQueries               int   // for its clock, how often
-	clockQueriedAt             int64 // when it was last asked, by our clock
-	slowestAnswer              int64 // of the answers, ns
-	clockSync                  clockSyncing
-	offset                     clockOffset // at the start
-	drift                      clockDrift
-	wallAhead                  time.Duration // by which its wall clock was ahead
-
-	helloAt      time.Time // when its hello was heard
-	heardAt      time.Time
-	reportedAt   int64 // when it last did, by our clock
-	lastSeq      int64 // of the last report that was taken
-	repeated     int64 // reports that came again
-	reported     reportedSeconds
-	finalData    []byte // of a part of its final, of which not all has come
-	finalBegun   bool   // of its final is on its way
-	finalBegunAt int64  // since then, by our clock
-	final        *wire.Final
-	result       *result.Result // its final's, once it is believed
-	lost         string         // why it was given up
-	lostAt       time.Duration  // after the start
-
-	sub        *nats.Subscription // to what it says; nil: there is none
+	sub        *nats.Subscription // to its events; nil: none
+	heardAt    time.Time          // when its last message arrived
 	budget     budget
-	distrusted bool // something that it said cannot be
+	distrusted bool          // it sent something that cannot be: nothing more is read of it
+	lost       string        // why it was given up; "": it was not
+	lostAt     time.Duration // when it was, since the window began
+
+	memberPhase
+	clockState
+	reportState
+}
+
+// A memberPhase says how far an agent has come.
+type memberPhase struct {
+	answered  bool   // its Order
+	refused   string // why it refused the Order; "": it did not
+	connected bool   // its connections are open
+	armed     bool   // it knows when to begin
+	resharded bool   // it knows its new shard
 }
 
 func newMember(a FoundAgent) *member {
-	return &member{name: a.Name, hello: a.Hello, helloAt: a.heardAt, offset: unknownOffset(),
-		heardAt: time.Now(), wallAhead: a.ClockAhead}
+	return &member{name: a.Name, hello: a.Hello, helloAt: a.heardAt, heardAt: time.Now(),
+		clockState: clockState{offset: unknownOffset(), wallAhead: a.ClockAhead}}
 }
 
 func (m *member) splitWeight() int { return min(max(m.hello.Weight, 1), load.MaxWeight) }
 
-func (m *member) runRef(r *fleetRun) wire.RunRef { return wire.RunRef{Run: r.id, Epoch: m.hello.Epoch} }
+func (m *member) runRef(r *fleetRun) wire.RunRef {
+	return wire.RunRef{Run: r.id,
+		Epoch: m.hello.Epoch}
+}
 
 // hasFinal reports whether the agent has said all that it measured, and done whether nothing
 // more is waited for.

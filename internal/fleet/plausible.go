@@ -21,14 +21,14 @@ const (
 	retriesMax = 128
 )
 
-// A claimedValue is a number of a final: it is between 0 and most, or cannot be.
-type claimedValue struct {
+// A claim is a number of a final: it is between 0 and most, or cannot be.
+type claim struct {
 	what       string
 	value, max float64
 }
 
-// checkPlausible is why the numbers of a final cannot be. all is for how long there was load at most, in
-// seconds: warm-up, window and what came after it.
+// checkPlausible is why the numbers of a final cannot be. all is for how long there was load at
+// most, in seconds: warm-up, window and what came after it.
 func (r *fleetRun) checkPlausible(m *member, part *result.Result, all float64) error {
 	q, open := part.Requests, r.plan.Open()
 	switch load.Ending(part.Ended) {
@@ -49,7 +49,8 @@ func (r *fleetRun) checkPlausible(m *member, part *result.Result, all float64) e
 		q.LateMax != nil}; slices.Contains(told, !open) {
 		return errors.New("its result is of another model of load")
 	}
-	for _, c := range slices.Concat(m.timeClaims(part, all), r.countClaims(m, part, all), m.costClaims(part, all),
+	for _, c := range slices.Concat(m.timeClaims(part, all), r.countClaims(m, part, all),
+		m.costClaims(part, all),
 		probeClaims(m.part, part, all)) {
 		if c.value < 0 || c.value > c.max {
 			return fmt.Errorf("its result cannot be: %s %.6g, of %.6g at most", c.what, c.value, c.max)
@@ -61,8 +62,9 @@ func (r *fleetRun) checkPlausible(m *member, part *result.Result, all float64) e
 	return nil
 }
 
-// longestWindow is how long a window can have been that began so long ago, in seconds. One that has a
-// number of requests ends when it has reported the last, or where its schedule has the next one.
+// longestWindow is how long a window can have been that began so long ago, in seconds. One that
+// has a number of requests ends when it has reported the last, or where its schedule has the next
+// one.
 func (m *member) longestWindow(elapsed float64) float64 {
 	p := m.part
 	if p.Duration > 0 {
@@ -77,10 +79,10 @@ func (m *member) longestWindow(elapsed float64) float64 {
 }
 
 // timeClaims are the claims of durations.
-func (m *member) timeClaims(part *result.Result, all float64) (claims []claimedValue) {
+func (m *member) timeClaims(part *result.Result, all float64) (claims []claim) {
 	const us, edge = 1e6, 1.01 // a histogram tells its values to a hundredth
 	w, g := part.Window, part.Generator
-	claims = []claimedValue{
+	claims = []claim{
 		{"s of warm-up", w.WarmupS, time.Duration(m.part.Warmup).Seconds() + 1e-6},
 		{"s of the window without a server", w.OutageS, w.MeasuredS + 1},
 		{"s of the window without connections", w.UnavailableS, w.MeasuredS + 1},
@@ -95,27 +97,28 @@ func (m *member) timeClaims(part *result.Result, all float64) (claims []claimedV
 		{"µs sent late by 1 in 1,000", valueOrZero(g.SendLagP999), all * us * edge},
 		{"µs sent late at most", valueOrZero(g.SendLagMax), all * us},
 	}
-	opening := all + time.Duration(m.part.Connecting).Seconds() + orderTimeout.Seconds() // before the load
+	opening := all + time.Duration(m.part.Connecting).Seconds() +
+		orderTimeout.Seconds() // before the load
 	for what, d := range map[string]*result.Distribution{"a look-up": part.Phases.DNS,
 		"a connection": part.Phases.Connect, "a handshake": part.Phases.TLS,
 		"a full handshake": part.Phases.TLSFull, "a resumed handshake": part.Phases.TLSResumed,
 		"a first byte": part.Phases.FirstByte} {
 		if d != nil {
-			claims = append(claims, claimedValue{"µs for " + what, d.Max, opening * us})
+			claims = append(claims, claim{"µs for " + what, d.Max, opening * us})
 		}
 	}
 	for _, route := range part.Routes {
-		claims = append(claims, claimedValue{"µs on average of a route", route.Mean, all * us * edge},
-			claimedValue{"µs at p50 of a route", route.P50, all * us * edge},
-			claimedValue{"µs at p90 of a route", route.P90, all * us * edge},
-			claimedValue{"µs at p99 of a route", route.P99, all * us * edge},
-			claimedValue{"µs at most of a route", route.Max, all * us * edge})
+		claims = append(claims, claim{"µs on average of a route", route.Mean, all * us * edge},
+			claim{"µs at p50 of a route", route.P50, all * us * edge},
+			claim{"µs at p90 of a route", route.P90, all * us * edge},
+			claim{"µs at p99 of a route", route.P99, all * us * edge},
+			claim{"µs at most of a route", route.Max, all * us * edge})
 	}
 	return claims
 }
 
 // countClaims are the claims of how often something was.
-func (r *fleetRun) countClaims(m *member, part *result.Result, all float64) (claims []claimedValue) {
+func (r *fleetRun) countClaims(m *member, part *result.Result, all float64) (claims []claim) {
 	q, c, w := part.Requests, part.Connections, part.Window
 	sent, dialed := float64(q.Sent), float64(c.Asked)+countPerSecondMax*all
 	warm := countPerSecondMax * w.WarmupS
@@ -125,47 +128,48 @@ func (r *fleetRun) countClaims(m *member, part *result.Result, all float64) (cla
 			peak = r.plan.Peak().PerSecond()
 		}
 		warm = arrivalsMax(peak, w.WarmupS)
-		claims = append(claims, claimedValue{"requests due", float64(*q.Due), arrivalsMax(peak, w.MeasuredS)},
-			claimedValue{"requests never sent", float64(*q.Waiting), float64(*q.Due)},
-			claimedValue{"requests sent late", float64(*q.Late), sent},
-			claimedValue{"requests sent after the window", float64(*q.SentAfter), sent})
+		claims = append(claims, claim{"requests due", float64(*q.Due), arrivalsMax(peak, w.MeasuredS)},
+			claim{"requests never sent", float64(*q.Waiting), float64(*q.Due)},
+			claim{"requests sent late", float64(*q.Late), sent},
+			claim{"requests sent after the window", float64(*q.SentAfter), sent})
 	}
 	if m.part.Requested > 0 {
-		claims = append(claims, claimedValue{"requests", sent, float64(m.part.Requested)})
+		claims = append(claims, claim{"requests", sent, float64(m.part.Requested)})
 	}
 	handshakes := countOrZero(c.TLSFull) + countOrZero(c.TLSResumed)
-	claims = append(claims, claimedValue{"requests sent again", float64(q.Retried), retriesMax * sent},
-		claimedValue{"requests before the window", float64(q.Warmup), warm},
-		claimedValue{"of those lost", float64(q.WarmupLost), float64(q.Warmup)},
-		claimedValue{"connections asked for", float64(c.Asked), float64(m.part.Connections)},
-		claimedValue{"connections that served", float64(c.Served), float64(c.Asked)},
-		claimedValue{"connections opened", float64(c.Opened), dialed},
-		claimedValue{"of those again", float64(c.Reconnects), float64(c.Opened)},
-		claimedValue{"handshakes", handshakes, dialed},
-		claimedValue{"routes", float64(len(part.Routes)), float64(min(m.part.Asks(), load.RoutesMax))})
+	claims = append(claims, claim{"requests sent again", float64(q.Retried), retriesMax * sent},
+		claim{"requests before the window", float64(q.Warmup), warm},
+		claim{"of those lost", float64(q.WarmupLost), float64(q.Warmup)},
+		claim{"connections asked for", float64(c.Asked), float64(m.part.Connections)},
+		claim{"connections that served", float64(c.Served), float64(c.Asked)},
+		claim{"connections opened", float64(c.Opened), dialed},
+		claim{"of those again", float64(c.Reconnects), float64(c.Opened)},
+		claim{"handshakes", handshakes, dialed},
+		claim{"routes", float64(len(part.Routes)), float64(min(m.part.Asks(), load.RoutesMax))})
 	for _, n := range c.Protocols {
-		claims = append(claims, claimedValue{"connections of a protocol", float64(n), float64(c.Opened)})
+		claims = append(claims, claim{"connections of a protocol", float64(n), float64(c.Opened)})
 	}
 	for _, t := range c.TLS {
-		claims = append(claims, claimedValue{"handshakes of one kind", float64(t.Count), handshakes})
+		claims = append(claims, claim{"handshakes of one kind", float64(t.Count), handshakes})
 	}
 	for _, route := range part.Routes {
 		claims = append(claims,
-			claimedValue{"of a route completed", float64(route.Completed), float64(q.Completed)},
-			claimedValue{"of a route failed", float64(route.Errors), float64(q.Errors)})
+			claim{"of a route completed", float64(route.Completed), float64(q.Completed)},
+			claim{"of a route failed", float64(route.Errors), float64(q.Errors)})
 	}
 	for _, e := range part.Errors {
-		claims = append(claims, claimedValue{"failures of a kind", float64(e.Count), dialed + countPerSecondMax*all})
+		claims = append(claims, claim{"failures of a kind", float64(e.Count),
+			dialed + countPerSecondMax*all})
 	}
 	if c.Streams != nil {
-		claims = append(claims, claimedValue{"streams at once", float64(*c.Streams), load.MaxStreams})
+		claims = append(claims, claim{"streams at once", float64(*c.Streams), load.MaxStreams})
 	}
 	return append(claims, r.rateClaims(m, part, handshakes)...)
 }
 
 // rateClaims are the claims of how much was in the window. What is not in a rate was sent after it,
 // which an open loop tells; of a closed one each connection may have something under way.
-func (r *fleetRun) rateClaims(m *member, part *result.Result, handshakes float64) (claims []claimedValue) {
+func (r *fleetRun) rateClaims(m *member, part *result.Result, handshakes float64) (claims []claim) {
 	const rounded = 1.001 // and one more
 	q, in := part.Requests, part.Window.MeasuredS
 	after := countOrZero(q.SentAfter)
@@ -184,15 +188,15 @@ func (r *fleetRun) rateClaims(m *member, part *result.Result, handshakes float64
 		{"requests completed in the window", part.Rate.Completed, float64(q.Completed)},
 		{"errors in the window", valueOrZero(part.Rate.ErrorAnswers), float64(part.ErrorAnswers())},
 	} {
-		claims = append(claims, claimedValue{x.what, x.rate * in, x.n*rounded + 1 + in},
-			claimedValue{"fewer " + x.what, max(x.n-x.rate*in, 0), after + x.n*(rounded-1) + 1 + in})
+		claims = append(claims, claim{x.what, x.rate * in, x.n*rounded + 1 + in},
+			claim{"fewer " + x.what, max(x.n-x.rate*in, 0), after + x.n*(rounded-1) + 1 + in})
 	}
-	return append(claims, claimedValue{"handshakes in the window", valueOrZero(part.Rate.Handshakes) * in,
+	return append(claims, claim{"handshakes in the window", valueOrZero(part.Rate.Handshakes) * in,
 		handshakes*rounded + 1 + in})
 }
 
 // costClaims are the claims of what the load took of its machine.
-func (m *member) costClaims(part *result.Result, all float64) []claimedValue {
+func (m *member) costClaims(part *result.Result, all float64) []claim {
 	g, in := part.Generator, part.Window.MeasuredS
 	cpu := all * float64(min(max(m.hello.Host.CPUs, 1), cpusMax)) // s
 	busy := 100.0
@@ -203,7 +207,7 @@ func (m *member) costClaims(part *result.Result, all float64) []claimedValue {
 	if a := g.Arrivals; a != nil {
 		spans, a2, off = float64(a.Spans), valueOrZero(a.A2), valueOrZero(a.OffP95)
 	}
-	return []claimedValue{
+	return []claim{
 		{"s of CPU", g.CPUPercent / 100 * in, cpu},
 		{"s of CPU in requests", g.CPUPerRequest / 1e6 * part.Rate.Answers() * in, cpu},
 		{"% busy", g.BusyPercent, busy},
@@ -217,14 +221,14 @@ func (m *member) costClaims(part *result.Result, all float64) []claimedValue {
 }
 
 // probeClaims are the claims of the light load beside the other.
-func probeClaims(p load.Plan, part *result.Result, all float64) []claimedValue {
+func probeClaims(p load.Plan, part *result.Result, all float64) []claim {
 	b := part.Probe
 	if b == nil {
 		return nil
 	}
 	q, in := b.Requests, part.Window.MeasuredS
 	most := arrivalsMax(p.Probe.PerSecond(), all)
-	claims := []claimedValue{
+	claims := []claim{
 		{"requests of the probe", float64(q.Sent), most},
 		{"completed of the probe", float64(q.Completed), float64(q.Sent)},
 		{"failed of the probe", float64(q.Errors), float64(q.Sent - q.Completed)},
@@ -238,8 +242,8 @@ func probeClaims(p load.Plan, part *result.Result, all float64) []claimedValue {
 	}
 	for _, d := range []*result.Distribution{b.Latency, b.Service, b.ErrorLatency} {
 		if d != nil {
-			claims = append(claims, claimedValue{"latencies of the probe", float64(d.Count), float64(q.Sent)},
-				claimedValue{"µs of latency of the probe", d.Max, all * 1e6})
+			claims = append(claims, claim{"latencies of the probe", float64(d.Count), float64(q.Sent)},
+				claim{"µs of latency of the probe", d.Max, all * 1e6})
 		}
 	}
 	return claims

@@ -24,7 +24,9 @@ func foretold(t *testing.T, change func(*load.Plan)) (*fleetRun, *member) {
 	change(&p)
 	m := newMember(FoundAgent{Name: "a", Hello: wire.Hello{Host: result.Host{CPUs: 2}}})
 	r := &fleetRun{Controller: &Controller{}, members: []*member{m}, clock: clock{origin: time.Now().Add(-time.Hour)},
-		plan: p, armed: true, scratch: metric.NewHistogram(metric.Fine), mergeInterval: func(int, *load.Interval) {}}
+		plan: p, runPhase: runPhase{armed: true},
+		scratch:  metric.NewHistogram(metric.Fine),
+		liveView: liveView{mergeInterval: func(int, *load.Interval) {}}}
 	m.part, m.reportedAt = p, int64(5*time.Second)+int64(p.Warmup)
 	out := &load.Result{Plan: p, Ended: load.ByDuration, Measured: 4 * time.Second, Warmed: time.Duration(p.Warmup),
 		Drained: time.Second / 2, CPU: time.Second, Started: time.Now(), Total: metric.NewSnapshot(), Ring: "epoll",

@@ -16,11 +16,19 @@ const (
 	reshardLeadMin = 100 * time.Millisecond // before it, that is too late
 )
 
+// A rebalancing is the state of Rebalance.
+type rebalancing struct {
+	rebalanceDue   bool                // a member was lost since the last rebalancing
+	rebalanceAfter time.Time           // no rebalancing begins before
+	rebalances     []result.Rebalanced // those that were made
+}
+
 // rebalanceShards has the members that are left share the arrivals anew, all from one instant of
 // the schedule on, if there were losses since it last did.
 func (r *fleetRun) rebalanceShards(now time.Time) {
 	after := r.clock.readingAt(now.Add(reshardLead)) - r.start
-	if r.onLoss != Rebalance || !r.rebalanceDue || !r.armed || r.stopped || now.Before(r.rebalanceAfter) ||
+	if r.onLoss != Rebalance || !r.rebalanceDue || !r.armed || r.stopped ||
+		now.Before(r.rebalanceAfter) ||
 		after >= int64(r.plan.Warmup+r.plan.Duration) {
 		return
 	}

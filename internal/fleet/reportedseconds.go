@@ -32,8 +32,8 @@ type reportedSeconds struct {
 // packedSeconds is how many seconds are packed together.
 const packedSeconds = 60
 
-// addSecond counts a report that is sound. h is to calculate with: a new one for each report would be
-// the garbage collector's only business.
+// addSecond counts a report that is sound. h is to calculate with: a new one for each report
+// would be the garbage collector's only business.
 func (t *reportedSeconds) addSecond(iv load.Interval, h *metric.Histogram) {
 	t.received, t.nextIndex = t.received+1, iv.Index+1
 	t.latency, t.service = addSparse(h, t.latency, iv.Latency), addSparse(h, t.service, iv.Served())
@@ -135,7 +135,8 @@ func sameDistribution(reported metric.Sparse, d *result.Distribution) bool {
 	return err == nil && text == d.HDR
 }
 
-// matchSeries is why seconds of a final are not those that were reported, which come in the same order.
+// matchSeries is why seconds of a final are not those that were reported, which come in the same
+// order.
 func (t *reportedSeconds) matchSeries(series []result.Point) error {
 	for i := range series {
 		iv, err := t.secondAt(t.matched)

@@ -5,7 +5,22 @@ import (
 	"fmt"
 
 	"dyno/internal/fleet/wire"
+	"dyno/internal/result"
 )
+
+// A reportState is what has come of a member's reports and of its final.
+type reportState struct {
+	reported   reportedSeconds
+	reportedAt int64 // when the last report was accepted, by the controller's clock
+	lastSeq    int64 // number of that report
+	repeated   int64 // reports that came more than once
+
+	finalData    []byte // pieces of a part of the final that is not complete yet
+	finalBegun   bool   // the first piece of the final has come
+	finalBegunAt int64  // when it did, by the controller's clock
+	final        *wire.Final
+	result       *result.Result // of the final, once it was checked
+}
 
 // receiveReport takes the next report, and says up to which all have come. One that has come
 // before, and one before which others are missing, are not taken: they will come again. What
@@ -51,8 +66,8 @@ func (m *member) receiveFinalPiece(r *fleetRun, p wire.Report) {
 	}
 	switch n := len(p.Data); {
 	case n == 0 || n > wire.FinalPieceMax || n < wire.FinalPieceMax && !p.Last:
-		m.rejectFinal(r, fmt.Sprintf("a piece of its result has %d bytes; all but the last of a part have "+
-			"%d", n, wire.FinalPieceMax))
+		m.rejectFinal(r, fmt.Sprintf("a piece of its result has %d bytes; all but the last of "+
+			"a part have %d", n, wire.FinalPieceMax))
 		return
 	case len(m.finalData)+n > wire.PartMax:
 		m.rejectFinal(r, fmt.Sprintf("a part of its result is longer than %d bytes", wire.PartMax))

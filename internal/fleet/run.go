@@ -13,39 +13,41 @@ import (
 	"dyno/internal/engine/load"
 	"dyno/internal/engine/metric"
 	"dyno/internal/fleet/wire"
-	"dyno/internal/result"
 )
 
-// A fleetRun is a Controller's run. All of it belongs to the goroutine that called Run.
+// A fleetRun is one run of a Controller. All of it belongs to the goroutine that called Run.
 type fleetRun struct {
 	*Controller
-	id            string
-	plan          load.Plan // the whole one
-	clock         clock
-	onLoss        string         // loss of an agent
-	messages      chan *nats.Msg // one at a time, of each member in turn
-	unsubscribed  chan struct{}  // closed when nobody listens any more
-	members       []*member
-	byName        map[string]*member
-	mergeInterval func(from int, iv *load.Interval) // for the live view
-	seconds       []load.Interval                   // of all together, without their latencies
-	scratch       *metric.Histogram
-	storedWhole   *load.Plan // as results keep it; nil until one does
+	id      string
+	plan    load.Plan // for all agents together
+	onLoss  string    // Controller.OnLoss, never ""
+	clock   clock
+	start   int64 // of the load, by clock; valid once armed
+	members []*member
+	byName  map[string]*member
 
-	connecting       bool      // connections were asked for
-	armed            bool      // and all will begin
-	stopped          bool      // all were told to stop
-	stopOrder        wire.Stop // how
-	endedByLoss      bool      // because an agent was
-	rebalanceDue     bool      // shares are to be changed, for a member was lost
-	start            int64     // of the load, by our clock
-	heartbeatAt      time.Time
-	clocksSyncedAt   int64 // when clocks were last asked for, by ours
-	instructionsSent int64 // instructions
-	looseClocks      error // why the load does not begin though nobody is lost
+	messages     chan *nats.Msg // unbuffered: members are read in turn
+	unsubscribed chan struct{}  // closed when the run stops listening
 
-	rebalanceAfter time.Time // from when on shares may change again
-	rebalances     []result.Rebalanced
+	runPhase
+	heartbeatAt      time.Time // when the last heartbeat was sent
+	clocksSyncedAt   int64     // when the last round of clock queries began, by clock
+	instructionsSent int64
+	liveView
+	rebalancing
+
+	scratch     *metric.Histogram // for adding up latencies
+	storedWhole *load.Plan        // plan as results store it; nil until the first result needs it
+}
+
+// A runPhase says how far a run has come and how it is to end.
+type runPhase struct {
+	connecting  bool      // the agents were told to open their connections
+	armed       bool      // the agents were told when to begin
+	stopped     bool      // the agents were told to stop
+	stopOrder   wire.Stop // what they were told then
+	endedByLoss bool      // the run ended because an agent was lost
+	looseClocks error     // why the load did not begin: clocks are not known well enough
 }
 
 // listenToMembers hears each member apart from the others, so that none can keep another from being
@@ -59,12 +61,13 @@ func (r *fleetRun) listenToMembers() (leave func(), err error) {
 		}
 	})
 	for _, m := range r.members {
-		m.sub, err = wire.Subscribe(r.Conn, wire.EventSubject(m.name, "*"), queuedMessagesMax, queuedBytesMax, func(msg *nats.Msg) {
-			select {
-			case r.messages <- msg:
-			case <-r.unsubscribed:
-			}
-		})
+		m.sub, err = wire.Subscribe(r.Conn, wire.EventSubject(m.name, "*"), queuedMessagesMax,
+			queuedBytesMax, func(msg *nats.Msg) {
+				select {
+				case r.messages <- msg:
+				case <-r.unsubscribed:
+				}
+			})
 		if err != nil {
 			leave()
 			return nil, fmt.Errorf("listening to the agents: %w", err)
@@ -177,7 +180,8 @@ func (r *fleetRun) handleMessage(msg *nats.Msg, now time.Time) {
 func (r *fleetRun) checkDeadlines(now time.Time) {
 	if now.Sub(r.heartbeatAt) >= heartbeatInterval {
 		r.heartbeatAt = now
-		r.publishInstruction(wire.Instruction{RunRef: wire.RunRef{Run: r.id}, Agent: wire.Everyone, Verb: wire.Heartbeat})
+		r.publishInstruction(wire.Instruction{RunRef: wire.RunRef{Run: r.id}, Agent: wire.Everyone,
+			Verb: wire.Heartbeat})
 		for _, m := range r.members {
 			if m.distrusted { // it is not heard, and so not whether it has heard
 				r.instructMember(m, wire.Instruction{Verb: wire.StopLoad, Stop: m.lossStop(m.lost)})
@@ -195,7 +199,8 @@ func (r *fleetRun) checkDeadlines(now time.Time) {
 			}
 		}
 	}
-	if at := r.clock.readingAt(now); r.armed && at-max(r.start, r.clocksSyncedAt) >= int64(syncInterval) {
+	if at := r.clock.readingAt(now); r.armed && at-max(r.start,
+		r.clocksSyncedAt) >= int64(syncInterval) {
 		r.clocksSyncedAt = at
 		for _, m := range r.members {
 			m.startClockSync(laterSyncs)

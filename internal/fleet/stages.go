@@ -47,7 +47,8 @@ func (r *fleetRun) runStages(ctx context.Context) error {
 			m.startClockSync(startSyncs)
 		}
 		r.syncClocks(time.Now())
-		r.awaitMembers(ctx, clockSyncTimeout+time.Duration(len(r.members))*syncTimePerAgent, (*member).hasKnownClock)
+		r.awaitMembers(ctx, clockSyncTimeout+time.Duration(len(r.members))*syncTimePerAgent,
+			(*member).hasKnownClock)
 		r.loseUnready((*member).hasKnownClock, "its clock could not be learned")
 		r.checkClockBounds()
 	}
@@ -131,7 +132,8 @@ func (r *fleetRun) armMembers() time.Duration {
 	for _, m := range r.members {
 		slowest = max(slowest, m.slowestAnswer)
 	}
-	wait := startLead + startLeadRoundTrips*time.Duration(slowest) + startLeadPerAgent*time.Duration(len(r.members))
+	wait := startLead + startLeadRoundTrips*time.Duration(slowest) +
+		startLeadPerAgent*time.Duration(len(r.members))
 	r.start = r.clock.readingAt(time.Now().Add(wait))
 	r.instructMembers((*member).isConnected, func(m *member) wire.Instruction {
 		return wire.Instruction{Verb: wire.Arm, Start: m.offset.toAgent(r.start)}
@@ -169,9 +171,10 @@ func (r *fleetRun) checkClockBounds() {
 	if r.LooseStart || r.stopped || len(loose) == 0 || len(r.members) == 1 {
 		return
 	}
-	r.looseClocks = newMissingAgent(fmt.Sprintf("the agents' clocks must be known to %v, and the quickest of %d "+
-		"answers tells %s: the way there is slow, or a machine too busy; --loose-start begins all "+
-		"the same", time.Duration(1e3*result.LooseBound), startSyncs, strings.Join(loose, ", ")))
+	r.looseClocks = newMissingAgent(fmt.Sprintf(
+		"the agents' clocks must be known to %v, and the quickest of %d "+
+			"answers tells %s: the way there is slow, or a machine too busy; --loose-start begins all "+
+			"the same", time.Duration(1e3*result.LooseBound), startSyncs, strings.Join(loose, ", ")))
 	r.stopMembers("clocks are not known well enough", true)
 }
 

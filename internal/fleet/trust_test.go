@@ -363,7 +363,7 @@ func TestOverdue(t *testing.T) {
 		{requests, time.Hour, time.Hour + 15*time.Second, false, ""},
 		{requests, time.Hour, time.Hour + 15*time.Second + 1, false, "has reported nothing for 15 s"},
 	} {
-		m := &member{reportedAt: start + int64(c.reported)}
+		m := &member{reportState: reportState{reportedAt: start + int64(c.reported)}}
 		m.finalBegun = c.rest
 		why := m.whyOverdue(c.plan, start, start+int64(c.after))
 		if (why == "") != (c.why == "") || !strings.Contains(why, c.why) {
@@ -372,7 +372,8 @@ func TestOverdue(t *testing.T) {
 	}
 	// However often one says a piece of what it measured, it must come to an end of that.
 	p.Duration = 0
-	dawdler := &member{finalBegun: true, finalBegunAt: start + int64(time.Hour), reported: reportedSeconds{received: 3600}}
+	dawdler := &member{reportState: reportState{finalBegun: true, finalBegunAt: start + int64(time.Hour),
+		reported: reportedSeconds{received: 3600}}}
 	for after, want := range map[time.Duration]string{0: "", 61 * time.Second: "", 61*time.Second + 1: "not told in 61 s"} {
 		dawdler.reportedAt = dawdler.finalBegunAt + int64(after)
 		if why := dawdler.whyOverdue(p, start, dawdler.reportedAt); !strings.Contains(why, want) || (why == "") != (want == "") {
@@ -380,7 +381,7 @@ func TestOverdue(t *testing.T) {
 		}
 	}
 	p.Duration = load.Seconds(time.Hour)
-	m := &member{reportedAt: start + int64(10*time.Second)}
+	m := &member{reportState: reportState{reportedAt: start + int64(10*time.Second)}}
 	if why := m.whyOverdue(p, start, start+int64(26*time.Second)); !strings.Contains(why, "reported nothing for 16 s") {
 		t.Errorf("in the middle of a load: %q", why)
 	}
@@ -427,7 +428,7 @@ func TestDrift(t *testing.T) {
 	const ahead, gained = int64(3 * time.Hour), int64(40 * time.Millisecond)
 	m := newMember(FoundAgent{Name: "a", Hello: wire.Hello{Epoch: "e"}})
 	r := &fleetRun{Controller: w.controller(), id: newRandomID(), members: []*member{m},
-		clock: clock{origin: time.Now().Add(-time.Minute)}, byName: map[string]*member{"a": m}, armed: true,
+		clock: clock{origin: time.Now().Add(-time.Minute)}, byName: map[string]*member{"a": m}, runPhase: runPhase{armed: true},
 		plan: w.plan(1, time.Hour, 1)}
 	m.offset, m.reportedAt = clockOffset{ahead, 1000}, r.clock.currentReading()
 	asked := func() bool {

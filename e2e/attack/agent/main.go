@@ -81,7 +81,8 @@ func (a *attack) joinAndAttack(token, name string, enough <-chan time.Time) erro
 	if err != nil {
 		return err
 	}
-	a.identity, err = bus.Join(access, bus.JoinRequest{Name: name, Host: "hostile", Version: load.Version})
+	a.identity, err = bus.Join(access, bus.JoinRequest{Name: name, Host: "hostile",
+		Version: load.Version})
 	if err != nil {
 		return err
 	}
@@ -222,8 +223,9 @@ const hugeCount = 1<<62 + 1<<61
 // reportImpossible reports a second with near completed, and their latencies.
 func (a *attack) reportImpossible(second int) {
 	at := time.Duration(second) * time.Second
-	iv := load.Interval{Index: second, From: at, To: at + time.Second, Sent: hugeCount, Completed: hugeCount,
-		Latency: sparseOf(hugeCount)}
+	iv := load.Interval{Index: second, From: at, To: at + time.Second, Sent: hugeCount,
+		Completed: hugeCount,
+		Latency:   sparseOf(hugeCount)}
 	a.sendReport(wire.Report{Tick: &iv})
 	far := load.Interval{Index: 1 << 40, From: at, To: at + time.Second}
 	a.sendReport(wire.Report{Tick: &far})

@@ -199,7 +199,8 @@ func (l *Link) dialServers(urls string, s Settings, more ...nats.Option) (err er
 	l.ended, l.giveUpAfter = make(chan error, 1), s.GiveUpAfter
 	l.Conn, err = nats.Connect(urls, slices.Concat([]nats.Option{
 		nats.Name(s.Name), nats.CustomInboxPrefix(inboxPrefix + s.Name), nats.Timeout(requestTimeout),
-		nats.PingInterval(pingInterval), nats.MaxPingsOutstanding(unansweredPings), nats.FlusherTimeout(requestTimeout),
+		nats.PingInterval(pingInterval), nats.MaxPingsOutstanding(unansweredPings),
+		nats.FlusherTimeout(requestTimeout),
 		nats.MaxReconnects(-1), nats.ReconnectWait(reconnectDelay), nats.IgnoreDiscoveredServers(),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			if errors.Is(err, nats.ErrAuthRevoked) {
@@ -247,7 +248,8 @@ func (l *Link) stopGiveUpTimer() {
 func (a Access) explainFailure(what string, err error) error {
 	switch {
 	case errors.Is(err, errWrongPin):
-		return Refusedf("it shows %w with %s: it is another hub, or somebody is in between", errWrongPin, what)
+		return Refusedf("it shows %w with %s: it is another hub, or somebody is in between", errWrongPin,
+			what)
 	case errors.Is(err, nats.ErrTLS) || errors.Is(err, nats.ErrSecureConnWanted):
 		return fmt.Errorf("%w over TLS 1.3: %w", ErrUnreachable, err)
 	case !isRefusal(err):

@@ -118,7 +118,8 @@ func (e External) Connect(s Settings) (*Link, error) {
 	if v := l.ConnectedServerVersion(); isTooOld(v) {
 		l.Close()
 		return nil, Refusedf("the NATS server at %s is version %s, and dyno wants %d.%d.%d or newer: "+
-			"older ones let who may publish do more (CVE-2025-30215)", e.URL, v, oldestServer[0], oldestServer[1],
+			"older ones let who may publish do more (CVE-2025-30215)", e.URL, v, oldestServer[0],
+			oldestServer[1],
 			oldestServer[2])
 	}
 	return l, nil

@@ -171,8 +171,8 @@ type Identity struct {
 	Token   string `json:"token"`    // the ID of that by which it joined
 }
 
-// agentTextPrefix begins what an agent signs of its own accord. With the same key it answers servers, as
-// they want: none of them must get its signature under something else.
+// agentTextPrefix begins what an agent signs of its own accord. With the same key it answers
+// servers, as they want: none of them must get its signature under something else.
 const agentTextPrefix = "dyno agent: "
 
 // SignText signs text as the agent that i is.

@@ -63,7 +63,8 @@ const renewalCheck = 10 * time.Minute
 
 // KeepRenewed renews i whenever half of its JWT's life is over, and hands it to save, until ctx
 // ends. A hub that is away is asked again.
-func (i Identity) KeepRenewed(ctx context.Context, l *Link, save func(Identity) error, log func(string)) {
+func (i Identity) KeepRenewed(ctx context.Context, l *Link, save func(Identity) error,
+	log func(string)) {
 	tick := time.NewTicker(renewalCheck)
 	defer tick.Stop()
 	for {

@@ -103,7 +103,8 @@ func (c Config) CheckKind(kind string) (faults []error) {
 	}
 	if kind == "kubernetes" {
 		faultIf(c.CPUs < 1, "--cpus: %d is less than 1", c.CPUs)
-		faultIf(!memoryForm.MatchString(c.Memory), "--memory: %q is not a size like 512Mi or 2Gi", c.Memory)
+		faultIf(!memoryForm.MatchString(c.Memory), "--memory: %q is not a size like 512Mi or 2Gi",
+			c.Memory)
 		faultIf(c.Deadline < time.Second, "--deadline: %v is less than a second", c.Deadline)
 		faultIf(len(c.Hubs) == 0, "--hub: a NetworkPolicy has to name the fleet's hub, IP:PORT")
 		for _, h := range c.Hubs {

@@ -110,8 +110,8 @@ func (a *audit) closeFile() error {
 	return f.Close()
 }
 
-// watchConnections has the server's own account say who comes and goes, and who is not let in. The log
-// keeps it.
+// watchConnections has the server's own account say who comes and goes, and who is not let in.
+// The log keeps it.
 func (h *Hub) watchConnections() error {
 	events := "$SYS.ACCOUNT." + h.keys.fleet.public
 	for subject, event := range map[string]string{events + ".CONNECT": "connected",

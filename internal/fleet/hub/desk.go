@@ -35,7 +35,8 @@ const (
 // subscribeRequests makes the hub answer what it is asked.
 func (h *Hub) subscribeRequests() error {
 	for subject, f := range map[string]func(*nats.Msg) (any, error){
-		bus.SubjectToken: h.issueToken, bus.SubjectRevoke: h.revokeName, bus.SubjectList: h.listRoster, bus.SubjectStop: h.requestStop, bus.SubjectNote: h.logNote,
+		bus.SubjectToken: h.issueToken, bus.SubjectRevoke: h.revokeName, bus.SubjectList: h.listRoster,
+		bus.SubjectStop: h.requestStop, bus.SubjectNote: h.logNote,
 		bus.JoinSubject("*"): h.admitApplicant, bus.RenewSubject("*"): h.renewAgent,
 	} {
 		if _, err := h.conn.Subscribe(subject, func(m *nats.Msg) { h.sendReply(m, f) }); err != nil {
@@ -162,7 +163,8 @@ func (h *Hub) admitApplicant(m *nats.Msg) (any, error) {
 		return nil, err
 	}
 	t.Key, t.Used, t.Agent = a.Key, now.UTC(), name
-	h.state.enrollAgent(&agent{Name: name, Key: a.Key, From: t.From, Joined: now.UTC(), Seen: now.UTC(),
+	h.state.enrollAgent(&agent{Name: name, Key: a.Key, From: t.From, Joined: now.UTC(),
+		Seen:    now.UTC(),
 		Version: a.Version})
 	if err := h.state.saveState(now); err != nil {
 		return nil, err
@@ -283,7 +285,8 @@ func (h *Hub) revokeName(m *nats.Msg) (any, error) {
 		return nil, fmt.Errorf("there is no agent and no token %q; see dyno fleet ls", q.Name)
 	}
 	h.audit.writeEntry(entry{Event: "revoke", Detail: q.Name})
-	return struct{}{}, errors.Join(h.publishAccounts(), h.state.saveState(now)) // even if it cannot be kept
+	return struct{}{}, errors.Join(h.publishAccounts(),
+		h.state.saveState(now)) // even if it cannot be kept
 }
 
 // listRoster is who there is.

@@ -138,7 +138,8 @@ func (h *Hub) startParts() (err error) {
 	return nil
 }
 
-// lockFolder makes the folder this hub's until it is down: two would write over what the other knows.
+// lockFolder makes the folder this hub's until it is down: two would write over what the other
+// knows.
 func (h *Hub) lockFolder() (err error) {
 	folder := h.config.Folder
 	if err := os.MkdirAll(folder, 0o700); err != nil {

@@ -53,18 +53,19 @@ func (p Ports) String() string {
 	return fmt.Sprintf("%d-%d", p.First, p.Last)
 }
 
-// privateNetworks are the addresses that a policy allows unless it says otherwise: the networks that
-// are nobody's (RFC 1918, RFC 4193).
+// privateNetworks are the addresses that a policy allows unless it says otherwise: the networks
+// that are nobody's (RFC 1918, RFC 4193).
 var privateNetworks = []string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"}
 
-// loopbackNetworks are this machine's own addresses, on which listens what is for itself alone. They
-// are allowed besides where the fleet is this machine's.
+// loopbackNetworks are this machine's own addresses, on which listens what is for itself alone.
+// They are allowed besides where the fleet is this machine's.
 var loopbackNetworks = []string{"127.0.0.0/8", "::1/128"}
 
-// forbiddenNetworks are addresses that no policy allows: no host of its own is there, or what tells a
-// cloud's machines their secrets: link-local, and those of AWS, Google, Oracle, Azure and
+// forbiddenNetworks are addresses that no policy allows: no host of its own is there, or what
+// tells a cloud's machines their secrets: link-local, and those of AWS, Google, Oracle, Azure and
 // Alibaba that are not.
-var forbiddenNetworks = []string{"0.0.0.0/8", "::/128", "169.254.0.0/16", "fe80::/10", "224.0.0.0/4",
+var forbiddenNetworks = []string{"0.0.0.0/8", "::/128", "169.254.0.0/16", "fe80::/10",
+	"224.0.0.0/4",
 	"ff00::/8", "255.255.255.255/32", "fd00:ec2::/32", "fd20:ce::/32", "fd00:c1::/32",
 	"168.63.129.16/32", "100.100.100.200/32"}
 
@@ -85,8 +86,8 @@ func parsePrefixes(all []string) (parsed []netip.Prefix) {
 // Default is the policy of an agent that has no file.
 func Default() *Policy { return &Policy{Allow: parsePrefixes(privateNetworks), isDefault: true} }
 
-// WithLocalBus is l for an agent whose bus is at an address, HOST:PORT: where that is on loopback, and l
-// does not say which addresses are allowed, those of this machine are, too.
+// WithLocalBus is l for an agent whose bus is at an address, HOST:PORT: where that is on
+// loopback, and l does not say which addresses are allowed, those of this machine are, too.
 func (p *Policy) WithLocalBus(bus string) *Policy {
 	at, err := netip.ParseAddrPort(bus)
 	if !p.isDefault || err != nil || !at.Addr().Unmap().IsLoopback() {
@@ -231,7 +232,8 @@ type Lookup func(ctx context.Context, network, host string) ([]netip.Addr, error
 // addresses that were judged: load connects to no others; and MaxRate as its ceiling, which holds
 // for what is late and what is sent again, too. The error has every reason against it. lookup nil
 // is the system's.
-func (policy *Policy) Authorize(ctx context.Context, p load.Plan, lookup Lookup) (load.Plan, error) {
+func (policy *Policy) Authorize(ctx context.Context, p load.Plan, lookup Lookup) (load.Plan,
+	error) {
 	var objections []error
 	objectIf := func(bad bool, format string, args ...any) {
 		if bad {
@@ -239,14 +241,16 @@ func (policy *Policy) Authorize(ctx context.Context, p load.Plan, lookup Lookup)
 		}
 	}
 	objectIf(p.Target.Unix != "", "its policy lets it load no unix socket")
-	objectIf(p.TLS.CAFile != "" || p.TLS.CertFile != "" || p.TLS.KeyFile != "" || p.TLS.KeyLogFile != "",
+	objectIf(p.TLS.CAFile != "" || p.TLS.CertFile != "" || p.TLS.KeyFile != "" ||
+		p.TLS.KeyLogFile != "",
 		"the plan names files for TLS, and no plan reads or writes files of an agent's machine")
 	policy.checkAmounts(p, objectIf)
 	p.Ceiling = load.PerSecond(min(policy.MaxRate, load.MaxRate))
 	if p.Target.Unix != "" {
 		return p, errors.Join(objections...)
 	}
-	objectIf(!policy.allowsPort(p.Target.Port), "port %d is not among those that its policy allows: %v",
+	objectIf(!policy.allowsPort(p.Target.Port),
+		"port %d is not among those that its policy allows: %v",
 		p.Target.Port, policy.Ports)
 	found, err := lookUpTarget(ctx, p, lookup)
 	if err != nil {
@@ -293,17 +297,20 @@ func lookUpTarget(ctx context.Context, p load.Plan, lookup Lookup) ([]netip.Addr
 // checkAmounts is Judge of how much is asked for.
 func (policy *Policy) checkAmounts(p load.Plan, objectIf func(bool, string, ...any)) {
 	rate := p.Peak().PerSecond() + p.Probe.PerSecond()
-	objectIf(policy.MaxRate > 0 && !p.Open(), "its policy allows %v requests a second, and a closed loop has no "+
-		"rate; give -R", load.PerSecond(policy.MaxRate))
-	objectIf(policy.MaxRate > 0 && rate > policy.MaxRate, "its share is %v requests a second at most, and its policy "+
-		"allows %v", load.PerSecond(rate), load.PerSecond(policy.MaxRate))
+	objectIf(policy.MaxRate > 0 && !p.Open(),
+		"its policy allows %v requests a second, and a closed loop has no "+
+			"rate; give -R", load.PerSecond(policy.MaxRate))
+	objectIf(policy.MaxRate > 0 && rate > policy.MaxRate,
+		"its share is %v requests a second at most, and its policy "+
+			"allows %v", load.PerSecond(rate), load.PerSecond(policy.MaxRate))
 	connections := p.Connections + p.ProbeConnections()
 	objectIf(policy.MaxConnections > 0 && connections > policy.MaxConnections,
 		"its share is %d connections, and its policy allows %d", connections, policy.MaxConnections)
 	measured := plannedDuration(p)
 	length := time.Duration(p.Warmup) + measured + time.Duration(p.Drain)
-	objectIf(policy.MaxDuration > 0 && length > policy.MaxDuration, "the run takes %v (warm-up %v, load %v, and up "+
-		"to %v of drain), and its policy allows %v", length, time.Duration(p.Warmup), measured,
+	objectIf(policy.MaxDuration > 0 && length > policy.MaxDuration,
+		"the run takes %v (warm-up %v, load %v, and up "+
+			"to %v of drain), and its policy allows %v", length, time.Duration(p.Warmup), measured,
 		time.Duration(p.Drain), policy.MaxDuration)
 }
 
@@ -330,7 +337,8 @@ func (p *Policy) whyForbidden(a netip.Addr) string {
 	for _, t := range translatedNetworks {
 		if b := a.As16(); t.prefix.Contains(a) {
 			v4 := netip.AddrFrom4([4]byte(b[t.after : t.after+4]))
-			if slices.ContainsFunc(slices.Concat(parsePrefixes(forbiddenNetworks), p.Deny), containsAddress(v4)) {
+			if slices.ContainsFunc(slices.Concat(parsePrefixes(forbiddenNetworks), p.Deny),
+				containsAddress(v4)) {
 				return fmt.Sprintf("is translated to %v, which must not be loaded", v4)
 			}
 		}

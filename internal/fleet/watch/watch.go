@@ -96,7 +96,8 @@ type activeWatch struct {
 func (a *Agent) Serve(ctx context.Context) error {
 	a.initNonces()
 	heard := make(chan *nats.Msg)
-	sub, err := wire.Subscribe(a.Conn, wire.CommandSubject(a.Name, verb), queuedMessagesMax, queuedBytesMax,
+	sub, err := wire.Subscribe(a.Conn, wire.CommandSubject(a.Name, verb), queuedMessagesMax,
+		queuedBytesMax,
 		func(m *nats.Msg) {
 			select {
 			case heard <- m:
@@ -203,7 +204,8 @@ func (a *Agent) parseQuestion(b []byte) (q question, err error) {
 }
 
 // carryOut does what q asks, which is nothing but to look.
-func (a *Agent) carryOut(watches map[string]*activeWatch, q question, now time.Time) (*Seen, error) {
+func (a *Agent) carryOut(watches map[string]*activeWatch, q question, now time.Time) (*Seen,
+	error) {
 	v := watches[q.ID]
 	if v == nil {
 		if q.Long > 0 {

@@ -86,8 +86,8 @@ func (f Final) compress() []byte {
 	return b.Bytes()
 }
 
-// ParseFinalPart reads a part of what Close packed. It reads no more, and makes no more room, than a
-// part can need.
+// ParseFinalPart reads a part of what Close packed. It reads no more, and makes no more room,
+// than a part can need.
 func ParseFinalPart(b []byte) (*Final, error) {
 	if len(b) > PartMax {
 		return nil, fmt.Errorf("an agent's result: a part of %d bytes; %d at most", len(b), PartMax)
