@@ -15,36 +15,36 @@ import (
 	"dyno/internal/fleet/wire"
 )
 
-// An Agent lends a machine to a fleet: it carries out the plans that Verify accepts and
-// Policy allows, one at a time, and is told what to do by what Verify accepts only.
+// An Agent puts a machine at a fleet's service. It carries out plans that Verify accepts and
+// Policy allows, one at a time, and obeys only instructions that Verify accepts.
 type Agent struct {
 	Conn       *nats.Conn
-	Name       string // a wire.ValidName that nobody else on the bus has
-	Weight     int    // of its share, beside those of other agents; 0: one for each core
+	Name       string // a wire.ValidName that no other agent on the bus has
+	Weight     int    // of its part of the plan, relative to other agents; 0: one for each core
 	Policy     *policy.Policy
-	Verify     func(text, signature []byte) error
-	Sign       func(text []byte) ([]byte, error) // by its own key; nil: nobody knows that
-	Lookup     policy.Lookup                     // nil: the system's
-	Log        func(string)                      // what it does, a line each; nil: nobody listens
-	WatchOnly  bool                              // it carries out no plan; see package watch
-	ChooseRing func(load.Plan) string            // that a plan is to have here; nil: its own
+	Verify     func(text, signature []byte) error // fails unless signature is the controller's
+	Sign       func(text []byte) ([]byte, error)  // by the agent's own key; nil: it has none that the controller knows
+	Lookup     policy.Lookup                      // nil: the system's
+	Log        func(string)                       // called with each line of what it does; nil: not logged
+	WatchOnly  bool                               // it carries out no plan; see package watch
+	ChooseRing func(load.Plan) string             // returns the I/O ring for a plan on this machine; nil: the plan's own
 
-	version string        // that it says it has, in tests
-	skew    time.Duration // how far its clocks are off, in tests
-	lease   time.Duration // in place of Lease, in tests of what is not the clock's; 0: Lease
+	version string        // in place of load.Version, in tests
+	skew    time.Duration // by which its clocks are off, in tests
+	lease   time.Duration // in place of Lease, in tests that are not about time; 0: Lease
 }
 
-// A agentService is an agent at work. All but what is said to do belongs to the goroutine of
-// its loop.
+// An agentService is an Agent that serves. All of it belongs to the goroutine of its loop; other
+// goroutines hand functions to the loop by loopCalls.
 type agentService struct {
 	*Agent
 	epoch        string
-	key          nkeys.KeyPair // that orders are sealed to
+	key          nkeys.KeyPair // that orders are sealed to; made anew for each process
 	publicKey    string
-	proof        []byte // that the key is this agent's; nil: nobody could check it
+	proof        []byte // its signature by Agent.Sign; nil: the agent has no key of its own
 	nonces       wire.Nonces
 	clock        clock
-	loopCalls    chan func() // by the loop, said by others
+	loopCalls    chan func() // functions for the loop to call
 	loopEnded    chan struct{}
 	goroutines   sync.WaitGroup
 	pendingOrder orderInPieces
@@ -54,8 +54,8 @@ type agentService struct {
 	ignored wire.LimitedLog
 }
 
-// Serve carries out what a controller orders until ctx ends; then a load that is under
-// way ends too. The error is that it cannot take part.
+// Serve carries out a controller's orders until ctx ends. A load in progress ends then too. The
+// error says why the agent cannot take part.
 func (a *Agent) Serve(ctx context.Context) error {
 	switch {
 	case !wire.ValidName(a.Name) || a.Name == wire.Everyone:
@@ -92,7 +92,7 @@ func (a *Agent) Serve(ctx context.Context) error {
 	return nil
 }
 
-// makeKeys makes the keys of this life, and says with the agent's own which it has.
+// makeKeys makes the keys of this process, and signs the public one with the agent's own.
 func (s *agentService) makeKeys() (err error) {
 	s.nonces = wire.Nonces{Key: []byte(newRandomID()), Void: s.clock.currentReading()}
 	if s.key, err = nkeys.CreateCurveKeys(); err != nil {
@@ -104,8 +104,8 @@ func (s *agentService) makeKeys() (err error) {
 	return err
 }
 
-// runLoop does one thing after the other until ctx ends, and waits for what it began. What was
-// measured until then is still said, if that does not take long.
+// runLoop handles messages, calls and timers in turn until ctx ends, and then waits for the
+// goroutines it has started. What was measured until then is still reported, within finalGrace.
 func (s *agentService) runLoop(ctx context.Context, heard <-chan *nats.Msg) {
 	defer s.goroutines.Wait()
 	defer close(s.loopEnded)
@@ -131,7 +131,7 @@ func (s *agentService) runLoop(ctx context.Context, heard <-chan *nats.Msg) {
 	}
 }
 
-// callInLoop has the loop do f, unless it is over.
+// callInLoop has the loop call f, unless the loop has ended.
 func (s *agentService) callInLoop(f func()) {
 	select {
 	case s.loopCalls <- f:
@@ -139,7 +139,7 @@ func (s *agentService) callInLoop(f func()) {
 	}
 }
 
-// callInLoopAndWait is later, and waits until it is done, unless the loop is over.
+// callInLoopAndWait is callInLoop, and returns when f has returned or the loop has ended.
 func (s *agentService) callInLoopAndWait(f func()) {
 	done := make(chan struct{})
 	s.callInLoop(func() {
@@ -152,7 +152,7 @@ func (s *agentService) callInLoopAndWait(f func()) {
 	}
 }
 
-// handleCommand does what a message says.
+// handleCommand decodes a command and carries it out.
 func (s *agentService) handleCommand(m *nats.Msg, now time.Time) {
 	_, verb, ok := wire.ParseSubject(m.Subject)
 	if !ok {
@@ -185,7 +185,7 @@ func (s *agentService) handleCommand(m *nats.Msg, now time.Time) {
 	}
 }
 
-// decodeCommand calls f with what a message says, if that can be understood.
+// decodeCommand calls f with a decoded message.
 func decodeCommand[M any](m *nats.Msg, f func(M)) error {
 	var message M
 	if err := wire.Decode(m.Data, &message); err != nil {
@@ -195,40 +195,40 @@ func decodeCommand[M any](m *nats.Msg, f func(M)) error {
 	return nil
 }
 
-// hasRun reports whether a message is of the run that the agent has, in this life. As anybody
-// on the bus may have said it, it does not show that the controller is there.
+// hasRun reports whether a message belongs to this process's run. Such a message need not be the
+// controller's, because it is not signed, so it does not count as a sign of life.
 func (s *agentService) hasRun(of wire.RunRef) bool {
 	return s.job != nil && of == s.job.runRef(s)
 }
 
-// publishEvent tells the controller. What cannot be said now is lost or, if it is a report, said
-// again.
+// publishEvent sends an event to the controller. If it cannot be sent now it is lost; reports are
+// sent again.
 func (s *agentService) publishEvent(what string, m any) {
 	s.Conn.Publish(wire.EventSubject(s.Name, what), wire.Encode(m))
 }
 
-// logLine says to whoever owns the machine what is going on.
+// logLine tells the machine's owner what is going on.
 func (s *agentService) logLine(format string, args ...any) {
 	if s.Log != nil {
 		s.Log(fmt.Sprintf(format, args...))
 	}
 }
 
-// logIgnored says what is not done, and why.
+// logIgnored tells the owner what was not done, and why.
 func (s *agentService) logIgnored(what string, why error, now time.Time) {
 	s.ignored.Print(what, why, now)
 }
 
-// reportKeepTime is how long an agent keeps reports for a controller that it does not hear, and
-// pieces of an order for the rest of it.
+// reportKeepTime is how long an agent keeps reports for a silent controller, and pieces of an
+// order for the missing ones.
 const reportKeepTime = time.Minute
 
-// checkTimers does what is due by the clock: it says that the agent is there, says again
-// what was not acknowledged, and stops what nobody watches over.
+// checkTimers sends heartbeats, repeats reports that were not acknowledged, stops a load whose
+// controller is silent, and drops what is too old.
 func (s *agentService) checkTimers(now time.Time) {
 	j := s.job
 	if now.Sub(s.pendingOrder.lastPieceAt) > reportKeepTime {
-		s.pendingOrder = orderInPieces{} // the rest will not come
+		s.pendingOrder = orderInPieces{} // the others will not come
 	}
 	if j == nil {
 		s.sendHeartbeat(s.pendingOrder.of, now)
@@ -250,7 +250,7 @@ func (s *agentService) checkTimers(now time.Time) {
 	}
 }
 
-// sendHeartbeat says from time to time that the agent is there, if it has to do with a run.
+// sendHeartbeat sends a heartbeat if the agent has a run and the last heartbeat is old enough.
 func (s *agentService) sendHeartbeat(of wire.RunRef, now time.Time) {
 	if of.Run != "" && now.Sub(s.heartbeatAt) >= heartbeatInterval {
 		s.heartbeatAt = now

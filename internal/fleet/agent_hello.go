@@ -10,7 +10,7 @@ import (
 	"dyno/internal/result"
 )
 
-// sendHello says that the agent is there.
+// sendHello answers a discovery query.
 func (s *agentService) sendHello(asked string, now time.Time) {
 	h := wire.Hello{QueryID: asked, Epoch: s.epoch, Version: s.dynoVersion(),
 		Geometry: wire.Geometry(),
@@ -38,7 +38,7 @@ func (s *agentService) helloWeight() int {
 	return load.Threads()
 }
 
-// currentPolicy is what its owner allows, where the bus is now.
+// currentPolicy returns what the machine's owner allows, given where the bus is now.
 func (s *agentService) currentPolicy() *policy.Policy {
 	p := s.Policy
 	if p == nil {
@@ -47,16 +47,17 @@ func (s *agentService) currentPolicy() *policy.Policy {
 	return p.WithLocalBus(s.Conn.ConnectedAddr())
 }
 
-// policyTextMax is how many bytes of its policy an agent says to all: a file may have a million.
+// policyTextMax is how many bytes of its policy an agent publishes: a policy file may have a
+// million.
 const policyTextMax = 4 << 10
 
-// policyText is the policy in a line.
+// policyText returns the policy as one line.
 func (s *agentService) policyText() string {
 	words := s.currentPolicy().String()
 	return strings.ToValidUTF8(words[:min(len(words), policyTextMax)], "")
 }
 
-// answerClockQuery answers what the agent's clock shows.
+// answerClockQuery answers a query for the agent's clock.
 func (s *agentService) answerClockQuery(q wire.ClockSync, now time.Time) {
 	q.Epoch, q.ReceivedAt = s.epoch, s.clock.readingAt(now)
 	q.RepliedAt = s.clock.currentReading()

@@ -9,27 +9,28 @@ import (
 	"dyno/internal/fleet/wire"
 )
 
-// A ageBound is how an agent knows by its own clock how old an instruction is at most, though
-// nobody compares two clocks for it: its order says when its Hello was heard, by the
-// controller's clock, which was not before it was said. So who holds up all alike, from the
-// first word on, gains nothing either.
+// An ageBound limits the age of an instruction by the agent's own clock, so no clock
+// synchronisation is needed. It starts from the nonce exchange: the order says when, by the
+// controller's clock, the agent's Hello arrived, and that was not before the agent sent it.
+// Whoever delays all messages alike, from the Hello on, gains nothing by it.
 type ageBound struct {
-	ahead, aheadAt int64 // ns: the agent's clock, of the controller's, at least; when it was
+	ahead, aheadAt int64 // ns by which the agent's clock is ahead of the controller's, at most; and when that was determined
 }
 
-// oldestAge is how old an instruction is that was said at an instant of the controller's clock,
-// and came at one of the agent's.
+// oldestAge returns how old an instruction can be that was sent at an instant of the controller's
+// clock and arrived at one of the agent's, both in ns.
 func (p *ageBound) oldestAge(said, came int64) time.Duration {
 	p.ahead, p.aheadAt = min(came-said, p.ahead+(came-p.aheadAt)/driftRatio), came
 	return time.Duration(came - said - p.ahead)
 }
 
-// handleInstruction does as an instruction says, if it is to be believed. The error is why not.
+// handleInstruction carries out an instruction if it is signed, current and for this agent. The
+// error says why it is ignored.
 func (s *agentService) handleInstruction(b []byte, verb string, now time.Time) error {
 	i, err := wire.ParseInstruction(b, s.Verify)
 	switch {
 	case verb == wire.Heartbeat && (s.job == nil || i.Run != s.job.Run):
-		return nil // all hear the controllers of all runs
+		return nil // heartbeats of all runs go to all agents
 	case err != nil:
 		return err
 	case i.Verb != verb:
@@ -42,8 +43,8 @@ func (s *agentService) handleInstruction(b []byte, verb string, now time.Time) e
 	return s.carryOutInstruction(i)
 }
 
-// checkInstruction is why an instruction that was signed is not to be followed. To end a run may be
-// said late, or twice, and by whoever has the key.
+// checkInstruction returns why a signed instruction is ignored, or nil. To stop a run is always
+// accepted, even late or twice.
 func (s *agentService) checkInstruction(i wire.Instruction, now time.Time) error {
 	to, life, j := s.Name, s.epoch, s.job
 	if i.Verb == wire.Heartbeat {
@@ -61,7 +62,7 @@ func (s *agentService) checkInstruction(i wire.Instruction, now time.Time) error
 	case i.Number <= j.lastNumbers[i.Verb]:
 		return errors.New("it was said before, or something later was")
 	}
-	if j.stage > stageOrdered { // until then the order has not been read, and nothing is loaded
+	if j.stage > stageOrdered { // before, the order has not been read, and nothing is loaded
 		if age := j.age.oldestAge(i.SentAt, s.clock.readingAt(now)); age > cmp.Or(s.lease, Lease) {
 			return fmt.Errorf("it was said %v ago", age.Round(time.Millisecond))
 		}
@@ -70,10 +71,10 @@ func (s *agentService) checkInstruction(i wire.Instruction, now time.Time) error
 	return nil
 }
 
-// errWrongStage is of an instruction that the agent is not ready for, or has carried out.
+// errWrongStage is of an instruction that the agent is not ready for, or has carried out already.
 var errWrongStage = errors.New("it is not its turn")
 
-// carryOutInstruction carries out an instruction. A Beat says all that it has to by having come.
+// carryOutInstruction carries out an instruction. A Heartbeat has done its work by arriving.
 func (s *agentService) carryOutInstruction(i wire.Instruction) error {
 	switch i.Verb {
 	case wire.OpenConnections:

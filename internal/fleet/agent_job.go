@@ -18,10 +18,10 @@ const (
 	stageOrdered jobStage = iota
 	stageAccepted
 	stageConnecting
-	stageBarrier // at the barrier
+	stageBarrier // connected, and waiting for the start
 	stageLoading
-	stagePackingFinal // the load is over, and what it measured is being packed
-	stageFinished     // and all of it has been packed
+	stagePackingFinal // the load is over, and its final is being packed
+	stageFinished     // the whole final was packed
 )
 
 // A job is an agent's part in a run.
@@ -29,27 +29,28 @@ type job struct {
 	wire.RunRef
 	stage   jobStage
 	plan    load.Plan
-	heardAt time.Time // the controller, by what it signed
+	heardAt time.Time // when the last signed instruction came
 
-	lastNumbers map[string]int64 // of the last instruction of each verb: a Beat may overtake others
+	lastNumbers map[string]int64 // of the last instruction by verb: a Heartbeat may overtake others
 	age         ageBound
 
 	ctx        context.Context
 	cancel     context.CancelCauseFunc
-	begin      chan time.Time // one: when the load begins
-	start      time.Time      // that
-	mayReshard bool           // its share may become larger
+	begin      chan time.Time // holds one: when the load begins
+	start      time.Time      // the same instant; zero until it is known
+	mayReshard bool           // its shard may become larger
 	shards     chan load.Share
-	stopReason string // it was stopped
+	stopReason string // why it was stopped; "": it was not
 	spool      spool
 }
 
 func (j *job) isOver() bool { return j.stage >= stagePackingFinal }
 
-// runRef is what the agent's messages belong to.
+// runRef returns what the agent's messages about the job refer to.
 func (j *job) runRef(s *agentService) wire.RunRef { return wire.RunRef{Run: j.Run, Epoch: s.epoch} }
 
-// openConnections opens the connections, and has the load begin when it is told to.
+// openConnections starts the load in a goroutine of its own. The load opens its connections and
+// waits for the instant of the start.
 func (s *agentService) openConnections() error {
 	j := s.job
 	if j.stage != stageAccepted {
@@ -88,8 +89,8 @@ func (s *agentService) openConnections() error {
 	return nil
 }
 
-// describeLoad says what a plan loads, as it is dialed, and not as somebody calls it: host, port,
-// the addresses that were judged, and how much.
+// describeLoad describes what a plan loads as it will be dialed: host, port, the addresses that
+// the policy has allowed, and how much.
 func describeLoad(p load.Plan) string {
 	var at []string
 	for _, a := range p.Addresses {
@@ -103,7 +104,7 @@ func describeLoad(p load.Plan) string {
 		strings.Join(at, ", "), how)
 }
 
-// reachBarrier is when the connections are open.
+// reachBarrier notes that the connections are open, and says so.
 func (s *agentService) reachBarrier(j *job) {
 	if j.stage == stageConnecting {
 		j.stage = stageBarrier
@@ -111,8 +112,8 @@ func (s *agentService) reachBarrier(j *job) {
 	}
 }
 
-// armLoad tells the load when to begin. What should have begun already is given up: the others
-// have begun without it.
+// armLoad tells the load when to begin. If that has passed, the job is stopped: the others have
+// begun without it.
 func (s *agentService) armLoad(at int64) error {
 	j := s.job
 	if j.stage != stageBarrier {
@@ -130,12 +131,12 @@ func (s *agentService) armLoad(at int64) error {
 	return nil
 }
 
-// queuedShardsMax is how many changes of its share an agent keeps that its load has not made.
+// queuedShardsMax is how many changes of its shard may wait for the load to apply them.
 const queuedShardsMax = 16
 
-// changeShard gives the load another share, if the order has that in it and it is heard of in
-// time: else some arrivals would be two agents'. Whoever does not say that it has it is not
-// believed to.
+// changeShard gives the load another shard, if its order allows that and the instant is far
+// enough ahead: otherwise two agents would send the same arrivals. The controller gives up an
+// agent that does not confirm.
 func (s *agentService) changeShard(to wire.Shard) error {
 	j, p := s.job, s.job.plan
 	p.Part, p.Parts, p.Weights = to.Part, len(to.Weights), to.Weights
@@ -156,7 +157,7 @@ func (s *agentService) changeShard(to wire.Shard) error {
 	}
 }
 
-// stopByOrder is a controller's word that it is over.
+// stopByOrder stops the job on the controller's instruction.
 func (s *agentService) stopByOrder(stop wire.Stop) {
 	cause := context.Canceled
 	if stop.Aborted {
@@ -165,7 +166,7 @@ func (s *agentService) stopByOrder(stop wire.Stop) {
 	s.stopJob(stop.Why, cause)
 }
 
-// stopJob stops the job. A load that has begun will finish by itself, with what it measured.
+// stopJob stops the job. A load that has begun still finishes with what it has measured.
 func (s *agentService) stopJob(why string, cause error) {
 	j := s.job
 	if j.isOver() || j.ctx.Err() != nil {

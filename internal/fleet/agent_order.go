@@ -11,16 +11,17 @@ import (
 	"dyno/internal/fleet/wire"
 )
 
-// A orderInPieces is a sealed order of which not all pieces have come.
+// An orderInPieces is a sealed order of which pieces are missing.
 type orderInPieces struct {
 	of          wire.RunRef
 	from        string
 	nextPiece   int
 	data        []byte
-	lastPieceAt time.Time // the last piece
+	lastPieceAt time.Time // when the last piece came
 }
 
-// receivePlanPiece takes a piece of an order. Pieces come in order, or not all of them do.
+// receivePlanPiece appends a piece of an order. Pieces come in order; if one is missing, the
+// order is dropped.
 func (s *agentService) receivePlanPiece(p wire.Piece) {
 	if p.Index == 0 {
 		s.pendingOrder = orderInPieces{of: p.RunRef, from: p.From}
@@ -42,8 +43,8 @@ func (s *agentService) receivePlanPiece(p wire.Piece) {
 	s.considerOrder(whole.of, whole.data, whole.from)
 }
 
-// considerOrder decides whether the agent does as a sealed order says, and answers. It may take
-// a while, for names are looked up.
+// considerOrder decides whether the agent carries out a sealed order, and answers. It decides in
+// a goroutine, because looking up names may take a while.
 func (s *agentService) considerOrder(of wire.RunRef, sealed []byte, from string) {
 	refuse := func(why string) {
 		s.logIgnored("refused", errors.New(why), time.Now())
@@ -63,7 +64,7 @@ func (s *agentService) considerOrder(of wire.RunRef, sealed []byte, from string)
 	}
 	j := &job{RunRef: of, heardAt: time.Now(), lastNumbers: map[string]int64{},
 		begin: make(chan time.Time, 1), shards: make(chan load.Share, queuedShardsMax)}
-	j.ctx, j.cancel = context.WithCancelCause(context.Background()) // end stops it
+	j.ctx, j.cancel = context.WithCancelCause(context.Background()) // stopJob cancels it
 	s.job = j
 	s.goroutines.Go(func() {
 		o, plan, err := s.checkOrder(j, sealed, from)
@@ -73,7 +74,7 @@ func (s *agentService) considerOrder(of wire.RunRef, sealed []byte, from string)
 			if err == nil && !good {
 				err = errors.New("the plan is no answer to what this agent said of late: somebody has " +
 					"kept it")
-			} else if err == nil { // once
+			} else if err == nil { // a nonce is good once
 				s.nonces.Void = now
 			}
 			if s.job != j || j.ctx.Err() != nil { // it was stopped meanwhile
@@ -91,7 +92,8 @@ func (s *agentService) considerOrder(of wire.RunRef, sealed []byte, from string)
 	})
 }
 
-// checkOrder opens an order and says why the agent would not carry out its plan, but for its nonce.
+// checkOrder opens an order and returns its plan with the addresses that may be loaded. The error
+// is why the agent refuses it. The nonce is checked elsewhere.
 func (s *agentService) checkOrder(j *job, sealed []byte, from string) (
 	o wire.Order, p load.Plan, err error) {
 	o, p, err = wire.OpenOrder(sealed, from, s.key, s.Verify)
@@ -114,7 +116,7 @@ func (s *agentService) checkOrder(j *job, sealed []byte, from string) (
 		return o, p, err
 	}
 	most := p
-	if o.MayReshard { // of all, if the others end
+	if o.MayReshard { // its shard can become the whole plan
 		most.Part, most.Parts, most.Weights = 0, 0, nil
 	}
 	most, err = s.currentPolicy().Authorize(j.ctx, most, s.Lookup)

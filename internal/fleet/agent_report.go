@@ -9,14 +9,14 @@ import (
 	"dyno/internal/result"
 )
 
-// publishReports says reports.
+// publishReports sends encoded reports.
 func (s *agentService) publishReports(texts [][]byte) {
 	for _, text := range texts {
 		s.Conn.Publish(wire.EventSubject(s.Name, wire.Reported), text)
 	}
 }
 
-// queueReport keeps a report until it is acknowledged, and says it.
+// queueReport sends a report and keeps it until it is acknowledged.
 func (s *agentService) queueReport(j *job, r wire.Report) {
 	j.spool.addReport(r)
 	s.publishReports(j.spool.dueReports(time.Now()))
@@ -25,7 +25,7 @@ func (s *agentService) queueReport(j *job, r wire.Report) {
 	}
 }
 
-// buildFinal is all that a load measured, or why it did not.
+// buildFinal returns the final of a load, or of its failure.
 func (s *agentService) buildFinal(r *load.Result, err error) wire.Final {
 	if err != nil {
 		return wire.Final{Error: err.Error()}
@@ -41,9 +41,8 @@ func (s *agentService) buildFinal(r *load.Result, err error) wire.Final {
 	return wire.Final{Result: out, Start: s.clock.readingAt(r.Started), Late: int64(r.StartLate)}
 }
 
-// reportFinal reports the whole of what was measured. It is called beside the loop: to pack the
-// seconds of days takes longer than a controller waits for a beat, and the loop says those
-// meanwhile.
+// reportFinal reports the final. It is called outside the loop: packing the seconds of days takes
+// longer than Lease, and the loop has to send heartbeats meanwhile.
 func (s *agentService) reportFinal(j *job, f wire.Final) {
 	s.callInLoopAndWait(func() {
 		j.stage, f.Why = stagePackingFinal, j.stopReason
@@ -58,7 +57,7 @@ func (s *agentService) reportFinal(j *job, f wire.Final) {
 				s.reportFinalPart(j, part)
 			}
 		})
-		if !wanted { // by a controller that was not heard for long, or the agent is over
+		if !wanted { // the controller is silent for too long, or the agent ends
 			break
 		}
 	}
@@ -69,7 +68,7 @@ func (s *agentService) reportFinal(j *job, f wire.Final) {
 	})
 }
 
-// reportFinalPart reports a part of what was measured.
+// reportFinalPart reports a part of the final in pieces.
 func (s *agentService) reportFinalPart(j *job, part []byte) {
 	pieces := wire.SplitPieces(part, wire.FinalPieceMax)
 	for i, data := range pieces {

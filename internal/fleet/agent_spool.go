@@ -6,52 +6,53 @@ import (
 	"dyno/internal/fleet/wire"
 )
 
-// spooledMax is how many reports an agent keeps until they are acknowledged. A controller
-// that is heard acknowledges within a second, and one that is not ends the load.
+// spooledMax is how many unacknowledged reports an agent keeps. A controller acknowledges within
+// a second; one that is silent for Lease ends the load anyway.
 const spooledMax = 600
 
-// How many reports are under way at once, and how many bytes of them: those that follow are
-// said when these are acknowledged. The result of a run of days is many megabytes, of which
-// nobody has to keep more than that. It is little at first, and where acknowledgements take long:
-// on a slow line beats have to wait behind it.
+// Reports in flight: how many at most, and how many bytes (a window that grows with quick
+// acknowledgements and shrinks with slow ones). Other reports wait. The result of a run of days
+// is many megabytes, which nobody has to queue at once, and heartbeats must get through on a slow
+// line.
 const (
 	inFlightMax = 64
 	windowMax   = 2 << 20
 	windowMin   = 64 << 10
 )
 
-// resendDelayMax is after what time a report is said again at the latest.
+// resendDelayMax is the longest wait before a report is sent again.
 const resendDelayMax = 6 * time.Second
 
-// A spool is the reports that were not acknowledged yet, in order. The zero value has none.
+// A spool holds the reports that are not acknowledged, in order. The zero value is empty.
 type spool struct {
-	lastSeq     int64 // number of the last one
+	lastSeq     int64 // number of the last report
 	unacked     []spooledReport
-	windowExtra int           // bytes that may be under way, beyond aheadLeast
-	resendExtra time.Duration // after which a report is said again, beyond resend
+	windowExtra int           // bytes that may be in flight, beyond windowMin
+	resendExtra time.Duration // wait before a report is sent again, beyond resendDelay
 }
 
+// A spooledReport is an encoded report that is not acknowledged.
 type spooledReport struct {
 	seq    int64
 	text   []byte
-	sentAt time.Time // zero: not yet
-	resent bool      // it was said more than once
+	sentAt time.Time // when it was sent last; zero: never
+	resent bool      // it was sent more than once
 }
 
-// addReport numbers a report and keeps it, to be said when it is due.
+// addReport numbers a report and keeps it; dueReports returns it.
 func (s *spool) addReport(r wire.Report) {
 	s.lastSeq++
 	r.Seq = s.lastSeq
 	s.unacked = append(s.unacked, spooledReport{seq: s.lastSeq, text: wire.Encode(r)})
 }
 
-// isFull reports whether more wait than should.
+// isFull reports whether more reports are kept than should be.
 func (s *spool) isFull() bool { return len(s.unacked) > spooledMax }
 
-// acknowledgeUpTo forgets the reports up to that number.
+// acknowledgeUpTo drops the reports up to a number.
 func (s *spool) acknowledgeUpTo(seq int64, now time.Time) {
 	for len(s.unacked) > 0 && s.unacked[0].seq <= seq {
-		if w := &s.unacked[0]; !w.sentAt.IsZero() && !w.resent { // else nobody knows which was heard
+		if w := &s.unacked[0]; !w.sentAt.IsZero() && !w.resent { // otherwise either copy may be the acknowledged one
 			s.adaptWindow(len(w.text), now.Sub(w.sentAt))
 		}
 		s.unacked[0].text = nil
@@ -59,9 +60,9 @@ func (s *spool) acknowledgeUpTo(seq int64, now time.Time) {
 	}
 }
 
-// adaptWindow lets more be under way after so many bytes that were soon acknowledged, and less
-// after some that were not: these are said again later, too, or they would be on their way
-// several times.
+// adaptWindow widens the window after bytes that were acknowledged soon, and narrows it after a
+// slow acknowledgement. In that case reports are also sent again later, or they would be in
+// flight several times.
 func (s *spool) adaptWindow(bytes int, took time.Duration) {
 	if took <= resendDelay/2 {
 		s.windowExtra, s.resendExtra = min(s.windowExtra+bytes, windowMax-windowMin), 0
@@ -71,8 +72,8 @@ func (s *spool) adaptWindow(bytes int, took time.Duration) {
 		resendDelayMax-resendDelay)
 }
 
-// dueReports are the reports to be said, for the first time or again: in order, for only so they
-// are taken.
+// dueReports returns the reports to be sent now, for the first time or again. They are sent in
+// order, because the controller accepts them in order only.
 func (s *spool) dueReports(now time.Time) (texts [][]byte) {
 	bytes, again, repeated := 0, true, false
 	for i := range s.unacked {

@@ -12,8 +12,8 @@ import (
 	"dyno/internal/result"
 )
 
-// acceptFinal makes a member's final its own result, unless it cannot be: then the agent counts
-// as lost, and what it has reported as what it measured.
+// acceptFinal makes a member's final its result, if it can be true. Otherwise the agent counts as
+// lost, and its reports as what it measured.
 func (r *fleetRun) acceptFinal(m *member) {
 	if !m.hasFinal() {
 		return
@@ -26,15 +26,15 @@ func (r *fleetRun) acceptFinal(m *member) {
 	}
 }
 
-// checkedFinal is a member's result, if it can be, with what it need not tell: its plan, and its
-// seconds, which are those that it has reported. The error is why it is not believed.
+// checkedFinal returns a member's result, completed with what the controller knows itself: the
+// plan, and the seconds as they were reported. The error is why the result cannot be true.
 func (r *fleetRun) checkedFinal(m *member) (*result.Result, error) {
 	part, err := m.completeFinal(r)
 	if err != nil {
 		return nil, err
 	}
 	f := m.final
-	most := r.maxAt(m.reportedAt) // which was its last word
+	most := r.maxAt(m.reportedAt) // its last report
 	elapsed := float64(most.elapsed+time.Duration(r.plan.Warmup)) / 1e9
 	switch w := part.Window; {
 	case !numbersWithin(reflect.ValueOf(f).Elem(), float64(most.sum)):
@@ -59,7 +59,8 @@ func (r *fleetRun) checkedFinal(m *member) (*result.Result, error) {
 	return part, r.checkPlausible(m, part, elapsed)
 }
 
-// completeFinal is what a member's final says, with all that is not its to say.
+// completeFinal returns the result in a member's final, with the fields that the controller knows
+// itself filled in.
 func (m *member) completeFinal(r *fleetRun) (*result.Result, error) {
 	part, start := m.final.Result, m.loadStart(r)
 	if late, now := start-r.start, r.clock.currentReading()-r.start; part.Window.MeasuredS > 0 &&
@@ -81,14 +82,14 @@ func (m *member) completeFinal(r *fleetRun) (*result.Result, error) {
 	if part.Plan, err = r.storedPlan(m, part.Generator.Threads); err != nil {
 		return nil, err
 	}
-	part.Window.Started = r.clock.instantOf(start).UTC() // and not what its wall clock showed
+	part.Window.Started = r.clock.instantOf(start).UTC() // not by its wall clock
 	if m.part.Probe == 0 {
 		part.Probe = nil
 	}
 	return part, nil
 }
 
-// loadStart is when a member's load began, by our clock, as it says itself.
+// loadStart returns when a member's load began according to its final, by the controller's clock.
 func (m *member) loadStart(r *fleetRun) int64 {
 	if m.offset == unknownOffset() {
 		return r.start
@@ -96,7 +97,8 @@ func (m *member) loadStart(r *fleetRun) int64 {
 	return m.offset.toController(m.final.Start)
 }
 
-// storedPlan is a member's part of the plan as results keep it, with the threads that it had.
+// storedPlan returns a member's part of the plan as results store it, with the threads that it
+// used.
 func (r *fleetRun) storedPlan(m *member, threads int) (load.Plan, error) {
 	if r.storedWhole == nil {
 		out, err := result.From(&load.Result{Plan: r.plan}, load.Version)
@@ -115,12 +117,12 @@ func (r *fleetRun) storedPlan(m *member, threads int) (load.Plan, error) {
 	return p, nil
 }
 
-// rateExceeds reports whether a rate is of more than so many in a window, but for its last digits.
+// rateExceeds reports whether a rate in a window means more than n events, apart from rounding.
 func rateExceeds(rate float64, n int64, w result.Window) bool {
 	return rate < 0 || rate*w.MeasuredS > float64(n)*1.001+1
 }
 
-// numbersWithin reports whether no number in v is farther from 0 than most.
+// numbersWithin reports whether the absolute value of every number in v is at most most.
 func numbersWithin(v reflect.Value, most float64) bool {
 	switch v.Kind() {
 	case reflect.Int, reflect.Int64:
@@ -148,7 +150,7 @@ func numbersWithin(v reflect.Value, most float64) bool {
 	return true
 }
 
-// allIndices reports whether f holds for each below n.
+// allIndices reports whether f holds for each index below n.
 func allIndices(n int, f func(int) bool) bool {
 	for i := range n {
 		if !f(i) {

@@ -13,21 +13,17 @@ import (
 	"dyno/internal/fleet/wire"
 )
 
-// What an agent says is added to what others say, so it is looked at before. It may be wrong by
-// as much as a machine could do; it cannot be anything, and what it says at the end is what it has
-// said before.
-
-// What no agent does in a second, however large its machine: so many of anything, and so many
-// bytes.
+// What no agent can do in a second, however large its machine. Reports are checked before they
+// are added to those of others: an agent may be wrong by as much as a machine can do, but not by
+// any amount, and its final must repeat its reports.
 const (
 	countPerSecondMax = 10 * load.MaxRate
 	bytesPerSecondMax = 1 << 40
 )
 
-// failureKindsMax is how many ways to fail are told apart of an agent, besides those that are
-// not: one of each phase. textMost is how long the words of one may be, in bytes. detailMost and
-// detailsMost are how many bytes of details an agent says of one and of all: as JSON each may
-// become six, and a message has wire.Largest.
+// Limits of the failures in a report: how many kinds, besides one of each phase for the rest; how
+// many bytes of text in one; and how many bytes of detail an agent sends of one and of all. In
+// JSON a byte of detail can become six, and a message has wire.MessageMax.
 const (
 	failureKindsMax   = 1 << 10
 	failureTextMax    = 4 << 10
@@ -35,7 +31,7 @@ const (
 	failureDetailsMax = 128 << 10
 )
 
-// fewerFailures are failures as an agent tells them.
+// fewerFailures returns failures within the limits of what an agent reports.
 func fewerFailures(all []load.Failure) []load.Failure {
 	all = slices.Clone(load.Fewer(all, failureKindsMax))
 	for i := range all {
@@ -46,14 +42,15 @@ func fewerFailures(all []load.Failure) []load.Failure {
 	return all
 }
 
-// A plausibleMax is how much can have been counted: in all that an agent says, and of it until
-// now. Sums of that are far below 2⁶³, whatever all agents say.
+// A plausibleMax is the most that an agent can have counted, in all and up to an instant. Sums
+// over all agents stay far below 2⁶³.
 type plausibleMax struct {
 	sum     int64         // of one agent
-	elapsed time.Duration // since the window's start, and what a clock may be wrong by
+	elapsed time.Duration // since the window began, with what a clock may be wrong by
 }
 
-// currentMax is what can be now, and mostAt what could be at an instant of our clock.
+// currentMax returns what an agent can have counted up to now, and maxAt up to an instant of the
+// controller's clock.
 func (r *fleetRun) currentMax() plausibleMax { return r.maxAt(r.clock.currentReading()) }
 
 func (r *fleetRun) maxAt(now int64) plausibleMax {
@@ -62,9 +59,9 @@ func (r *fleetRun) maxAt(now int64) plausibleMax {
 		time.Duration(window + window/driftRatio + int64(Lease))}
 }
 
-// checkSecond is why what an agent says of a second cannot be, after what it has said before; nil
-// if it can: each completed exchange has its latency, and each answer that was an error, which is
-// one of those that failed.
+// checkSecond returns why a reported second cannot be true after those before it, or nil. Each
+// completed request must have its latency, and each answer that was an error too, which is one of
+// the failed requests.
 func (t *reportedSeconds) checkSecond(iv *load.Interval, m plausibleMax) error {
 	no := errors.New
 	switch wrong := countFailures(iv.Failures, load.Expect); {
@@ -92,14 +89,14 @@ func (t *reportedSeconds) checkSecond(iv *load.Interval, m plausibleMax) error {
 	return checkFailures(iv)
 }
 
-// checkCounts is why the counts of a second are too large, or too small, to be added.
+// checkCounts fails if a count of a second is negative or larger than a machine can make it.
 func (t *reportedSeconds) checkCounts(iv *load.Interval, m plausibleMax) error {
 	seconds := int64((iv.To-iv.From)/time.Second) + 2
 	s := &t.sum
 	for _, c := range []struct {
 		what   string
 		n, sum int64
-		each   int64 // in a second
+		each   int64 // at most, in a second
 	}{
 		{"sent", iv.Sent, s.Sent, countPerSecondMax},
 		{"completed", iv.Completed, s.Completed, countPerSecondMax},
@@ -115,7 +112,7 @@ func (t *reportedSeconds) checkCounts(iv *load.Interval, m plausibleMax) error {
 	return nil
 }
 
-// checkFailures is why the answers and failures of a second cannot be, of which there are several.
+// checkFailures fails if the statuses or failures of a second cannot be true.
 func checkFailures(iv *load.Interval) error {
 	answers := int64(0)
 	for code, n := range iv.Status {
@@ -139,7 +136,7 @@ func checkFailures(iv *load.Interval) error {
 	return nil
 }
 
-// countFailures is how often something failed in that phase; below 0 if nobody can count that.
+// countFailures returns how many requests failed in a phase; below 0 if that overflows.
 func countFailures(all []load.Failure, phase load.Phase) (n int64) {
 	for _, f := range all {
 		if f.Phase != phase {

@@ -6,27 +6,25 @@ import (
 	"dyno/internal/fleet/wire"
 )
 
-// How many questions it takes to know an agent's clock, before the start and beside the
-// load: the quickest answer counts, for it waited least on the way. Beside the load they
-// are asked so often.
+// Queries in one measurement of a clock, before the start and during the load, and time between
+// measurements during the load. The quickest answer counts, because it waited least on its way.
 const (
 	startSyncs   = 32
 	laterSyncs   = 8
 	syncInterval = 30 * time.Second
 )
 
-// concurrentSyncsMax is how many agents are asked at once, so that answers need not wait for
-// others; exchangeTime is far more than what one more agent adds to the time that it takes.
+// How many agents are queried at a time, so that answers do not queue behind each other, and how
+// much one more agent adds to the time limit of all: far more than it takes.
 const (
 	concurrentSyncsMax = 16
 	syncTimePerAgent   = 20 * time.Millisecond
 )
 
-// A clockSyncing finds out where an agent's clock is, by so many exchanges. The zero value is
-// none, and wants none.
+// A clockSyncing is a measurement of an agent's clock by several queries. The zero value is none.
 type clockSyncing struct {
-	wanted, answers int // answers
-	inFlight        bool
+	wanted, answers int  // queries to make, and answers so far
+	inFlight        bool // a query was sent and not answered
 	best            clockOffset
 }
 
@@ -41,15 +39,15 @@ type clockState struct {
 	wallAhead      time.Duration // by which the agent's wall clock is ahead of the controller's
 }
 
-// startClockSync has the agent asked for its clock, so often, when it is its turn.
+// startClockSync requests a measurement of the agent's clock, unless one is going on.
 func (m *member) startClockSync(exchanges int) {
 	if !m.clockSync.inFlight {
 		m.clockSync = clockSyncing{wanted: exchanges, best: unknownOffset()}
 	}
 }
 
-// syncClocks keeps some agents asked for their clocks, of those whose clocks are wanted, and
-// asks again where an answer got lost.
+// syncClocks keeps up to concurrentSyncsMax measurements going on, and repeats queries whose
+// answer is lost.
 func (r *fleetRun) syncClocks(now time.Time) {
 	left := concurrentSyncsMax
 	for _, m := range r.members {
@@ -69,7 +67,7 @@ func (r *fleetRun) syncClocks(now time.Time) {
 	}
 }
 
-// queryClock asks for the agent's clock.
+// queryClock sends a query for the agent's clock.
 func (m *member) queryClock(r *fleetRun) {
 	m.clockQueries++
 	m.clockQueriedAt = r.clock.currentReading()
@@ -77,7 +75,7 @@ func (m *member) queryClock(r *fleetRun) {
 		Number: m.clockQueries})
 }
 
-// receiveClockAnswer takes an answer, and asks again until it is enough.
+// receiveClockAnswer uses an answer, and sends the next query until there are enough.
 func (m *member) receiveClockAnswer(r *fleetRun, s wire.ClockSync, now time.Time) {
 	if s.Number != m.clockQueries || !m.clockSync.inFlight {
 		return

@@ -2,18 +2,18 @@ package fleet
 
 import "dyno/internal/fleet/wire"
 
-// publishCommand sends a command that does not bear on load.
+// publishCommand sends a command that cannot change a load, unsigned.
 func (r *fleetRun) publishCommand(agent, verb string, m any) error {
 	return r.Conn.Publish(wire.CommandSubject(agent, verb), wire.Encode(m))
 }
 
-// instructMember tells a member what bears on its load.
+// instructMember sends a member a signed instruction.
 func (r *fleetRun) instructMember(m *member, i wire.Instruction) {
 	i.RunRef, i.Agent = m.runRef(r), m.name
 	r.publishInstruction(i)
 }
 
-// instructMembers gives all members that are such and not done their instruction.
+// instructMembers sends an instruction to each member that is not done and for which such holds.
 func (r *fleetRun) instructMembers(such func(*member) bool, what func(*member) wire.Instruction) {
 	for _, m := range r.members {
 		if such(m) && !m.isDone() {
@@ -22,8 +22,8 @@ func (r *fleetRun) instructMembers(such func(*member) bool, what func(*member) w
 	}
 }
 
-// publishInstruction numbers an instruction, signs it and sends it. What does not arrive is
-// missed by whoever waits for the answer, as is what cannot be signed any more.
+// publishInstruction numbers, signs and sends an instruction. Errors are not reported: if an
+// instruction does not arrive, the answer to it is missing too, and that has a timeout.
 func (r *fleetRun) publishInstruction(i wire.Instruction) {
 	r.instructionsSent++
 	i.Number, i.SentAt = r.instructionsSent, r.clock.currentReading()
@@ -32,7 +32,7 @@ func (r *fleetRun) publishInstruction(i wire.Instruction) {
 	}
 }
 
-// stopMembers tells all to stop.
+// stopMembers tells all members to stop.
 func (r *fleetRun) stopMembers(why string, aborted bool) {
 	r.stopped, r.stopOrder = true, wire.Stop{Why: why, Aborted: aborted}
 	for _, m := range r.members {

@@ -15,40 +15,40 @@ import (
 	"dyno/internal/result"
 )
 
-// What is to happen when an agent is lost while it loads.
+// What happens when an agent is lost during the load.
 const (
-	Abort     = "abort"     // the run ends: a measure must not change while one measures
-	Continue  = "continue"  // the others go on with their own shares
-	Rebalance = "rebalance" // the others take over what it should have sent, from an instant on
+	Abort     = "abort"     // the run ends: the load must not change while it is measured
+	Continue  = "continue"  // the others go on with their own shards
+	Rebalance = "rebalance" // the others take over the lost agent's shard from an instant on
 )
 
-// OnLoss are the things that can happen then, the usual one first.
+// OnLoss lists the values of Controller.OnLoss, the default first.
 var OnLoss = []string{Abort, Continue, Rebalance}
 
-// A Controller has agents make a load together.
+// A Controller runs plans on agents.
 type Controller struct {
 	Conn         *nats.Conn
-	Names        []string // of the agents to use; none: all that are there at the first run
+	Names        []string // of the agents to use; none: all that answer at the first run
 	Sign         func(text []byte) ([]byte, error)
-	OnLoss       string       // "": Abort
-	TotalThreads bool         // a plan's threads are for all agents together, and not each its cores
-	LooseStart   bool         // a load may begin though a clock is known less well than it should
-	Progress     func(string) // how far a run has come, a line each; nil: nobody listens
+	OnLoss       string       // Abort, Continue or Rebalance; "": Abort
+	TotalThreads bool         // the plan's threads are for all agents together; else each uses its cores
+	LooseStart   bool         // begin even if a clock's offset is known less well than it should be
+	Progress     func(string) // called with each line of progress; nil: not reported
 
-	// VerifyAgent fails unless the signature is by the key of the agent of that name, which who owns
-	// the bus has not told. nil: nobody knows the agents but by what the bus says.
+	// VerifyAgent fails unless signature is of text by the key of the agent with that name. The
+	// key must not come over the bus. nil: agents are whoever the bus says they are.
 	VerifyAgent func(agent string, text, signature []byte) error
 
-	alter func(m *nats.Msg) []*nats.Msg // what becomes of a message on its way, in tests
+	alter func(m *nats.Msg) []*nats.Msg // what becomes of an incoming message, in tests
 	lease time.Duration                 // in place of Lease, in tests; 0: Lease
 }
 
-// Run is load.Run on all agents. An agent that refuses its part, or is not there, is an
-// error that is a load.Flaw, and nothing was sent. The result says how the agents fared.
-// When one is lost the result is partial, and says that too.
+// Run is load.Run on all agents. It calls each with every second of the whole fleet. If an agent
+// is missing or refuses its part, the error is a load.Flaw and nothing was sent. If an agent is
+// lost during the load, the result is partial and says so.
 func (c *Controller) Run(ctx context.Context, p load.Plan, each func(load.Interval)) (
 	*result.Result, error) {
-	p.TLS.KeyLogFile = "" // of this machine; the agents have none
+	p.TLS.KeyLogFile = "" // a file of this machine
 	if err := errors.Join(p.Check(), c.checkFleetPlan(p)); err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (c *Controller) Run(ctx context.Context, p load.Plan, each func(load.Interv
 	return r.mergeResults()
 }
 
-// checkFleetPlan are the flaws of a plan that only a fleet finds.
+// checkFleetPlan returns the flaws of a plan that matter for a fleet only.
 func (c *Controller) checkFleetPlan(p load.Plan) error {
 	var all []error
 	flaw := func(bad bool, setting, problem string) {
@@ -91,7 +91,8 @@ func (c *Controller) checkFleetPlan(p load.Plan) error {
 	return errors.Join(all...)
 }
 
-// emptyResult is the end of a run that no agent was asked for.
+// emptyResult returns err, or else the result of a run that was interrupted before any agent was
+// told of it.
 func (r *fleetRun) emptyResult(err error) (*result.Result, error) {
 	if err != nil {
 		return nil, err
@@ -100,14 +101,14 @@ func (r *fleetRun) emptyResult(err error) (*result.Result, error) {
 		load.Version)
 }
 
-// ChooseAgents finds out whether the agents are there and can take part. If so they are those of
+// ChooseAgents checks that the agents are on the bus and can take part, and keeps their names for
 // all runs that follow.
 func (c *Controller) ChooseAgents(ctx context.Context) error {
 	_, err := c.chooseMembers(ctx)
 	return err
 }
 
-// gatherMembers finds the agents and cuts the plan. It finds none if ctx ends before.
+// gatherMembers finds the agents and splits the plan. It finds none if ctx ends first.
 func (r *fleetRun) gatherMembers(ctx context.Context) error {
 	var err error
 	if r.members, err = r.chooseMembers(ctx); err != nil || len(r.members) == 0 {
@@ -116,7 +117,8 @@ func (r *fleetRun) gatherMembers(ctx context.Context) error {
 	return r.splitPlan()
 }
 
-// chooseMembers finds the agents. It finds none if ctx ends before.
+// chooseMembers finds the agents and checks that they can take part. It finds none if ctx ends
+// first.
 func (c *Controller) chooseMembers(ctx context.Context) (members []*member, err error) {
 	wait := namedHelloTimeout
 	if len(c.Names) == 0 {
@@ -165,13 +167,14 @@ func (c *Controller) chooseMembers(ctx context.Context) (members []*member, err 
 		return nil, errors.Join(faults...)
 	}
 	c.Names = nil
-	for _, m := range members { // runs that are compared are made by the same machines
+	for _, m := range members { // later runs use the same machines, to be comparable
 		c.Names = append(c.Names, m.name)
 	}
 	return members, nil
 }
 
-// checkAgentKey fails unless an agent has shown that the key is its own that its plan is sealed to.
+// checkAgentKey fails unless the agent has signed the key that its plan would be sealed to.
+// Otherwise the owner of the bus could put its own key there and read the plan.
 func (c *Controller) checkAgentKey(a FoundAgent) error {
 	if c.VerifyAgent == nil {
 		return nil
@@ -182,11 +185,11 @@ func (c *Controller) checkAgentKey(a FoundAgent) error {
 	return nil
 }
 
-// A MissingAgent is the load.Flaw that an agent is not there: it does not answer, or was lost
-// before the load began, or its clock could not be learned as it should.
+// A MissingAgent is the load.Flaw that an agent cannot take part: it does not answer, it was lost
+// before the load began, or the offset of its clock could not be measured well enough.
 type MissingAgent struct{ load.Flaw }
 
-// Unwrap is the flaw.
+// Unwrap returns the flaw.
 func (m MissingAgent) Unwrap() error { return m.Flaw }
 
 func newMissingAgent(problem string) error {

@@ -13,7 +13,7 @@ import (
 	"dyno/internal/fleet/wire"
 )
 
-// An FoundAgent is an agent that says it is there.
+// A FoundAgent is an agent that answered Discover.
 type FoundAgent struct {
 	Name       string
 	ClockAhead time.Duration // by which its wall clock is ahead of ours
@@ -21,9 +21,9 @@ type FoundAgent struct {
 	heardAt time.Time
 }
 
-// Discover asks who is there and returns those who have answered, by name: as soon as all
-// of names have, or after wait, but not before half of that has passed without another
-// answer. Two that have one name are there twice, and more are not heard.
+// Discover asks which agents are on the bus and returns those that answered, sorted by name. It
+// returns as soon as all of names have answered, else after wait. Each answer extends the wait to
+// at least half of wait. Of agents with the same name two are returned, and no more.
 func Discover(ctx context.Context, conn *nats.Conn, names []string, wait time.Duration) (
 	[]FoundAgent, error) {
 	asked, heard, left := newRandomID(), make(chan FoundAgent), make(chan struct{})
@@ -69,17 +69,19 @@ func Discover(ctx context.Context, conn *nats.Conn, names []string, wait time.Du
 	return sortedByName(found), nil
 }
 
-// sameNameMax is how many agents of one name are heard: enough to say that it is not one. Who
-// answers for ever as others must not keep whoever asked. Of the messages of one name so many
-// are read, for some may be answers to others, if they have no more bytes than a Hello can have.
+// Limits of what Discover reads. Two agents of one name are enough to tell that the name is not
+// unique. A sender that answers for ever must not keep the caller waiting: of each name Discover
+// reads so many messages, because some may answer other queries, and none that is longer than a
+// Hello can be.
 const (
 	sameNameMax        = 2
 	messagesPerNameMax = 64
 	helloBytesMax      = 64 << 10
 )
 
-// collectHellos calls f with each that answers a question, once for each of its lives. It reads
-// little of each name, so that one that floods does not keep the others from being heard.
+// collectHellos returns a message handler that calls f with each agent that answers the query,
+// once for each process. It reads a limited number of messages of each name, so that one that
+// floods does not keep the others from being read.
 func collectHellos(asked string, f func(FoundAgent)) func(*nats.Msg) {
 	read, lives := map[string]int{}, map[string][]string{} // by name
 	return func(m *nats.Msg) {

@@ -1,15 +1,23 @@
-// Package fleet makes one load of many machines: a Controller cuts a plan into parts
-// and each Agent carries out one. What they say to each other is in package wire, how
-// they come to the bus is not theirs to know.
+// Package fleet makes one load of many machines. A Controller splits a plan into parts, and each
+// Agent carries out one part. Their messages are in package wire; connections to the bus are made
+// by package bus.
 //
-// A run goes through stages that nobody passes alone: every agent accepts its part or
-// says why not, all open their connections, the controller learns how far each agent's
-// monotonic clock is from its own, all begin at one instant, and then nobody needs to
-// talk: the parts are shares of one schedule. Each second an agent reports what it
-// measured, and at last all of it once more; the two are held against each other.
+// A run goes through stages, and no agent enters a stage before all have finished the one before
+// it:
 //
-// Whoever hears nothing of the other for Lease gives it up: an agent stops its load, and
-// the controller calls the agent lost. An agent that was started again is another one.
+//  1. Each agent accepts its part of the plan, or says why not (agent_order.go).
+//  2. All agents open their connections (agent_job.go).
+//  3. The controller measures the offset of each agent's monotonic clock (clocksync.go).
+//  4. All agents begin at one instant. The parts are shards of one schedule, so they need not talk.
+//  5. Each second an agent reports what it measured (agent_report.go, reports.go).
+//  6. At the end it sends the whole once more: its final. The controller checks the final against
+//     the reports (checkfinal.go) and merges the finals into one result (merge.go).
+//
+// The stages are in stages.go. Two sides give each other up after a silence of Lease: an agent
+// stops its load, and the controller counts the agent as lost (loss.go). An agent process that
+// was started again is another agent.
+//
+// Files named agent_*.go are the agent's side; the others are the controller's, or both sides'.
 package fleet
 
 import (
@@ -20,21 +28,21 @@ import (
 )
 
 const (
-	// Lease is for how long an agent and a controller believe in one another unheard.
+	// Lease is the silence after which an agent and a controller give each other up.
 	Lease = 5 * time.Second
 
-	heartbeatInterval = 500 * time.Millisecond // of agents and controllers
-	deadlineInterval  = 100 * time.Millisecond // how often deadlines are looked at
-	resendDelay       = time.Second            // after which a report is said again
+	heartbeatInterval = 500 * time.Millisecond // between heartbeats, of agents and controllers
+	deadlineInterval  = 100 * time.Millisecond // between looks at deadlines
+	resendDelay       = time.Second            // after which an unacknowledged report is sent again
 )
 
-// How much of one agent, or one controller, waits to be read, in messages and bytes. What comes
-// then is lost, and said again if it has to be heard. An agent's plan may come at once.
+// How much of one sender waits to be read, in messages and in bytes. What comes on top of that is
+// dropped; messages that must arrive are sent again. An agent's queue holds a whole plan.
 const (
 	queuedMessagesMax  = 4 << 10
 	queuedBytesMax     = 8 << 20
 	queuedPlanBytesMax = 2 * wire.BundleMax
 )
 
-// newRandomID is a name that nothing else has.
+// newRandomID returns a name that nothing else has.
 func newRandomID() string { return rand.Text() }

@@ -5,23 +5,24 @@ import (
 	"time"
 )
 
-// What an agent may say that is not a report that was waited for: so much a second, and so much at
-// once, which is what may wait to be read if nobody reads for a while. An agent says some ten
-// messages a second, and reports again that were not acknowledged.
+// What an agent may send besides reports that were accepted: so much a second on average, and so
+// much at once, which is what may queue while nobody reads. An agent sends some ten messages a
+// second, and again those reports that were not acknowledged.
 const (
-	messagesPerSecondMax = 256 // messages, of whatever sort
+	messagesPerSecondMax = 256 // messages of any kind
 	freeBytesPerSecond   = 4 << 20
 	messageBurstMax      = 2 * queuedMessagesMax
 	byteBurstMax         = 2 * queuedBytesMax
 )
 
-// A budget is what an agent has said beyond what it may. The zero value is nothing.
+// A budget measures how far an agent has exceeded what it may send (a leaky bucket). The zero
+// value is empty.
 type budget struct {
 	messages, bytes float64
 	at              time.Time
 }
 
-// countMessage counts a message of so many bytes, and is why that was too much; "" if it was not.
+// countMessage counts a message of so many bytes. It returns why that was too much, or "".
 func (b *budget) countMessage(bytes int, now time.Time) string {
 	if passed := now.Sub(b.at).Seconds(); !b.at.IsZero() && passed > 0 {
 		b.messages = max(b.messages-passed*messagesPerSecondMax, 0)
@@ -40,6 +41,6 @@ func (b *budget) countMessage(bytes int, now time.Time) string {
 	return ""
 }
 
-// refundBytes takes back what was counted of the bytes of a message that was waited for. There
-// are few of these, so as messages they count.
+// refundBytes removes the bytes of an accepted report. Its message stays counted: such reports
+// are few.
 func (b *budget) refundBytes(bytes int) { b.bytes = max(b.bytes-float64(bytes), 0) }

@@ -13,13 +13,13 @@ type liveView struct {
 	seconds       []load.Interval                   // of all members together, without latencies
 }
 
-// unshownMax is how many seconds may wait to be shown: a few minutes, for each can have
-// histograms of some hundred kilobytes.
+// unshownMax is how many seconds may wait to be shown. Each can have histograms of some hundred
+// kilobytes.
 const unshownMax = 256
 
-// startLiveView has each called with what all measured in a second, and keeps that. It is called
-// apart from listening, for it may wait: a terminal that is stopped must not have the
-// agents believe that nobody is there. What show returns waits until all is shown.
+// startLiveView calls each with every merged second, and keeps the seconds. It does so in a
+// goroutine of its own, because each may block (on a stopped terminal), and then the agents would
+// hear no heartbeat. The function it returns waits until all seconds are shown.
 func (r *fleetRun) startLiveView(each func(load.Interval)) (wait func()) {
 	r.byName = map[string]*member{}
 	for i, m := range r.members {
@@ -29,11 +29,11 @@ func (r *fleetRun) startLiveView(each func(load.Interval)) (wait func()) {
 	r.mergeInterval = load.Together(len(r.members), func(iv load.Interval) {
 		select {
 		case unshown <- iv:
-		default: // nobody looks, or not for long
+		default: // each blocks; the second is not shown
 		}
 		iv.Latency, iv.Service, iv.Heat = metric.Sparse{}, metric.Sparse{}, nil
 		iv.ErrorLatency = metric.Sparse{}
-		iv.Status, iv.Failures = nil, nil // of which there is more in the finals
+		iv.Status, iv.Failures = nil, nil // the finals have them
 		r.seconds = append(r.seconds, iv)
 	})
 	var group sync.WaitGroup

@@ -8,7 +8,7 @@ import (
 	"dyno/internal/fleet/wire"
 )
 
-// handleLoss gives up a member, and the run if that is what is to be done then.
+// handleLoss gives up a member, and stops the run if OnLoss says so.
 func (r *fleetRun) handleLoss(m *member, why string) {
 	m.giveUp(r, why)
 	switch {
@@ -24,8 +24,7 @@ func (r *fleetRun) handleLoss(m *member, why string) {
 	}
 }
 
-// giveUp gives the agent up, and tells it, if it hears: it must not go on with a load that
-// is others' now.
+// giveUp counts the agent as lost and tells it to stop: others may take over its shard.
 func (m *member) giveUp(r *fleetRun, why string) {
 	r.instructMember(m, wire.Instruction{Verb: wire.StopLoad, Stop: m.lossStop(why)})
 	r.rebalanceDue = true
@@ -33,7 +32,7 @@ func (m *member) giveUp(r *fleetRun, why string) {
 	r.mergeInterval(m.index, nil)
 }
 
-// lossStop ends the load of an agent that was.
+// lossStop returns the reason that an agent is told when it was given up.
 func (m *member) lossStop(why string) *wire.Stop {
 	return &wire.Stop{Why: "it was given up: " + why}
 }
@@ -46,7 +45,8 @@ func (m *member) markLost(r *fleetRun, why string) {
 	}
 }
 
-// endEarly is when an agent stopped by itself before it was through.
+// endEarly handles an agent whose load ended before it should. The agent is lost, and under Abort
+// the run ends.
 func (m *member) endEarly(r *fleetRun, why string) {
 	if m.lost == "" {
 		m.giveUp(r, why)
@@ -57,7 +57,8 @@ func (m *member) endEarly(r *fleetRun, why string) {
 	}
 }
 
-// rejectReport is when something that an agent says cannot be.
+// rejectReport handles a report that cannot be true. The agent is distrusted, and its load counts
+// as ended early.
 func (m *member) rejectReport(r *fleetRun, why string) {
 	m.distrustMember(r, why)
 	if r.armed {
@@ -67,8 +68,8 @@ func (m *member) rejectReport(r *fleetRun, why string) {
 	}
 }
 
-// rejectFinal is unbelieved of one whose final cannot be. Its load is over, by its own word: if
-// that was not before it should be, the load of the others goes on as it is.
+// rejectFinal handles a final that cannot be true. If the load should be over by then, the other
+// agents' loads are not affected.
 func (m *member) rejectFinal(r *fleetRun, why string) {
 	end := r.start + int64(r.plan.Warmup+r.plan.Duration)
 	if !r.armed || r.plan.Duration > 0 && r.clock.currentReading() < end {
@@ -78,8 +79,7 @@ func (m *member) rejectFinal(r *fleetRun, why string) {
 	m.distrustMember(r, why)
 }
 
-// distrustMember gives up an agent of which something cannot be. Nothing more that it says is
-// heard.
+// distrustMember discards what the agent has sent of its final, and reads nothing more of it.
 func (m *member) distrustMember(r *fleetRun, why string) {
 	m.distrusted, m.finalData, m.final = true, nil, nil
 	m.unsubscribe()
@@ -88,19 +88,20 @@ func (m *member) distrustMember(r *fleetRun, why string) {
 	}
 }
 
-// unsubscribe no longer listens to an agent.
+// unsubscribe stops listening to the agent.
 func (m *member) unsubscribe() {
 	if m.sub != nil {
 		m.sub.Unsubscribe()
 	}
 }
 
-// finalSlack is for how long an agent may report nothing, besides its longest timeout, and
-// how much longer than it should it may take to say what it measured in all.
+// finalSlack is how long an agent may report nothing, on top of its longest timeout. It is also
+// how much longer than planned an agent may take to send its final.
 const finalSlack = 10 * time.Second
 
-// whyOverdue is why an agent is given up that is heard, and does not come to an end; "" if it
-// is not. While there is load there is a report each second.
+// whyOverdue returns why an agent is given up though it sends heartbeats: it reports nothing, or
+// does not finish. It returns "" if the agent is in time. start and now are of the controller's
+// clock, in ns.
 func (m *member) whyOverdue(p load.Plan, start, now int64) string {
 	window := start + int64(p.Warmup)
 	end := window + int64(p.Duration)
@@ -124,12 +125,12 @@ func (m *member) whyOverdue(p load.Plan, start, now int64) string {
 	return ""
 }
 
-// finalTimePerSecond is how long an agent may take to tell of a second that it has measured, in
-// its final. That is a hundredth of the time that it took, and enough for some hundred bytes on a
-// slow line: 100 kbit/s.
+// finalTimePerSecond is how long an agent may take to send one measured second within its final:
+// a hundredth of the time in which it was measured. That is enough for some hundred bytes on a
+// line of 100 kbit/s.
 const finalTimePerSecond = 10 * time.Millisecond
 
-// finalTimeout is how long its final may take, in ns.
+// finalTimeout returns how long the agent may take to send its final, in ns.
 func (m *member) finalTimeout() int64 {
 	return int64(finalSlack) + m.reported.received*int64(finalTimePerSecond)
 }

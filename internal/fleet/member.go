@@ -50,14 +50,14 @@ func (m *member) runRef(r *fleetRun) wire.RunRef {
 		Epoch: m.hello.Epoch}
 }
 
-// hasFinal reports whether the agent has said all that it measured, and done whether nothing
-// more is waited for.
+// hasFinal reports whether the agent's final is complete. isDone reports whether nothing more is
+// awaited: the final is complete or the agent is lost.
 func (m *member) hasFinal() bool { return m.final != nil }
 
 func (m *member) isDone() bool { return m.hasFinal() || m.lost != "" }
 
-// How far a member can have come. One that is done holds up nobody; one that was lost may
-// still say what it measured.
+// How far a member has come. Each is also true of a member that is done, so that nobody waits for
+// it, except isConnected and hasReportedAll: a lost agent may still send its final.
 func (m *member) isMember() bool { return true }
 
 func (m *member) hasAnswered() bool { return m.answered || m.isDone() }

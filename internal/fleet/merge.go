@@ -11,10 +11,10 @@ import (
 	"dyno/internal/result"
 )
 
-// mergeResults makes one result of all that the agents measured.
+// mergeResults merges what all agents measured into one result.
 func (r *fleetRun) mergeResults() (*result.Result, error) {
 	f := &result.Fleet{Run: r.id, OnAgentLoss: r.onLoss}
-	begun := 0 // agents of which it is known when
+	begun := 0 // agents whose start is known
 	var all []*result.Result
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
 	for _, m := range r.members {
@@ -51,15 +51,15 @@ func (r *fleetRun) mergeResults() (*result.Result, error) {
 	f.Rebalanced = r.rebalances
 	whole.Plan.Addresses = r.plan.Addresses
 	whole.Seconds(r.seconds)
-	if r.endedByLoss { // and the others were stopped for that
+	if r.endedByLoss { // the others were stopped because of it
 		whole.Ended = string(load.Lost)
 	}
 	whole.Together(f)
 	return whole, nil
 }
 
-// markAbandoned notes which agents had no connection any more while others went on: they are as
-// good as lost. If it is so with all, that is what was measured.
+// markAbandoned counts agents as lost that ran out of connections while others went on. If that
+// happened to all agents, it is what was measured.
 func markAbandoned(all []*result.Result, agents []result.Agent) {
 	without := func(r *result.Result) bool {
 		return r.Ended == string(load.Gone) || r.Ended == string(load.Unreachable)
@@ -77,7 +77,7 @@ func markAbandoned(all []*result.Result, agents []result.Agent) {
 	}
 }
 
-// memberResult is what is known of a member's part.
+// memberResult returns a member's result, and how the agent fared.
 func (r *fleetRun) memberResult(m *member) (*result.Result, result.Agent, error) {
 	a := result.Agent{Name: m.name, Host: m.hello.Host, Weight: m.hello.Weight,
 		Connections: m.part.Connections, ClockOff: math.Round(m.wallAhead.Seconds()*1e3) / 1e3,
@@ -94,20 +94,20 @@ func (r *fleetRun) memberResult(m *member) (*result.Result, result.Agent, error)
 		a.Drift = &gone
 	}
 	if part := m.result; part != nil {
-		if m.lost != "" { // no reason why the run ended while others went on
+		if m.lost != "" { // its own reason is not the run's
 			part.Ended = string(load.Lost)
 		}
 		if part.Window.MeasuredS > 0 {
 			late := float64(m.loadStart(r)-r.start+m.final.Late) / 1e3
 			a.Late = &late
 		}
-		agree := true // or it would not be its own
+		agree := true // checkedFinal has compared them
 		a.Final, a.AddsUp, a.Requests, a.Covered = true, &agree, part.Requests, part.Window.MeasuredS
 		a.Threads = part.Generator.Threads
 		return part, a, nil
 	}
 	part, err := m.reported.partialResult(m.part)
-	if err != nil { // what it has reported is of no use either
+	if err != nil { // its reports cannot be read either
 		part, err = new(reportedSeconds).partialResult(m.part)
 	}
 	if err != nil {
@@ -118,9 +118,8 @@ func (r *fleetRun) memberResult(m *member) (*result.Result, result.Agent, error)
 	return part, a, nil
 }
 
-// partialResult is what the reports say of an agent that did not say more: all that was reported,
-// and of what was under way nothing is known, nor of its connections and threads: none is asked
-// of it.
+// partialResult returns a result made of the reports of an agent that sent no final. It knows
+// nothing of requests in flight, connections and threads.
 func (t *reportedSeconds) partialResult(p load.Plan) (*result.Result, error) {
 	total := metric.NewSnapshot()
 	s := t.sum

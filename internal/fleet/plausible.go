@@ -11,24 +11,23 @@ import (
 	"dyno/internal/result"
 )
 
-// What an agent's reports say nothing of is only in its final. It is held against what can have
-// been: the time that passed by our clock, the plan, what it has reported, and what it is.
-
-// cpusMax is how many CPUs a machine is believed to have, and triesMost how often a request is
-// sent again: load gives up before.
+// Limits of what a machine and a load can do: CPUs, and retries of one request (load gives up
+// before).
 const (
 	cpusMax    = 1 << 13
 	retriesMax = 128
 )
 
-// A claim is a number of a final: it is between 0 and most, or cannot be.
+// A claim is a number that only the final has, and that the controller checks against what is
+// possible: it must be between 0 and max.
 type claim struct {
 	what       string
 	value, max float64
 }
 
-// checkPlausible is why the numbers of a final cannot be. all is for how long there was load at
-// most, in seconds: warm-up, window and what came after it.
+// checkPlausible returns why numbers of a final cannot be true, or nil. It knows the time that
+// passed by the controller's clock, the plan, the reports and the machine. all is how long the
+// load can have lasted, in seconds: warm-up, window and drain.
 func (r *fleetRun) checkPlausible(m *member, part *result.Result, all float64) error {
 	q, open := part.Requests, r.plan.Open()
 	switch load.Ending(part.Ended) {
@@ -62,15 +61,15 @@ func (r *fleetRun) checkPlausible(m *member, part *result.Result, all float64) e
 	return nil
 }
 
-// longestWindow is how long a window can have been that began so long ago, in seconds. One that
-// has a number of requests ends when it has reported the last, or where its schedule has the next
-// one.
+// longestWindow returns how long a window can be that began at most elapsed seconds ago, in
+// seconds. With a number of requests, it ends with the last reported second, or when the schedule
+// has the next request.
 func (m *member) longestWindow(elapsed float64) float64 {
 	p := m.part
 	if p.Duration > 0 {
 		return min(elapsed, time.Duration(p.Duration).Seconds())
 	}
-	most := min(elapsed, m.reported.sum.To.Seconds()+1) // an interval in which nothing was is not told
+	most := min(elapsed, m.reported.sum.To.Seconds()+1) // an empty interval is not reported
 	if p.Open() {
 		const gaps = 64 // of a Poisson law one in 10²⁷ is as long
 		most += gaps / max(p.Offered().PerSecond(), 1e-3)
@@ -78,9 +77,9 @@ func (m *member) longestWindow(elapsed float64) float64 {
 	return most
 }
 
-// timeClaims are the claims of durations.
+// timeClaims returns the claims about durations.
 func (m *member) timeClaims(part *result.Result, all float64) (claims []claim) {
-	const us, edge = 1e6, 1.01 // a histogram tells its values to a hundredth
+	const us, edge = 1e6, 1.01 // histograms are exact to a hundredth
 	w, g := part.Window, part.Generator
 	claims = []claim{
 		{"s of warm-up", w.WarmupS, time.Duration(m.part.Warmup).Seconds() + 1e-6},
@@ -117,7 +116,7 @@ func (m *member) timeClaims(part *result.Result, all float64) (claims []claim) {
 	return claims
 }
 
-// countClaims are the claims of how often something was.
+// countClaims returns the claims about counts.
 func (r *fleetRun) countClaims(m *member, part *result.Result, all float64) (claims []claim) {
 	q, c, w := part.Requests, part.Connections, part.Window
 	sent, dialed := float64(q.Sent), float64(c.Asked)+countPerSecondMax*all
@@ -167,8 +166,9 @@ func (r *fleetRun) countClaims(m *member, part *result.Result, all float64) (cla
 	return append(claims, r.rateClaims(m, part, handshakes)...)
 }
 
-// rateClaims are the claims of how much was in the window. What is not in a rate was sent after it,
-// which an open loop tells; of a closed one each connection may have something under way.
+// rateClaims returns the claims about rates in the window. Requests outside the window are those
+// sent after it, which an open workload counts; in a closed one, each connection may have some in
+// flight.
 func (r *fleetRun) rateClaims(m *member, part *result.Result, handshakes float64) (claims []claim) {
 	const rounded = 1.001 // and one more
 	q, in := part.Requests, part.Window.MeasuredS
@@ -195,7 +195,7 @@ func (r *fleetRun) rateClaims(m *member, part *result.Result, handshakes float64
 		handshakes*rounded + 1 + in})
 }
 
-// costClaims are the claims of what the load took of its machine.
+// costClaims returns the claims about what the load took of its machine.
 func (m *member) costClaims(part *result.Result, all float64) []claim {
 	g, in := part.Generator, part.Window.MeasuredS
 	cpu := all * float64(min(max(m.hello.Host.CPUs, 1), cpusMax)) // s
@@ -215,12 +215,12 @@ func (m *member) costClaims(part *result.Result, all float64) []claim {
 		{"local ports", float64(g.LocalPorts), 1 << 16},
 		{"threads", float64(g.Threads), float64(min(m.part.Connections, load.MaxThreads))},
 		{"spans between arrivals", spans, float64(part.Requests.Sent)},
-		{"of A²", a2, 16 * spans}, // each value lies outside the law as far as can be
+		{"of A²", a2, 16 * spans}, // each value as far off as it can be
 		{"% off the law", off, float64(all) * 1e9 * 100},
 	}
 }
 
-// probeClaims are the claims of the light load beside the other.
+// probeClaims returns the claims about the probe, the light load that runs with the main one.
 func probeClaims(p load.Plan, part *result.Result, all float64) []claim {
 	b := part.Probe
 	if b == nil {
@@ -249,14 +249,14 @@ func probeClaims(p load.Plan, part *result.Result, all float64) []claim {
 	return claims
 }
 
-// arrivalsMax are how many can be due in so many seconds at a rate: ten standard deviations of a
-// Poisson law more than on average.
+// arrivalsMax returns how many arrivals are possible in so many seconds at a rate: ten standard
+// deviations of a Poisson process above the mean.
 func arrivalsMax(rate, seconds float64) float64 {
 	n := rate * seconds
 	return n + 10*math.Sqrt(n) + 10
 }
 
-// valueOrZero and integer are 0 of what is not told.
+// valueOrZero and countOrZero return 0 for a value that is absent.
 func valueOrZero(v *float64) float64 {
 	if v == nil {
 		return 0

@@ -8,12 +8,12 @@ import (
 	"dyno/internal/result"
 )
 
-// How long there is from telling members their new shares to when they have them, and from
-// then on for them to say that they had heard of it in time.
+// Time between telling members their new shards and the instant from which they hold, and time
+// after that for the members to confirm.
 const (
 	reshardLead    = time.Second
 	reshardTimeout = time.Second
-	reshardLeadMin = 100 * time.Millisecond // before it, that is too late
+	reshardLeadMin = 100 * time.Millisecond // an agent refuses a new shard that comes later than this before it holds
 )
 
 // A rebalancing is the state of Rebalance.
@@ -23,8 +23,8 @@ type rebalancing struct {
 	rebalances     []result.Rebalanced // those that were made
 }
 
-// rebalanceShards has the members that are left share the arrivals anew, all from one instant of
-// the schedule on, if there were losses since it last did.
+// rebalanceShards splits the arrivals anew among the members that are left, from one instant of
+// the schedule on, if members were lost since the last time.
 func (r *fleetRun) rebalanceShards(now time.Time) {
 	after := r.clock.readingAt(now.Add(reshardLead)) - r.start
 	if r.onLoss != Rebalance || !r.rebalanceDue || !r.armed || r.stopped ||
@@ -56,8 +56,8 @@ func (r *fleetRun) rebalanceShards(now time.Time) {
 	r.logProgress("the others share its load from %v on", max(window, 0).Round(time.Millisecond))
 }
 
-// loseWithoutShard are members that did not say that they have their new share. They are given up,
-// for some of the arrivals are nobody's, and the rest share anew.
+// loseWithoutShard gives up the members that did not confirm their new shard. Some arrivals would
+// be nobody's, so the rest is rebalanced again.
 func (r *fleetRun) loseWithoutShard(now time.Time) {
 	if len(r.rebalances) == 0 || now.Before(r.rebalanceAfter) {
 		return

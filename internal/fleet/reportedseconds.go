@@ -13,27 +13,27 @@ import (
 	"dyno/internal/result"
 )
 
-// reportedSeconds is what an agent's reports add up to. Latencies are kept sparse: a thousand
-// agents' histograms would be a quarter of a gigabyte. The seconds are kept, without them,
-// for a final has to have the same: packed, for an hour of a thousand agents would be two
-// gigabytes else.
+// A reportedSeconds holds the seconds that an agent has reported, and their sum. Latencies are
+// summed in sparse histograms: full ones would take a quarter of a gigabyte for a thousand
+// agents. The seconds are kept without latencies, because the final must repeat them. They are
+// compressed, because an hour of a thousand agents would take two gigabytes otherwise.
 type reportedSeconds struct {
 	received, matched int64 // seconds that were reported, and of them found in the final
-	nextIndex         int   // the lowest index that the next may have
+	nextIndex         int   // the lowest index that the next second may have
 	sum               load.Interval
 	latency, service  metric.Sparse
 	errors            metric.Sparse   // of answers that were errors
-	recent            []load.Interval // the last ones
-	packed            [][]byte        // those before, as pack packs them, packedEach in each
-	unpacked          []load.Interval // what is in the one of packed before open
-	unpackedBlock     int
+	recent            []load.Interval // the last seconds, fewer than packedSeconds
+	packed            [][]byte        // those before, packedSeconds in each block
+	unpacked          []load.Interval // the block that secondAt has read last
+	unpackedBlock     int             // its number, from 1; 0: none
 }
 
-// packedSeconds is how many seconds are packed together.
+// packedSeconds is how many seconds are compressed together.
 const packedSeconds = 60
 
-// addSecond counts a report that is sound. h is to calculate with: a new one for each report
-// would be the garbage collector's only business.
+// addSecond adds a second that checkSecond has accepted. h is scratch space: a new histogram for
+// each report would keep the garbage collector busy.
 func (t *reportedSeconds) addSecond(iv load.Interval, h *metric.Histogram) {
 	t.received, t.nextIndex = t.received+1, iv.Index+1
 	t.latency, t.service = addSparse(h, t.latency, iv.Latency), addSparse(h, t.service, iv.Served())
@@ -41,13 +41,13 @@ func (t *reportedSeconds) addSecond(iv load.Interval, h *metric.Histogram) {
 	iv.Latency, iv.Service, iv.ErrorLatency = metric.Sparse{}, metric.Sparse{}, metric.Sparse{}
 	t.sum.Add(iv)
 	t.sum.Failures = load.Fewer(t.sum.Failures, failureKindsMax)
-	iv.Failures = nil // the sum has them; their text, of each second, would be most of what is kept
+	iv.Failures = nil // the sum has them; their text would take most of the memory
 	if t.recent = append(t.recent, iv); len(t.recent) == packedSeconds {
 		t.packed, t.recent = append(t.packed, packSeconds(t.recent)), nil
 	}
 }
 
-// secondAt is the one that was reported as the k-th, from 0 on; nil if there is none.
+// secondAt returns the k-th reported second, counted from 0, or nil if there is none.
 func (t *reportedSeconds) secondAt(k int64) (*load.Interval, error) {
 	if k >= t.received {
 		return nil, nil
@@ -66,7 +66,7 @@ func (t *reportedSeconds) secondAt(k int64) (*load.Interval, error) {
 	return &t.unpacked[k%packedSeconds], nil
 }
 
-// allSeconds are all that are kept.
+// allSeconds returns all reported seconds, without latencies.
 func (t *reportedSeconds) allSeconds() (all []load.Interval, err error) {
 	for _, b := range t.packed {
 		some, err := unpackSeconds(b)
@@ -78,11 +78,11 @@ func (t *reportedSeconds) allSeconds() (all []load.Interval, err error) {
 	return append(all, t.recent...), nil
 }
 
-// packSeconds makes intervals small, and unpack reads them again.
+// packSeconds compresses intervals, and unpackSeconds reads them again.
 func packSeconds(some []load.Interval) []byte {
 	var b bytes.Buffer
 	w := zlib.NewWriter(&b)
-	w.Write(wire.Encode(some)) // a buffer takes all
+	w.Write(wire.Encode(some)) // a buffer never fails
 	w.Close()
 	return bytes.Clone(b.Bytes())
 }
@@ -95,7 +95,7 @@ func unpackSeconds(b []byte) (some []load.Interval, err error) {
 	return some, err
 }
 
-// addSparse is what both counted.
+// addSparse returns the sum of two histograms. h is scratch space.
 func addSparse(h *metric.Histogram, a, b metric.Sparse) metric.Sparse {
 	if a.Count == 0 {
 		return b
@@ -124,7 +124,7 @@ func (t *reportedSeconds) matchesTotals(r *result.Result) bool {
 	return sameDistribution(t.latency, r.Latency) && sameDistribution(t.errors, r.ErrorLatency)
 }
 
-// sameDistribution reports whether what was reported is, bucket by bucket, a result's distribution.
+// sameDistribution reports whether a reported histogram equals a result's, bucket by bucket.
 func sameDistribution(reported metric.Sparse, d *result.Distribution) bool {
 	if reported.Count == 0 || d == nil {
 		return reported.Count == 0 && d == nil
@@ -135,8 +135,7 @@ func sameDistribution(reported metric.Sparse, d *result.Distribution) bool {
 	return err == nil && text == d.HDR
 }
 
-// matchSeries is why seconds of a final are not those that were reported, which come in the same
-// order.
+// matchSeries fails unless the seconds of a part of the final equal those reported, in order.
 func (t *reportedSeconds) matchSeries(series []result.Point) error {
 	for i := range series {
 		iv, err := t.secondAt(t.matched)
@@ -154,5 +153,5 @@ func (t *reportedSeconds) matchSeries(series []result.Point) error {
 	return nil
 }
 
-// unmatchedSeconds is how many seconds that were reported no part of the final has had yet.
+// unmatchedSeconds returns how many reported seconds are in no part of the final so far.
 func (t *reportedSeconds) unmatchedSeconds() int64 { return t.received - t.matched }

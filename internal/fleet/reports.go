@@ -22,9 +22,9 @@ type reportState struct {
 	result       *result.Result // of the final, once it was checked
 }
 
-// receiveReport takes the next report, and says up to which all have come. One that has come
-// before, and one before which others are missing, are not taken: they will come again. What
-// is taken is no flood, for there is one of each second.
+// receiveReport accepts the next report and acknowledges all up to the last accepted one. A
+// report that was accepted before, or before which others are missing, is dropped: the agent
+// sends it again. An accepted report does not count as flooding, because there is one a second.
 func (m *member) receiveReport(r *fleetRun, p wire.Report, bytes int) {
 	switch {
 	case p.Seq <= m.lastSeq:
@@ -38,7 +38,7 @@ func (m *member) receiveReport(r *fleetRun, p wire.Report, bytes int) {
 	r.publishCommand(m.name, wire.Acknowledge, wire.Ack{RunRef: m.runRef(r), Seq: m.lastSeq})
 }
 
-// receiveSecond is report of one that has not come before.
+// receiveSecond adds a second, or a piece of the final, that comes for the first time.
 func (m *member) receiveSecond(r *fleetRun, p wire.Report) {
 	if p.Tick == nil {
 		m.receiveFinalPiece(r, p)
@@ -59,7 +59,8 @@ func (m *member) receiveSecond(r *fleetRun, p wire.Report) {
 	}
 }
 
-// receiveFinalPiece is count of what belongs to the agent's final.
+// receiveFinalPiece appends a piece to the current part of the agent's final, and reads the part
+// when it is complete.
 func (m *member) receiveFinalPiece(r *fleetRun, p wire.Report) {
 	if !m.finalBegun {
 		m.finalBegun, m.finalBegunAt = true, r.clock.currentReading()
@@ -97,10 +98,10 @@ func (m *member) receiveFinalPiece(r *fleetRun, p wire.Report) {
 	}
 }
 
-// receiveFinal takes an agent's last word.
+// receiveFinal keeps the last part of an agent's final, which ends its load.
 func (m *member) receiveFinal(r *fleetRun, final *wire.Final) {
 	final.Error, final.Why = wire.Readable(final.Error), wire.Readable(final.Why)
-	if final.Error != "" && r.armed { // its reports are all that there is
+	if final.Error != "" && r.armed { // its reports are all that is known
 		m.endEarly(r, "its load failed: "+final.Error)
 		return
 	}

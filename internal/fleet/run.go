@@ -50,8 +50,8 @@ type runPhase struct {
 	looseClocks error     // why the load did not begin: clocks are not known well enough
 }
 
-// listenToMembers hears each member apart from the others, so that none can keep another from being
-// heard, and returns what ends that.
+// listenToMembers subscribes to each member separately, so that one that floods cannot keep the
+// others from being read. The function it returns unsubscribes.
 func (r *fleetRun) listenToMembers() (leave func(), err error) {
 	r.unsubscribed = make(chan struct{})
 	leave = sync.OnceFunc(func() {
@@ -76,19 +76,18 @@ func (r *fleetRun) listenToMembers() (leave func(), err error) {
 	return leave, nil
 }
 
-// awaitMembers listens to the agents until all members that are not given up are so far, or all
-// are stopped while they were not, or the time is over, if there is any. When ctx ends it
-// tells all to stop.
-func (r *fleetRun) awaitMembers(ctx context.Context, most time.Duration, far func(*member) bool) {
+// awaitMembers handles messages until each member has come as far as ready says, or the run is
+// stopped meanwhile, or most has passed (0: no limit). When ctx ends it stops the members.
+func (r *fleetRun) awaitMembers(ctx context.Context, most time.Duration, ready func(*member) bool) {
 	before := r.stopped
 	deadline := time.Now().Add(most)
 	timer := time.NewTicker(deadlineInterval)
 	defer timer.Stop()
 	ended := ctx.Done()
 	if before {
-		ended = nil // all know
+		ended = nil // they were told to stop already
 	}
-	for !r.allReached(far) && (r.stopped == before) {
+	for !r.allReached(ready) && (r.stopped == before) {
 		select {
 		case m := <-r.messages:
 			r.receiveMessage(m)
@@ -104,16 +103,16 @@ func (r *fleetRun) awaitMembers(ctx context.Context, most time.Duration, far fun
 	}
 }
 
-func (r *fleetRun) allReached(far func(*member) bool) bool {
+func (r *fleetRun) allReached(ready func(*member) bool) bool {
 	for _, m := range r.members {
-		if !far(m) {
+		if !ready(m) {
 			return false
 		}
 	}
 	return true
 }
 
-// receiveMessage takes a message, or what tests make of it.
+// receiveMessage handles a message, or what a test makes of it.
 func (r *fleetRun) receiveMessage(m *nats.Msg) {
 	if r.alter == nil {
 		r.handleMessage(m, time.Now())
@@ -124,8 +123,8 @@ func (r *fleetRun) receiveMessage(m *nats.Msg) {
 	}
 }
 
-// handleMessage does with a message what has to be done. Those of other runs, of strangers and of
-// an agent's other lives are none of ours.
+// handleMessage handles a member's message. It drops messages of other runs, of agents that are
+// no members, and of earlier processes of an agent.
 func (r *fleetRun) handleMessage(msg *nats.Msg, now time.Time) {
 	name, what, ok := wire.ParseSubject(msg.Subject)
 	m := r.byName[name]
@@ -133,7 +132,7 @@ func (r *fleetRun) handleMessage(msg *nats.Msg, now time.Time) {
 		return
 	}
 	if why := m.budget.countMessage(len(msg.Data), now); why != "" && m.hasFinal() {
-		m.unsubscribe() // it has said what it measured
+		m.unsubscribe() // its final is complete
 		return
 	} else if why != "" {
 		m.rejectReport(r, why)
@@ -164,7 +163,7 @@ func (r *fleetRun) handleMessage(msg *nats.Msg, now time.Time) {
 			m.connected = m.connected || what == wire.ConnectionsOpen
 			m.armed = m.armed || what == wire.Armed
 			m.resharded = m.resharded || what == wire.Resharded
-			switch { // it goes on, for it has not heard that it should not
+			switch { // it goes on because it has missed the instruction
 			case m.hasFinal():
 			case m.lost != "":
 				r.instructMember(m, wire.Instruction{Verb: wire.StopLoad, Stop: m.lossStop(m.lost)})
@@ -175,15 +174,15 @@ func (r *fleetRun) handleMessage(msg *nats.Msg, now time.Time) {
 	}
 }
 
-// checkDeadlines says that the controller is there, finds out which agents are not, and looks at
-// the clocks of those that are.
+// checkDeadlines sends heartbeats, gives up members whose time is over, and keeps the clocks'
+// offsets known.
 func (r *fleetRun) checkDeadlines(now time.Time) {
 	if now.Sub(r.heartbeatAt) >= heartbeatInterval {
 		r.heartbeatAt = now
 		r.publishInstruction(wire.Instruction{RunRef: wire.RunRef{Run: r.id}, Agent: wire.Everyone,
 			Verb: wire.Heartbeat})
 		for _, m := range r.members {
-			if m.distrusted { // it is not heard, and so not whether it has heard
+			if m.distrusted { // nothing is read of it, so nobody knows whether it stopped
 				r.instructMember(m, wire.Instruction{Verb: wire.StopLoad, Stop: m.lossStop(m.lost)})
 			}
 		}
@@ -211,7 +210,7 @@ func (r *fleetRun) checkDeadlines(now time.Time) {
 	r.rebalanceShards(now)
 }
 
-// logProgress says how far the run has come.
+// logProgress reports how far the run has come.
 func (r *fleetRun) logProgress(format string, args ...any) {
 	if r.Progress != nil {
 		r.Progress(fmt.Sprintf(format, args...))

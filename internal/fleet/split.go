@@ -37,7 +37,7 @@ func (r *fleetRun) splitPlan() error {
 	return nil
 }
 
-// scaleWeights are weights that are not too fine for a round of arrivals.
+// scaleWeights scales weights down so that their sum fits a round of arrivals, load.MaxWeight.
 func scaleWeights(weights []int) []int {
 	sum := 0
 	for _, w := range weights {

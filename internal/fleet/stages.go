@@ -14,16 +14,16 @@ import (
 
 // How long things may take before an agent is given up.
 const (
-	namedHelloTimeout = 5 * time.Second        // until it says that it is there
-	helloTimeout      = time.Second            // until all are taken to have done so
-	orderTimeout      = 30 * time.Second       // until it accepts a plan or refuses
-	clockSyncTimeout  = 15 * time.Second       // to learn about its clock
-	startLead         = 500 * time.Millisecond // from telling the start to it, and more for slow ones
-	finalGrace        = 2 * time.Second        // for what a lost one may still have to say
+	namedHelloTimeout = 5 * time.Second        // to answer Discover, if the agent was named
+	helloTimeout      = time.Second            // to answer Discover, if all agents are meant
+	orderTimeout      = 30 * time.Second       // to accept its part of the plan or refuse it
+	clockSyncTimeout  = 15 * time.Second       // to measure the offset of its clock
+	startLead         = 500 * time.Millisecond // between telling the start and the start, at least
+	finalGrace        = 2 * time.Second        // for the last messages of agents that were lost
 )
 
-// runStages goes through the stages of a run. When it was stopped in one the rest are left
-// out, and there is a result; an error is that nothing was sent.
+// runStages goes through the stages of a run. If the run is stopped in one stage, the others are
+// left out, and there is a result. An error means that nothing was sent.
 func (r *fleetRun) runStages(ctx context.Context) error {
 	if err := r.sendOrders(); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (r *fleetRun) runStages(ctx context.Context) error {
 		r.armed = true
 		r.awaitMembers(ctx, 0, (*member).hasEnded)
 	}
-	if r.connecting { // what agents have still to say, and lost ones if they have come back
+	if r.connecting { // for finals, also of lost agents that are back
 		r.awaitMembers(ctx, Lease+finalGrace, (*member).hasEnded)
 		r.awaitFinals(ctx)
 		r.awaitMembers(ctx, finalGrace, (*member).hasReportedAll)
@@ -69,7 +69,7 @@ func (r *fleetRun) runStages(ctx context.Context) error {
 	return errors.Join(r.looseClocks, r.joinFailures())
 }
 
-// connectTimeout is how long it may take until all connections are open.
+// connectTimeout returns how long it may take until all connections are open.
 func (r *fleetRun) connectTimeout() time.Duration {
 	d := 2*time.Duration(r.plan.Connecting) + orderTimeout
 	if rate := r.plan.ConnectRate.PerSecond(); rate > 0 {
@@ -78,7 +78,7 @@ func (r *fleetRun) connectTimeout() time.Duration {
 	return d
 }
 
-// sendOrders sends each member its part.
+// sendOrders sends each member its part, sealed and in pieces.
 func (r *fleetRun) sendOrders() error {
 	for _, m := range r.members {
 		packed, err := load.Pack(m.part)
@@ -106,12 +106,12 @@ func (r *fleetRun) sendOrders() error {
 	}
 	r.logProgress("agents asked: %d", len(r.members))
 	for _, m := range r.members {
-		m.heardAt = time.Now() // nobody could speak before
+		m.heardAt = time.Now() // its silence begins now
 	}
 	return nil
 }
 
-// joinRefusals are why the run cannot begin.
+// joinRefusals returns why the run cannot begin: agents that refused or did not answer.
 func (r *fleetRun) joinRefusals() error {
 	var all []error
 	for _, m := range r.members {
@@ -124,9 +124,8 @@ func (r *fleetRun) joinRefusals() error {
 	return errors.Join(all...)
 }
 
-// armMembers tells every member when to begin, by its own clock, and is how long that is from now.
-// Whoever once took long to say what its clock shows may take long to hear of this, and so
-// may the last of many.
+// armMembers tells each member when to begin, by its own clock, and returns how long that is from
+// now. The time allows for the slowest round trip seen so far, and for telling many agents.
 func (r *fleetRun) armMembers() time.Duration {
 	slowest := int64(0)
 	for _, m := range r.members {
@@ -141,14 +140,13 @@ func (r *fleetRun) armMembers() time.Duration {
 	return wait
 }
 
-// How many times the longest exchange there is more time to the start, and how much for each
-// agent.
+// What is added to startLead: so many times the slowest round trip, and so much for each agent.
 const (
 	startLeadRoundTrips = 10
 	startLeadPerAgent   = 2 * time.Millisecond
 )
 
-// worstClockBound is by how much the clock may be wrong that is known worst, in ns.
+// worstClockBound returns the largest error bound of the members' clock offsets, in ns.
 func (r *fleetRun) worstClockBound() (worst int64) {
 	for _, m := range r.members {
 		if m.offset != unknownOffset() && !m.isDone() {
@@ -158,8 +156,8 @@ func (r *fleetRun) worstClockBound() (worst int64) {
 	return worst
 }
 
-// checkClockBounds ends the run before it began if a clock is known so badly that agents would not
-// begin together. One alone has nobody to begin with.
+// checkClockBounds stops the run before the load if a clock's offset is known so badly that the
+// agents would not begin together. A single agent needs no common start.
 func (r *fleetRun) checkClockBounds() {
 	var loose []string
 	for _, m := range r.members {
@@ -178,17 +176,18 @@ func (r *fleetRun) checkClockBounds() {
 	r.stopMembers("clocks are not known well enough", true)
 }
 
-// loseUnready ends the run before it began, because of members that did not come so far.
-func (r *fleetRun) loseUnready(far func(*member) bool, why string) {
+// loseUnready gives up each member that has not come as far as ready says, and stops the run
+// before the load.
+func (r *fleetRun) loseUnready(ready func(*member) bool, why string) {
 	for _, m := range r.members {
-		if !far(m) && !m.isDone() && !r.stopped {
+		if !ready(m) && !m.isDone() && !r.stopped {
 			m.giveUp(r, why)
 			r.stopMembers(m.name+" was lost: "+why, true)
 		}
 	}
 }
 
-// logStart tells what is known when the load begins.
+// logStart reports how many agents begin, and how well their clocks are known.
 func (r *fleetRun) logStart() {
 	n := 0
 	for _, m := range r.members {
@@ -202,8 +201,8 @@ func (r *fleetRun) logStart() {
 	}
 }
 
-// awaitFinals waits for those that are about to say what they measured, as long as they go on with
-// it and it is not too long.
+// awaitFinals waits for the finals that have begun to arrive, as long as they make progress and
+// take no longer than finalTimeout.
 func (r *fleetRun) awaitFinals(ctx context.Context) {
 	began := r.clock.currentReading()
 	silent := func(m *member) bool {
@@ -214,7 +213,8 @@ func (r *fleetRun) awaitFinals(ctx context.Context) {
 	r.awaitMembers(ctx, 0, silent)
 }
 
-// joinFailures are why nothing was sent, of which there is no result.
+// joinFailures returns why there is no result: loads that failed, and agents lost before the
+// start.
 func (r *fleetRun) joinFailures() error {
 	var all []error
 	for _, m := range r.members {

@@ -13,20 +13,20 @@ import (
 	"dyno/internal/fleet/wire"
 )
 
-// StopAllRuns has every agent stop what it runs, if it obeys the key that signs. The error names
-// those that go on.
+// StopAllRuns tells every agent to stop its run, and waits until they have, up to Lease. An agent
+// obeys only if it trusts the key that signs. The error names the agents that did not stop.
 func StopAllRuns(ctx context.Context, conn *nats.Conn, sign func([]byte) ([]byte, error),
 	why string) error {
 	there, err := Discover(ctx, conn, nil, helloTimeout)
 	if err != nil {
 		return err
 	}
-	told := map[string]string{} // runs, by agent
+	running := map[string]string{} // runs, by agent
 	for _, a := range there {
 		if a.Busy == "" {
 			continue
 		}
-		told[a.Name] = a.Busy
+		running[a.Name] = a.Busy
 		b, err := wire.Instruction{RunRef: wire.RunRef{Run: a.Busy, Epoch: a.Epoch}, Agent: a.Name,
 			Verb: wire.StopLoad, Stop: &wire.Stop{Why: why}}.EncodeSigned(sign)
 		if err == nil {
@@ -39,12 +39,12 @@ func StopAllRuns(ctx context.Context, conn *nats.Conn, sign func([]byte) ([]byte
 	if err := conn.Flush(); err != nil {
 		return fmt.Errorf("telling all agents to stop: %w", err)
 	}
-	return awaitStopped(ctx, conn, told)
+	return awaitStopped(ctx, conn, running)
 }
 
-// awaitStopped waits until agents do not have their runs any more, for Lease at most.
-func awaitStopped(ctx context.Context, conn *nats.Conn, told map[string]string) error {
-	left := slices.Sorted(maps.Keys(told))
+// awaitStopped waits until no agent has the run any more that running names for it, up to Lease.
+func awaitStopped(ctx context.Context, conn *nats.Conn, running map[string]string) error {
+	left := slices.Sorted(maps.Keys(running))
 	for until := time.Now().Add(Lease); len(left) > 0; time.Sleep(deadlineInterval) {
 		there, err := Discover(ctx, conn, left, helloTimeout)
 		if err != nil {
@@ -52,7 +52,7 @@ func awaitStopped(ctx context.Context, conn *nats.Conn, told map[string]string) 
 		}
 		left = nil
 		for _, a := range there {
-			if a.Busy != "" && a.Busy == told[a.Name] {
+			if a.Busy != "" && a.Busy == running[a.Name] {
 				left = append(left, a.Name)
 			}
 		}
