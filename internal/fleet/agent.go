@@ -18,16 +18,17 @@ import (
 // An Agent puts a machine at a fleet's service. It carries out plans that Verify accepts and
 // Policy allows, one at a time, and obeys only instructions that Verify accepts.
 type Agent struct {
-	Conn       *nats.Conn
-	Name       string // a wire.ValidName that no other agent on the bus has
-	Weight     int    // of its part of the plan, relative to other agents; 0: one for each core
-	Policy     *policy.Policy
-	Verify     func(text, signature []byte) error // fails unless signature is the controller's
-	Sign       func(text []byte) ([]byte, error)  // by the agent's own key; nil: it has none that the controller knows
-	Lookup     policy.Lookup                      // nil: the system's
-	Log        func(string)                       // called with each line of what it does; nil: not logged
-	WatchOnly  bool                               // it carries out no plan; see package watch
-	ChooseRing func(load.Plan) string             // returns the I/O ring for a plan on this machine; nil: the plan's own
+	Conn   *nats.Conn
+	Name   string // a wire.ValidName that no other agent on the bus has
+	Weight int    // of its part of the plan, relative to other agents; 0: one for each core
+	Policy *policy.Policy
+	Verify func(text, signature []byte) error // fails unless signature is the controller's
+	Sign   func(text []byte) ([]byte,
+		error) // by its own key; nil: it has none
+	Lookup     policy.Lookup          // nil: the system's
+	Log        func(string)           // gets each line of what it does; nil: none
+	WatchOnly  bool                   // it carries out no plan; see package watch
+	ChooseRing func(load.Plan) string // the I/O ring for a plan here; nil: the plan's
 
 	version string        // in place of load.Version, in tests
 	skew    time.Duration // by which its clocks are off, in tests

@@ -14,7 +14,7 @@ import (
 // controller's clock, the agent's Hello arrived, and that was not before the agent sent it.
 // Whoever delays all messages alike, from the Hello on, gains nothing by it.
 type ageBound struct {
-	ahead, aheadAt int64 // ns by which the agent's clock is ahead of the controller's, at most; and when that was determined
+	ahead, aheadAt int64 // agent's clock − controller's, at most; as of when; ns
 }
 
 // oldestAge returns how old an instruction can be that was sent at an instant of the controller's

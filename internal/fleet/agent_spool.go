@@ -52,7 +52,8 @@ func (s *spool) isFull() bool { return len(s.unacked) > spooledMax }
 // acknowledgeUpTo drops the reports up to a number.
 func (s *spool) acknowledgeUpTo(seq int64, now time.Time) {
 	for len(s.unacked) > 0 && s.unacked[0].seq <= seq {
-		if w := &s.unacked[0]; !w.sentAt.IsZero() && !w.resent { // otherwise either copy may be the acknowledged one
+		if w := &s.unacked[0]; !w.sentAt.IsZero() &&
+			!w.resent { // otherwise either copy may be the acknowledged one
 			s.adaptWindow(len(w.text), now.Sub(w.sentAt))
 		}
 		s.unacked[0].text = nil

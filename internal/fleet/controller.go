@@ -31,7 +31,7 @@ type Controller struct {
 	Names        []string // of the agents to use; none: all that answer at the first run
 	Sign         func(text []byte) ([]byte, error)
 	OnLoss       string       // Abort, Continue or Rebalance; "": Abort
-	TotalThreads bool         // the plan's threads are for all agents together; else each uses its cores
+	TotalThreads bool         // the plan's threads are for all agents; else each uses its cores
 	LooseStart   bool         // begin even if a clock's offset is known less well than it should be
 	Progress     func(string) // called with each line of progress; nil: not reported
 

@@ -13,7 +13,7 @@ import (
 const (
 	reshardLead    = time.Second
 	reshardTimeout = time.Second
-	reshardLeadMin = 100 * time.Millisecond // an agent refuses a new shard that comes later than this before it holds
+	reshardLeadMin = 100 * time.Millisecond // a new shard that comes later than this is refused
 )
 
 // A rebalancing is the state of Rebalance.

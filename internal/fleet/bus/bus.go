@@ -1,11 +1,10 @@
-// Package bus is how one gets onto a fleet's bus, which is NATS, and what may be
-// said there to the hub, which is who keeps it. It makes connections and knows
-// what they need: a join token, an agent's identity, the controller's file, or
-// the credentials of a NATS server that somebody else runs.
+// Package bus connects to a fleet's bus, which is NATS, and has the requests that the fleet's hub
+// answers. It reads and writes what a connection needs: a join token, an agent's identity, the
+// controller's file, or the credentials of a NATS server that somebody else runs.
 //
-// Everybody dials out to the hub, over TLS 1.3, and knows it by its certificate's
-// SHA-256, which came with the token: no authority vouches for anybody, and there
-// is no way without TLS.
+// All connections go out to the hub over TLS 1.3. They identify the hub by its certificate's
+// SHA-256, which came with the token: no certificate authority is needed. There is no connection
+// to a hub without TLS.
 package bus
 
 import (
@@ -28,9 +27,9 @@ import (
 )
 
 var (
-	// ErrRefused is of whoever is there and does not let one in: trying again is no use.
+	// ErrRefused is of a bus that does not accept us. To try again does not help.
 	ErrRefused = errors.New("refused")
-	// ErrUnreachable is of a bus that nobody answers for.
+	// ErrUnreachable is of a bus that does not answer.
 	ErrUnreachable = errors.New("cannot be reached")
 	// ErrFile is of a file of dyno's own that cannot be read or written.
 	ErrFile = errors.New("a file that is of no use")
@@ -40,7 +39,7 @@ var (
 	errWrongPin = errors.New("another certificate than the one that was told")
 )
 
-// A kindError is an error of one of the kinds above, in words that do not name the kind.
+// A kindError is an error of one of the kinds above whose text does not mention the kind.
 type kindError struct {
 	kind error
 	error
@@ -49,15 +48,15 @@ type kindError struct {
 func (r kindError) Unwrap() error        { return r.error }
 func (r kindError) Is(target error) bool { return target == r.kind }
 
-// Refusedf is fmt.Errorf of what is ErrRefused.
+// Refusedf is fmt.Errorf of an error that is ErrRefused.
 func Refusedf(format string, args ...any) error {
 	return kindError{ErrRefused, fmt.Errorf(format, args...)}
 }
 
-// How soon the loss of a bus is noticed (a ping each second, three unanswered), how long a
-// dial and a question may take, and how often the bus is tried again, for ever. A line that takes
-// nothing for so long as a question may take counts as lost: until then who speaks waits, and an
-// agent has to notice that it hears nothing.
+// How the loss of a bus is noticed, and what happens then. Three unanswered pings mean that the
+// bus is lost. Dials and requests have a timeout, and reconnecting goes on for ever. A line that
+// accepts no data for requestTimeout counts as lost too: senders block until then, and an agent
+// has to notice that it receives nothing.
 const (
 	pingInterval    = time.Second
 	unansweredPings = 3
@@ -65,18 +64,18 @@ const (
 	reconnectDelay  = time.Second
 )
 
-// Access is what it takes to be let onto the bus of a hub.
+// An Access is what one needs to connect to a hub.
 type Access struct {
 	Addresses []string `json:"addresses"` // HOST:PORT of the hub, tried in turn
 	Pin       string   `json:"pin"`       // SHA-256 of its certificate, in hex
-	JWT       string   `json:"jwt"`       // who one is, what one may, until when: signed by the hub
-	Seed      string   `json:"seed"`      // the private key of the user that JWT is of
+	JWT       string   `json:"jwt"`       // signed by the hub: the user, its permissions, and when they expire
+	Seed      string   `json:"seed"`      // private key of the user that JWT names
 }
 
-// AddressMax is how many addresses an Access may have: a hub has a few interfaces.
+// AddressMax is how many addresses an Access may have: one for each interface of the hub.
 const AddressMax = 16
 
-// CheckAddress says what is wrong with an address of a hub.
+// CheckAddress fails unless at is HOST:PORT.
 func CheckAddress(at string) error {
 	host, port, err := net.SplitHostPort(at)
 	n, bad := strconv.ParseUint(port, 10, 16)
@@ -86,7 +85,7 @@ func CheckAddress(at string) error {
 	return nil
 }
 
-// checkAccess finds what is wrong with a as something to connect with.
+// checkAccess returns why a cannot be used to connect, or nil.
 func (a Access) checkAccess() error {
 	if n := len(a.Addresses); n == 0 || n > AddressMax {
 		return fmt.Errorf("it has %d addresses, not 1 to %d", n, AddressMax)
@@ -113,7 +112,7 @@ func (a Access) checkAccess() error {
 	return nil
 }
 
-// parseClaims are what a's JWT says.
+// parseClaims returns the claims of a's JWT.
 func (a Access) parseClaims() (*jwt.UserClaims, error) {
 	c, err := jwt.DecodeUserClaims(a.JWT)
 	if err != nil {
@@ -122,28 +121,28 @@ func (a Access) parseClaims() (*jwt.UserClaims, error) {
 	return c, nil
 }
 
-// A Link is a connection to a bus that comes back by itself when the bus does.
+// A Link is a connection to a bus. It reconnects by itself.
 type Link struct {
 	*nats.Conn
-	jwt         atomic.Pointer[string] // shown when it connects again
+	jwt         atomic.Pointer[string] // shown when it reconnects
 	credential  string                 // what was shown, in words
-	ended       chan error             // at most one is kept
+	ended       chan error             // has room for one error
 	giveUpAfter time.Duration
-	giveUpTimer atomic.Pointer[time.Timer] // runs while the bus is away, if leave is set
+	giveUpTimer atomic.Pointer[time.Timer] // runs while the bus is away, if giveUpAfter is set
 }
 
-// Ended gives, once, why the connection has ended for good: ErrRefused if the bus does not
-// want it any more, ErrLeft after the time that was given for it to come back.
+// Ended receives, once, why the connection has ended for good: ErrRefused if the bus no longer
+// accepts it, ErrBusLost after Settings.GiveUpAfter.
 func (l *Link) Ended() <-chan error { return l.ended }
 
-// Settings are how to be on a bus.
+// Settings are the options of a connection.
 type Settings struct {
-	Name        string        // of who connects; answers come to _INBOX_Name
-	GiveUpAfter time.Duration // ends the connection when the bus was away for so long; 0 is never
+	Name        string        // of the client; replies come to _INBOX_Name
+	GiveUpAfter time.Duration // ends the connection when the bus was away for so long; 0: never
 }
 
-// Connect connects to the bus that a is for. what is a in words, as "the token". An error
-// is ErrRefused or ErrUnreachable, with the reason.
+// Connect connects to the hub of a. what describes a in errors, such as "the token". The error is
+// ErrRefused or ErrUnreachable, with the reason.
 func (a Access) Connect(what string, s Settings) (*Link, error) {
 	if err := a.checkAccess(); err != nil {
 		return nil, Refusedf("%s is of no use: %w", what, err)
@@ -163,7 +162,7 @@ func (a Access) Connect(what string, s Settings) (*Link, error) {
 	return l, nil
 }
 
-// pinnedTLS is TLS with whoever has the certificate of that SHA-256.
+// pinnedTLS returns a TLS configuration that accepts only the certificate with that SHA-256.
 func pinnedTLS(pin string) *tls.Config {
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS13,
@@ -177,7 +176,7 @@ func pinnedTLS(pin string) *tls.Config {
 	}
 }
 
-// nonceSigner signs what a server asks one to, to show that one has the private key.
+// nonceSigner signs a server's nonce, to prove possession of the private key.
 func nonceSigner(seed string) nats.SignatureHandler {
 	return func(nonce []byte) ([]byte, error) {
 		if bytes.HasPrefix(nonce, []byte(agentTextPrefix)) {
@@ -222,7 +221,8 @@ func (l *Link) dialServers(urls string, s Settings, more ...nats.Option) (err er
 	return err
 }
 
-// reportEnd says once why l is gone; what comes after the first reason follows from it.
+// reportEnd reports why l has ended. Only the first reason counts, because the others follow from
+// it.
 func (l *Link) reportEnd(err error) {
 	select {
 	case l.ended <- err:
@@ -230,7 +230,7 @@ func (l *Link) reportEnd(err error) {
 	}
 }
 
-// startGiveUpTimer and back are when the bus is lost and found.
+// startGiveUpTimer is called when the bus is lost, and stopGiveUpTimer when it is back.
 func (l *Link) startGiveUpTimer() {
 	if l.giveUpAfter > 0 {
 		l.stopGiveUpTimer()
@@ -244,7 +244,7 @@ func (l *Link) stopGiveUpTimer() {
 	}
 }
 
-// explainFailure says what a failed connection with a means to whoever asked for it.
+// explainFailure turns the error of a failed connection into one for the user.
 func (a Access) explainFailure(what string, err error) error {
 	switch {
 	case errors.Is(err, errWrongPin):
@@ -274,7 +274,7 @@ func (a Access) explainFailure(what string, err error) error {
 	return Refusedf("it does not accept %s, which %s", what, why)
 }
 
-// isRefusal reports whether err is a server's no.
+// isRefusal reports whether the server has answered and does not accept us.
 func isRefusal(err error) bool {
 	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) ||
 		errors.Is(err, nats.ErrAuthRevoked) || errors.Is(err, nats.ErrAccountAuthExpired)

@@ -16,19 +16,19 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// External is a bus that somebody else keeps: a NATS server or cluster. There are no
-// tokens and no hub; who may do what is in its own configuration (docs/fleet.md has it).
+// An External is a bus that somebody else runs: a NATS server or cluster. It has no hub and no
+// tokens; its own configuration says who may do what (see docs/fleet.md).
 type External struct {
-	URL    string // nats:// or tls://HOST:PORT, several with commas between
-	Creds  string // file of a NATS user's JWT and seed; "" is none
-	CACert string // file of the authorities to trust; "" is the system's
+	URL    string // nats:// or tls://HOST:PORT, or several with commas between
+	Creds  string // file with a NATS user's JWT and seed; "": none
+	CACert string // file with the authorities to trust; "": the system's
 }
 
-// oldestServer is the NATS server from which on nobody who may publish can also administer what
-// is stored there (CVE-2025-30215).
+// oldestServer is the oldest NATS server that is accepted. In older ones, whoever may publish can
+// also administer stored data (CVE-2025-30215).
 var oldestServer = [3]int{2, 11, 1}
 
-// Check says what is wrong with e before anything is dialed.
+// Check returns what is wrong with e before anything is dialed.
 func (e External) Check() (faults []error) {
 	for one := range strings.SplitSeq(e.URL, ",") {
 		if strings.Contains(one, "@") {
@@ -60,7 +60,7 @@ func (e External) Check() (faults []error) {
 	return faults
 }
 
-// checkCredentials and authorities fail unless b is of their kind.
+// checkCredentials and checkAuthorities fail unless b is a file of that kind.
 func checkCredentials(b []byte) error {
 	if _, err := nkeys.ParseDecoratedUserNKey(b); err != nil {
 		return errors.New("the file has no NATS user's JWT and key, as nsc generate creds writes them")
@@ -75,7 +75,7 @@ func checkAuthorities(b []byte) error {
 	return nil
 }
 
-// isLocal reports whether all servers are this machine's, where TLS may be missing.
+// isLocal reports whether all servers are on this machine. Only then may TLS be missing.
 func (e External) isLocal() bool {
 	for one := range strings.SplitSeq(e.URL, ",") {
 		u, err := url.Parse(strings.TrimSpace(one))
@@ -90,7 +90,7 @@ func (e External) isLocal() bool {
 	return true
 }
 
-// Connect connects to the bus under a name. Off this machine only with TLS.
+// Connect connects to the bus. Servers on other machines need TLS.
 func (e External) Connect(s Settings) (*Link, error) {
 	l := &Link{credential: "what " + e.Creds + " says"}
 	var more []nats.Option
@@ -125,7 +125,7 @@ func (e External) Connect(s Settings) (*Link, error) {
 	return l, nil
 }
 
-// isTooOld reports whether a server's version is older than the oldest, or not a version.
+// isTooOld reports whether a server's version is older than oldestServer, or not a version.
 func isTooOld(version string) bool {
 	release, _, _ := strings.Cut(strings.TrimPrefix(version, "v"), "-")
 	parts := strings.SplitN(release, ".", len(oldestServer))
@@ -141,7 +141,7 @@ func isTooOld(version string) bool {
 	return false
 }
 
-// WithDefaultPort is address with the port in it, or with the other one if it has none.
+// WithDefaultPort returns address, with port added if it has none.
 func WithDefaultPort(address, port string) string {
 	if _, _, err := net.SplitHostPort(address); err == nil {
 		return address

@@ -13,8 +13,8 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// WriteJSON puts v as JSON into a file that only its owner may read, whole or not at all,
-// in place of what was there; and into the folder, which it makes.
+// WriteJSON writes v as JSON to a file that only its owner may read, atomically. It makes the
+// folder if there is none.
 func WriteJSON(path string, v any) error {
 	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -39,7 +39,7 @@ func replaceFile(path string, b []byte) error {
 	return os.Rename(f.Name(), path)
 }
 
-// ReadJSON reads what WriteFile wrote. One that is not there is fs.ErrNotExist.
+// ReadJSON reads what WriteJSON wrote. The error is fs.ErrNotExist if there is no such file.
 func ReadJSON(path string, v any) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -51,22 +51,22 @@ func ReadJSON(path string, v any) error {
 	return nil
 }
 
-// A Controller is the right to run the fleet of a hub that is up. Its file is there as
-// long as the hub is.
+// A Controller is the right to control the fleet of a hub that runs on this machine. Its file
+// exists as long as the hub runs.
 type Controller struct {
 	Access
-	PID        int      `json:"pid"`        // the hub's process
-	Advertised []string `json:"advertised"` // where agents reach it
+	PID        int      `json:"pid"`        // of the hub's process
+	Advertised []string `json:"advertised"` // addresses at which agents reach the hub
 }
 
 func controllerFile(folder string) string { return filepath.Join(folder, "controller.json") }
 
-// WriteController says in a fleet's folder how to run it.
+// WriteController writes the controller's file into a fleet's folder.
 func WriteController(folder string, c Controller) error {
 	return WriteJSON(controllerFile(folder), c)
 }
 
-// RemoveController is for when a hub ends.
+// RemoveController removes the controller's file. A missing file is no error.
 func RemoveController(folder string) error {
 	if err := os.Remove(controllerFile(folder)); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -74,8 +74,8 @@ func RemoveController(folder string) error {
 	return nil
 }
 
-// ReadController reads how to run the fleet of that folder. If none is up, it is
-// ErrUnreachable.
+// ReadController reads the controller's file of a fleet's folder. The error is ErrUnreachable if
+// no hub runs.
 func ReadController(folder string) (c Controller, err error) {
 	err = ReadJSON(controllerFile(folder), &c)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -97,14 +97,14 @@ func (c Controller) Connect() (*Link, error) {
 	return l, err
 }
 
-// A PlanKey signs the plans of whoever runs a fleet. Agents obey it and no other, so that
-// who owns the bus owns no agent.
+// A PlanKey signs the plans and instructions of a controller. An agent obeys one such key and no
+// other, so the owner of the bus does not control its agents.
 type PlanKey struct {
 	Public string
 	seed   []byte
 }
 
-// OpenPlanKey is the plan key that a fleet's folder keeps; the first time it is made.
+// OpenPlanKey reads the plan key of a fleet's folder, or makes one there.
 func OpenPlanKey(folder string) (PlanKey, error) {
 	path := filepath.Join(folder, "plan.nk")
 	seed, err := os.ReadFile(path)
@@ -131,7 +131,7 @@ func OpenPlanKey(folder string) (PlanKey, error) {
 	return PlanKey{public, seed}, err
 }
 
-// SignPlan signs a plan, or what else an agent is to do.
+// SignPlan signs a plan or an instruction.
 func (k PlanKey) SignPlan(plan []byte) ([]byte, error) {
 	key, err := nkeys.FromSeed(k.seed)
 	if err != nil {
@@ -141,7 +141,7 @@ func (k PlanKey) SignPlan(plan []byte) ([]byte, error) {
 	return key.Sign(plan)
 }
 
-// CheckPlanKey says what is wrong with the public half of a plan key.
+// CheckPlanKey fails unless public is the public half of a plan key.
 func CheckPlanKey(public string) error {
 	if !nkeys.IsValidPublicUserKey(public) {
 		return fmt.Errorf("%q is not a plan key: dyno fleet key prints it, where the fleet is run",
@@ -150,7 +150,7 @@ func CheckPlanKey(public string) error {
 	return nil
 }
 
-// VerifyPlan fails unless signature is that of plan by the plan key whose public half is given.
+// VerifyPlan fails unless signature is of plan by the plan key with that public half.
 func VerifyPlan(public string, plan, signature []byte) error {
 	key, err := nkeys.FromPublicKey(public)
 	if err == nil {
@@ -162,20 +162,20 @@ func VerifyPlan(public string, plan, signature []byte) error {
 	return nil
 }
 
-// An Identity is what makes a machine an agent of a fleet. It is in a file, so that an
-// agent can be started again without another token.
+// An Identity makes a machine an agent of a fleet. It is kept in a file, so that the agent can be
+// started again without another token.
 type Identity struct {
 	Access
 	Name    string `json:"name"`
-	PlanKey string `json:"plan_key"` // public
-	Token   string `json:"token"`    // the ID of that by which it joined
+	PlanKey string `json:"plan_key"` // public key of the plans that it obeys
+	Token   string `json:"token"`    // ID of the token by which it joined
 }
 
-// agentTextPrefix begins what an agent signs of its own accord. With the same key it answers
-// servers, as they want: none of them must get its signature under something else.
+// agentTextPrefix precedes all that an agent signs. The same key answers NATS servers' nonces,
+// and a server must not be able to get a signature of an agent's text that way.
 const agentTextPrefix = "dyno agent: "
 
-// SignText signs text as the agent that i is.
+// SignText signs text as the agent i.
 func (i Identity) SignText(text []byte) ([]byte, error) {
 	key, err := nkeys.FromSeed([]byte(i.Seed))
 	if err != nil {
@@ -185,8 +185,8 @@ func (i Identity) SignText(text []byte) ([]byte, error) {
 	return key.Sign(append([]byte(agentTextPrefix), text...))
 }
 
-// VerifyAgentText fails unless signature is what an Identity's Sign has made of text, by the
-// agent whose public key is given.
+// VerifyAgentText fails unless signature is what SignText made of text with the key whose public
+// half is given.
 func VerifyAgentText(public string, text, signature []byte) error {
 	key, err := nkeys.FromPublicKey(public)
 	if err != nil {
@@ -197,7 +197,7 @@ func VerifyAgentText(public string, text, signature []byte) error {
 
 func identityFolder(home string) string { return filepath.Join(home, "agents") }
 
-// Save keeps the identity under home.
+// Save writes the identity to a file below home.
 func (i Identity) Save(home string) error {
 	err := WriteJSON(filepath.Join(identityFolder(home), i.Name+".json"), i)
 	if err != nil {
@@ -206,7 +206,7 @@ func (i Identity) Save(home string) error {
 	return nil
 }
 
-// Identities are all that home keeps, by name.
+// Identities returns all identities below home, by name.
 func Identities(home string) (all []Identity, err error) {
 	files, err := filepath.Glob(filepath.Join(identityFolder(home), "*.json"))
 	if err != nil {
@@ -229,7 +229,7 @@ func Identities(home string) (all []Identity, err error) {
 	return all, nil
 }
 
-// newUserKey makes the key pair of a user.
+// newUserKey makes a NATS user's key pair.
 func newUserKey() (public, seed string, err error) {
 	key, err := nkeys.CreateUser()
 	if err != nil {
@@ -242,5 +242,5 @@ func newUserKey() (public, seed string, err error) {
 	return public, string(b), err
 }
 
-// renewalTime is when the half of a JWT's life is over.
+// renewalTime returns when half of a JWT's life is over, in Unix seconds.
 func renewalTime(c *jwt.UserClaims) int64 { return c.IssuedAt + (c.Expires-c.IssuedAt)/2 }

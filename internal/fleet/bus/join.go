@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Join makes this machine an agent with the token. The agent's private key is made here
-// and stays here. a.Key is set by Join; the rest of the application is the caller's.
+// Join makes this machine an agent by a token. It makes the agent's private key, which never
+// leaves the machine, and sets a.Key; the caller sets the other fields.
 func Join(token Access, a JoinRequest) (Identity, error) {
 	l, err := token.Connect("this token", Settings{Name: token.TokenID()})
 	if err != nil {
@@ -30,15 +30,15 @@ func Join(token Access, a JoinRequest) (Identity, error) {
 		PlanKey: in.PlanKey, Token: token.TokenID()}, nil
 }
 
-// Connect connects to the bus as the agent that i is.
+// Connect connects to the bus as the agent i. leave is Settings.GiveUpAfter.
 func (i Identity) Connect(leave time.Duration) (*Link, error) {
 	return i.Access.Connect("what "+i.Name+" was given when it joined",
 		Settings{Name: i.Name, GiveUpAfter: leave})
 }
 
-// Renew tells the hub that the agent is there, which it refuses if another one is under
-// the same name, and takes the new JWT that it answers with. It takes no other plan key:
-// who has got hold of a hub must not come to own its agents.
+// Renew asks the hub for a new JWT and stores it in i and l. The hub refuses if two agents are
+// connected under the name. Renew does not accept another plan key: control of a hub must not
+// give control of its agents.
 func (i *Identity) Renew(l *Link) error {
 	var in Admission
 	if err := QueryHub(l.Conn, RenewSubject(i.Name), struct{}{}, &in); err != nil {
@@ -58,11 +58,11 @@ func (i *Identity) Renew(l *Link) error {
 	return nil
 }
 
-// How often an agent looks whether half of its JWT's life is over.
+// renewalCheck is how often an agent checks whether its JWT is due for renewal.
 const renewalCheck = 10 * time.Minute
 
-// KeepRenewed renews i whenever half of its JWT's life is over, and hands it to save, until ctx
-// ends. A hub that is away is asked again.
+// KeepRenewed renews i when half of its JWT's life is over, and passes it to save, until ctx
+// ends. After a failure it tries again.
 func (i Identity) KeepRenewed(ctx context.Context, l *Link, save func(Identity) error,
 	log func(string)) {
 	tick := time.NewTicker(renewalCheck)
@@ -86,7 +86,7 @@ func (i Identity) KeepRenewed(ctx context.Context, l *Link, save func(Identity) 
 	}
 }
 
-// renewalDue reports whether half of the life of i's JWT is over.
+// renewalDue reports whether half of the JWT's life is over.
 func (i Identity) renewalDue(now time.Time) bool {
 	c, err := i.parseClaims()
 	return err == nil && c.Expires != 0 && now.Unix() >= renewalTime(c)

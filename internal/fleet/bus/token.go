@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// A join token lets a machine ask a hub, once, to become an agent. It is an Access whose
-// user may do nothing else, and ends soon.
+// A join token lets a machine become an agent, once. It is an encoded Access whose user may send
+// a JoinRequest and nothing else, and which expires soon.
 const (
-	tokenPrefix = "dyno-join." // by which one that got into a log is known for what it is
+	tokenPrefix = "dyno-join." // by which a token is recognised, for example in a log
 	tokenMax    = 16 << 10     // bytes
 )
 
-// EncodeToken is a as text: one line without spaces.
+// EncodeToken returns a as text: one line without spaces.
 func (a Access) EncodeToken() string {
 	b, err := json.Marshal(a)
 	if err != nil {
@@ -27,7 +27,7 @@ func (a Access) EncodeToken() string {
 	return tokenPrefix + base64.RawURLEncoding.EncodeToString(b)
 }
 
-// ParseToken reads what Token writes; space around it does not matter.
+// ParseToken reads what EncodeToken wrote. It ignores space around it.
 func ParseToken(text string) (Access, error) {
 	text = strings.TrimSpace(text)
 	body, is := strings.CutPrefix(text, tokenPrefix)
@@ -52,7 +52,7 @@ func ParseToken(text string) (Access, error) {
 	return a, nil
 }
 
-// TokenID is the name that the hub gave to the token, by which it can be revoked.
+// TokenID returns the ID that the hub gave to the token. It can be revoked by that.
 func (a Access) TokenID() string {
 	c, err := a.parseClaims()
 	if err != nil {
@@ -61,7 +61,7 @@ func (a Access) TokenID() string {
 	return c.Name
 }
 
-// ExpiresAt is until when a may be used; zero is always.
+// ExpiresAt returns when a expires; the zero time is never.
 func (a Access) ExpiresAt() time.Time {
 	c, err := a.parseClaims()
 	if err != nil || c.Expires == 0 {
@@ -70,7 +70,7 @@ func (a Access) ExpiresAt() time.Time {
 	return time.Unix(c.Expires, 0)
 }
 
-// decodeStrict reads b, one JSON value, into v, and accepts nothing that v does not have.
+// decodeStrict decodes b, one JSON value, into v. Fields that v does not have are an error.
 func decodeStrict(b []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
@@ -83,12 +83,12 @@ func decodeStrict(b []byte, v any) error {
 	return nil
 }
 
-// NameMax is how many characters the name of an agent may have: those of a DNS label.
+// NameMax is how many characters an agent's name may have: those of a DNS label.
 const NameMax = 63
 
 var nameForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
 
-// CheckAgentName says what is wrong with an agent's name, which is part of its subjects.
+// CheckAgentName fails unless name can be an agent's. Names are parts of subjects.
 func CheckAgentName(name string) error {
 	switch {
 	case len(name) > NameMax:
@@ -101,7 +101,7 @@ func CheckAgentName(name string) error {
 	return nil
 }
 
-// AgentNameFor is the name that an agent on a host gets if it asks for none.
+// AgentNameFor returns the name of an agent on a host that asks for none.
 func AgentNameFor(host string) string {
 	host, _, _ = strings.Cut(strings.ToLower(host), ".")
 	name := regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(host, "-")

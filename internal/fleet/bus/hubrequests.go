@@ -12,80 +12,81 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// ControllerName is the name of whoever runs the fleet on the bus.
+// ControllerName is the controller's name on the bus.
 const ControllerName = "controller"
 
-// What may be asked of a hub: a subject each. An agent may say what begins with its own
-// name only, and whoever has a token nothing but its Join; the hub's server sees to that.
+// The requests that a hub answers, each with its subject. The hub's server enforces who may send
+// what: an agent only to subjects that contain its own name, and the holder of a token only its
+// JoinRequest.
 const (
-	SubjectToken  = "dyno.hub.token"  // Order → Issued
-	SubjectRevoke = "dyno.hub.revoke" // Name → nothing
-	SubjectList   = "dyno.hub.list"   // nothing → Roll
-	SubjectStop   = "dyno.hub.stop"   // nothing → nothing; the hub ends
-	SubjectNote   = "dyno.hub.note"   // Note → nothing; it is in the audit log
+	SubjectToken  = "dyno.hub.token"  // TokenRequest → IssuedToken
+	SubjectRevoke = "dyno.hub.revoke" // RevokeRequest → nothing
+	SubjectList   = "dyno.hub.list"   // nothing → Roster
+	SubjectStop   = "dyno.hub.stop"   // nothing → nothing; the hub stops
+	SubjectNote   = "dyno.hub.note"   // AuditNote → nothing; it is written to the audit log
 
 	inboxPrefix = "_INBOX_"
-	joinPrefix  = "dyno.hub.join."  // + token's ID: Application → Admission
-	renewPrefix = "dyno.hub.renew." // + agent's name: nothing → Admission
+	joinPrefix  = "dyno.hub.join."  // and the token's ID: JoinRequest → Admission
+	renewPrefix = "dyno.hub.renew." // and the agent's name: nothing → Admission
 )
 
-// JoinSubject is where the token of that ID is to be shown.
+// JoinSubject returns where a JoinRequest with the token of that ID is sent.
 func JoinSubject(id string) string { return joinPrefix + id }
 
-// RenewSubject is where the agent of that name says that it is there, and gets a new JWT.
+// RenewSubject returns where the agent of that name asks for a new JWT.
 func RenewSubject(name string) string { return renewPrefix + name }
 
-// An TokenRequest is of a join token.
+// A TokenRequest asks for a join token.
 type TokenRequest struct {
-	Name string        `json:"name,omitempty"` // of the agent that it is for; "" is any
-	From []string      `json:"from,omitempty"` // CIDRs that the agent may come from; none is any
-	Life time.Duration `json:"life"`           // ns
+	Name string        `json:"name,omitempty"` // of the agent that it is for; "": any
+	From []string      `json:"from,omitempty"` // CIDRs that the agent may connect from; none: any
+	Life time.Duration `json:"life"`           // until it expires, in ns
 }
 
-// IssuedToken is a token, and by what it can be revoked.
+// An IssuedToken is a join token, and the ID by which it can be revoked.
 type IssuedToken struct {
 	ID    string `json:"id"`
 	Token string `json:"token"`
 }
 
-// A RevokeRequest is what is to be revoked: an agent, or a token by its ID.
+// A RevokeRequest names what to revoke: an agent, or a token by its ID.
 type RevokeRequest struct {
 	Name string `json:"name"`
 }
 
-// A AuditNote is of what a controller does, as a load that it begins.
+// An AuditNote is what a controller does, such as beginning a load.
 type AuditNote struct {
 	Text string `json:"text"`
 }
 
-// An JoinRequest is of a machine that has a token and wants to be an agent.
+// A JoinRequest asks to make a machine an agent.
 type JoinRequest struct {
-	Key     string `json:"key"`            // its public key; the private one stays with it
-	Name    string `json:"name,omitempty"` // that it asks for
-	Host    string `json:"host"`           // what its system calls it
+	Key     string `json:"key"`            // its public key; the private one never leaves the machine
+	Name    string `json:"name,omitempty"` // that it would like; "": as the token or the host says
+	Host    string `json:"host"`           // its host name
 	Version string `json:"version"`        // of dyno
 }
 
-// An Admission makes an agent.
+// An Admission makes a machine an agent.
 type Admission struct {
 	Name    string `json:"name"`
 	JWT     string `json:"jwt"`
-	PlanKey string `json:"plan_key"` // whose plans it is to obey
+	PlanKey string `json:"plan_key"` // public key of the plans that the agent obeys
 }
 
-// A Roster is who belongs to a fleet, and who may come.
+// A Roster lists the agents of a fleet, and the tokens by which others may join.
 type Roster struct {
 	Agents []EnrolledAgent `json:"agents"`
-	Tokens []PendingToken  `json:"tokens"` // that nobody has used and that have not expired
+	Tokens []PendingToken  `json:"tokens"` // neither used nor expired
 }
 
 // An EnrolledAgent is an agent as the hub knows it.
 type EnrolledAgent struct {
 	Name      string    `json:"name"`
 	Joined    time.Time `json:"joined"`
-	Seen      time.Time `json:"seen"`              // when it last asked for a JWT
-	Version   string    `json:"version"`           // of dyno, when it joined
-	Address   string    `json:"address,omitempty"` // that it is connected from; "" is not connected
+	Seen      time.Time `json:"seen"`              // when it last got a JWT
+	Version   string    `json:"version"`           // of dyno when it joined
+	Address   string    `json:"address,omitempty"` // that it is connected from; "": it is not connected
 	Connected time.Time `json:"connected,omitzero"`
 	Revoked   time.Time `json:"revoked,omitzero"`
 }
@@ -97,14 +98,14 @@ type PendingToken struct {
 	Expires time.Time `json:"expires"`
 }
 
-// A HubReply is what a hub says to what it was asked.
+// A HubReply is the hub's reply to a request.
 type HubReply struct {
-	Refused string          `json:"refused,omitempty"` // why there is no answer
+	Refused string          `json:"refused,omitempty"` // why there is no answer; "": there is one
 	Answer  json.RawMessage `json:"answer,omitempty"`
 }
 
-// QueryHub asks the hub, and reads its answer into answer unless that is nil. What the hub
-// does not want to do is ErrRefused with its reason.
+// QueryHub sends the hub a request and decodes its answer into answer, unless that is nil. The
+// error is ErrRefused with the hub's reason, or ErrUnreachable.
 func QueryHub(c *nats.Conn, subject string, question, answer any) error {
 	b, err := json.Marshal(question)
 	if err != nil {
@@ -133,14 +134,14 @@ func QueryHub(c *nats.Conn, subject string, question, answer any) error {
 	return nil
 }
 
-// AgentPermissions is what the agent of that name may do on the bus.
+// AgentPermissions returns what the agent of that name may do on the bus.
 func AgentPermissions(name string) jwt.Permissions {
 	says := jwt.StringList{"dyno.ev." + name + ".>", RenewSubject(name)}
 	hears := jwt.StringList{"dyno.cmd.all.>", "dyno.cmd." + name + ".>", InboxPrefix(name) + ">"}
 	return jwt.Permissions{Pub: jwt.Permission{Allow: says}, Sub: jwt.Permission{Allow: hears}}
 }
 
-// JoinPermissions is what whoever has the token of that ID may do.
+// JoinPermissions returns what the holder of the token of that ID may do.
 func JoinPermissions(id string) jwt.Permissions {
 	return jwt.Permissions{
 		Pub: jwt.Permission{Allow: jwt.StringList{JoinSubject(id)}},
@@ -148,16 +149,16 @@ func JoinPermissions(id string) jwt.Permissions {
 	}
 }
 
-// ControllerPermissions is what whoever runs the fleet may do.
+// ControllerPermissions returns what the controller may do.
 func ControllerPermissions() jwt.Permissions {
 	all := jwt.StringList{"dyno.>", InboxPrefix(ControllerName) + ">"}
 	return jwt.Permissions{Pub: jwt.Permission{Allow: all}, Sub: jwt.Permission{Allow: all}}
 }
 
-// InboxPrefix is how the subjects begin at which answers to a name come.
+// InboxPrefix returns the prefix of the subjects on which a name gets replies.
 func InboxPrefix(name string) string { return inboxPrefix + name + "." }
 
-// Printable is text of somebody else's on one line, without what a terminal would obey.
+// Printable returns untrusted text on one line and without control characters.
 func Printable(text string) string {
 	return strings.Map(func(c rune) rune {
 		if c == unicode.ReplacementChar || !unicode.IsPrint(c) {
