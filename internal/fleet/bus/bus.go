@@ -68,7 +68,7 @@ const (
 type Access struct {
 	Addresses []string `json:"addresses"` // HOST:PORT of the hub, tried in turn
 	Pin       string   `json:"pin"`       // SHA-256 of its certificate, in hex
-	JWT       string   `json:"jwt"`       // signed by the hub: the user, its permissions, and when they expire
+	JWT       string   `json:"jwt"`       // signed by the hub: user, permissions, expiry
 	Seed      string   `json:"seed"`      // private key of the user that JWT names
 }
 

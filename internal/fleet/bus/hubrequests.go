@@ -86,7 +86,7 @@ type EnrolledAgent struct {
 	Joined    time.Time `json:"joined"`
 	Seen      time.Time `json:"seen"`              // when it last got a JWT
 	Version   string    `json:"version"`           // of dyno when it joined
-	Address   string    `json:"address,omitempty"` // that it is connected from; "": it is not connected
+	Address   string    `json:"address,omitempty"` // that it is connected from; "": none
 	Connected time.Time `json:"connected,omitzero"`
 	Revoked   time.Time `json:"revoked,omitzero"`
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// An entry of the audit log is one line of JSON: what happened, when, to whom.
+// An entry is a line of the audit log, in JSON: what happened, when, and to whom.
 type entry struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"` // up token join revoke note refused connected gone server …
@@ -27,21 +27,21 @@ type entry struct {
 	Detail  string    `json:"detail,omitempty"`
 }
 
-// An audit is the log that only grows.
+// An audit is the audit log. It is only appended to.
 type audit struct {
 	log func(string)
 
 	mu                sync.Mutex
-	file              *os.File // nil when the hub is down
-	second            int64    // in which strangers were noted, and how often
+	file              *os.File // nil once the hub is closed
+	second            int64    // Unix time in which writtenThisSecond entries were written
 	writtenThisSecond int
-	skipped           int // strangers since, of whom the log says only how many
+	skipped           int // entries left out since; the next entry says how many
 }
 
-// entriesPerSecondMax is how many lines a second whoever is not let in can add to the log.
+// entriesPerSecondMax limits what others can add to the log.
 const entriesPerSecondMax = 20
 
-// writeLimited is write of what anybody can bring about.
+// writeLimited is writeEntry of an event that anybody can cause, at a limited rate.
 func (a *audit) writeLimited(e entry) {
 	a.mu.Lock()
 	now := time.Now().Unix()
@@ -71,7 +71,7 @@ func openAudit(folder string, log func(string)) (*audit, error) {
 	return &audit{log: log, file: f}, nil
 }
 
-// writeEntry adds e, and says it to whoever watches the hub.
+// writeEntry appends e, and passes it to Config.Log.
 func (a *audit) writeEntry(e entry) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -110,8 +110,8 @@ func (a *audit) closeFile() error {
 	return f.Close()
 }
 
-// watchConnections has the server's own account say who comes and goes, and who is not let in.
-// The log keeps it.
+// watchConnections logs who connects, disconnects and is refused, as the server's own account
+// reports it.
 func (h *Hub) watchConnections() error {
 	events := "$SYS.ACCOUNT." + h.keys.fleet.public
 	for subject, event := range map[string]string{events + ".CONNECT": "connected",
@@ -132,7 +132,7 @@ func (h *Hub) watchConnections() error {
 	return h.system.Flush()
 }
 
-// agentNameOf is the name of the agent with that public key, or "".
+// agentNameOf returns the name of the agent with that public key, or "".
 func (h *Hub) agentNameOf(key string) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -144,8 +144,8 @@ func (h *Hub) agentNameOf(key string) string {
 	return ""
 }
 
-// A serverLog is what the server says that goes into the audit log: what it calls errors,
-// among them every attempt to say what one may not.
+// A serverLog writes what the server calls errors into the audit log. Every violation of a
+// permission is among them.
 type serverLog struct {
 	audit *audit
 
@@ -169,19 +169,19 @@ func (l *serverLog) fatalError() error {
 	return errors.New(l.fatalText)
 }
 
-// Errorf keeps what went wrong.
+// Errorf logs an error.
 func (l *serverLog) Errorf(format string, v ...any) {
 	l.audit.writeLimited(entry{Event: "server", Detail: fmt.Sprintf(format, v...)})
 }
 
-// Warnf is for what whoever configures a server should know, and here nobody does.
+// Warnf drops warnings: they are about the configuration, which is dyno's.
 func (l *serverLog) Warnf(string, ...any) {}
 
-// Noticef is for what the server does in the ordinary way, which nobody reads.
+// Noticef drops notices: they are about what the server does as usual.
 func (l *serverLog) Noticef(string, ...any) {}
 
-// Debugf is switched off.
+// Debugf is never called: debugging is off.
 func (l *serverLog) Debugf(string, ...any) {}
 
-// Tracef is switched off.
+// Tracef is never called: tracing is off.
 func (l *serverLog) Tracef(string, ...any) {}

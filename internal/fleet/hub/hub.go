@@ -1,11 +1,10 @@
-// Package hub keeps a fleet's bus: a NATS server inside dyno, with its keys, the
-// tokens by which machines join, who has joined, and who may no longer.
+// Package hub runs a fleet's bus: a NATS server inside dyno, with its keys, the tokens by which
+// machines join, the agents that have joined, and those that were revoked.
 //
-// The server does the refusing: everybody's rights are in a JWT that the hub
-// signs, an agent's subjects begin with its own name, and what is revoked is
-// thrown out. What the hub does itself is to give such JWTs out, to whoever shows
-// a token that nobody has used. It keeps all of that in a folder, so that it can
-// be stopped and started again and its agents come back.
+// The server enforces all rights. They are in JWTs that the hub signs: an agent's subjects
+// contain its own name, and whoever is revoked is disconnected. The hub itself only issues these
+// JWTs, to machines that present an unused token. It keeps everything in a folder, so that it can
+// be restarted and its agents reconnect.
 package hub
 
 import (
@@ -30,47 +29,47 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Port is where a hub listens if it is not told otherwise.
+// Port is the default port of a hub.
 const Port = 3967
 
-// What the server allows, and how long it waits.
+// Limits and timeouts of the server.
 const (
 	messageMax       = 1 << 20     // bytes of a message
-	pingInterval     = time.Second // an agent that does not answer two of them is gone
+	pingInterval     = time.Second // two unanswered pings mean that an agent is gone
 	unansweredPings  = 2
-	handshakeTimeout = 5 // seconds, for TLS
+	handshakeTimeout = 5 // seconds, of TLS
 	startTimeout     = 20 * time.Second
 )
 
-// A Config says where a hub is.
+// A Config says where a hub runs.
 type Config struct {
-	Folder    string   // where it keeps what has to outlive it
-	Listen    string   // HOST:PORT; port 0 is a free one
-	Advertise []string // HOST or HOST:PORT by which agents reach it; none is where it listens
+	Folder    string   // of its keys, its state and its audit log
+	Listen    string   // HOST:PORT; port 0: any free one
+	Advertise []string // HOST or HOST:PORT at which agents reach it; none: Listen
 	Log       func(string)
 }
 
-// A Hub is a bus that is up.
+// A Hub is a bus that runs.
 type Hub struct {
 	config    Config
 	keys      *keys
 	server    *server.Server
 	resolver  *server.MemAccResolver
 	conn      *nats.Conn // in the fleet's account
-	system    *nats.Conn // in the server's own, which says who comes and goes
+	system    *nats.Conn // in the server's own account, which reports connections
 	audit     *audit
 	addresses []string
 	planKey   bus.PlanKey
-	lock      *os.File      // held as long as it is up
-	stop      chan struct{} // has one when a controller asked for the end
-	announced bool          // controllers are told of it
+	lock      *os.File      // held as long as the hub runs
+	stop      chan struct{} // receives when a controller asks the hub to stop
+	announced bool          // the controller's file was written
 	closed    bool
 
 	mu    sync.Mutex
 	state *state
 }
 
-// Check says what is wrong with c before anything is begun.
+// Check fails if c cannot be used. It starts nothing.
 func (c Config) Check() error {
 	host, port, err := net.SplitHostPort(c.Listen)
 	if err != nil {
@@ -96,7 +95,7 @@ func (c Config) Check() error {
 	return nil
 }
 
-// StartHub starts a hub. It serves until Serve returns, or Close is called.
+// StartHub starts a hub. It runs until Serve returns or Close is called.
 func StartHub(c Config) (*Hub, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -138,8 +137,8 @@ func (h *Hub) startParts() (err error) {
 	return nil
 }
 
-// lockFolder makes the folder this hub's until it is down: two would write over what the other
-// knows.
+// lockFolder locks the folder until the hub is closed. Two hubs would overwrite each other's
+// state.
 func (h *Hub) lockFolder() (err error) {
 	folder := h.config.Folder
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -162,7 +161,7 @@ func (h *Hub) lockFolder() (err error) {
 	return nil
 }
 
-// checkNotRunning fails if a hub is up with this folder already.
+// checkNotRunning fails if a hub with this folder answers.
 func checkNotRunning(folder string) error {
 	c, err := bus.ReadController(folder)
 	if err != nil {
@@ -176,7 +175,7 @@ func checkNotRunning(folder string) error {
 	return fmt.Errorf("a fleet is up already: process %d, at %s", c.PID, l.ConnectedAddr())
 }
 
-// startServer starts the server.
+// startServer starts the NATS server.
 func (h *Hub) startServer() error {
 	host, port, err := net.SplitHostPort(h.config.Listen)
 	if err != nil {
@@ -217,7 +216,7 @@ func (h *Hub) startServer() error {
 	return nil
 }
 
-// advertisedAddresses are the addresses for tokens.
+// advertisedAddresses returns the addresses that tokens contain.
 func advertisedAddresses(c Config, listens net.Addr) (all []string) {
 	_, port, err := net.SplitHostPort(listens.String())
 	if err != nil || len(c.Advertise) == 0 {
@@ -229,7 +228,7 @@ func advertisedAddresses(c Config, listens net.Addr) (all []string) {
 	return all
 }
 
-// connectToServer connects the hub to its own server, and tells this machine's controllers of it.
+// connectToServer connects the hub to its own server, and writes the controller's file.
 func (h *Hub) connectToServer() (err error) {
 	if h.conn, err = h.connectInProcess(h.keys.fleet); err != nil {
 		return err
@@ -256,7 +255,7 @@ func (h *Hub) connectToServer() (err error) {
 		Advertised: h.addresses})
 }
 
-// localAddress is by what this machine itself reaches what listens on a.
+// localAddress returns the address at which this machine itself reaches a listener on a.
 func localAddress(a net.Addr) string {
 	at, err := netip.ParseAddrPort(a.String())
 	if err != nil || !at.Addr().IsUnspecified() {
@@ -269,13 +268,14 @@ func localAddress(a net.Addr) string {
 	return netip.AddrPortFrom(host, at.Port()).String()
 }
 
-// accessFor is what somebody with that JWT and private key connects with.
+// accessFor returns what a user with that JWT and private key connects with.
 func (h *Hub) accessFor(token, seed string) bus.Access {
 	pin := sha256.Sum256(h.keys.certificate.Certificate[0])
 	return bus.Access{Addresses: h.addresses, Pin: hex.EncodeToString(pin[:]), JWT: token, Seed: seed}
 }
 
-// connectInProcess connects to the server from within, as a user of that account who may do all.
+// connectInProcess connects to the server without a network, as a user of an account with all its
+// rights.
 func (h *Hub) connectInProcess(account key) (*nats.Conn, error) {
 	user, err := generateKey(user)
 	if err != nil {
@@ -291,13 +291,13 @@ func (h *Hub) connectInProcess(account key) (*nats.Conn, error) {
 		nats.UserJWTAndSeed(token, user.seed), nats.MaxReconnects(-1))
 }
 
-// Addresses are where agents reach the hub: HOST:PORT.
+// Addresses returns where agents reach the hub, as HOST:PORT.
 func (h *Hub) Addresses() []string { return h.addresses }
 
-// PlanKey is the public half of the key whose plans the agents obey.
+// PlanKey returns the public half of the key whose plans the agents obey.
 func (h *Hub) PlanKey() string { return h.planKey.Public }
 
-// Serve returns when ctx ends or a controller has asked for the end, and the hub is down.
+// Serve returns when ctx ends or a controller has asked the hub to stop, after closing it.
 func (h *Hub) Serve(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -306,7 +306,7 @@ func (h *Hub) Serve(ctx context.Context) error {
 	return h.Close()
 }
 
-// Close ends the hub. Its agents stop what they are doing and wait for it to come back.
+// Close stops the hub. Its agents stop their loads and try to reconnect.
 func (h *Hub) Close() error {
 	h.mu.Lock() // what was asked is answered
 	defer h.mu.Unlock()

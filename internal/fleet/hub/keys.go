@@ -21,7 +21,7 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// A key is a key pair of NATS' kinds.
+// A key is a NATS key pair.
 type key struct {
 	pair         nkeys.KeyPair
 	public, seed string
@@ -54,16 +54,16 @@ const (
 	user     = nkeys.PrefixByteUser
 )
 
-// keys are all that a hub signs with.
+// keys are all keys that a hub signs with.
 type keys struct {
-	operator    key // vouches for the accounts
-	fleet       key // the account of the fleet: vouches for its users
-	system      key // the server's own account
-	controller  key // the user who runs the fleet
+	operator    key // signs the accounts
+	fleet       key // the account of the fleet; signs its users
+	system      key // the account of the server
+	controller  key // the user of the controller
 	certificate tls.Certificate
 }
 
-// keysFile is how keys are in their file.
+// A keysFile is the content of the keys' file.
 type keysFile struct {
 	Operator    string `json:"operator"`
 	Fleet       string `json:"fleet"`
@@ -73,7 +73,7 @@ type keysFile struct {
 	Private     string `json:"private"`     // of the certificate, PEM
 }
 
-// openKeys reads the keys of a folder; the first time it makes them.
+// openKeys reads the keys of a folder, or makes them.
 func openKeys(folder string) (*keys, error) {
 	path := filepath.Join(folder, "keys.json")
 	var k keysFile
@@ -125,11 +125,11 @@ func generateKeys(now time.Time) (k keysFile, err error) {
 	return k, err
 }
 
-// certificateLife is how long the hub's certificate says that it lasts. Agents look at its
-// SHA-256 and not at dates, which their clocks may have wrong.
+// certificateLife is how long the hub's certificate is valid. Agents check its SHA-256 and no
+// dates, because their clocks may be wrong.
 const certificateLife = 10 * 365 * 24 * time.Hour
 
-// generateCertificate makes one that vouches for itself.
+// generateCertificate makes a self-signed certificate.
 func generateCertificate(now time.Time) (certificate, private string, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

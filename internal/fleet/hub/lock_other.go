@@ -4,5 +4,5 @@ package hub
 
 import "os"
 
-// lockFile does nothing here: a hub that answers is found all the same.
+// lockFile does nothing here: checkNotRunning still finds a hub that answers.
 func lockFile(*os.File) (held bool, err error) { return false, nil }

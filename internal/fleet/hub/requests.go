@@ -19,20 +19,20 @@ import (
 )
 
 const (
-	// identityLife is how long an agent that is never connected may stay away and still come
-	// back without a token. One that is connected gets a new JWT long before.
+	// identityLife is how long an agent can stay disconnected and still come back without a
+	// token. A connected agent gets a new JWT long before.
 	identityLife = 30 * 24 * time.Hour
 
-	// LifeMax is the longest life of a join token: one that lies about is a danger.
+	// LifeMax is the longest life of a join token: a forgotten token is a danger.
 	LifeMax = 7 * 24 * time.Hour
 
-	idLength = 8 // characters of a token's ID; its secret is another
+	idLength = 8 // characters of a token's ID, which is not its secret
 
-	hostWordMax      = 255 // bytes of what a machine says of itself
-	subscriptionsMax = 32  // subscriptions of an agent, which needs five
+	hostWordMax      = 255 // bytes of a host name or version in a JoinRequest
+	subscriptionsMax = 32  // of one agent, which needs five
 )
 
-// subscribeRequests makes the hub answer what it is asked.
+// subscribeRequests subscribes to all requests.
 func (h *Hub) subscribeRequests() error {
 	for subject, f := range map[string]func(*nats.Msg) (any, error){
 		bus.SubjectToken: h.issueToken, bus.SubjectRevoke: h.revokeName, bus.SubjectList: h.listRoster,
@@ -46,7 +46,7 @@ func (h *Hub) subscribeRequests() error {
 	return h.conn.Flush()
 }
 
-// sendReply answers m with what f says.
+// sendReply replies to m with what f returns.
 func (h *Hub) sendReply(m *nats.Msg, f func(*nats.Msg) (any, error)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -73,9 +73,9 @@ func (h *Hub) sendReply(m *nats.Msg, f func(*nats.Msg) (any, error)) {
 	}
 }
 
-// repliesToSender reports whether the answer to m goes to who has asked. NATS has no rule for where
-// answers go, and the hub may say everything to everybody: without this it would say for
-// anybody what they may not say themselves.
+// repliesToSender reports whether the reply to m goes to its sender. NATS does not check reply
+// subjects, and the hub may publish anywhere: without this check, anybody could have it publish
+// where they may not.
 func repliesToSender(m *nats.Msg) bool {
 	who := bus.ControllerName
 	if strings.HasSuffix(m.Sub.Subject, ".*") {
@@ -84,7 +84,7 @@ func repliesToSender(m *nats.Msg) bool {
 	return strings.HasPrefix(m.Reply, bus.InboxPrefix(who))
 }
 
-// decodeRequest reads what the hub was asked.
+// decodeRequest decodes a request.
 func decodeRequest(m *nats.Msg, v any) error {
 	if err := json.Unmarshal(m.Data, v); err != nil {
 		return fmt.Errorf("this cannot be read: %w", err)
@@ -92,10 +92,10 @@ func decodeRequest(m *nats.Msg, v any) error {
 	return nil
 }
 
-// subjectSuffix is the last word of m's subject, which its sender's rights vouch for.
+// subjectSuffix returns the last word of m's subject. The sender's permissions vouch for it.
 func subjectSuffix(m *nats.Msg) string { return m.Subject[strings.LastIndex(m.Subject, ".")+1:] }
 
-// issueToken makes a join token.
+// issueToken handles a TokenRequest.
 func (h *Hub) issueToken(m *nats.Msg) (any, error) {
 	var o bus.TokenRequest
 	if err := decodeRequest(m, &o); err != nil {
@@ -107,7 +107,7 @@ func (h *Hub) issueToken(m *nats.Msg) (any, error) {
 	return h.mintToken(o, time.Now())
 }
 
-// mintToken makes the token that o asks for, at that time.
+// mintToken makes the token that o asks for.
 func (h *Hub) mintToken(o bus.TokenRequest, now time.Time) (*bus.IssuedToken, error) {
 	if o.Name != "" {
 		if err := bus.CheckAgentName(o.Name); err != nil {
@@ -141,7 +141,8 @@ func (h *Hub) mintToken(o bus.TokenRequest, now time.Time) (*bus.IssuedToken, er
 	return &bus.IssuedToken{ID: t.ID, Token: h.accessFor(signed, applicant.seed).EncodeToken()}, nil
 }
 
-// admitApplicant makes an agent of whoever shows a token that is good.
+// admitApplicant handles a JoinRequest: it makes an agent of a machine that presents a usable
+// token.
 func (h *Hub) admitApplicant(m *nats.Msg) (any, error) {
 	var a bus.JoinRequest
 	if err := decodeRequest(m, &a); err != nil {
@@ -176,7 +177,7 @@ func (h *Hub) admitApplicant(m *nats.Msg) (any, error) {
 	return h.newAdmission(h.state.findAgent(name))
 }
 
-// checkUsable fails unless a machine may become an agent with t.
+// checkUsable fails unless a machine may become an agent by t.
 func (t *token) checkUsable(now time.Time) error {
 	switch {
 	case t == nil:
@@ -192,10 +193,10 @@ func (t *token) checkUsable(now time.Time) error {
 	return nil
 }
 
-// formatTime is a time for people.
+// formatTime formats a time for people.
 func formatTime(t time.Time) string { return t.UTC().Format(time.DateTime + " MST") }
 
-// chooseName is the one that a gets: what the token says, or it asks for, or its host is called.
+// chooseName returns the name of a new agent: the token's, the requested one, or the host's.
 func (h *Hub) chooseName(t *token, a bus.JoinRequest) (string, error) {
 	name := t.Name
 	switch {
@@ -220,7 +221,7 @@ func (h *Hub) chooseName(t *token, a bus.JoinRequest) (string, error) {
 	return name, nil
 }
 
-// newAdmission is what a needs to be an agent.
+// newAdmission issues a JWT for an agent.
 func (h *Hub) newAdmission(a *agent) (*bus.Admission, error) {
 	claims := jwt.NewUserClaims(a.Key)
 	claims.Name, claims.Src = a.Name, jwt.CIDRList(a.From)
@@ -233,7 +234,7 @@ func (h *Hub) newAdmission(a *agent) (*bus.Admission, error) {
 	return &bus.Admission{Name: a.Name, JWT: signed, PlanKey: h.planKey.Public}, nil
 }
 
-// renewAgent gives an agent a new JWT, unless two are connected that say they are it.
+// renewAgent gives an agent a new JWT, unless two agents are connected under its name.
 func (h *Hub) renewAgent(m *nats.Msg) (any, error) {
 	a := h.state.findAgent(subjectSuffix(m))
 	if a == nil || !a.Revoked.IsZero() {
@@ -254,7 +255,7 @@ func (h *Hub) renewAgent(m *nats.Msg) (any, error) {
 	return h.newAdmission(a)
 }
 
-// connectionsOf are those of the user with that public key, oldest first.
+// connectionsOf returns the connections of the user with that public key, oldest first.
 func (h *Hub) connectionsOf(key string) ([]*server.ConnInfo, error) {
 	c, err := h.server.Connz(&server.ConnzOptions{Username: true, User: key, Limit: 16})
 	if err != nil {
@@ -263,7 +264,7 @@ func (h *Hub) connectionsOf(key string) ([]*server.ConnInfo, error) {
 	return c.Conns, nil
 }
 
-// revokeName throws an agent out, or makes a token worthless.
+// revokeName revokes an agent, which is disconnected, or a token.
 func (h *Hub) revokeName(m *nats.Msg) (any, error) {
 	var q bus.RevokeRequest
 	if err := decodeRequest(m, &q); err != nil {
@@ -289,7 +290,7 @@ func (h *Hub) revokeName(m *nats.Msg) (any, error) {
 		h.state.saveState(now)) // even if it cannot be kept
 }
 
-// listRoster is who there is.
+// listRoster returns the agents and the usable tokens.
 func (h *Hub) listRoster(*nats.Msg) (any, error) {
 	roll := bus.Roster{}
 	agents := slices.SortedFunc(slices.Values(h.state.Agents), func(a, b *agent) int {
@@ -316,10 +317,10 @@ func (h *Hub) listRoster(*nats.Msg) (any, error) {
 	return roll, nil
 }
 
-// noteMax is how many bytes of a note are kept.
+// noteMax is how many bytes of a note are logged.
 const noteMax = 1 << 10
 
-// logNote keeps what a controller does.
+// logNote logs what a controller does.
 func (h *Hub) logNote(m *nats.Msg) (any, error) {
 	var q bus.AuditNote
 	if err := decodeRequest(m, &q); err != nil {
@@ -329,7 +330,7 @@ func (h *Hub) logNote(m *nats.Msg) (any, error) {
 	return struct{}{}, nil
 }
 
-// requestStop asks Serve to return, which it does after the answer.
+// requestStop makes Serve return after the reply.
 func (h *Hub) requestStop(*nats.Msg) (any, error) {
 	select {
 	case h.stop <- struct{}{}:
@@ -338,8 +339,8 @@ func (h *Hub) requestStop(*nats.Msg) (any, error) {
 	return struct{}{}, nil
 }
 
-// publishAccounts tells the server what the fleet's account and its own may do, and who is revoked;
-// those it throws out.
+// publishAccounts updates the server's accounts: their rights, and who is revoked. The server
+// disconnects revoked users.
 func (h *Hub) publishAccounts() error {
 	own := jwt.NewAccountClaims(h.keys.system.public)
 	own.Name = "server"

@@ -11,25 +11,26 @@ import (
 	"dyno/internal/fleet/bus"
 )
 
-// state is what a hub knows of tokens and agents. It is in the file before anybody is told.
+// A state is what a hub knows of tokens and agents. It is written to its file before anybody gets
+// a reply that depends on it.
 type state struct {
 	path    string
 	Format  string               `json:"format"`
 	Tokens  []*token             `json:"tokens"`
 	Agents  []*agent             `json:"agents"`
-	Revoked map[string]time.Time `json:"revoked"` // users' public keys, and since when
+	Revoked map[string]time.Time `json:"revoked"` // when they were revoked, by users' public keys
 }
 
 const stateFormat = "dyno.fleet/1"
 
-// A token is one that was given out; its secret is not kept.
+// A token is a join token that was issued. Its secret is not kept.
 type token struct {
 	ID      string    `json:"id"`
-	Name    string    `json:"name,omitempty"` // of the agent that it is for
+	Name    string    `json:"name,omitempty"` // of the agent that it is for; "": any
 	From    []string  `json:"from,omitempty"`
 	Issued  time.Time `json:"issued"`
 	Expires time.Time `json:"expires"`
-	Key     string    `json:"key,omitempty"` // of the agent that has used it
+	Key     string    `json:"key,omitempty"` // of the agent that has used it; "": it was not used
 	Used    time.Time `json:"used,omitzero"`
 	Agent   string    `json:"agent,omitempty"` // its name
 	Revoked time.Time `json:"revoked,omitzero"`
@@ -46,7 +47,8 @@ type agent struct {
 	Revoked time.Time `json:"revoked,omitzero"`
 }
 
-// How long a token is remembered after it has expired, to say what became of it.
+// tokenMemory is how long a token is remembered after it has expired, to explain what became of
+// it.
 const tokenMemory = 30 * 24 * time.Hour
 
 func openState(folder string) (*state, error) {
@@ -64,8 +66,8 @@ func openState(folder string) (*state, error) {
 	return s, nil
 }
 
-// VerifyAgent fails unless signature is of text by the agent of that name in the fleet of a folder,
-// by the key with which it joined. It reads the hub's file and asks nobody on the bus.
+// VerifyAgent fails unless signature is of text by the agent of that name, with the key by which
+// it joined the fleet of folder. It reads the hub's file, and nothing that comes over the bus.
 func VerifyAgent(folder, name string, text, signature []byte) error {
 	s, err := openState(folder)
 	if err != nil {
@@ -82,7 +84,7 @@ func VerifyAgent(folder, name string, text, signature []byte) error {
 	return nil
 }
 
-// saveState writes s, without what is too old to matter.
+// saveState writes s, without entries that are too old to matter.
 func (s *state) saveState(now time.Time) error {
 	s.Tokens = slices.DeleteFunc(s.Tokens, func(t *token) bool {
 		return now.After(t.Expires.Add(tokenMemory))
@@ -109,7 +111,7 @@ func (s *state) findToken(id string) *token {
 	return s.Tokens[i]
 }
 
-// findAgent is who has that name now, or had it when it was revoked.
+// findAgent returns the agent of that name, even if it was revoked, or nil.
 func (s *state) findAgent(name string) *agent {
 	i := slices.IndexFunc(s.Agents, func(a *agent) bool { return a.Name == name })
 	if i < 0 {
@@ -118,7 +120,7 @@ func (s *state) findAgent(name string) *agent {
 	return s.Agents[i]
 }
 
-// enrollAgent makes a the agent of its name. Whoever had it is revoked.
+// enrollAgent adds a. An earlier agent of its name is revoked.
 func (s *state) enrollAgent(a *agent) {
 	old := s.findAgent(a.Name)
 	if old == nil {
@@ -129,7 +131,7 @@ func (s *state) enrollAgent(a *agent) {
 	*old = *a
 }
 
-// knowsKey reports whether an agent has that key, or had it when it was revoked.
+// knowsKey reports whether that key is or was an agent's.
 func (s *state) knowsKey(key string) bool {
 	_, gone := s.Revoked[key]
 	return gone || slices.ContainsFunc(s.Agents, func(a *agent) bool { return a.Key == key })
