@@ -45,7 +45,8 @@ type kindError struct {
 	error
 }
 
-func (r kindError) Unwrap() error        { return r.error }
+func (r kindError) Unwrap() error { return r.error }
+
 func (r kindError) Is(target error) bool { return target == r.kind }
 
 // Refusedf is fmt.Errorf of an error that is ErrRefused.
@@ -166,7 +167,7 @@ func (a Access) Connect(what string, s Settings) (*Link, error) {
 func pinnedTLS(pin string) *tls.Config {
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS13,
-		InsecureSkipVerify: true, // names and authorities; the pin says more than they do
+		InsecureSkipVerify: true, // the pin replaces names and authorities
 		VerifyConnection: func(s tls.ConnectionState) error {
 			if have := sha256.Sum256(s.PeerCertificates[0].Raw); hex.EncodeToString(have[:]) != pin {
 				return errWrongPin
@@ -215,7 +216,7 @@ func (l *Link) dialServers(urls string, s Settings, more ...nats.Option) (err er
 			}
 		}),
 	}, more)...)
-	if errors.Is(err, nats.ErrNoServers) { // it says this of one thing, and does not say that
+	if errors.Is(err, nats.ErrNoServers) { // its text says nothing of the reason
 		err = errors.New("connection refused: nothing listens there, or a firewall is in between")
 	}
 	return err

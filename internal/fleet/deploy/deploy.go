@@ -1,6 +1,6 @@
-// Package deploy writes the files with which agents are started on other machines: by
-// systemd, ssh, docker compose or Kubernetes. It starts nothing itself, and none of the
-// files has a secret in it: tokens come by themselves, one for each agent.
+// Package deploy writes files that start agents on other machines: by systemd, ssh, docker
+// compose or Kubernetes. It starts nothing itself. The files contain no secrets: each agent's
+// token is given to it separately.
 package deploy
 
 import (
@@ -20,7 +20,7 @@ import (
 //go:embed templates
 var files embed.FS
 
-// Kinds are what Write can write, with what it is.
+// Kinds are the kinds of files that WriteKind writes, with a description.
 var Kinds = []struct{ Name, Does string }{
 	{"systemd", "a unit, dyno-agent.service"},
 	{"ssh", "a shell script that starts an agent on each HOST"},
@@ -29,21 +29,21 @@ var Kinds = []struct{ Name, Does string }{
 	{"kubernetes", "an Indexed Job and its NetworkPolicy"},
 }
 
-// A Config is what the files are to say.
+// A Config is the content of the files.
 type Config struct {
-	Hosts    []string       // for ssh: as it takes them
-	Program  string         // for systemd: where dyno is
+	Hosts    []string       // for ssh: host names as it takes them
+	Program  string         // for systemd: path of dyno
 	Image    string         // for containers
 	Agents   int            // for compose and Kubernetes: how many, 1 to 1000
 	CPUs     int            // of each, for Kubernetes
 	Memory   string         // of each, for Kubernetes: as 512Mi
-	Deadline time.Duration  // for Kubernetes: of the Job, after which it is ended; whole seconds
+	Deadline time.Duration  // for Kubernetes: of the Job, in whole seconds
 	Hubs     []string       // HOST:PORT of the fleet's hub
 	Targets  []netip.Prefix // for Kubernetes: what agents may connect to
 }
 
-// DefaultConfig is a Config that needs Hosts or Hubs and nothing else. Its targets are what an
-// agent without a policy of its own may load.
+// DefaultConfig returns a Config to which only Hosts or Hubs must be added. Its targets are what
+// an agent without a policy file may load.
 func DefaultConfig(version string) Config {
 	c := Config{Program: "/usr/local/bin/dyno", Image: "dyno:" + version, Agents: 1, CPUs: 2,
 		Memory: "1Gi", Deadline: 4 * time.Hour}
@@ -53,10 +53,10 @@ func DefaultConfig(version string) Config {
 	return c
 }
 
-// AgentsMax is the most agents of one file: as many as one hub was ever tried with.
+// AgentsMax is how many agents one file may have. No hub was tried with more.
 const AgentsMax = 1000
 
-// The forms of what goes into the files, where it must not mean anything else.
+// The forms of values in the files. They contain nothing that has a meaning in a shell or a file.
 var (
 	hostForm   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.@:-]*$`)
 	imageForm  = regexp.MustCompile(`^[a-z0-9][A-Za-z0-9._/:@-]*$`)
@@ -64,7 +64,7 @@ var (
 	pathForm   = regexp.MustCompile(`^/[A-Za-z0-9._/+-]+$`)
 )
 
-// CheckKind finds all that is wrong with c for that kind.
+// CheckKind returns everything that is wrong with c for a kind.
 func (c Config) CheckKind(kind string) (faults []error) {
 	faultIf := func(is bool, format string, args ...any) {
 		if is {
@@ -122,7 +122,7 @@ func kindNames() (all []string) {
 	return all
 }
 
-// WriteKind writes the file of that kind. c must have passed Check.
+// WriteKind writes the file of a kind. c must have passed CheckKind.
 func WriteKind(w io.Writer, kind string, c Config) error {
 	t, err := template.ParseFS(files, path.Join("templates", kind))
 	if err != nil {
@@ -131,11 +131,11 @@ func WriteKind(w io.Writer, kind string, c Config) error {
 	return t.Execute(w, c)
 }
 
-// A Host is where ssh goes, and what its agent is called.
+// A Host is an ssh destination, and the name of the agent there.
 type Host struct{ Address, Name string }
 
-// Machines are the hosts, each with the name of its agent: the whole of the host's, so that
-// no two hosts have agents of one name.
+// Machines returns the hosts with their agents' names. A name contains the whole host name, so
+// that no two agents have the same.
 func (c Config) Machines() (all []Host) {
 	for _, h := range c.Hosts {
 		_, host, user := strings.Cut(h, "@")
@@ -147,7 +147,7 @@ func (c Config) Machines() (all []Host) {
 	return all
 }
 
-// Indices number the agents from 0.
+// Indices returns the agents' numbers, from 0.
 func (c Config) Indices() []int {
 	all := make([]int, c.Agents)
 	for i := range all {
@@ -156,13 +156,13 @@ func (c Config) Indices() []int {
 	return all
 }
 
-// DeadlineSeconds is the deadline, rounded up.
+// DeadlineSeconds returns the deadline, rounded up.
 func (c Config) DeadlineSeconds() int {
 	return int((c.Deadline + time.Second - 1) / time.Second)
 }
 
-// Tunnels are what ssh has to bring to the agents because they cannot reach it themselves:
-// hubs that listen on a loopback address. The token leads to the same address there.
+// Tunnels returns the tunnels that ssh has to open, because agents cannot reach a hub on a
+// loopback address. Their tokens contain the same address, which is the tunnel's end there.
 func (c Config) Tunnels() (all []string) {
 	for _, h := range c.Hubs {
 		if at, err := netip.ParseAddrPort(h); err == nil && at.Addr().IsLoopback() {
@@ -172,13 +172,13 @@ func (c Config) Tunnels() (all []string) {
 	return all
 }
 
-// A Block is an address as a NetworkPolicy has it.
+// A Block is an address in a NetworkPolicy.
 type Block struct {
 	CIDR netip.Prefix
 	Port uint16
 }
 
-// Blocks are the hubs.
+// Blocks returns the hubs' addresses.
 func (c Config) Blocks() (all []Block) {
 	for _, h := range c.Hubs {
 		if at, err := netip.ParseAddrPort(h); err == nil {

@@ -169,7 +169,7 @@ func checkNotRunning(folder string) error {
 	}
 	l, err := c.Connect()
 	if err != nil {
-		return nil // what a hub left that was killed
+		return nil // left by a hub that was killed
 	}
 	defer l.Close()
 	return fmt.Errorf("a fleet is up already: process %d, at %s", c.PID, l.ConnectedAddr())
@@ -308,7 +308,7 @@ func (h *Hub) Serve(ctx context.Context) error {
 
 // Close stops the hub. Its agents stop their loads and try to reconnect.
 func (h *Hub) Close() error {
-	h.mu.Lock() // what was asked is answered
+	h.mu.Lock() // after requests in progress
 	defer h.mu.Unlock()
 	if h.closed {
 		return nil

@@ -287,7 +287,7 @@ func (h *Hub) revokeName(m *nats.Msg) (any, error) {
 	}
 	h.audit.writeEntry(entry{Event: "revoke", Detail: q.Name})
 	return struct{}{}, errors.Join(h.publishAccounts(),
-		h.state.saveState(now)) // even if it cannot be kept
+		h.state.saveState(now)) // revoked even if the state cannot be saved
 }
 
 // listRoster returns the agents and the usable tokens.
@@ -347,7 +347,7 @@ func (h *Hub) publishAccounts() error {
 	fleet := jwt.NewAccountClaims(h.keys.fleet.public)
 	fleet.Name = "fleet"
 	for key, since := range h.state.Revoked {
-		fleet.RevokeAt(key, since.Add(identityLife)) // though its JWT be of a clock that was ahead
+		fleet.RevokeAt(key, since.Add(identityLife)) // also JWTs issued by a clock that was ahead
 	}
 	for _, c := range []*jwt.AccountClaims{own, fleet} {
 		signed, err := c.Encode(h.keys.operator.pair)

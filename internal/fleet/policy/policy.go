@@ -1,8 +1,8 @@
-// Package policy is what the owner of a machine lets its agent do: where to send load
-// and how much. It is a file on that machine; nobody who runs the fleet can widen it.
+// Package policy is what a machine's owner allows its agent: where to send load, and how much.
+// The policy is a file on that machine, and whoever runs the fleet cannot widen it.
 //
-// Addresses are judged as they are, after names were looked up, and what was judged is
-// what load connects to: a name that leads elsewhere later leads nowhere.
+// Host names are looked up first, and the addresses are judged. The load connects only to the
+// judged addresses, so a name that resolves to something else later does no harm.
 package policy
 
 import (
@@ -26,26 +26,26 @@ import (
 	"dyno/internal/engine/load"
 )
 
-// A Policy is what an agent may do. What is not allowed is forbidden, and of two rules
-// the one that forbids wins.
+// A Policy is what an agent may do. What is not allowed is forbidden; if one rule allows and
+// another forbids, it is forbidden.
 type Policy struct {
 	Allow     []netip.Prefix // addresses that may be loaded
-	Deny      []netip.Prefix // and of them may not
-	Hosts     []string       // globs of path.Match, one of which a host's name must match; none: any
-	DenyHosts []string       // that it must not match
+	Deny      []netip.Prefix // addresses that may not, even if Allow has them
+	Hosts     []string       // patterns of path.Match, one of which a host name must match; none: any
+	DenyHosts []string       // patterns that it must not match
 	Ports     []Ports        // none: any
 
-	MaxRate        float64       // requests a second, late ones and those sent again, too; 0: any
+	MaxRate        float64       // requests a second, with late ones and retries; 0: any
 	MaxConnections int           // 0: any number
 	MaxDuration    time.Duration // of a run, from its first connection to its end; 0: any
 
-	isDefault bool // nobody has said what Allow is
+	isDefault bool // Allow is the default
 }
 
-// Ports are those from First to Last.
+// Ports are the ports from First to Last.
 type Ports struct{ First, Last uint16 }
 
-// String writes them as a policy file has them.
+// String formats the ports as in a policy file.
 func (p Ports) String() string {
 	if p.First == p.Last {
 		return fmt.Sprint(p.First)
@@ -53,24 +53,23 @@ func (p Ports) String() string {
 	return fmt.Sprintf("%d-%d", p.First, p.Last)
 }
 
-// privateNetworks are the addresses that a policy allows unless it says otherwise: the networks
-// that are nobody's (RFC 1918, RFC 4193).
+// privateNetworks are allowed by default (RFC 1918, RFC 4193).
 var privateNetworks = []string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"}
 
-// loopbackNetworks are this machine's own addresses, on which listens what is for itself alone.
-// They are allowed besides where the fleet is this machine's.
+// loopbackNetworks are the machine's own addresses: what listens there is for that machine alone.
+// They are allowed by default if the bus is on the same machine.
 var loopbackNetworks = []string{"127.0.0.0/8", "::1/128"}
 
-// forbiddenNetworks are addresses that no policy allows: no host of its own is there, or what
-// tells a cloud's machines their secrets: link-local, and those of AWS, Google, Oracle, Azure and
-// Alibaba that are not.
+// forbiddenNetworks are forbidden by every policy: unspecified, link-local and multicast
+// addresses, and metadata services that hold a cloud machine's secrets, of AWS, Google, Oracle,
+// Azure and Alibaba.
 var forbiddenNetworks = []string{"0.0.0.0/8", "::/128", "169.254.0.0/16", "fe80::/10",
 	"224.0.0.0/4",
 	"ff00::/8", "255.255.255.255/32", "fd00:ec2::/32", "fd20:ce::/32", "fd00:c1::/32",
 	"168.63.129.16/32", "100.100.100.200/32"}
 
-// translatedNetworks are where routers find an IPv4 address in another: after how many bytes. (RFC
-// 6052, section 2.1; RFC 3056, section 2.)
+// translatedNetworks are IPv6 networks whose addresses contain an IPv4 address, after so many
+// bytes (RFC 6052, section 2.1; RFC 3056, section 2). Routers send there what is sent to them.
 var translatedNetworks = []struct {
 	prefix netip.Prefix
 	after  int
@@ -83,11 +82,11 @@ func parsePrefixes(all []string) (parsed []netip.Prefix) {
 	return parsed
 }
 
-// Default is the policy of an agent that has no file.
+// Default returns the policy of an agent that has no file.
 func Default() *Policy { return &Policy{Allow: parsePrefixes(privateNetworks), isDefault: true} }
 
-// WithLocalBus is l for an agent whose bus is at an address, HOST:PORT: where that is on
-// loopback, and l does not say which addresses are allowed, those of this machine are, too.
+// WithLocalBus returns p for an agent whose bus is at an address, HOST:PORT. If that is a
+// loopback address and p does not say which addresses are allowed, loopback is allowed too.
 func (p *Policy) WithLocalBus(bus string) *Policy {
 	at, err := netip.ParseAddrPort(bus)
 	if !p.isDefault || err != nil || !at.Addr().Unmap().IsLoopback() {
@@ -98,7 +97,7 @@ func (p *Policy) WithLocalBus(bus string) *Policy {
 	return &near
 }
 
-// file is a policy as it is written.
+// file is a policy file.
 type file struct {
 	Allow          []string `yaml:"allow"`
 	Deny           []string `yaml:"deny"`
@@ -110,10 +109,10 @@ type file struct {
 	MaxDuration    string   `yaml:"max_duration"`
 }
 
-// fileMax is how many bytes a file may have.
+// fileMax is how many bytes a policy file may have.
 const fileMax = 1 << 20
 
-// ReadFile reads a policy; the error has all that is wrong with it.
+// ReadFile reads a policy file. The error has everything that is wrong with it.
 func ReadFile(name string) (*Policy, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -149,7 +148,7 @@ func ReadPolicy(r io.Reader) (*Policy, error) {
 	return f.parsePolicy()
 }
 
-// parsePolicy reads what f says, or finds all that is wrong with it.
+// parsePolicy returns the policy in f, or everything that is wrong with it.
 func (f file) parsePolicy() (*Policy, error) {
 	var faults []error
 	p := &Policy{MaxRate: f.MaxRate, MaxConnections: f.MaxConnections, Hosts: f.Hosts,
@@ -199,7 +198,7 @@ func (f file) parsePolicy() (*Policy, error) {
 	return p, errors.Join(faults...)
 }
 
-// parseNetwork reads an address or a range of them.
+// parseNetwork parses an address or a network.
 func parseNetwork(s string) (netip.Prefix, error) {
 	if a, err := netip.ParseAddr(s); err == nil && a.Zone() == "" {
 		a = a.Unmap()
@@ -228,10 +227,10 @@ func parsePorts(s string) (Ports, error) {
 // A Lookup finds a host's addresses, as net.Resolver.LookupNetIP does.
 type Lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
 
-// Authorize says whether an agent may carry out p, its part of a load, and gives it the
-// addresses that were judged: load connects to no others; and MaxRate as its ceiling, which holds
-// for what is late and what is sent again, too. The error has every reason against it. lookup nil
-// is the system's.
+// Authorize decides whether an agent may carry out p, its part of a plan. The plan that it
+// returns has the judged addresses, to which alone the load connects, and MaxRate as its ceiling,
+// which holds for late requests and retries too. The error has every objection. lookup nil is the
+// system's.
 func (policy *Policy) Authorize(ctx context.Context, p load.Plan, lookup Lookup) (load.Plan,
 	error) {
 	var objections []error
@@ -274,7 +273,7 @@ func (policy *Policy) Authorize(ctx context.Context, p load.Plan, lookup Lookup)
 	return p, errors.Join(objections...)
 }
 
-// lookUpTarget are the target's.
+// lookUpTarget returns the addresses of the plan's target.
 func lookUpTarget(ctx context.Context, p load.Plan, lookup Lookup) ([]netip.Addr, error) {
 	if a, err := netip.ParseAddr(p.Target.Host); err == nil {
 		return []netip.Addr{a}, nil
@@ -294,7 +293,7 @@ func lookUpTarget(ctx context.Context, p load.Plan, lookup Lookup) ([]netip.Addr
 	return found, nil
 }
 
-// checkAmounts is Judge of how much is asked for.
+// checkAmounts checks rate, connections and duration.
 func (policy *Policy) checkAmounts(p load.Plan, objectIf func(bool, string, ...any)) {
 	rate := p.Peak().PerSecond() + p.Probe.PerSecond()
 	objectIf(policy.MaxRate > 0 && !p.Open(),
@@ -314,8 +313,8 @@ func (policy *Policy) checkAmounts(p load.Plan, objectIf func(bool, string, ...a
 		time.Duration(p.Drain), policy.MaxDuration)
 }
 
-// plannedDuration is how long p measures as far as it says: of a number of requests with a rate
-// until the last is due, and 0 if they have none.
+// plannedDuration returns how long p measures. With a number of requests and a rate that is until
+// the last request is due; with a number and no rate it is unknown, and p.Duration.
 func plannedDuration(p load.Plan) time.Duration {
 	d, rate := time.Duration(p.Duration), p.Offered().PerSecond()
 	if p.Requested == 0 || rate == 0 {
@@ -331,7 +330,7 @@ func (policy *Policy) allowsPort(port uint16) bool {
 	})
 }
 
-// whyForbidden says why an address must not be loaded; "" if it may.
+// whyForbidden returns why an address must not be loaded; "" if it may.
 func (p *Policy) whyForbidden(a netip.Addr) string {
 	a = a.WithZone("")
 	for _, t := range translatedNetworks {
@@ -359,8 +358,8 @@ func containsAddress(a netip.Addr) func(netip.Prefix) bool {
 	return func(n netip.Prefix) bool { return n.Contains(a) }
 }
 
-// matchesHost reports whether a host's name matches one of the globs. Names have no case,
-// and a dot at their end says nothing.
+// matchesHost reports whether a host name matches one of the patterns, ignoring case and a final
+// dot.
 func matchesHost(globs []string, host string) bool {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	return slices.ContainsFunc(globs, func(glob string) bool {
@@ -369,7 +368,7 @@ func matchesHost(globs []string, host string) bool {
 	})
 }
 
-// describeAllowed are the addresses that may be loaded, in words.
+// describeAllowed lists the allowed addresses.
 func (p *Policy) describeAllowed() string {
 	if len(p.Allow) == 0 {
 		return "no address"
@@ -377,7 +376,7 @@ func (p *Policy) describeAllowed() string {
 	return joinStrings(p.Allow)
 }
 
-// String is the policy in a line.
+// String describes the policy in one line.
 func (p *Policy) String() string {
 	all := []string{"to " + p.describeAllowed()}
 	if len(p.Deny) > 0 {

@@ -14,7 +14,7 @@ import (
 	"dyno/internal/fleet/wire"
 )
 
-// A Watch is one under way on an agent's machine.
+// A Watch is a watch on an agent's machine, on the controller's side.
 type Watch struct {
 	conn  *nats.Conn
 	sub   *nats.Subscription
@@ -23,15 +23,15 @@ type Watch struct {
 	id    string
 	names []string
 
-	questionsAsked int64  // questions; of one goroutine at a time
-	nonce          string // of the agent's last answer; "": it has given none
+	questionsAsked int64  // by one goroutine at a time
+	nonce          string // of the agent's last answer; "": none yet
 
 	stopKeeping context.CancelFunc
 	keeper      sync.WaitGroup
 }
 
-// BeginWatch has the agent of that name watch the processes called so, by PID or name, until
-// End or ctx ends. sign is the plan key's.
+// BeginWatch has the agent of that name watch processes, given by PID or name, until EndWindow or
+// the end of ctx. sign is the plan key's.
 func BeginWatch(ctx context.Context, conn *nats.Conn, agent string, processes []string,
 	sign func([]byte) ([]byte, error)) (*Watch, error) {
 	sub, err := conn.SubscribeSync(wire.EventSubject(agent, verb))
@@ -48,7 +48,7 @@ func BeginWatch(ctx context.Context, conn *nats.Conn, agent string, processes []
 	return w, nil
 }
 
-// keepAlive says that the watch is to go on, until ctx ends.
+// keepAlive keeps the agent's watch until ctx ends.
 func (w *Watch) keepAlive(ctx context.Context) {
 	tick := time.NewTicker(keepAliveInterval)
 	defer tick.Stop()
@@ -64,7 +64,8 @@ func (w *Watch) keepAlive(ctx context.Context) {
 	}
 }
 
-// EndWindow ends the watch and returns what was used between two instants of this process.
+// EndWindow ends the watch and returns what was used between two instants of this process's
+// clock.
 func (w *Watch) EndWindow(ctx context.Context, from, to time.Time) (*Seen, error) {
 	w.StopKeeping()
 	seen, err := w.askAgent(ctx, func() question {
@@ -76,13 +77,14 @@ func (w *Watch) EndWindow(ctx context.Context, from, to time.Time) (*Seen, error
 	return seen, err
 }
 
-// StopKeeping no longer keeps the watch; unless End is called, the agent ends it a little later.
+// StopKeeping stops keeping the watch alive. The agent ends it after a timeout, unless EndWindow
+// is called.
 func (w *Watch) StopKeeping() {
 	w.stopKeeping()
 	w.keeper.Wait()
 }
 
-// signedQuestion is q as it is sent.
+// signedQuestion returns q as it is sent.
 func (w *Watch) signedQuestion(q question) ([]byte, error) {
 	w.questionsAsked++
 	q.ID, q.Agent, q.Processes, q.Nonce, q.Number = w.id, w.agent, w.names, w.nonce, w.questionsAsked
@@ -97,7 +99,7 @@ func (w *Watch) signedQuestion(q question) ([]byte, error) {
 	return json.Marshal(signed{b, signature})
 }
 
-// askAgent asks, made anew each time, until the agent answers it.
+// askAgent sends a question until the agent answers. q makes it anew each time.
 func (w *Watch) askAgent(ctx context.Context, q func() question) (*Seen, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
@@ -114,7 +116,7 @@ func (w *Watch) askAgent(ctx context.Context, q func() question) (*Seen, error) 
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("hearing %s: %w", w.agent, err)
-		case a != nil && a.Nonce != "": // it wants to know that this was asked just now
+		case a != nil && a.Nonce != "": // to prove that the question is new
 			w.nonce = a.Nonce
 		case a != nil && a.Fault != "":
 			return nil, fmt.Errorf("%s: %s", w.agent, a.Fault)
@@ -125,8 +127,8 @@ func (w *Watch) askAgent(ctx context.Context, q func() question) (*Seen, error) 
 	return nil, fmt.Errorf("%s does not answer; was dyno agent --watch started there?", w.agent)
 }
 
-// nextAnswer is the next answer that comes before then, which has seen something if it is of a
-// window: others are to what kept the watch. If none comes it is nil.
+// nextAnswer returns the next answer to this watch, or nil if none comes until then. If window is
+// set it skips answers to the questions that keep the watch.
 func (w *Watch) nextAnswer(until time.Time, window bool) (*answer, error) {
 	for {
 		m, err := w.sub.NextMsg(max(time.Until(until), time.Millisecond))

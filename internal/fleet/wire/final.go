@@ -12,29 +12,29 @@ import (
 	"dyno/internal/result"
 )
 
-// A Final is the whole of what an agent measured, which is what counts, or a part of it: the
-// seconds of a run of days are too many to be read at once. All parts but the last have Series
-// and More, and nothing else.
+// A Final is all that an agent measured, or a part of it: the seconds of a run of days are too
+// many to decode at once. All parts but the last have Series and More, and nothing else. The
+// Final counts; Reports are for the live view, and the Final must agree with them.
 type Final struct {
-	Series []result.Point `json:"series,omitempty"` // those that no part before it has
+	Series []result.Point `json:"series,omitempty"` // seconds that no earlier part has
 	More   bool           `json:"more,omitempty"`   // another part follows
 
-	// Result is without its Plan, which the controller knows, and without its Series.
+	// Result has neither Plan, which the controller knows, nor Series.
 	Result *result.Result `json:"result,omitempty"`
-	Error  string         `json:"error,omitempty"` // why there is none
+	Error  string         `json:"error,omitempty"` // why there is no Result
 	Start  int64          `json:"start"`           // of the load, in ns of the agent's clock
-	Late   int64          `json:"late"`            // ns, until its last thread was at work
-	Why    string         `json:"why,omitempty"`   // it ended before it was through
+	Late   int64          `json:"late"`            // ns from Start until the last thread worked
+	Why    string         `json:"why,omitempty"`   // why the load ended early; "": it did not
 }
 
-// What a part of a Final may be. Its text may be many times as long as what was sent, and its
-// values take many times as much memory as their text: {} is a second with all its fields.
+// Limits of a part of a Final. Its JSON may be many times as long as what is sent, and its values
+// take many times as much memory as JSON: {} is a second with all its fields.
 const (
-	PartMax       = 1 << 20   // bytes as it is sent, in one message or several
+	PartMax       = 1 << 20   // bytes as sent, in one message or several
 	partTextMax   = 4 << 20   // bytes of its JSON
-	partValuesMax = 128 << 10 // values in that
-	partPointsMax = 600       // seconds in one that Close makes
-	partSeriesMax = 512 << 10 // bytes of JSON that they have
+	partValuesMax = 128 << 10 // values in that JSON
+	partPointsMax = 600       // seconds in a part that PackParts makes
+	partSeriesMax = 512 << 10 // bytes of JSON of those
 )
 
 // PackParts packs f in parts, which ParseFinalPart reads in turn. Each is packed when the iterator
@@ -61,7 +61,7 @@ func (f Final) PackParts() iter.Seq[[]byte] {
 	}
 }
 
-// countFitting is how many of the first seconds one part takes, and whether no more fit into it.
+// countFitting returns how many of the first seconds fit into one part, and whether they fill it.
 func countFitting(series []result.Point) (n int, full bool) {
 	size := 0
 	for n < len(series) && n < partPointsMax && size < partSeriesMax {
@@ -71,13 +71,14 @@ func countFitting(series []result.Point) (n int, full bool) {
 	return n, n == partPointsMax || size >= partSeriesMax
 }
 
-// IsFull reports whether a part has as many seconds as Close puts into each but the last of them.
+// IsFull reports whether a part has as many seconds as PackParts puts into each part but the
+// last.
 func (f *Final) IsFull() bool {
 	_, full := countFitting(f.Series)
 	return full
 }
 
-// compress is f as it is sent.
+// compress returns f as it is sent.
 func (f Final) compress() []byte {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
@@ -86,8 +87,8 @@ func (f Final) compress() []byte {
 	return b.Bytes()
 }
 
-// ParseFinalPart reads a part of what Close packed. It reads no more, and makes no more room,
-// than a part can need.
+// ParseFinalPart decodes a part from PackParts. It decodes no more, and allocates no more, than a
+// part can need.
 func ParseFinalPart(b []byte) (*Final, error) {
 	if len(b) > PartMax {
 		return nil, fmt.Errorf("an agent's result: a part of %d bytes; %d at most", len(b), PartMax)
@@ -110,7 +111,7 @@ func ParseFinalPart(b []byte) (*Final, error) {
 	return f, f.checkPart()
 }
 
-// checkPart is what f lacks, or has too much, as a part.
+// checkPart fails unless f has the fields of a part, and no others.
 func (f *Final) checkPart() error {
 	switch {
 	case f.More && (len(f.Series) == 0 || f.Result != nil || f.Error != ""):

@@ -1,12 +1,11 @@
-// Package wire is what a fleet's controller and its agents say to each other about
-// runs: subjects of the bus and the messages on them. Whoever reads one reads it
-// strictly, for the bus carries them past others.
+// Package wire has the messages of a fleet's controller and its agents, and the subjects of the
+// bus on which they are sent. Messages are decoded strictly, because the bus may carry anybody's.
 //
-// Nobody answers a message as such: the controller publishes commands, of which every
-// agent hears its own and those for all, and an agent publishes events, of which the
-// bus lets it have only its own. So who said something is in the subject, where the
-// bus has seen to it, and not in the message. As the bus may be somebody else's, what
-// bears on load is signed besides: see Order and Instruction.
+// The controller publishes commands: each agent receives its own and those to Everyone. An agent
+// publishes events, which are not NATS replies. The bus lets an agent publish only under its own
+// name, so the subject says who the sender is, and the message does not. The bus may belong to
+// somebody else; therefore whatever can begin, change or end a load is signed: see Order and
+// Instruction.
 package wire
 
 import (
@@ -22,50 +21,50 @@ import (
 	"dyno/internal/result"
 )
 
-// The roots of subjects: an agent's name and a verb follow.
+// The prefixes of subjects. An agent's name and a verb follow.
 const (
 	commands = "dyno.cmd."
 	events   = "dyno.ev."
 )
 
-// Everyone is the name of no agent: commands to it are for all.
+// Everyone stands for all agents in the subject of a command. No agent has that name.
 const Everyone = "all"
 
-// What a controller commands. Each is the last word of a subject, and has a message.
+// The verbs of commands, the last word of their subject, with the type of the message.
 const (
-	WhoIsThere      = "who"   // Who; agents answer with a Hello
+	WhoIsThere      = "who"   // DiscoveryQuery; agents answer with a Hello
 	DeliverPlan     = "plan"  // Piece of a sealed Order
 	OpenConnections = "open"  // Instruction: open connections
-	SyncClock       = "sync"  // Sync
+	SyncClock       = "sync"  // ClockSync
 	Arm             = "arm"   // Instruction with a Start
-	Heartbeat       = "beat"  // Instruction to Everyone: the controller is there, which has that run
+	Heartbeat       = "beat"  // Instruction to Everyone: the run goes on
 	Acknowledge     = "ack"   // Ack
 	StopLoad        = "stop"  // Instruction with a Stop
-	Reshard         = "share" // Instruction with a Share
+	Reshard         = "share" // Instruction with a Shard
 )
 
-// What an agent tells, likewise.
+// The verbs of events, likewise.
 const (
 	Present         = "hello"  // Hello
 	OrderAnswered   = "answer" // Answer to an Order
-	ConnectionsOpen = "ready"  // Of: its connections are open
-	ClockSynced     = "sync"   // Sync
-	Armed           = "armed"  // Of: it knows when to start
-	Resharded       = "share"  // Of: it knows its other share
-	Alive           = "beat"   // Of: it has that run
+	ConnectionsOpen = "ready"  // RunRef: its connections are open
+	ClockSynced     = "sync"   // ClockSync
+	Armed           = "armed"  // RunRef: it knows when to begin
+	Resharded       = "share"  // RunRef: it knows its new shard
+	Alive           = "beat"   // RunRef: heartbeat of an agent that has a run
 	Reported        = "report" // Report
 )
 
-// CommandSubject is the subject of a command to an agent, or to Everyone.
+// CommandSubject returns the subject of a command to an agent, or to Everyone.
 func CommandSubject(agent, verb string) string { return commands + agent + "." + verb }
 
-// EventSubject is the subject of what an agent tells.
+// EventSubject returns the subject of an agent's event.
 func EventSubject(agent, what string) string { return events + agent + "." + what }
 
-// CommandsPattern is what the agent of that name, or everyone, subscribes to.
+// CommandsPattern returns what an agent subscribes to, for its own name and for Everyone.
 func CommandsPattern(agent string) string { return commands + agent + ".>" }
 
-// ParseSubject is of a subject the agent's name and what was said.
+// ParseSubject returns the agent's name and the verb in a subject.
 func ParseSubject(subject string) (agent, what string, ok bool) {
 	suffix, found := strings.CutPrefix(subject, commands)
 	if !found {
@@ -78,8 +77,8 @@ func ParseSubject(subject string) (agent, what string, ok bool) {
 // nameMax is how many characters an agent's name may have.
 const nameMax = 63
 
-// ValidName reports whether an agent can be called s, or s is Everyone: letters, digits,
-// - and _, up to 63.
+// ValidName reports whether s can be an agent's name, or is Everyone: letters, digits, - and _,
+// up to 63.
 func ValidName(s string) bool {
 	other := func(c rune) bool {
 		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') &&
@@ -88,60 +87,60 @@ func ValidName(s string) bool {
 	return s != "" && len(s) <= nameMax && !strings.ContainsFunc(s, other)
 }
 
-// RunRef says which run a message belongs to, and which life of an agent. A process that was
-// started again is another life, which has nothing to do with the runs of the one before.
+// A RunRef says which run a message belongs to, and which process of an agent (its epoch). A
+// process that was started again has nothing to do with the runs of the one before.
 type RunRef struct {
 	Run   string `json:"run"`
-	Epoch string `json:"epoch,omitempty"` // of the agent
+	Epoch string `json:"epoch,omitempty"` // of the agent's process
 }
 
-// DiscoveryQuery asks who is there.
+// A DiscoveryQuery asks which agents are on the bus.
 type DiscoveryQuery struct {
-	QueryID string `json:"asked"` // that the answers repeat
+	QueryID string `json:"asked"` // repeated in the answers
 }
 
-// A Hello is who is there, and what it can and may do.
+// A Hello says that an agent is there, what it can do and what it may do.
 type Hello struct {
 	QueryID  string      `json:"asked"`
 	Epoch    string      `json:"epoch"`
-	Busy     string      `json:"busy,omitempty"` // the run that it has
+	Busy     string      `json:"busy,omitempty"` // ID of the run that it has; "": none
 	Version  string      `json:"version"`        // of dyno
 	Geometry string      `json:"geometry"`       // of its histograms
-	Weight   int         `json:"weight"`         // of its share, beside those of others
-	Threads  int         `json:"threads"`        // that it would use
+	Weight   int         `json:"weight"`         // of its part, relative to other agents
+	Threads  int         `json:"threads"`        // that it would use for a load
 	Host     result.Host `json:"host"`
-	Watches  bool        `json:"watches,omitempty"` // it never loads, but watches where it is
-	Policy   string      `json:"policy"`            // in words
-	Key      string      `json:"key"`               // public curve key that plans are sealed to
-	Proof    []byte      `json:"proof,omitempty"`   // its signature of Claim
-	Nonce    string      `json:"nonce"`             // that an Order to it must have, as one Hello has
-	Clock    time.Time   `json:"clock"`             // its wall's
+	Watches  bool        `json:"watches,omitempty"` // it carries out no plan; see package watch
+	Policy   string      `json:"policy"`            // as text
+	Key      string      `json:"key"`               // public curve key that its plans are sealed to
+	Proof    []byte      `json:"proof,omitempty"`   // its signature of KeyClaim
+	Nonce    string      `json:"nonce"`             // an Order must contain the nonce of a Hello
+	Clock    time.Time   `json:"clock"`             // its wall clock
 }
 
-// KeyClaim is what the agent of that name signs to say that the curve key is its own: who owns
-// the bus could put another in its place, and read what is sealed to it.
+// KeyClaim returns what the agent of that name signs to claim the curve key. Without the
+// signature, the owner of the bus could replace the key and read what is sealed to it.
 func (h Hello) KeyClaim(agent string) []byte {
 	return []byte(agent + "\n" + h.Epoch + "\n" + h.Key)
 }
 
-// A Piece is a part of something that is too large for one message.
+// A Piece is a part of a sealed Order, which is too large for one message.
 type Piece struct {
 	RunRef
-	From  string `json:"from"` // public curve key of who sealed it
+	From  string `json:"from"` // public curve key of the sender
 	Index int    `json:"index"`
 	Count int    `json:"count"`
 	Data  []byte `json:"data"`
 }
 
-// An Answer says whether an agent will do as its Order says.
+// An Answer says whether an agent accepts its Order.
 type Answer struct {
 	RunRef
-	Refused string `json:"refused,omitempty"` // why it will not
+	Refused string `json:"refused,omitempty"` // why it does not; "": it does
 }
 
-// A ClockSync is a question for an agent's clock, and the answer: both of the instants at which
-// it was asked and answered, in ns of its own monotonic clock, of which nobody knows when
-// it began.
+// A ClockSync queries an agent's clock, and is the answer too. The answer has the instants at
+// which the query came and was answered, in ns of the agent's monotonic clock. The origin of that
+// clock is arbitrary.
 type ClockSync struct {
 	RunRef
 	Number     int   `json:"number"`
@@ -149,35 +148,35 @@ type ClockSync struct {
 	RepliedAt  int64 `json:"answered,omitempty"`
 }
 
-// A Shard is another share of the arrivals, from an instant after the start on, in ns: see
-// load.Share.
+// A Shard is another part of the arrivals, from an instant on that is so many ns after the start:
+// see load.Share.
 type Shard struct {
 	After   int64 `json:"after"`
 	Part    int   `json:"part"`
 	Weights []int `json:"weights"`
 }
 
-// An Ack says which reports of an agent have come, all up to that one.
+// An Ack acknowledges an agent's reports up to a number.
 type Ack struct {
 	RunRef
 	Seq int64 `json:"seq"`
 }
 
-// A Stop says why a run ends.
+// A Stop says why a run is stopped.
 type Stop struct {
 	Aborted bool   `json:"aborted,omitempty"` // because of what was measured
 	Why     string `json:"why"`
 }
 
-// A Report is what an agent measured in an interval, or a piece of its Final. An agent
-// numbers its reports from 1 and says each again until it is acknowledged, so none is lost
-// and, as they are only taken in order, none counts twice.
+// A Report is what an agent measured in an interval, or a piece of its Final. Reports are
+// numbered from 1. An agent sends each again until it is acknowledged, so none is lost; the
+// controller accepts them in order only, so none counts twice.
 type Report struct {
 	RunRef
 	Seq  int64          `json:"seq"`
 	Tick *load.Interval `json:"tick,omitempty"`
-	Data []byte         `json:"data,omitempty"` // FinalPiece of a part of the Final, or its rest
-	Last bool           `json:"last,omitempty"` // and the last of that part
+	Data []byte         `json:"data,omitempty"` // a piece of a part of the Final
+	Last bool           `json:"last,omitempty"` // the last piece of that part
 }
 
 // MessageMax is how many bytes a message may have, which is what NATS carries unless told
@@ -187,14 +186,14 @@ const (
 	MessageMax    = 1 << 20
 	PieceMax      = 64 << 10
 	FinalPieceMax = 32 << 10
-	// messageValuesMax is how many values a message may have: each takes many times as much memory
-	// as its text.
+	// messageValuesMax is how many JSON values a message may have: a value takes much more memory
+	// than its text.
 	messageValuesMax = 64 << 10
-	// BundleMax is how long what was cut into pieces may be, in bytes: bodies of a plan.
+	// BundleMax is how long a sealed Order may be, in bytes. Its plan contains bodies.
 	BundleMax = 64 << 20
 )
 
-// Encode is m as it is sent.
+// Encode returns m as JSON.
 func Encode(m any) []byte {
 	b, err := json.Marshal(m)
 	if err != nil {
@@ -203,7 +202,7 @@ func Encode(m any) []byte {
 	return b
 }
 
-// Decode reads a message into to, all of it and nothing else.
+// Decode decodes a message into to. Unknown fields, and anything after the message, are errors.
 func Decode(b []byte, to any) error {
 	if len(b) > MessageMax {
 		return fmt.Errorf("a message of %d bytes; %d at most", len(b), MessageMax)
@@ -211,7 +210,7 @@ func Decode(b []byte, to any) error {
 	return decodeStrict(b, to, messageValuesMax)
 }
 
-// decodeStrict is Decode of any length, and of so many values at most.
+// decodeStrict is Decode without a limit of length, and with a limit of values.
 func decodeStrict(b []byte, to any, most int) error {
 	if n := countValues(b); n > most {
 		return fmt.Errorf("reading a message of the fleet: it has %d values; %d at most", n, most)
@@ -227,8 +226,8 @@ func decodeStrict(b []byte, to any, most int) error {
 	return nil
 }
 
-// countValues is how many values a JSON text has at most, and names of them: all that a comma
-// follows or a bracket holds.
+// countValues returns an upper bound of the values and field names in a JSON text: the commas and
+// opening brackets outside strings.
 func countValues(b []byte) (n int) {
 	for i, inString := 0, false; i < len(b); i++ {
 		switch c := b[i]; {
@@ -243,7 +242,8 @@ func countValues(b []byte) (n int) {
 	return n
 }
 
-// SplitPieces is b in pieces of so many bytes, but for the last: one at least.
+// SplitPieces splits b into pieces of size bytes, the last of which may be shorter. There is at
+// least one.
 func SplitPieces(b []byte, size int) (pieces [][]byte) {
 	for len(b) > size {
 		pieces, b = append(pieces, b[:size]), b[size:]

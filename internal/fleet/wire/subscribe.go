@@ -6,9 +6,9 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Subscribe hands each message on a subject to f, one after the other and on a goroutine of its
-// own, until the subscription ends. Of those that come meanwhile so many wait, with so many bytes
-// in all; what comes then is lost, so that nobody fills the memory of whoever is slow to listen.
+// Subscribe calls f with each message on a subject, in order and on a goroutine of its own, until
+// the subscription ends. Messages that arrive meanwhile are queued up to the limits; others are
+// dropped, so that nobody can fill the memory of a slow receiver.
 func Subscribe(conn *nats.Conn, subject string, messages, bytes int, f func(*nats.Msg)) (
 	*nats.Subscription, error) {
 	sub, err := conn.Subscribe(subject, f)

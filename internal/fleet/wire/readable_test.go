@@ -26,11 +26,11 @@ func TestComplaints(t *testing.T) {
 	for i := range 1000 {
 		c.Print("ignored", fmt.Errorf("%d \x1b[2J", i), now.Add(time.Duration(i)*time.Millisecond))
 	}
-	if len(said) != linesMost || said[0] != "ignored: 0  [2J" {
+	if len(said) != linesMax || said[0] != "ignored: 0  [2J" {
 		t.Errorf("%d lines, the first %q", len(said), said[0])
 	}
 	c.Print("ignored", errors.New("more"), now.Add(time.Minute))
-	if got := said[linesMost:]; len(got) != 2 || got[0] != "and 940 more that were not done" || got[1] != "ignored: more" {
+	if got := said[linesMax:]; len(got) != 2 || got[0] != "and 940 more that were not done" || got[1] != "ignored: more" {
 		t.Errorf("%q", got)
 	}
 	new(LimitedLog).Print("to nobody", errors.New("x"), now)
