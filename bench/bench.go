@@ -22,16 +22,16 @@ var bareSource []byte
 //go:embed node.js
 var nodeSource []byte
 
-// A bench is what trials are made with.
+// A bench has what trials need.
 type bench struct {
 	tools               []tool // installed ones; dyno is the first
 	genCPUs, serverCPUs []int
-	files               int    // that a process may have open
-	dir                 string // of what was built; close removes it
+	files               int    // limit of open files of a process
+	dir                 string // of programs that were built; removeBuilt removes it
 	log                 io.Writer
 }
 
-// newBench builds and finds what trials need. It must be closed.
+// newBench builds and finds the tools. The caller must call removeBuilt.
 func newBench(ctx context.Context, o options, log io.Writer) (*bench, error) {
 	only, err := parseNames("-only", o.only, toolNames())
 	if err != nil {
@@ -58,8 +58,7 @@ func newBench(ctx context.Context, o options, log io.Writer) (*bench, error) {
 
 func (b *bench) removeBuilt() error { return os.RemoveAll(b.dir) }
 
-// findTools builds dyno, unless it is given, and the pacer, if there is a C compiler, and
-// finds the others.
+// findTools builds dyno unless it is given, and finds the other tools.
 func (b *bench) findTools(ctx context.Context, dyno string, only map[string]bool) error {
 	if dyno == "" {
 		dyno = b.programPath("dyno/cmd/dyno")
@@ -82,8 +81,8 @@ func (b *bench) findTools(ctx context.Context, dyno string, only map[string]bool
 	return err
 }
 
-// buildOwnTools adds the tools that bench makes itself: dyno in another way, and the bare
-// programs in C, if there is a compiler.
+// buildOwnTools adds the tools that bench provides: dyno with other options, and the minimal
+// programs in C if there is a compiler.
 func (b *bench) buildOwnTools(ctx context.Context, only map[string]bool) {
 	for _, t := range tools[1:] {
 		if !t.builtHere || len(only) > 0 && !only[t.name] {
@@ -101,7 +100,7 @@ func (b *bench) buildOwnTools(ctx context.Context, only map[string]bool) {
 	}
 }
 
-// compileTool makes a program of a tool's source.
+// compileTool compiles a tool's source.
 func (b *bench) compileTool(ctx context.Context, t tool) (path string, err error) {
 	path = b.programPath(t.name)
 	if err := os.WriteFile(path+".c", t.source, 0o600); err != nil {
@@ -110,7 +109,7 @@ func (b *bench) compileTool(ctx context.Context, t tool) (path string, err error
 	return path, runBuild(ctx, "cc", "-O2", "-o", path, path+".c")
 }
 
-// programPath is the path of a program that is built.
+// programPath returns the path of a program that is built.
 func (b *bench) programPath(name string) string {
 	if filepath.Separator == '\\' {
 		name += ".exe"
@@ -126,7 +125,7 @@ func runBuild(ctx context.Context, name string, args ...string) error {
 	return nil
 }
 
-// toolsForRow are the tools that make the row's load, dyno first.
+// toolsForRow returns the tools that can make the row's load, dyno first.
 func (b *bench) toolsForRow(r row) []tool {
 	var out []tool
 	for _, t := range b.tools {
@@ -143,10 +142,10 @@ func (b *bench) toolsForRow(r row) []tool {
 	return out
 }
 
-// trialOverhead is what a trial takes beside its load, for the estimate.
+// trialOverhead is what a trial takes besides its load, for the estimate.
 const trialOverhead = 500 * time.Millisecond
 
-// estimateTime is about how long the rows will take.
+// estimateTime returns about how long the rows will take.
 func (b *bench) estimateTime(rows []row) time.Duration {
 	var sum time.Duration
 	for _, r := range rows {
@@ -162,7 +161,7 @@ func (b *bench) estimateTime(rows []row) time.Duration {
 // otherFiles is how many files a generator or a server has open besides its connections.
 const otherFiles = 100
 
-// limitConnections is the row with as many connections as processes may have here.
+// limitConnections returns the row with no more connections than the limit of open files allows.
 func (b *bench) limitConnections(r row) row {
 	if most := b.files - otherFiles; r.load.connections > most {
 		r.load.connections = most
@@ -171,7 +170,7 @@ func (b *bench) limitConnections(r row) row {
 	return r
 }
 
-// runRow runs all trials of a row. What fails is in its trial, and the others go on.
+// runRow makes all trials of a row. A trial that fails keeps its error, and the others go on.
 func (b *bench) runRow(ctx context.Context, r row) rowOutcome {
 	r = b.limitConnections(r)
 	out := rowOutcome{Name: r.name, Title: r.title, Seconds: r.load.seconds, row: r}
@@ -203,8 +202,8 @@ func (b *bench) runRow(ctx context.Context, r row) rowOutcome {
 	return out
 }
 
-// trialOrder is the order of a row's trials: all tools in each round, and each round the other
-// way round than the last, so that a drift of the machine favours none.
+// trialOrder returns the tools of each round. The order is reversed every round, so that a drift
+// of the machine favours none.
 func trialOrder(tools []string, count int) [][]string {
 	out := make([][]string, count)
 	for i := range out {

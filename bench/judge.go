@@ -8,10 +8,10 @@ import (
 	"dyno/internal/stats"
 )
 
-// confidence is what intervals are asked for.
+// confidence is the level of all intervals.
 const confidence = 0.95
 
-// A rowOutcome is what a row gave.
+// A rowOutcome is the result of a row.
 type rowOutcome struct {
 	Name     string    `json:"name"`
 	Title    string    `json:"title"`
@@ -24,7 +24,7 @@ type rowOutcome struct {
 	row      row
 }
 
-// A ratio is a tool's metric over the baseline's.
+// A ratio is a tool's metric divided by the baseline's.
 type ratio struct {
 	Tool   string `json:"tool"`
 	Metric metric `json:"metric"`
@@ -32,7 +32,7 @@ type ratio struct {
 	stats.Interval
 }
 
-// A verdict says whether dyno reached a bar.
+// A verdict says whether dyno has reached a bar.
 type verdict struct {
 	Bar     string          `json:"bar"`
 	Found   *stats.Interval `json:"found,omitempty"`
@@ -62,8 +62,8 @@ func (o *rowOutcome) judgeRow() {
 	}
 }
 
-// bestTool is that of the tools with the highest median rate, or the lowest of what is a cost;
-// none if none has a trial.
+// bestTool returns the tool with the highest median rate, or the lowest median of another metric;
+// "" if none has a trial.
 func (o *rowOutcome) bestTool(names []string, m metric) string {
 	best, lead := "", 0.0
 	for _, name := range names {
@@ -78,7 +78,7 @@ func (o *rowOutcome) bestTool(names []string, m metric) string {
 	return best
 }
 
-// toolValues are a tool's of a metric, in the order of the trials.
+// toolValues returns a tool's values of a metric, in the order of the trials.
 func (o *rowOutcome) toolValues(tool string, m metric) []float64 {
 	var out []float64
 	for _, t := range o.Trials {
@@ -89,7 +89,7 @@ func (o *rowOutcome) toolValues(tool string, m metric) []float64 {
 	return out
 }
 
-// compareTools compares a tool with another, in the rounds in which both have the metric.
+// compareTools returns the ratio of two tools, over the rounds in which both have the metric.
 func (o *rowOutcome) compareTools(tool, base string, m metric) (stats.Interval, int, error) {
 	a, b := o.pairedValues(tool, base, m)
 	v, err := stats.PairedRatio(a, b, confidence)
@@ -117,7 +117,7 @@ func (o *rowOutcome) pairedValues(one, other string, m metric) (a, b []float64) 
 	return a, b
 }
 
-// judgeBar holds a tool against a bar.
+// judgeBar compares a tool with a bar.
 func (o *rowOutcome) judgeBar(b bar) verdict {
 	if b.op == exactly {
 		b.value = o.row.load.requestedCount(b.metric)
@@ -167,7 +167,7 @@ func (b bar) isReachedBy(low, high float64) bool {
 	}
 }
 
-// describeBar is the bar in words.
+// describeBar describes the bar.
 func (b bar) describeBar(baseline string) string {
 	what := string(b.metric)
 	if b.tool != "" {

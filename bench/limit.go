@@ -61,7 +61,7 @@ var limitRows = []row{
 	startRow,
 }
 
-// fasterThanRings is reached by a dyno that has chosen the faster of its rings.
+// fasterThanRings is reached if dyno, left to itself, chooses the faster of its rings.
 var fasterThanRings = bar{metric: rate, ratio: true, op: atLeast, value: 1, to: dynoRings}
 
 // paceRow is the send lag at a rate that takes much of a CPU.
@@ -97,14 +97,14 @@ var manyRow = row{
 	},
 }
 
-// startRow has no load.
+// startRow measures the start of the programs, without a load.
 var startRow = row{
 	name: "limit-start", title: "a program that starts, says its version and ends",
 	load: load{connections: 1, seconds: 1}, idle: true,
 	columns: []column{{metric: startUp, spread: true}, {metric: size}},
 }
 
-// limitRow is a row of that load, by one thread.
+// limitRow returns a row with a load of one thread.
 func limitRow(name, title string, l load, bars ...bar) row {
 	l.threads = 1
 	r := row{name: name, title: title, load: l, serverArgs: helloArgs, rivals: limitRivals,
@@ -118,7 +118,7 @@ func limitRow(name, title string, l load, bars ...bar) row {
 	return r
 }
 
-// bodyRow is a row of answers of one size.
+// bodyRow returns a row of answers of one size.
 func bodyRow(name, title, size string) row {
 	r := limitRow(name, "bodies of "+title+", 100 connections", load{connections: 100},
 		fasterThanRings)
@@ -126,8 +126,8 @@ func bodyRow(name, title, size string) row {
 	return r
 }
 
-// countCalls makes one trial more, under perf, which slows it: nothing of it is compared, but
-// for how many system calls a request takes.
+// countCalls makes one more trial, under perf, to count system calls per request. perf slows it,
+// so nothing else of it is used.
 func (b *bench) countCalls(ctx context.Context, r row, t tool) trial {
 	report := filepath.Join(b.dir, "calls")
 	under, out := t, trial{Tool: t.name, Round: r.pairs, Calls: true}
@@ -153,7 +153,7 @@ func (b *bench) countCalls(ctx context.Context, r row, t tool) trial {
 	return out
 }
 
-// readCalls reads what perf stat -x , wrote of one event.
+// readCalls reads the count in a report of perf stat -x ,.
 func readCalls(file string) (float64, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A machine is where the trials were made, and with what.
+// A machine is where the trials were made, with the versions of the tools.
 type machine struct {
 	CPU      string    `json:"cpu"`
 	CPUs     int       `json:"cpus"`
@@ -19,16 +19,16 @@ type machine struct {
 	Versions []version `json:"versions"`
 }
 
-// A version is what a tool says it is.
+// A version is what a tool prints as its version.
 type version struct {
 	Tool string `json:"tool"`
 	Says string `json:"says"`
 }
 
-// versionTimeout is how long a tool may take to say its version.
+// versionTimeout is how long a tool may take to print its version.
 const versionTimeout = 5 * time.Second
 
-// describeMachine asks the machine and the tools what they are.
+// describeMachine queries the machine and the tools.
 func describeMachine(ctx context.Context, tools []tool) machine {
 	m := machine{CPU: cpuModel(), CPUs: runtime.NumCPU(), Kernel: kernelRelease(),
 		Go: runtime.Version(), Date: time.Now().UTC().Format(time.DateOnly)}
@@ -49,7 +49,7 @@ func describeMachine(ctx context.Context, tools []tool) machine {
 	return m
 }
 
-// machineText are the machine as text.
+// machineText formats the machine.
 func (m machine) machineText() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %d CPUs, %s, %s, %s\n", m.CPU, m.CPUs, m.Kernel, m.Go, m.Date)

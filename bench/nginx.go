@@ -119,7 +119,7 @@ func (s *server) awaitListening(ctx context.Context, addr string) error {
 	return errors.Join(fmt.Errorf("nginx did not listen within %v", startTimeout), s.stopServer())
 }
 
-// freeAddresses are so many where nobody listens.
+// freeAddresses returns addresses at which nobody listens.
 func freeAddresses(count int) ([]string, error) {
 	var free []string
 	for range count {
@@ -161,8 +161,8 @@ func writeCertificate(dir string) error {
 	return nil
 }
 
-// parseStubStatus reads how many requests nginx has seen, but for the questions, of which this is
-// number asked.
+// parseStubStatus returns how many requests nginx has seen, without the asked queries of its
+// status.
 func parseStubStatus(page []byte, asked int) (float64, error) {
 	const before = "server accepts handled requests\n"
 	_, numbers, found := bytes.Cut(page, []byte(before))

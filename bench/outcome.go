@@ -13,7 +13,7 @@ import (
 	"dyno/internal/stats"
 )
 
-// An outcome is all that a call of bench gave.
+// An outcome is the result of a call of bench.
 type outcome struct {
 	Format  string       `json:"format"`
 	Machine machine      `json:"machine"`
@@ -43,7 +43,7 @@ func (o *outcome) writeOutcome(opt options, w io.Writer) error {
 	return nil
 }
 
-// exitStatus is what the command exits with.
+// exitStatus returns the exit code.
 func (o *outcome) exitStatus(ctx context.Context, gate bool) int {
 	missed := false
 	for _, r := range o.Rows {
@@ -104,7 +104,7 @@ func (t table) writeTable(b *strings.Builder, markdown bool) {
 	}
 }
 
-// writeRow writes the row's table, with what failed below it.
+// writeRow writes the row's table, with failed trials below it.
 func (o *rowOutcome) writeRow(b *strings.Builder, markdown bool) {
 	head := []string{"tool", "trials"}
 	for _, c := range o.row.columns {
@@ -138,7 +138,7 @@ func (o *rowOutcome) writeRow(b *strings.Builder, markdown bool) {
 // quietPercent is how much of a CPU other programs may use before a trial counts as disturbed.
 const quietPercent = 5.0
 
-// describeDisturbed says how many trials were not alone on the machine; empty if all were.
+// describeDisturbed says how many trials other programs have disturbed; "" if none.
 func (o *rowOutcome) describeDisturbed() string {
 	count, worst := 0, 0.0
 	for _, t := range o.Trials {
@@ -154,7 +154,7 @@ func (o *rowOutcome) describeDisturbed() string {
 		count, len(o.Trials), quietPercent, worst)
 }
 
-// tableLine is a tool's line in the row's table. A value that there is not is a dash.
+// tableLine returns a tool's line of the row's table. A missing value is a dash.
 func (o *rowOutcome) tableLine(tool string) []string {
 	trials := 0
 	for _, t := range o.Trials {
@@ -193,7 +193,7 @@ func (o *rowOutcome) ratioCell(tool string, m metric) string {
 	return "–"
 }
 
-// barSummary is the bars of all rows.
+// barSummary returns the table of all rows' bars.
 func (o *outcome) barSummary() table {
 	t := table{title: "Bars", lines: [][]string{{"row", "bar", "found", "interval", "verdict"}}}
 	reached, all := 0, 0
@@ -224,8 +224,8 @@ func (o *outcome) barSummary() table {
 	return t
 }
 
-// formatInterval is an estimate and its interval, of a metric or, with none, of a ratio. Of one
-// value there is no interval.
+// formatInterval formats an estimate with its interval, of a metric or, if m is "", of a ratio. A
+// single value has no interval.
 func formatInterval(m metric, v stats.Interval) string {
 	if v.Level == 0 {
 		return formatValue(m, v.Estimate)
@@ -234,7 +234,7 @@ func formatInterval(m metric, v stats.Interval) string {
 		formatValue(m, v.High))
 }
 
-// formatLevel says how far an interval from so many values can be trusted.
+// formatLevel formats the confidence of an interval.
 func formatLevel(level float64, values int) string {
 	if level == 0 {
 		return "none, 1 value"
@@ -250,7 +250,7 @@ func formatRange(m metric, values []float64) string {
 	return formatValue(m, low) + "–" + formatValue(m, high)
 }
 
-// formatValue is a value with as many digits as its metric deserves.
+// formatValue formats a value with as many digits as its metric deserves.
 func formatValue(m metric, v float64) string {
 	switch m {
 	case rate, served, sent, failed, connServed, perConn, lagP50, lagP99,
@@ -266,7 +266,7 @@ func formatValue(m metric, v float64) string {
 	}
 }
 
-// groupThousands is v without a fraction, with a comma before every three digits.
+// groupThousands formats v without a fraction, with commas between groups of three digits.
 func groupThousands(v float64) string {
 	digits := strconv.FormatFloat(v, 'f', 0, 64)
 	sign := ""

@@ -12,17 +12,18 @@ import (
 	"time"
 )
 
-// A usage is what a process took.
+// A usage is what a process has used.
 type usage struct {
 	user, system time.Duration
 	peak         int64 // bytes resident at most; 0: unknown
 }
 
-// memoryPollInterval is how often a running process's memory is read: growth in the last such
-// moment of its life may be missed (see peakOf).
+// memoryPollInterval is how often the memory of a running process is read. Growth in the last
+// such interval of its life may be missed (see peakMemory).
 const memoryPollInterval = 20 * time.Millisecond
 
-// writeScript puts the command's file where its arguments then say; what it returns removes it.
+// writeScript writes the command's file and puts its name among the arguments. The function that
+// it returns removes it.
 func (c *command) writeScript() (remove func(), err error) {
 	if c.file == "" {
 		return func() {}, nil
@@ -40,8 +41,8 @@ func (c *command) writeScript() (remove func(), err error) {
 	return func() { os.Remove(f.Name()) }, nil
 }
 
-// runPinned runs a program on the CPUs until it ends and returns what it printed and took.
-// While it runs, beside runs too, with the instant of the start; its context ends with the
+// runPinned runs a program on the CPUs until it ends, and returns its output and usage. Meanwhile
+// it calls meanwhile with the instant of the start; the context of that call ends with the
 // program.
 func runPinned(ctx context.Context, cpus []int, path string, c command,
 	meanwhile func(ctx context.Context, start time.Time)) ([]byte, usage, error) {
@@ -77,7 +78,8 @@ func runPinned(ctx context.Context, cpus []int, path string, c command,
 	return stdout.Bytes(), u, nil
 }
 
-// watchPeakMemory returns the highest resident memory of a process that it saw while ctx lasted.
+// watchPeakMemory returns the highest resident memory of a process that it has seen until ctx
+// ends.
 func watchPeakMemory(ctx context.Context, pid int) int64 {
 	tick := time.NewTicker(memoryPollInterval)
 	defer tick.Stop()

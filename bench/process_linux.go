@@ -43,9 +43,9 @@ func startPinned(cpus []int, cmd *exec.Cmd) error {
 	return started
 }
 
-// raiseFileLimit raises the limit of open files to what is allowed, and returns it. Go programs
-// do so for themselves and undo it for those they start; to set it says that they shall have
-// it too.
+// raiseFileLimit raises the limit of open files as far as possible, and returns it. Go raises it
+// for the program itself and restores it for child processes; setting it here makes it hold for
+// them too.
 func raiseFileLimit() (most int, err error) {
 	const many = 1 << 20 // what the kernel allows root, unless told otherwise
 	var limit syscall.Rlimit
@@ -63,11 +63,9 @@ func raiseFileLimit() (most int, err error) {
 	return int(limit.Max), nil
 }
 
-// peakMemory is the highest resident memory in bytes of an ended process, of which seen was
-// read while it ran.
-//
-// Linux counts into a process's maximum what its maker had in memory when it became the new
-// program. The maximum is the process's own only where it is above that.
+// peakMemory returns the highest resident memory of an ended process, in bytes. seen is what was
+// read while it ran. Linux includes in a process's maximum the memory of its parent at the time
+// of exec, so the maximum is the process's own only if it is higher than that.
 func peakMemory(state *os.ProcessState, seen int64) int64 {
 	var self syscall.Rusage
 	u, ok := state.SysUsage().(*syscall.Rusage)
@@ -77,8 +75,8 @@ func peakMemory(state *os.ProcessState, seen int64) int64 {
 	return u.Maxrss << 10
 }
 
-// currentPeakMemory is the highest resident memory in bytes so far of a process, 0 where it is
-// gone.
+// currentPeakMemory returns the highest resident memory of a process so far, in bytes; 0 if it
+// has ended.
 func currentPeakMemory(pid int) int64 {
 	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 	if err != nil {
@@ -93,7 +91,7 @@ func currentPeakMemory(pid int) int64 {
 	return kib << 10
 }
 
-// cpuTime is the CPU time that a running process has taken, 0 where it is gone.
+// cpuTime returns the CPU time of a running process; 0 if it has ended.
 func cpuTime(pid int) time.Duration {
 	const schedulerClock = 2 // of clock numbers made from a process, as in linux/posix-timers.h
 	var t unix.Timespec
@@ -103,8 +101,8 @@ func cpuTime(pid int) time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// busyTime is the time that all CPUs together have been busy since the machine started, with
-// what its host took from it; 0 where that cannot be read.
+// busyTime returns how long all CPUs together have been busy since the machine started, with the
+// time that its host has taken; 0 if that cannot be read.
 func busyTime() time.Duration {
 	stat, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -127,7 +125,7 @@ func busyTime() time.Duration {
 	return time.Duration(ticks) * tick
 }
 
-// kernelRelease is the release that runs.
+// kernelRelease returns the kernel's release.
 func kernelRelease() string {
 	release, err := os.ReadFile("/proc/sys/kernel/osrelease")
 	if err != nil {
@@ -136,7 +134,7 @@ func kernelRelease() string {
 	return "Linux " + strings.TrimSpace(string(release))
 }
 
-// cpuModel is the name of the first CPU.
+// cpuModel returns the name of the first CPU.
 func cpuModel() string {
 	info, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 // A metric is a quantity of one trial.
 type metric string
 
-// The metrics, with their units. Of times, those of the generator's own account are here
-// only where there is no other: the server cannot know when a request was due.
+// The metrics, with their units. The generator's own report is used only where there is no other
+// source: the server cannot know the intended start time of a request.
 const (
 	rate        metric = "req/s"           // counted by the server
 	cpu         metric = "CPU µs/req"      // of the generator, user and system
@@ -43,7 +43,7 @@ const (
 	size        metric = "program MiB"     // the file
 )
 
-// A load is what the generators of a row are told to do.
+// A load is what the generators of a row are told to make.
 type load struct {
 	connections, threads, seconds int
 	rate                          int    // requests a second in all; 0: as fast as answers come
@@ -55,7 +55,7 @@ type load struct {
 	spin                          bool   // dyno waits without sleeping; the others cannot
 }
 
-// requestedCount is how many of what the metric counts the load asks for.
+// requestedCount returns how many of what the metric counts the load requests.
 func (l load) requestedCount(m metric) float64 {
 	if m == connServed {
 		return float64(l.connections)
@@ -63,7 +63,7 @@ func (l load) requestedCount(m metric) float64 {
 	return float64(l.rate * l.seconds)
 }
 
-// A serverKind says what a row is run against.
+// A serverKind is the server of a row.
 type serverKind int
 
 const (
@@ -73,7 +73,7 @@ const (
 	handlerServer                   // a handler in Go, on a socket for each of HTTP/1.1 and FastCGI
 )
 
-// A row is one load, the tools that make it, and what must come of it.
+// A row is a load, the tools that make it, and the bars for the result.
 type row struct {
 	name, title string
 	load        load // seconds 0: as -seconds says
@@ -91,14 +91,14 @@ type row struct {
 	bars        []bar
 }
 
-// A column of a row's table: the median of a metric for each tool, if asked for its lowest
-// and highest value too, and its ratio to the baseline.
+// A column of a row's table is a metric's median for each tool, optionally with its lowest and
+// highest value, and with its ratio to the baseline.
 type column struct {
 	metric        metric
 	spread, ratio bool
 }
 
-// An operator says how a value is held against a bar.
+// An operator says how a value is compared with a bar.
 type operator int
 
 const (
@@ -124,7 +124,8 @@ var speedColumns = []column{
 	{metric: user}, {metric: system}, {metric: peak}, {metric: failed}, {metric: foreign},
 }
 
-// serverColumns is for a server that is the limit: what each generator has it do differs.
+// serverColumns are for rows that a server limits, where the server's CPU per request depends on
+// the generator.
 var serverColumns = []column{
 	{metric: rate, spread: true, ratio: true}, {metric: cpu, ratio: true},
 	{metric: user}, {metric: system}, {metric: serverCPU, ratio: true}, {metric: peak},
@@ -285,7 +286,7 @@ var rows = []row{
 	},
 }
 
-// http2Row is a row of small answers by HTTP/2.
+// http2Row returns a row of small answers over HTTP/2.
 func http2Row(name, how string, tls bool) row {
 	h2load := []string{"h2load"}
 	return row{
@@ -299,8 +300,8 @@ func http2Row(name, how string, tls bool) row {
 	}
 }
 
-// queueRow is a row of a server with one worker that takes 5 ms on average for a request:
-// long, beside what waking a process takes.
+// queueRow returns a row of a server with one worker that takes 5 ms on average for a request:
+// long, compared with waking a process.
 func queueRow(name string, rate int) row {
 	return row{
 		name: name,

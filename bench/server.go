@@ -15,10 +15,11 @@ import (
 	"time"
 )
 
-// servedPath tells how many requests a server has answered, without counting the question.
+// servedPath is where a server reports how many requests it has answered. The query does not
+// count.
 const servedPath = "/.dyno/served"
 
-// How long a server may take to listen, to tell its count and to end.
+// How long a server may take to listen, to report its count and to end.
 const (
 	startTimeout = 10 * time.Second
 	countTimeout = 10 * time.Second
@@ -28,7 +29,7 @@ const (
 // listening is the first line of a server.
 var listening = regexp.MustCompile(`^listening on (http://\S+?)/?\r?\n$`)
 
-// A server is a process that answers, and counts what it answers.
+// A server is a process that answers requests and counts them.
 type server struct {
 	url           string // of what is loaded
 	base          string
@@ -86,7 +87,8 @@ func startServer(ctx context.Context, cpus []int, page, path string,
 	}
 }
 
-// requestsServed asks for the requests answered so far. The instant is the middle of the exchange.
+// requestsServed queries the number of requests answered so far. The instant is the middle of the
+// round trip.
 func (s *server) requestsServed(ctx context.Context) (count float64, at time.Time, err error) {
 	before := time.Now()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+servedPath, nil)
@@ -113,7 +115,7 @@ func (s *server) requestsServed(ctx context.Context) (count float64, at time.Tim
 	return count, before.Add(after.Sub(before) / 2), nil
 }
 
-// parseServedCount reads the count of a server made for this: dyno target, or node.js.
+// parseServedCount parses the count of dyno target or of node.js.
 func parseServedCount(answer []byte, _ int) (float64, error) {
 	var counts struct {
 		Served *float64 `json:"served"`
@@ -127,7 +129,7 @@ func parseServedCount(answer []byte, _ int) (float64, error) {
 	return *counts.Served, nil
 }
 
-// stopServer ends the server, by force if it does not within stopWait.
+// stopServer ends the server, by force if it does not end within stopTimeout.
 func (s *server) stopServer() error {
 	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
 		err = s.cmd.Process.Kill() // Windows has no interrupt

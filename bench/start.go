@@ -12,8 +12,8 @@ import (
 // startsPerTrial is how often a program is started for one trial.
 const startsPerTrial = 20
 
-// measureStarts starts a program again and again, which says its version and ends: the mean time of
-// that, and the size of its file.
+// measureStarts runs a program several times to print its version. It returns the mean time of
+// that and the size of the file.
 func (b *bench) measureStarts(ctx context.Context, t tool) (reading, error) {
 	file, err := os.Stat(t.path)
 	if err != nil {

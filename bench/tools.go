@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A tool is a load generator and how it is asked for a load.
+// A tool is a load generator, and how it is called.
 type tool struct {
 	name string
 	path string // of the program; empty in the table, set where it was found
@@ -22,7 +22,7 @@ type tool struct {
 	source      []byte   // in C, of what is made; nil: it is dyno
 }
 
-// A command is how a program is called. One without arguments does not exist.
+// A command is a program's call. One without arguments does not exist.
 type command struct {
 	args  []string
 	stdin string
@@ -32,10 +32,10 @@ type command struct {
 
 const scriptFile = "SCRIPT"
 
-// A reading is the values that one trial gave; what it cannot know is absent.
+// A reading has the values of one trial; unknown ones are absent.
 type reading map[metric]float64
 
-// tools are all that bench knows.
+// tools are all tools that bench knows.
 var tools = []tool{
 	{name: "dyno", command: dynoCommand, parseOutput: parseDynoResult, version: []string{"version"},
 		builtHere: true},
@@ -73,13 +73,13 @@ func toolNames() string {
 	return strings.Join(names, ",")
 }
 
-// envVariable is the environment variable that names the tool's program.
+// envVariable returns the environment variable that names the tool's program.
 func (t tool) envVariable() string {
 	return strings.ToUpper(strings.ReplaceAll(t.name, "-", "_"))
 }
 
-// findInstalled returns the tools of others that are installed: where an environment variable like
-// WRK2 or GO_METER says, else on PATH. Those that are wanted by name must be.
+// findInstalled returns the installed tools: as an environment variable such as WRK2 or GO_METER
+// says, else on PATH. Tools that are wanted by name must be installed.
 func findInstalled(wanted map[string]bool) ([]tool, error) {
 	var found []tool
 	for _, t := range tools {
@@ -134,7 +134,7 @@ func dynoCommand(l load, url string) command {
 	return command{args: append(args, url)}
 }
 
-// dynoWithRing is dyno that is told what to do its I/O with.
+// dynoWithRing returns dyno's command with a given ring.
 func dynoWithRing(ring string) func(l load, url string) command {
 	return func(l load, url string) command {
 		l.ring = ring
@@ -142,10 +142,10 @@ func dynoWithRing(ring string) func(l load, url string) command {
 	}
 }
 
-// dynoFastCGICommand is dyno that speaks FastCGI to a server that has both.
+// dynoFastCGICommand has dyno use FastCGI with a server that speaks both.
 func dynoFastCGICommand(l load, url string) command { return dynoCommand(l, fastCGIURL(url)) }
 
-// bareCommand is the least that a program can do, with one way of the kernel's.
+// bareCommand runs the minimal program in C, with one interface of the kernel.
 func bareCommand(way string) func(l load, url string) command {
 	return func(l load, url string) command {
 		if l.rate > 0 || l.close {
@@ -157,7 +157,7 @@ func bareCommand(way string) func(l load, url string) command {
 	}
 }
 
-// portOf is the port of a URL without a path.
+// portOf returns the port of a URL without a path.
 func portOf(url string) string { return strings.Trim(url[strings.LastIndex(url, ":")+1:], "/") }
 
 func pacerCommand(l load, url string) command {
@@ -184,13 +184,13 @@ func wrkCommand(l load, url string) command {
 	return command{args: append(args, url)}
 }
 
-// wrkPipeline has wrk send so many requests together.
+// wrkPipeline has wrk send so many requests at a time.
 const wrkPipeline = `
 function init(args) together = wrk.format():rep(%d) end
 function request() return together end
 `
 
-// wrk2Command always has a rate; one that no server answers makes the load a closed one.
+// wrk2Command: wrk2 always has a rate; one that no server reaches makes the load closed.
 func wrk2Command(l load, url string) command {
 	asked := l.rate
 	if asked == 0 {
@@ -202,8 +202,8 @@ func wrk2Command(l load, url string) command {
 	return c
 }
 
-// abCommand stops after 50,000 requests unless told otherwise, and holds memory for as many as it
-// is told: a million a second is more than it makes.
+// abCommand: ab stops after 50,000 requests by default, and allocates memory for the number that
+// it is given. A million a second is more than it makes.
 func abCommand(l load, url string) command {
 	if l.rate > 0 {
 		return command{}
@@ -216,7 +216,7 @@ func abCommand(l load, url string) command {
 	return command{args: append(args, url)}
 }
 
-// h2loadCommand knows a rate for each connection, and keeps a log of its latencies.
+// h2loadCommand: h2load takes a rate for each connection, and logs its latencies.
 func h2loadCommand(l load, url string) command {
 	if l.close {
 		return command{}
@@ -234,12 +234,12 @@ func h2loadCommand(l load, url string) command {
 	return command{args: append(args, url)}
 }
 
-// ratePerConnection is the rate of one connection.
+// ratePerConnection returns the rate of one connection.
 func (l load) ratePerConnection() string {
 	return strconv.FormatFloat(float64(l.rate)/float64(l.connections), 'f', -1, 64)
 }
 
-// heyCommand knows a rate for each connection.
+// heyCommand: hey takes a rate for each connection.
 func heyCommand(l load, url string) command {
 	args := []string{"-z", inSeconds(l), "-c", decimal(l.connections), "-cpus", decimal(l.threads)}
 	if l.rate > 0 {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A trial is one tool's one load, and what it gave.
+// A trial is one load by one tool, and its values.
 type trial struct {
 	Tool   string  `json:"tool"`
 	Round  int     `json:"round"`
@@ -20,7 +20,7 @@ type trial struct {
 	Calls bool `json:"calls,omitempty"`
 }
 
-// String is the trial in a line, for whoever waits.
+// String describes the trial in one line of progress.
 func (t trial) String() string {
 	if t.Error != "" {
 		return t.Tool + ": " + t.Error
@@ -32,8 +32,8 @@ func (t trial) String() string {
 		formatValue(rate, t.Values[rate]), t.Values[cpu])
 }
 
-// The part of a trial's duration in which the server's count is taken for the rate: every
-// tool has started by then, and none has begun to stop.
+// The part of a trial's duration in which the server's count makes the rate: all tools have
+// started by then, and none has begun to stop.
 const rateFrom, rateTo = 0.2, 0.9
 
 // loadTimeoutSlack is how much longer than its load a tool may take, to start, drain and print.
@@ -60,7 +60,7 @@ func (b *bench) runTrial(ctx context.Context, r row, t tool) (reading, error) {
 	return v, nil
 }
 
-// runLoad runs the tool once against a server of its own.
+// runLoad runs the tool once against a new server.
 func (b *bench) runLoad(ctx context.Context, r row, t tool) (v reading, err error) {
 	genCPUs := b.genCPUs
 	if r.unpinned {
@@ -81,12 +81,12 @@ func (b *bench) runLoad(ctx context.Context, r row, t tool) (v reading, err erro
 	return v, err
 }
 
-// logFile is where a server logs, if its row wants it to.
+// logFile is where a server logs if its row asks for it.
 func (b *bench) logFile() string { return filepath.Join(b.dir, "served.csv") }
 
 var errNotTried = errors.New("not tried")
 
-// manyConnections are those from which on dyno target is cheaper on io_uring.
+// manyConnections is from how many connections on dyno target takes less CPU with io_uring.
 const manyConnections = 8
 
 // startRowServer starts the row's server.
@@ -129,8 +129,8 @@ func (b *bench) startRowServer(ctx context.Context, r row) (*server, error) {
 	return startServer(ctx, cpus, "/index.html", node, script)
 }
 
-// measureLoad lets the tool load the server, and takes what the server, the kernel and the tool
-// say of it.
+// measureLoad runs the tool against the server and returns what the server, the kernel and the
+// tool report.
 func measureLoad(ctx context.Context, s *server, cpus []int, t tool, l load) (reading, error) {
 	before, _, err := s.requestsServed(ctx)
 	if err != nil {
@@ -188,9 +188,8 @@ func (r reading) addUsage(count float64, took usage) {
 	}
 }
 
-// watchOthers begins to watch what programs beside the server and a generator take. The
-// function it returns ends that, given the generator's use, and tells it in % of one CPU;
-// or that it is not known.
+// watchOthers measures what other programs use. The function that it returns takes the
+// generator's usage and returns the others' in % of one CPU, or that it is unknown.
 func (s *server) watchOthers() func(generator usage) (percent float64, known bool) {
 	began, all, own := time.Now(), busyTime(), cpuTime(s.cmd.Process.Pid)
 	return func(generator usage) (float64, bool) {
@@ -202,7 +201,8 @@ func (s *server) watchOthers() func(generator usage) (percent float64, known boo
 	}
 }
 
-// requestRate is what the server counts a second between two instants inside a load.
+// requestRate returns how many requests a second the server counts between two instants of a
+// load.
 func (s *server) requestRate(ctx context.Context, start time.Time, length time.Duration) (
 	float64, error) {
 	var count [2]float64

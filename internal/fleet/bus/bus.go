@@ -198,7 +198,7 @@ func (l *Link) currentJWT() (string, error) { return *l.jwt.Load(), nil }
 func (l *Link) dialServers(urls string, s Settings, more ...nats.Option) (err error) {
 	l.ended, l.giveUpAfter = make(chan error, 1), s.GiveUpAfter
 	l.Conn, err = nats.Connect(urls, slices.Concat([]nats.Option{
-		nats.Name(s.Name), nats.CustomInboxPrefix(inboxPrefix + s.Name), nats.Timeout(requestTimeout),
+		nats.Name(s.Name), nats.CustomInboxPrefix(inboxRoot + s.Name), nats.Timeout(requestTimeout),
 		nats.PingInterval(pingInterval), nats.MaxPingsOutstanding(unansweredPings),
 		nats.FlusherTimeout(requestTimeout),
 		nats.MaxReconnects(-1), nats.ReconnectWait(reconnectDelay), nats.IgnoreDiscoveredServers(),

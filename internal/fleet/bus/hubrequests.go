@@ -24,7 +24,7 @@ const (
 	SubjectStop   = "dyno.hub.stop"   // nothing → nothing; the hub stops
 	SubjectNote   = "dyno.hub.note"   // AuditNote → nothing; it is written to the audit log
 
-	inboxPrefix = "_INBOX_"
+	inboxRoot   = "_INBOX_"
 	joinPrefix  = "dyno.hub.join."  // and the token's ID: JoinRequest → Admission
 	renewPrefix = "dyno.hub.renew." // and the agent's name: nothing → Admission
 )

@@ -24,4 +24,4 @@ func ControllerPermissions() jwt.Permissions {
 }
 
 // InboxPrefix returns the prefix of the subjects on which a name gets replies.
-func InboxPrefix(name string) string { return inboxPrefix + name + "." }
+func InboxPrefix(name string) string { return inboxRoot + name + "." }

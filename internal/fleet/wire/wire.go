@@ -179,9 +179,9 @@ type Report struct {
 	Last bool           `json:"last,omitempty"` // the last piece of that part
 }
 
-// MessageMax is how many bytes a message may have, which is what NATS carries unless told
-// otherwise. PieceMax of them are the data of a Piece of an Order, and FinalPiece those of a
-// Report: base64 adds a third. A beat has to wait on a slow line until what is before it has gone.
+// Sizes in bytes. MessageMax is the largest message, which is NATS' default. PieceMax of it are
+// data of a Piece, and FinalPieceMax are data of a Report; base64 adds a third. They are small
+// because a heartbeat has to wait for what is before it on a slow line.
 const (
 	MessageMax    = 1 << 20
 	PieceMax      = 64 << 10
