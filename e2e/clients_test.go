@@ -53,7 +53,7 @@ variants:
 // share.
 func TestClientsCountAsTheServer(t *testing.T) {
 	t.Parallel()
-	nginx := look("nginx")
+	nginx := lookUpCommand("nginx")
 	if nginx == "" {
 		t.Skip("nginx is not installed; Debian's package is nginx-light (see e2e/install.sh)")
 	}
@@ -76,7 +76,7 @@ func TestClientsCountAsTheServer(t *testing.T) {
 		t.Fatalf("%v\n%s", err, said)
 	}
 	for _, name := range trialFiles(t, out, 6, said) {
-		countedAlike(t, dir, name)
+		checkCountsAgree(t, dir, name)
 	}
 }
 
@@ -109,7 +109,7 @@ type labTrial struct {
 	}
 }
 
-func countedAlike(t *testing.T, dir, name string) {
+func checkCountsAgree(t *testing.T, dir, name string) {
 	t.Helper()
 	b, err := os.ReadFile(name)
 	var trial labTrial

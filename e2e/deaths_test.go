@@ -68,8 +68,8 @@ var deaths = []death{
 	},
 }
 
-// mortal answers properly nine times of ten.
-func mortal(c net.Conn) {
+// serveAndDie answers properly nine times of ten.
+func serveAndDie(c net.Conn) {
 	for b := make([]byte, 1<<10); ; {
 		n := 0
 		for !bytes.HasSuffix(b[:n], []byte("\r\n\r\n")) {
@@ -94,7 +94,7 @@ type state struct {
 	heap              int64 // bytes, after collections
 }
 
-func held() state {
+func heldResources() state {
 	runtime.GC()
 	runtime.GC() // what is in a sync.Pool survives one
 	var m runtime.MemStats
@@ -124,12 +124,12 @@ func TestDeaths(t *testing.T) {
 		{"portable", 200, 500}}
 	for _, m := range manners {
 		t.Run(m.ring, func(t *testing.T) {
-			m.die(t, 300*time.Millisecond) // what is made once
-			before := held()
-			m.die(t, max(long/time.Duration(len(manners)), time.Second))
+			m.dieInTurn(t, 300*time.Millisecond) // what is made once
+			before := heldResources()
+			m.dieInTurn(t, max(long/time.Duration(len(manners)), time.Second))
 			var after state
-			eventually(t, "what was held is let go", func() bool {
-				after = held()
+			waitUntil(t, "what was held is let go", func() bool {
+				after = heldResources()
 				return after.files <= before.files && after.goroutines <= before.goroutines
 			})
 			if after.heap > before.heap+2<<20 {
@@ -143,13 +143,13 @@ func TestDeaths(t *testing.T) {
 	}
 }
 
-// die loads a mortal server for so long.
-func (m mortals) die(t *testing.T, long time.Duration) {
+// dieInTurn loads a mortal server for so long.
+func (m mortals) dieInTurn(t *testing.T, long time.Duration) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer serving(l, mortal)()
+	defer startServing(l, serveAndDie)()
 	at := l.Addr().(*net.TCPAddr).AddrPort()
 	p := load.DefaultPlan()
 	p.Target = load.Target{URL: "http://" + at.String(), Host: at.Addr().String(), Port: at.Port()}
@@ -165,9 +165,9 @@ func (m mortals) die(t *testing.T, long time.Duration) {
 		case iv.To > long:
 			return
 		case early.files == 0:
-			early = held()
+			early = heldResources()
 		default:
-			late = held()
+			late = heldResources()
 		}
 		lately = iv.Completed
 	})

@@ -111,11 +111,11 @@ type manner struct {
 // asServer is as the server likes it.
 func asServer(s real) int { return s.closes }
 
-// single is a connection for each request.
-func single(real) int { return 1 }
+// oneRequest is a connection for each request.
+func oneRequest(real) int { return 1 }
 
-// ten is after ten requests, or when the server likes.
-func ten(s real) int {
+// tenRequests is after ten requests, or when the server likes.
+func tenRequests(s real) int {
 	if s.closes == 1 {
 		return 1
 	}
@@ -142,10 +142,10 @@ var manners = []manner{
 	{"keep-alive", "", "GET", asServer},
 	{"two threads", "-t 2", "GET", asServer},
 	{"portable", "--ring portable", "GET", asServer},
-	{"HTTP 1.0", "--http 1.0", "GET", single},
+	{"HTTP 1.0", "--http 1.0", "GET", oneRequest},
 	{"HTTP 1.0 keep-alive", "--http 1.0 -H Connection:Keep-Alive", "GET", asAsked},
-	{"reconnect always", "--reconnect always", "GET", single},
-	{"reconnect 10", "--reconnect 10", "GET", ten},
+	{"reconnect always", "--reconnect always", "GET", oneRequest},
+	{"reconnect 10", "--reconnect 10", "GET", tenRequests},
 	{"HEAD", "-X HEAD", "HEAD", asServer},
 	{"POST", "-X POST -b @BODY", "POST", asBody},
 }
@@ -160,19 +160,19 @@ func TestRealServers(t *testing.T) {
 	for _, server := range servers {
 		t.Run(server.name, func(t *testing.T) {
 			t.Parallel()
-			l := server.launch(t)
+			l := server.launchServer(t)
 			for _, m := range manners {
 				if m.method == l.refuses {
 					continue
 				}
-				t.Run(m.name, func(t *testing.T) { l.load(t, m, body) })
+				t.Run(m.name, func(t *testing.T) { l.testLoad(t, m, body) })
 			}
 		})
 	}
 }
 
-// load loads the server in a manner, and compares.
-func (l *launched) load(t *testing.T, m manner, body string) {
+// testLoad loads the server in a manner, and compares.
+func (l *launched) testLoad(t *testing.T, m manner, body string) {
 	n, c := int64(2000), int64(8)
 	switch {
 	case m.method == "POST":
@@ -183,20 +183,20 @@ func (l *launched) load(t *testing.T, m manner, body string) {
 	word := "/?" + strings.ReplaceAll(m.name, " ", "-") + "="
 	args := strings.Fields(strings.ReplaceAll(m.args, "BODY", body))
 	args = append(args, "-n", fmt.Sprint(n), "-c", fmt.Sprint(c), l.url+word)
-	r := run(t, 0, args...).result
-	flawless(t, r, n, "200")
-	if served := l.served(t, word, n); served != n {
-		agree(t, r, served)
+	r := runDyno(t, 0, args...).result
+	checkFlawless(t, r, n, "200")
+	if served := l.servedSince(t, word, n); served != n {
+		checkAgrees(t, r, served)
 	}
-	reconnected(t, r, int64(m.each(l.real)), n, c)
+	checkReconnects(t, r, int64(m.each(l.real)), n, c)
 	if m.method == "GET" && r.Bytes.Received < n*int64(len(page)) {
 		t.Errorf("received %d bytes for %d pages", r.Bytes.Received, n)
 	}
 }
 
-// reconnected checks how often connections were opened again, when each may
+// checkReconnects checks how often connections were opened again, when each may
 // have so many requests; 0: as many as it likes.
-func reconnected(t *testing.T, r *result.Result, each, n, c int64) {
+func checkReconnects(t *testing.T, r *result.Result, each, n, c int64) {
 	t.Helper()
 	var least, most int64
 	if each > 0 {

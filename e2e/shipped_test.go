@@ -21,9 +21,9 @@ import (
 	"dyno/internal/lab/experiment"
 )
 
-// shipped is an experiment that ships with dyno, in a folder, and where its servers are
+// openShipped is an experiment that ships with dyno, in a folder, and where its servers are
 // started.
-func shipped(t *testing.T, name string) (*lab.Stage, *experiment.Experiment) {
+func openShipped(t *testing.T, name string) (*lab.Stage, *experiment.Experiment) {
 	t.Helper()
 	dir := t.TempDir()
 	if err := experiment.Extract(name, filepath.Join(dir, "files")); err != nil {
@@ -53,9 +53,9 @@ func variantsOf(e *experiment.Experiment) map[string]experiment.Variant {
 	return all
 }
 
-// build runs the steps that build the variant's server, where the stage looks for it; the
+// buildVariant runs the steps that build the variant's server, where the stage looks for it; the
 // test is skipped if what it needs is not here.
-func build(t *testing.T, stage *lab.Stage, v experiment.Variant) {
+func buildVariant(t *testing.T, stage *lab.Stage, v experiment.Variant) {
 	t.Helper()
 	if missing := experiment.Missing(v); len(missing) > 0 {
 		t.Skip(strings.Join(missing, "; "))
@@ -77,8 +77,8 @@ func build(t *testing.T, stage *lab.Stage, v experiment.Variant) {
 	}
 }
 
-// begin starts a variant's server, which is then to be stopped.
-func begin(t *testing.T, stage *lab.Stage, v experiment.Variant, l experiment.Level) lab.Stand {
+// startVariant starts a variant's server, which is then to be stopped.
+func startVariant(t *testing.T, stage *lab.Stage, v experiment.Variant, l experiment.Level) lab.Stand {
 	t.Helper()
 	stand, err := stage.Start(t.Context(), lab.Setting{Arm: v.Name, Variant: v, Level: l, Trial: "test"})
 	if err != nil {
@@ -90,14 +90,14 @@ func begin(t *testing.T, stage *lab.Stage, v experiment.Variant, l experiment.Le
 // What was wrong with the first round of an article is found before any load: gzip, and a
 // new connection to Go for each request.
 func TestAsFirstTried(t *testing.T) {
-	stage, e := shipped(t, "nginx-in-front-of-go")
+	stage, e := openShipped(t, "nginx-in-front-of-go")
 	variants := variantsOf(e)
 	var asked []fairness.Asked
 	for _, name := range []string{"go gomaxprocs=1", "nginx-http gomaxprocs=1",
 		"as-first-tried gomaxprocs=1"} {
 		v := variants[name]
-		build(t, stage, v)
-		asked = append(asked, fairness.Asked{Variant: name, Answer: askedAlone(t, stage, v, e.Levels[0])})
+		buildVariant(t, stage, v)
+		asked = append(asked, fairness.Asked{Variant: name, Answer: answerAlone(t, stage, v, e.Levels[0])})
 	}
 	broken := map[string][]string{}
 	for _, v := range fairness.Compare(asked[0].Variant, asked, e.Fairness.Allow).Violations() {
@@ -112,11 +112,11 @@ func TestAsFirstTried(t *testing.T) {
 	}
 }
 
-// askedAlone is what a variant's server answers, asked until no other program, such as another
+// answerAlone is what a variant's server answers, asked until no other program, such as another
 // test, opens so many connections that a proxy's cannot be told from them.
-func askedAlone(t *testing.T, stage *lab.Stage, v experiment.Variant, l experiment.Level) *fairness.Answer {
+func answerAlone(t *testing.T, stage *lab.Stage, v experiment.Variant, l experiment.Level) *fairness.Answer {
 	t.Helper()
-	stand := begin(t, stage, v, l)
+	stand := startVariant(t, stage, v, l)
 	defer stand.Stop()
 	var problem string
 	for range 10 { // tries: what opens connections beside it does so for seconds
@@ -133,8 +133,8 @@ func askedAlone(t *testing.T, stage *lab.Stage, v experiment.Variant, l experime
 	return nil
 }
 
-// mark is in the environment of all that a test starts from now on. It returns who has it.
-func mark(t *testing.T) (living func() []string) {
+// markProcesses is in the environment of all that a test starts from now on. It returns who has it.
+func markProcesses(t *testing.T) (living func() []string) {
 	t.Helper()
 	is := fmt.Sprintf("%s-%d-%d", t.Name(), os.Getpid(), time.Now().UnixNano())
 	t.Setenv("DYNO_TEST_MARK", is)
@@ -165,19 +165,19 @@ func TestNothingIsLeft(t *testing.T) {
 		}
 		trials = n
 	}
-	stage, e := shipped(t, "redirects")
+	stage, e := openShipped(t, "redirects")
 	variants := variantsOf(e)
 	for _, name := range forking {
 		t.Run(name, func(t *testing.T) {
 			v := variants[name]
-			build(t, stage, v)
+			buildVariant(t, stage, v)
 			if name == "php-builtin" {
 				v.Env = append(slices.Clip(v.Env), experiment.Entry[experiment.Template]{
 					Name: "PHP_CLI_SERVER_WORKERS", Value: "4"})
 			}
-			living := mark(t)
+			living := markProcesses(t)
 			for i := range trials {
-				stand := begin(t, stage, v, e.Levels[0])
+				stand := startVariant(t, stage, v, e.Levels[0])
 				most := len(living())
 				out, err := exec.Command(binary, "run", "--no-save", "-q", "-n", "300", "-c", "20",
 					"--http", "1.0", "--reconnect", "always", "--expect", "301", stand.URL()).CombinedOutput()
@@ -192,7 +192,7 @@ func TestNothingIsLeft(t *testing.T) {
 				if most < 2 { // the supervisor and a server at least
 					t.Fatalf("trial %d: no process of it was seen", i+1)
 				}
-				eventually(t, "nothing is left", func() bool { return len(living()) == 0 })
+				waitUntil(t, "nothing is left", func() bool { return len(living()) == 0 })
 			}
 		})
 	}
@@ -201,28 +201,28 @@ func TestNothingIsLeft(t *testing.T) {
 // Interrupted in the middle, an experiment goes on and ends as if it had not been: with the
 // same trials in the same order, the same rows of its table, and nothing left behind.
 func TestInterruptedAndResumed(t *testing.T) {
-	_, e := shipped(t, "redirects")
-	file, out := subset(t, e, "nginx", "haproxy", "python"), filepath.Join(t.TempDir(), "out")
+	_, e := openShipped(t, "redirects")
+	file, out := subsetFile(t, e, "nginx", "haproxy", "python"), filepath.Join(t.TempDir(), "out")
 	temporary, err := os.MkdirTemp("/tmp", "dyno-e2e-")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(temporary)
 	t.Setenv("TMPDIR", temporary)
-	living := mark(t)
+	living := markProcesses(t)
 	first := exec.Command(binary, "lab", "run", "--seed", "7", "-o", out, file)
 	if err := first.Start(); err != nil {
 		t.Fatal(err)
 	}
 	for _, n := range []string{"first", "second", "third"} { // each has its time
-		had := len(stored(t, out))
-		eventually(t, "the "+n+" trial is over", func() bool { return len(stored(t, out)) > had })
+		had := len(storedFiles(t, out))
+		waitUntil(t, "the "+n+" trial is over", func() bool { return len(storedFiles(t, out)) > had })
 	}
 	first.Process.Signal(syscall.SIGINT)
 	if first.Wait(); first.ProcessState.ExitCode() != 130 {
 		t.Errorf("interrupted, it ended with %v", first.ProcessState)
 	}
-	before := stored(t, out)
+	before := storedFiles(t, out)
 	if n := len(living()); n > 0 {
 		t.Errorf("interrupted, it left %q", living())
 	}
@@ -231,7 +231,7 @@ func TestInterruptedAndResumed(t *testing.T) {
 		t.Fatalf("%v\n%s", err, said)
 	}
 	for name, text := range before {
-		if stored(t, out)[name] != text {
+		if storedFiles(t, out)[name] != text {
 			t.Errorf("%s is another than before", name)
 		}
 	}
@@ -240,7 +240,7 @@ func TestInterruptedAndResumed(t *testing.T) {
 		CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
-	if got, want := course(t, out), course(t, whole); !slices.Equal(got, want) || len(got) != 8 {
+	if got, want := trialCourse(t, out), trialCourse(t, whole); !slices.Equal(got, want) || len(got) != 8 {
 		t.Errorf("ran %q\nwant %q", got, want)
 	}
 	if left, err := os.ReadDir(temporary); err != nil || len(left)+len(living()) > 0 {
@@ -248,12 +248,12 @@ func TestInterruptedAndResumed(t *testing.T) {
 	}
 }
 
-// subset is a file of some of e's variants, with short trials.
-func subset(t *testing.T, e *experiment.Experiment, names ...string) string {
+// subsetFile is a file of some of e's variants, with short trials.
+func subsetFile(t *testing.T, e *experiment.Experiment, names ...string) string {
 	t.Helper()
 	e.Variants = slices.DeleteFunc(e.Variants, func(v experiment.Entry[experiment.Definition]) bool {
 		if slices.Contains(names, v.Name) {
-			build(t, &lab.Stage{Build: t.TempDir()}, variantsOf(e)[v.Name])
+			buildVariant(t, &lab.Stage{Build: t.TempDir()}, variantsOf(e)[v.Name])
 			return false
 		}
 		return true
@@ -276,8 +276,8 @@ func subset(t *testing.T, e *experiment.Experiment, names ...string) string {
 	return file
 }
 
-// stored are the files of an experiment's trials.
-func stored(t *testing.T, out string) map[string]string {
+// storedFiles are the files of an experiment's trials.
+func storedFiles(t *testing.T, out string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	files, _ := filepath.Glob(filepath.Join(out, "trials", "*.json"))
@@ -291,9 +291,9 @@ func stored(t *testing.T, out string) map[string]string {
 	return all
 }
 
-// course is the trials of an experiment in the order in which they ran, each of which must
+// trialCourse is the trials of an experiment in the order in which they ran, each of which must
 // be in its table.
-func course(t *testing.T, out string) (all []string) {
+func trialCourse(t *testing.T, out string) (all []string) {
 	t.Helper()
 	r, err := lab.Open(out)
 	if err != nil {
