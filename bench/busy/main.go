@@ -1,10 +1,9 @@
 //go:build linux
 
-// Busy runs a command on a machine that is busy: programs of its own take each CPU for a while,
-// again and again, at spans by chance. A test that passes elsewhere and fails here judges the
-// machine.
+// Busy runs a command on a busy machine: other processes occupy each CPU for random spans, again
+// and again. A test that passes on an idle machine and fails here depends on timing.
 //
-//	go run ./bench/busy go test -race -count=1 ./load
+//	go run ./bench/busy go test -race -count=1 ./internal/engine/load
 package main
 
 import (
@@ -38,8 +37,8 @@ func main() {
 	os.Exit(code)
 }
 
-// runBusy is the command's exit code. What takes the CPUs ends with the pipe to it, however busy
-// itself ends.
+// runBusy returns the command's exit code. The processes that occupy the CPUs end with the pipe
+// to them, in whatever way busy itself ends.
 func runBusy(seed uint64, command []string) (int, error) {
 	var all unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &all); err != nil {
@@ -73,8 +72,8 @@ func runBusy(seed uint64, command []string) (int, error) {
 	return c.ProcessState.ExitCode(), nil
 }
 
-// takeCPU computes on one CPU for 10 ms to 2.5 s, leaves it for as long, and so on. It goes before
-// others where that is permitted.
+// takeCPU computes on one CPU for 10 ms to 2.5 s, sleeps for as long, and so on. It has the
+// highest priority where that is permitted.
 func takeCPU(cpu int, seed uint64) {
 	var one unix.CPUSet
 	one.Set(cpu)
@@ -86,7 +85,7 @@ func takeCPU(cpu int, seed uint64) {
 		fmt.Fprintln(os.Stderr, "busy: only root goes before others; a CPU is shared, not taken")
 	}
 	go func() {
-		os.Stdin.Read(make([]byte, 1)) // until there is nobody at its other end
+		os.Stdin.Read(make([]byte, 1)) // returns when the other end is closed
 		os.Exit(0)
 	}()
 	random := rand.New(rand.NewPCG(seed, uint64(cpu)))

@@ -26,16 +26,16 @@ func main() {
 	}
 }
 
-// A cellCounts is what came of a cell's experiments.
+// A cellCounts sums up the experiments of a cell.
 type cellCounts struct {
 	n                  int
-	falseClaims        [rules]int // experiments with a claim that is not so, by rule
-	sevenFalseClaims   [rules]int // experiments with seven such claims or more
+	falseClaims        [rules]int // experiments with a false claim, by rule
+	sevenFalseClaims   [rules]int // experiments with seven false claims or more
 	allIntervalsHold   int        // experiments in which all intervals hold
 	equivalentAtMargin int        // experiments that call a difference of the margin equivalent
-	beyondMargin       int        // experiments in which it is said to differ by more than the margin
-	trueDifferences    int        // true differences
-	differencesFound   [rules]int // of these, shown
+	beyondMargin       int        // experiments that call such a difference larger
+	trueDifferences    int        // comparisons that truly differ
+	differencesFound   [rules]int // of these, found
 	equal              int        // comparisons called equivalent
 	compared           int
 	width              float64 // sum of half widths of the intervals, as logarithms

@@ -7,15 +7,15 @@ import (
 	"dyno/internal/stats"
 )
 
-// A scene is what disturbs trials. All is on the log scale, in units of design.noise.
+// A scene is what disturbs trials. Values are logarithms, in units of design.noise.
 type scene struct {
 	name        string
 	drawNoise   func(*rand.Rand) float64 // noise of a trial; nil: normal
 	unequal     []float64                // noise of the arms in turn, from the baseline on
 	missing     float64                  // share of trials that measured nothing
 	grid        float64                  // to which values are rounded; 0: they are not
-	correlation float64                  // correlation of the measures of a trial
-	trend       float64                  // from the first trial of a round to its last
+	correlation float64                  // of the measures of a trial
+	trend       float64                  // drift from the first trial of a round to its last
 	walk        float64                  // step of a random walk, each trial
 	slow        float64                  // share of trials that are 10 to 40 % slow
 }
@@ -31,7 +31,7 @@ func drawStudent3(random *rand.Rand) float64 {
 
 func drawSkewed(random *rand.Rand) float64 { return random.ExpFloat64() - 1 }
 
-// scenes are those of the tables.
+// scenes are the rows of the tables.
 var scenes = []scene{
 	{name: "normal noise"},
 	{name: "heavy tails (Student's t, 3 degrees)", drawNoise: drawStudent3},
@@ -51,18 +51,18 @@ var scenes = []scene{
 	everyDisturbance,
 }
 
-// everyDisturbance is all of it together.
+// everyDisturbance has all disturbances at once.
 var everyDisturbance = scene{name: "all of these", drawNoise: drawStudent3,
 	unequal: []float64{1, 1, 2, 4},
 	missing: 0.05, grid: 0.25, correlation: 0.9, trend: 2, walk: 0.25, slow: 0.05}
 
-// A design is an experiment: so many variants beside a baseline and its control.
+// A design is an experiment with so many variants, a baseline and its control.
 type design struct {
 	rounds, variants, measures int
 	noise                      float64 // standard deviation of a trial
 	differ                     func(variant int) float64
-	margin                     float64 // share
-	floor                      bool    // what the control differs by raises what it takes
+	margin                     float64 // as a ratio − 1
+	floor                      bool    // the margin is raised to the difference of the control
 }
 
 func (d design) trueDifference(comparison int) float64 {
@@ -72,8 +72,8 @@ func (d design) trueDifference(comparison int) float64 {
 	return d.differ(comparison / d.measures)
 }
 
-// simulateRound are the values of all arms, by measure: NaN where a trial is missing. The
-// baseline is the first arm, its control the second.
+// simulateRound returns the values of all arms, by measure; NaN where a trial is missing. The
+// first arm is the baseline, the second its control.
 func (s scene) simulateRound(random *rand.Rand, d design) [][]float64 {
 	arms := d.variants + 2
 	y := make([][]float64, arms)
@@ -120,13 +120,14 @@ func (s scene) simulateTrial(random *rand.Rand, d design, arm int, moved float64
 
 // The rules by which experiments are judged.
 const (
-	alone = iota // each comparison by itself, as it was before
+	alone = iota // each comparison by itself
 	holm         // Holm's correction of the same p-values
 	maxT         // as the laboratory does
 	rules
 )
 
-// An outcome is what came of an experiment; counts of comparisons, and 0 or 1 of the experiment.
+// An outcome is the result of an experiment: counts of comparisons, and 0 or 1 for the
+// experiment.
 type outcome struct {
 	falseClaims, differencesFound                      [rules]int
 	trueDifferences, equal, compared                   int
@@ -134,7 +135,7 @@ type outcome struct {
 	width                                              float64
 }
 
-// simulateExperiment simulates and judges one.
+// simulateExperiment simulates and judges an experiment.
 func (s scene) simulateExperiment(d design, seed, number uint64) outcome {
 	random := rand.New(rand.NewPCG(seed, number))
 	compared := d.variants * d.measures
@@ -169,7 +170,7 @@ func presentValues(x []float64) (had []float64) {
 	return had
 }
 
-// countOutcome sets what is said against what is so.
+// countOutcome compares the verdicts with the truth.
 func (d design) countOutcome(x [][]float64, margins []stats.Margin) (o outcome) {
 	o.allIntervalsHold = 1
 	single := make([]stats.Judgement, len(x))

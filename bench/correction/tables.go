@@ -40,7 +40,8 @@ func formatPercent(count, of int) string {
 	return fmt.Sprintf("%.1f %%", 100*float64(count)/float64(max(of, 1)))
 }
 
-// sixServers is the experiment of six identical servers: five against the first, by four measures.
+// sixServers is the experiment of six identical servers: five are compared with the first, by
+// four measures.
 func sixServers(rounds int) design {
 	return design{rounds: rounds, variants: 5, measures: 4, noise: 0.05}
 }
@@ -52,7 +53,7 @@ func allTables(n int, seed uint64) []table {
 
 var roundsTried = []int{6, 7, 10}
 
-// falseClaimTable is how often something is said where nothing differs.
+// falseClaimTable shows how often a difference is claimed where there is none.
 func falseClaimTable(n int, seed uint64) table {
 	t := table{title: "Nothing differs: five variants and a baseline, four measures, 20 " +
 		"comparisons. Share of experiments in which any is called different, and in which any " +
@@ -82,7 +83,7 @@ func falseClaimTable(n int, seed uint64) table {
 	return t
 }
 
-// slowerThird of the variants, rounded up, is 25 % slower.
+// slowerThird makes a third of the variants, rounded up, 25 % slower.
 func slowerThird(variant int) float64 {
 	if variant%3 == 0 {
 		return math.Log(1.25)
@@ -90,7 +91,7 @@ func slowerThird(variant int) float64 {
 	return 0
 }
 
-// powerTable is how often differences are found that there are.
+// powerTable shows how often true differences are found.
 func powerTable(n int, seed uint64) table {
 	t := table{title: "A third of the variants differs by 25 %, noise of a trial 5 %. Share of true " +
 		"differences found; share of experiments with an error among the rest, and with an interval " +
@@ -117,8 +118,8 @@ func powerTable(n int, seed uint64) table {
 	return t
 }
 
-// falseClaimsAmongRest is how often something is said of what does not differ; "–" where all
-// differs.
+// falseClaimsAmongRest formats how often a difference is claimed of what does not differ; "–"
+// where everything differs.
 func falseClaimsAmongRest(c cellCounts) string {
 	if c.trueDifferences == c.compared {
 		return "–"
@@ -126,7 +127,7 @@ func falseClaimsAmongRest(c cellCounts) string {
 	return formatPercent(c.falseClaims[maxT], c.n)
 }
 
-// marginTable is what is said about a margin of 2 % where the truth is on it, and at zero.
+// marginTable shows the verdicts for a margin of 2 %, if the true difference is that or zero.
 func marginTable(n int, seed uint64) table {
 	t := table{title: "A margin of 2 %, 20 comparisons, noise of a trial 0.5 %. All differ by " +
 		"exactly the margin: share of experiments that call any equivalent, or of which any interval " +
@@ -147,7 +148,7 @@ func marginTable(n int, seed uint64) table {
 	return t
 }
 
-// identicalServersTable is the experiment that was seen to fail, with the noise floor of its A/A
+// identicalServersTable shows the experiment that once failed, with the noise floor of its A/A
 // arm.
 func identicalServersTable(n int, seed uint64) table {
 	t := table{title: "Six identical servers, four measures of each trial, 7 rounds, a margin of " +

@@ -1,7 +1,7 @@
-// Command experiments runs the experiments that ship with dyno, one after the other, and
-// prints of each what docs/experiments.md shows: a table for each level, the published
-// figures beside ours. An experiment whose folder is there already is not run again, or, if
-// it was interrupted, gone on with; so the tables can be had again at any time.
+// Command experiments runs the experiments that ship with dyno, one after the other, and prints
+// what docs/experiments.md shows of them: a table for each level, with published figures beside
+// ours. It does not repeat an experiment whose folder exists, and resumes one that was
+// interrupted, so the tables can be printed again at any time.
 //
 //	go run ./bench/experiments [-dyno PATH] [-o DIR] [-full] [NAME ...]
 package main
@@ -74,7 +74,7 @@ func runShipped() error {
 	return failed
 }
 
-// runOrOpen runs an experiment, unless it has been run, and reads what came of it.
+// runOrOpen runs or resumes an experiment, unless it is complete, and reads its record.
 func runOrOpen(ctx context.Context, dyno, name, dir string, full bool) (*lab.Record, error) {
 	args := []string{"lab", "run", "-o", dir, name}
 	if !full {

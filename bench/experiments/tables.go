@@ -11,11 +11,11 @@ import (
 	"dyno/internal/lab/experiment"
 )
 
-// noFigure stands where there is no figure.
+// noFigure stands for a missing figure.
 const noFigure = "–"
 
-// formatTables are those of an experiment, in Markdown: one for each level, and before them how
-// much its trials are worth.
+// formatTables formats an experiment in Markdown: how good its trials are, and a table for each
+// level.
 func formatTables(r *lab.Record) string {
 	var b strings.Builder
 	bad := 0
@@ -55,7 +55,7 @@ type column struct {
 	of   func(lab.Arm) string
 }
 
-// writeTable writes the table, without columns that are empty and arms that did not run.
+// writeTable writes the table, without empty columns and without arms that did not run.
 func (s levelTable) writeTable(b *strings.Builder) {
 	var arms []lab.Arm
 	for _, a := range s.Arms {
@@ -82,7 +82,7 @@ func (s levelTable) writeTable(b *strings.Builder) {
 	fmt.Fprintln(b)
 }
 
-// allColumns are all that there could be: published figures with their ratios, then ours.
+// allColumns returns all possible columns: published figures with their ratios, and ours.
 func (s levelTable) allColumns() (all []column) {
 	all = append(all, column{"bytes", answerBytesCell})
 	metrics := slices.Clone(s.Experiment.Design.Metrics)
@@ -107,8 +107,8 @@ func (s levelTable) allColumns() (all []column) {
 	return all
 }
 
-// unexplainedArms are the arms, with their level, of which there is neither a result nor a
-// reason why there is none.
+// unexplainedArms returns the arms, with their level, that have neither a result nor a reason why
+// there is none.
 func unexplainedArms(r *lab.Record) (all []string) {
 	for _, l := range r.Experiment.Levels {
 		for _, a := range r.Arms {
@@ -121,7 +121,7 @@ func unexplainedArms(r *lab.Record) (all []string) {
 	return all
 }
 
-// answerBytesCell is the size of an answer.
+// answerBytesCell returns the size of an answer.
 func answerBytesCell(a lab.Arm) string {
 	if a.Answer == nil || a.Control {
 		return noFigure
@@ -129,7 +129,7 @@ func answerBytesCell(a lab.Arm) string {
 	return strconv.FormatFloat(a.Answer.WireBytes.Mean, 'f', -1, 64)
 }
 
-// publishedFigure is what was published of an arm.
+// publishedFigure returns what was published about an arm.
 func (s levelTable) publishedFigure(a lab.Arm, metric string) (lab.Beside, bool) {
 	i := slices.IndexFunc(s.Published, func(b lab.Beside) bool {
 		return b.Variant == a.Name && b.Metric == metric && b.Level == s.level
@@ -151,7 +151,7 @@ func (s levelTable) publishedCell(a lab.Arm, metric string) string {
 	}
 }
 
-// unitOfFigure is the unit of a figure, unless it is that of the column.
+// unitOfFigure returns the unit of a figure, unless it is the column's.
 func unitOfFigure(f experiment.Figure) string {
 	if f.Unit == "req/s" {
 		return ""
@@ -167,7 +167,7 @@ func (s levelTable) publishedRatioCell(a lab.Arm, metric string) string {
 	return fmt.Sprintf("%.2f", *f.Ratio)
 }
 
-// medianCell is of our trials, or how those failed that have none.
+// medianCell returns the median of our trials, or how they failed.
 func (s levelTable) medianCell(a lab.Arm, metric string) string {
 	for _, c := range s.Cells {
 		if c.Arm == a.Name && c.Level == s.level && c.Metric == metric {
@@ -190,7 +190,7 @@ func (s levelTable) medianCell(a lab.Arm, metric string) string {
 	return noFigure
 }
 
-// ratioCell is what the trials say of an arm and its baseline.
+// ratioCell returns the ratio of an arm to its baseline, with its interval.
 func (s levelTable) ratioCell(a lab.Arm, metric string) string {
 	for _, c := range s.Verdicts {
 		if c.Variant == a.Name && c.Level == s.level && c.Metric == metric {
@@ -204,7 +204,7 @@ func (s levelTable) ratioCell(a lab.Arm, metric string) string {
 	return noFigure
 }
 
-// profileShareCell is that of a function in an arm's profile.
+// profileShareCell returns a function's share of an arm's profile.
 func (s levelTable) profileShareCell(a lab.Arm, function string) string {
 	for _, p := range s.Profiles {
 		for _, f := range p.Shares {
@@ -216,7 +216,7 @@ func (s levelTable) profileShareCell(a lab.Arm, function string) string {
 	return noFigure
 }
 
-// formatDigits is a number with three digits, or with all of a whole one.
+// formatDigits formats a number with three digits, or with all digits of its integer part.
 func formatDigits(v float64) string {
 	if v < 100 {
 		return strconv.FormatFloat(v, 'g', 3, 64)

@@ -1,11 +1,9 @@
-// Command known asks the laboratory for a difference that is known: a Go server
-// whose handler spins for so many nanoseconds of CPU time longer, by 3 % and by
-// 10 % of what a request costs, and the same server against itself.
+// Command known has the laboratory measure a known difference: a Go server whose handler uses 3 %
+// or 10 % more CPU time than the cost of a request, and the same server against itself.
 //
-// It runs the experiment several times over, and says how often the laboratory
-// was right: at 10 % the verdict should be different, at 3 % it must not be
-// equivalent, the intervals should hold the truth, and A/A should not differ.
-// That is a matter of minutes, on a machine that has nothing else to do.
+// It runs the experiment several times and counts how often the laboratory is right. At 10 % the
+// verdict should be different, at 3 % it must not be equivalent, the intervals should contain the
+// true ratio, and A/A should not differ. That takes minutes on an idle machine.
 package main
 
 import (
@@ -17,12 +15,12 @@ import (
 	"path/filepath"
 )
 
-// base is what the handler spins for at least, in ns: most of a request's cost,
-// so that what is added is a known share of it.
+// base is the least that the handler spins, in ns. It is most of a request's cost, so that what
+// is added is a known part of it.
 const base = 100_000
 
-// experimentFile has a place for the folder of the server's program and for the
-// nanoseconds of each variant.
+// experimentFile is a template of the experiment, with the server's program and the nanoseconds
+// of each variant.
 const experimentFile = `
 version: 1
 name: known
@@ -46,7 +44,7 @@ variants:
     url: "http://127.0.0.1:{{port}}/"
 `
 
-// A row is a verdict, as experiment.json has it.
+// A row is a verdict of experiment.json.
 type row struct {
 	Variant        string
 	Ratio          float64
@@ -83,7 +81,7 @@ func runExperiments(times, rounds int, measure, dyno string) error {
 		text := fmt.Sprintf(experimentFile, rounds, measure, spinner, base, base+extra3, base+extra10)
 		return os.WriteFile(file, []byte(text), 0o600)
 	}
-	// What a request costs in all is found out first, without any difference.
+	// The total cost of a request is measured first, without any difference.
 	if err := write(6, 0, 0); err != nil {
 		return err
 	}
@@ -111,7 +109,7 @@ func runExperiments(times, rounds int, measure, dyno string) error {
 	return nil
 }
 
-// measureCost is the median cost of a request of all variants, in µs.
+// measureCost returns the median CPU time per request over all variants, in µs.
 func measureCost(dyno, file, out string) (float64, error) {
 	if err := runExperiment(dyno, file, out); err != nil {
 		return 0, err
@@ -153,7 +151,7 @@ func readRecord(out string, to any) error {
 	return json.Unmarshal(b, to)
 }
 
-// runProgram runs a program; what it says is shown only if it fails.
+// runProgram runs a program, and prints its output only if it fails.
 func runProgram(name string, args ...string) error {
 	out, err := exec.Command(name, args...).CombinedOutput()
 	if err != nil {
@@ -162,10 +160,11 @@ func runProgram(name string, args ...string) error {
 	return err
 }
 
-// truths are the ratios by construction.
+// truths are the true ratios.
 var truths = map[string]float64{"3-percent": 1.03, "10-percent": 1.10, "plain (A/A)": 1}
 
-// A verdictCounts counts how often the laboratory said what, and held the truth.
+// A verdictCounts counts the laboratory's verdicts, and the intervals that contain the true
+// ratio.
 type verdictCounts struct {
 	verdicts map[string]map[string]int
 	held     map[string]int

@@ -1,5 +1,5 @@
-// Pgo makes the profile that a profile-guided build of dyno is guided by: of loads as they
-// are made most, on each ring, against dyno target.
+// Pgo makes the profile for profile-guided builds of dyno: of the most common loads, on each
+// ring, against dyno target.
 //
 //	go run ./bench/pgo -dyno ./dyno -o default.pgo
 package main
@@ -35,7 +35,7 @@ func main() {
 	}
 }
 
-// loads are what is profiled, each as it differs from the default.
+// loads are the profiled loads, each as a change of the default.
 var loads = []func(*load.Plan){
 	func(p *load.Plan) {},
 	func(p *load.Plan) { p.Ring = "epoll" },
@@ -87,7 +87,7 @@ func writeProfile(ctx context.Context, dyno, out string, long time.Duration) (er
 	return file.Close()
 }
 
-// startTarget starts a target, and returns where it listens and what ends it.
+// startTarget starts a target. It returns its address, and a function that ends it.
 func startTarget(ctx context.Context, dyno string) (at netip.AddrPort, end func(), err error) {
 	cmd := exec.CommandContext(ctx, dyno, "target", "--listen", "127.0.0.1:0", "--body", "12")
 	pipe, err := cmd.StdoutPipe()

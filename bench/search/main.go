@@ -1,10 +1,9 @@
-// Command search asks whether dyno find is right. The server is one worker that takes 1 ms
-// for each request, arrivals are random, and the 99th percentile is to be below 10 ms: a
-// queue of which every rate can also be tried. So every rate is, upwards, until the
-// objective is missed, and what find certifies must not be far from that: at most 5 % above
-// and 10 % below, each time.
+// Command search checks that dyno find is right. The server has one worker that takes 1 ms for
+// each request, arrivals are random, and the objective is a 99th percentile below 10 ms. Every
+// rate of this queue can also be tried, so the command does that, upwards, until the objective is
+// missed. What find certifies must be within 5 % above and 10 % below that rate, each time.
 //
-// The truth of this queue is known, too (M/D/1: 773.5/s, see capacity's tests). But find
+// The true limit of this queue is known too (M/D/1: 773.5/s, see capacity's tests). But find
 // searches what is there: the same server on the same machine, with all its delays.
 package main
 
@@ -22,13 +21,13 @@ import (
 	"time"
 )
 
-// How far what is certified may lie from the sweep's rate.
+// How far the certified rate may be from the sweep's, as a ratio.
 const (
 	above = 1.05
 	below = 0.90
 )
 
-// mostRate is beyond what the server can do by any means, a second.
+// mostRate is more than the server can do, in requests a second.
 const mostRate = 1000
 
 type options struct {
@@ -145,7 +144,7 @@ func sweepRates(o options, url string) (int, error) {
 	return last, nil
 }
 
-// searchRate is what find certifies.
+// searchRate returns the rate that find certifies.
 func searchRate(o options, url string) (float64, error) {
 	var found struct {
 		Certified *float64 `json:"certified_per_s"`
@@ -162,8 +161,8 @@ func searchRate(o options, url string) (float64, error) {
 	return *found.Certified, nil
 }
 
-// runJSON runs a program that writes JSON to stdout, and reads it. The exit code is for people:
-// what was found is in the JSON.
+// runJSON runs a program that writes JSON to stdout, and decodes it. It ignores the exit code,
+// because the JSON says what was found.
 func runJSON(to any, program string, args ...string) error {
 	var out, said bytes.Buffer
 	c := exec.Command(program, args...)

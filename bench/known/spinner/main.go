@@ -23,8 +23,7 @@ func main() {
 	log.Fatal(http.ListenAndServe(*listen, nil))
 }
 
-// spinThread uses ns nanoseconds of its thread's CPU time, whatever else the machine
-// does meanwhile.
+// spinThread uses ns nanoseconds of its thread's CPU time.
 func spinThread(ns int64) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -1,10 +1,9 @@
-// Command agent is an agent of a fleet that wants to hurt whoever runs it, and the other agents. It
-// joins with a token, does as it is told until the load begins, and then, instead of making any
-// load, attacks in one of these ways:
+// Command agent is a hostile agent of a fleet. It joins with a token and behaves until the load
+// begins. Then, instead of making load, it attacks the controller and the other agents:
 //
 //	lie      reports counts near 2⁶³, and seconds that are yet to come
-//	flood    says the same long report as fast as it can, up to a gigabyte
-//	inflate  says at the end what is 64 KiB long and becomes gigabytes when it is read
+//	flood    sends the same long report as fast as it can, up to a gigabyte
+//	inflate  sends a final of 64 KiB that expands to gigabytes
 //
 // It is for tests of dyno on this machine: see main_test.go.
 package main
@@ -31,10 +30,10 @@ import (
 	"dyno/internal/fleet/wire"
 )
 
-// Limits of an attack, so that it cannot do to this machine what it shows.
+// Limits of an attack, so that it does no harm to this machine.
 const (
 	floodMessages = 2000      // messages of floodBytes
-	floodBytes    = 400 << 10 // and a third more as they are sent
+	floodBytes    = 400 << 10 // and a third more as sent
 	lifetime      = time.Minute
 )
 
@@ -55,7 +54,7 @@ func main() {
 	}
 }
 
-// An attack is one hostile agent at work.
+// An attack is a hostile agent.
 type attack struct {
 	method   string
 	inflated int // bytes
@@ -75,7 +74,7 @@ type attack struct {
 	over      chan struct{}
 }
 
-// joinAndAttack joins with a token and is an agent until enough.
+// joinAndAttack joins with a token and acts as an agent until enough.
 func (a *attack) joinAndAttack(token, name string, enough <-chan time.Time) error {
 	access, err := bus.ParseToken(token)
 	if err != nil {
@@ -122,7 +121,7 @@ func (a *attack) publishEvent(what string, m any) {
 
 func (a *attack) clockReading() int64 { return int64(time.Since(a.clockOrigin)) }
 
-// handleCommand does what an agent does, until the load begins.
+// handleCommand acts as an agent until the load begins.
 func (a *attack) handleCommand(m *nats.Msg) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -162,7 +161,7 @@ func (a *attack) handleCommand(m *nats.Msg) {
 	}
 }
 
-// sendHello says that a life is there.
+// sendHello answers a discovery query.
 func (a *attack) sendHello(m *nats.Msg) {
 	var who wire.DiscoveryQuery
 	public, err := a.key.PublicKey()
@@ -176,7 +175,7 @@ func (a *attack) sendHello(m *nats.Msg) {
 	}
 }
 
-// attackFrom attacks once the load has begun.
+// attackFrom attacks from an instant on.
 func (a *attack) attackFrom(at time.Time) {
 	time.Sleep(time.Until(at))
 	end := at.Add(time.Duration(a.plan.Warmup + a.plan.Duration))
@@ -194,7 +193,7 @@ func (a *attack) attackFrom(at time.Time) {
 	}
 }
 
-// waitUnlessOver is false if the attack is over before.
+// waitUnlessOver waits, and returns false if the attack ends before.
 func (a *attack) waitUnlessOver(d time.Duration) bool {
 	select {
 	case <-time.After(d):
@@ -204,7 +203,7 @@ func (a *attack) waitUnlessOver(d time.Duration) bool {
 	}
 }
 
-// sendReport says a report under the next number.
+// sendReport sends a report with the next number.
 func (a *attack) sendReport(r wire.Report) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -217,10 +216,11 @@ func (a *attack) sendReport(r wire.Report) {
 	a.conn.Publish(wire.EventSubject(a.identity.Name, wire.Reported), text)
 }
 
-// hugeCount is a count of which two are more than an int64 holds.
+// hugeCount is a count whose double overflows an int64.
 const hugeCount = 1<<62 + 1<<61
 
-// reportImpossible reports a second with near completed, and their latencies.
+// reportImpossible reports a second with hugeCount completed requests, and a second of the far
+// future.
 func (a *attack) reportImpossible(second int) {
 	at := time.Duration(second) * time.Second
 	iv := load.Interval{Index: second, From: at, To: at + time.Second, Sent: hugeCount,
@@ -231,7 +231,7 @@ func (a *attack) reportImpossible(second int) {
 	a.sendReport(wire.Report{Tick: &far})
 }
 
-// sparseOf is a histogram of n values of 1 ns.
+// sparseOf returns a histogram of n values of 1 ns.
 func sparseOf(n int64) (s metric.Sparse) {
 	packed := []byte{1} // the second bucket
 	for left := uint64(n); ; left >>= 7 {
@@ -252,7 +252,7 @@ func sparseOf(n int64) (s metric.Sparse) {
 	return s
 }
 
-// floodReports says one long report again and again, as fast as the bus takes it.
+// floodReports sends one long report again and again, as fast as the bus takes it.
 func (a *attack) floodReports() {
 	text := wire.Encode(wire.Report{RunRef: a.run, Seq: 1 << 40, Data: make([]byte, floodBytes)})
 	for range floodMessages {
@@ -265,7 +265,7 @@ func (a *attack) floodReports() {
 	}
 }
 
-// sendInflatingFinal says as its last word what becomes very long.
+// sendInflatingFinal sends a final that expands to a.inflated bytes.
 func (a *attack) sendInflatingFinal() {
 	const head, one, tail = `{"result":{"series":[`, `{},`, `{}]},"start":0,"late":0}`
 	var b bytes.Buffer
