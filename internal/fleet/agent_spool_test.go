@@ -36,7 +36,7 @@ type message struct {
 // way is how long a message takes besides.
 const way = 50 * time.Millisecond
 
-func (l *line) say(seq int64, bytes int) {
+func (l *line) sendMessage(seq int64, bytes int) {
 	if l.free.Before(l.now) {
 		l.free = l.now
 	}
@@ -50,20 +50,20 @@ func (l *line) say(seq int64, bytes int) {
 	}
 }
 
-// report says what is due. What is due again begins with the first that waits.
-func (l *line) report() {
+// sendDueReports says what is due. What is due again begins with the first that waits.
+func (l *line) sendDueReports() {
 	texts := l.spool.dueReports(l.now)
 	for _, text := range texts {
 		var r wire.Report
 		if err := wire.Decode(text, &r); err != nil {
 			panic(err) // of what was encoded
 		}
-		l.say(r.Seq, len(text))
+		l.sendMessage(r.Seq, len(text))
 	}
 }
 
-// arrive is what the controller does with what has come, and the agent with its answers.
-func (l *line) arrive() {
+// deliverArrived is what the controller does with what has come, and the agent with its answers.
+func (l *line) deliverArrived() {
 	for len(l.under) > 0 && !l.under[0].at.After(l.now) {
 		m := l.under[0]
 		l.under = l.under[1:]
@@ -80,7 +80,7 @@ func (l *line) arrive() {
 	for len(l.acks) > 0 && !l.acks[0].at.After(l.now) {
 		l.spool.acknowledgeUpTo(l.acks[0].seq, l.now)
 		l.acks = l.acks[1:]
-		l.report()
+		l.sendDueReports()
 	}
 }
 
@@ -111,13 +111,13 @@ func TestSlowLine(t *testing.T) {
 		}
 		for i := 0; len(l.spool.unacked) > 0 && i < 3_600_000; i++ {
 			if i%int(heartbeatInterval/time.Millisecond) == 0 {
-				l.say(0, 100)
+				l.sendMessage(0, 100)
 			}
 			if i%int(deadlineInterval/time.Millisecond) == 0 {
-				l.report()
+				l.sendDueReports()
 			}
 			l.now = start.Add(time.Duration(i) * time.Millisecond)
-			l.arrive()
+			l.deliverArrived()
 		}
 		took, least := l.now.Sub(start), time.Duration(all)*time.Second/time.Duration(c.rate)
 		t.Logf("%s: %v of %v at least; said %.2f times; nothing came for %v, nothing new for %v", name, took, least,

@@ -27,16 +27,16 @@ func TestErrors(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	w.agent("a", 2)
-	w.agent("b", 1)
+	w.startAgent("a", 2)
+	w.startAgent("b", 1)
 	at := netip.MustParseAddrPort(strings.TrimPrefix(server.URL, "http://"))
-	p := w.plan(0, 0, 6)
+	p := w.newPlan(0, 0, 6)
 	p.Target.Port, p.Requested = at.Port(), 3000
-	c := w.controller()
+	c := w.newController()
 	c.LooseStart = true
 	live := load.Interval{}
 	shown := int64(0)
-	r, err := w.attempt(t.Context(), c, p, func(iv load.Interval) {
+	r, err := w.tryRun(t.Context(), c, p, func(iv load.Interval) {
 		live.Add(iv)
 		shown += iv.ErrorLatency.Count
 	})

@@ -20,8 +20,8 @@ import (
 	"dyno/internal/result"
 )
 
-// counting is a histogram that says that it counted so many values of 1 ms.
-func counting(t *testing.T, n int64) (s metric.Sparse) {
+// sparseOf is a histogram that says that it counted so many values of 1 ms.
+func sparseOf(t *testing.T, n int64) (s metric.Sparse) {
 	t.Helper()
 	h := metric.NewHistogram(metric.Fine)
 	h.Record(1e6)
@@ -63,8 +63,8 @@ func TestSound(t *testing.T) {
 	const much = math.MaxInt64/2 + 1
 	second := func(i int) load.Interval {
 		return load.Interval{Index: i, From: time.Duration(i) * time.Second, To: time.Duration(i+1) * time.Second, Sent: 12,
-			Completed: 10, Failed: 2, InFlight: 3, Received: 1000, Written: 500, Latency: counting(t, 10), Busy: 0.5,
-			Status: map[uint16]int64{200: 10, 503: 1}, ErrorLatency: counting(t, 1), Failures: []load.Failure{
+			Completed: 10, Failed: 2, InFlight: 3, Received: 1000, Written: 500, Latency: sparseOf(t, 10), Busy: 0.5,
+			Status: map[uint16]int64{200: 10, 503: 1}, ErrorLatency: sparseOf(t, 1), Failures: []load.Failure{
 				{Phase: load.Expect, Kind: "status", Detail: "503", Count: 1}, {Phase: load.Read, Kind: "reset", Count: 1}}}
 	}
 	limit := plausibleMax{sum: math.MaxInt64 / 4 / 3, elapsed: 10 * time.Second}
@@ -78,11 +78,11 @@ func TestSound(t *testing.T) {
 		"that has not come":       func(iv *load.Interval) { iv.From = iv.To + 1 },
 		"time that has":           func(iv *load.Interval) { iv.From = -1 },
 		"9 completed, 2":          func(iv *load.Interval) { iv.Completed = 9 },
-		"and 2 latencies":         func(iv *load.Interval) { iv.ErrorLatency = counting(t, 2) },
+		"and 2 latencies":         func(iv *load.Interval) { iv.ErrorLatency = sparseOf(t, 2) },
 		"10 completed, 0":         func(iv *load.Interval) { iv.Failed = 0 },
-		"10 completed, 2":         func(iv *load.Interval) { iv.Service = counting(t, 9) },
+		"10 completed, 2":         func(iv *load.Interval) { iv.Service = sparseOf(t, 9) },
 		"less than no time":       func(iv *load.Interval) { iv.Busy = -1 },
-		"4611686018427387904 com": func(iv *load.Interval) { iv.Completed, iv.Latency = much, counting(t, much) },
+		"4611686018427387904 com": func(iv *load.Interval) { iv.Completed, iv.Latency = much, sparseOf(t, much) },
 		"4611686018427387904 sen": func(iv *load.Interval) { iv.Sent = much },
 		"-5 in flight":            func(iv *load.Interval) { iv.InFlight = -5 },
 		"87904 bytes received":    func(iv *load.Interval) { iv.Received = much },
@@ -137,9 +137,9 @@ func TestSumsStaySmall(t *testing.T) {
 	}
 }
 
-// altered has a controller hear of one agent what change makes of its reports; nil leaves a report
+// alterReports has a controller hear of one agent what change makes of its reports; nil leaves a report
 // out.
-func altered(c *Controller, name string, change func(*wire.Report) *wire.Report) {
+func alterReports(c *Controller, name string, change func(*wire.Report) *wire.Report) {
 	c.alter = func(m *nats.Msg) []*nats.Msg {
 		var r wire.Report
 		agent, what, _ := wire.ParseSubject(m.Subject)
@@ -154,8 +154,8 @@ func altered(c *Controller, name string, change func(*wire.Report) *wire.Report)
 	}
 }
 
-// final is change of an agent's last word.
-func final(change func(*wire.Final) []byte) func(*wire.Report) *wire.Report {
+// alterFinal is change of an agent's last word.
+func alterFinal(change func(*wire.Final) []byte) func(*wire.Report) *wire.Report {
 	return func(r *wire.Report) *wire.Report {
 		if r.Tick != nil {
 			return r
@@ -172,7 +172,7 @@ func final(change func(*wire.Final) []byte) func(*wire.Report) *wire.Report {
 // complete and exact, and the result is of the plan that was asked for.
 func TestLies(t *testing.T) {
 	closed := func(change func(*wire.Final)) func(*wire.Report) *wire.Report {
-		return final(func(f *wire.Final) []byte {
+		return alterFinal(func(f *wire.Final) []byte {
 			change(f)
 			return lastPart(*f)
 		})
@@ -185,7 +185,7 @@ func TestLies(t *testing.T) {
 		"a count near 2⁶³": {func(r *wire.Report) *wire.Report {
 			if r.Tick != nil {
 				const much = math.MaxInt64/2 + 1
-				r.Tick.Completed, r.Tick.Sent, r.Tick.Latency = much, much, counting(t, much)
+				r.Tick.Completed, r.Tick.Sent, r.Tick.Latency = much, much, sparseOf(t, much)
 				r.Tick.Status, r.Tick.Service, r.Tick.InFlight = nil, metric.Sparse{}, 0
 			}
 			return r
@@ -196,10 +196,10 @@ func TestLies(t *testing.T) {
 			}
 			return r
 		}, "it is of second 1099511627776", Continue},
-		"a final that inflates": {final(func(*wire.Final) []byte {
+		"a final that inflates": {alterFinal(func(*wire.Final) []byte {
 			return pack64k(`{"result":{"series":[` + strings.Repeat("{},", 8<<20) + `{}]}}`)
 		}), "becomes longer than", Abort},
-		"a final of nonsense": {final(func(*wire.Final) []byte { return []byte("nonsense") }), "an agent's result", Abort},
+		"a final of nonsense": {alterFinal(func(*wire.Final) []byte { return []byte("nonsense") }), "an agent's result", Abort},
 		"a final of more":     {closed(func(f *wire.Final) { f.Result.Requests.Sent++ }), "does not add up", Abort},
 		"a final near 2⁶³": {closed(func(f *wire.Final) { f.Result.Requests.Retried = math.MaxInt64 }),
 			"a number that nobody can count up to", Abort},
@@ -252,13 +252,13 @@ func TestLies(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			for _, name := range []string{"a", "b", "liar"} {
-				w.agent(name, 1, unhurriedly)
+				w.startAgent(name, 1, unhurriedly)
 			}
-			control := w.controller("a", "b", "liar")
+			control := w.newController("a", "b", "liar")
 			control.OnLoss, control.lease = c.onLoss, unhurried
-			altered(control, "liar", c.lie)
-			p := w.plan(600, 3*time.Second, 6)
-			r := w.run(control, p)
+			alterReports(control, "liar", c.lie)
+			p := w.newPlan(600, 3*time.Second, 6)
+			r := w.mustRun(control, p)
 			i := slices.IndexFunc(r.Fleet.Agents, func(a result.Agent) bool { return a.Name == "liar" })
 			if l := r.Fleet.Agents[i]; !strings.Contains(l.Lost, c.why) || l.Final || l.AddsUp != nil {
 				t.Errorf("of the liar: %+v", l)
@@ -281,12 +281,12 @@ func TestLies(t *testing.T) {
 func TestManyWays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.agent("a", 1, unhurriedly)
-	w.agent("b", 1, unhurriedly)
-	c := w.controller("a", "b")
+	w.startAgent("a", 1, unhurriedly)
+	w.startAgent("b", 1, unhurriedly)
+	c := w.newController("a", "b")
 	c.lease = unhurried
 	told, n := map[string]int64{}, 0
-	altered(c, "a", func(r *wire.Report) *wire.Report {
+	alterReports(c, "a", func(r *wire.Report) *wire.Report {
 		if r.Tick == nil {
 			return r
 		}
@@ -298,8 +298,8 @@ func TestManyWays(t *testing.T) {
 		told[fmt.Sprint(r.Seq)] = 2 * 700
 		return r
 	})
-	r := w.run(c, w.plan(600, 4*time.Second, 6))
-	w.counted(r)
+	r := w.mustRun(c, w.newPlan(600, 4*time.Second, 6))
+	w.checkServed(r)
 	if r.Requests.Sent != 2400 || len(told) < 4 {
 		t.Errorf("%+v, %d reports had failures", r.Requests, len(told))
 	}
@@ -349,19 +349,19 @@ func pack64k(text string) []byte {
 func TestStoredPlan(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.agent("a", 1)
-	w.agent("b", 1)
-	c := w.controller("a", "b")
-	altered(c, "a", final(func(f *wire.Final) []byte {
+	w.startAgent("a", 1)
+	w.startAgent("b", 1)
+	c := w.newController("a", "b")
+	alterReports(c, "a", alterFinal(func(f *wire.Final) []byte {
 		f.Result.Host.CPU, f.Result.Dyno, f.Result.Model = "a liar's", "9.9", "none"
 		b := wire.Encode(f)
 		b = bytes.Replace(b, []byte(`"url":""`), []byte(`"url":"http://somebody.else/"`), 1)
 		return pack64k(string(b))
 	}))
-	p := w.plan(200, 2*time.Second, 2)
+	p := w.newPlan(200, 2*time.Second, 2)
 	p.Requests[0].Header = []proto.Field{{Name: "Authorization", Value: "Bearer sesame"}}
-	r := w.run(c, p)
-	w.counted(r)
+	r := w.mustRun(c, p)
+	w.checkServed(r)
 	if r.Plan.Target != p.Target || r.Plan.Rate != p.Rate || r.Plan.Duration != p.Duration || r.Plan.Parts != 0 ||
 		r.Host.CPU == "a liar's" || r.Dyno != load.Version || r.Model != result.OpenLoop || len(r.Plan.Requests) != 1 {
 		t.Errorf("%+v on %+v", r.Plan, r.Host)
@@ -419,15 +419,15 @@ func unhurriedly(a *Agent) { a.lease = unhurried }
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	flooder, _ := w.agent("flooder", 1, unhurriedly)
-	w.agent("a", 1, unhurriedly)
-	w.agent("b", 1, unhurriedly)
-	c := w.controller("a", "b", "flooder")
+	flooder, _ := w.startAgent("flooder", 1, unhurriedly)
+	w.startAgent("a", 1, unhurriedly)
+	w.startAgent("b", 1, unhurriedly)
+	c := w.newController("a", "b", "flooder")
 	c.OnLoss, c.lease = Continue, unhurried
 	enough := make(chan struct{})
 	defer close(enough)
 	junk := bytes.Repeat([]byte("x"), 100<<10)
-	r, err := w.attempt(t.Context(), c, w.plan(600, 4*time.Second, 6), once(0, func() {
+	r, err := w.tryRun(t.Context(), c, w.newPlan(600, 4*time.Second, 6), onceInSecond(0, func() {
 		go func() {
 			for {
 				select {

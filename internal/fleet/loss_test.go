@@ -16,8 +16,8 @@ import (
 	"dyno/internal/result"
 )
 
-// once calls f when the controller has shown that second.
-func once(second int, f func()) func(load.Interval) {
+// onceInSecond calls f when the controller has shown that second.
+func onceInSecond(second int, f func()) func(load.Interval) {
 	return func(iv load.Interval) {
 		if iv.Index == second {
 			f()
@@ -37,11 +37,11 @@ func TestLostAgent(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			vanishing, _ := w.agent("a", 1)
-			w.agent("b", 1)
-			c := w.controller()
+			vanishing, _ := w.startAgent("a", 1)
+			w.startAgent("b", 1)
+			c := w.newController()
 			c.OnLoss = how
-			r, err := w.attempt(t.Context(), c, w.plan(1000, want.duration, 4), once(1, vanishing.Close))
+			r, err := w.tryRun(t.Context(), c, w.newPlan(1000, want.duration, 4), onceInSecond(1, vanishing.Close))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,7 +67,7 @@ func TestLostAgent(t *testing.T) {
 				t.Errorf("%+v, %d seconds", r.Fleet, len(r.Series))
 			}
 			w.end()
-			if n := w.served(); n < r.Requests.Completed {
+			if n := w.servedCount(); n < r.Requests.Completed {
 				t.Errorf("the server had %d, fewer than the %d that were completed", n, r.Requests.Completed)
 			}
 		})
@@ -85,13 +85,13 @@ func TestRebalance(t *testing.T) {
 	unheard := func(a result.Agent) bool { return a.Name != "a" && a.Lost != "" }
 	for try := range 5 {
 		w = newWorld(t)
-		vanishing, _ := w.agent("a", 1)
-		w.agent("b", 2)
-		w.agent("c", 1)
-		c = w.controller()
+		vanishing, _ := w.startAgent("a", 1)
+		w.startAgent("b", 2)
+		w.startAgent("c", 1)
+		c = w.newController()
 		c.OnLoss = Rebalance
 		var err error
-		r, err = w.attempt(t.Context(), c, w.plan(800, seconds*time.Second, 8), once(1, vanishing.Close))
+		r, err = w.tryRun(t.Context(), c, w.newPlan(800, seconds*time.Second, 8), onceInSecond(1, vanishing.Close))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,10 +115,10 @@ func TestRebalance(t *testing.T) {
 		t.Errorf("b sent %d and c %d", b, cc)
 	}
 	covered := f.Agents[0].Covered
-	onTime(t, r, func(at float64) float64 { // a's quarter as far as it was heard of
+	checkOnTime(t, r, func(at float64) float64 { // a's quarter as far as it was heard of
 		return 200*min(at, covered) + 600*min(at, after) + 800*max(at-after, 0)
 	})
-	p := w.plan(0, time.Second, 8)
+	p := w.newPlan(0, time.Second, 8)
 	if _, err := c.Run(t.Context(), p, nil); err == nil || !strings.Contains(err.Error(), "--on-agent-loss") {
 		t.Errorf("a closed loop has no rate to share: %v", err)
 	}
@@ -129,9 +129,9 @@ func TestRebalance(t *testing.T) {
 func TestLateAgent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.agent("a", 1)
-	w.agent("b", 1)
-	c := w.controller()
+	w.startAgent("a", 1)
+	w.startAgent("b", 1)
+	c := w.newController()
 	c.OnLoss = Continue
 	reported, lost := 0, false
 	c.Progress = func(line string) { lost = lost || strings.Contains(line, "a was lost") }
@@ -145,13 +145,13 @@ func TestLateAgent(t *testing.T) {
 		}
 		return []*nats.Msg{m}
 	}
-	r := w.run(c, w.plan(1000, 12*time.Second, 4))
+	r := w.mustRun(c, w.newPlan(1000, 12*time.Second, 4))
 	a := r.Fleet.Agents[0]
 	if a.Lost == "" || a.Covered >= 12 || !a.Final || a.AddsUp == nil || !*a.AddsUp || r.Ended != string(load.ByDuration) {
 		t.Fatalf("%s %+v", r.Ended, a)
 	}
 	w.end()
-	if n := w.served(); n < r.Requests.Completed || n > r.Requests.Sent || !r.Fleet.AddsUp {
+	if n := w.servedCount(); n < r.Requests.Completed || n > r.Requests.Sent || !r.Fleet.AddsUp {
 		t.Errorf("the server had %d, %+v", n, r.Requests)
 	}
 }
@@ -161,16 +161,16 @@ func TestShortCut(t *testing.T) {
 	t.Parallel()
 	for try := 1; ; try++ {
 		w := newWorld(t)
-		w.agent("a", 1)
-		w.agent("b", 1)
-		c := w.controller()
+		w.startAgent("a", 1)
+		w.startAgent("b", 1)
+		c := w.newController()
 		away := cutShort(c)
-		r := w.run(c, w.plan(1000, 5*time.Second, 4))
+		r := w.mustRun(c, w.newPlan(1000, 5*time.Second, 4))
 		if away() > Lease && try < 5 { // a busy machine made the cut a long one
 			t.Logf("try %d: nothing of a came for %v", try, away())
 			continue
 		}
-		w.counted(r)
+		w.checkServed(r)
 		if r.Requests.Sent != 5000 {
 			t.Errorf("%+v", r.Requests)
 		}
@@ -216,30 +216,30 @@ func cutShort(c *Controller) (away func() time.Duration) {
 func TestDeadMan(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.agent("a", 1)
-	w.agent("b", 1)
-	c := w.controller()
+	w.startAgent("a", 1)
+	w.startAgent("b", 1)
+	c := w.newController()
 	gone := make(chan time.Time, 1)
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		w.attempt(t.Context(), c, w.plan(1000, time.Hour, 4), once(1, func() {
+		w.tryRun(t.Context(), c, w.newPlan(1000, time.Hour, 4), onceInSecond(1, func() {
 			c.Conn.Close()
 			gone <- time.Now()
 		}))
 	}()
 	at := <-gone
-	for n := w.served() - 1; n != w.served(); time.Sleep(500 * time.Millisecond) {
+	for n := w.servedCount() - 1; n != w.servedCount(); time.Sleep(500 * time.Millisecond) {
 		if time.Since(at) > time.Minute {
 			t.Fatal("a minute after the controller has gone there is still load")
 		}
-		n = w.served()
+		n = w.servedCount()
 	}
 	t.Logf("there was no more load %v after the controller had gone", time.Since(at).Round(time.Millisecond))
 	<-over
-	p := w.plan(0, 0, 4) // whoever comes next is served
+	p := w.newPlan(0, 0, 4) // whoever comes next is served
 	p.Requested = 100
-	r := w.run(w.controller("a", "b"), p)
+	r := w.mustRun(w.newController("a", "b"), p)
 	if r.Requests.Completed != 100 || !r.Fleet.AddsUp {
 		t.Errorf("%+v", r.Requests)
 	}
@@ -261,7 +261,7 @@ func TestLease(t *testing.T) {
 		}
 		m := newMember(FoundAgent{Name: "a"})
 		m.heardAt = heard
-		r := &fleetRun{Controller: w.controller(), members: []*member{m}, clock: newClock(0), runPhase: runPhase{armed: true},
+		r := &fleetRun{Controller: w.newController(), members: []*member{m}, clock: newClock(0), runPhase: runPhase{armed: true},
 			onLoss: Abort, liveView: liveView{mergeInterval: func(int, *load.Interval) {}}}
 		r.checkDeadlines(heard.Add(after))
 		if (m.lost != "") != gone || r.stopped != gone || r.endedByLoss != gone {
@@ -280,7 +280,7 @@ func TestToldAgain(t *testing.T) {
 		"it was given up: silent": func(r *fleetRun, m *member) { m.giveUp(r, "silent") },
 	} {
 		m := newMember(FoundAgent{Name: "a", Hello: wire.Hello{Epoch: "e"}})
-		r := &fleetRun{Controller: w.controller(), id: newRandomID(), members: []*member{m}, clock: newClock(0),
+		r := &fleetRun{Controller: w.newController(), id: newRandomID(), members: []*member{m}, clock: newClock(0),
 			byName: map[string]*member{"a": m}, liveView: liveView{mergeInterval: func(int, *load.Interval) {}}}
 		agent := w.connect()
 		heard, err := agent.SubscribeSync(wire.CommandsPattern("a"))
@@ -322,14 +322,14 @@ func TestToldAgain(t *testing.T) {
 func TestRestartedAgent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	conn, end := w.agent("a", 1)
-	w.agent("b", 1)
-	c := w.controller()
+	conn, end := w.startAgent("a", 1)
+	w.startAgent("b", 1)
+	c := w.newController()
 	c.OnLoss = Continue
-	r, err := w.attempt(t.Context(), c, w.plan(1000, 14*time.Second, 4), once(1, func() {
+	r, err := w.tryRun(t.Context(), c, w.newPlan(1000, 14*time.Second, 4), onceInSecond(1, func() {
 		conn.Close()
 		end()
-		w.agent("a", 1)
+		w.startAgent("a", 1)
 	}))
 	if err != nil {
 		t.Fatal(err)
@@ -338,9 +338,9 @@ func TestRestartedAgent(t *testing.T) {
 		float64(a.Requests.Sent) > 500*a.Covered+1 {
 		t.Errorf("%+v", a)
 	}
-	p := w.plan(0, 0, 4)
+	p := w.newPlan(0, 0, 4)
 	p.Requested = 100
-	if r := w.run(w.controller("a", "b"), p); r.Requests.Completed != 100 || len(r.Fleet.Agents) != 2 {
+	if r := w.mustRun(w.newController("a", "b"), p); r.Requests.Completed != 100 || len(r.Fleet.Agents) != 2 {
 		t.Errorf("the next run: %+v", r.Fleet)
 	}
 }
@@ -349,11 +349,11 @@ func TestRestartedAgent(t *testing.T) {
 func TestTwoRuns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.agent("a", 1)
-	w.agent("b", 1)
+	w.startAgent("a", 1)
+	w.startAgent("b", 1)
 	second := make(chan error, 1)
-	r, err := w.attempt(t.Context(), w.controller(), w.plan(500, 6*time.Second, 4), once(0, func() {
-		_, err := w.attempt(t.Context(), w.controller("b"), w.plan(500, time.Second, 4), nil)
+	r, err := w.tryRun(t.Context(), w.newController(), w.newPlan(500, 6*time.Second, 4), onceInSecond(0, func() {
+		_, err := w.tryRun(t.Context(), w.newController("b"), w.newPlan(500, time.Second, 4), nil)
 		second <- err
 	}))
 	if err != nil {
@@ -362,7 +362,7 @@ func TestTwoRuns(t *testing.T) {
 	if err := <-second; err == nil || !strings.Contains(err.Error(), "b refuses: it is busy") {
 		t.Error(err)
 	}
-	w.counted(r)
+	w.checkServed(r)
 	if r.Requests.Sent != 3000 {
 		t.Errorf("%+v", r.Requests)
 	}
@@ -372,13 +372,13 @@ func TestTwoRuns(t *testing.T) {
 func TestStopAll(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.agent("a", 1)
+	w.startAgent("a", 1)
 	conn := w.connect()
 	stranger, err := nkeys.CreateUser()
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := w.attempt(t.Context(), w.controller(), w.plan(500, time.Hour, 4), once(0, func() {
+	r, err := w.tryRun(t.Context(), w.newController(), w.newPlan(500, time.Hour, 4), onceInSecond(0, func() {
 		var err error
 		for range 5 { // who does not answer in time counts as one that obeys
 			if err = StopAllRuns(t.Context(), conn, stranger.Sign, "by a stranger"); err != nil {
@@ -404,7 +404,7 @@ func TestStopAll(t *testing.T) {
 func TestReplayedPlan(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.agent("a", 1)
+	w.startAgent("a", 1)
 	spy, seen := w.connect(), make(chan *nats.Msg, 1000)
 	if _, err := spy.ChanSubscribe(wire.CommandsPattern("a"), seen); err != nil {
 		t.Fatal(err)
@@ -412,9 +412,9 @@ func TestReplayedPlan(t *testing.T) {
 	if err := spy.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	p := w.plan(0, 0, 2)
+	p := w.newPlan(0, 0, 2)
 	p.Requested = 100
-	w.counted(w.run(w.controller(), p))
+	w.checkServed(w.mustRun(w.newController(), p))
 	answers, err := spy.SubscribeSync(wire.EventSubject("a", wire.OrderAnswered))
 	if err != nil {
 		t.Fatal(err)
@@ -454,7 +454,7 @@ func TestReplayedPlan(t *testing.T) {
 			t.Errorf("%+v %v, want %s", a, err, c.why)
 		}
 	}
-	if n := w.served(); n != 100 {
+	if n := w.servedCount(); n != 100 {
 		t.Errorf("the server had %d requests", n)
 	}
 }

@@ -14,9 +14,9 @@ import (
 	"dyno/internal/result"
 )
 
-// foretold is a run of 4 s of one agent, which has said its last word 1 s after it: 40 requests, of which
+// plannedRun is a run of 4 s of one agent, which has said its last word 1 s after it: 40 requests, of which
 // 4 were answered with an error. change makes another plan of the usual one.
-func foretold(t *testing.T, change func(*load.Plan)) (*fleetRun, *member) {
+func plannedRun(t *testing.T, change func(*load.Plan)) (*fleetRun, *member) {
 	t.Helper()
 	p := load.DefaultPlan()
 	p.Target.Host, p.Target.URL, p.Connections, p.Threads = "127.0.0.1", "http://127.0.0.1/", 4, 2
@@ -154,7 +154,7 @@ func TestPossible(t *testing.T) {
 		{light, func(r *result.Result) { r.Probe = &result.Probe{Rate: result.Rate{Sent: 1e6}} }, "rate of the probe"},
 		{light, func(r *result.Result) { r.Probe = &result.Probe{Latency: &result.Distribution{Count: 1}} }, "latencies of the probe"},
 	} {
-		r, m := foretold(t, c.plan)
+		r, m := plannedRun(t, c.plan)
 		c.lie(m.final.Result)
 		r.acceptFinal(m)
 		if (m.result != nil) != (c.why == "") || (m.lost == "") != (c.why == "") || !strings.Contains(m.lost, c.why) {
@@ -170,10 +170,10 @@ func TestEveryNumberHasALimit(t *testing.T) {
 	computed := []string{".Stdev", ".P50", ".P75", ".P90", ".P95", ".P99", ".P999", ".P9999"} // from a histogram
 	tried := 0
 	for _, change := range []func(*load.Plan){func(*load.Plan) {}, func(p *load.Plan) { p.Rate = load.PerSecond(10) }} {
-		_, m := foretold(t, change)
-		for i := range leaves(reflect.ValueOf(m.final.Result).Elem(), "") {
-			r, m := foretold(t, change)
-			leaf := leaves(reflect.ValueOf(m.final.Result).Elem(), "")[i]
+		_, m := plannedRun(t, change)
+		for i := range numberLeaves(reflect.ValueOf(m.final.Result).Elem(), "") {
+			r, m := plannedRun(t, change)
+			leaf := numberLeaves(reflect.ValueOf(m.final.Result).Elem(), "")[i]
 			ends := func(end string) bool { return strings.HasSuffix(leaf.name, end) }
 			if slices.ContainsFunc(again, func(s string) bool { return strings.HasPrefix(leaf.name, s) }) ||
 				!strings.HasPrefix(leaf.name, "Routes") && slices.ContainsFunc(computed, ends) {
@@ -201,20 +201,20 @@ type leaf struct {
 	v    reflect.Value
 }
 
-func leaves(v reflect.Value, name string) (all []leaf) {
+func numberLeaves(v reflect.Value, name string) (all []leaf) {
 	switch {
 	case v.CanInt() || v.CanFloat():
 		return []leaf{{name, v}}
 	case v.Kind() == reflect.Pointer && !v.IsNil():
-		return leaves(v.Elem(), name)
+		return numberLeaves(v.Elem(), name)
 	case v.Kind() == reflect.Slice:
 		for i := range v.Len() {
-			all = append(all, leaves(v.Index(i), name)...)
+			all = append(all, numberLeaves(v.Index(i), name)...)
 		}
 	case v.Kind() == reflect.Struct && v.Type() != reflect.TypeFor[time.Time]():
 		for i := range v.NumField() {
 			if f := v.Type().Field(i); f.IsExported() {
-				all = append(all, leaves(v.Field(i), strings.TrimPrefix(name+"."+f.Name, "."))...)
+				all = append(all, numberLeaves(v.Field(i), strings.TrimPrefix(name+"."+f.Name, "."))...)
 			}
 		}
 	}

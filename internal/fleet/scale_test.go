@@ -35,7 +35,7 @@ func TestManyAgents(t *testing.T) {
 	if how := os.Getenv(simulatedEnv); how != "" {
 		url, n, _ := strings.Cut(how, " ")
 		count, _ := strconv.Atoi(n)
-		simulate(t, url, count)
+		startSimulated(t, url, count)
 		return
 	}
 	agents, seconds := 200, 20
@@ -61,16 +61,16 @@ func TestManyAgents(t *testing.T) {
 		}
 		there = len(all)
 	}
-	p := w.plan(0, time.Duration(seconds)*time.Second, agents*4)
+	p := w.newPlan(0, time.Duration(seconds)*time.Second, agents*4)
 	var cpu time.Duration
 	var at time.Time
-	r, err := w.attempt(t.Context(), w.controller(), p, func(iv load.Interval) {
+	r, err := w.tryRun(t.Context(), w.newController(), p, func(iv load.Interval) {
 		if iv.Index == 0 {
-			cpu, at = used(), time.Now()
+			cpu, at = processCPUTime(), time.Now()
 		}
 		if iv.Index == seconds-1 {
 			t.Logf("%d agents: %.1f %% of a core, while their reports came", agents,
-				100*float64(used()-cpu)/float64(time.Since(at)))
+				100*float64(processCPUTime()-cpu)/float64(time.Since(at)))
 		}
 	})
 	if err != nil {
@@ -89,8 +89,8 @@ func TestManyAgents(t *testing.T) {
 	t.Logf("%d agents: peak memory %s, %d requests", agents, strings.TrimSpace(peak), r.Requests.Completed)
 }
 
-// used is the CPU time of this process.
-func used() time.Duration {
+// processCPUTime is the CPU time of this process.
+func processCPUTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0
@@ -98,8 +98,8 @@ func used() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// simulate is n agents until the process is killed.
-func simulate(t *testing.T, url string, n int) {
+// startSimulated is n agents until the process is killed.
+func startSimulated(t *testing.T, url string, n int) {
 	h := metric.NewHistogram(metric.Fine)
 	coin := rand.New(rand.NewPCG(1, 2))
 	for range 100_000 {
@@ -116,7 +116,7 @@ func simulate(t *testing.T, url string, n int) {
 			t.Fatal(err)
 		}
 		s := &simulated{name: fmt.Sprintf("agent-%d", i), conn: c, key: key, second: h, clock: newClock(0)}
-		all.Go(func() { s.serve(t) })
+		all.Go(func() { s.serveAgent(t) })
 	}
 	all.Wait()
 }
@@ -134,11 +134,11 @@ type simulated struct {
 	spool  spool
 }
 
-func (s *simulated) say(what string, m any) {
+func (s *simulated) publishEvent(what string, m any) {
 	s.conn.Publish(wire.EventSubject(s.name, what), wire.Encode(m))
 }
 
-func (s *simulated) serve(t *testing.T) {
+func (s *simulated) serveAgent(t *testing.T) {
 	heard := make(chan *nats.Msg, 4096)
 	for _, name := range []string{s.name, wire.Everyone} {
 		if _, err := s.conn.ChanSubscribe(wire.CommandsPattern(name), heard); err != nil {
@@ -149,25 +149,25 @@ func (s *simulated) serve(t *testing.T) {
 	for timer := time.Tick(heartbeatInterval); ; {
 		select {
 		case m := <-heard:
-			s.command(t, m, do)
+			s.handleCommand(t, m, do)
 		case f := <-do:
 			f()
 		case <-timer:
 			if s.of.Run != "" {
-				s.say(wire.Alive, s.of)
+				s.publishEvent(wire.Alive, s.of)
 			}
 		}
 	}
 }
 
-func (s *simulated) command(t *testing.T, m *nats.Msg, do chan<- func()) {
+func (s *simulated) handleCommand(t *testing.T, m *nats.Msg, do chan<- func()) {
 	now := time.Now()
 	switch _, verb, _ := wire.ParseSubject(m.Subject); verb {
 	case wire.WhoIsThere:
 		var q wire.DiscoveryQuery
 		wire.Decode(m.Data, &q)
 		public, _ := s.key.PublicKey()
-		s.say(wire.Present, wire.Hello{QueryID: q.QueryID, Epoch: "e", Version: load.Version, Weight: 1,
+		s.publishEvent(wire.Present, wire.Hello{QueryID: q.QueryID, Epoch: "e", Version: load.Version, Weight: 1,
 			Geometry: wire.Geometry(), Key: public, Clock: now})
 	case wire.DeliverPlan:
 		var p wire.Piece
@@ -177,14 +177,14 @@ func (s *simulated) command(t *testing.T, m *nats.Msg, do chan<- func()) {
 			t.Error(err)
 		}
 		s.of, s.plan = p.RunRef, plan
-		s.say(wire.OrderAnswered, wire.Answer{RunRef: s.of})
+		s.publishEvent(wire.OrderAnswered, wire.Answer{RunRef: s.of})
 	case wire.OpenConnections:
-		s.say(wire.ConnectionsOpen, s.of)
+		s.publishEvent(wire.ConnectionsOpen, s.of)
 	case wire.SyncClock:
 		var q wire.ClockSync
 		wire.Decode(m.Data, &q)
 		q.Epoch, q.ReceivedAt, q.RepliedAt = s.of.Epoch, s.clock.readingAt(now), s.clock.currentReading()
-		s.say(wire.ClockSynced, q)
+		s.publishEvent(wire.ClockSynced, q)
 	case wire.Acknowledge:
 		var a wire.Ack
 		wire.Decode(m.Data, &a)
@@ -197,13 +197,13 @@ func (s *simulated) command(t *testing.T, m *nats.Msg, do chan<- func()) {
 		if err != nil {
 			t.Error(err)
 		}
-		s.say(wire.Armed, s.of)
-		go s.load(t, s.clock.instantOf(i.Start), do)
+		s.publishEvent(wire.Armed, s.of)
+		go s.simulateLoad(t, s.clock.instantOf(i.Start), do)
 	}
 }
 
-// load reports seconds, all alike, and at last all of them together.
-func (s *simulated) load(t *testing.T, begin time.Time, do chan<- func()) {
+// simulateLoad reports seconds, all alike, and at last all of them together.
+func (s *simulated) simulateLoad(t *testing.T, begin time.Time, do chan<- func()) {
 	n := s.second.Count
 	r := &load.Result{Plan: s.plan, Ended: load.ByDuration, Total: metric.NewSnapshot(), Started: begin,
 		Measured: time.Duration(s.plan.Duration)}

@@ -45,8 +45,8 @@ func (w *world) spy() *spy {
 	return s
 }
 
-// heard is the last command of that verb to an agent.
-func (s *spy) heard(agent, verb string) []byte {
+// lastHeard is the last command of that verb to an agent.
+func (s *spy) lastHeard(agent, verb string) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.all[wire.CommandSubject(agent, verb)]
@@ -58,13 +58,13 @@ type listener struct {
 	lines []string
 }
 
-func (l *listener) tell(line string) {
+func (l *listener) addLine(line string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lines = append(l.lines, line)
 }
 
-func (l *listener) has(text string) bool {
+func (l *listener) hasLine(text string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.ContainsFunc(l.lines, func(line string) bool { return strings.Contains(line, text) })
@@ -76,8 +76,8 @@ func (l *listener) String() string {
 	return strings.Join(l.lines, "\n")
 }
 
-// tampered is a signed message with something else in it.
-func tampered(t *testing.T, b []byte, old, new string) []byte {
+// tamperWith is a signed message with something else in it.
+func tamperWith(t *testing.T, b []byte, old, new string) []byte {
 	t.Helper()
 	var s struct {
 		Text      []byte `json:"text"`
@@ -96,16 +96,16 @@ func TestHostileBus(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	said := new(listener)
-	w.agent("a", 1, func(a *Agent) { a.Log = said.tell })
-	w.agent("b", 1)
+	w.startAgent("a", 1, func(a *Agent) { a.Log = said.addLine })
+	w.startAgent("b", 1)
 	spy := w.spy()
 	ctx, stop := context.WithCancel(t.Context())
-	_, err := w.attempt(ctx, w.controller("a", "b"), w.plan(500, time.Hour, 4), once(0, stop))
+	_, err := w.tryRun(ctx, w.newController("a", "b"), w.newPlan(500, time.Hour, 4), onceInSecond(0, stop))
 	if err != nil {
 		t.Fatal(err)
 	}
-	stopA, stopB := spy.heard("a", wire.StopLoad), spy.heard("b", wire.StopLoad)
-	openA, beat := spy.heard("a", wire.OpenConnections), spy.heard(wire.Everyone, wire.Heartbeat)
+	stopA, stopB := spy.lastHeard("a", wire.StopLoad), spy.lastHeard("b", wire.StopLoad)
+	openA, beat := spy.lastHeard("a", wire.OpenConnections), spy.lastHeard(wire.Everyone, wire.Heartbeat)
 	stranger, err := nkeys.CreateUser()
 	if err != nil {
 		t.Fatal(err)
@@ -127,8 +127,8 @@ func TestHostileBus(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	r, err := w.attempt(t.Context(), w.controller("a", "b"), w.plan(500, 3*time.Second, 4), once(0, func() {
-		arm, open := spy.heard("a", wire.Arm), spy.heard("a", wire.OpenConnections)
+	r, err := w.tryRun(t.Context(), w.newController("a", "b"), w.newPlan(500, 3*time.Second, 4), onceInSecond(0, func() {
+		arm, open := spy.lastHeard("a", wire.Arm), spy.lastHeard("a", wire.OpenConnections)
 		i, err := wire.ParseInstruction(arm, w.public.Verify)
 		if err != nil {
 			t.Error(err)
@@ -137,8 +137,8 @@ func TestHostileBus(t *testing.T) {
 		inject(wire.StopLoad, stopA, "it is of run")
 		inject(wire.OpenConnections, openA, "it is of run")
 		inject(wire.StopLoad, stopB, "it is for another agent")
-		inject(wire.StopLoad, tampered(t, stopA, `"verb":"stop"`, `"verb":"halt"`), "nkeys: signature verification failed")
-		inject(wire.StopLoad, tampered(t, arm, `"verb":"arm"`, `"verb":"stop"`), "nkeys: signature verification failed")
+		inject(wire.StopLoad, tamperWith(t, stopA, `"verb":"stop"`, `"verb":"halt"`), "nkeys: signature verification failed")
+		inject(wire.StopLoad, tamperWith(t, arm, `"verb":"arm"`, `"verb":"stop"`), "nkeys: signature verification failed")
 		inject(wire.StopLoad, arm, `it was said as "arm"`)
 		inject(wire.Arm, arm, "it was said before")
 		inject(wire.OpenConnections, open, "it was said before")
@@ -156,7 +156,7 @@ func TestHostileBus(t *testing.T) {
 		t.Errorf("%+v, %s, %+v", r.Requests, r.Ended, a)
 	}
 	for _, reason := range reasons {
-		if !said.has(reason) {
+		if !said.hasLine(reason) {
 			t.Errorf("the agent's owner does not read %q in\n%s", reason, said)
 		}
 	}
@@ -164,8 +164,8 @@ func TestHostileBus(t *testing.T) {
 	if err := spy.conn.Publish(wire.CommandSubject(wire.Everyone, wire.Heartbeat), beat); err != nil {
 		t.Fatal(err)
 	}
-	w.await("a")
-	if said.has("all.beat") {
+	w.awaitAgent("a")
+	if said.hasLine("all.beat") {
 		t.Error(said)
 	}
 }
@@ -176,7 +176,7 @@ func TestHeldUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	said := new(listener)
-	w.agent("a", 1, func(a *Agent) { a.Log = said.tell })
+	w.startAgent("a", 1, func(a *Agent) { a.Log = said.addLine })
 	controller := w.connect()
 	found, err := Discover(t.Context(), controller, []string{"a"}, namedHelloTimeout)
 	if err != nil || len(found) != 1 {
@@ -187,7 +187,7 @@ func TestHeldUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := newMember(found[0])
-	m.part = w.plan(100, time.Hour, 1)
+	m.part = w.newPlan(100, time.Hour, 1)
 	r := &fleetRun{Controller: &Controller{Conn: controller, Sign: w.key.Sign}, id: newRandomID(), members: []*member{m},
 		clock: clock{origin: time.Now()}}
 	m.helloAt = m.helloAt.Add(Lease + time.Second) // as if what follows had come so late
@@ -199,12 +199,12 @@ func TestHeldUp(t *testing.T) {
 	}
 	r.instructMembers((*member).isMember, func(*member) wire.Instruction { return wire.Instruction{Verb: wire.OpenConnections} })
 	for range 600 {
-		if said.has("ignored: dyno.cmd.a.open: it was said 6") {
+		if said.hasLine("ignored: dyno.cmd.a.open: it was said 6") {
 			break
 		}
 		time.Sleep(deadlineInterval)
 	}
-	if !said.has("it was said 6") || said.has("connections") {
+	if !said.hasLine("it was said 6") || said.hasLine("connections") {
 		t.Error(said)
 	}
 }
@@ -217,7 +217,7 @@ func TestKeptBeats(t *testing.T) {
 	said := new(listener)
 	now := time.Now()
 	ctx, stop := context.WithCancelCause(t.Context())
-	s := &agentService{Agent: &Agent{Name: "a", Verify: w.public.Verify, Log: said.tell, Conn: w.connect()}, epoch: "e",
+	s := &agentService{Agent: &Agent{Name: "a", Verify: w.public.Verify, Log: said.addLine, Conn: w.connect()}, epoch: "e",
 		clock: newClock(0), job: &job{RunRef: wire.RunRef{Run: "r", Epoch: "e"}, stage: stageLoading, heardAt: now.Add(-1), ctx: ctx, cancel: stop,
 			lastNumbers: map[string]int64{}}}
 	beat := func(number int64, said time.Duration) []byte {
@@ -253,7 +253,7 @@ func TestKeptBeats(t *testing.T) {
 	ack := wire.Encode(wire.Ack{RunRef: s.job.RunRef, Seq: 1})
 	s.handleCommand(&nats.Msg{Subject: wire.CommandSubject("a", wire.Acknowledge), Data: ack}, now.Add(15*time.Second))
 	s.checkTimers(now.Add(15600 * time.Millisecond))
-	if ctx.Err() == nil || !said.has("nothing was heard of the controller") {
+	if ctx.Err() == nil || !said.hasLine("nothing was heard of the controller") {
 		t.Errorf("it goes on: %s", said)
 	}
 }
@@ -297,21 +297,21 @@ func TestVouch(t *testing.T) {
 			t.Fatal(err)
 		}
 		keys[name] = key
-		w.agent(name, 1, func(a *Agent) {
+		w.startAgent(name, 1, func(a *Agent) {
 			if name != "c" {
 				a.Sign = key.Sign
 			}
 		})
 	}
 	vouch := func(agent string, text, signature []byte) error { return keys[agent].Verify(text, signature) }
-	c := w.controller("a", "b")
+	c := w.newController("a", "b")
 	c.VerifyAgent = vouch
-	p := w.plan(0, 0, 4)
+	p := w.newPlan(0, 0, 4)
 	p.Requested = 100
-	w.counted(w.run(c, p))
+	w.checkServed(w.mustRun(c, p))
 	refused := func(names ...string) {
 		t.Helper()
-		c := w.controller(names...)
+		c := w.newController(names...)
 		c.VerifyAgent = vouch
 		err := c.ChooseAgents(t.Context())
 		if _, flaw := errors.AsType[load.Flaw](err); !flaw ||
@@ -320,7 +320,7 @@ func TestVouch(t *testing.T) {
 		}
 	}
 	refused("c", "a")
-	if err := w.controller("c", "a").ChooseAgents(t.Context()); err != nil {
+	if err := w.newController("c", "a").ChooseAgents(t.Context()); err != nil {
 		t.Errorf("where nobody vouches: %v", err)
 	}
 	keys["b"] = keys["a"]
@@ -391,9 +391,9 @@ func TestOverdue(t *testing.T) {
 func TestNeverFinishes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.agent("a", 1)
-	w.agent("b", 1)
-	c := w.controller()
+	w.startAgent("a", 1)
+	w.startAgent("b", 1)
+	c := w.newController()
 	c.OnLoss = Continue
 	c.alter = func(m *nats.Msg) []*nats.Msg {
 		var r wire.Report
@@ -403,9 +403,9 @@ func TestNeverFinishes(t *testing.T) {
 		}
 		return []*nats.Msg{m}
 	}
-	p := w.plan(500, 2*time.Second, 4)
+	p := w.newPlan(500, 2*time.Second, 4)
 	p.Timeout, p.Connecting, p.Drain = load.Seconds(time.Second), load.Seconds(time.Second), load.Seconds(4*time.Second)
-	r := w.run(c, p)
+	r := w.mustRun(c, p)
 	a, b := r.Fleet.Agents[0], r.Fleet.Agents[1]
 	if !strings.Contains(a.Lost, "it beats, but has not finished 1") || a.Final || a.Requests.Sent != 500 ||
 		a.Covered != 2 || b.Lost != "" || !b.Final || r.Ended != string(load.ByDuration) {
@@ -427,9 +427,9 @@ func TestDrift(t *testing.T) {
 	}
 	const ahead, gained = int64(3 * time.Hour), int64(40 * time.Millisecond)
 	m := newMember(FoundAgent{Name: "a", Hello: wire.Hello{Epoch: "e"}})
-	r := &fleetRun{Controller: w.controller(), id: newRandomID(), members: []*member{m},
+	r := &fleetRun{Controller: w.newController(), id: newRandomID(), members: []*member{m},
 		clock: clock{origin: time.Now().Add(-time.Minute)}, byName: map[string]*member{"a": m}, runPhase: runPhase{armed: true},
-		plan: w.plan(1, time.Hour, 1)}
+		plan: w.newPlan(1, time.Hour, 1)}
 	m.offset, m.reportedAt = clockOffset{ahead, 1000}, r.clock.currentReading()
 	asked := func() bool {
 		t.Helper()
@@ -488,11 +488,11 @@ func TestDrift(t *testing.T) {
 func TestLooseStart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.agent("a", 1)
-	w.agent("b", 1)
-	p := w.plan(500, time.Second, 4)
+	w.startAgent("a", 1)
+	w.startAgent("b", 1)
+	p := w.newPlan(500, time.Second, 4)
 	run := func(loose bool, names ...string) (*result.Result, error) {
-		c := w.controller(names...)
+		c := w.newController(names...)
 		c.LooseStart = loose
 		c.alter = func(m *nats.Msg) []*nats.Msg {
 			if agent, what, _ := wire.ParseSubject(m.Subject); agent == "b" && what == wire.ClockSynced {
@@ -500,14 +500,14 @@ func TestLooseStart(t *testing.T) {
 			}
 			return []*nats.Msg{m}
 		}
-		return w.attempt(t.Context(), c, p, nil)
+		return w.tryRun(t.Context(), c, p, nil)
 	}
 	_, err := run(false, "a", "b")
 	if _, is := errors.AsType[MissingAgent](err); !is || !strings.Contains(err.Error(), "b's to ") ||
 		!strings.Contains(err.Error(), "--loose-start") {
 		t.Errorf("%v", err)
 	}
-	if n := w.served(); n != 0 {
+	if n := w.servedCount(); n != 0 {
 		t.Errorf("%d requests were sent", n)
 	}
 	r, err := run(true, "a", "b")
