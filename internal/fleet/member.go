@@ -46,30 +46,27 @@ func newMember(a FoundAgent) *member {
 func (m *member) splitWeight() int { return min(max(m.hello.Weight, 1), load.MaxWeight) }
 
 func (m *member) runRef(r *fleetRun) wire.RunRef {
-	return wire.RunRef{Run: r.id,
-		Epoch: m.hello.Epoch}
+	return wire.RunRef{Run: r.id, Epoch: m.hello.Epoch}
 }
 
-// hasFinal reports whether the agent's final is complete. isDone reports whether nothing more is
-// awaited: the final is complete or the agent is lost.
+// hasFinal reports whether the agent's final is complete.
 func (m *member) hasFinal() bool { return m.final != nil }
 
+// isDone reports whether the load need not wait for the agent: its final is complete, or it is
+// lost.
 func (m *member) isDone() bool { return m.hasFinal() || m.lost != "" }
 
-// How far a member has come. Each is also true of a member that is done, so that nobody waits for
-// it, except isConnected and hasReportedAll: a lost agent may still send its final.
-func (m *member) isMember() bool { return true }
-
-func (m *member) hasAnswered() bool { return m.answered || m.isDone() }
-
-func (m *member) hasConnected() bool { return m.connected || m.isDone() }
-
+// How far a member has come. A member that is done has come far enough for all of these, so that
+// nobody waits for it.
+func (m *member) hasAnswered() bool   { return m.answered || m.isDone() }
+func (m *member) hasConnected() bool  { return m.connected || m.isDone() }
 func (m *member) hasKnownClock() bool { return m.offset != unknownOffset() || m.isDone() }
+func (m *member) isArmed() bool       { return m.armed || m.isDone() }
 
+// isConnected and isMember say who gets an instruction: the members whose connections are open, or
+// all of them.
 func (m *member) isConnected() bool { return m.connected }
+func (m *member) isMember() bool    { return true }
 
-func (m *member) isArmed() bool { return m.armed || m.isDone() }
-
-func (m *member) hasEnded() bool { return m.isDone() }
-
+// hasReportedAll reports whether the agent sends no more. A lost agent may still send its final.
 func (m *member) hasReportedAll() bool { return m.hasFinal() || m.distrusted }

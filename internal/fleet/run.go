@@ -198,8 +198,8 @@ func (r *fleetRun) checkDeadlines(now time.Time) {
 			}
 		}
 	}
-	if at := r.clock.readingAt(now); r.armed && at-max(r.start,
-		r.clocksSyncedAt) >= int64(syncInterval) {
+	at, last := r.clock.readingAt(now), max(r.start, r.clocksSyncedAt)
+	if r.armed && at-last >= int64(syncInterval) {
 		r.clocksSyncedAt = at
 		for _, m := range r.members {
 			m.startClockSync(laterSyncs)

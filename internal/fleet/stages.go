@@ -59,10 +59,10 @@ func (r *fleetRun) runStages(ctx context.Context) error {
 	if !r.stopped {
 		r.logStart()
 		r.armed = true
-		r.awaitMembers(ctx, 0, (*member).hasEnded)
+		r.awaitMembers(ctx, 0, (*member).isDone)
 	}
 	if r.connecting { // for finals, also of lost agents that are back
-		r.awaitMembers(ctx, Lease+finalGrace, (*member).hasEnded)
+		r.awaitMembers(ctx, Lease+finalGrace, (*member).isDone)
 		r.awaitFinals(ctx)
 		r.awaitMembers(ctx, finalGrace, (*member).hasReportedAll)
 	}
