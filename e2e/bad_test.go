@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// A bad server, and what a user is told of it.
+// A bad is a bad server, and what dyno must report of it.
 type bad struct {
 	name  string
 	serve func(net.Conn)
@@ -43,7 +43,7 @@ const (
 	failing = "HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n"
 )
 
-// lossyServer is a bad server all of whose n answers fail in one way.
+// lossyServer is a bad server whose n answers all fail in one way.
 func lossyServer(name string, serve func(net.Conn), phase, kind, detail string) bad {
 	return bad{name: name, serve: serve, args: "-n 4 -c 2", code: 4, sent: 4,
 		last: none + phase + " 127.0.0.1:PORT: " + detail + " (N times)",
@@ -226,8 +226,8 @@ func TestDying(t *testing.T) {
 	}
 }
 
-// TestStall is a server that answers nobody for a second: in an open loop the
-// requests that were due meanwhile have waited, and latency says so.
+// TestStall has a server that answers nobody for a second. In an open workload the requests whose
+// intended start time falls into that second wait, and the latency shows it.
 func TestStall(t *testing.T) {
 	t.Parallel()
 	c := startTarget(t, "--stall", "1s/2s")
@@ -243,7 +243,7 @@ func TestStall(t *testing.T) {
 	checkAgrees(t, r, c.servedCount(t))
 }
 
-// TestMemory checks that what a server sends does not pile up.
+// TestMemory checks that memory does not grow with what a server sends.
 func TestMemory(t *testing.T) {
 	const modest = 64 << 10 // kB resident
 	for _, test := range []struct {
@@ -272,8 +272,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestHalfDead checks that a run against a server that never
-// answers some connections tells how many those are.
+// TestHalfDead checks that dyno reports how many connections a server never answers.
 func TestHalfDead(t *testing.T) {
 	t.Parallel()
 	turn := make(chan bool, 1)
@@ -308,8 +307,8 @@ func runLimited(t *testing.T, script, url string) *outcome {
 	return startCommand(t, file, exec.Command("sh", args...)).waitForExit()
 }
 
-// TestFiles is more connections than a process may have files: the limit is
-// raised, as far as that is allowed, and then dyno says how to raise it.
+// TestFiles uses more connections than a process may have files. dyno raises the limit as far as
+// it may, and otherwise says how to raise it.
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	url := "http://" + listenWith(t, answerWith(answer)).Addr().String()
@@ -334,8 +333,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestBacklog is a server that accepts nothing: with its backlog full it does
-// not even answer to SYN.
+// TestBacklog has a server that accepts nothing. With its backlog full it does not even answer a
+// SYN.
 func TestBacklog(t *testing.T) {
 	t.Parallel()
 	fd, addr := boundSocket(t)

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// listenWith serves each connection with a function, which need not close it, until
-// the test ends.
+// listenWith serves each connection with a function, until the test ends. The function need not
+// close the connection.
 func listenWith(t *testing.T, serve func(net.Conn)) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -26,12 +26,12 @@ func listenWith(t *testing.T, serve func(net.Conn)) net.Listener {
 	return l
 }
 
-// serveListener does so on a listener that is there.
+// serveListener does so on a given listener.
 func serveListener(t *testing.T, l net.Listener, serve func(net.Conn)) {
 	t.Cleanup(startServing(l, serve))
 }
 
-// startServing does so until the function is called that it returns.
+// startServing does so until the returned function is called.
 func startServing(l net.Listener, serve func(net.Conn)) (end func()) {
 	s := &server{open: map[net.Conn]bool{}}
 	s.running.Go(func() {
@@ -91,7 +91,7 @@ func (s *server) closeServer() {
 // answer is a proper one.
 const answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
-// readRequest reads a request, of which there is no body, and reports whether it came.
+// readRequest reads a request without a body, and reports whether it came.
 func readRequest(c net.Conn) bool {
 	tail := make([]byte, 0, 4)
 	for b := make([]byte, 1); ; {
@@ -119,7 +119,7 @@ func answerWith(words string) func(net.Conn) {
 	}
 }
 
-// answerOnceWith closes after the first.
+// answerOnceWith answers one request, and closes.
 func answerOnceWith(words string) func(net.Conn) {
 	return func(c net.Conn) {
 		if readRequest(c) {
@@ -128,7 +128,7 @@ func answerOnceWith(words string) func(net.Conn) {
 	}
 }
 
-// resetAfter sends a reset after the words.
+// resetAfter answers with words, and resets the connection.
 func resetAfter(words string) func(net.Conn) {
 	return func(c net.Conn) {
 		if readRequest(c) {
@@ -139,7 +139,7 @@ func resetAfter(words string) func(net.Conn) {
 	}
 }
 
-// neverAnswer accepts, and reads, and says nothing.
+// neverAnswer reads, and writes nothing.
 func neverAnswer(c net.Conn) { io.Copy(io.Discard, c) }
 
 // readAndStaySilent closes each connection without an answer.
@@ -180,7 +180,7 @@ func endlessLine(c net.Conn) {
 	}
 }
 
-// dyingServer answers n requests in all and then is gone, with its connections.
+// dyingServer answers n requests in all. Then it closes its listener and its connections.
 func dyingServer(t *testing.T, n int64) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -199,7 +199,7 @@ func dyingServer(t *testing.T, n int64) string {
 	return l.Addr().String()
 }
 
-// refusingAddress is an address at which nobody listens, nor can while the test runs.
+// refusingAddress returns an address at which nobody listens while the test runs.
 func refusingAddress(t *testing.T) string {
 	_, addr := boundSocket(t)
 	return addr

@@ -111,7 +111,7 @@ func (w answerSize) checkSizes(t *testing.T, stage *lab.Stage, v experiment.Vari
 
 var transferred = regexp.MustCompile(`Total transferred: +(\d+) bytes`)
 
-// requestByAB is how many bytes ab gets by one request, if there is ab and it can ask that.
+// requestByAB returns how many bytes ab gets for one request, if ab is installed and can make it.
 func requestByAB(t *testing.T, q fairness.Question) (bytes int64, has bool) {
 	ab, err := exec.LookPath("ab")
 	if err != nil || !q.HTTP10 {

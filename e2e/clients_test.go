@@ -80,8 +80,8 @@ func TestClientsCountAsTheServer(t *testing.T) {
 	}
 }
 
-// trialFiles are those of an experiment that has so many trials, and of those that a busy machine
-// made it repeat.
+// trialFiles returns the files of an experiment's trials, without those that a busy machine made
+// it repeat.
 func trialFiles(t *testing.T, out string, want int, said []byte) (all []string) {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join(out, "trials", "*.json"))
@@ -97,7 +97,7 @@ func trialFiles(t *testing.T, out string, want int, said []byte) (all []string) 
 	return all
 }
 
-// A labTrial is what of a stored trial is looked at.
+// A labTrial is the part of a stored trial that is checked.
 type labTrial struct {
 	ID      string
 	Level   string

@@ -128,7 +128,8 @@ func TestCompletionInBash(t *testing.T) {
 	}
 }
 
-// completionDir has a dyno to complete, what it can find, and the shell's script.
+// completionDir makes a folder with a dyno to complete, files that it can find, and the shell's
+// script.
 func completionDir(t *testing.T, shell string) (dir string) {
 	dir = t.TempDir()
 	script, err := exec.Command(binary, "completion", shell).Output()
@@ -155,7 +156,7 @@ func completionDir(t *testing.T, shell string) (dir string) {
 	return dir
 }
 
-// offeredWords are the words that a shell offers for a command line.
+// offeredWords returns the words that a shell offers for a command line.
 func offeredWords(t *testing.T, dir, shell, code, line string) (words []string) {
 	args := []string{"-c", code, "ask", line}
 	if filepath.Base(shell) == "fish" { // whose arguments begin with the first

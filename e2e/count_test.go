@@ -20,7 +20,7 @@ import (
 	"dyno/internal/result"
 )
 
-// A counter is a dyno target, which knows what it has served.
+// A counter is a dyno target, which counts what it has served.
 type counter struct {
 	url string
 	cmd *exec.Cmd
@@ -183,8 +183,8 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// interruptRun sends a running dyno a signal, which it must obey long before it would have ended by
-// itself; how soon is also the machine's doing.
+// interruptRun sends a running dyno a signal. It must end long before it would by itself; how
+// soon depends on the machine too.
 func interruptRun(t *testing.T, d *running, signal syscall.Signal) *outcome {
 	t.Helper()
 	sent := time.Now()
@@ -198,8 +198,8 @@ func interruptRun(t *testing.T, d *running, signal syscall.Signal) *outcome {
 	return o
 }
 
-// TestInterruptUnanswered interrupts a run that waits for answers which never come: it does not
-// wait for its drain, which is longer than a test may take, and counts them as unfinished.
+// TestInterruptUnanswered interrupts a run whose answers never come. It must not wait for its
+// drain, which is longer than a test may take, and counts the requests as unfinished.
 func TestInterruptUnanswered(t *testing.T) {
 	t.Parallel()
 	const connections = 5
@@ -224,8 +224,8 @@ func TestInterruptUnanswered(t *testing.T) {
 	}
 }
 
-// TestInterruptConnecting interrupts a run that has not begun: its connections
-// are accepted and TLS is never spoken on them. They are given up, and are no errors.
+// TestInterruptConnecting interrupts a run that has not begun: its connections are accepted, and
+// the TLS handshake never comes. The connections are given up, and are no errors.
 func TestInterruptConnecting(t *testing.T) {
 	t.Parallel()
 	l, accepted := listenSilently(t)
@@ -242,7 +242,7 @@ func TestInterruptConnecting(t *testing.T) {
 	}
 }
 
-// listenSilently accepts connections and never says a word.
+// listenSilently accepts connections and writes nothing.
 func listenSilently(t *testing.T) (net.Listener, <-chan struct{}) {
 	accepted := make(chan struct{}, 1000)
 	addr := listenWith(t, func(c net.Conn) {

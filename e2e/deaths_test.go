@@ -20,11 +20,11 @@ import (
 	"dyno/internal/engine/ring"
 )
 
-// A death is how a connection may end, or not answer, instead of a proper exchange. It
-// reports whether the connection lives on.
+// A death is a way in which a connection ends, or stays unanswered, instead of a proper exchange.
+// It reports whether the connection goes on.
 type death func(c *net.TCPConn) bool
 
-// large is an answer that a ring does not receive at once.
+// large is an answer that a ring does not receive in one piece.
 var large = "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n" + strings.Repeat("0123456789", 10_000)
 
 var deaths = []death{
@@ -68,7 +68,7 @@ var deaths = []death{
 	},
 }
 
-// serveAndDie answers properly nine times of ten.
+// serveAndDie answers nine requests of ten properly, and ends the connection at random otherwise.
 func serveAndDie(c net.Conn) {
 	for b := make([]byte, 1<<10); ; {
 		n := 0
@@ -88,7 +88,7 @@ func serveAndDie(c net.Conn) {
 	}
 }
 
-// A state is what a process holds.
+// A state is the resources that a process holds.
 type state struct {
 	files, goroutines int
 	heap              int64 // bytes, after collections
@@ -110,8 +110,8 @@ type mortals struct {
 	patience    int // ms
 }
 
-// TestDeaths has connections that die at random under load: on no ring does anything pile
-// up meanwhile, nor is left in the end. DYNO_SOAK is how long all of it takes.
+// TestDeaths has connections that end at random under load. On no ring may anything accumulate
+// meanwhile, or be left at the end. DYNO_SOAK sets how long it takes.
 func TestDeaths(t *testing.T) {
 	long := 10 * time.Second
 	if s := os.Getenv("DYNO_SOAK"); s != "" {
@@ -187,7 +187,7 @@ func (m mortals) dieInTurn(t *testing.T, long time.Duration) {
 	}
 }
 
-// judgeDeaths looks whether every request is accounted for, and whether there were deaths.
+// judgeDeaths checks that every request is accounted for, and that there were deaths.
 func judgeDeaths(t *testing.T, r *load.Result, long time.Duration) {
 	x := r.Total
 	if x.Sent != x.Completed+x.Failed+r.Unfinished {

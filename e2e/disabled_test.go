@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestIOUringDisabled is of a machine whose administrator has forbidden io_uring. While it
-// runs nobody else on the machine can open one, so it is not of the suite.
+// TestIOUringDisabled is of a machine whose administrator has forbidden io_uring. While it runs,
+// no other program on the machine can open a ring, so it is not in the suite.
 func TestIOUringDisabled(t *testing.T) {
 	const setting = "/proc/sys/kernel/io_uring_disabled"
 	before, err := os.ReadFile(setting)

@@ -23,8 +23,8 @@ import (
 	"dyno/internal/result"
 )
 
-// runInNamespaces runs body in a test process of its own, in a network namespace that
-// nothing leaves. There it makes sure of that before it sends anything.
+// runInNamespaces runs body in a test process of its own, in a network namespace without a way
+// out. It checks that before it sends anything.
 func runInNamespaces(t *testing.T, most time.Duration, body func(t *testing.T)) {
 	if outside := os.Getenv(outsideEnv); outside != "" {
 		inside, err := os.Readlink("/proc/self/ns/net")
@@ -60,7 +60,7 @@ func runInNamespaces(t *testing.T, most time.Duration, body func(t *testing.T)) 
 	t.Logf("%s", out)
 }
 
-// Hosts are network namespaces on a bridge: the controller's is the test's own.
+// Hosts are network namespaces on a bridge. The controller's is the test's own.
 type hosts struct {
 	t    *testing.T
 	dir  string // has a home for each
@@ -122,7 +122,7 @@ func (h *hosts) commandOn(name, program string, args ...string) *exec.Cmd {
 	return c
 }
 
-// A said is what a process has written so far, for others to read meanwhile.
+// A said is what a process has written so far. Others may read it meanwhile.
 type said struct {
 	file *os.File
 }
@@ -194,7 +194,7 @@ func (h *hosts) runFleet(args ...string) *running {
 	return r
 }
 
-// fleetNginx answers on one port, and tells its count on another.
+// fleetNginx answers on one port, and reports its count on another.
 const fleetNginx = `
 daemon off; master_process off; pid DIR/nginx.pid; error_log stderr warn; ROOT
 events { worker_connections 4096; }

@@ -189,7 +189,7 @@ func TestTuningCountsAsItsClients(t *testing.T) {
 	countedTogether(t, out)
 }
 
-// shortTuning is the file of nginx-tuning as it ships, but for a single round and short trials.
+// shortTuning returns the file of nginx-tuning as it ships, but with one round of short trials.
 func shortTuning(t *testing.T) string {
 	t.Helper()
 	_, e := openShipped(t, "nginx-tuning")
@@ -216,8 +216,8 @@ func shortTuning(t *testing.T) string {
 	return file
 }
 
-// countedTogether checks that in each trial of an experiment the server counted what its clients
-// sent together. It need not have seen all that failed.
+// countedTogether checks that the server counted what its clients sent in each trial of an
+// experiment. It need not have seen failed requests.
 func countedTogether(t *testing.T, out string) *lab.Record {
 	t.Helper()
 	r, err := lab.Open(out)

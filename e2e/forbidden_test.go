@@ -21,11 +21,11 @@ import (
 	"dyno/internal/engine/ring"
 )
 
-// forbiddenEnv has the test's own program forbid itself a system call, and become another
-// program: CALL:ERRNO.
+// forbiddenEnv has the test's own program forbid itself a system call and then become another
+// program. Its value is CALL:ERRNO.
 const forbiddenEnv = "DYNO_E2E_FORBIDDEN"
 
-// runForbidden is what that program does.
+// runForbidden is that program.
 func runForbidden() {
 	var call, errno uint32
 	if _, err := fmt.Sscanf(os.Getenv(forbiddenEnv), "%d:%d", &call, &errno); err != nil {
@@ -40,7 +40,7 @@ func runForbidden() {
 	os.Exit(1)
 }
 
-// forbidCall has a system call fail, as the seccomp profiles of containers do, and no other.
+// forbidCall makes one system call fail, as the seccomp profiles of containers do.
 func forbidCall(call, errno uint32) error {
 	filter := []unix.SockFilter{
 		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS}, // the number of the call
@@ -95,7 +95,8 @@ func TestIOUringForbidden(t *testing.T) {
 	}
 }
 
-// checkEpollFallback checks that all 5000 were completed, on epoll, and that it is said why.
+// checkEpollFallback checks that all 5000 requests were completed, on epoll, and that dyno says
+// why.
 func checkEpollFallback(t *testing.T, o *outcome, why string) {
 	t.Helper()
 	checkFlawless(t, o.result, 5000, "200")

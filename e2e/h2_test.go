@@ -21,7 +21,7 @@ import (
 	"dyno/internal/result"
 )
 
-// A goServer is net/http, which counts what it serves.
+// A goServer is net/http, with a count of what it serves.
 type goServer struct {
 	plain, secure string // addresses
 	crt           string
@@ -78,7 +78,7 @@ func startGoServer(t *testing.T) *goServer {
 	return s
 }
 
-// checkProtocol checks what all of a run's connections spoke.
+// checkProtocol checks which protocol all connections of a run used.
 func checkProtocol(t *testing.T, r *result.Result, protocol string) {
 	t.Helper()
 	want := map[string]int64{protocol: r.Connections.Opened}
@@ -87,7 +87,7 @@ func checkProtocol(t *testing.T, r *result.Result, protocol string) {
 	}
 }
 
-// TestHTTP2Counts sends exactly so many requests on so many streams.
+// TestHTTP2Counts sends a number of requests on a number of streams.
 func TestHTTP2Counts(t *testing.T) {
 	t.Parallel()
 	s := startGoServer(t)
@@ -117,7 +117,7 @@ func TestHTTP2Counts(t *testing.T) {
 	}
 }
 
-// TestHTTP2Bodies sends and receives more than windows hold.
+// TestHTTP2Bodies sends and receives more than flow-control windows hold.
 func TestHTTP2Bodies(t *testing.T) {
 	t.Parallel()
 	s := startGoServer(t)
@@ -145,8 +145,8 @@ func TestHTTP2Bodies(t *testing.T) {
 	}
 }
 
-// TestHTTP2Timeout gives up single streams: a server that answers the others keeps its
-// connections.
+// TestHTTP2Timeout gives up single streams. The connections stay, because the server answers the
+// other streams.
 func TestHTTP2Timeout(t *testing.T) {
 	t.Parallel()
 	s := startGoServer(t)
@@ -182,7 +182,7 @@ func TestHTTP2Timeout(t *testing.T) {
 	}
 }
 
-// TestALPN lets the server choose, or not.
+// TestALPN lets the server choose the protocol, or not.
 func TestALPN(t *testing.T) {
 	t.Parallel()
 	s := startGoServer(t)

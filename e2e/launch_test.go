@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// A real server, as a plain process in a directory of its own.
+// A real is a real server, run as a plain process in a directory of its own.
 type real struct {
 	name    string
 	command string // looked for in the usual places
@@ -34,7 +34,7 @@ type real struct {
 	refuses string // a method
 }
 
-// A launched server.
+// A launched is a server that runs.
 type launched struct {
 	real
 	url, dir              string
@@ -62,7 +62,7 @@ func (s real) launchServer(t *testing.T) *launched {
 	}
 }
 
-// lookUpCommand finds a command also where only root's PATH leads.
+// lookUpCommand finds a command, also where only root's PATH leads.
 func lookUpCommand(command string) string {
 	for _, name := range []string{command, "/usr/sbin/" + command, "/usr/local/sbin/" + command} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -151,7 +151,7 @@ func (l *launched) checkReady() error {
 	return fmt.Errorf("%s is not ready: %w", l.name, last)
 }
 
-// A dialer is content when it can connect to a socket of that path.
+// A dialer is a transport that only checks whether it can connect to a unix socket.
 type dialer string
 
 var errThere = errors.New("somebody listens there")
@@ -182,8 +182,8 @@ func (l *launched) servedSince(t *testing.T, word string, n int64) int64 {
 	}
 }
 
-// publicDir is a directory that servers can read after they have given up root,
-// with a short name, for the path of a socket must be short.
+// publicDir makes a directory with a short name, because socket paths must be short. Servers can
+// read it after they have given up root.
 func publicDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "dyno")
@@ -208,7 +208,7 @@ func freePort(t *testing.T) string {
 	return port
 }
 
-// rootOnly is a line of configuration that is wrong for others.
+// rootOnly returns a line of configuration that is valid for root only.
 func rootOnly(line string) string {
 	if os.Geteuid() != 0 {
 		return ""

@@ -48,9 +48,9 @@ func TestLindley(t *testing.T) {
 	}
 }
 
-// highPriority is what makes a program go before all others that are ready, on Linux in its
-// real-time class; nothing where that is not permitted. Those of the class take turns (rr):
-// a thread may spin until another one of its program has run.
+// highPriority returns a prefix of commands that gives a program priority over others, in Linux's
+// real-time class, or nothing if that is not permitted. Programs of the class take turns (rr),
+// because a thread may spin until another thread of its program has run.
 func highPriority() []string {
 	chrt := []string{"chrt", "--rr", "1"}
 	if exec.Command(chrt[0], append(chrt[1:], "true")...).Run() != nil {
@@ -59,7 +59,7 @@ func highPriority() []string {
 	return chrt
 }
 
-// runQueue loads a queue with Poisson arrivals, and returns the true latencies in µs,
+// runQueue loads a queue with Poisson arrivals. It returns the true latencies, in µs and
 // ascending, and what dyno measured.
 func runQueue(t *testing.T, law string, meanMS, rate float64, seconds int,
 	seed uint64) (truth []float64, r *result.Result) {
@@ -87,7 +87,8 @@ func runQueue(t *testing.T, law string, meanMS, rate float64, seconds int,
 	return truth, r
 }
 
-// serviceTimes are those of a target's log, in seconds, in the order in which they began.
+// serviceTimes returns the service times of a target's log, in seconds, in the order in which
+// they began.
 func serviceTimes(t *testing.T, file string) (all []float64) {
 	t.Helper()
 	f, err := os.Open(file)
@@ -116,8 +117,8 @@ func serviceTimes(t *testing.T, file string) (all []float64) {
 	return all
 }
 
-// poissonArrivals are the instants of a Poisson process, in seconds, until there is no more time:
-// those that --seed and --arrival poisson stand for on one thread.
+// poissonArrivals returns the instants of a Poisson process, in seconds: those of --seed and
+// --arrival poisson on one thread.
 func poissonArrivals(seed uint64, rate, seconds float64) (all []float64) {
 	coin := rand.New(rand.NewPCG(seed, 0))
 	for at := coin.ExpFloat64() / rate; at < seconds; at += coin.ExpFloat64() / rate {
@@ -126,7 +127,7 @@ func poissonArrivals(seed uint64, rate, seconds float64) (all []float64) {
 	return all
 }
 
-// compareQuantiles says what is off by more than 5 %; "" if nothing is.
+// compareQuantiles returns what is off by more than 5 %; "" if nothing is.
 func compareQuantiles(truth []float64, r *result.Result) string {
 	sum := 0.0
 	for _, v := range truth {

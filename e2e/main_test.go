@@ -18,8 +18,8 @@ import (
 	"dyno/internal/result"
 )
 
-// binaryEnv tells a test that runs in a namespace of its own where the program
-// is that the test outside has built.
+// binaryEnv names the program that the test outside has built, for a test in a namespace of its
+// own.
 const binaryEnv = "DYNO_E2E_BINARY"
 
 // binary is the program under test.
@@ -49,10 +49,10 @@ func buildAndRun(m *testing.M) int {
 	return m.Run()
 }
 
-// patience is how long a run may take before it counts as a hang.
+// patience is how long a run may take before it counts as hanging.
 const patience = 2 * time.Minute
 
-// A running dyno.
+// A running is a dyno that runs.
 type running struct {
 	t              *testing.T
 	cmd            *exec.Cmd
@@ -62,7 +62,7 @@ type running struct {
 	killer         *time.Timer
 }
 
-// An outcome is what a user has in the end.
+// An outcome is what a user gets in the end.
 type outcome struct {
 	stdout, stderr string
 	code           int
@@ -70,8 +70,7 @@ type outcome struct {
 	result         *result.Result // nil if none was written
 }
 
-// startDyno starts dyno run with these arguments, and with its result written to a
-// file besides.
+// startDyno starts dyno run with these arguments. Its result is also written to a file.
 func startDyno(t *testing.T, args ...string) *running {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "result.json")
@@ -240,7 +239,7 @@ func checkFlawless(t *testing.T, r *result.Result, n int64, status string) {
 	}
 }
 
-// waitUntil waits until something is so.
+// waitUntil waits until a condition holds.
 func waitUntil(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !is(); time.Sleep(10 * time.Millisecond) {

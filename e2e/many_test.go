@@ -48,7 +48,7 @@ func TestHundredThousand(t *testing.T) {
 	}
 }
 
-// fileLimitMax is how many files a process of this user may have open.
+// fileLimitMax returns how many files a process of this user may have open.
 func fileLimitMax(t *testing.T) int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
@@ -63,13 +63,14 @@ func fileLimitMax(t *testing.T) int {
 	return int(limit.Max)
 }
 
-// A holder is what one dyno has measured, and the most memory it had, in kB.
+// A holder is what one dyno has measured, and the most memory it used, in kB.
 type holder struct {
 	result *result.Result
 	peak   int64
 }
 
-// holdConnections has several dynos hold so many connections each, to a target each, all at once.
+// holdConnections runs several dynos at once, each with so many connections to a target of its
+// own.
 func holdConnections(t *testing.T, ring string, parts, each int) (all []holder) {
 	var runs []*running
 	for range parts {
@@ -98,7 +99,7 @@ func holdConnections(t *testing.T, ring string, parts, each int) (all []holder) 
 	return all
 }
 
-// countSockets is how many of TCP are in use on this machine.
+// countSockets returns how many TCP sockets are in use on this machine.
 func countSockets(t *testing.T) (n int) {
 	b, err := os.ReadFile("/proc/net/sockstat")
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 // outsideEnv names the network namespace of the test that started this one.
 const outsideEnv = "DYNO_E2E_OUTSIDE"
 
-// TestNamespace starts itself once more, in namespaces of its own, and there
-// tries what must not be tried on a network that works.
+// TestNamespace starts itself again in namespaces of its own, and tests there what must not be
+// tried on a working network.
 func TestNamespace(t *testing.T) {
 	if outside := os.Getenv(outsideEnv); outside != "" {
 		runInNamespace(t, outside)
@@ -49,8 +49,7 @@ func TestNamespace(t *testing.T) {
 	t.Logf("%s", out)
 }
 
-// runInNamespace is what goes on inside. Before anything is sent it makes sure
-// that nothing can leave.
+// runInNamespace is that test. Before it sends anything it checks that nothing can leave.
 func runInNamespace(t *testing.T, outside string) {
 	inside, err := os.Readlink("/proc/self/ns/net")
 	links, err2 := net.Interfaces()
@@ -80,8 +79,8 @@ func runCommand(t *testing.T, name string, args ...string) {
 	}
 }
 
-// expectUnreached runs dyno against what cannot be reached, and checks what it says
-// and that it does not wait.
+// expectUnreached runs dyno against something that cannot be reached. It checks the message, and
+// that dyno does not wait.
 func expectUnreached(t *testing.T, url, kind, detail string, most time.Duration) {
 	t.Helper()
 	phase, _, _ := strings.Cut(detail, " ")
@@ -92,7 +91,7 @@ func expectUnreached(t *testing.T, url, kind, detail string, most time.Duration)
 	}.checkReport(t, runDyno(t, 4, "-d", "30s", "-c", "3", "--connect-timeout", "1s", url))
 }
 
-// testNoNetwork is a machine of which not even the loopback is up.
+// testNoNetwork is of a machine on which not even the loopback is up.
 func testNoNetwork(t *testing.T) {
 	const detail = "connect 127.0.0.1:PORT: network is unreachable"
 	expectUnreached(t, "http://127.0.0.1:80", "unreachable", detail, 0)
@@ -119,7 +118,7 @@ func testNoWay(t *testing.T) {
 	}
 }
 
-// testNoAnswer is a link on which nobody is, that swallows what is sent.
+// testNoAnswer is of a link with nobody on it, which swallows packets.
 func testNoAnswer(t *testing.T) {
 	dummy := exec.Command("ip", "link", "add", "nobody", "type", "dummy")
 	tun := exec.Command("ip", "tuntap", "add", "nobody", "mode", "tun")
@@ -136,7 +135,7 @@ func testNoAnswer(t *testing.T) {
 	runIP(t, "link", "del", "nobody")
 }
 
-// testNames are found by a resolver of our own, and in a file.
+// testNames looks names up in a resolver of the test's, and in a file.
 func testNames(t *testing.T) {
 	bindMount(t, "/etc/hosts", "::1 localhost both\n127.0.0.1 localhost both\n")
 	bindMount(t, "/etc/resolv.conf", "nameserver 127.0.0.53\noptions timeout:1 attempts:1\n")
@@ -149,7 +148,7 @@ func testNames(t *testing.T) {
 	t.Run("two addresses, one server", testTwoAddresses)
 }
 
-// bindMount puts a file of ours in the place of another, for this namespace.
+// bindMount mounts a file of the test's over another, in this namespace.
 func bindMount(t *testing.T, over, content string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "bound")
@@ -161,8 +160,8 @@ func bindMount(t *testing.T, over, content string) {
 	}
 }
 
-// startResolver answers DNS queries until the test ends: with nothing, or that there
-// is no such name.
+// startResolver answers DNS queries until the test ends: not at all, or that there is no such
+// name.
 func startResolver(t *testing.T, answers bool) {
 	c, err := net.ListenPacket("udp", "127.0.0.53:53")
 	if err != nil {
@@ -184,7 +183,7 @@ func startResolver(t *testing.T, answers bool) {
 	}()
 }
 
-// questionLength is where the question of a DNS message ends.
+// questionLength returns where the question of a DNS message ends.
 func questionLength(b []byte) int {
 	i := 12
 	for i < len(b) && b[i] != 0 {
@@ -199,7 +198,7 @@ func testUnknownName(t *testing.T) {
 	expectUnreached(t, "http://nowhere.invalid", "unknown-host", detail, 0)
 }
 
-// testUnresolved is a name of which nobody can be asked.
+// testUnresolved is of a name that no resolver answers for.
 func testUnresolved(t *testing.T, detail string) {
 	t.Helper()
 	o := runDyno(t, 4, "-d", "30s", "--connect-timeout", "500ms", "http://nowhere.invalid")
@@ -212,8 +211,8 @@ func testUnresolved(t *testing.T, detail string) {
 	}
 }
 
-// testTwoAddresses is localhost as most machines have it, and a server that listens
-// at one of its addresses: the other's share goes there, and the user is told.
+// testTwoAddresses is of localhost with two addresses, and a server that listens at one of them.
+// Its connections take over those of the other address, and dyno says so.
 func testTwoAddresses(t *testing.T) {
 	l := listenWith(t, answerWith(answer))
 	_, port, _ := net.SplitHostPort(l.Addr().String())
@@ -225,8 +224,8 @@ func testTwoAddresses(t *testing.T) {
 	}
 }
 
-// testZones are of link-local addresses, which mean nothing without one: the server's, and those
-// that connections come from.
+// testZones is of link-local addresses, which mean nothing without a zone: the server's, and the
+// sources of connections.
 func testZones(t *testing.T) {
 	for _, a := range []string{"fe80::a/64", "fe80::b/64"} {
 		runIP(t, "address", "add", a, "dev", "lo", "nodad")
@@ -258,7 +257,7 @@ func testZones(t *testing.T) {
 	}
 }
 
-// testPorts are what a client runs out of.
+// testPorts is of a client that runs out of ports.
 func testPorts(t *testing.T) {
 	l, other := listenWith(t, answerWith(answer)), listenWith(t, answerWith(answer))
 	const setting = "/proc/sys/net/ipv4/ip_local_port_range"

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// TestNginx is what one real server is enough for.
+// TestNginx has the tests for which one real server is enough.
 func TestNginx(t *testing.T) {
 	t.Parallel()
 	_, crt, key := makeCertificate(t, time.Now().Add(24*time.Hour), "127.0.0.1")
@@ -35,8 +35,8 @@ func TestNginx(t *testing.T) {
 	t.Run("TLS each time", func(t *testing.T) { l.testHandshakes(t, secure, crt) })
 }
 
-// testPipelined sends on while nginx closes after 100 requests: what it did not
-// answer is sent again.
+// testPipelined keeps sending while nginx closes after 100 requests. Unanswered requests are
+// retried.
 func (l *launched) testPipelined(t *testing.T) {
 	r := runDyno(t, 0, "-n", "2000", "-c", "8", "--pipeline", "8", l.url+"/?piped=").result
 	checkFlawless(t, r, 2000, "200")
@@ -52,7 +52,7 @@ func (l *launched) testUnixSocket(t *testing.T) {
 	checkReconnects(t, r, 100, 2000, 8)
 }
 
-// testRoutes are told apart, as are their statuses.
+// testRoutes checks that routes, and their statuses, are counted separately.
 func (l *launched) testRoutes(t *testing.T) {
 	urls := filepath.Join(t.TempDir(), "urls")
 	lines := "/a?route=\n/missing?route=\n" + l.url + "/b?route=\n"
@@ -103,7 +103,7 @@ func (l *launched) testSecure(t *testing.T, url string, args ...string) {
 	}
 }
 
-// testHandshakes has one for each request.
+// testHandshakes makes one handshake for each request.
 func (l *launched) testHandshakes(t *testing.T, url, crt string) {
 	r := runDyno(t, 0, "--cacert", crt, "--reconnect", "always", "-n", "200", "-c", "4",
 		url+"/?shake=").result

@@ -15,8 +15,8 @@ import (
 	"dyno/internal/result"
 )
 
-// A draining is a server whose configuration is loaded anew while it works: it says GOAWAY
-// on its connections, ends what it has begun, and takes others.
+// A draining is a server that reloads its configuration while it works: it sends GOAWAY on its
+// connections, finishes what it has begun, and accepts others.
 type draining struct {
 	server real
 	again  func(l *launched) error
@@ -24,18 +24,18 @@ type draining struct {
 	stays  bool // without TLS its connections go on as they were
 }
 
-// sendSignal has the server's first process told so.
+// sendSignal returns a reload by a signal to the server's first process.
 func sendSignal(sig syscall.Signal) func(l *launched) error {
 	return func(l *launched) error { return syscall.Kill(l.pid, sig) }
 }
 
-// reloadNginx is what Caddy has instead of a signal.
+// reloadNginx reloads Caddy, which has a command instead of a signal.
 func reloadNginx(l *launched) error {
 	return exec.Command(lookUpCommand("caddy"), "reload", "--force", "--adapter", "caddyfile",
 		"--config", filepath.Join(l.dir, "Caddyfile"), "--address", "unix/"+l.dir+"/admin").Run()
 }
 
-// withReplaced is the server with other words at its start, and in its one file.
+// withReplaced returns the server with other words in its command and its file.
 func (s real) withReplaced(old, new string) real {
 	files := map[string]string{}
 	for name, content := range s.files {
@@ -45,8 +45,8 @@ func (s real) withReplaced(old, new string) real {
 	return s
 }
 
-// TestHTTP2Drains loads servers that are loaded anew meanwhile: requests which they refuse
-// by GOAWAY go to other connections, and none is lost.
+// TestHTTP2Drains loads servers that reload meanwhile. Requests that they refuse by GOAWAY are
+// retried on other connections, and none is lost.
 func TestHTTP2Drains(t *testing.T) {
 	for _, d := range []draining{
 		{server: nginxHTTP2, again: sendSignal(syscall.SIGHUP)},
@@ -104,7 +104,7 @@ func checkLost(t *testing.T, r *result.Result, n, most int64) {
 	}
 }
 
-// TestHTTP2GoDrains has Go's server send its connections away again and again.
+// TestHTTP2GoDrains has Go's server close its connections by GOAWAY again and again.
 func TestHTTP2GoDrains(t *testing.T) {
 	t.Parallel()
 	s := startGoServer(t)

@@ -76,8 +76,7 @@ func TestFCGIWrap(t *testing.T) {
 	})
 }
 
-// TestFastCGITimeout gives up connections whose application does not answer: others take
-// their place.
+// TestFastCGITimeout gives up connections whose application does not answer. Others replace them.
 func TestFastCGITimeout(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// A streamer serves bodies of any length, and counts the bytes of what it is sent and, on
-// its sockets, all there are.
+// A streamer serves bodies of any length. It counts the body bytes that it receives, and all
+// bytes on its sockets.
 type streamer struct {
 	plain, secure string // addresses
 	crt           string
@@ -27,7 +27,7 @@ type streamer struct {
 	read, written atomic.Int64
 }
 
-// zeros are as many as anybody reads.
+// zeros is an endless reader.
 type zeros struct{}
 
 func (zeros) Read(b []byte) (int, error) {
@@ -44,7 +44,7 @@ func (s *streamer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// A meter is a listener whose connections count.
+// A meter is a listener that counts its connections' bytes.
 type meter struct {
 	net.Listener
 	s *streamer
@@ -101,7 +101,7 @@ func startStreamer(t *testing.T) *streamer {
 	return s
 }
 
-// A transfer is a way in which bodies travel.
+// A transfer is a protocol and a direction of bodies.
 type transfer struct{ name, scheme, args string }
 
 var transfers = []transfer{

@@ -13,7 +13,7 @@ import (
 	"dyno/internal/result"
 )
 
-// page is what all of the servers answer.
+// page is what all servers answer.
 const page = "a page of a real server\n"
 
 var nginx = real{name: "nginx", command: "nginx", pack: "nginx", closes: 100, keeps: true,
@@ -101,20 +101,20 @@ http://:PORT {
 
 var servers = []real{nginx, apache, php, node, python, caddy}
 
-// A manner is a way to load a server, and what it does to its connections.
+// A manner is a way to load a server, and its effect on connections.
 type manner struct {
 	name, args string
 	method     string
 	each       func(s real) int // requests of a connection; 0: no limit
 }
 
-// asServer is as the server likes it.
+// asServer returns how many requests a connection has, if the server decides.
 func asServer(s real) int { return s.closes }
 
-// oneRequest is a connection for each request.
+// oneRequest returns 1: each request has a connection of its own.
 func oneRequest(real) int { return 1 }
 
-// tenRequests is after ten requests, or when the server likes.
+// tenRequests returns 10, or 1 if the server closes after each request.
 func tenRequests(s real) int {
 	if s.closes == 1 {
 		return 1
@@ -171,7 +171,7 @@ func TestRealServers(t *testing.T) {
 	}
 }
 
-// testLoad loads the server in a manner, and compares.
+// testLoad loads the server in a manner, and compares the counts.
 func (l *launched) testLoad(t *testing.T, m manner, body string) {
 	n, c := int64(2000), int64(8)
 	switch {

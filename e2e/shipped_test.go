@@ -21,8 +21,7 @@ import (
 	"dyno/internal/lab/experiment"
 )
 
-// openShipped is an experiment that ships with dyno, in a folder, and where its servers are
-// started.
+// openShipped opens an experiment that ships with dyno in a folder, with a stage for its servers.
 func openShipped(t *testing.T, name string) (*lab.Stage, *experiment.Experiment) {
 	t.Helper()
 	dir := t.TempDir()
@@ -77,7 +76,7 @@ func buildVariant(t *testing.T, stage *lab.Stage, v experiment.Variant) {
 	}
 }
 
-// startVariant starts a variant's server, which is then to be stopped.
+// startVariant starts a variant's server. The caller stops it.
 func startVariant(t *testing.T, stage *lab.Stage, v experiment.Variant, l experiment.Level) lab.Stand {
 	t.Helper()
 	stand, err := stage.Start(t.Context(), lab.Setting{Arm: v.Name, Variant: v, Level: l, Trial: "test"})
@@ -133,7 +132,8 @@ func answerAlone(t *testing.T, stage *lab.Stage, v experiment.Variant, l experim
 	return nil
 }
 
-// markProcesses is in the environment of all that a test starts from now on. It returns who has it.
+// markProcesses puts a mark into the environment of all processes that the test starts from now
+// on. It returns a function that lists those alive.
 func markProcesses(t *testing.T) (living func() []string) {
 	t.Helper()
 	is := fmt.Sprintf("%s-%d-%d", t.Name(), os.Getpid(), time.Now().UnixNano())
@@ -151,7 +151,7 @@ func markProcesses(t *testing.T) (living func() []string) {
 	}
 }
 
-// forking are servers that do not end with the process that was started.
+// forking are servers that outlive the process that was started.
 var forking = []string{"php-apache", "java", "go-run", "php-builtin"}
 
 // Servers that fork leave nothing when they are stopped, trial after trial. There are few
@@ -248,7 +248,7 @@ func TestInterruptedAndResumed(t *testing.T) {
 	}
 }
 
-// subsetFile is a file of some of e's variants, with short trials.
+// subsetFile writes an experiment with some of e's variants and short trials.
 func subsetFile(t *testing.T, e *experiment.Experiment, names ...string) string {
 	t.Helper()
 	e.Variants = slices.DeleteFunc(e.Variants, func(v experiment.Entry[experiment.Definition]) bool {
@@ -276,7 +276,7 @@ func subsetFile(t *testing.T, e *experiment.Experiment, names ...string) string 
 	return file
 }
 
-// storedFiles are the files of an experiment's trials.
+// storedFiles returns the files of an experiment's trials.
 func storedFiles(t *testing.T, out string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -291,8 +291,8 @@ func storedFiles(t *testing.T, out string) map[string]string {
 	return all
 }
 
-// trialCourse is the trials of an experiment in the order in which they ran, each of which must
-// be in its table.
+// trialCourse returns the trials of an experiment in the order in which they ran. Each must be in
+// its table.
 func trialCourse(t *testing.T, out string) (all []string) {
 	t.Helper()
 	r, err := lab.Open(out)

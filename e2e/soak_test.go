@@ -46,7 +46,7 @@ func TestSoak(t *testing.T) {
 	checkAgrees(t, o.result, server.stopCounting(t))
 }
 
-// residentMemory is the memory that a process has in RAM, in kB; 0 when it has ended.
+// residentMemory returns the resident memory of a process, in kB; 0 if it has ended.
 func residentMemory(pid int) (kB int64) {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	_, line, alive := strings.Cut(string(b), "VmRSS:")

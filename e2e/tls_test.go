@@ -20,8 +20,8 @@ import (
 	"time"
 )
 
-// makeCertificate makes a certificate for names and addresses, signed by itself, and
-// the two files that servers want it in.
+// makeCertificate makes a self-signed certificate for names and addresses, and writes the two
+// files that servers need.
 func makeCertificate(t *testing.T, until time.Time, names ...string) (
 	cert tls.Certificate, crt, key string) {
 	t.Helper()
@@ -63,8 +63,8 @@ func writePEM(t *testing.T, file, kind string, b []byte) {
 	}
 }
 
-// TestBadTLS is what a user is told when TLS does not come about. All of it is
-// said at once: nothing of it waits for a timeout but the silent server's.
+// TestBadTLS checks the messages of TLS failures. None waits for a timeout, except the silent
+// server's.
 func TestBadTLS(t *testing.T) {
 	const tomorrow = 24 * time.Hour
 	withTLS := func(t *testing.T, life time.Duration, names ...string) (addr, crt string) {

@@ -16,7 +16,7 @@ import (
 	"dyno/internal/result"
 )
 
-// A tlsServer is where a real TLS library waits, and how it is set up.
+// A tlsServer is a server of a real TLS library, and its configuration.
 type tlsServer struct {
 	name    string
 	version string
