@@ -10,9 +10,9 @@ import (
 	"strconv"
 )
 
-// Each row of the limit is made by every generator there is, by dyno told what to do its I/O
-// with beside dyno as it chooses, and by the bare ones in limit/bare.c, which are what the
-// kernel allows. dyno-other is another dyno, if DYNO_OTHER names one.
+// The tools of the rows of -limit: all generators, dyno with each ring, and the minimal programs of
+// limit/bare.c, which show what the kernel allows. dyno-other is another dyno, if DYNO_OTHER names
+// one.
 var (
 	bareTools   = []string{"bare-epoll", "bare-uring"}
 	dynoRings   = []string{"dyno-epoll", "dyno-uring"}

@@ -81,7 +81,7 @@ func startNginx(ctx context.Context, cpus []int, dir string, l load) (*server, e
 	if !l.tls {
 		loaded, url = clear, "http://"+clear+"/"
 	}
-	processes, alone := "master_process off;", len(cpus) <= 1 // its CPU time can then be told
+	processes, alone := "master_process off;", len(cpus) <= 1 // only then is its CPU time known
 	if !alone {
 		processes = fmt.Sprintf("worker_processes %d;", len(cpus))
 	}

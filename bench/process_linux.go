@@ -47,7 +47,7 @@ func startPinned(cpus []int, cmd *exec.Cmd) error {
 // for the program itself and restores it for child processes; setting it here makes it hold for
 // them too.
 func raiseFileLimit() (most int, err error) {
-	const many = 1 << 20 // what the kernel allows root, unless told otherwise
+	const many = 1 << 20 // the kernel's default limit for root
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return 0, fmt.Errorf("read the limit of open files: %w", err)

@@ -48,7 +48,7 @@ type load struct {
 	connections, threads, seconds int
 	rate                          int    // requests a second in all; 0: as fast as answers come
 	close                         bool   // one connection for each request
-	tls                           bool   // nobody verifies the server's certificate
+	tls                           bool   // the certificate is not verified
 	streams                       int    // at once on a connection of HTTP/2; 0: HTTP/1.1
 	pipeline                      int    // requests sent together; 0: 1
 	ring                          string // dyno's; "": its own choice

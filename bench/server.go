@@ -138,7 +138,7 @@ func (s *server) stopServer() error {
 		}
 	}
 	select {
-	case <-s.exited: // how it ends does not matter: it was told to
+	case <-s.exited: // its exit status does not matter
 		return nil
 	case <-time.After(stopTimeout):
 	}

@@ -30,7 +30,7 @@ func (b *bench) measureStarts(ctx context.Context, t tool) (reading, error) {
 		}
 		sum += time.Since(began)
 		cancel()
-		// Some exit with an error status after they have said it.
+		// Some tools print their version and exit with an error status.
 		if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || !exit.Exited()) {
 			return nil, fmt.Errorf("%s %v: %w", t.path, t.version, err)
 		}

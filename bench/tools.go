@@ -18,7 +18,7 @@ type tool struct {
 	// taken. All else is the server's and the kernel's account.
 	parseOutput func(output []byte) (reading, error)
 	version     []string // arguments with which the tool's first line names its version
-	builtHere   bool     // by bench: it takes part where a row names it
+	builtHere   bool     // by bench: used only where a row names it
 	source      []byte   // in C, of what is made; nil: it is dyno
 }
 

@@ -210,7 +210,7 @@ func (a *attack) sendReport(r wire.Report) {
 	a.seq++
 	r.RunRef, r.Seq = a.run, a.seq
 	text := wire.Encode(r)
-	if !strings.Contains(a.geometry, "errors apart") { // an old one, which does not know the word
+	if !strings.Contains(a.geometry, "errors apart") { // an old version, without that field
 		text = bytes.Replace(text, []byte(`"ErrorLatency":{"count":0,"sum":0,"min":0,"max":0},`), nil, 1)
 	}
 	a.conn.Publish(wire.EventSubject(a.identity.Name, wire.Reported), text)
