@@ -22,18 +22,18 @@ var bareSource []byte
 //go:embed node.js
 var nodeSource []byte
 
-// A bench is what trials are made with.
+// A bench has what trials need.
 type bench struct {
 	tools               []tool // installed ones; dyno is the first
 	genCPUs, serverCPUs []int
-	files               int    // that a process may have open
-	dir                 string // of what was built; close removes it
+	files               int    // limit of open files of a process
+	dir                 string // of programs that were built; removeBuilt removes it
 	log                 io.Writer
 }
 
-// newBench builds and finds what trials need. It must be closed.
+// newBench builds and finds the tools. The caller must call removeBuilt.
 func newBench(ctx context.Context, o options, log io.Writer) (*bench, error) {
-	only, err := chosen("-only", o.only, toolNames())
+	only, err := parseNames("-only", o.only, toolNames())
 	if err != nil {
 		return nil, err
 	}
@@ -44,26 +44,25 @@ func newBench(ctx context.Context, o options, log io.Writer) (*bench, error) {
 	if b.serverCPUs, err = parseCPUs(o.serverCPUs); err != nil {
 		return nil, fmt.Errorf("-server-cpus: %w", err)
 	}
-	if b.files, err = raiseFiles(); err != nil {
+	if b.files, err = raiseFileLimit(); err != nil {
 		return nil, err
 	}
 	if b.dir, err = os.MkdirTemp("", "dyno-bench-"); err != nil {
 		return nil, fmt.Errorf("make a directory for what is built: %w", err)
 	}
 	if err := b.findTools(ctx, o.dyno, only); err != nil {
-		return nil, errors.Join(err, b.close())
+		return nil, errors.Join(err, b.removeBuilt())
 	}
 	return b, nil
 }
 
-func (b *bench) close() error { return os.RemoveAll(b.dir) }
+func (b *bench) removeBuilt() error { return os.RemoveAll(b.dir) }
 
-// findTools builds dyno, unless it is given, and the pacer, if there is a C compiler, and
-// finds the others.
+// findTools builds dyno unless it is given, and finds the other tools.
 func (b *bench) findTools(ctx context.Context, dyno string, only map[string]bool) error {
 	if dyno == "" {
-		dyno = b.program("dyno/cmd/dyno")
-		if err := build(ctx, "go", "build", "-o", dyno, "dyno/cmd/dyno"); err != nil {
+		dyno = b.programPath("dyno/cmd/dyno")
+		if err := runBuild(ctx, "go", "build", "-o", dyno, "dyno/cmd/dyno"); err != nil {
 			return err
 		}
 	}
@@ -76,23 +75,23 @@ func (b *bench) findTools(ctx context.Context, dyno string, only map[string]bool
 		return fmt.Errorf("-dyno: %w", err)
 	}
 	b.tools = []tool{first}
-	b.make(ctx, only)
-	installed, err := find(only)
+	b.buildOwnTools(ctx, only)
+	installed, err := findInstalled(only)
 	b.tools = append(b.tools, installed...)
 	return err
 }
 
-// make adds the tools that bench makes itself: dyno in another way, and the bare programs in
-// C, if there is a compiler.
-func (b *bench) make(ctx context.Context, only map[string]bool) {
+// buildOwnTools adds the tools that bench provides: dyno with other options, and the minimal
+// programs in C if there is a compiler.
+func (b *bench) buildOwnTools(ctx context.Context, only map[string]bool) {
 	for _, t := range tools[1:] {
-		if !t.made || len(only) > 0 && !only[t.name] {
+		if !t.builtHere || len(only) > 0 && !only[t.name] {
 			continue
 		}
 		t.path = b.tools[0].path
 		if t.source != nil {
 			var err error
-			if t.path, err = b.compile(ctx, t); err != nil {
+			if t.path, err = b.compileTool(ctx, t); err != nil {
 				fmt.Fprintf(b.log, "bench: without %s: %v\n", t.name, err)
 				continue
 			}
@@ -101,24 +100,24 @@ func (b *bench) make(ctx context.Context, only map[string]bool) {
 	}
 }
 
-// compile makes a program of a tool's source.
-func (b *bench) compile(ctx context.Context, t tool) (path string, err error) {
-	path = b.program(t.name)
+// compileTool compiles a tool's source.
+func (b *bench) compileTool(ctx context.Context, t tool) (path string, err error) {
+	path = b.programPath(t.name)
 	if err := os.WriteFile(path+".c", t.source, 0o600); err != nil {
 		return "", fmt.Errorf("write its source: %w", err)
 	}
-	return path, build(ctx, "cc", "-O2", "-o", path, path+".c")
+	return path, runBuild(ctx, "cc", "-O2", "-o", path, path+".c")
 }
 
-// program is the path of a program that is built.
-func (b *bench) program(name string) string {
+// programPath returns the path of a program that is built.
+func (b *bench) programPath(name string) string {
 	if filepath.Separator == '\\' {
 		name += ".exe"
 	}
 	return filepath.Join(b.dir, name)
 }
 
-func build(ctx context.Context, name string, args ...string) error {
+func runBuild(ctx context.Context, name string, args ...string) error {
 	output, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%s %v: %w: %s", name, args, err, firstLine(output))
@@ -126,11 +125,11 @@ func build(ctx context.Context, name string, args ...string) error {
 	return nil
 }
 
-// contestants are the tools that make the row's load, dyno first.
-func (b *bench) contestants(r row) []tool {
+// toolsForRow returns the tools that can make the row's load, dyno first.
+func (b *bench) toolsForRow(r row) []tool {
 	var out []tool
 	for _, t := range b.tools {
-		wanted := t.name == "dyno" || len(r.rivals) == 0 && !t.made ||
+		wanted := t.name == "dyno" || len(r.rivals) == 0 && !t.builtHere ||
 			slices.Contains(r.rivals, t.name)
 		able := len(t.command(r.load, "http://127.0.0.1:1/").args) > 0
 		if r.idle {
@@ -143,50 +142,50 @@ func (b *bench) contestants(r row) []tool {
 	return out
 }
 
-// perTrial is what a trial takes beside its load, for the estimate.
-const perTrial = 500 * time.Millisecond
+// trialOverhead is what a trial takes besides its load, for the estimate.
+const trialOverhead = 500 * time.Millisecond
 
-// estimate is about how long the rows will take.
-func (b *bench) estimate(rows []row) time.Duration {
+// estimateTime returns about how long the rows will take.
+func (b *bench) estimateTime(rows []row) time.Duration {
 	var sum time.Duration
 	for _, r := range rows {
-		one := time.Duration(r.load.seconds)*time.Second + perTrial
+		one := time.Duration(r.load.seconds)*time.Second + trialOverhead
 		if r.memory {
 			one *= 2
 		}
-		sum += one * time.Duration(r.pairs*len(b.contestants(r)))
+		sum += one * time.Duration(r.pairs*len(b.toolsForRow(r)))
 	}
 	return sum.Round(time.Second)
 }
 
-// filesBesides is how many files a generator or a server has open besides its connections.
-const filesBesides = 100
+// otherFiles is how many files a generator or a server has open besides its connections.
+const otherFiles = 100
 
-// allowed is the row with as many connections as processes may have here.
-func (b *bench) allowed(r row) row {
-	if most := b.files - filesBesides; r.load.connections > most {
+// limitConnections returns the row with no more connections than the limit of open files allows.
+func (b *bench) limitConnections(r row) row {
+	if most := b.files - otherFiles; r.load.connections > most {
 		r.load.connections = most
 		r.title += fmt.Sprintf(" (%d here: the limit of open files is %d)", most, b.files)
 	}
 	return r
 }
 
-// row runs all trials of a row. What fails is in its trial, and the others go on.
-func (b *bench) row(ctx context.Context, r row) rowOutcome {
-	r = b.allowed(r)
+// runRow makes all trials of a row. A trial that fails keeps its error, and the others go on.
+func (b *bench) runRow(ctx context.Context, r row) rowOutcome {
+	r = b.limitConnections(r)
 	out := rowOutcome{Name: r.name, Title: r.title, Seconds: r.load.seconds, row: r}
 	tools := map[string]tool{}
-	for _, t := range b.contestants(r) {
+	for _, t := range b.toolsForRow(r) {
 		out.Tools = append(out.Tools, t.name)
 		tools[t.name] = t
 	}
-	for round, names := range rounds(out.Tools, r.pairs) {
+	for round, names := range trialOrder(out.Tools, r.pairs) {
 		for _, name := range names {
 			if ctx.Err() != nil {
 				break
 			}
 			t := trial{Tool: name, Round: round}
-			values, err := b.trial(ctx, r, tools[name])
+			values, err := b.runTrial(ctx, r, tools[name])
 			if t.Values = values; err != nil {
 				t.Error = err.Error()
 			}
@@ -195,17 +194,17 @@ func (b *bench) row(ctx context.Context, r row) rowOutcome {
 		}
 	}
 	if r.calls {
-		for _, t := range b.contestants(r) {
+		for _, t := range b.toolsForRow(r) {
 			out.Trials = append(out.Trials, b.countCalls(ctx, r, t))
 		}
 	}
-	out.judge()
+	out.judgeRow()
 	return out
 }
 
-// rounds is the order of a row's trials: all tools in each round, and each round the other
-// way round than the last, so that a drift of the machine favours none.
-func rounds(tools []string, count int) [][]string {
+// trialOrder returns the tools of each round. The order is reversed every round, so that a drift
+// of the machine favours none.
+func trialOrder(tools []string, count int) [][]string {
 	out := make([][]string, count)
 	for i := range out {
 		out[i] = slices.Clone(tools)

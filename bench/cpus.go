@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// cpuMax is more CPUs than any list may name, so that a slip does not become a large one.
+// cpuMax is a bound of CPU numbers, so that a typing error does not become a long list.
 const cpuMax = 1024
 
-// parseCPUs reads a list such as "0,2-3" as taskset does, ascending and each CPU once. An
-// empty list means any CPU.
+// parseCPUs parses a list such as "0,2-3", as taskset does. The result is ascending and has no
+// duplicates. An empty list means any CPU.
 func parseCPUs(list string) ([]int, error) {
 	if list == "" {
 		return nil, nil

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownCPUs are the CPUs that the test may use.
-func ownCPUs(t *testing.T) []int {
+// allowedCPUs are the CPUs that the test may use.
+func allowedCPUs(t *testing.T) []int {
 	t.Helper()
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {

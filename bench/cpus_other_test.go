@@ -4,4 +4,4 @@ package main
 
 import "testing"
 
-func ownCPUs(*testing.T) []int { return []int{0} }
+func allowedCPUs(*testing.T) []int { return []int{0} }

@@ -14,8 +14,8 @@ import (
 	"sync/atomic"
 )
 
-// handlerCommand has bench be a server, for rows that compare two ways to one handler. It
-// is no flag, for nobody else has a use for it.
+// handlerCommand makes bench a server, for rows that compare two protocols of one handler. It is
+// no flag because it is of no other use.
 const handlerCommand = "be-handler"
 
 // The sockets of that server, in its directory.
@@ -24,7 +24,7 @@ const (
 	fcgiSocket = "fcgi"
 )
 
-// startHandler starts it on the CPUs, in a new directory in dir.
+// startHandler starts that server on the CPUs, with a new directory in dir.
 func startHandler(ctx context.Context, cpus []int, dir string) (*server, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -37,18 +37,18 @@ func startHandler(ctx context.Context, cpus []int, dir string) (*server, error) 
 	if err != nil {
 		return nil, err
 	}
-	s.url, s.alone = "http+unix://"+filepath.Join(dir, httpSocket)+":/", true
+	s.url, s.singleProcess = "http+unix://"+filepath.Join(dir, httpSocket)+":/", true
 	return s, nil
 }
 
-// viaFastCGI is the URL of the same handler as FastCGI.
-func viaFastCGI(url string) string {
+// fastCGIURL returns the URL of the same handler by FastCGI.
+func fastCGIURL(url string) string {
 	return strings.NewReplacer("http+unix:", "fcgi+unix:",
 		"/"+httpSocket+":/", "/"+fcgiSocket+":/").Replace(url)
 }
 
-// serveHandler answers with 12 bytes on two sockets in dir, as HTTP/1.1 and as FastCGI,
-// until ctx ends. It first prints the address at which it tells how many it has answered.
+// serveHandler answers with 12 bytes on two sockets in dir, by HTTP/1.1 and by FastCGI, until ctx
+// ends. It first prints the address at which it reports its count.
 func serveHandler(ctx context.Context, dir string, stdout io.Writer) error {
 	var served atomic.Int64
 	page := []byte("hello world\n")

@@ -8,10 +8,10 @@ import (
 	"dyno/internal/stats"
 )
 
-// confidence is what intervals are asked for.
+// confidence is the level of all intervals.
 const confidence = 0.95
 
-// A rowOutcome is what a row gave.
+// A rowOutcome is the result of a row.
 type rowOutcome struct {
 	Name     string    `json:"name"`
 	Title    string    `json:"title"`
@@ -24,7 +24,7 @@ type rowOutcome struct {
 	row      row
 }
 
-// A ratio is a tool's metric over the baseline's.
+// A ratio is a tool's metric divided by the baseline's.
 type ratio struct {
 	Tool   string `json:"tool"`
 	Metric metric `json:"metric"`
@@ -32,7 +32,7 @@ type ratio struct {
 	stats.Interval
 }
 
-// A verdict says whether dyno reached a bar.
+// A verdict says whether dyno has reached a bar.
 type verdict struct {
 	Bar     string          `json:"bar"`
 	Found   *stats.Interval `json:"found,omitempty"`
@@ -43,31 +43,31 @@ type verdict struct {
 	Barely bool `json:"barely,omitempty"`
 }
 
-// judge computes the ratios and verdicts from the trials.
-func (o *rowOutcome) judge() {
-	o.Baseline = cmp.Or(o.best(o.row.baseline, rate), o.best(otherDyno, rate))
+// judgeRow computes the ratios and verdicts from the trials.
+func (o *rowOutcome) judgeRow() {
+	o.Baseline = cmp.Or(o.bestTool(o.row.baseline, rate), o.bestTool(otherDyno, rate))
 	for _, c := range o.row.columns {
 		for _, name := range o.Tools {
 			if !c.ratio || name == o.Baseline {
 				continue
 			}
-			v, pairs, err := o.ratio(name, o.Baseline, c.metric)
+			v, pairs, err := o.compareTools(name, o.Baseline, c.metric)
 			if err == nil { // else the table shows that there is none
 				o.Ratios = append(o.Ratios, ratio{name, c.metric, pairs, v})
 			}
 		}
 	}
 	for _, b := range o.row.bars {
-		o.Verdicts = append(o.Verdicts, o.verdict(b))
+		o.Verdicts = append(o.Verdicts, o.judgeBar(b))
 	}
 }
 
-// best is that of the tools with the highest median rate, or the lowest of what is a cost;
-// none if none has a trial.
-func (o *rowOutcome) best(names []string, m metric) string {
+// bestTool returns the tool with the highest median rate, or the lowest median of another metric;
+// "" if none has a trial.
+func (o *rowOutcome) bestTool(names []string, m metric) string {
 	best, lead := "", 0.0
 	for _, name := range names {
-		v := stats.Median(o.values(name, m))
+		v := stats.Median(o.toolValues(name, m))
 		if m != rate {
 			v = 1 / v
 		}
@@ -78,8 +78,8 @@ func (o *rowOutcome) best(names []string, m metric) string {
 	return best
 }
 
-// values are a tool's of a metric, in the order of the trials.
-func (o *rowOutcome) values(tool string, m metric) []float64 {
+// toolValues returns a tool's values of a metric, in the order of the trials.
+func (o *rowOutcome) toolValues(tool string, m metric) []float64 {
 	var out []float64
 	for _, t := range o.Trials {
 		if v, ok := t.Values[m]; ok && t.Tool == tool {
@@ -89,14 +89,14 @@ func (o *rowOutcome) values(tool string, m metric) []float64 {
 	return out
 }
 
-// ratio compares a tool with another, in the rounds in which both have the metric.
-func (o *rowOutcome) ratio(tool, base string, m metric) (stats.Interval, int, error) {
-	a, b := o.paired(tool, base, m)
+// compareTools returns the ratio of two tools, over the rounds in which both have the metric.
+func (o *rowOutcome) compareTools(tool, base string, m metric) (stats.Interval, int, error) {
+	a, b := o.pairedValues(tool, base, m)
 	v, err := stats.PairedRatio(a, b, confidence)
 	return v, len(a), err
 }
 
-func (o *rowOutcome) paired(one, other string, m metric) (a, b []float64) {
+func (o *rowOutcome) pairedValues(one, other string, m metric) (a, b []float64) {
 	of := func(tool string, round int) (float64, bool) {
 		i := slices.IndexFunc(o.Trials, func(t trial) bool {
 			return t.Tool == tool && t.Round == round
@@ -117,16 +117,16 @@ func (o *rowOutcome) paired(one, other string, m metric) (a, b []float64) {
 	return a, b
 }
 
-// verdict holds a tool against a bar.
-func (o *rowOutcome) verdict(b bar) verdict {
-	if b.op == asAsked {
-		b.value = o.row.load.asked(b.metric)
+// judgeBar compares a tool with a bar.
+func (o *rowOutcome) judgeBar(b bar) verdict {
+	if b.op == exactly {
+		b.value = o.row.load.requestedCount(b.metric)
 	}
-	tool, base, among := cmp.Or(b.tool, "dyno"), o.best(o.row.baseline, rate), o.row.baseline
+	tool, base, among := cmp.Or(b.tool, "dyno"), o.bestTool(o.row.baseline, rate), o.row.baseline
 	if b.to != nil {
-		base, among = o.best(b.to, b.metric), b.to
+		base, among = o.bestTool(b.to, b.metric), b.to
 	}
-	v := verdict{Bar: b.describe(base)}
+	v := verdict{Bar: b.describeBar(base)}
 	var found stats.Interval
 	var err error
 	if b.ratio {
@@ -134,12 +134,12 @@ func (o *rowOutcome) verdict(b bar) verdict {
 			v.Why = fmt.Sprintf("no trial of %v: not installed, or it failed", among)
 			return v
 		}
-		found, v.Trials, err = o.ratio(tool, base, b.metric)
+		found, v.Trials, err = o.compareTools(tool, base, b.metric)
 	} else {
-		values := o.values(tool, b.metric)
+		values := o.toolValues(tool, b.metric)
 		v.Trials = len(values)
 		found, err = stats.MedianInterval(values, confidence)
-		if b.op == asAsked && err == nil { // every one counts, not the middle
+		if b.op == exactly && err == nil { // every one counts, not the middle
 			found.Low, found.High = slices.Min(values), slices.Max(values)
 		}
 	}
@@ -148,13 +148,13 @@ func (o *rowOutcome) verdict(b bar) verdict {
 		return v
 	}
 	v.Found = &found
-	v.Reached = b.reachedBy(found.Low, found.High)
-	v.Barely = v.Reached && !b.reachedBy(found.Estimate, found.Estimate)
+	v.Reached = b.isReachedBy(found.Low, found.High)
+	v.Barely = v.Reached && !b.isReachedBy(found.Estimate, found.Estimate)
 	return v
 }
 
-// reachedBy reports whether an interval reaches the bar.
-func (b bar) reachedBy(low, high float64) bool {
+// isReachedBy reports whether an interval reaches the bar.
+func (b bar) isReachedBy(low, high float64) bool {
 	switch b.op {
 	case atLeast:
 		return high >= b.value
@@ -167,8 +167,8 @@ func (b bar) reachedBy(low, high float64) bool {
 	}
 }
 
-// describe is the bar in words.
-func (b bar) describe(baseline string) string {
+// describeBar describes the bar.
+func (b bar) describeBar(baseline string) string {
 	what := string(b.metric)
 	if b.tool != "" {
 		what = b.tool + ": " + what
@@ -177,12 +177,12 @@ func (b bar) describe(baseline string) string {
 		return fmt.Sprintf("%s %s %g × %s", what, b.op, b.value, cmp.Or(baseline, "the baseline"))
 	}
 	if b.op == within {
-		return fmt.Sprintf("%s %s ± %s", what, format(b.metric, b.value),
-			format(b.metric, b.tolerance))
+		return fmt.Sprintf("%s %s ± %s", what, formatValue(b.metric, b.value),
+			formatValue(b.metric, b.tolerance))
 	}
-	return fmt.Sprintf("%s %s %s", what, b.op, format(b.metric, b.value))
+	return fmt.Sprintf("%s %s %s", what, b.op, formatValue(b.metric, b.value))
 }
 
 func (op operator) String() string {
-	return [...]string{atLeast: "≥", atMost: "≤", within: "±", asAsked: "="}[op]
+	return [...]string{atLeast: "≥", atMost: "≤", within: "±", exactly: "="}[op]
 }

@@ -21,7 +21,7 @@ func TestRounds(t *testing.T) {
 		{[]string{"a"}, 1, [][]string{{"a"}}},
 		{[]string{"a"}, 0, [][]string{}},
 	} {
-		if got := rounds(c.tools, c.count); !reflect.DeepEqual(got, c.want) {
+		if got := trialOrder(c.tools, c.count); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("rounds(%v, %d): got %v, want %v", c.tools, c.count, got, c.want)
 		}
 	}
@@ -37,11 +37,11 @@ func TestReachedBy(t *testing.T) {
 		{atMost, 10.1, 12, false}, {atMost, 10, 12, true}, {atMost, 8, 9, true},
 		{within, 5, 8.9, false}, {within, 5, 9, true}, {within, 9.5, 10.5, true},
 		{within, 11, 15, true}, {within, 11.1, 15, false}, {within, 0, 99, true},
-		{asAsked, 10, 10, true}, {asAsked, 9, 10, false}, {asAsked, 10, 11, false},
+		{exactly, 10, 10, true}, {exactly, 9, 10, false}, {exactly, 10, 11, false},
 		{atLeast, math.NaN(), math.NaN(), false}, {atMost, math.NaN(), math.NaN(), false},
 	} {
 		b := bar{op: c.op, value: 10, tolerance: 1}
-		if got := b.reachedBy(c.low, c.high); got != c.want {
+		if got := b.isReachedBy(c.low, c.high); got != c.want {
 			t.Errorf("10 %v by [%v, %v]: got %t, want %t", c.op, c.low, c.high, got, c.want)
 		}
 	}
@@ -64,7 +64,7 @@ func TestPairsAreOfOneRound(t *testing.T) {
 	o := rowOutcome{row: row{pairs: 4}}
 	o.Trials = slices.Concat(trials("dyno", rate, 10, 0, 30, 40), trials("wrk", rate, 1, 2, 3))
 	slices.Reverse(o.Trials)
-	a, b := o.paired("dyno", "wrk", rate)
+	a, b := o.pairedValues("dyno", "wrk", rate)
 	if want := []float64{10, 30}; !slices.Equal(a, want) {
 		t.Errorf("of dyno: got %v, want %v", a, want)
 	}
@@ -102,9 +102,9 @@ func TestVerdicts(t *testing.T) {
 			"own value", bar{metric: rate, op: within, value: 50, tolerance: 3},
 			ten(52), nil, 52, true, false, "req/s 50 ± 3", "",
 		},
-		{"all as asked", bar{metric: sent, op: asAsked}, ten(600), nil, 600, true, false,
+		{"all as asked", bar{metric: sent, op: exactly}, ten(600), nil, 600, true, false,
 			"sent = 600", ""},
-		{"one not as asked", bar{metric: sent, op: asAsked}, append(ten(600), 599), nil, 600,
+		{"one not as asked", bar{metric: sent, op: exactly}, append(ten(600), 599), nil, 600,
 			false, false, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestVerdicts(t *testing.T) {
 				load: load{rate: 200, seconds: 3}}
 			o.Trials = append(trials("dyno", c.bar.metric, c.dyno...),
 				trials("wrk", c.bar.metric, c.rival...)...)
-			o.judge()
+			o.judgeRow()
 			v := o.Verdicts[0]
 			if v.Reached != c.reached || v.Barely != c.barely {
 				t.Errorf("got %+v, want reached %t, barely %t", v, c.reached, c.barely)
@@ -135,7 +135,7 @@ func TestBaselineIsTheFastest(t *testing.T) {
 	var o rowOutcome
 	o.Trials = slices.Concat(trials("dyno", rate, 9), trials("wrk", rate, 2, 3, 4),
 		trials("ab", rate, 1, 5, 6), trials("wrk", cpu, 4, 5), trials("ab", cpu, 5, 6))
-	if got := o.best([]string{"wrk", "ab"}, cpu); got != "wrk" {
+	if got := o.bestTool([]string{"wrk", "ab"}, cpu); got != "wrk" {
 		t.Errorf("the cheapest is %q", got)
 	}
 	for _, c := range []struct {
@@ -144,7 +144,7 @@ func TestBaselineIsTheFastest(t *testing.T) {
 	}{
 		{[]string{"wrk", "ab"}, "ab"}, {[]string{"wrk"}, "wrk"}, {[]string{"oha"}, ""}, {nil, ""},
 	} {
-		if got := o.best(c.names, rate); got != c.want {
+		if got := o.bestTool(c.names, rate); got != c.want {
 			t.Errorf("best of %v: got %q, want %q", c.names, got, c.want)
 		}
 	}
@@ -163,7 +163,7 @@ func TestOtherDynoIsTheLastBaseline(t *testing.T) {
 			columns: []column{{metric: rate, ratio: true}},
 			bars:    []bar{{metric: rate, ratio: true, op: atLeast, value: 1.1}}}}
 		o.Trials = slices.Concat(trials("dyno", rate, 4, 4, 4, 4, 4, 4), c.rivals)
-		o.judge()
+		o.judgeRow()
 		if o.Baseline != c.want {
 			t.Errorf("the baseline is %q, want %q", o.Baseline, c.want)
 		}
@@ -175,11 +175,11 @@ func TestOtherDynoIsTheLastBaseline(t *testing.T) {
 
 // Another dyno takes part in every row of throughput.
 func TestOtherDynoTakesPart(t *testing.T) {
-	b := bench{tools: []tool{tools[0], {name: "dyno-other", command: dyno}}}
+	b := bench{tools: []tool{tools[0], {name: "dyno-other", command: dynoCommand}}}
 	var without []string
 	for _, r := range slices.Concat(rows, limitRows) {
 		if r.load.rate == 0 && !r.memory && !r.idle && r.server != nodeServer &&
-			r.server != handlerServer && len(b.contestants(r)) < 2 {
+			r.server != handlerServer && len(b.toolsForRow(r)) < 2 {
 			without = append(without, r.name)
 		}
 	}
@@ -209,9 +209,9 @@ func TestRows(t *testing.T) {
 		for _, b := range r.bars {
 			i := slices.IndexFunc(r.columns, func(c column) bool { return c.metric == b.metric })
 			if i < 0 || b.ratio && !r.columns[i].ratio {
-				t.Errorf("row %s: no column shows the bar %q", r.name, b.describe(""))
+				t.Errorf("row %s: no column shows the bar %q", r.name, b.describeBar(""))
 			}
-			if b.op == asAsked && r.load.seconds > 0 && r.load.asked(b.metric) == 0 {
+			if b.op == exactly && r.load.seconds > 0 && r.load.requestedCount(b.metric) == 0 {
 				t.Errorf("row %s: asks for no %s", r.name, b.metric)
 			}
 		}
@@ -226,11 +226,11 @@ func TestTables(t *testing.T) {
 	o.Trials = slices.Concat(trials("dyno", rate, 2100, 2000, 2000, 2000, 2000, 2000),
 		trials("wrk", rate, 1000, 1000, 1000, 1000, 1000, 0))
 	o.Trials[0].Values[foreign] = 40
-	o.judge()
+	o.judgeRow()
 	all := outcome{Rows: []rowOutcome{o}}
 	var b strings.Builder
-	all.Rows[0].print(&b, false)
-	all.summary().print(&b, true)
+	all.Rows[0].writeRow(&b, false)
+	all.barSummary().writeTable(&b, true)
 	want := `
 x: y
 
@@ -275,7 +275,7 @@ func TestStatus(t *testing.T) {
 		{"failed", []rowOutcome{missed, broken}, true, exitFailed},
 	} {
 		o := outcome{Rows: c.rows}
-		if got := o.status(t.Context(), c.gate); got != c.want {
+		if got := o.exitStatus(t.Context(), c.gate); got != c.want {
 			t.Errorf("%s: got %d, want %d", c.name, got, c.want)
 		}
 	}
@@ -291,7 +291,7 @@ func TestFormat(t *testing.T) {
 		{perConn, -1234, "-1,234"}, {cpu, 3.14159, "3.142"}, {latencyMean, 50.126, "50.13"},
 		{peak, 11.64, "11.6"}, {"", 1.35, "1.350"},
 	} {
-		if got := format(c.metric, c.value); got != c.want {
+		if got := formatValue(c.metric, c.value); got != c.want {
 			t.Errorf("%s %v: got %q, want %q", c.metric, c.value, got, c.want)
 		}
 	}

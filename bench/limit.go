@@ -10,9 +10,9 @@ import (
 	"strconv"
 )
 
-// Each row of the limit is made by every generator there is, by dyno told what to do its I/O
-// with beside dyno as it chooses, and by the bare ones in limit/bare.c, which are what the
-// kernel allows. dyno-other is another dyno, if DYNO_OTHER names one.
+// The tools of the rows of -limit: all generators, dyno with each ring, and the minimal programs of
+// limit/bare.c, which show what the kernel allows. dyno-other is another dyno, if DYNO_OTHER names
+// one.
 var (
 	bareTools   = []string{"bare-epoll", "bare-uring"}
 	dynoRings   = []string{"dyno-epoll", "dyno-uring"}
@@ -43,10 +43,10 @@ var limitRows = []row{
 		bar{tool: "dyno-epoll", metric: cpu, ratio: true, op: atMost, value: 1.15,
 			to: []string{"bare-epoll"}}),
 	limitRow("limit1000", "keep-alive, 1,000 connections", load{connections: 1000},
-		bar{metric: rate, ratio: true, op: atLeast, value: 1.4}, faster),
+		bar{metric: rate, ratio: true, op: atLeast, value: 1.4}, fasterThanRings),
 	limitRow("limit10000", "keep-alive, 10,000 connections", load{connections: 10000},
-		bar{metric: rate, ratio: true, op: atLeast, value: 1.5}, faster,
-		bar{metric: connServed, op: asAsked}),
+		bar{metric: rate, ratio: true, op: atLeast, value: 1.5}, fasterThanRings,
+		bar{metric: connServed, op: exactly}),
 	limitRow("limit-pipe16", "keep-alive, 100 connections, 16 requests sent together",
 		load{connections: 100, pipeline: 16},
 		bar{metric: rate, ratio: true, op: atLeast, value: 1.4}),
@@ -62,14 +62,14 @@ var limitRows = []row{
 	startRow,
 }
 
-// faster is reached by a dyno that has chosen the faster of its rings.
-var faster = bar{metric: rate, ratio: true, op: atLeast, value: 1, to: dynoRings}
+// fasterThanRings is reached if dyno, left to itself, chooses the faster of its rings.
+var fasterThanRings = bar{metric: rate, ratio: true, op: atLeast, value: 1, to: dynoRings}
 
 // paceRow is the send lag at a rate that takes much of a CPU.
 var paceRow = row{
 	name: "limit-pace", title: "50,000/s for 10 s on 100 connections, beside a bare pacer in C",
 	load:       load{connections: 100, threads: 1, seconds: 10, rate: 50000},
-	serverArgs: hello, rivals: []string{"dyno-epoll", "dyno-uring", "pacer"},
+	serverArgs: helloArgs, rivals: []string{"dyno-epoll", "dyno-uring", "pacer"},
 	baseline: []string{"pacer"},
 	columns: []column{
 		{metric: lagP999, spread: true, ratio: true}, {metric: lagP99}, {metric: lagP50},
@@ -77,8 +77,8 @@ var paceRow = row{
 	},
 	bars: []bar{
 		{metric: lagP999, ratio: true, op: atMost, value: 1.2},
-		{metric: sent, op: asAsked},
-		{metric: served, op: asAsked},
+		{metric: sent, op: exactly},
+		{metric: served, op: exactly},
 	},
 }
 
@@ -86,29 +86,29 @@ var paceRow = row{
 var manyRow = row{
 	name: "limit100000", title: "100,000 connections, and their memory above that of one",
 	load: load{connections: 100000, threads: 1, seconds: 15}, pairs: 3, memory: true,
-	serverArgs: hello, rivals: dynoRings,
+	serverArgs: helloArgs, rivals: dynoRings,
 	columns: []column{
 		{metric: perConn, spread: true}, {metric: peak}, {metric: connServed}, {metric: failed},
 		{metric: rate}, {metric: cpu},
 	},
 	bars: []bar{
 		{metric: perConn, op: atMost, value: 4096},
-		{metric: connServed, op: asAsked},
+		{metric: connServed, op: exactly},
 		{metric: failed, op: atMost, value: 0},
 	},
 }
 
-// startRow has no load.
+// startRow measures the start of the programs, without a load.
 var startRow = row{
 	name: "limit-start", title: "a program that starts, says its version and ends",
 	load: load{connections: 1, seconds: 1}, idle: true,
 	columns: []column{{metric: startUp, spread: true}, {metric: size}},
 }
 
-// limitRow is a row of that load, by one thread.
+// limitRow returns a row with a load of one thread.
 func limitRow(name, title string, l load, bars ...bar) row {
 	l.threads = 1
-	r := row{name: name, title: title, load: l, serverArgs: hello, rivals: limitRivals,
+	r := row{name: name, title: title, load: l, serverArgs: helloArgs, rivals: limitRivals,
 		baseline: wrkOnly, calls: true, columns: limitColumns, bars: bars}
 	switch {
 	case l.pipeline > 1:
@@ -119,15 +119,16 @@ func limitRow(name, title string, l load, bars ...bar) row {
 	return r
 }
 
-// bodyRow is a row of answers of one size.
+// bodyRow returns a row of answers of one size.
 func bodyRow(name, title, size string) row {
-	r := limitRow(name, "bodies of "+title+", 100 connections", load{connections: 100}, faster)
+	r := limitRow(name, "bodies of "+title+", 100 connections", load{connections: 100},
+		fasterThanRings)
 	r.serverArgs = []string{"--body", size}
 	return r
 }
 
-// countCalls makes one trial more, under perf, which slows it: nothing of it is compared, but
-// for how many system calls a request takes.
+// countCalls makes one more trial, under perf, to count system calls per request. perf slows it,
+// so nothing else of it is used.
 func (b *bench) countCalls(ctx context.Context, r row, t tool) trial {
 	report := filepath.Join(b.dir, "calls")
 	under, out := t, trial{Tool: t.name, Round: r.pairs, Calls: true}
@@ -138,7 +139,7 @@ func (b *bench) countCalls(ctx context.Context, r row, t tool) trial {
 			"--", t.path}, c.args...)
 		return c
 	}
-	v, err := b.load(ctx, r, under)
+	v, err := b.runLoad(ctx, r, under)
 	var count float64
 	if err == nil {
 		count, err = readCalls(report)
@@ -153,7 +154,7 @@ func (b *bench) countCalls(ctx context.Context, r row, t tool) trial {
 	return out
 }
 
-// readCalls reads what perf stat -x , wrote of one event.
+// readCalls reads the count in a report of perf stat -x ,.
 func readCalls(file string) (float64, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -36,11 +36,11 @@ func TestAllowed(t *testing.T) {
 	b := bench{files: 20000}
 	many, few := row{title: "many"}, row{title: "few"}
 	many.load.connections, few.load.connections = 100000, 19900
-	if got := b.allowed(many); got.load.connections != 19900 ||
+	if got := b.limitConnections(many); got.load.connections != 19900 ||
 		got.title != "many (19900 here: the limit of open files is 20000)" {
 		t.Errorf("%+v", got)
 	}
-	if got := b.allowed(few); got.load.connections != 19900 || got.title != "few" {
+	if got := b.limitConnections(few); got.load.connections != 19900 || got.title != "few" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -57,16 +57,16 @@ func TestStarts(t *testing.T) {
 	}
 	b := bench{}
 	for _, x := range []tool{script("well", `test "$1" = -v`), script("usage", "exit 1")} {
-		v, err := b.starts(t.Context(), x)
+		v, err := b.measureStarts(t.Context(), x)
 		if err != nil || v[startUp] <= 0 || v[size] <= 0 || len(v) != 2 {
 			t.Errorf("%s: %v, %v", x.name, v, err)
 		}
 	}
 	killed := script("killed", "kill -9 $$")
-	if v, err := b.starts(t.Context(), killed); err == nil {
+	if v, err := b.measureStarts(t.Context(), killed); err == nil {
 		t.Errorf("a program that is killed starts in %v", v)
 	}
-	if v, err := b.starts(t.Context(), tool{path: filepath.Join(dir, "none")}); err == nil {
+	if v, err := b.measureStarts(t.Context(), tool{path: filepath.Join(dir, "none")}); err == nil {
 		t.Errorf("a program that is not there starts in %v", v)
 	}
 }

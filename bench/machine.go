@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A machine is where the trials were made, and with what.
+// A machine is where the trials were made, with the versions of the tools.
 type machine struct {
 	CPU      string    `json:"cpu"`
 	CPUs     int       `json:"cpus"`
@@ -19,23 +19,23 @@ type machine struct {
 	Versions []version `json:"versions"`
 }
 
-// A version is what a tool says it is.
+// A version is what a tool prints as its version.
 type version struct {
 	Tool string `json:"tool"`
 	Says string `json:"says"`
 }
 
-// versionWait is how long a tool may take to say its version.
-const versionWait = 5 * time.Second
+// versionTimeout is how long a tool may take to print its version.
+const versionTimeout = 5 * time.Second
 
-// describe asks the machine and the tools what they are.
-func describe(ctx context.Context, tools []tool) machine {
-	m := machine{CPU: cpuModel(), CPUs: runtime.NumCPU(), Kernel: kernel(),
+// describeMachine queries the machine and the tools.
+func describeMachine(ctx context.Context, tools []tool) machine {
+	m := machine{CPU: cpuModel(), CPUs: runtime.NumCPU(), Kernel: kernelRelease(),
 		Go: runtime.Version(), Date: time.Now().UTC().Format(time.DateOnly)}
 	for _, t := range tools {
 		says := "does not say"
 		if len(t.version) > 0 {
-			ctx, cancel := context.WithTimeout(ctx, versionWait)
+			ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 			// Some exit with an error status: what they print counts.
 			output, err := exec.CommandContext(ctx, t.path, t.version...).CombinedOutput()
 			cancel()
@@ -49,8 +49,8 @@ func describe(ctx context.Context, tools []tool) machine {
 	return m
 }
 
-// lines are the machine as text.
-func (m machine) lines() string {
+// machineText formats the machine.
+func (m machine) machineText() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %d CPUs, %s, %s, %s\n", m.CPU, m.CPUs, m.Kernel, m.Go, m.Date)
 	for _, v := range m.Versions {

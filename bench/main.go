@@ -1,19 +1,18 @@
-// Bench compares dyno with the load generators that are installed beside it.
+// Bench compares dyno with the load generators that are installed on the machine.
 //
-// Each row is a load. All tools of a row make it in rounds, in an order that turns round
-// every round, each trial against a server process of its own, the generator pinned to one
-// set of CPUs and the server to another. No tool's own figures decide anything:
+// Each row is a load. All tools of a row make it in rounds, in an order that is reversed every
+// round. Each trial has a server process of its own. The generator is pinned to one set of CPUs
+// and the server to another. No tool's own figures decide anything:
 //
-//   - req/s is what the server counted between two instants inside the trial, at 20 % and
-//     90 % of its duration. Neither connecting nor a tool that stops late (wrk's 3 s last up
-//     to 3.1 s) changes it.
-//   - CPU per request is the user and system time of the generator's process, from its start
-//     to its end, over all requests that the server counted in that time.
+//   - req/s is what the server counted between two instants of the trial, at 20 % and 90 % of its
+//     duration. Connecting, and tools that stop late, do not matter.
+//   - CPU per request is the user and system time of the generator's process, from its start to its
+//     end, divided by all requests that the server counted in that time.
 //   - Peak memory is the process's highest resident set.
 //
-// Ratios are of trials of the same round, with an exact interval over the rounds (package
-// stats). A bar is reached when the interval reaches it. The rows and their bars are one
-// table, in rows.go; the tools another, in tools.go.
+// Ratios are of trials of the same round, with an exact interval over the rounds (package stats).
+// A bar is reached when the interval reaches it. The rows and their bars are a table in rows.go,
+// the tools one in tools.go.
 package main
 
 import (
@@ -29,12 +28,12 @@ import (
 	"syscall"
 )
 
-// The exit statuses.
+// The exit codes.
 const (
 	exitOK          = 0
 	exitMissed      = 1 // with -gate: a bar was not reached, or could not be judged
 	exitUsage       = 2
-	exitFailed      = 3 // a trial failed: what is printed lacks it
+	exitFailed      = 3 // a trial failed, and its values are missing
 	exitInterrupted = 130
 )
 
@@ -78,20 +77,20 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "bench:", err)
 		return exitUsage
 	}
-	defer b.close()
-	fmt.Fprintf(stderr, "bench: %d rows, about %s\n", len(chosen), b.estimate(chosen))
+	defer b.removeBuilt()
+	fmt.Fprintf(stderr, "bench: %d rows, about %s\n", len(chosen), b.estimateTime(chosen))
 
-	all := outcome{Format: "dyno.bench/1", Machine: describe(ctx, b.tools)}
+	all := outcome{Format: "dyno.bench/1", Machine: describeMachine(ctx, b.tools)}
 	for _, r := range chosen {
 		if ctx.Err() == nil {
-			all.Rows = append(all.Rows, b.row(ctx, r))
+			all.Rows = append(all.Rows, b.runRow(ctx, r))
 		}
 	}
-	if err := all.write(o, stdout); err != nil {
+	if err := all.writeOutcome(o, stdout); err != nil {
 		fmt.Fprintln(stderr, "bench:", err)
 		return exitFailed
 	}
-	return all.status(ctx, o.gate)
+	return all.exitStatus(ctx, o.gate)
 }
 
 func parseFlags(args []string, stderr io.Writer) (options, error) {
@@ -125,7 +124,8 @@ func parseFlags(args []string, stderr io.Writer) (options, error) {
 	return o, nil
 }
 
-// defaultCPUs gives the generator the first CPU and the server the second, if there are two.
+// defaultCPUs returns the first CPU for the generator and the second for the server, or any CPU
+// if there is one only.
 func defaultCPUs(n int) (gen, server string) {
 	if n < 2 || !canPin {
 		return "", ""
@@ -133,13 +133,13 @@ func defaultCPUs(n int) (gen, server string) {
 	return "0", "1"
 }
 
-// chooseRows returns the rows that -rows names, or all, as -pairs and -seconds make them.
+// chooseRows returns the rows that -rows names, or all, with -pairs and -seconds applied.
 func (o options) chooseRows() ([]row, error) {
 	all := rows
 	if o.limit {
 		all = limitRows
 	}
-	names, err := chosen("-rows", o.rows, rowNames(all))
+	names, err := parseNames("-rows", o.rows, rowNames(all))
 	if err != nil {
 		return nil, err
 	}
@@ -160,8 +160,8 @@ func (o options) chooseRows() ([]row, error) {
 	return out, nil
 }
 
-// chosen is the set of names in list, each of which must be among allowed.
-func chosen(flag, list, allowed string) (map[string]bool, error) {
+// parseNames returns the set of names in a comma-separated list. Each must be among allowed.
+func parseNames(flag, list, allowed string) (map[string]bool, error) {
 	set := map[string]bool{}
 	for _, name := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' }) {
 		if !strings.Contains(","+allowed+",", ","+name+",") {

@@ -81,7 +81,7 @@ func startNginx(ctx context.Context, cpus []int, dir string, l load) (*server, e
 	if !l.tls {
 		loaded, url = clear, "http://"+clear+"/"
 	}
-	processes, alone := "master_process off;", len(cpus) <= 1 // its CPU time can then be told
+	processes, alone := "master_process off;", len(cpus) <= 1 // only then is its CPU time known
 	if !alone {
 		processes = fmt.Sprintf("worker_processes %d;", len(cpus))
 	}
@@ -91,21 +91,21 @@ func startNginx(ctx context.Context, cpus []int, dir string, l load) (*server, e
 		return nil, fmt.Errorf("write nginx's configuration: %w", err)
 	}
 	s := &server{cmd: exec.CommandContext(ctx, path, "-e", "stderr", "-p", dir, "-c", "nginx.conf"),
-		exited: make(chan error, 1), base: "http://" + status, url: url, alone: alone,
-		count: stubStatus}
-	s.client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: countWait}
-	s.cmd.Stderr, s.cmd.WaitDelay = &s.stderr, stopWait
-	if err := startOn(cpus, s.cmd); err != nil {
+		exited: make(chan error, 1), base: "http://" + status, url: url, singleProcess: alone,
+		parseCount: parseStubStatus}
+	s.client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: countTimeout}
+	s.cmd.Stderr, s.cmd.WaitDelay = &s.stderr, stopTimeout
+	if err := startPinned(cpus, s.cmd); err != nil {
 		return nil, fmt.Errorf("start nginx: %w", err)
 	}
 	go func() { s.exited <- s.cmd.Wait() }()
-	return s, s.accepts(ctx, loaded)
+	return s, s.awaitListening(ctx, loaded)
 }
 
-// accepts waits until something listens at an address.
-func (s *server) accepts(ctx context.Context, addr string) error {
+// awaitListening waits until something listens at an address.
+func (s *server) awaitListening(ctx context.Context, addr string) error {
 	var dialer net.Dialer
-	for end := time.Now().Add(startWait); time.Now().Before(end); {
+	for end := time.Now().Add(startTimeout); time.Now().Before(end); {
 		c, err := dialer.DialContext(ctx, "tcp", addr)
 		if err == nil {
 			return c.Close()
@@ -116,10 +116,10 @@ func (s *server) accepts(ctx context.Context, addr string) error {
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
-	return errors.Join(fmt.Errorf("nginx did not listen within %v", startWait), s.stop())
+	return errors.Join(fmt.Errorf("nginx did not listen within %v", startTimeout), s.stopServer())
 }
 
-// freeAddresses are so many where nobody listens.
+// freeAddresses returns addresses at which nobody listens.
 func freeAddresses(count int) ([]string, error) {
 	var free []string
 	for range count {
@@ -161,9 +161,9 @@ func writeCertificate(dir string) error {
 	return nil
 }
 
-// stubStatus reads how many requests nginx has seen, but for the questions, of which this is
-// number asked.
-func stubStatus(page []byte, asked int) (float64, error) {
+// parseStubStatus returns how many requests nginx has seen, without the asked queries of its
+// status.
+func parseStubStatus(page []byte, asked int) (float64, error) {
 	const before = "server accepts handled requests\n"
 	_, numbers, found := bytes.Cut(page, []byte(before))
 	var accepts, handled, requests float64

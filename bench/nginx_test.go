@@ -12,11 +12,11 @@ import (
 func TestStubStatus(t *testing.T) {
 	const page = "Active connections: 3 \nserver accepts handled requests\n 12 12 3456 \n" +
 		"Reading: 0 Writing: 1 Waiting: 2 \n"
-	if n, err := stubStatus([]byte(page), 6); n != 3450 || err != nil {
+	if n, err := parseStubStatus([]byte(page), 6); n != 3450 || err != nil {
 		t.Errorf("%v, %v", n, err)
 	}
 	for _, bad := range []string{"", "hello", "server accepts handled requests\n 1 2"} {
-		if n, err := stubStatus([]byte(bad), 1); err == nil {
+		if n, err := parseStubStatus([]byte(bad), 1); err == nil {
 			t.Errorf("%q: %v", bad, n)
 		}
 	}
@@ -33,11 +33,11 @@ func TestNginx(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.stop()
+	defer s.stopServer()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	for i := range 3 {
-		if n, _, err := s.served(context.Background()); n != float64(i) || err != nil {
+		if n, _, err := s.requestsServed(context.Background()); n != float64(i) || err != nil {
 			t.Errorf("%v served, %v; want %d", n, err, i)
 		}
 		r, err := client.Get(s.url)

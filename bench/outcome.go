@@ -13,15 +13,15 @@ import (
 	"dyno/internal/stats"
 )
 
-// An outcome is all that a call of bench gave.
+// An outcome is the result of a call of bench.
 type outcome struct {
 	Format  string       `json:"format"`
 	Machine machine      `json:"machine"`
 	Rows    []rowOutcome `json:"rows"`
 }
 
-// write prints the outcome, and writes it to the file of -json.
-func (o *outcome) write(opt options, w io.Writer) error {
+// writeOutcome prints the outcome, and writes it to the file of -json.
+func (o *outcome) writeOutcome(opt options, w io.Writer) error {
 	if opt.json != "" {
 		text, err := json.MarshalIndent(o, "", "\t")
 		if err == nil {
@@ -32,19 +32,19 @@ func (o *outcome) write(opt options, w io.Writer) error {
 		}
 	}
 	var b strings.Builder
-	b.WriteString(o.Machine.lines())
+	b.WriteString(o.Machine.machineText())
 	for i := range o.Rows {
-		o.Rows[i].print(&b, opt.markdown)
+		o.Rows[i].writeRow(&b, opt.markdown)
 	}
-	o.summary().print(&b, opt.markdown)
+	o.barSummary().writeTable(&b, opt.markdown)
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return fmt.Errorf("print the outcome: %w", err)
 	}
 	return nil
 }
 
-// status is what the command exits with.
-func (o *outcome) status(ctx context.Context, gate bool) int {
+// exitStatus returns the exit code.
+func (o *outcome) exitStatus(ctx context.Context, gate bool) int {
 	missed := false
 	for _, r := range o.Rows {
 		for _, t := range r.Trials {
@@ -72,8 +72,8 @@ type table struct {
 	notes []string
 }
 
-// print writes the table as text, or as Markdown.
-func (t table) print(b *strings.Builder, markdown bool) {
+// writeTable writes the table as text, or as Markdown.
+func (t table) writeTable(b *strings.Builder, markdown bool) {
 	widths := make([]int, len(t.lines[0]))
 	for _, line := range t.lines {
 		for i, cell := range line {
@@ -104,8 +104,8 @@ func (t table) print(b *strings.Builder, markdown bool) {
 	}
 }
 
-// print writes the row's table, with what failed below it.
-func (o *rowOutcome) print(b *strings.Builder, markdown bool) {
+// writeRow writes the row's table, with failed trials below it.
+func (o *rowOutcome) writeRow(b *strings.Builder, markdown bool) {
 	head := []string{"tool", "trials"}
 	for _, c := range o.row.columns {
 		head = append(head, string(c.metric))
@@ -118,13 +118,13 @@ func (o *rowOutcome) print(b *strings.Builder, markdown bool) {
 	}
 	t := table{title: o.Name + ": " + o.Title, lines: [][]string{head}}
 	for _, name := range o.Tools {
-		t.lines = append(t.lines, o.line(name))
+		t.lines = append(t.lines, o.tableLine(name))
 	}
 	if len(o.Ratios) > 0 {
 		t.notes = append(t.notes, fmt.Sprintf("Ratios are of pairs of %d s trials (interval: %s); "+
-			"other values are medians.", o.Seconds, level(o.Ratios[0].Level, o.Ratios[0].Pairs)))
+			"other values are medians.", o.Seconds, formatLevel(o.Ratios[0].Level, o.Ratios[0].Pairs)))
 	}
-	if note := o.disturbed(); note != "" {
+	if note := o.describeDisturbed(); note != "" {
 		t.notes = append(t.notes, note)
 	}
 	for _, x := range o.Trials {
@@ -132,17 +132,17 @@ func (o *rowOutcome) print(b *strings.Builder, markdown bool) {
 			t.notes = append(t.notes, fmt.Sprintf("Failed: round %d, %s", x.Round+1, x))
 		}
 	}
-	t.print(b, markdown)
+	t.writeTable(b, markdown)
 }
 
-// quiet is how much of a CPU other programs may use before a trial counts as disturbed.
-const quiet = 5.0
+// quietPercent is how much of a CPU other programs may use before a trial counts as disturbed.
+const quietPercent = 5.0
 
-// disturbed says how many trials were not alone on the machine; empty if all were.
-func (o *rowOutcome) disturbed() string {
+// describeDisturbed says how many trials other programs have disturbed; "" if none.
+func (o *rowOutcome) describeDisturbed() string {
 	count, worst := 0, 0.0
 	for _, t := range o.Trials {
-		if v := t.Values[foreign]; v > quiet {
+		if v := t.Values[foreign]; v > quietPercent {
 			count, worst = count+1, max(worst, v)
 		}
 	}
@@ -151,11 +151,11 @@ func (o *rowOutcome) disturbed() string {
 	}
 	return fmt.Sprintf("Disturbed: in %d of %d trials other programs used more than %g %% "+
 		"of a CPU, at most %.0f %%. Run it again on a quiet machine.",
-		count, len(o.Trials), quiet, worst)
+		count, len(o.Trials), quietPercent, worst)
 }
 
-// line is a tool's line in the row's table. A value that there is not is a dash.
-func (o *rowOutcome) line(tool string) []string {
+// tableLine returns a tool's line of the row's table. A missing value is a dash.
+func (o *rowOutcome) tableLine(tool string) []string {
 	trials := 0
 	for _, t := range o.Trials {
 		if t.Tool == tool && t.Error == "" && !t.Calls {
@@ -164,11 +164,11 @@ func (o *rowOutcome) line(tool string) []string {
 	}
 	line := []string{tool, strconv.Itoa(trials)}
 	for _, c := range o.row.columns {
-		values := o.values(tool, c.metric)
+		values := o.toolValues(tool, c.metric)
 		middle, spread := "–", "–"
 		if len(values) > 0 {
-			middle = format(c.metric, stats.Median(values))
-			spread = between(c.metric, values)
+			middle = formatValue(c.metric, stats.Median(values))
+			spread = formatRange(c.metric, values)
 		}
 		line = append(line, middle)
 		if c.spread {
@@ -187,14 +187,14 @@ func (o *rowOutcome) ratioCell(tool string, m metric) string {
 	}
 	for _, r := range o.Ratios {
 		if r.Tool == tool && r.Metric == m {
-			return interval("", r.Interval)
+			return formatInterval("", r.Interval)
 		}
 	}
 	return "–"
 }
 
-// summary is the bars of all rows.
-func (o *outcome) summary() table {
+// barSummary returns the table of all rows' bars.
+func (o *outcome) barSummary() table {
 	t := table{title: "Bars", lines: [][]string{{"row", "bar", "found", "interval", "verdict"}}}
 	reached, all := 0, 0
 	for _, r := range o.Rows {
@@ -205,8 +205,8 @@ func (o *outcome) summary() table {
 				if r.row.bars[i].ratio {
 					m = ""
 				}
-				found, says = interval(m, *v.Found), "NOT reached"
-				basis = level(v.Found.Level, v.Trials)
+				found, says = formatInterval(m, *v.Found), "NOT reached"
+				basis = formatLevel(v.Found.Level, v.Trials)
 			}
 			switch {
 			case v.Barely:
@@ -224,37 +224,38 @@ func (o *outcome) summary() table {
 	return t
 }
 
-// interval is an estimate and its interval, of a metric or, with none, of a ratio. Of one
-// value there is no interval.
-func interval(m metric, v stats.Interval) string {
+// formatInterval formats an estimate with its interval, of a metric or, if m is "", of a ratio. A
+// single value has no interval.
+func formatInterval(m metric, v stats.Interval) string {
 	if v.Level == 0 {
-		return format(m, v.Estimate)
+		return formatValue(m, v.Estimate)
 	}
-	return fmt.Sprintf("%s [%s, %s]", format(m, v.Estimate), format(m, v.Low), format(m, v.High))
+	return fmt.Sprintf("%s [%s, %s]", formatValue(m, v.Estimate), formatValue(m, v.Low),
+		formatValue(m, v.High))
 }
 
-// level says how far an interval from so many values can be trusted.
-func level(level float64, values int) string {
+// formatLevel formats the confidence of an interval.
+func formatLevel(level float64, values int) string {
 	if level == 0 {
 		return "none, 1 value"
 	}
 	return fmt.Sprintf("%.1f %%, %d values", level*100, values)
 }
 
-func between(m metric, values []float64) string {
+func formatRange(m metric, values []float64) string {
 	low, high := values[0], values[0]
 	for _, v := range values {
 		low, high = min(low, v), max(high, v)
 	}
-	return format(m, low) + "–" + format(m, high)
+	return formatValue(m, low) + "–" + formatValue(m, high)
 }
 
-// format is a value with as many digits as its metric deserves.
-func format(m metric, v float64) string {
+// formatValue formats a value with as many digits as its metric deserves.
+func formatValue(m metric, v float64) string {
 	switch m {
 	case rate, served, sent, failed, connServed, perConn, lagP50, lagP99,
 		lagP999, lagMax:
-		return thousands(v)
+		return groupThousands(v)
 	case peak, foreign, meanOff, p99Off, size:
 		return strconv.FormatFloat(v, 'f', 1, 64)
 	case latencyMean, latencyP50, latencyP99, latencyP999, serviceMean,
@@ -265,8 +266,8 @@ func format(m metric, v float64) string {
 	}
 }
 
-// thousands is v without a fraction, with a comma before every three digits.
-func thousands(v float64) string {
+// groupThousands formats v without a fraction, with commas between groups of three digits.
+func groupThousands(v float64) string {
 	digits := strconv.FormatFloat(v, 'f', 0, 64)
 	sign := ""
 	if strings.HasPrefix(digits, "-") {

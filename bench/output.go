@@ -40,7 +40,7 @@ type dynoResult struct {
 	} `json:"generator"`
 }
 
-func readDyno(output []byte) (reading, error) {
+func parseDynoResult(output []byte) (reading, error) {
 	var v dynoResult
 	if err := json.Unmarshal(output, &v); err != nil {
 		return nil, fmt.Errorf("dyno's --json: %w", err)
@@ -52,27 +52,27 @@ func readDyno(output []byte) (reading, error) {
 	for _, e := range v.Errors {
 		r[failed] += e.Count
 	}
-	r.put(sent, v.Requests.Sent, 1)
-	r.put(connServed, v.Connections.Served, 1)
-	r.put(lagP50, v.Generator.LagP50, 1)
-	r.put(lagP99, v.Generator.LagP99, 1)
-	r.put(lagP999, v.Generator.LagP999, 1)
-	r.put(lagMax, v.Generator.LagMax, 1)
-	r.put(latencyMean, v.Latency.Mean, 1e-3)
-	r.put(latencyP50, v.Latency.P50, 1e-3)
-	r.put(latencyP99, v.Latency.P99, 1e-3)
-	r.put(latencyP999, v.Latency.P999, 1e-3)
-	r.put(serviceMean, v.Service.Mean, 1e-3)
+	r.setScaled(sent, v.Requests.Sent, 1)
+	r.setScaled(connServed, v.Connections.Served, 1)
+	r.setScaled(lagP50, v.Generator.LagP50, 1)
+	r.setScaled(lagP99, v.Generator.LagP99, 1)
+	r.setScaled(lagP999, v.Generator.LagP999, 1)
+	r.setScaled(lagMax, v.Generator.LagMax, 1)
+	r.setScaled(latencyMean, v.Latency.Mean, 1e-3)
+	r.setScaled(latencyP50, v.Latency.P50, 1e-3)
+	r.setScaled(latencyP99, v.Latency.P99, 1e-3)
+	r.setScaled(latencyP999, v.Latency.P999, 1e-3)
+	r.setScaled(serviceMean, v.Service.Mean, 1e-3)
 	return r, nil
 }
 
-func (r reading) put(m metric, v *float64, scale float64) {
+func (r reading) setScaled(m metric, v *float64, scale float64) {
 	if v != nil {
 		r[m] = *v * scale
 	}
 }
 
-func readPacer(output []byte) (reading, error) {
+func parsePacerResult(output []byte) (reading, error) {
 	var v struct {
 		Sent        *float64 `json:"sent"`
 		Completed   float64  `json:"completed"`
@@ -93,21 +93,21 @@ func readPacer(output []byte) (reading, error) {
 		return nil, errors.New("the pacer's output does not say how many were sent")
 	}
 	r := reading{failed: *v.Sent - v.Completed}
-	r.put(sent, v.Sent, 1)
-	r.put(lagP50, v.LagP50, 1)
-	r.put(lagP99, v.LagP99, 1)
-	r.put(lagP999, v.LagP999, 1)
-	r.put(lagMax, v.LagMax, 1)
-	r.put(latencyMean, v.LatencyMean, 1e-3)
-	r.put(latencyP50, v.LatencyP50, 1e-3)
-	r.put(latencyP99, v.LatencyP99, 1e-3)
-	r.put(latencyP999, v.LatencyP999, 1e-3)
-	r.put(serviceMean, v.ServiceMean, 1e-3)
+	r.setScaled(sent, v.Sent, 1)
+	r.setScaled(lagP50, v.LagP50, 1)
+	r.setScaled(lagP99, v.LagP99, 1)
+	r.setScaled(lagP999, v.LagP999, 1)
+	r.setScaled(lagMax, v.LagMax, 1)
+	r.setScaled(latencyMean, v.LatencyMean, 1e-3)
+	r.setScaled(latencyP50, v.LatencyP50, 1e-3)
+	r.setScaled(latencyP99, v.LatencyP99, 1e-3)
+	r.setScaled(latencyP999, v.LatencyP999, 1e-3)
+	r.setScaled(serviceMean, v.ServiceMean, 1e-3)
 	return r, nil
 }
 
-// readBare checks that it was the load that ended, and takes nothing.
-func readBare(output []byte) (reading, error) {
+// parseBareResult checks that it was the load that ended, and takes nothing.
+func parseBareResult(output []byte) (reading, error) {
 	var v struct {
 		Completed float64 `json:"completed"`
 	}
@@ -130,12 +130,12 @@ var (
 	wrkStatus = regexp.MustCompile(`(?m)^ +Non-2xx or 3xx responses: (\d+)`)
 )
 
-// readWrk reads what wrk and wrk2 print.
-func readWrk(output []byte) (reading, error) {
+// parseWrkOutput reads what wrk and wrk2 print.
+func parseWrkOutput(output []byte) (reading, error) {
 	if !wrkDone.Match(output) {
 		return nil, fmt.Errorf("wrk's output has no total: %s", firstLine(output))
 	}
-	r := reading{failed: sum(wrkSockets, output) + sum(wrkStatus, output)}
+	r := reading{failed: sumMatches(wrkSockets, output) + sumMatches(wrkStatus, output)}
 	for m, pattern := range wrkLatency {
 		found := pattern.FindSubmatch(output)
 		if found == nil {
@@ -156,12 +156,12 @@ var (
 	abStatus = regexp.MustCompile(`(?m)^Non-2xx responses: +(\d+)`)
 )
 
-// readAB may count a response twice: as one of another length and one of another status.
-func readAB(output []byte) (reading, error) {
+// parseABOutput may count a response twice: as one of another length and one of another status.
+func parseABOutput(output []byte) (reading, error) {
 	if !abDone.Match(output) {
 		return nil, fmt.Errorf("ab's output has no total: %s", firstLine(output))
 	}
-	return reading{failed: sum(abFailed, output) + sum(abStatus, output)}, nil
+	return reading{failed: sumMatches(abFailed, output) + sumMatches(abStatus, output)}, nil
 }
 
 var (
@@ -174,15 +174,15 @@ var (
 	heyErrors = regexp.MustCompile(`(?m)^ +\[(\d+)\]\t[^\d\s]`) // no status: a message
 )
 
-// readHey reads what hey prints.
-func readHey(output []byte) (reading, error) {
+// parseHeyOutput reads what hey prints.
+func parseHeyOutput(output []byte) (reading, error) {
 	if !heyDone.Match(output) {
 		return nil, fmt.Errorf("hey's output has no total: %s", firstLine(output))
 	}
-	r := reading{failed: sum(heyErrors, output)}
+	r := reading{failed: sumMatches(heyErrors, output)}
 	for m, pattern := range heyLatency {
 		if pattern.Match(output) {
-			r[m] = 1e3 * sum(pattern, output)
+			r[m] = 1e3 * sumMatches(pattern, output)
 		}
 	}
 	return r, nil
@@ -194,13 +194,13 @@ var (
 	h2loadLog = regexp.MustCompile(`(?m)^\d+\t\d+\t(\d{1,15})$`) // start, status, µs of a request
 )
 
-// readH2load takes failed: errored and timeout are parts of it. h2load knows no
+// parseH2loadOutput takes failed: errored and timeout are parts of it. h2load knows no
 // percentiles: they are had from its log, where it writes one.
-func readH2load(output []byte) (reading, error) {
+func parseH2loadOutput(output []byte) (reading, error) {
 	if !h2loadTotals.Match(output) {
 		return nil, fmt.Errorf("h2load's output has no total: %s", firstLine(output))
 	}
-	r := reading{failed: sum(h2loadTotals, output)}
+	r := reading{failed: sumMatches(h2loadTotals, output)}
 	var all []float64
 	for _, line := range h2loadLog.FindAllSubmatch(output, -1) {
 		us, _ := strconv.ParseFloat(string(line[1]), 64) // digits only: it cannot fail
@@ -208,14 +208,14 @@ func readH2load(output []byte) (reading, error) {
 	}
 	if len(all) > 0 {
 		slices.Sort(all)
-		r[latencyMean], r[latencyP50] = mean(all), percentile(all, 0.5)
+		r[latencyMean], r[latencyP50] = meanValue(all), percentile(all, 0.5)
 		r[latencyP99], r[latencyP999] = percentile(all, 0.99), percentile(all, 0.999)
 	}
 	return r, nil
 }
 
-// sum adds the numbers that the pattern finds first; none is 0.
-func sum(pattern *regexp.Regexp, output []byte) float64 {
+// sumMatches adds the numbers that the pattern finds first; none is 0.
+func sumMatches(pattern *regexp.Regexp, output []byte) float64 {
 	total := 0.0
 	if found := pattern.FindSubmatch(output); found != nil {
 		for _, digits := range found[1:] {

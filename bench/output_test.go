@@ -19,23 +19,23 @@ func TestOutputs(t *testing.T) {
 		read func([]byte) (reading, error)
 		want reading
 	}{
-		{"wrk.txt", readWrk, reading{failed: 0,
+		{"wrk.txt", parseWrkOutput, reading{failed: 0,
 			latencyMean: 0.0639, latencyP50: 0.057, latencyP99: 0.143}},
-		{"wrk-errors.txt", readWrk,
+		{"wrk-errors.txt", parseWrkOutput,
 			reading{failed: 410 + 6697, latencyMean: 1.05, latencyP50: 0.428, latencyP99: 20.48}},
-		{"hey.txt", readHey, reading{failed: 0,
+		{"hey.txt", parseHeyOutput, reading{failed: 0,
 			latencyMean: 57.1, latencyP50: 56.4, latencyP99: 121.3}},
-		{"ab.txt", readAB, reading{failed: 0}},
-		{"ab-errors.txt", readAB, reading{failed: 2520 + 980}},
-		{"h2load.txt", readH2load, reading{failed: 0}},
-		{"h2load-log.txt", readH2load, reading{failed: 0, latencyMean: 0.2185,
+		{"ab.txt", parseABOutput, reading{failed: 0}},
+		{"ab-errors.txt", parseABOutput, reading{failed: 2520 + 980}},
+		{"h2load.txt", parseH2loadOutput, reading{failed: 0}},
+		{"h2load-log.txt", parseH2loadOutput, reading{failed: 0, latencyMean: 0.2185,
 			latencyP50: 0.208, latencyP99: 0.318, latencyP999: 0.318}},
-		{"h2load-errors.txt", readH2load, reading{failed: 160}},
-		{"dyno.json", readDyno, reading{failed: 0, sent: 500, connServed: 5,
+		{"h2load-errors.txt", parseH2loadOutput, reading{failed: 160}},
+		{"dyno.json", parseDynoResult, reading{failed: 0, sent: 500, connServed: 5,
 			lagP99: 3700.735, lagMax: 9700.164,
 			latencyMean: 0.311823, latencyP50: 0.089919, latencyP99: 7.262207,
 			latencyP999: 12.24409, serviceMean: 0.16007}},
-		{"pacer.json", readPacer, reading{failed: 0, sent: 500,
+		{"pacer.json", parsePacerResult, reading{failed: 0, sent: 500,
 			lagP50: 36.231, lagP99: 438.733, lagMax: 2505.528,
 			latencyMean: 0.145293, latencyP50: 0.098371, latencyP99: 1.36658,
 			serviceMean: 0.091956}},
@@ -59,14 +59,14 @@ func TestNoOutput(t *testing.T) {
 		read         func([]byte) (reading, error)
 		output, want string
 	}{
-		{readWrk, "unable to connect\nagain", "wrk's output has no total: unable to connect"},
-		{readHey, "\nUsage: hey", "hey's output has no total: Usage: hey"},
-		{readAB, "", "ab's output has no total"},
-		{readH2load, "\n\n usage\n", "h2load's output has no total: usage"},
-		{readDyno, "connected", "dyno's --json: invalid character"},
-		{readDyno, `{"format":"dyno.result/2"}`, `format "dyno.result/2"`},
-		{readPacer, `{"lag_p99_us":1}`, "does not say how many"},
-		{readPacer, ``, "the pacer's output: unexpected end"},
+		{parseWrkOutput, "unable to connect\nagain", "wrk's output has no total: unable to connect"},
+		{parseHeyOutput, "\nUsage: hey", "hey's output has no total: Usage: hey"},
+		{parseABOutput, "", "ab's output has no total"},
+		{parseH2loadOutput, "\n\n usage\n", "h2load's output has no total: usage"},
+		{parseDynoResult, "connected", "dyno's --json: invalid character"},
+		{parseDynoResult, `{"format":"dyno.result/2"}`, `format "dyno.result/2"`},
+		{parsePacerResult, `{"lag_p99_us":1}`, "does not say how many"},
+		{parsePacerResult, ``, "the pacer's output: unexpected end"},
 	} {
 		got, err := c.read([]byte(c.output))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -77,7 +77,7 @@ func TestNoOutput(t *testing.T) {
 
 // What a tool did not measure is absent, not 0.
 func TestAbsent(t *testing.T) {
-	got, err := readDyno([]byte(`{"format":"dyno.result/1","errors":[{"count":3},{"count":4}]}`))
+	got, err := parseDynoResult([]byte(`{"format":"dyno.result/1","errors":[{"count":3},{"count":4}]}`))
 	if want := (reading{failed: 7}); err != nil || !maps.Equal(got, want) {
 		t.Errorf("got %v, %v, want %v", got, err, want)
 	}
@@ -97,10 +97,10 @@ func FuzzOutputs(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, output []byte) {
 		for _, x := range tools {
-			if x.read == nil {
+			if x.parseOutput == nil {
 				continue
 			}
-			got, err := x.read(output)
+			got, err := x.parseOutput(output)
 			if (got == nil) != (err != nil) {
 				t.Fatalf("%s: got %v and %v", x.name, got, err)
 			}

@@ -12,18 +12,19 @@ import (
 	"time"
 )
 
-// A usage is what a process took.
+// A usage is what a process has used.
 type usage struct {
 	user, system time.Duration
 	peak         int64 // bytes resident at most; 0: unknown
 }
 
-// peakEvery is how often a running process's memory is read: growth in the last such moment
-// of its life may be missed (see peakOf).
-const peakEvery = 20 * time.Millisecond
+// memoryPollInterval is how often the memory of a running process is read. Growth in the last
+// such interval of its life may be missed (see peakMemory).
+const memoryPollInterval = 20 * time.Millisecond
 
-// write puts the command's file where its arguments then say; what it returns removes it.
-func (c *command) write() (remove func(), err error) {
+// writeScript writes the command's file and puts its name among the arguments. The function that
+// it returns removes it.
+func (c *command) writeScript() (remove func(), err error) {
 	if c.file == "" {
 		return func() {}, nil
 	}
@@ -40,32 +41,32 @@ func (c *command) write() (remove func(), err error) {
 	return func() { os.Remove(f.Name()) }, nil
 }
 
-// runOn runs a program on the CPUs until it ends and returns what it printed and took.
-// While it runs, beside runs too, with the instant of the start; its context ends with the
+// runPinned runs a program on the CPUs until it ends, and returns its output and usage. Meanwhile
+// it calls meanwhile with the instant of the start; the context of that call ends with the
 // program.
-func runOn(ctx context.Context, cpus []int, path string, c command,
-	beside func(ctx context.Context, start time.Time)) ([]byte, usage, error) {
+func runPinned(ctx context.Context, cpus []int, path string, c command,
+	meanwhile func(ctx context.Context, start time.Time)) ([]byte, usage, error) {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, path, c.args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(c.stdin), &stdout, &stderr
 	cmd.Env = append(os.Environ(), c.env...)
 	cmd.WaitDelay = time.Second
-	if err := startOn(cpus, cmd); err != nil {
+	if err := startPinned(cpus, cmd); err != nil {
 		return nil, usage{}, fmt.Errorf("start %s: %w", path, err)
 	}
 	life, end := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		beside(life, time.Now())
+		meanwhile(life, time.Now())
 	}()
 	seen := make(chan int64)
-	go func() { seen <- watchPeak(life, cmd.Process.Pid) }()
+	go func() { seen <- watchPeakMemory(life, cmd.Process.Pid) }()
 	err := cmd.Wait()
 	end()
 	<-done
 	u := usage{cmd.ProcessState.UserTime(), cmd.ProcessState.SystemTime(),
-		peakOf(cmd.ProcessState, <-seen)}
+		peakMemory(cmd.ProcessState, <-seen)}
 	if ctx.Err() != nil {
 		return nil, u, fmt.Errorf("%s: stopped: %w", path, context.Cause(ctx))
 	}
@@ -77,13 +78,14 @@ func runOn(ctx context.Context, cpus []int, path string, c command,
 	return stdout.Bytes(), u, nil
 }
 
-// watchPeak returns the highest resident memory of a process that it saw while ctx lasted.
-func watchPeak(ctx context.Context, pid int) int64 {
-	tick := time.NewTicker(peakEvery)
+// watchPeakMemory returns the highest resident memory of a process that it has seen until ctx
+// ends.
+func watchPeakMemory(ctx context.Context, pid int) int64 {
+	tick := time.NewTicker(memoryPollInterval)
 	defer tick.Stop()
 	var peak int64
 	for {
-		peak = max(peak, peakNow(pid))
+		peak = max(peak, currentPeakMemory(pid))
 		select {
 		case <-ctx.Done():
 			return peak

@@ -16,9 +16,9 @@ import (
 
 const canPin = true
 
-// startOn starts cmd on the CPUs, or on any when there are none. A new process inherits the
+// startPinned starts cmd on the CPUs, or on any when there are none. A new process inherits the
 // CPUs of the thread that makes it: it never runs anywhere else, not even to start.
-func startOn(cpus []int, cmd *exec.Cmd) error {
+func startPinned(cpus []int, cmd *exec.Cmd) error {
 	if len(cpus) == 0 {
 		return cmd.Start()
 	}
@@ -43,11 +43,11 @@ func startOn(cpus []int, cmd *exec.Cmd) error {
 	return started
 }
 
-// raiseFiles raises the limit of open files to what is allowed, and returns it. Go programs
-// do so for themselves and undo it for those they start; to set it says that they shall have
-// it too.
-func raiseFiles() (most int, err error) {
-	const many = 1 << 20 // what the kernel allows root, unless told otherwise
+// raiseFileLimit raises the limit of open files as far as possible, and returns it. Go raises it
+// for the program itself and restores it for child processes; setting it here makes it hold for
+// them too.
+func raiseFileLimit() (most int, err error) {
+	const many = 1 << 20 // the kernel's default limit for root
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return 0, fmt.Errorf("read the limit of open files: %w", err)
@@ -63,12 +63,10 @@ func raiseFiles() (most int, err error) {
 	return int(limit.Max), nil
 }
 
-// peakOf is the highest resident memory in bytes of an ended process, of which seen was
-// read while it ran.
-//
-// Linux counts into a process's maximum what its maker had in memory when it became the new
-// program. The maximum is the process's own only where it is above that.
-func peakOf(state *os.ProcessState, seen int64) int64 {
+// peakMemory returns the highest resident memory of an ended process, in bytes. seen is what was
+// read while it ran. Linux includes in a process's maximum the memory of its parent at the time
+// of exec, so the maximum is the process's own only if it is higher than that.
+func peakMemory(state *os.ProcessState, seen int64) int64 {
 	var self syscall.Rusage
 	u, ok := state.SysUsage().(*syscall.Rusage)
 	if !ok || syscall.Getrusage(syscall.RUSAGE_SELF, &self) != nil || u.Maxrss <= self.Maxrss {
@@ -77,8 +75,9 @@ func peakOf(state *os.ProcessState, seen int64) int64 {
 	return u.Maxrss << 10
 }
 
-// peakNow is the highest resident memory in bytes so far of a process, 0 where it is gone.
-func peakNow(pid int) int64 {
+// currentPeakMemory returns the highest resident memory of a process so far, in bytes; 0 if it
+// has ended.
+func currentPeakMemory(pid int) int64 {
 	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 	if err != nil {
 		return 0
@@ -92,8 +91,8 @@ func peakNow(pid int) int64 {
 	return kib << 10
 }
 
-// cpuOf is the CPU time that a running process has taken, 0 where it is gone.
-func cpuOf(pid int) time.Duration {
+// cpuTime returns the CPU time of a running process; 0 if it has ended.
+func cpuTime(pid int) time.Duration {
 	const schedulerClock = 2 // of clock numbers made from a process, as in linux/posix-timers.h
 	var t unix.Timespec
 	if unix.ClockGettime(int32(^pid<<3|schedulerClock), &t) != nil {
@@ -102,9 +101,9 @@ func cpuOf(pid int) time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// busy is the time that all CPUs together have been busy since the machine started, with
-// what its host took from it; 0 where that cannot be read.
-func busy() time.Duration {
+// busyTime returns how long all CPUs together have been busy since the machine started, with the
+// time that its host has taken; 0 if that cannot be read.
+func busyTime() time.Duration {
 	stat, err := os.ReadFile("/proc/stat")
 	if err != nil {
 		return 0
@@ -126,8 +125,8 @@ func busy() time.Duration {
 	return time.Duration(ticks) * tick
 }
 
-// kernel is the release that runs.
-func kernel() string {
+// kernelRelease returns the kernel's release.
+func kernelRelease() string {
 	release, err := os.ReadFile("/proc/sys/kernel/osrelease")
 	if err != nil {
 		return "unknown"
@@ -135,7 +134,7 @@ func kernel() string {
 	return "Linux " + strings.TrimSpace(string(release))
 }
 
-// cpuModel is the name of the first CPU.
+// cpuModel returns the name of the first CPU.
 func cpuModel() string {
 	info, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 // A metric is a quantity of one trial.
 type metric string
 
-// The metrics, with their units. Of times, those of the generator's own account are here
-// only where there is no other: the server cannot know when a request was due.
+// The metrics, with their units. The generator's own report is used only where there is no other
+// source: the server cannot know the intended start time of a request.
 const (
 	rate        metric = "req/s"           // counted by the server
 	cpu         metric = "CPU µs/req"      // of the generator, user and system
@@ -43,27 +43,27 @@ const (
 	size        metric = "program MiB"     // the file
 )
 
-// A load is what the generators of a row are told to do.
+// A load is what the generators of a row are told to make.
 type load struct {
 	connections, threads, seconds int
 	rate                          int    // requests a second in all; 0: as fast as answers come
 	close                         bool   // one connection for each request
-	tls                           bool   // nobody verifies the server's certificate
+	tls                           bool   // the certificate is not verified
 	streams                       int    // at once on a connection of HTTP/2; 0: HTTP/1.1
 	pipeline                      int    // requests sent together; 0: 1
 	ring                          string // dyno's; "": its own choice
 	spin                          bool   // dyno waits without sleeping; the others cannot
 }
 
-// asked is how many of what the metric counts the load asks for.
-func (l load) asked(m metric) float64 {
+// requestedCount returns how many of what the metric counts the load requests.
+func (l load) requestedCount(m metric) float64 {
 	if m == connServed {
 		return float64(l.connections)
 	}
 	return float64(l.rate * l.seconds)
 }
 
-// A serverKind says what a row is run against.
+// A serverKind is the server of a row.
 type serverKind int
 
 const (
@@ -73,7 +73,7 @@ const (
 	handlerServer                   // a handler in Go, on a socket for each of HTTP/1.1 and FastCGI
 )
 
-// A row is one load, the tools that make it, and what must come of it.
+// A row is a load, the tools that make it, and the bars for the result.
 type row struct {
 	name, title string
 	load        load // seconds 0: as -seconds says
@@ -91,21 +91,21 @@ type row struct {
 	bars        []bar
 }
 
-// A column of a row's table: the median of a metric for each tool, if asked for its lowest
-// and highest value too, and its ratio to the baseline.
+// A column of a row's table is a metric's median for each tool, optionally with its lowest and
+// highest value, and with its ratio to the baseline.
 type column struct {
 	metric        metric
 	spread, ratio bool
 }
 
-// An operator says how a value is held against a bar.
+// An operator says how a value is compared with a bar.
 type operator int
 
 const (
 	atLeast operator = iota // the interval's high end is the bar or more
 	atMost                  // its low end is the bar or less
 	within                  // it overlaps bar ± tolerance
-	asAsked                 // every trial had just what the load asks for
+	exactly                 // every trial had just what the load asks for
 )
 
 // A bar is what dyno must reach in a row.
@@ -119,21 +119,22 @@ type bar struct {
 	tolerance float64 // of within
 }
 
-var speed = []column{
+var speedColumns = []column{
 	{metric: rate, spread: true, ratio: true}, {metric: cpu, ratio: true},
 	{metric: user}, {metric: system}, {metric: peak}, {metric: failed}, {metric: foreign},
 }
 
-// withServer is for a server that is the limit: what each generator has it do differs.
-var withServer = []column{
+// serverColumns are for rows that a server limits, where the server's CPU per request depends on
+// the generator.
+var serverColumns = []column{
 	{metric: rate, spread: true, ratio: true}, {metric: cpu, ratio: true},
 	{metric: user}, {metric: system}, {metric: serverCPU, ratio: true}, {metric: peak},
 	{metric: failed}, {metric: foreign},
 }
 
 var (
-	wrkOnly = []string{"wrk"}
-	hello   = []string{"--body", "12"} // with a header of 141 bytes
+	wrkOnly   = []string{"wrk"}
+	helloArgs = []string{"--body", "12"} // with a header of 141 bytes
 
 	// otherDyno is the dyno that DYNO_OTHER names. It takes part in every row of throughput, and
 	// where no baseline does it is the baseline: so two builds are compared in the same rounds.
@@ -151,8 +152,8 @@ var rows = []row{
 	{
 		name:  "keep100",
 		title: "keep-alive, 100 connections, 141 bytes of header and 12 of body",
-		load:  load{connections: 100, threads: 1}, serverArgs: hello,
-		baseline: wrkOnly, columns: speed,
+		load:  load{connections: 100, threads: 1}, serverArgs: helloArgs,
+		baseline: wrkOnly, columns: speedColumns,
 		bars: []bar{
 			{metric: rate, ratio: true, op: atLeast, value: 1.35},
 			{metric: cpu, ratio: true, op: atMost, value: 0.77},
@@ -160,47 +161,47 @@ var rows = []row{
 	},
 	{
 		name: "keep1000", title: "keep-alive, 1,000 connections",
-		load: load{connections: 1000, threads: 1}, serverArgs: hello,
-		baseline: wrkOnly, columns: speed,
+		load: load{connections: 1000, threads: 1}, serverArgs: helloArgs,
+		baseline: wrkOnly, columns: speedColumns,
 		bars: []bar{{metric: rate, ratio: true, op: atLeast, value: 1.3}},
 	},
 	{
 		name: "keep1", title: "keep-alive, 1 connection (waking idle CPUs decides the rate)",
-		load: load{connections: 1, threads: 1}, serverArgs: hello,
-		baseline: wrkOnly, columns: speed,
+		load: load{connections: 1, threads: 1}, serverArgs: helloArgs,
+		baseline: wrkOnly, columns: speedColumns,
 		bars: []bar{{metric: cpu, ratio: true, op: atMost, value: 1.1}},
 	},
 	{
 		name: "body64k", title: "bodies of 64 KiB, 100 connections",
 		load: load{connections: 100, threads: 1}, serverArgs: []string{"--body", "65536"},
-		baseline: wrkOnly, columns: speed,
+		baseline: wrkOnly, columns: speedColumns,
 		bars: []bar{{metric: rate, ratio: true, op: atLeast, value: 1}},
 	},
 	{
 		name: "body1m", title: "bodies of 1 MiB, 100 connections",
 		load: load{connections: 100, threads: 1}, serverArgs: []string{"--body", "1048576"},
-		baseline: wrkOnly, columns: speed,
+		baseline: wrkOnly, columns: speedColumns,
 	},
 	{
 		name: "close100", title: "one connection for each request, 100 at a time",
-		load: load{connections: 100, threads: 1, close: true}, serverArgs: hello,
-		baseline: []string{"wrk", "ab"}, columns: speed,
+		load: load{connections: 100, threads: 1, close: true}, serverArgs: helloArgs,
+		baseline: []string{"wrk", "ab"}, columns: speedColumns,
 		bars: []bar{{metric: rate, ratio: true, op: atLeast, value: 1}},
 	},
 	{
 		name: "tls100", title: "HTTPS/1.1 keep-alive, 100 connections, nginx with TLS 1.3",
 		load: load{connections: 100, threads: 1, tls: true}, server: nginxServer,
-		rivals: append([]string{"h2load"}, secureTools...), baseline: wrkOnly, columns: withServer,
+		rivals: append([]string{"h2load"}, secureTools...), baseline: wrkOnly, columns: serverColumns,
 		bars: []bar{{metric: cpu, ratio: true, op: atMost, value: 1}},
 	},
 	{
 		name: "handshakes", title: "a full TLS 1.3 handshake for each request, 100 at a time, nginx",
 		load: load{connections: 100, threads: 1, tls: true, close: true}, server: nginxServer,
-		rivals: secureTools, baseline: wrkOnly, columns: withServer,
+		rivals: secureTools, baseline: wrkOnly, columns: serverColumns,
 		bars: []bar{{metric: rate, ratio: true, op: atLeast, value: 0.9}},
 	},
-	http2("h2c", "in clear", false),
-	http2("h2", "over TLS 1.3", true),
+	http2Row("h2c", "in clear", false),
+	http2Row("h2", "over TLS 1.3", true),
 	{
 		name:  "fastcgi",
 		title: "the same handler in Go over FastCGI and over HTTP/1.1, unix sockets, 100 connections",
@@ -214,7 +215,7 @@ var rows = []row{
 	{
 		name: "mem10k", title: "memory of 10,000 connections above that of one",
 		load: load{connections: 10000, threads: 1, seconds: 5}, pairs: 3, memory: true,
-		serverArgs: hello,
+		serverArgs: helloArgs,
 		rivals:     wrkOnly, baseline: wrkOnly,
 		columns: []column{
 			{metric: perConn, spread: true}, {metric: peak}, {metric: connServed},
@@ -222,22 +223,22 @@ var rows = []row{
 		},
 		bars: []bar{
 			{metric: perConn, op: atMost, value: 8000},
-			{metric: connServed, op: asAsked},
+			{metric: connServed, op: exactly},
 		},
 	},
 	{
 		name:       "pace",
 		title:      "20,000/s for 10 s on 100 connections, beside a bare pacer in C",
 		load:       load{connections: 100, threads: 1, seconds: 10, rate: 20000},
-		serverArgs: hello,
+		serverArgs: helloArgs,
 		rivals:     []string{"pacer", "wrk2"}, baseline: []string{"pacer"},
 		columns: []column{
 			{metric: lagP99, spread: true, ratio: true}, {metric: lagP50}, {metric: lagMax},
 			{metric: sent}, {metric: served}, {metric: cpu}, {metric: failed},
 		},
 		bars: []bar{
-			{metric: sent, op: asAsked},
-			{metric: served, op: asAsked},
+			{metric: sent, op: exactly},
+			{metric: served, op: exactly},
 			{metric: lagP99, ratio: true, op: atMost, value: 1.2},
 		},
 	},
@@ -257,8 +258,8 @@ var rows = []row{
 			{metric: latencyMean, op: within, value: 50, tolerance: 3},
 			{metric: latencyP99, op: within, value: 900, tolerance: 45},
 			{metric: serviceMean, op: atMost, value: 13},
-			{metric: sent, op: asAsked},
-			{metric: served, op: asAsked},
+			{metric: sent, op: exactly},
+			{metric: served, op: exactly},
 		},
 	},
 	{
@@ -274,28 +275,28 @@ var rows = []row{
 			{metric: truthP50}, {metric: truthP99}, {metric: truthP999},
 			{metric: served}, {metric: cpu}, {metric: failed},
 		},
-		bars: []bar{{metric: served, op: asAsked}},
+		bars: []bar{{metric: served, op: exactly}},
 	},
-	queue("queue50", 100),
-	queue("queue70", 140),
-	queue("queue85", 170),
+	queueRow("queue50", 100),
+	queueRow("queue70", 140),
+	queueRow("queue85", 170),
 	{
 		name: "node",
 		title: "a Node.js cluster, 7 threads, 21 connections, nothing pinned " +
 			"(published in 2013: go-meter 28,106, wrk 34,388, ratio 0.82)",
 		load: load{connections: 21, threads: 7, seconds: 30}, pairs: 3, server: nodeServer,
-		rivals: []string{"wrk", "go-meter"}, baseline: wrkOnly, unpinned: true, columns: speed,
+		rivals: []string{"wrk", "go-meter"}, baseline: wrkOnly, unpinned: true, columns: speedColumns,
 		bars: []bar{{metric: rate, ratio: true, op: atLeast, value: 1}},
 	},
 }
 
-// http2 is a row of small answers by HTTP/2.
-func http2(name, how string, tls bool) row {
+// http2Row returns a row of small answers over HTTP/2.
+func http2Row(name, how string, tls bool) row {
 	h2load := []string{"h2load"}
 	return row{
 		name: name, title: "HTTP/2 " + how + ", 10 connections with 100 streams each, nginx",
 		load: load{connections: 10, threads: 1, streams: 100, tls: tls}, server: nginxServer,
-		rivals: append(otherDyno, h2load...), baseline: h2load, columns: withServer,
+		rivals: append(otherDyno, h2load...), baseline: h2load, columns: serverColumns,
 		bars: []bar{
 			{metric: cpu, ratio: true, op: atMost, value: 1},
 			{metric: rate, ratio: true, op: atLeast, value: 0.97},
@@ -303,9 +304,9 @@ func http2(name, how string, tls bool) row {
 	}
 }
 
-// queue is a row of a server with one worker that takes 5 ms on average for a request:
-// long, beside what waking a process takes.
-func queue(name string, rate int) row {
+// queueRow returns a row of a server with one worker that takes 5 ms on average for a request:
+// long, compared with waking a process.
+func queueRow(name string, rate int) row {
 	return row{
 		name: name,
 		title: fmt.Sprintf("%d/s for 10 s to one worker that takes exponential 5 ms each (%d %%): "+
@@ -322,7 +323,7 @@ func queue(name string, rate int) row {
 		bars: []bar{
 			{metric: meanOff, op: within, tolerance: 5},
 			{metric: p99Off, op: within, tolerance: 5},
-			{metric: served, op: asAsked},
+			{metric: served, op: exactly},
 		},
 	}
 }

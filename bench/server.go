@@ -15,43 +15,44 @@ import (
 	"time"
 )
 
-// servedPath tells how many requests a server has answered, without counting the question.
+// servedPath is where a server reports how many requests it has answered. The query does not
+// count.
 const servedPath = "/.dyno/served"
 
-// How long a server may take to listen, to tell its count and to end.
+// How long a server may take to listen, to report its count and to end.
 const (
-	startWait = 10 * time.Second
-	countWait = 10 * time.Second
-	stopWait  = 5 * time.Second
+	startTimeout = 10 * time.Second
+	countTimeout = 10 * time.Second
+	stopTimeout  = 5 * time.Second
 )
 
 // listening is the first line of a server.
 var listening = regexp.MustCompile(`^listening on (http://\S+?)/?\r?\n$`)
 
-// A server is a process that answers, and counts what it answers.
+// A server is a process that answers requests and counts them.
 type server struct {
-	url    string // of what is loaded
-	base   string
-	client *http.Client
-	cmd    *exec.Cmd
-	alone  bool // it is one process, whose CPU time is the server's
-	asked  int  // how often for its count
-	count  func(answer []byte, asked int) (float64, error)
-	stderr bytes.Buffer
-	exited chan error
+	url           string // of what is loaded
+	base          string
+	client        *http.Client
+	cmd           *exec.Cmd
+	singleProcess bool // it is one process, whose CPU time is the server's
+	countQueries  int  // how often for its count
+	parseCount    func(answer []byte, asked int) (float64, error)
+	stderr        bytes.Buffer
+	exited        chan error
 }
 
 // startServer starts a server on the CPUs and returns when it listens.
 func startServer(ctx context.Context, cpus []int, page, path string,
 	args ...string) (*server, error) {
 	s := &server{cmd: exec.CommandContext(ctx, path, args...), exited: make(chan error, 1),
-		count: ownCount}
+		parseCount: parseServedCount}
 	// No connection of ours stays among those of the load.
-	s.client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: countWait}
-	s.cmd.Stderr, s.cmd.WaitDelay = &s.stderr, stopWait
+	s.client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: countTimeout}
+	s.cmd.Stderr, s.cmd.WaitDelay = &s.stderr, stopTimeout
 	stdout, out := io.Pipe()
 	s.cmd.Stdout = out
-	if err := startOn(cpus, s.cmd); err != nil {
+	if err := startPinned(cpus, s.cmd); err != nil {
 		return nil, fmt.Errorf("start the server: %w", err)
 	}
 	first := make(chan string, 1)
@@ -73,21 +74,22 @@ func startServer(ctx context.Context, cpus []int, page, path string,
 		found := listening.FindStringSubmatch(line)
 		if found == nil {
 			err := fmt.Errorf("the server said %q, want listening on http://…", line)
-			return nil, errors.Join(err, s.stop())
+			return nil, errors.Join(err, s.stopServer())
 		}
 		s.base = found[1]
 		s.url = s.base + page
 		return s, nil
 	case err := <-s.exited:
 		return nil, fmt.Errorf("the server ended: %v: %s", err, firstLine(s.stderr.Bytes()))
-	case <-time.After(startWait):
-		err := fmt.Errorf("the server did not listen within %v", startWait)
-		return nil, errors.Join(err, s.stop())
+	case <-time.After(startTimeout):
+		err := fmt.Errorf("the server did not listen within %v", startTimeout)
+		return nil, errors.Join(err, s.stopServer())
 	}
 }
 
-// served asks for the requests answered so far. The instant is the middle of the exchange.
-func (s *server) served(ctx context.Context) (count float64, at time.Time, err error) {
+// requestsServed queries the number of requests answered so far. The instant is the middle of the
+// round trip.
+func (s *server) requestsServed(ctx context.Context) (count float64, at time.Time, err error) {
 	before := time.Now()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+servedPath, nil)
 	if err != nil {
@@ -103,9 +105,9 @@ func (s *server) served(ctx context.Context) (count float64, at time.Time, err e
 	if err == nil && response.StatusCode != http.StatusOK {
 		err = errors.New(response.Status)
 	}
-	s.asked++
+	s.countQueries++
 	if err == nil {
-		count, err = s.count(answer, s.asked)
+		count, err = s.parseCount(answer, s.countQueries)
 	}
 	if err != nil {
 		return 0, at, fmt.Errorf("the server answers %s with no count: %w", servedPath, err)
@@ -113,8 +115,8 @@ func (s *server) served(ctx context.Context) (count float64, at time.Time, err e
 	return count, before.Add(after.Sub(before) / 2), nil
 }
 
-// ownCount reads the count of a server made for this: dyno target, or node.js.
-func ownCount(answer []byte, _ int) (float64, error) {
+// parseServedCount parses the count of dyno target or of node.js.
+func parseServedCount(answer []byte, _ int) (float64, error) {
 	var counts struct {
 		Served *float64 `json:"served"`
 	}
@@ -127,8 +129,8 @@ func ownCount(answer []byte, _ int) (float64, error) {
 	return *counts.Served, nil
 }
 
-// stop ends the server, by force if it does not within stopWait.
-func (s *server) stop() error {
+// stopServer ends the server, by force if it does not end within stopTimeout.
+func (s *server) stopServer() error {
 	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
 		err = s.cmd.Process.Kill() // Windows has no interrupt
 		if err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -136,9 +138,9 @@ func (s *server) stop() error {
 		}
 	}
 	select {
-	case <-s.exited: // how it ends does not matter: it was told to
+	case <-s.exited: // its exit status does not matter
 		return nil
-	case <-time.After(stopWait):
+	case <-time.After(stopTimeout):
 	}
 	if err := s.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("kill the server: %w", err)

@@ -9,32 +9,32 @@ import (
 	"time"
 )
 
-// startsEach is how often a program is started for one trial.
-const startsEach = 20
+// startsPerTrial is how often a program is started for one trial.
+const startsPerTrial = 20
 
-// starts starts a program again and again, which says its version and ends: the mean time of
-// that, and the size of its file.
-func (b *bench) starts(ctx context.Context, t tool) (reading, error) {
+// measureStarts runs a program several times to print its version. It returns the mean time of
+// that and the size of the file.
+func (b *bench) measureStarts(ctx context.Context, t tool) (reading, error) {
 	file, err := os.Stat(t.path)
 	if err != nil {
 		return nil, fmt.Errorf("the size of %s: %w", t.name, err)
 	}
 	var sum time.Duration
-	for range startsEach {
-		ctx, cancel := context.WithTimeout(ctx, versionWait)
+	for range startsPerTrial {
+		ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 		cmd := exec.CommandContext(ctx, t.path, t.version...)
 		began := time.Now()
-		err := startOn(b.genCPUs, cmd)
+		err := startPinned(b.genCPUs, cmd)
 		if err == nil {
 			err = cmd.Wait()
 		}
 		sum += time.Since(began)
 		cancel()
-		// Some exit with an error status after they have said it.
+		// Some tools print their version and exit with an error status.
 		if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || !exit.Exited()) {
 			return nil, fmt.Errorf("%s %v: %w", t.path, t.version, err)
 		}
 	}
-	return reading{startUp: sum.Seconds() * 1e3 / startsEach,
+	return reading{startUp: sum.Seconds() * 1e3 / startsPerTrial,
 		size: float64(file.Size()) / (1 << 20)}, nil
 }

@@ -74,7 +74,7 @@ func TestFind(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
 	for _, x := range tools {
-		t.Setenv(x.variable(), "")
+		t.Setenv(x.envVariable(), "")
 	}
 	for _, name := range []string{"wrk", "dyno", "mine"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o700); err != nil {
@@ -101,7 +101,7 @@ func TestFind(t *testing.T) {
 		{nil, "nowhere", "", "go-meter is not installed ($GO_METER can name the program)"},
 	} {
 		t.Setenv("GO_METER", c.env)
-		found, err := find(c.only)
+		found, err := findInstalled(c.only)
 		if got := names(found); got != c.want {
 			t.Errorf("only %v: got %s, want %s", c.only, got, c.want)
 		}

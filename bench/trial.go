@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A trial is one tool's one load, and what it gave.
+// A trial is one load by one tool, and its values.
 type trial struct {
 	Tool   string  `json:"tool"`
 	Round  int     `json:"round"`
@@ -20,7 +20,7 @@ type trial struct {
 	Calls bool `json:"calls,omitempty"`
 }
 
-// String is the trial in a line, for whoever waits.
+// String describes the trial in one line of progress.
 func (t trial) String() string {
 	if t.Error != "" {
 		return t.Tool + ": " + t.Error
@@ -29,28 +29,28 @@ func (t trial) String() string {
 		return fmt.Sprintf("%s: %.2f ms", t.Tool, ms)
 	}
 	return fmt.Sprintf("%s: %s req/s, %.2f µs CPU/req", t.Tool,
-		format(rate, t.Values[rate]), t.Values[cpu])
+		formatValue(rate, t.Values[rate]), t.Values[cpu])
 }
 
-// The part of a trial's duration in which the server's count is taken for the rate: every
-// tool has started by then, and none has begun to stop.
+// The part of a trial's duration in which the server's count makes the rate: all tools have
+// started by then, and none has begun to stop.
 const rateFrom, rateTo = 0.2, 0.9
 
-// overrun is how much longer than its load a tool may take, to start, drain and print.
-const overrun = 30 * time.Second
+// loadTimeoutSlack is how much longer than its load a tool may take, to start, drain and print.
+const loadTimeoutSlack = 30 * time.Second
 
-// trial makes one trial of a row.
-func (b *bench) trial(ctx context.Context, r row, t tool) (reading, error) {
+// runTrial makes one trial of a row.
+func (b *bench) runTrial(ctx context.Context, r row, t tool) (reading, error) {
 	if r.idle {
-		return b.starts(ctx, t)
+		return b.measureStarts(ctx, t)
 	}
-	v, err := b.load(ctx, r, t)
+	v, err := b.runLoad(ctx, r, t)
 	if err != nil || !r.memory {
 		return v, err
 	}
 	many := r.load.connections
 	r.load.connections = 1
-	one, err := b.load(ctx, r, t)
+	one, err := b.runLoad(ctx, r, t)
 	if err != nil {
 		return nil, fmt.Errorf("with one connection: %w", err)
 	}
@@ -60,37 +60,37 @@ func (b *bench) trial(ctx context.Context, r row, t tool) (reading, error) {
 	return v, nil
 }
 
-// load runs the tool once against a server of its own.
-func (b *bench) load(ctx context.Context, r row, t tool) (v reading, err error) {
+// runLoad runs the tool once against a new server.
+func (b *bench) runLoad(ctx context.Context, r row, t tool) (v reading, err error) {
 	genCPUs := b.genCPUs
 	if r.unpinned {
 		genCPUs = nil
 	}
-	limit := time.Duration(r.load.seconds)*time.Second + overrun
+	limit := time.Duration(r.load.seconds)*time.Second + loadTimeoutSlack
 	ctx, cancel := context.WithTimeoutCause(ctx, limit,
 		fmt.Errorf("not done after %v", limit))
 	defer cancel()
-	s, err := b.serve(ctx, r)
+	s, err := b.startRowServer(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	v, err = measure(ctx, s, genCPUs, t, r.load)
-	if err = errors.Join(err, s.stop()); err == nil && r.logged { // it is written when it ends
+	v, err = measureLoad(ctx, s, genCPUs, t, r.load)
+	if err = errors.Join(err, s.stopServer()); err == nil && r.logged { // it is written when it ends
 		err = v.compareTruth(b.logFile(), r.load)
 	}
 	return v, err
 }
 
-// logFile is where a server logs, if its row wants it to.
+// logFile is where a server logs if its row asks for it.
 func (b *bench) logFile() string { return filepath.Join(b.dir, "served.csv") }
 
 var errNotTried = errors.New("not tried")
 
-// manyConnections are those from which on dyno target is cheaper on io_uring.
+// manyConnections is from how many connections on dyno target takes less CPU with io_uring.
 const manyConnections = 8
 
-// serve starts the row's server.
-func (b *bench) serve(ctx context.Context, r row) (*server, error) {
+// startRowServer starts the row's server.
+func (b *bench) startRowServer(ctx context.Context, r row) (*server, error) {
 	cpus := b.serverCPUs
 	if r.unpinned {
 		cpus = nil
@@ -108,7 +108,7 @@ func (b *bench) serve(ctx context.Context, r row) (*server, error) {
 			s, err = startServer(ctx, cpus, "/", b.tools[0].path, args...)
 		}
 		if err == nil {
-			s.alone = true
+			s.singleProcess = true
 		}
 		return s, err
 	}
@@ -129,56 +129,56 @@ func (b *bench) serve(ctx context.Context, r row) (*server, error) {
 	return startServer(ctx, cpus, "/index.html", node, script)
 }
 
-// measure lets the tool load the server, and takes what the server, the kernel and the tool
-// say of it.
-func measure(ctx context.Context, s *server, cpus []int, t tool, l load) (reading, error) {
-	before, _, err := s.served(ctx)
+// measureLoad runs the tool against the server and returns what the server, the kernel and the
+// tool report.
+func measureLoad(ctx context.Context, s *server, cpus []int, t tool, l load) (reading, error) {
+	before, _, err := s.requestsServed(ctx)
 	if err != nil {
 		return nil, err
 	}
-	others, own := s.watchOthers(), cpuOf(s.cmd.Process.Pid)
+	others, own := s.watchOthers(), cpuTime(s.cmd.Process.Pid)
 	var perSecond float64
 	var polled error
 	poll := func(ctx context.Context, start time.Time) {
-		perSecond, polled = s.rate(ctx, start, time.Duration(l.seconds)*time.Second)
+		perSecond, polled = s.requestRate(ctx, start, time.Duration(l.seconds)*time.Second)
 	}
 	c := t.command(l, s.url)
-	remove, err := c.write()
+	remove, err := c.writeScript()
 	if err != nil {
 		return nil, err
 	}
 	defer remove()
-	output, took, err := runOn(ctx, cpus, t.path, c, poll)
+	output, took, err := runPinned(ctx, cpus, t.path, c, poll)
 	if err = errors.Join(err, polled); err != nil {
 		return nil, err
 	}
 	share, known := others(took)
-	own = cpuOf(s.cmd.Process.Pid) - own
-	after, _, err := s.served(ctx)
+	own = cpuTime(s.cmd.Process.Pid) - own
+	after, _, err := s.requestsServed(ctx)
 	if err != nil {
 		return nil, err
 	}
 	v := reading{}
-	if t.read != nil {
-		if v, err = t.read(output); err != nil {
+	if t.parseOutput != nil {
+		if v, err = t.parseOutput(output); err != nil {
 			return nil, err
 		}
 	}
 	if after <= before {
 		return nil, fmt.Errorf("the server counted no request: %s", firstLine(output))
 	}
-	v.account(after-before, took)
+	v.addUsage(after-before, took)
 	if v[rate] = perSecond; known {
 		v[foreign] = share
 	}
-	if s.alone && own > 0 {
+	if s.singleProcess && own > 0 {
 		v[serverCPU] = own.Seconds() * 1e6 / (after - before)
 	}
 	return v, nil
 }
 
-// account is what a process took for the requests that the server counted.
-func (r reading) account(count float64, took usage) {
+// addUsage is what a process took for the requests that the server counted.
+func (r reading) addUsage(count float64, took usage) {
 	r[served] = count
 	r[user] = took.user.Seconds() * 1e6 / count
 	r[system] = took.system.Seconds() * 1e6 / count
@@ -188,22 +188,23 @@ func (r reading) account(count float64, took usage) {
 	}
 }
 
-// watchOthers begins to watch what programs beside the server and a generator take. The
-// function it returns ends that, given the generator's use, and tells it in % of one CPU;
-// or that it is not known.
+// watchOthers measures what other programs use. The function that it returns takes the
+// generator's usage and returns the others' in % of one CPU, or that it is unknown.
 func (s *server) watchOthers() func(generator usage) (percent float64, known bool) {
-	began, all, own := time.Now(), busy(), cpuOf(s.cmd.Process.Pid)
+	began, all, own := time.Now(), busyTime(), cpuTime(s.cmd.Process.Pid)
 	return func(generator usage) (float64, bool) {
-		if all == 0 || !s.alone {
+		if all == 0 || !s.singleProcess {
 			return 0, false
 		}
-		rest := busy() - all - (cpuOf(s.cmd.Process.Pid) - own) - generator.user - generator.system
+		rest := busyTime() - all - (cpuTime(s.cmd.Process.Pid) - own) - generator.user - generator.system
 		return max(0, 100*rest.Seconds()/time.Since(began).Seconds()), true // ticks are coarse
 	}
 }
 
-// rate is what the server counts a second between two instants inside a load.
-func (s *server) rate(ctx context.Context, start time.Time, length time.Duration) (float64, error) {
+// requestRate returns how many requests a second the server counts between two instants of a
+// load.
+func (s *server) requestRate(ctx context.Context, start time.Time, length time.Duration) (
+	float64, error) {
 	var count [2]float64
 	var at [2]time.Time
 	for i, part := range []float64{rateFrom, rateTo} {
@@ -215,7 +216,7 @@ func (s *server) rate(ctx context.Context, start time.Time, length time.Duration
 		case <-time.After(time.Until(until)):
 		}
 		var err error
-		if count[i], at[i], err = s.served(ctx); err != nil {
+		if count[i], at[i], err = s.requestsServed(ctx); err != nil {
 			return 0, err
 		}
 	}

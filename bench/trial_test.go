@@ -46,14 +46,14 @@ func be(what string, args []string) error {
 		fmt.Print(runtime.NumCPU())
 		return nil
 	case "be-asleep":
-		time.Sleep(10 * peakEvery)
+		time.Sleep(10 * memoryPollInterval)
 		return nil
 	case "be-large":
 		bytes := make([]byte, 128<<20)
 		for i := 0; i < len(bytes); i += os.Getpagesize() {
 			bytes[i] = 1
 		}
-		time.Sleep(5 * peakEvery)
+		time.Sleep(5 * memoryPollInterval)
 		return nil
 	case handlerCommand:
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -120,7 +120,7 @@ func start(t *testing.T) *server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := s.stop(); err != nil {
+		if err := s.stopServer(); err != nil {
 			t.Error(err)
 		}
 	})
@@ -137,7 +137,7 @@ func generator(path, length string) tool {
 func TestMeasure(t *testing.T) {
 	s := start(t)
 	// It ends long after the window, which begins late on a busy machine.
-	v, err := measure(t.Context(), s, nil, generator(self(t), "5s"), load{seconds: 1})
+	v, err := measureLoad(t.Context(), s, nil, generator(self(t), "5s"), load{seconds: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,21 +155,21 @@ func TestMeasure(t *testing.T) {
 func TestMeasureFails(t *testing.T) {
 	s := start(t)
 	early := generator(self(t), "0s")
-	if _, err := measure(t.Context(), s, nil, early, load{seconds: 60}); err == nil ||
+	if _, err := measureLoad(t.Context(), s, nil, early, load{seconds: 60}); err == nil ||
 		!strings.Contains(err.Error(), "the tool ended after ") {
 		t.Errorf("a tool that ends early: got %v", err)
 	}
 	idle := tool{path: self(t), command: func(load, string) command {
 		return command{args: []string{"be-asleep"}}
 	}}
-	if _, err := measure(t.Context(), s, nil, idle, load{}); err == nil ||
+	if _, err := measureLoad(t.Context(), s, nil, idle, load{}); err == nil ||
 		!strings.Contains(err.Error(), "counted no request") {
 		t.Errorf("a tool that does nothing: got %v", err)
 	}
 	broken := tool{path: self(t), command: func(load, string) command {
 		return command{args: []string{"be-broken"}}
 	}}
-	if _, err := measure(t.Context(), s, nil, broken, load{seconds: 1}); err == nil ||
+	if _, err := measureLoad(t.Context(), s, nil, broken, load{seconds: 1}); err == nil ||
 		!strings.Contains(err.Error(), "exit status 1: address already in use") {
 		t.Errorf("a tool that fails: got %v", err)
 	}
@@ -181,7 +181,7 @@ func TestHandler(t *testing.T) {
 		t.Skip("-short: it builds dyno")
 	}
 	program := filepath.Join(t.TempDir(), "dyno/cmd/dyno")
-	if err := build(t.Context(), "go", "build", "-o", program, "dyno/cmd/dyno"); err != nil {
+	if err := runBuild(t.Context(), "go", "build", "-o", program, "dyno/cmd/dyno"); err != nil {
 		t.Fatal(err)
 	}
 	s, err := startHandler(t.Context(), nil, t.TempDir())
@@ -189,8 +189,8 @@ func TestHandler(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := load{connections: 5, threads: 1, seconds: 1}
-	for i, made := range []func(load, string) command{dyno, dynoFastCGI} {
-		v, err := measure(t.Context(), s, nil, tool{path: program, command: made, read: readDyno}, l)
+	for i, made := range []func(load, string) command{dynoCommand, dynoFastCGICommand} {
+		v, err := measureLoad(t.Context(), s, nil, tool{path: program, command: made, parseOutput: parseDynoResult}, l)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +198,7 @@ func TestHandler(t *testing.T) {
 			t.Errorf("%d: %v", i, v)
 		}
 	}
-	if err := s.stop(); err != nil {
+	if err := s.stopServer(); err != nil {
 		t.Error(err)
 	}
 }
@@ -219,7 +219,7 @@ func TestStopped(t *testing.T) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 10*time.Millisecond,
 		fmt.Errorf("not done in time"))
 	defer cancel()
-	_, _, err := runOn(ctx, nil, self(t), command{args: []string{"be-server"}},
+	_, _, err := runPinned(ctx, nil, self(t), command{args: []string{"be-server"}},
 		func(context.Context, time.Time) {})
 	if err == nil || !strings.Contains(err.Error(), "stopped: not done in time") {
 		t.Errorf("got %v", err)
@@ -231,17 +231,17 @@ func TestPinned(t *testing.T) {
 		t.Skip("pinning works on Linux only")
 	}
 	before := runtime.NumCPU()
-	output, _, err := runOn(t.Context(), ownCPUs(t)[:1], self(t),
+	output, _, err := runPinned(t.Context(), allowedCPUs(t)[:1], self(t),
 		command{args: []string{"be-cpus"}}, func(context.Context, time.Time) {})
 	if err != nil || string(output) != "1" {
 		t.Errorf("on one CPU: got %s, %v", output, err)
 	}
-	output, _, err = runOn(t.Context(), nil, self(t),
+	output, _, err = runPinned(t.Context(), nil, self(t),
 		command{args: []string{"be-cpus"}}, func(context.Context, time.Time) {})
 	if err != nil || string(output) != fmt.Sprint(before) {
 		t.Errorf("then on any: got %s, %v, want %d", output, err, before)
 	}
-	if _, _, err := runOn(t.Context(), []int{cpuMax - 1}, self(t), command{}, nil); err == nil ||
+	if _, _, err := runPinned(t.Context(), []int{cpuMax - 1}, self(t), command{}, nil); err == nil ||
 		!strings.Contains(err.Error(), "pin to CPUs [1023]") {
 		t.Errorf("on no CPU: got %v", err)
 	}
@@ -257,7 +257,7 @@ func TestPeakIsTheProcessesOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, large := range map[string]bool{"be-asleep": false, "be-large": true} {
-		_, u, err := runOn(t.Context(), nil, self(t), command{args: []string{what}},
+		_, u, err := runPinned(t.Context(), nil, self(t), command{args: []string{what}},
 			func(context.Context, time.Time) {})
 		if err != nil {
 			t.Fatal(err)

@@ -9,12 +9,12 @@ import (
 	"strconv"
 )
 
-// compareTruth adds by how much the tool's latencies are off those that its load truly had,
-// by the log of a server that is one worker and serves first come, first served. When
-// requests were due is the row's to say: evenly, from the first that came on. So what a
-// tool sent late, or did not send while it waited, is in the truth.
+// compareTruth adds by how much the tool's latencies differ from the true ones. These follow from
+// the log of a server with one worker that serves first come, first served. The intended start
+// times are the row's: evenly spaced, from the first request on. So the truth includes what a
+// tool sent late, or did not send while it waited.
 func (r reading) compareTruth(log string, l load) error {
-	services, first, err := readLog(log)
+	services, first, err := readServerLog(log)
 	if err != nil {
 		return err
 	}
@@ -23,7 +23,7 @@ func (r reading) compareTruth(log string, l load) error {
 		services = services[:due]
 	}
 	all := queueTimes(services, first, l.rate)
-	r[truthMean], r[truthP50] = mean(all), percentile(all, 0.5)
+	r[truthMean], r[truthP50] = meanValue(all), percentile(all, 0.5)
 	r[truthP99], r[truthP999] = percentile(all, 0.99), percentile(all, 0.999)
 	for _, c := range []struct{ off, of, truth metric }{
 		{meanOff, latencyMean, truthMean}, {p99Off, latencyP99, truthP99},
@@ -35,9 +35,9 @@ func (r reading) compareTruth(log string, l load) error {
 	return nil
 }
 
-// readLog has the service times of a target's log in s, in the order in which they began,
-// and when the first request came, which has that of its own service as its origin: 0.
-func readLog(file string) (services []float64, first float64, err error) {
+// readServerLog returns the service times in a target's log, in seconds and in the order in which
+// they began, and when the first request arrived. The origin is the start of the first service.
+func readServerLog(file string) (services []float64, first float64, err error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, 0, fmt.Errorf("read the server's log: %w", err)
@@ -67,8 +67,8 @@ func readLog(file string) (services []float64, first float64, err error) {
 	return services, float64(all[0].arrival-all[0].start) / 1e9, nil
 }
 
-// queueTimes are in ms, ascending, the times from when requests were due, evenly from the
-// first on, to when they were served: Lindley's recursion.
+// queueTimes returns the times from the intended start of requests to their answers, in ms and
+// ascending (Lindley's recursion).
 func queueTimes(services []float64, first float64, rate int) (all []float64) {
 	free := first
 	for i, s := range services {
@@ -80,14 +80,14 @@ func queueTimes(services []float64, first float64, rate int) (all []float64) {
 	return all
 }
 
-func mean(all []float64) (m float64) {
+func meanValue(all []float64) (m float64) {
 	for _, v := range all {
 		m += v / float64(len(all))
 	}
 	return m
 }
 
-// percentile is the value of the ascending all that a share of them does not exceed.
+// percentile returns the smallest value that a share of the ascending values does not exceed.
 func percentile(all []float64, share float64) float64 {
 	return all[max(int(share*float64(len(all))+0.5), 1)-1]
 }

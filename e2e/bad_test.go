@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// A bad server, and what a user is told of it.
+// A bad is a bad server, and what dyno must report of it.
 type bad struct {
 	name  string
 	serve func(net.Conn)
@@ -43,8 +43,8 @@ const (
 	failing = "HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n"
 )
 
-// lossy is a bad server all of whose n answers fail in one way.
-func lossy(name string, serve func(net.Conn), phase, kind, detail string) bad {
+// lossyServer is a bad server whose n answers all fail in one way.
+func lossyServer(name string, serve func(net.Conn), phase, kind, detail string) bad {
 	return bad{name: name, serve: serve, args: "-n 4 -c 2", code: 4, sent: 4,
 		last: none + phase + " 127.0.0.1:PORT: " + detail + " (N times)",
 		rows: []string{phase + " " + kind + " 127.0.0.1:PORT " + detail},
@@ -52,51 +52,51 @@ func lossy(name string, serve func(net.Conn), phase, kind, detail string) bad {
 }
 
 var lossyServers = []bad{
-	lossy("reset before the answer", resetting(""),
+	lossyServer("reset before the answer", resetAfter(""),
 		"read", "reset", "connection reset by peer"),
-	lossy("reset inside a body", resetting(hundred+"half"),
+	lossyServer("reset inside a body", resetAfter(hundred+"half"),
 		"read", "reset", "connection reset by peer"),
-	lossy("close inside a body", sayingOnce(hundred+"half"),
+	lossyServer("close inside a body", answerOnceWith(hundred+"half"),
 		"read", "truncated", "connection closed after 4 of 100 bytes of body"),
-	lossy("close inside a chunk", sayingOnce(chunked+"8\r\nhalf"),
+	lossyServer("close inside a chunk", answerOnceWith(chunked+"8\r\nhalf"),
 		"read", "truncated", "connection closed inside a chunked body, after 4 bytes of it"),
-	lossy("close inside a header", sayingOnce("HTTP/1.1 200 OK\r\nContent-"),
+	lossyServer("close inside a header", answerOnceWith("HTTP/1.1 200 OK\r\nContent-"),
 		"read", "truncated", "connection closed inside the response header, after 25 bytes"),
-	lossy("close without an answer", mute,
+	lossyServer("close without an answer", readAndStaySilent,
 		"read", "closed", "connection closed before the response"),
-	lossy("another protocol", saying("SSH-2.0-OpenSSH_9.2p1\r\n"),
+	lossyServer("another protocol", answerWith("SSH-2.0-OpenSSH_9.2p1\r\n"),
 		"protocol", "garbage",
 		`not an HTTP/1.x response: it begins with "SSH-2.0-OpenSSH_9.2p1"`),
-	lossy("TLS", saying("\x15\x03\x01\x00\x02\x02\x46"),
+	lossyServer("TLS", answerWith("\x15\x03\x01\x00\x02\x02\x46"),
 		"protocol", "garbage",
 		`not an HTTP/1.x response: it begins with "\x15\x03\x01\x00\x02\x02F"; `+
 			`is this an https:// server?`),
-	lossy("a header of 1 GB", endless,
+	lossyServer("a header of 1 GB", endlessBody,
 		"protocol", "oversized", "the response header is longer than 256 KiB"),
-	lossy("a line of 1 GB", endlessLine,
+	lossyServer("a line of 1 GB", endlessLine,
 		"protocol", "oversized", "the response header is longer than 256 KiB"),
-	lossy("two lengths", saying("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok"),
+	lossyServer("two lengths", answerWith("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok"),
 		"protocol", "framing", "Content-Length is both 2 and 3"),
-	lossy("a folded header", saying("HTTP/1.1 200 OK\r\nA: b\r\n c\r\nContent-Length: 2\r\n\r\nok"),
+	lossyServer("a folded header", answerWith("HTTP/1.1 200 OK\r\nA: b\r\n c\r\nContent-Length: 2\r\n\r\nok"),
 		"protocol", "framing", `a folded header line (begins with a space): " c"`),
 }
 
 var badServers = []bad{
-	{name: "silent, with a timeout", serve: silent, args: "-d 1s -c 3 --timeout 300ms", code: 4,
+	{name: "silent, with a timeout", serve: neverAnswer, args: "-d 1s -c 3 --timeout 300ms", code: 4,
 		last: none + "timeout 127.0.0.1:PORT: no answer in time (N times)",
 		rows: []string{"timeout timeout 127.0.0.1:PORT no answer in time"},
 		say:  []string{nothing + " (no answer in time)"}, most: 2500 * time.Millisecond},
-	{name: "silent, to the end of the drain", serve: silent, args: "-d 1s -c 3", code: 4,
+	{name: "silent, to the end of the drain", serve: neverAnswer, args: "-d 1s -c 3", code: 4,
 		last: none + "3 requests sent, none answered in TIME", say: []string{nothing},
-		most: 6 * time.Second, check: unfinished(3)},
-	{name: "a byte a second", serve: dripping, args: "-d 1s -c 3 --timeout 400ms", code: 4,
+		most: 6 * time.Second, check: expectUnfinished(3)},
+	{name: "a byte a second", serve: dripAnswer, args: "-d 1s -c 3 --timeout 400ms", code: 4,
 		last: none + "timeout 127.0.0.1:PORT: no answer in time (N times)",
 		rows: []string{"timeout timeout 127.0.0.1:PORT no answer in time"},
 		say:  []string{nothing + " (no answer in time)"}},
-	{name: "a byte a second, with patience", serve: dripping, args: "-d 1s -c 3 --drain 1s",
+	{name: "a byte a second, with patience", serve: dripAnswer, args: "-d 1s -c 3 --drain 1s",
 		code: 4, last: none + "3 requests sent, none answered in TIME", say: []string{nothing},
-		check: unfinished(3)},
-	{name: "close without an answer, for a time", serve: mute, args: "-d 500ms -c 2", code: 4,
+		check: expectUnfinished(3)},
+	{name: "close without an answer, for a time", serve: readAndStaySilent, args: "-d 500ms -c 2", code: 4,
 		last: none + "read 127.0.0.1:PORT: connection closed before the response (N times)",
 		rows: []string{"read closed 127.0.0.1:PORT connection closed before the response"},
 		say:  []string{nothing + " (connection closed before the response)"},
@@ -105,14 +105,14 @@ var badServers = []bad{
 				t.Errorf("a server that answers nothing was dialed %d times in half a second", n)
 			}
 		}},
-	{name: "close after each answer", serve: sayingOnce(answer), args: "-n 40 -c 2",
+	{name: "close after each answer", serve: answerOnceWith(answer), args: "-n 40 -c 2",
 		say: []string{fewMany}, check: func(t *testing.T, o *outcome) {
-			flawless(t, o.result, 40, "200")
+			checkFlawless(t, o.result, 40, "200")
 			if c := o.result.Connections; c.Reconnects != 38 || c.Opened != 40 {
 				t.Errorf("%+v; want 38 reconnects", c)
 			}
 		}},
-	{name: "500 to all", serve: saying(failing), args: "-n 40 -c 2",
+	{name: "500 to all", serve: answerWith(failing), args: "-n 40 -c 2",
 		sent: 40, rows: []string{"expect status 127.0.0.1:PORT 500"},
 		say: []string{"EVERY answer was an error (500): error latency is how fast the server fails; " +
 			"--expect says which statuses are right, --expect any that all are", fewMany},
@@ -124,24 +124,24 @@ var badServers = []bad{
 				t.Errorf("not loud:\n%s", o.stdout)
 			}
 		}},
-	{name: "500 to all, asked for", serve: saying(failing), args: "-n 40 -c 2 --expect any",
+	{name: "500 to all, asked for", serve: answerWith(failing), args: "-n 40 -c 2 --expect any",
 		say: []string{fewMany},
 		check: func(t *testing.T, o *outcome) {
-			flawless(t, o.result, 40, "500")
+			checkFlawless(t, o.result, 40, "500")
 		}},
-	{name: "500 that is not welcome", serve: saying(failing),
+	{name: "500 that is not welcome", serve: answerWith(failing),
 		args: "-n 40 -c 2 --expect 2xx --slo errors<1%", code: 1, sent: 40,
 		last: "missed: errors<1% (100 %)",
 		rows: []string{"expect status 127.0.0.1:PORT 500"},
 		say: []string{"EVERY answer was an error (500): error latency is how fast the server fails",
 			fewMany}},
-	{name: "two answers to each", serve: saying(answer + answer), args: "-n 40 -c 2",
+	{name: "two answers to each", serve: answerWith(answer + answer), args: "-n 40 -c 2",
 		rows: []string{`protocol unasked 127.0.0.1:PORT the server sent "HTTP/1.1 200 OK\r\n` +
 			`Content-Length: 2\r\n\r\nok"… and no request was waiting for it`},
 		say: []string{fewMany}},
 }
 
-func unfinished(n int64) func(*testing.T, *outcome) {
+func expectUnfinished(n int64) func(*testing.T, *outcome) {
 	return func(t *testing.T, o *outcome) {
 		if q := o.result.Requests; q.Sent != n || q.Unfinished != n {
 			t.Errorf("%+v; want %d unfinished", q, n)
@@ -153,26 +153,26 @@ func TestBadServers(t *testing.T) {
 	for _, test := range slices.Concat(lossyServers, badServers) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			addr := listen(t, test.serve).Addr().String()
-			o := run(t, test.code, append(strings.Fields(test.args), "http://"+addr)...)
-			test.told(t, o)
+			addr := listenWith(t, test.serve).Addr().String()
+			o := runDyno(t, test.code, append(strings.Fields(test.args), "http://"+addr)...)
+			test.checkReport(t, o)
 		})
 	}
 }
 
-// told checks what a user was told.
-func (b bad) told(t *testing.T, o *outcome) {
+// checkReport checks what a user was told.
+func (b bad) checkReport(t *testing.T, o *outcome) {
 	t.Helper()
-	if last := o.last(); b.last != "" && last != "dyno: "+b.last {
+	if last := o.lastLine(); b.last != "" && last != "dyno: "+b.last {
 		t.Errorf("last line\n\t%s\nwant\n\tdyno: %s", last, b.last)
 	}
-	if rows := o.errors(); !slices.Equal(rows, b.rows) {
+	if rows := o.errorRows(); !slices.Equal(rows, b.rows) {
 		t.Errorf("errors\n\t%s\nwant\n\t%s", strings.Join(rows, "\n\t"), strings.Join(b.rows, "\n\t"))
 	}
-	if said := o.said(); !slices.Equal(said, b.say) {
+	if said := o.reportLines(); !slices.Equal(said, b.say) {
 		t.Errorf("said\n\t%s\nwant\n\t%s", strings.Join(said, "\n\t"), strings.Join(b.say, "\n\t"))
 	}
-	balanced(t, o.result, -1)
+	checkBalanced(t, o.result, -1)
 	if q := o.result.Requests; b.sent > 0 && (q.Sent != b.sent || q.Errors != b.sent) {
 		t.Errorf("%+v; want %d errors", q, b.sent)
 	}
@@ -191,7 +191,7 @@ func TestRefused(t *testing.T) {
 	bad{code: 4, last: "nothing could be reached: " + detail + " (N times)",
 		rows: []string{"connect refused 127.0.0.1:PORT connection refused"},
 		say:  []string{"nothing was measured: no connection could be opened (" + detail + ")"},
-	}.told(t, run(t, 4, "-d", "20s", "-c", "2", "http://"+refusing(t)))
+	}.checkReport(t, runDyno(t, 4, "-d", "20s", "-c", "2", "http://"+refusingAddress(t)))
 }
 
 // TestMissingSocket is a unix socket that is not there.
@@ -200,9 +200,9 @@ func TestMissingSocket(t *testing.T) {
 	const detail = "connect PATH: no such file or directory; " +
 		"nothing is there: is the server running, and the path right?"
 	path := t.TempDir() + "/none.sock"
-	o := run(t, 4, "-n", "10", "-c", "2", "http+unix://"+path+":/")
+	o := runDyno(t, 4, "-n", "10", "-c", "2", "http+unix://"+path+":/")
 	want := "dyno: nothing could be reached: " + detail + " (N times)"
-	if last := strings.ReplaceAll(o.last(), path, "PATH"); last != want {
+	if last := strings.ReplaceAll(o.lastLine(), path, "PATH"); last != want {
 		t.Errorf("last line\n\t%s\nwant\n\t%s", last, want)
 	}
 }
@@ -210,9 +210,9 @@ func TestMissingSocket(t *testing.T) {
 // TestDying is a server that goes away in the middle.
 func TestDying(t *testing.T) {
 	t.Parallel()
-	o := run(t, 0, "-d", "20s", "-c", "4", "--connect-timeout", "500ms",
-		"http://"+dying(t, 1000))
-	balanced(t, o.result, -1)
+	o := runDyno(t, 0, "-d", "20s", "-c", "4", "--connect-timeout", "500ms",
+		"http://"+dyingServer(t, 1000))
+	checkBalanced(t, o.result, -1)
 	if r := o.result; r.Ended != "gone" || r.Requests.Completed != 1000 || r.Requests.Sent != 1004 {
 		t.Errorf("%s: %+v", r.Ended, r.Requests)
 	}
@@ -221,18 +221,18 @@ func TestDying(t *testing.T) {
 	}
 	const want = "the load ended after TIME because no connection could be opened any more " +
 		"(connect 127.0.0.1:PORT: connection refused): the server was gone for the rest"
-	if said := o.said(); !slices.Contains(said, want) || !strings.Contains(o.stdout, "GONE") {
+	if said := o.reportLines(); !slices.Contains(said, want) || !strings.Contains(o.stdout, "GONE") {
 		t.Errorf("said %q, want %q", said, want)
 	}
 }
 
-// TestStall is a server that answers nobody for a second: in an open loop the
-// requests that were due meanwhile have waited, and latency says so.
+// TestStall has a server that answers nobody for a second. In an open workload the requests whose
+// intended start time falls into that second wait, and the latency shows it.
 func TestStall(t *testing.T) {
 	t.Parallel()
 	c := startTarget(t, "--stall", "1s/2s")
-	r := run(t, 0, "-R", "500", "-d", "3s", "-c", "10", "--drain", "5s", c.url).result
-	flawless(t, r, 1500, "200")
+	r := runDyno(t, 0, "-R", "500", "-d", "3s", "-c", "10", "--drain", "5s", c.url).result
+	checkFlawless(t, r, 1500, "200")
 	// A third of the requests wait, from 0 to 1 s; those sent before it, all of it.
 	if r.Latency.Max < 0.9e6 || r.Latency.Mean < 0.1e6 || r.Latency.P95 < 0.5e6 {
 		t.Errorf("latency of a second's stall: %+v", r.Latency)
@@ -240,10 +240,10 @@ func TestStall(t *testing.T) {
 	if r.Service.P50 > r.Latency.Mean || r.Service.Mean > r.Latency.Mean/2 {
 		t.Errorf("service %+v is not much below latency %+v", r.Service, r.Latency)
 	}
-	agree(t, r, c.served(t))
+	checkAgrees(t, r, c.servedCount(t))
 }
 
-// TestMemory checks that what a server sends does not pile up.
+// TestMemory checks that memory does not grow with what a server sends.
 func TestMemory(t *testing.T) {
 	const modest = 64 << 10 // kB resident
 	for _, test := range []struct {
@@ -251,19 +251,19 @@ func TestMemory(t *testing.T) {
 		serve func(net.Conn)
 		code  int
 	}{
-		{"bodies of 8 MB", saying("HTTP/1.1 200 OK\r\nContent-Length: 8388608\r\n\r\n" +
+		{"bodies of 8 MB", answerWith("HTTP/1.1 200 OK\r\nContent-Length: 8388608\r\n\r\n" +
 			strings.Repeat("8 bytes\n", 1<<20)), 0},
-		{"bodies without end", saying("HTTP/1.1 200 OK\r\n\r\n" +
+		{"bodies without end", answerWith("HTTP/1.1 200 OK\r\n\r\n" +
 			strings.Repeat("8 bytes\n", 1<<25)), 4},
-		{"headers of 1 GB", endless, 4},
+		{"headers of 1 GB", endlessBody, 4},
 		{"lines of 1 GB", endlessLine, 4},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			l := listen(t, test.serve)
-			d := start(t, "-d", "1s", "-c", "8", "--drain", "0s", "http://"+l.Addr().String())
-			peak := d.peak()
-			o := d.wait().exits(t, test.code)
-			balanced(t, o.result, -1)
+			l := listenWith(t, test.serve)
+			d := startDyno(t, "-d", "1s", "-c", "8", "--drain", "0s", "http://"+l.Addr().String())
+			peak := d.peakMemory()
+			o := d.waitForExit().expectExit(t, test.code)
+			checkBalanced(t, o.result, -1)
 			if peak == 0 || peak > modest {
 				t.Errorf("%d kB of memory", peak)
 			}
@@ -272,31 +272,30 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestHalfDead checks that a run against a server that never
-// answers some connections tells how many those are.
+// TestHalfDead checks that dyno reports how many connections a server never answers.
 func TestHalfDead(t *testing.T) {
 	t.Parallel()
 	turn := make(chan bool, 1)
 	turn <- true
-	l := listen(t, func(c net.Conn) {
+	l := listenWith(t, func(c net.Conn) {
 		alive := <-turn
 		turn <- !alive
 		if !alive {
 			io.Copy(io.Discard, c)
 			return
 		}
-		saying(answer)(c)
+		answerWith(answer)(c)
 	})
-	o := run(t, 0, "-d", "1s", "-c", "4", "--drain", "0s", "http://"+l.Addr().String())
-	balanced(t, o.result, -1)
+	o := runDyno(t, 0, "-d", "1s", "-c", "4", "--drain", "0s", "http://"+l.Addr().String())
+	checkBalanced(t, o.result, -1)
 	want := "2 of 4 connections never completed an exchange: the load was that of the others"
-	if said := o.said(); !slices.Contains(said, want) || o.result.Connections.Served != 2 {
+	if said := o.reportLines(); !slices.Contains(said, want) || o.result.Connections.Served != 2 {
 		t.Errorf("%+v, said %q", o.result.Connections, said)
 	}
 }
 
-// limited runs dyno in a shell that limits it first.
-func limited(t *testing.T, script, url string) *outcome {
+// runLimited runs dyno in a shell that limits it first.
+func runLimited(t *testing.T, script, url string) *outcome {
 	t.Helper()
 	dir := publicDir(t)
 	if err := os.Chmod(dir, 0o777|os.ModeSticky); err != nil {
@@ -305,28 +304,28 @@ func limited(t *testing.T, script, url string) *outcome {
 	file := filepath.Join(dir, "result.json")
 	args := append([]string{"-c", script, "sh", binary},
 		runArgs(file, []string{"-t", "2", "-c", "500", "-n", "5000", url})...)
-	return startCommand(t, file, exec.Command("sh", args...)).wait()
+	return startCommand(t, file, exec.Command("sh", args...)).waitForExit()
 }
 
-// TestFiles is more connections than a process may have files: the limit is
-// raised, as far as that is allowed, and then dyno says how to raise it.
+// TestFiles uses more connections than a process may have files. dyno raises the limit as far as
+// it may, and otherwise says how to raise it.
 func TestFiles(t *testing.T) {
 	t.Parallel()
-	url := "http://" + listen(t, saying(answer)).Addr().String()
-	o := limited(t, `ulimit -Sn 100; exec "$@"`, url).exits(t, 0)
-	flawless(t, o.result, 5000, "200")
+	url := "http://" + listenWith(t, answerWith(answer)).Addr().String()
+	o := runLimited(t, `ulimit -Sn 100; exec "$@"`, url).expectExit(t, 0)
+	checkFlawless(t, o.result, 5000, "200")
 	forbidden := `ulimit -n 100; exec "$@"`                                      // the hard limit, too
 	if exec.Command("sh", "-c", "ulimit -n 100 && ulimit -n 200").Run() == nil { // root, most often
-		o = limited(t, forbidden, url).exits(t, 0)
-		flawless(t, o.result, 5000, "200")
+		o = runLimited(t, forbidden, url).expectExit(t, 0)
+		checkFlawless(t, o.result, 5000, "200")
 		const notice = "the limit of open files was raised from 100 to 518"
-		if said := o.said(); !slices.Contains(said, notice) {
+		if said := o.reportLines(); !slices.Contains(said, notice) {
 			t.Errorf("said %q, want %q", said, notice)
 		}
 		forbidden = `ulimit -n 100; exec setpriv --reuid 65534 --clear-groups ` +
 			`--bounding-set -all --inh-caps -all "$@"`
 	}
-	o = limited(t, forbidden, url).exits(t, 2)
+	o = runLimited(t, forbidden, url).expectExit(t, 2)
 	const refusal = "\ndyno: --connections: 500 connections need 518 open files and the limit is " +
 		"100; raise it with ulimit -n 518\nsee 'dyno help run'\n"
 	if !strings.HasSuffix(o.stderr, refusal) {
@@ -334,8 +333,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestBacklog is a server that accepts nothing: with its backlog full it does
-// not even answer to SYN.
+// TestBacklog has a server that accepts nothing. With its backlog full it does not even answer a
+// SYN.
 func TestBacklog(t *testing.T) {
 	t.Parallel()
 	fd, addr := boundSocket(t)
@@ -353,5 +352,5 @@ func TestBacklog(t *testing.T) {
 	bad{last: "nothing could be reached: " + detail + " (N times)",
 		rows: []string{"connect timeout 127.0.0.1:PORT no answer in time"},
 		say:  []string{"nothing was measured: no connection could be opened (" + detail + ")"},
-	}.told(t, run(t, 4, "-d", "30s", "-c", "3", "--connect-timeout", "500ms", "http://"+addr))
+	}.checkReport(t, runDyno(t, 4, "-d", "30s", "-c", "3", "--connect-timeout", "500ms", "http://"+addr))
 }

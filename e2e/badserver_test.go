@@ -14,25 +14,25 @@ import (
 	"time"
 )
 
-// listen serves each connection with a function, which need not close it, until
-// the test ends.
-func listen(t *testing.T, serve func(net.Conn)) net.Listener {
+// listenWith serves each connection with a function, until the test ends. The function need not
+// close the connection.
+func listenWith(t *testing.T, serve func(net.Conn)) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	serveOn(t, l, serve)
+	serveListener(t, l, serve)
 	return l
 }
 
-// serveOn does so on a listener that is there.
-func serveOn(t *testing.T, l net.Listener, serve func(net.Conn)) {
-	t.Cleanup(serving(l, serve))
+// serveListener does so on a given listener.
+func serveListener(t *testing.T, l net.Listener, serve func(net.Conn)) {
+	t.Cleanup(startServing(l, serve))
 }
 
-// serving does so until the function is called that it returns.
-func serving(l net.Listener, serve func(net.Conn)) (end func()) {
+// startServing does so until the returned function is called.
+func startServing(l net.Listener, serve func(net.Conn)) (end func()) {
 	s := &server{open: map[net.Conn]bool{}}
 	s.running.Go(func() {
 		for {
@@ -40,19 +40,19 @@ func serving(l net.Listener, serve func(net.Conn)) (end func()) {
 			if err != nil {
 				return
 			}
-			if !s.keep(c) {
+			if !s.keepConn(c) {
 				c.Close()
 				return
 			}
 			s.running.Go(func() {
 				serve(c)
-				s.drop(c)
+				s.dropConn(c)
 			})
 		}
 	})
 	return func() {
 		l.Close()
-		s.end()
+		s.closeServer()
 	}
 }
 
@@ -64,21 +64,21 @@ type server struct {
 	over    bool
 }
 
-func (s *server) keep(c net.Conn) bool {
+func (s *server) keepConn(c net.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open[c] = true
 	return !s.over
 }
 
-func (s *server) drop(c net.Conn) {
+func (s *server) dropConn(c net.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.open, c)
 	c.Close()
 }
 
-func (s *server) end() {
+func (s *server) closeServer() {
 	s.mu.Lock()
 	s.over = true
 	for c := range s.open {
@@ -91,8 +91,8 @@ func (s *server) end() {
 // answer is a proper one.
 const answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
-// asked reads a request, of which there is no body, and reports whether it came.
-func asked(c net.Conn) bool {
+// readRequest reads a request without a body, and reports whether it came.
+func readRequest(c net.Conn) bool {
 	tail := make([]byte, 0, 4)
 	for b := make([]byte, 1); ; {
 		if _, err := c.Read(b); err != nil {
@@ -107,11 +107,11 @@ func asked(c net.Conn) bool {
 	}
 }
 
-// saying answers every request with the same words.
-func saying(words string) func(net.Conn) {
+// answerWith answers every request with the same words.
+func answerWith(words string) func(net.Conn) {
 	bytes := []byte(words) // once: they may be many
 	return func(c net.Conn) {
-		for asked(c) {
+		for readRequest(c) {
 			if _, err := c.Write(bytes); err != nil {
 				return
 			}
@@ -119,19 +119,19 @@ func saying(words string) func(net.Conn) {
 	}
 }
 
-// sayingOnce closes after the first.
-func sayingOnce(words string) func(net.Conn) {
+// answerOnceWith answers one request, and closes.
+func answerOnceWith(words string) func(net.Conn) {
 	return func(c net.Conn) {
-		if asked(c) {
+		if readRequest(c) {
 			io.WriteString(c, words)
 		}
 	}
 }
 
-// resetting sends a reset after the words.
-func resetting(words string) func(net.Conn) {
+// resetAfter answers with words, and resets the connection.
+func resetAfter(words string) func(net.Conn) {
 	return func(c net.Conn) {
-		if asked(c) {
+		if readRequest(c) {
 			io.WriteString(c, words)
 			time.Sleep(50 * time.Millisecond) // a reset overtakes what has not been read
 			c.(*net.TCPConn).SetLinger(0)
@@ -139,15 +139,15 @@ func resetting(words string) func(net.Conn) {
 	}
 }
 
-// silent accepts, and reads, and says nothing.
-func silent(c net.Conn) { io.Copy(io.Discard, c) }
+// neverAnswer reads, and writes nothing.
+func neverAnswer(c net.Conn) { io.Copy(io.Discard, c) }
 
-// mute closes each connection without an answer.
-func mute(c net.Conn) { asked(c) }
+// readAndStaySilent closes each connection without an answer.
+func readAndStaySilent(c net.Conn) { readRequest(c) }
 
-// dripping answers one byte a second.
-func dripping(c net.Conn) {
-	asked(c)
+// dripAnswer answers one byte a second.
+func dripAnswer(c net.Conn) {
+	readRequest(c)
 	for _, b := range []byte(answer) {
 		if _, err := c.Write([]byte{b}); err != nil {
 			return
@@ -156,9 +156,9 @@ func dripping(c net.Conn) {
 	}
 }
 
-// endless sends a header that does not end, of 1 GB at the least.
-func endless(c net.Conn) {
-	asked(c)
+// endlessBody sends a header that does not end, of 1 GB at the least.
+func endlessBody(c net.Conn) {
+	readRequest(c)
 	io.WriteString(c, "HTTP/1.1 200 OK\r\n")
 	field := strings.Repeat("X-Field: "+strings.Repeat("x", 1000)+"\r\n", 64)
 	for sent := 0; sent < 1<<30; sent += len(field) {
@@ -170,7 +170,7 @@ func endless(c net.Conn) {
 
 // endlessLine sends a header line that does not end.
 func endlessLine(c net.Conn) {
-	asked(c)
+	readRequest(c)
 	io.WriteString(c, "HTTP/1.1 200 OK\r\nX-Field: ")
 	part := strings.Repeat("x", 64<<10)
 	for sent := 0; sent < 1<<30; sent += len(part) {
@@ -180,15 +180,15 @@ func endlessLine(c net.Conn) {
 	}
 }
 
-// dying answers n requests in all and then is gone, with its connections.
-func dying(t *testing.T, n int64) string {
+// dyingServer answers n requests in all. Then it closes its listener and its connections.
+func dyingServer(t *testing.T, n int64) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var answered atomic.Int64
-	serveOn(t, l, func(c net.Conn) {
-		for asked(c) {
+	serveListener(t, l, func(c net.Conn) {
+		for readRequest(c) {
 			if answered.Add(1) > n {
 				l.Close()
 				return
@@ -199,8 +199,8 @@ func dying(t *testing.T, n int64) string {
 	return l.Addr().String()
 }
 
-// refusing is an address at which nobody listens, nor can while the test runs.
-func refusing(t *testing.T) string {
+// refusingAddress returns an address at which nobody listens while the test runs.
+func refusingAddress(t *testing.T) string {
 	_, addr := boundSocket(t)
 	return addr
 }

@@ -70,25 +70,25 @@ var questions = map[string]fairness.Question{
 // articles did, and as many to dyno as to ab.
 func TestBytesAsPublished(t *testing.T) {
 	for name, all := range sizes {
-		stage, e := shipped(t, name)
+		stage, e := openShipped(t, name)
 		variants := variantsOf(e)
 		for _, want := range all {
 			t.Run(name+"/"+want.variant, func(t *testing.T) {
 				t.Parallel()
-				want.check(t, stage, variants[want.variant], e.Levels[0], questions[name])
+				want.checkSizes(t, stage, variants[want.variant], e.Levels[0], questions[name])
 			})
 		}
 	}
 }
 
-// check starts the server, and counts what it answers.
-func (w answerSize) check(t *testing.T, stage *labrun.Stage, v experiment.Variant, l experiment.Level,
+// checkSizes starts the server, and counts what it answers.
+func (w answerSize) checkSizes(t *testing.T, stage *labrun.Stage, v experiment.Variant, l experiment.Level,
 	q fairness.Question) {
 	if missing := experiment.Missing(v); len(missing) > 0 {
 		t.Skip(strings.Join(missing, "; "))
 	}
-	build(t, stage, v)
-	stand := begin(t, stage, v, l)
+	buildVariant(t, stage, v)
+	stand := startVariant(t, stage, v, l)
 	defer stand.Stop()
 	q.URL, q.Times, q.Brief = stand.URL(), 3, true
 	got, err := fairness.Ask(t.Context(), q)
@@ -104,15 +104,15 @@ func (w answerSize) check(t *testing.T, stage *labrun.Stage, v experiment.Varian
 	if got.WireBytes.Min != want || got.WireBytes.Max != want {
 		t.Errorf("%+v bytes, want %d; %+v", got.WireBytes, want, got.Header)
 	}
-	if ab, has := toAB(t, q); has && ab != want {
+	if ab, has := requestByAB(t, q); has && ab != want {
 		t.Errorf("%d bytes to ab, %d to dyno", ab, want)
 	}
 }
 
 var transferred = regexp.MustCompile(`Total transferred: +(\d+) bytes`)
 
-// toAB is how many bytes ab gets by one request, if there is ab and it can ask that.
-func toAB(t *testing.T, q fairness.Question) (bytes int64, has bool) {
+// requestByAB returns how many bytes ab gets for one request, if ab is installed and can make it.
+func requestByAB(t *testing.T, q fairness.Question) (bytes int64, has bool) {
 	ab, err := exec.LookPath("ab")
 	if err != nil || !q.HTTP10 {
 		return 0, false

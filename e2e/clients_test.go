@@ -53,7 +53,7 @@ variants:
 // share.
 func TestClientsCountAsTheServer(t *testing.T) {
 	t.Parallel()
-	nginx := look("nginx")
+	nginx := lookUpCommand("nginx")
 	if nginx == "" {
 		t.Skip("nginx is not installed; Debian's package is nginx-light (see e2e/install.sh)")
 	}
@@ -76,12 +76,12 @@ func TestClientsCountAsTheServer(t *testing.T) {
 		t.Fatalf("%v\n%s", err, said)
 	}
 	for _, name := range trialFiles(t, out, 6, said) {
-		countedAlike(t, dir, name)
+		checkCountsAgree(t, dir, name)
 	}
 }
 
-// trialFiles are those of an experiment that has so many trials, and of those that a busy machine
-// made it repeat.
+// trialFiles returns the files of an experiment's trials, without those that a busy machine made
+// it repeat.
 func trialFiles(t *testing.T, out string, want int, said []byte) (all []string) {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join(out, "trials", "*.json"))
@@ -97,7 +97,7 @@ func trialFiles(t *testing.T, out string, want int, said []byte) (all []string) 
 	return all
 }
 
-// A labTrial is what of a stored trial is looked at.
+// A labTrial is the part of a stored trial that is checked.
 type labTrial struct {
 	ID      string
 	Level   string
@@ -109,7 +109,7 @@ type labTrial struct {
 	}
 }
 
-func countedAlike(t *testing.T, dir, name string) {
+func checkCountsAgree(t *testing.T, dir, name string) {
 	t.Helper()
 	b, err := os.ReadFile(name)
 	var trial labTrial

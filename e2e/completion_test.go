@@ -58,7 +58,7 @@ func TestCompletion(t *testing.T) {
 		{"bash", bashAsks}, {"zsh", captureZsh}, {"fish", `source $SCRIPT; complete -C $argv[1]`},
 	} {
 		t.Run(shell.name, func(t *testing.T) {
-			path := look(shell.name)
+			path := lookUpCommand(shell.name)
 			if path == "" {
 				t.Skipf("%s is not installed (see e2e/install.sh)", shell.name)
 			}
@@ -67,7 +67,7 @@ func TestCompletion(t *testing.T) {
 				t.Fatalf("the script is no %s: %v\n%s", shell.name, err, out)
 			}
 			for _, c := range completions {
-				got := offered(t, dir, path, shell.code, c.line)
+				got := offeredWords(t, dir, path, shell.code, c.line)
 				for _, w := range strings.Fields(c.offers) {
 					if !slices.Contains(got, w) {
 						t.Errorf("%q offers %q; %s is missing", c.line, got, w)
@@ -108,7 +108,7 @@ var completions = []struct{ line, offers, not string }{
 
 // What a line becomes in bash, which cuts words at =, : and @.
 func TestCompletionInBash(t *testing.T) {
-	path := look("bash")
+	path := lookUpCommand("bash")
 	if path == "" {
 		t.Skip("bash is not installed (see e2e/install.sh)")
 	}
@@ -122,13 +122,14 @@ func TestCompletionInBash(t *testing.T) {
 		"dyno http://[::1]:80/ --pipe":    "http://[::1]:80/ --pipeline",
 		"dyno report 2026":                "report 20261123-061349-dc7c",
 	} {
-		if got := strings.Join(offered(t, dir, path, bashBecomes, line), " "); got != want {
+		if got := strings.Join(offeredWords(t, dir, path, bashBecomes, line), " "); got != want {
 			t.Errorf("%q becomes %q, want %q", line, got, want)
 		}
 	}
 }
 
-// completionDir has a dyno to complete, what it can find, and the shell's script.
+// completionDir makes a folder with a dyno to complete, files that it can find, and the shell's
+// script.
 func completionDir(t *testing.T, shell string) (dir string) {
 	dir = t.TempDir()
 	script, err := exec.Command(binary, "completion", shell).Output()
@@ -155,8 +156,8 @@ func completionDir(t *testing.T, shell string) (dir string) {
 	return dir
 }
 
-// offered are the words that a shell offers for a command line.
-func offered(t *testing.T, dir, shell, code, line string) (words []string) {
+// offeredWords returns the words that a shell offers for a command line.
+func offeredWords(t *testing.T, dir, shell, code, line string) (words []string) {
 	args := []string{"-c", code, "ask", line}
 	if filepath.Base(shell) == "fish" { // whose arguments begin with the first
 		args = []string{"--no-config", "-c", code, line}

@@ -20,7 +20,7 @@ import (
 	"dyno/internal/result"
 )
 
-// A counter is a dyno target, which knows what it has served.
+// A counter is a dyno target, which counts what it has served.
 type counter struct {
 	url string
 	cmd *exec.Cmd
@@ -56,8 +56,8 @@ func startServer(t *testing.T, command []string) *counter {
 	return c
 }
 
-// served is the server's count while it serves.
-func (c *counter) served(t *testing.T) int64 {
+// servedCount is the server's count while it serves.
+func (c *counter) servedCount(t *testing.T) int64 {
 	t.Helper()
 	res, err := http.Get(c.url + "/.dyno/served")
 	if err != nil {
@@ -71,8 +71,8 @@ func (c *counter) served(t *testing.T) int64 {
 	return counts.Served
 }
 
-// stop ends the server and returns its last word.
-func (c *counter) stop(t *testing.T) (served int64) {
+// stopCounting ends the server and returns its last word.
+func (c *counter) stopCounting(t *testing.T) (served int64) {
 	t.Helper()
 	c.cmd.Process.Signal(syscall.SIGTERM)
 	line, err := io.ReadAll(c.out)
@@ -87,8 +87,8 @@ func (c *counter) stop(t *testing.T) (served int64) {
 	return served
 }
 
-// agree checks the server's count against dyno's.
-func agree(t *testing.T, r *result.Result, served int64) {
+// checkAgrees checks the server's count against dyno's.
+func checkAgrees(t *testing.T, r *result.Result, served int64) {
 	t.Helper()
 	q := r.Requests
 	if served < q.Completed || served > q.Sent+q.Retried {
@@ -127,14 +127,14 @@ func TestCounts(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			c := startTarget(t, strings.Fields(test.target)...)
-			r := run(t, 0, append(strings.Fields(test.args), c.url)...).result
-			served := c.served(t)
-			balanced(t, r, test.exactly)
-			agree(t, r, served)
+			r := runDyno(t, 0, append(strings.Fields(test.args), c.url)...).result
+			served := c.servedCount(t)
+			checkBalanced(t, r, test.exactly)
+			checkAgrees(t, r, served)
 			if test.exactly > 0 && r.Requests.Retried == 0 && served != test.exactly {
 				t.Errorf("the server counts %d, want %d", served, test.exactly)
 			}
-			if last := c.stop(t); last < served {
+			if last := c.stopCounting(t); last < served {
 				t.Errorf("the server's last word is %d; it had said %d", last, served)
 			}
 		})
@@ -145,9 +145,9 @@ func TestCounts(t *testing.T) {
 func TestWarmup(t *testing.T) {
 	t.Parallel()
 	c := startTarget(t)
-	r := run(t, 0, "-R", "1000", "--warmup", "500ms", "-d", "1s", "--drain", "1m", "-c", "5", c.url).result
-	balanced(t, r, 1000)
-	if served := c.served(t); served != 1500 {
+	r := runDyno(t, 0, "-R", "1000", "--warmup", "500ms", "-d", "1s", "--drain", "1m", "-c", "5", c.url).result
+	checkBalanced(t, r, 1000)
+	if served := c.servedCount(t); served != 1500 {
 		t.Errorf("the server counts %d; want the window's 1000 and the warm-up's 500", served)
 	}
 }
@@ -167,13 +167,13 @@ func TestInterrupt(t *testing.T) {
 			t.Parallel()
 			c := startTarget(t)
 			args := strings.Fields("-d 10m --drain 5m " + test.args)
-			d := start(t, append(args, c.url)...)
-			eventually(t, "dyno is in the midst of it", func() bool { return c.served(t) >= 100 })
-			o := interrupt(t, d, test.signal)
+			d := startDyno(t, append(args, c.url)...)
+			waitUntil(t, "dyno is in the midst of it", func() bool { return c.servedCount(t) >= 100 })
+			o := interruptRun(t, d, test.signal)
 			if o.result.Ended != "interrupted" || o.result.Requests.Completed < 100 {
 				t.Errorf("%s with %+v", o.result.Ended, o.result.Requests)
 			}
-			agree(t, o.result, c.served(t))
+			checkAgrees(t, o.result, c.servedCount(t))
 			for _, want := range []string{"; INTERRUPTED", "p99.9", "interrupted after "} {
 				if !strings.Contains(o.stdout, want) {
 					t.Errorf("the report lacks %q:\n%s", want, o.stdout)
@@ -183,23 +183,23 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// interrupt sends a running dyno a signal, which it must obey long before it would have ended by
-// itself; how soon is also the machine's doing.
-func interrupt(t *testing.T, d *running, signal syscall.Signal) *outcome {
+// interruptRun sends a running dyno a signal. It must end long before it would by itself; how
+// soon depends on the machine too.
+func interruptRun(t *testing.T, d *running, signal syscall.Signal) *outcome {
 	t.Helper()
 	sent := time.Now()
 	d.cmd.Process.Signal(signal)
-	o := d.wait().exits(t, 130)
+	o := d.waitForExit().expectExit(t, 130)
 	took := time.Since(sent)
 	if t.Logf("it stopped within %v", took.Round(time.Millisecond)); took > 30*time.Second {
 		t.Errorf("it took %v to stop", took)
 	}
-	balanced(t, o.result, -1)
+	checkBalanced(t, o.result, -1)
 	return o
 }
 
-// TestInterruptUnanswered interrupts a run that waits for answers which never come: it does not
-// wait for its drain, which is longer than a test may take, and counts them as unfinished.
+// TestInterruptUnanswered interrupts a run whose answers never come. It must not wait for its
+// drain, which is longer than a test may take, and counts the requests as unfinished.
 func TestInterruptUnanswered(t *testing.T) {
 	t.Parallel()
 	const connections = 5
@@ -214,25 +214,25 @@ func TestInterruptUnanswered(t *testing.T) {
 	defer close(release)
 	for _, ring := range []string{"auto", "portable"} {
 		served.Store(0)
-		d := start(t, "-d", "10m", "-c", fmt.Sprint(connections), "--timeout", "10m", "--drain", "5m",
+		d := startDyno(t, "-d", "10m", "-c", fmt.Sprint(connections), "--timeout", "10m", "--drain", "5m",
 			"--ring", ring, server.URL)
-		eventually(t, "all wait", func() bool { return served.Load() == 100+connections })
-		q := interrupt(t, d, syscall.SIGINT).result.Requests
+		waitUntil(t, "all wait", func() bool { return served.Load() == 100+connections })
+		q := interruptRun(t, d, syscall.SIGINT).result.Requests
 		if q.Completed != 100 || q.Unfinished != connections || q.Errors != 0 {
 			t.Errorf("%s: %+v", ring, q)
 		}
 	}
 }
 
-// TestInterruptConnecting interrupts a run that has not begun: its connections
-// are accepted and TLS is never spoken on them. They are given up, and are no errors.
+// TestInterruptConnecting interrupts a run that has not begun: its connections are accepted, and
+// the TLS handshake never comes. The connections are given up, and are no errors.
 func TestInterruptConnecting(t *testing.T) {
 	t.Parallel()
 	l, accepted := listenSilently(t)
-	d := start(t, "-d", "10m", "-c", "3", "--connect-timeout", "10m", "--drain", "5m", "--insecure",
+	d := startDyno(t, "-d", "10m", "-c", "3", "--connect-timeout", "10m", "--drain", "5m", "--insecure",
 		"https://"+l.Addr().String())
 	<-accepted
-	o := interrupt(t, d, syscall.SIGINT)
+	o := interruptRun(t, d, syscall.SIGINT)
 	r := o.result
 	if q := r.Requests; q.Sent != 0 || !strings.Contains(o.stdout, "INTERRUPTED") {
 		t.Errorf("%+v\n%s", q, o.stdout)
@@ -242,10 +242,10 @@ func TestInterruptConnecting(t *testing.T) {
 	}
 }
 
-// listenSilently accepts connections and never says a word.
+// listenSilently accepts connections and writes nothing.
 func listenSilently(t *testing.T) (net.Listener, <-chan struct{}) {
 	accepted := make(chan struct{}, 1000)
-	addr := listen(t, func(c net.Conn) {
+	addr := listenWith(t, func(c net.Conn) {
 		accepted <- struct{}{}
 		io.Copy(io.Discard, c)
 	})

@@ -20,11 +20,11 @@ import (
 	"dyno/internal/engine/ring"
 )
 
-// A death is how a connection may end, or not answer, instead of a proper exchange. It
-// reports whether the connection lives on.
+// A death is a way in which a connection ends, or stays unanswered, instead of a proper exchange.
+// It reports whether the connection goes on.
 type death func(c *net.TCPConn) bool
 
-// large is an answer that a ring does not receive at once.
+// large is an answer that a ring does not receive in one piece.
 var large = "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n" + strings.Repeat("0123456789", 10_000)
 
 var deaths = []death{
@@ -68,8 +68,8 @@ var deaths = []death{
 	},
 }
 
-// mortal answers properly nine times of ten.
-func mortal(c net.Conn) {
+// serveAndDie answers nine requests of ten properly, and ends the connection at random otherwise.
+func serveAndDie(c net.Conn) {
 	for b := make([]byte, 1<<10); ; {
 		n := 0
 		for !bytes.HasSuffix(b[:n], []byte("\r\n\r\n")) {
@@ -88,13 +88,13 @@ func mortal(c net.Conn) {
 	}
 }
 
-// A state is what a process holds.
+// A state is the resources that a process holds.
 type state struct {
 	files, goroutines int
 	heap              int64 // bytes, after collections
 }
 
-func held() state {
+func heldResources() state {
 	runtime.GC()
 	runtime.GC() // what is in a sync.Pool survives one
 	var m runtime.MemStats
@@ -110,8 +110,8 @@ type mortals struct {
 	patience    int // ms
 }
 
-// TestDeaths has connections that die at random under load: on no ring does anything pile
-// up meanwhile, nor is left in the end. DYNO_SOAK is how long all of it takes.
+// TestDeaths has connections that end at random under load. On no ring may anything accumulate
+// meanwhile, or be left at the end. DYNO_SOAK sets how long it takes.
 func TestDeaths(t *testing.T) {
 	long := 10 * time.Second
 	if s := os.Getenv("DYNO_SOAK"); s != "" {
@@ -124,12 +124,12 @@ func TestDeaths(t *testing.T) {
 		{"portable", 200, 500}}
 	for _, m := range manners {
 		t.Run(m.ring, func(t *testing.T) {
-			m.die(t, 300*time.Millisecond) // what is made once
-			before := held()
-			m.die(t, max(long/time.Duration(len(manners)), time.Second))
+			m.dieInTurn(t, 300*time.Millisecond) // what is made once
+			before := heldResources()
+			m.dieInTurn(t, max(long/time.Duration(len(manners)), time.Second))
 			var after state
-			eventually(t, "what was held is let go", func() bool {
-				after = held()
+			waitUntil(t, "what was held is let go", func() bool {
+				after = heldResources()
 				return after.files <= before.files && after.goroutines <= before.goroutines
 			})
 			if after.heap > before.heap+2<<20 {
@@ -143,13 +143,13 @@ func TestDeaths(t *testing.T) {
 	}
 }
 
-// die loads a mortal server for so long.
-func (m mortals) die(t *testing.T, long time.Duration) {
+// dieInTurn loads a mortal server for so long.
+func (m mortals) dieInTurn(t *testing.T, long time.Duration) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer serving(l, mortal)()
+	defer startServing(l, serveAndDie)()
 	at := l.Addr().(*net.TCPAddr).AddrPort()
 	p := load.DefaultPlan()
 	p.Target = load.Target{URL: "http://" + at.String(), Host: at.Addr().String(), Port: at.Port()}
@@ -165,9 +165,9 @@ func (m mortals) die(t *testing.T, long time.Duration) {
 		case iv.To > long:
 			return
 		case early.files == 0:
-			early = held()
+			early = heldResources()
 		default:
-			late = held()
+			late = heldResources()
 		}
 		lately = iv.Completed
 	})
@@ -187,7 +187,7 @@ func (m mortals) die(t *testing.T, long time.Duration) {
 	}
 }
 
-// judgeDeaths looks whether every request is accounted for, and whether there were deaths.
+// judgeDeaths checks that every request is accounted for, and that there were deaths.
 func judgeDeaths(t *testing.T, r *load.Result, long time.Duration) {
 	x := r.Total
 	if x.Sent != x.Completed+x.Failed+r.Unfinished {

@@ -1,6 +1,5 @@
 // Package e2e tests dyno as a user meets it: the program, from its command line
-// to its last line, against servers as they are in the world and as they should
-// not be.
+// to its last line, against real servers and against broken ones.
 //
 // It has four parts. The counts of dyno and of the server must agree, however a
 // run ends (count_test.go). Real servers must get along with dyno, each with its

@@ -51,7 +51,7 @@ access.format = "%m %r%Q%q"
 // TestPHP checks what php-fpm is sent, answers and logs.
 func TestPHP(t *testing.T) {
 	t.Parallel()
-	l := phpFPM.launch(t)
+	l := phpFPM.launchServer(t)
 	body := filepath.Join(t.TempDir(), "body")
 	if err := os.WriteFile(body, make([]byte, 300_000), 0o600); err != nil {
 		t.Fatal(err)
@@ -81,16 +81,16 @@ func TestPHP(t *testing.T) {
 			}
 			args := append(strings.Fields(test.args), "-n", fmt.Sprint(test.n),
 				"--fcgi-param", "DOCUMENT_ROOT="+l.dir+"/www", "--fcgi-param", "APP=dyno", url)
-			r := run(t, 0, args...).result
-			flawless(t, r, test.n, test.status)
-			spoke(t, r, "fastcgi")
-			if served := l.served(t, word, test.n); served != test.n {
+			r := runDyno(t, 0, args...).result
+			checkFlawless(t, r, test.n, test.status)
+			checkProtocol(t, r, "fastcgi")
+			if served := l.servedSince(t, word, test.n); served != test.n {
 				t.Errorf("the server's log has %d; %+v", served, r.Requests)
 			}
 		})
 	}
 	t.Run("stderr", func(t *testing.T) {
-		o := run(t, 0, "-c", "2", "-n", "10", "--fcgi-param", "DOCUMENT_ROOT="+l.dir+"/www",
+		o := runDyno(t, 0, "-c", "2", "-n", "10", "--fcgi-param", "DOCUMENT_ROOT="+l.dir+"/www",
 			tcp+"/index.php?complain=7")
 		const complaint = "PHP message: complaint number 7"
 		e := o.result.FCGIStderr
@@ -98,13 +98,13 @@ func TestPHP(t *testing.T) {
 			t.Fatalf("stderr %+v", e)
 		}
 		want := fmt.Sprintf("the application wrote %d bytes to stderr, first: %s", e.Bytes, complaint)
-		if said := o.said(); len(said) == 0 || !strings.HasPrefix(said[0], want) {
+		if said := o.reportLines(); len(said) == 0 || !strings.HasPrefix(said[0], want) {
 			t.Errorf("said %q, want %q", said, want)
 		}
 	})
 	t.Run("no script", func(t *testing.T) {
-		r := run(t, 0, "-c", "2", "-n", "10", "--expect", "any", tcp+"/nothing.php").result
-		flawless(t, r, 10, "404")
+		r := runDyno(t, 0, "-c", "2", "-n", "10", "--expect", "any", tcp+"/nothing.php").result
+		checkFlawless(t, r, 10, "404")
 	})
 }
 
@@ -144,8 +144,8 @@ func TestGoFastCGI(t *testing.T) {
 		"-n 1000 -c 5 -t 2 --ring portable"} {
 		for _, url := range []string{tcp, "fcgi+unix://" + socket + ":/a?b=c"} {
 			before, bytes := served.Load(), sent.Load()
-			r := run(t, 0, append(strings.Fields(args), "--fcgi-param", "APP=dyno", url)...).result
-			answered(t, args+" "+url, r, served.Load()-before)
+			r := runDyno(t, 0, append(strings.Fields(args), "--fcgi-param", "APP=dyno", url)...).result
+			checkAnswered(t, args+" "+url, r, served.Load()-before)
 			if n := sent.Load() - bytes; strings.Contains(args, "@") && n != 60<<20 {
 				t.Errorf("%d bytes arrived, want 60 MiB", n)
 			}
@@ -153,11 +153,11 @@ func TestGoFastCGI(t *testing.T) {
 	}
 }
 
-// answered checks that a server has served what dyno says, all of it well.
-func answered(t *testing.T, name string, r *result.Result, served int64) {
+// checkAnswered checks that a server has served what dyno says, all of it well.
+func checkAnswered(t *testing.T, name string, r *result.Result, served int64) {
 	t.Helper()
-	flawless(t, r, r.Requests.Sent, "200")
-	spoke(t, r, "fastcgi")
+	checkFlawless(t, r, r.Requests.Sent, "200")
+	checkProtocol(t, r, "fastcgi")
 	if want := r.Plan.Requested; served != r.Requests.Sent || want > 0 && served != want {
 		t.Errorf("%s: the server counts %d; %+v", name, served, r.Requests)
 	}

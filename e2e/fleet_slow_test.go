@@ -24,37 +24,37 @@ import (
 
 // What happens to a fleet whose machines and links fail, for as long as it takes.
 func TestFleetFails(t *testing.T) {
-	apartFromNetwork(t, 10*time.Minute, func(t *testing.T) {
+	runInNamespaces(t, 10*time.Minute, func(t *testing.T) {
 		h := newHosts(t)
-		h.add("server", nginxAt)
+		h.addHost("server", nginxAt)
 		for i, name := range []string{"c1", "c2", "c3"} {
-			h.add(name, fmt.Sprintf("10.123.0.%d", 11+i))
+			h.addHost(name, fmt.Sprintf("10.123.0.%d", 11+i))
 		}
-		h.nginx()
-		agents := h.fleet(map[string]int{"c1": 2, "c2": 1, "c3": 1})
+		h.startNginx()
+		agents := h.startFleet(map[string]int{"c1": 2, "c2": 1, "c3": 1})
 		url := "http://" + nginxAt + ":8080/"
-		t.Run("rate", func(t *testing.T) { h.rate(t, url) })
+		t.Run("rate", func(t *testing.T) { h.testRate(t, url) })
 		for _, cut := range []int{1, 5, 20} {
-			t.Run(strconv.Itoa(cut)+" s without a link", func(t *testing.T) { h.cut(t, url, cut) })
+			t.Run(strconv.Itoa(cut)+" s without a link", func(t *testing.T) { h.testCutOff(t, url, cut) })
 		}
 		t.Run("stopped", func(t *testing.T) {
-			h.failing(t, url, func() {
+			h.testFailing(t, url, func() {
 				agents["c2"].Signal(syscall.SIGSTOP)
 				time.Sleep(8 * time.Second)
 				agents["c2"].Signal(syscall.SIGCONT)
 			}, true)
 		})
-		t.Run("laboratory", func(t *testing.T) { h.laboratory(t) })
-		t.Run("nginx-tuning", func(t *testing.T) { h.tuning(t) })
-		t.Run("without its controller", func(t *testing.T) { h.orphaned(t, url) })
+		t.Run("laboratory", func(t *testing.T) { h.testLaboratory(t) })
+		t.Run("nginx-tuning", func(t *testing.T) { h.testTuning(t) })
+		t.Run("without its controller", func(t *testing.T) { h.testOrphaned(t, url) })
 	})
 }
 
-// rate is 30,000 a second for 20 s, by one machine half of it.
-func (h *hosts) rate(t *testing.T, url string) {
-	served := h.answered()
-	r := h.run("-c", "300", "-R", "30k", "-d", "20s", url).wait().exits(t, 0).result
-	together(t, r, served())
+// testRate is 30,000 a second for 20 s, by one machine half of it.
+func (h *hosts) testRate(t *testing.T, url string) {
+	served := h.answeredCounter()
+	r := h.runFleet("-c", "300", "-R", "30k", "-d", "20s", url).waitForExit().expectExit(t, 0).result
+	checkTogether(t, r, served())
 	for i, want := range []int64{300_000, 150_000, 150_000} {
 		if a := r.Fleet.Agents[i]; a.Requests.Sent != want {
 			t.Errorf("%s sent %d of 600,000, want %d", a.Name, a.Requests.Sent, want)
@@ -73,25 +73,25 @@ func (h *hosts) rate(t *testing.T, url string) {
 	}
 }
 
-// cut takes c2's link away for so many seconds.
-func (h *hosts) cut(t *testing.T, url string, seconds int) {
-	h.failing(t, url, func() {
-		ip(t, "link", "set", "c2", "down")
+// testCutOff takes c2's link away for so many seconds.
+func (h *hosts) testCutOff(t *testing.T, url string, seconds int) {
+	h.testFailing(t, url, func() {
+		runIP(t, "link", "set", "c2", "down")
 		time.Sleep(time.Duration(seconds) * time.Second)
-		ip(t, "link", "set", "c2", "up")
+		runIP(t, "link", "set", "c2", "up")
 	}, seconds >= 20)
 }
 
-// failing has something happen to c2 in the third second of a run. What comes out must be
+// testFailing has something happen to c2 in the third second of a run. What comes out must be
 // what happened: nothing is counted that nginx did not answer, nothing that an agent said
 // is left out, and the other agents are none the worse.
-func (h *hosts) failing(t *testing.T, url string, happen func(), lost bool) {
-	served := h.answered()
-	running := h.run("-c", "60", "-R", "2000", "-d", "30s", "--timeout", "60s", "--drain", "20s",
+func (h *hosts) testFailing(t *testing.T, url string, happen func(), lost bool) {
+	served := h.answeredCounter()
+	running := h.runFleet("-c", "60", "-R", "2000", "-d", "30s", "--timeout", "60s", "--drain", "20s",
 		"--on-agent-loss", "continue", url)
-	h.loading(served, 4000)
+	h.awaitLoad(served, 4000)
 	happen()
-	o := running.wait()
+	o := running.waitForExit()
 	if o.result == nil || o.code != 0 && o.code != 3 {
 		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
 	}
@@ -117,17 +117,17 @@ func (h *hosts) failing(t *testing.T, url string, happen func(), lost bool) {
 	}
 }
 
-// laboratory has the agents load an experiment's nginx, which listens where they find it. Its
+// testLaboratory has the agents load an experiment's nginx, which listens where they find it. Its
 // log has a line for each request, with the address that it came from.
-func (h *hosts) laboratory(t *testing.T) {
+func (h *hosts) testLaboratory(t *testing.T) {
 	dir := publicDir(t)
-	text := strings.NewReplacer("DIR", dir, "NGINX", look("nginx"), "ROOT", rootOnly("user root;")).
+	text := strings.NewReplacer("DIR", dir, "NGINX", lookUpCommand("nginx"), "ROOT", rootOnly("user root;")).
 		Replace(clientsOfNginx)
 	file, out := filepath.Join(dir, "clients.yaml"), filepath.Join(dir, "out")
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	said, err := h.here("lab", "run", file, "-o", out, "--fleet", "all").CombinedOutput()
+	said, err := h.commandHere("lab", "run", file, "-o", out, "--fleet", "all").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
@@ -157,11 +157,11 @@ func (h *hosts) laboratory(t *testing.T) {
 	}
 }
 
-// tuning has the agents be the three clients of nginx-tuning, of which what needs kernel parameters
+// testTuning has the agents be the three clients of nginx-tuning, of which what needs kernel parameters
 // is left out: nginx's own count is what they sent together, to the request.
-func (h *hosts) tuning(t *testing.T) {
+func (h *hosts) testTuning(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
-	said, err := h.here("lab", "run", shortTuning(t), "-o", out, "--fleet", "all").CombinedOutput()
+	said, err := h.commandHere("lab", "run", shortTuning(t), "-o", out, "--fleet", "all").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
@@ -176,7 +176,7 @@ func (h *hosts) tuning(t *testing.T) {
 // Three clients in network namespaces of their own load nginx-tuning's servers, and nginx's own
 // count is what they sent together, to the request.
 func TestTuningCountsAsItsClients(t *testing.T) {
-	if look("nginx") == "" {
+	if lookUpCommand("nginx") == "" {
 		t.Skip("nginx is not installed; Debian's package is nginx-light (see e2e/install.sh)")
 	}
 	out := filepath.Join(t.TempDir(), "out")
@@ -190,10 +190,10 @@ func TestTuningCountsAsItsClients(t *testing.T) {
 	countedTogether(t, out)
 }
 
-// shortTuning is the file of nginx-tuning as it ships, but for a single round and short trials.
+// shortTuning returns the file of nginx-tuning as it ships, but with one round of short trials.
 func shortTuning(t *testing.T) string {
 	t.Helper()
-	_, e := shipped(t, "nginx-tuning")
+	_, e := openShipped(t, "nginx-tuning")
 	e.Published, e.Design.Rounds, e.Design.AA = nil, 1, false
 	e.Variants = slices.DeleteFunc(e.Variants, func(v experiment.Entry[experiment.Definition]) bool {
 		return slices.Contains(e.Design.Quick.Without, v.Name)
@@ -217,8 +217,8 @@ func shortTuning(t *testing.T) string {
 	return file
 }
 
-// countedTogether checks that in each trial of an experiment the server counted what its clients
-// sent together. It need not have seen all that failed.
+// countedTogether checks that the server counted what its clients sent in each trial of an
+// experiment. It need not have seen failed requests.
 func countedTogether(t *testing.T, out string) *lab.Record {
 	t.Helper()
 	r, err := judge.Open(out)
@@ -259,11 +259,11 @@ func countedTogether(t *testing.T, out string) *lab.Record {
 	return r
 }
 
-// orphaned agents end the load by themselves.
-func (h *hosts) orphaned(t *testing.T, url string) {
-	served := h.answered()
-	running := h.run("-c", "60", "-R", "2000", "-d", "10m", url)
-	h.loading(served, 6000)
+// testOrphaned agents end the load by themselves.
+func (h *hosts) testOrphaned(t *testing.T, url string) {
+	served := h.answeredCounter()
+	running := h.runFleet("-c", "60", "-R", "2000", "-d", "10m", url)
+	h.awaitLoad(served, 6000)
 	if err := running.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +273,7 @@ func (h *hosts) orphaned(t *testing.T, url string) {
 	if more := served() - n; more != 0 || n < 10_000 {
 		t.Errorf("6 s after the controller was killed nginx had %d, and then %d more", n, more)
 	}
-	r := h.run("-c", "60", "-n", "1000", url).wait().exits(t, 0).result
+	r := h.runFleet("-c", "60", "-n", "1000", url).waitForExit().expectExit(t, 0).result
 	if r.Requests.Completed != 1000 {
 		t.Errorf("%+v", r.Requests)
 	}

@@ -21,18 +21,18 @@ import (
 	"dyno/internal/engine/ring"
 )
 
-// forbiddenEnv has the test's own program forbid itself a system call, and become another
-// program: CALL:ERRNO.
+// forbiddenEnv has the test's own program forbid itself a system call and then become another
+// program. Its value is CALL:ERRNO.
 const forbiddenEnv = "DYNO_E2E_FORBIDDEN"
 
-// beForbidden is what that program does.
-func beForbidden() {
+// runForbidden is that program.
+func runForbidden() {
 	var call, errno uint32
 	if _, err := fmt.Sscanf(os.Getenv(forbiddenEnv), "%d:%d", &call, &errno); err != nil {
 		return
 	}
 	runtime.LockOSThread() // it is this thread that becomes the other program
-	err := forbid(call, errno)
+	err := forbidCall(call, errno)
 	if err == nil {
 		err = syscall.Exec(os.Args[1], os.Args[1:], os.Environ())
 	}
@@ -40,8 +40,8 @@ func beForbidden() {
 	os.Exit(1)
 }
 
-// forbid has a system call fail, as the seccomp profiles of containers do, and no other.
-func forbid(call, errno uint32) error {
+// forbidCall makes one system call fail, as the seccomp profiles of containers do.
+func forbidCall(call, errno uint32) error {
 	filter := []unix.SockFilter{
 		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS}, // the number of the call
 		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: call, Jf: 1},
@@ -56,13 +56,13 @@ func forbid(call, errno uint32) error {
 		uintptr(unsafe.Pointer(&program)), 0, 0)
 }
 
-// forbidding runs dyno with a system call forbidden.
-func forbidding(t *testing.T, call uint32, errno syscall.Errno, args ...string) *outcome {
+// runForbidding runs dyno with a system call forbidden.
+func runForbidding(t *testing.T, call uint32, errno syscall.Errno, args ...string) *outcome {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "result.json")
 	cmd := exec.Command(os.Args[0], append([]string{binary}, runArgs(file, args)...)...)
 	t.Setenv(forbiddenEnv, fmt.Sprintf("%d:%d", call, errno))
-	return startCommand(t, file, cmd).wait()
+	return startCommand(t, file, cmd).waitForExit()
 }
 
 // TestIOUringForbidden has each of io_uring's calls forbidden: that is said, and the load is
@@ -73,7 +73,7 @@ func TestIOUringForbidden(t *testing.T) {
 	} else if errors.Is(err, ring.ErrRefused) {
 		t.Skip("it is anyway: ", err)
 	}
-	url := "http://" + listen(t, saying(answer)).Addr().String()
+	url := "http://" + listenWith(t, answerWith(answer)).Addr().String()
 	for _, c := range []struct {
 		name  string
 		call  uint32
@@ -85,9 +85,9 @@ func TestIOUringForbidden(t *testing.T) {
 		{"io_uring_enter", unix.SYS_IO_URING_ENTER, syscall.EPERM},
 	} {
 		t.Run(c.name+" "+strconv.Itoa(int(c.errno)), func(t *testing.T) {
-			o := forbidding(t, c.call, c.errno, "-t", "1", "-c", "50", "-n", "5000", url).exits(t, 0)
-			toldOfEpoll(t, o, c.name+": "+c.errno.Error())
-			o = forbidding(t, c.call, c.errno, "--ring", "uring", "-n", "1", url)
+			o := runForbidding(t, c.call, c.errno, "-t", "1", "-c", "50", "-n", "5000", url).expectExit(t, 0)
+			checkEpollFallback(t, o, c.name+": "+c.errno.Error())
+			o = runForbidding(t, c.call, c.errno, "--ring", "uring", "-n", "1", url)
 			if o.result != nil || o.code == 0 || !strings.Contains(o.stderr, "--ring epoll") {
 				t.Errorf("--ring uring: exit code %d\n%s", o.code, o.stderr)
 			}
@@ -95,15 +95,16 @@ func TestIOUringForbidden(t *testing.T) {
 	}
 }
 
-// toldOfEpoll checks that all 5000 were completed, on epoll, and that it is said why.
-func toldOfEpoll(t *testing.T, o *outcome, why string) {
+// checkEpollFallback checks that all 5000 requests were completed, on epoll, and that dyno says
+// why.
+func checkEpollFallback(t *testing.T, o *outcome, why string) {
 	t.Helper()
-	flawless(t, o.result, 5000, "200")
+	checkFlawless(t, o.result, 5000, "200")
 	if o.result.Generator.Ring != "epoll" {
 		t.Errorf("the load was on %s", o.result.Generator.Ring)
 	}
 	want := "the load is on epoll, which is slower: io_uring is refused by this system: " + why
-	if said := o.said(); !slices.ContainsFunc(said, func(s string) bool {
+	if said := o.reportLines(); !slices.ContainsFunc(said, func(s string) bool {
 		return strings.HasPrefix(s, want)
 	}) {
 		t.Errorf("said %q, want %q", said, want)

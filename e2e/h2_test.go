@@ -21,7 +21,7 @@ import (
 	"dyno/internal/result"
 )
 
-// A goServer is net/http, which counts what it serves.
+// A goServer is net/http, with a count of what it serves.
 type goServer struct {
 	plain, secure string // addresses
 	crt           string
@@ -48,10 +48,10 @@ func (s *goServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, "%s %s %d\n", r.Proto, r.URL.Path, n)
 }
 
-// startGo serves HTTP/1.1 and HTTP/2, in the clear and over TLS.
-func startGo(t *testing.T) *goServer {
+// startGoServer serves HTTP/1.1 and HTTP/2, in the clear and over TLS.
+func startGoServer(t *testing.T) *goServer {
 	t.Helper()
-	cert, crt, _ := certify(t, time.Now().Add(24*time.Hour), "127.0.0.1")
+	cert, crt, _ := makeCertificate(t, time.Now().Add(24*time.Hour), "127.0.0.1")
 	s := &goServer{crt: crt}
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -78,8 +78,8 @@ func startGo(t *testing.T) *goServer {
 	return s
 }
 
-// spoke checks what all of a run's connections spoke.
-func spoke(t *testing.T, r *result.Result, protocol string) {
+// checkProtocol checks which protocol all connections of a run used.
+func checkProtocol(t *testing.T, r *result.Result, protocol string) {
 	t.Helper()
 	want := map[string]int64{protocol: r.Connections.Opened}
 	if got := r.Connections.Protocols; !maps.Equal(got, want) {
@@ -87,10 +87,10 @@ func spoke(t *testing.T, r *result.Result, protocol string) {
 	}
 }
 
-// TestHTTP2Counts sends exactly so many requests on so many streams.
+// TestHTTP2Counts sends a number of requests on a number of streams.
 func TestHTTP2Counts(t *testing.T) {
 	t.Parallel()
-	s := startGo(t)
+	s := startGoServer(t)
 	for _, args := range []string{
 		"-n 2345 -c 7", "-n 2345 -c 7 --streams 10", "-n 12345 -c 3 --streams 100 -t 2",
 		"-n 12345 -c 1 --streams 250", "-n 100 -c 1 --streams 100", "-n 7 -c 7 --streams 100",
@@ -105,10 +105,10 @@ func TestHTTP2Counts(t *testing.T) {
 				if scheme == "h2c" {
 					args = append(args[:len(args)-3], url)
 				}
-				r := run(t, 0, args...).result
+				r := runDyno(t, 0, args...).result
 				n := s.served.Load() - before
-				flawless(t, r, r.Requests.Sent, "200")
-				spoke(t, r, "h2")
+				checkFlawless(t, r, r.Requests.Sent, "200")
+				checkProtocol(t, r, "h2")
 				if want := r.Plan.Requested; n != r.Requests.Sent || want > 0 && n != want {
 					t.Errorf("the server counts %d; %+v", n, r.Requests)
 				}
@@ -117,10 +117,10 @@ func TestHTTP2Counts(t *testing.T) {
 	}
 }
 
-// TestHTTP2Bodies sends and receives more than windows hold.
+// TestHTTP2Bodies sends and receives more than flow-control windows hold.
 func TestHTTP2Bodies(t *testing.T) {
 	t.Parallel()
-	s := startGo(t)
+	s := startGoServer(t)
 	const size, n = 3_000_000, 40
 	body := filepath.Join(t.TempDir(), "body")
 	if err := os.WriteFile(body, make([]byte, size), 0o600); err != nil {
@@ -132,24 +132,24 @@ func TestHTTP2Bodies(t *testing.T) {
 			common = append(common, "--insecure")
 		}
 		s.sent.Store(0)
-		r := run(t, 0, append(common, "-b", "@"+body, url)...).result
-		flawless(t, r, n, "200")
+		r := runDyno(t, 0, append(common, "-b", "@"+body, url)...).result
+		checkFlawless(t, r, n, "200")
 		if sent := s.sent.Load(); sent != n*size {
 			t.Errorf("%s: %d bytes arrived, want %d", url, sent, n*size)
 		}
-		r = run(t, 0, append(common, url+"/?size="+strconv.Itoa(size))...).result
-		flawless(t, r, n, "200")
+		r = runDyno(t, 0, append(common, url+"/?size="+strconv.Itoa(size))...).result
+		checkFlawless(t, r, n, "200")
 		if got := r.Bytes.Received; got < n*size || got > n*size*102/100 {
 			t.Errorf("%s: %d bytes received for %d", url, got, n*size)
 		}
 	}
 }
 
-// TestHTTP2Timeout gives up single streams: a server that answers the others keeps its
-// connections.
+// TestHTTP2Timeout gives up single streams. The connections stay, because the server answers the
+// other streams.
 func TestHTTP2Timeout(t *testing.T) {
 	t.Parallel()
-	s := startGo(t)
+	s := startGoServer(t)
 	urls := filepath.Join(t.TempDir(), "urls")
 	if err := os.WriteFile(urls, []byte(strings.Repeat("/a\n", 9)+"/never\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -160,7 +160,7 @@ func TestHTTP2Timeout(t *testing.T) {
 		if strings.HasPrefix(url, "https") {
 			args = append(args, "--insecure")
 		}
-		r := run(t, 0, append(args, url)...).result
+		r := runDyno(t, 0, append(args, url)...).result
 		if q := r.Requests; q.Sent != 200 || q.Completed != 180 || q.Errors != 20 || q.Unfinished != 0 {
 			t.Errorf("%s: %+v", url, q)
 		}
@@ -182,10 +182,10 @@ func TestHTTP2Timeout(t *testing.T) {
 	}
 }
 
-// TestALPN lets the server choose, or not.
+// TestALPN lets the server choose the protocol, or not.
 func TestALPN(t *testing.T) {
 	t.Parallel()
-	s := startGo(t)
+	s := startGoServer(t)
 	for _, test := range []struct{ args, protocol, said string }{
 		{"", "h2", ""},
 		{"--http 2", "h2", ""},
@@ -199,11 +199,11 @@ func TestALPN(t *testing.T) {
 	} {
 		args := append(strings.Fields(test.args), "--insecure", "-n", "50", "-c", "5",
 			"https://"+s.secure)
-		o := run(t, 0, args...)
-		flawless(t, o.result, 50, "200")
-		spoke(t, o.result, test.protocol)
-		if test.said != "" && o.said()[0] != test.said || test.said == "" && len(o.said()) != 1 {
-			t.Errorf("%q: said %q, want %q", test.args, o.said(), test.said)
+		o := runDyno(t, 0, args...)
+		checkFlawless(t, o.result, 50, "200")
+		checkProtocol(t, o.result, test.protocol)
+		if test.said != "" && o.reportLines()[0] != test.said || test.said == "" && len(o.reportLines()) != 1 {
+			t.Errorf("%q: said %q, want %q", test.args, o.reportLines(), test.said)
 		}
 	}
 }
@@ -212,7 +212,7 @@ func TestALPN(t *testing.T) {
 // requests that the connection goes away, and leaves bodies unread.
 func TestHTTP2Nginx(t *testing.T) {
 	t.Parallel()
-	_, crt, key := certify(t, time.Now().Add(24*time.Hour), "127.0.0.1")
+	_, crt, key := makeCertificate(t, time.Now().Add(24*time.Hour), "127.0.0.1")
 	server, clear, secure, old := nginx, freePort(t), freePort(t), freePort(t)
 	server.files = maps.Clone(nginx.files)
 	server.files["nginx.conf"] = strings.Replace(nginx.files["nginx.conf"], "\t\tlocation / {",
@@ -223,7 +223,7 @@ func TestHTTP2Nginx(t *testing.T) {
 		fmt.Sprintf("\n\tserver { listen 127.0.0.1:%s ssl; ssl_certificate %s; "+
 			"ssl_certificate_key %s; }\n}\n", old, crt, key), 1)
 	server.files["www/file"] = strings.Repeat("x", 1<<20)
-	l := server.launch(t)
+	l := server.launchServer(t)
 	body := filepath.Join(t.TempDir(), "body")
 	if err := os.WriteFile(body, make([]byte, 1<<20), 0o600); err != nil {
 		t.Fatal(err)
@@ -253,36 +253,36 @@ func TestHTTP2Nginx(t *testing.T) {
 				if scheme == "https" {
 					args = append(args, "--cacert", crt)
 				}
-				r := run(t, 0, append(args, base+word)...).result
-				flawless(t, r, test.n, "200")
-				spoke(t, r, "h2")
-				if served := l.served(t, word, test.n); served != test.n {
+				r := runDyno(t, 0, append(args, base+word)...).result
+				checkFlawless(t, r, test.n, "200")
+				checkProtocol(t, r, "h2")
+				if served := l.servedSince(t, word, test.n); served != test.n {
 					t.Errorf("the server's log has %d; %+v", served, r.Requests)
 				}
 			})
 		}
 	}
 	t.Run("too many streams", func(t *testing.T) {
-		o := run(t, 0, "-n", "500", "-c", "1", "--streams", "1000", "h2c://127.0.0.1:"+clear)
+		o := runDyno(t, 0, "-n", "500", "-c", "1", "--streams", "1000", "h2c://127.0.0.1:"+clear)
 		const want = "the server allows 128 streams at once on a connection, and not 1000"
-		if said := o.said(); len(said) == 0 || said[0] != want || *o.result.Connections.Streams != 128 {
+		if said := o.reportLines(); len(said) == 0 || said[0] != want || *o.result.Connections.Streams != 128 {
 			t.Errorf("said %q; %+v", said, o.result.Connections)
 		}
 	})
 	t.Run("no HTTP/2", func(t *testing.T) {
 		url := "https://127.0.0.1:" + old
-		o := run(t, 4, "-c", "2", "-n", "10", "--insecure", "--http", "2", url)
+		o := runDyno(t, 4, "-c", "2", "-n", "10", "--insecure", "--http", "2", url)
 		const want = `nothing could be reached: tls 127.0.0.1:PORT: the server ended TLS with the ` +
 			`alert "no application protocol"; it speaks no protocol that was offered (N times)`
-		if o.last() != "dyno: "+want {
-			t.Errorf("last line %q, want %q", o.last(), want)
+		if o.lastLine() != "dyno: "+want {
+			t.Errorf("last line %q, want %q", o.lastLine(), want)
 		}
-		spoke(t, run(t, 0, "-c", "2", "-n", "10", "--insecure", url).result, "http/1.1")
+		checkProtocol(t, runDyno(t, 0, "-c", "2", "-n", "10", "--insecure", url).result, "http/1.1")
 	})
 	t.Run("HTTP/1.1", func(t *testing.T) {
-		o := run(t, 4, "-c", "2", "-n", "10", strings.Replace(l.url, "http:", "h2c:", 1))
-		if !strings.HasPrefix(o.last(), "dyno: nothing could be reached: protocol 127.0.0.1:PORT: ") {
-			t.Errorf("last line %q", o.last())
+		o := runDyno(t, 4, "-c", "2", "-n", "10", strings.Replace(l.url, "http:", "h2c:", 1))
+		if !strings.HasPrefix(o.lastLine(), "dyno: nothing could be reached: protocol 127.0.0.1:PORT: ") {
+			t.Errorf("last line %q", o.lastLine())
 		}
 	})
 }

@@ -176,24 +176,24 @@ func TestHTTP2Servers(t *testing.T) {
 	for _, server := range []real{nodeHTTP2, apacheHTTP2, caddyHTTP2, haproxy, h2o, nginxHTTP2} {
 		t.Run(server.name, func(t *testing.T) {
 			t.Parallel()
-			l, clear, secure := server.launchHTTP2(t)
+			l, clear, secure := server.launchHTTP2Server(t)
 			for _, base := range []string{clear, secure} {
 				for i, args := range []string{
 					"-n 2000 -c 8 --streams 10", "-n 2000 -c 2 --streams 100 -t 2",
 					"-n 1000 -c 8 --http 2 --ring portable", "-n 1000 -c 2 --streams 10 -X HEAD",
 					"-n 100 -c 2 --streams 4 -b @" + body, "-n 1000 -c 4 --streams 10 --reconnect 25",
 				} {
-					l.streams(t, base, fmt.Sprintf("/?load-%d-%.3s=", i, base), args)
+					l.testStreams(t, base, fmt.Sprintf("/?load-%d-%.3s=", i, base), args)
 				}
 			}
 		})
 	}
 }
 
-// launchHTTP2 starts the server and returns its URLs without and with TLS.
-func (s real) launchHTTP2(t *testing.T) (l *launched, clear, secure string) {
+// launchHTTP2Server starts the server and returns its URLs without and with TLS.
+func (s real) launchHTTP2Server(t *testing.T) (l *launched, clear, secure string) {
 	t.Helper()
-	_, crt, key := certify(t, time.Now().Add(24*time.Hour), "127.0.0.1")
+	_, crt, key := makeCertificate(t, time.Now().Add(24*time.Hour), "127.0.0.1")
 	both := filepath.Join(filepath.Dir(crt), "both.pem")
 	var pem []byte
 	for _, file := range []string{crt, key} {
@@ -212,22 +212,22 @@ func (s real) launchHTTP2(t *testing.T) (l *launched, clear, secure string) {
 		files[name] = words.Replace(content)
 	}
 	s.files = files
-	l = s.launch(t)
+	l = s.launchServer(t)
 	return l, "h2c://127.0.0.1:" + l.clearPort, "https://127.0.0.1:" + l.securePort
 }
 
-// streams loads the server so, and compares.
-func (l *launched) streams(t *testing.T, base, word, args string) {
+// testStreams loads the server so, and compares.
+func (l *launched) testStreams(t *testing.T, base, word, args string) {
 	t.Helper()
 	words := strings.Fields(args)
 	if strings.HasPrefix(base, "https") {
 		words = append(words, "--insecure")
 	}
-	r := run(t, 0, append(words, base+word)...).result
+	r := runDyno(t, 0, append(words, base+word)...).result
 	n := r.Plan.Requested
-	flawless(t, r, n, "200")
-	spoke(t, r, "h2")
-	if served := l.served(t, word, n); served < n || served > n+r.Requests.Retried {
+	checkFlawless(t, r, n, "200")
+	checkProtocol(t, r, "h2")
+	if served := l.servedSince(t, word, n); served < n || served > n+r.Requests.Retried {
 		t.Errorf("%s %s: the server's log has %d; %+v", base, args, served, r.Requests)
 	}
 }

@@ -42,7 +42,7 @@ func TestHTTP3Server(t *testing.T) {
 	if err := os.WriteFile(body, make([]byte, 1<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l, _, secure := caddyHTTP3.launchHTTP2(t)
+	l, _, secure := caddyHTTP3.launchHTTP2Server(t)
 	for i, args := range []string{
 		"-n 1000 -c 8", "-n 2000 -c 4 --streams 10 -t 2",
 		"-n 50 -c 2 --streams 4 -b @" + body, "-n 400 -c 4 --streams 5 --reconnect 25",
@@ -50,14 +50,14 @@ func TestHTTP3Server(t *testing.T) {
 	} {
 		word := fmt.Sprintf("/?http3-%d=", i)
 		words := append(strings.Fields(args), "--http", "3", "--insecure", secure+word)
-		r := run(t, 0, words...).result
+		r := runDyno(t, 0, words...).result
 		n := r.Plan.Requested
 		if n == 0 {
 			n = 500
 		}
-		flawless(t, r, n, "200")
-		spoke(t, r, "h3")
-		if served := l.served(t, word, n); served < n || served > n+r.Requests.Retried {
+		checkFlawless(t, r, n, "200")
+		checkProtocol(t, r, "h3")
+		if served := l.servedSince(t, word, n); served < n || served > n+r.Requests.Retried {
 			t.Errorf("%s: the server's log has %d; %+v", args, served, r.Requests)
 		}
 		if r.Bytes.Received < n || r.Bytes.Sent < n || r.Generator.Ring != "quic-go" {

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// A real server, as a plain process in a directory of its own.
+// A real is a real server, run as a plain process in a directory of its own.
 type real struct {
 	name    string
 	command string // looked for in the usual places
@@ -34,7 +34,7 @@ type real struct {
 	refuses string // a method
 }
 
-// A launched server.
+// A launched is a server that runs.
 type launched struct {
 	real
 	url, dir              string
@@ -43,16 +43,16 @@ type launched struct {
 	exited                chan struct{}
 }
 
-// launch starts the server, on a free port, and skips the test if it is missing.
-func (s real) launch(t *testing.T) *launched {
+// launchServer starts the server, on a free port, and skips the test if it is missing.
+func (s real) launchServer(t *testing.T) *launched {
 	t.Helper()
-	path := look(s.command)
+	path := lookUpCommand(s.command)
 	if path == "" {
 		t.Skipf("%s is not installed; Debian's package is %s (see e2e/install.sh)", s.command, s.pack)
 	}
 	const attempts = 3 // another process may be given the port between our look and the start
 	for i := 1; ; i++ {
-		l, err := s.try(t, path)
+		l, err := s.tryLaunch(t, path)
 		if err == nil {
 			return l
 		}
@@ -62,8 +62,8 @@ func (s real) launch(t *testing.T) *launched {
 	}
 }
 
-// look finds a command also where only root's PATH leads.
-func look(command string) string {
+// lookUpCommand finds a command, also where only root's PATH leads.
+func lookUpCommand(command string) string {
 	for _, name := range []string{command, "/usr/sbin/" + command, "/usr/local/sbin/" + command} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
@@ -72,7 +72,7 @@ func look(command string) string {
 	return ""
 }
 
-func (s real) try(t *testing.T, path string) (*launched, error) {
+func (s real) tryLaunch(t *testing.T, path string) (*launched, error) {
 	l := &launched{real: s, dir: publicDir(t), clearPort: freePort(t), securePort: freePort(t),
 		exited: make(chan struct{})}
 	port := freePort(t)
@@ -105,12 +105,12 @@ func (s real) try(t *testing.T, path string) (*launched, error) {
 		cmd.Wait()
 		close(l.exited)
 	}()
-	t.Cleanup(l.stop)
-	return l, l.ready()
+	t.Cleanup(l.stopServer)
+	return l, l.checkReady()
 }
 
-// stop ends the server's process group, gently if it lets us.
-func (l *launched) stop() {
+// stopServer ends the server's process group, gently if it lets us.
+func (l *launched) stopServer() {
 	syscall.Kill(-l.pid, syscall.SIGTERM)
 	select {
 	case <-l.exited:
@@ -120,8 +120,8 @@ func (l *launched) stop() {
 	<-l.exited
 }
 
-// ready waits for the first proper answer.
-func (l *launched) ready() error {
+// checkReady waits for the first proper answer.
+func (l *launched) checkReady() error {
 	client := &http.Client{Timeout: 10 * time.Second,
 		Transport: &http.Transport{DisableKeepAlives: true}}
 	var last error
@@ -151,7 +151,7 @@ func (l *launched) ready() error {
 	return fmt.Errorf("%s is not ready: %w", l.name, last)
 }
 
-// A dialer is content when it can connect to a socket of that path.
+// A dialer is a transport that only checks whether it can connect to a unix socket.
 type dialer string
 
 var errThere = errors.New("somebody listens there")
@@ -165,9 +165,9 @@ func (d dialer) RoundTrip(*http.Request) (*http.Response, error) {
 	return nil, errThere
 }
 
-// served waits until the server's log has n requests with this word in their
+// servedSince waits until the server's log has n requests with this word in their
 // URL: it may write after it has answered. Then it returns how many there are.
-func (l *launched) served(t *testing.T, word string, n int64) int64 {
+func (l *launched) servedSince(t *testing.T, word string, n int64) int64 {
 	t.Helper()
 	var count int64
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
@@ -182,8 +182,8 @@ func (l *launched) served(t *testing.T, word string, n int64) int64 {
 	}
 }
 
-// publicDir is a directory that servers can read after they have given up root,
-// with a short name, for the path of a socket must be short.
+// publicDir makes a directory with a short name, because socket paths must be short. Servers can
+// read it after they have given up root.
 func publicDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "dyno")
@@ -208,7 +208,7 @@ func freePort(t *testing.T) string {
 	return port
 }
 
-// rootOnly is a line of configuration that is wrong for others.
+// rootOnly returns a line of configuration that is valid for root only.
 func rootOnly(line string) string {
 	if os.Geteuid() != 0 {
 		return ""

@@ -36,8 +36,8 @@ func TestLindley(t *testing.T) {
 				var off string
 				for seed := range uint64(attempts) {
 					rate := float64(percent) / 100 * 1000 / meanMS
-					truth, r := queueRun(t, law, meanMS, rate, seconds, seed+1)
-					if off = compared(truth, r); off == "" {
+					truth, r := runQueue(t, law, meanMS, rate, seconds, seed+1)
+					if off = compareQuantiles(truth, r); off == "" {
 						return
 					}
 					t.Logf("attempt %d: %s; the generator: %s", seed+1, off, r.Generator.Verdict)
@@ -48,10 +48,10 @@ func TestLindley(t *testing.T) {
 	}
 }
 
-// goesFirst is what makes a program go before all others that are ready, on Linux in its
-// real-time class; nothing where that is not permitted. Those of the class take turns (rr):
-// a thread may spin until another one of its program has run.
-func goesFirst() []string {
+// highPriority returns a prefix of commands that gives a program priority over others, in Linux's
+// real-time class, or nothing if that is not permitted. Programs of the class take turns (rr),
+// because a thread may spin until another thread of its program has run.
+func highPriority() []string {
 	chrt := []string{"chrt", "--rr", "1"}
 	if exec.Command(chrt[0], append(chrt[1:], "true")...).Run() != nil {
 		return nil
@@ -59,22 +59,22 @@ func goesFirst() []string {
 	return chrt
 }
 
-// queueRun loads a queue with Poisson arrivals, and returns the true latencies in µs,
+// runQueue loads a queue with Poisson arrivals. It returns the true latencies, in µs and
 // ascending, and what dyno measured.
-func queueRun(t *testing.T, law string, meanMS, rate float64, seconds int,
+func runQueue(t *testing.T, law string, meanMS, rate float64, seconds int,
 	seed uint64) (truth []float64, r *result.Result) {
 	dir := t.TempDir()
 	log, file := filepath.Join(dir, "served.csv"), filepath.Join(dir, "result.json")
-	program := append(goesFirst(), binary)
+	program := append(highPriority(), binary)
 	server := startServer(t, append(slices.Clip(program), "target", "--listen", "127.0.0.1:0", "--workers", "1",
 		"--service", fmt.Sprintf("%s:%vms", law, meanMS), "--log", log))
 	args := append(slices.Clip(program), runArgs(file, []string{"-t", "1", "-c", "100", "-R",
 		strconv.FormatFloat(rate, 'f', -1, 64), "-d", fmt.Sprintf("%ds", seconds), "--drain", "20s",
 		"--arrival", "poisson", "--seed", strconv.FormatUint(seed, 10), server.url})...)
-	r = startCommand(t, file, exec.Command(args[0], args[1:]...)).wait().exits(t, 0).result
-	server.stop(t)
-	served, due := serviceTimes(t, log), poisson(seed, rate, float64(seconds))
-	flawless(t, r, int64(len(due)), "200")
+	r = startCommand(t, file, exec.Command(args[0], args[1:]...)).waitForExit().expectExit(t, 0).result
+	server.stopCounting(t)
+	served, due := serviceTimes(t, log), poissonArrivals(seed, rate, float64(seconds))
+	checkFlawless(t, r, int64(len(due)), "200")
 	if len(served) != len(due) {
 		t.Fatalf("%d services of %d requests that were due", len(served), len(due))
 	}
@@ -87,7 +87,8 @@ func queueRun(t *testing.T, law string, meanMS, rate float64, seconds int,
 	return truth, r
 }
 
-// serviceTimes are those of a target's log, in seconds, in the order in which they began.
+// serviceTimes returns the service times of a target's log, in seconds, in the order in which
+// they began.
 func serviceTimes(t *testing.T, file string) (all []float64) {
 	t.Helper()
 	f, err := os.Open(file)
@@ -116,9 +117,9 @@ func serviceTimes(t *testing.T, file string) (all []float64) {
 	return all
 }
 
-// poisson are the instants of a Poisson process, in seconds, until there is no more time:
-// those that --seed and --arrival poisson stand for on one thread.
-func poisson(seed uint64, rate, seconds float64) (all []float64) {
+// poissonArrivals returns the instants of a Poisson process, in seconds: those of --seed and
+// --arrival poisson on one thread.
+func poissonArrivals(seed uint64, rate, seconds float64) (all []float64) {
 	coin := rand.New(rand.NewPCG(seed, 0))
 	for at := coin.ExpFloat64() / rate; at < seconds; at += coin.ExpFloat64() / rate {
 		all = append(all, at)
@@ -126,8 +127,8 @@ func poisson(seed uint64, rate, seconds float64) (all []float64) {
 	return all
 }
 
-// compared says what is off by more than 5 %; "" if nothing is.
-func compared(truth []float64, r *result.Result) string {
+// compareQuantiles returns what is off by more than 5 %; "" if nothing is.
+func compareQuantiles(truth []float64, r *result.Result) string {
 	sum := 0.0
 	for _, v := range truth {
 		sum += v

@@ -18,15 +18,15 @@ import (
 	"dyno/internal/result"
 )
 
-// binaryEnv tells a test that runs in a namespace of its own where the program
-// is that the test outside has built.
+// binaryEnv names the program that the test outside has built, for a test in a namespace of its
+// own.
 const binaryEnv = "DYNO_E2E_BINARY"
 
 // binary is the program under test.
 var binary = os.Getenv(binaryEnv)
 
 func TestMain(m *testing.M) {
-	beForbidden()
+	runForbidden()
 	os.Exit(buildAndRun(m))
 }
 
@@ -49,10 +49,10 @@ func buildAndRun(m *testing.M) int {
 	return m.Run()
 }
 
-// patience is how long a run may take before it counts as a hang.
+// patience is how long a run may take before it counts as hanging.
 const patience = 2 * time.Minute
 
-// A running dyno.
+// A running is a dyno that runs.
 type running struct {
 	t              *testing.T
 	cmd            *exec.Cmd
@@ -62,7 +62,7 @@ type running struct {
 	killer         *time.Timer
 }
 
-// An outcome is what a user has in the end.
+// An outcome is what a user gets in the end.
 type outcome struct {
 	stdout, stderr string
 	code           int
@@ -70,9 +70,8 @@ type outcome struct {
 	result         *result.Result // nil if none was written
 }
 
-// start starts dyno run with these arguments, and with its result written to a
-// file besides.
-func start(t *testing.T, args ...string) *running {
+// startDyno starts dyno run with these arguments. Its result is also written to a file.
+func startDyno(t *testing.T, args ...string) *running {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "result.json")
 	return startCommand(t, file, exec.Command(binary, runArgs(file, args)...))
@@ -95,8 +94,8 @@ func startCommand(t *testing.T, file string, cmd *exec.Cmd) *running {
 	return r
 }
 
-// wait waits for its end, and fails the test if it hangs.
-func (r *running) wait() *outcome {
+// waitForExit waits for its end, and fails the test if it hangs.
+func (r *running) waitForExit() *outcome {
 	r.t.Helper()
 	err := r.cmd.Wait()
 	var exit *exec.ExitError
@@ -121,9 +120,9 @@ func (r *running) wait() *outcome {
 	return o
 }
 
-// peak is the most memory that it ever had until it ends, in kB resident. The
+// peakMemory is the most memory that it ever had until it ends, in kB resident. The
 // kernel's own account, rusage, has that of the process that started it as well.
-func (r *running) peak() (kB int64) {
+func (r *running) peakMemory() (kB int64) {
 	for {
 		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", r.cmd.Process.Pid))
 		_, line, alive := strings.Cut(string(b), "VmHWM:")
@@ -135,13 +134,13 @@ func (r *running) peak() (kB int64) {
 	}
 }
 
-// run runs dyno to its end and expects an exit code.
-func run(t *testing.T, code int, args ...string) *outcome {
+// runDyno runs dyno to its end and expects an exit code.
+func runDyno(t *testing.T, code int, args ...string) *outcome {
 	t.Helper()
-	return start(t, args...).wait().exits(t, code)
+	return startDyno(t, args...).waitForExit().expectExit(t, code)
 }
 
-func (o *outcome) exits(t *testing.T, code int) *outcome {
+func (o *outcome) expectExit(t *testing.T, code int) *outcome {
 	t.Helper()
 	if o.code != code {
 		t.Fatalf("exit code %d, want %d\nstdout:\n%s\nstderr:\n%s", o.code, code, o.stdout, o.stderr)
@@ -152,31 +151,31 @@ func (o *outcome) exits(t *testing.T, code int) *outcome {
 	return o
 }
 
-// last is the last line on stderr, which says what went wrong.
-func (o *outcome) last() string {
+// lastLine is the last line on stderr, which says what went wrong.
+func (o *outcome) lastLine() string {
 	lines := strings.Split(strings.TrimRight(o.stderr, "\n"), "\n")
-	return normal(lines[len(lines)-1])
+	return normalizeOutput(lines[len(lines)-1])
 }
 
-// errors are the lines of the report's table of errors, without the counts.
-func (o *outcome) errors() (rows []string) {
+// errorRows are the lines of the report's table of errors, without the counts.
+func (o *outcome) errorRows() (rows []string) {
 	_, table, found := strings.Cut(o.stdout, "\n  errors\n")
 	if !found {
 		return nil
 	}
 	table, _, _ = strings.Cut(table, "\n\n")
 	for _, line := range strings.Split(strings.TrimRight(table, "\n"), "\n")[1:] {
-		rows = append(rows, counted.ReplaceAllString(normal(line), ""))
+		rows = append(rows, counted.ReplaceAllString(normalizeOutput(line), ""))
 	}
 	return rows
 }
 
-// said is what the report warns of, and its reasons to doubt the numbers but for
+// reportLines is what the report warns of, and its reasons to doubt the numbers but for
 // those that depend on how busy and how fast this machine is.
-func (o *outcome) said() (all []string) {
+func (o *outcome) reportLines() (all []string) {
 	for _, s := range append(o.result.Warnings, o.result.Generator.Reasons...) {
 		if !machine.MatchString(s) {
-			all = append(all, slow.ReplaceAllString(normal(s), fewMany))
+			all = append(all, slow.ReplaceAllString(normalizeOutput(s), fewMany))
 		}
 	}
 	return all
@@ -197,8 +196,8 @@ var (
 	blanks   = regexp.MustCompile(`\s+`)
 )
 
-// normal is s without what differs from run to run.
-func normal(s string) string {
+// normalizeOutput is s without what differs from run to run.
+func normalizeOutput(s string) string {
 	s = port.ReplaceAllString(s, "$1:PORT")
 	s = date.ReplaceAllString(s, "DATE")
 	s = duration.ReplaceAllString(s, "TIME")
@@ -206,9 +205,9 @@ func normal(s string) string {
 	return strings.TrimSpace(blanks.ReplaceAllString(s, " "))
 }
 
-// balanced checks that every request is accounted for: n were sent, unless n is
+// checkBalanced checks that every request is accounted for: n were sent, unless n is
 // below 0, and each of them came to one end.
-func balanced(t *testing.T, r *result.Result, n int64) {
+func checkBalanced(t *testing.T, r *result.Result, n int64) {
 	t.Helper()
 	q := r.Requests
 	if q.Completed+q.Errors+q.Unfinished != q.Sent {
@@ -230,18 +229,18 @@ func balanced(t *testing.T, r *result.Result, n int64) {
 	}
 }
 
-// flawless checks that all n were answered, with this status.
-func flawless(t *testing.T, r *result.Result, n int64, status string) {
+// checkFlawless checks that all n were answered, with this status.
+func checkFlawless(t *testing.T, r *result.Result, n int64, status string) {
 	t.Helper()
-	balanced(t, r, n)
+	checkBalanced(t, r, n)
 	if r.Requests.Completed != n || len(r.Errors) > 0 || r.Status[status] != n {
 		t.Errorf("completed %d of %d, %s: %v, errors %+v", r.Requests.Completed, n, status,
 			r.Status, r.Errors)
 	}
 }
 
-// eventually waits until something is so.
-func eventually(t *testing.T, what string, is func() bool) {
+// waitUntil waits until a condition holds.
+func waitUntil(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !is(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {

@@ -19,17 +19,17 @@ import (
 func TestHundredThousand(t *testing.T) {
 	const connections, mayTake = 100_000, 4096 // bytes each
 	parts := 1
-	if most := filesMost(t); most < connections+100 {
+	if most := fileLimitMax(t); most < connections+100 {
 		parts = connections/(most-100) + 1
 		t.Logf("a process may have %d open files: %d share the connections", most, parts)
 	}
 	for _, ring := range []string{"auto", "epoll"} {
 		t.Run(ring, func(t *testing.T) {
-			one := hold(t, ring, 1, 1)[0]
-			all := hold(t, ring, parts, connections/parts)
+			one := holdConnections(t, ring, 1, 1)[0]
+			all := holdConnections(t, ring, parts, connections/parts)
 			for _, h := range all {
 				r, asked := h.result, connections/parts
-				balanced(t, r, -1)
+				checkBalanced(t, r, -1)
 				if r.Connections.Served != asked || len(r.Errors) > 0 || r.Connections.Reconnects > 0 {
 					t.Errorf("%+v, errors %+v", r.Connections, r.Errors)
 				}
@@ -48,8 +48,8 @@ func TestHundredThousand(t *testing.T) {
 	}
 }
 
-// filesMost is how many files a process of this user may have open.
-func filesMost(t *testing.T) int {
+// fileLimitMax returns how many files a process of this user may have open.
+func fileLimitMax(t *testing.T) int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		t.Fatal(err)
@@ -63,18 +63,19 @@ func filesMost(t *testing.T) int {
 	return int(limit.Max)
 }
 
-// A holder is what one dyno has measured, and the most memory it had, in kB.
+// A holder is what one dyno has measured, and the most memory it used, in kB.
 type holder struct {
 	result *result.Result
 	peak   int64
 }
 
-// hold has several dynos hold so many connections each, to a target each, all at once.
-func hold(t *testing.T, ring string, parts, each int) (all []holder) {
+// holdConnections runs several dynos at once, each with so many connections to a target of its
+// own.
+func holdConnections(t *testing.T, ring string, parts, each int) (all []holder) {
 	var runs []*running
 	for range parts {
 		server := startTarget(t, "--body", "12")
-		r := start(t, "-t", "1", "-c", fmt.Sprint(each), "-d", "20s", "--ring", ring, server.url)
+		r := startDyno(t, "-t", "1", "-c", fmt.Sprint(each), "-d", "20s", "--ring", ring, server.url)
 		r.killer.Stop() // patience is for less
 		r.killer = time.AfterFunc(5*time.Minute, func() { r.cmd.Process.Kill() })
 		runs = append(runs, r)
@@ -83,23 +84,23 @@ func hold(t *testing.T, ring string, parts, each int) (all []holder) {
 	for living := true; living; time.Sleep(20 * time.Millisecond) {
 		living = false
 		for i, r := range runs {
-			kB := resident(r.cmd.Process.Pid)
+			kB := residentMemory(r.cmd.Process.Pid)
 			peaks[i] = max(peaks[i], kB)
 			living = living || kB > 0
 		}
-		most = max(most, sockets(t))
+		most = max(most, countSockets(t))
 	}
 	if most < 2*parts*each { // both ends are on this machine
 		t.Errorf("at most %d sockets at once", most)
 	}
 	for i, r := range runs {
-		all = append(all, holder{r.wait().exits(t, 0).result, peaks[i]})
+		all = append(all, holder{r.waitForExit().expectExit(t, 0).result, peaks[i]})
 	}
 	return all
 }
 
-// sockets is how many of TCP are in use on this machine.
-func sockets(t *testing.T) (n int) {
+// countSockets returns how many TCP sockets are in use on this machine.
+func countSockets(t *testing.T) (n int) {
 	b, err := os.ReadFile("/proc/net/sockstat")
 	if err != nil {
 		t.Fatal(err)

@@ -18,11 +18,11 @@ import (
 // outsideEnv names the network namespace of the test that started this one.
 const outsideEnv = "DYNO_E2E_OUTSIDE"
 
-// TestNamespace starts itself once more, in namespaces of its own, and there
-// tries what must not be tried on a network that works.
+// TestNamespace starts itself again in namespaces of its own, and tests there what must not be
+// tried on a working network.
 func TestNamespace(t *testing.T) {
 	if outside := os.Getenv(outsideEnv); outside != "" {
-		inNamespace(t, outside)
+		runInNamespace(t, outside)
 		return
 	}
 	t.Parallel()
@@ -49,63 +49,62 @@ func TestNamespace(t *testing.T) {
 	t.Logf("%s", out)
 }
 
-// inNamespace is what goes on inside. Before anything is sent it makes sure
-// that nothing can leave.
-func inNamespace(t *testing.T, outside string) {
+// runInNamespace is that test. Before it sends anything it checks that nothing can leave.
+func runInNamespace(t *testing.T, outside string) {
 	inside, err := os.Readlink("/proc/self/ns/net")
 	links, err2 := net.Interfaces()
 	if err != nil || err2 != nil || inside == outside || len(links) != 1 || links[0].Name != "lo" {
 		t.Fatalf("not in a network namespace of its own: %s, outside %s, with %v (%v, %v)",
 			inside, outside, links, err, err2)
 	}
-	t.Run("no network at all", noNetwork)
-	ip(t, "link", "set", "lo", "up")
-	t.Run("no route", noRoute)
-	t.Run("routes to nowhere", noWay)
-	t.Run("no answer to SYN", noAnswer)
-	t.Run("names", names)
-	t.Run("zones", zones)
-	t.Run("ports", ports)
+	t.Run("no network at all", testNoNetwork)
+	runIP(t, "link", "set", "lo", "up")
+	t.Run("no route", testNoRoute)
+	t.Run("routes to nowhere", testNoWay)
+	t.Run("no answer to SYN", testNoAnswer)
+	t.Run("names", testNames)
+	t.Run("zones", testZones)
+	t.Run("ports", testPorts)
 }
 
-func ip(t *testing.T, args ...string) {
+func runIP(t *testing.T, args ...string) {
 	t.Helper()
-	command(t, "ip", args...)
+	runCommand(t, "ip", args...)
 }
 
-func command(t *testing.T, name string, args ...string) {
+func runCommand(t *testing.T, name string, args ...string) {
 	t.Helper()
 	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%s %s: %v: %s", name, strings.Join(args, " "), err, out)
 	}
 }
 
-// unreached runs dyno against what cannot be reached, and checks what it says
-// and that it does not wait.
-func unreached(t *testing.T, url, kind, detail string, most time.Duration) {
+// expectUnreached runs dyno against something that cannot be reached. It checks the message, and
+// that dyno does not wait.
+func expectUnreached(t *testing.T, url, kind, detail string, most time.Duration) {
 	t.Helper()
 	phase, _, _ := strings.Cut(detail, " ")
 	where, what, _ := strings.Cut(strings.TrimPrefix(detail, phase+" "), ": ")
 	bad{last: "nothing could be reached: " + detail + " (N times)", most: most,
 		rows: []string{phase + " " + kind + " " + where + " " + what},
 		say:  []string{"nothing was measured: no connection could be opened (" + detail + ")"},
-	}.told(t, run(t, 4, "-d", "30s", "-c", "3", "--connect-timeout", "1s", url))
+	}.checkReport(t, runDyno(t, 4, "-d", "30s", "-c", "3", "--connect-timeout", "1s", url))
 }
 
-// noNetwork is a machine of which not even the loopback is up.
-func noNetwork(t *testing.T) {
+// testNoNetwork is of a machine on which not even the loopback is up.
+func testNoNetwork(t *testing.T) {
 	const detail = "connect 127.0.0.1:PORT: network is unreachable"
-	unreached(t, "http://127.0.0.1:80", "unreachable", detail, 0)
+	expectUnreached(t, "http://127.0.0.1:80", "unreachable", detail, 0)
 }
 
-func noRoute(t *testing.T) {
-	unreached(t, "http://198.51.100.1", "unreachable",
+func testNoRoute(t *testing.T) {
+	expectUnreached(t, "http://198.51.100.1", "unreachable",
 		"connect 198.51.100.1:80: network is unreachable", 0)
-	unreached(t, "http://[2001:db8::1]", "unreachable",
+	expectUnreached(t, "http://[2001:db8::1]", "unreachable",
 		"connect [2001:db8::1]:80: network is unreachable", 0)
 }
 
-func noWay(t *testing.T) {
+func testNoWay(t *testing.T) {
 	for _, test := range []struct{ route, kind, detail string }{
 		{"unreachable", "unreachable", "no route to host"},
 		{"prohibit", "forbidden", "permission denied; " +
@@ -113,14 +112,14 @@ func noWay(t *testing.T) {
 		{"blackhole", "other", "invalid argument"},
 		{"throw", "unreachable", "network is unreachable"},
 	} {
-		ip(t, "route", "replace", test.route, "198.51.100.0/24")
-		unreached(t, "http://198.51.100.1", test.kind, "connect 198.51.100.1:80: "+test.detail, 0)
-		ip(t, "route", "del", test.route, "198.51.100.0/24")
+		runIP(t, "route", "replace", test.route, "198.51.100.0/24")
+		expectUnreached(t, "http://198.51.100.1", test.kind, "connect 198.51.100.1:80: "+test.detail, 0)
+		runIP(t, "route", "del", test.route, "198.51.100.0/24")
 	}
 }
 
-// noAnswer is a link on which nobody is, that swallows what is sent.
-func noAnswer(t *testing.T) {
+// testNoAnswer is of a link with nobody on it, which swallows packets.
+func testNoAnswer(t *testing.T) {
 	dummy := exec.Command("ip", "link", "add", "nobody", "type", "dummy")
 	tun := exec.Command("ip", "tuntap", "add", "nobody", "mode", "tun")
 	if out, err := dummy.CombinedOutput(); err != nil {
@@ -128,29 +127,29 @@ func noAnswer(t *testing.T) {
 			t.Skipf("the kernel has no link that leads nowhere: dummy: %s; tun: %s", out, more)
 		}
 	}
-	ip(t, "address", "add", "203.0.113.1/24", "dev", "nobody")
-	ip(t, "link", "set", "nobody", "arp", "off")
-	ip(t, "link", "set", "nobody", "up")
-	unreached(t, "http://203.0.113.2", "timeout", "connect 203.0.113.2:80: no answer in time",
+	runIP(t, "address", "add", "203.0.113.1/24", "dev", "nobody")
+	runIP(t, "link", "set", "nobody", "arp", "off")
+	runIP(t, "link", "set", "nobody", "up")
+	expectUnreached(t, "http://203.0.113.2", "timeout", "connect 203.0.113.2:80: no answer in time",
 		3*time.Second)
-	ip(t, "link", "del", "nobody")
+	runIP(t, "link", "del", "nobody")
 }
 
-// names are found by a resolver of our own, and in a file.
-func names(t *testing.T) {
-	bind(t, "/etc/hosts", "::1 localhost both\n127.0.0.1 localhost both\n")
-	bind(t, "/etc/resolv.conf", "nameserver 127.0.0.53\noptions timeout:1 attempts:1\n")
-	t.Run("no resolver", func(t *testing.T) { unresolved(t, "connection refused") })
+// testNames looks names up in a resolver of the test's, and in a file.
+func testNames(t *testing.T) {
+	bindMount(t, "/etc/hosts", "::1 localhost both\n127.0.0.1 localhost both\n")
+	bindMount(t, "/etc/resolv.conf", "nameserver 127.0.0.53\noptions timeout:1 attempts:1\n")
+	t.Run("no resolver", func(t *testing.T) { testUnresolved(t, "connection refused") })
 	t.Run("silent resolver", func(t *testing.T) {
-		resolver(t, false)
-		unresolved(t, "i/o timeout")
+		startResolver(t, false)
+		testUnresolved(t, "i/o timeout")
 	})
-	t.Run("unknown name", unknownName)
-	t.Run("two addresses, one server", twoAddresses)
+	t.Run("unknown name", testUnknownName)
+	t.Run("two addresses, one server", testTwoAddresses)
 }
 
-// bind puts a file of ours in the place of another, for this namespace.
-func bind(t *testing.T, over, content string) {
+// bindMount mounts a file of the test's over another, in this namespace.
+func bindMount(t *testing.T, over, content string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "bound")
 	if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
@@ -161,9 +160,9 @@ func bind(t *testing.T, over, content string) {
 	}
 }
 
-// resolver answers DNS queries until the test ends: with nothing, or that there
-// is no such name.
-func resolver(t *testing.T, answers bool) {
+// startResolver answers DNS queries until the test ends: not at all, or that there is no such
+// name.
+func startResolver(t *testing.T, answers bool) {
 	c, err := net.ListenPacket("udp", "127.0.0.53:53")
 	if err != nil {
 		t.Fatal(err)
@@ -178,14 +177,14 @@ func resolver(t *testing.T, answers bool) {
 			if answers {
 				b[2], b[3] = 0x81, 0x83 // a response; recursion; no such name
 				b[10], b[11] = 0, 0     // and no additional record
-				c.WriteTo(b[:question(b[:n])], from)
+				c.WriteTo(b[:questionLength(b[:n])], from)
 			}
 		}
 	}()
 }
 
-// question is where the question of a DNS message ends.
-func question(b []byte) int {
+// questionLength returns where the question of a DNS message ends.
+func questionLength(b []byte) int {
 	i := 12
 	for i < len(b) && b[i] != 0 {
 		i += int(b[i]) + 1
@@ -193,43 +192,43 @@ func question(b []byte) int {
 	return min(i+5, len(b))
 }
 
-func unknownName(t *testing.T) {
-	resolver(t, true)
+func testUnknownName(t *testing.T) {
+	startResolver(t, true)
 	const detail = "dns nowhere.invalid: no such host"
-	unreached(t, "http://nowhere.invalid", "unknown-host", detail, 0)
+	expectUnreached(t, "http://nowhere.invalid", "unknown-host", detail, 0)
 }
 
-// unresolved is a name of which nobody can be asked.
-func unresolved(t *testing.T, detail string) {
+// testUnresolved is of a name that no resolver answers for.
+func testUnresolved(t *testing.T, detail string) {
 	t.Helper()
-	o := run(t, 4, "-d", "30s", "--connect-timeout", "500ms", "http://nowhere.invalid")
+	o := runDyno(t, 4, "-d", "30s", "--connect-timeout", "500ms", "http://nowhere.invalid")
 	const head = "dyno: nothing could be reached: dns nowhere.invalid: "
-	if !strings.HasPrefix(o.last(), head) || !strings.HasSuffix(o.last(), detail+" (N times)") {
-		t.Errorf("%s\nwant %s…%s", o.last(), head, detail)
+	if !strings.HasPrefix(o.lastLine(), head) || !strings.HasSuffix(o.lastLine(), detail+" (N times)") {
+		t.Errorf("%s\nwant %s…%s", o.lastLine(), head, detail)
 	}
 	if o.took > quick {
 		t.Errorf("took %v", o.took)
 	}
 }
 
-// twoAddresses is localhost as most machines have it, and a server that listens
-// at one of its addresses: the other's share goes there, and the user is told.
-func twoAddresses(t *testing.T) {
-	l := listen(t, saying(answer))
+// testTwoAddresses is of localhost with two addresses, and a server that listens at one of them.
+// Its connections take over those of the other address, and dyno says so.
+func testTwoAddresses(t *testing.T) {
+	l := listenWith(t, answerWith(answer))
 	_, port, _ := net.SplitHostPort(l.Addr().String())
-	o := run(t, 0, "-n", "1000", "-c", "6", "-t", "2", "http://both:"+port)
-	flawless(t, o.result, 1000, "200")
+	o := runDyno(t, 0, "-n", "1000", "-c", "6", "-t", "2", "http://both:"+port)
+	checkFlawless(t, o.result, 1000, "200")
 	want := "[::1]:PORT: connection refused; its share goes to the target's other addresses"
-	if said := o.said(); !slices.Contains(said, want) || o.result.Connections.Served != 6 {
+	if said := o.reportLines(); !slices.Contains(said, want) || o.result.Connections.Served != 6 {
 		t.Errorf("said %q, %+v", said, o.result.Connections)
 	}
 }
 
-// zones are of link-local addresses, which mean nothing without one: the server's, and those
-// that connections come from.
-func zones(t *testing.T) {
+// testZones is of link-local addresses, which mean nothing without a zone: the server's, and the
+// sources of connections.
+func testZones(t *testing.T) {
 	for _, a := range []string{"fe80::a/64", "fe80::b/64"} {
-		ip(t, "address", "add", a, "dev", "lo", "nodad")
+		runIP(t, "address", "add", a, "dev", "lo", "nodad")
 	}
 	l, err := net.Listen("tcp", "[fe80::a%lo]:0")
 	if err != nil {
@@ -244,29 +243,29 @@ func zones(t *testing.T) {
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	url := "http://[fe80::a%25lo]:" + port
 	for _, ring := range []string{"epoll", "portable"} {
-		o := run(t, 0, "-n", "60", "-c", "3", "--ring", ring, "--source", "fe80::b%lo", url)
-		flawless(t, o.result, 60, "200")
+		o := runDyno(t, 0, "-n", "60", "-c", "3", "--ring", ring, "--source", "fe80::b%lo", url)
+		checkFlawless(t, o.result, 60, "200")
 		for range 60 {
 			if host, _, _ := net.SplitHostPort(<-from); host != "fe80::b%lo" {
 				t.Fatalf("%s: a request came from %s", ring, host)
 			}
 		}
 	}
-	o := run(t, 2, "-n", "60", "--source", "fe80::b%nowhere", url)
+	o := runDyno(t, 2, "-n", "60", "--source", "fe80::b%nowhere", url)
 	if want := "fe80::b%nowhere is no address of this machine"; !strings.Contains(o.stderr, want) {
 		t.Errorf("%s\nwant %s", o.stderr, want)
 	}
 }
 
-// ports are what a client runs out of.
-func ports(t *testing.T) {
-	l, other := listen(t, saying(answer)), listen(t, saying(answer))
+// testPorts is of a client that runs out of ports.
+func testPorts(t *testing.T) {
+	l, other := listenWith(t, answerWith(answer)), listenWith(t, answerWith(answer))
 	const setting = "/proc/sys/net/ipv4/ip_local_port_range"
 	if err := os.WriteFile(setting, []byte("40000 40099"), 0); err != nil {
 		t.Fatal(err)
 	}
 	url := "http://" + l.Addr().String()
-	o := run(t, 2, "-c", "500", "-d", "1s", "--source", "127.0.0.1", url)
+	o := runDyno(t, 2, "-c", "500", "-d", "1s", "--source", "127.0.0.1", url)
 	want := "dyno: --connections: 500 connections to 1 address(es) need as many local ports and " +
 		"there are 100 for each; give more addresses with --source, widen " +
 		"net.ipv4.ip_local_port_range or lower --connections"
@@ -280,12 +279,12 @@ func ports(t *testing.T) {
 		}
 		defer c.Close()
 	}
-	o = run(t, 0, "-c", "90", "-d", "1s", "--source", "127.0.0.1", url)
-	balanced(t, o.result, -1)
+	o = runDyno(t, 0, "-c", "90", "-d", "1s", "--source", "127.0.0.1", url)
+	checkBalanced(t, o.result, -1)
 	row := "connect no-port 127.0.0.1:PORT cannot assign requested address; every local port to " +
 		"this address is in use or waits (TIME_WAIT): use fewer connections, keep them open, or " +
 		"widen net.ipv4.ip_local_port_range"
-	if rows := o.errors(); !slices.Equal(rows, []string{row}) || o.result.Generator.Verdict == "ok" {
+	if rows := o.errorRows(); !slices.Equal(rows, []string{row}) || o.result.Generator.Verdict == "ok" {
 		t.Errorf("%s, errors\n\t%s\nwant\n\t%s", o.result.Generator.Verdict,
 			strings.Join(rows, "\n\t"), row)
 	}
@@ -293,16 +292,16 @@ func ports(t *testing.T) {
 		t.Errorf("%d connections served", served)
 	}
 	want = "no local port was left for a connection, "
-	if said := o.said(); !slices.ContainsFunc(said, func(s string) bool {
+	if said := o.reportLines(); !slices.ContainsFunc(said, func(s string) bool {
 		return strings.HasPrefix(s, want)
 	}) {
 		t.Errorf("said %q", said)
 	} // Loopback has more addresses than one.
-	o = run(t, 0, "-c", "500", "-n", "5000", "http://"+other.Addr().String())
-	flawless(t, o.result, 5000, "200")
+	o = runDyno(t, 0, "-c", "500", "-n", "5000", "http://"+other.Addr().String())
+	checkFlawless(t, o.result, 5000, "200")
 	want = "connects from 127.0.0.1 to 127.0.0.12: one address has too few ports for 500 connections, " +
 		"or for connecting quickly"
-	if said := o.said(); !slices.Contains(said, want) || o.result.Connections.Served != 500 {
+	if said := o.reportLines(); !slices.Contains(said, want) || o.result.Connections.Served != 500 {
 		t.Errorf("said %q, %+v", said, o.result.Connections)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"dyno/internal/result"
 )
 
-// A draining is a server whose configuration is loaded anew while it works: it says GOAWAY
-// on its connections, ends what it has begun, and takes others.
+// A draining is a server that reloads its configuration while it works: it sends GOAWAY on its
+// connections, finishes what it has begun, and accepts others.
 type draining struct {
 	server real
 	again  func(l *launched) error
@@ -24,19 +24,19 @@ type draining struct {
 	stays  bool // without TLS its connections go on as they were
 }
 
-// signaled has the server's first process told so.
-func signaled(sig syscall.Signal) func(l *launched) error {
+// sendSignal returns a reload by a signal to the server's first process.
+func sendSignal(sig syscall.Signal) func(l *launched) error {
 	return func(l *launched) error { return syscall.Kill(l.pid, sig) }
 }
 
-// reloaded is what Caddy has instead of a signal.
-func reloaded(l *launched) error {
-	return exec.Command(look("caddy"), "reload", "--force", "--adapter", "caddyfile",
+// reloadNginx reloads Caddy, which has a command instead of a signal.
+func reloadNginx(l *launched) error {
+	return exec.Command(lookUpCommand("caddy"), "reload", "--force", "--adapter", "caddyfile",
 		"--config", filepath.Join(l.dir, "Caddyfile"), "--address", "unix/"+l.dir+"/admin").Run()
 }
 
-// with is the server with other words at its start, and in its one file.
-func (s real) with(old, new string) real {
+// withReplaced returns the server with other words in its command and its file.
+func (s real) withReplaced(old, new string) real {
 	files := map[string]string{}
 	for name, content := range s.files {
 		files[name] = strings.Replace(content, old, new, 1)
@@ -45,16 +45,16 @@ func (s real) with(old, new string) real {
 	return s
 }
 
-// TestHTTP2Drains loads servers that are loaded anew meanwhile: requests which they refuse
-// by GOAWAY go to other connections, and none is lost.
+// TestHTTP2Drains loads servers that reload meanwhile. Requests that they refuse by GOAWAY are
+// retried on other connections, and none is lost.
 func TestHTTP2Drains(t *testing.T) {
 	for _, d := range []draining{
-		{server: nginxHTTP2, again: signaled(syscall.SIGHUP)},
-		{server: apacheHTTP2, again: signaled(syscall.SIGUSR1), loses: true},
-		{server: haproxy.with("-db", "-W -db"), again: signaled(syscall.SIGUSR2)},
-		{server: caddyHTTP2.with("admin off", "admin unix/DIR/admin"), again: reloaded, stays: true},
-		{server: nodeHTTP2, again: signaled(syscall.SIGHUP)},
-		{server: h2o.with("-c", "-m master -c"), again: signaled(syscall.SIGHUP)},
+		{server: nginxHTTP2, again: sendSignal(syscall.SIGHUP)},
+		{server: apacheHTTP2, again: sendSignal(syscall.SIGUSR1), loses: true},
+		{server: haproxy.withReplaced("-db", "-W -db"), again: sendSignal(syscall.SIGUSR2)},
+		{server: caddyHTTP2.withReplaced("admin off", "admin unix/DIR/admin"), again: reloadNginx, stays: true},
+		{server: nodeHTTP2, again: sendSignal(syscall.SIGHUP)},
+		{server: h2o.withReplaced("-c", "-m master -c"), again: sendSignal(syscall.SIGHUP)},
 	} {
 		t.Run(d.server.name, func(t *testing.T) {
 			t.Parallel()
@@ -62,7 +62,7 @@ func TestHTTP2Drains(t *testing.T) {
 			if d.loses {
 				most = 100
 			}
-			l, clear, secure := d.server.launchHTTP2(t)
+			l, clear, secure := d.server.launchHTTP2Server(t)
 			for i, base := range []string{clear, secure} {
 				const n, times = 2000, 2
 				word := fmt.Sprintf("/?drain-%d=", i)
@@ -70,15 +70,15 @@ func TestHTTP2Drains(t *testing.T) {
 				if base == secure {
 					args = append(args, "--insecure")
 				}
-				r := start(t, append(args, base+word)...)
+				r := startDyno(t, append(args, base+word)...)
 				for i := range int64(times) {
-					l.served(t, word, n/4+i*n/2) // it is at work
+					l.servedSince(t, word, n/4+i*n/2) // it is at work
 					if err := d.again(l); err != nil {
 						t.Error(err)
 					}
 				}
-				o := r.wait().exits(t, 0)
-				lost(t, o.result, n, most)
+				o := r.waitForExit().expectExit(t, 0)
+				checkLost(t, o.result, n, most)
 				if c := o.result.Connections; c.Reconnects < times && !(d.stays && base == clear) {
 					t.Errorf("%s: %+v", base, c)
 				}
@@ -87,12 +87,12 @@ func TestHTTP2Drains(t *testing.T) {
 	}
 }
 
-// lost checks that of n requests so many failed at most, and only with connections that were
+// checkLost checks that of n requests so many failed at most, and only with connections that were
 // closed; others may have been closed before they had a request. A server that closes them
 // with requests unread resets them.
-func lost(t *testing.T, r *result.Result, n, most int64) {
+func checkLost(t *testing.T, r *result.Result, n, most int64) {
 	t.Helper()
-	balanced(t, r, n)
+	checkBalanced(t, r, n)
 	if r.Requests.Errors > most || r.Requests.Unfinished > 0 {
 		t.Errorf("%+v", r.Requests)
 	}
@@ -104,18 +104,18 @@ func lost(t *testing.T, r *result.Result, n, most int64) {
 	}
 }
 
-// TestHTTP2GoDrains has Go's server send its connections away again and again.
+// TestHTTP2GoDrains has Go's server close its connections by GOAWAY again and again.
 func TestHTTP2GoDrains(t *testing.T) {
 	t.Parallel()
-	s := startGo(t)
+	s := startGoServer(t)
 	urls := filepath.Join(t.TempDir(), "urls")
 	if err := os.WriteFile(urls, []byte(strings.Repeat("/a\n", 49)+"/leave\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, args := range []string{"h2c://" + s.plain, "--insecure https://" + s.secure} {
 		all := append(strings.Fields("-n 5000 -c 4 --streams 20 --urls "+urls), strings.Fields(args)...)
-		r := run(t, 0, all...).result
-		flawless(t, r, 5000, "200")
+		r := runDyno(t, 0, all...).result
+		checkFlawless(t, r, 5000, "200")
 		if c := r.Connections; c.Reconnects < 50 {
 			t.Errorf("%s: %+v", args, c)
 		}

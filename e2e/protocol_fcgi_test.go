@@ -27,7 +27,7 @@ printf 'Status: %s\r\nContent-Type: text/plain\r\n\r\n' "${STATUS:-200 OK}"
 // TestFCGIWrap checks what a shell script is sent, answers and logs.
 func TestFCGIWrap(t *testing.T) {
 	t.Parallel()
-	l := fcgiwrap.launch(t)
+	l := fcgiwrap.launchServer(t)
 	if err := os.Chmod(filepath.Join(l.dir, "www/page"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -53,10 +53,10 @@ func TestFCGIWrap(t *testing.T) {
 			word := "/page?" + strings.ReplaceAll(test.name, " ", "-") + "="
 			args := append(strings.Fields(test.args), "-n", fmt.Sprint(test.n),
 				"--fcgi-param", "DOCUMENT_ROOT="+l.dir+"/www", base+word)
-			r := run(t, 0, args...).result
-			flawless(t, r, test.n, test.status)
-			spoke(t, r, "fastcgi")
-			if served := l.served(t, word, test.n); served != test.n {
+			r := runDyno(t, 0, args...).result
+			checkFlawless(t, r, test.n, test.status)
+			checkProtocol(t, r, "fastcgi")
+			if served := l.servedSince(t, word, test.n); served != test.n {
 				t.Errorf("the script's log has %d; %+v", served, r.Requests)
 			}
 		})
@@ -64,24 +64,23 @@ func TestFCGIWrap(t *testing.T) {
 	t.Run("stderr", func(t *testing.T) {
 		args := []string{"-t", "1", "-c", "2", "-n", "10", "--fcgi-param", "DOCUMENT_ROOT=" + l.dir + "/www",
 			"--fcgi-param", "COMPLAINT=ouch", base + "/page"}
-		e := run(t, 0, append(args, "--show-secrets")...).result.FCGIStderr // fcgiwrap makes some ends of lines those of headers
+		e := runDyno(t, 0, append(args, "--show-secrets")...).result.FCGIStderr // fcgiwrap makes some ends of lines those of headers
 		if e == nil || strings.Count(e.Text, "ouch") != 10 || e.Bytes != int64(len(e.Text)) {
 			t.Errorf("stderr %+v", e)
 		}
-		e = run(t, 0, args...).result.FCGIStderr
+		e = runDyno(t, 0, args...).result.FCGIStderr
 		if e == nil || strings.Contains(e.Text, "ouch") || strings.Count(e.Text, "(redacted-") != 10 {
 			t.Errorf("stderr that repeats a parameter, which may be secret: %+v", e)
 		}
 	})
 	t.Run("no script", func(t *testing.T) {
-		r := run(t, 0, "-c", "2", "-n", "10", "--expect", "any",
+		r := runDyno(t, 0, "-c", "2", "-n", "10", "--expect", "any",
 			"--fcgi-param", "DOCUMENT_ROOT="+l.dir+"/www", base+"/nothing").result
-		flawless(t, r, 10, "403")
+		checkFlawless(t, r, 10, "403")
 	})
 }
 
-// TestFastCGITimeout gives up connections whose application does not answer: others take
-// their place.
+// TestFastCGITimeout gives up connections whose application does not answer. Others replace them.
 func TestFastCGITimeout(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -101,9 +100,9 @@ func TestFastCGITimeout(t *testing.T) {
 	if err := os.WriteFile(urls, []byte(strings.Repeat("/a\n", 9)+"/never\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := run(t, 0, "-n", "400", "-R", "100", "-c", "60", "-t", "1", "--timeout", "2s",
+	r := runDyno(t, 0, "-n", "400", "-R", "100", "-c", "60", "-t", "1", "--timeout", "2s",
 		"--urls", urls, "fcgi://"+l.Addr().String()).result
-	balanced(t, r, 400)
+	checkBalanced(t, r, 400)
 	if q := r.Requests; q.Completed != 360 || q.Errors != 40 || q.Unfinished != 0 {
 		t.Errorf("%+v", q)
 	}

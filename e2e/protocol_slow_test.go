@@ -8,6 +8,6 @@ import "testing"
 func TestGigabyte(t *testing.T) {
 	s := startStreamer(t)
 	for _, x := range transfers {
-		t.Run(x.name, func(t *testing.T) { x.load(t, s, 1<<30, "") })
+		t.Run(x.name, func(t *testing.T) { x.runTransfer(t, s, 1<<30, "") })
 	}
 }

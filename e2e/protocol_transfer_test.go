@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// A streamer serves bodies of any length, and counts the bytes of what it is sent and, on
-// its sockets, all there are.
+// A streamer serves bodies of any length. It counts the body bytes that it receives, and all
+// bytes on its sockets.
 type streamer struct {
 	plain, secure string // addresses
 	crt           string
@@ -27,7 +27,7 @@ type streamer struct {
 	read, written atomic.Int64
 }
 
-// zeros are as many as anybody reads.
+// zeros is an endless reader.
 type zeros struct{}
 
 func (zeros) Read(b []byte) (int, error) {
@@ -44,7 +44,7 @@ func (s *streamer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// A meter is a listener whose connections count.
+// A meter is a listener that counts its connections' bytes.
 type meter struct {
 	net.Listener
 	s *streamer
@@ -75,7 +75,7 @@ func (m metered) Write(b []byte) (int, error) {
 // startStreamer serves HTTP/1.1 and HTTP/2, in the clear and over TLS.
 func startStreamer(t *testing.T) *streamer {
 	t.Helper()
-	cert, crt, _ := certify(t, time.Now().Add(24*time.Hour), "127.0.0.1")
+	cert, crt, _ := makeCertificate(t, time.Now().Add(24*time.Hour), "127.0.0.1")
 	s := &streamer{crt: crt}
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -101,7 +101,7 @@ func startStreamer(t *testing.T) *streamer {
 	return s
 }
 
-// A transfer is a way in which bodies travel.
+// A transfer is a protocol and a direction of bodies.
 type transfer struct{ name, scheme, args string }
 
 var transfers = []transfer{
@@ -116,10 +116,10 @@ var transfers = []transfer{
 // acknowledgement of the last bytes, the end of TLS. In the clear HTTP/1.1 has none.
 const settling = 20_000
 
-// load transfers so many bytes down, and a file up if there is one. It checks that each of
+// runTransfer transfers so many bytes down, and a file up if there is one. It checks that each of
 // them arrived and no more, and that dyno needs no more memory than ever beside the body that
 // it sends.
-func (x transfer) load(t *testing.T, s *streamer, down int64, up string) {
+func (x transfer) runTransfer(t *testing.T, s *streamer, down int64, up string) {
 	t.Helper()
 	const most = 64 << 10 // kB resident
 	args := append(strings.Fields(x.args), "-n", "1", "-c", "1", "-t", "1", "--timeout", "5m")
@@ -143,10 +143,10 @@ func (x transfer) load(t *testing.T, s *streamer, down int64, up string) {
 	s.body.Store(0)
 	s.read.Store(0)
 	s.written.Store(0)
-	r := start(t, append(args, fmt.Sprintf("%s://%s/?size=%d", x.scheme, addr, down))...)
-	peak := r.peak()
-	o := r.wait().exits(t, 0)
-	flawless(t, o.result, 1, "200")
+	r := startDyno(t, append(args, fmt.Sprintf("%s://%s/?size=%d", x.scheme, addr, down))...)
+	peak := r.peakMemory()
+	o := r.waitForExit().expectExit(t, 0)
+	checkFlawless(t, o.result, 1, "200")
 	if got := s.body.Load(); got != sent {
 		t.Errorf("%d bytes arrived, want %d", got, sent)
 	}
@@ -179,8 +179,8 @@ func TestTransfers(t *testing.T) {
 	}
 	for _, x := range transfers {
 		t.Run(x.name, func(t *testing.T) {
-			x.load(t, s, size, "")
-			x.load(t, s, 0, body)
+			x.runTransfer(t, s, size, "")
+			x.runTransfer(t, s, 0, body)
 		})
 	}
 }

@@ -29,7 +29,7 @@ func TestReadme(t *testing.T) {
 		ran++
 		target := startTarget(t)
 		command = strings.NewReplacer("-d 10s", "-d 1s", "http://127.0.0.1:8080", target.url).Replace(command)
-		got := run(t, 0, strings.Fields(command)...).stdout
+		got := runDyno(t, 0, strings.Fields(command)...).stdout
 		have := map[string]bool{}
 		for line := range strings.Lines(got) {
 			if m := label.FindStringSubmatch(line); m != nil {

@@ -13,7 +13,7 @@ import (
 	"dyno/internal/result"
 )
 
-// page is what all of the servers answer.
+// page is what all servers answer.
 const page = "a page of a real server\n"
 
 var nginx = real{name: "nginx", command: "nginx", pack: "nginx", closes: 100, keeps: true,
@@ -101,21 +101,21 @@ http://:PORT {
 
 var servers = []real{nginx, apache, php, node, python, caddy}
 
-// A manner is a way to load a server, and what it does to its connections.
+// A manner is a way to load a server, and its effect on connections.
 type manner struct {
 	name, args string
 	method     string
 	each       func(s real) int // requests of a connection; 0: no limit
 }
 
-// asServer is as the server likes it.
+// asServer returns how many requests a connection has, if the server decides.
 func asServer(s real) int { return s.closes }
 
-// single is a connection for each request.
-func single(real) int { return 1 }
+// oneRequest returns 1: each request has a connection of its own.
+func oneRequest(real) int { return 1 }
 
-// ten is after ten requests, or when the server likes.
-func ten(s real) int {
+// tenRequests returns 10, or 1 if the server closes after each request.
+func tenRequests(s real) int {
 	if s.closes == 1 {
 		return 1
 	}
@@ -142,10 +142,10 @@ var manners = []manner{
 	{"keep-alive", "", "GET", asServer},
 	{"two threads", "-t 2", "GET", asServer},
 	{"portable", "--ring portable", "GET", asServer},
-	{"HTTP 1.0", "--http 1.0", "GET", single},
+	{"HTTP 1.0", "--http 1.0", "GET", oneRequest},
 	{"HTTP 1.0 keep-alive", "--http 1.0 -H Connection:Keep-Alive", "GET", asAsked},
-	{"reconnect always", "--reconnect always", "GET", single},
-	{"reconnect 10", "--reconnect 10", "GET", ten},
+	{"reconnect always", "--reconnect always", "GET", oneRequest},
+	{"reconnect 10", "--reconnect 10", "GET", tenRequests},
 	{"HEAD", "-X HEAD", "HEAD", asServer},
 	{"POST", "-X POST -b @BODY", "POST", asBody},
 }
@@ -160,19 +160,19 @@ func TestRealServers(t *testing.T) {
 	for _, server := range servers {
 		t.Run(server.name, func(t *testing.T) {
 			t.Parallel()
-			l := server.launch(t)
+			l := server.launchServer(t)
 			for _, m := range manners {
 				if m.method == l.refuses {
 					continue
 				}
-				t.Run(m.name, func(t *testing.T) { l.load(t, m, body) })
+				t.Run(m.name, func(t *testing.T) { l.testLoad(t, m, body) })
 			}
 		})
 	}
 }
 
-// load loads the server in a manner, and compares.
-func (l *launched) load(t *testing.T, m manner, body string) {
+// testLoad loads the server in a manner, and compares the counts.
+func (l *launched) testLoad(t *testing.T, m manner, body string) {
 	n, c := int64(2000), int64(8)
 	switch {
 	case m.method == "POST":
@@ -183,20 +183,20 @@ func (l *launched) load(t *testing.T, m manner, body string) {
 	word := "/?" + strings.ReplaceAll(m.name, " ", "-") + "="
 	args := strings.Fields(strings.ReplaceAll(m.args, "BODY", body))
 	args = append(args, "-n", fmt.Sprint(n), "-c", fmt.Sprint(c), l.url+word)
-	r := run(t, 0, args...).result
-	flawless(t, r, n, "200")
-	if served := l.served(t, word, n); served != n {
-		agree(t, r, served)
+	r := runDyno(t, 0, args...).result
+	checkFlawless(t, r, n, "200")
+	if served := l.servedSince(t, word, n); served != n {
+		checkAgrees(t, r, served)
 	}
-	reconnected(t, r, int64(m.each(l.real)), n, c)
+	checkReconnects(t, r, int64(m.each(l.real)), n, c)
 	if m.method == "GET" && r.Bytes.Received < n*int64(len(page)) {
 		t.Errorf("received %d bytes for %d pages", r.Bytes.Received, n)
 	}
 }
 
-// reconnected checks how often connections were opened again, when each may
+// checkReconnects checks how often connections were opened again, when each may
 // have so many requests; 0: as many as it likes.
-func reconnected(t *testing.T, r *result.Result, each, n, c int64) {
+func checkReconnects(t *testing.T, r *result.Result, each, n, c int64) {
 	t.Helper()
 	var least, most int64
 	if each > 0 {

@@ -23,9 +23,8 @@ import (
 	labrun "dyno/internal/lab/run"
 )
 
-// shipped is an experiment that ships with dyno, in a folder, and where its servers are
-// started.
-func shipped(t *testing.T, name string) (*labrun.Stage, *experiment.Experiment) {
+// openShipped opens an experiment that ships with dyno in a folder, with a stage for its servers.
+func openShipped(t *testing.T, name string) (*labrun.Stage, *experiment.Experiment) {
 	t.Helper()
 	dir := t.TempDir()
 	if err := experiment.Extract(name, filepath.Join(dir, "files")); err != nil {
@@ -55,9 +54,9 @@ func variantsOf(e *experiment.Experiment) map[string]experiment.Variant {
 	return all
 }
 
-// build runs the steps that build the variant's server, where the stage looks for it; the
+// buildVariant runs the steps that build the variant's server, where the stage looks for it; the
 // test is skipped if what it needs is not here.
-func build(t *testing.T, stage *labrun.Stage, v experiment.Variant) {
+func buildVariant(t *testing.T, stage *labrun.Stage, v experiment.Variant) {
 	t.Helper()
 	if missing := experiment.Missing(v); len(missing) > 0 {
 		t.Skip(strings.Join(missing, "; "))
@@ -79,8 +78,8 @@ func build(t *testing.T, stage *labrun.Stage, v experiment.Variant) {
 	}
 }
 
-// begin starts a variant's server, which is then to be stopped.
-func begin(t *testing.T, stage *labrun.Stage, v experiment.Variant, l experiment.Level) labrun.Stand {
+// startVariant starts a variant's server. The caller stops it.
+func startVariant(t *testing.T, stage *labrun.Stage, v experiment.Variant, l experiment.Level) labrun.Stand {
 	t.Helper()
 	stand, err := stage.Start(t.Context(), labrun.Setting{Arm: v.Name, Variant: v, Level: l, Trial: "test"})
 	if err != nil {
@@ -92,14 +91,14 @@ func begin(t *testing.T, stage *labrun.Stage, v experiment.Variant, l experiment
 // What was wrong with the first round of an article is found before any load: gzip, and a
 // new connection to Go for each request.
 func TestAsFirstTried(t *testing.T) {
-	stage, e := shipped(t, "nginx-in-front-of-go")
+	stage, e := openShipped(t, "nginx-in-front-of-go")
 	variants := variantsOf(e)
 	var asked []fairness.Asked
 	for _, name := range []string{"go gomaxprocs=1", "nginx-http gomaxprocs=1",
 		"as-first-tried gomaxprocs=1"} {
 		v := variants[name]
-		build(t, stage, v)
-		asked = append(asked, fairness.Asked{Variant: name, Answer: askedAlone(t, stage, v, e.Levels[0])})
+		buildVariant(t, stage, v)
+		asked = append(asked, fairness.Asked{Variant: name, Answer: answerAlone(t, stage, v, e.Levels[0])})
 	}
 	broken := map[string][]string{}
 	for _, v := range fairness.Compare(asked[0].Variant, asked, e.Fairness.Allow).Violations() {
@@ -114,11 +113,11 @@ func TestAsFirstTried(t *testing.T) {
 	}
 }
 
-// askedAlone is what a variant's server answers, asked until no other program, such as another
+// answerAlone is what a variant's server answers, asked until no other program, such as another
 // test, opens so many connections that a proxy's cannot be told from them.
-func askedAlone(t *testing.T, stage *labrun.Stage, v experiment.Variant, l experiment.Level) *fairness.Answer {
+func answerAlone(t *testing.T, stage *labrun.Stage, v experiment.Variant, l experiment.Level) *fairness.Answer {
 	t.Helper()
-	stand := begin(t, stage, v, l)
+	stand := startVariant(t, stage, v, l)
 	defer stand.Stop()
 	var problem string
 	for range 10 { // tries: what opens connections beside it does so for seconds
@@ -135,8 +134,9 @@ func askedAlone(t *testing.T, stage *labrun.Stage, v experiment.Variant, l exper
 	return nil
 }
 
-// mark is in the environment of all that a test starts from now on. It returns who has it.
-func mark(t *testing.T) (living func() []string) {
+// markProcesses puts a mark into the environment of all processes that the test starts from now
+// on. It returns a function that lists those alive.
+func markProcesses(t *testing.T) (living func() []string) {
 	t.Helper()
 	is := fmt.Sprintf("%s-%d-%d", t.Name(), os.Getpid(), time.Now().UnixNano())
 	t.Setenv("DYNO_TEST_MARK", is)
@@ -153,7 +153,7 @@ func mark(t *testing.T) (living func() []string) {
 	}
 }
 
-// forking are servers that do not end with the process that was started.
+// forking are servers that outlive the process that was started.
 var forking = []string{"php-apache", "java", "go-run", "php-builtin"}
 
 // Servers that fork leave nothing when they are stopped, trial after trial. There are few
@@ -167,19 +167,19 @@ func TestNothingIsLeft(t *testing.T) {
 		}
 		trials = n
 	}
-	stage, e := shipped(t, "redirects")
+	stage, e := openShipped(t, "redirects")
 	variants := variantsOf(e)
 	for _, name := range forking {
 		t.Run(name, func(t *testing.T) {
 			v := variants[name]
-			build(t, stage, v)
+			buildVariant(t, stage, v)
 			if name == "php-builtin" {
 				v.Env = append(slices.Clip(v.Env), experiment.Entry[experiment.Template]{
 					Name: "PHP_CLI_SERVER_WORKERS", Value: "4"})
 			}
-			living := mark(t)
+			living := markProcesses(t)
 			for i := range trials {
-				stand := begin(t, stage, v, e.Levels[0])
+				stand := startVariant(t, stage, v, e.Levels[0])
 				most := len(living())
 				out, err := exec.Command(binary, "run", "--no-save", "-q", "-n", "300", "-c", "20",
 					"--http", "1.0", "--reconnect", "always", "--expect", "301", stand.URL()).CombinedOutput()
@@ -194,7 +194,7 @@ func TestNothingIsLeft(t *testing.T) {
 				if most < 2 { // the supervisor and a server at least
 					t.Fatalf("trial %d: no process of it was seen", i+1)
 				}
-				eventually(t, "nothing is left", func() bool { return len(living()) == 0 })
+				waitUntil(t, "nothing is left", func() bool { return len(living()) == 0 })
 			}
 		})
 	}
@@ -203,28 +203,28 @@ func TestNothingIsLeft(t *testing.T) {
 // Interrupted in the middle, an experiment goes on and ends as if it had not been: with the
 // same trials in the same order, the same rows of its table, and nothing left behind.
 func TestInterruptedAndResumed(t *testing.T) {
-	_, e := shipped(t, "redirects")
-	file, out := subset(t, e, "nginx", "haproxy", "python"), filepath.Join(t.TempDir(), "out")
+	_, e := openShipped(t, "redirects")
+	file, out := subsetFile(t, e, "nginx", "haproxy", "python"), filepath.Join(t.TempDir(), "out")
 	temporary, err := os.MkdirTemp("/tmp", "dyno-e2e-")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(temporary)
 	t.Setenv("TMPDIR", temporary)
-	living := mark(t)
+	living := markProcesses(t)
 	first := exec.Command(binary, "lab", "run", "--seed", "7", "-o", out, file)
 	if err := first.Start(); err != nil {
 		t.Fatal(err)
 	}
 	for _, n := range []string{"first", "second", "third"} { // each has its time
-		had := len(stored(t, out))
-		eventually(t, "the "+n+" trial is over", func() bool { return len(stored(t, out)) > had })
+		had := len(storedFiles(t, out))
+		waitUntil(t, "the "+n+" trial is over", func() bool { return len(storedFiles(t, out)) > had })
 	}
 	first.Process.Signal(syscall.SIGINT)
 	if first.Wait(); first.ProcessState.ExitCode() != 130 {
 		t.Errorf("interrupted, it ended with %v", first.ProcessState)
 	}
-	before := stored(t, out)
+	before := storedFiles(t, out)
 	if n := len(living()); n > 0 {
 		t.Errorf("interrupted, it left %q", living())
 	}
@@ -233,7 +233,7 @@ func TestInterruptedAndResumed(t *testing.T) {
 		t.Fatalf("%v\n%s", err, said)
 	}
 	for name, text := range before {
-		if stored(t, out)[name] != text {
+		if storedFiles(t, out)[name] != text {
 			t.Errorf("%s is another than before", name)
 		}
 	}
@@ -242,7 +242,7 @@ func TestInterruptedAndResumed(t *testing.T) {
 		CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
-	if got, want := course(t, out), course(t, whole); !slices.Equal(got, want) || len(got) != 8 {
+	if got, want := trialCourse(t, out), trialCourse(t, whole); !slices.Equal(got, want) || len(got) != 8 {
 		t.Errorf("ran %q\nwant %q", got, want)
 	}
 	if left, err := os.ReadDir(temporary); err != nil || len(left)+len(living()) > 0 {
@@ -250,12 +250,12 @@ func TestInterruptedAndResumed(t *testing.T) {
 	}
 }
 
-// subset is a file of some of e's variants, with short trials.
-func subset(t *testing.T, e *experiment.Experiment, names ...string) string {
+// subsetFile writes an experiment with some of e's variants and short trials.
+func subsetFile(t *testing.T, e *experiment.Experiment, names ...string) string {
 	t.Helper()
 	e.Variants = slices.DeleteFunc(e.Variants, func(v experiment.Entry[experiment.Definition]) bool {
 		if slices.Contains(names, v.Name) {
-			build(t, &labrun.Stage{Build: t.TempDir()}, variantsOf(e)[v.Name])
+			buildVariant(t, &labrun.Stage{Build: t.TempDir()}, variantsOf(e)[v.Name])
 			return false
 		}
 		return true
@@ -278,8 +278,8 @@ func subset(t *testing.T, e *experiment.Experiment, names ...string) string {
 	return file
 }
 
-// stored are the files of an experiment's trials.
-func stored(t *testing.T, out string) map[string]string {
+// storedFiles returns the files of an experiment's trials.
+func storedFiles(t *testing.T, out string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	files, _ := filepath.Glob(filepath.Join(out, "trials", "*.json"))
@@ -293,9 +293,9 @@ func stored(t *testing.T, out string) map[string]string {
 	return all
 }
 
-// course is the trials of an experiment in the order in which they ran, each of which must
-// be in its table.
-func course(t *testing.T, out string) (all []string) {
+// trialCourse returns the trials of an experiment in the order in which they ran. Each must be in
+// its table.
+func trialCourse(t *testing.T, out string) (all []string) {
 	t.Helper()
 	r, err := judge.Open(out)
 	if err != nil {

@@ -20,12 +20,12 @@ func TestSoak(t *testing.T) {
 		mayGrow = 5000 // kB
 	)
 	server := startTarget(t, "--body", "100")
-	r := start(t, "-t", "1", "-c", "100", "-R", fmt.Sprint(rate), "-d", fmt.Sprint(minutes, "m"), server.url)
+	r := startDyno(t, "-t", "1", "-c", "100", "-R", fmt.Sprint(rate), "-d", fmt.Sprint(minutes, "m"), server.url)
 	r.killer.Stop() // patience is for what takes seconds
 	r.killer = time.AfterFunc((minutes+1)*time.Minute, func() { r.cmd.Process.Signal(syscall.SIGQUIT) })
 	var first, low, high int64
 	for began := time.Now(); ; time.Sleep(time.Second) {
-		kB := resident(r.cmd.Process.Pid)
+		kB := residentMemory(r.cmd.Process.Pid)
 		if kB == 0 {
 			break
 		}
@@ -37,17 +37,17 @@ func TestSoak(t *testing.T) {
 		}
 		low, high = min(low, kB), max(high, kB)
 	}
-	o := r.wait().exits(t, 0)
+	o := r.waitForExit().expectExit(t, 0)
 	t.Logf("resident: %d kB after the first minute, then %d to %d", first, low, high)
 	if first == 0 || first-low > mayGrow || high-first > mayGrow {
 		t.Errorf("memory: %d kB after the first minute, then %d to %d", first, low, high)
 	}
-	flawless(t, o.result, rate*minutes*60, "200")
-	agree(t, o.result, server.stop(t))
+	checkFlawless(t, o.result, rate*minutes*60, "200")
+	checkAgrees(t, o.result, server.stopCounting(t))
 }
 
-// resident is the memory that a process has in RAM, in kB; 0 when it has ended.
-func resident(pid int) (kB int64) {
+// residentMemory returns the resident memory of a process, in kB; 0 if it has ended.
+func residentMemory(pid int) (kB int64) {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	_, line, alive := strings.Cut(string(b), "VmRSS:")
 	if alive {

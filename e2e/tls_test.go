@@ -20,9 +20,9 @@ import (
 	"time"
 )
 
-// certify makes a certificate for names and addresses, signed by itself, and
-// the two files that servers want it in.
-func certify(t *testing.T, until time.Time, names ...string) (
+// makeCertificate makes a self-signed certificate for names and addresses, and writes the two
+// files that servers need.
+func makeCertificate(t *testing.T, until time.Time, names ...string) (
 	cert tls.Certificate, crt, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -63,21 +63,21 @@ func writePEM(t *testing.T, file, kind string, b []byte) {
 	}
 }
 
-// TestBadTLS is what a user is told when TLS does not come about. All of it is
-// said at once: nothing of it waits for a timeout but the silent server's.
+// TestBadTLS checks the messages of TLS failures. None waits for a timeout, except the silent
+// server's.
 func TestBadTLS(t *testing.T) {
 	const tomorrow = 24 * time.Hour
 	withTLS := func(t *testing.T, life time.Duration, names ...string) (addr, crt string) {
-		cert, crt, _ := certify(t, time.Now().Add(life), names...)
+		cert, crt, _ := makeCertificate(t, time.Now().Add(life), names...)
 		l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{cert}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		serveOn(t, l, saying(answer))
+		serveListener(t, l, answerWith(answer))
 		return l.Addr().String(), crt
 	}
 	plain := func(serve func(net.Conn)) func(*testing.T) (string, string) {
-		return func(t *testing.T) (string, string) { return listen(t, serve).Addr().String(), "" }
+		return func(t *testing.T) (string, string) { return listenWith(t, serve).Addr().String(), "" }
 	}
 	for _, test := range []struct {
 		name   string
@@ -111,18 +111,18 @@ func TestBadTLS(t *testing.T) {
 			c.Read(make([]byte, 4096))
 			c.(*net.TCPConn).SetLinger(0)
 		}), "", "reset", "connection reset by peer"},
-		{"silent", plain(silent), "--connect-timeout 300ms", "timeout", "no answer in time"},
+		{"silent", plain(neverAnswer), "--connect-timeout 300ms", "timeout", "no answer in time"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			addr, crt := test.server(t)
 			args := strings.Fields(strings.ReplaceAll(test.args, "CRT", crt))
-			o := run(t, 4, append(args, "-d", "20s", "-c", "2", "https://"+addr)...)
+			o := runDyno(t, 4, append(args, "-d", "20s", "-c", "2", "https://"+addr)...)
 			where := "tls 127.0.0.1:PORT: " + test.detail
 			bad{last: "nothing could be reached: " + where + " (N times)",
 				rows: []string{"tls " + test.kind + " 127.0.0.1:PORT " + test.detail},
 				say:  []string{"nothing was measured: no connection could be opened (" + where + ")"},
-			}.told(t, o)
+			}.checkReport(t, o)
 		})
 	}
 }
@@ -130,16 +130,16 @@ func TestBadTLS(t *testing.T) {
 // TestTrust checks that --cacert, --sni and --insecure do what the messages say.
 func TestTrust(t *testing.T) {
 	t.Parallel()
-	cert, crt, _ := certify(t, time.Now().Add(24*time.Hour), "example.test")
+	cert, crt, _ := makeCertificate(t, time.Now().Add(24*time.Hour), "example.test")
 	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{cert}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	serveOn(t, l, saying(answer))
+	serveListener(t, l, answerWith(answer))
 	for _, args := range []string{"--insecure", "--cacert " + crt + " --sni example.test"} {
 		args := append(strings.Fields(args), "-n", "20", "-c", "2", "https://"+l.Addr().String())
-		r := run(t, 0, args...).result
-		flawless(t, r, 20, "200")
+		r := runDyno(t, 0, args...).result
+		checkFlawless(t, r, 20, "200")
 		if r.Phases.TLS == nil || r.Phases.TLS.Count != 2 || *r.Connections.TLSFull != 2 {
 			t.Errorf("%q: TLS %+v, connections %+v", args, r.Phases.TLS, r.Connections)
 		}

@@ -16,7 +16,7 @@ import (
 	"dyno/internal/result"
 )
 
-// A tlsServer is where a real TLS library waits, and how it is set up.
+// A tlsServer is a server of a real TLS library, and its configuration.
 type tlsServer struct {
 	name    string
 	version string
@@ -37,10 +37,10 @@ var tlsServers = []tlsServer{
 // same: versions, resumption, certificates of both sides.
 func TestTLSServers(t *testing.T) {
 	t.Parallel()
-	cert, crt, key := certify(t, time.Now().Add(24*time.Hour), "127.0.0.1")
+	cert, crt, key := makeCertificate(t, time.Now().Add(24*time.Hour), "127.0.0.1")
 	t.Run("Go", func(t *testing.T) {
 		for _, s := range tlsServers {
-			t.Run(s.name, func(t *testing.T) { s.check(t, s.goServer(t, cert, crt), crt, key) })
+			t.Run(s.name, func(t *testing.T) { s.checkServer(t, s.goServer(t, cert, crt), crt, key) })
 		}
 	})
 	t.Run("nginx", func(t *testing.T) {
@@ -48,21 +48,21 @@ func TestTLSServers(t *testing.T) {
 		blocks := ""
 		for i, s := range tlsServers {
 			ports[i] = freePort(t)
-			blocks += s.nginxBlock(ports[i], crt, key)
+			blocks += s.nginxServerBlock(ports[i], crt, key)
 		}
 		server := nginx
 		server.files = maps.Clone(nginx.files)
 		conf := strings.TrimSuffix(strings.TrimSpace(nginx.files["nginx.conf"]), "}") + blocks + "}\n"
 		server.files["nginx.conf"] = conf
-		server.launch(t)
+		server.launchServer(t)
 		for i, s := range tlsServers {
-			t.Run(s.name, func(t *testing.T) { s.check(t, "127.0.0.1:"+ports[i], crt, key) })
+			t.Run(s.name, func(t *testing.T) { s.checkServer(t, "127.0.0.1:"+ports[i], crt, key) })
 		}
 	})
 }
 
-// nginxBlock is nginx's configuration of it.
-func (s tlsServer) nginxBlock(port, crt, key string) string {
+// nginxServerBlock is nginx's configuration of it.
+func (s tlsServer) nginxServerBlock(port, crt, key string) string {
 	on := map[bool]string{true: "on", false: "off"}
 	b := fmt.Sprintf("server { listen 127.0.0.1:%s ssl; ssl_certificate %s; ssl_certificate_key %s;\n"+
 		"ssl_protocols TLSv%s; ssl_session_cache off; ssl_session_tickets %s;\n", port, crt, key,
@@ -91,34 +91,34 @@ func (s tlsServer) goServer(t *testing.T, cert tls.Certificate, crt string) (add
 	if err != nil {
 		t.Fatal(err)
 	}
-	serveOn(t, tls.NewListener(l, c), saying(answer))
+	serveListener(t, tls.NewListener(l, c), answerWith(answer))
 	return l.Addr().String()
 }
 
-func (s tlsServer) check(t *testing.T, addr, crt, key string) {
+func (s tlsServer) checkServer(t *testing.T, addr, crt, key string) {
 	const n = 40
 	args := []string{"--cacert", crt, "--reconnect", "always", "-n", fmt.Sprint(n), "-c", "2", "-t", "1"}
 	url := "https://" + addr
 	if s.mutual {
-		s.uninvited(t, append(args, url))
+		s.checkUninvited(t, append(args, url))
 		args = append(args, "--cert", crt, "--key", key)
 	}
 	for _, resume := range []string{"off", "on"} {
-		r := run(t, 0, append(args, "--tls-resume", resume, url)...).result
-		flawless(t, r, n, "200")
-		s.shaken(t, r, resume == "on" && s.tickets)
+		r := runDyno(t, 0, append(args, "--tls-resume", resume, url)...).result
+		checkFlawless(t, r, n, "200")
+		s.checkHandshakes(t, r, resume == "on" && s.tickets)
 	}
 	other := map[string][]string{"1.2": {"--tls-min", "1.3"}, "1.3": {"--tls-max", "1.2"}}[s.version]
-	o := run(t, 4, append(append(args, other...), url)...)
+	o := runDyno(t, 4, append(append(args, other...), url)...)
 	if want := `with the alert "protocol version not supported"; see --tls-min and --tls-max`; !strings.Contains(
 		o.stderr, want) {
 		t.Errorf("%v: %s", other, o.stderr)
 	}
 }
 
-// shaken checks what a result says of handshakes: two begin at once, before there is a
+// checkHandshakes checks what a result says of handshakes: two begin at once, before there is a
 // session that others could resume.
-func (s tlsServer) shaken(t *testing.T, r *result.Result, resumes bool) {
+func (s tlsServer) checkHandshakes(t *testing.T, r *result.Result, resumes bool) {
 	t.Helper()
 	c, p := r.Connections, r.Phases
 	full, resumed := *c.TLSFull, *c.TLSResumed
@@ -138,10 +138,10 @@ func (s tlsServer) shaken(t *testing.T, r *result.Result, resumes bool) {
 	}
 }
 
-// uninvited is who shows no certificate: Go ends TLS, nginx answers with status 400.
-func (s tlsServer) uninvited(t *testing.T, args []string) {
+// checkUninvited is who shows no certificate: Go ends TLS, nginx answers with status 400.
+func (s tlsServer) checkUninvited(t *testing.T, args []string) {
 	t.Helper()
-	o := start(t, args...).wait()
+	o := startDyno(t, args...).waitForExit()
 	if o.result == nil {
 		t.Fatalf("no result: %s", o.stderr)
 	}

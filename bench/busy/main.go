@@ -1,10 +1,9 @@
 //go:build linux
 
-// Busy runs a command on a machine that is busy: programs of its own take each CPU for a while,
-// again and again, at spans by chance. A test that passes elsewhere and fails here judges the
-// machine.
+// Busy runs a command on a busy machine: other processes occupy each CPU for random spans, again
+// and again. A test that passes on an idle machine and fails here depends on timing.
 //
-//	go run ./bench/busy go test -race -count=1 ./load
+//	go run ./bench/busy go test -race -count=1 ./internal/engine/load
 package main
 
 import (
@@ -23,7 +22,7 @@ func main() {
 	cpu := flag.Int("take", -1, "take this CPU until stdin ends; what busy starts for each of them")
 	flag.Parse()
 	if *cpu >= 0 {
-		take(*cpu, *seed)
+		takeCPU(*cpu, *seed)
 		return
 	}
 	if flag.NArg() == 0 {
@@ -31,16 +30,16 @@ func main() {
 		os.Exit(2)
 	}
 	fmt.Fprintf(os.Stderr, "busy: -seed %d\n", *seed)
-	code, err := run(*seed, flag.Args())
+	code, err := runBusy(*seed, flag.Args())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "busy:", err)
 	}
 	os.Exit(code)
 }
 
-// run is the command's exit code. What takes the CPUs ends with the pipe to it, however busy
-// itself ends.
-func run(seed uint64, command []string) (int, error) {
+// runBusy returns the command's exit code. The processes that occupy the CPUs end with the pipe
+// to them, in whatever way busy itself ends.
+func runBusy(seed uint64, command []string) (int, error) {
 	var all unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &all); err != nil {
 		return 1, fmt.Errorf("finding the CPUs: %w", err)
@@ -73,9 +72,9 @@ func run(seed uint64, command []string) (int, error) {
 	return c.ProcessState.ExitCode(), nil
 }
 
-// take computes on one CPU for 10 ms to 2.5 s, leaves it for as long, and so on. It goes before
-// others where that is permitted.
-func take(cpu int, seed uint64) {
+// takeCPU computes on one CPU for 10 ms to 2.5 s, sleeps for as long, and so on. It has the
+// highest priority where that is permitted.
+func takeCPU(cpu int, seed uint64) {
 	var one unix.CPUSet
 	one.Set(cpu)
 	if err := unix.SchedSetaffinity(os.Getpid(), &one); err != nil {
@@ -86,7 +85,7 @@ func take(cpu int, seed uint64) {
 		fmt.Fprintln(os.Stderr, "busy: only root goes before others; a CPU is shared, not taken")
 	}
 	go func() {
-		os.Stdin.Read(make([]byte, 1)) // until there is nobody at its other end
+		os.Stdin.Read(make([]byte, 1)) // returns when the other end is closed
 		os.Exit(0)
 	}()
 	random := rand.New(rand.NewPCG(seed, uint64(cpu)))

@@ -21,51 +21,51 @@ func main() {
 		fmt.Fprintln(os.Stderr, "correction: -n must be at least 1, and there are no arguments")
 		os.Exit(2)
 	}
-	for _, t := range tables(*n, *seed) {
-		t.write(os.Stdout, *markdown)
+	for _, t := range allTables(*n, *seed) {
+		t.writeTable(os.Stdout, *markdown)
 	}
 }
 
-// A tally is what came of a cell's experiments.
-type tally struct {
-	n        int
-	found    [rules]int // experiments with a claim that is not so, by rule
-	much     [rules]int // experiments with seven such claims or more
-	held     int        // experiments in which all intervals hold
-	alike    int        // experiments in which what differs by the margin is called equivalent
-	beyond   int        // experiments in which it is said to differ by more than the margin
-	real     int        // true differences
-	shown    [rules]int // of these, shown
-	equal    int        // comparisons called equivalent
-	compared int
-	width    float64 // sum of half widths of the intervals, as logarithms
+// A cellCounts sums up the experiments of a cell.
+type cellCounts struct {
+	n                  int
+	falseClaims        [rules]int // experiments with a false claim, by rule
+	sevenFalseClaims   [rules]int // experiments with seven false claims or more
+	allIntervalsHold   int        // experiments in which all intervals hold
+	equivalentAtMargin int        // experiments that call a difference of the margin equivalent
+	beyondMargin       int        // experiments that call such a difference larger
+	trueDifferences    int        // comparisons that truly differ
+	differencesFound   [rules]int // of these, found
+	equal              int        // comparisons called equivalent
+	compared           int
+	width              float64 // sum of half widths of the intervals, as logarithms
 }
 
-func (t *tally) add(o outcome) {
+func (t *cellCounts) addOutcome(o outcome) {
 	t.n++
 	for r := range rules {
-		if o.wrong[r] > 0 {
-			t.found[r]++
+		if o.falseClaims[r] > 0 {
+			t.falseClaims[r]++
 		}
-		if o.wrong[r] >= 7 {
-			t.much[r]++
+		if o.falseClaims[r] >= 7 {
+			t.sevenFalseClaims[r]++
 		}
-		t.shown[r] += o.shown[r]
+		t.differencesFound[r] += o.differencesFound[r]
 	}
-	t.held += o.held
-	t.alike += o.alike
-	t.beyond += o.beyond
-	t.real += o.real
+	t.allIntervalsHold += o.allIntervalsHold
+	t.equivalentAtMargin += o.equivalentAtMargin
+	t.beyondMargin += o.beyondMargin
+	t.trueDifferences += o.trueDifferences
 	t.equal += o.equal
 	t.compared += o.compared
 	t.width += o.width
 }
 
-// simulate judges n experiments. Each has a random source of its own, so that a cell's first
+// simulateCell judges n experiments. Each has a random source of its own, so that a cell's first
 // experiments are the same however many there are.
-func simulate(s scene, d design, n int, seed uint64) (all tally) {
+func simulateCell(s scene, d design, n int, seed uint64) (all cellCounts) {
 	for i := range n {
-		all.add(s.experiment(d, seed, uint64(i)))
+		all.addOutcome(s.simulateExperiment(d, seed, uint64(i)))
 	}
 	return all
 }

@@ -1,7 +1,7 @@
-// Command experiments runs the experiments that ship with dyno, one after the other, and
-// prints of each what docs/experiments.md shows: a table for each level, the published
-// figures beside ours. An experiment whose folder is there already is not run again, or, if
-// it was interrupted, gone on with; so the tables can be had again at any time.
+// Command experiments runs the experiments that ship with dyno, one after the other, and prints
+// what docs/experiments.md shows of them: a table for each level, with published figures beside
+// ours. It does not repeat an experiment whose folder exists, and resumes one that was
+// interrupted, so the tables can be printed again at any time.
 //
 //	go run ./bench/experiments [-dyno PATH] [-o DIR] [-full] [NAME ...]
 package main
@@ -25,13 +25,13 @@ import (
 )
 
 func main() {
-	if err := run(); err != nil {
+	if err := runShipped(); err != nil {
 		fmt.Fprintln(os.Stderr, "experiments:", err)
 		os.Exit(1)
 	}
 }
 
-func run() error {
+func runShipped() error {
 	var names []string
 	for _, l := range experiment.Shipped() {
 		names = append(names, l.Name)
@@ -59,7 +59,7 @@ func run() error {
 	defer stop()
 	var failed error
 	for _, name := range names {
-		r, err := one(ctx, *dyno, name, filepath.Join(*out, name), *full)
+		r, err := runOrOpen(ctx, *dyno, name, filepath.Join(*out, name), *full)
 		if ctx.Err() != nil {
 			return errors.New("interrupted; the same command goes on")
 		}
@@ -67,16 +67,16 @@ func run() error {
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", name, err))
 			continue
 		}
-		fmt.Print(tables(r))
-		for _, arm := range unexplained(r) {
+		fmt.Print(formatTables(r))
+		for _, arm := range unexplainedArms(r) {
 			failed = errors.Join(failed, fmt.Errorf("%s: %s has neither a result nor a reason", name, arm))
 		}
 	}
 	return failed
 }
 
-// one runs an experiment, unless it has been run, and reads what came of it.
-func one(ctx context.Context, dyno, name, dir string, full bool) (*lab.Record, error) {
+// runOrOpen runs or resumes an experiment, unless it is complete, and reads its record.
+func runOrOpen(ctx context.Context, dyno, name, dir string, full bool) (*lab.Record, error) {
 	args := []string{"lab", "run", "-o", dir, name}
 	if !full {
 		args = append(args, "--quick")

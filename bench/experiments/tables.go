@@ -11,12 +11,12 @@ import (
 	"dyno/internal/lab/experiment"
 )
 
-// none stands where there is no figure.
-const none = "–"
+// noFigure stands for a missing figure.
+const noFigure = "–"
 
-// tables are those of an experiment, in Markdown: one for each level, and before them how
-// much its trials are worth.
-func tables(r *lab.Record) string {
+// formatTables formats an experiment in Markdown: how good its trials are, and a table for each
+// level.
+func formatTables(r *lab.Record) string {
 	var b strings.Builder
 	bad := 0
 	for _, t := range r.Trials {
@@ -29,7 +29,7 @@ func tables(r *lab.Record) string {
 		r.Name, r.Started.Format("2006-01-02"), len(r.Trials), d.Measure, d.Rounds, bad, r.Host.CPU,
 		r.Host.CPUs)
 	for _, l := range r.Experiment.Levels {
-		sheet{r, l.Name}.write(&b)
+		levelTable{r, l.Name}.writeTable(&b)
 	}
 	for _, a := range r.Arms {
 		switch {
@@ -43,8 +43,8 @@ func tables(r *lab.Record) string {
 	return b.String()
 }
 
-// A sheet is the table of a level.
-type sheet struct {
+// A levelTable is the table of a level.
+type levelTable struct {
 	*lab.Record
 	level string
 }
@@ -55,16 +55,16 @@ type column struct {
 	of   func(lab.Arm) string
 }
 
-// write writes the table, without columns that are empty and arms that did not run.
-func (s sheet) write(b *strings.Builder) {
+// writeTable writes the table, without empty columns and without arms that did not run.
+func (s levelTable) writeTable(b *strings.Builder) {
 	var arms []lab.Arm
 	for _, a := range s.Arms {
 		if len(a.Missing) == 0 && a.Unfit == "" {
 			arms = append(arms, a)
 		}
 	}
-	columns := slices.DeleteFunc(s.columns(), func(c column) bool {
-		return !slices.ContainsFunc(arms, func(a lab.Arm) bool { return c.of(a) != none })
+	columns := slices.DeleteFunc(s.allColumns(), func(c column) bool {
+		return !slices.ContainsFunc(arms, func(a lab.Arm) bool { return c.of(a) != noFigure })
 	})
 	heads := "| " + s.level + " |"
 	for _, c := range columns {
@@ -82,9 +82,9 @@ func (s sheet) write(b *strings.Builder) {
 	fmt.Fprintln(b)
 }
 
-// columns are all that there could be: published figures with their ratios, then ours.
-func (s sheet) columns() (all []column) {
-	all = append(all, column{"bytes", bytesOf})
+// allColumns returns all possible columns: published figures with their ratios, and ours.
+func (s levelTable) allColumns() (all []column) {
+	all = append(all, column{"bytes", answerBytesCell})
 	metrics := slices.Clone(s.Experiment.Design.Metrics)
 	if !slices.Contains(metrics, "cpu") {
 		metrics = append(metrics, "cpu")
@@ -92,27 +92,28 @@ func (s sheet) columns() (all []column) {
 	for _, m := range metrics {
 		name := string(m)
 		all = append(all,
-			column{name + ", published", func(a lab.Arm) string { return s.published(a, name) }},
-			column{"ratio", func(a lab.Arm) string { return s.publishedRatio(a, name) }},
-			column{name, func(a lab.Arm) string { return s.median(a, name) }},
-			column{"ratio", func(a lab.Arm) string { return s.ratio(a, name) }})
+			column{name + ", published", func(a lab.Arm) string { return s.publishedCell(a, name) }},
+			column{"ratio", func(a lab.Arm) string { return s.publishedRatioCell(a, name) }},
+			column{name, func(a lab.Arm) string { return s.medianCell(a, name) }},
+			column{"ratio", func(a lab.Arm) string { return s.ratioCell(a, name) }})
 	}
 	if s.Experiment.Profile != nil {
 		for _, f := range s.Experiment.Profile.Functions {
 			all = append(all,
-				column{f + ", published", func(a lab.Arm) string { return s.published(a, "share:"+f) }},
-				column{f, func(a lab.Arm) string { return s.share(a, f) }})
+				column{f + ", published", func(a lab.Arm) string { return s.publishedCell(a, "share:"+f) }},
+				column{f, func(a lab.Arm) string { return s.profileShareCell(a, f) }})
 		}
 	}
 	return all
 }
 
-// unexplained are the arms, with their level, of which there is neither a result nor a
-// reason why there is none.
-func unexplained(r *lab.Record) (all []string) {
+// unexplainedArms returns the arms, with their level, that have neither a result nor a reason why
+// there is none.
+func unexplainedArms(r *lab.Record) (all []string) {
 	for _, l := range r.Experiment.Levels {
 		for _, a := range r.Arms {
-			if len(a.Missing) == 0 && a.Unfit == "" && (sheet{r, l.Name}).median(a, "throughput") == none {
+			table := levelTable{r, l.Name}
+			if len(a.Missing) == 0 && a.Unfit == "" && table.medianCell(a, "throughput") == noFigure {
 				all = append(all, a.Name+" at "+l.Name)
 			}
 		}
@@ -120,16 +121,16 @@ func unexplained(r *lab.Record) (all []string) {
 	return all
 }
 
-// bytesOf is the size of an answer.
-func bytesOf(a lab.Arm) string {
+// answerBytesCell returns the size of an answer.
+func answerBytesCell(a lab.Arm) string {
 	if a.Answer == nil || a.Control {
-		return none
+		return noFigure
 	}
 	return strconv.FormatFloat(a.Answer.WireBytes.Mean, 'f', -1, 64)
 }
 
-// figure is what was published of an arm.
-func (s sheet) figure(a lab.Arm, metric string) (lab.PublishedFigure, bool) {
+// publishedFigure returns what was published about an arm.
+func (s levelTable) publishedFigure(a lab.Arm, metric string) (lab.PublishedFigure, bool) {
 	i := slices.IndexFunc(s.Published, func(b lab.PublishedFigure) bool {
 		return b.Variant == a.Name && b.Metric == metric && b.Level == s.level
 	})
@@ -139,35 +140,35 @@ func (s sheet) figure(a lab.Arm, metric string) (lab.PublishedFigure, bool) {
 	return s.Published[i], true
 }
 
-func (s sheet) published(a lab.Arm, metric string) string {
-	switch f, has := s.figure(a, metric); {
+func (s levelTable) publishedCell(a lab.Arm, metric string) string {
+	switch f, has := s.publishedFigure(a, metric); {
 	case !has:
-		return none
+		return noFigure
 	case f.Value == nil:
 		return "failed"
 	default:
-		return strings.TrimSpace(digits(*f.Value) + " " + unitOf(f.Figure))
+		return strings.TrimSpace(formatDigits(*f.Value) + " " + unitOfFigure(f.Figure))
 	}
 }
 
-// unitOf is the unit of a figure, unless it is that of the column.
-func unitOf(f experiment.Figure) string {
+// unitOfFigure returns the unit of a figure, unless it is the column's.
+func unitOfFigure(f experiment.Figure) string {
 	if f.Unit == "req/s" {
 		return ""
 	}
 	return f.Unit
 }
 
-func (s sheet) publishedRatio(a lab.Arm, metric string) string {
-	f, has := s.figure(a, metric)
+func (s levelTable) publishedRatioCell(a lab.Arm, metric string) string {
+	f, has := s.publishedFigure(a, metric)
 	if !has || f.Ratio == nil {
-		return none
+		return noFigure
 	}
 	return fmt.Sprintf("%.2f", *f.Ratio)
 }
 
-// median is of our trials, or how those failed that have none.
-func (s sheet) median(a lab.Arm, metric string) string {
+// medianCell returns the median of our trials, or how they failed.
+func (s levelTable) medianCell(a lab.Arm, metric string) string {
 	for _, c := range s.Cells {
 		if c.Arm == a.Name && c.Level == s.level && c.Metric == metric {
 			v, unit := c.Median.Estimate, c.Unit
@@ -175,9 +176,9 @@ func (s sheet) median(a lab.Arm, metric string) string {
 				v, unit = v/1000, "ms"
 			}
 			if unit == "req/s" {
-				return digits(v)
+				return formatDigits(v)
 			}
-			return digits(v) + " " + strings.TrimSuffix(unit, "/req")
+			return formatDigits(v) + " " + strings.TrimSuffix(unit, "/req")
 		}
 	}
 	for _, t := range s.Trials {
@@ -186,11 +187,11 @@ func (s sheet) median(a lab.Arm, metric string) string {
 			return "failed: " + first
 		}
 	}
-	return none
+	return noFigure
 }
 
-// ratio is what the trials say of an arm and its baseline.
-func (s sheet) ratio(a lab.Arm, metric string) string {
+// ratioCell returns the ratio of an arm to its baseline, with its interval.
+func (s levelTable) ratioCell(a lab.Arm, metric string) string {
 	for _, c := range s.Verdicts {
 		if c.Variant == a.Name && c.Level == s.level && c.Metric == metric {
 			text := fmt.Sprintf("%.2f", c.Ratio)
@@ -200,11 +201,11 @@ func (s sheet) ratio(a lab.Arm, metric string) string {
 			return text
 		}
 	}
-	return none
+	return noFigure
 }
 
-// share is that of a function in an arm's profile.
-func (s sheet) share(a lab.Arm, function string) string {
+// profileShareCell returns a function's share of an arm's profile.
+func (s levelTable) profileShareCell(a lab.Arm, function string) string {
 	for _, p := range s.Profiles {
 		for _, f := range p.Shares {
 			if p.Arm == a.Name && p.Level == s.level && f.Function == function && f.Cumulative.Share > 0 {
@@ -212,11 +213,11 @@ func (s sheet) share(a lab.Arm, function string) string {
 			}
 		}
 	}
-	return none
+	return noFigure
 }
 
-// digits is a number with three digits, or with all of a whole one.
-func digits(v float64) string {
+// formatDigits formats a number with three digits, or with all digits of its integer part.
+func formatDigits(v float64) string {
 	if v < 100 {
 		return strconv.FormatFloat(v, 'g', 3, 64)
 	}

@@ -59,10 +59,10 @@ func TestFullIsNotQuick(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if r, err := one(t.Context(), "dyno", "two", dir, false); err != nil || r.Name != "two" {
+	if r, err := runOrOpen(t.Context(), "dyno", "two", dir, false); err != nil || r.Name != "two" {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if r, err := one(t.Context(), "dyno", "two", dir, true); err == nil {
+	if r, err := runOrOpen(t.Context(), "dyno", "two", dir, true); err == nil {
 		t.Errorf("%+v", r)
 	}
 }
@@ -108,14 +108,14 @@ func TestTables(t *testing.T) {
 		r.Published = append(r.Published, lab.PublishedFigure{Figure: f})
 	}
 	r.Published[1].Ratio = &half
-	if got := tables(r); got != want {
+	if got := formatTables(r); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got := unexplained(r); len(got) > 0 {
+	if got := unexplainedArms(r); len(got) > 0 {
 		t.Errorf("unexplained: %q", got)
 	}
 	r.Arms = append(r.Arms, lab.Arm{Name: "e", Baseline: "a"})
-	if got := unexplained(r); !slices.Equal(got, []string{"e at c1"}) {
+	if got := unexplainedArms(r); !slices.Equal(got, []string{"e at c1"}) {
 		t.Errorf("unexplained: %q, want e", got)
 	}
 }

@@ -1,11 +1,9 @@
-// Command known asks the laboratory for a difference that is known: a Go server
-// whose handler spins for so many nanoseconds of CPU time longer, by 3 % and by
-// 10 % of what a request costs, and the same server against itself.
+// Command known has the laboratory measure a known difference: a Go server whose handler uses 3 %
+// or 10 % more CPU time than the cost of a request, and the same server against itself.
 //
-// It runs the experiment several times over, and says how often the laboratory
-// was right: at 10 % the verdict should be different, at 3 % it must not be
-// equivalent, the intervals should hold the truth, and A/A should not differ.
-// That is a matter of minutes, on a machine that has nothing else to do.
+// It runs the experiment several times and counts how often the laboratory is right. At 10 % the
+// verdict should be different, at 3 % it must not be equivalent, the intervals should contain the
+// true ratio, and A/A should not differ. That takes minutes on an idle machine.
 package main
 
 import (
@@ -17,12 +15,12 @@ import (
 	"path/filepath"
 )
 
-// base is what the handler spins for at least, in ns: most of a request's cost,
-// so that what is added is a known share of it.
+// base is the least that the handler spins, in ns. It is most of a request's cost, so that what
+// is added is a known part of it.
 const base = 100_000
 
-// experimentFile has a place for the folder of the server's program and for the
-// nanoseconds of each variant.
+// experimentFile is a template of the experiment, with the server's program and the nanoseconds
+// of each variant.
 const experimentFile = `
 version: 1
 name: known
@@ -46,7 +44,7 @@ variants:
     url: "http://127.0.0.1:{{port}}/"
 `
 
-// A row is a verdict, as experiment.json has it.
+// A row is a verdict of experiment.json.
 type row struct {
 	Variant        string
 	Ratio          float64
@@ -62,20 +60,20 @@ func main() {
 	measure := flag.String("measure", "1s", "window of each trial")
 	dyno := flag.String("dyno", "./dyno", "program to test")
 	flag.Parse()
-	if err := run(*times, *rounds, *measure, *dyno); err != nil {
+	if err := runExperiments(*times, *rounds, *measure, *dyno); err != nil {
 		fmt.Fprintln(os.Stderr, "known:", err)
 		os.Exit(1)
 	}
 }
 
-func run(times, rounds int, measure, dyno string) error {
+func runExperiments(times, rounds int, measure, dyno string) error {
 	dir, err := os.MkdirTemp("", "known-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
 	spinner := filepath.Join(dir, "spinner")
-	if err := command("go", "build", "-o", spinner, "./bench/known/spinner"); err != nil {
+	if err := runProgram("go", "build", "-o", spinner, "./bench/known/spinner"); err != nil {
 		return fmt.Errorf("building the server: %w", err)
 	}
 	file := filepath.Join(dir, "known.yaml")
@@ -83,11 +81,11 @@ func run(times, rounds int, measure, dyno string) error {
 		text := fmt.Sprintf(experimentFile, rounds, measure, spinner, base, base+extra3, base+extra10)
 		return os.WriteFile(file, []byte(text), 0o600)
 	}
-	// What a request costs in all is found out first, without any difference.
+	// The total cost of a request is measured first, without any difference.
 	if err := write(6, 0, 0); err != nil {
 		return err
 	}
-	cost, err := calibrate(dyno, file, filepath.Join(dir, "calibration"))
+	cost, err := measureCost(dyno, file, filepath.Join(dir, "calibration"))
 	if err != nil {
 		return err
 	}
@@ -95,25 +93,25 @@ func run(times, rounds int, measure, dyno string) error {
 	if err := write(rounds, int(30*cost), int(100*cost)); err != nil {
 		return err
 	}
-	var all tally
+	var all verdictCounts
 	for i := range times {
 		out := filepath.Join(dir, fmt.Sprint(i))
-		if err := experiment(dyno, file, out); err != nil {
+		if err := runExperiment(dyno, file, out); err != nil {
 			return err
 		}
-		rows, err := verdicts(out)
+		rows, err := readVerdicts(out)
 		if err != nil {
 			return err
 		}
-		all.add(rows)
+		all.addVerdicts(rows)
 	}
-	all.print(times)
+	all.printCounts(times)
 	return nil
 }
 
-// calibrate is the median cost of a request of all variants, in µs.
-func calibrate(dyno, file, out string) (float64, error) {
-	if err := experiment(dyno, file, out); err != nil {
+// measureCost returns the median CPU time per request over all variants, in µs.
+func measureCost(dyno, file, out string) (float64, error) {
+	if err := runExperiment(dyno, file, out); err != nil {
 		return 0, err
 	}
 	var record struct {
@@ -122,7 +120,7 @@ func calibrate(dyno, file, out string) (float64, error) {
 			Median struct{ Estimate float64 }
 		}
 	}
-	if err := read(out, &record); err != nil {
+	if err := readRecord(out, &record); err != nil {
 		return 0, err
 	}
 	var sum, n float64
@@ -135,17 +133,17 @@ func calibrate(dyno, file, out string) (float64, error) {
 	return sum / n, nil
 }
 
-func experiment(dyno, file, out string) error {
-	return command(dyno, "lab", "run", file, "-o", out)
+func runExperiment(dyno, file, out string) error {
+	return runProgram(dyno, "lab", "run", file, "-o", out)
 }
 
-func verdicts(out string) ([]row, error) {
+func readVerdicts(out string) ([]row, error) {
 	var record struct{ Verdicts []row }
-	err := read(out, &record)
+	err := readRecord(out, &record)
 	return record.Verdicts, err
 }
 
-func read(out string, to any) error {
+func readRecord(out string, to any) error {
 	b, err := os.ReadFile(filepath.Join(out, "experiment.json"))
 	if err != nil {
 		return err
@@ -153,8 +151,8 @@ func read(out string, to any) error {
 	return json.Unmarshal(b, to)
 }
 
-// command runs a program; what it says is shown only if it fails.
-func command(name string, args ...string) error {
+// runProgram runs a program, and prints its output only if it fails.
+func runProgram(name string, args ...string) error {
 	out, err := exec.Command(name, args...).CombinedOutput()
 	if err != nil {
 		os.Stderr.Write(out)
@@ -162,16 +160,17 @@ func command(name string, args ...string) error {
 	return err
 }
 
-// truths are the ratios by construction.
+// truths are the true ratios.
 var truths = map[string]float64{"3-percent": 1.03, "10-percent": 1.10, "plain (A/A)": 1}
 
-// A tally counts how often the laboratory said what, and held the truth.
-type tally struct {
+// A verdictCounts counts the laboratory's verdicts, and the intervals that contain the true
+// ratio.
+type verdictCounts struct {
 	verdicts map[string]map[string]int
 	held     map[string]int
 }
 
-func (t *tally) add(rows []row) {
+func (t *verdictCounts) addVerdicts(rows []row) {
 	if t.verdicts == nil {
 		t.verdicts, t.held = map[string]map[string]int{}, map[string]int{}
 	}
@@ -187,7 +186,7 @@ func (t *tally) add(rows []row) {
 	}
 }
 
-func (t *tally) print(times int) {
+func (t *verdictCounts) printCounts(times int) {
 	for _, name := range []string{"plain (A/A)", "3-percent", "10-percent"} {
 		fmt.Printf("%-12s of %d: %v; the interval held the truth in %d\n", name, times,
 			t.verdicts[name], t.held[name])

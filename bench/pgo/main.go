@@ -1,5 +1,5 @@
-// Pgo makes the profile that a profile-guided build of dyno is guided by: of loads as they
-// are made most, on each ring, against dyno target.
+// Pgo makes the profile for profile-guided builds of dyno: of the most common loads, on each
+// ring, against dyno target.
 //
 //	go run ./bench/pgo -dyno ./dyno -o default.pgo
 package main
@@ -29,13 +29,13 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := profile(ctx, *dyno, *out, *long); err != nil {
+	if err := writeProfile(ctx, *dyno, *out, *long); err != nil {
 		fmt.Fprintln(os.Stderr, "pgo:", err)
 		os.Exit(1)
 	}
 }
 
-// loads are what is profiled, each as it differs from the default.
+// loads are the profiled loads, each as a change of the default.
 var loads = []func(*load.Plan){
 	func(p *load.Plan) {},
 	func(p *load.Plan) { p.Ring = "epoll" },
@@ -45,9 +45,9 @@ var loads = []func(*load.Plan){
 	func(p *load.Plan) { p.Reconnect = 1 },
 }
 
-// profile writes one profile of all loads.
-func profile(ctx context.Context, dyno, out string, long time.Duration) (err error) {
-	at, end, err := serve(ctx, dyno)
+// writeProfile writes one profile of all loads.
+func writeProfile(ctx context.Context, dyno, out string, long time.Duration) (err error) {
+	at, end, err := startTarget(ctx, dyno)
 	if err != nil {
 		return err
 	}
@@ -87,8 +87,8 @@ func profile(ctx context.Context, dyno, out string, long time.Duration) (err err
 	return file.Close()
 }
 
-// serve starts a target, and returns where it listens and what ends it.
-func serve(ctx context.Context, dyno string) (at netip.AddrPort, end func(), err error) {
+// startTarget starts a target. It returns its address, and a function that ends it.
+func startTarget(ctx context.Context, dyno string) (at netip.AddrPort, end func(), err error) {
 	cmd := exec.CommandContext(ctx, dyno, "target", "--listen", "127.0.0.1:0", "--body", "12")
 	pipe, err := cmd.StdoutPipe()
 	if err == nil {

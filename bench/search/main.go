@@ -1,10 +1,9 @@
-// Command search asks whether dyno find is right. The server is one worker that takes 1 ms
-// for each request, arrivals are random, and the 99th percentile is to be below 10 ms: a
-// queue of which every rate can also be tried. So every rate is, upwards, until the
-// objective is missed, and what find certifies must not be far from that: at most 5 % above
-// and 10 % below, each time.
+// Command search checks that dyno find is right. The server has one worker that takes 1 ms for
+// each request, arrivals are random, and the objective is a 99th percentile below 10 ms. Every
+// rate of this queue can also be tried, so the command does that, upwards, until the objective is
+// missed. What find certifies must be within 5 % above and 10 % below that rate, each time.
 //
-// The truth of this queue is known, too (M/D/1: 773.5/s, see capacity's tests). But find
+// The true limit of this queue is known too (M/D/1: 773.5/s, see capacity's tests). But find
 // searches what is there: the same server on the same machine, with all its delays.
 package main
 
@@ -22,13 +21,13 @@ import (
 	"time"
 )
 
-// How far what is certified may lie from the sweep's rate.
+// How far the certified rate may be from the sweep's, as a ratio.
 const (
 	above = 1.05
 	below = 0.90
 )
 
-// mostRate is beyond what the server can do by any means, a second.
+// mostRate is more than the server can do, in requests a second.
 const mostRate = 1000
 
 type options struct {
@@ -48,14 +47,14 @@ func main() {
 	flag.DurationVar(&o.sweep, "sweep", 20*time.Second, "window of each run of the sweep")
 	flag.DurationVar(&o.probe, "probe", 10*time.Second, "--probe-time of the searches")
 	flag.Parse()
-	if err := run(o); err != nil {
+	if err := runSearches(o); err != nil {
 		fmt.Fprintln(os.Stderr, "search:", err)
 		os.Exit(1)
 	}
 }
 
-func run(o options) error {
-	server, url, err := serve(o.dyno)
+func runSearches(o options) error {
+	server, url, err := startServer(o.dyno)
 	if err != nil {
 		return err
 	}
@@ -63,14 +62,14 @@ func run(o options) error {
 		server.Process.Signal(syscall.SIGTERM)
 		server.Wait()
 	}()
-	most, err := sweep(o, url)
+	most, err := sweepRates(o, url)
 	if err != nil {
 		return err
 	}
 	fmt.Printf("the sweep: met up to %d/s\n", most)
 	wrong := 0
 	for i := range o.times {
-		rate, err := search(o, url)
+		rate, err := searchRate(o, url)
 		if err != nil {
 			return err
 		}
@@ -88,8 +87,8 @@ func run(o options) error {
 	return nil
 }
 
-// serve starts the server, which the caller must stop.
-func serve(dyno string) (*exec.Cmd, string, error) {
+// startServer starts the server, which the caller must stop.
+func startServer(dyno string) (*exec.Cmd, string, error) {
 	c := exec.Command(dyno, "target", "--listen", "127.0.0.1:0", "--workers", "1", "--service",
 		"constant:1ms")
 	out, err := c.StdoutPipe()
@@ -110,8 +109,8 @@ func serve(dyno string) (*exec.Cmd, string, error) {
 	return c, url, nil
 }
 
-// sweep tries every rate until one misses the objective, and returns the last that met it.
-func sweep(o options, url string) (int, error) {
+// sweepRates tries every rate until one misses the objective, and returns the last that met it.
+func sweepRates(o options, url string) (int, error) {
 	last := 0
 	for rate := o.from; rate <= mostRate; rate += o.step {
 		var all []float64
@@ -121,7 +120,8 @@ func sweep(o options, url string) (int, error) {
 					P99 float64 `json:"p99_us"`
 				}
 			}
-			err := ask(&r, o.dyno, "run", "--no-save", "-q", "--json", "-", "-t", "1", "-c", "1000", "-R",
+			err := runJSON(&r, o.dyno, "run", "--no-save", "-q", "--json", "-",
+				"-t", "1", "-c", "1000", "-R",
 				fmt.Sprint(rate), "--arrival", "poisson", "--warmup", "2s", "-d", o.sweep.String(), url)
 			if err != nil {
 				return 0, err
@@ -144,13 +144,13 @@ func sweep(o options, url string) (int, error) {
 	return last, nil
 }
 
-// search is what find certifies.
-func search(o options, url string) (float64, error) {
+// searchRate returns the rate that find certifies.
+func searchRate(o options, url string) (float64, error) {
 	var found struct {
 		Certified *float64 `json:"certified_per_s"`
 		Reason    string
 	}
-	err := ask(&found, o.dyno, "find", "-q", "--json", "-", "-t", "1", "-c", "1000", "--arrival",
+	err := runJSON(&found, o.dyno, "find", "-q", "--json", "-", "-t", "1", "-c", "1000", "--arrival",
 		"poisson", "--probe-time", o.probe.String(), "--slo", "p99<10ms", url)
 	if err != nil {
 		return 0, err
@@ -161,9 +161,9 @@ func search(o options, url string) (float64, error) {
 	return *found.Certified, nil
 }
 
-// ask runs a program that writes JSON to stdout, and reads it. The exit code is for people:
-// what was found is in the JSON.
-func ask(to any, program string, args ...string) error {
+// runJSON runs a program that writes JSON to stdout, and decodes it. It ignores the exit code,
+// because the JSON says what was found.
+func runJSON(to any, program string, args ...string) error {
 	var out, said bytes.Buffer
 	c := exec.Command(program, args...)
 	c.Stdout, c.Stderr = &out, &said

@@ -1,6 +1,6 @@
-// Package attack has those who wish dyno ill, as programs: its tests start dyno as a user would,
-// with an attacker beside it, and look at what the attacker got. Each counts what was tried, so
-// that a test in which nothing was attacked fails.
+// Package attack tests dyno against attackers, which are programs. Each test starts dyno as a user
+// would, with an attacker beside it, and checks what the attacker got. It counts the attempts, so a
+// test in which nothing was attacked fails.
 //
 // To see an attack work, point a test at a dyno that knows no defence:
 //

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { os.Exit(buildAndRun(m)) }
 
 func buildAndRun(m *testing.M) int {
 	if len(os.Args) > 1 && os.Args[1] == neighbourRole {
-		return neighbour(os.Args[2:])
+		return runNeighbour(os.Args[2:])
 	}
 	if binary != "" {
 		return m.Run()
@@ -52,8 +52,8 @@ type said struct {
 	code     int
 }
 
-// dyno runs the program under attack, with these settings of the environment besides.
-func dyno(t *testing.T, env []string, args ...string) said {
+// runDyno runs the program under attack, with these settings of the environment besides.
+func runDyno(t *testing.T, env []string, args ...string) said {
 	t.Helper()
 	var out, errs strings.Builder
 	cmd := exec.Command(binary, args...)

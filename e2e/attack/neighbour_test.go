@@ -35,10 +35,10 @@ type haul struct {
 	Known   []string // of files whose folder every user may search, which it could read by their names
 }
 
-// neighbour watches a folder until its stdin ends, and plants in each folder that is made there:
+// runNeighbour watches a folder until its stdin ends, and plants in each folder that is made there:
 // links to what it would have root write, under names that root's servers have. It says in the
 // end what came of it.
-func neighbour(args []string) int {
+func runNeighbour(args []string) int {
 	shared, victim := args[0], args[1]
 	w, err := unix.InotifyInit1(unix.IN_CLOEXEC)
 	if err == nil {
@@ -51,7 +51,7 @@ func neighbour(args []string) int {
 	watch := os.NewFile(uintptr(w), "inotify")
 	fmt.Println("ready")
 	n := &thief{victim: victim, over: make(chan struct{})}
-	go n.watch(watch, shared)
+	go n.watchFolder(watch, shared)
 	io.Copy(io.Discard, os.Stdin)
 	close(n.over)
 	n.at.Wait()
@@ -70,7 +70,7 @@ type thief struct {
 	haul
 }
 
-func (n *thief) watch(events io.Reader, shared string) {
+func (n *thief) watchFolder(events io.Reader, shared string) {
 	for b := make([]byte, 64<<10); ; {
 		size, err := events.Read(b)
 		if err != nil {
@@ -84,17 +84,17 @@ func (n *thief) watch(events io.Reader, shared string) {
 				n.mu.Lock()
 				n.Seen++
 				n.mu.Unlock()
-				n.at.Go(func() { n.rob(filepath.Join(shared, name)) })
+				n.at.Go(func() { n.stealFiles(filepath.Join(shared, name)) })
 			}
 		}
 	}
 }
 
-// rob tries one run directory, again and again until it is gone.
-func (n *thief) rob(dir string) {
+// stealFiles tries one run directory, again and again until it is gone.
+func (n *thief) stealFiles(dir string) {
 	for {
 		for _, in := range []string{dir, filepath.Join(dir, ".u1"), filepath.Join(dir, ".u2")} {
-			n.plant(in)
+			n.plantFiles(in)
 		}
 		select {
 		case <-n.over:
@@ -107,7 +107,7 @@ func (n *thief) rob(dir string) {
 	}
 }
 
-func (n *thief) plant(dir string) {
+func (n *thief) plantFiles(dir string) {
 	link := func(name string) func() error {
 		return func() error {
 			return os.Symlink(filepath.Join(n.victim, filepath.Base(name)), filepath.Join(dir, name))
@@ -184,8 +184,8 @@ variants:
       - {name: app, drops_root: true, cmd: '{{dyno}} target --listen 127.0.0.1:{{port}} --log {{dir}}/served.csv'}
 `
 
-// trials is how many are attacked.
-func trials(t *testing.T) int {
+// trialCount is how many are attacked.
+func trialCount(t *testing.T) int {
 	t.Helper()
 	n, err := strconv.Atoi(os.Getenv("DYNO_TRIALS"))
 	if os.Getenv("DYNO_TRIALS") == "" {
@@ -224,14 +224,14 @@ func TestNeighbourPlantsLinks(t *testing.T) {
 		t.Skip("only root can be attacked as root, and start another user's processes")
 	}
 	shared, victim := commonDir(t)
-	n := trials(t)
+	n := trialCount(t)
 	file := filepath.Join(filepath.Dir(victim), "neighbours.yaml") // which the daemon can reach
 	if err := os.WriteFile(file, fmt.Appendf(nil, neighbours, (n+2)/3), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	attack := besiege(t, shared, victim)
+	attack := startNeighbour(t, shared, victim)
 	folder := filepath.Join(t.TempDir(), "out")
-	ran := dyno(t, []string{"TMPDIR=" + shared}, "lab", "run", "-o", folder, file)
+	ran := runDyno(t, []string{"TMPDIR=" + shared}, "lab", "run", "-o", folder, file)
 	got := attack()
 	stored, err := filepath.Glob(filepath.Join(folder, "trials", "*.json"))
 	t.Logf("%d trials; the neighbour saw %d run directories and tried %d times; it planted %d, read %d, and %d by their names",
@@ -240,9 +240,9 @@ func TestNeighbourPlantsLinks(t *testing.T) {
 		t.Errorf("nothing was shown: %d trials of %d, exit code %d, %v\n%s", len(stored), n, ran.code, err, ran.err)
 	}
 	if len(got.Planted)+len(got.Read) > 0 {
-		t.Errorf("planted: %q; read: %q", first(got.Planted, 12), first(got.Read, 3))
+		t.Errorf("planted: %q; read: %q", firstOf(got.Planted, 12), firstOf(got.Read, 3))
 	}
-	if touched := untouched(t, victim); touched != "" {
+	if touched := changedFile(t, victim); touched != "" {
 		t.Errorf("root wrote through links:\n%s", touched)
 	}
 	for _, name := range stored {
@@ -259,10 +259,10 @@ func TestNeighbourPlantsLinks(t *testing.T) {
 	}
 }
 
-func first(all []string, n int) []string { return all[:min(len(all), n)] }
+func firstOf(all []string, n int) []string { return all[:min(len(all), n)] }
 
-// besiege starts the neighbour, whom the function ends that it returns.
-func besiege(t *testing.T, shared, victim string) (end func() haul) {
+// startNeighbour starts the neighbour, whom the function ends that it returns.
+func startNeighbour(t *testing.T, shared, victim string) (end func() haul) {
 	t.Helper()
 	exe := filepath.Join(filepath.Dir(victim), "neighbour")
 	self, err := os.Executable() // which only root may start
@@ -295,8 +295,8 @@ func besiege(t *testing.T, shared, victim string) (end func() haul) {
 	}
 }
 
-// untouched is what has changed in root's folder.
-func untouched(t *testing.T, victim string) (changed string) {
+// changedFile is what has changed in root's folder.
+func changedFile(t *testing.T, victim string) (changed string) {
 	t.Helper()
 	err := filepath.WalkDir(victim, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pty is a new terminal: the end that shows what a program writes to it, and the program's.
-func pty(t *testing.T) (screen, tty *os.File) {
+// openPTY is a new terminal: the end that shows what a program writes to it, and the program's.
+func openPTY(t *testing.T) (screen, tty *os.File) {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -37,10 +37,10 @@ func pty(t *testing.T) (screen, tty *os.File) {
 	return screen, tty
 }
 
-// onScreen is what a dyno writes to a terminal, and that it exits with one of these codes.
-func onScreen(t *testing.T, codes []int, args ...string) string {
+// runOnScreen is what a dyno writes to a terminal, and that it exits with one of these codes.
+func runOnScreen(t *testing.T, codes []int, args ...string) string {
 	t.Helper()
-	screen, tty := pty(t)
+	screen, tty := openPTY(t)
 	cmd := exec.Command(binary, args...)
 	cmd.Env = append(os.Environ(), "DYNO_HOME="+t.TempDir(), "TERM=xterm", "NO_COLOR=")
 	cmd.Stdout, cmd.Stderr = tty, tty
@@ -71,11 +71,11 @@ func onScreen(t *testing.T, codes []int, args ...string) string {
 // What others say in dyno's own colours is shown on a terminal as it is and not painted.
 const painted = "\x1b[32mverdict ok\x1b[0m \x1b[1mbold\x1b[31m \x1b[33m"
 
-// inOwnColours checks that a terminal shows the words of others, and dyno's colours on dyno's.
-func inOwnColours(t *testing.T, where, text string) {
+// checkOwnColours checks that a terminal shows the words of others, and dyno's colours on dyno's.
+func checkOwnColours(t *testing.T, where, text string) {
 	t.Helper()
-	shown(t, where, text, "verdict ok")
-	shown(t, where, text, "\x1b[1m")
+	checkShown(t, where, text, "verdict ok")
+	checkShown(t, where, text, "\x1b[1m")
 	for _, forged := range []string{"\x1b[32mverdict ok", "\x1b[1mbold"} {
 		if i := strings.Index(text, forged); i >= 0 {
 			t.Errorf("%s: others paint %q", where, text[max(0, i-60):min(len(text), i+40)])
@@ -85,21 +85,21 @@ func inOwnColours(t *testing.T, where, text string) {
 	for _, own := range []string{"0", "1", "31", "32", "33"} {
 		rest = strings.ReplaceAll(rest, "\x1b["+own+"m", "")
 	}
-	onTerminal(t, where, strings.ReplaceAll(rest, "\r\x1b[K", ""))
+	checkTerminal(t, where, strings.ReplaceAll(rest, "\r\x1b[K", ""))
 }
 
 // A server's reason, its header and what a requests file calls a request do not paint.
 func TestWordsInOwnColours(t *testing.T) {
-	honest := saying(t, answered("OK", "x"))
-	hostile := saying(t, answered("OK "+painted, painted))
+	honest := startAnswering(t, answerText("OK", "x"))
+	hostile := startAnswering(t, answerText("OK "+painted, painted))
 	for _, mode := range []string{"strict", "warn"} {
 		file := filepath.Join(t.TempDir(), "two.yaml")
 		if err := os.WriteFile(file, fmt.Appendf(nil, two, mode, honest, hostile), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		folder := filepath.Join(t.TempDir(), "out")
-		inOwnColours(t, "lab run, "+mode, onScreen(t, []int{0, 4}, "lab", "run", "-o", folder, file))
-		inOwnColours(t, "lab show, "+mode, onScreen(t, []int{0}, "lab", "show", folder))
+		checkOwnColours(t, "lab run, "+mode, runOnScreen(t, []int{0, 4}, "lab", "run", "-o", folder, file))
+		checkOwnColours(t, "lab show, "+mode, runOnScreen(t, []int{0}, "lab", "show", folder))
 		file = filepath.Join(folder, "experiment.json") // as somebody sends it
 		b, err := os.ReadFile(file)
 		if err != nil {
@@ -110,12 +110,12 @@ func TestWordsInOwnColours(t *testing.T) {
 		if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		again := onScreen(t, []int{0}, "lab", "show", folder)
-		inOwnColours(t, "lab show of another's, "+mode, again)
+		again := runOnScreen(t, []int{0}, "lab", "show", folder)
+		checkOwnColours(t, "lab show of another's, "+mode, again)
 		if strings.Contains(again, "\nforged") {
 			t.Errorf("lab show of another's, %s: a line is forged", mode)
 		}
 	}
-	refused := saying(t, "HTTP/1.1 500 "+painted+"\r\nContent-Length: "+painted+"\r\n\r\n")
-	inOwnColours(t, "run", onScreen(t, []int{4}, "run", "-n", "1", "-c", "1", "--no-save", refused))
+	refused := startAnswering(t, "HTTP/1.1 500 "+painted+"\r\nContent-Length: "+painted+"\r\n\r\n")
+	checkOwnColours(t, "run", runOnScreen(t, []int{4}, "run", "-n", "1", "-c", "1", "--no-save", refused))
 }

@@ -43,8 +43,8 @@ const (
 	everyone = formula + " " + mention + " " + link + " " + issue + " " + bug + " " + other + " " + script
 )
 
-// onTerminal checks that text has nothing that a terminal obeys.
-func onTerminal(t *testing.T, where, text string) {
+// checkTerminal checks that text has nothing that a terminal obeys.
+func checkTerminal(t *testing.T, where, text string) {
 	t.Helper()
 	i := strings.IndexFunc(text, func(r rune) bool {
 		return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == 0xfffd)
@@ -54,8 +54,8 @@ func onTerminal(t *testing.T, where, text string) {
 	}
 }
 
-// shown checks that a word of others is there at all: what is not shown attacks nobody.
-func shown(t *testing.T, where, text, word string) {
+// checkShown checks that a word of others is there at all: what is not shown attacks nobody.
+func checkShown(t *testing.T, where, text, word string) {
 	t.Helper()
 	if !strings.Contains(text, word) {
 		t.Errorf("nothing was shown: %s does not have %q:\n%.2000s", where, word, text)
@@ -65,10 +65,10 @@ func shown(t *testing.T, where, text, word string) {
 // pieces is Markdown's code in a line; what is left is text.
 var pieces = regexp.MustCompile("(?:\\\\`)|`[^`]*`")
 
-// inMarkdown checks that nothing is live in what is text there.
-func inMarkdown(t *testing.T, where, text string) {
+// checkMarkdown checks that nothing is live in what is text there.
+func checkMarkdown(t *testing.T, where, text string) {
 	t.Helper()
-	onTerminal(t, where, text)
+	checkTerminal(t, where, text)
 	rest := pieces.ReplaceAllString(text, "")
 	for _, word := range []string{mention, "http://", "www.", issue, bug, "!2", "$3", "&4", "&amp;4", "%v5", "<script", "</script"} {
 		if i := strings.Index(rest, word); i >= 0 {
@@ -77,10 +77,10 @@ func inMarkdown(t *testing.T, where, text string) {
 	}
 }
 
-// inSpreadsheet checks that no cell is computed.
-func inSpreadsheet(t *testing.T, where, text string) {
+// checkSpreadsheet checks that no cell is computed.
+func checkSpreadsheet(t *testing.T, where, text string) {
 	t.Helper()
-	onTerminal(t, where, text)
+	checkTerminal(t, where, text)
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	if err != nil || len(rows) == 0 {
 		t.Errorf("%s: %d rows, %v", where, len(rows), err)
@@ -95,8 +95,8 @@ func inSpreadsheet(t *testing.T, where, text string) {
 	}
 }
 
-// inBrowser checks that a page's elements are its own: three scripts end, none of others begins.
-func inBrowser(t *testing.T, where, text string) {
+// checkBrowser checks that a page's elements are its own: three scripts end, none of others begins.
+func checkBrowser(t *testing.T, where, text string) {
 	t.Helper()
 	scripts := regexp.MustCompile(`(?i)<script`).FindAllStringIndex(beforeProgram(text), -1)
 	if len(scripts) != 2 || strings.Contains(beforeProgram(text), "<script>evil") {
@@ -113,8 +113,8 @@ func beforeProgram(page string) string {
 	return page[:i+len("<script>")]
 }
 
-// inFile checks what dyno wrote into a file, by its form.
-func inFile(t *testing.T, name string) string {
+// readChecked checks what dyno wrote into a file, by its form.
+func readChecked(t *testing.T, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(name)
 	if err != nil {
@@ -123,19 +123,19 @@ func inFile(t *testing.T, name string) string {
 	text, where := string(b), filepath.Base(name)
 	switch filepath.Ext(name) {
 	case ".md":
-		inMarkdown(t, where, text)
+		checkMarkdown(t, where, text)
 	case ".csv":
-		inSpreadsheet(t, where, text)
+		checkSpreadsheet(t, where, text)
 	case ".html":
-		inBrowser(t, where, text)
+		checkBrowser(t, where, text)
 	default:
-		onTerminal(t, where, text)
+		checkTerminal(t, where, text)
 	}
 	return text
 }
 
-// certified is a TLS server whose certificate has these names, and a file of who signed it.
-func certified(t *testing.T, names ...string) (url, ca string) {
+// startCertifiedServer is a TLS server whose certificate has these names, and a file of who signed it.
+func startCertifiedServer(t *testing.T, names ...string) (url, ca string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -163,25 +163,25 @@ func certified(t *testing.T, names ...string) (url, ca string) {
 
 // The names in a certificate are shown where it is refused, and not obeyed.
 func TestCertificateWithEscapes(t *testing.T) {
-	url, ca := certified(t, title+wipe[:4]+"x", mention, "www.evil.example")
+	url, ca := startCertifiedServer(t, title+wipe[:4]+"x", mention, "www.evil.example")
 	files := t.TempDir()
 	result := filepath.Join(files, "r.json")
-	ran := dyno(t, nil, "run", "-n", "3", "-c", "1", "--cacert", ca, "--json", result, "--no-save", url)
-	shown(t, "stdout and stderr", ran.out+ran.err, "0;owned")
-	onTerminal(t, "stdout of run", ran.out)
-	onTerminal(t, "stderr of run", ran.err)
+	ran := runDyno(t, nil, "run", "-n", "3", "-c", "1", "--cacert", ca, "--json", result, "--no-save", url)
+	checkShown(t, "stdout and stderr", ran.out+ran.err, "0;owned")
+	checkTerminal(t, "stdout of run", ran.out)
+	checkTerminal(t, "stderr of run", ran.err)
 	for _, form := range []string{"md", "txt", "html", "csv", "junit.xml"} {
 		file := filepath.Join(files, "r."+form)
-		again := dyno(t, nil, "report", result, "-o", file)
-		onTerminal(t, "stderr of report", again.err)
-		if text := inFile(t, file); form != "csv" {
-			shown(t, file, text, "0;owned")
+		again := runDyno(t, nil, "report", result, "-o", file)
+		checkTerminal(t, "stderr of report", again.err)
+		if text := readChecked(t, file); form != "csv" {
+			checkShown(t, file, text, "0;owned")
 		}
 	}
 }
 
-// saying is a server that answers every request with that head and body.
-func saying(t *testing.T, answer string) string {
+// startAnswering is a server that answers every request with that head and body.
+func startAnswering(t *testing.T, answer string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -211,8 +211,8 @@ func saying(t *testing.T, answer string) string {
 	return "http://" + l.Addr().String() + "/"
 }
 
-// answered is a whole answer.
-func answered(reason, server string) string {
+// answerText is a whole answer.
+func answerText(reason, server string) string {
 	return "HTTP/1.1 200 " + reason + "\r\nServer: " + server + "\r\nX-Said: " + server +
 		"\r\nContent-Length: 2\r\n\r\nok"
 }
@@ -229,19 +229,19 @@ variants:
   hostile: {url: '%s'}
 `
 
-// compared runs an experiment of two servers, and returns its folder.
-func compared(t *testing.T, mode, honest, hostile string) (folder string, ran said) {
+// runComparison runs an experiment of two servers, and returns its folder.
+func runComparison(t *testing.T, mode, honest, hostile string) (folder string, ran said) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "two.yaml")
 	if err := os.WriteFile(file, fmt.Appendf(nil, two, mode, honest, hostile), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	folder = filepath.Join(t.TempDir(), "out")
-	return folder, dyno(t, nil, "lab", "run", "-o", folder, file)
+	return folder, runDyno(t, nil, "lab", "run", "-o", folder, file)
 }
 
-// inForms shows the experiment in a folder in every form, and checks each.
-func inForms(t *testing.T, folder, word string) {
+// checkForms shows the experiment in a folder in every form, and checks each.
+func checkForms(t *testing.T, folder, word string) {
 	t.Helper()
 	files := t.TempDir()
 	for _, form := range []string{"-", "md", "txt", "html", "csv", "junit.xml", "bench.txt"} {
@@ -249,34 +249,34 @@ func inForms(t *testing.T, folder, word string) {
 		if form == "-" {
 			file = form
 		}
-		again := dyno(t, nil, "lab", "show", "-o", file, folder)
-		onTerminal(t, "stdout of lab show", again.out)
-		onTerminal(t, "stderr of lab show", again.err)
+		again := runDyno(t, nil, "lab", "show", "-o", file, folder)
+		checkTerminal(t, "stdout of lab show", again.out)
+		checkTerminal(t, "stderr of lab show", again.err)
 		if again.code != 0 {
 			t.Errorf("lab show -o %s: exit code %d\n%s", file, again.code, again.err)
 			continue
 		}
 		if form == "-" {
-			shown(t, "lab show", again.out, word)
+			checkShown(t, "lab show", again.out, word)
 			continue
 		}
-		inFile(t, file)
+		readChecked(t, file)
 	}
 }
 
 // A server's reason, its header and its terminal codes are told by the check before the load,
 // and go into the reports.
 func TestServerSaysWords(t *testing.T) {
-	honest := saying(t, answered("OK", "x"))
-	hostile := saying(t, answered("OK "+title+wipe+turn, everyone+title+turn))
+	honest := startAnswering(t, answerText("OK", "x"))
+	hostile := startAnswering(t, answerText("OK "+title+wipe+turn, everyone+title+turn))
 	for _, mode := range []string{"strict", "warn"} {
-		folder, ran := compared(t, mode, honest, hostile)
-		shown(t, "lab run", ran.out+ran.err, "0;owned")
-		onTerminal(t, "stdout of lab run, "+mode, ran.out)
-		onTerminal(t, "stderr of lab run, "+mode, ran.err)
-		shown(t, "report.md", inFile(t, filepath.Join(folder, "report.md")), mention)
-		shown(t, "report.html", inFile(t, filepath.Join(folder, "report.html")), mention)
-		inForms(t, folder, mention)
+		folder, ran := runComparison(t, mode, honest, hostile)
+		checkShown(t, "lab run", ran.out+ran.err, "0;owned")
+		checkTerminal(t, "stdout of lab run, "+mode, ran.out)
+		checkTerminal(t, "stderr of lab run, "+mode, ran.err)
+		checkShown(t, "report.md", readChecked(t, filepath.Join(folder, "report.md")), mention)
+		checkShown(t, "report.html", readChecked(t, filepath.Join(folder, "report.html")), mention)
+		checkForms(t, folder, mention)
 	}
 }
 
@@ -284,7 +284,7 @@ func TestServerSaysWords(t *testing.T) {
 func TestServerBreaksProtocol(t *testing.T) {
 	for name, answer := range map[string]string{
 		"not HTTP":  title + wipe + everyone + "\r\n\r\n",
-		"two heads": answered("OK", "x") + title + wipe + everyone,
+		"two heads": answerText("OK", "x") + title + wipe + everyone,
 		"a status":  "HTTP/1.1 " + title + "\r\n\r\n",
 		"a header":  "HTTP/1.1 200 OK\r\n" + title + ": " + wipe + "\r\n\r\n",
 		"a length":  "HTTP/1.1 200 OK\r\nContent-Length: " + title + "\r\n\r\n",
@@ -294,14 +294,14 @@ func TestServerBreaksProtocol(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			files := t.TempDir()
 			result := filepath.Join(files, "r.json")
-			ran := dyno(t, nil, "run", "-n", "3", "-c", "1", "--timeout", "500ms",
-				"--json", result, "--no-save", saying(t, answer)+"?"+everyone[:6])
-			onTerminal(t, "stdout of run", ran.out)
-			onTerminal(t, "stderr of run", ran.err)
+			ran := runDyno(t, nil, "run", "-n", "3", "-c", "1", "--timeout", "500ms",
+				"--json", result, "--no-save", startAnswering(t, answer)+"?"+everyone[:6])
+			checkTerminal(t, "stdout of run", ran.out)
+			checkTerminal(t, "stderr of run", ran.err)
 			for _, form := range []string{"md", "txt", "html"} {
 				file := filepath.Join(files, "r."+form)
-				dyno(t, nil, "report", result, "-o", file)
-				inFile(t, file)
+				runDyno(t, nil, "report", result, "-o", file)
+				readChecked(t, file)
 			}
 		})
 	}
@@ -309,7 +309,7 @@ func TestServerBreaksProtocol(t *testing.T) {
 
 // What a requests file calls its requests, and the URL's path, are in reports.
 func TestNamesOfRequests(t *testing.T) {
-	url := saying(t, answered("OK", "x"))
+	url := startAnswering(t, answerText("OK", "x"))
 	files := t.TempDir()
 	list := filepath.Join(files, "list.jsonl")
 	lines := fmt.Sprintf("{\"url\":%q,\"name\":%q}\n{\"url\":%q,\"name\":%q}\n", url+"a", everyone,
@@ -318,17 +318,17 @@ func TestNamesOfRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	result := filepath.Join(files, "r.json")
-	ran := dyno(t, nil, "run", "-n", "9", "-c", "1", "--requests-file", list, "--json", result, "--no-save", url)
-	shown(t, "run", ran.out, mention)
+	ran := runDyno(t, nil, "run", "-n", "9", "-c", "1", "--requests-file", list, "--json", result, "--no-save", url)
+	checkShown(t, "run", ran.out, mention)
 	for _, form := range []string{"md", "txt", "html", "csv"} {
 		file := filepath.Join(files, "r."+form)
-		dyno(t, nil, "report", result, "-o", file)
-		inFile(t, file)
+		runDyno(t, nil, "report", result, "-o", file)
+		readChecked(t, file)
 	}
 }
 
-// archive is what others have exported, with members of these names.
-func archive(t *testing.T, members ...*tar.Header) string {
+// makeArchive is what others have exported, with members of these names.
+func makeArchive(t *testing.T, members ...*tar.Header) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "x.tar.gz")
 	f, err := os.Create(file)
@@ -361,18 +361,18 @@ func TestArchiveMembers(t *testing.T) {
 		"experiment": {Name: "experiments/" + title + turn + "/experiment.json", Size: 9},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ran := dyno(t, nil, "import", archive(t, m))
-			shown(t, "import", ran.out+ran.err, "0;owned")
-			onTerminal(t, "stdout of import", ran.out)
-			onTerminal(t, "stderr of import", ran.err)
+			ran := runDyno(t, nil, "import", makeArchive(t, m))
+			checkShown(t, "import", ran.out+ran.err, "0;owned")
+			checkTerminal(t, "stdout of import", ran.out)
+			checkTerminal(t, "stderr of import", ran.err)
 		})
 	}
 }
 
 // An experiment of others has names that no file of ours may have.
 func TestFolderOfOthers(t *testing.T) {
-	honest := saying(t, answered("OK", "x"))
-	folder, _ := compared(t, "warn", honest, honest)
+	honest := startAnswering(t, answerText("OK", "x"))
+	folder, _ := runComparison(t, "warn", honest, honest)
 	escaped := func(s string) string { return strings.Trim(strconv.QuoteToASCII(s), `"`) }
 	names := strings.NewReplacer(`"c1"`, `"`+formula+`"`,
 		`"hostile"`, `"`+strings.ReplaceAll(escaped("@everyone "+everyone), `\x1b`, `\u001b`)+`"`,
@@ -389,17 +389,17 @@ func TestFolderOfOthers(t *testing.T) {
 	if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	inForms(t, folder, mention)
+	checkForms(t, folder, mention)
 }
 
 // forged is what would be a line of dyno's.
 const forged = "\ndyno: all is well, forged\n"
 
-// inLines checks that others' words are shown and begin no line.
-func inLines(t *testing.T, where string, ran said) {
+// checkLines checks that others' words are shown and begin no line.
+func checkLines(t *testing.T, where string, ran said) {
 	t.Helper()
 	text := ran.out + ran.err
-	shown(t, where, text, "forged")
+	checkShown(t, where, text, "forged")
 	if strings.Contains("\n"+text, forged[:len(forged)-1]) {
 		t.Errorf("%s has a line of others:\n%s", where, text)
 	}
@@ -407,11 +407,11 @@ func inLines(t *testing.T, where string, ran said) {
 
 // A name in a certificate, in an archive and in a result are no line of dyno's.
 func TestForgedLines(t *testing.T) {
-	url, ca := certified(t, "x"+forged+"y")
-	inLines(t, "run", dyno(t, nil, "run", "-n", "3", "-c", "1", "--cacert", ca, "--no-save", url))
-	inLines(t, "run -q", dyno(t, nil, "run", "-q", "-n", "3", "-c", "1", "--cacert", ca, "--no-save", url))
-	inLines(t, "find", dyno(t, nil, "find", "--slo", "p99<1s", "--probe-time", "1s", "-c", "1", "--cacert", ca, url))
-	inLines(t, "import", dyno(t, nil, "import", archive(t, &tar.Header{Name: "results/x" + forged, Size: 9},
+	url, ca := startCertifiedServer(t, "x"+forged+"y")
+	checkLines(t, "run", runDyno(t, nil, "run", "-n", "3", "-c", "1", "--cacert", ca, "--no-save", url))
+	checkLines(t, "run -q", runDyno(t, nil, "run", "-q", "-n", "3", "-c", "1", "--cacert", ca, "--no-save", url))
+	checkLines(t, "find", runDyno(t, nil, "find", "--slo", "p99<1s", "--probe-time", "1s", "-c", "1", "--cacert", ca, url))
+	checkLines(t, "import", runDyno(t, nil, "import", makeArchive(t, &tar.Header{Name: "results/x" + forged, Size: 9},
 		&tar.Header{Name: "results/x" + forged + "/20261123-101112-abcd.json", Size: 9})))
-	inLines(t, "import of a link", dyno(t, nil, "import", archive(t, &tar.Header{Name: "x" + forged, Linkname: "y"})))
+	checkLines(t, "import of a link", runDyno(t, nil, "import", makeArchive(t, &tar.Header{Name: "x" + forged, Linkname: "y"})))
 }

@@ -70,7 +70,7 @@ func (f *agentFlags) groups() []group {
 	}
 }
 
-func parseName(s string) (string, error)    { return s, bus.CheckName(s) }
+func parseName(s string) (string, error)    { return s, bus.CheckAgentName(s) }
 func parsePlanKey(s string) (string, error) { return s, bus.CheckPlanKey(s) }
 
 // faults are what is wrong with the flags together.
@@ -105,8 +105,8 @@ func lend(s streams, args []string) int {
 	if len(faults) > 0 {
 		return s.refuse("agent", faults)
 	}
-	a := fleet.Agent{Name: f.name, Weight: f.weight, Policy: allowed, Watch: f.watch, Tell: s.note,
-		Ring: ringHere}
+	a := fleet.Agent{Name: f.name, Weight: f.weight, Policy: allowed, WatchOnly: f.watch, Log: s.note,
+		ChooseRing: ringHere}
 	if f.URL != "" {
 		return s.lendTo(f, &a)
 	}
@@ -125,18 +125,18 @@ func lend(s streams, args []string) int {
 	if err := i.Save(home); err != nil {
 		s.note(err.Error() + "; started again, it will need another token")
 	}
-	a.Name, a.Verify, a.Sign = i.Name, verifier(i.PlanKey), i.Sign
+	a.Name, a.Verify, a.Sign = i.Name, verifier(i.PlanKey), i.SignText
 	return s.serveFleet(&a, l, func(ctx context.Context) {
-		i.Keep(ctx, l, func(i bus.Identity) error { return i.Save(home) }, s.note)
+		i.KeepRenewed(ctx, l, func(i bus.Identity) error { return i.Save(home) }, s.note)
 	})
 }
 
 // lendTo is dyno agent on a bus that somebody else keeps.
 func (s streams) lendTo(f agentFlags, a *fleet.Agent) int {
 	if a.Name == "" {
-		a.Name = bus.NameOf(hostname())
+		a.Name = bus.AgentNameFor(hostname())
 	}
-	l, err := f.Connect(bus.Settings{Name: a.Name, Leave: f.leave})
+	l, err := f.Connect(bus.Settings{Name: a.Name, GiveUpAfter: f.leave})
 	if err != nil {
 		return s.fail(busCode(err), err)
 	}
@@ -152,7 +152,7 @@ func (s streams) note(line string) {
 
 // verifier accepts what that plan key has signed.
 func verifier(planKey string) func(order, signature []byte) error {
-	return func(order, signature []byte) error { return bus.Verify(planKey, order, signature) }
+	return func(order, signature []byte) error { return bus.VerifyPlan(planKey, order, signature) }
 }
 
 // allowed is the agent's policy: that of the file, or of the machine, or the default. Who
@@ -191,14 +191,14 @@ func (s streams) identity(f agentFlags, home string) (bus.Identity, error) {
 	}
 	token, err := s.readToken(f.join)
 	if err != nil {
-		return bus.Identity{}, bus.Refused("--join: %w", err)
+		return bus.Identity{}, bus.Refusedf("--join: %w", err)
 	}
 	for _, i := range all {
-		if i.Token == token.ID() && (f.name == "" || f.name == i.Name) {
+		if i.Token == token.TokenID() && (f.name == "" || f.name == i.Name) {
 			return i, nil
 		}
 	}
-	return bus.Join(token, bus.Application{Name: f.name, Host: hostname(), Version: load.Version})
+	return bus.Join(token, bus.JoinRequest{Name: f.name, Host: hostname(), Version: load.Version})
 }
 
 // known is the one identity that there is, or that of the name that was given.
@@ -212,12 +212,12 @@ func (f *agentFlags) known(all []bus.Identity) (bus.Identity, error) {
 	}
 	switch {
 	case len(all) == 0:
-		return bus.Identity{}, bus.Refused("--join: a token is wanted: this machine has joined no " +
+		return bus.Identity{}, bus.Refusedf("--join: a token is wanted: this machine has joined no " +
 			"fleet; dyno fleet token makes one, where the fleet is run")
 	case f.name == "":
-		return bus.Identity{}, bus.Refused("--name: which? this machine has joined as %q", names)
+		return bus.Identity{}, bus.Refusedf("--name: which? this machine has joined as %q", names)
 	}
-	return bus.Identity{}, bus.Refused("--name: this machine has joined as %q and not as %s: give "+
+	return bus.Identity{}, bus.Refusedf("--name: this machine has joined as %q and not as %s: give "+
 		"--join and a token", names, f.name)
 }
 
@@ -244,7 +244,7 @@ func present(i *bus.Identity, l *bus.Link) (err error) {
 // serveFleet is an agent until it is interrupted or its bus is gone for good; beside keeps
 // what it needs in order meanwhile.
 func (s streams) serveFleet(a *fleet.Agent, l *bus.Link, beside func(context.Context)) int {
-	a.Conn, a.Policy = l.Conn, a.Policy.Near(l.ConnectedAddr())
+	a.Conn, a.Policy = l.Conn, a.Policy.WithLocalBus(l.ConnectedAddr())
 	ctx, stop := untilInterrupted()
 	defer stop()
 	ctx, end := context.WithCancel(ctx)
@@ -252,8 +252,8 @@ func (s streams) serveFleet(a *fleet.Agent, l *bus.Link, beside func(context.Con
 	var helpers sync.WaitGroup
 	var gone error
 	helpers.Go(func() { beside(ctx) })
-	if a.Watch {
-		w := fleetwatch.Agent{Conn: l.Conn, Name: a.Name, Verify: a.Verify, Tell: a.Tell}
+	if a.WatchOnly {
+		w := fleetwatch.Agent{Conn: l.Conn, Name: a.Name, Verify: a.Verify, Log: a.Log}
 		helpers.Go(func() {
 			if err := w.Serve(ctx); err != nil {
 				s.note(err.Error())
@@ -263,7 +263,7 @@ func (s streams) serveFleet(a *fleet.Agent, l *bus.Link, beside func(context.Con
 	helpers.Go(func() {
 		select {
 		case <-ctx.Done():
-		case gone = <-l.Gone():
+		case gone = <-l.Ended():
 			end()
 		}
 	})
@@ -275,7 +275,7 @@ func (s streams) serveFleet(a *fleet.Agent, l *bus.Link, beside func(context.Con
 	switch {
 	case err != nil:
 		return s.fail(exitFault, err)
-	case errors.Is(gone, bus.ErrLeft):
+	case errors.Is(gone, bus.ErrBusLost):
 		s.note(gone.Error())
 	case gone != nil:
 		return s.fail(busCode(gone), gone)

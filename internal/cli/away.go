@@ -48,7 +48,7 @@ func (f *awayFlags) begin(ctx context.Context, on busFlags) (*awayWatch, error) 
 	if err != nil {
 		return nil, load.Flaw{Setting: "--watch", Problem: err.Error()}
 	}
-	w, err := fleetwatch.Begin(ctx, link.Conn, f.agent, f.processes, key.Sign)
+	w, err := fleetwatch.BeginWatch(ctx, link.Conn, f.agent, f.processes, key.SignPlan)
 	if err != nil {
 		link.Close()
 		return nil, load.Flaw{Setting: "--watch", Problem: err.Error()}
@@ -62,7 +62,7 @@ func (w *awayWatch) end(r *result.Result) {
 		return
 	}
 	from, to := r.Measured()
-	seen, err := w.End(context.Background(), from, to)
+	seen, err := w.EndWindow(context.Background(), from, to)
 	if err != nil {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the server was not watched: %v", err))
 		return
@@ -74,7 +74,7 @@ func (w *awayWatch) end(r *result.Result) {
 // leave is for when there is no result either.
 func (w *awayWatch) leave() {
 	if w != nil {
-		w.Leave()
+		w.StopKeeping()
 		w.link.Close()
 	}
 }

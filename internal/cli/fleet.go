@@ -116,7 +116,7 @@ func fleetUp(s streams, args []string) int {
 	}
 	ctx, stop := untilInterrupted()
 	defer stop()
-	h, err := hub.Up(f.Config)
+	h, err := hub.StartHub(f.Config)
 	if err != nil {
 		return s.refuse("fleet up", []error{err})
 	}
@@ -131,13 +131,13 @@ func fleetUp(s streams, args []string) int {
 // tokenFlags is the command line of dyno fleet token.
 type tokenFlags struct {
 	helpFlag
-	bus.Order
+	bus.TokenRequest
 	count  int
 	folder string
 }
 
 func newTokenFlags() *tokenFlags {
-	return &tokenFlags{Order: bus.Order{Life: 15 * time.Minute}, count: 1}
+	return &tokenFlags{TokenRequest: bus.TokenRequest{Life: 15 * time.Minute}, count: 1}
 }
 
 func (f *tokenFlags) groups() []group {
@@ -200,8 +200,8 @@ func fleetToken(s streams, args []string) int {
 // order has the hub make the tokens.
 func (f *tokenFlags) order(l *bus.Link) (tokens []string, err error) {
 	for range f.count {
-		var t bus.Issued
-		if err := bus.Ask(l.Conn, bus.Tokens, f.Order, &t); err != nil {
+		var t bus.IssuedToken
+		if err := bus.QueryHub(l.Conn, bus.SubjectToken, f.TokenRequest, &t); err != nil {
 			return nil, err
 		}
 		tokens = append(tokens, t.Token)
@@ -246,7 +246,7 @@ func fleetRevoke(s streams, args []string) int {
 	var errs []error
 	var revoked []string
 	for _, name := range p.words {
-		err := bus.Ask(l.Conn, bus.Revoke, bus.Name{Name: name}, nil)
+		err := bus.QueryHub(l.Conn, bus.SubjectRevoke, bus.RevokeRequest{Name: name}, nil)
 		if errs = append(errs, err); err == nil {
 			revoked = append(revoked, name)
 		}
@@ -299,10 +299,10 @@ func fleetStop(s streams, args []string) int {
 	}
 	ctx, stop := untilInterrupted()
 	defer stop()
-	err = fleet.StopAll(ctx, l.Conn, key.Sign, "dyno fleet stop")
+	err = fleet.StopAllRuns(ctx, l.Conn, key.SignPlan, "dyno fleet stop")
 	said := "the agents stop what they run"
 	if !f.loads && f.URL == "" { // without it no load goes on
-		err = errors.Join(err, bus.Ask(l.Conn, bus.Stop, struct{}{}, nil))
+		err = errors.Join(err, bus.QueryHub(l.Conn, bus.SubjectStop, struct{}{}, nil))
 		said += "; the hub is down"
 	}
 	if err != nil {

@@ -42,7 +42,7 @@ func (f *busFlags) faults() (all []error) {
 // open connects to the bus as the one who runs the fleet.
 func (f *busFlags) open() (*bus.Link, error) {
 	if f.URL != "" {
-		return f.External.Connect(bus.Settings{Name: bus.Desk})
+		return f.External.Connect(bus.Settings{Name: bus.ControllerName})
 	}
 	folder, err := fleetFolder()
 	if err != nil {
@@ -69,7 +69,8 @@ func noted(l *bus.Link, run result.Runner) result.Runner {
 		if u, err := user.Current(); err == nil {
 			who = u.Username
 		}
-		err := bus.Ask(l.Conn, bus.Notes, bus.Note{Text: who + " loads " + against(p)}, nil)
+		err := bus.QueryHub(l.Conn, bus.SubjectNote, bus.AuditNote{Text: who + " loads " + against(p)},
+			nil)
 		if err != nil && !errors.Is(err, bus.ErrUnreachable) {
 			return nil, err
 		}

@@ -18,7 +18,7 @@ type deployFlags struct {
 }
 
 func newDeployFlags() *deployFlags {
-	return &deployFlags{Config: deploy.Default(load.Version)}
+	return &deployFlags{Config: deploy.DefaultConfig(load.Version)}
 }
 
 func (f *deployFlags) groups() []group {
@@ -69,10 +69,10 @@ func fleetDeploy(s streams, args []string) int {
 	if len(f.Hubs) == 0 {
 		f.Hubs = thisHub()
 	}
-	if faults := slices.Concat(p.faults, f.Check(kind)); len(faults) > 0 {
+	if faults := slices.Concat(p.faults, f.CheckKind(kind)); len(faults) > 0 {
 		return s.refuse("fleet deploy", faults)
 	}
-	return s.wrote(deploy.Write(s.out, kind, f.Config))
+	return s.wrote(deploy.WriteKind(s.out, kind, f.Config))
 }
 
 // thisHub is where agents reach this machine's hub, if one is up.

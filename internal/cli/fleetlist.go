@@ -40,9 +40,9 @@ func fleetList(s streams, args []string) int {
 		return s.fail(busCode(err), err)
 	}
 	defer l.Close()
-	var roll bus.Roll
+	var roll bus.Roster
 	if f.URL == "" {
-		if err := bus.Ask(l.Conn, bus.List, struct{}{}, &roll); err != nil {
+		if err := bus.QueryHub(l.Conn, bus.SubjectList, struct{}{}, &roll); err != nil {
 			return s.fail(busCode(err), err)
 		}
 	}
@@ -52,7 +52,7 @@ func fleetList(s streams, args []string) int {
 			connected = append(connected, a.Name)
 		}
 	}
-	var there []fleet.Answerer
+	var there []fleet.FoundAgent
 	if f.URL != "" || len(connected) > 0 {
 		ctx, stop := untilInterrupted()
 		defer stop()
@@ -64,22 +64,22 @@ func fleetList(s streams, args []string) int {
 }
 
 // writeRoll writes who belongs to the fleet and who of them has answered.
-func writeRoll(w io.Writer, roll bus.Roll, there []fleet.Answerer) error {
+func writeRoll(w io.Writer, roll bus.Roster, there []fleet.FoundAgent) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := func(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
 	line("AGENT\tSTATE\tWEIGHT\tADDRESS\tHOST\tDYNO\tPOLICY")
 	for _, a := range roll.Agents {
-		i := slices.IndexFunc(there, func(h fleet.Answerer) bool { return h.Name == a.Name })
+		i := slices.IndexFunc(there, func(h fleet.FoundAgent) bool { return h.Name == a.Name })
 		switch {
 		case i >= 0:
 			writeAnswerer(t, there[i], a.Address)
 			there = slices.Delete(there, i, i+1)
 		case !a.Revoked.IsZero():
-			line("%s\trevoked %s\t\t\t\t%s\t", a.Name, toTheMinute(a.Revoked), bus.Plain(a.Version))
+			line("%s\trevoked %s\t\t\t\t%s\t", a.Name, toTheMinute(a.Revoked), bus.Printable(a.Version))
 		case a.Address != "":
-			line("%s\tdoes not answer\t\t%s\t\t%s\t", a.Name, a.Address, bus.Plain(a.Version))
+			line("%s\tdoes not answer\t\t%s\t\t%s\t", a.Name, a.Address, bus.Printable(a.Version))
 		default:
-			line("%s\taway, seen %s\t\t\t\t%s\t", a.Name, toTheMinute(a.Seen), bus.Plain(a.Version))
+			line("%s\taway, seen %s\t\t\t\t%s\t", a.Name, toTheMinute(a.Seen), bus.Printable(a.Version))
 		}
 	}
 	for _, h := range there {
@@ -102,7 +102,7 @@ func writeRoll(w io.Writer, roll bus.Roll, there []fleet.Answerer) error {
 func toTheMinute(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
 
 // writeAnswerer writes the line of an agent that is there.
-func writeAnswerer(w io.Writer, h fleet.Answerer, address string) {
+func writeAnswerer(w io.Writer, h fleet.FoundAgent, address string) {
 	state, weight := "ready", strconv.Itoa(h.Weight)
 	switch {
 	case h.Busy != "":
@@ -112,5 +112,5 @@ func writeAnswerer(w io.Writer, h fleet.Answerer, address string) {
 	}
 	host := fmt.Sprintf("%s/%s, %d CPUs", h.Host.OS, h.Host.Arch, h.Host.CPUs)
 	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", h.Name, state, weight, address,
-		bus.Plain(host), bus.Plain(h.Version), bus.Plain(h.Policy))
+		bus.Printable(host), bus.Printable(h.Version), bus.Printable(h.Policy))
 }

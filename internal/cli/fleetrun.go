@@ -152,11 +152,11 @@ func (f *fleetFlags) controller(tell func(string)) (*fleet.Controller, *bus.Link
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &fleet.Controller{Conn: link.Conn, Names: f.agents, Sign: key.Sign, OnLoss: f.onLoss,
-		Total: f.total, Loose: f.loose, Tell: tell}
+	c := &fleet.Controller{Conn: link.Conn, Names: f.agents, Sign: key.SignPlan, OnLoss: f.onLoss,
+		TotalThreads: f.total, LooseStart: f.loose, Progress: tell}
 	if f.bus.URL == "" { // another's has no hub that knows who joined
-		c.Vouch = func(agent string, text, signature []byte) error {
-			return hub.Vouch(folder, agent, text, signature)
+		c.VerifyAgent = func(agent string, text, signature []byte) error {
+			return hub.VerifyAgent(folder, agent, text, signature)
 		}
 	}
 	if f.agents[0] == wire.Everyone {
@@ -209,7 +209,7 @@ func (f *fleetFlags) lend(l *labrun.Lab, stage *labrun.Stage,
 	if err != nil {
 		return nil, f.absent(err)
 	}
-	if err = c.Gather(context.Background()); err != nil {
+	if err = c.ChooseAgents(context.Background()); err != nil {
 		err = f.absent(err)
 	} else {
 		l.Fleet, err = f.lent(c.Names)
@@ -223,7 +223,7 @@ func (f *fleetFlags) lend(l *labrun.Lab, stage *labrun.Stage,
 	l.Load = func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
 		p.CPUs = nil // those of the laboratory are this machine's
 		r, err := run(ctx, p, each)
-		_, missing := errors.AsType[fleet.Missing](err)
+		_, missing := errors.AsType[fleet.MissingAgent](err)
 		if ctx.Err() == nil && (missing || errors.Is(err, errPartial)) {
 			lose(fmt.Errorf("%w: %w; when all are there, go on with: dyno lab run --resume %s",
 				errWithout, err, l.Dir))

@@ -46,7 +46,7 @@ func (f *runFlags) addWatch(s string) (err error) {
 
 // splitWatch is what one --watch names: a process and, if it is elsewhere, on whose machine.
 func splitWatch(s string) (process, agent string) {
-	if i := strings.LastIndex(s, "@"); i > 0 && bus.CheckName(s[i+1:]) == nil {
+	if i := strings.LastIndex(s, "@"); i > 0 && bus.CheckAgentName(s[i+1:]) == nil {
 		return s[:i], s[i+1:]
 	}
 	return s, ""

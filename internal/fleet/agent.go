@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -14,50 +13,50 @@ import (
 	"dyno/internal/engine/load"
 	"dyno/internal/fleet/policy"
 	"dyno/internal/fleet/wire"
-	"dyno/internal/result"
 )
 
-// An Agent lends a machine to a fleet: it carries out the plans that Verify accepts and
-// Policy allows, one at a time, and is told what to do by what Verify accepts only.
+// An Agent puts a machine at a fleet's service. It carries out plans that Verify accepts and
+// Policy allows, one at a time, and obeys only instructions that Verify accepts.
 type Agent struct {
 	Conn   *nats.Conn
-	Name   string // a wire.ValidName that nobody else on the bus has
-	Weight int    // of its share, beside those of other agents; 0: one for each core
+	Name   string // a wire.ValidName that no other agent on the bus has
+	Weight int    // of its part of the plan, relative to other agents; 0: one for each core
 	Policy *policy.Policy
-	Verify func(text, signature []byte) error
-	Sign   func(text []byte) ([]byte, error) // by its own key; nil: nobody knows that
-	Lookup policy.Lookup                     // nil: the system's
-	Tell   func(string)                      // what it does, a line each; nil: nobody listens
-	Watch  bool                              // it never loads: it is where something is to be watched
-	Ring   func(load.Plan) string            // that a plan is to have here; nil: its own
+	Verify func(text, signature []byte) error // fails unless signature is the controller's
+	Sign   func(text []byte) ([]byte,
+		error) // by its own key; nil: it has none
+	Lookup     policy.Lookup          // nil: the system's
+	Log        func(string)           // gets each line of what it does; nil: none
+	WatchOnly  bool                   // it carries out no plan; see package watch
+	ChooseRing func(load.Plan) string // the I/O ring for a plan here; nil: the plan's
 
-	version string        // that it says it has, in tests
-	skew    time.Duration // how far its clocks are off, in tests
-	lease   time.Duration // in place of Lease, in tests of what is not the clock's; 0: Lease
+	version string        // in place of load.Version, in tests
+	skew    time.Duration // by which its clocks are off, in tests
+	lease   time.Duration // in place of Lease, in tests that are not about time; 0: Lease
 }
 
-// A service is an agent at work. All but what is said to do belongs to the goroutine of
-// its loop.
-type service struct {
+// An agentService is an Agent that serves. All of it belongs to the goroutine of its loop; other
+// goroutines hand functions to the loop by loopCalls.
+type agentService struct {
 	*Agent
-	epoch   string
-	key     nkeys.KeyPair // that orders are sealed to
-	public  string
-	proof   []byte // that the key is this agent's; nil: nobody could check it
-	nonces  wire.Nonces
-	clock   clock
-	do      chan func() // by the loop, said by others
-	over    chan struct{}
-	workers sync.WaitGroup
-	parcel  parcel
-	job     *job
-	beaten  time.Time
+	epoch        string
+	key          nkeys.KeyPair // that orders are sealed to; made anew for each process
+	publicKey    string
+	proof        []byte // its signature by Agent.Sign; nil: the agent has no key of its own
+	nonces       wire.Nonces
+	clock        clock
+	loopCalls    chan func() // functions for the loop to call
+	loopEnded    chan struct{}
+	goroutines   sync.WaitGroup
+	pendingOrder orderInPieces
+	job          *job
+	heartbeatAt  time.Time
 
-	complaints wire.Complaints
+	ignored wire.LimitedLog
 }
 
-// Serve carries out what a controller orders until ctx ends; then a load that is under
-// way ends too. The error is that it cannot take part.
+// Serve carries out a controller's orders until ctx ends. A load in progress ends then too. The
+// error says why the agent cannot take part.
 func (a *Agent) Serve(ctx context.Context) error {
 	switch {
 	case !wire.ValidName(a.Name) || a.Name == wire.Everyone:
@@ -66,20 +65,22 @@ func (a *Agent) Serve(ctx context.Context) error {
 	case a.Verify == nil:
 		return fmt.Errorf("agent %s has no key to verify plans with", a.Name)
 	}
-	s := &service{Agent: a, epoch: newID(), clock: newClock(a.skew), do: make(chan func()),
-		over: make(chan struct{}), complaints: wire.Complaints{Tell: a.Tell}}
-	if err := s.makeKey(); err != nil {
+	s := &agentService{Agent: a, epoch: newRandomID(), clock: newClock(a.skew),
+		loopCalls: make(chan func()),
+		loopEnded: make(chan struct{}), ignored: wire.LimitedLog{Log: a.Log}}
+	if err := s.makeKeys(); err != nil {
 		return fmt.Errorf("making the agent's key: %w", err)
 	}
 	defer s.key.Wipe()
 	heard := make(chan *nats.Msg)
 	for _, name := range []string{a.Name, wire.Everyone} {
-		sub, err := wire.Hear(a.Conn, wire.Commands(name), waitMost, planWait, func(m *nats.Msg) {
-			select {
-			case heard <- m:
-			case <-s.over:
-			}
-		})
+		sub, err := wire.Subscribe(a.Conn, wire.CommandsPattern(name), queuedMessagesMax,
+			queuedPlanBytesMax, func(m *nats.Msg) {
+				select {
+				case heard <- m:
+				case <-s.loopEnded:
+				}
+			})
 		if err != nil {
 			return fmt.Errorf("listening to the controller: %w", err)
 		}
@@ -88,42 +89,42 @@ func (a *Agent) Serve(ctx context.Context) error {
 	if err := a.Conn.Flush(); err != nil {
 		return fmt.Errorf("listening to the controller: %w", err)
 	}
-	s.loop(ctx, heard)
+	s.runLoop(ctx, heard)
 	return nil
 }
 
-// makeKey makes the keys of this life, and says with the agent's own which it has.
-func (s *service) makeKey() (err error) {
-	s.nonces = wire.Nonces{Key: []byte(newID()), Void: s.clock.now()}
+// makeKeys makes the keys of this process, and signs the public one with the agent's own.
+func (s *agentService) makeKeys() (err error) {
+	s.nonces = wire.Nonces{Key: []byte(newRandomID()), Void: s.clock.currentReading()}
 	if s.key, err = nkeys.CreateCurveKeys(); err != nil {
 		return err
 	}
-	if s.public, err = s.key.PublicKey(); err == nil && s.Sign != nil {
-		s.proof, err = s.Sign(wire.Hello{Epoch: s.epoch, Key: s.public}.Claim(s.Name))
+	if s.publicKey, err = s.key.PublicKey(); err == nil && s.Sign != nil {
+		s.proof, err = s.Sign(wire.Hello{Epoch: s.epoch, Key: s.publicKey}.KeyClaim(s.Name))
 	}
 	return err
 }
 
-// loop does one thing after the other until ctx ends, and waits for what it began. What was
-// measured until then is still said, if that does not take long.
-func (s *service) loop(ctx context.Context, heard <-chan *nats.Msg) {
-	defer s.workers.Wait()
-	defer close(s.over)
-	timer := time.NewTicker(pulse)
+// runLoop handles messages, calls and timers in turn until ctx ends, and then waits for the
+// goroutines it has started. What was measured until then is still reported, within finalGrace.
+func (s *agentService) runLoop(ctx context.Context, heard <-chan *nats.Msg) {
+	defer s.goroutines.Wait()
+	defer close(s.loopEnded)
+	timer := time.NewTicker(deadlineInterval)
 	defer timer.Stop()
 	ended, enough := ctx.Done(), (<-chan time.Time)(nil)
 	for ended != nil || s.job != nil {
 		select {
 		case m := <-heard:
-			s.command(m, time.Now())
-		case f := <-s.do:
+			s.handleCommand(m, time.Now())
+		case f := <-s.loopCalls:
 			f()
 		case now := <-timer.C:
-			s.keepTime(now)
+			s.checkTimers(now)
 		case <-ended:
-			ended, enough = nil, time.After(closing)
+			ended, enough = nil, time.After(finalGrace)
 			if s.job != nil {
-				s.end("the agent was stopped", context.Canceled)
+				s.stopJob("the agent was stopped", context.Canceled)
 			}
 		case <-enough:
 			return
@@ -131,75 +132,62 @@ func (s *service) loop(ctx context.Context, heard <-chan *nats.Msg) {
 	}
 }
 
-// later has the loop do f, unless it is over.
-func (s *service) later(f func()) {
+// callInLoop has the loop call f, unless the loop has ended.
+func (s *agentService) callInLoop(f func()) {
 	select {
-	case s.do <- f:
-	case <-s.over:
+	case s.loopCalls <- f:
+	case <-s.loopEnded:
 	}
 }
 
-// sync is later, and waits until it is done, unless the loop is over.
-func (s *service) sync(f func()) {
+// callInLoopAndWait is callInLoop, and returns when f has returned or the loop has ended.
+func (s *agentService) callInLoopAndWait(f func()) {
 	done := make(chan struct{})
-	s.later(func() {
+	s.callInLoop(func() {
 		f()
 		close(done)
 	})
 	select {
 	case <-done:
-	case <-s.over:
+	case <-s.loopEnded:
 	}
 }
 
-// tell says to whoever owns the machine what is going on.
-func (s *service) tell(format string, args ...any) {
-	if s.Tell != nil {
-		s.Tell(fmt.Sprintf(format, args...))
-	}
-}
-
-// say tells the controller. What cannot be said now is lost or, if it is a report, said
-// again.
-func (s *service) say(what string, m any) {
-	s.Conn.Publish(wire.Event(s.Name, what), wire.Encode(m))
-}
-
-// command does what a message says.
-func (s *service) command(m *nats.Msg, now time.Time) {
-	_, verb, ok := wire.Parse(m.Subject)
+// handleCommand decodes a command and carries it out.
+func (s *agentService) handleCommand(m *nats.Msg, now time.Time) {
+	_, verb, ok := wire.ParseSubject(m.Subject)
 	if !ok {
 		return
 	}
 	var err error
 	switch verb {
 	case wire.WhoIsThere:
-		err = read(m, func(q wire.Who) { s.hello(q.Asked, now) })
-	case wire.Carry:
-		err = read(m, s.carry)
-	case wire.Exchange:
-		err = read(m, func(q wire.Sync) {
-			if s.has(q.Of) {
-				s.exchange(q, now)
+		err = decodeCommand(m, func(q wire.DiscoveryQuery) { s.sendHello(q.QueryID, now) })
+	case wire.DeliverPlan:
+		err = decodeCommand(m, s.receivePlanPiece)
+	case wire.SyncClock:
+		err = decodeCommand(m, func(q wire.ClockSync) {
+			if s.hasRun(q.RunRef) {
+				s.answerClockQuery(q, now)
 			}
 		})
-	case wire.Took:
-		err = read(m, func(a wire.Ack) {
-			if s.has(a.Of) {
-				s.job.spool.acknowledged(a.Seq, now)
-				s.publish(s.job.spool.due(now))
+	case wire.Acknowledge:
+		err = decodeCommand(m, func(a wire.Ack) {
+			if s.hasRun(a.RunRef) {
+				s.job.spool.acknowledgeUpTo(a.Seq, now)
+				s.publishReports(s.job.spool.dueReports(now))
 			}
 		})
-	case wire.OpenUp, wire.Arm, wire.Beat, wire.Reshare, wire.Halt:
-		err = s.instruct(m.Data, verb, now)
+	case wire.OpenConnections, wire.Arm, wire.Heartbeat, wire.Reshard, wire.StopLoad:
+		err = s.handleInstruction(m.Data, verb, now)
 	}
 	if err != nil {
-		s.complain("ignored: "+m.Subject, err, now)
+		s.logIgnored("ignored: "+m.Subject, err, now)
 	}
 }
 
-// read calls f with what a message says, if that can be understood.
-func read[M any](m *nats.Msg, f func(M)) error {
+// decodeCommand calls f with a decoded message.
+func decodeCommand[M any](m *nats.Msg, f func(M)) error {
 	var message M
 	if err := wire.Decode(m.Data, &message); err != nil {
 		return err
@@ -208,104 +196,65 @@ func read[M any](m *nats.Msg, f func(M)) error {
 	return nil
 }
 
-// has reports whether a message is of the run that the agent has, in this life. As anybody
-// on the bus may have said it, it does not show that the controller is there.
-func (s *service) has(of wire.Of) bool {
-	return s.job != nil && of == s.job.of(s)
+// hasRun reports whether a message belongs to this process's run. Such a message need not be the
+// controller's, because it is not signed, so it does not count as a sign of life.
+func (s *agentService) hasRun(of wire.RunRef) bool {
+	return s.job != nil && of == s.job.runRef(s)
 }
 
-// hello says that the agent is there.
-func (s *service) hello(asked string, now time.Time) {
-	h := wire.Hello{Asked: asked, Epoch: s.epoch, Version: s.dyno(), Geometry: wire.Geometry(),
-		Weight: s.weight(), Threads: load.Threads(), Host: result.ThisHost(), Watches: s.Watch,
-		Policy: s.inWords(), Key: s.public, Proof: s.proof, Nonce: s.nonces.Give(s.clock.of(now)),
-		Clock: s.clock.wall()}
-	if s.job != nil && !s.job.over() {
-		h.Busy = s.job.Run
+// publishEvent sends an event to the controller. If it cannot be sent now it is lost; reports are
+// sent again.
+func (s *agentService) publishEvent(what string, m any) {
+	s.Conn.Publish(wire.EventSubject(s.Name, what), wire.Encode(m))
+}
+
+// logLine tells the machine's owner what is going on.
+func (s *agentService) logLine(format string, args ...any) {
+	if s.Log != nil {
+		s.Log(fmt.Sprintf(format, args...))
 	}
-	s.say(wire.Here, h)
 }
 
-func (s *service) dyno() string {
-	if s.version != "" {
-		return s.version
-	}
-	return load.Version
+// logIgnored tells the owner what was not done, and why.
+func (s *agentService) logIgnored(what string, why error, now time.Time) {
+	s.ignored.Print(what, why, now)
 }
 
-func (s *service) weight() int {
-	if s.Weight > 0 {
-		return min(s.Weight, load.MaxWeight)
-	}
-	return load.Threads()
-}
+// reportKeepTime is how long an agent keeps reports for a silent controller, and pieces of an
+// order for the missing ones.
+const reportKeepTime = time.Minute
 
-// policy is what its owner allows, where the bus is now.
-func (s *service) policy() *policy.Policy {
-	p := s.Policy
-	if p == nil {
-		p = policy.Default()
-	}
-	return p.Near(s.Conn.ConnectedAddr())
-}
-
-// wordsMost is how many bytes of its policy an agent says to all: a file may have a million.
-const wordsMost = 4 << 10
-
-// inWords is the policy in a line.
-func (s *service) inWords() string {
-	words := s.policy().String()
-	return strings.ToValidUTF8(words[:min(len(words), wordsMost)], "")
-}
-
-// exchange answers what the agent's clock shows.
-func (s *service) exchange(q wire.Sync, now time.Time) {
-	q.Epoch, q.Asked = s.epoch, s.clock.of(now)
-	q.Answered = s.clock.now()
-	s.say(wire.Exchanged, q)
-}
-
-// keepTime does what is due by the clock: it says that the agent is there, says again
-// what was not acknowledged, and stops what nobody watches over.
-func (s *service) keepTime(now time.Time) {
+// checkTimers sends heartbeats, repeats reports that were not acknowledged, stops a load whose
+// controller is silent, and drops what is too old.
+func (s *agentService) checkTimers(now time.Time) {
 	j := s.job
-	if now.Sub(s.parcel.come) > patience {
-		s.parcel = parcel{} // the rest will not come
+	if now.Sub(s.pendingOrder.lastPieceAt) > reportKeepTime {
+		s.pendingOrder = orderInPieces{} // the others will not come
 	}
 	if j == nil {
-		s.beat(s.parcel.of, now)
+		s.sendHeartbeat(s.pendingOrder.of, now)
 		return
 	}
-	silence := now.Sub(j.heard)
+	silence := now.Sub(j.heardAt)
 	switch {
-	case !j.over() && silence > cmp.Or(s.lease, Lease):
-		s.tell("nothing was heard of the controller for %v: stopped", cmp.Or(s.lease, Lease))
-		s.end("nothing was heard of the controller", context.Canceled)
-	case j.over() && (silence > patience || j.stage == through && len(j.spool.waiting) == 0):
+	case !j.isOver() && silence > cmp.Or(s.lease, Lease):
+		s.logLine("nothing was heard of the controller for %v: stopped", cmp.Or(s.lease, Lease))
+		s.stopJob("nothing was heard of the controller", context.Canceled)
+	case j.isOver() && (silence > reportKeepTime || j.stage == stageFinished &&
+		len(j.spool.unacked) == 0):
 		s.job = nil
 		return
 	}
-	s.beat(j.of(s), now)
+	s.sendHeartbeat(j.runRef(s), now)
 	if s.Conn.IsConnected() {
-		s.publish(j.spool.due(now))
+		s.publishReports(j.spool.dueReports(now))
 	}
 }
 
-// publish says reports.
-func (s *service) publish(texts [][]byte) {
-	for _, text := range texts {
-		s.Conn.Publish(wire.Event(s.Name, wire.Reported), text)
+// sendHeartbeat sends a heartbeat if the agent has a run and the last heartbeat is old enough.
+func (s *agentService) sendHeartbeat(of wire.RunRef, now time.Time) {
+	if of.Run != "" && now.Sub(s.heartbeatAt) >= heartbeatInterval {
+		s.heartbeatAt = now
+		s.publishEvent(wire.Alive, of)
 	}
 }
-
-// beat says from time to time that the agent is there, if it has to do with a run.
-func (s *service) beat(of wire.Of, now time.Time) {
-	if of.Run != "" && now.Sub(s.beaten) >= heartbeat {
-		s.beaten = now
-		s.say(wire.Alive, of)
-	}
-}
-
-// patience is how long an agent keeps reports for a controller that it does not hear, and
-// pieces of an order for the rest of it.
-const patience = time.Minute

@@ -67,7 +67,7 @@ func newValve(t *testing.T, to string) *valve {
 	return v
 }
 
-func (v *valve) shut() { close(v.closed) }
+func (v *valve) shutValve() { close(v.closed) }
 
 // An agent whose line takes nothing any more holds up nobody: the others' load is complete and exact, the
 // run comes to its end, and so does the agent.
@@ -80,15 +80,15 @@ func TestBlockedLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(conn.Close)
-	_, end := w.agent("blocked", 1, unhurriedly, func(a *Agent) { a.Conn = conn })
-	w.agent("a", 1, unhurriedly)
-	w.agent("b", 1, unhurriedly)
-	c := w.controller("a", "b", "blocked")
+	_, end := w.startAgent("blocked", 1, unhurriedly, func(a *Agent) { a.Conn = conn })
+	w.startAgent("a", 1, unhurriedly)
+	w.startAgent("b", 1, unhurriedly)
+	c := w.newController("a", "b", "blocked")
 	c.OnLoss, c.lease = Continue, unhurried
-	p := w.plan(600, 3*time.Second, 6)
+	p := w.newPlan(600, 3*time.Second, 6)
 	p.Drain, p.Timeout, p.Connecting = load.Seconds(4*time.Second), load.Seconds(time.Second), load.Seconds(time.Second)
-	r, err := w.attempt(t.Context(), c, p, once(0, func() {
-		v.shut()
+	r, err := w.tryRun(t.Context(), c, p, onceInSecond(0, func() {
+		v.shutValve()
 		go func() { // until the line is full
 			for conn.Publish("dyno.ev.blocked.beat", make([]byte, 64<<10)) == nil {
 			}

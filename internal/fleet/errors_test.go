@@ -27,16 +27,16 @@ func TestErrors(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	w.agent("a", 2)
-	w.agent("b", 1)
+	w.startAgent("a", 2)
+	w.startAgent("b", 1)
 	at := netip.MustParseAddrPort(strings.TrimPrefix(server.URL, "http://"))
-	p := w.plan(0, 0, 6)
+	p := w.newPlan(0, 0, 6)
 	p.Target.Port, p.Requested = at.Port(), 3000
-	c := w.controller()
-	c.Loose = true
+	c := w.newController()
+	c.LooseStart = true
 	live := load.Interval{}
 	shown := int64(0)
-	r, err := w.attempt(t.Context(), c, p, func(iv load.Interval) {
+	r, err := w.tryRun(t.Context(), c, p, func(iv load.Interval) {
 		live.Add(iv)
 		shown += iv.ErrorLatency.Count
 	})
@@ -72,36 +72,36 @@ func TestErrorsOfReports(t *testing.T) {
 		Status: map[uint16]int64{503: 10}, Failures: []load.Failure{
 			{Phase: load.Expect, Kind: "status", Detail: "503", Count: 10},
 			{Phase: load.Read, Kind: "reset", Count: 2}}}
-	long := most{sum: 1 << 60, elapsed: time.Hour}
-	var all ticks
+	long := plausibleMax{sum: 1 << 60, elapsed: time.Hour}
+	var all reportedSeconds
 	for range 2 {
-		if err := all.sound(&second, long); err != nil {
+		if err := all.checkSecond(&second, long); err != nil {
 			t.Errorf("10 errors with their latencies, and 2 others, cannot be: %v", err)
 		}
-		all.add(second, metric.NewHistogram(metric.Fine))
+		all.addSecond(second, metric.NewHistogram(metric.Fine))
 		second.Index++
 	}
 	p := load.DefaultPlan()
 	p.Duration = load.Seconds(2 * time.Second)
-	r, err := all.asResult(p)
+	r, err := all.partialResult(p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if r.ErrorAnswers() != 20 || r.Requests.Errors != 24 || r.ErrorLatency.Max != 10_000 {
 		t.Errorf("%+v, errors took %+v", r.Requests, r.ErrorLatency)
 	}
-	if !all.addUpTo(r) {
+	if !all.matchesTotals(r) {
 		t.Error("they do not add up to themselves")
 	}
 	if _, err := result.Merge([]*result.Result{r}); err != nil {
 		t.Error(err)
 	}
 	all.errors = second.ErrorLatency
-	if all.addUpTo(r) {
+	if all.matchesTotals(r) {
 		t.Error("half of the errors' latencies are missing, and it adds up")
 	}
 	second.ErrorLatency = metric.Sparse{}
-	if all.sound(&second, long) == nil {
+	if all.checkSecond(&second, long) == nil {
 		t.Error("10 errors without latencies are sound")
 	}
 }

@@ -1,189 +1,48 @@
-// Package fleet makes one load of many machines: a Controller cuts a plan into parts
-// and each Agent carries out one. What they say to each other is in package wire, how
-// they come to the bus is not theirs to know.
+// Package fleet makes one load of many machines. A Controller splits a plan into parts, and each
+// Agent carries out one part. Their messages are in package wire; connections to the bus are made
+// by package bus.
 //
-// A run goes through stages that nobody passes alone: every agent accepts its part or
-// says why not, all open their connections, the controller learns how far each agent's
-// monotonic clock is from its own, all begin at one instant, and then nobody needs to
-// talk: the parts are shares of one schedule. Each second an agent reports what it
-// measured, and at last all of it once more; the two are held against each other.
+// A run goes through stages, and no agent enters a stage before all have finished the one before
+// it:
 //
-// Whoever hears nothing of the other for Lease gives it up: an agent stops its load, and
-// the controller calls the agent lost. An agent that was started again is another one.
+//  1. Each agent accepts its part of the plan, or says why not (agent_order.go).
+//  2. All agents open their connections (agent_job.go).
+//  3. The controller measures the offset of each agent's monotonic clock (clocksync.go).
+//  4. All agents begin at one instant. The parts are shards of one schedule, so they need not talk.
+//  5. Each second an agent reports what it measured (agent_report.go, reports.go).
+//  6. At the end it sends the whole once more: its final. The controller checks the final against
+//     the reports (checkfinal.go) and merges the finals into one result (merge.go).
+//
+// The stages are in stages.go. Two sides give each other up after a silence of Lease: an agent
+// stops its load, and the controller counts the agent as lost (loss.go). An agent process that
+// was started again is another agent.
+//
+// Files named agent_*.go are the agent's side; the others are the controller's, or both sides'.
 package fleet
 
 import (
-	"cmp"
-	"context"
 	"crypto/rand"
-	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"time"
-
-	"github.com/nats-io/nats.go"
 
 	"dyno/internal/fleet/wire"
 )
 
 const (
-	// Lease is for how long an agent and a controller believe in one another unheard.
+	// Lease is the silence after which an agent and a controller give each other up.
 	Lease = 5 * time.Second
 
-	heartbeat = 500 * time.Millisecond // of agents and controllers
-	pulse     = 100 * time.Millisecond // how often deadlines are looked at
-	resend    = time.Second            // after which a report is said again
+	heartbeatInterval = 500 * time.Millisecond // between heartbeats, of agents and controllers
+	deadlineInterval  = 100 * time.Millisecond // between looks at deadlines
+	resendDelay       = time.Second            // after which an unacknowledged report is sent again
 )
 
-// How much of one agent, or one controller, waits to be read, in messages and bytes. What comes
-// then is lost, and said again if it has to be heard. An agent's plan may come at once.
+// How much of one sender waits to be read, in messages and in bytes. What comes on top of that is
+// dropped; messages that must arrive are sent again. An agent's queue holds a whole plan.
 const (
-	waitMost  = 4 << 10
-	bytesWait = 8 << 20
-	planWait  = 2 * wire.BundleMax
+	queuedMessagesMax  = 4 << 10
+	queuedBytesMax     = 8 << 20
+	queuedPlanBytesMax = 2 * wire.BundleMax
 )
 
-// newID is a name that nothing else has.
-func newID() string { return rand.Text() }
-
-// An Answerer is an agent that says it is there.
-type Answerer struct {
-	Name string
-	Off  time.Duration // by which its wall clock is ahead of ours
-	wire.Hello
-	heard time.Time
-}
-
-// Discover asks who is there and returns those who have answered, by name: as soon as all
-// of names have, or after wait, but not before half of that has passed without another
-// answer. Two that have one name are there twice, and more are not heard.
-func Discover(ctx context.Context, conn *nats.Conn, names []string, wait time.Duration) (
-	[]Answerer, error) {
-	asked, heard, left := newID(), make(chan Answerer), make(chan struct{})
-	defer close(left)
-	sub, err := wire.Hear(conn, wire.Event("*", wire.Here), waitMost, bytesWait, answers(asked,
-		func(a Answerer) {
-			select {
-			case heard <- a:
-			case <-left:
-			}
-		}))
-	if err != nil {
-		return nil, fmt.Errorf("asking for agents: %w", err)
-	}
-	defer sub.Unsubscribe()
-	who := wire.Encode(wire.Who{Asked: asked})
-	err = conn.Publish(wire.Command(wire.Everyone, wire.WhoIsThere), who)
-	if err != nil {
-		return nil, fmt.Errorf("asking for agents: %w", err)
-	}
-	found, over, least := map[string]Answerer{}, time.NewTimer(wait), time.Now().Add(wait)
-	defer over.Stop()
-	all := func() bool {
-		for _, name := range names {
-			if !slices.ContainsFunc(byName(found), func(a Answerer) bool { return a.Name == name }) {
-				return false
-			}
-		}
-		return len(names) > 0
-	}
-	for !all() {
-		select {
-		case a := <-heard:
-			found[a.Name+" "+a.Epoch] = a
-			over.Reset(max(time.Until(least), wait/2))
-		case <-over.C:
-			return byName(found), nil
-		case <-ctx.Done():
-			return byName(found), nil
-		}
-	}
-	return byName(found), nil
-}
-
-// twinsMost is how many agents of one name are heard: enough to say that it is not one. Who
-// answers for ever as others must not keep whoever asked. Of the messages of one name so many
-// are read, for some may be answers to others, if they have no more bytes than a Hello can have.
-const (
-	twinsMost  = 2
-	hellosMost = 64
-	helloBytes = 64 << 10
-)
-
-// answers calls f with each that answers a question, once for each of its lives. It reads little
-// of each name, so that one that floods does not keep the others from being heard.
-func answers(asked string, f func(Answerer)) func(*nats.Msg) {
-	read, lives := map[string]int{}, map[string][]string{} // by name
-	return func(m *nats.Msg) {
-		var h wire.Hello
-		name, _, ok := wire.Parse(m.Subject)
-		if !ok || len(m.Data) > helloBytes || read[name] >= hellosMost || len(lives[name]) >= twinsMost {
-			return
-		}
-		read[name]++
-		if wire.Decode(m.Data, &h) != nil || h.Asked != asked ||
-			slices.Contains(lives[name], h.Epoch) {
-			return
-		}
-		lives[name] = append(lives[name], h.Epoch)
-		f(Answerer{name, time.Until(h.Clock), h, time.Now()})
-	}
-}
-
-func byName(all map[string]Answerer) []Answerer {
-	return slices.SortedFunc(maps.Values(all), func(a, b Answerer) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Epoch, b.Epoch))
-	})
-}
-
-// StopAll has every agent stop what it runs, if it obeys the key that signs. The error names
-// those that go on.
-func StopAll(ctx context.Context, conn *nats.Conn, sign func([]byte) ([]byte, error),
-	why string) error {
-	there, err := Discover(ctx, conn, nil, settling)
-	if err != nil {
-		return err
-	}
-	told := map[string]string{} // runs, by agent
-	for _, a := range there {
-		if a.Busy == "" {
-			continue
-		}
-		told[a.Name] = a.Busy
-		b, err := wire.Instruction{Of: wire.Of{Run: a.Busy, Epoch: a.Epoch}, Agent: a.Name,
-			Verb: wire.Halt, Ends: &wire.Stop{Why: why}}.Sign(sign)
-		if err == nil {
-			err = conn.Publish(wire.Command(a.Name, wire.Halt), b)
-		}
-		if err != nil {
-			return fmt.Errorf("telling %s to stop: %w", a.Name, err)
-		}
-	}
-	if err := conn.Flush(); err != nil {
-		return fmt.Errorf("telling all agents to stop: %w", err)
-	}
-	return obeyed(ctx, conn, told)
-}
-
-// obeyed waits until agents do not have their runs any more, for Lease at most.
-func obeyed(ctx context.Context, conn *nats.Conn, told map[string]string) error {
-	left := slices.Sorted(maps.Keys(told))
-	for until := time.Now().Add(Lease); len(left) > 0; time.Sleep(pulse) {
-		there, err := Discover(ctx, conn, left, settling)
-		if err != nil {
-			return err
-		}
-		left = nil
-		for _, a := range there {
-			if a.Busy != "" && a.Busy == told[a.Name] {
-				left = append(left, a.Name)
-			}
-		}
-		if len(left) > 0 && (ctx.Err() != nil || time.Now().After(until)) {
-			return fmt.Errorf("agents that were told to stop and go on: %s; do they obey another plan "+
-				"key than this machine's, which dyno fleet key prints?", strings.Join(left, ", "))
-		}
-	}
-	return nil
-}
+// newRandomID returns a name that nothing else has.
+func newRandomID() string { return rand.Text() }

@@ -89,8 +89,8 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// served is how many requests the server has answered.
-func (w *world) served() int64 { return int64(w.target.Served().Requests) }
+// servedCount is how many requests the server has answered.
+func (w *world) servedCount() int64 { return int64(w.target.Served().Requests) }
 
 func (w *world) connect() *nats.Conn {
 	w.t.Helper()
@@ -103,8 +103,8 @@ func (w *world) connect() *nats.Conn {
 	return c
 }
 
-// agent starts an agent. What it returns ends it.
-func (w *world) agent(name string, weight int, change ...func(*Agent)) (*nats.Conn, func()) {
+// startAgent starts an agent. What it returns ends it.
+func (w *world) startAgent(name string, weight int, change ...func(*Agent)) (*nats.Conn, func()) {
 	w.t.Helper()
 	a := &Agent{Conn: w.connect(), Name: name, Weight: weight, Verify: w.public.Verify}
 	for _, f := range change {
@@ -120,39 +120,39 @@ func (w *world) agent(name string, weight int, change ...func(*Agent)) (*nats.Co
 		}
 	})
 	w.t.Cleanup(end)
-	w.await(name)
+	w.awaitAgent(name)
 	if !slices.Contains(w.agents, name) {
 		w.agents = append(w.agents, name)
 	}
 	return a.Conn, end
 }
 
-// await waits until an agent of that name is there.
-func (w *world) await(name string) {
+// awaitAgent waits until an agent of that name is there.
+func (w *world) awaitAgent(name string) {
 	w.t.Helper()
 	for range 300 {
 		if all, err := Discover(w.t.Context(), w.connect(), []string{name}, 200*time.Millisecond); err != nil {
 			w.t.Fatal(err)
-		} else if slices.ContainsFunc(all, func(a Answerer) bool { return a.Name == name }) {
+		} else if slices.ContainsFunc(all, func(a FoundAgent) bool { return a.Name == name }) {
 			return
 		}
 	}
 	w.t.Fatalf("%s does not come", name)
 }
 
-// controller is one of those agents, or of all. It begins however well clocks are known: that
+// newController is one of those agents, or of all. It begins however well clocks are known: that
 // is the machine's, and TestLooseStart has what becomes of it.
-func (w *world) controller(names ...string) *Controller {
+func (w *world) newController(names ...string) *Controller {
 	if len(names) == 0 {
 		names = slices.Clone(w.agents)
 	}
-	return &Controller{Conn: w.connect(), Names: names, Sign: w.key.Sign, Total: true, Loose: true,
-		Tell: func(line string) { w.t.Log(line) }}
+	return &Controller{Conn: w.connect(), Names: names, Sign: w.key.Sign, TotalThreads: true, LooseStart: true,
+		Progress: func(line string) { w.t.Log(line) }}
 }
 
-// plan loads the server from few connections. What was due is sent and answered before it ends,
+// newPlan loads the server from few connections. What was due is sent and answered before it ends,
 // however late.
-func (w *world) plan(rate float64, duration time.Duration, connections int) load.Plan {
+func (w *world) newPlan(rate float64, duration time.Duration, connections int) load.Plan {
 	at := w.target.Addr().String()
 	to := netip.MustParseAddrPort(at)
 	p := load.DefaultPlan()
@@ -168,8 +168,8 @@ func (w *world) plan(rate float64, duration time.Duration, connections int) load
 var tooBusy = regexp.MustCompile(`was lost before the start|no agent is there|` +
 	`\b[abc] does not answer|no answer to what this agent said of late`)
 
-// attempt is c.Run, again where a busy machine kept it from the start. Nothing was sent then.
-func (w *world) attempt(ctx context.Context, c *Controller, p load.Plan, each func(load.Interval)) (
+// tryRun is c.Run, again where a busy machine kept it from the start. Nothing was sent then.
+func (w *world) tryRun(ctx context.Context, c *Controller, p load.Plan, each func(load.Interval)) (
 	r *result.Result, err error) {
 	w.t.Helper()
 	for try := range 5 {
@@ -182,23 +182,23 @@ func (w *world) attempt(ctx context.Context, c *Controller, p load.Plan, each fu
 	return r, err
 }
 
-// run is an attempt that must work.
-func (w *world) run(c *Controller, p load.Plan) *result.Result {
+// mustRun is an attempt that must work.
+func (w *world) mustRun(c *Controller, p load.Plan) *result.Result {
 	w.t.Helper()
-	r, err := w.attempt(w.t.Context(), c, p, nil)
+	r, err := w.tryRun(w.t.Context(), c, p, nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return r
 }
 
-// counted checks that what the result says was sent is what the server had, and that all
+// checkServed checks that what the result says was sent is what the server had, and that all
 // sums are right.
-func (w *world) counted(r *result.Result) {
+func (w *world) checkServed(r *result.Result) {
 	w.t.Helper()
 	w.end()
 	q := r.Requests
-	if n := w.served(); n != q.Sent || q.Completed != q.Sent {
+	if n := w.servedCount(); n != q.Sent || q.Completed != q.Sent {
 		w.t.Errorf("the server counted %d requests; the agents %+v", n, q)
 	}
 	if f := r.Fleet; !f.AddsUp || f.Covered != f.Planned && r.Plan.Requested == 0 {
@@ -211,9 +211,9 @@ func (w *world) counted(r *result.Result) {
 	}
 }
 
-// onTime checks that the seconds of all agents are the same ones: by none of them had more
+// checkOnTime checks that the seconds of all agents are the same ones: by none of them had more
 // been sent than was due. Less can be where machines are busy.
-func onTime(t *testing.T, r *result.Result, due func(at float64) float64) {
+func checkOnTime(t *testing.T, r *result.Result, due func(at float64) float64) {
 	t.Helper()
 	if len(r.Series) < int(r.Window.MeasuredS) {
 		t.Errorf("%d seconds of %.3f", len(r.Series), r.Window.MeasuredS)
@@ -226,12 +226,12 @@ func onTime(t *testing.T, r *result.Result, due func(at float64) float64) {
 	}
 }
 
-// tallied are the latencies of all reports that come to a controller.
-func tallied(c *Controller) *metric.Histogram {
+// reportedLatency are the latencies of all reports that come to a controller.
+func reportedLatency(c *Controller) *metric.Histogram {
 	h, seen := metric.NewHistogram(metric.Fine), map[string]bool{}
 	c.alter = func(m *nats.Msg) []*nats.Msg {
 		var r wire.Report
-		name, what, _ := wire.Parse(m.Subject)
+		name, what, _ := wire.ParseSubject(m.Subject)
 		if what == wire.Reported && wire.Decode(m.Data, &r) == nil {
 			key := fmt.Sprint(name, r.Seq)
 			if r.Tick != nil && !seen[key] {
@@ -250,18 +250,18 @@ func TestRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for name, weight := range map[string]int{"a": 2, "b": 1, "c": 1} {
-		w.agent(name, weight)
+		w.startAgent(name, weight)
 	}
-	c := w.controller()
-	whole := tallied(c)
+	c := w.newController()
+	whole := reportedLatency(c)
 	var live []load.Interval
-	p := w.plan(0, 0, 8)
+	p := w.newPlan(0, 0, 8)
 	p.Requested = 40_001
-	r, err := w.attempt(t.Context(), c, p, func(iv load.Interval) { live = append(live, iv) })
+	r, err := w.tryRun(t.Context(), c, p, func(iv load.Interval) { live = append(live, iv) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.counted(r)
+	w.checkServed(r)
 	if r.Requests.Sent != 40_001 || r.Ended != string(load.ByRequests) || r.Plan.Connections != 8 ||
 		r.Plan.Parts != 0 || r.Plan.Weights != nil {
 		t.Errorf("%+v, %s, %+v", r.Requests, r.Ended, r.Plan)
@@ -298,11 +298,11 @@ func TestClocksAndWeights(t *testing.T) {
 		weight int
 		skew   time.Duration
 	}{"a": {20, 3 * time.Hour}, "b": {10, -3 * time.Hour}, "c": {10, 0}} {
-		w.agent(name, how.weight, func(a *Agent) { a.skew = how.skew })
+		w.startAgent(name, how.weight, func(a *Agent) { a.skew = how.skew })
 	}
 	began := time.Now()
-	r := w.run(w.controller("c", "a", "b"), w.plan(2000, 3*time.Second, 40))
-	w.counted(r)
+	r := w.mustRun(w.newController("c", "a", "b"), w.newPlan(2000, 3*time.Second, 40))
+	w.checkServed(r)
 	var sent []int64
 	for _, a := range r.Fleet.Agents {
 		sent = append(sent, a.Requests.Sent)
@@ -310,7 +310,7 @@ func TestClocksAndWeights(t *testing.T) {
 	if !slices.Equal(sent, []int64{3000, 1500, 1500}) {
 		t.Errorf("sent %v of 6000, want half and twice a quarter", sent)
 	}
-	onTime(t, r, func(at float64) float64 { return 2000 * at })
+	checkOnTime(t, r, func(at float64) float64 { return 2000 * at })
 	if off := r.Window.Started.Sub(began); off < 0 || off > time.Minute {
 		t.Errorf("the load began %v after it did", off)
 	}
@@ -325,12 +325,12 @@ func TestClocksAndWeights(t *testing.T) {
 func TestLaws(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.agent("a", 3)
-	w.agent("b", 1)
-	p := w.plan(2000, 0, 20)
+	w.startAgent("a", 3)
+	w.startAgent("b", 1)
+	p := w.newPlan(2000, 0, 20)
 	p.Arrival, p.Requested = load.Poisson, 3001
-	r := w.run(w.controller(), p)
-	w.counted(r)
+	r := w.mustRun(w.newController(), p)
+	w.checkServed(r)
 	if r.Requests.Sent != 3001 || r.Plan.Seed == 0 || r.Plan.Arrival != load.Poisson {
 		t.Errorf("%+v", r.Requests)
 	}
@@ -341,13 +341,13 @@ func TestLaws(t *testing.T) {
 func TestReportsCountOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.agent("a", 1)
-	w.agent("b", 1)
-	c := w.controller()
+	w.startAgent("a", 1)
+	w.startAgent("b", 1)
+	c := w.newController()
 	var old []*nats.Msg
 	n := 0
 	c.alter = func(m *nats.Msg) []*nats.Msg {
-		if _, what, _ := wire.Parse(m.Subject); what != wire.Reported {
+		if _, what, _ := wire.ParseSubject(m.Subject); what != wire.Reported {
 			return []*nats.Msg{m}
 		}
 		n++
@@ -357,8 +357,8 @@ func TestReportsCountOnce(t *testing.T) {
 		old = append(old[max(len(old)-10, 0):], m)
 		return append(slices.Clone(old), m)
 	}
-	r := w.run(c, w.plan(1000, 3*time.Second, 10))
-	w.counted(r)
+	r := w.mustRun(c, w.newPlan(1000, 3*time.Second, 10))
+	w.checkServed(r)
 	repeated := int64(0)
 	for _, a := range r.Fleet.Agents {
 		repeated += a.Repeated
@@ -372,12 +372,12 @@ func TestReportsCountOnce(t *testing.T) {
 func TestLongPlan(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.agent("a", 1)
-	p := w.plan(0, 0, 1)
+	w.startAgent("a", 1)
+	p := w.newPlan(0, 0, 1)
 	p.Requested = 3
 	p.Requests[0].Method, p.Requests[0].Body = "POST", make([]byte, 3<<20)
-	r := w.run(w.controller(), p)
-	w.counted(r)
+	r := w.mustRun(w.newController(), p)
+	w.checkServed(r)
 	if r.Bytes.Sent < 9<<20 {
 		t.Errorf("%d bytes were sent", r.Bytes.Sent)
 	}
@@ -387,11 +387,11 @@ func TestLongPlan(t *testing.T) {
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.agent("a", 1)
-	w.agent("b", 1)
-	p := w.plan(0, time.Second, 4)
+	w.startAgent("a", 1)
+	w.startAgent("b", 1)
+	p := w.newPlan(0, time.Second, 4)
 	w.end()
-	r := w.run(w.controller(), p)
+	r := w.mustRun(w.newController(), p)
 	if r.Ended != string(load.Unreachable) || r.Requests.Sent != 0 || len(r.Errors) == 0 ||
 		r.Errors[0].Kind != "refused" {
 		t.Errorf("%s %+v %+v", r.Ended, r.Requests, r.Errors)
@@ -404,17 +404,17 @@ func TestOneUnreachable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for name, address := range map[string]string{"a": "::1", "b": "127.0.0.1"} {
-		w.agent(name, 1, func(a *Agent) {
+		w.startAgent(name, 1, func(a *Agent) {
 			a.skew = -3 * time.Hour
 			a.Lookup = func(context.Context, string, string) ([]netip.Addr, error) {
 				return []netip.Addr{netip.MustParseAddr(address)}, nil
 			}
 		})
 	}
-	p := w.plan(500, time.Second, 4)
+	p := w.newPlan(500, time.Second, 4)
 	p.Target.Host, p.Warmup = "name.invalid", load.Seconds(time.Second)
 	began := time.Now()
-	r := w.run(w.controller("a", "b"), p)
+	r := w.mustRun(w.newController("a", "b"), p)
 	if off := r.Window.Started.Sub(began); off < 0 || off > time.Minute || r.Window.WarmupS != 1 {
 		t.Errorf("the load began %v after it did, with %v s of warm-up", off, r.Window.WarmupS)
 	}
@@ -437,10 +437,10 @@ func TestInterrupted(t *testing.T) {
 		t.Run(string(want), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.agent("a", 1)
-			w.agent("b", 1)
+			w.startAgent("a", 1)
+			w.startAgent("b", 1)
 			ctx, stop := context.WithCancelCause(t.Context())
-			r, err := w.attempt(ctx, w.controller(), w.plan(500, time.Hour, 4), func(iv load.Interval) {
+			r, err := w.tryRun(ctx, w.newController(), w.newPlan(500, time.Hour, 4), func(iv load.Interval) {
 				if iv.Index == 1 {
 					stop(cause)
 				}
@@ -450,7 +450,7 @@ func TestInterrupted(t *testing.T) {
 			}
 			w.end()
 			q := r.Requests
-			if n := w.served(); n < q.Completed || n > q.Sent || q.Sent < 500 {
+			if n := w.servedCount(); n < q.Completed || n > q.Sent || q.Sent < 500 {
 				t.Errorf("the server had %d requests: %+v", n, q)
 			}
 			for _, a := range r.Fleet.Agents {
@@ -461,11 +461,11 @@ func TestInterrupted(t *testing.T) {
 		})
 	}
 	w := newWorld(t)
-	w.agent("a", 1)
+	w.startAgent("a", 1)
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	r, err := w.controller("a").Run(ctx, w.plan(500, time.Hour, 4), nil)
-	if err != nil || r.Ended != string(load.Interrupted) || w.served() != 0 {
+	r, err := w.newController("a").Run(ctx, w.newPlan(500, time.Hour, 4), nil)
+	if err != nil || r.Ended != string(load.Interrupted) || w.servedCount() != 0 {
 		t.Errorf("before anything began: %+v %v", r, err)
 	}
 }
@@ -503,7 +503,7 @@ func TestRefusals(t *testing.T) {
 		"for several reasons": {func(a *Agent) { a.Policy.MaxRate, a.Policy.MaxConnections = 249, 1 },
 			func(p *load.Plan) { p.Rate = load.PerSecond(500) }, nil, "allows 249; its share is 2 connections"},
 		"a plan of a stranger": {nil, none, func(c *Controller) { c.Sign = stranger.Sign }, "a refuses: nkeys"},
-		"only watching":        {func(a *Agent) { a.Watch = true }, none, nil, "b only watches"},
+		"only watching":        {func(a *Agent) { a.WatchOnly = true }, none, nil, "b only watches"},
 		"nobody of that name": {nil, none, func(c *Controller) { c.Names = []string{"a", "x"} },
 			"x does not answer"},
 		"fewer connections than agents": {nil, func(p *load.Plan) { p.Connections = 1 }, nil, "none is left for b"},
@@ -517,20 +517,20 @@ func TestRefusals(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			for _, name := range []string{"a", "b"} {
-				w.agent(name, 1, func(a *Agent) {
+				w.startAgent(name, 1, func(a *Agent) {
 					a.Lookup, a.Policy = lookup, policy.Default()
 					if name == "b" && c.agent != nil {
 						c.agent(a)
 					}
 				})
 			}
-			p := w.plan(0, time.Second, 4)
+			p := w.newPlan(0, time.Second, 4)
 			c.plan(&p)
-			control := w.controller("a", "b")
+			control := w.newController("a", "b")
 			if c.change != nil {
 				c.change(control)
 			}
-			r, err := w.attempt(t.Context(), control, p, nil)
+			r, err := w.tryRun(t.Context(), control, p, nil)
 			if _, flaw := errors.AsType[load.Flaw](err); !flaw || !strings.Contains(err.Error(), c.why) {
 				t.Errorf("%v %v, want %q", r, err, c.why)
 			}
@@ -546,14 +546,14 @@ func TestRefusals(t *testing.T) {
 func TestCut(t *testing.T) {
 	p := load.DefaultPlan()
 	p.Rate = load.PerSecond(10)
-	r := &running{plan: p}
+	r := &fleetRun{plan: p}
 	for i, weight := range []int{1, 1, 3} {
-		r.members = append(r.members, newMember(Answerer{Name: string(rune('a' + i)), Hello: wire.Hello{Weight: weight}}))
+		r.members = append(r.members, newMember(FoundAgent{Name: string(rune('a' + i)), Hello: wire.Hello{Weight: weight}}))
 	}
 	for n, want := range map[int]string{2: "of 2 none is left for", 8: "of 8 fewer than its connections are left for c",
 		10: ""} {
 		r.plan.Connections, r.plan.Requested = n, int64(n)
-		err := r.cut()
+		err := r.splitPlan()
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%d requests on as many connections: %v, want %q", n, err, want)
 		}
@@ -565,24 +565,24 @@ func TestNames(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	asked := 0
-	w.agent("a", 1, func(a *Agent) {
+	w.startAgent("a", 1, func(a *Agent) {
 		a.Lookup = func(context.Context, string, string) ([]netip.Addr, error) {
 			asked++
 			return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
 		}
 	})
-	p := w.plan(0, 0, 2)
+	p := w.newPlan(0, 0, 2)
 	p.Requested, p.Target.Host = 100, "name.invalid"
-	c := w.controller()
+	c := w.newController()
 	runs := 0
 	c.Names = nil // whoever is there
-	c.Tell = func(line string) {
+	c.Progress = func(line string) {
 		if strings.HasPrefix(line, "agents asked") {
 			runs++
 		}
 	}
-	r := w.run(c, p)
-	w.counted(r)
+	r := w.mustRun(c, p)
+	w.checkServed(r)
 	if asked != runs || r.Plan.Addresses != nil {
 		t.Errorf("asked %d times; the plan has %v", asked, r.Plan.Addresses)
 	}
@@ -593,8 +593,8 @@ func TestCrowd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	liar, enough := w.connect(), make(chan struct{})
-	sub, err := liar.Subscribe(wire.Command(wire.Everyone, wire.WhoIsThere), func(m *nats.Msg) {
-		var who wire.Who
+	sub, err := liar.Subscribe(wire.CommandSubject(wire.Everyone, wire.WhoIsThere), func(m *nats.Msg) {
+		var who wire.DiscoveryQuery
 		if err := wire.Decode(m.Data, &who); err != nil {
 			t.Error(err)
 		}
@@ -603,7 +603,7 @@ func TestCrowd(t *testing.T) {
 			case <-enough:
 				return
 			case <-time.After(10 * time.Millisecond):
-				liar.Publish(wire.Event("liar", wire.Here), wire.Encode(wire.Hello{Asked: who.Asked, Epoch: newID()}))
+				liar.Publish(wire.EventSubject("liar", wire.Present), wire.Encode(wire.Hello{QueryID: who.QueryID, Epoch: newRandomID()}))
 			}
 		}
 	})
@@ -615,12 +615,12 @@ func TestCrowd(t *testing.T) {
 	}
 	defer sub.Unsubscribe()
 	defer close(enough)
-	var all []Answerer
-	for wait := 300 * time.Millisecond; err == nil && len(all) < twinsMost && wait < time.Minute; wait *= 4 {
+	var all []FoundAgent
+	for wait := 300 * time.Millisecond; err == nil && len(all) < sameNameMax && wait < time.Minute; wait *= 4 {
 		all, err = Discover(t.Context(), w.connect(), nil, wait)
 		t.Logf("%d answerers in %v", len(all), wait)
 	}
-	if err != nil || len(all) != twinsMost {
+	if err != nil || len(all) != sameNameMax {
 		t.Errorf("%d answerers, %v", len(all), err)
 	}
 }
@@ -630,15 +630,15 @@ func TestWatcherRefuses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	spy := w.connect()
-	answers, err := spy.SubscribeSync(wire.Event("a", wire.Answered))
+	answers, err := spy.SubscribeSync(wire.EventSubject("a", wire.OrderAnswered))
 	if err == nil {
 		err = spy.Flush()
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &service{Agent: &Agent{Conn: w.connect(), Name: "a", Watch: true}, epoch: "e"}
-	s.consider(wire.Of{Run: "r", Epoch: "e"}, nil, "")
+	s := &agentService{Agent: &Agent{Conn: w.connect(), Name: "a", WatchOnly: true}, epoch: "e"}
+	s.considerOrder(wire.RunRef{Run: "r", Epoch: "e"}, nil, "")
 	m, err := answers.NextMsg(time.Minute)
 	if err != nil {
 		t.Fatal(err)
@@ -652,7 +652,7 @@ func TestWatcherRefuses(t *testing.T) {
 func TestNobody(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	_, err := w.controller().Run(t.Context(), w.plan(0, time.Second, 4), nil)
+	_, err := w.newController().Run(t.Context(), w.newPlan(0, time.Second, 4), nil)
 	if err == nil || !strings.Contains(err.Error(), "no agent is there") {
 		t.Error(err)
 	}
@@ -667,13 +667,13 @@ func TestNobody(t *testing.T) {
 func TestLongestRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.agent("a", 1, func(a *Agent) {
+	w.startAgent("a", 1, func(a *Agent) {
 		a.Policy = policy.Default()
 		a.Policy.MaxDuration = 4 * time.Second
 	})
-	p := w.plan(0, 0, 2)
+	p := w.newPlan(0, 0, 2)
 	p.Requested, p.Drain = load.MaxRequested, load.Seconds(time.Second)
-	r := w.run(w.controller(), p)
+	r := w.mustRun(w.newController(), p)
 	if a := r.Fleet.Agents[0]; a.Lost != "its policy allows no longer runs" || !a.Final || !r.Fleet.AddsUp ||
 		r.Ended != string(load.Lost) || r.Requests.Sent == 0 {
 		t.Errorf("%s %+v", r.Ended, a)

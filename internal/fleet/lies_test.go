@@ -20,8 +20,8 @@ import (
 	"dyno/internal/result"
 )
 
-// counting is a histogram that says that it counted so many values of 1 ms.
-func counting(t *testing.T, n int64) (s metric.Sparse) {
+// sparseOf is a histogram that says that it counted so many values of 1 ms.
+func sparseOf(t *testing.T, n int64) (s metric.Sparse) {
 	t.Helper()
 	h := metric.NewHistogram(metric.Fine)
 	h.Record(1e6)
@@ -63,11 +63,11 @@ func TestSound(t *testing.T) {
 	const much = math.MaxInt64/2 + 1
 	second := func(i int) load.Interval {
 		return load.Interval{Index: i, From: time.Duration(i) * time.Second, To: time.Duration(i+1) * time.Second, Sent: 12,
-			Completed: 10, Failed: 2, InFlight: 3, Received: 1000, Written: 500, Latency: counting(t, 10), Busy: 0.5,
-			Status: map[uint16]int64{200: 10, 503: 1}, ErrorLatency: counting(t, 1), Failures: []load.Failure{
+			Completed: 10, Failed: 2, InFlight: 3, Received: 1000, Written: 500, Latency: sparseOf(t, 10), Busy: 0.5,
+			Status: map[uint16]int64{200: 10, 503: 1}, ErrorLatency: sparseOf(t, 1), Failures: []load.Failure{
 				{Phase: load.Expect, Kind: "status", Detail: "503", Count: 1}, {Phase: load.Read, Kind: "reset", Count: 1}}}
 	}
-	limit := most{sum: math.MaxInt64 / 4 / 3, elapsed: 10 * time.Second}
+	limit := plausibleMax{sum: math.MaxInt64 / 4 / 3, elapsed: 10 * time.Second}
 	for want, change := range map[string]func(*load.Interval){
 		"":                        func(*load.Interval) {},
 		"is of second 1,":         func(iv *load.Interval) { iv.Index = 1 },
@@ -78,11 +78,11 @@ func TestSound(t *testing.T) {
 		"that has not come":       func(iv *load.Interval) { iv.From = iv.To + 1 },
 		"time that has":           func(iv *load.Interval) { iv.From = -1 },
 		"9 completed, 2":          func(iv *load.Interval) { iv.Completed = 9 },
-		"and 2 latencies":         func(iv *load.Interval) { iv.ErrorLatency = counting(t, 2) },
+		"and 2 latencies":         func(iv *load.Interval) { iv.ErrorLatency = sparseOf(t, 2) },
 		"10 completed, 0":         func(iv *load.Interval) { iv.Failed = 0 },
-		"10 completed, 2":         func(iv *load.Interval) { iv.Service = counting(t, 9) },
+		"10 completed, 2":         func(iv *load.Interval) { iv.Service = sparseOf(t, 9) },
 		"less than no time":       func(iv *load.Interval) { iv.Busy = -1 },
-		"4611686018427387904 com": func(iv *load.Interval) { iv.Completed, iv.Latency = much, counting(t, much) },
+		"4611686018427387904 com": func(iv *load.Interval) { iv.Completed, iv.Latency = much, sparseOf(t, much) },
 		"4611686018427387904 sen": func(iv *load.Interval) { iv.Sent = much },
 		"-5 in flight":            func(iv *load.Interval) { iv.InFlight = -5 },
 		"87904 bytes received":    func(iv *load.Interval) { iv.Received = much },
@@ -103,18 +103,18 @@ func TestSound(t *testing.T) {
 			iv.Failures = []load.Failure{{Phase: load.Expect, Count: math.MaxInt64}, {Phase: load.Expect, Count: 2}}
 		},
 	} {
-		var all ticks
+		var all reportedSeconds
 		scratch := metric.NewHistogram(metric.Fine)
 		for i := range 2 {
 			iv := second(i)
-			if err := all.sound(&iv, limit); err != nil {
+			if err := all.checkSecond(&iv, limit); err != nil {
 				t.Fatal(err)
 			}
-			all.add(iv, scratch)
+			all.addSecond(iv, scratch)
 		}
 		iv := second(2)
 		change(&iv)
-		err := all.sound(&iv, limit)
+		err := all.checkSecond(&iv, limit)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
@@ -123,26 +123,26 @@ func TestSound(t *testing.T) {
 
 // One who lies a little in each second does not come near 2⁶³ in all.
 func TestSumsStaySmall(t *testing.T) {
-	var all ticks
-	limit := most{sum: math.MaxInt64 / 4 / 3, elapsed: load.MaxTime}
+	var all reportedSeconds
+	limit := plausibleMax{sum: math.MaxInt64 / 4 / 3, elapsed: load.MaxTime}
 	all.sum.Received, all.sum.Sent = limit.sum-5, limit.sum
 	for n, want := range map[int64]bool{5: true, 6: false} {
 		iv := load.Interval{To: time.Second, Received: n}
-		if err := all.sound(&iv, limit); (err == nil) != want {
+		if err := all.checkSecond(&iv, limit); (err == nil) != want {
 			t.Errorf("%d more: %v", n, err)
 		}
 	}
-	if err := all.sound(&load.Interval{To: time.Second, Sent: 1}, limit); err == nil {
+	if err := all.checkSecond(&load.Interval{To: time.Second, Sent: 1}, limit); err == nil {
 		t.Error("the sum of what was sent has no limit")
 	}
 }
 
-// altered has a controller hear of one agent what change makes of its reports; nil leaves a report
+// alterReports has a controller hear of one agent what change makes of its reports; nil leaves a report
 // out.
-func altered(c *Controller, name string, change func(*wire.Report) *wire.Report) {
+func alterReports(c *Controller, name string, change func(*wire.Report) *wire.Report) {
 	c.alter = func(m *nats.Msg) []*nats.Msg {
 		var r wire.Report
-		agent, what, _ := wire.Parse(m.Subject)
+		agent, what, _ := wire.ParseSubject(m.Subject)
 		if agent != name || what != wire.Reported || wire.Decode(m.Data, &r) != nil {
 			return []*nats.Msg{m}
 		}
@@ -154,13 +154,13 @@ func altered(c *Controller, name string, change func(*wire.Report) *wire.Report)
 	}
 }
 
-// final is change of an agent's last word.
-func final(change func(*wire.Final) []byte) func(*wire.Report) *wire.Report {
+// alterFinal is change of an agent's last word.
+func alterFinal(change func(*wire.Final) []byte) func(*wire.Report) *wire.Report {
 	return func(r *wire.Report) *wire.Report {
 		if r.Tick != nil {
 			return r
 		}
-		f, err := wire.OpenFinal(r.Data)
+		f, err := wire.ParseFinalPart(r.Data)
 		if err == nil && !f.More {
 			r.Data = change(f)
 		}
@@ -172,7 +172,7 @@ func final(change func(*wire.Final) []byte) func(*wire.Report) *wire.Report {
 // complete and exact, and the result is of the plan that was asked for.
 func TestLies(t *testing.T) {
 	closed := func(change func(*wire.Final)) func(*wire.Report) *wire.Report {
-		return final(func(f *wire.Final) []byte {
+		return alterFinal(func(f *wire.Final) []byte {
 			change(f)
 			return lastPart(*f)
 		})
@@ -185,7 +185,7 @@ func TestLies(t *testing.T) {
 		"a count near 2⁶³": {func(r *wire.Report) *wire.Report {
 			if r.Tick != nil {
 				const much = math.MaxInt64/2 + 1
-				r.Tick.Completed, r.Tick.Sent, r.Tick.Latency = much, much, counting(t, much)
+				r.Tick.Completed, r.Tick.Sent, r.Tick.Latency = much, much, sparseOf(t, much)
 				r.Tick.Status, r.Tick.Service, r.Tick.InFlight = nil, metric.Sparse{}, 0
 			}
 			return r
@@ -196,10 +196,10 @@ func TestLies(t *testing.T) {
 			}
 			return r
 		}, "it is of second 1099511627776", Continue},
-		"a final that inflates": {final(func(*wire.Final) []byte {
+		"a final that inflates": {alterFinal(func(*wire.Final) []byte {
 			return pack64k(`{"result":{"series":[` + strings.Repeat("{},", 8<<20) + `{}]}}`)
 		}), "becomes longer than", Abort},
-		"a final of nonsense": {final(func(*wire.Final) []byte { return []byte("nonsense") }), "an agent's result", Abort},
+		"a final of nonsense": {alterFinal(func(*wire.Final) []byte { return []byte("nonsense") }), "an agent's result", Abort},
 		"a final of more":     {closed(func(f *wire.Final) { f.Result.Requests.Sent++ }), "does not add up", Abort},
 		"a final near 2⁶³": {closed(func(f *wire.Final) { f.Result.Requests.Retried = math.MaxInt64 }),
 			"a number that nobody can count up to", Abort},
@@ -212,7 +212,7 @@ func TestLies(t *testing.T) {
 			"its result does not add up", Abort},
 		"a part that is missing": {func(r *wire.Report) *wire.Report {
 			if r.Tick == nil {
-				if f, err := wire.OpenFinal(r.Data); err == nil && f.More {
+				if f, err := wire.ParseFinalPart(r.Data); err == nil && f.More {
 					r.Data = lastPart(wire.Final{Result: new(result.Result)})
 				}
 			}
@@ -220,7 +220,7 @@ func TestLies(t *testing.T) {
 		}, "parts of its result are missing: they have 0 of the", Abort},
 		"a part of one second": {func(r *wire.Report) *wire.Report {
 			if r.Tick == nil {
-				if f, err := wire.OpenFinal(r.Data); err == nil && f.More {
+				if f, err := wire.ParseFinalPart(r.Data); err == nil && f.More {
 					r.Data = firstPart(wire.Final{Result: &result.Result{Series: f.Series[:1]}})
 				}
 			}
@@ -240,7 +240,7 @@ func TestLies(t *testing.T) {
 		}, "a piece of its result has 1 bytes", Abort},
 		"another second": {func(r *wire.Report) *wire.Report {
 			if r.Tick == nil {
-				if f, err := wire.OpenFinal(r.Data); err == nil && f.More {
+				if f, err := wire.ParseFinalPart(r.Data); err == nil && f.More {
 					f.Series[1].Completed++
 					r.Data = firstPart(wire.Final{Result: &result.Result{Series: f.Series}})
 				}
@@ -252,13 +252,13 @@ func TestLies(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			for _, name := range []string{"a", "b", "liar"} {
-				w.agent(name, 1, unhurriedly)
+				w.startAgent(name, 1, unhurriedly)
 			}
-			control := w.controller("a", "b", "liar")
+			control := w.newController("a", "b", "liar")
 			control.OnLoss, control.lease = c.onLoss, unhurried
-			altered(control, "liar", c.lie)
-			p := w.plan(600, 3*time.Second, 6)
-			r := w.run(control, p)
+			alterReports(control, "liar", c.lie)
+			p := w.newPlan(600, 3*time.Second, 6)
+			r := w.mustRun(control, p)
 			i := slices.IndexFunc(r.Fleet.Agents, func(a result.Agent) bool { return a.Name == "liar" })
 			if l := r.Fleet.Agents[i]; !strings.Contains(l.Lost, c.why) || l.Final || l.AddsUp != nil {
 				t.Errorf("of the liar: %+v", l)
@@ -281,12 +281,12 @@ func TestLies(t *testing.T) {
 func TestManyWays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.agent("a", 1, unhurriedly)
-	w.agent("b", 1, unhurriedly)
-	c := w.controller("a", "b")
+	w.startAgent("a", 1, unhurriedly)
+	w.startAgent("b", 1, unhurriedly)
+	c := w.newController("a", "b")
 	c.lease = unhurried
 	told, n := map[string]int64{}, 0
-	altered(c, "a", func(r *wire.Report) *wire.Report {
+	alterReports(c, "a", func(r *wire.Report) *wire.Report {
 		if r.Tick == nil {
 			return r
 		}
@@ -298,39 +298,39 @@ func TestManyWays(t *testing.T) {
 		told[fmt.Sprint(r.Seq)] = 2 * 700
 		return r
 	})
-	r := w.run(c, w.plan(600, 4*time.Second, 6))
-	w.counted(r)
+	r := w.mustRun(c, w.newPlan(600, 4*time.Second, 6))
+	w.checkServed(r)
 	if r.Requests.Sent != 2400 || len(told) < 4 {
 		t.Errorf("%+v, %d reports had failures", r.Requests, len(told))
 	}
-	var all ticks
+	var all reportedSeconds
 	var many []load.Failure
 	for i := range 3000 {
 		many = append(many, load.Failure{Phase: load.Read, Kind: "other", Address: fmt.Sprint(i), Count: 1,
-			Detail: strings.Repeat("<ü", textMost)})
+			Detail: strings.Repeat("<ü", failureTextMax)})
 	}
-	limit, h := most{sum: math.MaxInt64 / 4, elapsed: time.Hour}, metric.NewHistogram(metric.Fine)
+	limit, h := plausibleMax{sum: math.MaxInt64 / 4, elapsed: time.Hour}, metric.NewHistogram(metric.Fine)
 	for i := range 5 {
 		iv := load.Interval{Index: i, From: time.Duration(i) * time.Second, To: time.Duration(i+1) * time.Second,
-			Failures: fewer(many)}
-		if err := all.sound(&iv, limit); err != nil {
+			Failures: fewerFailures(many)}
+		if err := all.checkSecond(&iv, limit); err != nil {
 			t.Fatal(err)
 		}
-		if n := len(wire.Encode(wire.Report{Tick: &iv})); n > wire.Largest {
+		if n := len(wire.Encode(wire.Report{Tick: &iv})); n > wire.MessageMax {
 			t.Fatalf("a message of %d bytes", n)
 		}
-		all.add(iv, h)
+		all.addSecond(iv, h)
 	}
-	if n := countOf(all.sum.Failures, load.Read); n != 5*3000 || len(all.sum.Failures) > waysMost+1 {
+	if n := countFailures(all.sum.Failures, load.Read); n != 5*3000 || len(all.sum.Failures) > failureKindsMax+1 {
 		t.Errorf("%d of %d failures, in %d ways", n, 5*3000, len(all.sum.Failures))
 	}
 }
 
 // firstPart and lastPart are those of a final as it is sent.
-func firstPart(f wire.Final) []byte { return slices.Collect(f.Close())[0] }
+func firstPart(f wire.Final) []byte { return slices.Collect(f.PackParts())[0] }
 
 func lastPart(f wire.Final) (last []byte) {
-	for part := range f.Close() {
+	for part := range f.PackParts() {
 		last = part
 	}
 	return last
@@ -349,19 +349,19 @@ func pack64k(text string) []byte {
 func TestStoredPlan(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.agent("a", 1)
-	w.agent("b", 1)
-	c := w.controller("a", "b")
-	altered(c, "a", final(func(f *wire.Final) []byte {
+	w.startAgent("a", 1)
+	w.startAgent("b", 1)
+	c := w.newController("a", "b")
+	alterReports(c, "a", alterFinal(func(f *wire.Final) []byte {
 		f.Result.Host.CPU, f.Result.Dyno, f.Result.Model = "a liar's", "9.9", "none"
 		b := wire.Encode(f)
 		b = bytes.Replace(b, []byte(`"url":""`), []byte(`"url":"http://somebody.else/"`), 1)
 		return pack64k(string(b))
 	}))
-	p := w.plan(200, 2*time.Second, 2)
+	p := w.newPlan(200, 2*time.Second, 2)
 	p.Requests[0].Header = []proto.Field{{Name: "Authorization", Value: "Bearer sesame"}}
-	r := w.run(c, p)
-	w.counted(r)
+	r := w.mustRun(c, p)
+	w.checkServed(r)
 	if r.Plan.Target != p.Target || r.Plan.Rate != p.Rate || r.Plan.Duration != p.Duration || r.Plan.Parts != 0 ||
 		r.Host.CPU == "a liar's" || r.Dyno != load.Version || r.Model != result.OpenLoop || len(r.Plan.Requests) != 1 {
 		t.Errorf("%+v on %+v", r.Plan, r.Host)
@@ -381,9 +381,9 @@ func TestBudget(t *testing.T) {
 		n     int
 		why   string
 	}{
-		"beats":                      {heartbeat, 100, 100_000, ""},
-		"all reports again":          {resend / aheadMost, aheadBytes / aheadMost, 100_000, ""},
-		"what has waited to be read": {0, bytesWait / waitMost, waitMost, ""},
+		"beats":                      {heartbeatInterval, 100, 100_000, ""},
+		"all reports again":          {resendDelay / inFlightMax, windowMax / inFlightMax, 100_000, ""},
+		"what has waited to be read": {0, queuedBytesMax / queuedMessagesMax, queuedMessagesMax, ""},
 		"many":                       {time.Millisecond, 10, 100_000, "more than 256 messages a second"},
 		"long ones":                  {10 * time.Millisecond, 1 << 19, 1000, "more than 4 MB a second"},
 		"at once":                    {0, 10, 100_000, "it floods"},
@@ -391,7 +391,7 @@ func TestBudget(t *testing.T) {
 		var b budget
 		why := ""
 		for i := range c.n {
-			if why = b.spend(c.bytes, start.Add(time.Duration(i)*c.each)); why != "" {
+			if why = b.countMessage(c.bytes, start.Add(time.Duration(i)*c.each)); why != "" {
 				break
 			}
 		}
@@ -401,10 +401,10 @@ func TestBudget(t *testing.T) {
 	}
 	var b budget
 	for range 1000 { // what is taken costs nothing, in bytes
-		if why := b.spend(1<<20, start); why != "" {
+		if why := b.countMessage(1<<20, start); why != "" {
 			t.Fatal(why)
 		}
-		b.give(1 << 20)
+		b.refundBytes(1 << 20)
 	}
 }
 
@@ -419,15 +419,15 @@ func unhurriedly(a *Agent) { a.lease = unhurried }
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	flooder, _ := w.agent("flooder", 1, unhurriedly)
-	w.agent("a", 1, unhurriedly)
-	w.agent("b", 1, unhurriedly)
-	c := w.controller("a", "b", "flooder")
+	flooder, _ := w.startAgent("flooder", 1, unhurriedly)
+	w.startAgent("a", 1, unhurriedly)
+	w.startAgent("b", 1, unhurriedly)
+	c := w.newController("a", "b", "flooder")
 	c.OnLoss, c.lease = Continue, unhurried
 	enough := make(chan struct{})
 	defer close(enough)
 	junk := bytes.Repeat([]byte("x"), 100<<10)
-	r, err := w.attempt(t.Context(), c, w.plan(600, 4*time.Second, 6), once(0, func() {
+	r, err := w.tryRun(t.Context(), c, w.newPlan(600, 4*time.Second, 6), onceInSecond(0, func() {
 		go func() {
 			for {
 				select {
@@ -435,7 +435,7 @@ func TestFlood(t *testing.T) {
 					return
 				default:
 				}
-				if flooder.Publish(wire.Event("flooder", wire.Reported), junk) != nil {
+				if flooder.Publish(wire.EventSubject("flooder", wire.Reported), junk) != nil {
 					return
 				}
 			}
@@ -471,29 +471,31 @@ func FuzzBelieved(f *testing.F) {
 	f.Add(`{}`, `{"window":{"measured_s":1e300},"latency":{"count":-1},"phases":{"tls":{"hdr":"AAAA","count":1}}}`)
 	f.Add(`{}`, `{"probe":{},"routes":[{"name":"a"}],"connections":{"tls":[{}],"streams":-1},"generator":{"arrivals":{}}}`)
 	f.Fuzz(func(t *testing.T, tick, final string) {
-		m := newMember(Answerer{Name: "a"})
+		m := newMember(FoundAgent{Name: "a"})
 		m.part = load.DefaultPlan()
 		m.part.Target.Host, m.part.Target.URL = "127.0.0.1", "http://127.0.0.1/"
 		m.part.Requests = []load.Request{{Weight: 1}}
-		r := &running{Controller: &Controller{}, members: []*member{m}, clock: clock{origin: time.Now().Add(-time.Hour)},
-			plan: m.part, armed: true, scratch: metric.NewHistogram(metric.Fine), shown: func(int, *load.Interval) {}}
+		r := &fleetRun{Controller: &Controller{}, members: []*member{m}, clock: clock{origin: time.Now().Add(-time.Hour)},
+			plan: m.part, runPhase: runPhase{armed: true},
+			scratch:  metric.NewHistogram(metric.Fine),
+			liveView: liveView{mergeInterval: func(int, *load.Interval) {}}}
 		var iv load.Interval
-		if wire.Decode([]byte(tick), &iv) == nil && m.ticks.sound(&iv, r.most()) == nil {
+		if wire.Decode([]byte(tick), &iv) == nil && m.reported.checkSecond(&iv, r.currentMax()) == nil {
 			iv.Measure()
-			m.ticks.add(iv, r.scratch)
+			m.reported.addSecond(iv, r.scratch)
 		}
-		last, err := wire.OpenFinal(pack64k(`{"result":` + final + `}`))
+		last, err := wire.ParseFinalPart(pack64k(`{"result":` + final + `}`))
 		if err == nil && last.Result != nil {
 			m.final = last
 		}
-		out, err := r.conclude()
+		out, err := r.mergeResults()
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := json.Marshal(out); err != nil {
 			t.Error(err)
 		}
-		if a := out.Fleet.Agents[0]; a.Final != (m.own != nil) || a.Final == (a.Lost != "") && m.final != nil {
+		if a := out.Fleet.Agents[0]; a.Final != (m.result != nil) || a.Final == (a.Lost != "") && m.final != nil {
 			t.Errorf("%+v", a)
 		}
 	})

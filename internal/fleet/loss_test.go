@@ -16,8 +16,8 @@ import (
 	"dyno/internal/result"
 )
 
-// once calls f when the controller has shown that second.
-func once(second int, f func()) func(load.Interval) {
+// onceInSecond calls f when the controller has shown that second.
+func onceInSecond(second int, f func()) func(load.Interval) {
 	return func(iv load.Interval) {
 		if iv.Index == second {
 			f()
@@ -37,11 +37,11 @@ func TestLostAgent(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			vanishing, _ := w.agent("a", 1)
-			w.agent("b", 1)
-			c := w.controller()
+			vanishing, _ := w.startAgent("a", 1)
+			w.startAgent("b", 1)
+			c := w.newController()
 			c.OnLoss = how
-			r, err := w.attempt(t.Context(), c, w.plan(1000, want.duration, 4), once(1, vanishing.Close))
+			r, err := w.tryRun(t.Context(), c, w.newPlan(1000, want.duration, 4), onceInSecond(1, vanishing.Close))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,7 +67,7 @@ func TestLostAgent(t *testing.T) {
 				t.Errorf("%+v, %d seconds", r.Fleet, len(r.Series))
 			}
 			w.end()
-			if n := w.served(); n < r.Requests.Completed {
+			if n := w.servedCount(); n < r.Requests.Completed {
 				t.Errorf("the server had %d, fewer than the %d that were completed", n, r.Requests.Completed)
 			}
 		})
@@ -85,13 +85,13 @@ func TestRebalance(t *testing.T) {
 	unheard := func(a result.Agent) bool { return a.Name != "a" && a.Lost != "" }
 	for try := range 5 {
 		w = newWorld(t)
-		vanishing, _ := w.agent("a", 1)
-		w.agent("b", 2)
-		w.agent("c", 1)
-		c = w.controller()
+		vanishing, _ := w.startAgent("a", 1)
+		w.startAgent("b", 2)
+		w.startAgent("c", 1)
+		c = w.newController()
 		c.OnLoss = Rebalance
 		var err error
-		r, err = w.attempt(t.Context(), c, w.plan(800, seconds*time.Second, 8), once(1, vanishing.Close))
+		r, err = w.tryRun(t.Context(), c, w.newPlan(800, seconds*time.Second, 8), onceInSecond(1, vanishing.Close))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,10 +115,10 @@ func TestRebalance(t *testing.T) {
 		t.Errorf("b sent %d and c %d", b, cc)
 	}
 	covered := f.Agents[0].Covered
-	onTime(t, r, func(at float64) float64 { // a's quarter as far as it was heard of
+	checkOnTime(t, r, func(at float64) float64 { // a's quarter as far as it was heard of
 		return 200*min(at, covered) + 600*min(at, after) + 800*max(at-after, 0)
 	})
-	p := w.plan(0, time.Second, 8)
+	p := w.newPlan(0, time.Second, 8)
 	if _, err := c.Run(t.Context(), p, nil); err == nil || !strings.Contains(err.Error(), "--on-agent-loss") {
 		t.Errorf("a closed loop has no rate to share: %v", err)
 	}
@@ -129,14 +129,14 @@ func TestRebalance(t *testing.T) {
 func TestLateAgent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.agent("a", 1)
-	w.agent("b", 1)
-	c := w.controller()
+	w.startAgent("a", 1)
+	w.startAgent("b", 1)
+	c := w.newController()
 	c.OnLoss = Continue
 	reported, lost := 0, false
-	c.Tell = func(line string) { lost = lost || strings.Contains(line, "a was lost") }
+	c.Progress = func(line string) { lost = lost || strings.Contains(line, "a was lost") }
 	c.alter = func(m *nats.Msg) []*nats.Msg { // nothing of a arrives until it is given up
-		agent, what, _ := wire.Parse(m.Subject)
+		agent, what, _ := wire.ParseSubject(m.Subject)
 		if agent == "a" && reported == 2 && !lost {
 			return nil
 		}
@@ -145,13 +145,13 @@ func TestLateAgent(t *testing.T) {
 		}
 		return []*nats.Msg{m}
 	}
-	r := w.run(c, w.plan(1000, 12*time.Second, 4))
+	r := w.mustRun(c, w.newPlan(1000, 12*time.Second, 4))
 	a := r.Fleet.Agents[0]
 	if a.Lost == "" || a.Covered >= 12 || !a.Final || a.AddsUp == nil || !*a.AddsUp || r.Ended != string(load.ByDuration) {
 		t.Fatalf("%s %+v", r.Ended, a)
 	}
 	w.end()
-	if n := w.served(); n < r.Requests.Completed || n > r.Requests.Sent || !r.Fleet.AddsUp {
+	if n := w.servedCount(); n < r.Requests.Completed || n > r.Requests.Sent || !r.Fleet.AddsUp {
 		t.Errorf("the server had %d, %+v", n, r.Requests)
 	}
 }
@@ -161,16 +161,16 @@ func TestShortCut(t *testing.T) {
 	t.Parallel()
 	for try := 1; ; try++ {
 		w := newWorld(t)
-		w.agent("a", 1)
-		w.agent("b", 1)
-		c := w.controller()
+		w.startAgent("a", 1)
+		w.startAgent("b", 1)
+		c := w.newController()
 		away := cutShort(c)
-		r := w.run(c, w.plan(1000, 5*time.Second, 4))
+		r := w.mustRun(c, w.newPlan(1000, 5*time.Second, 4))
 		if away() > Lease && try < 5 { // a busy machine made the cut a long one
 			t.Logf("try %d: nothing of a came for %v", try, away())
 			continue
 		}
-		w.counted(r)
+		w.checkServed(r)
 		if r.Requests.Sent != 5000 {
 			t.Errorf("%+v", r.Requests)
 		}
@@ -188,13 +188,13 @@ func cutShort(c *Controller) (away func() time.Duration) {
 			longest = max(longest, now.Sub(heard))
 		}
 	}
-	c.Tell = func(line string) {
+	c.Progress = func(line string) {
 		if strings.HasPrefix(line, "a was lost") {
 			since(time.Now())
 		}
 	}
 	c.alter = func(m *nats.Msg) []*nats.Msg {
-		agent, what, _ := wire.Parse(m.Subject)
+		agent, what, _ := wire.ParseSubject(m.Subject)
 		now := time.Now()
 		if what == wire.Reported && begun.IsZero() {
 			begun = now
@@ -216,30 +216,30 @@ func cutShort(c *Controller) (away func() time.Duration) {
 func TestDeadMan(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.agent("a", 1)
-	w.agent("b", 1)
-	c := w.controller()
+	w.startAgent("a", 1)
+	w.startAgent("b", 1)
+	c := w.newController()
 	gone := make(chan time.Time, 1)
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		w.attempt(t.Context(), c, w.plan(1000, time.Hour, 4), once(1, func() {
+		w.tryRun(t.Context(), c, w.newPlan(1000, time.Hour, 4), onceInSecond(1, func() {
 			c.Conn.Close()
 			gone <- time.Now()
 		}))
 	}()
 	at := <-gone
-	for n := w.served() - 1; n != w.served(); time.Sleep(500 * time.Millisecond) {
+	for n := w.servedCount() - 1; n != w.servedCount(); time.Sleep(500 * time.Millisecond) {
 		if time.Since(at) > time.Minute {
 			t.Fatal("a minute after the controller has gone there is still load")
 		}
-		n = w.served()
+		n = w.servedCount()
 	}
 	t.Logf("there was no more load %v after the controller had gone", time.Since(at).Round(time.Millisecond))
 	<-over
-	p := w.plan(0, 0, 4) // whoever comes next is served
+	p := w.newPlan(0, 0, 4) // whoever comes next is served
 	p.Requested = 100
-	r := w.run(w.controller("a", "b"), p)
+	r := w.mustRun(w.newController("a", "b"), p)
 	if r.Requests.Completed != 100 || !r.Fleet.AddsUp {
 		t.Errorf("%+v", r.Requests)
 	}
@@ -251,20 +251,20 @@ func TestLease(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	heard := time.Now()
-	for after, gone := range map[time.Duration]bool{0: false, Lease: false, Lease + pulse: true} {
+	for after, gone := range map[time.Duration]bool{0: false, Lease: false, Lease + deadlineInterval: true} {
 		ctx, stop := context.WithCancelCause(t.Context())
-		s := &service{Agent: &Agent{Name: "a", Conn: w.connect()},
-			job: &job{stage: loading, heard: heard, ctx: ctx, stop: stop}}
-		s.keepTime(heard.Add(after))
+		s := &agentService{Agent: &Agent{Name: "a", Conn: w.connect()},
+			job: &job{stage: stageLoading, heardAt: heard, ctx: ctx, cancel: stop}}
+		s.checkTimers(heard.Add(after))
 		if (ctx.Err() != nil) != gone || s.job == nil {
 			t.Errorf("an agent that heard nothing for %v: gave up: %v", after, ctx.Err())
 		}
-		m := newMember(Answerer{Name: "a"})
-		m.heard = heard
-		r := &running{Controller: w.controller(), members: []*member{m}, clock: newClock(0), armed: true,
-			on: Abort, shown: func(int, *load.Interval) {}}
-		r.keepTime(heard.Add(after))
-		if (m.lost != "") != gone || r.stopped != gone || r.lost != gone {
+		m := newMember(FoundAgent{Name: "a"})
+		m.heardAt = heard
+		r := &fleetRun{Controller: w.newController(), members: []*member{m}, clock: newClock(0), runPhase: runPhase{armed: true},
+			onLoss: Abort, liveView: liveView{mergeInterval: func(int, *load.Interval) {}}}
+		r.checkDeadlines(heard.Add(after))
+		if (m.lost != "") != gone || r.stopped != gone || r.endedByLoss != gone {
 			t.Errorf("a controller that heard nothing for %v: lost %q, stopped: %v", after, m.lost, r.stopped)
 		}
 	}
@@ -274,16 +274,16 @@ func TestLease(t *testing.T) {
 func TestToldAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for why, change := range map[string]func(*running, *member){
-		"":                        func(*running, *member) {},
-		"stopped by hand":         func(r *running, _ *member) { r.halt("stopped by hand", true) },
-		"it was given up: silent": func(r *running, m *member) { m.lose(r, "silent") },
+	for why, change := range map[string]func(*fleetRun, *member){
+		"":                        func(*fleetRun, *member) {},
+		"stopped by hand":         func(r *fleetRun, _ *member) { r.stopMembers("stopped by hand", true) },
+		"it was given up: silent": func(r *fleetRun, m *member) { m.giveUp(r, "silent") },
 	} {
-		m := newMember(Answerer{Name: "a", Hello: wire.Hello{Epoch: "e"}})
-		r := &running{Controller: w.controller(), id: newID(), members: []*member{m}, clock: newClock(0),
-			byName: map[string]*member{"a": m}, shown: func(int, *load.Interval) {}}
+		m := newMember(FoundAgent{Name: "a", Hello: wire.Hello{Epoch: "e"}})
+		r := &fleetRun{Controller: w.newController(), id: newRandomID(), members: []*member{m}, clock: newClock(0),
+			byName: map[string]*member{"a": m}, liveView: liveView{mergeInterval: func(int, *load.Interval) {}}}
 		agent := w.connect()
-		heard, err := agent.SubscribeSync(wire.Commands("a"))
+		heard, err := agent.SubscribeSync(wire.CommandsPattern("a"))
 		if err == nil {
 			err = agent.Flush()
 		}
@@ -291,7 +291,7 @@ func TestToldAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		change(r, m)
-		r.take(&nats.Msg{Subject: wire.Event("a", wire.Alive), Data: wire.Encode(m.of(r))}, time.Now())
+		r.handleMessage(&nats.Msg{Subject: wire.EventSubject("a", wire.Alive), Data: wire.Encode(m.runRef(r))}, time.Now())
 		if err := r.Conn.Flush(); err != nil {
 			t.Fatal(err)
 		}
@@ -309,9 +309,9 @@ func TestToldAgain(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%q: %v", why, err)
 			}
-			i, err := wire.ReadInstruction(msg.Data, w.public.Verify)
-			if err != nil || i.Of != m.of(r) || i.Agent != "a" || i.Verb != wire.Halt ||
-				i.Ends.Why != why || i.Ends.Aborted != (m.lost == "") {
+			i, err := wire.ParseInstruction(msg.Data, w.public.Verify)
+			if err != nil || i.RunRef != m.runRef(r) || i.Agent != "a" || i.Verb != wire.StopLoad ||
+				i.Stop.Why != why || i.Stop.Aborted != (m.lost == "") {
 				t.Errorf("%q: told %+v, %v", why, i, err)
 			}
 		}
@@ -322,14 +322,14 @@ func TestToldAgain(t *testing.T) {
 func TestRestartedAgent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	conn, end := w.agent("a", 1)
-	w.agent("b", 1)
-	c := w.controller()
+	conn, end := w.startAgent("a", 1)
+	w.startAgent("b", 1)
+	c := w.newController()
 	c.OnLoss = Continue
-	r, err := w.attempt(t.Context(), c, w.plan(1000, 14*time.Second, 4), once(1, func() {
+	r, err := w.tryRun(t.Context(), c, w.newPlan(1000, 14*time.Second, 4), onceInSecond(1, func() {
 		conn.Close()
 		end()
-		w.agent("a", 1)
+		w.startAgent("a", 1)
 	}))
 	if err != nil {
 		t.Fatal(err)
@@ -338,9 +338,9 @@ func TestRestartedAgent(t *testing.T) {
 		float64(a.Requests.Sent) > 500*a.Covered+1 {
 		t.Errorf("%+v", a)
 	}
-	p := w.plan(0, 0, 4)
+	p := w.newPlan(0, 0, 4)
 	p.Requested = 100
-	if r := w.run(w.controller("a", "b"), p); r.Requests.Completed != 100 || len(r.Fleet.Agents) != 2 {
+	if r := w.mustRun(w.newController("a", "b"), p); r.Requests.Completed != 100 || len(r.Fleet.Agents) != 2 {
 		t.Errorf("the next run: %+v", r.Fleet)
 	}
 }
@@ -349,11 +349,11 @@ func TestRestartedAgent(t *testing.T) {
 func TestTwoRuns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.agent("a", 1)
-	w.agent("b", 1)
+	w.startAgent("a", 1)
+	w.startAgent("b", 1)
 	second := make(chan error, 1)
-	r, err := w.attempt(t.Context(), w.controller(), w.plan(500, 6*time.Second, 4), once(0, func() {
-		_, err := w.attempt(t.Context(), w.controller("b"), w.plan(500, time.Second, 4), nil)
+	r, err := w.tryRun(t.Context(), w.newController(), w.newPlan(500, 6*time.Second, 4), onceInSecond(0, func() {
+		_, err := w.tryRun(t.Context(), w.newController("b"), w.newPlan(500, time.Second, 4), nil)
 		second <- err
 	}))
 	if err != nil {
@@ -362,7 +362,7 @@ func TestTwoRuns(t *testing.T) {
 	if err := <-second; err == nil || !strings.Contains(err.Error(), "b refuses: it is busy") {
 		t.Error(err)
 	}
-	w.counted(r)
+	w.checkServed(r)
 	if r.Requests.Sent != 3000 {
 		t.Errorf("%+v", r.Requests)
 	}
@@ -372,16 +372,16 @@ func TestTwoRuns(t *testing.T) {
 func TestStopAll(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.agent("a", 1)
+	w.startAgent("a", 1)
 	conn := w.connect()
 	stranger, err := nkeys.CreateUser()
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := w.attempt(t.Context(), w.controller(), w.plan(500, time.Hour, 4), once(0, func() {
+	r, err := w.tryRun(t.Context(), w.newController(), w.newPlan(500, time.Hour, 4), onceInSecond(0, func() {
 		var err error
 		for range 5 { // who does not answer in time counts as one that obeys
-			if err = StopAll(t.Context(), conn, stranger.Sign, "by a stranger"); err != nil {
+			if err = StopAllRuns(t.Context(), conn, stranger.Sign, "by a stranger"); err != nil {
 				break
 			}
 			t.Log("nobody answered in time")
@@ -389,7 +389,7 @@ func TestStopAll(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "go on: a; do they obey another plan key") {
 			t.Error(err)
 		}
-		if err := StopAll(t.Context(), conn, w.key.Sign, "stopped by hand"); err != nil {
+		if err := StopAllRuns(t.Context(), conn, w.key.Sign, "stopped by hand"); err != nil {
 			t.Error(err)
 		}
 	}))
@@ -404,18 +404,18 @@ func TestStopAll(t *testing.T) {
 func TestReplayedPlan(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.agent("a", 1)
+	w.startAgent("a", 1)
 	spy, seen := w.connect(), make(chan *nats.Msg, 1000)
-	if _, err := spy.ChanSubscribe(wire.Commands("a"), seen); err != nil {
+	if _, err := spy.ChanSubscribe(wire.CommandsPattern("a"), seen); err != nil {
 		t.Fatal(err)
 	}
 	if err := spy.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	p := w.plan(0, 0, 2)
+	p := w.newPlan(0, 0, 2)
 	p.Requested = 100
-	w.counted(w.run(w.controller(), p))
-	answers, err := spy.SubscribeSync(wire.Event("a", wire.Answered))
+	w.checkServed(w.mustRun(w.newController(), p))
+	answers, err := spy.SubscribeSync(wire.EventSubject("a", wire.OrderAnswered))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -423,7 +423,7 @@ func TestReplayedPlan(t *testing.T) {
 	var again *nats.Msg
 	for again == nil {
 		m := <-seen
-		if _, verb, _ := wire.Parse(m.Subject); verb == wire.Carry {
+		if _, verb, _ := wire.ParseSubject(m.Subject); verb == wire.DeliverPlan {
 			again = m
 		}
 	}
@@ -454,34 +454,34 @@ func TestReplayedPlan(t *testing.T) {
 			t.Errorf("%+v %v, want %s", a, err, c.why)
 		}
 	}
-	if n := w.served(); n != 100 {
+	if n := w.servedCount(); n != 100 {
 		t.Errorf("the server had %d requests", n)
 	}
 }
 
 // An offset is that of the quickest exchange, and wrong by half its delay at most.
 func TestOffset(t *testing.T) {
-	o := unknown()
+	o := unknownOffset()
 	for _, c := range []struct {
 		begun, ended, asked, answered int64
-		want                          offset
+		want                          clockOffset
 	}{
-		{100, 200, 1150, 1150, offset{1000, 50}},
-		{300, 320, 1318, 1318, offset{1008, 10}}, // most of the way there
-		{400, 900, 1000, 1000, offset{1008, 10}},
-		{1000, 1009, 2005, 2006, offset{1001, 4}},
-		{1000, 1009, 2005, 2090, offset{1001, 4}}, // an agent whose clock runs backwards
+		{100, 200, 1150, 1150, clockOffset{1000, 50}},
+		{300, 320, 1318, 1318, clockOffset{1008, 10}}, // most of the way there
+		{400, 900, 1000, 1000, clockOffset{1008, 10}},
+		{1000, 1009, 2005, 2006, clockOffset{1001, 4}},
+		{1000, 1009, 2005, 2090, clockOffset{1001, 4}}, // an agent whose clock runs backwards
 	} {
-		if o = o.learn(c.begun, c.ended, wire.Sync{Asked: c.asked, Answered: c.answered}); o != c.want {
+		if o = o.withExchange(c.begun, c.ended, wire.ClockSync{ReceivedAt: c.asked, RepliedAt: c.answered}); o != c.want {
 			t.Errorf("%+v: %+v", c, o)
 		}
 	}
-	if o.theirs(7) != 1008 || o.ours(1008) != 7 {
+	if o.toAgent(7) != 1008 || o.toController(1008) != 7 {
 		t.Error(o)
 	}
 	c := newClock(-3 * time.Hour)
 	now := time.Now()
-	if back := c.at(c.of(now)); !back.Equal(now) {
+	if back := c.instantOf(c.readingAt(now)); !back.Equal(now) {
 		t.Errorf("%v, was %v", back, now)
 	}
 }
@@ -491,26 +491,26 @@ func TestSpool(t *testing.T) {
 	var s spool
 	now := time.Now()
 	for i := range 5 {
-		s.add(wire.Report{})
-		if got := s.due(now.Add(time.Duration(i) * time.Millisecond)); len(got) != 1 {
+		s.addReport(wire.Report{})
+		if got := s.dueReports(now.Add(time.Duration(i) * time.Millisecond)); len(got) != 1 {
 			t.Errorf("%d are said when one is new", len(got))
 		}
 	}
-	if got := s.due(now.Add(resend - 1)); got != nil {
+	if got := s.dueReports(now.Add(resendDelay - 1)); got != nil {
 		t.Errorf("%d are said again too early", len(got))
 	}
-	if got := s.due(now.Add(resend + 2*time.Millisecond)); len(got) != 3 {
+	if got := s.dueReports(now.Add(resendDelay + 2*time.Millisecond)); len(got) != 3 {
 		t.Errorf("%d are said again, not the first three", len(got))
 	}
-	if got := s.due(now.Add(resend + 5*time.Millisecond)); got != nil {
+	if got := s.dueReports(now.Add(resendDelay + 5*time.Millisecond)); got != nil {
 		t.Errorf("%d are said out of order", len(got))
 	}
-	s.acknowledged(4, now.Add(4*time.Millisecond))
-	if got := s.due(now.Add(3 * resend)); len(got) != 1 || !strings.Contains(string(got[0]), `"seq":5`) {
+	s.acknowledgeUpTo(4, now.Add(4*time.Millisecond))
+	if got := s.dueReports(now.Add(3 * resendDelay)); len(got) != 1 || !strings.Contains(string(got[0]), `"seq":5`) {
 		t.Errorf("%s", got)
 	}
-	s.acknowledged(99, now.Add(3*resend))
-	if len(s.waiting) != 0 || s.full() {
+	s.acknowledgeUpTo(99, now.Add(3*resendDelay))
+	if len(s.unacked) != 0 || s.isFull() {
 		t.Error(s)
 	}
 }
@@ -518,22 +518,22 @@ func TestSpool(t *testing.T) {
 // Of a result of days only so much is under way at once, in number and bytes; the rest follows what
 // is acknowledged, and all of it comes.
 func TestSpoolGoesAheadSoFar(t *testing.T) {
-	for _, c := range []struct{ reports, bytes, most int }{{300, 10, aheadMost}, {50, 200 << 10, aheadBytes / (200 << 10)}} {
+	for _, c := range []struct{ reports, bytes, most int }{{300, 10, inFlightMax}, {50, 200 << 10, windowMax / (200 << 10)}} {
 		var s spool
 		now := time.Now()
 		for range c.reports {
-			s.add(wire.Report{Data: make([]byte, c.bytes)})
+			s.addReport(wire.Report{Data: make([]byte, c.bytes)})
 		}
 		came, under := 0, 0
 		for came < c.reports {
-			texts := s.due(now)
+			texts := s.dueReports(now)
 			under += len(texts)
 			if under > c.most || under == 0 {
 				t.Fatalf("%d of %d bytes are under way, want %d at most", under, c.bytes, c.most)
 			}
 			came++
 			under--
-			s.acknowledged(int64(came), now)
+			s.acknowledgeUpTo(int64(came), now)
 		}
 	}
 }

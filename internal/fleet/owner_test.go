@@ -17,18 +17,18 @@ func TestLogNamesAddresses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	said := new(listener)
-	w.agent("a", 1, func(a *Agent) {
-		a.Tell = said.tell
+	w.startAgent("a", 1, func(a *Agent) {
+		a.Log = said.addLine
 		a.Lookup = func(context.Context, string, string) ([]netip.Addr, error) {
 			return []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("127.0.0.2")}, nil
 		}
 	})
-	p := w.plan(100, time.Second, 2)
+	p := w.newPlan(100, time.Second, 2)
 	p.Target.Host, p.Target.URL = "name.invalid", "http://harmless.example/\x1b]0;title\a"
-	w.run(w.controller("a"), p)
+	w.mustRun(w.newController("a"), p)
 	want := `loads host "name.invalid", port ` + strings.Split(w.target.Addr().String(), ":")[1] +
 		", at 127.0.0.1, 127.0.0.2: 2 connections, up to 100/s"
-	if !said.has(want) || said.has("harmless") || said.has("\x1b") {
+	if !said.hasLine(want) || said.hasLine("harmless") || said.hasLine("\x1b") {
 		t.Errorf("%s\nhas not %s", said, want)
 	}
 }
@@ -40,17 +40,17 @@ func TestPolicyIsTheCeiling(t *testing.T) {
 	for _, rate := range []float64{0, 700} {
 		w := newWorld(t)
 		ceilings := make(chan load.Rate, 10)
-		w.agent("a", 1, func(a *Agent) {
+		w.startAgent("a", 1, func(a *Agent) {
 			a.Policy = policy.Default()
 			a.Policy.MaxRate = rate
-			a.Ring = func(p load.Plan) string {
+			a.ChooseRing = func(p load.Plan) string {
 				ceilings <- p.Ceiling
 				return p.Ring
 			}
 		})
-		p := w.plan(500, time.Second, 2)
+		p := w.newPlan(500, time.Second, 2)
 		p.Ceiling = load.PerSecond(1e6)
-		r := w.run(w.controller("a"), p)
+		r := w.mustRun(w.newController("a"), p)
 		if got := <-ceilings; got != load.PerSecond(rate) || r.Requests.Sent != 500 {
 			t.Errorf("the ceiling is %v, want %v; %+v", got, rate, r.Requests)
 		}
@@ -63,14 +63,14 @@ func TestFarBus(t *testing.T) {
 	p := load.DefaultPlan()
 	p.Target.Host, p.Target.Port = "127.0.0.1", 80
 	for bus, want := range map[string]string{"10.0.0.5:3967": "is not in what its policy allows", "127.0.0.1:3967": ""} {
-		_, err := a.Policy.Near(bus).Judge(t.Context(), p, nil)
+		_, err := a.Policy.WithLocalBus(bus).Authorize(t.Context(), p, nil)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("with the bus at %s: %v", bus, err)
 		}
 	}
 	w := newWorld(t)
-	s := &service{Agent: &Agent{Conn: w.connect(), Policy: policy.Default()}}
-	if words := s.inWords(); !strings.Contains(words, "127.0.0.0/8") {
+	s := &agentService{Agent: &Agent{Conn: w.connect(), Policy: policy.Default()}}
+	if words := s.policyText(); !strings.Contains(words, "127.0.0.0/8") {
 		t.Error("with the bus on this machine its own addresses are not allowed: " + words)
 	}
 }

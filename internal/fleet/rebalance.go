@@ -8,56 +8,64 @@ import (
 	"dyno/internal/result"
 )
 
-// How long there is from telling members their new shares to when they have them, and from
-// then on for them to say that they had heard of it in time.
+// Time between telling members their new shards and the instant from which they hold, and time
+// after that for the members to confirm.
 const (
-	shareLead  = time.Second
-	settleTime = time.Second
-	shareLate  = 100 * time.Millisecond // before it, that is too late
+	reshardLead    = time.Second
+	reshardTimeout = time.Second
+	reshardLeadMin = 100 * time.Millisecond // a new shard that comes later than this is refused
 )
 
-// rebalance has the members that are left share the arrivals anew, all from one instant of
-// the schedule on, if there were losses since it last did.
-func (r *running) rebalance(now time.Time) {
-	after := r.clock.of(now.Add(shareLead)) - r.start
-	if r.on != Rebalance || !r.owed || !r.armed || r.stopped || now.Before(r.balanced) ||
+// A rebalancing is the state of Rebalance.
+type rebalancing struct {
+	rebalanceDue   bool                // a member was lost since the last rebalancing
+	rebalanceAfter time.Time           // no rebalancing begins before
+	rebalances     []result.Rebalanced // those that were made
+}
+
+// rebalanceShards splits the arrivals anew among the members that are left, from one instant of
+// the schedule on, if members were lost since the last time.
+func (r *fleetRun) rebalanceShards(now time.Time) {
+	after := r.clock.readingAt(now.Add(reshardLead)) - r.start
+	if r.onLoss != Rebalance || !r.rebalanceDue || !r.armed || r.stopped ||
+		now.Before(r.rebalanceAfter) ||
 		after >= int64(r.plan.Warmup+r.plan.Duration) {
 		return
 	}
 	var left []*member
 	var weights []int
 	for _, m := range r.members {
-		if !m.done() {
-			left, weights = append(left, m), append(weights, m.weight())
+		if !m.isDone() {
+			left, weights = append(left, m), append(weights, m.splitWeight())
 		}
 	}
 	if len(left) == 0 {
 		return
 	}
-	r.owed, r.balanced = false, now.Add(shareLead+settleTime)
+	r.rebalanceDue, r.rebalanceAfter = false, now.Add(reshardLead+reshardTimeout)
 	window := time.Duration(after) - time.Duration(r.plan.Warmup)
 	change := result.Rebalanced{After: max(window, 0).Seconds()}
-	for i, part := range r.plan.SplitBy(scaled(weights)) {
+	for i, part := range r.plan.SplitBy(scaleWeights(weights)) {
 		m := left[i]
-		m.shared = false
+		m.resharded = false
 		change.Agents = append(change.Agents, m.name)
-		r.instruct(m, wire.Instruction{Verb: wire.Reshare,
-			Changes: &wire.Share{After: after, Part: part.Part, Weights: part.Weights}})
+		r.instructMember(m, wire.Instruction{Verb: wire.Reshard,
+			NewShard: &wire.Shard{After: after, Part: part.Part, Weights: part.Weights}})
 	}
-	r.changes = append(r.changes, change)
-	r.tell("the others share its load from %v on", max(window, 0).Round(time.Millisecond))
+	r.rebalances = append(r.rebalances, change)
+	r.logProgress("the others share its load from %v on", max(window, 0).Round(time.Millisecond))
 }
 
-// unshared are members that did not say that they have their new share. They are given up,
-// for some of the arrivals are nobody's, and the rest share anew.
-func (r *running) unshared(now time.Time) {
-	if len(r.changes) == 0 || now.Before(r.balanced) {
+// loseWithoutShard gives up the members that did not confirm their new shard. Some arrivals would
+// be nobody's, so the rest is rebalanced again.
+func (r *fleetRun) loseWithoutShard(now time.Time) {
+	if len(r.rebalances) == 0 || now.Before(r.rebalanceAfter) {
 		return
 	}
-	last := r.changes[len(r.changes)-1].Agents
+	last := r.rebalances[len(r.rebalances)-1].Agents
 	for _, m := range r.members {
-		if !m.shared && !m.done() && slices.Contains(last, m.name) {
-			m.lose(r, "it did not take over its share of what another one was to send")
+		if !m.resharded && !m.isDone() && slices.Contains(last, m.name) {
+			m.giveUp(r, "it did not take over its share of what another one was to send")
 		}
 	}
 }

@@ -10,18 +10,18 @@ import (
 func TestAgentChoosesItsRing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.agent("a", 1, func(a *Agent) {
-		a.Ring = func(p load.Plan) string {
+	w.startAgent("a", 1, func(a *Agent) {
+		a.ChooseRing = func(p load.Plan) string {
 			if p.Ring != "auto" || p.Connections != 2 {
 				t.Errorf("the ring is chosen for %+v", p)
 			}
 			return "portable"
 		}
 	})
-	p := w.plan(0, 0, 2)
+	p := w.newPlan(0, 0, 2)
 	p.Requested, p.Threads = 500, 1
-	r := w.run(w.controller(), p)
-	w.counted(r)
+	r := w.mustRun(w.newController(), p)
+	w.checkServed(r)
 	if r.Generator.Ring != "portable" || r.Plan.Ring != "auto" {
 		t.Errorf("on %s, its plan %s", r.Generator.Ring, r.Plan.Ring)
 	}

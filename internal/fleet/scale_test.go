@@ -35,7 +35,7 @@ func TestManyAgents(t *testing.T) {
 	if how := os.Getenv(simulatedEnv); how != "" {
 		url, n, _ := strings.Cut(how, " ")
 		count, _ := strconv.Atoi(n)
-		simulate(t, url, count)
+		startSimulated(t, url, count)
 		return
 	}
 	agents, seconds := 200, 20
@@ -61,16 +61,16 @@ func TestManyAgents(t *testing.T) {
 		}
 		there = len(all)
 	}
-	p := w.plan(0, time.Duration(seconds)*time.Second, agents*4)
+	p := w.newPlan(0, time.Duration(seconds)*time.Second, agents*4)
 	var cpu time.Duration
 	var at time.Time
-	r, err := w.attempt(t.Context(), w.controller(), p, func(iv load.Interval) {
+	r, err := w.tryRun(t.Context(), w.newController(), p, func(iv load.Interval) {
 		if iv.Index == 0 {
-			cpu, at = used(), time.Now()
+			cpu, at = processCPUTime(), time.Now()
 		}
 		if iv.Index == seconds-1 {
 			t.Logf("%d agents: %.1f %% of a core, while their reports came", agents,
-				100*float64(used()-cpu)/float64(time.Since(at)))
+				100*float64(processCPUTime()-cpu)/float64(time.Since(at)))
 		}
 	})
 	if err != nil {
@@ -89,8 +89,8 @@ func TestManyAgents(t *testing.T) {
 	t.Logf("%d agents: peak memory %s, %d requests", agents, strings.TrimSpace(peak), r.Requests.Completed)
 }
 
-// used is the CPU time of this process.
-func used() time.Duration {
+// processCPUTime is the CPU time of this process.
+func processCPUTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0
@@ -98,8 +98,8 @@ func used() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// simulate is n agents until the process is killed.
-func simulate(t *testing.T, url string, n int) {
+// startSimulated is n agents until the process is killed.
+func startSimulated(t *testing.T, url string, n int) {
 	h := metric.NewHistogram(metric.Fine)
 	coin := rand.New(rand.NewPCG(1, 2))
 	for range 100_000 {
@@ -116,7 +116,7 @@ func simulate(t *testing.T, url string, n int) {
 			t.Fatal(err)
 		}
 		s := &simulated{name: fmt.Sprintf("agent-%d", i), conn: c, key: key, second: h, clock: newClock(0)}
-		all.Go(func() { s.serve(t) })
+		all.Go(func() { s.serveAgent(t) })
 	}
 	all.Wait()
 }
@@ -128,89 +128,91 @@ type simulated struct {
 	key    nkeys.KeyPair
 	second *metric.Histogram
 	clock  clock
-	of     wire.Of
+	of     wire.RunRef
 	plan   load.Plan
 	data   []byte
 	spool  spool
 }
 
-func (s *simulated) say(what string, m any) { s.conn.Publish(wire.Event(s.name, what), wire.Encode(m)) }
+func (s *simulated) publishEvent(what string, m any) {
+	s.conn.Publish(wire.EventSubject(s.name, what), wire.Encode(m))
+}
 
-func (s *simulated) serve(t *testing.T) {
+func (s *simulated) serveAgent(t *testing.T) {
 	heard := make(chan *nats.Msg, 4096)
 	for _, name := range []string{s.name, wire.Everyone} {
-		if _, err := s.conn.ChanSubscribe(wire.Commands(name), heard); err != nil {
+		if _, err := s.conn.ChanSubscribe(wire.CommandsPattern(name), heard); err != nil {
 			t.Error(err)
 		}
 	}
 	do := make(chan func())
-	for timer := time.Tick(heartbeat); ; {
+	for timer := time.Tick(heartbeatInterval); ; {
 		select {
 		case m := <-heard:
-			s.command(t, m, do)
+			s.handleCommand(t, m, do)
 		case f := <-do:
 			f()
 		case <-timer:
 			if s.of.Run != "" {
-				s.say(wire.Alive, s.of)
+				s.publishEvent(wire.Alive, s.of)
 			}
 		}
 	}
 }
 
-func (s *simulated) command(t *testing.T, m *nats.Msg, do chan<- func()) {
+func (s *simulated) handleCommand(t *testing.T, m *nats.Msg, do chan<- func()) {
 	now := time.Now()
-	switch _, verb, _ := wire.Parse(m.Subject); verb {
+	switch _, verb, _ := wire.ParseSubject(m.Subject); verb {
 	case wire.WhoIsThere:
-		var q wire.Who
+		var q wire.DiscoveryQuery
 		wire.Decode(m.Data, &q)
 		public, _ := s.key.PublicKey()
-		s.say(wire.Here, wire.Hello{Asked: q.Asked, Epoch: "e", Version: load.Version, Weight: 1,
+		s.publishEvent(wire.Present, wire.Hello{QueryID: q.QueryID, Epoch: "e", Version: load.Version, Weight: 1,
 			Geometry: wire.Geometry(), Key: public, Clock: now})
-	case wire.Carry:
+	case wire.DeliverPlan:
 		var p wire.Piece
 		wire.Decode(m.Data, &p)
-		_, plan, err := wire.Open(p.Data, p.From, s.key, func(_, _ []byte) error { return nil })
+		_, plan, err := wire.OpenOrder(p.Data, p.From, s.key, func(_, _ []byte) error { return nil })
 		if err != nil {
 			t.Error(err)
 		}
-		s.of, s.plan = p.Of, plan
-		s.say(wire.Answered, wire.Answer{Of: s.of})
-	case wire.OpenUp:
-		s.say(wire.Opened, s.of)
-	case wire.Exchange:
-		var q wire.Sync
+		s.of, s.plan = p.RunRef, plan
+		s.publishEvent(wire.OrderAnswered, wire.Answer{RunRef: s.of})
+	case wire.OpenConnections:
+		s.publishEvent(wire.ConnectionsOpen, s.of)
+	case wire.SyncClock:
+		var q wire.ClockSync
 		wire.Decode(m.Data, &q)
-		q.Epoch, q.Asked, q.Answered = s.of.Epoch, s.clock.of(now), s.clock.now()
-		s.say(wire.Exchanged, q)
-	case wire.Took:
+		q.Epoch, q.ReceivedAt, q.RepliedAt = s.of.Epoch, s.clock.readingAt(now), s.clock.currentReading()
+		s.publishEvent(wire.ClockSynced, q)
+	case wire.Acknowledge:
 		var a wire.Ack
 		wire.Decode(m.Data, &a)
-		s.spool.acknowledged(a.Seq, now)
-		for _, text := range s.spool.due(now) {
-			s.conn.Publish(wire.Event(s.name, wire.Reported), text)
+		s.spool.acknowledgeUpTo(a.Seq, now)
+		for _, text := range s.spool.dueReports(now) {
+			s.conn.Publish(wire.EventSubject(s.name, wire.Reported), text)
 		}
 	case wire.Arm:
-		i, err := wire.ReadInstruction(m.Data, func(_, _ []byte) error { return nil })
+		i, err := wire.ParseInstruction(m.Data, func(_, _ []byte) error { return nil })
 		if err != nil {
 			t.Error(err)
 		}
-		s.say(wire.Armed, s.of)
-		go s.load(t, s.clock.at(i.Start), do)
+		s.publishEvent(wire.Armed, s.of)
+		go s.simulateLoad(t, s.clock.instantOf(i.Start), do)
 	}
 }
 
-// load reports seconds, all alike, and at last all of them together.
-func (s *simulated) load(t *testing.T, begin time.Time, do chan<- func()) {
+// simulateLoad reports seconds, all alike, and at last all of them together.
+func (s *simulated) simulateLoad(t *testing.T, begin time.Time, do chan<- func()) {
 	n := s.second.Count
 	r := &load.Result{Plan: s.plan, Ended: load.ByDuration, Total: metric.NewCounters(), Started: begin,
 		Measured: time.Duration(s.plan.Duration)}
 	r.Plan.Requests = []load.Request{{Weight: 1, Request: proto.Request{Method: "GET"}}}
 	report := func(m wire.Report) {
 		do <- func() {
-			s.spool.add(m)
-			for _, text := range s.spool.due(time.Now()) {
-				s.conn.Publish(wire.Event(s.name, wire.Reported), text)
+			s.spool.addReport(m)
+			for _, text := range s.spool.dueReports(time.Now()) {
+				s.conn.Publish(wire.EventSubject(s.name, wire.Reported), text)
 			}
 		}
 	}
@@ -220,7 +222,7 @@ func (s *simulated) load(t *testing.T, begin time.Time, do chan<- func()) {
 		iv := load.Interval{Index: i, From: to - time.Second, To: to, Sent: n, Completed: n,
 			Received: 100 * n, Written: 50 * n, Status: map[uint16]int64{200: n}, Latency: s.second.Sparse()}
 		iv.Measure()
-		report(wire.Report{Of: s.of, Tick: &iv})
+		report(wire.Report{RunRef: s.of, Tick: &iv})
 		kept := iv
 		kept.Latency = metric.Sparse{}
 		r.Intervals = append(r.Intervals, kept)
@@ -234,10 +236,10 @@ func (s *simulated) load(t *testing.T, begin time.Time, do chan<- func()) {
 		t.Error(err)
 		return
 	}
-	for part := range (wire.Final{Result: out, Start: s.clock.of(begin)}).Close() {
-		pieces := wire.Cut(part, wire.FinalPiece)
+	for part := range (wire.Final{Result: out, Start: s.clock.readingAt(begin)}).PackParts() {
+		pieces := wire.SplitPieces(part, wire.FinalPieceMax)
 		for i, data := range pieces {
-			report(wire.Report{Of: s.of, Data: data, Last: i == len(pieces)-1})
+			report(wire.Report{RunRef: s.of, Data: data, Last: i == len(pieces)-1})
 		}
 	}
 }

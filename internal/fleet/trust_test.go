@@ -45,11 +45,11 @@ func (w *world) spy() *spy {
 	return s
 }
 
-// heard is the last command of that verb to an agent.
-func (s *spy) heard(agent, verb string) []byte {
+// lastHeard is the last command of that verb to an agent.
+func (s *spy) lastHeard(agent, verb string) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.all[wire.Command(agent, verb)]
+	return s.all[wire.CommandSubject(agent, verb)]
 }
 
 // A listener keeps what an agent says to whoever owns its machine.
@@ -58,13 +58,13 @@ type listener struct {
 	lines []string
 }
 
-func (l *listener) tell(line string) {
+func (l *listener) addLine(line string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lines = append(l.lines, line)
 }
 
-func (l *listener) has(text string) bool {
+func (l *listener) hasLine(text string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.ContainsFunc(l.lines, func(line string) bool { return strings.Contains(line, text) })
@@ -76,8 +76,8 @@ func (l *listener) String() string {
 	return strings.Join(l.lines, "\n")
 }
 
-// tampered is a signed message with something else in it.
-func tampered(t *testing.T, b []byte, old, new string) []byte {
+// tamperWith is a signed message with something else in it.
+func tamperWith(t *testing.T, b []byte, old, new string) []byte {
 	t.Helper()
 	var s struct {
 		Text      []byte `json:"text"`
@@ -96,22 +96,22 @@ func TestHostileBus(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	said := new(listener)
-	w.agent("a", 1, func(a *Agent) { a.Tell = said.tell })
-	w.agent("b", 1)
+	w.startAgent("a", 1, func(a *Agent) { a.Log = said.addLine })
+	w.startAgent("b", 1)
 	spy := w.spy()
 	ctx, stop := context.WithCancel(t.Context())
-	_, err := w.attempt(ctx, w.controller("a", "b"), w.plan(500, time.Hour, 4), once(0, stop))
+	_, err := w.tryRun(ctx, w.newController("a", "b"), w.newPlan(500, time.Hour, 4), onceInSecond(0, stop))
 	if err != nil {
 		t.Fatal(err)
 	}
-	stopA, stopB := spy.heard("a", wire.Halt), spy.heard("b", wire.Halt)
-	openA, beat := spy.heard("a", wire.OpenUp), spy.heard(wire.Everyone, wire.Beat)
+	stopA, stopB := spy.lastHeard("a", wire.StopLoad), spy.lastHeard("b", wire.StopLoad)
+	openA, beat := spy.lastHeard("a", wire.OpenConnections), spy.lastHeard(wire.Everyone, wire.Heartbeat)
 	stranger, err := nkeys.CreateUser()
 	if err != nil {
 		t.Fatal(err)
 	}
 	sign := func(i wire.Instruction, sign func([]byte) ([]byte, error)) []byte {
-		b, err := i.Sign(sign)
+		b, err := i.EncodeSigned(sign)
 		if err != nil {
 			t.Error(err)
 		}
@@ -123,30 +123,30 @@ func TestHostileBus(t *testing.T) {
 			t.Errorf("nothing was recorded: %s", reason)
 		}
 		reasons = append(reasons, fmt.Sprintf("ignored: dyno.cmd.a.%s: %s", verb, reason))
-		if err := spy.conn.Publish(wire.Command("a", verb), b); err != nil {
+		if err := spy.conn.Publish(wire.CommandSubject("a", verb), b); err != nil {
 			t.Error(err)
 		}
 	}
-	r, err := w.attempt(t.Context(), w.controller("a", "b"), w.plan(500, 3*time.Second, 4), once(0, func() {
-		arm, open := spy.heard("a", wire.Arm), spy.heard("a", wire.OpenUp)
-		i, err := wire.ReadInstruction(arm, w.public.Verify)
+	r, err := w.tryRun(t.Context(), w.newController("a", "b"), w.newPlan(500, 3*time.Second, 4), onceInSecond(0, func() {
+		arm, open := spy.lastHeard("a", wire.Arm), spy.lastHeard("a", wire.OpenConnections)
+		i, err := wire.ParseInstruction(arm, w.public.Verify)
 		if err != nil {
 			t.Error(err)
 		}
-		i.Verb, i.Start, i.Ends = wire.Halt, 0, &wire.Stop{Why: "forged"}
-		inject(wire.Halt, stopA, "it is of run")
-		inject(wire.OpenUp, openA, "it is of run")
-		inject(wire.Halt, stopB, "it is for another agent")
-		inject(wire.Halt, tampered(t, stopA, `"verb":"stop"`, `"verb":"halt"`), "nkeys: signature verification failed")
-		inject(wire.Halt, tampered(t, arm, `"verb":"arm"`, `"verb":"stop"`), "nkeys: signature verification failed")
-		inject(wire.Halt, arm, `it was said as "arm"`)
+		i.Verb, i.Start, i.Stop = wire.StopLoad, 0, &wire.Stop{Why: "forged"}
+		inject(wire.StopLoad, stopA, "it is of run")
+		inject(wire.OpenConnections, openA, "it is of run")
+		inject(wire.StopLoad, stopB, "it is for another agent")
+		inject(wire.StopLoad, tamperWith(t, stopA, `"verb":"stop"`, `"verb":"halt"`), "nkeys: signature verification failed")
+		inject(wire.StopLoad, tamperWith(t, arm, `"verb":"arm"`, `"verb":"stop"`), "nkeys: signature verification failed")
+		inject(wire.StopLoad, arm, `it was said as "arm"`)
 		inject(wire.Arm, arm, "it was said before")
-		inject(wire.OpenUp, open, "it was said before")
-		inject(wire.Halt, wire.Encode(i), "reading a message of the fleet")
-		inject(wire.Halt, sign(i, func([]byte) ([]byte, error) { return nil, nil }), "nkeys: signature verification failed")
-		inject(wire.Halt, sign(i, stranger.Sign), "nkeys: signature verification failed")
+		inject(wire.OpenConnections, open, "it was said before")
+		inject(wire.StopLoad, wire.Encode(i), "reading a message of the fleet")
+		inject(wire.StopLoad, sign(i, func([]byte) ([]byte, error) { return nil, nil }), "nkeys: signature verification failed")
+		inject(wire.StopLoad, sign(i, stranger.Sign), "nkeys: signature verification failed")
 		i.Epoch = "another life"
-		inject(wire.Halt, sign(i, w.key.Sign), "it is for a life of this agent that is over")
+		inject(wire.StopLoad, sign(i, w.key.Sign), "it is for a life of this agent that is over")
 	}))
 	if err != nil {
 		t.Fatal(err)
@@ -156,16 +156,16 @@ func TestHostileBus(t *testing.T) {
 		t.Errorf("%+v, %s, %+v", r.Requests, r.Ended, a)
 	}
 	for _, reason := range reasons {
-		if !said.has(reason) {
+		if !said.hasLine(reason) {
 			t.Errorf("the agent's owner does not read %q in\n%s", reason, said)
 		}
 	}
 	// Beats of a run that is over keep nobody, and none of them is worth a line.
-	if err := spy.conn.Publish(wire.Command(wire.Everyone, wire.Beat), beat); err != nil {
+	if err := spy.conn.Publish(wire.CommandSubject(wire.Everyone, wire.Heartbeat), beat); err != nil {
 		t.Fatal(err)
 	}
-	w.await("a")
-	if said.has("all.beat") {
+	w.awaitAgent("a")
+	if said.hasLine("all.beat") {
 		t.Error(said)
 	}
 }
@@ -176,35 +176,35 @@ func TestHeldUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	said := new(listener)
-	w.agent("a", 1, func(a *Agent) { a.Tell = said.tell })
+	w.startAgent("a", 1, func(a *Agent) { a.Log = said.addLine })
 	controller := w.connect()
-	found, err := Discover(t.Context(), controller, []string{"a"}, asking)
+	found, err := Discover(t.Context(), controller, []string{"a"}, namedHelloTimeout)
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)
 	}
-	answers, err := controller.SubscribeSync(wire.Event("a", wire.Answered))
+	answers, err := controller.SubscribeSync(wire.EventSubject("a", wire.OrderAnswered))
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := newMember(found[0])
-	m.part = w.plan(100, time.Hour, 1)
-	r := &running{Controller: &Controller{Conn: controller, Sign: w.key.Sign}, id: newID(), members: []*member{m},
+	m.part = w.newPlan(100, time.Hour, 1)
+	r := &fleetRun{Controller: &Controller{Conn: controller, Sign: w.key.Sign}, id: newRandomID(), members: []*member{m},
 		clock: clock{origin: time.Now()}}
-	m.greeted = m.greeted.Add(Lease + time.Second) // as if what follows had come so late
-	if err := r.order(); err != nil {
+	m.helloAt = m.helloAt.Add(Lease + time.Second) // as if what follows had come so late
+	if err := r.sendOrders(); err != nil {
 		t.Fatal(err)
 	}
 	if msg, err := answers.NextMsg(time.Minute); err != nil || strings.Contains(string(msg.Data), "refused") {
 		t.Fatal(msg, err)
 	}
-	r.command((*member).any, func(*member) wire.Instruction { return wire.Instruction{Verb: wire.OpenUp} })
+	r.instructMembers((*member).isMember, func(*member) wire.Instruction { return wire.Instruction{Verb: wire.OpenConnections} })
 	for range 600 {
-		if said.has("ignored: dyno.cmd.a.open: it was said 6") {
+		if said.hasLine("ignored: dyno.cmd.a.open: it was said 6") {
 			break
 		}
-		time.Sleep(pulse)
+		time.Sleep(deadlineInterval)
 	}
-	if !said.has("it was said 6") || said.has("connections") {
+	if !said.hasLine("it was said 6") || said.hasLine("connections") {
 		t.Error(said)
 	}
 }
@@ -217,12 +217,12 @@ func TestKeptBeats(t *testing.T) {
 	said := new(listener)
 	now := time.Now()
 	ctx, stop := context.WithCancelCause(t.Context())
-	s := &service{Agent: &Agent{Name: "a", Verify: w.public.Verify, Tell: said.tell, Conn: w.connect()}, epoch: "e",
-		clock: newClock(0), job: &job{Of: wire.Of{Run: "r", Epoch: "e"}, stage: loading, heard: now.Add(-1), ctx: ctx, stop: stop,
-			numbers: map[string]int64{}}}
+	s := &agentService{Agent: &Agent{Name: "a", Verify: w.public.Verify, Log: said.addLine, Conn: w.connect()}, epoch: "e",
+		clock: newClock(0), job: &job{RunRef: wire.RunRef{Run: "r", Epoch: "e"}, stage: stageLoading, heardAt: now.Add(-1), ctx: ctx, cancel: stop,
+			lastNumbers: map[string]int64{}}}
 	beat := func(number int64, said time.Duration) []byte {
-		b, err := wire.Instruction{Of: wire.Of{Run: "r"}, Agent: wire.Everyone, Verb: wire.Beat, Number: number,
-			Said: int64(said)}.Sign(w.key.Sign)
+		b, err := wire.Instruction{RunRef: wire.RunRef{Run: "r"}, Agent: wire.Everyone, Verb: wire.Heartbeat, Number: number,
+			SentAt: int64(said)}.EncodeSigned(w.key.Sign)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -241,19 +241,19 @@ func TestKeptBeats(t *testing.T) {
 		{10500 * time.Millisecond, beat(6, 5500*time.Millisecond), ""},
 		{10600 * time.Millisecond, beat(7, 5500*time.Millisecond), "it was said 5."}, // held up
 	} {
-		before := s.job.heard
-		err := s.instruct(c.b, wire.Beat, now.Add(c.after))
+		before := s.job.heardAt
+		err := s.handleInstruction(c.b, wire.Heartbeat, now.Add(c.after))
 		if (err == nil) != (c.why == "") || err != nil && !strings.Contains(err.Error(), c.why) {
 			t.Errorf("after %v: %v, want %q", c.after, err, c.why)
 		}
-		if (s.job.heard == before) != (c.why != "") {
-			t.Errorf("after %v: the controller was heard at %v", c.after, s.job.heard.Sub(now))
+		if (s.job.heardAt == before) != (c.why != "") {
+			t.Errorf("after %v: the controller was heard at %v", c.after, s.job.heardAt.Sub(now))
 		}
 	}
-	ack := wire.Encode(wire.Ack{Of: s.job.Of, Seq: 1})
-	s.command(&nats.Msg{Subject: wire.Command("a", wire.Took), Data: ack}, now.Add(15*time.Second))
-	s.keepTime(now.Add(15600 * time.Millisecond))
-	if ctx.Err() == nil || !said.has("nothing was heard of the controller") {
+	ack := wire.Encode(wire.Ack{RunRef: s.job.RunRef, Seq: 1})
+	s.handleCommand(&nats.Msg{Subject: wire.CommandSubject("a", wire.Acknowledge), Data: ack}, now.Add(15*time.Second))
+	s.checkTimers(now.Add(15600 * time.Millisecond))
+	if ctx.Err() == nil || !said.hasLine("nothing was heard of the controller") {
 		t.Errorf("it goes on: %s", said)
 	}
 }
@@ -263,23 +263,23 @@ func TestKeptBeats(t *testing.T) {
 func TestPace(t *testing.T) {
 	for _, gains := range []float64{-1e-3, -50e-6, 0, 50e-6, 0.9e-3} {
 		const start = -3 * int64(time.Hour)
-		p := pace{start, start}
+		p := ageBound{start, start}
 		for said := range 24 * 3600 * 2 { // of half a second each
-			at := int64(said) * int64(heartbeat)
-			if age := p.age(at, start+int64(float64(at)*(1+gains))); age > time.Second {
+			at := int64(said) * int64(heartbeatInterval)
+			if age := p.oldestAge(at, start+int64(float64(at)*(1+gains))); age > time.Second {
 				t.Fatalf("gaining %g: %v old after %v", gains, age, time.Duration(at))
 			}
 		}
-		at := 24 * 3600 * 2 * int64(heartbeat)
+		at := 24 * 3600 * 2 * int64(heartbeatInterval)
 		came := start + int64(float64(at)*(1+gains)) + int64(6*time.Second)
-		if age := p.age(at, came); age <= Lease {
+		if age := p.oldestAge(at, came); age <= Lease {
 			t.Errorf("gaining %g: what was held up for 6 s is %v old", gains, age)
 		}
 	}
-	p := pace{1000, 1000} // the order was an answer to what was said then
+	p := ageBound{1000, 1000} // the order was an answer to what was said then
 	for said := range 2 * 60 {
-		at := int64(said) * int64(heartbeat)
-		if age := p.age(at, 1000+at+int64(6*time.Second)); age <= Lease {
+		at := int64(said) * int64(heartbeatInterval)
+		if age := p.oldestAge(at, 1000+at+int64(6*time.Second)); age <= Lease {
 			t.Errorf("what is held up for 6 s as all before it was is %v old", age)
 		}
 	}
@@ -297,30 +297,30 @@ func TestVouch(t *testing.T) {
 			t.Fatal(err)
 		}
 		keys[name] = key
-		w.agent(name, 1, func(a *Agent) {
+		w.startAgent(name, 1, func(a *Agent) {
 			if name != "c" {
 				a.Sign = key.Sign
 			}
 		})
 	}
 	vouch := func(agent string, text, signature []byte) error { return keys[agent].Verify(text, signature) }
-	c := w.controller("a", "b")
-	c.Vouch = vouch
-	p := w.plan(0, 0, 4)
+	c := w.newController("a", "b")
+	c.VerifyAgent = vouch
+	p := w.newPlan(0, 0, 4)
 	p.Requested = 100
-	w.counted(w.run(c, p))
+	w.checkServed(w.mustRun(c, p))
 	refused := func(names ...string) {
 		t.Helper()
-		c := w.controller(names...)
-		c.Vouch = vouch
-		err := c.Gather(t.Context())
+		c := w.newController(names...)
+		c.VerifyAgent = vouch
+		err := c.ChooseAgents(t.Context())
 		if _, flaw := errors.AsType[load.Flaw](err); !flaw ||
 			!strings.Contains(err.Error(), names[0]+": somebody else may be in its place") {
 			t.Errorf("%s: %v", names[0], err)
 		}
 	}
 	refused("c", "a")
-	if err := w.controller("c", "a").Gather(t.Context()); err != nil {
+	if err := w.newController("c", "a").ChooseAgents(t.Context()); err != nil {
 		t.Errorf("where nobody vouches: %v", err)
 	}
 	keys["b"] = keys["a"]
@@ -328,11 +328,11 @@ func TestVouch(t *testing.T) {
 	h := wire.Hello{Epoch: "e", Key: "k"}
 	others := []wire.Hello{{Epoch: "f", Key: "k"}, {Epoch: "e", Key: "l"}}
 	for _, other := range others {
-		if bytes.Equal(h.Claim("a"), other.Claim("a")) {
+		if bytes.Equal(h.KeyClaim("a"), other.KeyClaim("a")) {
 			t.Errorf("%+v is claimed as %+v is", other, h)
 		}
 	}
-	if bytes.Equal(h.Claim("a"), h.Claim("b")) {
+	if bytes.Equal(h.KeyClaim("a"), h.KeyClaim("b")) {
 		t.Error("a key is claimed for nobody")
 	}
 }
@@ -363,25 +363,26 @@ func TestOverdue(t *testing.T) {
 		{requests, time.Hour, time.Hour + 15*time.Second, false, ""},
 		{requests, time.Hour, time.Hour + 15*time.Second + 1, false, "has reported nothing for 15 s"},
 	} {
-		m := &member{reported: start + int64(c.reported)}
-		m.rest = c.rest
-		why := m.overdue(c.plan, start, start+int64(c.after))
+		m := &member{reportState: reportState{reportedAt: start + int64(c.reported)}}
+		m.finalBegun = c.rest
+		why := m.whyOverdue(c.plan, start, start+int64(c.after))
 		if (why == "") != (c.why == "") || !strings.Contains(why, c.why) {
 			t.Errorf("%v after the start, reported after %v: %q, want %q", c.after, c.reported, why, c.why)
 		}
 	}
 	// However often one says a piece of what it measured, it must come to an end of that.
 	p.Duration = 0
-	dawdler := &member{rest: true, restAt: start + int64(time.Hour), ticks: ticks{taken: 3600}}
+	dawdler := &member{reportState: reportState{finalBegun: true, finalBegunAt: start + int64(time.Hour),
+		reported: reportedSeconds{received: 3600}}}
 	for after, want := range map[time.Duration]string{0: "", 61 * time.Second: "", 61*time.Second + 1: "not told in 61 s"} {
-		dawdler.reported = dawdler.restAt + int64(after)
-		if why := dawdler.overdue(p, start, dawdler.reported); !strings.Contains(why, want) || (why == "") != (want == "") {
+		dawdler.reportedAt = dawdler.finalBegunAt + int64(after)
+		if why := dawdler.whyOverdue(p, start, dawdler.reportedAt); !strings.Contains(why, want) || (why == "") != (want == "") {
 			t.Errorf("after %v of its final: %q, want %q", after, why, want)
 		}
 	}
 	p.Duration = load.Seconds(time.Hour)
-	m := &member{reported: start + int64(10*time.Second)}
-	if why := m.overdue(p, start, start+int64(26*time.Second)); !strings.Contains(why, "reported nothing for 16 s") {
+	m := &member{reportState: reportState{reportedAt: start + int64(10*time.Second)}}
+	if why := m.whyOverdue(p, start, start+int64(26*time.Second)); !strings.Contains(why, "reported nothing for 16 s") {
 		t.Errorf("in the middle of a load: %q", why)
 	}
 }
@@ -390,21 +391,21 @@ func TestOverdue(t *testing.T) {
 func TestNeverFinishes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.agent("a", 1)
-	w.agent("b", 1)
-	c := w.controller()
+	w.startAgent("a", 1)
+	w.startAgent("b", 1)
+	c := w.newController()
 	c.OnLoss = Continue
 	c.alter = func(m *nats.Msg) []*nats.Msg {
 		var r wire.Report
-		agent, what, _ := wire.Parse(m.Subject)
+		agent, what, _ := wire.ParseSubject(m.Subject)
 		if agent == "a" && what == wire.Reported && wire.Decode(m.Data, &r) == nil && r.Data != nil {
 			return nil
 		}
 		return []*nats.Msg{m}
 	}
-	p := w.plan(500, 2*time.Second, 4)
+	p := w.newPlan(500, 2*time.Second, 4)
 	p.Timeout, p.Connecting, p.Drain = load.Seconds(time.Second), load.Seconds(time.Second), load.Seconds(4*time.Second)
-	r := w.run(c, p)
+	r := w.mustRun(c, p)
 	a, b := r.Fleet.Agents[0], r.Fleet.Agents[1]
 	if !strings.Contains(a.Lost, "it beats, but has not finished 1") || a.Final || a.Requests.Sent != 500 ||
 		a.Covered != 2 || b.Lost != "" || !b.Final || r.Ended != string(load.ByDuration) {
@@ -417,7 +418,7 @@ func TestDrift(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	agent := w.connect()
-	heard, err := agent.SubscribeSync(wire.Commands("a"))
+	heard, err := agent.SubscribeSync(wire.CommandsPattern("a"))
 	if err == nil {
 		err = agent.Flush()
 	}
@@ -425,11 +426,11 @@ func TestDrift(t *testing.T) {
 		t.Fatal(err)
 	}
 	const ahead, gained = int64(3 * time.Hour), int64(40 * time.Millisecond)
-	m := newMember(Answerer{Name: "a", Hello: wire.Hello{Epoch: "e"}})
-	r := &running{Controller: w.controller(), id: newID(), members: []*member{m},
-		clock: clock{origin: time.Now().Add(-time.Minute)}, byName: map[string]*member{"a": m}, armed: true,
-		plan: w.plan(1, time.Hour, 1)}
-	m.offset, m.reported = offset{ahead, 1000}, r.clock.now()
+	m := newMember(FoundAgent{Name: "a", Hello: wire.Hello{Epoch: "e"}})
+	r := &fleetRun{Controller: w.newController(), id: newRandomID(), members: []*member{m},
+		clock: clock{origin: time.Now().Add(-time.Minute)}, byName: map[string]*member{"a": m}, runPhase: runPhase{armed: true},
+		plan: w.newPlan(1, time.Hour, 1)}
+	m.offset, m.reportedAt = clockOffset{ahead, 1000}, r.clock.currentReading()
 	asked := func() bool {
 		t.Helper()
 		if err := errors.Join(r.Conn.Flush(), agent.Flush()); err != nil { // what there is has come
@@ -440,45 +441,45 @@ func TestDrift(t *testing.T) {
 			if err != nil {
 				return false
 			}
-			if _, verb, _ := wire.Parse(msg.Subject); verb != wire.Exchange {
+			if _, verb, _ := wire.ParseSubject(msg.Subject); verb != wire.SyncClock {
 				continue
 			}
-			var q wire.Sync
+			var q wire.ClockSync
 			if err := wire.Decode(msg.Data, &q); err != nil {
 				t.Fatal(err)
 			}
-			q.Asked = r.clock.now() + ahead + gained
-			q.Answered = q.Asked
-			r.take(&nats.Msg{Subject: wire.Event("a", wire.Exchanged), Data: wire.Encode(q)}, time.Now())
+			q.ReceivedAt = r.clock.currentReading() + ahead + gained
+			q.RepliedAt = q.ReceivedAt
+			r.handleMessage(&nats.Msg{Subject: wire.EventSubject("a", wire.ClockSynced), Data: wire.Encode(q)}, time.Now())
 			return true
 		}
 	}
 	now := time.Now()
-	r.start = r.clock.of(now) - int64(resound) + int64(time.Second)
-	if r.keepTime(now); asked() {
+	r.start = r.clock.readingAt(now) - int64(syncInterval) + int64(time.Second)
+	if r.checkDeadlines(now); asked() {
 		t.Error("asked too early")
 	}
 	r.start -= int64(time.Second)
-	r.keepTime(now)
+	r.checkDeadlines(now)
 	n := 0
 	for asked() {
 		n++
 	}
-	if n != handful || !m.drift.known || m.offset.ahead != ahead {
+	if n != laterSyncs || !m.drift.known || m.offset.ahead != ahead {
 		t.Fatalf("asked %d times: %+v, %+v", n, m.drift, m.offset)
 	}
-	if off := math.Abs(float64(m.drift.gone - gained)); off > float64(m.drift.bound) || m.drift.bound < 1000 {
+	if off := math.Abs(float64(m.drift.moved - gained)); off > float64(m.drift.bound) || m.drift.bound < 1000 {
 		t.Errorf("a clock that gained %d ns: %+v", gained, m.drift)
 	}
-	d := m.drift.learn(offset{0, 5}, offset{-7, 3})
+	d := m.drift.withLaterOffset(clockOffset{0, 5}, clockOffset{-7, 3})
 	if d != m.drift {
 		t.Errorf("what was farthest is forgotten: %+v", d)
 	}
 	noisy := int64(time.Second)
-	if d := d.learn(offset{0, 5}, offset{noisy, noisy}); d != m.drift {
+	if d := d.withLaterOffset(clockOffset{0, 5}, clockOffset{noisy, noisy}); d != m.drift {
 		t.Errorf("what a busy machine shows is taken for a drift: %+v", d)
 	}
-	if d := d.learn(offset{0, 5}, offset{-int64(time.Second), 3}); d != (drift{true, -int64(time.Second), 8}) {
+	if d := d.withLaterOffset(clockOffset{0, 5}, clockOffset{-int64(time.Second), 3}); d != (clockDrift{true, -int64(time.Second), 8}) {
 		t.Errorf("%+v", d)
 	}
 }
@@ -487,26 +488,26 @@ func TestDrift(t *testing.T) {
 func TestLooseStart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.agent("a", 1)
-	w.agent("b", 1)
-	p := w.plan(500, time.Second, 4)
+	w.startAgent("a", 1)
+	w.startAgent("b", 1)
+	p := w.newPlan(500, time.Second, 4)
 	run := func(loose bool, names ...string) (*result.Result, error) {
-		c := w.controller(names...)
-		c.Loose = loose
+		c := w.newController(names...)
+		c.LooseStart = loose
 		c.alter = func(m *nats.Msg) []*nats.Msg {
-			if agent, what, _ := wire.Parse(m.Subject); agent == "b" && what == wire.Exchanged {
+			if agent, what, _ := wire.ParseSubject(m.Subject); agent == "b" && what == wire.ClockSynced {
 				time.Sleep(12 * time.Millisecond)
 			}
 			return []*nats.Msg{m}
 		}
-		return w.attempt(t.Context(), c, p, nil)
+		return w.tryRun(t.Context(), c, p, nil)
 	}
 	_, err := run(false, "a", "b")
-	if _, is := errors.AsType[Missing](err); !is || !strings.Contains(err.Error(), "b's to ") ||
+	if _, is := errors.AsType[MissingAgent](err); !is || !strings.Contains(err.Error(), "b's to ") ||
 		!strings.Contains(err.Error(), "--loose-start") {
 		t.Errorf("%v", err)
 	}
-	if n := w.served(); n != 0 {
+	if n := w.servedCount(); n != 0 {
 		t.Errorf("%d requests were sent", n)
 	}
 	r, err := run(true, "a", "b")
@@ -523,8 +524,8 @@ func TestLooseStart(t *testing.T) {
 
 // The seconds that are kept are those that came, and take little room.
 func TestKeptSeconds(t *testing.T) {
-	const n = 3*packedEach + 7
-	var k ticks
+	const n = 3*packedSeconds + 7
+	var k reportedSeconds
 	want := make([]load.Interval, n)
 	for i := range want {
 		at := time.Duration(i) * time.Second
@@ -537,9 +538,9 @@ func TestKeptSeconds(t *testing.T) {
 			iv.Heat = append(iv.Heat, [2]int64{14 + b, (int64(i)*7 + b*b*37) % 5000})
 		}
 		want[i] = iv
-		k.add(iv, nil)
+		k.addSecond(iv, nil)
 	}
-	got, err := k.seconds()
+	got, err := k.allSeconds()
 	if err != nil || len(got) != n {
 		t.Fatalf("%d seconds of %d, %v", len(got), n, err)
 	}
@@ -552,16 +553,16 @@ func TestKeptSeconds(t *testing.T) {
 	for _, b := range k.packed {
 		bytes += cap(b)
 	}
-	each := bytes / (len(k.packed) * packedEach)
+	each := bytes / (len(k.packed) * packedSeconds)
 	if t.Logf("a packed second takes %d bytes", each); each > 300 {
 		t.Errorf("a packed second takes %d bytes", each)
 	}
 	for i := range want {
-		if iv, err := k.second(int64(i)); err != nil || fmt.Sprintf("%+v", *iv) != fmt.Sprintf("%+v", want[i]) {
+		if iv, err := k.secondAt(int64(i)); err != nil || fmt.Sprintf("%+v", *iv) != fmt.Sprintf("%+v", want[i]) {
 			t.Fatalf("second %d: %+v, was %+v (%v)", i, iv, want[i], err)
 		}
 	}
-	if iv, err := k.second(n); iv != nil || err != nil {
+	if iv, err := k.secondAt(n); iv != nil || err != nil {
 		t.Errorf("one more than there are: %+v, %v", iv, err)
 	}
 }

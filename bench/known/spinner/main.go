@@ -17,22 +17,21 @@ func main() {
 	ns := flag.Int64("spin", 0, "nanoseconds of CPU time for each request")
 	flag.Parse()
 	http.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		spin(*ns)
+		spinThread(*ns)
 		w.Write([]byte("spun\n"))
 	})
 	log.Fatal(http.ListenAndServe(*listen, nil))
 }
 
-// spin uses ns nanoseconds of its thread's CPU time, whatever else the machine
-// does meanwhile.
-func spin(ns int64) {
+// spinThread uses ns nanoseconds of its thread's CPU time.
+func spinThread(ns int64) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	for until := used() + ns; used() < until; {
+	for until := threadCPUTime() + ns; threadCPUTime() < until; {
 	}
 }
 
-func used() int64 {
+func threadCPUTime() int64 {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
 		panic(err)

@@ -1,10 +1,9 @@
-// Command agent is an agent of a fleet that wants to hurt whoever runs it, and the other agents. It
-// joins with a token, does as it is told until the load begins, and then, instead of making any
-// load, attacks in one of these ways:
+// Command agent is a hostile agent of a fleet. It joins with a token and behaves until the load
+// begins. Then, instead of making load, it attacks the controller and the other agents:
 //
 //	lie      reports counts near 2⁶³, and seconds that are yet to come
-//	flood    says the same long report as fast as it can, up to a gigabyte
-//	inflate  says at the end what is 64 KiB long and becomes gigabytes when it is read
+//	flood    sends the same long report as fast as it can, up to a gigabyte
+//	inflate  sends a final of 64 KiB that expands to gigabytes
 //
 // It is for tests of dyno on this machine: see main_test.go.
 package main
@@ -31,11 +30,11 @@ import (
 	"dyno/internal/fleet/wire"
 )
 
-// Limits of an attack, so that it cannot do to this machine what it shows.
+// Limits of an attack, so that it does no harm to this machine.
 const (
-	floodMost  = 2000      // messages of floodBytes
-	floodBytes = 400 << 10 // and a third more as they are sent
-	lease      = time.Minute
+	floodMessages = 2000      // messages of floodBytes
+	floodBytes    = 400 << 10 // and a third more as sent
+	lifetime      = time.Minute
 )
 
 func main() {
@@ -46,8 +45,8 @@ func main() {
 	flag.Parse()
 	token, err := io.ReadAll(os.Stdin)
 	if err == nil {
-		a := attack{how: *how, inflated: *inflated << 20, geometry: *geometry}
-		err = a.run(string(token), *name, time.After(lease))
+		a := attack{method: *how, inflated: *inflated << 20, geometry: *geometry}
+		err = a.joinAndAttack(string(token), *name, time.After(lifetime))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "agent:", err)
@@ -55,37 +54,38 @@ func main() {
 	}
 }
 
-// An attack is one hostile agent at work.
+// An attack is a hostile agent.
 type attack struct {
-	how      string
+	method   string
 	inflated int // bytes
 	geometry string
 
-	me    bus.Identity
-	conn  *nats.Conn
-	key   nkeys.KeyPair
-	begun time.Time // of the agent's clock
+	identity    bus.Identity
+	conn        *nats.Conn
+	key         nkeys.KeyPair
+	clockOrigin time.Time // of the agent's clock
 
-	mu   sync.Mutex
-	of   wire.Of
-	plan load.Plan
-	data []byte
-	seq  int64
-	loud sync.WaitGroup
-	over chan struct{}
+	mu        sync.Mutex
+	run       wire.RunRef
+	plan      load.Plan
+	orderData []byte
+	seq       int64
+	attackers sync.WaitGroup
+	over      chan struct{}
 }
 
-// run joins with a token and is an agent until enough.
-func (a *attack) run(token, name string, enough <-chan time.Time) error {
+// joinAndAttack joins with a token and acts as an agent until enough.
+func (a *attack) joinAndAttack(token, name string, enough <-chan time.Time) error {
 	access, err := bus.ParseToken(token)
 	if err != nil {
 		return err
 	}
-	a.me, err = bus.Join(access, bus.Application{Name: name, Host: "hostile", Version: load.Version})
+	a.identity, err = bus.Join(access, bus.JoinRequest{Name: name, Host: "hostile",
+		Version: load.Version})
 	if err != nil {
 		return err
 	}
-	link, err := a.me.Connect(0)
+	link, err := a.identity.Connect(0)
 	if err != nil {
 		return err
 	}
@@ -93,11 +93,11 @@ func (a *attack) run(token, name string, enough <-chan time.Time) error {
 	if a.key, err = nkeys.CreateCurveKeys(); err != nil {
 		return err
 	}
-	a.conn, a.begun, a.over = link.Conn, time.Now(), make(chan struct{})
-	defer a.loud.Wait()
+	a.conn, a.clockOrigin, a.over = link.Conn, time.Now(), make(chan struct{})
+	defer a.attackers.Wait()
 	defer close(a.over)
 	for _, who := range []string{name, wire.Everyone} {
-		if _, err := a.conn.Subscribe(wire.Commands(who), a.command); err != nil {
+		if _, err := a.conn.Subscribe(wire.CommandsPattern(who), a.handleCommand); err != nil {
 			return err
 		}
 	}
@@ -107,7 +107,7 @@ func (a *attack) run(token, name string, enough <-chan time.Time) error {
 		select {
 		case <-beat.C:
 			a.mu.Lock()
-			a.say(wire.Alive, a.of)
+			a.publishEvent(wire.Alive, a.run)
 			a.mu.Unlock()
 		case <-enough:
 			return nil
@@ -115,86 +115,86 @@ func (a *attack) run(token, name string, enough <-chan time.Time) error {
 	}
 }
 
-func (a *attack) say(what string, m any) {
-	a.conn.Publish(wire.Event(a.me.Name, what), wire.Encode(m))
+func (a *attack) publishEvent(what string, m any) {
+	a.conn.Publish(wire.EventSubject(a.identity.Name, what), wire.Encode(m))
 }
 
-func (a *attack) now() int64 { return int64(time.Since(a.begun)) }
+func (a *attack) clockReading() int64 { return int64(time.Since(a.clockOrigin)) }
 
-// command does what an agent does, until the load begins.
-func (a *attack) command(m *nats.Msg) {
+// handleCommand acts as an agent until the load begins.
+func (a *attack) handleCommand(m *nats.Msg) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	_, verb, _ := wire.Parse(m.Subject)
+	_, verb, _ := wire.ParseSubject(m.Subject)
 	switch verb {
 	case wire.WhoIsThere:
-		a.hello(m)
-	case wire.Carry:
+		a.sendHello(m)
+	case wire.DeliverPlan:
 		var p wire.Piece
 		if wire.Decode(m.Data, &p) != nil {
 			return
 		}
-		if a.data = append(a.data, p.Data...); p.Index < p.Count-1 {
+		if a.orderData = append(a.orderData, p.Data...); p.Index < p.Count-1 {
 			return
 		}
-		_, plan, err := wire.Open(a.data, p.From, a.key, func(_, _ []byte) error { return nil })
-		if a.data = nil; err != nil {
+		_, plan, err := wire.OpenOrder(a.orderData, p.From, a.key, func(_, _ []byte) error { return nil })
+		if a.orderData = nil; err != nil {
 			fmt.Fprintln(os.Stderr, "agent: the plan:", err)
 			return
 		}
-		a.of, a.plan, a.seq = p.Of, plan, 0
-		a.say(wire.Answered, wire.Answer{Of: a.of})
-	case wire.OpenUp:
-		a.say(wire.Opened, a.of)
-	case wire.Exchange:
-		var q wire.Sync
+		a.run, a.plan, a.seq = p.RunRef, plan, 0
+		a.publishEvent(wire.OrderAnswered, wire.Answer{RunRef: a.run})
+	case wire.OpenConnections:
+		a.publishEvent(wire.ConnectionsOpen, a.run)
+	case wire.SyncClock:
+		var q wire.ClockSync
 		if wire.Decode(m.Data, &q) == nil {
-			q.Epoch, q.Asked, q.Answered = a.of.Epoch, a.now(), a.now()
-			a.say(wire.Exchanged, q)
+			q.Epoch, q.ReceivedAt, q.RepliedAt = a.run.Epoch, a.clockReading(), a.clockReading()
+			a.publishEvent(wire.ClockSynced, q)
 		}
 	case wire.Arm:
-		i, err := wire.ReadInstruction(m.Data, func(_, _ []byte) error { return nil })
+		i, err := wire.ParseInstruction(m.Data, func(_, _ []byte) error { return nil })
 		if err == nil {
-			a.say(wire.Armed, a.of)
-			a.loud.Go(func() { a.begin(a.begun.Add(time.Duration(i.Start))) })
+			a.publishEvent(wire.Armed, a.run)
+			a.attackers.Go(func() { a.attackFrom(a.clockOrigin.Add(time.Duration(i.Start))) })
 		}
 	}
 }
 
-// hello says that a life is there.
-func (a *attack) hello(m *nats.Msg) {
-	var who wire.Who
+// sendHello answers a discovery query.
+func (a *attack) sendHello(m *nats.Msg) {
+	var who wire.DiscoveryQuery
 	public, err := a.key.PublicKey()
 	if errors.Join(err, wire.Decode(m.Data, &who)) != nil {
 		return
 	}
-	h := wire.Hello{Asked: who.Asked, Epoch: "one", Version: load.Version, Geometry: a.geometry,
+	h := wire.Hello{QueryID: who.QueryID, Epoch: "one", Version: load.Version, Geometry: a.geometry,
 		Weight: 1, Threads: 1, Key: public, Nonce: "none", Clock: time.Now()}
-	if h.Proof, err = a.me.Sign(h.Claim(a.me.Name)); err == nil {
-		a.say(wire.Here, h)
+	if h.Proof, err = a.identity.SignText(h.KeyClaim(a.identity.Name)); err == nil {
+		a.publishEvent(wire.Present, h)
 	}
 }
 
-// begin attacks once the load has begun.
-func (a *attack) begin(at time.Time) {
+// attackFrom attacks from an instant on.
+func (a *attack) attackFrom(at time.Time) {
 	time.Sleep(time.Until(at))
 	end := at.Add(time.Duration(a.plan.Warmup + a.plan.Duration))
-	switch a.how {
+	switch a.method {
 	case "lie":
-		for i := 0; time.Now().Before(end) && a.wait(time.Second); i++ {
-			a.lie(i)
+		for i := 0; time.Now().Before(end) && a.waitUnlessOver(time.Second); i++ {
+			a.reportImpossible(i)
 		}
 	case "flood":
-		a.flood()
+		a.floodReports()
 	case "inflate":
-		if a.wait(time.Until(end) + time.Second/2) {
-			a.inflate()
+		if a.waitUnlessOver(time.Until(end) + time.Second/2) {
+			a.sendInflatingFinal()
 		}
 	}
 }
 
-// wait is false if the attack is over before.
-func (a *attack) wait(d time.Duration) bool {
+// waitUnlessOver waits, and returns false if the attack ends before.
+func (a *attack) waitUnlessOver(d time.Duration) bool {
 	select {
 	case <-time.After(d):
 		return true
@@ -203,34 +203,36 @@ func (a *attack) wait(d time.Duration) bool {
 	}
 }
 
-// report says a report under the next number.
-func (a *attack) report(r wire.Report) {
+// sendReport sends a report with the next number.
+func (a *attack) sendReport(r wire.Report) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.seq++
-	r.Of, r.Seq = a.of, a.seq
+	r.RunRef, r.Seq = a.run, a.seq
 	text := wire.Encode(r)
-	if !strings.Contains(a.geometry, "errors apart") { // an old one, which does not know the word
+	if !strings.Contains(a.geometry, "errors apart") { // an old version, without that field
 		text = bytes.Replace(text, []byte(`"ErrorLatency":{"count":0,"sum":0,"min":0,"max":0},`), nil, 1)
 	}
-	a.conn.Publish(wire.Event(a.me.Name, wire.Reported), text)
+	a.conn.Publish(wire.EventSubject(a.identity.Name, wire.Reported), text)
 }
 
-// near is a count of which two are more than an int64 holds.
-const near = 1<<62 + 1<<61
+// hugeCount is a count whose double overflows an int64.
+const hugeCount = 1<<62 + 1<<61
 
-// lie reports a second with near completed, and their latencies.
-func (a *attack) lie(second int) {
+// reportImpossible reports a second with hugeCount completed requests, and a second of the far
+// future.
+func (a *attack) reportImpossible(second int) {
 	at := time.Duration(second) * time.Second
-	iv := load.Interval{Index: second, From: at, To: at + time.Second, Sent: near, Completed: near,
-		Latency: counting(near)}
-	a.report(wire.Report{Tick: &iv})
+	iv := load.Interval{Index: second, From: at, To: at + time.Second, Sent: hugeCount,
+		Completed: hugeCount,
+		Latency:   sparseOf(hugeCount)}
+	a.sendReport(wire.Report{Tick: &iv})
 	far := load.Interval{Index: 1 << 40, From: at, To: at + time.Second}
-	a.report(wire.Report{Tick: &far})
+	a.sendReport(wire.Report{Tick: &far})
 }
 
-// counting is a histogram of n values of 1 ns.
-func counting(n int64) (s metric.Sparse) {
+// sparseOf returns a histogram of n values of 1 ns.
+func sparseOf(n int64) (s metric.Sparse) {
 	packed := []byte{1} // the second bucket
 	for left := uint64(n); ; left >>= 7 {
 		if left < 0x80 {
@@ -250,21 +252,21 @@ func counting(n int64) (s metric.Sparse) {
 	return s
 }
 
-// flood says one long report again and again, as fast as the bus takes it.
-func (a *attack) flood() {
-	text := wire.Encode(wire.Report{Of: a.of, Seq: 1 << 40, Data: make([]byte, floodBytes)})
-	for range floodMost {
+// floodReports sends one long report again and again, as fast as the bus takes it.
+func (a *attack) floodReports() {
+	text := wire.Encode(wire.Report{RunRef: a.run, Seq: 1 << 40, Data: make([]byte, floodBytes)})
+	for range floodMessages {
 		select {
 		case <-a.over:
 			return
 		default:
-			a.conn.Publish(wire.Event(a.me.Name, wire.Reported), text)
+			a.conn.Publish(wire.EventSubject(a.identity.Name, wire.Reported), text)
 		}
 	}
 }
 
-// inflate says as its last word what becomes very long.
-func (a *attack) inflate() {
+// sendInflatingFinal sends a final that expands to a.inflated bytes.
+func (a *attack) sendInflatingFinal() {
 	const head, one, tail = `{"result":{"series":[`, `{},`, `{}]},"start":0,"late":0}`
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
@@ -273,8 +275,8 @@ func (a *attack) inflate() {
 		strings.NewReader(tail)))
 	w.Close()
 	fmt.Fprintf(os.Stderr, "agent: its final has %d bytes and becomes %d\n", b.Len(), a.inflated)
-	pieces := wire.Cut(b.Bytes(), wire.FinalPiece)
+	pieces := wire.SplitPieces(b.Bytes(), wire.FinalPieceMax)
 	for i, data := range pieces {
-		a.report(wire.Report{Data: data, Last: i == len(pieces)-1})
+		a.sendReport(wire.Report{Data: data, Last: i == len(pieces)-1})
 	}
 }

@@ -104,7 +104,7 @@ func (s *site) open() {
 	}
 	enough, ended := make(chan time.Time), make(chan error, 1)
 	token := string(s.token())
-	go func() { ended <- s.attack.run(token, "hostile", enough) }()
+	go func() { ended <- s.attack.joinAndAttack(token, "hostile", enough) }()
 	s.t.Cleanup(func() {
 		close(enough)
 		if err := <-ended; err != nil {
@@ -150,7 +150,7 @@ func TestHostileAgent(t *testing.T) {
 			if os.Getenv(attackedEnv) == "" { // what an old one needs, this machine may have once
 				t.Parallel()
 			}
-			s := &site{t, path, t.TempDir(), &attack{how: how, inflated: inflated << 20, geometry: geometry}}
+			s := &site{t, path, t.TempDir(), &attack{method: how, inflated: inflated << 20, geometry: geometry}}
 			s.open()
 			s.survive(why)
 		})
@@ -177,7 +177,7 @@ func (s *site) survive(why string) {
 			return
 		}
 		s.t.Logf("try %d: the load did not go to its end", try+1)
-		s.attack.loud.Wait()
+		s.attack.attackers.Wait()
 		control, served := s.load("one,two", fmt.Sprintf("control-%d", try), 400)
 		if !whole(control) {
 			s.t.Log("nor without an attack: the machine is too busy")

@@ -1,11 +1,10 @@
-// Package bus is how one gets onto a fleet's bus, which is NATS, and what may be
-// said there to the hub, which is who keeps it. It makes connections and knows
-// what they need: a join token, an agent's identity, the controller's file, or
-// the credentials of a NATS server that somebody else runs.
+// Package bus connects to a fleet's bus, which is NATS, and has the requests that the fleet's hub
+// answers. It reads and writes what a connection needs: a join token, an agent's identity, the
+// controller's file, or the credentials of a NATS server that somebody else runs.
 //
-// Everybody dials out to the hub, over TLS 1.3, and knows it by its certificate's
-// SHA-256, which came with the token: no authority vouches for anybody, and there
-// is no way without TLS.
+// All connections go out to the hub over TLS 1.3. They identify the hub by its certificate's
+// SHA-256, which came with the token: no certificate authority is needed. There is no connection
+// to a hub without TLS.
 package bus
 
 import (
@@ -28,55 +27,56 @@ import (
 )
 
 var (
-	// ErrRefused is of whoever is there and does not let one in: trying again is no use.
+	// ErrRefused is of a bus that does not accept us. To try again does not help.
 	ErrRefused = errors.New("refused")
-	// ErrUnreachable is of a bus that nobody answers for.
+	// ErrUnreachable is of a bus that does not answer.
 	ErrUnreachable = errors.New("cannot be reached")
 	// ErrFile is of a file of dyno's own that cannot be read or written.
 	ErrFile = errors.New("a file that is of no use")
-	// ErrLeft is of a connection that was given up because the bus was away for too long.
-	ErrLeft = errors.New("the bus was away for too long")
+	// ErrBusLost is of a connection that was given up because the bus was away for too long.
+	ErrBusLost = errors.New("the bus was away for too long")
 
-	errPin = errors.New("another certificate than the one that was told")
+	errWrongPin = errors.New("another certificate than the one that was told")
 )
 
-// A reason is an error of one of the kinds above, in words that do not name the kind.
-type reason struct {
+// A kindError is an error of one of the kinds above whose text does not mention the kind.
+type kindError struct {
 	kind error
 	error
 }
 
-func (r reason) Unwrap() error        { return r.error }
-func (r reason) Is(target error) bool { return target == r.kind }
+func (r kindError) Unwrap() error { return r.error }
 
-// Refused is fmt.Errorf of what is ErrRefused.
-func Refused(format string, args ...any) error {
-	return reason{ErrRefused, fmt.Errorf(format, args...)}
+func (r kindError) Is(target error) bool { return target == r.kind }
+
+// Refusedf is fmt.Errorf of an error that is ErrRefused.
+func Refusedf(format string, args ...any) error {
+	return kindError{ErrRefused, fmt.Errorf(format, args...)}
 }
 
-// How soon the loss of a bus is noticed (a ping each second, three unanswered), how long a
-// dial and a question may take, and how often the bus is tried again, for ever. A line that takes
-// nothing for so long as a question may take counts as lost: until then who speaks waits, and an
-// agent has to notice that it hears nothing.
+// How the loss of a bus is noticed, and what happens then. Three unanswered pings mean that the
+// bus is lost. Dials and requests have a timeout, and reconnecting goes on for ever. A line that
+// accepts no data for requestTimeout counts as lost too: senders block until then, and an agent
+// has to notice that it receives nothing.
 const (
-	pings    = time.Second
-	unheard  = 3
-	patience = 5 * time.Second
-	again    = time.Second
+	pingInterval    = time.Second
+	unansweredPings = 3
+	requestTimeout  = 5 * time.Second
+	reconnectDelay  = time.Second
 )
 
-// Access is what it takes to be let onto the bus of a hub.
+// An Access is what one needs to connect to a hub.
 type Access struct {
 	Addresses []string `json:"addresses"` // HOST:PORT of the hub, tried in turn
 	Pin       string   `json:"pin"`       // SHA-256 of its certificate, in hex
-	JWT       string   `json:"jwt"`       // who one is, what one may, until when: signed by the hub
-	Seed      string   `json:"seed"`      // the private key of the user that JWT is of
+	JWT       string   `json:"jwt"`       // signed by the hub: user, permissions, expiry
+	Seed      string   `json:"seed"`      // private key of the user that JWT names
 }
 
-// AddressMax is how many addresses an Access may have: a hub has a few interfaces.
+// AddressMax is how many addresses an Access may have: one for each interface of the hub.
 const AddressMax = 16
 
-// CheckAddress says what is wrong with an address of a hub.
+// CheckAddress fails unless at is HOST:PORT.
 func CheckAddress(at string) error {
 	host, port, err := net.SplitHostPort(at)
 	n, bad := strconv.ParseUint(port, 10, 16)
@@ -86,8 +86,8 @@ func CheckAddress(at string) error {
 	return nil
 }
 
-// check finds what is wrong with a as something to connect with.
-func (a Access) check() error {
+// checkAccess returns why a cannot be used to connect, or nil.
+func (a Access) checkAccess() error {
 	if n := len(a.Addresses); n == 0 || n > AddressMax {
 		return fmt.Errorf("it has %d addresses, not 1 to %d", n, AddressMax)
 	}
@@ -99,7 +99,7 @@ func (a Access) check() error {
 	if pin, err := hex.DecodeString(a.Pin); err != nil || len(pin) != sha256.Size {
 		return errors.New("it has no SHA-256 of a certificate")
 	}
-	c, err := a.claims()
+	c, err := a.parseClaims()
 	if err != nil {
 		return err
 	}
@@ -113,8 +113,8 @@ func (a Access) check() error {
 	return nil
 }
 
-// claims are what a's JWT says.
-func (a Access) claims() (*jwt.UserClaims, error) {
+// parseClaims returns the claims of a's JWT.
+func (a Access) parseClaims() (*jwt.UserClaims, error) {
 	c, err := jwt.DecodeUserClaims(a.JWT)
 	if err != nil {
 		return nil, fmt.Errorf("its JWT is damaged: %w", err)
@@ -122,65 +122,65 @@ func (a Access) claims() (*jwt.UserClaims, error) {
 	return c, nil
 }
 
-// A Link is a connection to a bus that comes back by itself when the bus does.
+// A Link is a connection to a bus. It reconnects by itself.
 type Link struct {
 	*nats.Conn
-	jwt   atomic.Pointer[string] // shown when it connects again
-	what  string                 // what was shown, in words
-	gone  chan error             // at most one is kept
-	leave time.Duration
-	timer atomic.Pointer[time.Timer] // runs while the bus is away, if leave is set
+	jwt         atomic.Pointer[string] // shown when it reconnects
+	credential  string                 // what was shown, in words
+	ended       chan error             // has room for one error
+	giveUpAfter time.Duration
+	giveUpTimer atomic.Pointer[time.Timer] // runs while the bus is away, if giveUpAfter is set
 }
 
-// Gone gives, once, why the connection has ended for good: ErrRefused if the bus does not
-// want it any more, ErrLeft after the time that was given for it to come back.
-func (l *Link) Gone() <-chan error { return l.gone }
+// Ended receives, once, why the connection has ended for good: ErrRefused if the bus no longer
+// accepts it, ErrBusLost after Settings.GiveUpAfter.
+func (l *Link) Ended() <-chan error { return l.ended }
 
-// Settings are how to be on a bus.
+// Settings are the options of a connection.
 type Settings struct {
-	Name  string        // of who connects; answers come to _INBOX_Name
-	Leave time.Duration // ends the connection when the bus was away for so long; 0 is never
+	Name        string        // of the client; replies come to _INBOX_Name
+	GiveUpAfter time.Duration // ends the connection when the bus was away for so long; 0: never
 }
 
-// Connect connects to the bus that a is for. what is a in words, as "the token". An error
-// is ErrRefused or ErrUnreachable, with the reason.
+// Connect connects to the hub of a. what describes a in errors, such as "the token". The error is
+// ErrRefused or ErrUnreachable, with the reason.
 func (a Access) Connect(what string, s Settings) (*Link, error) {
-	if err := a.check(); err != nil {
-		return nil, Refused("%s is of no use: %w", what, err)
+	if err := a.checkAccess(); err != nil {
+		return nil, Refusedf("%s is of no use: %w", what, err)
 	}
 	urls := make([]string, len(a.Addresses))
 	for i, at := range a.Addresses {
 		urls[i] = "tls://" + at
 	}
-	l := &Link{what: what}
+	l := &Link{credential: what}
 	l.jwt.Store(&a.JWT)
-	err := l.connect(strings.Join(urls, ","), s, nats.Secure(pinned(a.Pin)),
-		nats.TLSHandshakeFirst(), nats.UserJWT(l.current, signer(a.Seed)))
+	err := l.dialServers(strings.Join(urls, ","), s, nats.Secure(pinnedTLS(a.Pin)),
+		nats.TLSHandshakeFirst(), nats.UserJWT(l.currentJWT, nonceSigner(a.Seed)))
 	if err != nil {
 		return nil, fmt.Errorf("the hub at %s: %w", strings.Join(a.Addresses, " or "),
-			a.explain(what, err))
+			a.explainFailure(what, err))
 	}
 	return l, nil
 }
 
-// pinned is TLS with whoever has the certificate of that SHA-256.
-func pinned(pin string) *tls.Config {
+// pinnedTLS returns a TLS configuration that accepts only the certificate with that SHA-256.
+func pinnedTLS(pin string) *tls.Config {
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS13,
-		InsecureSkipVerify: true, // names and authorities; the pin says more than they do
+		InsecureSkipVerify: true, // the pin replaces names and authorities
 		VerifyConnection: func(s tls.ConnectionState) error {
 			if have := sha256.Sum256(s.PeerCertificates[0].Raw); hex.EncodeToString(have[:]) != pin {
-				return errPin
+				return errWrongPin
 			}
 			return nil
 		},
 	}
 }
 
-// signer signs what a server asks one to, to show that one has the private key.
-func signer(seed string) nats.SignatureHandler {
+// nonceSigner signs a server's nonce, to prove possession of the private key.
+func nonceSigner(seed string) nats.SignatureHandler {
 	return func(nonce []byte) ([]byte, error) {
-		if bytes.HasPrefix(nonce, []byte(own)) {
+		if bytes.HasPrefix(nonce, []byte(agentTextPrefix)) {
 			return nil, errors.New("the server wants a signature that is an agent's own")
 		}
 		key, err := nkeys.FromSeed([]byte(seed))
@@ -192,70 +192,73 @@ func signer(seed string) nats.SignatureHandler {
 	}
 }
 
-func (l *Link) current() (string, error) { return *l.jwt.Load(), nil }
+func (l *Link) currentJWT() (string, error) { return *l.jwt.Load(), nil }
 
-// connect connects l to the first of urls that answers.
-func (l *Link) connect(urls string, s Settings, more ...nats.Option) (err error) {
-	l.gone, l.leave = make(chan error, 1), s.Leave
+// dialServers connects l to the first of urls that answers.
+func (l *Link) dialServers(urls string, s Settings, more ...nats.Option) (err error) {
+	l.ended, l.giveUpAfter = make(chan error, 1), s.GiveUpAfter
 	l.Conn, err = nats.Connect(urls, slices.Concat([]nats.Option{
-		nats.Name(s.Name), nats.CustomInboxPrefix(inboxes + s.Name), nats.Timeout(patience),
-		nats.PingInterval(pings), nats.MaxPingsOutstanding(unheard), nats.FlusherTimeout(patience),
-		nats.MaxReconnects(-1), nats.ReconnectWait(again), nats.IgnoreDiscoveredServers(),
+		nats.Name(s.Name), nats.CustomInboxPrefix(inboxRoot + s.Name), nats.Timeout(requestTimeout),
+		nats.PingInterval(pingInterval), nats.MaxPingsOutstanding(unansweredPings),
+		nats.FlusherTimeout(requestTimeout),
+		nats.MaxReconnects(-1), nats.ReconnectWait(reconnectDelay), nats.IgnoreDiscoveredServers(),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			if errors.Is(err, nats.ErrAuthRevoked) {
-				l.end(Refused("%s was revoked", l.what))
+				l.reportEnd(Refusedf("%s was revoked", l.credential))
 			}
 		}),
-		nats.DisconnectErrHandler(func(*nats.Conn, error) { l.away() }),
-		nats.ReconnectHandler(func(*nats.Conn) { l.back() }),
+		nats.DisconnectErrHandler(func(*nats.Conn, error) { l.startGiveUpTimer() }),
+		nats.ReconnectHandler(func(*nats.Conn) { l.stopGiveUpTimer() }),
 		nats.ClosedHandler(func(c *nats.Conn) {
-			l.back()
+			l.stopGiveUpTimer()
 			if err := c.LastError(); err != nil {
-				l.end(Refused("%s is not accepted any more: %w", l.what, err))
+				l.reportEnd(Refusedf("%s is not accepted any more: %w", l.credential, err))
 			}
 		}),
 	}, more)...)
-	if errors.Is(err, nats.ErrNoServers) { // it says this of one thing, and does not say that
+	if errors.Is(err, nats.ErrNoServers) { // its text says nothing of the reason
 		err = errors.New("connection refused: nothing listens there, or a firewall is in between")
 	}
 	return err
 }
 
-// end says once why l is gone; what comes after the first reason follows from it.
-func (l *Link) end(err error) {
+// reportEnd reports why l has ended. Only the first reason counts, because the others follow from
+// it.
+func (l *Link) reportEnd(err error) {
 	select {
-	case l.gone <- err:
+	case l.ended <- err:
 	default:
 	}
 }
 
-// away and back are when the bus is lost and found.
-func (l *Link) away() {
-	if l.leave > 0 {
-		l.back()
-		l.timer.Store(time.AfterFunc(l.leave, func() { l.end(ErrLeft) }))
+// startGiveUpTimer is called when the bus is lost, and stopGiveUpTimer when it is back.
+func (l *Link) startGiveUpTimer() {
+	if l.giveUpAfter > 0 {
+		l.stopGiveUpTimer()
+		l.giveUpTimer.Store(time.AfterFunc(l.giveUpAfter, func() { l.reportEnd(ErrBusLost) }))
 	}
 }
 
-func (l *Link) back() {
-	if t := l.timer.Swap(nil); t != nil {
+func (l *Link) stopGiveUpTimer() {
+	if t := l.giveUpTimer.Swap(nil); t != nil {
 		t.Stop()
 	}
 }
 
-// explain says what a failed connection with a means to whoever asked for it.
-func (a Access) explain(what string, err error) error {
+// explainFailure turns the error of a failed connection into one for the user.
+func (a Access) explainFailure(what string, err error) error {
 	switch {
-	case errors.Is(err, errPin):
-		return Refused("it shows %w with %s: it is another hub, or somebody is in between", errPin, what)
+	case errors.Is(err, errWrongPin):
+		return Refusedf("it shows %w with %s: it is another hub, or somebody is in between", errWrongPin,
+			what)
 	case errors.Is(err, nats.ErrTLS) || errors.Is(err, nats.ErrSecureConnWanted):
 		return fmt.Errorf("%w over TLS 1.3: %w", ErrUnreachable, err)
-	case !refused(err):
+	case !isRefusal(err):
 		return fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
-	c, bad := a.claims()
+	c, bad := a.parseClaims()
 	if bad != nil {
-		return Refused("%w", bad)
+		return Refusedf("%w", bad)
 	}
 	why := "was revoked or is of another fleet"
 	if len(c.Src) > 0 {
@@ -265,15 +268,15 @@ func (a Access) explain(what string, err error) error {
 		end := time.Unix(c.Expires, 0).UTC()
 		at := end.Format(time.DateTime + " MST")
 		if time.Now().After(end) {
-			return Refused("it does not accept %s, which expired at %s", what, at)
+			return Refusedf("it does not accept %s, which expired at %s", what, at)
 		}
 		why += "; or by its clock it is past " + at + ", when that expires"
 	}
-	return Refused("it does not accept %s, which %s", what, why)
+	return Refusedf("it does not accept %s, which %s", what, why)
 }
 
-// refused reports whether err is a server's no.
-func refused(err error) bool {
+// isRefusal reports whether the server has answered and does not accept us.
+func isRefusal(err error) bool {
 	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) ||
 		errors.Is(err, nats.ErrAuthRevoked) || errors.Is(err, nats.ErrAccountAuthExpired)
 }

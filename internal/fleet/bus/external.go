@@ -16,19 +16,19 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// External is a bus that somebody else keeps: a NATS server or cluster. There are no
-// tokens and no hub; who may do what is in its own configuration (docs/fleet.md has it).
+// An External is a bus that somebody else runs: a NATS server or cluster. It has no hub and no
+// tokens; its own configuration says who may do what (see docs/fleet.md).
 type External struct {
-	URL    string // nats:// or tls://HOST:PORT, several with commas between
-	Creds  string // file of a NATS user's JWT and seed; "" is none
-	CACert string // file of the authorities to trust; "" is the system's
+	URL    string // nats:// or tls://HOST:PORT, or several with commas between
+	Creds  string // file with a NATS user's JWT and seed; "": none
+	CACert string // file with the authorities to trust; "": the system's
 }
 
-// oldest is the NATS server from which on nobody who may publish can also administer what
-// is stored there (CVE-2025-30215).
-var oldest = [3]int{2, 11, 1}
+// oldestServer is the oldest NATS server that is accepted. In older ones, whoever may publish can
+// also administer stored data (CVE-2025-30215).
+var oldestServer = [3]int{2, 11, 1}
 
-// Check says what is wrong with e before anything is dialed.
+// Check returns what is wrong with e before anything is dialed.
 func (e External) Check() (faults []error) {
 	for one := range strings.SplitSeq(e.URL, ",") {
 		if strings.Contains(one, "@") {
@@ -45,7 +45,7 @@ func (e External) Check() (faults []error) {
 	for _, f := range []struct {
 		flag, name string
 		good       func([]byte) error
-	}{{"--creds", e.Creds, credentials}, {"--nats-ca", e.CACert, authorities}} {
+	}{{"--creds", e.Creds, checkCredentials}, {"--nats-ca", e.CACert, checkAuthorities}} {
 		if f.name == "" {
 			continue
 		}
@@ -60,23 +60,23 @@ func (e External) Check() (faults []error) {
 	return faults
 }
 
-// credentials and authorities fail unless b is of their kind.
-func credentials(b []byte) error {
+// checkCredentials and checkAuthorities fail unless b is a file of that kind.
+func checkCredentials(b []byte) error {
 	if _, err := nkeys.ParseDecoratedUserNKey(b); err != nil {
 		return errors.New("the file has no NATS user's JWT and key, as nsc generate creds writes them")
 	}
 	return nil
 }
 
-func authorities(b []byte) error {
+func checkAuthorities(b []byte) error {
 	if !x509.NewCertPool().AppendCertsFromPEM(b) {
 		return errors.New("the file has no certificate in PEM")
 	}
 	return nil
 }
 
-// here reports whether all servers are this machine's, where TLS may be missing.
-func (e External) here() bool {
+// isLocal reports whether all servers are on this machine. Only then may TLS be missing.
+func (e External) isLocal() bool {
 	for one := range strings.SplitSeq(e.URL, ",") {
 		u, err := url.Parse(strings.TrimSpace(one))
 		if err != nil {
@@ -90,9 +90,9 @@ func (e External) here() bool {
 	return true
 }
 
-// Connect connects to the bus under a name. Off this machine only with TLS.
+// Connect connects to the bus. Servers on other machines need TLS.
 func (e External) Connect(s Settings) (*Link, error) {
-	l := &Link{what: "what " + e.Creds + " says"}
+	l := &Link{credential: "what " + e.Creds + " says"}
 	var more []nats.Option
 	if e.Creds != "" {
 		more = append(more, nats.UserCredentials(e.Creds))
@@ -100,38 +100,39 @@ func (e External) Connect(s Settings) (*Link, error) {
 	if e.CACert != "" {
 		more = append(more, nats.RootCAs(e.CACert))
 	}
-	if !e.here() {
+	if !e.isLocal() {
 		more = append(more, nats.Secure(&tls.Config{MinVersion: tls.VersionTLS12}))
 	}
-	err := l.connect(e.URL, s, more...)
+	err := l.dialServers(e.URL, s, more...)
 	switch {
 	case errors.Is(err, nats.ErrSecureConnWanted):
-		return nil, Refused("the NATS server at %s offers no TLS, without which dyno talks to this "+
+		return nil, Refusedf("the NATS server at %s offers no TLS, without which dyno talks to this "+
 			"machine's only", e.URL)
-	case err != nil && refused(err) && e.Creds == "":
-		return nil, Refused("the NATS server at %s wants to know who one is; give --creds FILE", e.URL)
-	case err != nil && refused(err):
-		return nil, Refused("the NATS server at %s does not accept %q: %w", e.URL, e.Creds, err)
+	case err != nil && isRefusal(err) && e.Creds == "":
+		return nil, Refusedf("the NATS server at %s wants to know who one is; give --creds FILE", e.URL)
+	case err != nil && isRefusal(err):
+		return nil, Refusedf("the NATS server at %s does not accept %q: %w", e.URL, e.Creds, err)
 	case err != nil:
 		return nil, fmt.Errorf("the NATS server at %s: %w: %w", e.URL, ErrUnreachable, err)
 	}
-	if v := l.ConnectedServerVersion(); tooOld(v) {
+	if v := l.ConnectedServerVersion(); isTooOld(v) {
 		l.Close()
-		return nil, Refused("the NATS server at %s is version %s, and dyno wants %d.%d.%d or newer: "+
-			"older ones let who may publish do more (CVE-2025-30215)", e.URL, v, oldest[0], oldest[1],
-			oldest[2])
+		return nil, Refusedf("the NATS server at %s is version %s, and dyno wants %d.%d.%d or newer: "+
+			"older ones let who may publish do more (CVE-2025-30215)", e.URL, v, oldestServer[0],
+			oldestServer[1],
+			oldestServer[2])
 	}
 	return l, nil
 }
 
-// tooOld reports whether a server's version is older than the oldest, or not a version.
-func tooOld(version string) bool {
+// isTooOld reports whether a server's version is older than oldestServer, or not a version.
+func isTooOld(version string) bool {
 	release, _, _ := strings.Cut(strings.TrimPrefix(version, "v"), "-")
-	parts := strings.SplitN(release, ".", len(oldest))
-	if len(parts) != len(oldest) {
+	parts := strings.SplitN(release, ".", len(oldestServer))
+	if len(parts) != len(oldestServer) {
 		return true
 	}
-	for i, want := range oldest {
+	for i, want := range oldestServer {
 		n, err := strconv.Atoi(parts[i])
 		if err != nil || n != want {
 			return err != nil || n < want
@@ -140,8 +141,8 @@ func tooOld(version string) bool {
 	return false
 }
 
-// HostPort is address with the port in it, or with the other one if it has none.
-func HostPort(address, port string) string {
+// WithDefaultPort returns address, with port added if it has none.
+func WithDefaultPort(address, port string) string {
 	if _, _, err := net.SplitHostPort(address); err == nil {
 		return address
 	}

@@ -59,7 +59,7 @@ func TestOldServer(t *testing.T) {
 	l.Close()
 	for version, old := range map[string]bool{"2.11.1": false, "2.12.0-RC.1": false, "3.0.0": false,
 		"v2.15.2": false, "2.11.0": true, "2.10.29": true, "2.9": true, "": true, "x.y.z": true} {
-		if got := tooOld(version); got != old {
+		if got := isTooOld(version); got != old {
 			t.Errorf("%q too old: %v", version, got)
 		}
 	}
@@ -72,7 +72,7 @@ func TestExternalIsEncrypted(t *testing.T) {
 		"nats://10.0.0.5:4222": false, "tls://127.0.0.1:4222": false, "nats://example.com": false,
 		"nats://127.0.0.1:1,nats://10.0.0.5:2": false, "nats://127.0.0.1.example.com": false,
 	} {
-		if got := (External{URL: url}).here(); got != here {
+		if got := (External{URL: url}).isLocal(); got != here {
 			t.Errorf("%s may be without TLS: %v", url, got)
 		}
 	}

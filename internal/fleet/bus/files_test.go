@@ -26,7 +26,7 @@ func TestFilesAreSecret(t *testing.T) {
 		}
 	}
 	got, err := ReadController(folder)
-	if err != nil || got.Token() != c.Token() || got.PID != c.PID {
+	if err != nil || got.EncodeToken() != c.EncodeToken() || got.PID != c.PID {
 		t.Errorf("%+v, %v", got, err)
 	}
 	i := Identity{Access: c.Access, Name: "web1", PlanKey: "U", Token: "abcd1234"}
@@ -78,22 +78,22 @@ func TestFilesAreSecret(t *testing.T) {
 // A server has its nonce signed, and never what an agent says of itself.
 func TestNoncesAreSigned(t *testing.T) {
 	i := Identity{Access: sample(t, time.Now().Add(time.Hour))}
-	c, err := i.claims()
+	c, err := i.parseClaims()
 	if err != nil {
 		t.Fatal(err)
 	}
-	said, err := i.Sign([]byte("x"))
+	said, err := i.SignText([]byte("x"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := VerifyAgent(c.Subject, []byte("x"), said); err != nil {
+	if err := VerifyAgentText(c.Subject, []byte("x"), said); err != nil {
 		t.Error(err)
 	}
-	answer := signer(i.Seed)
+	answer := nonceSigner(i.Seed)
 	if _, err := answer([]byte("A-nonce_of15chr")); err != nil {
 		t.Error(err)
 	}
-	if signature, err := answer([]byte(own + "x")); err == nil {
+	if signature, err := answer([]byte(agentTextPrefix + "x")); err == nil {
 		t.Errorf("a server gets %x", signature)
 	}
 }
@@ -114,21 +114,21 @@ func TestPlanKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	plan := []byte(`{"rate": 100}`)
-	signature, err := same.Sign(plan)
+	signature, err := same.SignPlan(plan)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := CheckPlanKey(key.Public); err != nil {
 		t.Error(err)
 	}
-	if err := Verify(key.Public, plan, signature); err != nil {
+	if err := VerifyPlan(key.Public, plan, signature); err != nil {
 		t.Error(err)
 	}
 	for what, err := range map[string]error{
-		"a plan that was changed": Verify(key.Public, []byte(`{"rate": 1000}`), signature),
-		"another's key":           Verify(other.Public, plan, signature),
-		"no signature":            Verify(key.Public, plan, nil),
-		"no key":                  Verify("", plan, signature),
+		"a plan that was changed": VerifyPlan(key.Public, []byte(`{"rate": 1000}`), signature),
+		"another's key":           VerifyPlan(other.Public, plan, signature),
+		"no signature":            VerifyPlan(key.Public, plan, nil),
+		"no key":                  VerifyPlan("", plan, signature),
 	} {
 		if err == nil {
 			t.Errorf("%s passes", what)

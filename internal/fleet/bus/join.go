@@ -1,92 +1,29 @@
 package bus
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"time"
 )
 
-// Join makes this machine an agent with the token. The agent's private key is made here
-// and stays here. a.Key is set by Join; the rest of the application is the caller's.
-func Join(token Access, a Application) (Identity, error) {
-	l, err := token.Connect("this token", Settings{Name: token.ID()})
+// Join makes this machine an agent by a token. It makes the agent's private key, which never
+// leaves the machine, and sets a.Key; the caller sets the other fields.
+func Join(token Access, a JoinRequest) (Identity, error) {
+	l, err := token.Connect("this token", Settings{Name: token.TokenID()})
 	if err != nil {
 		return Identity{}, err
 	}
 	defer l.Close()
 	var seed string
-	if a.Key, seed, err = newKey(); err != nil {
+	if a.Key, seed, err = newUserKey(); err != nil {
 		return Identity{}, err
 	}
 	var in Admission
-	if err := Ask(l.Conn, JoinSubject(token.ID()), a, &in); err != nil {
+	if err := QueryHub(l.Conn, JoinSubject(token.TokenID()), a, &in); err != nil {
 		return Identity{}, err
 	}
-	if err := errors.Join(CheckName(in.Name), CheckPlanKey(in.PlanKey)); err != nil {
+	if err := errors.Join(CheckAgentName(in.Name), CheckPlanKey(in.PlanKey)); err != nil {
 		return Identity{}, fmt.Errorf("the hub's answer makes no agent: %w", err)
 	}
 	return Identity{Access: Access{token.Addresses, token.Pin, in.JWT, seed}, Name: in.Name,
-		PlanKey: in.PlanKey, Token: token.ID()}, nil
-}
-
-// Connect connects to the bus as the agent that i is.
-func (i Identity) Connect(leave time.Duration) (*Link, error) {
-	return i.Access.Connect("what "+i.Name+" was given when it joined",
-		Settings{Name: i.Name, Leave: leave})
-}
-
-// Renew tells the hub that the agent is there, which it refuses if another one is under
-// the same name, and takes the new JWT that it answers with. It takes no other plan key:
-// who has got hold of a hub must not come to own its agents.
-func (i *Identity) Renew(l *Link) error {
-	var in Admission
-	if err := Ask(l.Conn, RenewSubject(i.Name), struct{}{}, &in); err != nil {
-		return err
-	}
-	if in.PlanKey != i.PlanKey {
-		return Refused("the hub names another plan key than %s, whose plans %s obeys: if that is "+
-			"meant, join with a new token", i.PlanKey, i.Name)
-	}
-	renewed := *i
-	renewed.JWT = in.JWT
-	if err := renewed.check(); err != nil {
-		return fmt.Errorf("the hub's answer renews nothing: %w", err)
-	}
-	*i = renewed
-	l.jwt.Store(&in.JWT)
-	return nil
-}
-
-// How often an agent looks whether half of its JWT's life is over.
-const renewalCheck = 10 * time.Minute
-
-// Keep renews i whenever half of its JWT's life is over, and hands it to save, until ctx
-// ends. A hub that is away is asked again.
-func (i Identity) Keep(ctx context.Context, l *Link, save func(Identity) error, log func(string)) {
-	tick := time.NewTicker(renewalCheck)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-tick.C:
-			if !i.due(now) {
-				continue
-			}
-			err := i.Renew(l)
-			if err == nil {
-				err = save(i)
-			}
-			if err != nil {
-				log(fmt.Sprintf("renewing the agent's JWT: %v", err))
-			}
-		}
-	}
-}
-
-// due reports whether half of the life of i's JWT is over.
-func (i Identity) due(now time.Time) bool {
-	c, err := i.claims()
-	return err == nil && c.Expires != 0 && now.Unix() >= halfway(c)
+		PlanKey: in.PlanKey, Token: token.TokenID()}, nil
 }

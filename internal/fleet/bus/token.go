@@ -6,20 +6,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 )
 
-// A join token lets a machine ask a hub, once, to become an agent. It is an Access whose
-// user may do nothing else, and ends soon.
+// A join token lets a machine become an agent, once. It is an encoded Access whose user may send
+// a JoinRequest and nothing else, and which expires soon.
 const (
-	tokenPrefix = "dyno-join." // by which one that got into a log is known for what it is
+	tokenPrefix = "dyno-join." // by which a token is recognised, for example in a log
 	tokenMax    = 16 << 10     // bytes
 )
 
-// Token is a as text: one line without spaces.
-func (a Access) Token() string {
+// EncodeToken returns a as text: one line without spaces.
+func (a Access) EncodeToken() string {
 	b, err := json.Marshal(a)
 	if err != nil {
 		panic(err) // strings always can be
@@ -27,7 +26,7 @@ func (a Access) Token() string {
 	return tokenPrefix + base64.RawURLEncoding.EncodeToString(b)
 }
 
-// ParseToken reads what Token writes; space around it does not matter.
+// ParseToken reads what EncodeToken wrote. It ignores space around it.
 func ParseToken(text string) (Access, error) {
 	text = strings.TrimSpace(text)
 	body, is := strings.CutPrefix(text, tokenPrefix)
@@ -43,35 +42,35 @@ func ParseToken(text string) (Access, error) {
 		return Access{}, errors.New("the join token is damaged: was all of it copied?")
 	}
 	var a Access
-	if err := strictly(b, &a); err != nil {
+	if err := decodeStrict(b, &a); err != nil {
 		return Access{}, fmt.Errorf("the join token is damaged: %w", err)
 	}
-	if err := a.check(); err != nil {
+	if err := a.checkAccess(); err != nil {
 		return Access{}, fmt.Errorf("the join token is damaged: %w", err)
 	}
 	return a, nil
 }
 
-// ID is the name that the hub gave to the token, by which it can be revoked.
-func (a Access) ID() string {
-	c, err := a.claims()
+// TokenID returns the ID that the hub gave to the token. It can be revoked by that.
+func (a Access) TokenID() string {
+	c, err := a.parseClaims()
 	if err != nil {
 		return ""
 	}
 	return c.Name
 }
 
-// Expires is until when a may be used; zero is always.
-func (a Access) Expires() time.Time {
-	c, err := a.claims()
+// ExpiresAt returns when a expires; the zero time is never.
+func (a Access) ExpiresAt() time.Time {
+	c, err := a.parseClaims()
 	if err != nil || c.Expires == 0 {
 		return time.Time{}
 	}
 	return time.Unix(c.Expires, 0)
 }
 
-// strictly reads b, one JSON value, into v, and accepts nothing that v does not have.
-func strictly(b []byte, v any) error {
+// decodeStrict decodes b, one JSON value, into v. Fields that v does not have are an error.
+func decodeStrict(b []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
@@ -81,33 +80,4 @@ func strictly(b []byte, v any) error {
 		return errors.New("more follows where it should end")
 	}
 	return nil
-}
-
-// NameMax is how many characters the name of an agent may have: those of a DNS label.
-const NameMax = 63
-
-var nameForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
-
-// CheckName says what is wrong with an agent's name, which is part of its subjects.
-func CheckName(name string) error {
-	switch {
-	case len(name) > NameMax:
-		return fmt.Errorf("%q has %d characters, and a name at most %d", name, len(name), NameMax)
-	case !nameForm.MatchString(name):
-		return fmt.Errorf("%q is not a name: small letters, digits and dashes between them", name)
-	case name == "all" || name == "hub" || name == Desk:
-		return fmt.Errorf("%q means something else; choose another name", name)
-	}
-	return nil
-}
-
-// NameOf is the name that an agent on a host gets if it asks for none.
-func NameOf(host string) string {
-	host, _, _ = strings.Cut(strings.ToLower(host), ".")
-	name := regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(host, "-")
-	name = strings.Trim(name[:min(len(name), NameMax)], "-")
-	if CheckName(name) != nil {
-		return "agent"
-	}
-	return name
 }

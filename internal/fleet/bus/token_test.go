@@ -17,7 +17,7 @@ func sample(t testing.TB, until time.Time) Access {
 	if err != nil {
 		t.Fatal(err)
 	}
-	public, seed, err := newKey()
+	public, seed, err := newUserKey()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func sample(t testing.TB, until time.Time) Access {
 func TestToken(t *testing.T) {
 	until := time.Date(2031, 2, 3, 4, 5, 6, 0, time.UTC)
 	a := sample(t, until)
-	text := a.Token()
+	text := a.EncodeToken()
 	if strings.ContainsAny(text, " \n\t'\"$`\\") {
 		t.Errorf("a token that shells read otherwise: %s", text)
 	}
@@ -43,8 +43,8 @@ func TestToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Token() != text || got.ID() != "abcd1234" || !got.Expires().Equal(until) {
-		t.Errorf("%+v, ID %s, until %v", got, got.ID(), got.Expires())
+	if got.EncodeToken() != text || got.TokenID() != "abcd1234" || !got.ExpiresAt().Equal(until) {
+		t.Errorf("%+v, ID %s, until %v", got, got.TokenID(), got.ExpiresAt())
 	}
 }
 
@@ -54,13 +54,13 @@ func TestTokenRefused(t *testing.T) {
 	with := func(change func(*Access)) string {
 		a := good
 		change(&a)
-		return a.Token()
+		return a.EncodeToken()
 	}
 	other := sample(t, time.Now())
 	for _, test := range []struct{ token, reason string }{
 		{"", "begins with"},
 		{"https://10.0.0.5:3967", "begins with"},
-		{good.Token()[:len(good.Token())/2], "damaged"},
+		{good.EncodeToken()[:len(good.EncodeToken())/2], "damaged"},
 		{tokenPrefix + "!", "was all of it copied?"},
 		{tokenPrefix + base64.RawURLEncoding.EncodeToString([]byte(`{"addresses":[],"more":1}`)), "more"},
 		{tokenPrefix + base64.RawURLEncoding.EncodeToString([]byte(`{} {}`)), "damaged"},
@@ -86,15 +86,15 @@ func TestTokenRefused(t *testing.T) {
 }
 
 func FuzzParseToken(f *testing.F) {
-	f.Add(sample(f, time.Unix(1893456000, 0)).Token())
+	f.Add(sample(f, time.Unix(1893456000, 0)).EncodeToken())
 	f.Add(tokenPrefix + base64.RawURLEncoding.EncodeToString([]byte(`{"addresses":["a:1"]}`)))
 	f.Fuzz(func(t *testing.T, text string) {
 		a, err := ParseToken(text)
 		if err != nil {
 			return
 		}
-		if again, err := ParseToken(a.Token()); err != nil || again.Token() != a.Token() {
-			t.Errorf("%q is a token and %q is not: %v", text, a.Token(), err)
+		if again, err := ParseToken(a.EncodeToken()); err != nil || again.EncodeToken() != a.EncodeToken() {
+			t.Errorf("%q is a token and %q is not: %v", text, a.EncodeToken(), err)
 		}
 	})
 }
@@ -107,9 +107,9 @@ func TestNames(t *testing.T) {
 		{"a", true}, {"web-1", true}, {strings.Repeat("x", NameMax), true},
 		{"", false}, {"-a", false}, {"a-", false}, {"A", false}, {"a.b", false}, {"a*", false},
 		{">", false}, {"a b", false}, {"é", false}, {strings.Repeat("x", NameMax+1), false},
-		{"all", false}, {"hub", false}, {Desk, false},
+		{"all", false}, {"hub", false}, {ControllerName, false},
 	} {
-		if err := CheckName(test.name); (err == nil) != test.good {
+		if err := CheckAgentName(test.name); (err == nil) != test.good {
 			t.Errorf("%q: %v", test.name, err)
 		}
 	}
@@ -117,7 +117,7 @@ func TestNames(t *testing.T) {
 		"Web_1.example.com": "web-1", "web": "web", "": "agent", "__": "agent", "all": "agent",
 		strings.Repeat("y", 70) + ".z": strings.Repeat("y", NameMax), "ñandú": "and",
 	} {
-		if got := NameOf(host); got != want {
+		if got := AgentNameFor(host); got != want {
 			t.Errorf("the name of %q is %q, want %q", host, got, want)
 		}
 	}
@@ -125,7 +125,7 @@ func TestNames(t *testing.T) {
 
 // An agent's rights name it and nobody else.
 func TestRights(t *testing.T) {
-	for _, p := range []jwt.Permissions{AgentMay("web1"), ApplicantMay("abcd1234")} {
+	for _, p := range []jwt.Permissions{AgentPermissions("web1"), JoinPermissions("abcd1234")} {
 		for _, subject := range p.Pub.Allow {
 			if strings.HasPrefix(subject, "$") || subject == ">" || subject == "dyno.>" ||
 				!strings.Contains(subject, "web1") && !strings.Contains(subject, "abcd1234") {
@@ -143,11 +143,11 @@ func TestRenewalIsDue(t *testing.T) {
 		after time.Duration
 		due   bool
 	}{{0, false}, {4 * time.Hour, false}, {5*time.Hour + time.Minute, true}, {20 * time.Hour, true}} {
-		if got := i.due(now.Add(test.after)); got != test.due {
+		if got := i.renewalDue(now.Add(test.after)); got != test.due {
 			t.Errorf("after %v due is %v", test.after, got)
 		}
 	}
-	if (Identity{Access: sample(t, time.Unix(0, 0))}).due(now.Add(1e6 * time.Hour)) {
+	if (Identity{Access: sample(t, time.Unix(0, 0))}).renewalDue(now.Add(1e6 * time.Hour)) {
 		t.Error("what never expires is due")
 	}
 }

@@ -1,6 +1,6 @@
-// Package deploy writes the files with which agents are started on other machines: by
-// systemd, ssh, docker compose or Kubernetes. It starts nothing itself, and none of the
-// files has a secret in it: tokens come by themselves, one for each agent.
+// Package deploy writes files that start agents on other machines: by systemd, ssh, docker
+// compose or Kubernetes. It starts nothing itself. The files contain no secrets: each agent's
+// token is given to it separately.
 package deploy
 
 import (
@@ -20,7 +20,7 @@ import (
 //go:embed templates
 var files embed.FS
 
-// Kinds are what Write can write, with what it is.
+// Kinds are the kinds of files that WriteKind writes, with a description.
 var Kinds = []struct{ Name, Does string }{
 	{"systemd", "a unit, dyno-agent.service"},
 	{"ssh", "a shell script that starts an agent on each HOST"},
@@ -29,22 +29,22 @@ var Kinds = []struct{ Name, Does string }{
 	{"kubernetes", "an Indexed Job and its NetworkPolicy"},
 }
 
-// A Config is what the files are to say.
+// A Config is the content of the files.
 type Config struct {
-	Hosts    []string       // for ssh: as it takes them
-	Program  string         // for systemd: where dyno is
+	Hosts    []string       // for ssh: host names as it takes them
+	Program  string         // for systemd: path of dyno
 	Image    string         // for containers
 	Agents   int            // for compose and Kubernetes: how many, 1 to 1000
 	CPUs     int            // of each, for Kubernetes
 	Memory   string         // of each, for Kubernetes: as 512Mi
-	Deadline time.Duration  // for Kubernetes: of the Job, after which it is ended; whole seconds
+	Deadline time.Duration  // for Kubernetes: of the Job, in whole seconds
 	Hubs     []string       // HOST:PORT of the fleet's hub
 	Targets  []netip.Prefix // for Kubernetes: what agents may connect to
 }
 
-// Default is a Config that needs Hosts or Hubs and nothing else. Its targets are what an
-// agent without a policy of its own may load.
-func Default(version string) Config {
+// DefaultConfig returns a Config to which only Hosts or Hubs must be added. Its targets are what
+// an agent without a policy file may load.
+func DefaultConfig(version string) Config {
 	c := Config{Program: "/usr/local/bin/dyno", Image: "dyno:" + version, Agents: 1, CPUs: 2,
 		Memory: "1Gi", Deadline: 4 * time.Hour}
 	for _, private := range []string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"} {
@@ -53,10 +53,10 @@ func Default(version string) Config {
 	return c
 }
 
-// AgentsMax is the most agents of one file: as many as one hub was ever tried with.
+// AgentsMax is how many agents one file may have. No hub was tried with more.
 const AgentsMax = 1000
 
-// The forms of what goes into the files, where it must not mean anything else.
+// The forms of values in the files. They contain nothing that has a meaning in a shell or a file.
 var (
 	hostForm   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.@:-]*$`)
 	imageForm  = regexp.MustCompile(`^[a-z0-9][A-Za-z0-9._/:@-]*$`)
@@ -64,65 +64,66 @@ var (
 	pathForm   = regexp.MustCompile(`^/[A-Za-z0-9._/+-]+$`)
 )
 
-// Check finds all that is wrong with c for that kind.
-func (c Config) Check(kind string) (faults []error) {
-	wrong := func(is bool, format string, args ...any) {
+// CheckKind returns everything that is wrong with c for a kind.
+func (c Config) CheckKind(kind string) (faults []error) {
+	faultIf := func(is bool, format string, args ...any) {
 		if is {
 			faults = append(faults, fmt.Errorf(format, args...))
 		}
 	}
 	switch kind {
 	case "systemd":
-		wrong(!pathForm.MatchString(c.Program), "--program: %q is not the path of a file", c.Program)
+		faultIf(!pathForm.MatchString(c.Program), "--program: %q is not the path of a file", c.Program)
 	case "ssh":
-		wrong(len(c.Hosts) == 0, "one HOST or more is wanted, as ssh takes them")
-		wrong(len(c.Hubs) == 0, "--hub: where is the hub? start dyno fleet up first, or give HOST:PORT")
+		faultIf(len(c.Hosts) == 0, "one HOST or more is wanted, as ssh takes them")
+		faultIf(len(c.Hubs) == 0, "--hub: where is the hub? start dyno fleet up first, or give HOST:PORT")
 		for _, h := range c.Hubs {
-			wrong(bus.CheckAddress(h) != nil, "--hub: %q is not HOST:PORT", h)
+			faultIf(bus.CheckAddress(h) != nil, "--hub: %q is not HOST:PORT", h)
 		}
 		seen := map[string]string{}
 		for _, m := range c.Machines() {
-			wrong(!hostForm.MatchString(m.Address), "%q is not a host that ssh takes", m.Address)
-			wrong(seen[m.Name] != "", "the agents on %s and %s would both be called %s", seen[m.Name],
+			faultIf(!hostForm.MatchString(m.Address), "%q is not a host that ssh takes", m.Address)
+			faultIf(seen[m.Name] != "", "the agents on %s and %s would both be called %s", seen[m.Name],
 				m.Address, m.Name)
 			seen[m.Name] = m.Address
 		}
 	case "dockerfile", "compose", "kubernetes":
-		wrong(!imageForm.MatchString(c.Image), "--image: %q is not the name of an image", c.Image)
+		faultIf(!imageForm.MatchString(c.Image), "--image: %q is not the name of an image", c.Image)
 	default:
-		wrong(true, "%q is not a kind; there are %s", kind, strings.Join(names(), ", "))
+		faultIf(true, "%q is not a kind; there are %s", kind, strings.Join(kindNames(), ", "))
 	}
-	wrong(kind != "ssh" && len(c.Hosts) > 0, "unexpected arguments: %s", strings.Join(c.Hosts, " "))
-	wrong(c.Agents < 1 || c.Agents > AgentsMax, "--agents: %d is not 1 to %d", c.Agents, AgentsMax)
+	faultIf(kind != "ssh" && len(c.Hosts) > 0, "unexpected arguments: %s", strings.Join(c.Hosts, " "))
+	faultIf(c.Agents < 1 || c.Agents > AgentsMax, "--agents: %d is not 1 to %d", c.Agents, AgentsMax)
 	if kind == "kubernetes" || kind == "compose" {
 		for _, h := range c.Hubs {
 			at, err := netip.ParseAddrPort(h)
-			wrong(err == nil && at.Addr().IsLoopback(), "the hub at %s is reached from this machine "+
+			faultIf(err == nil && at.Addr().IsLoopback(), "the hub at %s is reached from this machine "+
 				"only, and not from containers; have dyno fleet up --listen on another address", h)
 		}
 	}
 	if kind == "kubernetes" {
-		wrong(c.CPUs < 1, "--cpus: %d is less than 1", c.CPUs)
-		wrong(!memoryForm.MatchString(c.Memory), "--memory: %q is not a size like 512Mi or 2Gi", c.Memory)
-		wrong(c.Deadline < time.Second, "--deadline: %v is less than a second", c.Deadline)
-		wrong(len(c.Hubs) == 0, "--hub: a NetworkPolicy has to name the fleet's hub, IP:PORT")
+		faultIf(c.CPUs < 1, "--cpus: %d is less than 1", c.CPUs)
+		faultIf(!memoryForm.MatchString(c.Memory), "--memory: %q is not a size like 512Mi or 2Gi",
+			c.Memory)
+		faultIf(c.Deadline < time.Second, "--deadline: %v is less than a second", c.Deadline)
+		faultIf(len(c.Hubs) == 0, "--hub: a NetworkPolicy has to name the fleet's hub, IP:PORT")
 		for _, h := range c.Hubs {
 			_, err := netip.ParseAddrPort(h)
-			wrong(err != nil, "--hub: %q is not IP:PORT, and a NetworkPolicy knows no names", h)
+			faultIf(err != nil, "--hub: %q is not IP:PORT, and a NetworkPolicy knows no names", h)
 		}
 	}
 	return faults
 }
 
-func names() (all []string) {
+func kindNames() (all []string) {
 	for _, k := range Kinds {
 		all = append(all, k.Name)
 	}
 	return all
 }
 
-// Write writes the file of that kind. c must have passed Check.
-func Write(w io.Writer, kind string, c Config) error {
+// WriteKind writes the file of a kind. c must have passed CheckKind.
+func WriteKind(w io.Writer, kind string, c Config) error {
 	t, err := template.ParseFS(files, path.Join("templates", kind))
 	if err != nil {
 		return err
@@ -130,23 +131,23 @@ func Write(w io.Writer, kind string, c Config) error {
 	return t.Execute(w, c)
 }
 
-// A Host is where ssh goes, and what its agent is called.
+// A Host is an ssh destination, and the name of the agent there.
 type Host struct{ Address, Name string }
 
-// Machines are the hosts, each with the name of its agent: the whole of the host's, so that
-// no two hosts have agents of one name.
+// Machines returns the hosts with their agents' names. A name contains the whole host name, so
+// that no two agents have the same.
 func (c Config) Machines() (all []Host) {
 	for _, h := range c.Hosts {
 		_, host, user := strings.Cut(h, "@")
 		if !user {
 			host = h
 		}
-		all = append(all, Host{h, bus.NameOf(strings.ReplaceAll(host, ".", "-"))})
+		all = append(all, Host{h, bus.AgentNameFor(strings.ReplaceAll(host, ".", "-"))})
 	}
 	return all
 }
 
-// Indices number the agents from 0.
+// Indices returns the agents' numbers, from 0.
 func (c Config) Indices() []int {
 	all := make([]int, c.Agents)
 	for i := range all {
@@ -155,13 +156,13 @@ func (c Config) Indices() []int {
 	return all
 }
 
-// DeadlineSeconds is the deadline, rounded up.
+// DeadlineSeconds returns the deadline, rounded up.
 func (c Config) DeadlineSeconds() int {
 	return int((c.Deadline + time.Second - 1) / time.Second)
 }
 
-// Tunnels are what ssh has to bring to the agents because they cannot reach it themselves:
-// hubs that listen on a loopback address. The token leads to the same address there.
+// Tunnels returns the tunnels that ssh has to open, because agents cannot reach a hub on a
+// loopback address. Their tokens contain the same address, which is the tunnel's end there.
 func (c Config) Tunnels() (all []string) {
 	for _, h := range c.Hubs {
 		if at, err := netip.ParseAddrPort(h); err == nil && at.Addr().IsLoopback() {
@@ -171,13 +172,13 @@ func (c Config) Tunnels() (all []string) {
 	return all
 }
 
-// A Block is an address as a NetworkPolicy has it.
+// A Block is an address in a NetworkPolicy.
 type Block struct {
 	CIDR netip.Prefix
 	Port uint16
 }
 
-// Blocks are the hubs.
+// Blocks returns the hubs' addresses.
 func (c Config) Blocks() (all []Block) {
 	for _, h := range c.Hubs {
 		if at, err := netip.ParseAddrPort(h); err == nil {

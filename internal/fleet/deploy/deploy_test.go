@@ -22,11 +22,11 @@ import (
 // written is the file of that kind.
 func written(t *testing.T, kind string, c Config) string {
 	t.Helper()
-	if faults := c.Check(kind); len(faults) > 0 {
+	if faults := c.CheckKind(kind); len(faults) > 0 {
 		t.Fatal(faults)
 	}
 	var b bytes.Buffer
-	if err := Write(&b, kind, c); err != nil {
+	if err := WriteKind(&b, kind, c); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -34,7 +34,7 @@ func written(t *testing.T, kind string, c Config) string {
 
 // What Kubernetes reads is what was meant, by its own types and with no field unknown.
 func TestKubernetes(t *testing.T) {
-	c := Default("1.2.3")
+	c := DefaultConfig("1.2.3")
 	c.Agents, c.CPUs, c.Memory, c.Deadline = 3, 4, "2Gi", 90*time.Minute
 	c.Hubs = []string{"10.0.0.5:3967", "[fd00::5]:3968"}
 	c.Targets = []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}
@@ -121,7 +121,7 @@ type compose struct {
 }
 
 func TestCompose(t *testing.T) {
-	c := Default("1.2.3")
+	c := DefaultConfig("1.2.3")
 	c.Agents = 2
 	text := written(t, "compose", c)
 	var file compose
@@ -157,7 +157,7 @@ func TestCompose(t *testing.T) {
 
 // systemd finds nothing to complain of in the unit.
 func TestSystemd(t *testing.T) {
-	c := Default("1.2.3")
+	c := DefaultConfig("1.2.3")
 	text := written(t, "systemd", c)
 	if !strings.Contains(text, "\nExecStart=/usr/local/bin/dyno agent --join @%d/join-token\n") {
 		t.Error(text)
@@ -182,7 +182,7 @@ func TestSystemd(t *testing.T) {
 }
 
 func TestSSH(t *testing.T) {
-	c := Default("1.2.3")
+	c := DefaultConfig("1.2.3")
 	c.Hosts, c.Hubs = []string{"web1", "root@web2.example"}, []string{"127.0.0.1:3967", "10.0.0.5:3967"}
 	text := written(t, "ssh", c)
 	for _, want := range []string{"\nagent web1 web1 &", "\nagent root@web2.example web2-example &",
@@ -204,7 +204,7 @@ func TestSSH(t *testing.T) {
 
 func TestDockerfile(t *testing.T) {
 	var does []string
-	for line := range strings.Lines(written(t, "dockerfile", Default("1.2.3"))) {
+	for line := range strings.Lines(written(t, "dockerfile", DefaultConfig("1.2.3"))) {
 		if !strings.HasPrefix(line, "#") {
 			does = append(does, strings.TrimSpace(line))
 		}
@@ -219,7 +219,7 @@ func TestDockerfile(t *testing.T) {
 // Nothing gets into a file that would mean something else there.
 func TestCheck(t *testing.T) {
 	with := func(change func(*Config)) Config {
-		c := Default("1.2.3")
+		c := DefaultConfig("1.2.3")
 		c.Hubs = []string{"10.0.0.5:3967"}
 		change(&c)
 		return c
@@ -250,7 +250,7 @@ func TestCheck(t *testing.T) {
 		{"kubernetes", with(func(c *Config) { c.Hubs = []string{"fleet.example:3967"} }), "knows no names"},
 		{"kubernetes", with(func(c *Config) { c.Hubs = []string{"[::1]:3967"} }), "from this machine only"},
 	} {
-		if got := fmt.Sprint(test.config.Check(test.kind)); !strings.Contains(got, test.reason) {
+		if got := fmt.Sprint(test.config.CheckKind(test.kind)); !strings.Contains(got, test.reason) {
 			t.Errorf("%s: %s, want %s", test.kind, got, test.reason)
 		}
 	}

@@ -21,7 +21,7 @@ func TestDeputy(t *testing.T) {
 	h := up(t, folder, "")
 	l := desk(t, folder)
 	_, agent := joined(t, l, "web1")
-	token, id := order(t, l, bus.Order{})
+	token, id := order(t, l, bus.TokenRequest{})
 	applicant, err := token.Connect("a token", bus.Settings{Name: id})
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +35,7 @@ func TestDeputy(t *testing.T) {
 		conn    *nats.Conn
 		subject string
 	}{{agent.Conn, bus.RenewSubject("web1")}, {applicant.Conn, bus.JoinSubject(id)}} {
-		for _, to := range []string{bus.Stop, "dyno.ev.web2.answer", "dyno.cmd.all.stop",
+		for _, to := range []string{bus.SubjectStop, "dyno.ev.web2.answer", "dyno.cmd.all.stop",
 			"_INBOX_controller.x"} {
 			if err := c.conn.PublishRequest(c.subject, to, []byte("{}")); err != nil {
 				t.Fatal(err)
@@ -45,8 +45,8 @@ func TestDeputy(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var roll bus.Roll
-	if err := bus.Ask(l.Conn, bus.List, struct{}{}, &roll); err != nil {
+	var roll bus.Roster
+	if err := bus.QueryHub(l.Conn, bus.SubjectList, struct{}{}, &roll); err != nil {
 		t.Fatal(err)
 	}
 	select {
@@ -65,8 +65,8 @@ func TestRevokedWithToken(t *testing.T) {
 	folder := t.TempDir()
 	up(t, folder, "")
 	l := desk(t, folder)
-	token, id := order(t, l, bus.Order{})
-	i, err := bus.Join(token, bus.Application{Name: "web1", Host: "h"})
+	token, id := order(t, l, bus.TokenRequest{})
+	i, err := bus.Join(token, bus.JoinRequest{Name: "web1", Host: "h"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,15 +76,15 @@ func TestRevokedWithToken(t *testing.T) {
 			return err
 		}
 		defer c.Close()
-		return bus.Ask(c.Conn, bus.JoinSubject(id), bus.Application{Key: public(t, i.Seed), Host: "h"}, nil)
+		return bus.QueryHub(c.Conn, bus.JoinSubject(id), bus.JoinRequest{Key: public(t, i.Seed), Host: "h"}, nil)
 	}
-	if err := bus.Ask(l.Conn, bus.Revoke, bus.Name{Name: "web1"}, nil); err != nil {
+	if err := bus.QueryHub(l.Conn, bus.SubjectRevoke, bus.RevokeRequest{Name: "web1"}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := again(); !errors.Is(err, bus.ErrRefused) || !strings.Contains(err.Error(), "was used at") {
 		t.Errorf("by the token that it had: %v", err)
 	}
-	token, id = order(t, l, bus.Order{})
+	token, id = order(t, l, bus.TokenRequest{})
 	if err := again(); !errors.Is(err, bus.ErrRefused) || !strings.Contains(err.Error(), "made anew") {
 		t.Errorf("by another token, with the key of before: %v", err)
 	}
@@ -108,9 +108,9 @@ func TestOnePlanKey(t *testing.T) {
 		!strings.Contains(err.Error(), "another plan key") || i.PlanKey != was.PlanKey {
 		t.Errorf("with another plan key: %v", err)
 	}
-	wrong := make(chan error, 2*subsMax)
+	wrong := make(chan error, 2*subscriptionsMax)
 	agent.SetErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { wrong <- err })
-	for range subsMax {
+	for range subscriptionsMax {
 		if _, err := agent.SubscribeSync("dyno.cmd.web1.>"); err != nil {
 			t.Fatal(err)
 		}
@@ -134,12 +134,12 @@ func TestVouch(t *testing.T) {
 	i, _ := joined(t, l, "web1")
 	other, _ := joined(t, l, "web2")
 	gone, _ := joined(t, l, "web3")
-	if err := bus.Ask(l.Conn, bus.Revoke, bus.Name{Name: "web3"}, nil); err != nil {
+	if err := bus.QueryHub(l.Conn, bus.SubjectRevoke, bus.RevokeRequest{Name: "web3"}, nil); err != nil {
 		t.Fatal(err)
 	}
 	text := []byte("web1's curve key")
 	sign := func(i bus.Identity) []byte {
-		signature, err := i.Sign(text)
+		signature, err := i.SignText(text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +167,7 @@ func TestVouch(t *testing.T) {
 		"of who was revoked":    {"web3", text, sign(gone), false},
 		"of nobody":             {"web4", text, sign(i), false},
 	} {
-		if err := Vouch(folder, c.name, c.text, c.signature); (err == nil) != c.good {
+		if err := VerifyAgent(folder, c.name, c.text, c.signature); (err == nil) != c.good {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -182,12 +182,12 @@ func TestRevokedOnFullDisk(t *testing.T) {
 	h.mu.Lock()
 	h.state.path = filepath.Join(folder, "keys.json", "state.json") // no folder
 	h.mu.Unlock()
-	err := bus.Ask(l.Conn, bus.Revoke, bus.Name{Name: "web1"}, nil)
+	err := bus.QueryHub(l.Conn, bus.SubjectRevoke, bus.RevokeRequest{Name: "web1"}, nil)
 	if err == nil || !strings.Contains(err.Error(), "cannot keep what it knows") {
 		t.Errorf("that it cannot be kept: %v", err)
 	}
 	select {
-	case <-agent.Gone():
+	case <-agent.Ended():
 	case <-time.After(soon):
 		t.Error("it is not thrown out")
 	}
@@ -206,10 +206,10 @@ func TestPlainLog(t *testing.T) {
 func TestOneHubInAFolder(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "fleet")
 	first := &Hub{config: Config{Folder: folder}}
-	if err := first.claim(); err != nil {
+	if err := first.lockFolder(); err != nil {
 		t.Fatal(err)
 	}
-	h, err := Up(Config{Folder: folder, Listen: "127.0.0.1:0"})
+	h, err := StartHub(Config{Folder: folder, Listen: "127.0.0.1:0"})
 	if err == nil {
 		h.Close()
 	}
@@ -232,7 +232,7 @@ func TestOneHubInAFolder(t *testing.T) {
 // public is the public half of a private key.
 func public(t *testing.T, seed string) string {
 	t.Helper()
-	k, err := keyOf(seed)
+	k, err := keyFromSeed(seed)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// An entry of the audit log is one line of JSON: what happened, when, to whom.
+// An entry is a line of the audit log, in JSON: what happened, when, and to whom.
 type entry struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"` // up token join revoke note refused connected gone server …
@@ -27,29 +27,29 @@ type entry struct {
 	Detail  string    `json:"detail,omitempty"`
 }
 
-// An audit is the log that only grows.
+// An audit is the audit log. It is only appended to.
 type audit struct {
 	log func(string)
 
-	mu      sync.Mutex
-	file    *os.File // nil when the hub is down
-	second  int64    // in which strangers were noted, and how often
-	noted   int
-	skipped int // strangers since, of whom the log says only how many
+	mu                sync.Mutex
+	file              *os.File // nil once the hub is closed
+	second            int64    // Unix time in which writtenThisSecond entries were written
+	writtenThisSecond int
+	skipped           int // entries left out since; the next entry says how many
 }
 
-// strangersMost is how many lines a second whoever is not let in can add to the log.
-const strangersMost = 20
+// entriesPerSecondMax limits what others can add to the log.
+const entriesPerSecondMax = 20
 
-// stranger is write of what anybody can bring about.
-func (a *audit) stranger(e entry) {
+// writeLimited is writeEntry of an event that anybody can cause, at a limited rate.
+func (a *audit) writeLimited(e entry) {
 	a.mu.Lock()
 	now := time.Now().Unix()
 	if now != a.second {
-		a.second, a.noted = now, 0
+		a.second, a.writtenThisSecond = now, 0
 	}
-	a.noted++
-	if a.noted > strangersMost {
+	a.writtenThisSecond++
+	if a.writtenThisSecond > entriesPerSecondMax {
 		a.skipped++
 		a.mu.Unlock()
 		return
@@ -59,7 +59,7 @@ func (a *audit) stranger(e entry) {
 		a.skipped = 0
 	}
 	a.mu.Unlock()
-	a.write(e)
+	a.writeEntry(e)
 }
 
 func openAudit(folder string, log func(string)) (*audit, error) {
@@ -71,8 +71,8 @@ func openAudit(folder string, log func(string)) (*audit, error) {
 	return &audit{log: log, file: f}, nil
 }
 
-// write adds e, and says it to whoever watches the hub.
-func (a *audit) write(e entry) {
+// writeEntry appends e, and passes it to Config.Log.
+func (a *audit) writeEntry(e entry) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.file == nil {
@@ -96,13 +96,13 @@ func (e entry) String() string {
 	words := []string{e.Event}
 	for _, w := range []string{e.Agent, e.Token, e.From, e.Subject, e.Detail} {
 		if w != "" {
-			words = append(words, bus.Plain(w))
+			words = append(words, bus.Printable(w))
 		}
 	}
 	return strings.Join(words, " ")
 }
 
-func (a *audit) close() error {
+func (a *audit) closeFile() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	f := a.file
@@ -110,9 +110,9 @@ func (a *audit) close() error {
 	return f.Close()
 }
 
-// watch has the server's own account say who comes and goes, and who is not let in. The log
-// keeps it.
-func (h *Hub) watch() error {
+// watchConnections logs who connects, disconnects and is refused, as the server's own account
+// reports it.
+func (h *Hub) watchConnections() error {
 	events := "$SYS.ACCOUNT." + h.keys.fleet.public
 	for subject, event := range map[string]string{events + ".CONNECT": "connected",
 		events + ".DISCONNECT": "gone", "$SYS.SERVER.*.CLIENT.AUTH.ERR": "refused"} {
@@ -121,8 +121,8 @@ func (h *Hub) watch() error {
 			if json.Unmarshal(m.Data, &e) != nil {
 				return
 			}
-			if name := h.agentOf(e.Client.User); name != "" || event == "refused" {
-				h.audit.stranger(entry{Event: event, Agent: name, From: e.Client.Host, Detail: e.Reason})
+			if name := h.agentNameOf(e.Client.User); name != "" || event == "refused" {
+				h.audit.writeLimited(entry{Event: event, Agent: name, From: e.Client.Host, Detail: e.Reason})
 			}
 		})
 		if err != nil {
@@ -132,8 +132,8 @@ func (h *Hub) watch() error {
 	return h.system.Flush()
 }
 
-// agentOf is the name of the agent with that public key, or "".
-func (h *Hub) agentOf(key string) string {
+// agentNameOf returns the name of the agent with that public key, or "".
+func (h *Hub) agentNameOf(key string) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, a := range h.state.Agents {
@@ -144,44 +144,44 @@ func (h *Hub) agentOf(key string) string {
 	return ""
 }
 
-// A serverLog is what the server says that goes into the audit log: what it calls errors,
-// among them every attempt to say what one may not.
+// A serverLog writes what the server calls errors into the audit log. Every violation of a
+// permission is among them.
 type serverLog struct {
 	audit *audit
 
-	mu   sync.Mutex
-	died string
+	mu        sync.Mutex
+	fatalText string
 }
 
 // Fatalf keeps why the server does not start.
 func (l *serverLog) Fatalf(format string, v ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.died = fmt.Sprintf(format, v...)
+	l.fatalText = fmt.Sprintf(format, v...)
 }
 
-func (l *serverLog) fatal() error {
+func (l *serverLog) fatalError() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.died == "" {
+	if l.fatalText == "" {
 		return nil
 	}
-	return errors.New(l.died)
+	return errors.New(l.fatalText)
 }
 
-// Errorf keeps what went wrong.
+// Errorf logs an error.
 func (l *serverLog) Errorf(format string, v ...any) {
-	l.audit.stranger(entry{Event: "server", Detail: fmt.Sprintf(format, v...)})
+	l.audit.writeLimited(entry{Event: "server", Detail: fmt.Sprintf(format, v...)})
 }
 
-// Warnf is for what whoever configures a server should know, and here nobody does.
+// Warnf drops warnings: they are about the configuration, which is dyno's.
 func (l *serverLog) Warnf(string, ...any) {}
 
-// Noticef is for what the server does in the ordinary way, which nobody reads.
+// Noticef drops notices: they are about what the server does as usual.
 func (l *serverLog) Noticef(string, ...any) {}
 
-// Debugf is switched off.
+// Debugf is never called: debugging is off.
 func (l *serverLog) Debugf(string, ...any) {}
 
-// Tracef is switched off.
+// Tracef is never called: tracing is off.
 func (l *serverLog) Tracef(string, ...any) {}

@@ -73,8 +73,8 @@ func TestBlockedAgent(t *testing.T) {
 	folder := t.TempDir()
 	h := up(t, folder, "")
 	l := desk(t, folder)
-	token, _ := order(t, l, bus.Order{})
-	i, err := bus.Join(token, bus.Application{Name: "web1", Host: "h", Version: "1"})
+	token, _ := order(t, l, bus.TokenRequest{})
+	i, err := bus.Join(token, bus.JoinRequest{Name: "web1", Host: "h", Version: "1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,11 +104,11 @@ func TestBlockedAgent(t *testing.T) {
 			t.Fatalf("another agent is not heard: %v", err)
 		}
 	}
-	var roll bus.Roll
-	if err := bus.Ask(l.Conn, bus.List, struct{}{}, &roll); err != nil {
+	var roll bus.Roster
+	if err := bus.QueryHub(l.Conn, bus.SubjectList, struct{}{}, &roll); err != nil {
 		t.Errorf("the hub does not answer: %v", err)
 	}
-	if err := bus.Ask(l.Conn, bus.Revoke, bus.Name{Name: "web1"}, nil); err != nil {
+	if err := bus.QueryHub(l.Conn, bus.SubjectRevoke, bus.RevokeRequest{Name: "web1"}, nil); err != nil {
 		t.Errorf("the hub does not throw it out: %v", err)
 	}
 	ended := make(chan error, 1)

@@ -35,7 +35,7 @@ func TestExternal(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := &Hub{keys: k, resolver: new(server.MemAccResolver), state: &state{}}
-	if err := h.publish(); err != nil {
+	if err := h.publishAccounts(); err != nil {
 		t.Fatal(err)
 	}
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true,
@@ -51,7 +51,7 @@ func TestExternal(t *testing.T) {
 		t.Fatal("the server does not start")
 	}
 	creds := func(name string, may jwt.Permissions, signs key) string {
-		u, err := newKey(user)
+		u, err := generateKey(user)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,13 +72,13 @@ func TestExternal(t *testing.T) {
 		return file
 	}
 	url := "nats://" + s.Addr().String()
-	desk, err := bus.External{URL: url, Creds: creds("desk", bus.DeskMay(), k.fleet)}.
-		Connect(bus.Settings{Name: bus.Desk})
+	desk, err := bus.External{URL: url, Creds: creds("desk", bus.ControllerPermissions(), k.fleet)}.
+		Connect(bus.Settings{Name: bus.ControllerName})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer desk.Close()
-	agent, err := bus.External{URL: url, Creds: creds("web1", bus.AgentMay("web1"), k.fleet)}.
+	agent, err := bus.External{URL: url, Creds: creds("web1", bus.AgentPermissions("web1"), k.fleet)}.
 		Connect(bus.Settings{Name: "web1"})
 	if err != nil {
 		t.Fatal(err)
@@ -91,15 +91,15 @@ func TestExternal(t *testing.T) {
 	if _, err := told.NextMsg(soon); err != nil {
 		t.Errorf("a command: %v", err)
 	}
-	if err := bus.Ask(desk.Conn, bus.List, struct{}{}, nil); !errors.Is(err, bus.ErrUnreachable) ||
+	if err := bus.QueryHub(desk.Conn, bus.SubjectList, struct{}{}, nil); !errors.Is(err, bus.ErrUnreachable) ||
 		!strings.Contains(err.Error(), "no hub") {
 		t.Errorf("asked as if it were a hub: %v", err)
 	}
-	stranger, err := newKey(account)
+	stranger, err := generateKey(account)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = bus.External{URL: url, Creds: creds("x", bus.AgentMay("x"), stranger)}.
+	_, err = bus.External{URL: url, Creds: creds("x", bus.AgentPermissions("x"), stranger)}.
 		Connect(bus.Settings{Name: "x"})
 	if !errors.Is(err, bus.ErrRefused) {
 		t.Errorf("a stranger: %v", err)

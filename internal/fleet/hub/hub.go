@@ -1,11 +1,10 @@
-// Package hub keeps a fleet's bus: a NATS server inside dyno, with its keys, the
-// tokens by which machines join, who has joined, and who may no longer.
+// Package hub runs a fleet's bus: a NATS server inside dyno, with its keys, the tokens by which
+// machines join, the agents that have joined, and those that were revoked.
 //
-// The server does the refusing: everybody's rights are in a JWT that the hub
-// signs, an agent's subjects begin with its own name, and what is revoked is
-// thrown out. What the hub does itself is to give such JWTs out, to whoever shows
-// a token that nobody has used. It keeps all of that in a folder, so that it can
-// be stopped and started again and its agents come back.
+// The server enforces all rights. They are in JWTs that the hub signs: an agent's subjects
+// contain its own name, and whoever is revoked is disconnected. The hub itself only issues these
+// JWTs, to machines that present an unused token. It keeps everything in a folder, so that it can
+// be restarted and its agents reconnect.
 package hub
 
 import (
@@ -30,47 +29,47 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Port is where a hub listens if it is not told otherwise.
+// Port is the default port of a hub.
 const Port = 3967
 
-// What the server allows, and how long it waits.
+// Limits and timeouts of the server.
 const (
-	payloadMax = 1 << 20     // bytes of a message
-	pings      = time.Second // an agent that does not answer two of them is gone
-	pingsOut   = 2
-	handshake  = 5 // seconds, for TLS
-	startMax   = 20 * time.Second
+	messageMax       = 1 << 20     // bytes of a message
+	pingInterval     = time.Second // two unanswered pings mean that an agent is gone
+	unansweredPings  = 2
+	handshakeTimeout = 5 // seconds, of TLS
+	startTimeout     = 20 * time.Second
 )
 
-// A Config says where a hub is.
+// A Config says where a hub runs.
 type Config struct {
-	Folder    string   // where it keeps what has to outlive it
-	Listen    string   // HOST:PORT; port 0 is a free one
-	Advertise []string // HOST or HOST:PORT by which agents reach it; none is where it listens
+	Folder    string   // of its keys, its state and its audit log
+	Listen    string   // HOST:PORT; port 0: any free one
+	Advertise []string // HOST or HOST:PORT at which agents reach it; none: Listen
 	Log       func(string)
 }
 
-// A Hub is a bus that is up.
+// A Hub is a bus that runs.
 type Hub struct {
 	config    Config
 	keys      *keys
 	server    *server.Server
 	resolver  *server.MemAccResolver
 	conn      *nats.Conn // in the fleet's account
-	system    *nats.Conn // in the server's own, which says who comes and goes
+	system    *nats.Conn // in the server's own account, which reports connections
 	audit     *audit
 	addresses []string
 	planKey   bus.PlanKey
-	lock      *os.File      // held as long as it is up
-	stop      chan struct{} // has one when a controller asked for the end
-	open      bool          // controllers are told of it
+	lock      *os.File      // held as long as the hub runs
+	stop      chan struct{} // receives when a controller asks the hub to stop
+	announced bool          // the controller's file was written
 	closed    bool
 
 	mu    sync.Mutex
 	state *state
 }
 
-// Check says what is wrong with c before anything is begun.
+// Check fails if c cannot be used. It starts nothing.
 func (c Config) Check() error {
 	host, port, err := net.SplitHostPort(c.Listen)
 	if err != nil {
@@ -84,7 +83,7 @@ func (c Config) Check() error {
 			bus.AddressMax)
 	}
 	for _, a := range c.Advertise {
-		if bus.CheckAddress(bus.HostPort(a, strconv.Itoa(Port))) != nil {
+		if bus.CheckAddress(bus.WithDefaultPort(a, strconv.Itoa(Port))) != nil {
 			return fmt.Errorf("--advertise: %q is not HOST or HOST:PORT", a)
 		}
 	}
@@ -96,26 +95,26 @@ func (c Config) Check() error {
 	return nil
 }
 
-// Up starts a hub. It serves until Serve returns, or Close is called.
-func Up(c Config) (*Hub, error) {
+// StartHub starts a hub. It runs until Serve returns or Close is called.
+func StartHub(c Config) (*Hub, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	if err := other(c.Folder); err != nil {
+	if err := checkNotRunning(c.Folder); err != nil {
 		return nil, err
 	}
 	h := &Hub{config: c, stop: make(chan struct{}, 1), resolver: new(server.MemAccResolver)}
-	if err := h.claim(); err != nil {
+	if err := h.lockFolder(); err != nil {
 		return nil, err
 	}
-	if err := h.up(); err != nil {
+	if err := h.startParts(); err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
-	h.audit.write(entry{Event: "up", Detail: fmt.Sprint(h.addresses)})
+	h.audit.writeEntry(entry{Event: "up", Detail: fmt.Sprint(h.addresses)})
 	return h, nil
 }
 
-func (h *Hub) up() (err error) {
+func (h *Hub) startParts() (err error) {
 	folder := h.config.Folder
 	if h.keys, err = openKeys(folder); err != nil {
 		return err
@@ -129,17 +128,18 @@ func (h *Hub) up() (err error) {
 	if h.audit, err = openAudit(folder, h.config.Log); err != nil {
 		return err
 	}
-	if err := h.start(); err != nil {
+	if err := h.startServer(); err != nil {
 		return fmt.Errorf("starting the fleet's server: %w", err)
 	}
-	if err := h.begin(); err != nil {
+	if err := h.connectToServer(); err != nil {
 		return fmt.Errorf("opening the hub: %w", err)
 	}
 	return nil
 }
 
-// claim makes the folder this hub's until it is down: two would write over what the other knows.
-func (h *Hub) claim() (err error) {
+// lockFolder locks the folder until the hub is closed. Two hubs would overwrite each other's
+// state.
+func (h *Hub) lockFolder() (err error) {
 	folder := h.config.Folder
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return fmt.Errorf("the fleet's folder: %w", err)
@@ -148,7 +148,7 @@ func (h *Hub) claim() (err error) {
 	if err != nil {
 		return fmt.Errorf("the fleet's folder: %w", err)
 	}
-	held, err := lock(h.lock)
+	held, err := lockFile(h.lock)
 	if err != nil {
 		h.lock.Close()
 		return fmt.Errorf("locking the fleet's folder %s: %w", folder, err)
@@ -161,22 +161,22 @@ func (h *Hub) claim() (err error) {
 	return nil
 }
 
-// other fails if a hub is up with this folder already.
-func other(folder string) error {
+// checkNotRunning fails if a hub with this folder answers.
+func checkNotRunning(folder string) error {
 	c, err := bus.ReadController(folder)
 	if err != nil {
 		return nil
 	}
 	l, err := c.Connect()
 	if err != nil {
-		return nil // what a hub left that was killed
+		return nil // left by a hub that was killed
 	}
 	defer l.Close()
 	return fmt.Errorf("a fleet is up already: process %d, at %s", c.PID, l.ConnectedAddr())
 }
 
-// start starts the server.
-func (h *Hub) start() error {
+// startServer starts the NATS server.
+func (h *Hub) startServer() error {
 	host, port, err := net.SplitHostPort(h.config.Listen)
 	if err != nil {
 		return err
@@ -188,14 +188,14 @@ func (h *Hub) start() error {
 	if n == 0 {
 		n = server.RANDOM_PORT
 	}
-	if err := h.publish(); err != nil {
+	if err := h.publishAccounts(); err != nil {
 		return err
 	}
 	log := &serverLog{audit: h.audit}
 	h.server, err = server.NewServer(&server.Options{
 		ServerName: "dyno", Host: host, Port: n, NoSigs: true,
-		PingInterval: pings, MaxPingsOut: pingsOut, MaxPayload: payloadMax,
-		TLS: true, TLSTimeout: handshake, TLSHandshakeFirst: true,
+		PingInterval: pingInterval, MaxPingsOut: unansweredPings, MaxPayload: messageMax,
+		TLS: true, TLSTimeout: handshakeTimeout, TLSHandshakeFirst: true,
 		TLSConfig: &tls.Config{Certificates: []tls.Certificate{h.keys.certificate},
 			MinVersion: tls.VersionTLS13},
 		TrustedOperators: []*jwt.OperatorClaims{h.keys.operatorClaims()},
@@ -206,57 +206,57 @@ func (h *Hub) start() error {
 	}
 	h.server.SetLoggerV2(log, false, false, false)
 	h.server.Start()
-	if err := log.fatal(); err != nil {
+	if err := log.fatalError(); err != nil {
 		return err
 	}
-	if !h.server.ReadyForConnections(startMax) {
-		return fmt.Errorf("it is not ready after %v", startMax)
+	if !h.server.ReadyForConnections(startTimeout) {
+		return fmt.Errorf("it is not ready after %v", startTimeout)
 	}
-	h.addresses = advertised(h.config, h.server.Addr())
+	h.addresses = advertisedAddresses(h.config, h.server.Addr())
 	return nil
 }
 
-// advertised are the addresses for tokens.
-func advertised(c Config, listens net.Addr) (all []string) {
+// advertisedAddresses returns the addresses that tokens contain.
+func advertisedAddresses(c Config, listens net.Addr) (all []string) {
 	_, port, err := net.SplitHostPort(listens.String())
 	if err != nil || len(c.Advertise) == 0 {
 		return []string{listens.String()}
 	}
 	for _, a := range c.Advertise {
-		all = append(all, bus.HostPort(a, port))
+		all = append(all, bus.WithDefaultPort(a, port))
 	}
 	return all
 }
 
-// begin connects the hub to its own server, and tells this machine's controllers of it.
-func (h *Hub) begin() (err error) {
-	if h.conn, err = h.connect(h.keys.fleet); err != nil {
+// connectToServer connects the hub to its own server, and writes the controller's file.
+func (h *Hub) connectToServer() (err error) {
+	if h.conn, err = h.connectInProcess(h.keys.fleet); err != nil {
 		return err
 	}
-	if h.system, err = h.connect(h.keys.system); err != nil {
+	if h.system, err = h.connectInProcess(h.keys.system); err != nil {
 		return err
 	}
-	if err := h.answer(); err != nil {
+	if err := h.subscribeRequests(); err != nil {
 		return err
 	}
-	if err := h.watch(); err != nil {
+	if err := h.watchConnections(); err != nil {
 		return err
 	}
 	claims := jwt.NewUserClaims(h.keys.controller.public)
-	claims.Name, claims.Permissions = bus.Desk, bus.DeskMay()
+	claims.Name, claims.Permissions = bus.ControllerName, bus.ControllerPermissions()
 	token, err := claims.Encode(h.keys.fleet.pair)
 	if err != nil {
 		return err
 	}
-	access := h.access(token, h.keys.controller.seed)
-	access.Addresses = []string{local(h.server.Addr())}
-	h.open = true
+	access := h.accessFor(token, h.keys.controller.seed)
+	access.Addresses = []string{localAddress(h.server.Addr())}
+	h.announced = true
 	return bus.WriteController(h.config.Folder, bus.Controller{Access: access, PID: os.Getpid(),
 		Advertised: h.addresses})
 }
 
-// local is by what this machine itself reaches what listens on a.
-func local(a net.Addr) string {
+// localAddress returns the address at which this machine itself reaches a listener on a.
+func localAddress(a net.Addr) string {
 	at, err := netip.ParseAddrPort(a.String())
 	if err != nil || !at.Addr().IsUnspecified() {
 		return a.String()
@@ -268,15 +268,16 @@ func local(a net.Addr) string {
 	return netip.AddrPortFrom(host, at.Port()).String()
 }
 
-// access is what somebody with that JWT and private key connects with.
-func (h *Hub) access(token, seed string) bus.Access {
+// accessFor returns what a user with that JWT and private key connects with.
+func (h *Hub) accessFor(token, seed string) bus.Access {
 	pin := sha256.Sum256(h.keys.certificate.Certificate[0])
 	return bus.Access{Addresses: h.addresses, Pin: hex.EncodeToString(pin[:]), JWT: token, Seed: seed}
 }
 
-// connect connects to the server from within, as a user of that account who may do all.
-func (h *Hub) connect(account key) (*nats.Conn, error) {
-	user, err := newKey(user)
+// connectInProcess connects to the server without a network, as a user of an account with all its
+// rights.
+func (h *Hub) connectInProcess(account key) (*nats.Conn, error) {
+	user, err := generateKey(user)
 	if err != nil {
 		return nil, err
 	}
@@ -290,13 +291,13 @@ func (h *Hub) connect(account key) (*nats.Conn, error) {
 		nats.UserJWTAndSeed(token, user.seed), nats.MaxReconnects(-1))
 }
 
-// Addresses are where agents reach the hub: HOST:PORT.
+// Addresses returns where agents reach the hub, as HOST:PORT.
 func (h *Hub) Addresses() []string { return h.addresses }
 
-// PlanKey is the public half of the key whose plans the agents obey.
+// PlanKey returns the public half of the key whose plans the agents obey.
 func (h *Hub) PlanKey() string { return h.planKey.Public }
 
-// Serve returns when ctx ends or a controller has asked for the end, and the hub is down.
+// Serve returns when ctx ends or a controller has asked the hub to stop, after closing it.
 func (h *Hub) Serve(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -305,9 +306,9 @@ func (h *Hub) Serve(ctx context.Context) error {
 	return h.Close()
 }
 
-// Close ends the hub. Its agents stop what they are doing and wait for it to come back.
+// Close stops the hub. Its agents stop their loads and try to reconnect.
 func (h *Hub) Close() error {
-	h.mu.Lock() // what was asked is answered
+	h.mu.Lock() // after requests in progress
 	defer h.mu.Unlock()
 	if h.closed {
 		return nil
@@ -320,7 +321,7 @@ func (h *Hub) Close() error {
 			c.Close()
 		}
 	}
-	if h.open {
+	if h.announced {
 		errs = append(errs, bus.RemoveController(h.config.Folder))
 	}
 	if h.server != nil {
@@ -328,10 +329,10 @@ func (h *Hub) Close() error {
 		h.server.WaitForShutdown()
 	}
 	if h.audit != nil {
-		if h.open {
-			h.audit.write(entry{Event: "down"})
+		if h.announced {
+			h.audit.writeEntry(entry{Event: "down"})
 		}
-		errs = append(errs, h.audit.close())
+		errs = append(errs, h.audit.closeFile())
 	}
 	return errors.Join(append(errs, h.lock.Close())...)
 }

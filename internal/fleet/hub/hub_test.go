@@ -27,7 +27,7 @@ func up(t *testing.T, folder, listen string) *Hub {
 	if listen == "" {
 		listen = "127.0.0.1:0"
 	}
-	h, err := Up(Config{Folder: folder, Listen: listen})
+	h, err := StartHub(Config{Folder: folder, Listen: listen})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,13 +55,13 @@ func desk(t *testing.T, folder string) *bus.Link {
 }
 
 // order has the hub make a token, and reads it.
-func order(t *testing.T, l *bus.Link, o bus.Order) (bus.Access, string) {
+func order(t *testing.T, l *bus.Link, o bus.TokenRequest) (bus.Access, string) {
 	t.Helper()
 	if o.Life == 0 {
 		o.Life = time.Minute
 	}
-	var out bus.Issued
-	if err := bus.Ask(l.Conn, bus.Tokens, o, &out); err != nil {
+	var out bus.IssuedToken
+	if err := bus.QueryHub(l.Conn, bus.SubjectToken, o, &out); err != nil {
 		t.Fatal(err)
 	}
 	a, err := bus.ParseToken(out.Token)
@@ -74,8 +74,8 @@ func order(t *testing.T, l *bus.Link, o bus.Order) (bus.Access, string) {
 // joined is an agent of that name, connected.
 func joined(t *testing.T, l *bus.Link, name string) (bus.Identity, *bus.Link) {
 	t.Helper()
-	token, _ := order(t, l, bus.Order{})
-	i, err := bus.Join(token, bus.Application{Name: name, Host: "h", Version: "1"})
+	token, _ := order(t, l, bus.TokenRequest{})
+	i, err := bus.Join(token, bus.JoinRequest{Name: name, Host: "h", Version: "1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,8 +121,8 @@ func TestJoin(t *testing.T) {
 	if m, err := heard.NextMsg(soon); err != nil || string(m.Data) != "1" {
 		t.Errorf("the tick: %v", err)
 	}
-	var roll bus.Roll
-	if err := bus.Ask(l.Conn, bus.List, struct{}{}, &roll); err != nil {
+	var roll bus.Roster
+	if err := bus.QueryHub(l.Conn, bus.SubjectList, struct{}{}, &roll); err != nil {
 		t.Fatal(err)
 	}
 	if len(roll.Agents) != 1 || roll.Agents[0].Address != "127.0.0.1" || len(roll.Tokens) != 0 {
@@ -148,7 +148,7 @@ func TestForged(t *testing.T) {
 		t.Fatal(err)
 	}
 	forged := []string{"dyno.ev.web2.tick", "dyno.ev.all.tick", "dyno.cmd.web2.plan", "dyno.cmd.all.stop",
-		bus.RenewSubject("web2"), bus.JoinSubject("x"), bus.Tokens, bus.Revoke, bus.Stop,
+		bus.RenewSubject("web2"), bus.JoinSubject("x"), bus.SubjectToken, bus.SubjectRevoke, bus.SubjectStop,
 		"$JS.API.STREAM.NAMES", "$JS.API.STREAM.CREATE.EV", "_INBOX_controller.x"}
 	for _, subject := range forged {
 		if err := agent.Publish(subject, []byte("forged")); err != nil {
@@ -190,7 +190,7 @@ func TestRefused(t *testing.T) {
 	h := up(t, folder, "")
 	l := desk(t, folder)
 	h.mu.Lock()
-	old, err := h.mint(bus.Order{Life: -time.Minute}, time.Now())
+	old, err := h.mintToken(bus.TokenRequest{Life: -time.Minute}, time.Now())
 	h.mu.Unlock()
 	if err != nil {
 		t.Fatal(err)
@@ -199,23 +199,23 @@ func TestRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	used, _ := order(t, l, bus.Order{})
-	if _, err := bus.Join(used, bus.Application{Name: "first"}); err != nil {
+	used, _ := order(t, l, bus.TokenRequest{})
+	if _, err := bus.Join(used, bus.JoinRequest{Name: "first"}); err != nil {
 		t.Fatal(err)
 	}
-	revoked, id := order(t, l, bus.Order{})
-	if err := bus.Ask(l.Conn, bus.Revoke, bus.Name{Name: id}, nil); err != nil {
+	revoked, id := order(t, l, bus.TokenRequest{})
+	if err := bus.QueryHub(l.Conn, bus.SubjectRevoke, bus.RevokeRequest{Name: id}, nil); err != nil {
 		t.Fatal(err)
 	}
-	elsewhere, _ := order(t, l, bus.Order{From: []string{"10.0.0.0/8"}})
-	bound, _ := order(t, l, bus.Order{Name: "web9"})
+	elsewhere, _ := order(t, l, bus.TokenRequest{From: []string{"10.0.0.0/8"}})
+	bound, _ := order(t, l, bus.TokenRequest{Name: "web9"})
 	joined(t, l, "taken")
-	fresh, _ := order(t, l, bus.Order{})
+	fresh, _ := order(t, l, bus.TokenRequest{})
 	pin, silent := fresh, fresh
 	pin.Pin = strings.Repeat("00", 32)
 	stranger := t.TempDir()
 	up(t, stranger, "")
-	foreign, _ := order(t, desk(t, stranger), bus.Order{})
+	foreign, _ := order(t, desk(t, stranger), bus.TokenRequest{})
 	foreign.Addresses, foreign.Pin = fresh.Addresses, fresh.Pin
 	silent.Addresses = []string{closed(t)}
 	for _, test := range []struct {
@@ -237,23 +237,23 @@ func TestRefused(t *testing.T) {
 		{"nobody there", silent, "", bus.ErrUnreachable, "cannot be reached"},
 		{"empty", bus.Access{}, "", bus.ErrRefused, "0 addresses"},
 	} {
-		_, err := bus.Join(test.token, bus.Application{Name: test.name, Host: "h"})
+		_, err := bus.Join(test.token, bus.JoinRequest{Name: test.name, Host: "h"})
 		if !errors.Is(err, test.kind) || !strings.Contains(err.Error(), test.reason) {
 			t.Errorf("%s: %v, want %q", test.what, err, test.reason)
 		}
 	}
-	if i, err := bus.Join(bound, bus.Application{Host: "h"}); err != nil || i.Name != "web9" {
+	if i, err := bus.Join(bound, bus.JoinRequest{Host: "h"}); err != nil || i.Name != "web9" {
 		t.Errorf("a token for a name gives %s, %v", i.Name, err)
 	}
 	for _, test := range []struct {
-		order  bus.Order
+		order  bus.TokenRequest
 		reason string
 	}{
-		{bus.Order{}, "lives up to"}, {bus.Order{Life: LifeMax + 1}, "lives up to"},
-		{bus.Order{Life: time.Hour, Name: "A"}, "not a name"},
-		{bus.Order{Life: time.Hour, From: []string{"10.0.0.1"}}, "not a range"},
+		{bus.TokenRequest{}, "lives up to"}, {bus.TokenRequest{Life: LifeMax + 1}, "lives up to"},
+		{bus.TokenRequest{Life: time.Hour, Name: "A"}, "not a name"},
+		{bus.TokenRequest{Life: time.Hour, From: []string{"10.0.0.1"}}, "not a range"},
 	} {
-		err := bus.Ask(l.Conn, bus.Tokens, test.order, nil)
+		err := bus.QueryHub(l.Conn, bus.SubjectToken, test.order, nil)
 		if !errors.Is(err, bus.ErrRefused) || !strings.Contains(err.Error(), test.reason) {
 			t.Errorf("%+v: %v, want %q", test.order, err, test.reason)
 		}
@@ -305,11 +305,11 @@ func TestRevoked(t *testing.T) {
 	l := desk(t, folder)
 	i, agent := joined(t, l, "web1")
 	_, stays := joined(t, l, "web2")
-	if err := bus.Ask(l.Conn, bus.Revoke, bus.Name{Name: "web1"}, nil); err != nil {
+	if err := bus.QueryHub(l.Conn, bus.SubjectRevoke, bus.RevokeRequest{Name: "web1"}, nil); err != nil {
 		t.Fatal(err)
 	}
 	select {
-	case err := <-agent.Gone():
+	case err := <-agent.Ended():
 		if !errors.Is(err, bus.ErrRefused) || !strings.Contains(err.Error(), "revoked") {
 			t.Errorf("its reason is %v", err)
 		}
@@ -321,7 +321,7 @@ func TestRevoked(t *testing.T) {
 		t.Errorf("again: %v", err)
 	}
 	for _, name := range []string{"web1", "nobody"} {
-		if err := bus.Ask(l.Conn, bus.Revoke, bus.Name{Name: name}, nil); !errors.Is(err, bus.ErrRefused) {
+		if err := bus.QueryHub(l.Conn, bus.SubjectRevoke, bus.RevokeRequest{Name: name}, nil); !errors.Is(err, bus.ErrRefused) {
 			t.Errorf("revoking %s: %v", name, err)
 		}
 	}
@@ -340,20 +340,20 @@ func TestRestart(t *testing.T) {
 	l := desk(t, folder)
 	i, agent := joined(t, l, "web1")
 	gone, _ := joined(t, l, "web2")
-	token, _ := order(t, l, bus.Order{})
-	used, _ := order(t, l, bus.Order{})
-	if _, err := bus.Join(used, bus.Application{Name: "web3"}); err != nil {
+	token, _ := order(t, l, bus.TokenRequest{})
+	used, _ := order(t, l, bus.TokenRequest{})
+	if _, err := bus.Join(used, bus.JoinRequest{Name: "web3"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := bus.Ask(l.Conn, bus.Revoke, bus.Name{Name: gone.Name}, nil); err != nil {
+	if err := bus.QueryHub(l.Conn, bus.SubjectRevoke, bus.RevokeRequest{Name: gone.Name}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Up(Config{Folder: folder, Listen: "127.0.0.1:0"}); err == nil ||
+	if _, err := StartHub(Config{Folder: folder, Listen: "127.0.0.1:0"}); err == nil ||
 		!strings.Contains(err.Error(), "is up already: process ") ||
 		!strings.HasSuffix(err.Error(), "at "+first.Addresses()[0]) {
 		t.Errorf("a second one in the same folder: %v", err)
 	}
-	if _, err := Up(Config{Folder: t.TempDir(), Listen: first.Addresses()[0]}); err == nil ||
+	if _, err := StartHub(Config{Folder: t.TempDir(), Listen: first.Addresses()[0]}); err == nil ||
 		!strings.Contains(err.Error(), "in use") {
 		t.Errorf("a second one at the same address: %v", err)
 	}
@@ -380,11 +380,11 @@ func TestRestart(t *testing.T) {
 	if _, err := gone.Connect(0); !errors.Is(err, bus.ErrRefused) {
 		t.Errorf("who was revoked comes back: %v", err)
 	}
-	if _, err := bus.Join(used, bus.Application{Name: "web4"}); err == nil ||
+	if _, err := bus.Join(used, bus.JoinRequest{Name: "web4"}); err == nil ||
 		!strings.Contains(err.Error(), "by the agent web3") {
 		t.Errorf("a used token: %v", err)
 	}
-	if _, err := bus.Join(token, bus.Application{Name: "web5"}); err != nil {
+	if _, err := bus.Join(token, bus.JoinRequest{Name: "web5"}); err != nil {
 		t.Errorf("a token of before: %v", err)
 	}
 }
@@ -394,8 +394,8 @@ func TestTwice(t *testing.T) {
 	folder := t.TempDir()
 	up(t, folder, "")
 	i, agent := joined(t, desk(t, folder), "web1")
-	if err := i.Renew(agent); err != nil || i.Expires().Before(time.Now().Add(identityLife/2)) {
-		t.Errorf("%v, until %v", err, i.Expires())
+	if err := i.Renew(agent); err != nil || i.ExpiresAt().Before(time.Now().Add(identityLife/2)) {
+		t.Errorf("%v, until %v", err, i.ExpiresAt())
 	}
 	other := connected(t, i)
 	if err := i.Renew(other); !errors.Is(err, bus.ErrRefused) ||
@@ -418,8 +418,8 @@ func TestLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	select {
-	case err := <-agent.Gone():
-		if !errors.Is(err, bus.ErrLeft) {
+	case err := <-agent.Ended():
+		if !errors.Is(err, bus.ErrBusLost) {
 			t.Errorf("its reason is %v", err)
 		}
 	case <-time.After(soon):
@@ -433,10 +433,10 @@ func TestStopAndAudit(t *testing.T) {
 	h := up(t, folder, "")
 	l := desk(t, folder)
 	joined(t, l, "web1")
-	if err := bus.Ask(l.Conn, bus.Notes, bus.Note{Text: "a load"}, nil); err != nil {
+	if err := bus.QueryHub(l.Conn, bus.SubjectNote, bus.AuditNote{Text: "a load"}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := bus.Ask(l.Conn, bus.Stop, struct{}{}, nil); err != nil {
+	if err := bus.QueryHub(l.Conn, bus.SubjectStop, struct{}{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := h.Serve(t.Context()); err != nil {
@@ -477,13 +477,13 @@ func TestForgets(t *testing.T) {
 	s.Tokens = []*token{{ID: "long", Expires: long}, {ID: "just", Expires: just}}
 	s.Agents = []*agent{{Name: "long", Joined: long, Seen: long}, {Name: "just", Joined: long, Seen: just}}
 	s.Revoked = map[string]time.Time{"long": long, "just": just}
-	if err := s.save(now); err != nil {
+	if err := s.saveState(now); err != nil {
 		t.Fatal(err)
 	}
 	if s, err = openState(folder); err != nil {
 		t.Fatal(err)
 	}
-	if len(s.Tokens) != 1 || s.token("just") == nil || len(s.Agents) != 1 || s.agent("just") == nil ||
+	if len(s.Tokens) != 1 || s.findToken("just") == nil || len(s.Agents) != 1 || s.findAgent("just") == nil ||
 		len(s.Revoked) != 1 || s.Revoked["just"].IsZero() {
 		t.Errorf("%+v", s)
 	}
@@ -496,22 +496,22 @@ func TestStrangers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const crowd = 10 * strangersMost
+	const crowd = 10 * entriesPerSecondMax
 	for range crowd {
-		a.stranger(entry{Event: "refused"})
+		a.writeLimited(entry{Event: "refused"})
 	}
 	if len(lines) > crowd/2 { // the clock's second may have ended meanwhile
 		t.Errorf("%d lines of %d strangers", len(lines), crowd)
 	}
 	a.second-- // time passes
-	a.stranger(entry{Event: "refused"})
+	a.writeLimited(entry{Event: "refused"})
 	if last := lines[len(lines)-1]; !strings.Contains(last, "before that are not in the log") {
 		t.Errorf("the last says %q", last)
 	}
-	if err := a.close(); err != nil {
+	if err := a.closeFile(); err != nil {
 		t.Fatal(err)
 	}
-	a.write(entry{Event: "late"})
+	a.writeEntry(entry{Event: "late"})
 	if strings.Contains(lines[len(lines)-1], "late") {
 		t.Error("a log that is closed goes on")
 	}
@@ -539,7 +539,7 @@ func TestCheck(t *testing.T) {
 	all := Config{Advertise: []string{"fleet.example", "10.0.0.5:1", "fd00::5", "[fd00::6]:2"}}
 	at := &net.TCPAddr{IP: net.IPv4(10, 0, 0, 5), Port: 3967}
 	want := []string{"fleet.example:3967", "10.0.0.5:1", "[fd00::5]:3967", "[fd00::6]:2"}
-	if got := advertised(all, at); !slices.Equal(got, want) {
+	if got := advertisedAddresses(all, at); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	for listens, want := range map[string]string{"0.0.0.0:5": "127.0.0.1:5", "[::]:5": "[::1]:5",
@@ -548,7 +548,7 @@ func TestCheck(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := local(addr); got != want {
+		if got := localAddress(addr); got != want {
 			t.Errorf("what listens on %s is reached at %s, want %s", listens, got, want)
 		}
 	}

@@ -21,13 +21,13 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// A key is a key pair of NATS' kinds.
+// A key is a NATS key pair.
 type key struct {
 	pair         nkeys.KeyPair
 	public, seed string
 }
 
-func newKey(prefix nkeys.PrefixByte) (key, error) {
+func generateKey(prefix nkeys.PrefixByte) (key, error) {
 	pair, err := nkeys.CreatePair(prefix)
 	if err != nil {
 		return key{}, err
@@ -36,10 +36,10 @@ func newKey(prefix nkeys.PrefixByte) (key, error) {
 	if err != nil {
 		return key{}, err
 	}
-	return keyOf(string(seed))
+	return keyFromSeed(string(seed))
 }
 
-func keyOf(seed string) (key, error) {
+func keyFromSeed(seed string) (key, error) {
 	pair, err := nkeys.FromSeed([]byte(seed))
 	if err != nil {
 		return key{}, err
@@ -54,17 +54,17 @@ const (
 	user     = nkeys.PrefixByteUser
 )
 
-// keys are all that a hub signs with.
+// keys are all keys that a hub signs with.
 type keys struct {
-	operator    key // vouches for the accounts
-	fleet       key // the account of the fleet: vouches for its users
-	system      key // the server's own account
-	controller  key // the user who runs the fleet
+	operator    key // signs the accounts
+	fleet       key // the account of the fleet; signs its users
+	system      key // the account of the server
+	controller  key // the user of the controller
 	certificate tls.Certificate
 }
 
-// kept is how keys are in their file.
-type kept struct {
+// A keysFile is the content of the keys' file.
+type keysFile struct {
 	Operator    string `json:"operator"`
 	Fleet       string `json:"fleet"`
 	System      string `json:"system"`
@@ -73,27 +73,27 @@ type kept struct {
 	Private     string `json:"private"`     // of the certificate, PEM
 }
 
-// openKeys reads the keys of a folder; the first time it makes them.
+// openKeys reads the keys of a folder, or makes them.
 func openKeys(folder string) (*keys, error) {
 	path := filepath.Join(folder, "keys.json")
-	var k kept
-	err := bus.ReadFile(path, &k)
+	var k keysFile
+	err := bus.ReadJSON(path, &k)
 	if errors.Is(err, fs.ErrNotExist) {
-		if k, err = makeKeys(time.Now()); err == nil {
-			err = bus.WriteFile(path, k)
+		if k, err = generateKeys(time.Now()); err == nil {
+			err = bus.WriteJSON(path, k)
 		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the fleet's keys: %w", err)
 	}
-	all, err := k.read()
+	all, err := k.parseKeys()
 	if err != nil {
 		return nil, fmt.Errorf("the fleet's keys in %s: %w", path, err)
 	}
 	return all, nil
 }
 
-func (k kept) read() (*keys, error) {
+func (k keysFile) parseKeys() (*keys, error) {
 	var all keys
 	var errs []error
 	for _, x := range []struct {
@@ -101,7 +101,7 @@ func (k kept) read() (*keys, error) {
 		seed string
 	}{{&all.operator, k.Operator}, {&all.fleet, k.Fleet}, {&all.system, k.System},
 		{&all.controller, k.Controller}} {
-		key, err := keyOf(x.seed)
+		key, err := keyFromSeed(x.seed)
 		*x.to = key
 		errs = append(errs, err)
 	}
@@ -110,27 +110,27 @@ func (k kept) read() (*keys, error) {
 	return &all, errors.Join(append(errs, err)...)
 }
 
-func makeKeys(now time.Time) (k kept, err error) {
+func generateKeys(now time.Time) (k keysFile, err error) {
 	for _, x := range []struct {
 		to     *string
 		prefix nkeys.PrefixByte
 	}{{&k.Operator, operator}, {&k.Fleet, account}, {&k.System, account}, {&k.Controller, user}} {
-		key, err := newKey(x.prefix)
+		key, err := generateKey(x.prefix)
 		if err != nil {
 			return k, err
 		}
 		*x.to = key.seed
 	}
-	k.Certificate, k.Private, err = makeCertificate(now)
+	k.Certificate, k.Private, err = generateCertificate(now)
 	return k, err
 }
 
-// certificateLife is how long the hub's certificate says that it lasts. Agents look at its
-// SHA-256 and not at dates, which their clocks may have wrong.
+// certificateLife is how long the hub's certificate is valid. Agents check its SHA-256 and no
+// dates, because their clocks may be wrong.
 const certificateLife = 10 * 365 * 24 * time.Hour
 
-// makeCertificate makes one that vouches for itself.
-func makeCertificate(now time.Time) (certificate, private string, err error) {
+// generateCertificate makes a self-signed certificate.
+func generateCertificate(now time.Time) (certificate, private string, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return "", "", err

@@ -8,10 +8,9 @@ import (
 	"syscall"
 )
 
-// lock takes f for this process alone; the system lets go of it when f is closed, and so
-// when the process ends in whatever way.
-// held is that another process has it.
-func lock(f *os.File) (held bool, err error) {
+// lockFile locks f for this process. The system unlocks it when f is closed, and so when the
+// process ends in any way. held reports whether another process has the lock.
+func lockFile(f *os.File) (held bool, err error) {
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return true, nil

@@ -11,25 +11,26 @@ import (
 	"dyno/internal/fleet/bus"
 )
 
-// state is what a hub knows of tokens and agents. It is in the file before anybody is told.
+// A state is what a hub knows of tokens and agents. It is written to its file before anybody gets
+// a reply that depends on it.
 type state struct {
 	path    string
 	Format  string               `json:"format"`
 	Tokens  []*token             `json:"tokens"`
 	Agents  []*agent             `json:"agents"`
-	Revoked map[string]time.Time `json:"revoked"` // users' public keys, and since when
+	Revoked map[string]time.Time `json:"revoked"` // when they were revoked, by users' public keys
 }
 
 const stateFormat = "dyno.fleet/1"
 
-// A token is one that was given out; its secret is not kept.
+// A token is a join token that was issued. Its secret is not kept.
 type token struct {
 	ID      string    `json:"id"`
-	Name    string    `json:"name,omitempty"` // of the agent that it is for
+	Name    string    `json:"name,omitempty"` // of the agent that it is for; "": any
 	From    []string  `json:"from,omitempty"`
 	Issued  time.Time `json:"issued"`
 	Expires time.Time `json:"expires"`
-	Key     string    `json:"key,omitempty"` // of the agent that has used it
+	Key     string    `json:"key,omitempty"` // of the agent that has used it; "": it was not used
 	Used    time.Time `json:"used,omitzero"`
 	Agent   string    `json:"agent,omitempty"` // its name
 	Revoked time.Time `json:"revoked,omitzero"`
@@ -46,13 +47,14 @@ type agent struct {
 	Revoked time.Time `json:"revoked,omitzero"`
 }
 
-// How long a token is remembered after it has expired, to say what became of it.
-const remembered = 30 * 24 * time.Hour
+// tokenMemory is how long a token is remembered after it has expired, to explain what became of
+// it.
+const tokenMemory = 30 * 24 * time.Hour
 
 func openState(folder string) (*state, error) {
 	s := &state{Format: stateFormat, Revoked: map[string]time.Time{}}
 	path := filepath.Join(folder, "state.json")
-	err := bus.ReadFile(path, s)
+	err := bus.ReadJSON(path, s)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("what the fleet knows of its agents: %w", err)
 	}
@@ -64,28 +66,28 @@ func openState(folder string) (*state, error) {
 	return s, nil
 }
 
-// Vouch fails unless signature is of text by the agent of that name in the fleet of a folder,
-// by the key with which it joined. It reads the hub's file and asks nobody on the bus.
-func Vouch(folder, name string, text, signature []byte) error {
+// VerifyAgent fails unless signature is of text by the agent of that name, with the key by which
+// it joined the fleet of folder. It reads the hub's file, and nothing that comes over the bus.
+func VerifyAgent(folder, name string, text, signature []byte) error {
 	s, err := openState(folder)
 	if err != nil {
 		return err
 	}
-	a := s.agent(name)
+	a := s.findAgent(name)
 	if a == nil || !a.Revoked.IsZero() {
 		return errors.New("no agent of that name has joined this fleet")
 	}
-	if err := bus.VerifyAgent(a.Key, text, signature); err != nil {
+	if err := bus.VerifyAgentText(a.Key, text, signature); err != nil {
 		return fmt.Errorf("what it says is not signed with the key that %s has joined with: %w", name,
 			err)
 	}
 	return nil
 }
 
-// save writes s, without what is too old to matter.
-func (s *state) save(now time.Time) error {
+// saveState writes s, without entries that are too old to matter.
+func (s *state) saveState(now time.Time) error {
 	s.Tokens = slices.DeleteFunc(s.Tokens, func(t *token) bool {
-		return now.After(t.Expires.Add(remembered))
+		return now.After(t.Expires.Add(tokenMemory))
 	})
 	s.Agents = slices.DeleteFunc(s.Agents, func(a *agent) bool {
 		return now.After(a.Seen.Add(identityLife)) // it cannot come back
@@ -95,13 +97,13 @@ func (s *state) save(now time.Time) error {
 			delete(s.Revoked, key)
 		}
 	}
-	if err := bus.WriteFile(s.path, s); err != nil {
+	if err := bus.WriteJSON(s.path, s); err != nil {
 		return fmt.Errorf("the hub cannot keep what it knows: %w", err)
 	}
 	return nil
 }
 
-func (s *state) token(id string) *token {
+func (s *state) findToken(id string) *token {
 	i := slices.IndexFunc(s.Tokens, func(t *token) bool { return t.ID == id })
 	if i < 0 {
 		return nil
@@ -109,8 +111,8 @@ func (s *state) token(id string) *token {
 	return s.Tokens[i]
 }
 
-// agent is who has that name now, or had it when it was revoked.
-func (s *state) agent(name string) *agent {
+// findAgent returns the agent of that name, even if it was revoked, or nil.
+func (s *state) findAgent(name string) *agent {
 	i := slices.IndexFunc(s.Agents, func(a *agent) bool { return a.Name == name })
 	if i < 0 {
 		return nil
@@ -118,9 +120,9 @@ func (s *state) agent(name string) *agent {
 	return s.Agents[i]
 }
 
-// enroll makes a the agent of its name. Whoever had it is revoked.
-func (s *state) enroll(a *agent) {
-	old := s.agent(a.Name)
+// enrollAgent adds a. An earlier agent of its name is revoked.
+func (s *state) enrollAgent(a *agent) {
+	old := s.findAgent(a.Name)
 	if old == nil {
 		s.Agents = append(s.Agents, a)
 		return
@@ -129,8 +131,8 @@ func (s *state) enroll(a *agent) {
 	*old = *a
 }
 
-// knows reports whether an agent has that key, or had it when it was revoked.
-func (s *state) knows(key string) bool {
+// knowsKey reports whether that key is or was an agent's.
+func (s *state) knowsKey(key string) bool {
 	_, gone := s.Revoked[key]
 	return gone || slices.ContainsFunc(s.Agents, func(a *agent) bool { return a.Key == key })
 }

@@ -1,8 +1,8 @@
-// Package policy is what the owner of a machine lets its agent do: where to send load
-// and how much. It is a file on that machine; nobody who runs the fleet can widen it.
+// Package policy is what a machine's owner allows its agent: where to send load, and how much.
+// The policy is a file on that machine, and whoever runs the fleet cannot widen it.
 //
-// Addresses are judged as they are, after names were looked up, and what was judged is
-// what load connects to: a name that leads elsewhere later leads nowhere.
+// Host names are looked up first, and the addresses are judged. The load connects only to the
+// judged addresses, so a name that resolves to something else later does no harm.
 package policy
 
 import (
@@ -26,26 +26,26 @@ import (
 	"dyno/internal/engine/load"
 )
 
-// A Policy is what an agent may do. What is not allowed is forbidden, and of two rules
-// the one that forbids wins.
+// A Policy is what an agent may do. What is not allowed is forbidden; if one rule allows and
+// another forbids, it is forbidden.
 type Policy struct {
 	Allow     []netip.Prefix // addresses that may be loaded
-	Deny      []netip.Prefix // and of them may not
-	Hosts     []string       // globs of path.Match, one of which a host's name must match; none: any
-	DenyHosts []string       // that it must not match
+	Deny      []netip.Prefix // addresses that may not, even if Allow has them
+	Hosts     []string       // patterns of path.Match, one of which a host name must match; none: any
+	DenyHosts []string       // patterns that it must not match
 	Ports     []Ports        // none: any
 
-	MaxRate        float64       // requests a second, late ones and those sent again, too; 0: any
+	MaxRate        float64       // requests a second, with late ones and retries; 0: any
 	MaxConnections int           // 0: any number
 	MaxDuration    time.Duration // of a run, from its first connection to its end; 0: any
 
-	usual bool // nobody has said what Allow is
+	isDefault bool // Allow is the default
 }
 
-// Ports are those from First to Last.
+// Ports are the ports from First to Last.
 type Ports struct{ First, Last uint16 }
 
-// String writes them as a policy file has them.
+// String formats the ports as in a policy file.
 func (p Ports) String() string {
 	if p.First == p.Last {
 		return fmt.Sprint(p.First)
@@ -53,51 +53,51 @@ func (p Ports) String() string {
 	return fmt.Sprintf("%d-%d", p.First, p.Last)
 }
 
-// private are the addresses that a policy allows unless it says otherwise: the networks that
-// are nobody's (RFC 1918, RFC 4193).
-var private = []string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"}
+// privateNetworks are allowed by default (RFC 1918, RFC 4193).
+var privateNetworks = []string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"}
 
-// loopback are this machine's own addresses, on which listens what is for itself alone. They
-// are allowed besides where the fleet is this machine's.
-var loopback = []string{"127.0.0.0/8", "::1/128"}
+// loopbackNetworks are the machine's own addresses: what listens there is for that machine alone.
+// They are allowed by default if the bus is on the same machine.
+var loopbackNetworks = []string{"127.0.0.0/8", "::1/128"}
 
-// never are addresses that no policy allows: no host of its own is there, or what tells a
-// cloud's machines their secrets: link-local, and those of AWS, Google, Oracle, Azure and
-// Alibaba that are not.
-var never = []string{"0.0.0.0/8", "::/128", "169.254.0.0/16", "fe80::/10", "224.0.0.0/4",
+// forbiddenNetworks are forbidden by every policy: unspecified, link-local and multicast
+// addresses, and metadata services that hold a cloud machine's secrets, of AWS, Google, Oracle,
+// Azure and Alibaba.
+var forbiddenNetworks = []string{"0.0.0.0/8", "::/128", "169.254.0.0/16", "fe80::/10",
+	"224.0.0.0/4",
 	"ff00::/8", "255.255.255.255/32", "fd00:ec2::/32", "fd20:ce::/32", "fd00:c1::/32",
 	"168.63.129.16/32", "100.100.100.200/32"}
 
-// translated are where routers find an IPv4 address in another: after how many bytes. (RFC
-// 6052, section 2.1; RFC 3056, section 2.)
-var translated = []struct {
+// translatedNetworks are IPv6 networks whose addresses contain an IPv4 address, after so many
+// bytes (RFC 6052, section 2.1; RFC 3056, section 2). Routers send there what is sent to them.
+var translatedNetworks = []struct {
 	prefix netip.Prefix
 	after  int
 }{{netip.MustParsePrefix("64:ff9b::/96"), 12}, {netip.MustParsePrefix("2002::/16"), 2}}
 
-func prefixes(all []string) (parsed []netip.Prefix) {
+func parsePrefixes(all []string) (parsed []netip.Prefix) {
 	for _, s := range all {
 		parsed = append(parsed, netip.MustParsePrefix(s))
 	}
 	return parsed
 }
 
-// Default is the policy of an agent that has no file.
-func Default() *Policy { return &Policy{Allow: prefixes(private), usual: true} }
+// Default returns the policy of an agent that has no file.
+func Default() *Policy { return &Policy{Allow: parsePrefixes(privateNetworks), isDefault: true} }
 
-// Near is l for an agent whose bus is at an address, HOST:PORT: where that is on loopback, and l
-// does not say which addresses are allowed, those of this machine are, too.
-func (l *Policy) Near(bus string) *Policy {
+// WithLocalBus returns p for an agent whose bus is at an address, HOST:PORT. If that is a
+// loopback address and p does not say which addresses are allowed, loopback is allowed too.
+func (p *Policy) WithLocalBus(bus string) *Policy {
 	at, err := netip.ParseAddrPort(bus)
-	if !l.usual || err != nil || !at.Addr().Unmap().IsLoopback() {
-		return l
+	if !p.isDefault || err != nil || !at.Addr().Unmap().IsLoopback() {
+		return p
 	}
-	near := *l
-	near.Allow, near.usual = prefixes(slices.Concat(loopback, private)), false
+	near := *p
+	near.Allow, near.isDefault = parsePrefixes(slices.Concat(loopbackNetworks, privateNetworks)), false
 	return &near
 }
 
-// file is a policy as it is written.
+// file is a policy file.
 type file struct {
 	Allow          []string `yaml:"allow"`
 	Deny           []string `yaml:"deny"`
@@ -109,31 +109,31 @@ type file struct {
 	MaxDuration    string   `yaml:"max_duration"`
 }
 
-// longest is how many bytes a file may have.
-const longest = 1 << 20
+// fileMax is how many bytes a policy file may have.
+const fileMax = 1 << 20
 
-// ReadFile reads a policy; the error has all that is wrong with it.
+// ReadFile reads a policy file. The error has everything that is wrong with it.
 func ReadFile(name string) (*Policy, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("the agent's policy: %w", err)
 	}
 	defer f.Close()
-	p, err := Read(f)
+	p, err := ReadPolicy(f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return p, nil
 }
 
-// Read is ReadFile of an open file.
-func Read(r io.Reader) (*Policy, error) {
-	text, err := io.ReadAll(io.LimitReader(r, longest+1))
+// ReadPolicy is ReadFile of an open file.
+func ReadPolicy(r io.Reader) (*Policy, error) {
+	text, err := io.ReadAll(io.LimitReader(r, fileMax+1))
 	if err != nil {
 		return nil, fmt.Errorf("reading a policy: %w", err)
 	}
-	if len(text) > longest {
-		return nil, fmt.Errorf("a policy of more than %d bytes", longest)
+	if len(text) > fileMax {
+		return nil, fmt.Errorf("a policy of more than %d bytes", fileMax)
 	}
 	var f file
 	d := yaml.NewDecoder(bytes.NewReader(text))
@@ -145,22 +145,22 @@ func Read(r io.Reader) (*Policy, error) {
 	if err := d.Decode(&struct{}{}); !errors.Is(err, io.EOF) {
 		return nil, errors.New("a policy is one YAML document; another follows it")
 	}
-	return f.policy()
+	return f.parsePolicy()
 }
 
-// policy reads what f says, or finds all that is wrong with it.
-func (f file) policy() (*Policy, error) {
+// parsePolicy returns the policy in f, or everything that is wrong with it.
+func (f file) parsePolicy() (*Policy, error) {
 	var faults []error
 	p := &Policy{MaxRate: f.MaxRate, MaxConnections: f.MaxConnections, Hosts: f.Hosts,
-		DenyHosts: f.DenyHosts, Allow: prefixes(private), usual: f.Allow == nil}
-	wrong := func(key, problem string, args ...any) {
+		DenyHosts: f.DenyHosts, Allow: parsePrefixes(privateNetworks), isDefault: f.Allow == nil}
+	addFault := func(key, problem string, args ...any) {
 		faults = append(faults, fmt.Errorf("%s: "+problem, append([]any{key}, args...)...))
 	}
 	networks := func(key string, all []string) (parsed []netip.Prefix) {
 		for _, s := range all {
-			n, err := network(s)
+			n, err := parseNetwork(s)
 			if err != nil {
-				wrong(key, "%q is not an address or a network such as 10.0.0.0/8", s)
+				addFault(key, "%q is not an address or a network such as 10.0.0.0/8", s)
 			}
 			parsed = append(parsed, n)
 		}
@@ -172,34 +172,34 @@ func (f file) policy() (*Policy, error) {
 	p.Deny = networks("deny", f.Deny)
 	for _, glob := range slices.Concat(f.Hosts, f.DenyHosts) {
 		if _, err := path.Match(glob, ""); err != nil || glob == "" {
-			wrong("hosts, deny_hosts", "%q is not a pattern such as *.example", glob)
+			addFault("hosts, deny_hosts", "%q is not a pattern such as *.example", glob)
 		}
 	}
 	for _, s := range f.Ports {
 		ports, err := parsePorts(s)
 		if err != nil {
-			wrong("ports", "%q is not a port or a range such as 8000-8999", s)
+			addFault("ports", "%q is not a port or a range such as 8000-8999", s)
 		}
 		p.Ports = append(p.Ports, ports)
 	}
 	if f.MaxRate < 0 || math.IsNaN(f.MaxRate) || math.IsInf(f.MaxRate, 0) {
-		wrong("max_rate", "%g is no rate", f.MaxRate)
+		addFault("max_rate", "%g is no rate", f.MaxRate)
 	}
 	if f.MaxConnections < 0 {
-		wrong("max_connections", "%d is below 0", f.MaxConnections)
+		addFault("max_connections", "%d is below 0", f.MaxConnections)
 	}
 	if f.MaxDuration != "" {
 		d, err := time.ParseDuration(f.MaxDuration)
 		if err != nil || d <= 0 {
-			wrong("max_duration", "%q is not a duration such as 30m", f.MaxDuration)
+			addFault("max_duration", "%q is not a duration such as 30m", f.MaxDuration)
 		}
 		p.MaxDuration = d
 	}
 	return p, errors.Join(faults...)
 }
 
-// network reads an address or a range of them.
-func network(s string) (netip.Prefix, error) {
+// parseNetwork parses an address or a network.
+func parseNetwork(s string) (netip.Prefix, error) {
 	if a, err := netip.ParseAddr(s); err == nil && a.Zone() == "" {
 		a = a.Unmap()
 		return netip.PrefixFrom(a, a.BitLen()), nil
@@ -227,51 +227,54 @@ func parsePorts(s string) (Ports, error) {
 // A Lookup finds a host's addresses, as net.Resolver.LookupNetIP does.
 type Lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
 
-// Judge says whether an agent may carry out p, its part of a load, and gives it the
-// addresses that were judged: load connects to no others; and MaxRate as its ceiling, which holds
-// for what is late and what is sent again, too. The error has every reason against it. lookup nil
-// is the system's.
-func (l *Policy) Judge(ctx context.Context, p load.Plan, lookup Lookup) (load.Plan, error) {
-	var against []error
-	no := func(bad bool, format string, args ...any) {
+// Authorize decides whether an agent may carry out p, its part of a plan. The plan that it
+// returns has the judged addresses, to which alone the load connects, and MaxRate as its ceiling,
+// which holds for late requests and retries too. The error has every objection. lookup nil is the
+// system's.
+func (policy *Policy) Authorize(ctx context.Context, p load.Plan, lookup Lookup) (load.Plan,
+	error) {
+	var objections []error
+	objectIf := func(bad bool, format string, args ...any) {
 		if bad {
-			against = append(against, fmt.Errorf(format, args...))
+			objections = append(objections, fmt.Errorf(format, args...))
 		}
 	}
-	no(p.Target.Unix != "", "its policy lets it load no unix socket")
-	no(p.TLS.CAFile != "" || p.TLS.CertFile != "" || p.TLS.KeyFile != "" || p.TLS.KeyLogFile != "",
+	objectIf(p.Target.Unix != "", "its policy lets it load no unix socket")
+	objectIf(p.TLS.CAFile != "" || p.TLS.CertFile != "" || p.TLS.KeyFile != "" ||
+		p.TLS.KeyLogFile != "",
 		"the plan names files for TLS, and no plan reads or writes files of an agent's machine")
-	l.judgeAmount(p, no)
-	p.Ceiling = load.PerSecond(min(l.MaxRate, load.MaxRate))
+	policy.checkAmounts(p, objectIf)
+	p.Ceiling = load.PerSecond(min(policy.MaxRate, load.MaxRate))
 	if p.Target.Unix != "" {
-		return p, errors.Join(against...)
+		return p, errors.Join(objections...)
 	}
-	no(!l.port(p.Target.Port), "port %d is not among those that its policy allows: %v",
-		p.Target.Port, l.Ports)
-	found, err := addresses(ctx, p, lookup)
+	objectIf(!policy.allowsPort(p.Target.Port),
+		"port %d is not among those that its policy allows: %v",
+		p.Target.Port, policy.Ports)
+	found, err := lookUpTarget(ctx, p, lookup)
 	if err != nil {
-		return p, errors.Join(append(against, err)...)
+		return p, errors.Join(append(objections, err)...)
 	}
 	_, err = netip.ParseAddr(p.Target.Host)
 	if named := err != nil; named {
-		no(len(l.Hosts) > 0 && !matches(l.Hosts, p.Target.Host),
+		objectIf(len(policy.Hosts) > 0 && !matchesHost(policy.Hosts, p.Target.Host),
 			"%s matches none of the hosts that its policy allows: %s", p.Target.Host,
-			strings.Join(l.Hosts, ", "))
-		no(matches(l.DenyHosts, p.Target.Host), "its policy forbids %s", p.Target.Host)
+			strings.Join(policy.Hosts, ", "))
+		objectIf(matchesHost(policy.DenyHosts, p.Target.Host), "its policy forbids %s", p.Target.Host)
 	}
 	p.Addresses = nil
 	for _, a := range found {
 		a = a.Unmap()
-		if why := l.forbids(a); why != "" {
-			no(true, "%s, an address of %s, %s", a, p.Target.Host, why)
+		if why := policy.whyForbidden(a); why != "" {
+			objectIf(true, "%s, an address of %s, %s", a, p.Target.Host, why)
 		}
 		p.Addresses = append(p.Addresses, a)
 	}
-	return p, errors.Join(against...)
+	return p, errors.Join(objections...)
 }
 
-// addresses are the target's.
-func addresses(ctx context.Context, p load.Plan, lookup Lookup) ([]netip.Addr, error) {
+// lookUpTarget returns the addresses of the plan's target.
+func lookUpTarget(ctx context.Context, p load.Plan, lookup Lookup) ([]netip.Addr, error) {
 	if a, err := netip.ParseAddr(p.Target.Host); err == nil {
 		return []netip.Addr{a}, nil
 	}
@@ -290,26 +293,29 @@ func addresses(ctx context.Context, p load.Plan, lookup Lookup) ([]netip.Addr, e
 	return found, nil
 }
 
-// judgeAmount is Judge of how much is asked for.
-func (l *Policy) judgeAmount(p load.Plan, no func(bool, string, ...any)) {
+// checkAmounts checks rate, connections and duration.
+func (policy *Policy) checkAmounts(p load.Plan, objectIf func(bool, string, ...any)) {
 	rate := p.Peak().PerSecond() + p.Probe.PerSecond()
-	no(l.MaxRate > 0 && !p.Open(), "its policy allows %v requests a second, and a closed loop has no "+
-		"rate; give -R", load.PerSecond(l.MaxRate))
-	no(l.MaxRate > 0 && rate > l.MaxRate, "its share is %v requests a second at most, and its policy "+
-		"allows %v", load.PerSecond(rate), load.PerSecond(l.MaxRate))
+	objectIf(policy.MaxRate > 0 && !p.Open(),
+		"its policy allows %v requests a second, and a closed loop has no "+
+			"rate; give -R", load.PerSecond(policy.MaxRate))
+	objectIf(policy.MaxRate > 0 && rate > policy.MaxRate,
+		"its share is %v requests a second at most, and its policy "+
+			"allows %v", load.PerSecond(rate), load.PerSecond(policy.MaxRate))
 	connections := p.Connections + p.ProbeConnections()
-	no(l.MaxConnections > 0 && connections > l.MaxConnections,
-		"its share is %d connections, and its policy allows %d", connections, l.MaxConnections)
-	measured := measuring(p)
+	objectIf(policy.MaxConnections > 0 && connections > policy.MaxConnections,
+		"its share is %d connections, and its policy allows %d", connections, policy.MaxConnections)
+	measured := plannedDuration(p)
 	length := time.Duration(p.Warmup) + measured + time.Duration(p.Drain)
-	no(l.MaxDuration > 0 && length > l.MaxDuration, "the run takes %v (warm-up %v, load %v, and up "+
-		"to %v of drain), and its policy allows %v", length, time.Duration(p.Warmup), measured,
-		time.Duration(p.Drain), l.MaxDuration)
+	objectIf(policy.MaxDuration > 0 && length > policy.MaxDuration,
+		"the run takes %v (warm-up %v, load %v, and up "+
+			"to %v of drain), and its policy allows %v", length, time.Duration(p.Warmup), measured,
+		time.Duration(p.Drain), policy.MaxDuration)
 }
 
-// measuring is how long p measures as far as it says: of a number of requests with a rate
-// until the last is due, and 0 if they have none.
-func measuring(p load.Plan) time.Duration {
+// plannedDuration returns how long p measures. With a number of requests and a rate that is until
+// the last request is due; with a number and no rate it is unknown, and p.Duration.
+func plannedDuration(p load.Plan) time.Duration {
 	d, rate := time.Duration(p.Duration), p.Offered().PerSecond()
 	if p.Requested == 0 || rate == 0 {
 		return d
@@ -318,42 +324,43 @@ func measuring(p load.Plan) time.Duration {
 	return time.Duration(due * 1e9).Round(time.Millisecond)
 }
 
-func (l *Policy) port(port uint16) bool {
-	return len(l.Ports) == 0 || slices.ContainsFunc(l.Ports, func(p Ports) bool {
+func (policy *Policy) allowsPort(port uint16) bool {
+	return len(policy.Ports) == 0 || slices.ContainsFunc(policy.Ports, func(p Ports) bool {
 		return p.First <= port && port <= p.Last
 	})
 }
 
-// forbids says why an address must not be loaded; "" if it may.
-func (l *Policy) forbids(a netip.Addr) string {
+// whyForbidden returns why an address must not be loaded; "" if it may.
+func (p *Policy) whyForbidden(a netip.Addr) string {
 	a = a.WithZone("")
-	for _, t := range translated {
+	for _, t := range translatedNetworks {
 		if b := a.As16(); t.prefix.Contains(a) {
 			v4 := netip.AddrFrom4([4]byte(b[t.after : t.after+4]))
-			if slices.ContainsFunc(slices.Concat(prefixes(never), l.Deny), contains(v4)) {
+			if slices.ContainsFunc(slices.Concat(parsePrefixes(forbiddenNetworks), p.Deny),
+				containsAddress(v4)) {
 				return fmt.Sprintf("is translated to %v, which must not be loaded", v4)
 			}
 		}
 	}
-	in := contains(a)
+	in := containsAddress(a)
 	switch {
-	case slices.ContainsFunc(prefixes(never), in):
+	case slices.ContainsFunc(parsePrefixes(forbiddenNetworks), in):
 		return "is one that no policy allows (link-local, metadata, multicast, unspecified)"
-	case slices.ContainsFunc(l.Deny, in):
+	case slices.ContainsFunc(p.Deny, in):
 		return "is forbidden by its policy"
-	case !slices.ContainsFunc(l.Allow, in):
-		return "is not in what its policy allows: " + l.allowed()
+	case !slices.ContainsFunc(p.Allow, in):
+		return "is not in what its policy allows: " + p.describeAllowed()
 	}
 	return ""
 }
 
-func contains(a netip.Addr) func(netip.Prefix) bool {
+func containsAddress(a netip.Addr) func(netip.Prefix) bool {
 	return func(n netip.Prefix) bool { return n.Contains(a) }
 }
 
-// matches reports whether a host's name matches one of the globs. Names have no case,
-// and a dot at their end says nothing.
-func matches(globs []string, host string) bool {
+// matchesHost reports whether a host name matches one of the patterns, ignoring case and a final
+// dot.
+func matchesHost(globs []string, host string) bool {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	return slices.ContainsFunc(globs, func(glob string) bool {
 		ok, err := path.Match(strings.ToLower(glob), host)
@@ -361,42 +368,42 @@ func matches(globs []string, host string) bool {
 	})
 }
 
-// allowed are the addresses that may be loaded, in words.
-func (l *Policy) allowed() string {
-	if len(l.Allow) == 0 {
+// describeAllowed lists the allowed addresses.
+func (p *Policy) describeAllowed() string {
+	if len(p.Allow) == 0 {
 		return "no address"
 	}
-	return joined(l.Allow)
+	return joinStrings(p.Allow)
 }
 
-// String is the policy in a line.
-func (l *Policy) String() string {
-	all := []string{"to " + l.allowed()}
-	if len(l.Deny) > 0 {
-		all = append(all, "not to "+joined(l.Deny))
+// String describes the policy in one line.
+func (p *Policy) String() string {
+	all := []string{"to " + p.describeAllowed()}
+	if len(p.Deny) > 0 {
+		all = append(all, "not to "+joinStrings(p.Deny))
 	}
-	if len(l.Hosts) > 0 {
-		all = append(all, "hosts "+strings.Join(l.Hosts, " "))
+	if len(p.Hosts) > 0 {
+		all = append(all, "hosts "+strings.Join(p.Hosts, " "))
 	}
-	if len(l.DenyHosts) > 0 {
-		all = append(all, "not hosts "+strings.Join(l.DenyHosts, " "))
+	if len(p.DenyHosts) > 0 {
+		all = append(all, "not hosts "+strings.Join(p.DenyHosts, " "))
 	}
-	if len(l.Ports) > 0 {
-		all = append(all, "ports "+joined(l.Ports))
+	if len(p.Ports) > 0 {
+		all = append(all, "ports "+joinStrings(p.Ports))
 	}
-	if l.MaxRate > 0 {
-		all = append(all, fmt.Sprintf("%v/s at most", load.PerSecond(l.MaxRate)))
+	if p.MaxRate > 0 {
+		all = append(all, fmt.Sprintf("%v/s at most", load.PerSecond(p.MaxRate)))
 	}
-	if l.MaxConnections > 0 {
-		all = append(all, fmt.Sprintf("%d connections at most", l.MaxConnections))
+	if p.MaxConnections > 0 {
+		all = append(all, fmt.Sprintf("%d connections at most", p.MaxConnections))
 	}
-	if l.MaxDuration > 0 {
-		all = append(all, fmt.Sprintf("%v at most", l.MaxDuration))
+	if p.MaxDuration > 0 {
+		all = append(all, fmt.Sprintf("%v at most", p.MaxDuration))
 	}
 	return strings.Join(all, ", ")
 }
 
-func joined[T fmt.Stringer](all []T) string {
+func joinStrings[T fmt.Stringer](all []T) string {
 	words := make([]string, len(all))
 	for i, v := range all {
 		words[i] = v.String()

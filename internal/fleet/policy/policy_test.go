@@ -37,7 +37,7 @@ func names(table map[string]string) Lookup {
 
 func read(t *testing.T, text string) *Policy {
 	t.Helper()
-	p, err := Read(strings.NewReader(text))
+	p, err := ReadPolicy(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,12 +96,12 @@ func TestAddresses(t *testing.T) {
 		{narrow, "127.0.0.1", "", "is not in what its policy allows: 192.168.1.7/32"},
 		{narrow, "lan", "", "fd12::7, an address of lan"},
 	} {
-		p, err := c.policy.Near("127.0.0.1:3967").Judge(t.Context(), to(c.host, 80), lookup)
+		p, err := c.policy.WithLocalBus("127.0.0.1:3967").Authorize(t.Context(), to(c.host, 80), lookup)
 		if (err == nil) != (c.against == "") || err != nil && !strings.Contains(err.Error(), c.against) {
 			t.Errorf("%s with %v: %v, want %q", c.host, c.policy, err, c.against)
 			continue
 		}
-		if err == nil && joined(p.Addresses) != c.addresses {
+		if err == nil && joinStrings(p.Addresses) != c.addresses {
 			t.Errorf("%s: %v, want %s", c.host, p.Addresses, c.addresses)
 		}
 	}
@@ -116,12 +116,12 @@ func TestAnotherAnswerComesTooLate(t *testing.T) {
 		}
 		return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
 	}
-	near := Default().Near("[::1]:3967")
-	p, err := near.Judge(t.Context(), to("rebinding", 80), rebinding)
+	near := Default().WithLocalBus("[::1]:3967")
+	p, err := near.Authorize(t.Context(), to("rebinding", 80), rebinding)
 	if err != nil || asked != 1 || !slices.Equal(p.Addresses, []netip.Addr{netip.MustParseAddr("127.0.0.1")}) {
 		t.Fatalf("%v %v, asked %d times", p.Addresses, err, asked)
 	}
-	if _, err := near.Judge(t.Context(), to("rebinding", 80), rebinding); err == nil {
+	if _, err := near.Authorize(t.Context(), to("rebinding", 80), rebinding); err == nil {
 		t.Error("what a name is now was not looked at")
 	}
 }
@@ -146,15 +146,15 @@ func TestLoopback(t *testing.T) {
 		{"allow: []", "127.0.0.1:3967", false},
 		{"deny: [127.0.0.0/8]", "127.0.0.1:3967", false},
 	} {
-		p := read(t, c.text).Near(c.bus)
+		p := read(t, c.text).WithLocalBus(c.bus)
 		plan := to("127.0.0.1", 80)
 		plan.Rate = load.PerSecond(1)
-		_, err := p.Judge(t.Context(), plan, nil)
+		_, err := p.Authorize(t.Context(), plan, nil)
 		if (err == nil) != c.allowed {
 			t.Errorf("%q with the bus at %q: %v; %v", c.text, c.bus, err, p)
 		}
 	}
-	if p := Default(); strings.Contains(p.String(), "127.") || !strings.Contains(p.Near("127.0.0.1:1").String(), "127.") ||
+	if p := Default(); strings.Contains(p.String(), "127.") || !strings.Contains(p.WithLocalBus("127.0.0.1:1").String(), "127.") ||
 		strings.Contains(p.String(), "127.") {
 		t.Errorf("the default is another now: %v", p)
 	}
@@ -166,7 +166,7 @@ func TestMaxRateIsTheCeiling(t *testing.T) {
 	p.Rate, p.Ceiling = load.PerSecond(10), load.PerSecond(1e6)
 	for text, want := range map[string]load.Rate{"": 0, "max_rate: 20": load.PerSecond(20),
 		"max_rate: 1e300": load.PerSecond(load.MaxRate)} {
-		judged, err := read(t, text).Judge(t.Context(), p, nil)
+		judged, err := read(t, text).Authorize(t.Context(), p, nil)
 		if err != nil || judged.Ceiling != want {
 			t.Errorf("%q: %v, want %v; %v", text, judged.Ceiling, want, err)
 		}
@@ -213,23 +213,23 @@ max_duration: 1m
 		"names files for TLS": plan(func(p *load.Plan) { p.TLS.KeyLogFile = "/etc/cron.d/x" }),
 		"files for TLS":       plan(func(p *load.Plan) { p.TLS.KeyFile = "/etc/ssl/private/key.pem" }),
 	} {
-		_, err := policy.Judge(t.Context(), p, lookup)
+		_, err := policy.Authorize(t.Context(), p, lookup)
 		if (err == nil) != (against == "") || err != nil && !strings.Contains(err.Error(), against) {
 			t.Errorf("%v, want %q", err, against)
 		}
 	}
-	if _, err := policy.Judge(t.Context(), plan(func(p *load.Plan) { p.Target.Host = "WEB1.example." }), lookup); err != nil {
+	if _, err := policy.Authorize(t.Context(), plan(func(p *load.Plan) { p.Target.Host = "WEB1.example." }), lookup); err != nil {
 		t.Errorf("names have no case, and a last dot says nothing: %v", err)
 	}
 	// A share of more than is allowed is what counts, not the whole.
 	whole := plan(func(p *load.Plan) { p.Rate, p.Connections = load.PerSecond(3000), 300 })
 	for i, part := range whole.SplitBy([]int{1, 1, 1}) {
-		if _, err := policy.Judge(t.Context(), part, lookup); err != nil {
+		if _, err := policy.Authorize(t.Context(), part, lookup); err != nil {
 			t.Errorf("a third, part %d: %v", i, err)
 		}
 	}
 	heavy := whole.SplitBy([]int{2, 1})[0]
-	if _, err := policy.Judge(t.Context(), heavy, lookup); err == nil ||
+	if _, err := policy.Authorize(t.Context(), heavy, lookup); err == nil ||
 		!strings.Contains(err.Error(), "2000 requests") || !strings.Contains(err.Error(), "200 connections") {
 		t.Errorf("two thirds: %v", err)
 	}
@@ -257,15 +257,15 @@ func TestRead(t *testing.T) {
 		"--- {}\n--- {}":                     "another follows",
 		"max_rate: -1\nports: [x]":           `"x"`,
 	} {
-		_, err := Read(strings.NewReader(text))
+		_, err := ReadPolicy(strings.NewReader(text))
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
-	if p := read(t, "allow: []"); len(p.Allow) != 0 || p.forbids(netip.MustParseAddr("127.0.0.1")) == "" {
+	if p := read(t, "allow: []"); len(p.Allow) != 0 || p.whyForbidden(netip.MustParseAddr("127.0.0.1")) == "" {
 		t.Error("an empty list allows something")
 	}
-	if _, err := Read(strings.NewReader(strings.Repeat("#", longest+1))); err == nil {
+	if _, err := ReadPolicy(strings.NewReader(strings.Repeat("#", fileMax+1))); err == nil {
 		t.Error("any length is read")
 	}
 	name := filepath.Join(t.TempDir(), "agent.yaml")
@@ -295,16 +295,16 @@ func FuzzRead(f *testing.F) {
 	f.Add("allow: [0.0.0.0/0]\nports: [80]\n")
 	f.Add("deny: ['::/0']\nhosts: ['*']\nmax_duration: 1h\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := Read(strings.NewReader(text))
+		p, err := ReadPolicy(strings.NewReader(text))
 		if err != nil {
 			return
 		}
 		for _, a := range []string{"169.254.169.254", "0.0.0.0", "::", "ff02::1", "fe80::1"} {
-			if p.forbids(netip.MustParseAddr(a)) == "" {
+			if p.whyForbidden(netip.MustParseAddr(a)) == "" {
 				t.Errorf("%q allows %s", text, a)
 			}
 		}
 		_ = p.String()
-		p.Judge(t.Context(), to("10.0.0.1", 80), names(nil))
+		p.Authorize(t.Context(), to("10.0.0.1", 80), names(nil))
 	})
 }

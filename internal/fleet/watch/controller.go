@@ -14,7 +14,7 @@ import (
 	"dyno/internal/fleet/wire"
 )
 
-// A Watch is one under way on an agent's machine.
+// A Watch is a watch on an agent's machine, on the controller's side.
 type Watch struct {
 	conn  *nats.Conn
 	sub   *nats.Subscription
@@ -23,51 +23,52 @@ type Watch struct {
 	id    string
 	names []string
 
-	asked int64  // questions; of one goroutine at a time
-	nonce string // of the agent's last answer; "": it has given none
+	questionsAsked int64  // by one goroutine at a time
+	nonce          string // of the agent's last answer; "": none yet
 
-	stop context.CancelFunc
-	kept sync.WaitGroup
+	stopKeeping context.CancelFunc
+	keeper      sync.WaitGroup
 }
 
-// Begin has the agent of that name watch the processes called so, by PID or name, until
-// End or ctx ends. sign is the plan key's.
-func Begin(ctx context.Context, conn *nats.Conn, agent string, processes []string,
+// BeginWatch has the agent of that name watch processes, given by PID or name, until EndWindow or
+// the end of ctx. sign is the plan key's.
+func BeginWatch(ctx context.Context, conn *nats.Conn, agent string, processes []string,
 	sign func([]byte) ([]byte, error)) (*Watch, error) {
-	sub, err := conn.SubscribeSync(wire.Event(agent, verb))
+	sub, err := conn.SubscribeSync(wire.EventSubject(agent, verb))
 	if err != nil {
 		return nil, fmt.Errorf("listening to %s: %w", agent, err)
 	}
 	w := &Watch{conn: conn, sub: sub, agent: agent, sign: sign, id: rand.Text(), names: processes}
-	if _, err := w.ask(ctx, func() question { return question{} }); err != nil {
+	if _, err := w.askAgent(ctx, func() question { return question{} }); err != nil {
 		w.sub.Unsubscribe()
 		return nil, err
 	}
-	ctx, w.stop = context.WithCancel(ctx)
-	w.kept.Go(func() { w.keep(ctx) })
+	ctx, w.stopKeeping = context.WithCancel(ctx)
+	w.keeper.Go(func() { w.keepAlive(ctx) })
 	return w, nil
 }
 
-// keep says that the watch is to go on, until ctx ends.
-func (w *Watch) keep(ctx context.Context) {
-	tick := time.NewTicker(beat)
+// keepAlive keeps the agent's watch until ctx ends.
+func (w *Watch) keepAlive(ctx context.Context) {
+	tick := time.NewTicker(keepAliveInterval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if b, err := w.message(question{}); err == nil {
-				w.conn.Publish(wire.Command(w.agent, verb), b) // the next is as good
+			if b, err := w.signedQuestion(question{}); err == nil {
+				w.conn.Publish(wire.CommandSubject(w.agent, verb), b) // the next is as good
 			}
 		}
 	}
 }
 
-// End ends the watch and returns what was used between two instants of this process.
-func (w *Watch) End(ctx context.Context, from, to time.Time) (*Seen, error) {
-	w.Leave()
-	seen, err := w.ask(ctx, func() question {
+// EndWindow ends the watch and returns what was used between two instants of this process's
+// clock.
+func (w *Watch) EndWindow(ctx context.Context, from, to time.Time) (*Seen, error) {
+	w.StopKeeping()
+	seen, err := w.askAgent(ctx, func() question {
 		return question{Ago: time.Since(from), Long: max(to.Sub(from), 1)}
 	})
 	if err == nil && seen == nil {
@@ -76,16 +77,17 @@ func (w *Watch) End(ctx context.Context, from, to time.Time) (*Seen, error) {
 	return seen, err
 }
 
-// Leave no longer keeps the watch; unless End is called, the agent ends it a little later.
-func (w *Watch) Leave() {
-	w.stop()
-	w.kept.Wait()
+// StopKeeping stops keeping the watch alive. The agent ends it after a timeout, unless EndWindow
+// is called.
+func (w *Watch) StopKeeping() {
+	w.stopKeeping()
+	w.keeper.Wait()
 }
 
-// message is q as it is sent.
-func (w *Watch) message(q question) ([]byte, error) {
-	w.asked++
-	q.ID, q.Agent, q.Processes, q.Nonce, q.Number = w.id, w.agent, w.names, w.nonce, w.asked
+// signedQuestion returns q as it is sent.
+func (w *Watch) signedQuestion(q question) ([]byte, error) {
+	w.questionsAsked++
+	q.ID, q.Agent, q.Processes, q.Nonce, q.Number = w.id, w.agent, w.names, w.nonce, w.questionsAsked
 	b, err := json.Marshal(q)
 	if err != nil {
 		return nil, err
@@ -97,24 +99,24 @@ func (w *Watch) message(q question) ([]byte, error) {
 	return json.Marshal(signed{b, signature})
 }
 
-// ask asks, made anew each time, until the agent answers it.
-func (w *Watch) ask(ctx context.Context, q func() question) (*Seen, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+// askAgent sends a question until the agent answers. q makes it anew each time.
+func (w *Watch) askAgent(ctx context.Context, q func() question) (*Seen, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	for ctx.Err() == nil {
 		asked := q()
-		b, err := w.message(asked)
+		b, err := w.signedQuestion(asked)
 		if err == nil {
-			err = w.conn.Publish(wire.Command(w.agent, verb), b)
+			err = w.conn.Publish(wire.CommandSubject(w.agent, verb), b)
 		}
 		if err != nil {
 			return nil, err
 		}
-		a, err := w.hear(time.Now().Add(again), asked.Long > 0)
+		a, err := w.nextAnswer(time.Now().Add(resendInterval), asked.Long > 0)
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("hearing %s: %w", w.agent, err)
-		case a != nil && a.Nonce != "": // it wants to know that this was asked just now
+		case a != nil && a.Nonce != "": // to prove that the question is new
 			w.nonce = a.Nonce
 		case a != nil && a.Fault != "":
 			return nil, fmt.Errorf("%s: %s", w.agent, a.Fault)
@@ -125,9 +127,9 @@ func (w *Watch) ask(ctx context.Context, q func() question) (*Seen, error) {
 	return nil, fmt.Errorf("%s does not answer; was dyno agent --watch started there?", w.agent)
 }
 
-// hear is the next answer that comes before then, which has seen something if it is of a
-// window: others are to what kept the watch. If none comes it is nil.
-func (w *Watch) hear(until time.Time, window bool) (*answer, error) {
+// nextAnswer returns the next answer to this watch, or nil if none comes until then. If window is
+// set it skips answers to the questions that keep the watch.
+func (w *Watch) nextAnswer(until time.Time, window bool) (*answer, error) {
 	for {
 		m, err := w.sub.NextMsg(max(time.Until(until), time.Millisecond))
 		if errors.Is(err, nats.ErrTimeout) {
@@ -137,7 +139,7 @@ func (w *Watch) hear(until time.Time, window bool) (*answer, error) {
 			return nil, err
 		}
 		a := new(answer)
-		if strictly(m.Data, a) == nil && a.ID == w.id &&
+		if decodeStrict(m.Data, a) == nil && a.ID == w.id &&
 			(!window || a.Seen != nil || a.Fault != "" || a.Nonce != "") {
 			return a, nil
 		}

@@ -55,7 +55,7 @@ func unseal(b, signature []byte) error {
 func serve(t *testing.T, c *nats.Conn, name string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
-	a := &Agent{Conn: c, Name: name, Verify: unseal, Tell: func(line string) { t.Log(line) }}
+	a := &Agent{Conn: c, Name: name, Verify: unseal, Log: func(line string) { t.Log(line) }}
 	go func() { done <- a.Serve(ctx) }()
 	t.Cleanup(func() {
 		cancel()
@@ -69,7 +69,7 @@ func serve(t *testing.T, c *nats.Conn, name string) {
 func TestWatch(t *testing.T) {
 	bus := onBus(t)
 	serve(t, bus(), "db1")
-	w, err := Begin(t.Context(), bus(), "db1", []string{strconv.Itoa(os.Getpid())}, seal)
+	w, err := BeginWatch(t.Context(), bus(), "db1", []string{strconv.Itoa(os.Getpid())}, seal)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestWatch(t *testing.T) {
 		_ = make([]byte, 1<<10)
 	}
 	to := time.Now()
-	seen, err := w.End(t.Context(), from, to)
+	seen, err := w.EndWindow(t.Context(), from, to)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestCannotWatch(t *testing.T) {
 		{"db1", "no-such-server", `no process is named "no-such-server"`},
 		{"db2", strconv.Itoa(os.Getpid()), "db2 does not answer"},
 	} {
-		if _, err := Begin(t.Context(), bus(), test.agent, []string{test.process}, seal); err == nil ||
+		if _, err := BeginWatch(t.Context(), bus(), test.agent, []string{test.process}, seal); err == nil ||
 			!strings.Contains(err.Error(), test.reason) {
 			t.Errorf("%s on %s: %v", test.process, test.agent, err)
 		}
@@ -112,7 +112,7 @@ func TestCannotWatch(t *testing.T) {
 func TestHear(t *testing.T) {
 	bus := onBus(t)
 	controller := bus()
-	answers, err := controller.SubscribeSync(wire.Event("db1", verb))
+	answers, err := controller.SubscribeSync(wire.EventSubject("db1", verb))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,17 +120,17 @@ func TestHear(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := &Agent{Conn: bus(), Name: "db1", Verify: unseal}
-	a.prepare()
-	all := map[string]*vigil{}
+	a.initNonces()
+	all := map[string]*activeWatch{}
 	defer func() {
 		for _, v := range all {
-			v.end()
+			v.stopSampling()
 		}
 	}()
 	me := []string{strconv.Itoa(os.Getpid())}
 	asks := map[string]*Watch{}
 	say := func(b []byte) *answer {
-		a.hear(all, &nats.Msg{Data: b}, time.Now())
+		a.answerQuestion(all, &nats.Msg{Data: b}, time.Now())
 		if err := errors.Join(a.Conn.Flush(), controller.Flush()); err != nil { // what was said is there
 			t.Fatal(err)
 		}
@@ -151,7 +151,7 @@ func TestHear(t *testing.T) {
 			asks[q.ID] = w
 		}
 		w.agent, w.sign = q.Agent, sign
-		b, err := w.message(q)
+		b, err := w.signedQuestion(q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +163,7 @@ func TestHear(t *testing.T) {
 			t.Errorf("%+v: a nonce for a watch that is under way", q)
 		}
 		w.nonce = got.Nonce
-		if b, err = w.message(q); err != nil {
+		if b, err = w.signedQuestion(q); err != nil {
 			t.Fatal(err)
 		}
 		return say(b)
@@ -178,7 +178,7 @@ func TestHear(t *testing.T) {
 	if got := hear(question{ID: "x", Agent: "db1", Long: 1}, seal); got == nil || !strings.Contains(got.Fault, "is over") {
 		t.Errorf("the end of what was not begun: %+v", got)
 	}
-	for i := range watches {
+	for i := range watchesMax {
 		if got := hear(question{ID: strconv.Itoa(i), Agent: "db1"}, seal); got == nil || got.Fault != "" {
 			t.Errorf("watch %d: %+v", i, got)
 		}
@@ -199,7 +199,7 @@ func TestHear(t *testing.T) {
 func TestKeptQuestions(t *testing.T) {
 	bus := onBus(t)
 	controller := bus()
-	answers, err := controller.SubscribeSync(wire.Event("db1", verb))
+	answers, err := controller.SubscribeSync(wire.EventSubject("db1", verb))
 	if err == nil {
 		err = controller.Flush()
 	}
@@ -207,24 +207,24 @@ func TestKeptQuestions(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := 0
-	a := &Agent{Conn: bus(), Name: "db1", Verify: unseal, Tell: func(line string) { lines++; t.Log(line) }}
-	a.prepare()
-	all := map[string]*vigil{}
+	a := &Agent{Conn: bus(), Name: "db1", Verify: unseal, Log: func(line string) { lines++; t.Log(line) }}
+	a.initNonces()
+	all := map[string]*activeWatch{}
 	defer func() {
 		for _, v := range all {
-			v.end()
+			v.stopSampling()
 		}
 	}()
 	w := &Watch{agent: "db1", id: "x", names: []string{strconv.Itoa(os.Getpid())}, sign: seal}
 	message := func() []byte {
-		b, err := w.message(question{})
+		b, err := w.signedQuestion(question{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return b
 	}
 	say := func(b []byte) (got answer, came bool) {
-		a.hear(all, &nats.Msg{Data: b}, time.Now())
+		a.answerQuestion(all, &nats.Msg{Data: b}, time.Now())
 		if err := errors.Join(a.Conn.Flush(), controller.Flush()); err != nil {
 			t.Fatal(err)
 		}
@@ -246,13 +246,13 @@ func TestKeptQuestions(t *testing.T) {
 	}
 	keep := message()
 	say(keep)
-	heard := all["x"].heard
+	heard := all["x"].heardAt
 	for _, b := range [][]byte{begin, keep} {
-		if _, came := say(b); came || all["x"].heard != heard {
+		if _, came := say(b); came || all["x"].heardAt != heard {
 			t.Error("a watch is kept by what was said before")
 		}
 	}
-	all["x"].end()
+	all["x"].stopSampling()
 	delete(all, "x")
 	for _, b := range [][]byte{first, begin, keep} {
 		if got, _ := say(b); got.Nonce == "" || len(all) > 0 {
@@ -274,10 +274,10 @@ func FuzzStrictly(f *testing.F) {
 	f.Add([]byte(`{"id":"x","seen":{"trees":[{"cpu_ns":null}]}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, to := range []any{new(signed), new(question), new(answer)} {
-			if strictly(b, to) != nil {
+			if decodeStrict(b, to) != nil {
 				continue
 			}
-			if text, err := json.Marshal(to); err != nil || strictly(text, to) != nil {
+			if text, err := json.Marshal(to); err != nil || decodeStrict(text, to) != nil {
 				t.Errorf("%s is read and %s is not: %v", b, text, err)
 			}
 		}

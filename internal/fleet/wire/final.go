@@ -12,73 +12,74 @@ import (
 	"dyno/internal/result"
 )
 
-// A Final is the whole of what an agent measured, which is what counts, or a part of it: the
-// seconds of a run of days are too many to be read at once. All parts but the last have Series
-// and More, and nothing else.
+// A Final is all that an agent measured, or a part of it: the seconds of a run of days are too
+// many to decode at once. All parts but the last have Series and More, and nothing else. The
+// Final counts; Reports are for the live view, and the Final must agree with them.
 type Final struct {
-	Series []result.Point `json:"series,omitempty"` // those that no part before it has
+	Series []result.Point `json:"series,omitempty"` // seconds that no earlier part has
 	More   bool           `json:"more,omitempty"`   // another part follows
 
-	// Result is without its Plan, which the controller knows, and without its Series.
+	// Result has neither Plan, which the controller knows, nor Series.
 	Result *result.Result `json:"result,omitempty"`
-	Error  string         `json:"error,omitempty"` // why there is none
+	Error  string         `json:"error,omitempty"` // why there is no Result
 	Start  int64          `json:"start"`           // of the load, in ns of the agent's clock
-	Late   int64          `json:"late"`            // ns, until its last thread was at work
-	Why    string         `json:"why,omitempty"`   // it ended before it was through
+	Late   int64          `json:"late"`            // ns from Start until the last thread worked
+	Why    string         `json:"why,omitempty"`   // why the load ended early; "": it did not
 }
 
-// What a part of a Final may be. Its text may be many times as long as what was sent, and its
-// values take many times as much memory as their text: {} is a second with all its fields.
+// Limits of a part of a Final. Its JSON may be many times as long as what is sent, and its values
+// take many times as much memory as JSON: {} is a second with all its fields.
 const (
-	PartMost   = 1 << 20   // bytes as it is sent, in one message or several
-	textMost   = 4 << 20   // bytes of its JSON
-	partValues = 128 << 10 // values in that
-	pointsMost = 600       // seconds in one that Close makes
-	seriesMost = 512 << 10 // bytes of JSON that they have
+	PartMax       = 1 << 20   // bytes as sent, in one message or several
+	partTextMax   = 4 << 20   // bytes of its JSON
+	partValuesMax = 128 << 10 // values in that JSON
+	partPointsMax = 600       // seconds in a part that PackParts makes
+	partSeriesMax = 512 << 10 // bytes of JSON of those
 )
 
-// Close packs f in parts, which OpenFinal reads in turn. Each is packed when it is asked for. What
-// no part can hold becomes the error of there being no result.
-func (f Final) Close() iter.Seq[[]byte] {
+// PackParts packs f in parts, which ParseFinalPart reads in turn. Each is packed when the iterator
+// asks for it. A result that no part can hold is replaced by an error.
+func (f Final) PackParts() iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		if f.Result != nil {
-			r := *f.Result
-			for series := r.Series; len(series) > 0; {
-				n, _ := fitting(series)
-				if !yield(Final{Series: series[:n], More: true}.pack()) {
+			whole := *f.Result
+			for series := whole.Series; len(series) > 0; {
+				n, _ := countFitting(series)
+				if !yield(Final{Series: series[:n], More: true}.compress()) {
 					return
 				}
 				series = series[n:]
 			}
-			r.Plan, r.Series = load.Plan{}, []result.Point{}
-			f.Result = &r
+			whole.Plan, whole.Series = load.Plan{}, []result.Point{}
+			f.Result = &whole
 		}
-		last := f.pack()
-		if _, err := OpenFinal(last); err != nil {
-			last = Final{Error: err.Error(), Why: f.Why}.pack()
+		last := f.compress()
+		if _, err := ParseFinalPart(last); err != nil {
+			last = Final{Error: err.Error(), Why: f.Why}.compress()
 		}
 		yield(last)
 	}
 }
 
-// fitting is how many of the first seconds one part takes, and whether no more fit into it.
-func fitting(series []result.Point) (n int, full bool) {
+// countFitting returns how many of the first seconds fit into one part, and whether they fill it.
+func countFitting(series []result.Point) (n int, full bool) {
 	size := 0
-	for n < len(series) && n < pointsMost && size < seriesMost {
+	for n < len(series) && n < partPointsMax && size < partSeriesMax {
 		size += len(Encode(series[n]))
 		n++
 	}
-	return n, n == pointsMost || size >= seriesMost
+	return n, n == partPointsMax || size >= partSeriesMax
 }
 
-// Full reports whether a part has as many seconds as Close puts into each but the last of them.
-func (f *Final) Full() bool {
-	_, full := fitting(f.Series)
+// IsFull reports whether a part has as many seconds as PackParts puts into each part but the
+// last.
+func (f *Final) IsFull() bool {
+	_, full := countFitting(f.Series)
 	return full
 }
 
-// pack is f as it is sent.
-func (f Final) pack() []byte {
+// compress returns f as it is sent.
+func (f Final) compress() []byte {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
 	w.Write(Encode(f)) // a buffer takes all
@@ -86,32 +87,32 @@ func (f Final) pack() []byte {
 	return b.Bytes()
 }
 
-// OpenFinal reads a part of what Close packed. It reads no more, and makes no more room, than a
+// ParseFinalPart decodes a part from PackParts. It decodes no more, and allocates no more, than a
 // part can need.
-func OpenFinal(b []byte) (*Final, error) {
-	if len(b) > PartMost {
-		return nil, fmt.Errorf("an agent's result: a part of %d bytes; %d at most", len(b), PartMost)
+func ParseFinalPart(b []byte) (*Final, error) {
+	if len(b) > PartMax {
+		return nil, fmt.Errorf("an agent's result: a part of %d bytes; %d at most", len(b), PartMax)
 	}
 	r, err := gzip.NewReader(bytes.NewReader(b))
 	if err != nil {
 		return nil, fmt.Errorf("an agent's result: %w", err)
 	}
-	text, err := io.ReadAll(io.LimitReader(r, textMost+1))
+	text, err := io.ReadAll(io.LimitReader(r, partTextMax+1))
 	if err != nil {
 		return nil, fmt.Errorf("an agent's result: %w", err)
 	}
-	if len(text) > textMost {
-		return nil, fmt.Errorf("an agent's result: a part becomes longer than %d bytes", textMost)
+	if len(text) > partTextMax {
+		return nil, fmt.Errorf("an agent's result: a part becomes longer than %d bytes", partTextMax)
 	}
 	f := new(Final)
-	if err := strictly(text, f, partValues); err != nil {
+	if err := decodeStrict(text, f, partValuesMax); err != nil {
 		return nil, fmt.Errorf("an agent's result: %w", err)
 	}
-	return f, f.check()
+	return f, f.checkPart()
 }
 
-// check is what f lacks, or has too much, as a part.
-func (f *Final) check() error {
+// checkPart fails unless f has the fields of a part, and no others.
+func (f *Final) checkPart() error {
 	switch {
 	case f.More && (len(f.Series) == 0 || f.Result != nil || f.Error != ""):
 		return errors.New("an agent's result: a part that others follow has seconds, and nothing else")

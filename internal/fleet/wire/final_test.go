@@ -40,7 +40,7 @@ func measured(t *testing.T, seconds int) *result.Result {
 func together(t *testing.T, parts [][]byte) (last *Final, series []result.Point) {
 	t.Helper()
 	for i, b := range parts {
-		f, err := OpenFinal(b)
+		f, err := ParseFinalPart(b)
 		if err != nil {
 			t.Fatalf("part %d of %d: %v", i+1, len(parts), err)
 		}
@@ -60,7 +60,7 @@ func TestFinalOfDays(t *testing.T) {
 	r := measured(t, days*24*60) // a second of each minute, to be quick
 	was := Encode(r)
 	f := Final{Result: r, Start: 12, Late: 3, Why: "so"}
-	parts := slices.Collect(f.Close())
+	parts := slices.Collect(f.PackParts())
 	last, series := together(t, parts)
 	if last.Start != 12 || last.Late != 3 || last.Why != "so" || last.Result.Ended != "interrupted" {
 		t.Errorf("%+v", last)
@@ -76,7 +76,7 @@ func TestFinalOfDays(t *testing.T) {
 	for _, b := range parts {
 		longest = max(longest, len(b))
 	}
-	if longest > PartMost/2 || len(parts) < len(r.Series)/pointsMost {
+	if longest > PartMax/2 || len(parts) < len(r.Series)/partPointsMax {
 		t.Errorf("%d parts, the longest of %d bytes", len(parts), longest)
 	}
 	t.Logf("%d seconds are %d parts, the longest of %d bytes", len(r.Series), len(parts), longest)
@@ -90,7 +90,7 @@ func TestFinalOfManyStatuses(t *testing.T) {
 			r.Series[i].Status[fmt.Sprint(100+code)] = 1 << 40
 		}
 	}
-	if _, series := together(t, slices.Collect(Final{Result: r}.Close())); len(series) != len(r.Series) {
+	if _, series := together(t, slices.Collect(Final{Result: r}.PackParts())); len(series) != len(r.Series) {
 		t.Errorf("%d seconds of %d", len(series), len(r.Series))
 	}
 }
@@ -101,7 +101,7 @@ func TestFinalTooLong(t *testing.T) {
 	for i := range 100_000 {
 		r.Errors = append(r.Errors, result.Error{Phase: "read", Kind: fmt.Sprint(i), Count: 1})
 	}
-	last, series := together(t, slices.Collect(Final{Result: r, Why: "so"}.Close()))
+	last, series := together(t, slices.Collect(Final{Result: r, Why: "so"}.PackParts()))
 	if last.Result != nil || !strings.Contains(last.Error, "an agent's result") || last.Why != "so" || len(series) != 3 {
 		t.Errorf("%+v", last)
 	}
@@ -139,7 +139,7 @@ func TestFinalMakesNoRoomForLies(t *testing.T) {
 		b := packed(c.text)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := OpenFinal(b)
+		_, err := ParseFinalPart(b)
 		runtime.ReadMemStats(&after)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
@@ -149,8 +149,8 @@ func TestFinalMakesNoRoomForLies(t *testing.T) {
 		}
 	}
 	for name, b := range map[string][]byte{"nothing": nil, "no gzip": []byte("{}"),
-		"half": slices.Collect(Final{Error: "x"}.Close())[0][:20], "too long": make([]byte, PartMost+1)} {
-		if _, err := OpenFinal(b); err == nil {
+		"half": slices.Collect(Final{Error: "x"}.PackParts())[0][:20], "too long": make([]byte, PartMax+1)} {
+		if _, err := ParseFinalPart(b); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
@@ -159,7 +159,7 @@ func TestFinalMakesNoRoomForLies(t *testing.T) {
 // A message has so many values at most, and commas in words are none.
 func TestValues(t *testing.T) {
 	for text, want := range map[string]int{"": 0, "{}": 1, `{"a":[1,2,3]}`: 4, `{"a":",,,[[[\",{"}`: 1, `[[],[],{}]`: 6} {
-		if n := values([]byte(text)); n != want {
+		if n := countValues([]byte(text)); n != want {
 			t.Errorf("%s: %d, want %d", text, n, want)
 		}
 	}
@@ -177,11 +177,11 @@ func FuzzOpenFinal(f *testing.F) {
 	f.Add(`{"result":{"status":{"200":9223372036854775807},"latency":{"count":-1,"hdr":"AAAA"},"errors":[{}],"series":[]},"start":-1,"late":9}`)
 	f.Add(`{"more":true,"series":[{},{},{},null]}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		one, err := OpenFinal(packed(text))
+		one, err := ParseFinalPart(packed(text))
 		if err != nil {
 			return
 		}
-		other, err := OpenFinal(one.pack())
+		other, err := ParseFinalPart(one.compress())
 		if err != nil {
 			t.Fatalf("%s is read and is written as %s: %v", text, Encode(one), err)
 		}

@@ -2,22 +2,22 @@ package wire
 
 import "fmt"
 
-// An Instruction is a command that bears on load: it has one begin, go on, change or end.
-// It is signed, for the bus may be somebody else's; and of no use to who has recorded it,
-// for it names the agent, one of its lives and one run there, counts up, and grows old.
+// An Instruction is a command that begins, continues, changes or ends a load. It is signed,
+// because the bus may belong to somebody else. It cannot be replayed: it names the agent, its
+// process and the run, its number grows, and it expires.
 type Instruction struct {
-	Of             // a Beat has no Epoch: it is for all
-	Agent   string `json:"agent"`
-	Verb    string `json:"verb"`
-	Number  int64  `json:"number"`          // larger than of those before it in the run
-	Said    int64  `json:"said"`            // when, in ns of the controller's monotonic clock
-	Start   int64  `json:"start,omitempty"` // of the load, in ns of the agent's monotonic clock
-	Changes *Share `json:"changes,omitempty"`
-	Ends    *Stop  `json:"ends,omitempty"`
+	RunRef          // a Heartbeat has no Epoch
+	Agent    string `json:"agent"`
+	Verb     string `json:"verb"`
+	Number   int64  `json:"number"`          // larger than of all before it in the run
+	SentAt   int64  `json:"said"`            // in ns of the controller's monotonic clock
+	Start    int64  `json:"start,omitempty"` // of the load, in ns of the agent's monotonic clock
+	NewShard *Shard `json:"changes,omitempty"`
+	Stop     *Stop  `json:"ends,omitempty"`
 }
 
-// Sign is i as it is sent.
-func (i Instruction) Sign(sign func([]byte) ([]byte, error)) ([]byte, error) {
+// EncodeSigned returns i as it is sent, with its signature.
+func (i Instruction) EncodeSigned(sign func([]byte) ([]byte, error)) ([]byte, error) {
 	s := signed{Text: Encode(i)}
 	var err error
 	if s.Signature, err = sign(s.Text); err != nil {
@@ -26,15 +26,15 @@ func (i Instruction) Sign(sign func([]byte) ([]byte, error)) ([]byte, error) {
 	return Encode(s), nil
 }
 
-// ReadInstruction reads what Sign made, and fails unless verify accepts the signature. Then
-// there is still what it says, as nobody's word.
-func ReadInstruction(b []byte, verify func(text, signature []byte) error) (i Instruction,
+// ParseInstruction decodes what EncodeSigned made. If verify does not accept the signature, that
+// is the error, and i must not be trusted.
+func ParseInstruction(b []byte, verify func(text, signature []byte) error) (i Instruction,
 	err error) {
 	var s signed
 	if err := Decode(b, &s); err != nil {
 		return i, err
 	}
-	if err := strictly(s.Text, &i, messageValues); err != nil {
+	if err := decodeStrict(s.Text, &i, messageValuesMax); err != nil {
 		return i, err
 	}
 	return i, verify(s.Text, s.Signature)

@@ -10,39 +10,38 @@ import (
 	"dyno/internal/engine/metric"
 )
 
-// An Order is what an agent is to do: data, and no code. It names the agent and its life,
-// so that nobody can show it to another, or once more after a restart; and what the agent
-// has just said, so that nobody can keep it for later.
+// An Order is a plan for an agent: data, no code. It names the agent and its process, so that it
+// is of no use to another or after a restart. It contains a nonce of the agent, so that it cannot
+// be kept for later.
 type Order struct {
-	Of
-	Agent    string `json:"agent"`
-	Nonce    string `json:"nonce"` // of its Hello
-	Heard    int64  `json:"heard"` // when that was, in ns of the controller's monotonic clock
-	Version  string `json:"version"`
-	Geometry string `json:"geometry"`
-	Plan     []byte `json:"plan"`    // as load.Pack packs it
-	Threads  bool   `json:"threads"` // those of the plan are to be used, and not as many as cores
-	Reshare  bool   `json:"reshare"` // its share of the rate may become larger: all of it, at most
+	RunRef
+	Agent        string `json:"agent"`
+	Nonce        string `json:"nonce"` // of the agent's Hello
+	HelloHeardAt int64  `json:"heard"` // when that came, in ns of the controller's monotonic clock
+	Version      string `json:"version"`
+	Geometry     string `json:"geometry"`
+	Plan         []byte `json:"plan"`    // as load.Pack packs it
+	Threads      bool   `json:"threads"` // use the plan's threads; else one for each core
+	MayReshard   bool   `json:"reshare"` // its shard may become larger, up to the whole
 }
 
-// signed is an Order or an Instruction as it is signed, and the signature. As all are read
-// strictly, and have fields that others have not, none can be taken for another.
+// A signed is an Order or an Instruction in its signed form. Both are decoded strictly and have
+// fields that the other lacks, so neither can be taken for the other.
 type signed struct {
 	Text      []byte `json:"text"`
 	Signature []byte `json:"signature"`
 }
 
-// Geometry is that of the histograms of this version, which there are, and how what is measured
-// is told. Those of other agents must be the same, or they could not be added up: an agent that
-// takes a 503 for an answer like any other has no histogram of errors.
+// Geometry describes this version's histograms and the form of its finals. Agents must have the
+// same, or their results cannot be merged: for example, an agent that counts a 503 like other
+// answers has no histogram of errors.
 func Geometry() string {
 	return fmt.Sprintf("1 to %d ns, %d and %d digits, errors apart, finals in parts",
 		int64(metric.Longest), metric.Fine, metric.Coarse)
 }
 
-// Seal signs the order and makes it unreadable to all but whoever has the private half of
-// the curve key to: a plan may hold secrets, and the bus may be somebody else's. from is
-// the public key by which it can be opened.
+// Seal signs the order and encrypts it to the public curve key to, because a plan may contain
+// secrets. from is the public key that OpenOrder needs.
 func (o Order) Seal(sign func([]byte) ([]byte, error), to string) (sealed []byte, from string,
 	err error) {
 	s := signed{Text: Encode(o)}
@@ -63,9 +62,9 @@ func (o Order) Seal(sign func([]byte) ([]byte, error), to string) (sealed []byte
 	return sealed, from, nil
 }
 
-// Open reads what Seal made, with the private curve key, and fails unless verify accepts
-// the signature. Nothing that was not signed is looked into.
-func Open(sealed []byte, from string, key nkeys.KeyPair,
+// OpenOrder decrypts what Seal made with the private curve key. It fails unless verify accepts
+// the signature, and decodes nothing that is not signed.
+func OpenOrder(sealed []byte, from string, key nkeys.KeyPair,
 	verify func(order, signature []byte) error) (Order, load.Plan, error) {
 	var o Order
 	b, err := key.Open(sealed, from)
@@ -73,13 +72,13 @@ func Open(sealed []byte, from string, key nkeys.KeyPair,
 		return o, load.Plan{}, errors.New("the plan was damaged on its way, or is for another agent")
 	}
 	var s signed
-	if err := strictly(b, &s, messageValues); err != nil {
+	if err := decodeStrict(b, &s, messageValuesMax); err != nil {
 		return o, load.Plan{}, err
 	}
 	if err := verify(s.Text, s.Signature); err != nil {
 		return o, load.Plan{}, err
 	}
-	if err := strictly(s.Text, &o, messageValues); err != nil {
+	if err := decodeStrict(s.Text, &o, messageValuesMax); err != nil {
 		return o, load.Plan{}, err
 	}
 	plan, err := load.Unpack(o.Plan)

@@ -1,12 +1,11 @@
-// Package wire is what a fleet's controller and its agents say to each other about
-// runs: subjects of the bus and the messages on them. Whoever reads one reads it
-// strictly, for the bus carries them past others.
+// Package wire has the messages of a fleet's controller and its agents, and the subjects of the
+// bus on which they are sent. Messages are decoded strictly, because the bus may carry anybody's.
 //
-// Nobody answers a message as such: the controller publishes commands, of which every
-// agent hears its own and those for all, and an agent publishes events, of which the
-// bus lets it have only its own. So who said something is in the subject, where the
-// bus has seen to it, and not in the message. As the bus may be somebody else's, what
-// bears on load is signed besides: see Order and Instruction.
+// The controller publishes commands: each agent receives its own and those to Everyone. An agent
+// publishes events, which are not NATS replies. The bus lets an agent publish only under its own
+// name, so the subject says who the sender is, and the message does not. The bus may belong to
+// somebody else; therefore whatever can begin, change or end a load is signed: see Order and
+// Instruction.
 package wire
 
 import (
@@ -22,64 +21,64 @@ import (
 	"dyno/internal/result"
 )
 
-// The roots of subjects: an agent's name and a verb follow.
+// The prefixes of subjects. An agent's name and a verb follow.
 const (
 	commands = "dyno.cmd."
 	events   = "dyno.ev."
 )
 
-// Everyone is the name of no agent: commands to it are for all.
+// Everyone stands for all agents in the subject of a command. No agent has that name.
 const Everyone = "all"
 
-// What a controller commands. Each is the last word of a subject, and has a message.
+// The verbs of commands, the last word of their subject, with the type of the message.
 const (
-	WhoIsThere = "who"   // Who; agents answer with a Hello
-	Carry      = "plan"  // Piece of a sealed Order
-	OpenUp     = "open"  // Instruction: open connections
-	Exchange   = "sync"  // Sync
-	Arm        = "arm"   // Instruction with a Start
-	Beat       = "beat"  // Instruction to Everyone: the controller is there, which has that run
-	Took       = "ack"   // Ack
-	Halt       = "stop"  // Instruction with a Stop
-	Reshare    = "share" // Instruction with a Share
+	WhoIsThere      = "who"   // DiscoveryQuery; agents answer with a Hello
+	DeliverPlan     = "plan"  // Piece of a sealed Order
+	OpenConnections = "open"  // Instruction: open connections
+	SyncClock       = "sync"  // ClockSync
+	Arm             = "arm"   // Instruction with a Start
+	Heartbeat       = "beat"  // Instruction to Everyone: the run goes on
+	Acknowledge     = "ack"   // Ack
+	StopLoad        = "stop"  // Instruction with a Stop
+	Reshard         = "share" // Instruction with a Shard
 )
 
-// What an agent tells, likewise.
+// The verbs of events, likewise.
 const (
-	Here      = "hello"  // Hello
-	Answered  = "answer" // Answer to an Order
-	Opened    = "ready"  // Of: its connections are open
-	Exchanged = "sync"   // Sync
-	Armed     = "armed"  // Of: it knows when to start
-	Shared    = "share"  // Of: it knows its other share
-	Alive     = "beat"   // Of: it has that run
-	Reported  = "report" // Report
+	Present         = "hello"  // Hello
+	OrderAnswered   = "answer" // Answer to an Order
+	ConnectionsOpen = "ready"  // RunRef: its connections are open
+	ClockSynced     = "sync"   // ClockSync
+	Armed           = "armed"  // RunRef: it knows when to begin
+	Resharded       = "share"  // RunRef: it knows its new shard
+	Alive           = "beat"   // RunRef: heartbeat of an agent that has a run
+	Reported        = "report" // Report
 )
 
-// Command is the subject of a command to an agent, or to Everyone.
-func Command(agent, verb string) string { return commands + agent + "." + verb }
+// CommandSubject returns the subject of a command to an agent, or to Everyone.
+func CommandSubject(agent, verb string) string { return commands + agent + "." + verb }
 
-// Event is the subject of what an agent tells.
-func Event(agent, what string) string { return events + agent + "." + what }
+// EventSubject returns the subject of an agent's event.
+func EventSubject(agent, what string) string { return events + agent + "." + what }
 
-// Commands is what the agent of that name, or everyone, subscribes to.
-func Commands(agent string) string { return commands + agent + ".>" }
+// CommandsPattern returns what an agent subscribes to, for its own name and for Everyone.
+func CommandsPattern(agent string) string { return commands + agent + ".>" }
 
-// Parse is of a subject the agent's name and what was said.
-func Parse(subject string) (agent, what string, ok bool) {
-	rest, is := strings.CutPrefix(subject, commands)
-	if !is {
-		rest, is = strings.CutPrefix(subject, events)
+// ParseSubject returns the agent's name and the verb in a subject.
+func ParseSubject(subject string) (agent, what string, ok bool) {
+	suffix, found := strings.CutPrefix(subject, commands)
+	if !found {
+		suffix, found = strings.CutPrefix(subject, events)
 	}
-	agent, what, cut := strings.Cut(rest, ".")
-	return agent, what, is && cut && ValidName(agent) && !strings.Contains(what, ".")
+	agent, what, cut := strings.Cut(suffix, ".")
+	return agent, what, found && cut && ValidName(agent) && !strings.Contains(what, ".")
 }
 
 // nameMax is how many characters an agent's name may have.
 const nameMax = 63
 
-// ValidName reports whether an agent can be called s, or s is Everyone: letters, digits,
-// - and _, up to 63.
+// ValidName reports whether s can be an agent's name, or is Everyone: letters, digits, - and _,
+// up to 63.
 func ValidName(s string) bool {
 	other := func(c rune) bool {
 		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') &&
@@ -88,113 +87,113 @@ func ValidName(s string) bool {
 	return s != "" && len(s) <= nameMax && !strings.ContainsFunc(s, other)
 }
 
-// Of says which run a message belongs to, and which life of an agent. A process that was
-// started again is another life, which has nothing to do with the runs of the one before.
-type Of struct {
+// A RunRef says which run a message belongs to, and which process of an agent (its epoch). A
+// process that was started again has nothing to do with the runs of the one before.
+type RunRef struct {
 	Run   string `json:"run"`
-	Epoch string `json:"epoch,omitempty"` // of the agent
+	Epoch string `json:"epoch,omitempty"` // of the agent's process
 }
 
-// Who asks who is there.
-type Who struct {
-	Asked string `json:"asked"` // that the answers repeat
+// A DiscoveryQuery asks which agents are on the bus.
+type DiscoveryQuery struct {
+	QueryID string `json:"asked"` // repeated in the answers
 }
 
-// A Hello is who is there, and what it can and may do.
+// A Hello says that an agent is there, what it can do and what it may do.
 type Hello struct {
-	Asked    string      `json:"asked"`
+	QueryID  string      `json:"asked"`
 	Epoch    string      `json:"epoch"`
-	Busy     string      `json:"busy,omitempty"` // the run that it has
+	Busy     string      `json:"busy,omitempty"` // ID of the run that it has; "": none
 	Version  string      `json:"version"`        // of dyno
 	Geometry string      `json:"geometry"`       // of its histograms
-	Weight   int         `json:"weight"`         // of its share, beside those of others
-	Threads  int         `json:"threads"`        // that it would use
+	Weight   int         `json:"weight"`         // of its part, relative to other agents
+	Threads  int         `json:"threads"`        // that it would use for a load
 	Host     result.Host `json:"host"`
-	Watches  bool        `json:"watches,omitempty"` // it never loads, but watches where it is
-	Policy   string      `json:"policy"`            // in words
-	Key      string      `json:"key"`               // public curve key that plans are sealed to
-	Proof    []byte      `json:"proof,omitempty"`   // its signature of Claim
-	Nonce    string      `json:"nonce"`             // that an Order to it must have, as one Hello has
-	Clock    time.Time   `json:"clock"`             // its wall's
+	Watches  bool        `json:"watches,omitempty"` // it carries out no plan; see package watch
+	Policy   string      `json:"policy"`            // as text
+	Key      string      `json:"key"`               // public curve key that its plans are sealed to
+	Proof    []byte      `json:"proof,omitempty"`   // its signature of KeyClaim
+	Nonce    string      `json:"nonce"`             // an Order must contain the nonce of a Hello
+	Clock    time.Time   `json:"clock"`             // its wall clock
 }
 
-// Claim is what the agent of that name signs to say that the curve key is its own: who owns
-// the bus could put another in its place, and read what is sealed to it.
-func (h Hello) Claim(agent string) []byte {
+// KeyClaim returns what the agent of that name signs to claim the curve key. Without the
+// signature, the owner of the bus could replace the key and read what is sealed to it.
+func (h Hello) KeyClaim(agent string) []byte {
 	return []byte(agent + "\n" + h.Epoch + "\n" + h.Key)
 }
 
-// A Piece is a part of something that is too large for one message.
+// A Piece is a part of a sealed Order, which is too large for one message.
 type Piece struct {
-	Of
-	From  string `json:"from"` // public curve key of who sealed it
+	RunRef
+	From  string `json:"from"` // public curve key of the sender
 	Index int    `json:"index"`
 	Count int    `json:"count"`
 	Data  []byte `json:"data"`
 }
 
-// An Answer says whether an agent will do as its Order says.
+// An Answer says whether an agent accepts its Order.
 type Answer struct {
-	Of
-	Refused string `json:"refused,omitempty"` // why it will not
+	RunRef
+	Refused string `json:"refused,omitempty"` // why it does not; "": it does
 }
 
-// A Sync is a question for an agent's clock, and the answer: both of the instants at which
-// it was asked and answered, in ns of its own monotonic clock, of which nobody knows when
-// it began.
-type Sync struct {
-	Of
-	Number   int   `json:"number"`
-	Asked    int64 `json:"asked,omitempty"`
-	Answered int64 `json:"answered,omitempty"`
+// A ClockSync queries an agent's clock, and is the answer too. The answer has the instants at
+// which the query came and was answered, in ns of the agent's monotonic clock. The origin of that
+// clock is arbitrary.
+type ClockSync struct {
+	RunRef
+	Number     int   `json:"number"`
+	ReceivedAt int64 `json:"asked,omitempty"`
+	RepliedAt  int64 `json:"answered,omitempty"`
 }
 
-// A Share is another share of the arrivals, from an instant after the start on, in ns: see
-// load.Share.
-type Share struct {
+// A Shard is another part of the arrivals, from an instant on that is so many ns after the start:
+// see load.Share.
+type Shard struct {
 	After   int64 `json:"after"`
 	Part    int   `json:"part"`
 	Weights []int `json:"weights"`
 }
 
-// An Ack says which reports of an agent have come, all up to that one.
+// An Ack acknowledges an agent's reports up to a number.
 type Ack struct {
-	Of
+	RunRef
 	Seq int64 `json:"seq"`
 }
 
-// A Stop says why a run ends.
+// A Stop says why a run is stopped.
 type Stop struct {
 	Aborted bool   `json:"aborted,omitempty"` // because of what was measured
 	Why     string `json:"why"`
 }
 
-// A Report is what an agent measured in an interval, or a piece of its Final. An agent
-// numbers its reports from 1 and says each again until it is acknowledged, so none is lost
-// and, as they are only taken in order, none counts twice.
+// A Report is what an agent measured in an interval, or a piece of its Final. Reports are
+// numbered from 1. An agent sends each again until it is acknowledged, so none is lost; the
+// controller accepts them in order only, so none counts twice.
 type Report struct {
-	Of
+	RunRef
 	Seq  int64          `json:"seq"`
 	Tick *load.Interval `json:"tick,omitempty"`
-	Data []byte         `json:"data,omitempty"` // FinalPiece of a part of the Final, or its rest
-	Last bool           `json:"last,omitempty"` // and the last of that part
+	Data []byte         `json:"data,omitempty"` // a piece of a part of the Final
+	Last bool           `json:"last,omitempty"` // the last piece of that part
 }
 
-// Largest is how many bytes a message may have, which is what NATS carries unless told
-// otherwise. PieceMax of them are the data of a Piece of an Order, and FinalPiece those of a
-// Report: base64 adds a third. A beat has to wait on a slow line until what is before it has gone.
+// Sizes in bytes. MessageMax is the largest message, which is NATS' default. PieceMax of it are
+// data of a Piece, and FinalPieceMax are data of a Report; base64 adds a third. They are small
+// because a heartbeat has to wait for what is before it on a slow line.
 const (
-	Largest    = 1 << 20
-	PieceMax   = 64 << 10
-	FinalPiece = 32 << 10
-	// messageValues is how many values a message may have: each takes many times as much memory
-	// as its text.
-	messageValues = 64 << 10
-	// BundleMax is how long what was cut into pieces may be, in bytes: bodies of a plan.
+	MessageMax    = 1 << 20
+	PieceMax      = 64 << 10
+	FinalPieceMax = 32 << 10
+	// messageValuesMax is how many JSON values a message may have: a value takes much more memory
+	// than its text.
+	messageValuesMax = 64 << 10
+	// BundleMax is how long a sealed Order may be, in bytes. Its plan contains bodies.
 	BundleMax = 64 << 20
 )
 
-// Encode is m as it is sent.
+// Encode returns m as JSON.
 func Encode(m any) []byte {
 	b, err := json.Marshal(m)
 	if err != nil {
@@ -203,17 +202,17 @@ func Encode(m any) []byte {
 	return b
 }
 
-// Decode reads a message into to, all of it and nothing else.
+// Decode decodes a message into to. Unknown fields, and anything after the message, are errors.
 func Decode(b []byte, to any) error {
-	if len(b) > Largest {
-		return fmt.Errorf("a message of %d bytes; %d at most", len(b), Largest)
+	if len(b) > MessageMax {
+		return fmt.Errorf("a message of %d bytes; %d at most", len(b), MessageMax)
 	}
-	return strictly(b, to, messageValues)
+	return decodeStrict(b, to, messageValuesMax)
 }
 
-// strictly is Decode of any length, and of so many values at most.
-func strictly(b []byte, to any, most int) error {
-	if n := values(b); n > most {
+// decodeStrict is Decode without a limit of length, and with a limit of values.
+func decodeStrict(b []byte, to any, most int) error {
+	if n := countValues(b); n > most {
 		return fmt.Errorf("reading a message of the fleet: it has %d values; %d at most", n, most)
 	}
 	d := json.NewDecoder(bytes.NewReader(b))
@@ -227,24 +226,25 @@ func strictly(b []byte, to any, most int) error {
 	return nil
 }
 
-// values is how many values a JSON text has at most, and names of them: all that a comma
-// follows or a bracket holds.
-func values(b []byte) (n int) {
-	for i, in := 0, false; i < len(b); i++ {
+// countValues returns an upper bound of the values and field names in a JSON text: the commas and
+// opening brackets outside strings.
+func countValues(b []byte) (n int) {
+	for i, inString := 0, false; i < len(b); i++ {
 		switch c := b[i]; {
-		case in && c == '\\':
+		case inString && c == '\\':
 			i++
 		case c == '"':
-			in = !in
-		case !in && (c == ',' || c == '[' || c == '{'):
+			inString = !inString
+		case !inString && (c == ',' || c == '[' || c == '{'):
 			n++
 		}
 	}
 	return n
 }
 
-// Cut is b in pieces of so many bytes, but for the last: one at least.
-func Cut(b []byte, size int) (pieces [][]byte) {
+// SplitPieces splits b into pieces of size bytes, the last of which may be shorter. There is at
+// least one.
+func SplitPieces(b []byte, size int) (pieces [][]byte) {
 	for len(b) > size {
 		pieces, b = append(pieces, b[:size]), b[size:]
 	}

@@ -16,11 +16,11 @@ import (
 
 func TestSubjects(t *testing.T) {
 	for subject, want := range map[string]string{
-		Command("a-1", Arm): "a-1 arm", Command(Everyone, Beat): "all beat", Event("A_b", Reported): "A_b report",
+		CommandSubject("a-1", Arm): "a-1 arm", CommandSubject(Everyone, Heartbeat): "all beat", EventSubject("A_b", Reported): "A_b report",
 		"dyno.cmd.a": "", "dyno.cmd..arm": "", "dyno.cmd.a.b.c": "", "dyno.hub.a.b": "", "": "",
 		"dyno.ev.*.report": "", "dyno.ev." + strings.Repeat("a", 64) + ".report": "",
 	} {
-		agent, what, ok := Parse(subject)
+		agent, what, ok := ParseSubject(subject)
 		if got := agent + " " + what; ok != (want != "") || ok && got != want {
 			t.Errorf("%q: %q %v, want %q", subject, got, ok, want)
 		}
@@ -29,7 +29,7 @@ func TestSubjects(t *testing.T) {
 
 // kinds are the messages that come from others.
 func kinds() []any {
-	return []any{&Who{}, &Hello{}, &Piece{}, &Of{}, &Answer{}, &Sync{}, &Instruction{}, &Share{}, &Ack{}, &Stop{}, &Report{}}
+	return []any{&DiscoveryQuery{}, &Hello{}, &Piece{}, &RunRef{}, &Answer{}, &ClockSync{}, &Instruction{}, &Shard{}, &Ack{}, &Stop{}, &Report{}}
 }
 
 func TestDecodeIsStrict(t *testing.T) {
@@ -41,9 +41,9 @@ func TestDecodeIsStrict(t *testing.T) {
 		`{"run":1}`:                        "cannot unmarshal",
 		`{"run":"r"`:                       "EOF",
 		``:                                 "EOF",
-		`{"run":"` + strings.Repeat("r", Largest) + `"}`: "at most",
+		`{"run":"` + strings.Repeat("r", MessageMax) + `"}`: "at most",
 	} {
-		err := Decode([]byte(text), new(Of))
+		err := Decode([]byte(text), new(RunRef))
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40s: %v, want %s", text, err, want)
 		}
@@ -107,7 +107,7 @@ func TestOrders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Order{Of: Of{"run", "epoch"}, Agent: "a", Nonce: "n", Version: "1", Geometry: Geometry(), Plan: packed}
+	o := Order{RunRef: RunRef{"run", "epoch"}, Agent: "a", Nonce: "n", Version: "1", Geometry: Geometry(), Plan: packed}
 	sealed, from, err := o.Seal(signer.Sign, public)
 	if err != nil {
 		t.Fatal(err)
@@ -115,7 +115,7 @@ func TestOrders(t *testing.T) {
 	if bytes.Contains(sealed, []byte("10.0.0.1")) {
 		t.Error("the plan can be read by whoever sees it")
 	}
-	back, p, err := Open(sealed, from, mine, signer.Verify)
+	back, p, err := OpenOrder(sealed, from, mine, signer.Verify)
 	if err != nil || !reflect.DeepEqual(back, o) || !reflect.DeepEqual(p, plan()) {
 		t.Errorf("%+v %v", back, err)
 	}
@@ -126,12 +126,12 @@ func TestOrders(t *testing.T) {
 	changed := slices.Clone(sealed)
 	changed[len(changed)/2] ^= 1
 	for name, try := range map[string]func() error{
-		"changed":            func() error { _, _, err := Open(changed, from, mine, signer.Verify); return err },
-		"for another":        func() error { _, _, err := Open(sealed, from, others, signer.Verify); return err },
-		"signed by another":  func() error { _, _, err := Open(forged, forger, mine, signer.Verify); return err },
-		"from somebody else": func() error { _, _, err := Open(sealed, public, mine, signer.Verify); return err },
-		"cut short":          func() error { _, _, err := Open(sealed[:9], from, mine, signer.Verify); return err },
-		"by nobody":          func() error { _, _, err := Open(sealed, "", mine, signer.Verify); return err },
+		"changed":            func() error { _, _, err := OpenOrder(changed, from, mine, signer.Verify); return err },
+		"for another":        func() error { _, _, err := OpenOrder(sealed, from, others, signer.Verify); return err },
+		"signed by another":  func() error { _, _, err := OpenOrder(forged, forger, mine, signer.Verify); return err },
+		"from somebody else": func() error { _, _, err := OpenOrder(sealed, public, mine, signer.Verify); return err },
+		"cut short":          func() error { _, _, err := OpenOrder(sealed[:9], from, mine, signer.Verify); return err },
+		"by nobody":          func() error { _, _, err := OpenOrder(sealed, "", mine, signer.Verify); return err },
 	} {
 		if try() == nil {
 			t.Errorf("%s: opened", name)
@@ -151,43 +151,43 @@ func TestInstructions(t *testing.T) {
 	}
 	stranger, _ := nkeys.CreateUser()
 	for _, i := range []Instruction{
-		{Of: Of{Run: "r"}, Agent: Everyone, Verb: Beat, Number: 1, Said: -5},
-		{Of: Of{"r", "e"}, Agent: "a", Verb: Arm, Number: 2, Said: 7, Start: -12},
-		{Of: Of{"r", "e"}, Agent: "a", Verb: Reshare, Number: 3, Changes: &Share{After: 5, Part: 1, Weights: []int{2, 1}}},
-		{Of: Of{"r", "e"}, Agent: "a", Verb: Halt, Ends: &Stop{Aborted: true, Why: "so"}},
+		{RunRef: RunRef{Run: "r"}, Agent: Everyone, Verb: Heartbeat, Number: 1, SentAt: -5},
+		{RunRef: RunRef{"r", "e"}, Agent: "a", Verb: Arm, Number: 2, SentAt: 7, Start: -12},
+		{RunRef: RunRef{"r", "e"}, Agent: "a", Verb: Reshard, Number: 3, NewShard: &Shard{After: 5, Part: 1, Weights: []int{2, 1}}},
+		{RunRef: RunRef{"r", "e"}, Agent: "a", Verb: StopLoad, Stop: &Stop{Aborted: true, Why: "so"}},
 	} {
-		b, err := i.Sign(signer.Sign)
+		b, err := i.EncodeSigned(signer.Sign)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if back, err := ReadInstruction(b, signer.Verify); err != nil || !reflect.DeepEqual(back, i) {
+		if back, err := ParseInstruction(b, signer.Verify); err != nil || !reflect.DeepEqual(back, i) {
 			t.Errorf("%+v, was %+v, %v", back, i, err)
 		}
-		if _, err := ReadInstruction(b, stranger.Verify); err == nil {
+		if _, err := ParseInstruction(b, stranger.Verify); err == nil {
 			t.Errorf("%+v: another's signature is accepted", i)
 		}
 		for at := range b { // whatever is changed of it
 			changed := slices.Clone(b)
 			changed[at] ^= 1
-			if back, err := ReadInstruction(changed, signer.Verify); err == nil && !reflect.DeepEqual(back, i) {
+			if back, err := ParseInstruction(changed, signer.Verify); err == nil && !reflect.DeepEqual(back, i) {
 				t.Errorf("%s is read as %+v", changed, back)
 			}
 		}
-		if _, err := ReadInstruction(Encode(i), signer.Verify); err == nil {
+		if _, err := ParseInstruction(Encode(i), signer.Verify); err == nil {
 			t.Errorf("%+v: read without a signature", i)
 		}
 	}
-	o := Order{Of: Of{"r", "e"}, Agent: "a"}
+	o := Order{RunRef: RunRef{"r", "e"}, Agent: "a"}
 	text := Encode(o)
 	signature, err := signer.Sign(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadInstruction(Encode(signed{text, signature}), signer.Verify); err == nil {
+	if _, err := ParseInstruction(Encode(signed{text, signature}), signer.Verify); err == nil {
 		t.Error("an order is read as an instruction")
 	}
 	refuse := func([]byte) ([]byte, error) { return nil, errors.New("no key") }
-	if _, err := (Instruction{}).Sign(refuse); err == nil {
+	if _, err := (Instruction{}).EncodeSigned(refuse); err == nil {
 		t.Error("there is one without a signature")
 	}
 }
@@ -197,15 +197,15 @@ func FuzzReadInstruction(f *testing.F) {
 	f.Add([]byte(`{"run":"r","epoch":"e","agent":"a","verb":"stop","number":1,"said":2,"ends":{"why":"x"}}`))
 	f.Add([]byte(`{"run":"r","agent":"a","verb":"share","changes":{"after":1,"part":0,"weights":[1]}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		i, err := ReadInstruction(Encode(signed{Text: text}), func(_, _ []byte) error { return nil })
+		i, err := ParseInstruction(Encode(signed{Text: text}), func(_, _ []byte) error { return nil })
 		if err != nil {
 			return
 		}
-		b, err := i.Sign(func([]byte) ([]byte, error) { return nil, nil })
+		b, err := i.EncodeSigned(func([]byte) ([]byte, error) { return nil, nil })
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := ReadInstruction(b, func(_, _ []byte) error { return nil })
+		again, err := ParseInstruction(b, func(_, _ []byte) error { return nil })
 		if one, other := Encode(i), Encode(again); err != nil || !bytes.Equal(one, other) {
 			t.Errorf("%s, read again %s, %v", one, other, err)
 		}
@@ -233,12 +233,12 @@ func TestCut(t *testing.T) {
 		for i := range b {
 			b[i] = byte(rand.Int())
 		}
-		pieces := Cut(b, PieceMax)
+		pieces := SplitPieces(b, PieceMax)
 		if !bytes.Equal(slices.Concat(pieces...), b) || len(pieces) != max((n+PieceMax-1)/PieceMax, 1) {
 			t.Errorf("%d bytes: %d pieces", n, len(pieces))
 		}
 		for _, p := range pieces {
-			if m := Encode(Piece{Data: p}); len(m) > Largest/2 {
+			if m := Encode(Piece{Data: p}); len(m) > MessageMax/2 {
 				t.Errorf("a message of %d bytes", len(m))
 			}
 		}

@@ -14,18 +14,20 @@ import (
 	"dyno/internal/result"
 )
 
-// foretold is a run of 4 s of one agent, which has said its last word 1 s after it: 40 requests, of which
+// plannedRun is a run of 4 s of one agent, which has said its last word 1 s after it: 40 requests, of which
 // 4 were answered with an error. change makes another plan of the usual one.
-func foretold(t *testing.T, change func(*load.Plan)) (*running, *member) {
+func plannedRun(t *testing.T, change func(*load.Plan)) (*fleetRun, *member) {
 	t.Helper()
 	p := load.DefaultPlan()
 	p.Target.Host, p.Target.URL, p.Connections, p.Threads = "127.0.0.1", "http://127.0.0.1/", 4, 2
 	p.Requests, p.Duration = []load.Request{{Weight: 1, Name: "a"}, {Weight: 1, Name: "b"}}, load.Seconds(4*time.Second)
 	change(&p)
-	m := newMember(Answerer{Name: "a", Hello: wire.Hello{Host: result.Host{CPUs: 2}}})
-	r := &running{Controller: &Controller{}, members: []*member{m}, clock: clock{origin: time.Now().Add(-time.Hour)},
-		plan: p, armed: true, scratch: metric.NewHistogram(metric.Fine), shown: func(int, *load.Interval) {}}
-	m.part, m.reported = p, int64(5*time.Second)+int64(p.Warmup)
+	m := newMember(FoundAgent{Name: "a", Hello: wire.Hello{Host: result.Host{CPUs: 2}}})
+	r := &fleetRun{Controller: &Controller{}, members: []*member{m}, clock: clock{origin: time.Now().Add(-time.Hour)},
+		plan: p, runPhase: runPhase{armed: true},
+		scratch:  metric.NewHistogram(metric.Fine),
+		liveView: liveView{mergeInterval: func(int, *load.Interval) {}}}
+	m.part, m.reportedAt = p, int64(5*time.Second)+int64(p.Warmup)
 	out := &load.Result{Plan: p, Ended: load.ByDuration, Measured: 4 * time.Second, Warmed: time.Duration(p.Warmup),
 		Drained: time.Second / 2, CPU: time.Second, Started: time.Now(), Total: metric.NewCounters(), Ring: "epoll",
 		Totals: load.Totals{ConnectionTotals: load.ConnectionTotals{
@@ -49,15 +51,15 @@ func foretold(t *testing.T, change func(*load.Plan)) (*running, *member) {
 			Completed: 9, Failed: 1, Latency: latency.Sparse(), ErrorLatency: wrong.Sparse(), Busy: 0.5,
 			Status: map[uint16]int64{200: 9, 503: 1}, Failures: []load.Failure{{Phase: load.Expect, Kind: "status", Detail: "503", Count: 1}}}
 		iv.Measure()
-		if err := m.ticks.sound(&iv, r.most()); err != nil {
+		if err := m.reported.checkSecond(&iv, r.currentMax()); err != nil {
 			t.Fatal(err)
 		}
-		m.ticks.add(iv, r.scratch)
+		m.reported.addSecond(iv, r.scratch)
 		out.Total.Latency.Add(latency)
 		out.Total.ErrorLatency.Add(wrong)
 		out.Total.Service.Add(latency)
 	}
-	s := m.ticks.sum
+	s := m.reported.sum
 	out.Total.Sent, out.Total.Completed, out.Total.Failed = s.Sent, s.Completed, s.Failed
 	out.Total.Status[200], out.Total.Status[503], out.Failures = 36, 4, s.Failures
 	part, err := result.From(out, load.Version)
@@ -144,7 +146,7 @@ func TestPossible(t *testing.T) {
 			r.Service = &result.Distribution{Count: r.Latency.Count, HDR: r.ErrorLatency.HDR}
 		}, "service"},
 		{closed, func(r *result.Result) {
-			for i := range waysMost + 9 {
+			for i := range failureKindsMax + 9 {
 				r.Errors = append(r.Errors, result.Error{Phase: "connect", Address: fmt.Sprint(i)})
 			}
 		}, "ways to fail"},
@@ -153,10 +155,10 @@ func TestPossible(t *testing.T) {
 		{light, func(r *result.Result) { r.Probe = &result.Probe{Rate: result.Rate{Sent: 1e6}} }, "rate of the probe"},
 		{light, func(r *result.Result) { r.Probe = &result.Probe{Latency: &result.Distribution{Count: 1}} }, "latencies of the probe"},
 	} {
-		r, m := foretold(t, c.plan)
+		r, m := plannedRun(t, c.plan)
 		c.lie(m.final.Result)
-		r.trust(m)
-		if (m.own != nil) != (c.why == "") || (m.lost == "") != (c.why == "") || !strings.Contains(m.lost, c.why) {
+		r.acceptFinal(m)
+		if (m.result != nil) != (c.why == "") || (m.lost == "") != (c.why == "") || !strings.Contains(m.lost, c.why) {
 			t.Errorf("lost %q, want %q", m.lost, c.why)
 		}
 	}
@@ -169,10 +171,10 @@ func TestEveryNumberHasALimit(t *testing.T) {
 	computed := []string{".Stdev", ".P50", ".P75", ".P90", ".P95", ".P99", ".P999", ".P9999"} // from a histogram
 	tried := 0
 	for _, change := range []func(*load.Plan){func(*load.Plan) {}, func(p *load.Plan) { p.Rate = load.PerSecond(10) }} {
-		_, m := foretold(t, change)
-		for i := range leaves(reflect.ValueOf(m.final.Result).Elem(), "") {
-			r, m := foretold(t, change)
-			leaf := leaves(reflect.ValueOf(m.final.Result).Elem(), "")[i]
+		_, m := plannedRun(t, change)
+		for i := range numberLeaves(reflect.ValueOf(m.final.Result).Elem(), "") {
+			r, m := plannedRun(t, change)
+			leaf := numberLeaves(reflect.ValueOf(m.final.Result).Elem(), "")[i]
 			ends := func(end string) bool { return strings.HasSuffix(leaf.name, end) }
 			if slices.ContainsFunc(again, func(s string) bool { return strings.HasPrefix(leaf.name, s) }) ||
 				!strings.HasPrefix(leaf.name, "Routes") && slices.ContainsFunc(computed, ends) {
@@ -184,7 +186,7 @@ func TestEveryNumberHasALimit(t *testing.T) {
 			} else {
 				leaf.v.SetInt(1e15)
 			}
-			if r.trust(m); m.lost == "" {
+			if r.acceptFinal(m); m.lost == "" {
 				t.Errorf("%s can be 10¹⁵", leaf.name)
 			}
 		}
@@ -200,20 +202,20 @@ type leaf struct {
 	v    reflect.Value
 }
 
-func leaves(v reflect.Value, name string) (all []leaf) {
+func numberLeaves(v reflect.Value, name string) (all []leaf) {
 	switch {
 	case v.CanInt() || v.CanFloat():
 		return []leaf{{name, v}}
 	case v.Kind() == reflect.Pointer && !v.IsNil():
-		return leaves(v.Elem(), name)
+		return numberLeaves(v.Elem(), name)
 	case v.Kind() == reflect.Slice:
 		for i := range v.Len() {
-			all = append(all, leaves(v.Index(i), name)...)
+			all = append(all, numberLeaves(v.Index(i), name)...)
 		}
 	case v.Kind() == reflect.Struct && v.Type() != reflect.TypeFor[time.Time]():
 		for i := range v.NumField() {
 			if f := v.Type().Field(i); f.IsExported() {
-				all = append(all, leaves(v.Field(i), strings.TrimPrefix(name+"."+f.Name, "."))...)
+				all = append(all, numberLeaves(v.Field(i), strings.TrimPrefix(name+"."+f.Name, "."))...)
 			}
 		}
 	}

@@ -11,25 +11,24 @@ import (
 	"dyno/internal/result"
 )
 
-// What an agent's reports say nothing of is only in its final. It is held against what can have
-// been: the time that passed by our clock, the plan, what it has reported, and what it is.
-
-// cpusMost is how many CPUs a machine is believed to have, and triesMost how often a request is
-// sent again: load gives up before.
+// Limits of what a machine and a load can do: CPUs, and retries of one request (load gives up
+// before).
 const (
-	cpusMost  = 1 << 13
-	triesMost = 128
+	cpusMax    = 1 << 13
+	retriesMax = 128
 )
 
-// A claim is a number of a final: it is between 0 and most, or cannot be.
+// A claim is a number that only the final has, and that the controller checks against what is
+// possible: it must be between 0 and max.
 type claim struct {
-	what     string
-	is, most float64
+	what       string
+	value, max float64
 }
 
-// possible is why the numbers of a final cannot be. all is for how long there was load at most, in
-// seconds: warm-up, window and what came after it.
-func (r *running) possible(m *member, part *result.Result, all float64) error {
+// checkPlausible returns why numbers of a final cannot be true, or nil. It knows the time that
+// passed by the controller's clock, the plan, the reports and the machine. all is how long the
+// load can have lasted, in seconds: warm-up, window and drain.
+func (r *fleetRun) checkPlausible(m *member, part *result.Result, all float64) error {
 	q, open := part.Requests, r.plan.Open()
 	switch load.Ending(part.Ended) {
 	case load.ByDuration:
@@ -49,26 +48,28 @@ func (r *running) possible(m *member, part *result.Result, all float64) error {
 		q.LateMax != nil}; slices.Contains(told, !open) {
 		return errors.New("its result is of another model of load")
 	}
-	for _, c := range slices.Concat(m.times(part, all), r.counts(m, part, all), m.costs(part, all),
-		probed(m.part, part, all)) {
-		if c.is < 0 || c.is > c.most {
-			return fmt.Errorf("its result cannot be: %s %.6g, of %.6g at most", c.what, c.is, c.most)
+	for _, c := range slices.Concat(m.timeClaims(part, all), r.countClaims(m, part, all),
+		m.costClaims(part, all),
+		probeClaims(m.part, part, all)) {
+		if c.value < 0 || c.value > c.max {
+			return fmt.Errorf("its result cannot be: %s %.6g, of %.6g at most", c.what, c.value, c.max)
 		}
 	}
-	if !same(m.ticks.service, part.Service) {
+	if !sameDistribution(m.reported.service, part.Service) {
 		return errors.New("its service times are not those that it has reported")
 	}
 	return nil
 }
 
-// longest is how long a window can have been that began so long ago, in seconds. One that has a
-// number of requests ends when it has reported the last, or where its schedule has the next one.
-func (m *member) longest(elapsed float64) float64 {
+// longestWindow returns how long a window can be that began at most elapsed seconds ago, in
+// seconds. With a number of requests, it ends with the last reported second, or when the schedule
+// has the next request.
+func (m *member) longestWindow(elapsed float64) float64 {
 	p := m.part
 	if p.Duration > 0 {
 		return min(elapsed, time.Duration(p.Duration).Seconds())
 	}
-	most := min(elapsed, m.ticks.sum.To.Seconds()+1) // an interval in which nothing was is not told
+	most := min(elapsed, m.reported.sum.To.Seconds()+1) // an empty interval is not reported
 	if p.Open() {
 		const gaps = 64 // of a Poisson law one in 10²⁷ is as long
 		most += gaps / max(p.Offered().PerSecond(), 1e-3)
@@ -76,26 +77,27 @@ func (m *member) longest(elapsed float64) float64 {
 	return most
 }
 
-// times are the claims of durations.
-func (m *member) times(part *result.Result, all float64) (claims []claim) {
-	const us, edge = 1e6, 1.01 // a histogram tells its values to a hundredth
+// timeClaims returns the claims about durations.
+func (m *member) timeClaims(part *result.Result, all float64) (claims []claim) {
+	const us, edge = 1e6, 1.01 // histograms are exact to a hundredth
 	w, g := part.Window, part.Generator
 	claims = []claim{
 		{"s of warm-up", w.WarmupS, time.Duration(m.part.Warmup).Seconds() + 1e-6},
 		{"s of the window without a server", w.OutageS, w.MeasuredS + 1},
 		{"s of the window without connections", w.UnavailableS, w.MeasuredS + 1},
-		{"s until there were none", number(w.UnavailableFromS), w.MeasuredS + 1},
-		{"µs late at most", number(part.Requests.LateMax), all * us},
+		{"s until there were none", valueOrZero(w.UnavailableFromS), w.MeasuredS + 1},
+		{"µs late at most", valueOrZero(part.Requests.LateMax), all * us},
 		{"µs of garbage collection at most", g.GCPauseMax, all * us},
 		{"µs without running at most", g.StopMax, all * us},
 		{"µs until a goroutine ran", g.SchedulingP99, all * us * edge},
 		{"µs until a thread ran", g.CPUWait, all * us},
-		{"µs sent late by half", number(g.SendLagP50), all * us * edge},
-		{"µs sent late by 1 %", number(g.SendLagP99), all * us * edge},
-		{"µs sent late by 1 in 1,000", number(g.SendLagP999), all * us * edge},
-		{"µs sent late at most", number(g.SendLagMax), all * us},
+		{"µs sent late by half", valueOrZero(g.SendLagP50), all * us * edge},
+		{"µs sent late by 1 %", valueOrZero(g.SendLagP99), all * us * edge},
+		{"µs sent late by 1 in 1,000", valueOrZero(g.SendLagP999), all * us * edge},
+		{"µs sent late at most", valueOrZero(g.SendLagMax), all * us},
 	}
-	opening := all + time.Duration(m.part.Connecting).Seconds() + deciding.Seconds() // before the load
+	opening := all + time.Duration(m.part.Connecting).Seconds() +
+		orderTimeout.Seconds() // before the load
 	for what, d := range map[string]*result.Distribution{"a look-up": part.Phases.DNS,
 		"a connection": part.Phases.Connect, "a handshake": part.Phases.TLS,
 		"a full handshake": part.Phases.TLSFull, "a resumed handshake": part.Phases.TLSResumed,
@@ -114,18 +116,18 @@ func (m *member) times(part *result.Result, all float64) (claims []claim) {
 	return claims
 }
 
-// counts are the claims of how often something was.
-func (r *running) counts(m *member, part *result.Result, all float64) (claims []claim) {
+// countClaims returns the claims about counts.
+func (r *fleetRun) countClaims(m *member, part *result.Result, all float64) (claims []claim) {
 	q, c, w := part.Requests, part.Connections, part.Window
-	sent, dialed := float64(q.Sent), float64(c.Asked)+countMost*all
-	warm := countMost * w.WarmupS
+	sent, dialed := float64(q.Sent), float64(c.Asked)+countPerSecondMax*all
+	warm := countPerSecondMax * w.WarmupS
 	if r.plan.Open() {
 		peak := m.part.Peak().PerSecond()
-		if r.on == Rebalance {
+		if r.onLoss == Rebalance {
 			peak = r.plan.Peak().PerSecond()
 		}
-		warm = arrivals(peak, w.WarmupS)
-		claims = append(claims, claim{"requests due", float64(*q.Due), arrivals(peak, w.MeasuredS)},
+		warm = arrivalsMax(peak, w.WarmupS)
+		claims = append(claims, claim{"requests due", float64(*q.Due), arrivalsMax(peak, w.MeasuredS)},
 			claim{"requests never sent", float64(*q.Waiting), float64(*q.Due)},
 			claim{"requests sent late", float64(*q.Late), sent},
 			claim{"requests sent after the window", float64(*q.SentAfter), sent})
@@ -133,8 +135,8 @@ func (r *running) counts(m *member, part *result.Result, all float64) (claims []
 	if m.part.Requested > 0 {
 		claims = append(claims, claim{"requests", sent, float64(m.part.Requested)})
 	}
-	handshakes := integer(c.TLSFull) + integer(c.TLSResumed)
-	claims = append(claims, claim{"requests sent again", float64(q.Retried), triesMost * sent},
+	handshakes := countOrZero(c.TLSFull) + countOrZero(c.TLSResumed)
+	claims = append(claims, claim{"requests sent again", float64(q.Retried), retriesMax * sent},
 		claim{"requests before the window", float64(q.Warmup), warm},
 		claim{"of those lost", float64(q.WarmupLost), float64(q.Warmup)},
 		claim{"connections asked for", float64(c.Asked), float64(m.part.Connections)},
@@ -155,20 +157,22 @@ func (r *running) counts(m *member, part *result.Result, all float64) (claims []
 			claim{"of a route failed", float64(route.Errors), float64(q.Errors)})
 	}
 	for _, e := range part.Errors {
-		claims = append(claims, claim{"failures of a kind", float64(e.Count), dialed + countMost*all})
+		claims = append(claims, claim{"failures of a kind", float64(e.Count),
+			dialed + countPerSecondMax*all})
 	}
 	if c.Streams != nil {
 		claims = append(claims, claim{"streams at once", float64(*c.Streams), load.MaxStreams})
 	}
-	return append(claims, r.rates(m, part, handshakes)...)
+	return append(claims, r.rateClaims(m, part, handshakes)...)
 }
 
-// rates are the claims of how much was in the window. What is not in a rate was sent after it,
-// which an open loop tells; of a closed one each connection may have something under way.
-func (r *running) rates(m *member, part *result.Result, handshakes float64) (claims []claim) {
+// rateClaims returns the claims about rates in the window. Requests outside the window are those
+// sent after it, which an open workload counts; in a closed one, each connection may have some in
+// flight.
+func (r *fleetRun) rateClaims(m *member, part *result.Result, handshakes float64) (claims []claim) {
 	const rounded = 1.001 // and one more
 	q, in := part.Requests, part.Window.MeasuredS
-	after := integer(q.SentAfter)
+	after := countOrZero(q.SentAfter)
 	if !r.plan.Open() {
 		after = float64(m.part.Connections * max(m.part.Pipeline, m.part.Streams))
 	}
@@ -182,26 +186,26 @@ func (r *running) rates(m *member, part *result.Result, handshakes float64) (cla
 	}{
 		{"requests sent in the window", part.Rate.Sent, float64(q.Sent)},
 		{"requests completed in the window", part.Rate.Completed, float64(q.Completed)},
-		{"errors in the window", number(part.Rate.ErrorAnswers), float64(part.ErrorAnswers())},
+		{"errors in the window", valueOrZero(part.Rate.ErrorAnswers), float64(part.ErrorAnswers())},
 	} {
 		claims = append(claims, claim{x.what, x.rate * in, x.n*rounded + 1 + in},
 			claim{"fewer " + x.what, max(x.n-x.rate*in, 0), after + x.n*(rounded-1) + 1 + in})
 	}
-	return append(claims, claim{"handshakes in the window", number(part.Rate.Handshakes) * in,
+	return append(claims, claim{"handshakes in the window", valueOrZero(part.Rate.Handshakes) * in,
 		handshakes*rounded + 1 + in})
 }
 
-// costs are the claims of what the load took of its machine.
-func (m *member) costs(part *result.Result, all float64) []claim {
+// costClaims returns the claims about what the load took of its machine.
+func (m *member) costClaims(part *result.Result, all float64) []claim {
 	g, in := part.Generator, part.Window.MeasuredS
-	cpu := all * float64(min(max(m.hello.Host.CPUs, 1), cpusMost)) // s
+	cpu := all * float64(min(max(m.hello.Host.CPUs, 1), cpusMax)) // s
 	busy := 100.0
 	if g.Ring == load.HTTP3Ring && in > 0 { // of all its CPUs, also after the window
 		busy = 100 * all / in
 	}
 	spans, a2, off := 0.0, 0.0, 0.0
 	if a := g.Arrivals; a != nil {
-		spans, a2, off = float64(a.Spans), number(a.A2), number(a.OffP95)
+		spans, a2, off = float64(a.Spans), valueOrZero(a.A2), valueOrZero(a.OffP95)
 	}
 	return []claim{
 		{"s of CPU", g.CPUPercent / 100 * in, cpu},
@@ -211,30 +215,30 @@ func (m *member) costs(part *result.Result, all float64) []claim {
 		{"local ports", float64(g.LocalPorts), 1 << 16},
 		{"threads", float64(g.Threads), float64(min(m.part.Connections, load.MaxThreads))},
 		{"spans between arrivals", spans, float64(part.Requests.Sent)},
-		{"of A²", a2, 16 * spans}, // each value lies outside the law as far as can be
+		{"of A²", a2, 16 * spans}, // each value as far off as it can be
 		{"% off the law", off, float64(all) * 1e9 * 100},
 	}
 }
 
-// probed are the claims of the light load beside the other.
-func probed(p load.Plan, part *result.Result, all float64) []claim {
+// probeClaims returns the claims about the probe, the light load that runs with the main one.
+func probeClaims(p load.Plan, part *result.Result, all float64) []claim {
 	b := part.Probe
 	if b == nil {
 		return nil
 	}
 	q, in := b.Requests, part.Window.MeasuredS
-	most := arrivals(p.Probe.PerSecond(), all)
+	most := arrivalsMax(p.Probe.PerSecond(), all)
 	claims := []claim{
 		{"requests of the probe", float64(q.Sent), most},
 		{"completed of the probe", float64(q.Completed), float64(q.Sent)},
 		{"failed of the probe", float64(q.Errors), float64(q.Sent - q.Completed)},
-		{"due of the probe", integer(q.Due), most},
-		{"waiting of the probe", integer(q.Waiting), most},
-		{"late of the probe", integer(q.Late), float64(q.Sent)},
+		{"due of the probe", countOrZero(q.Due), most},
+		{"waiting of the probe", countOrZero(q.Waiting), most},
+		{"late of the probe", countOrZero(q.Late), float64(q.Sent)},
 		{"connections of the probe", float64(b.Connections.Asked), float64(p.ProbeConnections())},
 		{"rate of the probe", b.Rate.Sent * in, most + 1 + in},
 		{"completed of the probe in the window", b.Rate.Completed * in, most + 1 + in},
-		{"µs sent late of the probe", number(b.SendLagMax), all * 1e6},
+		{"µs sent late of the probe", valueOrZero(b.SendLagMax), all * 1e6},
 	}
 	for _, d := range []*result.Distribution{b.Latency, b.Service, b.ErrorLatency} {
 		if d != nil {
@@ -245,22 +249,22 @@ func probed(p load.Plan, part *result.Result, all float64) []claim {
 	return claims
 }
 
-// arrivals are how many can be due in so many seconds at a rate: ten standard deviations of a
-// Poisson law more than on average.
-func arrivals(rate, seconds float64) float64 {
+// arrivalsMax returns how many arrivals are possible in so many seconds at a rate: ten standard
+// deviations of a Poisson process above the mean.
+func arrivalsMax(rate, seconds float64) float64 {
 	n := rate * seconds
 	return n + 10*math.Sqrt(n) + 10
 }
 
-// number and integer are 0 of what is not told.
-func number(v *float64) float64 {
+// valueOrZero and countOrZero return 0 for a value that is absent.
+func valueOrZero(v *float64) float64 {
 	if v == nil {
 		return 0
 	}
 	return *v
 }
 
-func integer(n *int64) float64 {
+func countOrZero(n *int64) float64 {
 	if n == nil {
 		return 0
 	}

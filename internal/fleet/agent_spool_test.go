@@ -36,7 +36,7 @@ type message struct {
 // way is how long a message takes besides.
 const way = 50 * time.Millisecond
 
-func (l *line) say(seq int64, bytes int) {
+func (l *line) sendMessage(seq int64, bytes int) {
 	if l.free.Before(l.now) {
 		l.free = l.now
 	}
@@ -50,20 +50,20 @@ func (l *line) say(seq int64, bytes int) {
 	}
 }
 
-// report says what is due. What is due again begins with the first that waits.
-func (l *line) report() {
-	texts := l.spool.due(l.now)
+// sendDueReports says what is due. What is due again begins with the first that waits.
+func (l *line) sendDueReports() {
+	texts := l.spool.dueReports(l.now)
 	for _, text := range texts {
 		var r wire.Report
 		if err := wire.Decode(text, &r); err != nil {
 			panic(err) // of what was encoded
 		}
-		l.say(r.Seq, len(text))
+		l.sendMessage(r.Seq, len(text))
 	}
 }
 
-// arrive is what the controller does with what has come, and the agent with its answers.
-func (l *line) arrive() {
+// deliverArrived is what the controller does with what has come, and the agent with its answers.
+func (l *line) deliverArrived() {
 	for len(l.under) > 0 && !l.under[0].at.After(l.now) {
 		m := l.under[0]
 		l.under = l.under[1:]
@@ -78,9 +78,9 @@ func (l *line) arrive() {
 		l.acks = append(l.acks, message{l.have, m.at.Add(way)})
 	}
 	for len(l.acks) > 0 && !l.acks[0].at.After(l.now) {
-		l.spool.acknowledged(l.acks[0].seq, l.now)
+		l.spool.acknowledgeUpTo(l.acks[0].seq, l.now)
 		l.acks = l.acks[1:]
-		l.report()
+		l.sendDueReports()
 	}
 }
 
@@ -103,26 +103,26 @@ func TestSlowLine(t *testing.T) {
 		start := time.Now()
 		l := &line{rate: c.rate, lose: c.lose, now: start, heard: start, moved: start}
 		for range pieces {
-			l.spool.add(wire.Report{Of: wire.Of{Run: "r", Epoch: "e"}, Data: make([]byte, wire.FinalPiece)})
+			l.spool.addReport(wire.Report{RunRef: wire.RunRef{Run: "r", Epoch: "e"}, Data: make([]byte, wire.FinalPieceMax)})
 		}
 		all := 0
-		for _, w := range l.spool.waiting {
+		for _, w := range l.spool.unacked {
 			all += len(w.text)
 		}
-		for i := 0; len(l.spool.waiting) > 0 && i < 3_600_000; i++ {
-			if i%int(heartbeat/time.Millisecond) == 0 {
-				l.say(0, 100)
+		for i := 0; len(l.spool.unacked) > 0 && i < 3_600_000; i++ {
+			if i%int(heartbeatInterval/time.Millisecond) == 0 {
+				l.sendMessage(0, 100)
 			}
-			if i%int(pulse/time.Millisecond) == 0 {
-				l.report()
+			if i%int(deadlineInterval/time.Millisecond) == 0 {
+				l.sendDueReports()
 			}
 			l.now = start.Add(time.Duration(i) * time.Millisecond)
-			l.arrive()
+			l.deliverArrived()
 		}
 		took, least := l.now.Sub(start), time.Duration(all)*time.Second/time.Duration(c.rate)
 		t.Logf("%s: %v of %v at least; said %.2f times; nothing came for %v, nothing new for %v", name, took, least,
 			float64(l.bytes)/float64(all), l.silent, l.stuck)
-		if l.have != pieces || l.silent > Lease || l.stuck > finishing || float64(l.bytes) > c.twice*float64(all) {
+		if l.have != pieces || l.silent > Lease || l.stuck > finalSlack || float64(l.bytes) > c.twice*float64(all) {
 			t.Errorf("%s: %d pieces came, %d bytes of %d were said; nothing came for %v, nothing new for %v", name,
 				l.have, l.bytes, all, l.silent, l.stuck)
 		}
@@ -134,15 +134,15 @@ func TestSlowLine(t *testing.T) {
 func TestPacksBesideTheLoop(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	s := &service{Agent: &Agent{Name: "a", Conn: w.connect()}, clock: newClock(0), do: make(chan func()),
-		over: make(chan struct{}), epoch: "e"}
+	s := &agentService{Agent: &Agent{Name: "a", Conn: w.connect()}, clock: newClock(0), loopCalls: make(chan func()),
+		loopEnded: make(chan struct{}), epoch: "e"}
 	ctx, stop := context.WithCancelCause(t.Context())
-	j := &job{Of: wire.Of{Run: "r", Epoch: "e"}, stage: loading, ctx: ctx, stop: stop, heard: time.Now().Add(time.Hour)}
+	j := &job{RunRef: wire.RunRef{Run: "r", Epoch: "e"}, stage: stageLoading, ctx: ctx, cancel: stop, heardAt: time.Now().Add(time.Hour)}
 	s.job = j
 	live, end := context.WithCancel(t.Context())
 	over := make(chan struct{})
 	go func() {
-		s.loop(live, nil)
+		s.runLoop(live, nil)
 		close(over)
 	}()
 	out, err := result.From(&load.Result{Plan: load.DefaultPlan(), Ended: load.Interrupted}, load.Version)
@@ -153,20 +153,20 @@ func TestPacksBesideTheLoop(t *testing.T) {
 	for i := range hours * 3600 {
 		out.Series = append(out.Series, result.Point{T: float64(i + 1), Sent: int64(i), Status: map[string]int64{"200": int64(i)}})
 	}
-	s.workers.Go(func() { s.finish(j, wire.Final{Result: out}) })
+	s.goroutines.Go(func() { s.reportFinal(j, wire.Final{Result: out}) })
 	seen := map[int64]bool{} // how many reports there were, when the loop did something else
 	for packed := false; !packed; {
-		s.sync(func() {
-			seen[j.spool.last] = true
-			packed = j.stage == through
+		s.callInLoopAndWait(func() {
+			seen[j.spool.lastSeq] = true
+			packed = j.stage == stageFinished
 		})
 	}
 	if len(seen) <= 2 { // before all of them, and after
 		t.Errorf("while the parts were packed the loop did nothing else: it saw %v of them", seen)
 	}
-	s.sync(func() {
-		j.spool.acknowledged(j.spool.last, time.Now())
-		if j.why = "it has heard that"; !j.over() {
+	s.callInLoopAndWait(func() {
+		j.spool.acknowledgeUpTo(j.spool.lastSeq, time.Now())
+		if j.stopReason = "it has heard that"; !j.isOver() {
 			t.Error("the load is not over")
 		}
 	})

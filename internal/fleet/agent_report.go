@@ -1,0 +1,77 @@
+package fleet
+
+import (
+	"context"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/fleet/wire"
+	"dyno/internal/result"
+)
+
+// publishReports sends encoded reports.
+func (s *agentService) publishReports(texts [][]byte) {
+	for _, text := range texts {
+		s.Conn.Publish(wire.EventSubject(s.Name, wire.Reported), text)
+	}
+}
+
+// queueReport sends a report and keeps it until it is acknowledged.
+func (s *agentService) queueReport(j *job, r wire.Report) {
+	j.spool.addReport(r)
+	s.publishReports(j.spool.dueReports(time.Now()))
+	if j.spool.isFull() && s.job == j {
+		s.stopJob("its reports are not acknowledged", context.Canceled)
+	}
+}
+
+// buildFinal returns the final of a load, or of its failure.
+func (s *agentService) buildFinal(r *load.Result, err error) wire.Final {
+	if err != nil {
+		return wire.Final{Error: err.Error()}
+	}
+	r.Failures = fewerFailures(r.Failures)
+	if r.Probe != nil {
+		r.Probe.Failures = fewerFailures(r.Probe.Failures)
+	}
+	out, err := result.From(r, s.dynoVersion())
+	if err != nil {
+		return wire.Final{Error: err.Error()}
+	}
+	return wire.Final{Result: out, Start: s.clock.readingAt(r.Started), Late: int64(r.StartLate)}
+}
+
+// reportFinal reports the final. It is called outside the loop: packing the seconds of days takes
+// longer than Lease, and the loop has to send heartbeats meanwhile.
+func (s *agentService) reportFinal(j *job, f wire.Final) {
+	s.callInLoopAndWait(func() {
+		j.stage, f.Why = stagePackingFinal, j.stopReason
+		if j.stopReason == "" && f.Result != nil && f.Result.Ended == string(load.Interrupted) {
+			f.Why = "its policy allows no longer runs"
+		}
+	})
+	for part := range f.PackParts() {
+		wanted := false
+		s.callInLoopAndWait(func() {
+			if wanted = s.job == j; wanted {
+				s.reportFinalPart(j, part)
+			}
+		})
+		if !wanted { // the controller is silent for too long, or the agent ends
+			break
+		}
+	}
+	s.callInLoopAndWait(func() {
+		j.stage = stageFinished
+		j.cancel(nil)
+		s.logLine("run %s: over", j.Run)
+	})
+}
+
+// reportFinalPart reports a part of the final in pieces.
+func (s *agentService) reportFinalPart(j *job, part []byte) {
+	pieces := wire.SplitPieces(part, wire.FinalPieceMax)
+	for i, data := range pieces {
+		s.queueReport(j, wire.Report{RunRef: j.runRef(s), Data: data, Last: i == len(pieces)-1})
+	}
+}

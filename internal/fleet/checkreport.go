@@ -1,0 +1,151 @@
+package fleet
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"dyno/internal/engine/load"
+	"dyno/internal/engine/metric"
+	"dyno/internal/fleet/wire"
+)
+
+// What no agent can do in a second, however large its machine. Reports are checked before they
+// are added to those of others: an agent may be wrong by as much as a machine can do, but not by
+// any amount, and its final must repeat its reports.
+const (
+	countPerSecondMax = 10 * load.MaxRate
+	bytesPerSecondMax = 1 << 40
+)
+
+// Limits of the failures in a report: how many kinds, besides one of each phase for the rest; how
+// many bytes of text in one; and how many bytes of detail an agent sends of one and of all. In
+// JSON a byte of detail can become six, and a message has wire.MessageMax.
+const (
+	failureKindsMax   = 1 << 10
+	failureTextMax    = 4 << 10
+	failureDetailMax  = 2 << 10
+	failureDetailsMax = 128 << 10
+)
+
+// fewerFailures returns failures within the limits of what an agent reports.
+func fewerFailures(all []load.Failure) []load.Failure {
+	all = slices.Clone(load.Fewer(all, failureKindsMax))
+	for i := range all {
+		d := all[i].Detail
+		all[i].Detail = strings.ToValidUTF8(d[:min(len(d), failureDetailMax, failureDetailsMax/len(all))],
+			"")
+	}
+	return all
+}
+
+// A plausibleMax is the most that an agent can have counted, in all and up to an instant. Sums
+// over all agents stay far below 2⁶³.
+type plausibleMax struct {
+	sum     int64         // of one agent
+	elapsed time.Duration // since the window began, with what a clock may be wrong by
+}
+
+// currentMax returns what an agent can have counted up to now, and maxAt up to an instant of the
+// controller's clock.
+func (r *fleetRun) currentMax() plausibleMax { return r.maxAt(r.clock.currentReading()) }
+
+func (r *fleetRun) maxAt(now int64) plausibleMax {
+	window := now - r.start - int64(r.plan.Warmup)
+	return plausibleMax{math.MaxInt64 / 4 / int64(max(len(r.members), 1)),
+		time.Duration(window + window/driftRatio + int64(Lease))}
+}
+
+// checkSecond returns why a reported second cannot be true after those before it, or nil. Each
+// completed request must have its latency, and each answer that was an error too, which is one of
+// the failed requests.
+func (t *reportedSeconds) checkSecond(iv *load.Interval, m plausibleMax) error {
+	no := errors.New
+	switch wrong := countFailures(iv.Failures, load.Expect); {
+	case iv.Index < t.nextIndex || iv.Index > int(max(m.elapsed, 0)/time.Second):
+		return fmt.Errorf("it is of second %d, and comes after %d others and %v", iv.Index, t.received,
+			max(m.elapsed, 0).Round(time.Second))
+	case iv.From < 0 || iv.From > iv.To || iv.To > m.elapsed:
+		return no("it is of a time that has not come")
+	case iv.Latency.Count != iv.Completed || iv.ErrorLatency.Count != wrong || wrong > iv.Failed ||
+		iv.Service.Count != 0 && iv.Service.Count != iv.Completed:
+		return fmt.Errorf("%d completed, %d failed, and there are %d and %d latencies", iv.Completed,
+			iv.Failed, iv.Latency.Count, iv.ErrorLatency.Count)
+	case !iv.Latency.Finely() || !iv.Service.Finely() || !iv.ErrorLatency.Finely():
+		return no("its histograms are of another kind")
+	case iv.Busy < 0 || iv.Busy > 1 || iv.LagMax < 0 || iv.LagMax > m.elapsed:
+		return no("it was busy for less than no time, or for more than there was")
+	}
+	if err := t.checkCounts(iv, m); err != nil {
+		return err
+	}
+	s := &t.sum
+	if done := s.Completed + s.Failed + iv.Completed + iv.Failed; done > s.Sent+iv.Sent {
+		return fmt.Errorf("%d requests came to an end, and %d were sent", done, s.Sent+iv.Sent)
+	}
+	return checkFailures(iv)
+}
+
+// checkCounts fails if a count of a second is negative or larger than a machine can make it.
+func (t *reportedSeconds) checkCounts(iv *load.Interval, m plausibleMax) error {
+	seconds := int64((iv.To-iv.From)/time.Second) + 2
+	s := &t.sum
+	for _, c := range []struct {
+		what   string
+		n, sum int64
+		each   int64 // at most, in a second
+	}{
+		{"sent", iv.Sent, s.Sent, countPerSecondMax},
+		{"completed", iv.Completed, s.Completed, countPerSecondMax},
+		{"failed", iv.Failed, s.Failed, countPerSecondMax},
+		{"in flight", iv.InFlight, s.InFlight, countPerSecondMax},
+		{"bytes received", iv.Received, s.Received, bytesPerSecondMax},
+		{"bytes sent", iv.Written, s.Written, bytesPerSecondMax},
+	} {
+		if most := min(m.sum-c.sum, c.each*min(seconds, m.sum/bytesPerSecondMax)); c.n < 0 || c.n > most {
+			return fmt.Errorf("%d %s in %v", c.n, c.what, iv.To-iv.From)
+		}
+	}
+	return nil
+}
+
+// checkFailures fails if the statuses or failures of a second cannot be true.
+func checkFailures(iv *load.Interval) error {
+	answers := int64(0)
+	for code, n := range iv.Status {
+		if code >= metric.Statuses || n < 0 || n > iv.Completed+iv.Failed-answers {
+			return fmt.Errorf("%d answers with status %d", n, code)
+		}
+		answers += n
+	}
+	if len(iv.Failures) > failureKindsMax+len(load.Phases) {
+		return fmt.Errorf("%d ways to fail", len(iv.Failures))
+	}
+	for _, f := range iv.Failures {
+		if !slices.Contains(load.Phases, f.Phase) {
+			return fmt.Errorf("a failure in the phase %q", wire.Readable(string(f.Phase)))
+		}
+		words := len(f.Phase) + len(f.Kind) + len(f.Address) + len(f.Detail)
+		if f.Count < 0 || f.Count > countPerSecondMax || words > failureTextMax {
+			return fmt.Errorf("%d failures, of which it says %d bytes", f.Count, words)
+		}
+	}
+	return nil
+}
+
+// countFailures returns how many requests failed in a phase; below 0 if that overflows.
+func countFailures(all []load.Failure, phase load.Phase) (n int64) {
+	for _, f := range all {
+		if f.Phase != phase {
+			continue
+		}
+		if f.Count < 0 || f.Count > math.MaxInt64-n {
+			return -1
+		}
+		n += f.Count
+	}
+	return n
+}
