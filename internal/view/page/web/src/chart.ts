@@ -3,9 +3,8 @@
 // that a plot is light or dark without being drawn again.
 
 import * as Plot from "@observablehq/plot";
-import { svg } from "./dom";
-import type { Mark } from "./figure";
 import * as format from "./format";
+import type { Mark } from "./legend";
 
 export { Plot };
 
@@ -107,19 +106,6 @@ export function percentileAxis(most: number, width: number): Plot.ScaleOptions {
   const ticks = width < 500 ? all.filter((v) => v !== 4 && v !== 20) : all;
   const name = (v: number) => String(Number((100 - 100 / v).toFixed(8)));
   return { type: "log", domain: [1, high * 1.05], ticks, tickFormat: name, label: "percentile →", grid: true };
-}
-
-/** swatch draws a mark for the legend. */
-export function swatch(m: Mark): SVGElement {
-  const shape = m.shape ?? "line";
-  const box = svg("svg", { class: "swatch", width: 26, height: 12, viewBox: "0 0 26 12", "aria-hidden": "true" });
-  if (shape === "area") box.append(svg("rect", { x: 4, y: 1, width: 18, height: 10, fill: m.colour }));
-  else if (shape === "dot") box.append(svg("circle", { cx: 13, cy: 6, r: 4, fill: m.colour }));
-  else if (shape === "square") box.append(svg("rect", { x: 9, y: 2, width: 8, height: 8, fill: m.colour }));
-  else if (shape === "diamond") box.append(svg("path", { d: "M13 0L18 6L13 12L8 6Z", fill: m.colour }));
-  else if (shape === "cross") box.append(svg("path", { d: "M9 2L17 10M17 2L9 10", stroke: m.colour, "stroke-width": 2.5 }));
-  else box.append(svg("line", { x1: 1, x2: 25, y1: 6, y2: 6, stroke: m.colour, "stroke-width": 2.5, "stroke-dasharray": m.dash || null }));
-  return box;
 }
 
 /** names is the margin for names along an axis, and named a name that fits into it, with others beside. */

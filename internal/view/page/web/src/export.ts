@@ -1,7 +1,7 @@
 // Pictures to take away: what is drawn, as one SVG that needs no style sheet, or as a PNG of it.
 
-import type { Mark } from "./figure";
 import { h, svg } from "./dom";
+import type { Mark } from "./legend";
 
 const kept = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray",
   "stroke-linecap", "stroke-linejoin", "opacity", "font-family", "font-size", "font-weight", "font-variant-numeric",

@@ -2,8 +2,9 @@
 // grew with the rate.
 
 import { Plot, chart, extent, logTicks, short } from "../chart";
-import { figure, Mark } from "../figure";
+import { figure } from "../figure";
 import * as format from "../format";
+import type { Mark } from "../legend";
 import { cell, Cell, table, Table } from "../table";
 import type { Judged, Probe, Search } from "./data";
 

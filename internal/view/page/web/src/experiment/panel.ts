@@ -4,8 +4,9 @@
 import { chart, colour, dash, extent, Plot } from "../chart";
 import { Cursors } from "../cursor";
 import { css, h } from "../dom";
-import { figure, legend } from "../figure";
+import { figure } from "../figure";
 import { count, digits3 } from "../format";
+import { legend } from "../legend";
 import { Cell } from "../table";
 import { cpuColours } from "./colours";
 import { clip, Column, loadOf, Panel, Payload, Series } from "./data";

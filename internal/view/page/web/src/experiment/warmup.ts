@@ -3,8 +3,9 @@
 
 import { chart, extent, Plot } from "../chart";
 import { h } from "../dom";
-import { figure, Mark } from "../figure";
+import { figure } from "../figure";
 import { count, duration, percent, rate } from "../format";
+import type { Mark } from "../legend";
 import { Cell, cell, table } from "../table";
 import { legendOf, loadOf, Payload, slug, Start, stroke, tint } from "./data";
 import { armsAt, levelsShown, shown } from "./shown";

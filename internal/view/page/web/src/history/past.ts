@@ -2,8 +2,9 @@
 // report, and in the dashboard.
 
 import { h } from "../dom";
-import { figure, Mark } from "../figure";
+import { figure } from "../figure";
 import { count, digits3, factorIn, time } from "../format";
+import type { Mark } from "../legend";
 import * as state from "../state";
 import { Cell, cell, said, table, Table, when } from "../table";
 import { amount } from "../experiment/amount";

@@ -4,8 +4,8 @@
 import { Plot, chart, colour, dash, extent, line, logTicks, trim } from "../chart";
 import type { Cursors } from "../cursor";
 import { figure } from "../figure";
-import type { Mark } from "../figure";
 import * as format from "../format";
+import type { Mark } from "../legend";
 import { oneRun } from "../result";
 import type { Result } from "../result";
 import { cell } from "../table";

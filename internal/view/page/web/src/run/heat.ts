@@ -3,8 +3,9 @@
 
 import { Plot, chart, colour, dash, extent, heat as shade, heatSteps, line, timeAxis } from "../chart";
 import type { Cursors } from "../cursor";
-import { figure, Mark } from "../figure";
+import { figure } from "../figure";
 import * as format from "../format";
+import type { Mark } from "../legend";
 import { oneRun } from "../result";
 import { cell, Cell, Table } from "../table";
 import { Interval, many, steps } from "./time";
