@@ -50,7 +50,7 @@ func JUnit(w io.Writer, r *result.Result) error {
 			completed.Failure = &problem{Message: "every answer was an error: " + statuses(r)}
 		}
 	}
-	trusted := testCase{Name: "the generator was not the limit"}
+	trusted := testCase{Name: notTheLimit}
 	if r.Generator.Verdict != result.OK || onlyShort(r) {
 		trusted.Skipped = &problem{Message: verdict(r), Text: lines(Reasons(r))}
 	}

@@ -51,7 +51,7 @@ func TestDetail(t *testing.T) {
 	if err := Text(&b, r, Style{Detail: true}); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "detail.text", b.Bytes())
+	golden(t, "detail.text", layoutOf(b.Bytes(), phrasesOf(Say(r))))
 	if err := Text(&plain, r, Style{}); err != nil {
 		t.Fatal(err)
 	}

@@ -332,6 +332,10 @@ func generator(r *result.Result) string {
 	return strings.Join(all, ", ") + of
 }
 
+// notTheLimit is what a generator's verdict says if nothing speaks against it, and the name of a
+// test in JUnit's format.
+const notTheLimit = "the generator was not the limit"
+
 // verdict is the generator's verdict on itself, in a sentence.
 func verdict(r *result.Result) string {
 	switch r.Generator.Verdict {
@@ -339,7 +343,7 @@ func verdict(r *result.Result) string {
 		if onlyShort(r) {
 			return Reasons(r)[0]
 		}
-		return "ok: the generator was not the limit"
+		return "ok: " + notTheLimit
 	case result.ClientBound:
 		switch r.Generator.Bound() {
 		case result.Limit:
