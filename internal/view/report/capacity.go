@@ -24,18 +24,18 @@ func Search(w io.Writer, s *capacity.Search, style Style) error {
 	for _, line := range wrap(Certified(s), style.width()) {
 		fmt.Fprintln(d, style.paint(c, line))
 	}
-	writeFact(d, style, "", fact{"because", plain(s.Reason)})
+	writeFact(d, style, "", Fact{"because", plain(s.Reason)})
 	for _, text := range s.Warnings {
-		writeFact(d, style, yellow, fact{"WARNING", plain(text)})
+		writeFact(d, style, yellow, Fact{"WARNING", plain(text)})
 	}
 	if few(s.Probes) {
-		writeFact(d, style, yellow, fact{"WARNING", tooShort})
+		writeFact(d, style, yellow, Fact{"WARNING", tooShort})
 	}
 	if s.Closed != nil {
-		writeFact(d, style, "", fact{"closed loop", digits3(*s.Closed) + " requests/s"})
+		writeFact(d, style, "", Fact{"closed loop", digits3(*s.Closed) + " requests/s"})
 	}
 	if s.Plan.Target.URL != "" {
-		writeFact(d, style, "", fact{"of", searched(s)})
+		writeFact(d, style, "", Fact{"of", searched(s)})
 	}
 	if len(s.Probes) > 0 {
 		fmt.Fprintln(d)
@@ -247,25 +247,25 @@ func Curve(w io.Writer, c *capacity.Curve, style Style) error {
 }
 
 // lawFacts are the law and how well it fits; none if there is none.
-func lawFacts(c *capacity.Curve) []fact {
+func lawFacts(c *capacity.Curve) []Fact {
 	f := c.Fit
 	if f == nil {
 		return nil
 	}
-	return []fact{{"law", fmt.Sprintf("X(N) = γN / (1 + σ(N−1) + κN(N−1)), γ %s/s, σ %s "+
+	return []Fact{{"law", fmt.Sprintf("X(N) = γN / (1 + σ(N−1) + κN(N−1)), γ %s/s, σ %s "+
 		"(contention), κ %s (coherency), R² %.4f", digits3(f.Gamma), significant(f.Sigma, 4),
 		significant(f.Kappa, 4), f.R2)},
 		{"residuals", "up to " + percent(100*largest(f.Residuals)) + " of the law's value"}}
 }
 
 // curveDoubts are what one must know besides.
-func curveDoubts(c *capacity.Curve) (all []fact) {
+func curveDoubts(c *capacity.Curve) (all []Fact) {
 	if c.Apart > 0 {
-		all = append(all, fact{"WARNING", Many(int64(c.Apart), "point") + " left out of the law: the " +
+		all = append(all, Fact{"WARNING", Many(int64(c.Apart), "point") + " left out of the law: the " +
 			"generator was the limit, or nothing was completed"})
 	}
 	if c.Left > 0 {
-		all = append(all, fact{"INTERRUPTED", Many(int64(c.Left), "point") + " not measured"})
+		all = append(all, Fact{"INTERRUPTED", Many(int64(c.Left), "point") + " not measured"})
 	}
 	return all
 }

@@ -73,7 +73,7 @@ func TestRepeatingFromData(t *testing.T) {
 	p.Data.File = ""
 	_, unnamed := repeating(p, "dyno", "run")
 	book := phrasebook{}
-	book.collect("from a file", said("lost", lost))
-	book.collect("from files", said("lost", unnamed))
+	book.collect("from a file", phrases("lost", lost))
+	book.collect("from files", phrases("lost", unnamed))
 	book.golden(t, "command")
 }

@@ -37,7 +37,7 @@ func Experiment(w io.Writer, r *lab.Record, s Style) error {
 	fmt.Fprintf(d, "%s\n", s.paint(bold, title(r)))
 	fmt.Fprintf(d, "  %s\n", scope(r))
 	for _, c := range r.Cautions {
-		writeFact(d, s, yellow, fact{"CAUTION", plain(c)})
+		writeFact(d, s, yellow, Fact{"CAUTION", plain(c)})
 	}
 	for _, part := range sections(r) {
 		part.write(d, s)

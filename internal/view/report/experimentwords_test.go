@@ -11,13 +11,13 @@ import (
 )
 
 // experimentPhrases are the sentences of an experiment.
-func experimentPhrases(w ExperimentWords) []Said {
-	return slices.Concat(said("title", w.Title), said("scope", w.Scope), said("command", w.Command),
-		said("caution", w.Cautions...), said("unavailable", w.Unavailable...), said("gate", w.Gate...),
-		said("correction", w.Correction...), said("verdict", w.Verdicts...), said("trials", w.Trials),
-		said("fairness", w.Fairness...), said("given", w.Given...), said("published", w.Published...),
-		said("profile", w.Profiles...), said("level", w.Levels...), said("method", w.Methods...),
-		said("formula", w.Formulas...))
+func experimentPhrases(w ExperimentWords) []Fact {
+	return slices.Concat(phrases("title", w.Title), phrases("scope", w.Scope), phrases("command", w.Command),
+		phrases("caution", w.Cautions...), phrases("unavailable", w.Unavailable...), phrases("gate", w.Gate...),
+		phrases("correction", w.Correction...), phrases("verdict", w.Verdicts...), phrases("trials", w.Trials),
+		phrases("fairness", w.Fairness...), phrases("given", w.Given...), phrases("published", w.Published...),
+		phrases("profile", w.Profiles...), phrases("level", w.Levels...), phrases("method", w.Methods...),
+		phrases("formula", w.Formulas...))
 }
 
 // What is said of experiments, of their verdicts and of their levels.
@@ -28,10 +28,10 @@ func TestExperimentSentences(t *testing.T) {
 		book.collect(name, experimentPhrases(WordsOf(r)))
 	}
 	for name, r := range durationsOfExperiments() {
-		book.collect(name, said("scope", scope(&r)))
+		book.collect(name, phrases("scope", scope(&r)))
 	}
 	for name, c := range verdicts() {
-		book.collect(name, slices.Concat(said("sentence", verdictOf(c)), said("mark", mark(c))))
+		book.collect(name, slices.Concat(phrases("sentence", verdictOf(c)), phrases("mark", mark(c))))
 	}
 	for name, l := range map[string]experiment.Level{
 		"one":       {Connections: 1, Pipeline: 1},
@@ -40,7 +40,7 @@ func TestExperimentSentences(t *testing.T) {
 		"open":      {Connections: 10, Rate: 5000, Arrival: "poisson"},
 		"slow":      {Connections: 1, Rate: 0.5, Reconnect: 7},
 	} {
-		book.collect(name, said("load", loadOf(l)))
+		book.collect(name, phrases("load", loadOf(l)))
 	}
 	book.golden(t, "experiment")
 }

@@ -205,7 +205,7 @@ func TestJUnit(t *testing.T) {
 			t.Errorf("%s: %s, want %s", test.name, totals, test.totals)
 		}
 		golden(t, test.name+".junit", layoutOf([]byte(got+"\n"), append(phrasesOf(Say(test.r)),
-			said("not the limit", notTheLimit)...)))
+			phrases("not the limit", notTheLimit)...)))
 		if s.Timestamp != "2026-01-02T15:04:05" || s.Time != "10.000" || s.Name != what(test.r) || s.Cases[0].Class != s.Name {
 			t.Errorf("%+v", s)
 		}

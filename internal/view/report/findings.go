@@ -10,7 +10,6 @@ import (
 	"dyno/internal/fairness"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
-	"dyno/internal/observe/probe"
 	"dyno/internal/observe/profile"
 )
 
@@ -30,22 +29,14 @@ func partSection(r *lab.Record) section {
 			name = "all"
 		}
 		out.table = append(out.table, []string{plain(p.Level), plain(p.Arm), plain(name),
-			value(p.CPU, micros), value(p.User, micros), value(p.System, micros),
-			value(p.Percent, func(f float64) string { return digits3(f) + " %" }),
-			value(p.Memory, func(f float64) string { return in(sizes, f) })})
+			known(p.CPU, micros), known(p.User, micros), known(p.System, micros),
+			known(p.Percent, func(f float64) string { return digits3(f) + " %" }),
+			known(p.Memory, func(f float64) string { return in(sizes, f) })})
 	}
 	if len(r.Parts) == 0 {
 		return section{}
 	}
 	return out
-}
-
-// value is v as show shows it, or n/a.
-func value(v probe.Value, show func(float64) string) string {
-	if !v.OK() {
-		return "n/a"
-	}
-	return show(float64(v))
 }
 
 // fairnessSection has the aspects in which answers differ.

@@ -82,7 +82,7 @@ func Markdown(w io.Writer, r *result.Result) error {
 	}
 	t := table{{"", ""}}
 	for _, f := range facts(r) {
-		t = append(t, []string{f.name, f.text})
+		t = append(t, []string{f.Name, f.Text})
 	}
 	t = append(t, []string{"started", r.Window.Started.Format("2006-01-02 15:04:05 MST")},
 		[]string{"host", Machine(r.Host)}, []string{"dyno", plain(r.Dyno)})

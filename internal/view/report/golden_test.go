@@ -40,8 +40,8 @@ func golden(t *testing.T, name string, got []byte) {
 // the goldens of whole reports. So a reworded sentence changes one line of a golden.
 type phrasebook map[string]map[string][]string // by sentence and place, the reports
 
-// collect adds the sentences of a report. Said.Name is the place of a sentence in it.
-func (b phrasebook) collect(report string, all []Said) {
+// collect adds the sentences of a report. Fact.Name is the place of a sentence in it.
+func (b phrasebook) collect(report string, all []Fact) {
 	number := map[string]int{}
 	for _, s := range all {
 		label := report
@@ -71,23 +71,23 @@ func (b phrasebook) golden(t *testing.T, name string) {
 	golden(t, name+".sentences", Visible([]byte(strings.Join(all, "")), ""))
 }
 
-// said are texts at one place.
-func said(name string, texts ...string) (all []Said) {
+// phrases are texts at one place.
+func phrases(name string, texts ...string) (all []Fact) {
 	for _, text := range texts {
 		if text != "" {
-			all = append(all, Said{name, text})
+			all = append(all, Fact{name, text})
 		}
 	}
 	return all
 }
 
 // phrasesOf are the sentences of a run, a search or a sweep.
-func phrasesOf(s Sentences) []Said {
-	return slices.Concat(said("what", s.What), said("how", s.How), said("model", s.Model),
-		said("verdict", s.Verdict), said("reason", s.Reasons...), said("warning", s.Warnings...),
-		said("objective", s.Objectives...), s.Facts, said("host", s.Machine),
-		said("method", s.Methods...), said("command", s.Command), said("lost", s.Lost),
-		said("agent", s.Agents...))
+func phrasesOf(s Sentences) []Fact {
+	return slices.Concat(phrases("what", s.What), phrases("how", s.How), phrases("model", s.Model),
+		phrases("verdict", s.Verdict), phrases("reason", s.Reasons...), phrases("warning", s.Warnings...),
+		phrases("objective", s.Objectives...), s.Facts, phrases("host", s.Machine),
+		phrases("method", s.Methods...), phrases("command", s.Command), phrases("lost", s.Lost),
+		phrases("agent", s.Agents...))
 }
 
 // wordGap is what may stand between two words of a sentence: lines break there, and colours end.
@@ -96,7 +96,7 @@ const wordGap = `(?:\s|\x1b\[[0-9]+m)+`
 // layoutOf is a report in which each sentence is replaced by its place in braces, {reason 2} for the
 // second of several. A line that a sentence goes on in has an ellipsis. Texts of a single word are
 // left as they are.
-func layoutOf(report []byte, all []Said) []byte {
+func layoutOf(report []byte, all []Fact) []byte {
 	type replacement struct{ text, name string }
 	var replacements []replacement
 	number := map[string]int{}
@@ -160,8 +160,8 @@ func TestSentencesStandOnce(t *testing.T) {
 
 // What layoutOf leaves of a report has no sentence of it, and has all that is none.
 func TestLayout(t *testing.T) {
-	all := slices.Concat(said("reason", "too few: see *why*", "late"), said("rate", "a rate of 5"),
-		said("reason", "a rate of 5 is too high"))
+	all := slices.Concat(phrases("reason", "too few: see *why*", "late"), phrases("rate", "a rate of 5"),
+		phrases("reason", "a rate of 5 is too high"))
 	got := string(layoutOf([]byte("- too few:\n  see *why*\n- late\n| too few: see \\*why\\* |\n"+
 		"- \x1b[1ma rate\x1b[0m\n  \x1b[1mof 5 is too high\x1b[0m\nrate a rate of 5\n"), all))
 	want := "- {reason}\n  …\n- late\n| {reason} |\n" +

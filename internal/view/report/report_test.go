@@ -264,10 +264,10 @@ func TestSentences(t *testing.T) {
 		}
 		book.collect(name, phrasesOf(all))
 	}
-	book.collect("poisson", said("rate", rate(poisson(true))))
-	book.collect("even", said("rate", rate(poisson(false))))
+	book.collect("poisson", phrases("rate", rate(poisson(true))))
+	book.collect("even", phrases("rate", rate(poisson(false))))
 	for name, p := range planned() {
-		book.collect(name, said("planned", Planned(p)))
+		book.collect(name, phrases("planned", Planned(p)))
 	}
 	book.golden(t, "run")
 }
@@ -321,7 +321,7 @@ func TestCompareGolden(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		phrases := said("caution", cautions...)
+		phrases := phrases("caution", cautions...)
 		book.collect(name, phrases)
 		golden(t, name+".compare", layoutOf(text.Bytes(), phrases))
 		golden(t, name+".compare.md", layoutOf(page.Bytes(), phrases))

@@ -21,7 +21,7 @@ type Sentences struct {
 	Reasons    []string `json:"reasons"`
 	Warnings   []string `json:"warnings"`
 	Objectives []string `json:"objectives"` // each with how it came out
-	Facts      []Said   `json:"facts"`      // the rest, line by line
+	Facts      []Fact   `json:"facts"`      // the rest, line by line
 	Machine    string   `json:"machine"`    // that made the load
 	Methods    []string `json:"methods"`    // how it was measured, and what the numbers are
 	Command    string   `json:"command"`    // that repeats it
@@ -29,8 +29,8 @@ type Sentences struct {
 	Agents     []string `json:"agents,omitempty"` // of a fleet: how each fared, besides its numbers
 }
 
-// Said is a line of a report: its name, and what there is to say.
-type Said struct {
+// A Fact is a line of a report: its name, and what is known of it, as plain text.
+type Fact struct {
 	Name string `json:"name"`
 	Text string `json:"text"`
 }
@@ -47,9 +47,7 @@ func Say(r *result.Result) Sentences {
 	for _, o := range r.Objectives {
 		s.Objectives = append(s.Objectives, objective(o))
 	}
-	for _, f := range facts(r)[1:] { // Model is the first
-		s.Facts = append(s.Facts, Said{f.name, f.text})
-	}
+	s.Facts = facts(r)[1:] // Model is the first
 	words := []string{"dyno", "run"}
 	if r.Fleet != nil {
 		words = append(words, "--fleet", quote(joined(r.Fleet.Agents, agentName)))
@@ -108,7 +106,7 @@ func SaySearch(s *capacity.Search) Sentences {
 			}
 		}
 		name := "probe " + strings.Join(probes, ", ")
-		all.Facts = append(all.Facts, Said{name, told.text(i)})
+		all.Facts = append(all.Facts, Fact{name, told.text(i)})
 	}
 	all.Methods = searchMethods
 	words := []string{"dyno", "find"}
@@ -128,11 +126,9 @@ func SayCurve(c *capacity.Curve) Sentences {
 	all := Sentences{What: plain(c.Plan.Target.URL), Verdict: Peak(c), Reasons: []string{},
 		Warnings: []string{}, Machine: Machine(c.Host), Methods: sweepMethods,
 		How: fmt.Sprintf("a sweep over %s, %s", c.Axis, Many(int64(c.Rounds), "round"))}
-	for _, f := range lawFacts(c) {
-		all.Facts = append(all.Facts, Said{f.name, f.text})
-	}
+	all.Facts = lawFacts(c)
 	for _, f := range curveDoubts(c) {
-		all.Warnings = append(all.Warnings, f.text)
+		all.Warnings = append(all.Warnings, f.Text)
 	}
 	levels := joined(c.Levels, func(v float64) string { return perSecond(load.PerSecond(v)) })
 	p, d := c.Plan, load.DefaultPlan()

@@ -13,18 +13,18 @@ import (
 
 // serverFacts are what the server used, and the machine besides, where it was
 // watched.
-func serverFacts(r *result.Result) (all []fact) {
+func serverFacts(r *result.Result) (all []Fact) {
 	if s := r.Server; s != nil && len(s.Processes) > 0 {
-		all = append(all, fact{"server", at(s) + used(s.Processes[0])},
-			fact{"machine", at(s) + machineUse(s)})
+		all = append(all, Fact{"server", at(s) + used(s.Processes[0])},
+			Fact{"machine", at(s) + machineUse(s)})
 		if unknown := slices.ContainsFunc(shown(s), func(v probe.Value) bool {
 			return !v.OK()
 		}); unknown && len(s.Unavailable) > 0 {
-			all = append(all, fact{"n/a", plain(strings.Join(s.Unavailable, "; "))})
+			all = append(all, Fact{"n/a", plain(strings.Join(s.Unavailable, "; "))})
 		}
 	}
 	if p := r.Profile; p != nil {
-		all = append(all, fact{"profile", profiled(p)})
+		all = append(all, Fact{"profile", profiled(p)})
 	}
 	return all
 }

@@ -46,12 +46,9 @@ func (s Style) paint(c color, text string) string {
 	return string(s.Color) + string(c) + "m" + text + string(s.Color) + "0m"
 }
 
-// A fact is a line of a report: its name, and what there is to say.
-type fact struct{ name, text string }
-
 // facts are the report but for its tables.
-func facts(r *result.Result) []fact {
-	all := []fact{
+func facts(r *result.Result) []Fact {
+	all := []Fact{
 		{"model", model(r)},
 		{"window", window(r)},
 		{"rate", rate(r)},
@@ -61,18 +58,18 @@ func facts(r *result.Result) []fact {
 		{"connections", connections(r)},
 	}
 	if s := settled(r); s != "" {
-		all = append(all, fact{"TLS", s})
+		all = append(all, Fact{"TLS", s})
 	}
-	all = append(all, fact{"generator", generator(r)})
+	all = append(all, Fact{"generator", generator(r)})
 	if r.Fleet != nil {
-		all = append(all, fact{"fleet", together(r.Fleet)})
+		all = append(all, Fact{"fleet", together(r.Fleet)})
 	}
 	if p := r.Probe; p != nil {
-		all = append(all, fact{"probe", besides(p)})
+		all = append(all, Fact{"probe", besides(p)})
 	}
 	all = append(all, serverFacts(r)...)
 	if r.ID != "" {
-		all = append(all, fact{"stored", plain(r.ID)})
+		all = append(all, Fact{"stored", plain(r.ID)})
 	}
 	return all
 }
@@ -98,10 +95,10 @@ func Text(w io.Writer, r *result.Result, s Style) error {
 		if !o.Met {
 			c = red
 		}
-		writeFact(d, s, c, fact{"objective", objective(o)})
+		writeFact(d, s, c, Fact{"objective", objective(o)})
 	}
 	for _, text := range r.Warnings {
-		writeFact(d, s, yellow, fact{"WARNING", plain(text)})
+		writeFact(d, s, yellow, Fact{"WARNING", plain(text)})
 	}
 	for _, f := range lines[1:] {
 		writeFact(d, s, "", f)
@@ -110,9 +107,9 @@ func Text(w io.Writer, r *result.Result, s Style) error {
 	return d.err
 }
 
-func writeFact(d *document, s Style, c color, f fact) {
-	name := f.name
-	for _, line := range wrap(f.text, s.width()-nameWidth) {
+func writeFact(d *document, s Style, c color, f Fact) {
+	name := f.Name
+	for _, line := range wrap(f.Text, s.width()-nameWidth) {
 		if c != "" {
 			line = s.paint(c, line)
 		}
@@ -126,7 +123,7 @@ func writeVerdict(d *document, s Style, r *result.Result) {
 	if !known {
 		c = yellow
 	}
-	writeFact(d, s, c, fact{"verdict", verdict(r)})
+	writeFact(d, s, c, Fact{"verdict", verdict(r)})
 	for _, reason := range besidesVerdict(r) {
 		for i, line := range wrap(reason, s.width()-nameWidth-2) {
 			mark := "  "

@@ -28,7 +28,7 @@ func Unpaired(w io.Writer, u *lab.Unpaired, s Style) error {
 	}
 	legend(u).write(d, "", "l")
 	for _, c := range u.Cautions {
-		writeFact(d, s, yellow, fact{"CAUTION", plain(c)})
+		writeFact(d, s, yellow, Fact{"CAUTION", plain(c)})
 	}
 	for _, part := range comparisonSections(u) {
 		part.write(d, s)

@@ -55,7 +55,7 @@ func unpaired(t *testing.T) map[string]*lab.Unpaired {
 }
 
 // unpairedPhrases are the sentences of a comparison.
-func unpairedPhrases(t *testing.T, u *lab.Unpaired) (all []Said) {
+func unpairedPhrases(t *testing.T, u *lab.Unpaired) (all []Fact) {
 	t.Helper()
 	parts, err := UnpairedParts(u)
 	if err != nil {
@@ -66,10 +66,10 @@ func unpairedPhrases(t *testing.T, u *lab.Unpaired) (all []Said) {
 		if name == "" {
 			name = "caution"
 		}
-		all = append(all, said(name, p.Text...)...)
+		all = append(all, phrases(name, p.Text...)...)
 	}
 	if u.Single() { // whose gate is no part
-		all = append(all, said("gate", gateOf(u.Gate).text...)...)
+		all = append(all, phrases("gate", gateOf(u.Gate).text...)...)
 	}
 	return all
 }
