@@ -90,8 +90,8 @@ func (f *serveFlags) offers() (all []dashboard.Offer) {
 			o.Problems = append(o.Problems, fault.Error())
 		}
 		if err == nil {
-			o.Plan = report.Intent((&lab.Lab{Experiment: e}).Intent())
-			o.Quick = report.Intent((&lab.Lab{Experiment: experiment.Quick(e)}).Intent())
+			o.Plan = report.IntentText((&lab.Lab{Experiment: e}).Intent())
+			o.Quick = report.IntentText((&lab.Lab{Experiment: experiment.Quick(e)}).Intent())
 		}
 		all = append(all, o)
 	}

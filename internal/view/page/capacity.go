@@ -26,7 +26,7 @@ type limit struct {
 
 // Search writes what a search for a rate found as one HTML file.
 func Search(w io.Writer, s *capacity.Search) error {
-	p := search{Kind: "capacity", Words: report.SaySearch(s), Search: s}
+	p := search{Kind: "capacity", Words: report.SearchSentences(s), Search: s}
 	for i, expr := range s.Objectives {
 		l := limit{}
 		if o, err := result.ParseObjective(expr); err == nil {
@@ -44,7 +44,7 @@ func Search(w io.Writer, s *capacity.Search) error {
 
 // Curve writes a sweep as one HTML file.
 func Curve(w io.Writer, c *capacity.Curve) error {
-	return search{Kind: "capacity", Words: report.SayCurve(c), Curve: c, Band: c.Band()}.write(w)
+	return search{Kind: "capacity", Words: report.CurveSentences(c), Curve: c, Band: c.Band()}.write(w)
 }
 
 func (p search) write(w io.Writer) error {

@@ -91,7 +91,7 @@ func readExperiment(dir string) (*experimentPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &experimentPage{Kind: "experiment", Words: report.WordsOf(r), Record: r,
+	p := &experimentPage{Kind: "experiment", Words: report.ExperimentWordsOf(r), Record: r,
 		Metrics: r.Experiment.Design.Metrics}
 	for _, m := range lab.Measures {
 		p.Measures = append(p.Measures, measure{m.Name, m.Unit, m.Better})

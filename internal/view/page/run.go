@@ -19,13 +19,13 @@ type run struct {
 
 // Run writes what a run measured as one HTML file.
 func Run(w io.Writer, r *result.Result) error {
-	words := report.Say(r)
+	words := report.RunSentences(r)
 	return document{title: words.What, summary: words.Verdict + ". " + words.Model,
 		payload: payloadOf(r)}.write(w)
 }
 
 func payloadOf(r *result.Result) run {
-	return run{Kind: "run", Words: report.Say(r), Result: r, Spectra: distributions(r)}
+	return run{Kind: "run", Words: report.RunSentences(r), Result: r, Spectra: distributions(r)}
 }
 
 // A spectrum is a distribution by its quantiles, from 0 on, up to the last that enough values lie

@@ -24,7 +24,7 @@ func TestRunShowsAll(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tab := chromium.Open(t, runPage(t, r))
-			s := report.Say(r)
+			s := report.RunSentences(r)
 			all := append([]string{s.What, s.How, s.Model, s.Verdict, s.Machine, s.Command, s.Lost}, s.Reasons...)
 			all = append(append(append(append(all, s.Warnings...), s.Objectives...), s.Methods...), s.Agents...)
 			says(t, tab, all, s.Facts)

@@ -112,7 +112,7 @@ func TestGoldenCapacity(t *testing.T) {
 		if err := Search(&b, s, style); err != nil {
 			t.Error(name, err)
 		}
-		phrases := phrasesOf(SaySearch(s))
+		phrases := phrasesOf(SearchSentences(s))
 		book.collect(name, phrases)
 		if len(s.Probes) > 0 {
 			golden(t, name+".find", layoutOf(Visible(b.Bytes(), paint), phrases))
@@ -123,7 +123,7 @@ func TestGoldenCapacity(t *testing.T) {
 		if err := Curve(&b, c, Style{}); err != nil {
 			t.Error(name, err)
 		}
-		phrases := phrasesOf(SayCurve(c))
+		phrases := phrasesOf(CurveSentences(c))
 		book.collect(name, phrases)
 		golden(t, name+".curve", layoutOf(b.Bytes(), phrases))
 	}
@@ -143,7 +143,7 @@ func TestEndsOfSearches(t *testing.T) {
 		if end == capacity.Found {
 			s.Certified = set(1.0)
 		}
-		if Certified(s) == "" {
+		if CertifiedText(s) == "" {
 			t.Errorf("%s: nothing is said", end)
 		}
 		var b bytes.Buffer
@@ -173,7 +173,7 @@ func TestKindsOfReasons(t *testing.T) {
 		"90 requests are too few to bound p50<10ms"} {
 		s.Probes = append(s.Probes, probed(capacity.Trial, 100, 2800, capacity.Failed, why))
 	}
-	notes := footnotes(s.Probes)
+	notes := probeNotes(s.Probes)
 	if got := fmt.Sprint(notes.of); got != "[[1] [2] [1] [3] [4] [4] [5]]" {
 		t.Errorf("%s: %q", got, notes.texts)
 	}
@@ -200,7 +200,7 @@ func TestFootnotesOfSearchesAreToldOnce(t *testing.T) {
 		}
 	}
 	var names []string
-	for _, f := range SaySearch(s).Facts {
+	for _, f := range SearchSentences(s).Facts {
 		names = append(names, f.Name)
 	}
 	if got := strings.Join(names, "; "); got != "probe 1, 2, 3, 4; probe 5, 6, 7, 8; probe 6, 8" {

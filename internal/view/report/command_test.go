@@ -27,7 +27,7 @@ func TestRepeatingConnects(t *testing.T) {
 	} {
 		p := load.DefaultPlan()
 		p.Target, p.Requests = test.target, []load.Request{{}}
-		line, _ := repeating(p, "dyno", "run")
+		line, _ := repeatCommand(p, "dyno", "run")
 		if !strings.Contains(line, test.want) || (test.want == "") == strings.Contains(line, "--connect-to") {
 			t.Errorf("%s at %s:%d: %s", test.target.URL, test.target.Host, test.target.Port, line)
 		}
@@ -44,7 +44,7 @@ func repeatable() *result.Result {
 
 // The same again watches the same server, and says what it cannot promise.
 func TestRepeatingWatches(t *testing.T) {
-	s := Say(repeatable())
+	s := RunSentences(repeatable())
 	for _, want := range []string{"--watch nginx --watch 'my server' --watch 1234 --watch db@agent1 ",
 		"--slo 'p99<1ms' --abort-on-slo "} {
 		if !strings.Contains(s.Command, want) {
@@ -54,7 +54,7 @@ func TestRepeatingWatches(t *testing.T) {
 	if s.Lost == "" {
 		t.Error("a process ID can be promised")
 	}
-	if again := Say(closed()); strings.Contains(again.Command, "--watch") || again.Lost != "" {
+	if again := RunSentences(closed()); strings.Contains(again.Command, "--watch") || again.Lost != "" {
 		t.Errorf("of a server that was not watched: %q, lost %q", again.Command, again.Lost)
 	}
 }
@@ -66,12 +66,12 @@ func TestRepeatingFromData(t *testing.T) {
 	p.Requests = []load.Request{{Request: proto.Request{Method: "GET", Path: "/",
 		Header: []proto.Field{{Name: "Authorization", Value: redact.Plain}}}}}
 	p.Data = &load.Data{Requests: 1000, File: "/home/a b/x.jsonl"}
-	line, lost := repeating(p, "dyno", "run")
+	line, lost := repeatCommand(p, "dyno", "run")
 	if !strings.Contains(line, "--requests-file '/home/a b/x.jsonl' http://host/") {
 		t.Errorf("%s\n%s", line, lost)
 	}
 	p.Data.File = ""
-	_, unnamed := repeating(p, "dyno", "run")
+	_, unnamed := repeatCommand(p, "dyno", "run")
 	book := phrasebook{}
 	book.collect("from a file", phrases("lost", lost))
 	book.collect("from files", phrases("lost", unnamed))

@@ -25,13 +25,13 @@ func TestExperimentSentences(t *testing.T) {
 	book := phrasebook{}
 	for name, r := range map[string]*lab.Record{"servers": servers(), "described": described(), "small": small(),
 		"of agents": ofAgents(), "nothing": new(lab.Record)} {
-		book.collect(name, experimentPhrases(WordsOf(r)))
+		book.collect(name, experimentPhrases(ExperimentWordsOf(r)))
 	}
 	for name, r := range durationsOfExperiments() {
-		book.collect(name, phrases("scope", scope(&r)))
+		book.collect(name, phrases("scope", scopeText(&r)))
 	}
 	for name, c := range verdicts() {
-		book.collect(name, slices.Concat(phrases("sentence", verdictOf(c)), phrases("mark", mark(c))))
+		book.collect(name, slices.Concat(phrases("sentence", comparisonSentence(c)), phrases("mark", verdictMark(c))))
 	}
 	for name, l := range map[string]experiment.Level{
 		"one":       {Connections: 1, Pipeline: 1},
@@ -40,7 +40,7 @@ func TestExperimentSentences(t *testing.T) {
 		"open":      {Connections: 10, Rate: 5000, Arrival: "poisson"},
 		"slow":      {Connections: 1, Rate: 0.5, Reconnect: 7},
 	} {
-		book.collect(name, phrases("load", loadOf(l)))
+		book.collect(name, phrases("load", levelText(l)))
 	}
 	book.golden(t, "experiment")
 }
@@ -97,7 +97,7 @@ func TestExperimentCommand(t *testing.T) {
 		"dyno lab run 'my file;rm.yaml' --seed 8":   {Name: "x", File: "my file;rm.yaml", Seed: 8},
 		"dyno lab run dir/experiment.yaml --seed 9": {Name: "x", File: "dir/experiment.yaml", Seed: 9},
 	} {
-		if got := command(&r); got != want {
+		if got := experimentCommand(&r); got != want {
 			t.Errorf("%q, not %q", got, want)
 		}
 	}
@@ -106,11 +106,11 @@ func TestExperimentCommand(t *testing.T) {
 // There are words for each verdict, profile and level, and of an experiment of which nothing is
 // known as well.
 func TestWordsOf(t *testing.T) {
-	w := WordsOf(small())
+	w := ExperimentWordsOf(small())
 	if len(w.Verdicts) != 2 || len(w.Levels) != 2 || len(w.Profiles) != 2 || len(w.Methods) == 0 || len(w.Formulas) == 0 {
 		t.Errorf("%+v", w)
 	}
-	if w := WordsOf(new(lab.Record)); w.Scope == "" || w.Trials == "" {
+	if w := ExperimentWordsOf(new(lab.Record)); w.Scope == "" || w.Trials == "" {
 		t.Errorf("of nothing: %+v", w)
 	}
 }
@@ -120,11 +120,11 @@ func TestMarksOfLimits(t *testing.T) {
 	all := verdicts()
 	for name, want := range map[string]string{"alike": "equivalent", "bound": "equivalent, client-bound",
 		"held up": "equivalent, 1 disturbed", "bound and held up": "equivalent, client-bound, 1 disturbed"} {
-		if mark(all[name]) != want {
-			t.Errorf("%s: %q", name, mark(all[name]))
+		if verdictMark(all[name]) != want {
+			t.Errorf("%s: %q", name, verdictMark(all[name]))
 		}
-		if name != "alike" && len(sentence(all[name])) <= len(sentence(all["alike"])) {
-			t.Errorf("%s: nothing is said of it: %q", name, sentence(all[name]))
+		if name != "alike" && len(variantSentence(all[name])) <= len(variantSentence(all["alike"])) {
+			t.Errorf("%s: nothing is said of it: %q", name, variantSentence(all[name]))
 		}
 	}
 }

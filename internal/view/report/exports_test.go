@@ -204,9 +204,9 @@ func TestJUnit(t *testing.T) {
 		if totals, _, _ := strings.Cut(got, "\n"); totals != test.totals {
 			t.Errorf("%s: %s, want %s", test.name, totals, test.totals)
 		}
-		golden(t, test.name+".junit", layoutOf([]byte(got+"\n"), append(phrasesOf(Say(test.r)),
+		golden(t, test.name+".junit", layoutOf([]byte(got+"\n"), append(phrasesOf(RunSentences(test.r)),
 			phrases("not the limit", notTheLimit)...)))
-		if s.Timestamp != "2026-01-02T15:04:05" || s.Time != "10.000" || s.Name != what(test.r) || s.Cases[0].Class != s.Name {
+		if s.Timestamp != "2026-01-02T15:04:05" || s.Time != "10.000" || s.Name != methodAndURL(test.r) || s.Cases[0].Class != s.Name {
 			t.Errorf("%+v", s)
 		}
 	}
@@ -253,7 +253,7 @@ func TestExperimentCSV(t *testing.T) {
 		t.Fatalf("no column %s in %q", column, rows[0])
 		return ""
 	}
-	for column, want := range map[string]string{"trial": "r1-2", "variant": plain(nasty), "level": "c10", "round": "1",
+	for column, want := range map[string]string{"trial": "r1-2", "variant": plainLine(nasty), "level": "c10", "round": "1",
 		"position": "3", "control": "false", "started": "2026-01-02T15:05:05Z", "grade": "B", "reasons": "one, two; three",
 		"throughput (req/s)": "3000", "p50 (µs)": "", "memory (MB)": "2", "failure": ""} {
 		if got := at(3, column); got != want {
@@ -321,7 +321,7 @@ func TestPullRequest(t *testing.T) {
 	if err := PullRequest(&b, r, "a b.svg"); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "pullrequest.md", layoutOf(b.Bytes(), experimentPhrases(WordsOf(r))))
+	golden(t, "pullrequest.md", layoutOf(b.Bytes(), experimentPhrases(ExperimentWordsOf(r))))
 	b.Reset()
 	if err := PullRequest(&b, r, ""); err != nil || strings.Contains(b.String(), "![") {
 		t.Errorf("%v: a picture of nothing\n%s", err, b.String())

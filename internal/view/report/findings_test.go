@@ -31,11 +31,11 @@ func ofAgents() *lab.Record {
 // Only this machine's generator has CPUs that the laboratory chose.
 func TestCPUsOfFleet(t *testing.T) {
 	r := ofAgents()
-	if strings.Contains(cpus(r), fmt.Sprint(r.CPUs.Generator)) || !strings.Contains(cpus(r), fmt.Sprint(r.CPUs.Server)) {
-		t.Error(cpus(r))
+	if strings.Contains(cpusText(r), fmt.Sprint(r.CPUs.Generator)) || !strings.Contains(cpusText(r), fmt.Sprint(r.CPUs.Server)) {
+		t.Error(cpusText(r))
 	}
 	r.Fleet = nil
-	if !strings.Contains(cpus(r), fmt.Sprint(r.CPUs.Generator)) || !strings.Contains(cpus(r), fmt.Sprint(r.CPUs.Server)) {
-		t.Error(cpus(r))
+	if !strings.Contains(cpusText(r), fmt.Sprint(r.CPUs.Generator)) || !strings.Contains(cpusText(r), fmt.Sprint(r.CPUs.Server)) {
+		t.Error(cpusText(r))
 	}
 }

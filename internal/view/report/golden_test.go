@@ -36,8 +36,8 @@ func golden(t *testing.T, name string, got []byte) {
 }
 
 // A phrasebook has the sentences of several reports, each once, with its places in those reports.
-// Its golden file, NAME.sentences.golden, is the only one that has them: layoutOf leaves them out of
-// the goldens of whole reports. So a reworded sentence changes one line of a golden.
+// Its golden file, NAME.sentences.golden, is the only one that has them: layoutOf leaves them out
+// of the goldens of whole reports. So a reworded sentence changes one line of a golden.
 type phrasebook map[string]map[string][]string // by sentence and place, the reports
 
 // collect adds the sentences of a report. Fact.Name is the place of a sentence in it.
@@ -93,9 +93,9 @@ func phrasesOf(s Sentences) []Fact {
 // wordGap is what may stand between two words of a sentence: lines break there, and colours end.
 const wordGap = `(?:\s|\x1b\[[0-9]+m)+`
 
-// layoutOf is a report in which each sentence is replaced by its place in braces, {reason 2} for the
-// second of several. A line that a sentence goes on in has an ellipsis. Texts of a single word are
-// left as they are.
+// layoutOf is a report in which each sentence is replaced by its place in braces, {reason 2} for
+// the second of several. A line that a sentence goes on in has an ellipsis. Texts of a single word
+// are left as they are.
 func layoutOf(report []byte, all []Fact) []byte {
 	type replacement struct{ text, name string }
 	var replacements []replacement
@@ -106,7 +106,7 @@ func layoutOf(report []byte, all []Fact) []byte {
 			name += fmt.Sprintf(" %d", number[s.Name])
 		}
 		if strings.Contains(s.Text, " ") {
-			for _, text := range []string{s.Text, escape(s.Text), cell(s.Text)} {
+			for _, text := range []string{s.Text, escapeMarkdown(s.Text), escapeCell(s.Text)} {
 				replacements = append(replacements, replacement{text, name})
 			}
 		}

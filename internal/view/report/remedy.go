@@ -24,7 +24,7 @@ var remedies = map[result.Cause]string{
 func Reasons(r *result.Result) []string {
 	all := make([]string, len(r.Generator.Reasons))
 	for i, reason := range r.Generator.Reasons {
-		all[i] = plain(reason)
+		all[i] = plainLine(reason)
 		if i < len(r.Generator.Doubts) {
 			if remedy := remedyOf(r, r.Generator.Doubts[i]); remedy != "" {
 				all[i] += "; " + remedy

@@ -258,16 +258,16 @@ var explained = map[string]bool{"closed": true, "open": true, "fleet": true, "wa
 func TestSentences(t *testing.T) {
 	book := phrasebook{}
 	for name, r := range fixtures(t) {
-		all := Say(r)
+		all := RunSentences(r)
 		if !explained[name] {
 			all.Methods = nil
 		}
 		book.collect(name, phrasesOf(all))
 	}
-	book.collect("poisson", phrases("rate", rate(poisson(true))))
-	book.collect("even", phrases("rate", rate(poisson(false))))
+	book.collect("poisson", phrases("rate", rateText(poisson(true))))
+	book.collect("even", phrases("rate", rateText(poisson(false))))
 	for name, p := range planned() {
-		book.collect(name, phrases("planned", Planned(p)))
+		book.collect(name, phrases("planned", PlanText(p)))
 	}
 	book.golden(t, "run")
 }
@@ -286,7 +286,7 @@ func TestGolden(t *testing.T) {
 			if err := render(); err != nil {
 				t.Fatal(err)
 			}
-			golden(t, name+"."+head, layoutOf(b.Bytes(), phrasesOf(Say(r))))
+			golden(t, name+"."+head, layoutOf(b.Bytes(), phrasesOf(RunSentences(r))))
 		}
 	}
 	var b bytes.Buffer
@@ -299,7 +299,7 @@ func TestGolden(t *testing.T) {
 		if err := write(); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, name, layoutOf(Visible(b.Bytes(), paint), phrasesOf(Say(failing()))))
+		golden(t, name, layoutOf(Visible(b.Bytes(), paint), phrasesOf(RunSentences(failing()))))
 	}
 }
 
@@ -317,7 +317,7 @@ func TestCompareGolden(t *testing.T) {
 		if err := errors.Join(Compare(&text, rs), CompareMarkdown(&page, rs)); err != nil {
 			t.Fatal(err)
 		}
-		_, cautions, _, err := beside(rs)
+		_, cautions, _, err := comparedParts(rs)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -369,14 +369,14 @@ func TestSecondsAndLive(t *testing.T) {
 	for _, test := range []struct{ got, want string }{
 		{SecondHeader(),
 			"Second         Total      Req/s       Avg       p50       p99      In/s     Out/s   Errors"},
-		{Second(full, 664_028),
+		{SecondLine(full, 664_028),
 			"2       664,028    332,014    318 µs    289 µs   4.62 ms   50.8 MB   14.6 MB        3"},
-		{Second(idle, 1),
+		{SecondLine(idle, 1),
 			"10.3             1       0.00         –         –         –       0 B       0 B        0"},
-		{Second(load.Interval{From: 2 * time.Second, To: 2*time.Second + 50, Completed: 20,
+		{SecondLine(load.Interval{From: 2 * time.Second, To: 2*time.Second + 50, Completed: 20,
 			Received: 400, Mean: 68_400, P50: 68_400, P99: 68_400}, 664_048),
 			"2       664,048          –   68.4 µs   68.4 µs   68.4 µs         –         –        0"},
-		{Second(load.Interval{From: 2 * time.Second, To: 2*time.Second + 20*time.Millisecond,
+		{SecondLine(load.Interval{From: 2 * time.Second, To: 2*time.Second + 20*time.Millisecond,
 			Completed: 20}, 20),
 			"2            20      1,000       0 s       0 s       0 s       0 B       0 B        0"},
 	} {
@@ -384,7 +384,7 @@ func TestSecondsAndLive(t *testing.T) {
 			t.Errorf("%q\nwant %q", got, test.want)
 		}
 	}
-	golden(t, "live", []byte(Live(full)+"\n"+Live(idle)+"\n"))
+	golden(t, "live", []byte(LiveLine(full)+"\n"+LiveLine(idle)+"\n"))
 }
 
 // Lines are as wide as the terminal, and at most as wide as can be read.
@@ -418,7 +418,7 @@ func planned() map[string]load.Plan {
 
 func TestPlannedURLIsBounded(t *testing.T) {
 	p := plan("http://x/" + strings.Repeat("y", 5000))
-	if url, _, _ := strings.Cut(Planned(p), ", "); utf8.RuneCountInString(url) != 2000 {
+	if url, _, _ := strings.Cut(PlanText(p), ", "); utf8.RuneCountInString(url) != 2000 {
 		t.Errorf("%d characters", utf8.RuneCountInString(url))
 	}
 }

@@ -31,5 +31,5 @@ func TestTLSReport(t *testing.T) {
 	if err := Text(&b, r, Style{}); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "tls.text", layoutOf(b.Bytes(), phrasesOf(Say(r))))
+	golden(t, "tls.text", layoutOf(b.Bytes(), phrasesOf(RunSentences(r))))
 }

@@ -232,7 +232,7 @@ const most = 500
 
 func stateOf(p *lab.Progress, begun *conducted, runs bool) state {
 	r := p.Record
-	words := report.WordsOf(r)
+	words := report.ExperimentWordsOf(r)
 	s := state{Heading: r.Head(), Title: words.Title, Scope: words.Scope, Checked: r.Checked,
 		Done: len(r.Trials), Queued: len(p.Queue), LeftS: p.Left.Seconds(),
 		Queue: p.Queue[:min(len(p.Queue), most)], Verdicts: words.Verdicts, Compared: r.Verdicts,

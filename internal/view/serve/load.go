@@ -104,12 +104,12 @@ func (s *Server) Show(p load.Plan, stop func()) (*Show, error) {
 	l := &s.loads
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.take(report.Planned(p), "", stop); err != nil {
+	if err := l.take(report.PlanText(p), "", stop); err != nil {
 		return nil, err
 	}
 	l.last = nil
 	l.journal.begin("run", beginning{Started: time.Now().UTC(), URL: p.Target.URL,
-		Words: report.Planned(p), Open: p.Open(), Connections: p.Connections,
+		Words: report.PlanText(p), Open: p.Open(), Connections: p.Connections,
 		DurationS: time.Duration(p.Duration).Seconds(), WarmupS: time.Duration(p.Warmup).Seconds(),
 		Requested: p.Requested})
 	return &Show{of: l, plan: p, known: sync.OnceValue(func() *redact.Known {
