@@ -78,14 +78,14 @@ type labRun struct {
 
 const allMachines = "all"
 
-// history is what is stored, as series by one measure.
-func (s *Server) history(w http.ResponseWriter, r *http.Request) {
+// serveHistory answers with what is stored, as series by one measure.
+func (s *Server) serveHistory(w http.ResponseWriter, r *http.Request) {
 	asked := r.URL.Query()
 	q := store.Query{Metric: lab.Measures[0], Machine: store.MachineOf(result.ThisHost())}
 	if name := asked.Get("metric"); name != "" {
 		i := slices.IndexFunc(lab.Measures, func(m lab.Measure) bool { return m.Name == name })
 		if i < 0 {
-			refuse(w, http.StatusUnprocessableEntity, fmt.Sprintf("%q is no measure", name))
+			answerError(w, http.StatusUnprocessableEntity, fmt.Sprintf("%q is no measure", name))
 			return
 		}
 		q.Metric = lab.Measures[i]
@@ -98,13 +98,13 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request) {
 	}
 	index, err := store.Open(s.Home)
 	if err != nil {
-		refuse(w, http.StatusInternalServerError, err.Error())
+		answerError(w, http.StatusInternalServerError, err.Error())
 		return
 	}
 	h, err := index.History(q)
 	entries, err2 := index.Entries()
 	if err := errors.Join(err, err2, index.Close()); err != nil {
-		refuse(w, http.StatusInternalServerError, err.Error())
+		answerError(w, http.StatusInternalServerError, err.Error())
 		return
 	}
 	p := past{Metric: q.Metric.Name, Machine: q.Machine, Machines: machinesOf(entries, here),
@@ -121,7 +121,7 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request) {
 	if h.Unkept != nil {
 		p.Problems = append(p.Problems, h.Unkept.Error())
 	}
-	answer(w, http.StatusOK, p)
+	answerJSON(w, http.StatusOK, p)
 }
 
 // machinesOf are those that results were measured on, and here, whether or not there is one.
@@ -178,16 +178,16 @@ func experimentsOf(stored []store.Experiment) []experiment {
 	return all
 }
 
-// labPast is what an experiment and its earlier runs found; null if there is none.
-func (s *Server) labPast(w http.ResponseWriter, r *http.Request) {
-	dir, ok := s.labs.find(w, r.PathValue("id"))
+// serveLabPast answers with what an experiment and its earlier runs found; null if there is none.
+func (s *Server) serveLabPast(w http.ResponseWriter, r *http.Request) {
+	dir, ok := s.labs.findFolder(w, r.PathValue("id"))
 	if !ok {
 		return
 	}
 	record, err := lab.Open(dir)
 	if err != nil {
-		refuse(w, http.StatusInternalServerError, err.Error())
+		answerError(w, http.StatusInternalServerError, err.Error())
 		return
 	}
-	answer(w, http.StatusOK, page.PastOf(record, lab.Earlier(s.labs.store, record)))
+	answerJSON(w, http.StatusOK, page.PastOf(record, lab.Earlier(s.labs.store, record)))
 }
