@@ -43,8 +43,8 @@ func TestFormatsOfThePage(t *testing.T) {
 	shown := map[string]func(float64) string{"count": func(f float64) string { return countText(int64(f)) },
 		"digits3": digits3, "rate": exact3, "duration": microsText, "bytes": sizeText, "percent": percentText}
 	for name, f := range map[string]func(float64) string{"ratioAlone": ratioAlone, "inPercent": inPercent,
-		"byPercent": byPercent, "attained": func(f float64) string { return percentage(f/100, 4) },
-		"small": func(f float64) string { return significantDigits(f, 4) }} {
+		"byPercent": byPercent, "objectivePercent": func(f float64) string { return percentage(f/100, 4) },
+		"fourDigits": func(f float64) string { return significantDigits(f, 4) }} {
 		shown[name] = f
 	}
 	several := map[string]func([]float64) string{

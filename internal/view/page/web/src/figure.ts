@@ -3,7 +3,7 @@
 
 import { Cursors } from "./cursor";
 import { h } from "./dom";
-import { download, drawing, raster } from "./export";
+import { download, figureSVG, pngOf } from "./export";
 import { legend, Mark } from "./legend";
 import * as state from "./state";
 import { csv, table, Table } from "./table";
@@ -96,9 +96,9 @@ function toolbar(o: FigureOptions, body: HTMLElement, key: (k: string) => string
   });
   const take = (what: string, make: () => void) =>
     h("button", { type: "button", "aria-label": `${o.title} as ${what}`, onclick: make }, what);
-  const image = () => drawing(body, `${o.title}: ${o.unit}`, o.legend ?? []);
+  const image = () => figureSVG(body, `${o.title}: ${o.unit}`, o.legend ?? []);
   return h("div", { class: "toolbar" }, ...choices, shown,
-    take("PNG", async () => download(o.id + ".png", await raster(image()))),
+    take("PNG", async () => download(o.id + ".png", await pngOf(image()))),
     take("SVG", () => download(o.id + ".svg", new Blob([new XMLSerializer().serializeToString(image())], { type: "image/svg+xml" }))),
     take("CSV", () => download(o.id + ".csv", new Blob([csv(o.table())], { type: "text/csv" }))),
   );
