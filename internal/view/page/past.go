@@ -78,9 +78,9 @@ func PastOf(r *lab.Record, earlier []*lab.Record) *Past {
 	var seen survey
 	for _, one := range runs {
 		p.Runs = append(p.Runs, pastRun{folderName(one.Dir), one.Started, one.Dyno, len(one.Trials)})
-		seen.begin()
+		seen.beginTrial()
 		for _, f := range one.Environment() {
-			seen.note(f.Name, report.Clip(f.Value, longestValue))
+			seen.noteValue(f.Name, report.Clip(f.Value, longestValue))
 		}
 	}
 	p.Differs = seen.conditions().Differs
