@@ -78,14 +78,14 @@ func profiled(t *testing.T, sorts bool) *profile.Profile {
 		if seen(p, "page.hashing") && (!sorts || seen(p, "page.sorting")) {
 			return p
 		}
-		if span > patience {
+		if span > profileTime {
 			t.Fatalf("%d stacks were seen in %v", len(p.Sample), span)
 		}
 	}
 }
 
-// patience is for a profile that has enough in it.
-const patience = 20 * time.Second
+// profileTime is the longest time for a profile that has enough in it.
+const profileTime = 20 * time.Second
 
 // seen reports whether a profile has a function, and enough stacks besides.
 func seen(p *profile.Profile, function string) bool {
@@ -115,11 +115,11 @@ func TestFlamesOfARealServer(t *testing.T) {
 	})
 	html, _ := experimentHTML(t, dir)
 	tab := chromium.Open(t, html)
-	if drawn := boxesOf(tab); drawnNamed(drawn, "dyno/page.sorting") || !drawnNamed(drawn, "dyno/page.hashing") {
+	if drawn := boxesOf(tab); drawnNamed(drawn, "dyno/internal/view/page.sorting") || !drawnNamed(drawn, "dyno/internal/view/page.hashing") {
 		t.Error("the baseline hashes and does not sort; its graph says otherwise")
 	}
 	pagetest.Eval[chromedp.Void](tab, `location.hash = "flames.of=1"`)
-	tab.Until(`document.querySelector('#flames g[data-box="dyno/page.sorting"]') !== null`)
+	tab.Until(`document.querySelector('#flames g[data-box="dyno/internal/view/page.sorting"]') !== null`)
 	agreesWith(t, boxesOf(tab), other)
 	for _, complaint := range tab.Misplaced() {
 		if strings.HasPrefix(complaint, "flames") {
@@ -141,7 +141,7 @@ func TestFlamesOfARealServer(t *testing.T) {
 		t.Errorf("of the baseline the page says %.60s", text)
 	}
 	pagetest.Eval[chromedp.Void](tab, `location.hash = "flames.of=1&flames.by=grown"`)
-	tab.Until(`[...document.querySelectorAll('#flames g[data-box="dyno/page.sorting"] text')]
+	tab.Until(`[...document.querySelectorAll('#flames g[data-box="dyno/internal/view/page.sorting"] text')]
 		.some((e) => e.textContent.startsWith("▲"))`)
 
 	whole := len(boxesOf(tab))
@@ -150,11 +150,11 @@ func TestFlamesOfARealServer(t *testing.T) {
 			new KeyboardEvent("keydown", {key: %q, bubbles: true}))`, key))
 	}
 	pagetest.Eval[chromedp.Void](tab, `{ document.querySelector("#flames svg.flame").focus();
-		document.querySelector('#flames g[data-box="dyno/page.sorting"]').dispatchEvent(new Event("pointerenter")) }`)
+		document.querySelector('#flames g[data-box="dyno/internal/view/page.sorting"]').dispatchEvent(new Event("pointerenter")) }`)
 	press("f")
-	tab.Until(`document.querySelector("#flames").textContent.includes("only dyno/page.sorting, wherever it is called")`)
+	tab.Until(`document.querySelector("#flames").textContent.includes("only dyno/internal/view/page.sorting, wherever it is called")`)
 	only := boxesOf(tab)
-	if only[0].Name != "dyno/page.sorting" || drawnNamed(only, "dyno/page.hashing") {
+	if only[0].Name != "dyno/internal/view/page.sorting" || drawnNamed(only, "dyno/internal/view/page.hashing") {
 		t.Errorf("of sorting alone there is drawn %+v", only)
 	}
 	press("Escape")
@@ -230,7 +230,7 @@ func downloads(t *testing.T, tab *pagetest.Tab, file string) {
 		t.Errorf("the .pb.gz has %d bytes in base64, of %d", len(got), len(want))
 	}
 	if !pagetest.Eval[bool](tab, `window.made[1].text().then((s) => JSON.parse(s).shared.frames
-		.some((f) => f.name === "dyno/page.sorting"))`) {
+		.some((f) => f.name === "dyno/internal/view/page.sorting"))`) {
 		t.Error("the file for speedscope has no sorting")
 	}
 }
