@@ -28,7 +28,7 @@ $(NOTICES): $(PACKAGES) go.mod go.sum $(wildcard internal/notices/generate/*.go)
 	$(GO) run ./internal/notices/generate >$@.tmp && mv $@.tmp $@
 
 screenshots: page ## internal/view/page/web/screenshots/*.png: every view, light and dark, at three widths
-	DYNO_SCREENSHOTS="$(CURDIR)/page/web/screenshots" \
+	DYNO_SCREENSHOTS="$(CURDIR)/internal/view/page/web/screenshots" \
 	$(GO) test -run Screenshots -bench Screenshots -benchtime 1x ./internal/view/page ./internal/view/serve
 
 demo: build ## load the built-in server for five seconds and print the report

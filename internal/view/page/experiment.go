@@ -66,10 +66,11 @@ type noiseFloor struct {
 	Share  float64 `json:"share"`
 }
 
-// Experiment writes the page of the experiment whose folder is dir: what its record says, and
-// what its trials and profiles show, and beside it earlier runs whose folders lie in history ("":
-// nowhere). What it looks at besides the record is read one trial at a time. A trial that cannot
-// be read is an error, as it is for the laboratory; a profile that cannot is told in its place.
+// Experiment writes the page of the experiment whose folder is dir: what its record says, and what
+// its trials and profiles show, and beside it earlier runs whose folders lie in history ("":
+// nowhere). What it looks at besides the record is read one trial at a time. A trial that cannot be
+// read is an error, as it is for the laboratory; a profile that cannot be read has the reason in
+// its place.
 func Experiment(w io.Writer, dir, history string) error {
 	p, err := readExperiment(dir)
 	if err == nil {

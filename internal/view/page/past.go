@@ -13,7 +13,7 @@ import (
 
 // A Past is what the runs of an experiment on a machine found, one after the other.
 type Past struct {
-	Runs    []pastRun    `json:"runs"`               // oldest first; the last is the one asked for
+	Runs    []pastRun    `json:"runs"`               // oldest first; the last is the one of the page
 	LeftOut int          `json:"left_out,omitempty"` // older ones, for which there is no room
 	Lines   []pastLine   `json:"lines"`
 	Differs []difference `json:"differs,omitempty"` // what not all of Runs ran in and on

@@ -78,7 +78,7 @@ func TestAgents(t *testing.T) {
 	parts.Fleet = nil
 	tab := chromium.Open(t, runPage(t, parts))
 	tab.Tables()
-	if text := tab.Text("#fleet-all"); !strings.HasPrefix(text, "PartsThe rate of each part") || !strings.Contains(text, "part 30") {
+	if text := tab.Text("#fleet-all"); !strings.HasPrefix(text, "Parts") || !strings.Contains(text, "part 30") {
 		t.Errorf("of 30 parts the page says %q", text)
 	}
 	shows(t, tab, withoutBuckets(parts, numbers(t, parts)))

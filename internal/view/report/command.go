@@ -27,7 +27,7 @@ func (c *commandLine) addFlag(wanted bool, name, value string) {
 
 // repeatCommand is the command that runs a plan again, beginning with these words, and what of the
 // plan it leaves out because a result does not hold it: secrets, long bodies, files of requests.
-// What has its default is not said.
+// Settings at their default are left out.
 func repeatCommand(p load.Plan, words ...string) (line, lost string) {
 	c := &commandLine{words: words}
 	c.addPlan(p)
@@ -107,7 +107,7 @@ func (c *commandLine) addTLS(t load.TLS) {
 	c.addFlag(t.ALPN != "", "--alpn", t.ALPN)
 }
 
-// addRequests are said if there is one; of several, the result has a table.
+// addRequests adds the request if there is one. The result has a table of several.
 func (c *commandLine) addRequests(p load.Plan) {
 	if p.Data != nil && p.Data.File != "" {
 		c.addFlag(true, "--requests-file", p.Data.File)
@@ -132,7 +132,7 @@ func (c *commandLine) addRequests(p load.Plan) {
 	c.noteSecrets(p)
 }
 
-// noteSecrets are said to be lost, each once.
+// noteSecrets notes each secret once as not kept.
 func (c *commandLine) noteSecrets(p load.Plan) {
 	lost := func(value, said string) {
 		if redact.Marked(value) && !slices.Contains(c.lost, said) {

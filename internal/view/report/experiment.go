@@ -150,7 +150,7 @@ func elapsedTime(r *lab.Record) time.Duration {
 	return max(trials, r.Ended.Round(0).Sub(r.Started.Round(0)))
 }
 
-// verdictSection is what may be said, first in words.
+// verdictSection has the verdicts, as sentences and as a table.
 func verdictSection(r *lab.Record) section {
 	out := section{head: "Verdicts", sides: "lllrrlrr", table: table{
 		{"level", "measure", "variant", "ratio", "95 % interval", "verdict", "pairs", "p (corrected)"}},
@@ -288,7 +288,7 @@ func gateOf(g *lab.GateOutcome) section {
 }
 
 // medianSection has a row for each variant at each level: what is judged, with
-// the letters of those that cannot be told apart.
+// the letters of those that the trials do not distinguish.
 func medianSection(r *lab.Record) section {
 	if r.Experiment == nil || len(r.Cells) == 0 {
 		return section{}

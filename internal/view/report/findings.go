@@ -388,7 +388,7 @@ func trialMethod(r *lab.Record) string {
 	return s + ". The trial is the unit of all statistics."
 }
 
-// objectiveSection is in how many trials what was asked of each was met.
+// objectiveSection has the number of trials that met each objective.
 func objectiveSection(r *lab.Record) section {
 	if len(r.Objectives) == 0 {
 		return section{}

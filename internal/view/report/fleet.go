@@ -75,7 +75,7 @@ func agentsReported(f *result.Fleet) (of string, some bool) {
 	return fmt.Sprintf(" (of %d of %d agents; the others did not tell)", n, len(f.Agents)), n > 0
 }
 
-// noneReported is what no agent of a fleet told.
+// noneReported is printed in place of a number that no agent of a fleet reported.
 const noneReported = "not known: no agent told"
 
 func agentName(a result.Agent) string { return a.Name }

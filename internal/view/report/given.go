@@ -8,7 +8,7 @@ import (
 )
 
 // givenSection is what servers were given besides the question: what of the fairness table is
-// told and not judged.
+// reported and not judged.
 func givenSection(r *lab.Record) section {
 	if r.Fairness == nil {
 		return section{}
@@ -41,7 +41,7 @@ func givenSection(r *lab.Record) section {
 	return out
 }
 
-// isInformative reports whether a row of the fairness table is told and not judged.
+// isInformative reports whether a row of the fairness table is reported and not judged.
 func isInformative(row fairness.Row) bool {
 	return slices.ContainsFunc(row.Cells, func(c fairness.Cell) bool {
 		return c.State == fairness.Shown

@@ -8,8 +8,8 @@ import (
 	"dyno/internal/lab"
 )
 
-// PullRequest writes an experiment as Markdown for a pull request: what may be said
-// and the gate first, picture (the file of the Forest plot, beside; "" for none)
+// PullRequest writes an experiment as Markdown for a pull request: the verdicts and the
+// gate first, picture (the file of the Forest plot, beside; "" for none)
 // below it, and the rest folded away.
 func PullRequest(w io.Writer, r *lab.Record, picture string) error {
 	d := &document{w: w}

@@ -46,7 +46,7 @@ func remedyOf(r *result.Result, d result.Doubt) string {
 	return remedies[d.Cause]
 }
 
-// onlyShort reports whether a result is too short to judge, and nothing else is said against it.
+// onlyShort reports whether a result is too short to judge, and nothing else speaks against it.
 func onlyShort(r *result.Result) bool {
 	doubts := r.Generator.Doubts
 	return r.Generator.Verdict == result.OK && len(doubts) == 1 && doubts[0].Kind == result.Short

@@ -13,7 +13,7 @@ import (
 	"dyno/internal/engine/metric"
 )
 
-// A Screen is what a run under way has shown so far, as a picture of a terminal's
+// A Screen is what a run has shown so far, as a picture of a terminal's
 // size. It does no I/O and reads no clock: instants are those of the caller, after
 // an origin of the caller's.
 type Screen struct {

@@ -44,7 +44,7 @@ func LiveLine(iv load.Interval) string {
 func nanosText(d time.Duration) string { return microsText(float64(d) / 1e3) }
 
 // shortest is the shortest interval that has a rate: the last one may be the
-// microseconds in which what was under way ended.
+// microseconds in which the requests in flight ended.
 const shortest = time.Millisecond
 
 // perSecondText is the rate of n in an interval, as show writes it.

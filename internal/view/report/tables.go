@@ -36,7 +36,7 @@ func (q quantile) percentileCell(d *result.Distribution) string {
 }
 
 // durationTable has a column for each that was measured; nil when none was. In a
-// closed loop on connections that are kept service time is latency, and not said twice.
+// closed loop on connections that are kept service time is latency, and not printed twice.
 func durationTable(r *result.Result) table {
 	type column struct {
 		name string

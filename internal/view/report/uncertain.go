@@ -148,7 +148,8 @@ const (
 // inPercent is a share as a percentage, three digits of it.
 func inPercent(share float64) string { return percentage(share, 3) }
 
-// percentage is a share to n digits of a percentage. One of ten and more is said to be so.
+// percentage is a share to n digits of a percentage. A share of ten or more is "more than ten
+// times".
 func percentage(share float64, n int) string {
 	switch a := math.Abs(share); {
 	case math.IsNaN(share):

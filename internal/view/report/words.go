@@ -49,7 +49,7 @@ func arrivalsText(p load.Plan, rate float64) string {
 	return s
 }
 
-// mostStages are told one by one.
+// mostStages is how many stages are listed.
 const mostStages = 4
 
 func offeredRate(r *result.Result) float64 {
@@ -150,7 +150,7 @@ func protocolName(name string) string {
 	return known
 }
 
-// streamsPerConnection is how many exchanges of HTTP/2 or 3 were under way at once on a connection.
+// streamsPerConnection is how many requests of HTTP/2 or 3 were in flight on a connection.
 func streamsPerConnection(r *result.Result) int {
 	if n := r.Connections.Streams; n != nil {
 		return *n
@@ -166,7 +166,7 @@ var earlyEndings = map[string]string{
 	"lost":        "ENDED because an agent was lost",
 }
 
-// windowText says when was measured, and what became of the requests under way at
+// windowText is the length of the window, and what became of the requests in flight at
 // its end.
 func windowText(r *result.Result) string {
 	w := r.Window
@@ -266,7 +266,7 @@ func connectionsText(r *result.Result) string {
 	return s
 }
 
-// mostTerms of TLS are told one by one.
+// mostTerms is how many kinds of TLS are listed.
 const mostTerms = 4
 
 // tlsText is what handshakes settled: version, cipher and group.

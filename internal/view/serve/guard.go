@@ -90,7 +90,7 @@ const policyOfContent = "default-src 'none'; script-src 'self'; style-src 'self'
 	"img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; " +
 	"frame-ancestors 'none'"
 
-// ServeHTTP answers what may be asked.
+// ServeHTTP answers a request that passes the guard.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", policyOfContent)

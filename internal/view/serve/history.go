@@ -17,7 +17,7 @@ import (
 // A past is the history as a browser draws it.
 type past struct {
 	Metric   string       `json:"metric"`
-	Measures []measure    `json:"measures"` // that can be asked for
+	Measures []measure    `json:"measures"` // that can be chosen
 	Machine  string       `json:"machine"`  // its fingerprint, or allMachines
 	Machines []machine    `json:"machines"`
 	Series   []series     `json:"series"` // that with the newest result first

@@ -50,7 +50,7 @@ func (l *labs) addBegun(dir string, c *begunLab) {
 	l.begun[dir] = c
 }
 
-// A listed folder has an ID, by which it is asked for.
+// A listed folder has an ID, which requests name.
 type listed struct {
 	ID      string `json:"id"`
 	Problem string `json:"problem,omitempty"` // why it cannot be read
@@ -202,12 +202,12 @@ func pollFolder(ctx context.Context, f *lab.Follower, begun *begunLab, j *journa
 	}
 }
 
-// A state is what a browser shows of an experiment under way.
+// A state is what a browser shows of an experiment that runs.
 type state struct {
 	lab.Heading
 	Title    string           `json:"title"`
 	Scope    string           `json:"scope"`
-	Checked  bool             `json:"checked"` // servers were built and asked
+	Checked  bool             `json:"checked"` // servers were built and their answers compared
 	Done     int              `json:"done"`    // trials
 	Queued   int              `json:"queued"`
 	LeftS    float64          `json:"left_s,omitempty"`

@@ -15,7 +15,7 @@ import (
 // site, and shows the cookie. No more is let in than SameSite=Lax would: pages, opened on the
 // whole of a tab by GET; what they are embedded in, posted or fetched by stays outside.
 
-// landed is the parameter by which the address is told from the one before: so it is opened
+// landed is the parameter that distinguishes the address from the one before: so it is opened
 // again once and no more.
 const landed = "landed"
 

@@ -17,7 +17,7 @@ import (
 	"dyno/internal/view/report"
 )
 
-// A Form is what a load is asked for with: the flags of dyno run by their long names, and
+// A Form is the settings of a load: the flags of dyno run by their long names, and
 // "url". A flag that may be repeated has several values.
 type Form map[string][]string
 
@@ -57,7 +57,7 @@ type loads struct {
 	journal *journal
 
 	mu      sync.Mutex
-	stop    func() // of what is under way, a load or an experiment; nil: there is none
+	stop    func() // stops the load or the experiment that runs; nil: there is none
 	what    string // it is, in words
 	lab     string // the experiment's folder; "": it is a load
 	running sync.WaitGroup
@@ -65,7 +65,7 @@ type loads struct {
 	last    *result.Result
 }
 
-// A Show is a load under way that the dashboard shows.
+// A Show is a running load that the dashboard shows.
 type Show struct {
 	of                *loads
 	plan              load.Plan

@@ -159,7 +159,7 @@ func answerPage(w http.ResponseWriter, write func(io.Writer) error) {
 	w.Write(b.Bytes())
 }
 
-// leastMargin is the least difference that matters, where nobody said another: as of dyno
+// leastMargin is the least difference that matters, unless a request has another, as of dyno
 // compare.
 const leastMargin = 0.02
 

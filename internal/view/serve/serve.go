@@ -1,24 +1,24 @@
 // Package serve is the dashboard: a page in the browser that shows a load while it
 // runs, starts and stops one, looks at what is stored, and watches experiments. It is
-// an HTTP server for one person on one machine, and what it hands out is JSON; the
+// an HTTP server for one person on one machine, and it answers with JSON; the
 // page itself is TypeScript, in internal/view/page/web.
 //
 // A request's way, each line a step further:
 //
 //	Server.ServeHTTP   guard.go     headers, Host, same origin, token
-//	  mux              serve.go     its own: nothing is there that is not listed
-//	    shell, assets  pages.go     the page; its data comes from what follows
+//	  mux              serve.go     every path with its handler
+//	    pages, assets  pages.go     the empty page, its script and style
 //	    results        results.go   what is stored: list, one, compare
 //	    history        history.go   what is stored, as series with their changes
 //	    load           load.go      the load that runs: begin, stop, its form
 //	      policy       policy.go    where a form may send a load
-//	    labs           labs.go      folders of experiments, looked at once a second
+//	    labs           labs.go      folders of experiments, polled once a second
 //	      conduct      conduct.go   the experiment that runs: which may, begin, stop
-//	    events         journal.go   a history that browsers follow, and take up again
+//	    events         journal.go   events that browsers follow, and resume
 //
-// A load does not run in this process: what the browser asks for must not cost the
-// threads that measure. Whoever makes the Server says how a form is read and how a plan
-// is carried out, so that there is one such way for forms and for command lines.
+// A load runs in another process, so that the browser takes no CPU from the threads that
+// measure. The caller of New gives the functions that read a form and run a plan, so that
+// forms and command lines use the same code.
 //
 // The dashboard can send a load to a server, so it is guarded as such: see guard.go
 // for what it refuses, and policy.go for where it sends nothing.
