@@ -3,7 +3,7 @@ GO      ?= go
 FUZZ    ?= 60s
 FUZZED  ?= .
 
-.PHONY: build page notices screenshots demo test test-slow test-busy deps lab-deps experiments bench bench-limit pgo fuzz vet vulncheck clean
+.PHONY: build page notices screenshots demo test test-slow test-busy goldens deps lab-deps experiments bench bench-limit pgo fuzz vet vulncheck clean
 
 PAGE     = internal/view/page/dist/page.js
 PACKAGES = internal/view/page/web/node_modules/.package-lock.json
@@ -28,7 +28,7 @@ $(NOTICES): $(PACKAGES) go.mod go.sum $(wildcard internal/notices/generate/*.go)
 	$(GO) run ./internal/notices/generate >$@.tmp && mv $@.tmp $@
 
 screenshots: page ## internal/view/page/web/screenshots/*.png: every view, light and dark, at three widths
-	DYNO_SCREENSHOTS="$(CURDIR)/page/web/screenshots" \
+	DYNO_SCREENSHOTS="$(CURDIR)/internal/view/page/web/screenshots" \
 	$(GO) test -run Screenshots -bench Screenshots -benchtime 1x ./internal/view/page ./internal/view/serve
 
 demo: build ## load the built-in server for five seconds and print the report
@@ -64,6 +64,13 @@ test-alone:
 	$(TEST) $(ALONE)
 
 BUSY ?= ./internal/fleet ./internal/view/serve ./internal/engine/load ./e2e ./internal/cli
+
+# Packages with goldens are those whose tests have the flag -update.
+GOLDEN = $(sort $(dir $(shell grep -rl --include='*_test.go' 'flag.Bool."update"' internal)))
+
+goldens: page notices ## the files that hold what reports and messages say; read the difference
+	$(GO) test -count 1 $(addprefix ./,$(GOLDEN)) -update
+	$(GO) test -count 1 $(addprefix ./,$(GOLDEN))
 
 test-busy: page notices ## BUSY, packages, on a machine whose CPUs are taken away now and then
 	$(GO) run ./bench/busy $(GO) test -race -count 1 -timeout 30m $(TESTFLAGS) $(BUSY)

@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log"
@@ -36,6 +37,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
+// make goldens sets it, for every package that has goldens.
+var update = flag.Bool("update", false, "write the golden files")
+
 // TestMain makes this program dyno when it is started under that name, or under
 // one by which no other dyno is found.
 func TestMain(m *testing.M) {
@@ -59,8 +63,9 @@ func TestMain(m *testing.M) {
 // $URL has net/http/pprof too, where Go programs have it.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir:   "testdata/script",
-		Setup: setup,
+		Dir:           "testdata/script",
+		Setup:         setup,
+		UpdateScripts: *update, // the files that cmp names
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "served": served, "appears": appears, "joined": joined, "valid": valid,
 		},

@@ -90,8 +90,8 @@ func (f *serveFlags) offers() (all []dashboard.Offer) {
 			o.Problems = append(o.Problems, fault.Error())
 		}
 		if err == nil {
-			o.Plan = report.Intent((&labrun.Lab{Experiment: e}).Intent())
-			o.Quick = report.Intent((&labrun.Lab{Experiment: experiment.Quick(e)}).Intent())
+			o.Plan = report.IntentText((&labrun.Lab{Experiment: e}).Intent())
+			o.Quick = report.IntentText((&labrun.Lab{Experiment: experiment.Quick(e)}).Intent())
 		}
 		all = append(all, o)
 	}

@@ -187,7 +187,7 @@ func (s streams) search(ctx context.Context, f *findFlags, run result.Runner, ou
 	found, err := capacity.Find(ctx, run, f.plan, f.objectives,
 		capacity.Settings{Probe: f.probe}, func(p capacity.Probe) {
 			if !f.quiet {
-				s.say("%s", report.Probe(p))
+				s.say("%s", report.ProbeLine(p))
 			}
 		})
 	if err != nil {
@@ -196,7 +196,7 @@ func (s streams) search(ctx context.Context, f *findFlags, run result.Runner, ou
 	code := map[capacity.End]int{capacity.Found: exitOK, capacity.Missed: exitMissed,
 		capacity.ClientBound: exitUntrusted, capacity.Inconclusive: exitUntrusted,
 		capacity.Unreachable: exitUnreachable, capacity.Interrupted: exitInterrupted}[found.End]
-	code = s.tell(f, out, code, found, report.Certified(found), func() error {
+	code = s.tell(f, out, code, found, report.CertifiedText(found), func() error {
 		return report.Search(s.out, found, s.style())
 	})
 	if code != exitOK && code != exitInterrupted && !(s.tells(f.runFlags) && !f.quiet) {
@@ -220,18 +220,18 @@ func (s streams) sweep(ctx context.Context, f *findFlags, run result.Runner, out
 	if !f.quiet {
 		all := len(how.Levels) * how.Rounds
 		fmt.Fprintf(s.err, "sweeping: %s, %s, about %v\n", f.plan.Target.URL,
-			report.Many(int64(all), "run"), time.Duration(all)*(how.Time+how.Warmup))
+			report.Plural(int64(all), "run"), time.Duration(all)*(how.Time+how.Warmup))
 	}
 	curve, err := capacity.Sweep(ctx, run, f.plan, how, func(p capacity.Point) {
 		if !f.quiet {
-			s.say("%s", report.Point(p, how.Axis))
+			s.say("%s", report.PointLine(p, how.Axis))
 		}
 	})
 	if err != nil {
 		return 0, err
 	}
 	code, why := swept(curve)
-	code = s.tell(f, out, code, curve, report.Peak(curve), func() error {
+	code = s.tell(f, out, code, curve, report.PeakText(curve), func() error {
 		return report.Curve(s.out, curve, s.style())
 	})
 	if why != "" {
@@ -278,7 +278,7 @@ func (s streams) tell(f *findFlags, out *output, code int, v any, line string,
 
 // object writes v as JSON.
 func (o *output) object(v any) error {
-	return o.put(func(w io.Writer) error { return report.Object(w, v) })
+	return o.put(func(w io.Writer) error { return report.IndentedJSON(w, v) })
 }
 
 // levelsMost is how many levels a sweep can have.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -140,7 +141,7 @@ func TestSweepsARealServer(t *testing.T) {
 		if c.Fit == nil && c.Apart == 0 && len(levels) == 4 || c.Fit != nil && len(levels) == 2 {
 			t.Errorf("%s: fit %+v: %s", flag, c.Fit, c.NoFit)
 		}
-		if !strings.Contains(out.String(), "under way") {
+		if rows := regexp.MustCompile(`(?m)^ +[1-4](?:00)? +[12] `).FindAllString(out.String(), -1); len(rows) != 2*len(levels) {
 			t.Errorf("%s: %s", flag, out.Bytes())
 		}
 	}

@@ -48,9 +48,9 @@ func (f *finding) write(w io.Writer, file string, style report.Style) error {
 	case hasSuffixFold(file, ".html"):
 		return page.Curve(w, f.curve)
 	case hasSuffixFold(file, ".json") && f.search != nil:
-		return report.Object(w, f.search)
+		return report.IndentedJSON(w, f.search)
 	case hasSuffixFold(file, ".json"):
-		return report.Object(w, f.curve)
+		return report.IndentedJSON(w, f.curve)
 	case f.search != nil:
 		return report.Search(w, f.search, style)
 	}

@@ -210,7 +210,7 @@ func (s streams) experiment(whole context.Context, e *experiment.Experiment, f l
 		return s.refuse("lab run", flatten(err))
 	}
 	defer stop()
-	fmt.Fprint(s.err, report.Intent(l.Intent()))
+	fmt.Fprint(s.err, report.IntentText(l.Intent()))
 	ctx, end := interruptible(whole)
 	defer end()
 	progress := labProgress{say: s.say, began: time.Now()}
@@ -384,7 +384,7 @@ func labCheck(s streams, args []string) int {
 		}
 		quick := (&labrun.Lab{Experiment: experiment.Quick(e)}).Intent()
 		_, err = fmt.Fprintf(s.out, "%s  --quick: %s\n",
-			report.Intent((&labrun.Lab{Experiment: e}).Intent()), report.Extent(quick))
+			report.IntentText((&labrun.Lab{Experiment: e}).Intent()), report.ExtentText(quick))
 		if err != nil {
 			return s.wrote(err)
 		}

@@ -50,7 +50,7 @@ func (p *labProgress) done(e labrun.Event) {
 	if t.Failure != nil {
 		line += "FAILED: " + t.Failure.Phase + ": " + t.Failure.Reason
 	} else {
-		line += report.Trial(t) + ", grade " + string(t.Grade)
+		line += report.TrialLine(t) + ", grade " + string(t.Grade)
 	}
 	if n := e.Done - p.first; e.Of > e.Done && n > 0 {
 		left := time.Since(p.began) / time.Duration(n) * time.Duration(e.Of-e.Done)

@@ -34,7 +34,7 @@ func newProgress(s streams, f *runFlags) *progress {
 		p.live = false
 		fmt.Fprintln(p.w, report.SecondHeader())
 	default:
-		fmt.Fprintln(p.w, report.Planned(f.plan))
+		fmt.Fprintln(p.w, report.PlanText(f.plan))
 	}
 	return p
 }
@@ -50,10 +50,10 @@ func (p *progress) second(iv load.Interval) {
 	p.total += iv.Completed
 	switch {
 	case p.table:
-		fmt.Fprintln(p.w, report.Second(iv, p.total))
+		fmt.Fprintln(p.w, report.SecondLine(iv, p.total))
 	case p.live:
 		p.clear()
-		fmt.Fprint(p.w, report.Clip(report.Live(iv), cmp.Or(columns(p.w), 80)-1))
+		fmt.Fprint(p.w, report.Clip(report.LiveLine(iv), cmp.Or(columns(p.w), 80)-1))
 	}
 }
 

@@ -34,7 +34,7 @@ func TestCommandRepeatsThePlan(t *testing.T) {
 			t.Errorf("%s: %v", args, faults)
 			continue
 		}
-		line := report.Say(&result.Result{Plan: f.plan}).Command
+		line := report.RunSentences(&result.Result{Plan: f.plan}).Command
 		words, err := exec.Command("sh", "-c", "printf '%s\\n' "+line).Output()
 		if err != nil {
 			t.Fatal(err)
@@ -63,7 +63,7 @@ func TestCommandRepeatsTheSearch(t *testing.T) {
 		for _, o := range f.objectives {
 			s.Objectives = append(s.Objectives, o.Expr)
 		}
-		line := strings.ReplaceAll(report.SaySearch(s).Command, "'", "")
+		line := strings.ReplaceAll(report.SearchSentences(s).Command, "'", "")
 		g, faults := readFind(strings.Fields(line)[2:], strings.NewReader(""))
 		if len(faults) > 0 || g.probe != f.probe || jsonOf(t, g.objectives) != jsonOf(t, f.objectives) ||
 			jsonOf(t, g.plan) != jsonOf(t, f.plan) {

@@ -151,7 +151,7 @@ func (s streams) deliver(f *runFlags, r *result.Result, out *output) int {
 		s.say("dyno: the measurement cannot be trusted: %s", r.Generator.Verdict)
 		return exitUntrusted
 	}
-	if missed := report.Missed(r.Objectives); missed != "" {
+	if missed := report.MissedObjectives(r.Objectives); missed != "" {
 		s.say("dyno: missed: %s", missed)
 		return exitMissed
 	}
@@ -200,7 +200,7 @@ func failure(r *result.Result, told bool) string {
 	}
 	if len(r.Errors) == 0 {
 		return fmt.Sprintf("%s: %s sent, none answered in %s", head,
-			report.Many(r.Requests.Sent, "request"), report.Seconds(r.Window.MeasuredS+r.Window.DrainedS))
+			report.Plural(r.Requests.Sent, "request"), report.Seconds(r.Window.MeasuredS+r.Window.DrainedS))
 	}
 	if told {
 		return head
@@ -217,5 +217,5 @@ func times(n int64) string {
 	if n == 1 {
 		return "once"
 	}
-	return report.Many(n, "time")
+	return report.Plural(n, "time")
 }

@@ -118,7 +118,7 @@ func placed(t testing.TB, tab *pagetest.Tab) {
 }
 
 // says fails the test unless the tab has each of the sentences, word for word.
-func says(t testing.TB, tab *pagetest.Tab, sentences []string, facts []report.Said) {
+func says(t testing.TB, tab *pagetest.Tab, sentences []string, facts []report.Fact) {
 	t.Helper()
 	text := tab.Text("body")
 	for _, f := range facts {

@@ -8,8 +8,8 @@ import (
 	"dyno/internal/view/report"
 )
 
-// A search is the payload of a page of a search or a sweep, whichever is there.
-type search struct {
+// A capacityPayload is the payload of a page of a search or a sweep, whichever is there.
+type capacityPayload struct {
 	Kind   string               `json:"kind"`
 	Words  report.Sentences     `json:"words"`
 	Search *capacity.Search     `json:"search,omitempty"`
@@ -26,7 +26,7 @@ type limit struct {
 
 // Search writes what a search for a rate found as one HTML file.
 func Search(w io.Writer, s *capacity.Search) error {
-	p := search{Kind: "capacity", Words: report.SaySearch(s), Search: s}
+	p := capacityPayload{Kind: "capacity", Words: report.SearchSentences(s), Search: s}
 	for i, expr := range s.Objectives {
 		l := limit{}
 		if o, err := result.ParseObjective(expr); err == nil {
@@ -39,15 +39,16 @@ func Search(w io.Writer, s *capacity.Search) error {
 		}
 		p.Limits = append(p.Limits, l)
 	}
-	return p.write(w)
+	return p.writeHTML(w)
 }
 
 // Curve writes a sweep as one HTML file.
 func Curve(w io.Writer, c *capacity.Curve) error {
-	return search{Kind: "capacity", Words: report.SayCurve(c), Curve: c, Band: c.Band()}.write(w)
+	p := capacityPayload{Kind: "capacity", Words: report.CurveSentences(c), Curve: c, Band: c.Band()}
+	return p.writeHTML(w)
 }
 
-func (p search) write(w io.Writer) error {
+func (p capacityPayload) writeHTML(w io.Writer) error {
 	title := "Capacity of " + p.Words.What
-	return document{title: title, summary: p.Words.Verdict, payload: p}.write(w)
+	return document{title: title, summary: p.Words.Verdict, payload: p}.writeHTML(w)
 }

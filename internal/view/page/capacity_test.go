@@ -84,10 +84,10 @@ type finding struct {
 func findings() map[string]finding {
 	all := map[string]finding{}
 	for name, s := range map[string]*capacity.Search{"found": found(), "missed": missed()} {
-		all[name] = finding{func(w io.Writer) error { return Search(w, s) }, s, report.SaySearch(s)}
+		all[name] = finding{func(w io.Writer) error { return Search(w, s) }, s, report.SearchSentences(s)}
 	}
 	for name, c := range map[string]*capacity.Curve{"swept": swept(10), "rough": swept(2), "no law": noLaw()} {
-		all[name] = finding{func(w io.Writer) error { return Curve(w, c) }, c, report.SayCurve(c)}
+		all[name] = finding{func(w io.Writer) error { return Curve(w, c) }, c, report.CurveSentences(c)}
 	}
 	return all
 }

@@ -26,5 +26,5 @@ func appendRounded(out []byte, x float64) []byte {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return append(out, "null"...)
 	}
-	return strconv.AppendFloat(out, digits(x, 4), 'f', -1, 64)
+	return strconv.AppendFloat(out, roundDigits(x, 4), 'f', -1, 64)
 }

@@ -42,12 +42,12 @@ type survey struct {
 // longestValue is how many characters of a condition are shown.
 const longestValue = 200
 
-// begin begins the conditions of another trial.
-func (s *survey) begin() { s.trials++ }
+// beginTrial begins the conditions of another trial.
+func (s *survey) beginTrial() { s.trials++ }
 
-// add takes a trial's conditions.
-func (s *survey) add(t *lab.Trial) error {
-	s.begin()
+// addTrial takes a trial's conditions.
+func (s *survey) addTrial(t *lab.Trial) error {
+	s.beginTrial()
 	if t.Result == nil {
 		return nil
 	}
@@ -67,34 +67,34 @@ func (s *survey) add(t *lab.Trial) error {
 	if err := numbers.Decode(&tree); err != nil {
 		return fmt.Errorf("trial %s: %w", t.ID, err)
 	}
-	s.walk("", tree)
+	s.noteLeaves("", tree)
 	return nil
 }
 
-// walk notes every leaf of a tree under its path.
-func (s *survey) walk(path string, v any) {
+// noteLeaves notes every leaf of a tree under its path.
+func (s *survey) noteLeaves(path string, v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		for key, child := range v {
-			s.walk(below(path, key), child)
+			s.noteLeaves(joinPath(path, key), child)
 		}
 	case []any:
 		for i, child := range v {
-			s.walk(below(path, strconv.Itoa(i)), child)
+			s.noteLeaves(joinPath(path, strconv.Itoa(i)), child)
 		}
 	default:
-		s.note(path, report.Clip(fmt.Sprint(v), longestValue))
+		s.noteValue(path, report.Clip(fmt.Sprint(v), longestValue))
 	}
 }
 
-func below(path, key string) string {
+func joinPath(path, key string) string {
 	if path == "" {
 		return key
 	}
 	return path + "." + key
 }
 
-func (s *survey) note(key, value string) {
+func (s *survey) noteValue(key, value string) {
 	if s.keys == nil {
 		s.keys = map[string]*difference{}
 	}
@@ -107,12 +107,12 @@ func (s *survey) note(key, value string) {
 	if n < 0 {
 		n, d.Values = len(d.Values), append(d.Values, value)
 	}
-	d.fill(s.trials - 1)
+	d.fillAbsent(s.trials - 1)
 	d.Of = append(d.Of, n)
 }
 
-// fill says of trials that had no value that they had none.
-func (d *difference) fill(until int) {
+// fillAbsent says of trials that had no value that they had none.
+func (d *difference) fillAbsent(until int) {
 	for len(d.Of) < until {
 		d.Of = append(d.Of, -1)
 	}
@@ -122,7 +122,7 @@ func (d *difference) fill(until int) {
 func (s *survey) conditions() (c conditions) {
 	for _, key := range slices.Sorted(maps.Keys(s.keys)) {
 		d := s.keys[key]
-		d.fill(s.trials)
+		d.fillAbsent(s.trials)
 		if len(d.Values) == 1 && !slices.Contains(d.Of, -1) {
 			c.Same = append(c.Same, condition{key, d.Values[0]})
 		} else {

@@ -22,13 +22,13 @@ type experimentPage struct {
 	Measures   []measure              `json:"measures"`
 	Metrics    []experiment.Metric    `json:"metrics"` // the measures that are judged
 	Levels     []level                `json:"levels"`
-	Counted    []counted              `json:"counted"`
-	Forest     []bar                  `json:"forest"`
+	Counted    []cellTrials           `json:"counted"`
+	Forest     []forestBar            `json:"forest"`
 	Spectra    spectra                `json:"spectra"`
-	Strip      strip                  `json:"strip"`
-	Floors     []floor                `json:"floors,omitempty"`
-	Starts     []start                `json:"starts"`
-	Comings    []coming               `json:"comings"`
+	Strip      machineStrip           `json:"strip"`
+	Floors     []noiseFloor           `json:"floors,omitempty"`
+	Starts     []startupCurve         `json:"starts"`
+	Comings    []readyTime            `json:"comings"`
 	Ladders    []ladder               `json:"ladders,omitempty"`
 	Past       *Past                  `json:"past,omitempty"`
 	Panels     panels                 `json:"panels"`
@@ -49,28 +49,29 @@ type level struct {
 	Open bool   `json:"open"`
 }
 
-// A counted is a cell: an arm at a level, and the trials that its figures rest on.
-type counted struct {
+// A cellTrials is a cell: an arm at a level, and the trials that its figures rest on.
+type cellTrials struct {
 	Arm    string `json:"arm"`
 	Level  string `json:"level"`
 	Trials []int  `json:"trials"`
 }
 
-// A bar is what a forest plot shows of a comparison besides what the record has: each pair.
-type bar struct {
+// A forestBar is what a forest plot shows of a comparison besides what the record has: each pair.
+type forestBar struct {
 	Pairs column `json:"pairs"` // ratios, by round
 }
 
-// A floor is by which share the baseline differed from itself at most (A/A), over all levels.
-type floor struct {
+// A noiseFloor is by which share the baseline differed from itself at most (A/A), over all levels.
+type noiseFloor struct {
 	Metric string  `json:"metric"`
 	Share  float64 `json:"share"`
 }
 
-// Experiment writes the page of the experiment whose folder is dir: what its record says, and
-// what its trials and profiles show, and beside it earlier runs whose folders lie in history ("":
-// nowhere). What it looks at besides the record is read one trial at a time. A trial that cannot
-// be read is an error, as it is for the laboratory; a profile that cannot is told in its place.
+// Experiment writes the page of the experiment whose folder is dir: what its record says, and what
+// its trials and profiles show, and beside it earlier runs whose folders lie in history ("":
+// nowhere). What it looks at besides the record is read one trial at a time. A trial that cannot be
+// read is an error, as it is for the laboratory; a profile that cannot be read has the reason in
+// its place.
 func Experiment(w io.Writer, dir, history string) error {
 	p, err := readExperiment(dir)
 	if err == nil {
@@ -83,7 +84,7 @@ func Experiment(w io.Writer, dir, history string) error {
 	if len(p.Words.Verdicts) > 0 {
 		verdict = p.Words.Verdicts[0]
 	}
-	return document{p.Words.Title, verdict, p}.write(w)
+	return document{p.Words.Title, verdict, p}.writeHTML(w)
 }
 
 // readExperiment reads a folder.
@@ -92,7 +93,7 @@ func readExperiment(dir string) (*experimentPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &experimentPage{Kind: "experiment", Words: report.WordsOf(r), Record: r,
+	p := &experimentPage{Kind: "experiment", Words: report.ExperimentWordsOf(r), Record: r,
 		Metrics: r.Experiment.Design.Metrics}
 	for _, m := range lab.Measures {
 		p.Measures = append(p.Measures, measure{m.Name, m.Unit, m.Better})
@@ -104,10 +105,10 @@ func readExperiment(dir string) (*experimentPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.count(trials)
-	p.compare(trials)
-	p.comings(trials)
-	p.ladders(r.Experiment.Levels, trials)
+	p.addCells(trials)
+	p.addPairs(trials)
+	p.addReadyTimes(trials)
+	p.addLadders(r.Experiment.Levels, trials)
 	if p.Spectra, err = spectraOf(p.Levels, p.Counted, trials); err != nil {
 		return nil, err
 	}
@@ -127,10 +128,10 @@ func (p *experimentPage) readTrials(dir string) ([]*lab.Trial, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.Strip.add(t)
-		p.Starts = append(p.Starts, startOf(t))
-		p.Panels.add(i, t, max(each, panelLeast))
-		if err := seen.add(t); err != nil {
+		p.Strip.addTrial(t)
+		p.Starts = append(p.Starts, startupOf(t))
+		p.Panels.addTrial(i, t, max(each, panelLeast))
+		if err := seen.addTrial(t); err != nil {
 			return nil, err
 		}
 		t.Meanwhile = nil
@@ -140,11 +141,11 @@ func (p *experimentPage) readTrials(dir string) ([]*lab.Trial, error) {
 	return trials, nil
 }
 
-// count finds the trials of each cell.
-func (p *experimentPage) count(trials []*lab.Trial) {
+// addCells finds the trials of each cell.
+func (p *experimentPage) addCells(trials []*lab.Trial) {
 	for _, l := range p.Levels {
 		for _, a := range p.Record.Arms {
-			c := counted{Arm: a.Name, Level: l.Name}
+			c := cellTrials{Arm: a.Name, Level: l.Name}
 			for _, t := range judge.CountedTrials(trials, a.Name, l.Name) {
 				c.Trials = append(c.Trials, slices.Index(trials, t))
 			}
@@ -155,22 +156,22 @@ func (p *experimentPage) count(trials []*lab.Trial) {
 	}
 }
 
-// compare finds the pairs of each comparison, and what the controls differ by.
-func (p *experimentPage) compare(trials []*lab.Trial) {
+// addPairs finds the pairs of each comparison, and what the controls differ by.
+func (p *experimentPage) addPairs(trials []*lab.Trial) {
 	for _, c := range p.Record.Verdicts {
 		logs := judge.PairLogs(c, trials)
-		p.Forest = append(p.Forest, bar{Pairs: exponentials(logs)})
+		p.Forest = append(p.Forest, forestBar{Pairs: ratiosOf(logs)})
 		if share, err := stats.NoiseFloor(logs); err == nil && c.Control && c.Confidence >= 0.95-1e-9 {
-			p.raise(c.Metric, share)
+			p.raiseFloor(c.Metric, share)
 		}
 	}
 }
 
-// raise makes the floor of a measure at least so much.
-func (p *experimentPage) raise(metric string, share float64) {
-	i := slices.IndexFunc(p.Floors, func(f floor) bool { return f.Metric == metric })
+// raiseFloor makes the floor of a measure at least so much.
+func (p *experimentPage) raiseFloor(metric string, share float64) {
+	i := slices.IndexFunc(p.Floors, func(f noiseFloor) bool { return f.Metric == metric })
 	if i < 0 {
-		i, p.Floors = len(p.Floors), append(p.Floors, floor{Metric: metric})
+		i, p.Floors = len(p.Floors), append(p.Floors, noiseFloor{Metric: metric})
 	}
 	p.Floors[i].Share = max(p.Floors[i].Share, share)
 }

@@ -340,7 +340,7 @@ func TestPool(t *testing.T) {
 		a.Record(i * i * 37)
 		b.Record(1e6 + i)
 	}
-	p := newPool([]metric.Sparse{a.Sparse(), b.Sparse()})
+	p := newHistogramPool([]metric.Sparse{a.Sparse(), b.Sparse()})
 	sum := metric.NewHistogram(metric.Fine)
 	sum.Add(a)
 	sum.Add(b)
@@ -350,19 +350,19 @@ func TestPool(t *testing.T) {
 		of     *metric.Histogram
 	}{{[]int{0}, a}, {[]int{1}, b}, {[]int{0, 1, 1}, sum}} {
 		for _, q := range []float64{0.001, 0.25, 0.5, 0.9, 0.99, 0.999} {
-			got, want := p.quantile(c.blocks, q), float64(c.of.View().Quantile(q))/1e3
+			got, want := p.quantileOf(c.blocks, q), float64(c.of.View().Quantile(q))/1e3
 			if math.Abs(got/want-1) > 1e-3 { // a view stays within what was counted exactly
 				t.Errorf("quantile %v of %v: %v, not %v", q, c.blocks, got, want)
 			}
 		}
-		if got := p.count(c.blocks); got != c.of.Count {
+		if got := p.countAll(c.blocks); got != c.of.Count {
 			t.Errorf("%v: %d counted, not %d", c.blocks, got, c.of.Count)
 		}
 	}
-	if all := p.read([]int{0}, []float64{0.5, 0.99, 0.998, 0.9999}); len(all) != 3 {
+	if all := p.quantilesAt([]int{0}, []float64{0.5, 0.99, 0.998, 0.9999}); len(all) != 3 {
 		t.Errorf("of 5000 values %d fractions were read, of which the last has 10 beyond it", len(all))
 	}
-	if low, _ := p.band([]float64{0.5}); low != nil {
+	if low, _ := p.bootstrapBand([]float64{0.5}); low != nil {
 		t.Error("two trials have a band")
 	}
 }
@@ -371,9 +371,9 @@ func TestPool(t *testing.T) {
 func TestColumn(t *testing.T) {
 	b, err := json.Marshal(struct {
 		C column
-		V values
-		W values
-	}{column{1234567, 0.000123456, math.NaN(), -0.5, 0, math.Inf(1)}, values{2.00001, 2.00001}, values{1, 2}})
+		V columnOrOne
+		W columnOrOne
+	}{column{1234567, 0.000123456, math.NaN(), -0.5, 0, math.Inf(1)}, columnOrOne{2.00001, 2.00001}, columnOrOne{1, 2}})
 	want := `{"C":[1235000,0.0001235,null,-0.5,0,null],"V":2,"W":[1,2]}`
 	if err != nil || string(b) != want {
 		t.Errorf("%s, %v; not %s", b, err, want)
@@ -382,7 +382,7 @@ func TestColumn(t *testing.T) {
 
 func TestThin(t *testing.T) {
 	nan := math.NaN()
-	got := thin([]float64{1, 3, nan, 5, nan, nan, 7}, 2)
+	got := meanOfEach([]float64{1, 3, nan, 5, nan, nan, 7}, 2)
 	want := column{2, 5, nan, 7}
 	if !slices.EqualFunc(got, want, func(a, b float64) bool { return a == b || a != a && b != b }) {
 		t.Errorf("%v, not %v", got, want)

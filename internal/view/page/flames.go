@@ -48,8 +48,8 @@ const (
 	downloadsRoom = 600_000 // bytes of all files together, in base64
 )
 
-// A shelf is the profiles of a folder, read.
-type shelf struct {
+// A profileFiles is the profiles of a folder, read.
+type profileFiles struct {
 	dir   string
 	taken []lab.TakenProfile
 	read  map[int]*profile.Profile
@@ -59,7 +59,8 @@ type shelf struct {
 // flamesOf are those of all profiles of an experiment, and of each arm's that has several of
 // a kind one more of them together.
 func flamesOf(dir string, r *lab.Record) (all []flame) {
-	s := &shelf{dir: dir, taken: r.Profiles, read: map[int]*profile.Profile{}, left: downloadsRoom}
+	s := &profileFiles{dir: dir, taken: r.Profiles, read: map[int]*profile.Profile{},
+		left: downloadsRoom}
 	baseline := map[string]string{}
 	for _, a := range r.Arms {
 		baseline[a.Name] = a.Baseline
@@ -69,23 +70,23 @@ func flamesOf(dir string, r *lab.Record) (all []flame) {
 			continue // the record says why
 		}
 		f := flame{Taken: i, Arm: t.Arm, Level: t.Level, Kind: t.Kind, File: t.File}
-		p, err := s.open(i)
+		p, err := s.openProfile(i)
 		if err == nil {
-			err = f.draw(p, s.find(baseline[t.Arm], t.Level, t.Kind), baseline[t.Arm])
+			err = f.addBoxes(p, s.profileOf(baseline[t.Arm], t.Level, t.Kind), baseline[t.Arm])
 		}
 		if err == nil {
-			err = s.attach(&f, p)
+			err = s.attachDownloads(&f, p)
 		}
 		if err != nil {
 			f.Problem = err.Error()
 		}
 		all = append(all, f)
 	}
-	return append(all, s.merged(baseline)...)
+	return append(all, s.mergedFlames(baseline)...)
 }
 
-// open reads a profile, once.
-func (s *shelf) open(i int) (*profile.Profile, error) {
+// openProfile reads a profile, once.
+func (s *profileFiles) openProfile(i int) (*profile.Profile, error) {
 	if p := s.read[i]; p != nil {
 		return p, nil
 	}
@@ -99,14 +100,14 @@ func (s *shelf) open(i int) (*profile.Profile, error) {
 	return p, err
 }
 
-// find is the profile of an arm at a level, "" for all merged; nil if there is none.
-func (s *shelf) find(arm, level, kind string) *profile.Profile {
+// profileOf is the profile of an arm at a level, "" for all merged; nil if there is none.
+func (s *profileFiles) profileOf(arm, level, kind string) *profile.Profile {
 	var found []*profile.Profile
 	for i, t := range s.taken {
 		if t.Arm != arm || t.Kind != kind || t.File == "" || level != "" && t.Level != level {
 			continue
 		}
-		if p, err := s.open(i); err == nil {
+		if p, err := s.openProfile(i); err == nil {
 			found = append(found, p)
 		}
 	}
@@ -120,8 +121,8 @@ func (s *shelf) find(arm, level, kind string) *profile.Profile {
 	return p
 }
 
-// merged are the flames of arms that were profiled at several levels, of all of these.
-func (s *shelf) merged(baseline map[string]string) (all []flame) {
+// mergedFlames are the flames of arms that were profiled at several levels, of all of these.
+func (s *profileFiles) mergedFlames(baseline map[string]string) (all []flame) {
 	type which struct{ arm, kind string }
 	first, times := map[which]int{}, map[which]int{}
 	var order []which
@@ -135,20 +136,20 @@ func (s *shelf) merged(baseline map[string]string) (all []flame) {
 		}
 	}
 	for _, w := range order {
-		p := s.find(w.arm, "", w.kind)
+		p := s.profileOf(w.arm, "", w.kind)
 		if times[w] < 2 || p == nil {
 			continue
 		}
 		f := flame{Taken: first[w], Arm: w.arm, Kind: w.kind}
-		if err := f.draw(p, s.find(baseline[w.arm], "", w.kind), baseline[w.arm]); err == nil {
+		if err := f.addBoxes(p, s.profileOf(baseline[w.arm], "", w.kind), baseline[w.arm]); err == nil {
 			all = append(all, f)
 		}
 	}
 	return all
 }
 
-// attach puts the profile's files into the flame, while there is room.
-func (s *shelf) attach(f *flame, p *profile.Profile) error {
+// attachDownloads puts the profile's files into the flame, while there is room.
+func (s *profileFiles) attachDownloads(f *flame, p *profile.Profile) error {
 	raw, err := os.ReadFile(filepath.Join(s.dir, f.File))
 	if err != nil {
 		return fmt.Errorf("reading a profile: %w", err)
@@ -167,8 +168,8 @@ func (s *shelf) attach(f *flame, p *profile.Profile) error {
 	return nil
 }
 
-// draw makes the boxes of p, and lays those of base beside if there is one.
-func (f *flame) draw(p, base *profile.Profile, baseline string) error {
+// addBoxes makes the boxes of p, and lays those of base beside if there is one.
+func (f *flame) addBoxes(p, base *profile.Profile, baseline string) error {
 	tree := profile.Tree(p)
 	if tree.Total <= 0 {
 		return profile.ErrNoSamples
@@ -186,10 +187,10 @@ func (f *flame) draw(p, base *profile.Profile, baseline string) error {
 		return err
 	}
 	f.Least = leastShare
-	for boxes(d, f.Least) > boxesMost {
+	for countBoxes(d, f.Least) > boxesMost {
 		f.Least *= 1.5
 	}
-	f.walk(d, 0, map[string]int{})
+	f.addBoxesBelow(d, 0, map[string]int{})
 	if base == nil {
 		f.BaseAll, f.BaseSelf = nil, nil
 	} else {
@@ -198,19 +199,19 @@ func (f *flame) draw(p, base *profile.Profile, baseline string) error {
 	return nil
 }
 
-// boxes is how many boxes have at least a share in either profile.
-func boxes(d *profile.DiffNode, least float64) int {
+// countBoxes is how many boxes have at least a share in either profile.
+func countBoxes(d *profile.DiffNode, least float64) int {
 	if max(d.Base, d.Other) < least {
 		return 0
 	}
 	n := 1
 	for _, c := range d.Children {
-		n += boxes(c, least)
+		n += countBoxes(c, least)
 	}
 	return n
 }
 
-func (f *flame) walk(d *profile.DiffNode, depth int, known map[string]int) {
+func (f *flame) addBoxesBelow(d *profile.DiffNode, depth int, known map[string]int) {
 	if max(d.Base, d.Other) < f.Least {
 		return
 	}
@@ -226,6 +227,6 @@ func (f *flame) walk(d *profile.DiffNode, depth int, known map[string]int) {
 	f.All, f.Self = append(f.All, d.Other), append(f.Self, d.OtherSelf)
 	f.BaseAll, f.BaseSelf = append(f.BaseAll, d.Base), append(f.BaseSelf, d.BaseSelf)
 	for _, c := range d.Children {
-		f.walk(c, depth+1, known)
+		f.addBoxesBelow(c, depth+1, known)
 	}
 }

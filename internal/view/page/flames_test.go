@@ -78,14 +78,14 @@ func profiled(t *testing.T, sorts bool) *profile.Profile {
 		if seen(p, "page.hashing") && (!sorts || seen(p, "page.sorting")) {
 			return p
 		}
-		if span > patience {
+		if span > profileTime {
 			t.Fatalf("%d stacks were seen in %v", len(p.Sample), span)
 		}
 	}
 }
 
-// patience is for a profile that has enough in it.
-const patience = 20 * time.Second
+// profileTime is the longest time for a profile that has enough in it.
+const profileTime = 20 * time.Second
 
 // seen reports whether a profile has a function, and enough stacks besides.
 func seen(p *profile.Profile, function string) bool {

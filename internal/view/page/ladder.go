@@ -33,8 +33,8 @@ type law struct {
 	X      column       `json:"x_per_s"`
 }
 
-// ladders are those with two levels or more.
-func (p *experimentPage) ladders(levels []experiment.Level, trials []*lab.Trial) {
+// addLadders are those with two levels or more.
+func (p *experimentPage) addLadders(levels []experiment.Level, trials []*lab.Trial) {
 	kinds := map[experiment.Level][]experiment.Level{}
 	var order []experiment.Level
 	for _, l := range levels {
@@ -63,7 +63,7 @@ func (p *experimentPage) ladders(levels []experiment.Level, trials []*lab.Trial)
 			one.Levels, one.At = append(one.Levels, l.Name), append(one.At, loadAt(l))
 		}
 		if !one.Open {
-			one.Laws = p.laws(one, trials)
+			one.Laws = p.lawsOf(one, trials)
 		}
 		p.Ladders = append(p.Ladders, one)
 	}
@@ -80,9 +80,9 @@ func loadAt(l experiment.Level) float64 {
 // curvePoints are where a law is drawn.
 const curvePoints = 41
 
-// laws are those of the arms that were measured at enough levels. A trial in which the
+// lawsOf are those of the arms that were measured at enough levels. A trial in which the
 // generator was the limit says nothing of a server.
-func (p *experimentPage) laws(l ladder, trials []*lab.Trial) (all []law) {
+func (p *experimentPage) lawsOf(l ladder, trials []*lab.Trial) (all []law) {
 	for _, arm := range p.Record.Arms {
 		var n, x []float64
 		for _, c := range p.Counted {

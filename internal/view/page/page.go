@@ -57,9 +57,9 @@ type document struct {
 	payload any    // as JSON: its kind says how to show it
 }
 
-// write writes the document as HTML. The policy in it allows the page's own script and style, by
-// their hashes, and no connection to anywhere.
-func (d document) write(w io.Writer) error {
+// writeHTML writes the document as HTML. The policy in it allows the page's own script and style,
+// by their hashes, and no connection to anywhere.
+func (d document) writeHTML(w io.Writer) error {
 	assets, err := Assets()
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func (d document) write(w io.Writer) error {
 	js := strings.ReplaceAll(string(script), "\r", "")
 	css := strings.ReplaceAll(string(style), "\r", "")
 	policy := fmt.Sprintf("default-src 'none'; script-src %s; style-src %s; img-src data: blob:; "+
-		"base-uri 'none'; form-action 'none'", hash(js), hash(css))
+		"base-uri 'none'; form-action 'none'", policyHash(js), policyHash(css))
 	_, err = fmt.Fprintf(w, `<!doctype html>
 <html lang="en">
 <head>
@@ -105,8 +105,8 @@ func (d document) write(w io.Writer) error {
 	return err
 }
 
-// hash is how a policy names an inline script or style.
-func hash(text string) string {
+// policyHash is how a policy names an inline script or style.
+func policyHash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }

@@ -32,19 +32,19 @@ type panelGroup struct {
 }
 
 type panelSeries struct {
-	Name string `json:"name"`
-	Unit string `json:"unit,omitempty"`
-	Of   string `json:"of,omitempty"`
-	Tree string `json:"tree,omitempty"`
-	PID  int    `json:"pid,omitempty"`
-	V    values `json:"v"`
+	Name string      `json:"name"`
+	Unit string      `json:"unit,omitempty"`
+	Of   string      `json:"of,omitempty"`
+	Tree string      `json:"tree,omitempty"`
+	PID  int         `json:"pid,omitempty"`
+	V    columnOrOne `json:"v"`
 }
 
-// values are a column, or one number where all are the same.
-type values column
+// columnOrOne are a column, or one number where all are the same.
+type columnOrOne column
 
 // MarshalJSON writes the numbers, rounded.
-func (v values) MarshalJSON() ([]byte, error) {
+func (v columnOrOne) MarshalJSON() ([]byte, error) {
 	for _, x := range v {
 		if x != v[0] {
 			return column(v).MarshalJSON()
@@ -60,8 +60,8 @@ const (
 	pointsFew  = 8         // of a series that is thinned
 )
 
-// add takes over a trial's recording, in about so many bytes.
-func (p *panels) add(number int, t *lab.Trial, room int) {
+// addTrial takes over a trial's recording, in about so many bytes.
+func (p *panels) addTrial(number int, t *lab.Trial, room int) {
 	if t.Meanwhile == nil || t.Result == nil {
 		return
 	}
@@ -76,9 +76,9 @@ func (p *panels) add(number int, t *lab.Trial, room int) {
 	var last []float64
 	for _, s := range kept {
 		whole := wholeReadings(s.T)
-		if len(one.Groups) == 0 || !shared(s.T, last) {
+		if len(one.Groups) == 0 || !sameSlice(s.T, last) {
 			over := (whole + points - 1) / points
-			at := thin(s.T[:whole], over)
+			at := meanOfEach(s.T[:whole], over)
 			for i := range at {
 				at[i] += began
 			}
@@ -87,11 +87,11 @@ func (p *panels) add(number int, t *lab.Trial, room int) {
 		}
 		g := &one.Groups[len(one.Groups)-1]
 		unit, scale := shortUnit(s.Unit)
-		v := thin(s.V[:whole], g.Over)
+		v := meanOfEach(s.V[:whole], g.Over)
 		for i := range v {
 			v[i] *= scale
 		}
-		g.Series = append(g.Series, panelSeries{s.Name, unit, s.Of, s.Tree, s.PID, values(v)})
+		g.Series = append(g.Series, panelSeries{s.Name, unit, s.Of, s.Tree, s.PID, columnOrOne(v)})
 		p.room -= pointSize*len(v) + 60
 	}
 	p.Trials = append(p.Trials, one)
@@ -110,7 +110,7 @@ func wholeReadings(at []float64) int {
 // keptSeries are those that say something: not what is absent, nor what follows from others.
 func keptSeries(all []probe.Series) (kept []probe.Series) {
 	for _, s := range all {
-		if s.Name == "host.cpu.idle" || s.Name == "host.memory.available" || !present(s.V) {
+		if s.Name == "host.cpu.idle" || s.Name == "host.memory.available" || !hasNumber(s.V) {
 			continue
 		}
 		kept = append(kept, s)
@@ -118,8 +118,8 @@ func keptSeries(all []probe.Series) (kept []probe.Series) {
 	return kept
 }
 
-// present reports whether there is a number among them.
-func present(all []float64) bool {
+// hasNumber reports whether there is a number among them.
+func hasNumber(all []float64) bool {
 	for _, x := range all {
 		if !math.IsNaN(x) {
 			return true
@@ -128,12 +128,12 @@ func present(all []float64) bool {
 	return false
 }
 
-func shared(a, b []float64) bool {
+func sameSlice(a, b []float64) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// thin is the mean of every so many, without those that are absent.
-func thin(all []float64, over int) column {
+// meanOfEach is the mean of every so many, without those that are absent.
+func meanOfEach(all []float64, over int) column {
 	var out column
 	for i := 0; i < len(all); i += max(over, 1) {
 		sum, n := 0.0, 0

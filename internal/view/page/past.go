@@ -13,7 +13,7 @@ import (
 
 // A Past is what the runs of an experiment on a machine found, one after the other.
 type Past struct {
-	Runs    []pastRun    `json:"runs"`               // oldest first; the last is the one asked for
+	Runs    []pastRun    `json:"runs"`               // oldest first; the last is the one of the page
 	LeftOut int          `json:"left_out,omitempty"` // older ones, for which there is no room
 	Lines   []pastLine   `json:"lines"`
 	Differs []difference `json:"differs,omitempty"` // what not all of Runs ran in and on
@@ -78,9 +78,9 @@ func PastOf(r *lab.Record, earlier []*lab.Record) *Past {
 	var seen survey
 	for _, one := range runs {
 		p.Runs = append(p.Runs, pastRun{folderName(one.Dir), one.Started, one.Dyno, len(one.Trials)})
-		seen.begin()
+		seen.beginTrial()
 		for _, f := range one.Environment() {
-			seen.note(f.Name, report.Clip(f.Value, longestValue))
+			seen.noteValue(f.Name, report.Clip(f.Value, longestValue))
 		}
 	}
 	p.Differs = seen.conditions().Differs

@@ -9,8 +9,8 @@ import (
 	"dyno/internal/view/report"
 )
 
-// A run is the payload of a result's page.
-type run struct {
+// A runPayload is the payload of a result's page.
+type runPayload struct {
 	Kind    string           `json:"kind"`
 	Words   report.Sentences `json:"words"`
 	Result  *result.Result   `json:"result"`
@@ -19,13 +19,13 @@ type run struct {
 
 // Run writes what a run measured as one HTML file.
 func Run(w io.Writer, r *result.Result) error {
-	words := report.Say(r)
+	words := report.RunSentences(r)
 	return document{title: words.What, summary: words.Verdict + ". " + words.Model,
-		payload: payloadOf(r)}.write(w)
+		payload: payloadOf(r)}.writeHTML(w)
 }
 
-func payloadOf(r *result.Result) run {
-	return run{Kind: "run", Words: report.Say(r), Result: r, Spectra: distributions(r)}
+func payloadOf(r *result.Result) runPayload {
+	return runPayload{Kind: "run", Words: report.RunSentences(r), Result: r, Spectra: spectraOfRun(r)}
 }
 
 // A spectrum is a distribution by its quantiles, from 0 on, up to the last that enough values lie
@@ -43,9 +43,9 @@ const (
 	perDecade = 40 // points of a spectrum for each factor of ten in 1/(1−q)
 )
 
-// distributions has one for each distribution of the result; of service time where it is
+// spectraOfRun has one for each distribution of the result; of service time where it is
 // not latency.
-func distributions(r *result.Result) []spectrum {
+func spectraOfRun(r *result.Result) []spectrum {
 	all := []spectrum{}
 	var beside result.Probe
 	if r.Probe != nil {
@@ -60,13 +60,13 @@ func distributions(r *result.Result) []spectrum {
 		{"phases.connect", "connect", r.Phases.Connect}, {"phases.tls", "TLS", r.Phases.TLS},
 		{"phases.dns", "DNS", r.Phases.DNS}, {"probe.latency", "probe latency", beside.Latency}} {
 		if d.Distribution != nil && (d.of != "service" || r.SentLater()) {
-			all = append(all, quantilesOf(d.of, d.name, d.Distribution))
+			all = append(all, spectrumOf(d.of, d.name, d.Distribution))
 		}
 	}
 	return all
 }
 
-func quantilesOf(of, name string, d *result.Distribution) spectrum {
+func spectrumOf(of, name string, d *result.Distribution) spectrum {
 	s := spectrum{Of: of, Name: name, Count: d.Count, Points: [][2]float64{}}
 	switch h, err := metric.Decode(d.HDR); {
 	case d.HDR == "":
@@ -76,14 +76,14 @@ func quantilesOf(of, name string, d *result.Distribution) spectrum {
 	case h.Count < 2*beyond:
 		s.Why = "too few were measured for one"
 	default:
-		s.Points = quantiles(h)
+		s.Points = spectrumPoints(h)
 	}
 	return s
 }
 
-// quantiles are points of a histogram's spectrum, quantile and µs, evenly spaced in the logarithm
-// of 1/(1−q), to four digits; none if too few values were counted.
-func quantiles(h *metric.Histogram) [][2]float64 {
+// spectrumPoints are points of a histogram's spectrum, quantile and µs, evenly spaced in the
+// logarithm of 1/(1−q), to four digits; none if too few values were counted.
+func spectrumPoints(h *metric.Histogram) [][2]float64 {
 	points := [][2]float64{}
 	if h.Count < 2*beyond {
 		return points
@@ -92,13 +92,14 @@ func quantiles(h *metric.Histogram) [][2]float64 {
 	last := float64(h.Count) / beyond // 1/(1−q) of the last
 	for i := range int(perDecade*math.Log10(last)) + 1 {
 		q := 1 - math.Pow(10, -float64(i)/perDecade)
-		points = append(points, [2]float64{digits(q, 9), digits(float64(view.Quantile(q))/1e3, 4)})
+		us := float64(view.Quantile(q)) / 1e3
+		points = append(points, [2]float64{roundDigits(q, 9), roundDigits(us, 4)})
 	}
 	return points
 }
 
-// digits is v to n significant digits: more would be size without knowledge.
-func digits(v float64, n int) float64 {
+// roundDigits is v to n significant digits: more would be size without knowledge.
+func roundDigits(v float64, n int) float64 {
 	if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
 		return v
 	}

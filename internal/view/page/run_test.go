@@ -24,7 +24,7 @@ func TestRunShowsAll(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tab := chromium.Open(t, runPage(t, r))
-			s := report.Say(r)
+			s := report.RunSentences(r)
 			all := append([]string{s.What, s.How, s.Model, s.Verdict, s.Machine, s.Command, s.Lost}, s.Reasons...)
 			all = append(append(append(append(all, s.Warnings...), s.Objectives...), s.Methods...), s.Agents...)
 			says(t, tab, all, s.Facts)
@@ -78,7 +78,7 @@ func TestAgents(t *testing.T) {
 	parts.Fleet = nil
 	tab := chromium.Open(t, runPage(t, parts))
 	tab.Tables()
-	if text := tab.Text("#fleet-all"); !strings.HasPrefix(text, "PartsThe rate of each part") || !strings.Contains(text, "part 30") {
+	if text := tab.Text("#fleet-all"); !strings.HasPrefix(text, "Parts") || !strings.Contains(text, "part 30") {
 		t.Errorf("of 30 parts the page says %q", text)
 	}
 	shows(t, tab, withoutBuckets(parts, numbers(t, parts)))

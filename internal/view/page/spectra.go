@@ -36,20 +36,21 @@ const (
 	mostRuns  = 30   // trials of a cell that are drawn one by one
 )
 
-// fractions are where spectra are read: as many in each nine as a line needs to look smooth.
-func fractions() (all []float64) {
+// spectrumFractions are where spectra are read: as many in each nine as a line needs to look
+// smooth.
+func spectrumFractions() (all []float64) {
 	all = []float64{0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85}
 	for rest := 0.1; rest > 1e-7; rest /= 10 {
 		for _, part := range []float64{1, 0.75, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15} {
-			all = append(all, digits(1-rest*part, 9))
+			all = append(all, roundDigits(1-rest*part, 9))
 		}
 	}
 	return all
 }
 
 // spectraOf are those of all cells: of latency, and in open loops of service time.
-func spectraOf(levels []level, cells []counted, trials []*lab.Trial) (spectra, error) {
-	s := spectra{At: fractions()}
+func spectraOf(levels []level, cells []cellTrials, trials []*lab.Trial) (spectra, error) {
+	s := spectra{At: spectrumFractions()}
 	for _, c := range cells {
 		of := []*lab.Trial{}
 		for _, i := range c.Trials {
@@ -72,7 +73,7 @@ func spectraOf(levels []level, cells []counted, trials []*lab.Trial) (spectra, e
 	return s, nil
 }
 
-func cellSpectrum(c counted, trials []*lab.Trial, kind string,
+func cellSpectrum(c cellTrials, trials []*lab.Trial, kind string,
 	at []float64) (cellSpread, error) {
 	one := cellSpread{Arm: c.Arm, Level: c.Level, Kind: kind}
 	var found []metric.Sparse
@@ -84,26 +85,26 @@ func cellSpectrum(c counted, trials []*lab.Trial, kind string,
 		if d == nil || d.HDR == "" {
 			continue
 		}
-		h, err := decode(d)
+		h, err := histogramOf(d)
 		if err != nil {
 			return one, fmt.Errorf("trial %s: %w", t.ID, err)
 		}
 		found = append(found, h)
 		one.Trials = append(one.Trials, c.Trials[i])
 	}
-	p := newPool(found)
-	all := p.all()
-	one.Count = p.count(all)
-	one.Merged = p.read(all, at)
+	p := newHistogramPool(found)
+	all := p.indices()
+	one.Count = p.countAll(all)
+	one.Merged = p.quantilesAt(all, at)
 	for i := range min(len(found), mostRuns) {
-		one.Runs = append(one.Runs, p.read([]int{i}, at))
+		one.Runs = append(one.Runs, p.quantilesAt([]int{i}, at))
 	}
 	one.Trials = one.Trials[:len(one.Runs)]
-	one.Low, one.High = p.band(at[:len(one.Merged)])
+	one.Low, one.High = p.bootstrapBand(at[:len(one.Merged)])
 	return one, nil
 }
 
-func decode(d *result.Distribution) (metric.Sparse, error) {
+func histogramOf(d *result.Distribution) (metric.Sparse, error) {
 	h, err := metric.Decode(d.HDR)
 	if err != nil {
 		return metric.Sparse{}, fmt.Errorf("reading its histogram: %w", err)
@@ -111,14 +112,14 @@ func decode(d *result.Distribution) (metric.Sparse, error) {
 	return h.Sparse(), nil
 }
 
-// A pool is histograms side by side, so that the sum of any of them can be read without
+// A histogramPool is histograms side by side, so that the sum of any of them can be read without
 // adding them up: a bootstrap reads thousands of sums.
-type pool struct {
+type histogramPool struct {
 	values []int64   // ascending, in ns, of all that was counted
 	upTo   [][]int64 // of each histogram, how many are at most values[i]
 }
 
-func newPool(all []metric.Sparse) (p pool) {
+func newHistogramPool(all []metric.Sparse) (p histogramPool) {
 	for _, h := range all {
 		for v := range h.Values() {
 			p.values = append(p.values, v)
@@ -143,8 +144,8 @@ func newPool(all []metric.Sparse) (p pool) {
 	return p
 }
 
-// all are the histograms' indices.
-func (p pool) all() []int {
+// indices are the histograms' indices.
+func (p histogramPool) indices() []int {
 	all := make([]int, len(p.upTo))
 	for i := range all {
 		all[i] = i
@@ -152,26 +153,26 @@ func (p pool) all() []int {
 	return all
 }
 
-func (p pool) sum(blocks []int, value int) (n int64) {
+func (p histogramPool) countUpTo(blocks []int, value int) (n int64) {
 	for _, b := range blocks {
 		n += p.upTo[b][value]
 	}
 	return n
 }
 
-func (p pool) count(blocks []int) int64 {
+func (p histogramPool) countAll(blocks []int) int64 {
 	if len(p.values) == 0 {
 		return 0
 	}
-	return p.sum(blocks, len(p.values)-1)
+	return p.countUpTo(blocks, len(p.values)-1)
 }
 
-// quantile is the value, in µs, that a fraction of what the blocks hold does not exceed.
-func (p pool) quantile(blocks []int, fraction float64) float64 {
-	wanted := max(1, int64(math.Ceil(fraction*float64(p.count(blocks))-1e-6)))
+// quantileOf is the value, in µs, that a fraction of what the blocks hold does not exceed.
+func (p histogramPool) quantileOf(blocks []int, fraction float64) float64 {
+	wanted := max(1, int64(math.Ceil(fraction*float64(p.countAll(blocks))-1e-6)))
 	low, high := 0, len(p.values)-1
 	for low < high {
-		if middle := (low + high) / 2; p.sum(blocks, middle) >= wanted {
+		if middle := (low + high) / 2; p.countUpTo(blocks, middle) >= wanted {
 			high = middle
 		} else {
 			low = middle + 1
@@ -180,24 +181,24 @@ func (p pool) quantile(blocks []int, fraction float64) float64 {
 	return float64(p.values[low]) / 1e3
 }
 
-// read is the blocks' sum at those fractions that enough lies beyond.
-func (p pool) read(blocks []int, at []float64) (all column) {
-	n := float64(p.count(blocks))
+// quantilesAt is the blocks' sum at those fractions that enough lies beyond.
+func (p histogramPool) quantilesAt(blocks []int, at []float64) (all column) {
+	n := float64(p.countAll(blocks))
 	for _, f := range at {
 		if n*(1-f) < beyond-1e-6 {
 			break
 		}
-		all = append(all, p.quantile(blocks, f))
+		all = append(all, p.quantileOf(blocks, f))
 	}
 	return all
 }
 
-// band is the 95 % interval of the sum at each fraction, by a bootstrap whose blocks are
+// bootstrapBand is the 95 % interval of the sum at each fraction, by a bootstrap whose blocks are
 // trials; nil where there are too few of them.
-func (p pool) band(at []float64) (low, high column) {
+func (p histogramPool) bootstrapBand(at []float64) (low, high column) {
 	for _, f := range at {
 		v, err := stats.Bootstrap(len(p.upTo), resamples, 1, func(blocks []int) float64 {
-			return p.quantile(blocks, f)
+			return p.quantileOf(blocks, f)
 		}, 0.95)
 		if err != nil {
 			return nil, nil
@@ -207,8 +208,8 @@ func (p pool) band(at []float64) (low, high column) {
 	return low, high
 }
 
-// exponentials of each.
-func exponentials(logs []float64) (all column) {
+// ratiosOf of each.
+func ratiosOf(logs []float64) (all column) {
 	for _, x := range logs {
 		all = append(all, math.Exp(x))
 	}

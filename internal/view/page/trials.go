@@ -8,8 +8,8 @@ import (
 	"dyno/internal/stats"
 )
 
-// A strip is what the machine did meanwhile, of each trial, in percent.
-type strip struct {
+// A machineStrip is what the machine did meanwhile, of each trial, in percent.
+type machineStrip struct {
 	Took    column `json:"took_s"`
 	Steal   column `json:"steal_percent"`   // of the machine's time, taken by its host
 	Foreign column `json:"foreign_percent"` // of its CPUs, used by other programs
@@ -18,7 +18,7 @@ type strip struct {
 	IO      column `json:"psi_io_percent"`
 }
 
-func (s *strip) add(t *lab.Trial) {
+func (s *machineStrip) addTrial(t *lab.Trial) {
 	absent := probe.Value(math.NaN())
 	steal, foreign, cpu, memory, io := absent, absent, absent, absent, absent
 	if t.Result != nil && t.Result.Server != nil {
@@ -36,31 +36,31 @@ func (s *strip) add(t *lab.Trial) {
 	s.IO = append(s.IO, float64(io))
 }
 
-// A start is how a trial's server came to speed, in seconds after its start was begun:
+// A startupCurve is how a trial's server came to speed, in seconds after its start was begun:
 // completed requests a second, in the warm-up and in the window.
-type start struct {
-	Ready  *float64 `json:"ready_s,omitempty"` // the first right answer
-	Warm   rates    `json:"warm"`
-	Window rates    `json:"window"`
-	Steady string   `json:"steady,omitempty"` // whether the warm-up ended so: yes or no
-	CoV    float64  `json:"cov,omitempty"`
-	Cut    *cut     `json:"cut,omitempty"` // absent: too few seconds to say
+type startupCurve struct {
+	Ready  *float64       `json:"ready_s,omitempty"` // the first right answer
+	Warm   ratesOfSeconds `json:"warm"`
+	Window ratesOfSeconds `json:"window"`
+	Steady string         `json:"steady,omitempty"` // whether the warm-up ended so: yes or no
+	CoV    float64        `json:"cov,omitempty"`
+	Cut    *transientCut  `json:"cut,omitempty"` // absent: too few seconds to say
 }
 
-// A cut is where MSER-5 would begin to measure. Nothing is cut there.
-type cut struct {
+// A transientCut is where MSER-5 would begin to measure. Nothing is cut there.
+type transientCut struct {
 	lab.Transient
 	At   *float64 `json:"at_s,omitempty"` // after the start was begun; absent: it would cut nothing
 	Cold bool     `json:"cold,omitempty"` // it counts against the trial
 }
 
-// rates are those of seconds, each at its end.
-type rates struct {
+// ratesOfSeconds are completed requests a second, each at the end of its second.
+type ratesOfSeconds struct {
 	At  column `json:"at_s"`
 	Per column `json:"per_s"`
 }
 
-func (r *rates) add(at, perSecond float64) {
+func (r *ratesOfSeconds) addSecond(at, perSecond float64) {
 	r.At, r.Per = append(r.At, at), append(r.Per, perSecond)
 }
 
@@ -69,7 +69,7 @@ const (
 	shortest   = 0.5 // seconds that a rate is of, at least
 )
 
-func startOf(t *lab.Trial) (s start) {
+func startupOf(t *lab.Trial) (s startupCurve) {
 	if t.ReadyS > 0 {
 		s.Ready = &t.ReadyS
 	}
@@ -77,11 +77,11 @@ func startOf(t *lab.Trial) (s start) {
 		return s
 	}
 	window := t.Result.Window.Started.Sub(t.Started).Seconds() // of the measured load
-	s.Cut = cutOf(t, window+t.Result.Window.WarmupS)
+	s.Cut = transientCutOf(t, window+t.Result.Window.WarmupS)
 	if w := t.Warmup; w != nil {
 		s.Steady, s.CoV = string(w.Steady), w.CoV
 		for i, rate := range w.Rates { // it was a load of its own, just before
-			s.Warm.add(window-w.TookS+float64(i+1), rate)
+			s.Warm.addSecond(window-w.TookS+float64(i+1), rate)
 		}
 	}
 	all := t.Result.Series
@@ -93,7 +93,7 @@ func startOf(t *lab.Trial) (s start) {
 		}
 		before = p.T
 		if done += p.Completed; (i+1)%every == 0 {
-			s.Window.add(window+t.Result.Window.WarmupS+p.T, float64(done)/(p.T-last))
+			s.Window.addSecond(window+t.Result.Window.WarmupS+p.T, float64(done)/(p.T-last))
 			last, done = p.T, 0
 		}
 	}
@@ -106,21 +106,21 @@ func mostlyWithin(from, to, window float64) bool {
 	return min(to, window)-from >= (to-from)/2
 }
 
-// cutOf is that of a trial whose window began so many seconds after its start.
-func cutOf(t *lab.Trial, window float64) *cut {
+// transientCutOf is the cut of a trial whose window began so many seconds after its start.
+func transientCutOf(t *lab.Trial, window float64) *transientCut {
 	if t.Transient == nil {
 		return nil
 	}
-	c := &cut{Transient: *t.Transient, Cold: t.Transient.IsCold()}
+	c := &transientCut{Transient: *t.Transient, Cold: t.Transient.IsCold()}
 	if c.CutS > 0 {
-		at := digits(window+c.CutS, 6)
+		at := roundDigits(window+c.CutS, 6)
 		c.At = &at
 	}
 	return c
 }
 
-// A coming is how long the servers of a cell took from their start, in seconds: medians.
-type coming struct {
+// A readyTime is how long the servers of a cell took from their start, in seconds: medians.
+type readyTime struct {
 	Arm    string          `json:"arm"`
 	Level  string          `json:"level"`
 	Trials int             `json:"trials"`
@@ -128,10 +128,10 @@ type coming struct {
 	Steady *stats.Interval `json:"steady,omitempty"` // to steady throughput, where all got there
 }
 
-// comings are those of all cells.
-func (p *experimentPage) comings(trials []*lab.Trial) {
+// addReadyTimes are those of all cells.
+func (p *experimentPage) addReadyTimes(trials []*lab.Trial) {
 	for _, c := range p.Counted {
-		one := coming{Arm: c.Arm, Level: c.Level, Trials: len(c.Trials)}
+		one := readyTime{Arm: c.Arm, Level: c.Level, Trials: len(c.Trials)}
 		var ready, steady []float64
 		for _, i := range c.Trials {
 			t := trials[i]

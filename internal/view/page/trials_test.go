@@ -21,7 +21,7 @@ func TestLastSecondOfATrial(t *testing.T) {
 		for _, end := range test.ends {
 			r.Series = append(r.Series, result.Point{T: end, Completed: 100})
 		}
-		if got := startOf(&lab.Trial{Result: r}).Window.At; len(got) != test.want {
+		if got := startupOf(&lab.Trial{Result: r}).Window.At; len(got) != test.want {
 			t.Errorf("of samples at %v, %d are seconds of a window of 3 s, want %d", test.ends, len(got),
 				test.want)
 		}

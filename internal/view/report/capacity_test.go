@@ -52,7 +52,7 @@ func short() *capacity.Search {
 
 func swept() *capacity.Curve {
 	law := capacity.Law{Gamma: 1000, Sigma: 0.05, Kappa: 0.002}
-	c := &capacity.Curve{Axis: capacity.Connections, Rounds: 2, Levels: []float64{1, 2, 4, 8, 16, 32, 64}}
+	c := &capacity.Curve{Plan: plan("http://127.0.0.1:8080/"), Axis: capacity.Connections, Rounds: 2, Levels: []float64{1, 2, 4, 8, 16, 32, 64}}
 	var n, x []float64
 	for round := range 2 {
 		for i := range c.Levels {
@@ -67,13 +67,29 @@ func swept() *capacity.Curve {
 	return c
 }
 
-func TestGoldenCapacity(t *testing.T) {
+// searches are such as ended in different ways, by the name of their goldens.
+func searches() map[string]*capacity.Search {
+	all := map[string]*capacity.Search{"found": found(), "short": short()}
+	for _, end := range []capacity.End{capacity.Found, capacity.Missed, capacity.ClientBound, capacity.Inconclusive,
+		capacity.Unreachable, capacity.Interrupted} {
+		all["end "+string(end)] = &capacity.Search{End: end, Objectives: []string{"p99<1s"}, Plan: found().Plan}
+	}
+	all["end found"].Certified = set(1.0)
+	return all
+}
+
+// curves are sweeps by the name of their goldens.
+func curves() map[string]*capacity.Curve {
 	noPeak := swept()
 	noPeak.Points = noPeak.Points[:3]
 	noPeak.Fit, noPeak.NoFit, noPeak.Left = nil, "too few", 11
 	intervals := swept()
 	intervals.Fit.PeakNInterval = &capacity.Range{Low: 20}
 	intervals.Fit.PeakXInterval = &capacity.Range{Low: 6000, High: set(7000.0)}
+	return map[string]*capacity.Curve{"swept": swept(), "nopeak": noPeak, "intervals": intervals}
+}
+
+func TestGoldenCapacity(t *testing.T) {
 	calibration := &capacity.Calibration{Dyno: "1", Host: result.Host{OS: "linux", Arch: "amd64", CPUs: 2},
 		Made: time.Unix(1e9, 0), Threads: 1, Apart: true,
 		Closed: []capacity.Ceiling{
@@ -85,21 +101,38 @@ func TestGoldenCapacity(t *testing.T) {
 			{Connections: 100, Ring: "uring", CPU: 4.02},
 			{Connections: 1000, Ring: "epoll", CPU: 4.86}, {Connections: 1000, Ring: "uring", CPU: 6.09}},
 		Open: []capacity.Pace{{Rate: 3557, Sent: 3556.2, LagP99: 31.3, LagMax: 429, Verdict: result.OK}}}
+	book := phrasebook{}
 	var b bytes.Buffer
-	for name, write := range map[string]func() error{
-		"found.find":      func() error { return Search(&b, found(), Style{}) },
-		"short.find":      func() error { return Search(&b, short(), Style{Color: paint}) },
-		"swept.curve":     func() error { return Curve(&b, swept(), Style{}) },
-		"nopeak.curve":    func() error { return Curve(&b, noPeak, Style{}) },
-		"intervals.curve": func() error { return Curve(&b, intervals, Style{}) },
-		"calibration":     func() error { return Calibration(&b, calibration) },
-	} {
+	for name, s := range searches() {
 		b.Reset()
-		if err := write(); err != nil {
+		style := Style{}
+		if name == "short" {
+			style.Color = paint
+		}
+		if err := Search(&b, s, style); err != nil {
 			t.Error(name, err)
 		}
-		golden(t, name, Visible(b.Bytes(), paint))
+		phrases := phrasesOf(SearchSentences(s))
+		book.collect(name, phrases)
+		if len(s.Probes) > 0 {
+			golden(t, name+".find", layoutOf(Visible(b.Bytes(), paint), phrases))
+		}
 	}
+	for name, c := range curves() {
+		b.Reset()
+		if err := Curve(&b, c, Style{}); err != nil {
+			t.Error(name, err)
+		}
+		phrases := phrasesOf(CurveSentences(c))
+		book.collect(name, phrases)
+		golden(t, name+".curve", layoutOf(b.Bytes(), phrases))
+	}
+	book.golden(t, "capacity")
+	b.Reset()
+	if err := Calibration(&b, calibration); err != nil {
+		t.Error(err)
+	}
+	golden(t, "calibration", b.Bytes())
 }
 
 // Every end has its sentence.
@@ -110,7 +143,7 @@ func TestEndsOfSearches(t *testing.T) {
 		if end == capacity.Found {
 			s.Certified = set(1.0)
 		}
-		if Certified(s) == "" {
+		if CertifiedText(s) == "" {
 			t.Errorf("%s: nothing is said", end)
 		}
 		var b bytes.Buffer
@@ -140,7 +173,7 @@ func TestKindsOfReasons(t *testing.T) {
 		"90 requests are too few to bound p50<10ms"} {
 		s.Probes = append(s.Probes, probed(capacity.Trial, 100, 2800, capacity.Failed, why))
 	}
-	notes := footnotes(s.Probes)
+	notes := probeNotes(s.Probes)
 	if got := fmt.Sprint(notes.of); got != "[[1] [2] [1] [3] [4] [4] [5]]" {
 		t.Errorf("%s: %q", got, notes.texts)
 	}
@@ -167,7 +200,7 @@ func TestFootnotesOfSearchesAreToldOnce(t *testing.T) {
 		}
 	}
 	var names []string
-	for _, f := range SaySearch(s).Facts {
+	for _, f := range SearchSentences(s).Facts {
 		names = append(names, f.Name)
 	}
 	if got := strings.Join(names, "; "); got != "probe 1, 2, 3, 4; probe 5, 6, 7, 8; probe 6, 8" {

@@ -31,7 +31,7 @@ type measure struct {
 	of   func(r *result.Result) (value float64, ok bool)
 }
 
-func measures() []measure {
+func comparedMeasures() []measure {
 	all := []measure{{"requests/s", digits3, func(r *result.Result) (float64, bool) {
 		return r.Rate.Completed, true
 	}}}
@@ -39,8 +39,8 @@ func measures() []measure {
 		if q.name == "min" || q.name == "stdev" {
 			continue
 		}
-		all = append(all, measure{q.name, micros, func(r *result.Result) (float64, bool) {
-			if r.Latency == nil || q.cell(r.Latency) == tooFew {
+		all = append(all, measure{q.name, microsText, func(r *result.Result) (float64, bool) {
+			if r.Latency == nil || q.percentileCell(r.Latency) == tooFew {
 				return 0, false
 			}
 			return q.of(r.Latency), true
@@ -50,15 +50,15 @@ func measures() []measure {
 		if q.name != "p50" && q.name != "p99" {
 			continue
 		}
-		all = append(all, measure{"error " + q.name, micros, func(r *result.Result) (float64, bool) {
-			if r.ErrorLatency == nil || q.cell(r.ErrorLatency) == tooFew {
+		all = append(all, measure{"error " + q.name, microsText, func(r *result.Result) (float64, bool) {
+			if r.ErrorLatency == nil || q.percentileCell(r.ErrorLatency) == tooFew {
 				return 0, false
 			}
 			return q.of(r.ErrorLatency), true
 		}})
 	}
 	return append(all,
-		measure{"CPU a request", micros, func(r *result.Result) (float64, bool) {
+		measure{"CPU a request", microsText, func(r *result.Result) (float64, bool) {
 			return r.Generator.CPUPerRequest, r.Generator.CPUPerRequest > 0
 		}},
 		measure{"errors", exact3, func(r *result.Result) (float64, bool) {
@@ -69,17 +69,17 @@ func measures() []measure {
 // Compare writes results side by side with their ratios to the first, in what
 // their plans and machines differ, and what may not be concluded.
 func Compare(w io.Writer, rs []*result.Result) error {
-	legend, cautions, differing, err := beside(rs)
+	legend, cautions, differing, err := comparedParts(rs)
 	if err != nil {
 		return err
 	}
 	d := &document{w: w}
-	legend.write(d, "", "l")
+	legend.writeText(d, "", "l")
 	fmt.Fprintln(d)
-	sideBySide(rs).write(d, "", "lr")
+	sideBySide(rs).writeText(d, "", "lr")
 	fmt.Fprintln(d)
 	for _, line := range cautions {
-		fmt.Fprintln(d, strings.Join(wrap(line, textWidth), "\n"))
+		fmt.Fprintln(d, strings.Join(wrapLines(line, textWidth), "\n"))
 	}
 	writeDiffering(d, differing)
 	return d.err
@@ -87,23 +87,24 @@ func Compare(w io.Writer, rs []*result.Result) error {
 
 // CompareMarkdown writes the same for a page or a pull request.
 func CompareMarkdown(w io.Writer, rs []*result.Result) error {
-	legend, cautions, differing, err := beside(rs)
+	legend, cautions, differing, err := comparedParts(rs)
 	if err != nil {
 		return err
 	}
 	d := &document{w: w}
-	append(table{{"", "result", "", ""}}, legend...).markdown(d, "l")
-	sideBySide(rs).markdown(d, "lr")
+	append(table{{"", "result", "", ""}}, legend...).writeMarkdown(d, "l")
+	sideBySide(rs).writeMarkdown(d, "lr")
 	for _, line := range cautions {
-		fmt.Fprintf(d, "%s\n\n", escape(line))
+		fmt.Fprintf(d, "%s\n\n", escapeMarkdown(line))
 	}
-	markDiffering(d, differing)
+	writeDifferingMarkdown(d, differing)
 	return d.err
 }
 
-// beside is what Compare says besides its table. The head of differing has a
+// comparedParts is what Compare says besides its table. The head of differing has a
 // column for each result.
-func beside(rs []*result.Result) (legend table, cautions []string, differing table, err error) {
+func comparedParts(rs []*result.Result) (legend table, cautions []string, differing table,
+	err error) {
 	if len(rs) < 2 || len(rs) > mostCompared {
 		return nil, nil, nil, fmt.Errorf("comparing needs 2 to %d results, and %d are given",
 			mostCompared, len(rs))
@@ -111,10 +112,10 @@ func beside(rs []*result.Result) (legend table, cautions []string, differing tab
 	groups := make([][]*result.Result, len(rs))
 	for i, r := range rs {
 		groups[i] = []*result.Result{r}
-		legend = append(legend, []string{letter(i), plain(r.ID), what(r), model(r)})
+		legend = append(legend, []string{letterOf(i), plainLine(r.ID), methodAndURL(r), modelText(r)})
 	}
-	differing, err = differences(groups)
-	return legend, append(doubts(rs), likeness(differing)...), differing, err
+	differing, err = differingSettings(groups)
+	return legend, append(singleRunCautions(rs), likenessText(differing)...), differing, err
 }
 
 // writeDiffering writes differences under a head, if there are any.
@@ -122,43 +123,43 @@ func writeDiffering(d *document, rows table) {
 	if len(rows) == 0 {
 		return
 	}
-	headed(rows).write(d, "  ", "l")
+	withLetters(rows).writeText(d, "  ", "l")
 	if n := len(rows) - mostDiffering; n > 0 {
-		fmt.Fprintf(d, "  and %s more\n", count(int64(n)))
+		fmt.Fprintf(d, "  and %s more\n", countText(int64(n)))
 	}
 }
 
-func markDiffering(d *document, rows table) {
+func writeDifferingMarkdown(d *document, rows table) {
 	if len(rows) == 0 {
 		return
 	}
-	headed(rows).markdown(d, "l")
+	withLetters(rows).writeMarkdown(d, "l")
 	if n := len(rows) - mostDiffering; n > 0 {
-		fmt.Fprintf(d, "and %s more\n\n", count(int64(n)))
+		fmt.Fprintf(d, "and %s more\n\n", countText(int64(n)))
 	}
 }
 
-// headed is the first rows of differences, with a head.
-func headed(rows table) table {
+// withLetters is the first rows of differences, with a head.
+func withLetters(rows table) table {
 	head := []string{""}
 	for i := range rows[0][1:] {
-		head = append(head, letter(i))
+		head = append(head, letterOf(i))
 	}
 	return append(table{head}, rows[:min(len(rows), mostDiffering)]...)
 }
 
-func letter(i int) string { return judge.Letter(i) }
+func letterOf(i int) string { return judge.Letter(i) }
 
 func sideBySide(rs []*result.Result) table {
 	head, verdicts := []string{""}, []string{"generator"}
 	for i, r := range rs {
-		head, verdicts = append(head, letter(i)), append(verdicts, plain(r.Generator.Verdict))
+		head, verdicts = append(head, letterOf(i)), append(verdicts, plainLine(r.Generator.Verdict))
 		if i > 0 {
-			head, verdicts = append(head, letter(i)+"/A"), append(verdicts, "")
+			head, verdicts = append(head, letterOf(i)+"/A"), append(verdicts, "")
 		}
 	}
 	t := table{head}
-	for _, m := range measures() {
+	for _, m := range comparedMeasures() {
 		has := func(r *result.Result) bool { _, ok := m.of(r); return ok }
 		if strings.HasPrefix(m.name, "error ") && !slices.ContainsFunc(rs, has) {
 			continue // there were none
@@ -184,25 +185,25 @@ func sideBySide(rs []*result.Result) table {
 	return append(t, verdicts)
 }
 
-// doubts are what keeps one from concluding too much from single results.
-func doubts(rs []*result.Result) []string {
+// singleRunCautions are what keeps one from concluding too much from single results.
+func singleRunCautions(rs []*result.Result) []string {
 	var all []string
 	for i, r := range rs {
 		if why := r.Partial(); why != "" && r.Requests.Completed > 0 {
-			all = append(all, fmt.Sprintf("%s is only a part of what was planned: %s.", letter(i),
-				plain(why)))
+			all = append(all, fmt.Sprintf("%s is only a part of what was planned: %s.", letterOf(i),
+				plainLine(why)))
 		}
 		if n, sent := r.Requests.Errors, r.Requests.Sent; float64(n) > failedTold*float64(sent) {
 			all = append(all, fmt.Sprintf("%.1f %% of the requests of %s failed: its rate and latencies "+
-				"are those of the others.", 100*float64(n)/float64(sent), letter(i)))
+				"are those of the others.", 100*float64(n)/float64(sent), letterOf(i)))
 		}
 		if r.Generator.Verdict != result.OK || onlyShort(r) {
-			all = append(all, fmt.Sprintf("%s is %s: %s.", letter(i), plain(r.Generator.Verdict),
+			all = append(all, fmt.Sprintf("%s is %s: %s.", letterOf(i), plainLine(r.Generator.Verdict),
 				strings.Join(Reasons(r), "; ")))
 		}
 		if r.Model != rs[0].Model {
 			all = append(all, fmt.Sprintf("A is %s and %s is %s: their latencies are not the same "+
-				"quantity.", plain(rs[0].Model), letter(i), plain(r.Model)))
+				"quantity.", plainLine(rs[0].Model), letterOf(i), plainLine(r.Model)))
 		}
 	}
 	return append(all, "Each is a single run, which allows no interval: a difference between two "+
@@ -210,8 +211,8 @@ func doubts(rs []*result.Result) []string {
 		"turns before relying on it, and compare folders or lists of results.")
 }
 
-// likeness says whether like is compared with like.
-func likeness(differing table) []string {
+// likenessText says whether like is compared with like.
+func likenessText(differing table) []string {
 	var all []string
 	if slices.ContainsFunc(differing, func(row []string) bool {
 		return strings.HasPrefix(row[0], "host.")
@@ -233,15 +234,15 @@ func isTarget(setting string) bool {
 	return strings.HasPrefix(setting, "target.") || strings.HasSuffix(setting, ".authority")
 }
 
-// differences has a row for each setting in which not all plans, machines and
+// differingSettings has a row for each setting in which not all plans, machines and
 // versions agree, and in it for each group what its results have.
-func differences(groups [][]*result.Result) (table, error) {
+func differingSettings(groups [][]*result.Result) (table, error) {
 	all := make([]map[string][]string, len(groups)) // what each group has of a setting
 	settings := map[string]bool{}
 	for i, rs := range groups {
 		all[i] = map[string][]string{}
 		for _, r := range rs {
-			leaves, err := flatten(r)
+			leaves, err := flatSettings(r)
 			if err != nil {
 				return nil, err
 			}
@@ -259,7 +260,7 @@ func differences(groups [][]*result.Result) (table, error) {
 		first := strings.Join(slices.Sorted(slices.Values(all[0][s])), " / ")
 		for i := range groups {
 			value := strings.Join(slices.Sorted(slices.Values(all[i][s])), " / ")
-			row = append(row, shorten(value))
+			row = append(row, shortenSetting(value))
 			differ = differ || value != first
 		}
 		if differ {
@@ -269,8 +270,8 @@ func differences(groups [][]*result.Result) (table, error) {
 	return t, nil
 }
 
-func shorten(s string) string {
-	s = plain(s)
+func shortenSetting(s string) string {
+	s = plainLine(s)
 	if s == "" {
 		return tooFew
 	}
@@ -280,9 +281,9 @@ func shorten(s string) string {
 	return s
 }
 
-// flatten is all that decided the run, as a setting for each leaf of its JSON:
+// flatSettings is all that decided the run, as a setting for each leaf of its JSON:
 // target.url, requests[0].path.
-func flatten(r *result.Result) (map[string]string, error) {
+func flatSettings(r *result.Result) (map[string]string, error) {
 	leaves := map[string]string{}
 	var walk func(at string, v any)
 	walk = func(at string, v any) {

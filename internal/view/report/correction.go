@@ -6,9 +6,9 @@ import (
 	"dyno/internal/lab"
 )
 
-// correction is what was done about how many comparisons there are, in a line above what they
+// correctionText is what was done about how many comparisons there are, in a line above what they
 // say; none if nothing was compared.
-func correction(all []lab.Comparison) []string {
+func correctionText(all []lab.Comparison) []string {
 	n, apart, uncorrected := 0, false, false
 	for _, c := range all {
 		if !c.Control {
@@ -26,8 +26,8 @@ func correction(all []lab.Comparison) []string {
 			"corrected for how many there are."}
 	case apart:
 		return []string{fmt.Sprintf("Verdicts and intervals are corrected for %s (Holm, Bonferroni): "+
-			"%s", Many(int64(n), "comparison"), promise)}
+			"%s", Plural(int64(n), "comparison"), promise)}
 	}
 	return []string{fmt.Sprintf("Verdicts and intervals are corrected for %s (maxT over sign flips "+
-		"of rounds): if noise is symmetric, %s", Many(int64(n), "comparison"), promise)}
+		"of rounds): if noise is symmetric, %s", Plural(int64(n), "comparison"), promise)}
 }

@@ -22,8 +22,8 @@ const (
 // blocks are the eighths of a character.
 var blocks = []rune(" ▁▂▃▄▅▆▇█")
 
-// rows are a line that says what the curve says, and the curve, in so many lines.
-func (c curve) rows(width, lines int, more string) []row {
+// screenRows are a line that says what the curve says, and the curve, in so many lines.
+func (c curve) screenRows(width, lines int, more string) []row {
 	if len(c.values) == 0 {
 		all := []row{{fmt.Sprintf(screenFact, c.name, tooFew), bold}}
 		return append(all, make([]row, lines)...)
@@ -48,7 +48,7 @@ func (c curve) rows(width, lines int, more string) []row {
 		}
 		var b strings.Builder
 		for _, v := range drawn {
-			b.WriteString(strings.Repeat(string(block(v, high, lines-1-line, lines)), each))
+			b.WriteString(strings.Repeat(string(blockAt(v, high, lines-1-line, lines)), each))
 		}
 		empty := max(min(columns/each, minute)-len(drawn), 0) * each
 		all = append(all, row{fmt.Sprintf("%*s ┤%*s%s", labelWidth, label, empty, "", b.String()), ""})
@@ -56,9 +56,9 @@ func (c curve) rows(width, lines int, more string) []row {
 	return all
 }
 
-// block is what line number up, from 0, of so many shows of a column. What is not 0
+// blockAt is what line number up, from 0, of so many shows of a column. What is not 0
 // can be seen.
-func block(v, high float64, up, lines int) rune {
+func blockAt(v, high float64, up, lines int) rune {
 	most := len(blocks) - 1
 	if v <= 0 {
 		return blocks[0]

@@ -35,73 +35,74 @@ func sections(r *lab.Record) []section {
 // Experiment writes what an experiment found, for a terminal.
 func Experiment(w io.Writer, r *lab.Record, s Style) error {
 	d := &document{w: w}
-	fmt.Fprintf(d, "%s\n", s.paint(bold, title(r)))
-	fmt.Fprintf(d, "  %s\n", scope(r))
+	fmt.Fprintf(d, "%s\n", s.paint(bold, titleText(r)))
+	fmt.Fprintf(d, "  %s\n", scopeText(r))
 	for _, c := range r.Cautions {
-		writeFact(d, s, yellow, fact{"CAUTION", plain(c)})
+		writeFact(d, s, yellow, Fact{"CAUTION", plainLine(c)})
 	}
 	for _, part := range sections(r) {
-		part.write(d, s)
+		part.writeText(d, s)
 	}
 	return d.err
 }
 
-func (p section) empty() bool { return p.table == nil && len(p.text) == 0 }
+func (p section) isEmpty() bool { return p.table == nil && len(p.text) == 0 }
 
-// write writes the section for a terminal, if there is anything in it.
-func (p section) write(d *document, s Style) {
-	if p.empty() {
+// writeText writes the section for a terminal, if there is anything in it.
+func (p section) writeText(d *document, s Style) {
+	if p.isEmpty() {
 		return
 	}
 	fmt.Fprintf(d, "\n  %s\n", s.paint(bold, p.head))
 	for _, text := range p.text {
-		for _, line := range wrap(plain(text), s.width()) {
+		for _, line := range wrapLines(plainLine(text), s.lineWidth()) {
 			fmt.Fprintf(d, "  %s\n", line)
 		}
 	}
 	if p.table != nil {
-		p.table.write(d, "  ", p.sides)
+		p.table.writeText(d, "  ", p.sides)
 	}
 }
 
-// markdown writes it for a page.
-func (p section) markdown(d *document) {
-	if p.empty() {
+// writeMarkdown writes it for a page.
+func (p section) writeMarkdown(d *document) {
+	if p.isEmpty() {
 		return
 	}
-	fmt.Fprintf(d, "## %s\n\n", escape(p.head))
+	fmt.Fprintf(d, "## %s\n\n", escapeMarkdown(p.head))
 	for _, text := range p.text {
-		fmt.Fprintf(d, "%s\n\n", escape(text))
+		fmt.Fprintf(d, "%s\n\n", escapeMarkdown(text))
 	}
 	if p.table != nil {
-		p.table.markdown(d, p.sides)
+		p.table.writeMarkdown(d, p.sides)
 	}
 }
 
 // ExperimentMarkdown writes the same for a page or a pull request.
 func ExperimentMarkdown(w io.Writer, r *lab.Record) error {
 	d := &document{w: w}
-	fmt.Fprintf(d, "# %s\n\n%s\n\n", escape(title(r)), escape(scope(r)))
+	fmt.Fprintf(d, "# %s\n\n%s\n\n", escapeMarkdown(titleText(r)), escapeMarkdown(scopeText(r)))
 	for _, c := range r.Cautions {
-		fmt.Fprintf(d, "> **Caution:** %s\n\n", escape(c))
+		fmt.Fprintf(d, "> **Caution:** %s\n\n", escapeMarkdown(c))
 	}
 	for _, part := range sections(r) {
-		part.markdown(d)
+		part.writeMarkdown(d)
 	}
 	return d.err
 }
 
-func title(r *lab.Record) string {
-	s := plain(r.Name)
+func titleText(r *lab.Record) string {
+	s := plainLine(r.Name)
 	if r.Experiment != nil && r.Experiment.Description != "" {
-		s += ": " + plain(r.Experiment.Description)
+		s += ": " + plainLine(r.Experiment.Description)
 	}
 	return s
 }
 
-// scope is how much was done.
-func scope(r *lab.Record) string {
-	s := fmt.Sprintf("%s in %s, seed %d", Many(int64(len(r.Trials)), "trial"), took(r), r.Seed)
+// scopeText is how much was done.
+func scopeText(r *lab.Record) string {
+	s := fmt.Sprintf("%s in %s, seed %d", Plural(int64(len(r.Trials)), "trial"),
+		timeTakenText(r), r.Seed)
 	if r.Quick {
 		s += ", --quick"
 	}
@@ -116,15 +117,16 @@ func scope(r *lab.Record) string {
 	return s
 }
 
-// took is how long an experiment took from its beginning to its end, or in its sessions if it was
-// resumed, and how much of that its trials took. The end of one that was cut off is not known.
-func took(r *lab.Record) string {
+// timeTakenText is how long an experiment took from its beginning to its end, or in its sessions if
+// it was resumed, and how much of that its trials took. The end of one that was cut off is not
+// known.
+func timeTakenText(r *lab.Record) string {
 	trials := time.Duration(r.SpentS * 1e9).Round(time.Second)
-	all, pauses := lasted(r), ""
+	all, pauses := workedTime(r), ""
 	if r.Sessions > 1 {
 		pauses = " without the pauses"
 		if r.WorkedS == 0 {
-			all, pauses = elapsed(r), " with pauses"
+			all, pauses = elapsedTime(r), " with pauses"
 		}
 	}
 	if all = all.Round(time.Second); all <= trials {
@@ -133,34 +135,35 @@ func took(r *lab.Record) string {
 	return fmt.Sprintf("%v%s, of which the trials took %v", all, pauses, trials)
 }
 
-// lasted is the time that was worked on an experiment: of one that was resumed, in its sessions, or
-// in its trials where the time of a session that was killed is not known.
-func lasted(r *lab.Record) time.Duration {
+// workedTime is the time that was worked on an experiment: of one that was resumed, in its
+// sessions, or in its trials where the time of a session that was killed is not known.
+func workedTime(r *lab.Record) time.Duration {
 	if r.Sessions > 1 {
 		return time.Duration(max(r.WorkedS, r.SpentS) * 1e9)
 	}
-	return elapsed(r)
+	return elapsedTime(r)
 }
 
-// elapsed is the time from an experiment's beginning to its end by the wall clock, which is what
-// its file keeps; that of its trials where the end is not known, or the clock was set back.
-func elapsed(r *lab.Record) time.Duration {
+// elapsedTime is the time from an experiment's beginning to its end by the wall clock, which is
+// what its file keeps; that of its trials where the end is not known, or the clock was set back.
+func elapsedTime(r *lab.Record) time.Duration {
 	trials := time.Duration(r.SpentS * 1e9)
 	return max(trials, r.Ended.Round(0).Sub(r.Started.Round(0)))
 }
 
-// verdictSection is what may be said, first in words.
+// verdictSection has the verdicts, as sentences and as a table.
 func verdictSection(r *lab.Record) section {
 	out := section{head: "Verdicts", sides: "lllrrlrr", table: table{
 		{"level", "measure", "variant", "ratio", "95 % interval", "verdict", "pairs", "p (corrected)"}},
-		text: correction(r.Verdicts)}
+		text: correctionText(r.Verdicts)}
 	for _, c := range r.Verdicts {
 		name := c.Variant
 		if !c.Control {
-			out.text = append(out.text, sentence(c))
+			out.text = append(out.text, variantSentence(c))
 		}
-		out.table = append(out.table, []string{plain(c.Level), c.Metric, plain(name),
-			ratio(c), span(c), mark(c), count(int64(c.Trials)), pValue(c.PAdjusted)})
+		out.table = append(out.table, []string{plainLine(c.Level), c.Metric, plainLine(name),
+			comparisonRatio(c), comparisonInterval(c), verdictMark(c), countText(int64(c.Trials)),
+			pValueText(c.PAdjusted)})
 	}
 	if len(r.Verdicts) == 0 {
 		return section{head: "Verdicts", text: []string{"Nothing could be compared."}}
@@ -168,37 +171,37 @@ func verdictSection(r *lab.Record) section {
 	return out
 }
 
-// sentence is a comparison in words.
-func sentence(c lab.Comparison) string {
+// variantSentence is a comparison in words.
+func variantSentence(c lab.Comparison) string {
 	of := c.Metric
 	if c.Level != "" {
 		of += " at " + c.Level
 	}
 	of += ": " + c.Variant + " "
-	against := fmt.Sprintf("of %s %s", c.Baseline, span(c))
+	against := fmt.Sprintf("of %s %s", c.Baseline, comparisonInterval(c))
 	switch {
 	case c.Confidence < 0.95-1e-9:
 		return of + fmt.Sprintf("has %s times that of %s in %s; that is too few for an interval",
-			ratio(c), c.Baseline, trialsOf(c))
+			comparisonRatio(c), c.Baseline, trialsOf(c))
 	case c.Verdict == stats.Different:
 		word := "worse"
 		if !c.IsWorse() {
 			word = "better"
 		}
-		of += fmt.Sprintf("is different, and %s: %s times that %s", word, ratio(c), against)
+		of += fmt.Sprintf("is different, and %s: %s times that %s", word, comparisonRatio(c), against)
 	case c.Verdict == stats.Negligible:
 		of += fmt.Sprintf("is different, by an estimate below the margin of %s: %s times that %s",
-			inPercent(c.Margin), ratio(c), against)
+			inPercent(c.Margin), comparisonRatio(c), against)
 	case c.Verdict == stats.Equivalent:
 		of += fmt.Sprintf("is equivalent to that of %s: whatever the difference, it is below %s",
 			c.Baseline, inPercent(c.Margin))
 	case c.Floor > c.Margin && (c.Low > 1 || c.High < 1):
 		of += fmt.Sprintf("inconclusive: %s times that %s, which is no more than %s may differ from "+
-			"itself here (%s)", ratio(c), against, c.Baseline, inPercent(c.Floor))
+			"itself here (%s)", comparisonRatio(c), against, c.Baseline, inPercent(c.Floor))
 	default:
-		of += fmt.Sprintf("inconclusive: %s times that %s", ratio(c), against)
+		of += fmt.Sprintf("inconclusive: %s times that %s", comparisonRatio(c), against)
 		if c.More > 0 && c.More < stats.MoreMax {
-			of += fmt.Sprintf("; about %s more would decide", Many(int64(c.More), repetition(c)))
+			of += fmt.Sprintf("; about %s more would decide", Plural(int64(c.More), repetitionName(c)))
 		}
 	}
 	if c.ClientBound {
@@ -215,28 +218,28 @@ func sentence(c lab.Comparison) string {
 	return of
 }
 
-func span(c lab.Comparison) string {
+func comparisonInterval(c lab.Comparison) string {
 	if !hasInterval(c) {
 		return "–"
 	}
-	return interval(c.Low, c.High)
+	return ratioInterval(c.Low, c.High)
 }
 
-// interval is that of a ratio.
-func interval(low, high float64) string {
+// ratioInterval is that of a ratio.
+func ratioInterval(low, high float64) string {
 	return "[" + ratioIn(low, low, high) + ", " + ratioIn(high, low, high) + "]"
 }
 
-// ratio is that of a comparison, with the digits that its interval allows.
-func ratio(c lab.Comparison) string {
+// comparisonRatio is that of a comparison, with the digits that its interval allows.
+func comparisonRatio(c lab.Comparison) string {
 	if !hasInterval(c) {
 		return ratioAlone(c.Ratio)
 	}
 	return ratioIn(c.Ratio, c.Low, c.High)
 }
 
-// mark is a verdict with what has to be known of it.
-func mark(c lab.Comparison) string {
+// verdictMark is a verdict with what has to be known of it.
+func verdictMark(c lab.Comparison) string {
 	s := string(c.Verdict)
 	if c.ClientBound {
 		s += ", client-bound"
@@ -256,7 +259,7 @@ func mark(c lab.Comparison) string {
 	return s
 }
 
-func pValue(p float64) string {
+func pValueText(p float64) string {
 	if p == 0 {
 		return "–" // of an older dyno
 	}
@@ -277,7 +280,7 @@ func gateOf(g *lab.GateOutcome) section {
 		s.text[0] += ": " + g.Why
 	}
 	for _, c := range g.Missed {
-		s.text = append(s.text, sentence(c))
+		s.text = append(s.text, variantSentence(c))
 	}
 	if g.Confirmed {
 		s.text = append(s.text, "A second batch of trials showed it again.")
@@ -286,7 +289,7 @@ func gateOf(g *lab.GateOutcome) section {
 }
 
 // medianSection has a row for each variant at each level: what is judged, with
-// the letters of those that cannot be told apart.
+// the letters of those that the trials do not distinguish.
 func medianSection(r *lab.Record) section {
 	if r.Experiment == nil || len(r.Cells) == 0 {
 		return section{}
@@ -294,7 +297,7 @@ func medianSection(r *lab.Record) section {
 	head := []string{"level", "variant"}
 	metrics := append([]experiment.Metric{}, r.Experiment.Design.Metrics...)
 	for _, m := range metrics {
-		head = append(head, fmt.Sprintf("%s (%s)", m, unitOf(r, string(m))))
+		head = append(head, fmt.Sprintf("%s (%s)", m, metricUnit(r, string(m))))
 	}
 	head = append(head, "trials")
 	out := section{head: "Medians", sides: "llr", table: table{head}, text: []string{
@@ -302,20 +305,20 @@ func medianSection(r *lab.Record) section {
 			"cannot be told apart by these trials; a is best."}}
 	for _, level := range r.Experiment.Levels {
 		for _, arm := range r.Arms {
-			row, any := []string{plain(level.Name), plain(arm.Name)}, 0
+			row, any := []string{plainLine(level.Name), plainLine(arm.Name)}, 0
 			for _, m := range metrics {
 				cell, n := medianCell(r, arm.Name, level.Name, string(m))
 				row, any = append(row, cell), max(any, n)
 			}
 			if any > 0 {
-				out.table = append(out.table, append(row, count(int64(any))))
+				out.table = append(out.table, append(row, countText(int64(any))))
 			}
 		}
 	}
 	return out
 }
 
-func unitOf(r *lab.Record, metric string) string {
+func metricUnit(r *lab.Record, metric string) string {
 	for _, c := range r.Cells {
 		if c.Metric == metric {
 			return c.Unit
@@ -333,12 +336,12 @@ func medianCell(r *lab.Record, arm, level, metric string) (cell string, trials i
 		if c.Median.Level >= 0.95-1e-9 {
 			cell = plusMinus(c.Median.Estimate, (c.Median.High-c.Median.Low)/2)
 		}
-		return strings.TrimSpace(cell + " " + letters(r, arm, level, metric)), c.Trials
+		return strings.TrimSpace(cell + " " + rankLetters(r, arm, level, metric)), c.Trials
 	}
 	return "n/a", 0
 }
 
-func letters(r *lab.Record, arm, level, metric string) string {
+func rankLetters(r *lab.Record, arm, level, metric string) string {
 	for _, rank := range r.Ranks {
 		if rank.Level != level || rank.Metric != metric {
 			continue
@@ -352,33 +355,33 @@ func letters(r *lab.Record, arm, level, metric string) string {
 	return ""
 }
 
-// Intent writes an experiment's plan before anything starts.
-func Intent(i labrun.Intent) string {
+// IntentText writes an experiment's plan before anything starts.
+func IntentText(i labrun.Intent) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\n", plain(i.Name), plain(i.Description))
+	fmt.Fprintf(&b, "%s: %s\n", plainLine(i.Name), plainLine(i.Description))
 	for _, a := range i.Arms {
-		fmt.Fprintf(&b, "  variant %s", plain(a.Name))
+		fmt.Fprintf(&b, "  variant %s", plainLine(a.Name))
 		if len(a.Missing) > 0 {
-			fmt.Fprintf(&b, ": not available here: %s", plain(strings.Join(a.Missing, "; ")))
+			fmt.Fprintf(&b, ": not available here: %s", plainLine(strings.Join(a.Missing, "; ")))
 		}
 		fmt.Fprintln(&b)
 	}
 	for _, l := range i.Levels {
-		fmt.Fprintf(&b, "  level %s\n", plain(l.Name))
+		fmt.Fprintf(&b, "  level %s\n", plainLine(l.Name))
 	}
 	for _, w := range i.Warnings {
-		fmt.Fprintf(&b, "  warning: %s: %s\n", w.About, plain(w.Message))
+		fmt.Fprintf(&b, "  warning: %s: %s\n", w.About, plainLine(w.Message))
 	}
-	fmt.Fprintf(&b, "  %s\n", Extent(i))
+	fmt.Fprintf(&b, "  %s\n", ExtentText(i))
 	return b.String()
 }
 
-// Extent is how much an experiment will do, and how long it takes.
-func Extent(i labrun.Intent) string {
-	out := fmt.Sprintf("%s in %s", Many(int64(i.Estimate.Trials), "trial"),
-		Many(int64(i.Rounds), "round"))
+// ExtentText is how much an experiment will do, and how long it takes.
+func ExtentText(i labrun.Intent) string {
+	out := fmt.Sprintf("%s in %s", Plural(int64(i.Estimate.Trials), "trial"),
+		Plural(int64(i.Rounds), "round"))
 	if i.Done > 0 {
-		out += fmt.Sprintf(", of which %s done", count(int64(i.Done)))
+		out += fmt.Sprintf(", of which %s done", countText(int64(i.Done)))
 	}
 	return out + fmt.Sprintf(", %v to %v", i.Estimate.Least.Round(time.Second),
 		i.Estimate.Most.Round(time.Second))

@@ -30,31 +30,32 @@ type ExperimentWords struct {
 	Formulas    []string `json:"formulas"` // with their sources
 }
 
-// WordsOf are the sentences about an experiment.
-func WordsOf(r *lab.Record) ExperimentWords {
-	w := ExperimentWords{Title: title(r), Scope: scope(r), Command: command(r), Cautions: r.Cautions,
+// ExperimentWordsOf are the sentences about an experiment.
+func ExperimentWordsOf(r *lab.Record) ExperimentWords {
+	w := ExperimentWords{Title: titleText(r), Scope: scopeText(r), Command: experimentCommand(r),
+		Cautions:    r.Cautions,
 		Unavailable: unavailableSection(r).text, Gate: gateSection(r).text,
 		Trials: gradeSection(r).text[0], Fairness: fairnessSection(r).text, Given: givenSection(r).text,
 		Published: publishedSection(r).text, Methods: methodSection(r).text, Formulas: formulas}
-	w.Correction = correction(r.Verdicts)
+	w.Correction = correctionText(r.Verdicts)
 	for _, c := range r.Verdicts {
-		w.Verdicts = append(w.Verdicts, verdictOf(c))
+		w.Verdicts = append(w.Verdicts, comparisonSentence(c))
 	}
 	for _, p := range r.Profiles {
-		w.Profiles = append(w.Profiles, taken(p))
+		w.Profiles = append(w.Profiles, profileOrigin(p))
 	}
 	if r.Experiment != nil {
 		for _, l := range r.Experiment.Levels {
-			w.Levels = append(w.Levels, loadOf(l))
+			w.Levels = append(w.Levels, levelText(l))
 		}
 	}
 	return w
 }
 
-// verdictOf is a comparison in words, also one of the baseline with itself.
-func verdictOf(c lab.Comparison) string {
+// comparisonSentence is a comparison in words, also one of the baseline with itself.
+func comparisonSentence(c lab.Comparison) string {
 	if !c.Control {
-		return sentence(c)
+		return variantSentence(c)
 	}
 	of := c.Metric
 	if c.Level != "" {
@@ -70,16 +71,16 @@ func verdictOf(c lab.Comparison) string {
 	}
 	floor := max(own.High, 1/own.Low) - 1
 	s := fmt.Sprintf("%s: noise floor %s: %s measured twice (A/A) has %s times its own %s", of,
-		inPercent(floor), c.Baseline, ratio(own), span(own))
+		inPercent(floor), c.Baseline, comparisonRatio(own), comparisonInterval(own))
 	if c.Verdict == stats.Different {
 		s += "; it differs from itself"
 	}
 	return s
 }
 
-// loadOf is a level in words.
-func loadOf(l experiment.Level) string {
-	connections := Many(int64(l.Connections), "connection")
+// levelText is a level in words.
+func levelText(l experiment.Level) string {
+	connections := Plural(int64(l.Connections), "connection")
 	s := "closed, " + connections
 	if l.Open() {
 		law := l.Arrival
@@ -100,13 +101,13 @@ func loadOf(l experiment.Level) string {
 	return s
 }
 
-// command does the experiment again, with its order of trials.
-func command(r *lab.Record) string {
+// experimentCommand does the experiment again, with its order of trials.
+func experimentCommand(r *lab.Record) string {
 	name := r.File
 	if name == "" {
 		name = r.Name
 	}
-	s := fmt.Sprintf("dyno lab run %s --seed %d", quote(name), r.Seed)
+	s := fmt.Sprintf("dyno lab run %s --seed %d", shellQuote(name), r.Seed)
 	if r.Quick {
 		s += " --quick"
 	}

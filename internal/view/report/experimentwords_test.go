@@ -2,7 +2,6 @@ package report
 
 import (
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -11,8 +10,44 @@ import (
 	"dyno/internal/stats"
 )
 
-// A sentence for each verdict, also for that of the baseline with itself.
-func TestVerdictWords(t *testing.T) {
+// experimentPhrases are the sentences of an experiment.
+func experimentPhrases(w ExperimentWords) []Fact {
+	return slices.Concat(phrases("title", w.Title), phrases("scope", w.Scope), phrases("command", w.Command),
+		phrases("caution", w.Cautions...), phrases("unavailable", w.Unavailable...), phrases("gate", w.Gate...),
+		phrases("correction", w.Correction...), phrases("verdict", w.Verdicts...), phrases("trials", w.Trials),
+		phrases("fairness", w.Fairness...), phrases("given", w.Given...), phrases("published", w.Published...),
+		phrases("profile", w.Profiles...), phrases("level", w.Levels...), phrases("method", w.Methods...),
+		phrases("formula", w.Formulas...))
+}
+
+// What is said of experiments, of their verdicts and of their levels.
+func TestExperimentSentences(t *testing.T) {
+	book := phrasebook{}
+	for name, r := range map[string]*lab.Record{"servers": servers(), "described": described(), "small": small(),
+		"of agents": ofAgents(), "nothing": new(lab.Record)} {
+		book.collect(name, experimentPhrases(ExperimentWordsOf(r)))
+	}
+	for name, r := range durationsOfExperiments() {
+		book.collect(name, phrases("scope", scopeText(&r)))
+	}
+	for name, c := range verdicts() {
+		book.collect(name, slices.Concat(phrases("sentence", comparisonSentence(c)), phrases("mark", verdictMark(c))))
+	}
+	for name, l := range map[string]experiment.Level{
+		"one":       {Connections: 1, Pipeline: 1},
+		"pipelined": {Connections: 2000, Pipeline: 8},
+		"closing":   {Connections: 10, Reconnect: 1},
+		"open":      {Connections: 10, Rate: 5000, Arrival: "poisson"},
+		"slow":      {Connections: 1, Rate: 0.5, Reconnect: 7},
+	} {
+		book.collect(name, phrases("load", levelText(l)))
+	}
+	book.golden(t, "experiment")
+}
+
+// verdicts are comparisons that differ in what is said of them: also such as are of the baseline
+// with itself, and such whose generator was at its limit, was held up, or made another load.
+func verdicts() map[string]lab.Comparison {
 	control := lab.Comparison{Metric: "cpu", Level: "c1", Baseline: "go", Variant: "go (A/A)", Control: true,
 		Ratio: 0.99, Low: 0.95, High: 1.01, Confidence: 0.97, Trials: 10, Verdict: stats.Inconclusive}
 	apart, few, other := control, control, control
@@ -20,54 +55,39 @@ func TestVerdictWords(t *testing.T) {
 	few.Confidence, few.Trials = 0.5, 2
 	other.Control, other.Variant, other.Better = false, "nginx", -1
 	other.Verdict, other.Ratio, other.Low, other.High = stats.Different, 1.2, 1.1, 1.3
-	for _, c := range []struct {
-		lab.Comparison
-		want string
-	}{
-		{control, "cpu at c1: noise floor 5.26 %: go measured twice (A/A) has 0.990 times its own [0.950, 1.010]"},
-		{apart, "cpu at c1: noise floor 5.26 %: go measured twice (A/A) has 0.990 times its own [0.950, 1.010]; " +
-			"it differs from itself"},
-		{few, "cpu at c1: go measured twice (A/A) in 2 pairs; that is too few for a noise floor"},
-		{other, "cpu at c1: nginx is different, and worse: 1.20 times that of go [1.10, 1.30]"},
-	} {
-		if got := verdictOf(c.Comparison); got != c.want {
-			t.Errorf("%q\nnot %q", got, c.want)
-		}
-	}
+	alike := lab.Comparison{Metric: "p99", Variant: "b", Baseline: "a", Ratio: 1, Low: 0.9, High: 1.1, Confidence: 0.95,
+		Trials: 14, Verdict: stats.Equivalent}
+	bound, held, both, unasked := alike, alike, alike, alike
+	bound.ClientBound, held.Disturbed, unasked.OtherLoad = true, 1, 2
+	both.ClientBound, both.Disturbed = true, 1
+	return map[string]lab.Comparison{"control": control, "apart": apart, "few": few, "other": other,
+		"alike": alike, "bound": bound, "held up": held, "bound and held up": both, "another load": unasked}
 }
 
-func TestLoadWords(t *testing.T) {
-	for want, l := range map[string]experiment.Level{
-		"closed, 1 connection": {Connections: 1, Pipeline: 1},
-		"closed, 2,000 connections, 8 requests under way on each":               {Connections: 2000, Pipeline: 8},
-		"closed, 10 connections, a connection for each request":                 {Connections: 10, Reconnect: 1},
-		"open, 5,000/s poisson, 10 connections":                                 {Connections: 10, Rate: 5000, Arrival: "poisson"},
-		"open, 0.50/s constant, 1 connection, a connection for each 7 requests": {Connections: 1, Rate: 0.5, Reconnect: 7},
-	} {
-		if got := loadOf(l); got != want {
-			t.Errorf("%q, not %q", got, want)
-		}
-	}
-}
-
-// An experiment's time is that from its beginning to its end, and not that of its trials alone.
-func TestScopeSaysHowLongItTook(t *testing.T) {
+// durationsOfExperiments are experiments that took time in different ways: an experiment's time is
+// that from its beginning to its end, and not that of its trials alone.
+func durationsOfExperiments() map[string]lab.Record {
 	began := time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
-	for want, r := range map[string]lab.Record{
-		"2 trials in 3m54s, of which the trials took 2m40s, seed 7": {Started: began,
-			Ended: began.Add(234 * time.Second), SpentS: 160.2, State: lab.Complete},
-		"2 trials in 3m0s without the pauses, of which the trials took 2m40s, seed 7": {Started: began,
-			Ended: began.Add(time.Hour), SpentS: 160.2, Sessions: 2, WorkedS: 180, State: lab.Complete},
-		"2 trials in 1h0m0s with pauses, of which the trials took 2m40s, seed 7": {Started: began,
-			Ended: began.Add(time.Hour), SpentS: 160.2, Sessions: 2, State: lab.Complete},
-		"2 trials in 2m40s, seed 7; NOT COMPLETE": {Started: began, SpentS: 160.2, State: lab.Running},
-		"2 trials in 2m40s, seed 7":               {Started: began, Ended: began.Add(-time.Hour), SpentS: 160.2},
-	} {
-		r.Seed, r.Trials = 7, make([]lab.TrialSummary, 2)
-		if got := scope(&r); got != want {
-			t.Errorf("%q, not %q", got, want)
-		}
+	all := map[string]lab.Record{
+		"complete":          {Started: began, Ended: began.Add(234 * time.Second), State: lab.Complete},
+		"paused":            {Started: began, Ended: began.Add(time.Hour), Sessions: 2, WorkedS: 180, State: lab.Complete},
+		"paused for longer": {Started: began, Ended: began.Add(time.Hour), Sessions: 2, State: lab.Complete},
+		"running":           {Started: began, State: lab.Running},
+		"ended before":      {Started: began, Ended: began.Add(-time.Hour)},
 	}
+	for name, r := range all {
+		r.Seed, r.Trials, r.SpentS = 7, make([]lab.TrialSummary, 2), 160.2
+		all[name] = r
+	}
+	return all
+}
+
+// small is an experiment with profiles.
+func small() *lab.Record {
+	return &lab.Record{Name: "x", Experiment: &experiment.Experiment{Levels: []experiment.Level{
+		{Name: "c1", Connections: 1}, {Name: "c2", Connections: 2}}},
+		Verdicts: []lab.Comparison{{Metric: "cpu"}, {Metric: "p99", Control: true}},
+		Profiles: []lab.TakenProfile{{By: "perf", File: "a.pb.gz", Slowdown: 1.25}, {Problem: "no perf"}}}
 }
 
 // The command repeats the experiment, whatever its file is called.
@@ -77,7 +97,7 @@ func TestExperimentCommand(t *testing.T) {
 		"dyno lab run 'my file;rm.yaml' --seed 8":   {Name: "x", File: "my file;rm.yaml", Seed: 8},
 		"dyno lab run dir/experiment.yaml --seed 9": {Name: "x", File: "dir/experiment.yaml", Seed: 9},
 	} {
-		if got := command(&r); got != want {
+		if got := experimentCommand(&r); got != want {
 			t.Errorf("%q, not %q", got, want)
 		}
 	}
@@ -86,48 +106,25 @@ func TestExperimentCommand(t *testing.T) {
 // There are words for each verdict, profile and level, and of an experiment of which nothing is
 // known as well.
 func TestWordsOf(t *testing.T) {
-	r := &lab.Record{Name: "x", Experiment: &experiment.Experiment{Levels: []experiment.Level{
-		{Name: "c1", Connections: 1}, {Name: "c2", Connections: 2}}},
-		Verdicts: []lab.Comparison{{Metric: "cpu"}, {Metric: "p99", Control: true}},
-		Profiles: []lab.TakenProfile{{By: "perf", File: "a.pb.gz", Slowdown: 1.25}, {Problem: "no perf"}}}
-	w := WordsOf(r)
-	if len(w.Verdicts) != 2 || len(w.Levels) != 2 || len(w.Methods) == 0 || len(w.Formulas) == 0 {
+	w := ExperimentWordsOf(small())
+	if len(w.Verdicts) != 2 || len(w.Levels) != 2 || len(w.Profiles) != 2 || len(w.Methods) == 0 || len(w.Formulas) == 0 {
 		t.Errorf("%+v", w)
 	}
-	if got := strings.Join(w.Profiles, "|"); got !=
-		"by perf, in a.pb.gz; meanwhile throughput was 0.800 times that of the trials|none: no perf" {
-		t.Errorf("profiles: %q", got)
-	}
-	if w := WordsOf(new(lab.Record)); w.Scope == "" || w.Trials == "" {
+	if w := ExperimentWordsOf(new(lab.Record)); w.Scope == "" || w.Trials == "" {
 		t.Errorf("of nothing: %+v", w)
 	}
 }
 
 // A generator at its limit, and one that was held up, are told apart.
-func TestSentenceOfLimits(t *testing.T) {
-	c := lab.Comparison{Metric: "p99", Variant: "b", Baseline: "a", Ratio: 1, Low: 0.9, High: 1.1, Confidence: 0.95,
-		Trials: 14, Verdict: stats.Equivalent}
-	const limit, held = "was at its limit", "; in 1 of 14 pairs the generator was held up"
-	for _, test := range []struct {
-		bound     bool
-		disturbed int
-		said      []string
-		mark      string
-	}{{false, 0, nil, ""}, {true, 0, []string{limit}, ", client-bound"}, {false, 1, []string{held}, ", 1 disturbed"},
-		{true, 1, []string{limit, held}, ", client-bound, 1 disturbed"}} {
-		c.ClientBound, c.Disturbed = test.bound, test.disturbed
-		for _, words := range []string{limit, held} {
-			if strings.Contains(sentence(c), words) != slices.Contains(test.said, words) {
-				t.Errorf("%+v: %q", test, sentence(c))
-			}
+func TestMarksOfLimits(t *testing.T) {
+	all := verdicts()
+	for name, want := range map[string]string{"alike": "equivalent", "bound": "equivalent, client-bound",
+		"held up": "equivalent, 1 disturbed", "bound and held up": "equivalent, client-bound, 1 disturbed"} {
+		if verdictMark(all[name]) != want {
+			t.Errorf("%s: %q", name, verdictMark(all[name]))
 		}
-		if mark(c) != "equivalent"+test.mark {
-			t.Errorf("%+v: %q", test, mark(c))
+		if name != "alike" && len(variantSentence(all[name])) <= len(variantSentence(all["alike"])) {
+			t.Errorf("%s: nothing is said of it: %q", name, variantSentence(all[name]))
 		}
-	}
-	c.ClientBound, c.Disturbed, c.OtherLoad = false, 0, 2
-	if mark(c) != "equivalent, 2 of another load" ||
-		!strings.Contains(sentence(c), "; in 2 of 14 pairs the load was not the one asked for") {
-		t.Errorf("%q: %q", mark(c), sentence(c))
 	}
 }

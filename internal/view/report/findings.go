@@ -10,7 +10,6 @@ import (
 	"dyno/internal/fairness"
 	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
-	"dyno/internal/observe/probe"
 	"dyno/internal/observe/profile"
 )
 
@@ -29,23 +28,15 @@ func partSection(r *lab.Record) section {
 		if name == "" {
 			name = "all"
 		}
-		out.table = append(out.table, []string{plain(p.Level), plain(p.Arm), plain(name),
-			value(p.CPU, micros), value(p.User, micros), value(p.System, micros),
-			value(p.Percent, func(f float64) string { return digits3(f) + " %" }),
-			value(p.Memory, func(f float64) string { return in(sizes, f) })})
+		out.table = append(out.table, []string{plainLine(p.Level), plainLine(p.Arm), plainLine(name),
+			valueOrNA(p.CPU, microsText), valueOrNA(p.User, microsText), valueOrNA(p.System, microsText),
+			valueOrNA(p.Percent, func(f float64) string { return digits3(f) + " %" }),
+			valueOrNA(p.Memory, func(f float64) string { return inLargestUnit(sizes, f) })})
 	}
 	if len(r.Parts) == 0 {
 		return section{}
 	}
 	return out
-}
-
-// value is v as show shows it, or n/a.
-func value(v probe.Value, show func(float64) string) string {
-	if !v.OK() {
-		return "n/a"
-	}
-	return show(float64(v))
 }
 
 // fairnessSection has the aspects in which answers differ.
@@ -58,10 +49,10 @@ func fairnessSection(r *lab.Record) section {
 	same := 0
 	rows := table{append([]string{"aspect"}, t.Variants...)}
 	for i := range rows[0] {
-		rows[0][i] = plain(rows[0][i])
+		rows[0][i] = plainLine(rows[0][i])
 	}
 	for _, row := range t.Rows {
-		if informs(row) {
+		if isInformative(row) {
 			continue
 		}
 		if !slices.ContainsFunc(row.Cells, func(c fairness.Cell) bool {
@@ -70,23 +61,23 @@ func fairnessSection(r *lab.Record) section {
 			same++
 			continue
 		}
-		line := []string{plain(row.Aspect)}
+		line := []string{plainLine(row.Aspect)}
 		for _, c := range row.Cells {
-			line = append(line, fairCell(c))
+			line = append(line, fairnessCell(c))
 		}
 		rows = append(rows, line)
 	}
 	out.text = append(out.text, fmt.Sprintf("Each variant was asked before the load. In %s their "+
-		"answers are like that of %s or cannot be compared; %s.", Many(int64(same), "aspect"),
-		t.Reference, violations(t)))
+		"answers are like that of %s or cannot be compared; %s.", Plural(int64(same), "aspect"),
+		t.Reference, violationsText(t)))
 	if len(rows) > 1 {
 		out.table = rows
 	}
 	return out
 }
 
-func fairCell(c fairness.Cell) string {
-	s := Clip(plain(c.Value), 60)
+func fairnessCell(c fairness.Cell) string {
+	s := Clip(plainLine(c.Value), 60)
 	if c.Percent != nil && *c.Percent != 0 {
 		s += " (" + byPercent(*c.Percent) + ")"
 	}
@@ -99,12 +90,12 @@ func fairCell(c fairness.Cell) string {
 	return s
 }
 
-func violations(t *fairness.Table) string {
+func violationsText(t *fairness.Table) string {
 	n := len(t.Violations())
 	if n == 0 {
 		return "no variant violates what makes them comparable"
 	}
-	return Many(int64(n), "violation") + " below"
+	return Plural(int64(n), "violation") + " below"
 }
 
 // unavailableSection names the variants that were not loaded, and why.
@@ -143,7 +134,7 @@ func armFailures(r *lab.Record, arm string) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s failed in %d of %s; the last time: %s", arm, failed,
-		Many(int64(all), "trial"), Clip(last, 500))}
+		Plural(int64(all), "trial"), Clip(last, 500))}
 }
 
 // gradeSection says what the trials are worth, and what failed.
@@ -155,7 +146,7 @@ func gradeSection(r *lab.Record) section {
 		grades[t.Grade]++
 		had := map[string]bool{} // of the parts of a trial several may have the same
 		for _, why := range t.Reasons {
-			kind := shape(why.Says)
+			kind := reasonKind(why.Says)
 			if had[kind] {
 				continue
 			}
@@ -167,15 +158,16 @@ func gradeSection(r *lab.Record) section {
 		}
 	}
 	out.text = append(out.text, fmt.Sprintf("Of %s %d are of grade A, %d of B, %d of F.",
-		Many(int64(len(r.Trials)), "trial"), grades[lab.GradeA], grades[lab.GradeB], grades[lab.GradeF]))
+		Plural(int64(len(r.Trials)), "trial"), grades[lab.GradeA], grades[lab.GradeB],
+		grades[lab.GradeF]))
 	if len(order) == 0 {
 		return out
 	}
 	slices.SortStableFunc(order, func(a, b string) int { return counted[b] - counted[a] })
 	out.sides, out.table = "rl", table{{"trials", "doubt, as the first of them has it"}}
 	for _, kind := range order[:min(len(order), mostRows)] {
-		out.table = append(out.table, []string{count(int64(counted[kind])),
-			Clip(plain(example[kind]), 300)})
+		out.table = append(out.table, []string{countText(int64(counted[kind])),
+			Clip(plainLine(example[kind]), 300)})
 	}
 	return out
 }
@@ -185,9 +177,9 @@ func gradeSection(r *lab.Record) section {
 var coded = regexp.MustCompile(`\b[1-5][0-9][0-9] \(|` +
 	`\b(?:status|answered) [1-5][0-9][0-9]\b|\bp[0-9.]+`)
 
-// shape is a reason with its amounts left out, so that those of one kind can be counted. Codes of
-// answers and percentiles stay: 503 and 429 are not of one kind.
-func shape(says string) string {
+// reasonKind is a reason with its amounts left out, so that those of one kind can be counted. Codes
+// of answers and percentiles stay: 503 and 429 are not of one kind.
+func reasonKind(says string) string {
 	var b strings.Builder
 	from := 0
 	for _, at := range coded.FindAllStringIndex(says, -1) {
@@ -235,20 +227,21 @@ func publishedSection(r *lab.Record) section {
 	for _, b := range r.Published {
 		was := show(b.Value, digits3)
 		if b.Failed != "" {
-			was = "failed: " + plain(b.Failed)
+			was = "failed: " + plainLine(b.Failed)
 		}
-		out.table = append(out.table, []string{plain(b.Variant), plain(b.Level), measured(b), was,
-			show(b.Ours, digits3), show(b.Ratio, ratioAlone), show(b.OursRatio, ratioAlone)})
+		out.table = append(out.table, []string{plainLine(b.Variant), plainLine(b.Level),
+			publishedMeasure(b), was, show(b.Ours, digits3), show(b.Ratio, ratioAlone),
+			show(b.OursRatio, ratioAlone)})
 	}
 	return out
 }
 
-// measured is what a published figure is of, and in which unit.
-func measured(b lab.PublishedFigure) string {
+// publishedMeasure is what a published figure is of, and in which unit.
+func publishedMeasure(b lab.PublishedFigure) string {
 	if b.Unit == "" {
-		return plain(b.Metric)
+		return plainLine(b.Metric)
 	}
-	return plain(b.Metric) + " (" + plain(b.Unit) + ")"
+	return plainLine(b.Metric) + " (" + plainLine(b.Unit) + ")"
 }
 
 // mostFunctions of a profile are shown.
@@ -257,33 +250,33 @@ const mostFunctions = 8
 // profileSections are the profiles, one by one.
 func profileSections(r *lab.Record) (all []section) {
 	for _, p := range r.Profiles {
-		s := section{head: fmt.Sprintf("Profile of %s at %s: %s", plain(p.Arm), plain(p.Level), p.Kind),
-			sides: "rrl"}
-		s.text = append(s.text, taken(p))
+		s := section{sides: "rrl", head: fmt.Sprintf("Profile of %s at %s: %s", plainLine(p.Arm),
+			plainLine(p.Level), p.Kind)}
+		s.text = append(s.text, profileOrigin(p))
 		if p.Problem != "" {
 			all = append(all, s)
 			continue
 		}
 		for _, f := range p.Shares {
 			s.text = append(s.text, fmt.Sprintf("%s: %.2f %% of %s, %.2f %% in itself%s", f.Function,
-				100*f.Cumulative.Share, f.Type, 100*f.Flat.Share, within(f.Cumulative.Interval)))
+				100*f.Cumulative.Share, f.Type, 100*f.Flat.Share, intervalText(f.Cumulative.Interval)))
 		}
 		s.table = table{{"in itself", "with callees", "function"}}
 		for _, line := range p.Top[:min(len(p.Top), mostFunctions)] {
 			s.table = append(s.table, []string{inPercent(line.Flat.Share), inPercent(line.Cumulative.Share),
-				Clip(plain(line.Function), 80)})
+				Clip(plainLine(line.Function), 80)})
 		}
 		for _, d := range p.Different[:min(len(p.Different), 3)] {
 			s.text = append(s.text, fmt.Sprintf("compared with the baseline: %s %+.2f points%s", d.Function,
-				100*d.Change, within(d.Interval)))
+				100*d.Change, intervalText(d.Interval)))
 		}
 		all = append(all, s)
 	}
 	return all
 }
 
-// taken is where a profile is from, or why there is none.
-func taken(p lab.TakenProfile) string {
+// profileOrigin is where a profile is from, or why there is none.
+func profileOrigin(p lab.TakenProfile) string {
 	if p.Problem != "" {
 		return "none: " + p.Problem
 	}
@@ -307,14 +300,14 @@ func methodSection(r *lab.Record) section {
 		experiment.Sequential: "the trials of a cell one after the other",
 	}[d.Order]
 	text := []string{
-		"Order: " + order + fmt.Sprintf("; seed %d. ", r.Seed) + trialOf(r),
+		"Order: " + order + fmt.Sprintf("; seed %d. ", r.Seed) + trialMethod(r),
 		"Ratios are paired by round: the Hodges-Lehmann estimate of the logarithms. Their intervals " +
 			"are the ratios that sign flips of whole rounds do not reject, all comparisons together " +
 			"(Westfall and Young 1993); those of the baseline with itself (A/A) are together by " +
 			"themselves. different: the interval leaves out 1 and the ratio is at least the margin of " +
 			d.Margin.String() + ", or what the baseline differs from itself (A/A) if that is more. " +
 			"equivalent: the interval lies within the margin. No trial is left out for its value.",
-		cpus(r),
+		cpusText(r),
 		"Machine: " + Machine(r.Host) + ".",
 	}
 	if r.Fleet != nil {
@@ -322,19 +315,19 @@ func methodSection(r *lab.Record) section {
 			r.Fleet))
 	}
 	if r.Served != nil {
-		text = append(text, agreement(*r.Served))
+		text = append(text, agreementText(*r.Served))
 	}
 	if r.Sampler != nil {
 		text = append(text, fmt.Sprintf("Watching took %.2f %% of a core (median of the trials).",
 			*r.Sampler))
 	}
 	if a := r.Advice; a != nil {
-		text = append(text, advice(*a, time.Duration(d.Measure)))
+		text = append(text, adviceText(*a, time.Duration(d.Measure)))
 	}
 	for _, n := range r.Noise {
 		text = append(text, fmt.Sprintf("%s at %s: a pair of the baseline and itself varied by %s, "+
 			"and by %s in the median of %s.", n.Metric, n.Level, inPercent(n.Now), inPercent(n.Usual),
-			Many(int64(n.Others), "earlier run")))
+			Plural(int64(n.Others), "earlier run")))
 	}
 	for _, c := range r.Ceilings {
 		text = append(text, fmt.Sprintf("The generator reaches %s requests/s at %s against a server "+
@@ -343,32 +336,32 @@ func methodSection(r *lab.Record) section {
 	return section{head: "Method", text: text}
 }
 
-// cpus are those that an experiment gave to whom. Those of agents are not its own to give.
-func cpus(r *lab.Record) string {
+// cpusText are those that an experiment gave to whom. Those of agents are not its own to give.
+func cpusText(r *lab.Record) string {
 	if r.Fleet != nil {
 		return fmt.Sprintf("CPUs: server %v; the agents were given none of their own.", r.CPUs.Server)
 	}
 	return fmt.Sprintf("CPUs: generator %v, server %v.", r.CPUs.Generator, r.CPUs.Server)
 }
 
-// agreement is what servers and clients counted.
-func agreement(a lab.Agreement) string {
+// agreementText is what servers and clients counted.
+func agreementText(a lab.Agreement) string {
 	const same = "the server's own count of a load is what its clients sent together, to the request"
 	if a.Alike == a.Trials {
-		return fmt.Sprintf("In each of %s %s: %s in all.", Many(int64(a.Trials), "trial"), same,
-			count(a.Server))
+		return fmt.Sprintf("In each of %s %s: %s in all.", Plural(int64(a.Trials), "trial"), same,
+			countText(a.Server))
 	}
 	return fmt.Sprintf("In %d of %s %s, in %d they differ by no more than what failed or was sent "+
 		"again, and in %d by more; of all together servers counted %s, and clients sent %s.",
-		a.Alike, Many(int64(a.Trials), "trial"), same, a.Trials-a.Alike-a.Off, a.Off, count(a.Server),
-		count(a.Clients))
+		a.Alike, Plural(int64(a.Trials), "trial"), same, a.Trials-a.Alike-a.Off, a.Off,
+		countText(a.Server), countText(a.Clients))
 }
 
-// advice is how long windows should be another time.
-func advice(a lab.Advice, window time.Duration) string {
+// adviceText is how long windows should be another time.
+func adviceText(a lab.Advice, window time.Duration) string {
 	s := fmt.Sprintf("A second of throughput varied by %s and a trial, besides, by %s; a "+
 		"trial takes %s besides its window. ", percentage(a.Within, 2), percentage(a.Between, 2),
-		seconds(a.CostS))
+		secondsText(a.CostS))
 	if a.WindowS == 0 {
 		return s + "Trials differ by no more than their seconds do: longer windows would make the " +
 			"intervals narrower (Kalibera and Jones, ISMM 2013)."
@@ -377,8 +370,8 @@ func advice(a lab.Advice, window time.Duration) string {
 		"the intervals narrowest (Kalibera and Jones, ISMM 2013); these were of %v.", a.WindowS, window)
 }
 
-// trialOf says what a trial was.
-func trialOf(r *lab.Record) string {
+// trialMethod says what a trial was.
+func trialMethod(r *lab.Record) string {
 	d := r.Experiment.Design
 	s := "A trial is a fresh start of the server's processes"
 	if d.Isolation == experiment.Shared {
@@ -395,7 +388,7 @@ func trialOf(r *lab.Record) string {
 	return s + ". The trial is the unit of all statistics."
 }
 
-// objectiveSection is in how many trials what was asked of each was met.
+// objectiveSection has the number of trials that met each objective.
 func objectiveSection(r *lab.Record) section {
 	if len(r.Objectives) == 0 {
 		return section{}
@@ -403,13 +396,13 @@ func objectiveSection(r *lab.Record) section {
 	out := section{head: "Objectives", sides: "lllr", table: table{{"objective", "level", "variant",
 		"met"}}}
 	for _, o := range r.Objectives {
-		out.table = append(out.table, []string{plain(o.Expr), plain(o.Level), plain(o.Arm),
+		out.table = append(out.table, []string{plainLine(o.Expr), plainLine(o.Level), plainLine(o.Arm),
 			fmt.Sprintf("%d of %d", o.Met, o.Trials)})
 	}
 	return out
 }
 
-func within(i *profile.Interval) string {
+func intervalText(i *profile.Interval) string {
 	if i == nil {
 		return ""
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -21,15 +22,20 @@ func TestDoubtsAreCountedByTrial(t *testing.T) {
 	}
 }
 
+// ofAgents is an experiment whose load agents made, to which the laboratory gave no CPUs.
+func ofAgents() *lab.Record {
+	return &lab.Record{Experiment: new(experiment.Experiment), Fleet: &lab.Fleet{Agents: []string{"a"}},
+		CPUs: server.Split{Generator: []int{0}, Server: []int{1}}}
+}
+
 // Only this machine's generator has CPUs that the laboratory chose.
 func TestCPUsOfFleet(t *testing.T) {
-	r := &lab.Record{Experiment: new(experiment.Experiment), CPUs: server.Split{Generator: []int{0}, Server: []int{1}}}
-	if s := strings.Join(methodSection(r).text, " "); !strings.Contains(s, "CPUs: generator [0], server [1].") {
-		t.Error(s)
+	r := ofAgents()
+	if strings.Contains(cpusText(r), fmt.Sprint(r.CPUs.Generator)) || !strings.Contains(cpusText(r), fmt.Sprint(r.CPUs.Server)) {
+		t.Error(cpusText(r))
 	}
-	r.Fleet = &lab.Fleet{Agents: []string{"a"}}
-	s := strings.Join(methodSection(r).text, " ")
-	if strings.Contains(s, "generator [0]") || !strings.Contains(s, "CPUs: server [1]; the agents were given none") {
-		t.Error(s)
+	r.Fleet = nil
+	if !strings.Contains(cpusText(r), fmt.Sprint(r.CPUs.Generator)) || !strings.Contains(cpusText(r), fmt.Sprint(r.CPUs.Server)) {
+		t.Error(cpusText(r))
 	}
 }

@@ -7,15 +7,15 @@ import (
 	"dyno/internal/result"
 )
 
-// together is how well the machines of a fleet made one load.
-func together(f *result.Fleet) string {
-	s := Many(int64(len(f.Agents)), "agent")
+// fleetText is how well the machines of a fleet made one load.
+func fleetText(f *result.Fleet) string {
+	s := Plural(int64(len(f.Agents)), "agent")
 	if f.StartSpread != nil {
-		s += ", started within " + micros(*f.StartSpread)
+		s += ", started within " + microsText(*f.StartSpread)
 	}
-	s += ", clocks known to ±" + micros(f.OffsetBound)
+	s += ", clocks known to ±" + microsText(f.OffsetBound)
 	if f.DriftBound > 0 {
-		s += ", their drift to ±" + micros(f.DriftBound)
+		s += ", their drift to ±" + microsText(f.DriftBound)
 	}
 	s += fmt.Sprintf(", %s of %s agent-seconds covered; ", exact3(f.Covered), exact3(f.Planned))
 	if f.AddsUp {
@@ -24,8 +24,8 @@ func together(f *result.Fleet) string {
 	return s + "the numbers DO NOT ADD UP"
 }
 
-// agents are the machines of a fleet, a row each.
-func agents(f *result.Fleet) table {
+// agentTable are the machines of a fleet, a row each.
+func agentTable(f *result.Fleet) table {
 	if f == nil {
 		return nil
 	}
@@ -39,27 +39,27 @@ func agents(f *result.Fleet) table {
 		if us == nil {
 			return "–"
 		}
-		return micros(*us)
+		return microsText(*us)
 	}
 	for _, a := range f.Agents {
 		bound := "–"
 		if a.OffsetBound > 0 {
-			bound = micros(a.OffsetBound)
+			bound = microsText(a.OffsetBound)
 		}
-		row := []string{plain(a.Name), count(int64(a.Weight)), count(int64(a.Connections)),
-			count(a.Requests.Sent), count(a.Requests.Completed), count(a.Requests.Errors),
+		row := []string{plainLine(a.Name), countText(int64(a.Weight)), countText(int64(a.Connections)),
+			countText(a.Requests.Sent), countText(a.Requests.Completed), countText(a.Requests.Errors),
 			known(a.Late), bound}
 		if looked {
 			row = append(row, known(a.Drift))
 		}
-		t = append(t, append(row, seconds(a.Covered), fared(a)))
+		t = append(t, append(row, secondsText(a.Covered), agentStatus(a)))
 	}
 	return t
 }
 
-// told says of how many agents of a fleet is known what they say themselves at the end, unless
-// it is of all; some reports whether there is one, or no fleet.
-func told(f *result.Fleet) (of string, some bool) {
+// agentsReported says how many agents of a fleet reported their final numbers; it is empty if all
+// did. some is true if at least one did, and without a fleet.
+func agentsReported(f *result.Fleet) (of string, some bool) {
 	if f == nil {
 		return "", true
 	}
@@ -75,13 +75,13 @@ func told(f *result.Fleet) (of string, some bool) {
 	return fmt.Sprintf(" (of %d of %d agents; the others did not tell)", n, len(f.Agents)), n > 0
 }
 
-// untold is what no agent of a fleet told.
-const untold = "not known: no agent told"
+// noneReported is printed in place of a number that no agent of a fleet reported.
+const noneReported = "not known: no agent told"
 
 func agentName(a result.Agent) string { return a.Name }
 
-// fared is what a row of agents says besides numbers.
-func fared(a result.Agent) string {
+// agentStatus is what a row of agents says besides numbers.
+func agentStatus(a result.Agent) string {
 	switch {
 	case a.Lost != "":
 		return "LOST"
@@ -93,16 +93,16 @@ func fared(a result.Agent) string {
 	return ""
 }
 
-// story is fared with the reason, for whoever has the room.
-func story(a result.Agent) string {
-	s := fared(a)
+// agentStatusDetail is agentStatus with the reason, for whoever has the room.
+func agentStatusDetail(a result.Agent) string {
+	s := agentStatus(a)
 	if a.Lost == "" {
 		return s
 	}
 	if a.LostAfter != nil {
-		s += " after " + seconds(*a.LostAfter)
+		s += " after " + secondsText(*a.LostAfter)
 	}
-	return s + ": " + plain(a.Lost)
+	return s + ": " + plainLine(a.Lost)
 }
 
 // fleetMethod is how several machines were made to be one generator.
@@ -112,5 +112,5 @@ func fleetMethod(f *result.Fleet) string {
 		"monotonic clock, from which each agent's is known by the quickest of 32 exchanges; no wall "+
 		"clock is used. Each reports every second, numbered and acknowledged, and at last all of it "+
 		"again: the result is the sum of the latter, and is held against the former. Percentiles are "+
-		"read from the sum of the agents' histograms.", Many(int64(len(f.Agents)), "machine"))
+		"read from the sum of the agents' histograms.", Plural(int64(len(f.Agents)), "machine"))
 }

@@ -42,38 +42,38 @@ func Forest(w io.Writer, r *lab.Record) (drawn bool, err error) {
 	longest, rows := 0, 0
 	for i, c := range r.Verdicts {
 		longest = max(longest, utf8.RuneCountInString(forestLabel(c)))
-		if rows++; i == 0 || group(c) != group(r.Verdicts[i-1]) {
+		if rows++; i == 0 || groupName(c) != groupName(r.Verdicts[i-1]) {
 			rows++
 		}
-		f.reach(c)
+		f.widenTo(c)
 	}
 	f.low, f.high = f.low/1.03, f.high*1.03
 	f.left = forestMargin + float64(longest)*forestLetter + 14
 	f.head = 2*forestMargin + 8
 	f.foot = f.head + float64(rows)*forestRow + 4
 	f.y = f.head
-	f.open(f.left+forestPlot+forestVerdict, f.foot+3*forestRow, title(r))
-	f.axis(r.Verdicts[0].Margin)
+	f.beginPicture(f.left+forestPlot+forestVerdict, f.foot+3*forestRow, titleText(r))
+	f.drawAxis(r.Verdicts[0].Margin)
 	for i, c := range r.Verdicts {
-		if i == 0 || group(c) != group(r.Verdicts[i-1]) {
-			f.text(forestMargin, "h", "start", group(c))
+		if i == 0 || groupName(c) != groupName(r.Verdicts[i-1]) {
+			f.drawText(forestMargin, "h", "start", groupName(c))
 			f.y += forestRow
 		}
-		f.row(c)
+		f.drawRow(c)
 	}
 	fmt.Fprint(f.d, "</svg>\n")
 	return true, f.d.err
 }
 
-func group(c lab.Comparison) string {
+func groupName(c lab.Comparison) string {
 	if c.Level == "" {
 		return c.Metric
 	}
-	return c.Metric + " at " + Clip(plain(c.Level), forestLongest)
+	return c.Metric + " at " + Clip(plainLine(c.Level), forestLongest)
 }
 
 func forestLabel(c lab.Comparison) string {
-	s := Clip(plain(c.Variant), forestLongest)
+	s := Clip(plainLine(c.Variant), forestLongest)
 	if c.Control {
 		s += " (A/A)"
 	}
@@ -83,9 +83,9 @@ func forestLabel(c lab.Comparison) string {
 // hasInterval reports whether a comparison has an interval: there were enough trials for one.
 func hasInterval(c lab.Comparison) bool { return c.Confidence >= 0.95-1e-9 }
 
-// reach widens the axis for a comparison. Of an interval that runs far beyond all
+// widenTo widens the axis for a comparison. Of an interval that runs far beyond all
 // estimates, an end is not drawn.
-func (f *forest) reach(c lab.Comparison) {
+func (f *forest) widenTo(c lab.Comparison) {
 	const beyond = 4
 	ends := []float64{c.Ratio, 1 + c.Margin, 1 / (1 + c.Margin)}
 	if hasInterval(c) {
@@ -98,13 +98,13 @@ func (f *forest) reach(c lab.Comparison) {
 	}
 }
 
-// x is where a ratio is.
-func (f *forest) x(ratio float64) float64 {
+// xOf is where a ratio is.
+func (f *forest) xOf(ratio float64) float64 {
 	at := math.Log(min(max(ratio, f.low), f.high)/f.low) / math.Log(f.high/f.low)
 	return f.left + at*forestPlot
 }
 
-func (f *forest) open(width, height float64, about string) {
+func (f *forest) beginPicture(width, height float64, about string) {
 	fmt.Fprintf(f.d, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" `+
 		`viewBox="0 0 %.0f %.0f" role="img" font-family="system-ui, sans-serif" font-size="12">`+"\n",
 		width, height, width, height)
@@ -124,14 +124,14 @@ func (f *forest) open(width, height float64, about string) {
 var ratioMarks = []float64{1, 0.5, 2, 0.1, 10, 0.8, 1.25, 0.9, 1.1, 0.2, 5, 0.95, 1.05, 0.01,
 	100, 0.67, 1.5, 0.98, 1.02, 0.85, 1.15, 0.75, 1.33, 0.99, 1.01}
 
-// axis draws the band of the margin, and the ratios below it.
-func (f *forest) axis(margin float64) {
-	left, right := f.x(1/(1+margin)), f.x(1+margin)
+// drawAxis draws the band of the margin, and the ratios below it.
+func (f *forest) drawAxis(margin float64) {
+	left, right := f.xOf(1/(1+margin)), f.xOf(1+margin)
 	fmt.Fprintf(f.d, `<rect class="band" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`+"\n", left,
 		f.head, right-left, f.foot-f.head)
 	var taken []float64
 	for _, v := range ratioMarks {
-		x := f.x(v)
+		x := f.xOf(v)
 		free := v >= f.low && v <= f.high
 		for _, other := range taken {
 			free = free && math.Abs(x-other) > 38
@@ -146,24 +146,24 @@ func (f *forest) axis(margin float64) {
 		} else {
 			bottom = f.foot - 4
 		}
-		f.line(class, x, bottom, x, f.foot)
-		f.label(x, f.foot+14, "q", "middle", fmt.Sprintf("%g", v))
+		f.drawLine(class, x, bottom, x, f.foot)
+		f.drawLabel(x, f.foot+14, "q", "middle", fmt.Sprintf("%g", v))
 	}
-	f.label(f.left+forestPlot/2, f.foot+34, "q", "middle", fmt.Sprintf("ratio to the baseline, 95 %% "+
-		"interval; within the band (%s) it does not matter", inPercent(margin)))
+	f.drawLabel(f.left+forestPlot/2, f.foot+34, "q", "middle", fmt.Sprintf("ratio to the baseline, "+
+		"95 %% interval; within the band (%s) it does not matter", inPercent(margin)))
 }
 
-// row draws a comparison. Colour is not all that tells: a filled square is a
+// drawRow draws a comparison. Colour is not all that tells: a filled square is a
 // verdict, an empty circle is none, and the verdict is written.
-func (f *forest) row(c lab.Comparison) {
+func (f *forest) drawRow(c lab.Comparison) {
 	class := "open"
 	if c.Verdict == stats.Different && !c.Control {
 		class = map[bool]string{true: "worse", false: "better"}[c.IsWorse()]
 	}
-	f.text(f.left-10, "", "end", forestLabel(c))
-	x, y := f.x(c.Ratio), f.y+forestRow/2
+	f.drawText(f.left-10, "", "end", forestLabel(c))
+	x, y := f.xOf(c.Ratio), f.y+forestRow/2
 	if hasInterval(c) {
-		f.line(class, f.x(c.Low), y, f.x(c.High), y)
+		f.drawLine(class, f.xOf(c.Low), y, f.xOf(c.High), y)
 	}
 	if c.Verdict == stats.Inconclusive || !hasInterval(c) {
 		fmt.Fprintf(f.d, `<circle class="%s" cx="%.1f" cy="%.1f" r="4" fill-opacity="0"/>`+"\n",
@@ -172,25 +172,25 @@ func (f *forest) row(c lab.Comparison) {
 		fmt.Fprintf(f.d, `<rect class="%s" x="%.1f" y="%.1f" width="8" height="8"/>`+"\n", class,
 			x-4, y-4)
 	}
-	says := ratio(c) + " " + string(c.Verdict)
+	says := comparisonRatio(c) + " " + string(c.Verdict)
 	if class != "open" {
 		says += ", " + class
 	}
-	f.text(f.left+forestPlot+14, "", "start", says)
+	f.drawText(f.left+forestPlot+14, "", "start", says)
 	f.y += forestRow
 }
 
-func (f *forest) line(class string, x1, y1, x2, y2 float64) {
+func (f *forest) drawLine(class string, x1, y1, x2, y2 float64) {
 	fmt.Fprintf(f.d, `<line class="%s" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke-width="1.5"/>`+
 		"\n", class, x1, y1, x2, y2)
 }
 
-// text writes in the row that is next.
-func (f *forest) text(x float64, class, anchor, s string) {
-	f.label(x, f.y+forestRow/2+4, class, anchor, s)
+// drawText writes in the row that is next.
+func (f *forest) drawText(x float64, class, anchor, s string) {
+	f.drawLabel(x, f.y+forestRow/2+4, class, anchor, s)
 }
 
-func (f *forest) label(x, y float64, class, anchor, s string) {
+func (f *forest) drawLabel(x, y float64, class, anchor, s string) {
 	fmt.Fprintf(f.d, `<text class="%s" x="%.1f" y="%.1f" text-anchor="%s">%s</text>`+"\n", class, x, y,
 		anchor, html.EscapeString(strings.TrimSpace(s)))
 }

@@ -24,7 +24,7 @@ func CSV(w io.Writer, r *result.Result) error {
 		"max_us", "in_flight", "bytes_received", "bytes_sent"}
 	codes := secondsCodes(r.Series)
 	for _, code := range codes {
-		head = append(head, "status."+plain(code))
+		head = append(head, "status."+plainLine(code))
 	}
 	if err := c.Write(head); err != nil {
 		return err
@@ -65,42 +65,42 @@ func secondsCodes(series []result.Point) []string {
 // Markdown writes what Text writes, for a page or a pull request.
 func Markdown(w io.Writer, r *result.Result) error {
 	d := &document{w: w}
-	fmt.Fprintf(d, "# %s\n\n%s\n\n", escape(what(r)), escape(how(r)))
-	fmt.Fprintf(d, "**Verdict:** %s\n\n", escape(verdict(r)))
-	reasons := besidesVerdict(r)
+	fmt.Fprintf(d, "# %s\n\n%s\n\n", escapeMarkdown(methodAndURL(r)), escapeMarkdown(transportText(r)))
+	fmt.Fprintf(d, "**Verdict:** %s\n\n", escapeMarkdown(verdictText(r)))
+	reasons := verdictReasons(r)
 	for _, reason := range reasons {
-		fmt.Fprintf(d, "- %s\n", escape(reason))
+		fmt.Fprintf(d, "- %s\n", escapeMarkdown(reason))
 	}
 	if len(reasons) > 0 {
 		fmt.Fprintln(d)
 	}
 	for _, o := range r.Objectives {
-		fmt.Fprintf(d, "**Objective** %s\n\n", escape(objective(o)))
+		fmt.Fprintf(d, "**Objective** %s\n\n", escapeMarkdown(objectiveText(o)))
 	}
 	for _, text := range r.Warnings {
-		fmt.Fprintf(d, "> **Warning:** %s\n\n", escape(text))
+		fmt.Fprintf(d, "> **Warning:** %s\n\n", escapeMarkdown(text))
 	}
 	t := table{{"", ""}}
-	for _, f := range facts(r) {
-		t = append(t, []string{f.name, f.text})
+	for _, f := range reportFacts(r) {
+		t = append(t, []string{f.Name, f.Text})
 	}
 	t = append(t, []string{"started", r.Window.Started.Format("2006-01-02 15:04:05 MST")},
-		[]string{"host", Machine(r.Host)}, []string{"dyno", plain(r.Dyno)})
-	t.markdown(d, "l")
+		[]string{"host", Machine(r.Host)}, []string{"dyno", plainLine(r.Dyno)})
+	t.writeMarkdown(d, "l")
 	for _, part := range []struct {
 		head, sides string
 		rows        table
 	}{
-		{"Durations", "lr", durations(r)},
-		{"Errors", "rl", failures(r)},
-		{"Routes", "lr", routes(r)},
-		{"Agents", "lr", agents(r.Fleet)},
-		{"Server", "lr", processes(r)},
-		{"Profile", "rrl", functions(r)},
+		{"Durations", "lr", durationTable(r)},
+		{"Errors", "rl", errorTable(r)},
+		{"Routes", "lr", routeTable(r)},
+		{"Agents", "lr", agentTable(r.Fleet)},
+		{"Server", "lr", processTable(r)},
+		{"Profile", "rrl", functionTable(r)},
 	} {
 		if part.rows != nil {
 			fmt.Fprintf(d, "## %s\n\n", part.head)
-			part.rows.markdown(d, part.sides)
+			part.rows.writeMarkdown(d, part.sides)
 		}
 	}
 	return d.err
@@ -108,10 +108,10 @@ func Markdown(w io.Writer, r *result.Result) error {
 
 // Machine is the host in a line.
 func Machine(h result.Host) string {
-	s := fmt.Sprintf("%s/%s, %s", plain(h.OS), plain(h.Arch), Many(int64(h.CPUs), "CPU"))
+	s := fmt.Sprintf("%s/%s, %s", plainLine(h.OS), plainLine(h.Arch), Plural(int64(h.CPUs), "CPU"))
 	for _, more := range []string{h.CPU, h.Kernel, h.Go} {
 		if more != "" {
-			s += ", " + plain(more)
+			s += ", " + plainLine(more)
 		}
 	}
 	return s

@@ -40,11 +40,11 @@ func TestFormatsOfThePage(t *testing.T) {
 	if err := json.Unmarshal(b, &rows); err != nil {
 		t.Fatal(err)
 	}
-	shown := map[string]func(float64) string{"count": func(f float64) string { return count(int64(f)) },
-		"digits3": digits3, "rate": exact3, "duration": micros, "bytes": size, "percent": percent}
+	shown := map[string]func(float64) string{"count": func(f float64) string { return countText(int64(f)) },
+		"digits3": digits3, "rate": exact3, "duration": microsText, "bytes": sizeText, "percent": percentText}
 	for name, f := range map[string]func(float64) string{"ratioAlone": ratioAlone, "inPercent": inPercent,
-		"byPercent": byPercent, "attained": func(f float64) string { return percentage(f/100, 4) },
-		"small": func(f float64) string { return significant(f, 4) }} {
+		"byPercent": byPercent, "objectivePercent": func(f float64) string { return percentage(f/100, 4) },
+		"fourDigits": func(f float64) string { return significantDigits(f, 4) }} {
 		shown[name] = f
 	}
 	several := map[string]func([]float64) string{

@@ -8,7 +8,7 @@ import (
 )
 
 // givenSection is what servers were given besides the question: what of the fairness table is
-// told and not judged.
+// reported and not judged.
 func givenSection(r *lab.Record) section {
 	if r.Fairness == nil {
 		return section{}
@@ -17,12 +17,12 @@ func givenSection(r *lab.Record) section {
 		"Read from the processes before the load, and not judged: it may be what is compared, or why " +
 			"a comparison is not what it seems."}}
 	for _, row := range r.Fairness.Rows {
-		if !informs(row) {
+		if !isInformative(row) {
 			continue
 		}
-		line := []string{plain(row.Aspect)}
+		line := []string{plainLine(row.Aspect)}
 		for _, c := range row.Cells {
-			value := Clip(plain(c.Value), 60)
+			value := Clip(plainLine(c.Value), 60)
 			if c.State == fairness.Unseen {
 				value = "n/a"
 			}
@@ -35,14 +35,14 @@ func givenSection(r *lab.Record) section {
 	}
 	head := []string{"aspect"}
 	for _, name := range r.Fairness.Variants {
-		head = append(head, plain(name))
+		head = append(head, plainLine(name))
 	}
 	out.table = append(table{head}, out.table...)
 	return out
 }
 
-// informs reports whether a row of the fairness table is told and not judged.
-func informs(row fairness.Row) bool {
+// isInformative reports whether a row of the fairness table is reported and not judged.
+func isInformative(row fairness.Row) bool {
 	return slices.ContainsFunc(row.Cells, func(c fairness.Cell) bool {
 		return c.State == fairness.Shown
 	})

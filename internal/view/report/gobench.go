@@ -36,7 +36,7 @@ func Bench(w io.Writer, rs ...*result.Result) error {
 	d := &document{w: w}
 	for i, r := range rs {
 		if i == 0 || r.Host != rs[i-1].Host {
-			benchHead(d, r.Host)
+			writeBenchHead(d, r.Host)
 		}
 		t := &lab.Trial{Result: r}
 		values := map[string]float64{}
@@ -53,7 +53,7 @@ func Bench(w io.Writer, rs ...*result.Result) error {
 		if r.Rate.Offered != nil {
 			name += "/rate=" + strconv.FormatFloat(*r.Rate.Offered, 'f', -1, 64)
 		}
-		benchLine(d, name, r.Requests.Completed, values)
+		writeBenchLine(d, name, r.Requests.Completed, values)
 	}
 	return d.err
 }
@@ -63,19 +63,19 @@ func Bench(w io.Writer, rs ...*result.Result) error {
 // does not know of rounds, so its intervals are wider than those of the report.
 func ExperimentBench(w io.Writer, r *lab.Record) error {
 	d := &document{w: w}
-	benchHead(d, r.Host)
+	writeBenchHead(d, r.Host)
 	for _, t := range r.Trials {
 		name := fmt.Sprintf("%s/variant=%s/level=%s", benchName(r.Name), benchName(t.Arm),
 			benchName(t.Level))
-		benchLine(d, name, 1, t.Values)
+		writeBenchLine(d, name, 1, t.Values)
 	}
 	return d.err
 }
 
-func benchHead(d *document, h result.Host) {
-	fmt.Fprintf(d, "goos: %s\ngoarch: %s\n", plain(h.OS), plain(h.Arch))
+func writeBenchHead(d *document, h result.Host) {
+	fmt.Fprintf(d, "goos: %s\ngoarch: %s\n", plainLine(h.OS), plainLine(h.Arch))
 	if h.CPU != "" {
-		fmt.Fprintf(d, "cpu: %s\n", plain(h.CPU))
+		fmt.Fprintf(d, "cpu: %s\n", plainLine(h.CPU))
 	}
 	for _, m := range lab.Measures {
 		better := map[int]string{1: "higher", -1: "lower"}[m.Better]
@@ -84,8 +84,8 @@ func benchHead(d *document, h result.Host) {
 	}
 }
 
-// benchLine writes a benchmark of so many operations, if anything was measured.
-func benchLine(d *document, name string, operations int64, values map[string]float64) {
+// writeBenchLine writes a benchmark of so many operations, if anything was measured.
+func writeBenchLine(d *document, name string, operations int64, values map[string]float64) {
 	if len(values) == 0 {
 		return
 	}

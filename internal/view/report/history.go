@@ -23,11 +23,11 @@ const (
 func History(w io.Writer, h store.History, s Style) error {
 	d := &document{w: w}
 	if len(h.Entries) > 0 {
-		resultList(h).write(d, "", "llllrrllrll")
+		resultList(h).writeText(d, "", "llllrrllrll")
 	}
 	left := func(n int, format string) {
 		if n > 0 {
-			fmt.Fprintf(d, format, Many(int64(n), "result"))
+			fmt.Fprintf(d, format, Plural(int64(n), "result"))
 		}
 	}
 	left(h.Older, "and %s more, older: --limit 0\n")
@@ -44,16 +44,16 @@ func History(w io.Writer, h store.History, s Style) error {
 	}
 	if len(h.Experiments) > 0 {
 		fmt.Fprintf(d, "\n%s\n", s.paint(bold, "experiments"))
-		experimentList(h.Experiments).write(d, "", "lllrrrl")
+		experimentList(h.Experiments).writeText(d, "", "lllrrrl")
 	}
 	if all := h.Size; len(h.Entries)+len(h.Experiments) > 0 && all != (store.Size{}) {
-		fmt.Fprintf(d, "\n%s\n", stored(all))
+		fmt.Fprintf(d, "\n%s\n", storedText(all))
 	}
 	return d.err
 }
 
-// stored is what all that is stored takes.
-func stored(all store.Size) string {
+// storedText is what all that is stored takes.
+func storedText(all store.Size) string {
 	said := fmt.Sprintf("stored in all: %s", Bytes(all.Results+all.Data+all.Experiments))
 	if all.Data > 0 {
 		said += fmt.Sprintf(", of which %s are requests that results share", Bytes(all.Data))
@@ -81,25 +81,25 @@ func resultList(h store.History) table {
 			rate = digits3(v)
 		}
 		if v, has := e.Values["p99"]; has {
-			p99 = micros(v)
+			p99 = microsText(v)
 		}
 		var remarks []string
 		if e.Partial != "" {
-			remarks = append(remarks, Clip(plain(e.Partial), noteWidest))
+			remarks = append(remarks, Clip(plainLine(e.Partial), noteWidest))
 		}
 		if v, has := e.Values[store.Errors]; has {
-			remarks = append(remarks, percent(v)+" errors")
+			remarks = append(remarks, percentText(v)+" errors")
 		}
 		row := []string{e.ID, e.Started.Local().Format(instant), series[e.Plan+e.Machine], e.Model, rate,
-			p99, plain(e.Verdict), strings.Join(remarks, ", "), Bytes(e.Size),
-			Clip(plain(e.URL), longestURL), Clip(NoteLine(e.Note), noteWidest)}
+			p99, plainLine(e.Verdict), strings.Join(remarks, ", "), Bytes(e.Size),
+			Clip(plainLine(e.URL), longestURL), Clip(NoteLine(e.Note), noteWidest)}
 		all = append(all, row)
 	}
 	return all
 }
 
 // NoteLine is a note on one line, without what a terminal would obey.
-func NoteLine(s string) string { return plain(strings.Join(strings.Fields(s), " ")) }
+func NoteLine(s string) string { return plainLine(strings.Join(strings.Fields(s), " ")) }
 
 // writeSeries writes a series' values as a line of bars, and its changes.
 func writeSeries(d *document, s Style, t store.Series) {
@@ -107,11 +107,12 @@ func writeSeries(d *document, s Style, t store.Series) {
 	if t.Newest.Fleet != "" {
 		of = ""
 	}
-	fmt.Fprintf(d, "%s  %s, %s%s\n", t.Name, Clip(plain(t.Newest.URL), longestURL), SeriesLoad(t), of)
+	fmt.Fprintf(d, "%s  %s, %s%s\n", t.Name, Clip(plainLine(t.Newest.URL), longestURL),
+		SeriesLoad(t), of)
 	if len(t.Runs) > 0 {
 		newest := t.Runs[len(t.Runs)-1]
-		fmt.Fprintf(d, "   %s  %s, last %s, %s\n", spark(t), Many(int64(len(t.Runs)), "run"),
-			inUnit(newest.Value, t.Metric.Unit), newest.Started.Local().Format(instant))
+		fmt.Fprintf(d, "   %s  %s, last %s, %s\n", sparkline(t), Plural(int64(len(t.Runs)), "run"),
+			inUnitText(newest.Value, t.Metric.Unit), newest.Started.Local().Format(instant))
 	}
 	for _, c := range t.Changes {
 		paint := green
@@ -129,8 +130,8 @@ func ChangeWords(c store.Change) string { return c.Verdict + ": " + changeWords(
 // changeWords is how much it is, on what that rests, and since when it is published, if it is.
 func changeWords(c store.Change) string {
 	said := fmt.Sprintf("%s times what it was %s, of %s before and %d after",
-		ratioIn(c.Ratio, c.Low, c.High), interval(c.Low, c.High),
-		Many(int64(len(c.Before)), "run"), len(c.After))
+		ratioIn(c.Ratio, c.Low, c.High), ratioInterval(c.Low, c.High),
+		Plural(int64(len(c.Before)), "run"), len(c.After))
 	if c.Published.IsZero() {
 		return said
 	}
@@ -144,19 +145,20 @@ func SeriesLoad(t store.Series) string {
 	if t.Newest.Offered > 0 {
 		said += ", " + exact3(t.Newest.Offered) + "/s"
 	}
-	said += ", " + Many(int64(t.Newest.Connections), "connection")
+	said += ", " + Plural(int64(t.Newest.Connections), "connection")
 	if t.Newest.Fleet != "" {
-		said += ", fleet of " + Clip(plain(t.Newest.Fleet), noteWidest)
+		said += ", fleet of " + Clip(plainLine(t.Newest.Fleet), noteWidest)
 	}
-	if own := apart(t); own != "" {
+	if own := distinguishingFlags(t); own != "" {
 		said += ", " + Clip(own, noteWidest)
 	}
 	return said
 }
 
-// apart is by what a series differs from those that have the same URL, load and machine: the
-// shortest flag that it alone has, else all that not every one of them has, which may be none.
-func apart(t store.Series) string {
+// distinguishingFlags is by what a series differs from those that have the same URL, load and
+// machine: the shortest flag that it alone has, else all that not every one of them has, which may
+// be none.
+func distinguishingFlags(t store.Series) string {
 	if t.Asked == nil || len(t.Others) == 0 {
 		return ""
 	}
@@ -191,9 +193,9 @@ func flagsOf(p load.Plan) []string {
 	p.Seed, p.Requested, p.Duration = 0, 0, 0
 	p.Drain, p.Timeout, p.Connecting = d.Drain, d.Timeout, d.Connecting
 	c := new(commandLine)
-	c.plan(p)
+	c.addPlan(p)
 	for i, flag := range c.words {
-		c.words[i] = Clip(plain(flag), noteWidest)
+		c.words[i] = Clip(plainLine(flag), noteWidest)
 	}
 	slices.Sort(c.words)
 	return c.words
@@ -202,9 +204,9 @@ func flagsOf(p load.Plan) []string {
 // bars are those of a line, from the lowest to the highest.
 var bars = []rune("▁▂▃▄▅▆▇█")
 
-// spark draws the newest values of a series, from the lowest of them to the highest, with
+// sparkline draws the newest values of a series, from the lowest of them to the highest, with
 // a line before the first after each change.
-func spark(t store.Series) string {
+func sparkline(t store.Series) string {
 	runs := t.Runs[max(len(t.Runs)-sparkWidest, 0):]
 	low, high := runs[0].Value, runs[0].Value
 	for _, r := range runs {
@@ -224,13 +226,13 @@ func spark(t store.Series) string {
 	return b.String()
 }
 
-// inUnit is a value of a measure for people.
-func inUnit(v float64, unit string) string {
+// inUnitText is a value of a measure for people.
+func inUnitText(v float64, unit string) string {
 	switch unit {
 	case "µs":
-		return micros(v)
+		return microsText(v)
 	case "µs/req":
-		return micros(v) + " a request"
+		return microsText(v) + " a request"
 	}
 	return digits3(v) + " " + unit
 }
@@ -242,8 +244,9 @@ func experimentList(all []store.Experiment) table {
 		if e.Quick {
 			state += ", --quick"
 		}
-		t = append(t, []string{e.Dir, e.Started.Local().Format(instant), state, count(int64(e.Trials)),
-			fmt.Sprintf("%d of %d", e.Different, e.Compared), Bytes(e.Size), e.Gate})
+		t = append(t, []string{e.Dir, e.Started.Local().Format(instant), state,
+			countText(int64(e.Trials)), fmt.Sprintf("%d of %d", e.Different, e.Compared),
+			Bytes(e.Size), e.Gate})
 	}
 	return t
 }

@@ -42,27 +42,27 @@ type problem struct {
 // whether anything completed, which fails too where every answer was an error, and
 // one for the generator's verdict on itself, which is skipped where that is not ok.
 func JUnit(w io.Writer, r *result.Result) error {
-	s := newSuite(what(r), r.Window.Started, r.Window.MeasuredS)
+	s := newSuite(methodAndURL(r), r.Window.Started, r.Window.MeasuredS)
 	completed := testCase{Name: "requests completed"}
 	if r.Requests.Completed == 0 {
 		completed.Failure = &problem{Message: "no exchange completed"}
 		if r.OnlyErrors() {
-			completed.Failure = &problem{Message: "every answer was an error: " + statuses(r)}
+			completed.Failure = &problem{Message: "every answer was an error: " + statusText(r)}
 		}
 	}
-	trusted := testCase{Name: "the generator was not the limit"}
+	trusted := testCase{Name: notTheLimit}
 	if r.Generator.Verdict != result.OK || onlyShort(r) {
-		trusted.Skipped = &problem{Message: verdict(r), Text: lines(Reasons(r))}
+		trusted.Skipped = &problem{Message: verdictText(r), Text: plainLines(Reasons(r))}
 	}
-	s.add(completed, trusted)
+	s.addCases(completed, trusted)
 	for _, o := range r.Objectives {
-		c := testCase{Name: plain(o.Expr)}
+		c := testCase{Name: plainLine(o.Expr)}
 		if !o.Met {
-			c.Failure = &problem{Message: objective(o)}
+			c.Failure = &problem{Message: objectiveText(o)}
 		}
-		s.add(c)
+		s.addCases(c)
 	}
-	return s.write(w)
+	return s.writeXML(w)
 }
 
 // ExperimentJUnit writes an experiment as a test suite: a case for each variant,
@@ -70,25 +70,25 @@ func JUnit(w io.Writer, r *result.Result) error {
 // available; one for each objective at each level; and the gate, of which an
 // inconclusive one is an error.
 func ExperimentJUnit(w io.Writer, r *lab.Record) error {
-	s := newSuite(plain(r.Name), r.Started, lasted(r).Seconds())
+	s := newSuite(plainLine(r.Name), r.Started, workedTime(r).Seconds())
 	for _, a := range r.Arms {
 		if !a.Control {
-			s.add(variantCase(r, a))
+			s.addCases(variantCase(r, a))
 		}
 	}
 	for _, o := range r.Objectives {
-		c := testCase{Name: plain(fmt.Sprintf("%s of %s at %s", o.Expr, o.Arm, o.Level))}
+		c := testCase{Name: plainLine(fmt.Sprintf("%s of %s at %s", o.Expr, o.Arm, o.Level))}
 		if o.Met < o.Trials {
 			c.Failure = &problem{Message: fmt.Sprintf("met in %d of %s", o.Met,
-				Many(int64(o.Trials), "trial"))}
+				Plural(int64(o.Trials), "trial"))}
 		}
-		s.add(c)
+		s.addCases(c)
 	}
 	if g := r.Gate; g != nil {
 		c := testCase{Name: "gate"}
-		says := &problem{Message: g.Verdict, Text: lines(gateOf(g).text[1:])}
+		says := &problem{Message: g.Verdict, Text: plainLines(gateOf(g).text[1:])}
 		if g.Why != "" {
-			says.Message += ": " + plain(g.Why)
+			says.Message += ": " + plainLine(g.Why)
 		}
 		switch g.Verdict {
 		case lab.Regression:
@@ -96,24 +96,25 @@ func ExperimentJUnit(w io.Writer, r *lab.Record) error {
 		case lab.Undecided:
 			c.Error = says
 		}
-		s.add(c)
+		s.addCases(c)
 	}
-	return s.write(w)
+	return s.writeXML(w)
 }
 
 func variantCase(r *lab.Record, a lab.Arm) testCase {
-	c := testCase{Name: plain(a.Name) + " measured"}
+	c := testCase{Name: plainLine(a.Name) + " measured"}
 	measured := false
 	for _, t := range r.Trials {
 		measured = measured || t.Arm == a.Name && t.Failure == nil
 	}
 	switch {
 	case len(a.Missing) > 0:
-		c.Skipped = &problem{Message: "not available here: " + plain(strings.Join(a.Missing, "; "))}
+		c.Skipped = &problem{Message: "not available here: " + plainLine(strings.Join(a.Missing, "; "))}
 	case a.Unfit != "":
-		c.Failure = &problem{Message: "not loaded: " + plain(a.Unfit)}
+		c.Failure = &problem{Message: "not loaded: " + plainLine(a.Unfit)}
 	case !measured:
-		c.Failure = &problem{Message: "no trial measured anything", Text: lines(armFailures(r, a.Name))}
+		c.Failure = &problem{Message: "no trial measured anything",
+			Text: plainLines(armFailures(r, a.Name))}
 	}
 	return c
 }
@@ -123,7 +124,7 @@ func newSuite(name string, started time.Time, seconds float64) *suite {
 		Timestamp: started.UTC().Format("2006-01-02T15:04:05")}
 }
 
-func (s *suite) add(cases ...testCase) {
+func (s *suite) addCases(cases ...testCase) {
 	for _, c := range cases {
 		c.Class = s.Name
 		s.Cases = append(s.Cases, c)
@@ -139,7 +140,7 @@ func (s *suite) add(cases ...testCase) {
 	}
 }
 
-func (s *suite) write(w io.Writer) error {
+func (s *suite) writeXML(w io.Writer) error {
 	all := struct {
 		XMLName xml.Name `xml:"testsuites"`
 		Suites  []*suite `xml:"testsuite"`
@@ -152,11 +153,11 @@ func (s *suite) write(w io.Writer) error {
 	return err
 }
 
-// lines are sentences below each other, without what XML cannot hold.
-func lines(all []string) string {
+// plainLines are sentences below each other, without what XML cannot hold.
+func plainLines(all []string) string {
 	var b strings.Builder
 	for _, s := range all {
-		b.WriteString(plain(s) + "\n")
+		b.WriteString(plainLine(s) + "\n")
 	}
 	return b.String()
 }

@@ -5,17 +5,20 @@ import (
 	"strings"
 )
 
-// escape is cell for a line of its own, which is neither a heading, a list nor a command to GitLab.
-func escape(s string) string { return lineStart.ReplaceAllString(cell(s), `$1$3\$2$4`) }
+// escapeMarkdown is escapeCell for a line of its own, which is neither a heading, a list nor a
+// command to GitLab.
+func escapeMarkdown(s string) string {
+	return lineStart.ReplaceAllString(escapeCell(s), `$1$3\$2$4`)
+}
 
-// cell keeps s from being Markdown, and from what sites make of plain words: a word that would
-// mention somebody, become a link, or refer to an issue is code, which they leave alone. An
+// escapeCell keeps s from being Markdown, and from what sites make of plain words: a word that
+// would mention somebody, become a link, or refer to an issue is code, which they leave alone. An
 // escape or an entity does not help there, for they look at what was rendered.
-func cell(s string) string {
-	words := strings.Split(plain(s), " ")
+func escapeCell(s string) string {
+	words := strings.Split(plainLine(s), " ")
 	for i, word := range words {
 		if live.MatchString(word) {
-			words[i] = code(word)
+			words[i] = asCode(word)
 		} else {
 			words[i] = markup.Replace(word)
 		}
@@ -37,9 +40,9 @@ var live = regexp.MustCompile(`(?i)@|://|www\.|mailto:|xmpp:|[#!$&][0-9]|\bgh-[0
 var lineStart = regexp.MustCompile(`^([0-9]{0,9})([.)](?: |$)|#{1,6}(?: |$)|[-+](?: |$)|>|[-=]+$)` +
 	`|^()(/[A-Za-z])`)
 
-// code is a word as code, but for the punctuation around it. What code cannot hold, in a table
+// asCode is a word as code, but for the punctuation around it. What code cannot hold, in a table
 // or at all, stands between two pieces of it.
-func code(word string) string {
+func asCode(word string) string {
 	core := strings.TrimRight(strings.TrimLeft(word, "("), ".,;:)")
 	before, after, _ := strings.Cut(word, core)
 	var b strings.Builder
@@ -60,10 +63,10 @@ func code(word string) string {
 	return b.String() + markup.Replace(after)
 }
 
-// field is a cell of CSV with a text of others, which a spreadsheet is not to compute: those that
-// begin as a formula does get an apostrophe.
-func field(text string) string {
-	text = plain(text)
+// csvField is a cell of CSV with a text of others, which a spreadsheet is not to compute: those
+// that begin as a formula does get an apostrophe.
+func csvField(text string) string {
+	text = plainLine(text)
 	if text != "" && strings.ContainsRune("=+-@", rune(text[0])) {
 		return "'" + text
 	}

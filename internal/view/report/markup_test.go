@@ -35,7 +35,7 @@ func TestEscape(t *testing.T) {
 		"===":                                          `\===`,
 		"a\x1b]0;x\a\nb":                               "a·]0;x··b",
 	} {
-		if got := escape(text); got != want {
+		if got := escapeMarkdown(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}
@@ -47,7 +47,7 @@ func FuzzEscape(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		out := escape(text)
+		out := escapeMarkdown(text)
 		rest, closed := textOf(out)
 		if !closed || live.MatchString(rest) {
 			t.Errorf("%q becomes %q, of which text is %q", text, out, rest)
@@ -102,7 +102,7 @@ func TestField(t *testing.T) {
 	for text, want := range map[string]string{"": "", "go": "go", "=cmd()": "'=cmd()", "+1": "'+1",
 		"-x": "'-x", "@SUM(A1)": "'@SUM(A1)", " =cmd()": "'=cmd()", "\t=1": "'=1", "\r\n=1": "'=1",
 		"a=1": "a=1", "\x00=1": "·=1", "\ufeff=1": "·=1"} {
-		if got := field(text); got != want {
+		if got := csvField(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}

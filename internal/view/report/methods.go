@@ -50,7 +50,7 @@ func modelMethod(r *result.Result) string {
 }
 
 func windowMethod(r *result.Result) string {
-	s := "An exchange belongs to the window if it was due in it: " + window(r) + "."
+	s := "An exchange belongs to the window if it was due in it: " + windowText(r) + "."
 	if d := r.Plan.Drain; d > 0 {
 		s += fmt.Sprintf(" After the window, what was due in it had up to %v to end.", d)
 	}

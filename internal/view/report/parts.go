@@ -16,25 +16,25 @@ func UnpairedParts(u *judge.Unpaired) ([]Part, error) {
 	if u.IsSingle() {
 		return singleParts(u)
 	}
-	differing, err := unlike(u)
+	differing, err := differingRows(u)
 	if err != nil {
 		return nil, err
 	}
 	all := []Part{
-		{Table: append(table{{"", "", "runs", "of", ""}}, legend(u)...), Sides: "l"},
+		{Table: append(table{{"", "", "runs", "of", ""}}, groupLegend(u)...), Sides: "l"},
 		{Text: u.Cautions},
 	}
 	for _, s := range comparisonSections(u) {
-		if !s.empty() {
+		if !s.isEmpty() {
 			all = append(all, Part{s.head, s.text, s.table, s.sides})
 		}
 	}
-	return append(all, differingPart(likeness(differing), differing)), nil
+	return append(all, differingPart(likenessText(differing), differing)), nil
 }
 
 func singleParts(u *judge.Unpaired) ([]Part, error) {
-	rs := results(u)
-	legend, cautions, differing, err := beside(rs)
+	rs := resultsOf(u)
+	legend, cautions, differing, err := comparedParts(rs)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func singleParts(u *judge.Unpaired) ([]Part, error) {
 func differingPart(text []string, differing table) Part {
 	p := Part{Text: text, Sides: "l"}
 	if len(differing) > 0 {
-		p.Table = headed(differing)
+		p.Table = withLetters(differing)
 	}
 	return p
 }

@@ -27,46 +27,46 @@ const (
 	plotHeight = 14
 )
 
-// along is the values along an axis.
-type along struct {
+// axisRange is the values along an axis.
+type axisRange struct {
 	low, high float64
 	log       bool
 }
 
-func (a along) scale(v float64) float64 {
+func (a axisRange) scaled(v float64) float64 {
 	if a.log {
 		return math.Log(v)
 	}
 	return v
 }
 
-// place is where of n places v is, from 0.
-func (a along) place(v float64, n int) int {
+// positionOf is the place of v among n, from 0.
+func (a axisRange) positionOf(v float64, n int) int {
 	if a.high == a.low {
 		return n / 2
 	}
-	share := (a.scale(v) - a.scale(a.low)) / (a.scale(a.high) - a.scale(a.low))
+	share := (a.scaled(v) - a.scaled(a.low)) / (a.scaled(a.high) - a.scaled(a.low))
 	return int(math.Round(share * float64(n-1)))
 }
 
-// value is that at a place.
-func (a along) value(place, n int) float64 {
-	at := a.scale(a.low) + (a.scale(a.high)-a.scale(a.low))*float64(place)/float64(n-1)
+// valueAt is the value at a place of n, from 0.
+func (a axisRange) valueAt(place, n int) float64 {
+	at := a.scaled(a.low) + (a.scaled(a.high)-a.scaled(a.low))*float64(place)/float64(n-1)
 	if a.log {
 		return math.Exp(at)
 	}
 	return at
 }
 
-// spans are the extents of the points that can be drawn, and those.
-func (p plot) spans() (x, y along, drawn []dot) {
+// axesAndPoints are the ranges of the points that can be drawn, and these points.
+func (p plot) axesAndPoints() (x, y axisRange, drawn []dot) {
 	for _, m := range p.points {
 		finite := !math.IsNaN(m.x+m.y) && !math.IsInf(m.x+m.y, 0)
 		if !finite || p.log && (m.x <= 0 || m.y <= 0) {
 			continue
 		}
 		if drawn == nil {
-			x, y = along{m.x, m.x, p.log}, along{m.y, m.y, p.log}
+			x, y = axisRange{m.x, m.x, p.log}, axisRange{m.y, m.y, p.log}
 		}
 		x.low, x.high = min(x.low, m.x), max(x.high, m.x)
 		y.low, y.high = min(y.low, m.y), max(y.high, m.y)
@@ -75,20 +75,20 @@ func (p plot) spans() (x, y along, drawn []dot) {
 	return x, y, drawn
 }
 
-// write draws the plot, if it has two points that differ.
-func (p plot) write(w io.Writer, indent string) {
-	x, y, drawn := p.spans()
+// writePlot draws the plot, if it has two points that differ.
+func (p plot) writePlot(w io.Writer, indent string) {
+	x, y, drawn := p.axesAndPoints()
 	if x.low == x.high {
 		return
 	}
 	var field [plotHeight][plotWidth]rune
 	for _, m := range drawn {
-		field[plotHeight-1-y.place(m.y, plotHeight)][x.place(m.x, plotWidth)] = m.as
+		field[plotHeight-1-y.positionOf(m.y, plotHeight)][x.positionOf(m.x, plotWidth)] = m.as
 	}
 	var labels [plotHeight]string
 	wide := 0
 	for row := 0; row < plotHeight; row += 4 {
-		labels[row] = p.y(y.value(plotHeight-1-row, plotHeight))
+		labels[row] = p.y(y.valueAt(plotHeight-1-row, plotHeight))
 		wide = max(wide, utf8.RuneCountInString(labels[row]))
 	}
 	fmt.Fprintf(w, "%s%*s  %s\n", indent, wide, "", p.yName)
@@ -103,11 +103,11 @@ func (p plot) write(w io.Writer, indent string) {
 		fmt.Fprintf(w, "%s%*s ┤%s\n", indent, wide, labels[row], strings.TrimRight(line.String(), " "))
 	}
 	fmt.Fprintf(w, "%s%*s └%s\n", indent, wide, "", strings.Repeat("─", plotWidth))
-	fmt.Fprintf(w, "%s%*s  %s\n", indent, wide, "", p.foot(x))
+	fmt.Fprintf(w, "%s%*s  %s\n", indent, wide, "", p.axisLine(x))
 }
 
-// foot is what is written below the x axis.
-func (p plot) foot(x along) string {
+// axisLine is what is written below the x axis.
+func (p plot) axisLine(x axisRange) string {
 	if p.marks == nil {
 		low, high := p.x(x.low), p.x(x.high)
 		between := plotWidth - utf8.RuneCountInString(low+high+p.xName)
@@ -118,7 +118,7 @@ func (p plot) foot(x along) string {
 	for _, m := range p.marks {
 		text := p.x(m)
 		long, used := utf8.RuneCountInString(text), utf8.RuneCountInString(line)
-		at := min(x.place(m, plotWidth)-long/2, plotWidth-long)
+		at := min(x.positionOf(m, plotWidth)-long/2, plotWidth-long)
 		if at >= used {
 			line += strings.Repeat(" ", at-used) + text
 		} else if used == 0 {

@@ -25,11 +25,12 @@ func programSection(r *lab.Record) section {
 			if len(p.Args) > 1 {
 				args = strings.Join(p.Args[1:], " ")
 			}
-			out.table = append(out.table, []string{plain(a.Name), plain(p.Process), plain(p.Path),
-				Clip(p.SHA256, hashShown), count(int64(p.Trials)), Clip(plain(args), 80)})
+			out.table = append(out.table, []string{plainLine(a.Name), plainLine(p.Process),
+				plainLine(p.Path), Clip(p.SHA256, hashShown), countText(int64(p.Trials)),
+				Clip(plainLine(args), 80)})
 		}
 		if a.Version != "" {
-			out.text = append(out.text, plain(a.Name+": "+a.Version))
+			out.text = append(out.text, plainLine(a.Name+": "+a.Version))
 		}
 	}
 	return out

@@ -8,20 +8,20 @@ import (
 	"dyno/internal/lab"
 )
 
-// PullRequest writes an experiment as Markdown for a pull request: what may be said
-// and the gate first, picture (the file of the Forest plot, beside; "" for none)
+// PullRequest writes an experiment as Markdown for a pull request: the verdicts and the
+// gate first, picture (the file of the Forest plot, beside; "" for none)
 // below it, and the rest folded away.
 func PullRequest(w io.Writer, r *lab.Record, picture string) error {
 	d := &document{w: w}
-	fmt.Fprintf(d, "## %s\n\n%s\n\n", escape(title(r)), escape(scope(r)))
+	fmt.Fprintf(d, "## %s\n\n%s\n\n", escapeMarkdown(titleText(r)), escapeMarkdown(scopeText(r)))
 	for _, c := range r.Cautions {
-		fmt.Fprintf(d, "> **Caution:** %s\n\n", escape(c))
+		fmt.Fprintf(d, "> **Caution:** %s\n\n", escapeMarkdown(c))
 	}
 	for _, text := range gateSection(r).text {
-		fmt.Fprintf(d, "**Gate:** %s\n\n", escape(text))
+		fmt.Fprintf(d, "**Gate:** %s\n\n", escapeMarkdown(text))
 	}
 	for _, text := range verdictSection(r).text {
-		fmt.Fprintf(d, "- %s\n", escape(text))
+		fmt.Fprintf(d, "- %s\n", escapeMarkdown(text))
 	}
 	fmt.Fprintln(d)
 	if picture != "" {
@@ -29,7 +29,7 @@ func PullRequest(w io.Writer, r *lab.Record, picture string) error {
 	}
 	fmt.Fprint(d, "<details><summary>Tables and method</summary>\n\n")
 	for _, part := range sections(r) {
-		part.markdown(d)
+		part.writeMarkdown(d)
 	}
 	fmt.Fprint(d, "</details>\n")
 	return d.err

@@ -24,7 +24,7 @@ var remedies = map[result.Cause]string{
 func Reasons(r *result.Result) []string {
 	all := make([]string, len(r.Generator.Reasons))
 	for i, reason := range r.Generator.Reasons {
-		all[i] = plain(reason)
+		all[i] = plainLine(reason)
 		if i < len(r.Generator.Doubts) {
 			if remedy := remedyOf(r, r.Generator.Doubts[i]); remedy != "" {
 				all[i] += "; " + remedy
@@ -46,7 +46,7 @@ func remedyOf(r *result.Result, d result.Doubt) string {
 	return remedies[d.Cause]
 }
 
-// onlyShort reports whether a result is too short to judge, and nothing else is said against it.
+// onlyShort reports whether a result is too short to judge, and nothing else speaks against it.
 func onlyShort(r *result.Result) bool {
 	doubts := r.Generator.Doubts
 	return r.Generator.Verdict == result.OK && len(doubts) == 1 && doubts[0].Kind == result.Short

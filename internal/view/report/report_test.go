@@ -3,10 +3,8 @@ package report
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"math"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,8 +16,6 @@ import (
 	"dyno/internal/observe/profile"
 	"dyno/internal/result"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 func set[T any](v T) *T { return &v }
 
@@ -246,11 +242,40 @@ func aborted() *result.Result {
 	return r
 }
 
+// fixtures are results of each kind, by the name of their goldens.
+func fixtures(t *testing.T) map[string]*result.Result {
+	return map[string]*result.Result{"closed": closed(), "open": late(), "errors": failing(),
+		"wrong": wrong(), "unix": unix(), "interrupted": interrupted(),
+		"unreachable": unreachable(), "watched": watched(), "dark": dark(), "beside": accompanied(),
+		"aborted": aborted(), "tls": negotiated(), "detail": stalled(t), "fleet": distributed(),
+		"drifting": drifting(), "again": repeatable()}
+}
+
+// explained are those of fixtures whose methods are looked at: they differ in nothing else.
+var explained = map[string]bool{"closed": true, "open": true, "fleet": true, "watched": true}
+
+// What is said of results.
+func TestSentences(t *testing.T) {
+	book := phrasebook{}
+	for name, r := range fixtures(t) {
+		all := RunSentences(r)
+		if !explained[name] {
+			all.Methods = nil
+		}
+		book.collect(name, phrasesOf(all))
+	}
+	book.collect("poisson", phrases("rate", rateText(poisson(true))))
+	book.collect("even", phrases("rate", rateText(poisson(false))))
+	for name, p := range planned() {
+		book.collect(name, phrases("planned", PlanText(p)))
+	}
+	book.golden(t, "run")
+}
+
 func TestGolden(t *testing.T) {
-	results := map[string]*result.Result{"closed": closed(), "open": late(), "errors": failing(), "wrong": wrong(),
-		"unix": unix(), "interrupted": interrupted(), "unreachable": unreachable(),
-		"watched": watched(), "dark": dark(), "beside": accompanied(), "aborted": aborted()}
-	for name, r := range results {
+	for _, name := range []string{"closed", "open", "errors", "wrong", "unix", "interrupted",
+		"unreachable", "watched", "dark", "beside", "aborted", "fleet", "drifting"} {
+		r := fixtures(t)[name]
 		var b bytes.Buffer
 		for head, render := range map[string]func() error{
 			"text":  func() error { return Text(&b, r, Style{}) },
@@ -261,7 +286,7 @@ func TestGolden(t *testing.T) {
 			if err := render(); err != nil {
 				t.Fatal(err)
 			}
-			golden(t, name+"."+head, b.Bytes())
+			golden(t, name+"."+head, layoutOf(b.Bytes(), phrasesOf(RunSentences(r))))
 		}
 	}
 	var b bytes.Buffer
@@ -269,42 +294,42 @@ func TestGolden(t *testing.T) {
 		"closed.csv":  func() error { return CSV(&b, closed()) },
 		"closed.json": func() error { return JSON(&b, closed()) },
 		"color.text":  func() error { return Text(&b, failing(), Style{Color: paint}) },
-		"like.compare": func() error {
-			other := closed()
-			other.ID, other.Plan.Target.URL = "20260102-160405-0001", "http://127.0.0.1:8081/"
-			other.Plan.Target.Port, other.Rate.Completed = 8081, 300_000
-			other.Latency = spread(3_000_000, 301)
-			return Compare(&b, []*result.Result{closed(), other})
-		},
-		"unlike.compare": func() error {
-			return Compare(&b, []*result.Result{closed(), late(), failing(), unreachable()})
-		},
 	} {
 		b.Reset()
 		if err := write(); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, name, Visible(b.Bytes(), paint))
+		golden(t, name, layoutOf(Visible(b.Bytes(), paint), phrasesOf(RunSentences(failing()))))
 	}
 }
 
-// golden compares got with the file of that name, or writes the file.
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
+func TestCompareGolden(t *testing.T) {
+	other := closed()
+	other.ID, other.Plan.Target.URL = "20260102-160405-0001", "http://127.0.0.1:8081/"
+	other.Plan.Target.Port, other.Rate.Completed = 8081, 300_000
+	other.Latency = spread(3_000_000, 301)
+	book := phrasebook{}
+	for name, rs := range map[string][]*result.Result{
+		"like":   {closed(), other},
+		"unlike": {closed(), late(), failing(), unreachable()},
+	} {
+		var text, page bytes.Buffer
+		if err := errors.Join(Compare(&text, rs), CompareMarkdown(&page, rs)); err != nil {
 			t.Fatal(err)
 		}
-		return
+		_, cautions, _, err := comparedParts(rs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		phrases := phrases("caution", cautions...)
+		book.collect(name, phrases)
+		golden(t, name+".compare", layoutOf(text.Bytes(), phrases))
+		golden(t, name+".compare.md", layoutOf(page.Bytes(), phrases))
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+	for name, u := range unpaired(t) {
+		book.collect(name, unpairedPhrases(t, u))
 	}
-	if want = bytes.ReplaceAll(want, []byte("\r\n"), []byte("\n")); !bytes.Equal(got, want) {
-		t.Errorf("%s (go test -update writes it):\n%s\nwant\n%s", path, got, want)
-	}
+	book.golden(t, "comparison")
 }
 
 // A stored file may say anything, and what it says is not for the terminal.
@@ -344,24 +369,22 @@ func TestSecondsAndLive(t *testing.T) {
 	for _, test := range []struct{ got, want string }{
 		{SecondHeader(),
 			"Second         Total      Req/s       Avg       p50       p99      In/s     Out/s   Errors"},
-		{Second(full, 664_028),
+		{SecondLine(full, 664_028),
 			"2       664,028    332,014    318 µs    289 µs   4.62 ms   50.8 MB   14.6 MB        3"},
-		{Second(idle, 1),
+		{SecondLine(idle, 1),
 			"10.3             1       0.00         –         –         –       0 B       0 B        0"},
-		{Second(load.Interval{From: 2 * time.Second, To: 2*time.Second + 50, Completed: 20,
+		{SecondLine(load.Interval{From: 2 * time.Second, To: 2*time.Second + 50, Completed: 20,
 			Received: 400, Mean: 68_400, P50: 68_400, P99: 68_400}, 664_048),
 			"2       664,048          –   68.4 µs   68.4 µs   68.4 µs         –         –        0"},
-		{Second(load.Interval{From: 2 * time.Second, To: 2*time.Second + 20*time.Millisecond,
+		{SecondLine(load.Interval{From: 2 * time.Second, To: 2*time.Second + 20*time.Millisecond,
 			Completed: 20}, 20),
 			"2            20      1,000       0 s       0 s       0 s       0 B       0 B        0"},
-		{Live(full), "2.00 s  332,014 requests/s  p50 289 µs  p99 4.62 ms  50.8 MB/s in  " +
-			"100 under way  3 errors"},
-		{Live(idle), "10.2 s  0.00 requests/s  0 B/s in  0 under way  0 errors"},
 	} {
 		if got := strings.TrimLeft(test.got, " "); got != test.want {
 			t.Errorf("%q\nwant %q", got, test.want)
 		}
 	}
+	golden(t, "live", []byte(LiveLine(full)+"\n"+LiveLine(idle)+"\n"))
 }
 
 // Lines are as wide as the terminal, and at most as wide as can be read.
@@ -384,18 +407,19 @@ func TestTextWidth(t *testing.T) {
 	}
 }
 
-func TestPlanned(t *testing.T) {
-	p := plan("http://127.0.0.1:8080/")
-	p.Connections, p.Requested, p.Rate, p.Duration = 1, 1, load.PerSecond(10_000_000), 0
-	want := "http://127.0.0.1:8080/, 1 connection, 10,000,000/s constant, 1 request"
-	if got := Planned(p); got != want {
-		t.Errorf("%s\nwant %s", got, want)
-	}
-	p = plan("http://x/" + strings.Repeat("y", 5000))
-	p.Warmup = load.Seconds(time.Second)
-	if url, rest, _ := strings.Cut(Planned(p), ", "); utf8.RuneCountInString(url) != 2000 ||
-		rest != "100 connections, 10s after 1s of warm-up" {
-		t.Errorf("%d characters, %s", utf8.RuneCountInString(url), rest)
+// planned are plans that differ in what is said of them.
+func planned() map[string]load.Plan {
+	few := plan("http://127.0.0.1:8080/")
+	few.Connections, few.Requested, few.Rate, few.Duration = 1, 1, load.PerSecond(10_000_000), 0
+	warmed := plan("http://x/")
+	warmed.Warmup = load.Seconds(time.Second)
+	return map[string]load.Plan{"few": few, "warmed": warmed}
+}
+
+func TestPlannedURLIsBounded(t *testing.T) {
+	p := plan("http://x/" + strings.Repeat("y", 5000))
+	if url, _, _ := strings.Cut(PlanText(p), ", "); utf8.RuneCountInString(url) != 2000 {
+		t.Errorf("%d characters", utf8.RuneCountInString(url))
 	}
 }
 
@@ -416,16 +440,13 @@ func TestWriteErrorsAreReturned(t *testing.T) {
 	}
 }
 
-// Of Poisson arrivals the rate is only the average: how many were drawn is told.
-func TestRateOfPoisson(t *testing.T) {
+// poisson is of arrivals whose rate is only an average, if so: how many were drawn is told.
+func poisson(drawn bool) *result.Result {
 	offered, due := 2000.0, int64(19_620)
 	r := &result.Result{Model: result.OpenLoop, Window: result.Window{MeasuredS: 10},
 		Rate: result.Rate{Offered: &offered, Sent: 1962, Completed: 1962}, Requests: result.Requests{Due: &due}}
-	for arrival, want := range map[string]string{
-		load.Poisson: "1,962 requests/s of 2,000 offered on average, 1,962 drawn",
-		"":           "1,962 requests/s of 2,000 offered"} {
-		if r.Plan.Arrival = arrival; rate(r) != want {
-			t.Errorf("%q, want %q", rate(r), want)
-		}
+	if drawn {
+		r.Plan.Arrival = load.Poisson
 	}
+	return r
 }

@@ -13,7 +13,7 @@ import (
 	"dyno/internal/engine/metric"
 )
 
-// A Screen is what a run under way has shown so far, as a picture of a terminal's
+// A Screen is what a run has shown so far, as a picture of a terminal's
 // size. It does no I/O and reads no clock: instants are those of the caller, after
 // an origin of the caller's.
 type Screen struct {
@@ -70,7 +70,7 @@ type row struct {
 // Draw is the picture at an instant: height lines of at most width columns.
 func (s *Screen) Draw(at time.Duration, width, height int, style Style) string {
 	var b strings.Builder
-	for i, r := range s.rows(at, width, height) {
+	for i, r := range s.allRows(at, width, height) {
 		if i == height {
 			break
 		}
@@ -102,8 +102,8 @@ const (
 	mostP50   = 5
 )
 
-// share divides what the fixed lines leave of the height.
-func (s *Screen) share(height int) (l layout) {
+// shareHeight divides what the fixed lines leave of the height.
+func (s *Screen) shareHeight(height int) (l layout) {
 	room := max(height-fixedRows-1, 0)
 	if s.wrong.Count > 0 { // they have a line of their own
 		room = max(room-1, 0)
@@ -119,8 +119,8 @@ func (s *Screen) share(height int) (l layout) {
 	return l
 }
 
-func (s *Screen) rows(at time.Duration, width, height int) []row {
-	l := s.share(height)
+func (s *Screen) allRows(at time.Duration, width, height int) []row {
+	l := s.shareHeight(height)
 	var all []row
 	add := func(more ...row) { all = append(all, more...) }
 	gap := func() {
@@ -128,24 +128,24 @@ func (s *Screen) rows(at time.Duration, width, height int) []row {
 			add(row{})
 		}
 	}
-	add(row{Planned(s.plan), bold}, s.progress(at, width))
+	add(row{PlanText(s.plan), bold}, s.progressRow(at, width))
 	gap()
-	add(s.rateCurve(width, l.rate)...)
+	add(s.rateRows(width, l.rate)...)
 	gap()
 	p99 := func(iv load.Interval) time.Duration { return iv.P99 }
 	p50 := func(iv load.Interval) time.Duration { return iv.P50 }
-	add(s.latencyCurve("p99", p99, width, l.p99)...)
-	add(s.latencyCurve("p50", p50, width, l.p50)...)
+	add(s.latencyRows("p99", p99, width, l.p99)...)
+	add(s.latencyRows("p50", p50, width, l.p50)...)
 	gap()
-	add(s.latencies(width)...)
+	add(s.percentileRows(width)...)
 	gap()
-	add(s.statuses())
-	add(s.failures(l.errors)...)
-	return append(all, s.generator())
+	add(s.statusRow())
+	add(s.failureRows(l.errors)...)
+	return append(all, s.generatorRow())
 }
 
-// progress is how far the run is, by time or by requests, whichever is further.
-func (s *Screen) progress(at time.Duration, width int) row {
+// progressRow is how far the run is, by time or by requests, whichever is further.
+func (s *Screen) progressRow(at time.Duration, width int) row {
 	const stop = "   q stops"
 	switch {
 	case s.stopping:
@@ -165,7 +165,7 @@ func (s *Screen) progress(at time.Duration, width int) row {
 	if n := s.plan.Requested; n > 0 {
 		done := float64(s.errors.Sent) / float64(n)
 		if done >= share {
-			share, text = done, fmt.Sprintf("%s of %s requests", count(s.errors.Sent), count(n))
+			share, text = done, fmt.Sprintf("%s of %s requests", countText(s.errors.Sent), countText(n))
 		}
 	}
 	percent := fmt.Sprintf(" %3.0f %%", 100*share)
@@ -175,24 +175,24 @@ func (s *Screen) progress(at time.Duration, width int) row {
 		percent + stop, ""}
 }
 
-// rateCurve is the last minute's throughput.
-func (s *Screen) rateCurve(width, lines int) []row {
+// rateRows is the last minute's throughput.
+func (s *Screen) rateRows(width, lines int) []row {
 	c := curve{name: "requests/s", show: digits3}
 	for _, iv := range s.minute {
 		c.values = append(c.values, float64(iv.Completed)/(iv.To-iv.From).Seconds())
 	}
-	return c.rows(width, lines, fmt.Sprintf("in all %s, %s", count(s.errors.Completed),
-		Many(s.errors.Failed, "error")))
+	return c.screenRows(width, lines, fmt.Sprintf("in all %s, %s", countText(s.errors.Completed),
+		Plural(s.errors.Failed, "error")))
 }
 
-// latencyCurve is the last minute's of a percentile of latency.
-func (s *Screen) latencyCurve(name string, of func(load.Interval) time.Duration,
+// latencyRows is the last minute's of a percentile of latency.
+func (s *Screen) latencyRows(name string, of func(load.Interval) time.Duration,
 	width, lines int) []row {
-	c := curve{name: name, show: micros}
+	c := curve{name: name, show: microsText}
 	for _, iv := range s.minute {
 		c.values = append(c.values, float64(of(iv))/1e3)
 	}
-	return c.rows(width, lines, "")
+	return c.screenRows(width, lines, "")
 }
 
 // A screenColumn is one of the table of latencies.
@@ -218,8 +218,8 @@ var screenColumns = []screenColumn{
 	{"max", 1, 1, func(h *metric.Histogram) float64 { return float64(h.Max) }},
 }
 
-// latencies are those of the last second, of all, and of all errors where there were some.
-func (s *Screen) latencies(width int) []row {
+// percentileRows are those of the last second, of all, and of all errors where there were some.
+func (s *Screen) percentileRows(width int) []row {
 	const each = 10
 	fit := max((width-labelWidth)/each, 1)
 	all := []row{{fmt.Sprintf("%-*s", labelWidth, "latency"), bold},
@@ -238,7 +238,7 @@ func (s *Screen) latencies(width int) []row {
 		for i, h := range rows {
 			cell := tooFew
 			if h.Count >= m.needs {
-				cell = micros(m.of(h) / 1e3)
+				cell = microsText(m.of(h) / 1e3)
 			}
 			all[i+1].text += fmt.Sprintf("%*s", each, cell)
 		}
@@ -248,14 +248,14 @@ func (s *Screen) latencies(width int) []row {
 
 const screenFact = "%-11s %s"
 
-func (s *Screen) statuses() row {
+func (s *Screen) statusRow() row {
 	var all []string
 	bad := color("")
 	for _, code := range slices.Sorted(maps.Keys(s.status)) {
 		if !s.plan.Expects(code) {
 			bad = yellow
 		}
-		all = append(all, strconv.Itoa(int(code))+": "+count(s.status[code]))
+		all = append(all, strconv.Itoa(int(code))+": "+countText(s.status[code]))
 	}
 	if all == nil {
 		all = []string{"no response yet"}
@@ -263,8 +263,8 @@ func (s *Screen) statuses() row {
 	return row{fmt.Sprintf(screenFact, "status", strings.Join(all, "; ")), bad}
 }
 
-// failures are those that were most frequent, in so many lines.
-func (s *Screen) failures(lines int) (all []row) {
+// failureRows are those that were most frequent, in so many lines.
+func (s *Screen) failureRows(lines int) (all []row) {
 	known := s.errors.Failures
 	if len(known) == 0 {
 		return []row{{fmt.Sprintf(screenFact, "errors", "none"), ""}}
@@ -274,13 +274,14 @@ func (s *Screen) failures(lines int) (all []row) {
 		if i == 0 {
 			name = "errors"
 		}
-		kind := plain(f.Kind)
+		kind := plainLine(f.Kind)
 		if string(f.Phase) != f.Kind {
-			kind = plain(string(f.Phase)) + " " + kind
+			kind = plainLine(string(f.Phase)) + " " + kind
 		}
-		text := fmt.Sprintf("%s × %s %s: %s", count(f.Count), kind, plain(f.Address), plain(f.Detail))
+		text := fmt.Sprintf("%s × %s %s: %s", countText(f.Count), kind,
+			plainLine(f.Address), plainLine(f.Detail))
 		if rest := len(known) - lines; rest > 0 && i == lines-1 {
-			text = fmt.Sprintf("(%s more) ", Many(int64(rest), "kind")) + text
+			text = fmt.Sprintf("(%s more) ", Plural(int64(rest), "kind")) + text
 		}
 		all = append(all, row{fmt.Sprintf(screenFact, name, text), red})
 	}
@@ -291,20 +292,20 @@ func (s *Screen) failures(lines int) (all []row) {
 // limit: the report's verdict says what follows from it.
 const nearLimit = 0.8
 
-// generator is how well the load was made in the last second.
-func (s *Screen) generator() row {
+// generatorRow is how well the load was made in the last second.
+func (s *Screen) generatorRow() row {
 	text, c := "has nothing to tell yet", color("")
 	if n := len(s.minute); n > 0 {
 		iv := s.minute[n-1]
-		text = "busy " + percent(100*iv.Busy)
+		text = "busy " + percentText(100*iv.Busy)
 		if iv.Busy >= nearLimit {
 			text, c = text+", near its limit", yellow
 		}
 		if s.plan.Open() {
-			text += ", send lag max " + nanos(iv.LagMax)
+			text += ", send lag max " + nanosText(iv.LagMax)
 		}
-		text += fmt.Sprintf("; %s under way, %s/s in", count(iv.InFlight),
-			rateOf(iv, size, iv.Received))
+		text += fmt.Sprintf("; %s under way, %s/s in", countText(iv.InFlight),
+			perSecondText(iv, sizeText, iv.Received))
 	}
 	return row{fmt.Sprintf(screenFact, "generator", text), c}
 }

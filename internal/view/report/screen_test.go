@@ -140,7 +140,7 @@ func TestBlock(t *testing.T) {
 	} {
 		got := ""
 		for up := range tc.lines {
-			got += string(block(tc.v, 100, up, tc.lines))
+			got += string(blockAt(tc.v, 100, up, tc.lines))
 		}
 		if got != tc.want {
 			t.Errorf("%v of 100 in %d lines: %q, want %q", tc.v, tc.lines, got, tc.want)

@@ -21,7 +21,7 @@ type Sentences struct {
 	Reasons    []string `json:"reasons"`
 	Warnings   []string `json:"warnings"`
 	Objectives []string `json:"objectives"` // each with how it came out
-	Facts      []Said   `json:"facts"`      // the rest, line by line
+	Facts      []Fact   `json:"facts"`      // the rest, line by line
 	Machine    string   `json:"machine"`    // that made the load
 	Methods    []string `json:"methods"`    // how it was measured, and what the numbers are
 	Command    string   `json:"command"`    // that repeats it
@@ -29,54 +29,53 @@ type Sentences struct {
 	Agents     []string `json:"agents,omitempty"` // of a fleet: how each fared, besides its numbers
 }
 
-// Said is a line of a report: its name, and what there is to say.
-type Said struct {
+// A Fact is a line of a report: its name, and what is known of it, as plain text.
+type Fact struct {
 	Name string `json:"name"`
 	Text string `json:"text"`
 }
 
-// Say is what there is to say of a result.
-func Say(r *result.Result) Sentences {
-	s := Sentences{What: what(r), How: how(r), Model: model(r), Verdict: verdict(r),
+// RunSentences is what there is to say of a result.
+func RunSentences(r *result.Result) Sentences {
+	s := Sentences{What: methodAndURL(r), How: transportText(r), Model: modelText(r),
+		Verdict: verdictText(r),
 		Reasons: []string{}, Warnings: []string{}, Objectives: []string{}, Machine: Machine(r.Host),
 		Methods: methods(r)}
-	s.Reasons = append(s.Reasons, besidesVerdict(r)...)
+	s.Reasons = append(s.Reasons, verdictReasons(r)...)
 	for _, warning := range r.Warnings {
-		s.Warnings = append(s.Warnings, plain(warning))
+		s.Warnings = append(s.Warnings, plainLine(warning))
 	}
 	for _, o := range r.Objectives {
-		s.Objectives = append(s.Objectives, objective(o))
+		s.Objectives = append(s.Objectives, objectiveText(o))
 	}
-	for _, f := range facts(r)[1:] { // Model is the first
-		s.Facts = append(s.Facts, Said{f.name, f.text})
-	}
+	s.Facts = reportFacts(r)[1:] // Model is the first
 	words := []string{"dyno", "run"}
 	if r.Fleet != nil {
-		words = append(words, "--fleet", quote(joined(r.Fleet.Agents, agentName)))
+		words = append(words, "--fleet", shellQuote(joinComma(r.Fleet.Agents, agentName)))
 		for _, a := range r.Fleet.Agents {
-			s.Agents = append(s.Agents, story(a))
+			s.Agents = append(s.Agents, agentStatusDetail(a))
 		}
 	}
 	for _, o := range r.Objectives {
-		words = append(words, "--slo", quote(o.Expr))
+		words = append(words, "--slo", shellQuote(o.Expr))
 	}
 	if slices.ContainsFunc(r.Objectives, func(o result.Outcome) bool { return o.Aborted != nil }) {
 		words = append(words, "--abort-on-slo")
 	}
-	watching, lost := observing(r)
-	s.Command, s.Lost = repeating(r.Plan, append(words, watching...)...)
+	watching, lost := watchFlags(r)
+	s.Command, s.Lost = repeatCommand(r.Plan, append(words, watching...)...)
 	s.Lost = strings.Join(slices.DeleteFunc(append(lost, s.Lost), func(one string) bool {
 		return one == ""
 	}), "; ")
 	return s
 }
 
-// observing are the flags that have the server watched as it was, and what of that may not be
+// watchFlags are the flags that have the server watched as it was, and what of that may not be
 // the same another time, or was not kept.
-func observing(r *result.Result) (words, lost []string) {
+func watchFlags(r *result.Result) (words, lost []string) {
 	if r.Server != nil {
 		for _, one := range r.Server.Watch {
-			words = append(words, "--watch", quote(one))
+			words = append(words, "--watch", shellQuote(one))
 			if _, err := strconv.Atoi(one); err == nil {
 				lost = append(lost, "what process "+one+" was, whose number another may have now")
 			}
@@ -88,18 +87,18 @@ func observing(r *result.Result) (words, lost []string) {
 	return words, lost
 }
 
-// SaySearch is what there is to say of a search: Verdict is the rate that it found, Reasons why it
-// ended so, and Facts what its probes' values do not say, by the probe's number.
-func SaySearch(s *capacity.Search) Sentences {
-	all := Sentences{What: plain(s.Plan.Target.URL), How: searched(s), Verdict: Certified(s),
-		Reasons: []string{plain(s.Reason)}, Warnings: []string{}, Machine: Machine(s.Host)}
+// SearchSentences is what there is to say of a search: Verdict is the rate that it found, Reasons
+// why it ended so, and Facts what its probes' values do not say, by the probe's number.
+func SearchSentences(s *capacity.Search) Sentences {
+	all := Sentences{What: plainLine(s.Plan.Target.URL), How: searchText(s), Verdict: CertifiedText(s),
+		Reasons: []string{plainLine(s.Reason)}, Warnings: []string{}, Machine: Machine(s.Host)}
 	for _, warning := range s.Warnings {
-		all.Warnings = append(all.Warnings, plain(warning))
+		all.Warnings = append(all.Warnings, plainLine(warning))
 	}
-	if few(s.Probes) {
+	if tooFewSeconds(s.Probes) {
 		all.Warnings = append(all.Warnings, tooShort)
 	}
-	told := footnotes(s.Probes)
+	told := probeNotes(s.Probes)
 	for i := range told.texts {
 		var probes []string
 		for k, notes := range told.of {
@@ -108,33 +107,31 @@ func SaySearch(s *capacity.Search) Sentences {
 			}
 		}
 		name := "probe " + strings.Join(probes, ", ")
-		all.Facts = append(all.Facts, Said{name, told.text(i)})
+		all.Facts = append(all.Facts, Fact{name, told.textOf(i)})
 	}
 	all.Methods = searchMethods
 	words := []string{"dyno", "find"}
 	for _, expr := range s.Objectives {
-		words = append(words, "--slo", quote(expr))
+		words = append(words, "--slo", shellQuote(expr))
 	}
 	p := s.Plan
 	if p.Duration > 0 { // of older searches it was not kept
 		words, p.Duration = append(words, "--probe-time", p.Duration.String()), 0
 	}
-	all.Command, all.Lost = repeating(p, words...)
+	all.Command, all.Lost = repeatCommand(p, words...)
 	return all
 }
 
-// SayCurve is what there is to say of a sweep: Verdict is its peak, and Facts the law.
-func SayCurve(c *capacity.Curve) Sentences {
-	all := Sentences{What: plain(c.Plan.Target.URL), Verdict: Peak(c), Reasons: []string{},
+// CurveSentences is what there is to say of a sweep: Verdict is its peak, and Facts the law.
+func CurveSentences(c *capacity.Curve) Sentences {
+	all := Sentences{What: plainLine(c.Plan.Target.URL), Verdict: PeakText(c), Reasons: []string{},
 		Warnings: []string{}, Machine: Machine(c.Host), Methods: sweepMethods,
-		How: fmt.Sprintf("a sweep over %s, %s", c.Axis, Many(int64(c.Rounds), "round"))}
-	for _, f := range lawFacts(c) {
-		all.Facts = append(all.Facts, Said{f.name, f.text})
-	}
+		How: fmt.Sprintf("a sweep over %s, %s", c.Axis, Plural(int64(c.Rounds), "round"))}
+	all.Facts = lawFacts(c)
 	for _, f := range curveDoubts(c) {
-		all.Warnings = append(all.Warnings, f.text)
+		all.Warnings = append(all.Warnings, f.Text)
 	}
-	levels := joined(c.Levels, func(v float64) string { return perSecond(load.PerSecond(v)) })
+	levels := joinComma(c.Levels, func(v float64) string { return rateFlag(load.PerSecond(v)) })
 	p, d := c.Plan, load.DefaultPlan()
 	words := []string{"dyno", "find", "--rates", levels}
 	if c.Axis == capacity.Connections {
@@ -142,6 +139,6 @@ func SayCurve(c *capacity.Curve) Sentences {
 	}
 	words = append(words, "--rounds", fmt.Sprint(c.Rounds), "--probe-time", p.Duration.String())
 	p.Rate, p.Duration, p.Threads = 0, 0, 0 // each point had its own
-	all.Command, all.Lost = repeating(p, words...)
+	all.Command, all.Lost = repeatCommand(p, words...)
 	return all
 }

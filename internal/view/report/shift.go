@@ -18,9 +18,9 @@ func shiftSection(r *lab.Record) section {
 	var arms, levels []string
 	var quantiles []float64
 	for _, s := range r.Shifts {
-		arms, levels = with(arms, s.Variant), with(levels, s.Level)
+		arms, levels = appendMissing(arms, s.Variant), appendMissing(levels, s.Level)
 		for _, p := range s.Points {
-			quantiles = with(quantiles, p.Quantile)
+			quantiles = appendMissing(quantiles, p.Quantile)
 		}
 	}
 	if len(arms) == 0 {
@@ -28,11 +28,11 @@ func shiftSection(r *lab.Record) section {
 	}
 	slices.Sort(quantiles)
 	for _, arm := range arms {
-		out.table[0] = append(out.table[0], plain(arm))
+		out.table[0] = append(out.table[0], plainLine(arm))
 	}
 	for _, level := range levels {
 		for _, q := range quantiles {
-			row := []string{plain(level), fmt.Sprintf("p%.3g", 100*q)}
+			row := []string{plainLine(level), fmt.Sprintf("p%.3g", 100*q)}
 			for _, arm := range arms {
 				row = append(row, shiftCell(r.Shifts, level, arm, q))
 			}
@@ -42,8 +42,8 @@ func shiftSection(r *lab.Record) section {
 	return out
 }
 
-// with is all with one more, unless it is there.
-func with[T comparable](all []T, one T) []T {
+// appendMissing is all with one more, unless it is there.
+func appendMissing[T comparable](all []T, one T) []T {
 	if slices.Contains(all, one) {
 		return all
 	}
@@ -57,17 +57,17 @@ func shiftCell(all []lab.Shift, level, arm string, quantile float64) string {
 		}
 		for _, p := range s.Points {
 			if p.Quantile == quantile {
-				return shifted(p)
+				return shiftText(p)
 			}
 		}
 	}
 	return "–"
 }
 
-func shifted(p lab.ShiftPoint) string {
+func shiftText(p lab.ShiftPoint) string {
 	s := ratioAlone(p.Ratio.Estimate)
 	if r := p.Ratio; r.Level >= 0.95-1e-9 {
-		s = ratioIn(r.Estimate, r.Low, r.High) + " " + interval(r.Low, r.High)
+		s = ratioIn(r.Estimate, r.Low, r.High) + " " + ratioInterval(r.Low, r.High)
 	}
 	if p.IsShown() {
 		return s + " *"

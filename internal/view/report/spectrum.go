@@ -10,27 +10,27 @@ import (
 	"dyno/internal/result"
 )
 
-// detail is what a report has besides when it is to be verbose: the whole of the
+// writeDetail is what a report has besides when it is to be verbose: the whole of the
 // distribution, and latency over time.
-func detail(d *document, s Style, r *result.Result) {
-	if err := spectrum(d, s, r); err != nil {
+func writeDetail(d *document, s Style, r *result.Result) {
+	if err := writeSpectrum(d, s, r); err != nil {
 		d.fail(err)
 	}
-	heat(d, s, r)
+	writeHeatMap(d, s, r)
 }
 
 // mostNines is how far a spectrum goes: to p99.99999.
 const mostNines = 7
 
-// spectrum draws latency, and where it differs service time, by percentile: each
+// writeSpectrum draws latency, and where it differs service time, by percentile: each
 // factor of ten in the share of what is slower has the same width. It goes as far
 // as at least one value is beyond.
-func spectrum(d *document, s Style, r *result.Result) error {
+func writeSpectrum(d *document, s Style, r *result.Result) error {
 	if r.Latency == nil || r.Latency.Count < 100 {
 		return nil
 	}
 	nines := min(len(strconv.FormatInt(r.Latency.Count, 10))-1, mostNines)
-	p := plot{log: true, x: percentile, y: micros, yName: "latency ●"}
+	p := plot{log: true, x: percentileName, y: microsText, yName: "latency ●"}
 	for i := range nines + 1 {
 		p.marks = append(p.marks, math.Pow10(i))
 	}
@@ -60,12 +60,12 @@ func spectrum(d *document, s Style, r *result.Result) error {
 		}
 	}
 	fmt.Fprintf(d, "\n  %s\n", s.paint(bold, "by percentile"))
-	p.write(d, "  ")
+	p.writePlot(d, "  ")
 	return nil
 }
 
-// percentile names the one that one value in so many exceeds.
-func percentile(oneIn float64) string {
+// percentileName names the one that one value in so many exceeds.
+func percentileName(oneIn float64) string {
 	digits := max(int(math.Ceil(math.Log10(oneIn)-1e-9))-2, 0)
 	return "p" + strconv.FormatFloat(100-100/oneIn, 'f', digits, 64)
 }
@@ -79,9 +79,9 @@ var shades = []struct {
 	as    rune
 }{{0.25, '█'}, {0.05, '▓'}, {0.01, '▒'}, {0, '░'}}
 
-// heat draws latency over time: a column has the answers of one second or a few, a
+// writeHeatMap draws latency over time: a column has the answers of one second or a few, a
 // row those of like latency.
-func heat(d *document, s Style, r *result.Result) {
+func writeHeatMap(d *document, s Style, r *result.Result) {
 	series := r.Series
 	if n := len(series); n > 0 && series[n-1].T > r.Window.MeasuredS && series[n-1].Completed == 0 {
 		series = series[:n-1] // what came after the window, when nothing did
@@ -96,22 +96,23 @@ func heat(d *document, s Style, r *result.Result) {
 		columns[i/each].Heat = columns[i/each].Heat.Plus(p.Heat)
 	}
 	step := int64(1)
-	for floor(high, step)-floor(low, step) >= heatRows*step {
+	for floorTo(high, step)-floorTo(low, step) >= heatRows*step {
 		step *= 2
 	}
-	low, high = floor(low, step), floor(high, step)
+	low, high = floorTo(low, step), floorTo(high, step)
 	fmt.Fprintf(d, "\n  %s, a column for %s: "+
 		"█ 25 %% of its answers or more, ▓ 5 %%, ▒ 1 %%, ░ fewer\n",
-		s.paint(bold, "over time"), Many(int64(each), "second"))
+		s.paint(bold, "over time"), Plural(int64(each), "second"))
 	for row := high; row >= low; row -= step {
 		line := ""
 		for _, c := range columns {
-			line += string(shade(c.Heat, row, step))
+			line += string(shadeOf(c.Heat, row, step))
 		}
-		fmt.Fprintf(d, "  %*s ┤%s\n", heatLabel, edge(row, step, low), strings.TrimRight(line, " "))
+		fmt.Fprintf(d, "  %*s ┤%s\n", heatLabel, heatRowLabel(row, step, low),
+			strings.TrimRight(line, " "))
 	}
 	fmt.Fprintf(d, "  %*s └%s\n", heatLabel, "", strings.Repeat("─", len(columns)))
-	end := seconds(series[len(series)-1].T)
+	end := secondsText(series[len(series)-1].T)
 	fmt.Fprintf(d, "  %*s  0 s%*s\n", heatLabel, "",
 		max(len(columns)-len("0 s"), utf8.RuneCountInString(end)+1), end)
 }
@@ -119,20 +120,20 @@ func heat(d *document, s Style, r *result.Result) {
 // heatLabel is how wide the latency of a row is written.
 const heatLabel = 7
 
-// edge names a row: the power of ten that is in it or, of the lowest, where it begins.
-func edge(row, step, lowest int64) string {
-	power := floor(row+step-1, 8)
+// heatRowLabel names a row: the power of ten that is in it or, of the lowest, where it begins.
+func heatRowLabel(row, step, lowest int64) string {
+	power := floorTo(row+step-1, 8)
 	switch {
 	case power >= row:
-		return micros(math.Pow(10, float64(power)/8))
+		return microsText(math.Pow(10, float64(power)/8))
 	case row == lowest:
-		return micros(math.Pow(10, float64(row)/8))
+		return microsText(math.Pow(10, float64(row)/8))
 	}
 	return ""
 }
 
-// floor is the largest multiple of step that is not above i.
-func floor(i, step int64) int64 { return i - (i%step+step)%step }
+// floorTo is the largest multiple of step that is not above i.
+func floorTo(i, step int64) int64 { return i - (i%step+step)%step }
 
 // heatSpan is the lowest and the highest bucket that anything is in.
 func heatSpan(series []result.Point) (low, high int64, seen bool) {
@@ -147,8 +148,8 @@ func heatSpan(series []result.Point) (low, high int64, seen bool) {
 	return low, high, seen
 }
 
-// shade is how much of a column is in the step buckets from a row on.
-func shade(column [][2]int64, row, step int64) rune {
+// shadeOf is how much of a column is in the step buckets from a row on.
+func shadeOf(column [][2]int64, row, step int64) rune {
 	var here, all int64
 	for _, b := range column {
 		all += b[1]

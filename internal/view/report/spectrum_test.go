@@ -51,7 +51,7 @@ func TestDetail(t *testing.T) {
 	if err := Text(&b, r, Style{Detail: true}); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "detail.text", b.Bytes())
+	golden(t, "detail.text", layoutOf(b.Bytes(), phrasesOf(RunSentences(r))))
 	if err := Text(&plain, r, Style{}); err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestDetailOfLittle(t *testing.T) {
 func TestPercentileNames(t *testing.T) {
 	for oneIn, want := range map[float64]string{1: "p0", 2: "p50", 10: "p90", 100: "p99",
 		1000: "p99.9", 1e5: "p99.999", 1e7: "p99.99999"} {
-		if got := percentile(oneIn); got != want {
+		if got := percentileName(oneIn); got != want {
 			t.Errorf("1 in %v: %s, want %s", oneIn, got, want)
 		}
 	}

@@ -10,9 +10,9 @@ import (
 // A table is rows of cells. The first row is the head.
 type table [][]string
 
-// write aligns columns with spaces. Sides says for each column, l or r, to
+// writeText aligns columns with spaces. Sides says for each column, l or r, to
 // which side; its last letter is that of all further ones.
-func (t table) write(w io.Writer, indent, sides string) {
+func (t table) writeText(w io.Writer, indent, sides string) {
 	var widths []int
 	for _, row := range t {
 		for i, cell := range row {
@@ -25,7 +25,7 @@ func (t table) write(w io.Writer, indent, sides string) {
 	for _, row := range t {
 		line := indent
 		for i, cell := range row {
-			cell = onLine(cell)
+			cell = printableOnly(cell)
 			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
 			if side(sides, i) == 'l' {
 				line += cell + pad + "  "
@@ -39,12 +39,12 @@ func (t table) write(w io.Writer, indent, sides string) {
 
 func side(sides string, column int) byte { return sides[min(column, len(sides)-1)] }
 
-// markdown writes the table as Markdown, aligned in the same way.
-func (t table) markdown(w io.Writer, sides string) {
+// writeMarkdown writes the table as Markdown, aligned in the same way.
+func (t table) writeMarkdown(w io.Writer, sides string) {
 	for i, row := range t {
 		line := "|"
 		for _, text := range row {
-			line += " " + cell(text) + " |"
+			line += " " + escapeCell(text) + " |"
 		}
 		fmt.Fprintln(w, line)
 		if i > 0 {
@@ -59,9 +59,9 @@ func (t table) markdown(w io.Writer, sides string) {
 	fmt.Fprintln(w)
 }
 
-// wrap breaks s between words into lines of at most width characters, where
+// wrapLines breaks s between words into lines of at most width characters, where
 // words allow, but not between a number and what it counts.
-func wrap(s string, width int) []string {
+func wrapLines(s string, width int) []string {
 	var lines []string
 	line := ""
 	words := strings.Fields(s)

@@ -27,17 +27,17 @@ var quantiles = []quantile{
 	{"max", 1, func(d *result.Distribution) float64 { return d.Max }},
 }
 
-func (q quantile) cell(d *result.Distribution) string {
+func (q quantile) percentileCell(d *result.Distribution) string {
 	// A little more than 1 of 100 exceeds p99, in floating point.
 	if float64(d.Count)*q.beyond < 0.999 {
 		return tooFew
 	}
-	return micros(q.of(d))
+	return microsText(q.of(d))
 }
 
-// durations has a column for each that was measured; nil when none was. In a
-// closed loop on connections that are kept service time is latency, and not said twice.
-func durations(r *result.Result) table {
+// durationTable has a column for each that was measured; nil when none was. In a
+// closed loop on connections that are kept service time is latency, and not printed twice.
+func durationTable(r *result.Result) table {
 	type column struct {
 		name string
 		of   *result.Distribution
@@ -67,7 +67,7 @@ func durations(r *result.Result) table {
 		}
 		t[0] = append(t[0], c.name)
 		for i, q := range quantiles {
-			t[i+1] = append(t[i+1], q.cell(c.of))
+			t[i+1] = append(t[i+1], q.percentileCell(c.of))
 		}
 	}
 	if len(t[0]) == 1 {
@@ -76,29 +76,29 @@ func durations(r *result.Result) table {
 	return t
 }
 
-// failures has a row for each kind of error.
-func failures(r *result.Result) table {
+// errorTable has a row for each kind of error.
+func errorTable(r *result.Result) table {
 	if len(r.Errors) == 0 {
 		return nil
 	}
 	t := table{{"count", "phase", "kind", "address", "first"}}
 	for _, e := range r.Errors {
-		t = append(t, []string{count(e.Count), plain(e.Phase), plain(e.Kind), plain(e.Address),
-			plain(e.Detail)})
+		t = append(t, []string{countText(e.Count), plainLine(e.Phase), plainLine(e.Kind),
+			plainLine(e.Address), plainLine(e.Detail)})
 	}
 	return t
 }
 
-func routes(r *result.Result) table {
+func routeTable(r *result.Result) table {
 	if len(r.Routes) == 0 {
 		return nil
 	}
 	t := table{{"route", "completed", "errors", "mean", "p50", "p90", "p99", "max"}}
 	for _, e := range r.Routes {
-		row := []string{plain(e.Name), count(e.Completed), count(e.Errors)}
+		row := []string{plainLine(e.Name), countText(e.Completed), countText(e.Errors)}
 		if e.Completed > 0 {
-			row = append(row, micros(e.Mean), micros(e.P50), micros(e.P90), micros(e.P99),
-				micros(e.Max))
+			row = append(row, microsText(e.Mean), microsText(e.P50), microsText(e.P90), microsText(e.P99),
+				microsText(e.Max))
 		}
 		t = append(t, row)
 	}

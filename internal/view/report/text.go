@@ -1,8 +1,11 @@
-// Package report renders results: for a terminal, as Markdown, JSON and CSV,
-// and side by side. Renderers are functions of the result and a writer, and
-// compute nothing: what is worth saying is in the result. Each says the load
-// model, the window, what became of the requests under way at its end, and the
-// generator's verdict on itself.
+// Package report renders results, searches, experiments and comparisons: for a terminal, as
+// Markdown, JSON, CSV, JUnit and SVG. A renderer takes the result and a writer, and computes
+// nothing: each number is in the result. Every report of a run has the load model, the window, the
+// number of requests in flight at its end, and the generator's verdict on itself.
+//
+// A function whose name ends in Text returns a number, a fact or a verdict as it is printed; one
+// whose name ends in Table or Section returns a part of a report; one whose name begins with write
+// writes one.
 package report
 
 import (
@@ -22,8 +25,8 @@ type Style struct {
 	Detail bool // draw the whole distribution, and latency over time
 }
 
-// width is in how many characters lines break, their indent apart.
-func (s Style) width() int {
+// lineWidth is in how many characters lines break, their indent apart.
+func (s Style) lineWidth() int {
 	if s.Width <= 0 {
 		return textWidth
 	}
@@ -46,33 +49,30 @@ func (s Style) paint(c color, text string) string {
 	return string(s.Color) + string(c) + "m" + text + string(s.Color) + "0m"
 }
 
-// A fact is a line of a report: its name, and what there is to say.
-type fact struct{ name, text string }
-
-// facts are the report but for its tables.
-func facts(r *result.Result) []fact {
-	all := []fact{
-		{"model", model(r)},
-		{"window", window(r)},
-		{"rate", rate(r)},
-		{"requests", requests(r.Requests)},
-		{"status", statuses(r)},
-		{"bytes", traffic(r)},
-		{"connections", connections(r)},
+// reportFacts are the report but for its tables.
+func reportFacts(r *result.Result) []Fact {
+	all := []Fact{
+		{"model", modelText(r)},
+		{"window", windowText(r)},
+		{"rate", rateText(r)},
+		{"requests", requestsText(r.Requests)},
+		{"status", statusText(r)},
+		{"bytes", trafficText(r)},
+		{"connections", connectionsText(r)},
 	}
-	if s := settled(r); s != "" {
-		all = append(all, fact{"TLS", s})
+	if s := tlsText(r); s != "" {
+		all = append(all, Fact{"TLS", s})
 	}
-	all = append(all, fact{"generator", generator(r)})
+	all = append(all, Fact{"generator", generatorText(r)})
 	if r.Fleet != nil {
-		all = append(all, fact{"fleet", together(r.Fleet)})
+		all = append(all, Fact{"fleet", fleetText(r.Fleet)})
 	}
 	if p := r.Probe; p != nil {
-		all = append(all, fact{"probe", besides(p)})
+		all = append(all, Fact{"probe", probeText(p)})
 	}
 	all = append(all, serverFacts(r)...)
 	if r.ID != "" {
-		all = append(all, fact{"stored", plain(r.ID)})
+		all = append(all, Fact{"stored", plainLine(r.ID)})
 	}
 	return all
 }
@@ -89,8 +89,8 @@ const (
 // verdict in words first, then the numbers, then whatever went wrong.
 func Text(w io.Writer, r *result.Result, s Style) error {
 	d := &document{w: w}
-	fmt.Fprintf(d, "%s, %s\n", s.paint(bold, what(r)), how(r))
-	lines := facts(r)
+	fmt.Fprintf(d, "%s, %s\n", s.paint(bold, methodAndURL(r)), transportText(r))
+	lines := reportFacts(r)
 	writeFact(d, s, "", lines[0])
 	writeVerdict(d, s, r)
 	for _, o := range r.Objectives {
@@ -98,10 +98,10 @@ func Text(w io.Writer, r *result.Result, s Style) error {
 		if !o.Met {
 			c = red
 		}
-		writeFact(d, s, c, fact{"objective", objective(o)})
+		writeFact(d, s, c, Fact{"objective", objectiveText(o)})
 	}
 	for _, text := range r.Warnings {
-		writeFact(d, s, yellow, fact{"WARNING", plain(text)})
+		writeFact(d, s, yellow, Fact{"WARNING", plainLine(text)})
 	}
 	for _, f := range lines[1:] {
 		writeFact(d, s, "", f)
@@ -110,9 +110,9 @@ func Text(w io.Writer, r *result.Result, s Style) error {
 	return d.err
 }
 
-func writeFact(d *document, s Style, c color, f fact) {
-	name := f.name
-	for _, line := range wrap(f.text, s.width()-nameWidth) {
+func writeFact(d *document, s Style, c color, f Fact) {
+	name := f.Name
+	for _, line := range wrapLines(f.Text, s.lineWidth()-nameWidth) {
 		if c != "" {
 			line = s.paint(c, line)
 		}
@@ -126,9 +126,9 @@ func writeVerdict(d *document, s Style, r *result.Result) {
 	if !known {
 		c = yellow
 	}
-	writeFact(d, s, c, fact{"verdict", verdict(r)})
-	for _, reason := range besidesVerdict(r) {
-		for i, line := range wrap(reason, s.width()-nameWidth-2) {
+	writeFact(d, s, c, Fact{"verdict", verdictText(r)})
+	for _, reason := range verdictReasons(r) {
+		for i, line := range wrapLines(reason, s.lineWidth()-nameWidth-2) {
 			mark := "  "
 			if i == 0 {
 				mark = "- "
@@ -139,68 +139,68 @@ func writeVerdict(d *document, s Style, r *result.Result) {
 }
 
 func writeTables(d *document, s Style, r *result.Result) {
-	if t := durations(r); t != nil {
+	if t := durationTable(r); t != nil {
 		fmt.Fprintln(d)
-		t.write(d, "  ", "lr")
-		if t.has(tooFew) {
+		t.writeText(d, "  ", "lr")
+		if t.hasCell(tooFew) {
 			fmt.Fprintf(d, "  %s too few were measured for this percentile\n", tooFew)
 		}
 	}
 	if s.Detail {
-		detail(d, s, r)
+		writeDetail(d, s, r)
 	}
-	if t := failures(r); t != nil {
+	if t := errorTable(r); t != nil {
 		fmt.Fprintf(d, "\n  %s\n", s.paint(red, "errors"))
-		t.top().write(d, "  ", "rl")
-		t.writeRest(d)
+		t.firstRows().writeText(d, "  ", "rl")
+		t.writeRowsLeft(d)
 	}
-	for _, t := range []table{routes(r), agents(r.Fleet), processes(r)} {
+	for _, t := range []table{routeTable(r), agentTable(r.Fleet), processTable(r)} {
 		if t != nil {
 			fmt.Fprintln(d)
-			t.top().write(d, "  ", "lr")
-			t.writeRest(d)
+			t.firstRows().writeText(d, "  ", "lr")
+			t.writeRowsLeft(d)
 		}
 	}
-	if t := functions(r); t != nil {
+	if t := functionTable(r); t != nil {
 		fmt.Fprintln(d)
-		t.write(d, "  ", "rrl")
+		t.writeText(d, "  ", "rrl")
 	}
 }
 
-// top is the head and the first rows of the table.
-func (t table) top() table { return t[:min(len(t), mostRows+1)] }
+// firstRows is the head and the first rows of the table.
+func (t table) firstRows() table { return t[:min(len(t), mostRows+1)] }
 
-func (t table) writeRest(w io.Writer) {
+func (t table) writeRowsLeft(w io.Writer) {
 	if n := len(t) - mostRows - 1; n > 0 {
-		fmt.Fprintf(w, "  and %s more, in --json\n", count(int64(n)))
+		fmt.Fprintf(w, "  and %s more, in --json\n", countText(int64(n)))
 	}
 }
 
-func (t table) has(cell string) bool {
+func (t table) hasCell(cell string) bool {
 	return slices.ContainsFunc(t, func(row []string) bool { return slices.Contains(row, cell) })
 }
 
 // Quiet writes the line that matters, and what speaks against it.
 func Quiet(w io.Writer, r *result.Result) error {
 	d := &document{w: w}
-	all := []string{rate(r)}
+	all := []string{rateText(r)}
 	if l := r.Latency; l != nil {
-		all = append(all, "p50 "+micros(l.P50), "p99 "+micros(l.P99))
+		all = append(all, "p50 "+microsText(l.P50), "p99 "+microsText(l.P99))
 	}
 	if l := r.ErrorLatency; l != nil {
-		all = append(all, "of errors p50 "+micros(l.P50), "p99 "+micros(l.P99))
+		all = append(all, "of errors p50 "+microsText(l.P50), "p99 "+microsText(l.P99))
 	}
-	all = append(all, Many(r.Requests.Errors, "error"))
-	if why, early := endings[r.Ended]; early {
+	all = append(all, Plural(r.Requests.Errors, "error"))
+	if why, early := earlyEndings[r.Ended]; early {
 		all = append(all, why)
 	}
-	verdict := plain(r.Generator.Verdict)
+	verdict := plainLine(r.Generator.Verdict)
 	if onlyShort(r) {
 		verdict = "not judged"
 	}
 	fmt.Fprintf(d, "%s, %s\n", strings.Join(all, ", "), verdict)
 	for _, line := range slices.Concat(Reasons(r), r.Warnings) {
-		fmt.Fprintf(d, "- %s\n", plain(line))
+		fmt.Fprintf(d, "- %s\n", plainLine(line))
 	}
 	return d.err
 }

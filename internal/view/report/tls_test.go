@@ -7,9 +7,8 @@ import (
 	"dyno/internal/result"
 )
 
-// Of TLS the report says what was settled, how often, and how long full handshakes and
-// resumed ones took.
-func TestTLSReport(t *testing.T) {
+// negotiated is a run of several kinds of TLS.
+func negotiated() *result.Result {
 	r := unix()
 	r.Rate.Handshakes = set(22_941.0)
 	c := &r.Connections
@@ -21,9 +20,16 @@ func TestTLSReport(t *testing.T) {
 		{Version: "1.0", Cipher: "a", Count: 1},
 	}
 	r.Phases.TLS, r.Phases.TLSFull, r.Phases.TLSResumed = spread(2000, 500), spread(5, 1500), spread(1995, 480)
+	return r
+}
+
+// Of TLS the report says what was settled, how often, and how long full handshakes and
+// resumed ones took.
+func TestTLSReport(t *testing.T) {
+	r := negotiated()
 	var b bytes.Buffer
 	if err := Text(&b, r, Style{}); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "tls.text", b.Bytes())
+	golden(t, "tls.text", layoutOf(b.Bytes(), phrasesOf(RunSentences(r))))
 }

@@ -9,11 +9,11 @@ import (
 	"dyno/internal/lab"
 )
 
-// Trial is what a trial measured, in a line: its throughput, and what a request cost.
-func Trial(t *lab.Trial) string {
+// TrialLine is what a trial measured, in a line: its throughput, and what a request cost.
+func TrialLine(t *lab.Trial) string {
 	s := digits3(t.Result.Rate.Completed) + " requests/s"
 	if cpu, ok := lab.CPU.Value(t); ok {
-		s += ", " + micros(cpu) + " CPU a request"
+		s += ", " + microsText(cpu) + " CPU a request"
 	}
 	return s
 }
@@ -45,9 +45,9 @@ func ExperimentCSV(w io.Writer, r *lab.Record) error {
 		if t.Failure != nil {
 			failed = t.Failure.Phase + ": " + t.Failure.Reason
 		}
-		row := []string{field(t.ID), strconv.Itoa(t.Round), strconv.Itoa(t.Position),
-			strconv.Itoa(t.Attempt), field(t.Level), field(t.Arm), strconv.FormatBool(control[t.Arm]),
-			t.Started.Format(time.RFC3339Nano), field(string(t.Grade)), field(why), field(failed)}
+		row := []string{csvField(t.ID), strconv.Itoa(t.Round), strconv.Itoa(t.Position),
+			strconv.Itoa(t.Attempt), csvField(t.Level), csvField(t.Arm), strconv.FormatBool(control[t.Arm]),
+			t.Started.Format(time.RFC3339Nano), csvField(string(t.Grade)), csvField(why), csvField(failed)}
 		for _, m := range lab.Measures {
 			cell := ""
 			if v, ok := t.Values[m.Name]; ok {

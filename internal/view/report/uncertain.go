@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// place is how many decimals a figure has of which half of the interval is so wide: as many as
-// give that half two digits. It is negative where tens or more are left out.
-func place(half float64) int {
+// decimalsFor is how many decimals a figure has of which half of the interval is so wide: as many
+// as give that half two digits. It is negative where tens or more are left out.
+func decimalsFor(half float64) int {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(half, 'e', 1, 64), 64)
 	if err != nil || rounded <= 0 {
 		return mostDecimals
 	}
-	return min(1-exponent(rounded), mostDecimals)
+	return min(1-powerOfTen(rounded), mostDecimals)
 }
 
 // mostDecimals are those of any figure.
 const mostDecimals = 6
 
-// exponent is the power of ten in f, which is not 0: 2 of 123.
-func exponent(f float64) int {
+// powerOfTen is the power of ten in f, which is not 0: 2 of 123.
+func powerOfTen(f float64) int {
 	_, power, _ := strings.Cut(strconv.FormatFloat(f, 'e', 16, 64), "e")
 	n, err := strconv.Atoi(power)
 	if err != nil { // no number at all
@@ -30,17 +30,17 @@ func exponent(f float64) int {
 	return n
 }
 
-// rounded is f with so many decimals, thousands separated. With -2 it is in hundreds.
-func rounded(f float64, decimals int) string {
+// roundedTo is f with so many decimals, thousands separated. With -2 it is in hundreds.
+func roundedTo(f float64, decimals int) string {
 	if decimals < 0 {
 		scale := math.Pow10(-decimals)
 		f, decimals = math.RoundToEven(f/scale)*scale, 0
 	}
-	return separated(strconv.FormatFloat(f+0, 'f', decimals, 64)) // +0: no −0
+	return withThousands(strconv.FormatFloat(f+0, 'f', decimals, 64)) // +0: no −0
 }
 
-// separated is a decimal number with its thousands separated.
-func separated(s string) string {
+// withThousands is a decimal number with its thousands separated.
+func withThousands(s string) string {
 	whole, rest := s, ""
 	if i := strings.IndexByte(s, '.'); i >= 0 {
 		whole, rest = s[:i], s[i:]
@@ -52,12 +52,13 @@ func separated(s string) string {
 	return whole + rest
 }
 
-// visible are d decimals, or so many that one digit of f is not 0: what was measured is not zero.
-func visible(f float64, d int) int {
+// visibleDecimals are d decimals, or so many that one digit of f is not 0: what was measured is not
+// zero.
+func visibleDecimals(f float64, d int) int {
 	if f == 0 {
 		return d
 	}
-	return min(max(d, -exponent(f)), mostDecimals)
+	return min(max(d, -powerOfTen(f)), mostDecimals)
 }
 
 // plusMinus is a figure and half of the width of its interval. The figure has three digits, or
@@ -66,27 +67,28 @@ func plusMinus(f, half float64) string {
 	if !(half > 0) || math.IsInf(half, 0) {
 		return digits3(f)
 	}
-	d := min(place(half), decimals3(f))
-	return rounded(f, visible(f, d)) + " ± " + rounded(half, visible(half, d))
+	d := min(decimalsFor(half), decimalsOf3(f))
+	return roundedTo(f, visibleDecimals(f, d)) + " ± " + roundedTo(half, visibleDecimals(half, d))
 }
 
-// decimals3 are those of a figure of three digits.
-func decimals3(f float64) int {
+// decimalsOf3 are those of a figure of three digits.
+func decimalsOf3(f float64) int {
 	if f == 0 {
 		return 2
 	}
-	return min(max(2-exponent(f), 0), mostDecimals)
+	return min(max(2-powerOfTen(f), 0), mostDecimals)
 }
 
-// bracketed is a figure and its interval, each as plusMinus writes a figure.
-func bracketed(f, low, high float64) string {
+// withInterval is a figure and its interval, each as plusMinus writes a figure.
+func withInterval(f, low, high float64) string {
 	half := (high - low) / 2
 	if !(half > 0) || math.IsInf(half, 0) {
 		return digits3(f)
 	}
-	d := min(place(half), decimals3(f))
-	return fmt.Sprintf("%s [%s, %s]", rounded(f, visible(f, d)), rounded(low, visible(low, d)),
-		rounded(high, visible(high, d)))
+	d := min(decimalsFor(half), decimalsOf3(f))
+	return fmt.Sprintf("%s [%s, %s]", roundedTo(f, visibleDecimals(f, d)),
+		roundedTo(low, visibleDecimals(low, d)),
+		roundedTo(high, visibleDecimals(high, d)))
 }
 
 const (
@@ -102,12 +104,12 @@ func ratioIn(f, low, high float64) string {
 	}
 	d := ratioDecimals
 	if half := (high - low) / 2; half > 0 && !math.IsInf(half, 0) {
-		d = min(place(half), ratioDecimals)
+		d = min(decimalsFor(half), ratioDecimals)
 	}
 	if f != 0 {
-		d = max(d, leastDigits-1-exponent(f))
+		d = max(d, leastDigits-1-powerOfTen(f))
 	}
-	return rounded(f, min(d, mostDecimals))
+	return roundedTo(f, min(d, mostDecimals))
 }
 
 // ratioAlone is a ratio whose interval is not known: three digits.
@@ -117,25 +119,25 @@ func ratioAlone(f float64) string {
 	}
 	d := ratioDecimals
 	if f != 0 {
-		d = 2 - exponent(f)
+		d = 2 - powerOfTen(f)
 	}
-	return rounded(f, min(d, mostDecimals))
+	return roundedTo(f, min(d, mostDecimals))
 }
 
-// significant is f to n digits and without zeros at the end, and never with an exponent: whole
-// numbers have all their digits.
-func significant(f float64, n int) string {
+// significantDigits is f to n digits and without zeros at the end, and never with an exponent:
+// whole numbers have all their digits.
+func significantDigits(f float64, n int) string {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return tooFew
 	}
 	if f == 0 {
 		return "0"
 	}
-	s := strconv.FormatFloat(f, 'f', max(n-1-exponent(f), 0), 64)
+	s := strconv.FormatFloat(f, 'f', max(n-1-powerOfTen(f), 0), 64)
 	if strings.Contains(s, ".") {
 		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
 	}
-	return separated(s)
+	return withThousands(s)
 }
 
 const (
@@ -146,7 +148,8 @@ const (
 // inPercent is a share as a percentage, three digits of it.
 func inPercent(share float64) string { return percentage(share, 3) }
 
-// percentage is a share to n digits of a percentage. One of ten and more is said to be so.
+// percentage is a share to n digits of a percentage. A share of ten or more is "more than ten
+// times".
 func percentage(share float64, n int) string {
 	switch a := math.Abs(share); {
 	case math.IsNaN(share):
@@ -156,7 +159,7 @@ func percentage(share float64, n int) string {
 	case a > 0 && a < leastShare:
 		return "below 0.00001 %"
 	}
-	return significant(100*share, n) + " %"
+	return significantDigits(100*share, n) + " %"
 }
 
 // byPercent is a difference of so many percent, with its sign.

@@ -23,10 +23,10 @@ func TestUncertain(t *testing.T) {
 		{plusMinus(12, inf), "12.0"}, {plusMinus(-1913, 47622), "-2,000 ± 48,000"},
 		{plusMinus(3, 47622), "3 ± 48,000"}, {plusMinus(200, 47622), "200 ± 48,000"},
 		{plusMinus(0, 47622), "0 ± 48,000"}, {plusMinus(-3.4, 47622), "-3 ± 48,000"},
-		{bracketed(40, 3, 4000), "40 [3, 4,000]"}, {bracketed(0.4, 0, 4000), "0.4 [0, 4,000]"},
-		{bracketed(200100, 199600, 200600), "200,100 [199,600, 200,600]"},
-		{bracketed(500, 498.6, 501.2), "500 [499, 501]"}, {bracketed(5, 5, 5), "5.00"},
-		{bracketed(1913, 100, 95344), "2,000 [100, 95,000]"},
+		{withInterval(40, 3, 4000), "40 [3, 4,000]"}, {withInterval(0.4, 0, 4000), "0.4 [0, 4,000]"},
+		{withInterval(200100, 199600, 200600), "200,100 [199,600, 200,600]"},
+		{withInterval(500, 498.6, 501.2), "500 [499, 501]"}, {withInterval(5, 5, 5), "5.00"},
+		{withInterval(1913, 100, 95344), "2,000 [100, 95,000]"},
 		{ratioIn(0.287, 0.245, 0.342), "0.287"}, {ratioIn(0.8123, 0.71, 0.93), "0.81"},
 		{ratioIn(1.2, 0.012, 144), "1.2"}, {ratioIn(0.0123, 0.0123, 144), "0.012"},
 		{ratioIn(144.3, 0.012, 144.3), "144"}, {ratioIn(47622, 0.012, 47622), "48,000"},
@@ -38,7 +38,7 @@ func TestUncertain(t *testing.T) {
 		{inPercent(1e-9), "below 0.00001 %"}, {inPercent(0.0000123), "0.00123 %"}, {inPercent(0), "0 %"},
 		{percentage(0.0009996, 4), "0.09996 %"}, {byPercent(-12.3), "-12 %"}, {byPercent(2300), "more than ten times"},
 		{byPercent(123), "+123 %"}, {byPercent(0.5), "+0.5 %"},
-		{significant(0.0000012346, 4), "0.000001235"}, {significant(1234567, 3), "1,234,567"}, {significant(2.50, 4), "2.5"},
+		{significantDigits(0.0000012346, 4), "0.000001235"}, {significantDigits(1234567, 3), "1,234,567"}, {significantDigits(2.50, 4), "2.5"},
 		{digits3(1e19), "10,000,000,000,000,000,000"},
 	} {
 		if test.got != test.want {
@@ -64,7 +64,7 @@ func TestNoFigureHasAnExponent(t *testing.T) {
 		r.Cells = []lab.Cell{{Arm: "go", Level: "c10", Metric: "p99", Unit: "µs",
 			Median: stats.Interval{Low: size / 1e3, Estimate: size, High: size * 1e3, Level: 0.95}}}
 		words := text(t, func(b *strings.Builder) error { return Experiment(b, r, Style{}) })
-		words += strings.Join(WordsOf(r).Verdicts, "\n")
+		words += strings.Join(ExperimentWordsOf(r).Verdicts, "\n")
 		for _, word := range strings.FieldsFunc(words, func(c rune) bool {
 			return unicode.IsSpace(c) || strings.ContainsRune("[](),;:", c)
 		}) {

@@ -8,17 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// count is n with thousands separated.
-func count(n int64) string {
-	return separated(strconv.FormatInt(n, 10))
+// countText is n with thousands separated.
+func countText(n int64) string {
+	return withThousands(strconv.FormatInt(n, 10))
 }
 
-// Many is n, thousands separated, of a thing that has a plural in s.
-func Many(n int64, thing string) string {
+// Plural is n, thousands separated, of a thing that has a plural in s.
+func Plural(n int64, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
-	return count(n) + " " + thing + "s"
+	return countText(n) + " " + thing + "s"
 }
 
 // digits3 is f to three significant digits, or to the whole number from 1,000,
@@ -28,7 +28,7 @@ func digits3(f float64) string {
 	case math.IsNaN(f) || math.IsInf(f, 0):
 		return "–"
 	case a >= 999.5:
-		return separated(strconv.FormatFloat(math.Round(f), 'f', 0, 64))
+		return withThousands(strconv.FormatFloat(math.Round(f), 'f', 0, 64))
 	case a >= 99.95:
 		return strconv.FormatFloat(f, 'f', 0, 64)
 	case a >= 9.995:
@@ -40,7 +40,7 @@ func digits3(f float64) string {
 // exact3 is digits3 where whole numbers have no decimals: 12.5, 100, 20,000.
 func exact3(f float64) string {
 	if f == math.Trunc(f) && math.Abs(f) < 1e15 {
-		return count(int64(f))
+		return countText(int64(f))
 	}
 	return digits3(f)
 }
@@ -56,9 +56,9 @@ var (
 	sizes = []unit{{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "B"}}
 )
 
-// in is f in the largest of the units of which it has at least one, after
+// inLargestUnit is f in the largest of the units of which it has at least one, after
 // rounding: 999.9 µs are 1.00 ms.
-func in(units []unit, f float64) string {
+func inLargestUnit(units []unit, f float64) string {
 	for _, u := range units {
 		if math.Abs(f) >= u.size*0.9995 {
 			return digits3(f/u.size) + " " + u.name
@@ -71,33 +71,33 @@ func in(units []unit, f float64) string {
 	return digits3(f/last.size) + " " + last.name
 }
 
-// micros is a time in µs for people: 83.1 µs, 4.12 ms, 1.20 s.
-func micros(us float64) string {
+// microsText is a time in µs for people: 83.1 µs, 4.12 ms, 1.20 s.
+func microsText(us float64) string {
 	if us == 0 {
 		return "0 s"
 	}
-	return in(times, us)
+	return inLargestUnit(times, us)
 }
 
-// seconds is micros of a time in s.
-func seconds(s float64) string { return micros(s * 1e6) }
+// secondsText is microsText of a time in s.
+func secondsText(s float64) string { return microsText(s * 1e6) }
 
 // Seconds is a time in s for people: 1.20 s, 4.12 ms.
-func Seconds(s float64) string { return seconds(s) }
+func Seconds(s float64) string { return secondsText(s) }
 
-// size is a size in powers of 1,000.
-func size(n float64) string {
+// sizeText is a size in powers of 1,000.
+func sizeText(n float64) string {
 	if math.Abs(n) < 999.5 {
-		return count(int64(math.Round(n))) + " B"
+		return countText(int64(math.Round(n))) + " B"
 	}
-	return in(sizes, n)
+	return inLargestUnit(sizes, n)
 }
 
-// percent is f, of 100.
-func percent(f float64) string { return digits3(f) + " %" }
+// percentText is f, of 100.
+func percentText(f float64) string { return digits3(f) + " %" }
 
 // Bytes is a number of bytes for people.
-func Bytes(n int64) string { return size(float64(n)) }
+func Bytes(n int64) string { return sizeText(float64(n)) }
 
 // Clip is s if it has at most n characters, else the first of them and "…", n
 // in all.
@@ -108,12 +108,12 @@ func Clip(s string, n int) string {
 	return string([]rune(s)[:max(n-1, 0)]) + "…"
 }
 
-// plain is s, which a server or a file may have written, on one line and
+// plainLine is s, which a server or a file may have written, on one line and
 // without what a terminal would obey.
-func plain(s string) string { return onLine(strings.TrimSpace(s)) }
+func plainLine(s string) string { return printableOnly(strings.TrimSpace(s)) }
 
-// onLine is plain with the blanks around s.
-func onLine(s string) string {
+// printableOnly is plainLine with the blanks around s.
+func printableOnly(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
 			return '·'

@@ -17,26 +17,26 @@ import (
 func Unpaired(w io.Writer, u *judge.Unpaired, s Style) error {
 	d := &document{w: w}
 	if u.IsSingle() {
-		if err := Compare(d, results(u)); err != nil {
+		if err := Compare(d, resultsOf(u)); err != nil {
 			return err
 		}
-		gateOf(u.Gate).write(d, s)
+		gateOf(u.Gate).writeText(d, s)
 		return d.err
 	}
-	differing, err := unlike(u)
+	differing, err := differingRows(u)
 	if err != nil {
 		return err
 	}
-	legend(u).write(d, "", "l")
+	groupLegend(u).writeText(d, "", "l")
 	for _, c := range u.Cautions {
-		writeFact(d, s, yellow, fact{"CAUTION", plain(c)})
+		writeFact(d, s, yellow, Fact{"CAUTION", plainLine(c)})
 	}
 	for _, part := range comparisonSections(u) {
-		part.write(d, s)
+		part.writeText(d, s)
 	}
 	fmt.Fprintln(d)
-	for _, line := range likeness(differing) {
-		fmt.Fprintln(d, strings.Join(wrap(line, textWidth), "\n"))
+	for _, line := range likenessText(differing) {
+		fmt.Fprintln(d, strings.Join(wrapLines(line, textWidth), "\n"))
 	}
 	writeDiffering(d, differing)
 	return d.err
@@ -47,57 +47,57 @@ func UnpairedMarkdown(w io.Writer, u *judge.Unpaired) error {
 	d := &document{w: w}
 	fmt.Fprint(d, "# Comparison\n\n")
 	if u.IsSingle() {
-		if err := CompareMarkdown(d, results(u)); err != nil {
+		if err := CompareMarkdown(d, resultsOf(u)); err != nil {
 			return err
 		}
-		gateOf(u.Gate).markdown(d)
+		gateOf(u.Gate).writeMarkdown(d)
 		return d.err
 	}
-	differing, err := unlike(u)
+	differing, err := differingRows(u)
 	if err != nil {
 		return err
 	}
-	append(table{{"", "", "runs", "of", ""}}, legend(u)...).markdown(d, "l")
+	append(table{{"", "", "runs", "of", ""}}, groupLegend(u)...).writeMarkdown(d, "l")
 	for _, c := range u.Cautions {
-		fmt.Fprintf(d, "> **Caution:** %s\n\n", escape(c))
+		fmt.Fprintf(d, "> **Caution:** %s\n\n", escapeMarkdown(c))
 	}
 	for _, part := range comparisonSections(u) {
-		part.markdown(d)
+		part.writeMarkdown(d)
 	}
-	for _, line := range likeness(differing) {
-		fmt.Fprintf(d, "%s\n\n", escape(line))
+	for _, line := range likenessText(differing) {
+		fmt.Fprintf(d, "%s\n\n", escapeMarkdown(line))
 	}
-	markDiffering(d, differing)
+	writeDifferingMarkdown(d, differing)
 	return d.err
 }
 
-// results are those of single runs.
-func results(u *judge.Unpaired) (all []*result.Result) {
+// resultsOf are those of single runs.
+func resultsOf(u *judge.Unpaired) (all []*result.Result) {
 	for _, g := range u.Groups {
 		all = append(all, g.Results()...)
 	}
 	return all
 }
 
-// unlike is in what the groups' plans and machines differ. Where experiments
+// differingRows is in what the groups' plans and machines differ. Where experiments
 // started their servers is drawn anew for each trial, and says nothing.
-func unlike(u *judge.Unpaired) (table, error) {
+func differingRows(u *judge.Unpaired) (table, error) {
 	groups := make([][]*result.Result, len(u.Groups))
 	for i, g := range u.Groups {
 		groups[i] = g.Results()
 	}
-	all, err := differences(groups)
+	all, err := differingSettings(groups)
 	var kept table
 	for _, row := range all {
 		if u.Groups[0].Record == nil || !isTarget(row[0]) {
 			kept = append(kept, row)
 		}
 	}
-	return append(kept, surroundings(u)...), err
+	return append(kept, settingRows(u)...), err
 }
 
-// surroundings are what experiments ran in and on, where it differs.
-func surroundings(u *judge.Unpaired) (differ table) {
+// settingRows are what experiments ran in and on, where it differs.
+func settingRows(u *judge.Unpaired) (differ table) {
 	var names []string
 	values := make([]map[string]string, len(u.Groups))
 	for i, g := range u.Groups {
@@ -107,13 +107,13 @@ func surroundings(u *judge.Unpaired) (differ table) {
 		values[i] = map[string]string{}
 		for _, f := range g.Record.Environment() {
 			values[i][f.Name] = f.Value
-			names = with(names, f.Name)
+			names = appendMissing(names, f.Name)
 		}
 	}
 	for _, name := range names {
-		row, alike := []string{plain(name)}, true
+		row, alike := []string{plainLine(name)}, true
 		for i := range values {
-			row = append(row, shorten(values[i][name]))
+			row = append(row, shortenSetting(values[i][name]))
 			alike = alike && values[i][name] == values[0][name]
 		}
 		if !alike {
@@ -125,18 +125,18 @@ func surroundings(u *judge.Unpaired) (differ table) {
 
 const widestName = 60 // characters of what a group was called
 
-// legend says what the groups are.
-func legend(u *judge.Unpaired) (t table) {
+// groupLegend says what the groups are.
+func groupLegend(u *judge.Unpaired) (t table) {
 	for i, g := range u.Groups {
 		runs := 0
 		for _, s := range g.Samples {
 			runs += len(s.Runs)
 		}
-		row := []string{letter(i), Clip(plain(g.Name), widestName), Many(int64(runs), "run")}
+		row := []string{letterOf(i), Clip(plainLine(g.Name), widestName), Plural(int64(runs), "run")}
 		if g.Record != nil {
-			row = append(row, "experiment "+plain(g.Record.Name), "dyno "+plain(g.Record.Dyno))
+			row = append(row, "experiment "+plainLine(g.Record.Name), "dyno "+plainLine(g.Record.Dyno))
 		} else if rs := g.Results(); len(rs) > 0 {
-			row = append(row, what(rs[0]), model(rs[0]))
+			row = append(row, methodAndURL(rs[0]), modelText(rs[0]))
 		}
 		t = append(t, row)
 	}
@@ -150,54 +150,54 @@ func comparisonSections(u *judge.Unpaired) []section {
 		short.Missed = u.Labelled(short.Missed)
 		gate = gateOf(&short)
 	}
-	return []section{gate, judged(u), groupMedians(u)}
+	return []section{gate, verdictsSection(u), groupMedianSection(u)}
 }
 
-// judged is the verdict table, first in words.
-func judged(u *judge.Unpaired) section {
+// verdictsSection is the verdict table, first in words.
+func verdictsSection(u *judge.Unpaired) section {
 	out := section{head: "Verdicts", sides: "llllrrlrr", table: table{
 		{"level", "measure", "", "of", "ratio", "95 % interval", "verdict", "runs", "p (corrected)"}},
-		text: correction(u.Verdicts)}
+		text: correctionText(u.Verdicts)}
 	for _, c := range u.Labelled(u.Verdicts) {
 		if !c.Control {
-			out.text = append(out.text, sentence(c))
+			out.text = append(out.text, variantSentence(c))
 		}
-		out.table = append(out.table, []string{plain(c.Level), c.Metric, plain(c.Variant),
-			plain(c.Baseline), ratio(c), span(c), mark(c), counts(c),
-			pValue(c.PAdjusted)})
+		out.table = append(out.table, []string{plainLine(c.Level), c.Metric, plainLine(c.Variant),
+			plainLine(c.Baseline), comparisonRatio(c), comparisonInterval(c), verdictMark(c), runCounts(c),
+			pValueText(c.PAdjusted)})
 	}
 	if len(u.Verdicts) == 0 {
 		return section{head: "Verdicts", text: []string{"Nothing could be compared."}}
 	}
-	return out.leveled()
+	return out.withoutLevels()
 }
 
 // trialsOf is on how many trials a comparison rests, in words.
 func trialsOf(c lab.Comparison) string {
 	if c.Against == 0 {
-		return Many(int64(c.Trials), "pair")
+		return Plural(int64(c.Trials), "pair")
 	}
-	return fmt.Sprintf("%s against %s", Many(int64(c.Trials), "run"), count(int64(c.Against)))
+	return fmt.Sprintf("%s against %s", Plural(int64(c.Trials), "run"), countText(int64(c.Against)))
 }
 
-// counts is trialsOf in a table.
-func counts(c lab.Comparison) string {
+// runCounts is trialsOf in a table.
+func runCounts(c lab.Comparison) string {
 	if c.Against == 0 {
-		return Many(int64(c.Trials), "pair")
+		return Plural(int64(c.Trials), "pair")
 	}
-	return fmt.Sprintf("%s/%s", count(int64(c.Trials)), count(int64(c.Against)))
+	return fmt.Sprintf("%s/%s", countText(int64(c.Trials)), countText(int64(c.Against)))
 }
 
-// repetition is what more of would decide.
-func repetition(c lab.Comparison) string {
+// repetitionName is what more of would decide.
+func repetitionName(c lab.Comparison) string {
 	if c.Against == 0 {
 		return "round"
 	}
 	return "run"
 }
 
-// groupMedians has a row for each group, or arm of it, at each level.
-func groupMedians(u *judge.Unpaired) section {
+// groupMedianSection has a row for each group, or arm of it, at each level.
+func groupMedianSection(u *judge.Unpaired) section {
 	type place struct{ level, name string }
 	rows, runs := map[place][]string{}, map[place]int{}
 	var places []place
@@ -205,7 +205,7 @@ func groupMedians(u *judge.Unpaired) section {
 	for _, c := range u.Cells {
 		at := place{c.Level, c.Arm}
 		if rows[at] == nil {
-			places, rows[at] = append(places, at), []string{plain(c.Level), plain(u.Label(c.Arm))}
+			places, rows[at] = append(places, at), []string{plainLine(c.Level), plainLine(u.Label(c.Arm))}
 		}
 		column := slices.Index(head, c.Metric+" ("+c.Unit+")")
 		if column < 0 {
@@ -214,7 +214,7 @@ func groupMedians(u *judge.Unpaired) section {
 		for len(rows[at]) < column {
 			rows[at] = append(rows[at], "n/a")
 		}
-		rows[at] = append(rows[at], median(c.Median))
+		rows[at] = append(rows[at], medianText(c.Median))
 		runs[at] = max(runs[at], c.Trials)
 	}
 	if len(places) == 0 {
@@ -226,21 +226,21 @@ func groupMedians(u *judge.Unpaired) section {
 		for len(rows[at]) < len(head) {
 			rows[at] = append(rows[at], "n/a")
 		}
-		out.table = append(out.table, append(rows[at], count(int64(runs[at]))))
+		out.table = append(out.table, append(rows[at], countText(int64(runs[at]))))
 	}
-	return out.leveled()
+	return out.withoutLevels()
 }
 
-func median(v stats.Interval) string {
+func medianText(v stats.Interval) string {
 	if v.Level < 0.95-1e-9 {
 		return digits3(v.Estimate)
 	}
-	return bracketed(v.Estimate, v.Low, v.High)
+	return withInterval(v.Estimate, v.Low, v.High)
 }
 
-// leveled is the section without its first column, the level's, if no row has
+// withoutLevels is the section without its first column, the level's, if no row has
 // one.
-func (p section) leveled() section {
+func (p section) withoutLevels() section {
 	for _, row := range p.table[1:] {
 		if row[0] != "" {
 			return p

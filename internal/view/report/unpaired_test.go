@@ -35,7 +35,8 @@ func compared(t *testing.T, groups ...judge.Group) *judge.Unpaired {
 	return u
 }
 
-func TestUnpairedGolden(t *testing.T) {
+// unpaired are comparisons by the name of their goldens.
+func unpaired(t *testing.T) map[string]*judge.Unpaired {
 	slow, bound := repeated(1, 180_000), repeated(100, 200_900)
 	slow[0].Generator.Verdict = result.Suspect
 	slow[0].Generator.Reasons = []string{"the generator had something to do 85 % of the time"}
@@ -46,17 +47,42 @@ func TestUnpairedGolden(t *testing.T) {
 	}
 	base := judge.GroupResults("base", repeated(0, 200_000))
 	single := func(name string, rs []*result.Result) judge.Group { return judge.GroupResults(name, rs[:1]) }
-	for name, u := range map[string]*judge.Unpaired{
+	return map[string]*judge.Unpaired{
 		"groups": compared(t, base, judge.GroupResults("slow", slow), judge.GroupResults("bound", bound),
 			judge.GroupResults("three", repeated(300, 150_000)[:3])),
 		"singles": compared(t, single("base", repeated(0, 200_000)), single("slow", slow)),
-	} {
+	}
+}
+
+// unpairedPhrases are the sentences of a comparison.
+func unpairedPhrases(t *testing.T, u *judge.Unpaired) (all []Fact) {
+	t.Helper()
+	parts, err := UnpairedParts(u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range parts {
+		name := p.Head
+		if name == "" {
+			name = "caution"
+		}
+		all = append(all, phrases(name, p.Text...)...)
+	}
+	if u.IsSingle() { // whose gate is no part
+		all = append(all, phrases("gate", gateOf(u.Gate).text...)...)
+	}
+	return all
+}
+
+func TestUnpairedGolden(t *testing.T) {
+	for name, u := range unpaired(t) {
 		var text, page bytes.Buffer
 		if err := errors.Join(Unpaired(&text, u, Style{}), UnpairedMarkdown(&page, u)); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, name+".compare", text.Bytes())
-		golden(t, name+".compare.md", page.Bytes())
+		phrases := unpairedPhrases(t, u)
+		golden(t, name+".compare", layoutOf(text.Bytes(), phrases))
+		golden(t, name+".compare.md", layoutOf(page.Bytes(), phrases))
 	}
 }
 

@@ -26,7 +26,7 @@ var colours = regexp.MustCompile(`^(?:0|1|31|32|33)m`)
 // its meaning, and a byte that is no UTF-8 as \x9b. Ends of lines and tabs stay. What a Style
 // has painted with this Paint is in colours.
 func Visible(text []byte, paint Paint) []byte {
-	if harmless(text) {
+	if isHarmless(text) {
 		return text
 	}
 	out := make([]byte, 0, len(text)+64)
@@ -41,7 +41,7 @@ func Visible(text []byte, paint Paint) []byte {
 		switch {
 		case r == utf8.RuneError && n == 1:
 			out = fmt.Appendf(out, `\x%02x`, text[0])
-		case !commands(r):
+		case !isCommand(r):
 			out = append(out, text[:n]...)
 		case r > 0xffff:
 			high, low := utf16.EncodeRune(r)
@@ -54,8 +54,8 @@ func Visible(text []byte, paint Paint) []byte {
 	return out
 }
 
-// harmless reports whether all of text is ASCII to be printed, which most of it is.
-func harmless(text []byte) bool {
+// isHarmless reports whether all of text is ASCII to be printed, which most of it is.
+func isHarmless(text []byte) bool {
 	return !bytes.ContainsFunc(text, func(r rune) bool {
 		return r >= 0x7f || r < ' ' && r != '\n' && r != '\t'
 	})
@@ -64,9 +64,9 @@ func harmless(text []byte) bool {
 // The joiners that some scripts, and emoji, are written with.
 const zeroWidthNonJoiner, zeroWidthJoiner = '\u200c', '\u200d'
 
-// commands reports whether r is a command to a terminal, or to who lays out text, rather than
+// isCommand reports whether r is a command to a terminal, or to who lays out text, rather than
 // something to be seen.
-func commands(r rune) bool {
+func isCommand(r rune) bool {
 	switch r {
 	case '\n', '\t', zeroWidthNonJoiner, zeroWidthJoiner:
 		return false

@@ -10,28 +10,28 @@ import (
 	"dyno/internal/result"
 )
 
-// model is the load model in words.
-func model(r *result.Result) string {
+// modelText is the load model in words.
+func modelText(r *result.Result) string {
 	if r.Model != result.OpenLoop {
-		s := "closed, " + Many(int64(r.Plan.Connections), "connection")
-		if n := max(r.Plan.Pipeline, streams(r)); n > 1 {
-			s += fmt.Sprintf(", %s requests under way on each", count(int64(n)))
+		s := "closed, " + Plural(int64(r.Plan.Connections), "connection")
+		if n := max(r.Plan.Pipeline, streamsPerConnection(r)); n > 1 {
+			s += fmt.Sprintf(", %s requests under way on each", countText(int64(n)))
 		}
 		return s
 	}
 	late := "none"
 	if n := r.Requests.Late; n != nil && *n > 0 {
-		late = count(*n)
+		late = countText(*n)
 	}
-	s := fmt.Sprintf("open, %s, %s sent late", arrivals(r.Plan, offered(r)), late)
+	s := fmt.Sprintf("open, %s, %s sent late", arrivalsText(r.Plan, offeredRate(r)), late)
 	if worst := r.Requests.LateMax; worst != nil && *worst > 0 {
-		s += ", worst " + micros(*worst)
+		s += ", worst " + microsText(*worst)
 	}
 	return s
 }
 
-// arrivals are those of an open loop, whose mean rate is given.
-func arrivals(p load.Plan, rate float64) string {
+// arrivalsText are those of an open loop, whose mean rate is given.
+func arrivalsText(p load.Plan, rate float64) string {
 	law := p.Arrival
 	if law == "" {
 		law = load.Even
@@ -49,24 +49,24 @@ func arrivals(p load.Plan, rate float64) string {
 	return s
 }
 
-// mostStages are told one by one.
+// mostStages is how many stages are listed.
 const mostStages = 4
 
-func offered(r *result.Result) float64 {
+func offeredRate(r *result.Result) float64 {
 	if r.Rate.Offered == nil {
 		return r.Plan.Offered().PerSecond()
 	}
 	return *r.Rate.Offered
 }
 
-// Planned is what a run is about to do: where to send, and how much.
-func Planned(p load.Plan) string {
-	s := Clip(plain(p.Target.URL), longestURL) + ", " + Many(int64(p.Connections), "connection")
+// PlanText is what a run is about to do: where to send, and how much.
+func PlanText(p load.Plan) string {
+	s := Clip(plainLine(p.Target.URL), longestURL) + ", " + Plural(int64(p.Connections), "connection")
 	if p.Open() {
-		s += ", " + arrivals(p, p.Offered().PerSecond())
+		s += ", " + arrivalsText(p, p.Offered().PerSecond())
 	}
 	if p.Requested > 0 {
-		s += ", " + Many(p.Requested, "request")
+		s += ", " + Plural(p.Requested, "request")
 	}
 	if p.Duration > 0 {
 		s += ", " + p.Duration.String()
@@ -80,18 +80,18 @@ func Planned(p load.Plan) string {
 // longestURL is how many characters of a URL are shown.
 const longestURL = 2000
 
-// what is sent, and where: GET http://host/.
-func what(r *result.Result) string {
-	url := Clip(plain(r.Plan.Target.URL), longestURL)
+// methodAndURL is sent, and where: GET http://host/.
+func methodAndURL(r *result.Result) string {
+	url := Clip(plainLine(r.Plan.Target.URL), longestURL)
 	if reqs := r.Plan.Requests; r.Plan.Asks() == 1 {
-		return plain(reqs[0].Method) + " " + url
+		return plainLine(reqs[0].Method) + " " + url
 	}
-	return fmt.Sprintf("%s to %s", Many(int64(r.Plan.Asks()), "request"), url)
+	return fmt.Sprintf("%s to %s", Plural(int64(r.Plan.Asks()), "request"), url)
 }
 
-// how it is sent: the rest of the plan that one would ask for.
-func how(r *result.Result) string {
-	s := spoken(r)
+// transportText it is sent: the rest of the plan that one would ask for.
+func transportText(r *result.Result) string {
+	s := protocolsText(r)
 	if r.Plan.Target.TLS {
 		s += " over TLS"
 		if r.Plan.TLS.Insecure {
@@ -99,29 +99,29 @@ func how(r *result.Result) string {
 		}
 	}
 	if r.Plan.Target.Unix != "" {
-		s += ", unix socket " + plain(r.Plan.Target.Unix)
+		s += ", unix socket " + plainLine(r.Plan.Target.Unix)
 	}
 	if r.Model == result.OpenLoop {
-		s += ", " + Many(int64(r.Plan.Connections), "connection")
-		if n := streams(r); n > 1 {
-			s += fmt.Sprintf(" of %s streams", count(int64(n)))
+		s += ", " + Plural(int64(r.Plan.Connections), "connection")
+		if n := streamsPerConnection(r); n > 1 {
+			s += fmt.Sprintf(" of %s streams", countText(int64(n)))
 		}
 	}
 	switch n := r.Plan.Reconnect; {
 	case n == 1:
 		s += ", a connection for each request"
 	case n > 1:
-		s += fmt.Sprintf(", a connection for each %s requests", count(int64(n)))
+		s += fmt.Sprintf(", a connection for each %s requests", countText(int64(n)))
 	}
-	s += ", " + Many(int64(r.Generator.Threads), "thread")
+	s += ", " + Plural(int64(r.Generator.Threads), "thread")
 	if r.Generator.Ring != "" {
-		s += ", " + plain(r.Generator.Ring)
+		s += ", " + plainLine(r.Generator.Ring)
 	}
 	return s
 }
 
-// spoken is what connections spoke, or were to speak if none did.
-func spoken(r *result.Result) string {
+// protocolsText is what connections spoke, or were to speak if none did.
+func protocolsText(r *result.Result) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(r.Connections.Protocols)) {
 		all = append(all, protocolName(name))
@@ -138,27 +138,27 @@ func spoken(r *result.Result) string {
 	case r.Plan.HTTP == load.Auto:
 		return protocolName(load.HTTP11)
 	}
-	return "HTTP/" + plain(r.Plan.HTTP)
+	return "HTTP/" + plainLine(r.Plan.HTTP)
 }
 
 func protocolName(name string) string {
 	known, ok := map[string]string{load.HTTP10: "HTTP/1.0", load.HTTP11: "HTTP/1.1",
 		load.HTTP2: "HTTP/2", load.HTTP3: "HTTP/3", load.FastCGI: "FastCGI"}[name]
 	if !ok {
-		return plain(name)
+		return plainLine(name)
 	}
 	return known
 }
 
-// streams is how many exchanges of HTTP/2 or 3 were under way at once on a connection.
-func streams(r *result.Result) int {
+// streamsPerConnection is how many requests of HTTP/2 or 3 were in flight on a connection.
+func streamsPerConnection(r *result.Result) int {
 	if n := r.Connections.Streams; n != nil {
 		return *n
 	}
 	return r.Plan.Streams
 }
 
-var endings = map[string]string{
+var earlyEndings = map[string]string{
 	"interrupted": "INTERRUPTED",
 	"aborted":     "ENDED by --abort-on-slo",
 	"gone":        "the server was GONE",
@@ -166,20 +166,20 @@ var endings = map[string]string{
 	"lost":        "ENDED because an agent was lost",
 }
 
-// window says when was measured, and what became of the requests under way at
+// windowText is the length of the window, and what became of the requests in flight at
 // its end.
-func window(r *result.Result) string {
+func windowText(r *result.Result) string {
 	w := r.Window
-	s := seconds(w.MeasuredS) + " measured"
+	s := secondsText(w.MeasuredS) + " measured"
 	if w.WarmupS > 0 {
-		s += ", after " + seconds(w.WarmupS) + " of warm-up"
+		s += ", after " + secondsText(w.WarmupS) + " of warm-up"
 	}
-	if why, early := endings[r.Ended]; early {
+	if why, early := earlyEndings[r.Ended]; early {
 		s += "; " + why
 	}
 	then := "at its end"
 	if w.DrainedS > 0 {
-		then = seconds(w.DrainedS) + " later"
+		then = secondsText(w.DrainedS) + " later"
 	}
 	switch n := r.Requests.Unfinished; {
 	case r.Requests.Sent == 0:
@@ -187,46 +187,46 @@ func window(r *result.Result) string {
 	case n == 1:
 		return s + "; 1 request under way was given up " + then
 	case n > 1:
-		return s + fmt.Sprintf("; %s requests under way were given up %s", count(n), then)
+		return s + fmt.Sprintf("; %s requests under way were given up %s", countText(n), then)
 	case w.DrainedS > 0:
-		return s + "; what was under way ended within " + seconds(w.DrainedS)
+		return s + "; what was under way ended within " + secondsText(w.DrainedS)
 	}
 	return s + "; nothing was under way at its end"
 }
 
-// besides is what the light load beside the main one was, and came to.
-func besides(p *result.Probe) string {
+// probeText is what the light load beside the main one was, and came to.
+func probeText(p *result.Probe) string {
 	s := "open, "
 	if p.Rate.Offered != nil {
 		s += exact3(*p.Rate.Offered) + "/s poisson, "
 	}
-	s += "on " + Many(int64(p.Connections.Asked), "connection") + " of its own; " +
-		requests(p.Requests)
+	s += "on " + Plural(int64(p.Connections.Asked), "connection") + " of its own; " +
+		requestsText(p.Requests)
 	if p.SendLagP99 != nil {
-		s += ", send lag p99 " + micros(*p.SendLagP99)
+		s += ", send lag p99 " + microsText(*p.SendLagP99)
 	}
 	return s
 }
 
-func requests(q result.Requests) string {
-	s := fmt.Sprintf("%s sent: %s completed, %s, %s unfinished", count(q.Sent), count(q.Completed),
-		Many(q.Errors, "error"), count(q.Unfinished))
+func requestsText(q result.Requests) string {
+	s := fmt.Sprintf("%s sent: %s completed, %s, %s unfinished", countText(q.Sent),
+		countText(q.Completed), Plural(q.Errors, "error"), countText(q.Unfinished))
 	if q.Retried > 0 {
-		s += fmt.Sprintf("; %s sent again after a close", count(q.Retried))
+		s += fmt.Sprintf("; %s sent again after a close", countText(q.Retried))
 	}
 	if q.SentAfter != nil && *q.SentAfter > 0 {
-		s += fmt.Sprintf("; %s of them sent after the window", count(*q.SentAfter))
+		s += fmt.Sprintf("; %s of them sent after the window", countText(*q.SentAfter))
 	}
 	if q.Waiting != nil && *q.Waiting > 0 {
-		s += fmt.Sprintf("; %s more due and NEVER SENT", count(*q.Waiting))
+		s += fmt.Sprintf("; %s more due and NEVER SENT", countText(*q.Waiting))
 	}
 	return s
 }
 
-func statuses(r *result.Result) string {
+func statusText(r *result.Result) string {
 	var all []string
 	for _, code := range result.Codes(r.Status) {
-		all = append(all, plain(code)+": "+count(r.Status[code]))
+		all = append(all, plainLine(code)+": "+countText(r.Status[code]))
 	}
 	if all == nil {
 		return "no response"
@@ -234,65 +234,65 @@ func statuses(r *result.Result) string {
 	return strings.Join(all, "; ")
 }
 
-func traffic(r *result.Result) string {
+func trafficText(r *result.Result) string {
 	flow := func(n int64) string {
-		s := size(float64(n))
+		s := sizeText(float64(n))
 		if t := r.Window.MeasuredS; t > 0 {
-			s += " (" + size(float64(n)/t) + "/s)"
+			s += " (" + sizeText(float64(n)/t) + "/s)"
 		}
 		return s
 	}
 	return flow(r.Bytes.Received) + " in, " + flow(r.Bytes.Sent) + " out"
 }
 
-func connections(r *result.Result) string {
+func connectionsText(r *result.Result) string {
 	c := r.Connections
-	of, some := told(r.Fleet)
+	of, some := agentsReported(r.Fleet)
 	if !some {
-		return untold
+		return noneReported
 	}
-	s := fmt.Sprintf("%s asked, %s opened, %s served, %s%s", count(int64(c.Asked)), count(c.Opened),
-		count(int64(c.Served)), Many(c.Reconnects, "reconnect"), of)
+	s := fmt.Sprintf("%s asked, %s opened, %s served, %s%s", countText(int64(c.Asked)),
+		countText(c.Opened), countText(int64(c.Served)), Plural(c.Reconnects, "reconnect"), of)
 	if c.TLSFull != nil && c.TLSResumed != nil {
-		s += fmt.Sprintf("; TLS: %s full, %s resumed", count(*c.TLSFull), count(*c.TLSResumed))
+		s += fmt.Sprintf("; TLS: %s full, %s resumed", countText(*c.TLSFull), countText(*c.TLSResumed))
 	}
 	if len(c.Protocols) > 1 || r.Plan.Target.TLS && r.Plan.HTTP == load.Auto {
 		sep := "; "
 		for _, name := range slices.Sorted(maps.Keys(c.Protocols)) {
-			s += fmt.Sprintf("%s%s of %s", sep, count(c.Protocols[name]), protocolName(name))
+			s += fmt.Sprintf("%s%s of %s", sep, countText(c.Protocols[name]), protocolName(name))
 			sep = ", "
 		}
 	}
 	return s
 }
 
-// mostTerms of TLS are told one by one.
+// mostTerms is how many kinds of TLS are listed.
 const mostTerms = 4
 
-// settled is what handshakes settled: version, cipher and group.
-func settled(r *result.Result) string {
+// tlsText is what handshakes settled: version, cipher and group.
+func tlsText(r *result.Result) string {
 	var all []string
 	for i, t := range r.Connections.TLS {
 		if i == mostTerms {
 			all = append(all, fmt.Sprintf("and %d more", len(r.Connections.TLS)-mostTerms))
 			break
 		}
-		s := plain(t.Version) + ", " + plain(t.Cipher)
+		s := plainLine(t.Version) + ", " + plainLine(t.Cipher)
 		if t.Group != "" {
-			s += ", " + plain(t.Group)
+			s += ", " + plainLine(t.Group)
 		}
 		if len(r.Connections.TLS) > 1 {
-			s += ": " + count(t.Count)
+			s += ": " + countText(t.Count)
 		}
 		all = append(all, s)
 	}
 	return strings.Join(all, "; ")
 }
 
-func rate(r *result.Result) string {
+func rateText(r *result.Result) string {
 	s := digits3(r.Rate.Completed) + " requests/s"
 	if r.Model == result.OpenLoop {
-		s += fmt.Sprintf(" of %s offered", exact3(offered(r)))
+		s += fmt.Sprintf(" of %s offered", exact3(offeredRate(r)))
 	}
 	if due, span := r.Requests.Due, r.Window.MeasuredS; r.Plan.Arrival == load.Poisson &&
 		due != nil && span > 0 {
@@ -307,39 +307,43 @@ func rate(r *result.Result) string {
 	return s
 }
 
-// generator is what the load cost this machine, and how well it was made.
-func generator(r *result.Result) string {
+// generatorText is what the load cost this machine, and how well it was made.
+func generatorText(r *result.Result) string {
 	g := r.Generator
-	of, some := told(r.Fleet)
+	of, some := agentsReported(r.Fleet)
 	if !some {
-		return untold
+		return noneReported
 	}
 	var all []string
 	if g.CPUPerRequest > 0 {
-		all = append(all, micros(g.CPUPerRequest)+" CPU a request")
+		all = append(all, microsText(g.CPUPerRequest)+" CPU a request")
 	}
 	if g.CPUPercent > 0 {
 		all = append(all, digits3(g.CPUPercent)+" % of a core")
 	}
-	all = append(all, "busy "+percent(g.BusyPercent))
+	all = append(all, "busy "+percentText(g.BusyPercent))
 	if g.SendLagP99 != nil && g.SendLagMax != nil {
-		all = append(all, fmt.Sprintf("send lag p99 %s, max %s", micros(*g.SendLagP99),
-			micros(*g.SendLagMax)))
+		all = append(all, fmt.Sprintf("send lag p99 %s, max %s", microsText(*g.SendLagP99),
+			microsText(*g.SendLagMax)))
 	}
 	if g.GCPauseMax > 0 {
-		all = append(all, "GC pause max "+micros(g.GCPauseMax))
+		all = append(all, "GC pause max "+microsText(g.GCPauseMax))
 	}
 	return strings.Join(all, ", ") + of
 }
 
-// verdict is the generator's verdict on itself, in a sentence.
-func verdict(r *result.Result) string {
+// notTheLimit is what a generator's verdict says if nothing speaks against it, and the name of a
+// test in JUnit's format.
+const notTheLimit = "the generator was not the limit"
+
+// verdictText is the generator's verdict on itself, in a sentence.
+func verdictText(r *result.Result) string {
 	switch r.Generator.Verdict {
 	case result.OK:
 		if onlyShort(r) {
 			return Reasons(r)[0]
 		}
-		return "ok: the generator was not the limit"
+		return "ok: " + notTheLimit
 	case result.ClientBound:
 		switch r.Generator.Bound() {
 		case result.Limit:
@@ -351,39 +355,39 @@ func verdict(r *result.Result) string {
 	case result.Suspect:
 		return "SUSPECT: do not rely on these numbers before reading why"
 	}
-	return plain(r.Generator.Verdict)
+	return plainLine(r.Generator.Verdict)
 }
 
-// besidesVerdict are the reasons that the verdict's sentence does not have.
-func besidesVerdict(r *result.Result) []string {
+// verdictReasons are the reasons that the verdict's sentence does not have.
+func verdictReasons(r *result.Result) []string {
 	if onlyShort(r) {
 		return nil
 	}
 	return Reasons(r)
 }
 
-// objective is an objective and how it came out.
-func objective(o result.Outcome) string {
-	s := plain(o.Expr) + ": met, " + outcome(o)
+// objectiveText is an objective and how it came out.
+func objectiveText(o result.Outcome) string {
+	s := plainLine(o.Expr) + ": met, " + objectiveValue(o)
 	if !o.Met {
-		s = plain(o.Expr) + ": MISSED, " + outcome(o)
+		s = plainLine(o.Expr) + ": MISSED, " + objectiveValue(o)
 	}
 	if o.Note != "" {
-		s += "; " + plain(o.Note)
+		s += "; " + plainLine(o.Note)
 	}
 	if o.Aborted != nil {
-		s += "; this ended the run after " + seconds(*o.Aborted)
+		s += "; this ended the run after " + secondsText(*o.Aborted)
 	}
 	return s
 }
 
-// outcome is an objective's value.
-func outcome(o result.Outcome) string {
+// objectiveValue is an objective's value.
+func objectiveValue(o result.Outcome) string {
 	switch {
 	case o.Value == nil:
 		return "nothing was measured of it"
 	case o.Unit == "us":
-		return micros(*o.Value)
+		return microsText(*o.Value)
 	case o.Unit == "percent":
 		return percentage(*o.Value/100, 4)
 	case o.Unit == "per_s":
@@ -392,16 +396,16 @@ func outcome(o result.Outcome) string {
 	return exact3(*o.Value)
 }
 
-// Missed names the objectives that were missed; "" if none was.
-func Missed(all []result.Outcome) string {
+// MissedObjectives names the objectives that were missed; "" if none was.
+func MissedObjectives(all []result.Outcome) string {
 	var missed []string
 	for _, o := range all {
 		if !o.Met {
-			why := outcome(o)
+			why := objectiveValue(o)
 			if o.Note != "" {
-				why += "; " + plain(o.Note)
+				why += "; " + plainLine(o.Note)
 			}
-			missed = append(missed, plain(o.Expr)+" ("+why+")")
+			missed = append(missed, plainLine(o.Expr)+" ("+why+")")
 		}
 	}
 	return strings.Join(missed, ", ")

@@ -274,9 +274,8 @@ func TestIsLetInAgain(t *testing.T) {
 	d.end()
 	again := dyno(t, t.TempDir(), "serve", "--no-open", "--listen", at.Host)
 	tab.Until(`document.querySelector("#connection").dataset.connection === "shut"`)
-	if said := tab.Text("#connection"); !strings.Contains(said, "Open the address that it printed in this browser") ||
-		!strings.Contains(said, "dyno serve --listen "+at.Host) {
-		t.Errorf("the page says %q", said)
+	if shown := tab.Text("#connection"); !strings.Contains(shown, "dyno serve --listen "+at.Host) {
+		t.Errorf("the page shows %q", shown)
 	}
 	other := chromium.Tab(t)
 	other.Go(again.said)
@@ -501,7 +500,7 @@ func TestExperimentOfAKilledDashboard(t *testing.T) {
 	dir := filepath.Join(home, "experiments", begun.ID)
 	within := func(what string, is func() bool) {
 		t.Helper()
-		for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(5 * time.Minute); !is(); time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("%s: %s does not come to it", begun.ID, what)
 			}

@@ -28,14 +28,14 @@ type Conducting struct {
 	Run  func(context.Context) error // until its end; the error is what it ended with, if badly
 }
 
-// A conducted experiment is one that this dashboard began.
-type conducted struct {
+// A begunLab experiment is one that this dashboard began.
+type begunLab struct {
 	ended   chan struct{} // closed at the end
 	problem string        // that it ended with
 }
 
-// running reports whether it goes on; of none that was begun here it does not.
-func (c *conducted) running() bool {
+// isRunning reports whether it goes on; of none that was begun here it does not.
+func (c *begunLab) isRunning() bool {
 	if c == nil {
 		return false
 	}
@@ -47,77 +47,78 @@ func (c *conducted) running() bool {
 	}
 }
 
-// offers are the experiments that may be begun.
-func (s *Server) offers(w http.ResponseWriter, r *http.Request) {
+// serveOffers answers with the experiments that may be begun.
+func (s *Server) serveOffers(w http.ResponseWriter, r *http.Request) {
 	all := []Offer{}
 	if s.Conduct != nil {
 		all = s.Offers()
 	}
-	answer(w, http.StatusOK, all)
+	answerJSON(w, http.StatusOK, all)
 }
 
-// An order is what a browser says of an experiment that it wants begun.
-type order struct {
+// An labRequest is what a browser says of an experiment that it wants begun.
+type labRequest struct {
 	Experiment string `json:"experiment"` // the ID of an Offer
 	Quick      bool   `json:"quick"`
 }
 
 // beginLab begins an experiment, and answers when it can be watched.
 func (s *Server) beginLab(w http.ResponseWriter, r *http.Request) {
-	var o order
+	var o labRequest
 	in := json.NewDecoder(r.Body)
 	in.DisallowUnknownFields()
-	if err := in.Decode(&o); tooLarge(w, err) {
+	if err := in.Decode(&o); answeredTooLarge(w, err) {
 		return
 	} else if err != nil {
-		answer(w, http.StatusUnprocessableEntity, faulty{[]Fault{{Problem: err.Error()}}})
+		answerJSON(w, http.StatusUnprocessableEntity, formFaults{[]Fault{{Problem: err.Error()}}})
 		return
 	}
 	offered := func(one Offer) bool { return one.ID == o.Experiment }
 	if s.Conduct == nil || !slices.ContainsFunc(s.Offers(), offered) {
-		refuse(w, http.StatusNotFound, fmt.Sprintf("no experiment %q may be begun here", o.Experiment))
+		answerError(w, http.StatusNotFound, fmt.Sprintf("no experiment %q may be begun here",
+			o.Experiment))
 		return
 	}
 	next, faults := s.Conduct(o.Experiment, o.Quick)
 	if len(faults) > 0 {
-		answer(w, http.StatusUnprocessableEntity, faulty{faultsOf(faults, nil)})
+		answerJSON(w, http.StatusUnprocessableEntity, formFaults{faultsOf(faults, nil)})
 		return
 	}
-	begun, err := s.conduct(next)
+	begun, err := s.startConducted(next)
 	if err != nil {
-		refuse(w, http.StatusConflict, err.Error())
+		answerError(w, http.StatusConflict, err.Error())
 		return
 	}
-	if !s.appears(r.Context(), next.Dir, begun) {
-		if begun.running() { // but nobody waits for the answer
+	if !s.waitForFolder(r.Context(), next.Dir, begun) {
+		if begun.isRunning() { // but nobody waits for the answer
 			return
 		}
-		answer(w, http.StatusUnprocessableEntity, faulty{[]Fault{{Problem: begun.problem}}})
+		answerJSON(w, http.StatusUnprocessableEntity, formFaults{[]Fault{{Problem: begun.problem}}})
 		return
 	}
-	id, err := s.labs.id(next.Dir)
+	id, err := s.labs.folderID(next.Dir)
 	if err != nil {
-		refuse(w, http.StatusInternalServerError, err.Error())
+		answerError(w, http.StatusInternalServerError, err.Error())
 		return
 	}
-	answer(w, http.StatusCreated, struct {
+	answerJSON(w, http.StatusCreated, struct {
 		ID string `json:"id"`
 	}{id})
 }
 
-// conduct begins an experiment, unless something runs.
-func (s *Server) conduct(next Conducting) (*conducted, error) {
+// startConducted begins an experiment, unless something runs.
+func (s *Server) startConducted(next Conducting) (*begunLab, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	l := &s.loads
 	l.mu.Lock()
-	err := l.take("the experiment "+next.Name, next.Dir, stop)
+	err := l.claim("the experiment "+next.Name, next.Dir, stop)
 	l.mu.Unlock()
 	if err != nil {
 		stop()
 		return nil, err
 	}
-	begun := &conducted{ended: make(chan struct{})}
-	s.labs.own(next.Dir, begun)
+	begun := &begunLab{ended: make(chan struct{})}
+	s.labs.addBegun(next.Dir, begun)
 	go func() {
 		defer stop()
 		if err := next.Run(ctx); err != nil {
@@ -126,18 +127,18 @@ func (s *Server) conduct(next Conducting) (*conducted, error) {
 		close(begun.ended)
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.leave()
+		l.release()
 	}()
 	return begun, nil
 }
 
-// appearing is between two looks for a folder that is about to be there.
-const appearing = 20 * time.Millisecond
+// folderPoll is between two looks for a folder that is about to be there.
+const folderPoll = 20 * time.Millisecond
 
-// appears waits until the folder of an experiment is there; false if there will be none, or
+// waitForFolder waits until the folder of an experiment is there; false if there will be none, or
 // nobody waits any more.
-func (s *Server) appears(ctx context.Context, dir string, begun *conducted) bool {
-	tick := time.NewTicker(appearing)
+func (s *Server) waitForFolder(ctx context.Context, dir string, begun *begunLab) bool {
+	tick := time.NewTicker(folderPoll)
 	defer tick.Stop()
 	for !lab.IsExperiment(dir) {
 		select {
@@ -153,14 +154,14 @@ func (s *Server) appears(ctx context.Context, dir string, begun *conducted) bool
 
 // stopLab stops an experiment that was begun here.
 func (s *Server) stopLab(w http.ResponseWriter, r *http.Request) {
-	dir, ok := s.labs.find(w, r.PathValue("id"))
+	dir, ok := s.labs.findFolder(w, r.PathValue("id"))
 	if !ok {
 		return
 	}
-	if !s.loads.halt(dir) {
-		refuse(w, http.StatusConflict, "it has ended, or was not begun here: then Ctrl-C where it was "+
-			"begun stops it")
+	if !s.loads.stopRunning(dir) {
+		answerError(w, http.StatusConflict, "it has ended, or was not begun here: then Ctrl-C where "+
+			"it was begun stops it")
 		return
 	}
-	answer(w, http.StatusAccepted, struct{}{})
+	answerJSON(w, http.StatusAccepted, struct{}{})
 }

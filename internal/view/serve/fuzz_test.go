@@ -56,7 +56,7 @@ func FuzzRequest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte, let bool) {
 		in = bytes.ReplaceAll(in, []byte("HOST"), []byte(host))
 		if let {
-			in = bytes.ReplaceAll(in, []byte("COOKIE"), []byte(s.cookie()+"="+s.keys.cookie))
+			in = bytes.ReplaceAll(in, []byte("COOKIE"), []byte(s.cookieName()+"="+s.keys.cookie))
 		}
 		r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(in)))
 		if err != nil {

@@ -39,8 +39,8 @@ func newKeys(cookie string) keys { return keys{token: rand.Text(), cookie: cooki
 // mostSingle is how many keys may wait for their use.
 const mostSingle = 8
 
-// once is a key that opens once.
-func (k *keys) once() string {
+// onceToken returns a token that lets one browser in, once.
+func (k *keys) onceToken() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	key := rand.Text()
@@ -51,25 +51,25 @@ func (k *keys) once() string {
 	return key
 }
 
-// opens reports whether a key that came in a URL does, and uses up one that does once.
-func (k *keys) opens(key string) bool {
-	if same(key, k.token) {
+// acceptsToken reports whether the token of a URL lets a browser in, and uses up one for once.
+func (k *keys) acceptsToken(key string) bool {
+	if sameSecret(key, k.token) {
 		return true
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	i := slices.IndexFunc(k.single, func(one string) bool { return same(one, key) })
+	i := slices.IndexFunc(k.single, func(one string) bool { return sameSecret(one, key) })
 	if i >= 0 {
 		k.single = slices.Delete(k.single, i, i+1)
 	}
 	return i >= 0
 }
 
-// same takes as long whether or not they are.
-func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+// sameSecret reports whether a and b are equal, in a time that does not depend on it.
+func sameSecret(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
-// hostsOf are the names that a browser may have for an address of this machine.
-func hostsOf(at netip.AddrPort) map[string]bool {
+// hostNamesOf are the names that a browser may have for an address of this machine.
+func hostNamesOf(at netip.AddrPort) map[string]bool {
 	names := []string{at.Addr().Unmap().String()}
 	if at.Addr().IsLoopback() {
 		names = append(names, "localhost")
@@ -90,7 +90,7 @@ const policyOfContent = "default-src 'none'; script-src 'self'; style-src 'self'
 	"img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; " +
 	"frame-ancestors 'none'"
 
-// ServeHTTP answers what may be asked.
+// ServeHTTP answers a request that passes the guard.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", policyOfContent)
@@ -101,30 +101,30 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	switch {
 	case !s.hosts[r.Host]:
-		refuse(w, http.StatusMisdirectedRequest,
+		answerError(w, http.StatusMisdirectedRequest,
 			fmt.Sprintf("%q is not a name of this dashboard; open %s", r.Host, s.Base()))
-	case foreign(r):
-		refuse(w, http.StatusForbidden, "a page of another origin asked for this")
+	case isForeign(r):
+		answerError(w, http.StatusForbidden, "a page of another origin asked for this")
 	case r.URL.Query().Has("token"):
-		s.enter(w, r)
-	case !s.known(r) && arrives(r):
-		land(w)
-	case !s.known(r):
-		refuse(w, http.StatusUnauthorized, "this browser has not been let in, or the dashboard was "+
+		s.admitByToken(w, r)
+	case !s.hasCookie(r) && arrivesByLink(r):
+		answerRedirectPage(w)
+	case !s.hasCookie(r):
+		answerError(w, http.StatusUnauthorized, "this browser has not been let in, or the dashboard was "+
 			"started again and does not know it; open the address that dyno serve printed, with its "+
 			"token")
 	case r.URL.Query().Has(landed):
-		http.Redirect(w, r, without(r.URL, landed), http.StatusSeeOther)
+		http.Redirect(w, r, withoutParameter(r.URL, landed), http.StatusSeeOther)
 	default:
 		r.Body = http.MaxBytesReader(w, r.Body, bodyBytes)
 		s.mux.ServeHTTP(w, r)
 	}
 }
 
-// foreign reports whether a page of another origin is behind a request, as far as the
+// isForeign reports whether a page of another origin is behind a request, as far as the
 // browser says so. To follow a link to the dashboard is no harm: Check lets safe methods
 // pass, and what is asked for by anything but a navigation is refused here.
-func foreign(r *http.Request) bool {
+func isForeign(r *http.Request) bool {
 	if http.NewCrossOriginProtection().Check(r) != nil {
 		return true
 	}
@@ -135,30 +135,30 @@ func foreign(r *http.Request) bool {
 	return (site == "cross-site" || site == "same-site") && mode != "navigate"
 }
 
-// enter takes the token from the URL into a cookie, and leads to the URL without it.
-func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodGet || !s.keys.opens(r.URL.Query().Get("token")) {
-		refuse(w, http.StatusUnauthorized, "the token is not this dashboard's: it has a new one each "+
-			"time it starts; open the address that dyno printed last")
+// admitByToken takes the token from the URL into a cookie, and leads to the URL without it.
+func (s *Server) admitByToken(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet || !s.keys.acceptsToken(r.URL.Query().Get("token")) {
+		answerError(w, http.StatusUnauthorized, "the token is not this dashboard's: it has a new one "+
+			"each time it starts; open the address that dyno printed last")
 		return
 	}
-	http.SetCookie(w, &http.Cookie{Name: s.cookie(), Value: s.keys.cookie, Path: "/",
+	http.SetCookie(w, &http.Cookie{Name: s.cookieName(), Value: s.keys.cookie, Path: "/",
 		HttpOnly: true, SameSite: http.SameSiteStrictMode})
-	http.Redirect(w, r, without(r.URL, "token"), http.StatusSeeOther)
+	http.Redirect(w, r, withoutParameter(r.URL, "token"), http.StatusSeeOther)
 }
 
-func (s *Server) cookie() string {
+func (s *Server) cookieName() string {
 	_, port, _ := net.SplitHostPort(s.listener.Addr().String())
 	return "dyno-" + port
 }
 
-func (s *Server) known(r *http.Request) bool {
-	c, err := r.Cookie(s.cookie())
-	return err == nil && same(c.Value, s.keys.cookie)
+func (s *Server) hasCookie(r *http.Request) bool {
+	c, err := r.Cookie(s.cookieName())
+	return err == nil && sameSecret(c.Value, s.keys.cookie)
 }
 
-// refuse answers with a reason that a person can read.
-func refuse(w http.ResponseWriter, status int, why string) {
+// answerError answers with a reason that a person can read.
+func answerError(w http.ResponseWriter, status int, why string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
 	fmt.Fprintf(w, "dyno: %s\n", why)

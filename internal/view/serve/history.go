@@ -18,7 +18,7 @@ import (
 // A past is the history as a browser draws it.
 type past struct {
 	Metric   string       `json:"metric"`
-	Measures []measure    `json:"measures"` // that can be asked for
+	Measures []measure    `json:"measures"` // that can be chosen
 	Machine  string       `json:"machine"`  // its fingerprint, or allMachines
 	Machines []machine    `json:"machines"`
 	Series   []series     `json:"series"` // that with the newest result first
@@ -79,14 +79,14 @@ type labRun struct {
 
 const allMachines = "all"
 
-// history is what is stored, as series by one measure.
-func (s *Server) history(w http.ResponseWriter, r *http.Request) {
+// serveHistory answers with what is stored, as series by one measure.
+func (s *Server) serveHistory(w http.ResponseWriter, r *http.Request) {
 	asked := r.URL.Query()
 	q := store.Query{Metric: lab.Measures[0], Machine: store.MachineOf(result.ThisHost())}
 	if name := asked.Get("metric"); name != "" {
 		i := slices.IndexFunc(lab.Measures, func(m lab.Measure) bool { return m.Name == name })
 		if i < 0 {
-			refuse(w, http.StatusUnprocessableEntity, fmt.Sprintf("%q is no measure", name))
+			answerError(w, http.StatusUnprocessableEntity, fmt.Sprintf("%q is no measure", name))
 			return
 		}
 		q.Metric = lab.Measures[i]
@@ -99,13 +99,13 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request) {
 	}
 	index, err := store.Open(s.Home)
 	if err != nil {
-		refuse(w, http.StatusInternalServerError, err.Error())
+		answerError(w, http.StatusInternalServerError, err.Error())
 		return
 	}
 	h, err := index.History(q)
 	entries, err2 := index.Entries()
 	if err := errors.Join(err, err2, index.Close()); err != nil {
-		refuse(w, http.StatusInternalServerError, err.Error())
+		answerError(w, http.StatusInternalServerError, err.Error())
 		return
 	}
 	p := past{Metric: q.Metric.Name, Machine: q.Machine, Machines: machinesOf(entries, here),
@@ -122,7 +122,7 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request) {
 	if h.Unkept != nil {
 		p.Problems = append(p.Problems, h.Unkept.Error())
 	}
-	answer(w, http.StatusOK, p)
+	answerJSON(w, http.StatusOK, p)
 }
 
 // machinesOf are those that results were measured on, and here, whether or not there is one.
@@ -179,16 +179,16 @@ func experimentsOf(stored []store.Experiment) []experiment {
 	return all
 }
 
-// labPast is what an experiment and its earlier runs found; null if there is none.
-func (s *Server) labPast(w http.ResponseWriter, r *http.Request) {
-	dir, ok := s.labs.find(w, r.PathValue("id"))
+// serveLabPast answers with what an experiment and its earlier runs found; null if there is none.
+func (s *Server) serveLabPast(w http.ResponseWriter, r *http.Request) {
+	dir, ok := s.labs.findFolder(w, r.PathValue("id"))
 	if !ok {
 		return
 	}
 	record, err := judge.Open(dir)
 	if err != nil {
-		refuse(w, http.StatusInternalServerError, err.Error())
+		answerError(w, http.StatusInternalServerError, err.Error())
 		return
 	}
-	answer(w, http.StatusOK, page.PastOf(record, lab.ReadEarlier(s.labs.store, record)))
+	answerJSON(w, http.StatusOK, page.PastOf(record, lab.ReadEarlier(s.labs.store, record)))
 }

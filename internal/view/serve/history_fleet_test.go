@@ -34,7 +34,7 @@ func TestHistoryOfFleets(t *testing.T) {
 	}
 	for query, want := range map[string][]string{"": {"a fleet", "this one"}, "?machine=all": {"a fleet", "this one"}, "?machine=none": {"a fleet"}} {
 		w := httptest.NewRecorder()
-		s.history(w, httptest.NewRequest("GET", "/api/history"+query, nil))
+		s.serveHistory(w, httptest.NewRequest("GET", "/api/history"+query, nil))
 		var p past
 		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
 			t.Fatalf("%v: %s", err, w.Body)

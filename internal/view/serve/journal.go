@@ -32,34 +32,34 @@ type journal struct {
 
 func newJournal(most int) *journal { return &journal{most: most, more: make(chan struct{})} }
 
-// begin forgets all, for a head.
-func (j *journal) begin(kind string, data any) {
+// restart forgets all, for a head.
+func (j *journal) restart(kind string, data any) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.name, j.events, j.last = rand.Text()[:8], nil, 0
-	j.head = j.encode(kind, data)
-	j.wake()
+	j.head = j.encodeEvent(kind, data)
+	j.wakeFollowers()
 }
 
-// add adds an event, and forgets the oldest if there are too many.
-func (j *journal) add(kind string, data any) {
+// appendEvent adds an event, and forgets the oldest if there are too many.
+func (j *journal) appendEvent(kind string, data any) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.last++
-	j.events = append(j.events, j.encode(kind, data))
+	j.events = append(j.events, j.encodeEvent(kind, data))
 	if len(j.events) > j.most {
 		j.events = append([][]byte(nil), j.events[len(j.events)-j.most:]...)
 	}
-	j.wake()
+	j.wakeFollowers()
 }
 
-func (j *journal) wake() {
+func (j *journal) wakeFollowers() {
 	close(j.more)
 	j.more = make(chan struct{})
 }
 
-// encode writes an event as it is sent. Data has no line break: it is JSON.
-func (j *journal) encode(kind string, data any) []byte {
+// encodeEvent writes an event as it is sent. Data has no line break: it is JSON.
+func (j *journal) encodeEvent(kind string, data any) []byte {
 	b, err := json.Marshal(data)
 	if err != nil {
 		panic(err) // a type of ours that has no JSON
@@ -67,9 +67,9 @@ func (j *journal) encode(kind string, data any) []byte {
 	return fmt.Appendf(nil, "id: %s.%d\nevent: %s\ndata: %s\n\n", j.name, j.last, kind, b)
 }
 
-// since is what follows the event of that id, the id of the last of it, and what is
+// eventsAfter is what follows the event of that id, the id of the last of it, and what is
 // closed when there is more.
-func (j *journal) since(id string) (news []byte, now string, more <-chan struct{}) {
+func (j *journal) eventsAfter(id string) (news []byte, now string, more <-chan struct{}) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.head == nil {
@@ -101,11 +101,12 @@ const (
 	mostFollowers = 64               // at once, of all journals
 )
 
-// follow sends a journal's events, from where the browser says it was, until it leaves.
-func (s *Server) follow(j *journal, w http.ResponseWriter, r *http.Request) {
+// sendEvents sends a journal's events, from where the browser says it was, until it leaves.
+func (s *Server) sendEvents(j *journal, w http.ResponseWriter, r *http.Request) {
 	defer s.followers.Add(-1)
 	if s.followers.Add(1) > mostFollowers {
-		refuse(w, http.StatusServiceUnavailable, fmt.Sprintf("%d pages follow already", mostFollowers))
+		answerError(w, http.StatusServiceUnavailable, fmt.Sprintf("%d pages follow already",
+			mostFollowers))
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -126,7 +127,7 @@ func (s *Server) follow(j *journal, w http.ResponseWriter, r *http.Request) {
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
 	for {
-		news, now, more := j.since(id)
+		news, now, more := j.eventsAfter(id)
 		if len(news) > 0 && !send(news) {
 			return
 		}

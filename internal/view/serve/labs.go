@@ -29,7 +29,7 @@ type labs struct {
 
 	mu      *sync.Mutex
 	watched map[string]*watched // by folder
-	begun   map[string]*conducted
+	begun   map[string]*begunLab
 }
 
 // A watched folder is looked at until nobody watches any more.
@@ -41,17 +41,17 @@ type watched struct {
 
 func newLabs(home string, others []string) labs {
 	return labs{store: filepath.Join(home, "experiments"), others: others, mu: new(sync.Mutex),
-		watched: map[string]*watched{}, begun: map[string]*conducted{}}
+		watched: map[string]*watched{}, begun: map[string]*begunLab{}}
 }
 
-// own notes that an experiment was begun here.
-func (l *labs) own(dir string, c *conducted) {
+// addBegun notes that an experiment was begun here.
+func (l *labs) addBegun(dir string, c *begunLab) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.begun[dir] = c
 }
 
-// A listed folder has an ID, by which it is asked for.
+// A listed folder has an ID, which requests name.
 type listed struct {
 	ID      string `json:"id"`
 	Problem string `json:"problem,omitempty"` // why it cannot be read
@@ -60,9 +60,9 @@ type listed struct {
 	dir string
 }
 
-// list are all folders that are there now: those that were named, then the stored ones,
+// listFolders are all folders that are there now: those that were named, then the stored ones,
 // newest first.
-func (l *labs) list() ([]listed, error) {
+func (l *labs) listFolders() ([]listed, error) {
 	dirs := slices.Clone(l.others)
 	entries, err := os.ReadDir(l.store)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -93,25 +93,25 @@ func (l *labs) list() ([]listed, error) {
 	return all, nil
 }
 
-// find is the folder of an ID, which is looked for in the list and never taken for a path.
+// findFolder is the folder of an ID, which is looked for in the list and never taken for a path.
 // What it cannot do it answers itself.
-func (l *labs) find(w http.ResponseWriter, id string) (dir string, ok bool) {
-	all, err := l.list()
+func (l *labs) findFolder(w http.ResponseWriter, id string) (dir string, ok bool) {
+	all, err := l.listFolders()
 	if err != nil {
-		refuse(w, http.StatusInternalServerError, err.Error())
+		answerError(w, http.StatusInternalServerError, err.Error())
 		return "", false
 	}
 	i := slices.IndexFunc(all, func(one listed) bool { return one.ID == id })
 	if i < 0 {
-		refuse(w, http.StatusNotFound, fmt.Sprintf("no experiment %q is here", id))
+		answerError(w, http.StatusNotFound, fmt.Sprintf("no experiment %q is here", id))
 		return "", false
 	}
 	return all[i].dir, true
 }
 
-// id is by which a folder that is in the list is asked for.
-func (l *labs) id(dir string) (string, error) {
-	all, err := l.list()
+// folderID is the ID of a folder that is in the list.
+func (l *labs) folderID(dir string) (string, error) {
+	all, err := l.listFolders()
 	if err != nil {
 		return "", err
 	}
@@ -122,35 +122,35 @@ func (l *labs) id(dir string) (string, error) {
 	return all[i].ID, nil
 }
 
-func (s *Server) listLabs(w http.ResponseWriter, r *http.Request) {
-	all, err := s.labs.list()
+func (s *Server) serveLabs(w http.ResponseWriter, r *http.Request) {
+	all, err := s.labs.listFolders()
 	if err != nil {
-		refuse(w, http.StatusInternalServerError, err.Error())
+		answerError(w, http.StatusInternalServerError, err.Error())
 		return
 	}
-	answer(w, http.StatusOK, all)
+	answerJSON(w, http.StatusOK, all)
 }
 
-// labReport is the report of an experiment, of what there is so far.
-func (s *Server) labReport(w http.ResponseWriter, r *http.Request) {
-	if dir, ok := s.labs.find(w, r.PathValue("id")); ok {
-		document(w, func(to io.Writer) error { return page.Experiment(to, dir, s.labs.store) })
+// serveLabReport answers with the report of an experiment, of what there is so far.
+func (s *Server) serveLabReport(w http.ResponseWriter, r *http.Request) {
+	if dir, ok := s.labs.findFolder(w, r.PathValue("id")); ok {
+		answerPage(w, func(to io.Writer) error { return page.Experiment(to, dir, s.labs.store) })
 	}
 }
 
 // watchLab sends how far an experiment has come, now and whenever that changes.
 func (s *Server) watchLab(w http.ResponseWriter, r *http.Request) {
-	dir, ok := s.labs.find(w, r.PathValue("id"))
+	dir, ok := s.labs.findFolder(w, r.PathValue("id"))
 	if !ok {
 		return
 	}
-	j, leave := s.labs.watch(dir)
+	j, leave := s.labs.watchFolder(dir)
 	defer leave()
-	s.follow(j, w, r)
+	s.sendEvents(j, w, r)
 }
 
-// watch joins those who watch a folder.
-func (l *labs) watch(dir string) (j *journal, leave func()) {
+// watchFolder joins those who watch a folder.
+func (l *labs) watchFolder(dir string) (j *journal, leave func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	w := l.watched[dir]
@@ -158,7 +158,7 @@ func (l *labs) watch(dir string) (j *journal, leave func()) {
 		ctx, stop := context.WithCancel(context.Background())
 		w = &watched{journal: newJournal(0), stop: stop}
 		l.watched[dir] = w
-		go look(ctx, judge.Follow(dir), l.begun[dir], w.journal)
+		go pollFolder(ctx, judge.Follow(dir), l.begun[dir], w.journal)
 	}
 	w.by++
 	return w.journal, func() {
@@ -171,29 +171,29 @@ func (l *labs) watch(dir string) (j *journal, leave func()) {
 	}
 }
 
-// pace is between two looks at a folder.
-const pace = time.Second
+// pollInterval is between two looks at a folder.
+const pollInterval = time.Second
 
-// look looks at a folder until ctx ends. Each state is a head: there is no use for the
+// pollFolder looks at a folder until ctx ends. Each state is a head: there is no use for the
 // one before. Of an experiment that was begun here its end is news, whatever its files say.
-func look(ctx context.Context, f *judge.Follower, begun *conducted, j *journal) {
+func pollFolder(ctx context.Context, f *judge.Follower, begun *begunLab, j *journal) {
 	var last *judge.Progress
 	var problem string
-	runs := begun.running()
-	tick := time.NewTicker(pace)
+	runs := begun.isRunning()
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
 		p, err := f.ReadProgress()
-		if runs && !begun.running() {
+		if runs && !begun.isRunning() {
 			runs, last = false, nil
 		}
 		switch {
 		case err != nil && err.Error() != problem:
 			problem, last = err.Error(), nil
-			j.begin("problem", problem)
+			j.restart("problem", problem)
 		case err == nil && p != last:
 			problem, last = "", p
-			j.begin("lab", stateOf(p, begun, runs))
+			j.restart("lab", stateOf(p, begun, runs))
 		}
 		select {
 		case <-tick.C:
@@ -203,12 +203,12 @@ func look(ctx context.Context, f *judge.Follower, begun *conducted, j *journal) 
 	}
 }
 
-// A state is what a browser shows of an experiment under way.
+// A state is what a browser shows of an experiment that runs.
 type state struct {
 	lab.Heading
 	Title    string           `json:"title"`
 	Scope    string           `json:"scope"`
-	Checked  bool             `json:"checked"` // servers were built and asked
+	Checked  bool             `json:"checked"` // servers were built and their answers compared
 	Done     int              `json:"done"`    // trials
 	Queued   int              `json:"queued"`
 	LeftS    float64          `json:"left_s,omitempty"`
@@ -228,20 +228,20 @@ type trial struct {
 	Why string `json:"why"` // of its grade, or why it failed
 }
 
-// most is how many trials, done and to be done, a browser gets.
-const most = 500
+// mostTrials is how many trials, done and to be done, a browser gets.
+const mostTrials = 500
 
-func stateOf(p *judge.Progress, begun *conducted, runs bool) state {
+func stateOf(p *judge.Progress, begun *begunLab, runs bool) state {
 	r := p.Record
-	words := report.WordsOf(r)
+	words := report.ExperimentWordsOf(r)
 	s := state{Heading: r.Heading(), Title: words.Title, Scope: words.Scope, Checked: r.Checked,
 		Done: len(r.Trials), Queued: len(p.Queue), LeftS: p.Left.Seconds(),
-		Queue: p.Queue[:min(len(p.Queue), most)], Verdicts: words.Verdicts, Compared: r.Verdicts,
+		Queue: p.Queue[:min(len(p.Queue), mostTrials)], Verdicts: words.Verdicts, Compared: r.Verdicts,
 		Cautions: words.Cautions, Missing: words.Unavailable, Ours: runs}
 	if begun != nil && !runs {
 		s.Problem = begun.problem
 	}
-	for i := len(r.Trials) - 1; i >= 0 && len(s.Trials) < most; i-- {
+	for i := len(r.Trials) - 1; i >= 0 && len(s.Trials) < mostTrials; i-- {
 		t := trial{TrialSummary: r.Trials[i]}
 		if t.Failure != nil {
 			t.Why = t.Failure.Phase + ": " + t.Failure.Reason

@@ -15,33 +15,33 @@ import (
 // site, and shows the cookie. No more is let in than SameSite=Lax would: pages, opened on the
 // whole of a tab by GET; what they are embedded in, posted or fetched by stays outside.
 
-// landed is the parameter by which the address is told from the one before: so it is opened
+// landed is the parameter that distinguishes the address from the one before: so it is opened
 // again once and no more.
 const landed = "landed"
 
-// hop opens the page's own address again; what is behind the # goes with it.
-const hop = `const here = new URL(location.href);
+// redirectScript opens the page's own address again; what is behind the # goes with it.
+const redirectScript = `const here = new URL(location.href);
 here.searchParams.set("` + landed + `", "");
 location.replace(here.href);`
 
-// arrives reports whether a request is a link's from another site to a page of ours.
-func arrives(r *http.Request) bool {
+// arrivesByLink reports whether a request is a link's from another site to a page of ours.
+func arrivesByLink(r *http.Request) bool {
 	h := r.Header
-	return r.Method == http.MethodGet && ours(r.URL.Path) && !r.URL.Query().Has(landed) &&
+	return r.Method == http.MethodGet && isPagePath(r.URL.Path) && !r.URL.Query().Has(landed) &&
 		h.Get("Sec-Fetch-Site") == "cross-site" && h.Get("Sec-Fetch-Mode") == "navigate" &&
 		h.Get("Sec-Fetch-Dest") == "document"
 }
 
-// ours reports whether a path is that of a page. None of them begins with two slashes, which
+// isPagePath reports whether a path is that of a page. None of them begins with two slashes, which
 // would be another host's.
-func ours(path string) bool {
-	return shells[path] != "" || strings.HasPrefix(path, "/results/") ||
+func isPagePath(path string) bool {
+	return pageKinds[path] != "" || strings.HasPrefix(path, "/results/") ||
 		strings.HasPrefix(path, "/labs/")
 }
 
-// land answers with the page that has nothing in it.
-func land(w http.ResponseWriter) {
-	sum := sha256.Sum256([]byte(hop))
+// answerRedirectPage answers with the page that has nothing in it.
+func answerRedirectPage(w http.ResponseWriter) {
+	sum := sha256.Sum256([]byte(redirectScript))
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'sha256-"+
 		base64.StdEncoding.EncodeToString(sum[:])+"'; img-src data:; base-uri 'none'; "+
 		"form-action 'none'; frame-ancestors 'none'")
@@ -54,15 +54,15 @@ func land(w http.ResponseWriter) {
 <script>%s</script>
 <p>Opening the dashboard, which needs JavaScript …</p>
 </html>
-`, hop)
+`, redirectScript)
 }
 
-// without is an address of ours without a parameter.
-func without(u *url.URL, parameter string) string {
+// withoutParameter is an address of ours without a parameter.
+func withoutParameter(u *url.URL, parameter string) string {
 	query := u.Query()
 	query.Del(parameter)
 	path := "/"
-	if ours(u.Path) {
+	if isPagePath(u.Path) {
 		path = u.EscapedPath()
 	}
 	if rest := query.Encode(); rest != "" {

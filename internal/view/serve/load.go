@@ -17,7 +17,7 @@ import (
 	"dyno/internal/view/report"
 )
 
-// A Form is what a load is asked for with: the flags of dyno run by their long names, and
+// A Form is the settings of a load: the flags of dyno run by their long names, and
 // "url". A flag that may be repeated has several values.
 type Form map[string][]string
 
@@ -57,7 +57,7 @@ type loads struct {
 	journal *journal
 
 	mu      sync.Mutex
-	stop    func() // of what is under way, a load or an experiment; nil: there is none
+	stop    func() // stops the load or the experiment that runs; nil: there is none
 	what    string // it is, in words
 	lab     string // the experiment's folder; "": it is a load
 	running sync.WaitGroup
@@ -65,7 +65,7 @@ type loads struct {
 	last    *result.Result
 }
 
-// A Show is a load under way that the dashboard shows.
+// A Show is a running load that the dashboard shows.
 type Show struct {
 	of                *loads
 	plan              load.Plan
@@ -77,8 +77,8 @@ type Show struct {
 var errBusy = errors.New("something is running already, and two would spoil each other's " +
 	"numbers; stop it, or wait for its end")
 
-// take makes what is about to run the only thing that does, until leave. l.mu is held.
-func (l *loads) take(what, lab string, stop func()) error {
+// claim makes what is about to run the only thing that runs, until release. l.mu is held.
+func (l *loads) claim(what, lab string, stop func()) error {
 	switch {
 	case l.closed:
 		return errors.New("the dashboard is about to end")
@@ -90,8 +90,8 @@ func (l *loads) take(what, lab string, stop func()) error {
 	return nil
 }
 
-// leave lets the next begin. l.mu is held.
-func (l *loads) leave() {
+// release lets the next begin. l.mu is held.
+func (l *loads) release() {
 	l.stop = nil
 	l.running.Done()
 }
@@ -104,12 +104,12 @@ func (s *Server) Show(p load.Plan, stop func()) (*Show, error) {
 	l := &s.loads
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.take(report.Planned(p), "", stop); err != nil {
+	if err := l.claim(report.PlanText(p), "", stop); err != nil {
 		return nil, err
 	}
 	l.last = nil
-	l.journal.begin("run", beginning{Started: time.Now().UTC(), URL: p.Target.URL,
-		Words: report.Planned(p), Open: p.Open(), Connections: p.Connections,
+	l.journal.restart("run", beginning{Started: time.Now().UTC(), URL: p.Target.URL,
+		Words: report.PlanText(p), Open: p.Open(), Connections: p.Connections,
 		DurationS: time.Duration(p.Duration).Seconds(), WarmupS: time.Duration(p.Warmup).Seconds(),
 		Requested: p.Requested})
 	return &Show{of: l, plan: p, known: sync.OnceValue(func() *redact.Known {
@@ -172,7 +172,7 @@ func (v *Show) Interval(iv load.Interval) {
 		s.Faults = append(s.Faults, failure{string(f.Phase), f.Kind, v.known().Cut(f.Detail),
 			f.Count})
 	}
-	v.of.journal.add("second", s)
+	v.of.journal.appendEvent("second", s)
 }
 
 // An ending is the last event of a load's journal.
@@ -203,16 +203,16 @@ func (v *Show) End(r *result.Result, err error) {
 	}
 	v.of.mu.Lock()
 	defer v.of.mu.Unlock()
-	v.of.journal.add("end", e) // before another load can begin, whose journal it would end
+	v.of.journal.appendEvent("end", e) // before another load can begin, whose journal it would end
 	v.of.last = r
-	v.of.leave()
+	v.of.release()
 }
 
 // lastID names the result of the load that was shown last, stored or not.
 const lastID = "last"
 
-// halt stops the load, or the experiment of a folder; ok is false if that does not run.
-func (l *loads) halt(lab string) (ok bool) {
+// stopRunning stops the load, or the experiment of a folder; ok is false if that does not run.
+func (l *loads) stopRunning(lab string) (ok bool) {
 	l.mu.Lock()
 	stop, is := l.stop, l.stop != nil && l.lab == lab
 	l.mu.Unlock()
@@ -222,92 +222,93 @@ func (l *loads) halt(lab string) (ok bool) {
 	return is
 }
 
-// close stops what runs, begins no more, and waits for its end.
-func (l *loads) close() {
+// stopAndWait stops what runs, begins no more, and waits for its end.
+func (l *loads) stopAndWait() {
 	l.mu.Lock()
 	l.closed = true
 	lab := l.lab
 	l.mu.Unlock()
-	l.halt(lab)
+	l.stopRunning(lab)
 	l.running.Wait()
 }
 
-// begin begins the load of a form.
-func (s *Server) begin(w http.ResponseWriter, r *http.Request) {
+// beginLoad begins the load of a form.
+func (s *Server) beginLoad(w http.ResponseWriter, r *http.Request) {
 	if s.Read == nil {
-		refuse(w, http.StatusNotFound, "this dashboard shows one load and begins none; dyno serve does")
+		answerError(w, http.StatusNotFound, "this dashboard shows one load and begins none; "+
+			"dyno serve does")
 		return
 	}
 	form, err := readForm(r)
-	if tooLarge(w, err) {
+	if answeredTooLarge(w, err) {
 		return
 	}
 	if err != nil {
-		answer(w, http.StatusUnprocessableEntity, faulty{[]Fault{{Problem: err.Error()}}})
+		answerJSON(w, http.StatusUnprocessableEntity, formFaults{[]Fault{{Problem: err.Error()}}})
 		return
 	}
 	job, faults := s.Read(form)
 	if len(faults) == 0 {
-		faults = flaws(s.Targets.admit(r.Context(), &job.Plan))
+		faults = errorList(s.Targets.checkPlan(r.Context(), &job.Plan))
 	}
 	if len(faults) > 0 {
-		answer(w, http.StatusUnprocessableEntity, faulty{faultsOf(faults, form)})
+		answerJSON(w, http.StatusUnprocessableEntity, formFaults{faultsOf(faults, form)})
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	show, err := s.Show(job.Plan, cancel)
 	if err != nil {
 		cancel()
-		refuse(w, http.StatusConflict, err.Error())
+		answerError(w, http.StatusConflict, err.Error())
 		return
 	}
 	go func() {
 		defer cancel()
 		show.End(job.Run(ctx, job.Plan, show.Interval))
 	}()
-	answer(w, http.StatusCreated, struct{}{})
+	answerJSON(w, http.StatusCreated, struct{}{})
 }
 
-// tooLarge answers a request of more than bodyBytes, if err says that it was one.
-func tooLarge(w http.ResponseWriter, err error) bool {
+// answeredTooLarge answers a request of more than bodyBytes, if err says that it was one.
+func answeredTooLarge(w http.ResponseWriter, err error) bool {
 	most, is := errors.AsType[*http.MaxBytesError](err)
 	if is {
-		refuse(w, http.StatusRequestEntityTooLarge,
+		answerError(w, http.StatusRequestEntityTooLarge,
 			fmt.Sprintf("a request may have %d bytes", most.Limit))
 	}
 	return is
 }
 
-func flaws(err error) []error {
+func errorList(err error) []error {
 	if err == nil {
 		return nil
 	}
 	return []error{err}
 }
 
-// stop stops the load, whoever began it.
-func (s *Server) stop(w http.ResponseWriter, r *http.Request) {
-	if !s.loads.halt("") {
-		refuse(w, http.StatusConflict, "no load is running")
+// stopLoad stops the load, whoever began it.
+func (s *Server) stopLoad(w http.ResponseWriter, r *http.Request) {
+	if !s.loads.stopRunning("") {
+		answerError(w, http.StatusConflict, "no load is running")
 		return
 	}
-	answer(w, http.StatusAccepted, struct{}{})
+	answerJSON(w, http.StatusAccepted, struct{}{})
 }
 
 func (s *Server) watchLoad(w http.ResponseWriter, r *http.Request) {
-	s.follow(s.loads.journal, w, r)
+	s.sendEvents(s.loads.journal, w, r)
 }
 
-// form is the fields there are.
-func (s *Server) form(w http.ResponseWriter, r *http.Request) {
-	answer(w, http.StatusOK, struct {
+// serveForm answers with the fields of the form.
+func (s *Server) serveForm(w http.ResponseWriter, r *http.Request) {
+	answerJSON(w, http.StatusOK, struct {
 		Groups  []Group `json:"groups"`
 		Targets string  `json:"targets"` // what is allowed, in words
 	}{s.Form, s.Targets.String()})
 }
 
-// faulty is the answer to a form with faults.
-type faulty struct {
+// formFaults is the answer to a form with faults.
+type formFaults struct {
 	Faults []Fault `json:"faults"`
 }
 
@@ -316,16 +317,16 @@ func faultsOf(errs []error, form Form) (all []Fault) {
 	for _, err := range errs {
 		f := Fault{Problem: err.Error()}
 		if flaw, is := errors.AsType[load.Flaw](err); is {
-			f = Fault{Field: field(flaw.Setting, form), Problem: flaw.Problem}
+			f = Fault{Field: fieldOf(flaw.Setting, form), Problem: flaw.Problem}
 		}
 		all = append(all, f)
 	}
 	return all
 }
 
-// field is the first that a setting names, as "--cert, --key" does; of those that the form
+// fieldOf is the first that a setting names, as "--cert, --key" does; of those that the form
 // has, if there is one.
-func field(setting string, form Form) string {
+func fieldOf(setting string, form Form) string {
 	names := strings.FieldsFunc(strings.ToLower(setting), func(r rune) bool {
 		return r == ' ' || r == ','
 	})
@@ -375,8 +376,8 @@ func readForm(r *http.Request) (Form, error) {
 	return form, nil
 }
 
-// answer answers with JSON.
-func answer(w http.ResponseWriter, status int, v any) {
+// answerJSON answers with JSON.
+func answerJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	json.NewEncoder(w).Encode(v) // a browser that has left needs no answer

@@ -10,9 +10,9 @@ import (
 	"dyno/internal/view/page"
 )
 
-// shells are the pages, and what each is called by the script that fills it. Reports are
+// pageKinds are the pages, and what each is called by the script that fills it. Reports are
 // not among them: each is the file that dyno report writes, whole.
-var shells = map[string]string{
+var pageKinds = map[string]string{
 	"/":        "home",
 	"/live":    "live",
 	"/compare": "compare",
@@ -20,16 +20,16 @@ var shells = map[string]string{
 	"/lab":     "lab",
 }
 
-// shell answers with an empty page, which the script fills. What is in the text as data is
+// pageHandler answers with an empty page, which the script fills. What is in the text as data is
 // no script to a browser.
-func (s *Server) shell(kind string) http.HandlerFunc {
+func (s *Server) pageHandler(kind string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if kind == "home" && r.URL.Path != "/" { // "GET /" is every path that is no other
-			refuse(w, http.StatusNotFound, fmt.Sprintf("there is no %q here", r.URL.Path))
+			answerError(w, http.StatusNotFound, fmt.Sprintf("there is no %q here", r.URL.Path))
 			return
 		}
 		if _, err := page.Assets(); err != nil {
-			refuse(w, http.StatusServiceUnavailable, err.Error())
+			answerError(w, http.StatusServiceUnavailable, err.Error())
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -52,18 +52,18 @@ func (s *Server) shell(kind string) http.HandlerFunc {
 	}
 }
 
-// asset is the page's script or style.
-func (s *Server) asset(w http.ResponseWriter, r *http.Request) {
+// serveAsset answers with the page's script or style.
+func (s *Server) serveAsset(w http.ResponseWriter, r *http.Request) {
 	types := map[string]string{page.Script: "text/javascript", page.Style: "text/css"}
 	name := r.PathValue("name")
 	assets, err := page.Assets()
 	if err != nil || types[name] == "" {
-		refuse(w, http.StatusNotFound, fmt.Sprintf("there is no %q here", path.Base(name)))
+		answerError(w, http.StatusNotFound, fmt.Sprintf("there is no %q here", path.Base(name)))
 		return
 	}
 	b, err := fs.ReadFile(assets, name)
 	if err != nil {
-		refuse(w, http.StatusInternalServerError, err.Error())
+		answerError(w, http.StatusInternalServerError, err.Error())
 		return
 	}
 	w.Header().Set("Content-Type", types[name]+"; charset=utf-8")

@@ -72,30 +72,30 @@ func (p Policy) String() string {
 // lookupTime is for the name of a target.
 const lookupTime = 5 * time.Second
 
-// admit reports why a plan may not be carried out. What it looks up it gives to the plan,
+// checkPlan reports why a plan may not be carried out. What it looks up it gives to the plan,
 // so that the load goes to the addresses that were judged, whatever the name means a
 // moment later.
-func (p Policy) admit(ctx context.Context, plan *load.Plan) error {
+func (p Policy) checkPlan(ctx context.Context, plan *load.Plan) error {
 	t := plan.Target
 	refusal := func(what string) error {
 		return load.Flaw{Setting: "URL", Problem: fmt.Sprintf("%s is not among what this dashboard may "+
 			"load: %s; dyno serve --allow-target adds to it, and dyno run has no such limit", what, p)}
 	}
 	if t.Unix != "" {
-		if !p.allows(func(a pattern) bool { return matches(a.socket, t.Unix) }) {
+		if !p.allowsAny(func(a pattern) bool { return matchesGlob(a.socket, t.Unix) }) {
 			return refusal("the socket " + t.Unix)
 		}
 		return nil
 	}
-	found, err := lookup(ctx, t.Host)
+	found, err := resolveHost(ctx, t.Host)
 	if err != nil {
 		return load.Flaw{Setting: "URL", Problem: fmt.Sprintf("looking up %q: %v", t.Host, err)}
 	}
 	name := strings.TrimSuffix(strings.ToLower(t.Host), ".")
-	if !p.allows(func(a pattern) bool { return matches(a.host, name) }) {
+	if !p.allowsAny(func(a pattern) bool { return matchesGlob(a.host, name) }) {
 		for _, address := range found {
-			if !p.address(address) {
-				return refusal(told(t.Host, address))
+			if !p.allowsAddress(address) {
+				return refusal(resolvedText(t.Host, address))
 			}
 		}
 	}
@@ -105,23 +105,23 @@ func (p Policy) admit(ctx context.Context, plan *load.Plan) error {
 	return nil
 }
 
-// told is a host and what it was looked up to be.
-func told(host string, address netip.Addr) string {
+// resolvedText is a host and what it was looked up to be.
+func resolvedText(host string, address netip.Addr) string {
 	if host == address.String() {
 		return host
 	}
 	return fmt.Sprintf("%s, which is %v,", host, address)
 }
 
-// address reports whether an address may be loaded, by whatever name.
-func (p Policy) address(a netip.Addr) bool {
-	return a.IsLoopback() || p.allows(func(one pattern) bool {
+// allowsAddress reports whether an address may be loaded, by whatever name.
+func (p Policy) allowsAddress(a netip.Addr) bool {
+	return a.IsLoopback() || p.allowsAny(func(one pattern) bool {
 		return one.prefix.IsValid() && one.prefix.Contains(a.WithZone("")) ||
-			matches(one.host, a.String())
+			matchesGlob(one.host, a.String())
 	})
 }
 
-func (p Policy) allows(by func(pattern) bool) bool {
+func (p Policy) allowsAny(by func(pattern) bool) bool {
 	for _, a := range p.patterns {
 		if by(a) {
 			return true
@@ -130,13 +130,13 @@ func (p Policy) allows(by func(pattern) bool) bool {
 	return false
 }
 
-func matches(glob, s string) bool {
+func matchesGlob(glob, s string) bool {
 	ok, err := path.Match(glob, s)
 	return glob != "" && ok && err == nil
 }
 
-// lookup is what a host is: itself, if it is an address.
-func lookup(ctx context.Context, host string) ([]netip.Addr, error) {
+// resolveHost is what a host is: itself, if it is an address.
+func resolveHost(ctx context.Context, host string) ([]netip.Addr, error) {
 	if a, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{a.Unmap()}, nil
 	}

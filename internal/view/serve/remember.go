@@ -13,9 +13,9 @@ import (
 // had let in may go on when it is started again.
 const rememberTime = 24 * time.Hour
 
-// remembered is the cookie that a dashboard at this port gave to browsers, from the file that
+// readCookie is the cookie that a dashboard at this port gave to browsers, from the file that
 // it was kept in; a new one if there is none, it is too old, or others could have read it.
-func remembered(file string) string {
+func readCookie(file string) string {
 	info, err := os.Lstat(file)
 	private := err == nil && info.Mode().IsRegular() &&
 		(runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0)
@@ -28,9 +28,9 @@ func remembered(file string) string {
 	return rand.Text()
 }
 
-// remember keeps the cookie in a file that only this user can read, from now on for
+// writeCookie keeps the cookie in a file that only this user can read, from now on for
 // rememberTime.
-func remember(file, cookie string) error {
+func writeCookie(file, cookie string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func TestRememberedIsPrivate(t *testing.T) {
 		},
 	} {
 		file := filepath.Join(t.TempDir(), "serve", "3966")
-		if err := remember(file, secret); err != nil {
+		if err := writeCookie(file, secret); err != nil {
 			t.Fatal(err)
 		}
 		if err := spoil(file); err != nil {
@@ -82,7 +82,7 @@ func TestRememberedIsPrivate(t *testing.T) {
 		if runtime.GOOS == "windows" && (what == "readable by all" || what == "writable by some") {
 			continue // it has no such permissions
 		}
-		if got := remembered(file); (got == secret) != (what == "") || len(got) != len(secret) {
+		if got := readCookie(file); (got == secret) != (what == "") || len(got) != len(secret) {
 			t.Errorf("%q: remembered is %q", what, got)
 		}
 	}

@@ -31,14 +31,14 @@ type stored struct {
 	Errors    float64   `json:"errors_percent,omitempty"` // of the requests, that failed
 }
 
-// results lists what is stored, newest first.
-func (s *Server) results(w http.ResponseWriter, r *http.Request) {
-	list, err := s.listed.of(s.Home)
+// serveResults lists what is stored, newest first.
+func (s *Server) serveResults(w http.ResponseWriter, r *http.Request) {
+	list, err := s.listed.resultsIn(s.Home)
 	if err != nil {
-		refuse(w, http.StatusInternalServerError, err.Error())
+		answerError(w, http.StatusInternalServerError, err.Error())
 		return
 	}
-	answer(w, http.StatusOK, list)
+	answerJSON(w, http.StatusOK, list)
 }
 
 // A listing is the list of results as it was made last. The index is opened again when the folder
@@ -54,7 +54,7 @@ type listing struct {
 // as no dyno does, changes no folder.
 const recheckTime = time.Minute
 
-func (l *listing) of(home string) ([]stored, error) {
+func (l *listing) resultsIn(home string) ([]stored, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	mark := store.MarkOf(home) // before the index is read: what comes later is then seen
@@ -79,21 +79,21 @@ func (l *listing) of(home string) ([]stored, error) {
 	return list, nil
 }
 
-// note says something of a stored result.
-func (s *Server) note(w http.ResponseWriter, r *http.Request) {
+// saveNote stores the note on a result.
+func (s *Server) saveNote(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	if id == lastID {
-		refuse(w, http.StatusNotFound, "a note is on a result that is stored, by its ID")
+		answerError(w, http.StatusNotFound, "a note is on a result that is stored, by its ID")
 		return
 	}
-	if s.find(w, id) == nil {
+	if s.findResult(w, id) == nil {
 		return
 	}
 	var said struct{ Text string }
-	if err := json.NewDecoder(r.Body).Decode(&said); tooLarge(w, err) {
+	if err := json.NewDecoder(r.Body).Decode(&said); answeredTooLarge(w, err) {
 		return
 	} else if err != nil {
-		refuse(w, http.StatusUnprocessableEntity, fmt.Sprintf("reading the note: %v", err))
+		answerError(w, http.StatusUnprocessableEntity, fmt.Sprintf("reading the note: %v", err))
 		return
 	}
 	index, err := store.Open(s.Home)
@@ -101,57 +101,57 @@ func (s *Server) note(w http.ResponseWriter, r *http.Request) {
 		err = errors.Join(index.Note(id, said.Text), index.Close())
 	}
 	if err != nil {
-		refuse(w, http.StatusUnprocessableEntity, err.Error())
+		answerError(w, http.StatusUnprocessableEntity, err.Error())
 		return
 	}
-	answer(w, http.StatusOK, struct{}{})
+	answerJSON(w, http.StatusOK, struct{}{})
 }
 
-// find reads a result by its ID, which is never taken for a path; lastID is that of the
+// findResult reads a result by its ID, which is never taken for a path; lastID is that of the
 // load that was shown last. What it cannot do it answers itself.
-func (s *Server) find(w http.ResponseWriter, id string) *result.Result {
+func (s *Server) findResult(w http.ResponseWriter, id string) *result.Result {
 	if id == lastID {
 		s.loads.mu.Lock()
 		r := s.loads.last
 		s.loads.mu.Unlock()
 		if r == nil {
-			refuse(w, http.StatusNotFound, "no load has ended since the dashboard began")
+			answerError(w, http.StatusNotFound, "no load has ended since the dashboard began")
 		}
 		return r
 	}
 	r, err := result.OpenID(s.Home, id)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		refuse(w, http.StatusNotFound, fmt.Sprintf("no result %q is stored", id))
+		answerError(w, http.StatusNotFound, fmt.Sprintf("no result %q is stored", id))
 		return nil
 	case err != nil:
-		refuse(w, http.StatusInternalServerError, err.Error())
+		answerError(w, http.StatusInternalServerError, err.Error())
 		return nil
 	}
 	return r
 }
 
-// result is one as it is stored.
-func (s *Server) result(w http.ResponseWriter, r *http.Request) {
-	if found := s.find(w, r.PathValue("id")); found != nil {
+// serveResult answers with a result as it is stored.
+func (s *Server) serveResult(w http.ResponseWriter, r *http.Request) {
+	if found := s.findResult(w, r.PathValue("id")); found != nil {
 		w.Header().Set("Content-Type", "application/json")
 		report.JSON(w, found) // a browser that has left needs no answer
 	}
 }
 
-// resultReport is the report of one, as dyno report writes it into a file.
-func (s *Server) resultReport(w http.ResponseWriter, r *http.Request) {
-	if found := s.find(w, r.PathValue("id")); found != nil {
-		document(w, func(to io.Writer) error { return page.Run(to, found) })
+// serveResultReport answers with the report of a result, as dyno report writes it into a file.
+func (s *Server) serveResultReport(w http.ResponseWriter, r *http.Request) {
+	if found := s.findResult(w, r.PathValue("id")); found != nil {
+		answerPage(w, func(to io.Writer) error { return page.Run(to, found) })
 	}
 }
 
-// document answers with a file that is whole in itself, with the policy in it; ours would
+// answerPage answers with a file that is whole in itself, with the policy in it; ours would
 // forbid its script.
-func document(w http.ResponseWriter, write func(io.Writer) error) {
+func answerPage(w http.ResponseWriter, write func(io.Writer) error) {
 	var b bytes.Buffer
 	if err := write(&b); err != nil {
-		refuse(w, http.StatusInternalServerError, err.Error())
+		answerError(w, http.StatusInternalServerError, err.Error())
 		return
 	}
 	w.Header().Set("Content-Security-Policy", "frame-ancestors 'none'")
@@ -159,33 +159,33 @@ func document(w http.ResponseWriter, write func(io.Writer) error) {
 	w.Write(b.Bytes())
 }
 
-// margin is the least difference that matters, where nobody said another: as of dyno
+// leastMargin is the least difference that matters, unless a request has another, as of dyno
 // compare.
-const margin = 0.02
+const leastMargin = 0.02
 
-// compare compares two results, or more: all with the first.
-func (s *Server) compare(w http.ResponseWriter, r *http.Request) {
+// serveComparison compares two results, or more: all with the first.
+func (s *Server) serveComparison(w http.ResponseWriter, r *http.Request) {
 	var groups []judge.Group
 	for _, id := range r.URL.Query()["id"] {
-		found := s.find(w, id)
+		found := s.findResult(w, id)
 		if found == nil {
 			return
 		}
 		groups = append(groups, judge.GroupResults(id, []*result.Result{found}))
 	}
 	if len(groups) < 2 {
-		refuse(w, http.StatusUnprocessableEntity, "comparing needs two results: ?id=ID&id=ID")
+		answerError(w, http.StatusUnprocessableEntity, "comparing needs two results: ?id=ID&id=ID")
 		return
 	}
-	u, err := judge.CompareGroups(groups, nil, margin)
+	u, err := judge.CompareGroups(groups, nil, leastMargin)
 	if err != nil {
-		refuse(w, http.StatusUnprocessableEntity, err.Error())
+		answerError(w, http.StatusUnprocessableEntity, err.Error())
 		return
 	}
 	parts, err := report.UnpairedParts(u)
 	if err != nil {
-		refuse(w, http.StatusInternalServerError, err.Error())
+		answerError(w, http.StatusInternalServerError, err.Error())
 		return
 	}
-	answer(w, http.StatusOK, parts)
+	answerJSON(w, http.StatusOK, parts)
 }

@@ -1,24 +1,24 @@
 // Package serve is the dashboard: a page in the browser that shows a load while it
 // runs, starts and stops one, looks at what is stored, and watches experiments. It is
-// an HTTP server for one person on one machine, and what it hands out is JSON; the
+// an HTTP server for one person on one machine, and it answers with JSON; the
 // page itself is TypeScript, in internal/view/page/web.
 //
 // A request's way, each line a step further:
 //
 //	Server.ServeHTTP   guard.go     headers, Host, same origin, token
-//	  mux              serve.go     its own: nothing is there that is not listed
-//	    shell, assets  pages.go     the page; its data comes from what follows
+//	  mux              serve.go     every path with its handler
+//	    pages, assets  pages.go     the empty page, its script and style
 //	    results        results.go   what is stored: list, one, compare
 //	    history        history.go   what is stored, as series with their changes
 //	    load           load.go      the load that runs: begin, stop, its form
 //	      policy       policy.go    where a form may send a load
-//	    labs           labs.go      folders of experiments, looked at once a second
+//	    labs           labs.go      folders of experiments, polled once a second
 //	      conduct      conduct.go   the experiment that runs: which may, begin, stop
-//	    events         journal.go   a history that browsers follow, and take up again
+//	    events         journal.go   events that browsers follow, and resume
 //
-// A load does not run in this process: what the browser asks for must not cost the
-// threads that measure. Whoever makes the Server says how a form is read and how a plan
-// is carried out, so that there is one such way for forms and for command lines.
+// A load runs in another process, so that the browser takes no CPU from the threads that
+// measure. The caller of New gives the functions that read a form and run a plan, so that
+// forms and command lines use the same code.
 //
 // The dashboard can send a load to a server, so it is guarded as such: see guard.go
 // for what it refuses, and policy.go for where it sends nothing.
@@ -83,7 +83,7 @@ const (
 
 // New listens where c says, and answers once Serve is called.
 func New(c Config) (*Server, error) {
-	at, err := address(c)
+	at, err := listenAddress(c)
 	if err != nil {
 		return nil, err
 	}
@@ -93,16 +93,16 @@ func New(c Config) (*Server, error) {
 			err)
 	}
 	bound := s.listener.Addr().(*net.TCPAddr).AddrPort()
-	s.hosts = hostsOf(bound)
+	s.hosts = hostNamesOf(bound)
 	if !strings.HasSuffix(at, ":0") { // nobody comes again to a port that was drawn
 		s.file = filepath.Join(c.Home, "serve", strconv.Itoa(int(bound.Port())))
 	}
-	s.keys = newKeys(remembered(s.file))
-	s.remember()
+	s.keys = newKeys(readCookie(s.file))
+	s.keepCookie()
 	s.loads.journal = newJournal(pointsKept)
-	s.loads.journal.begin("idle", struct{}{})
+	s.loads.journal.restart("idle", struct{}{})
 	s.labs = newLabs(c.Home, c.Folders)
-	s.mux = s.routes()
+	s.mux = s.newMux()
 	s.http = &http.Server{Handler: s, ReadHeaderTimeout: headerTime, ReadTimeout: requestTime,
 		WriteTimeout: requestTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
 		ErrorLog: log.New(io.Discard, "", 0)} // what a browser does wrong is not ours to say
@@ -110,8 +110,8 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-// address is where to listen: a loopback address, unless c says that others may be.
-func address(c Config) (string, error) {
+// listenAddress is where to listen: a loopback address, unless c says that others may be.
+func listenAddress(c Config) (string, error) {
 	host, port, err := net.SplitHostPort(c.Listen)
 	if err != nil {
 		return "", fmt.Errorf("%q is not an address and a port, as 127.0.0.1:%d", c.Listen, Port)
@@ -138,30 +138,30 @@ func address(c Config) (string, error) {
 // Port is where a dashboard is looked for first: DYNO on a telephone's keys.
 const Port = 3966
 
-// routes are all that there is.
-func (s *Server) routes() *http.ServeMux {
+// newMux has the handler of every path.
+func (s *Server) newMux() *http.ServeMux {
 	m := http.NewServeMux()
-	for path, kind := range shells {
-		m.HandleFunc("GET "+path, s.shell(kind))
+	for path, kind := range pageKinds {
+		m.HandleFunc("GET "+path, s.pageHandler(kind))
 	}
-	m.HandleFunc("GET /assets/{name}", s.asset)
-	m.HandleFunc("GET /api/results", s.results)
-	m.HandleFunc("GET /api/results/{id}", s.result)
-	m.HandleFunc("PUT /api/results/{id}/note", s.note)
-	m.HandleFunc("GET /results/{id}", s.resultReport)
-	m.HandleFunc("GET /api/compare", s.compare)
-	m.HandleFunc("GET /api/history", s.history)
-	m.HandleFunc("GET /api/history/labs/{id}", s.labPast)
-	m.HandleFunc("GET /api/form", s.form)
-	m.HandleFunc("POST /api/load", s.begin)
-	m.HandleFunc("DELETE /api/load", s.stop)
+	m.HandleFunc("GET /assets/{name}", s.serveAsset)
+	m.HandleFunc("GET /api/results", s.serveResults)
+	m.HandleFunc("GET /api/results/{id}", s.serveResult)
+	m.HandleFunc("PUT /api/results/{id}/note", s.saveNote)
+	m.HandleFunc("GET /results/{id}", s.serveResultReport)
+	m.HandleFunc("GET /api/compare", s.serveComparison)
+	m.HandleFunc("GET /api/history", s.serveHistory)
+	m.HandleFunc("GET /api/history/labs/{id}", s.serveLabPast)
+	m.HandleFunc("GET /api/form", s.serveForm)
+	m.HandleFunc("POST /api/load", s.beginLoad)
+	m.HandleFunc("DELETE /api/load", s.stopLoad)
 	m.HandleFunc("GET /api/load/events", s.watchLoad)
-	m.HandleFunc("GET /api/experiments", s.offers)
-	m.HandleFunc("GET /api/labs", s.listLabs)
+	m.HandleFunc("GET /api/experiments", s.serveOffers)
+	m.HandleFunc("GET /api/labs", s.serveLabs)
 	m.HandleFunc("POST /api/labs", s.beginLab)
 	m.HandleFunc("DELETE /api/labs/{id}", s.stopLab)
 	m.HandleFunc("GET /api/labs/{id}/events", s.watchLab)
-	m.HandleFunc("GET /labs/{id}/report", s.labReport)
+	m.HandleFunc("GET /labs/{id}/report", s.serveLabReport)
 	return m
 }
 
@@ -170,7 +170,9 @@ func (s *Server) URL(path string) string { return s.Base() + path + "?token=" + 
 
 // OnceURL is URL with a token that lets one browser in and no other: it may be seen by
 // other users of the machine, as a command's arguments are.
-func (s *Server) OnceURL(path string) string { return s.Base() + path + "?token=" + s.keys.once() }
+func (s *Server) OnceURL(path string) string {
+	return s.Base() + path + "?token=" + s.keys.onceToken()
+}
 
 // Base is the dashboard's address, without a token.
 func (s *Server) Base() string { return "http://" + s.listener.Addr().String() }
@@ -184,7 +186,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	var ended sync.WaitGroup
 	ended.Go(func() {
 		<-ctx.Done()
-		s.loads.close()
+		s.loads.stopAndWait()
 		s.http.Close()
 	})
 	err := s.http.Serve(s.listener)
@@ -193,18 +195,18 @@ func (s *Server) Serve(ctx context.Context) error {
 	}
 	stop()
 	ended.Wait()
-	s.remember()
+	s.keepCookie()
 	if err != nil {
 		return fmt.Errorf("answering browsers: %w", err)
 	}
 	return nil
 }
 
-// remember keeps the cookie for the next start. Where it cannot be kept, browsers need the new
+// keepCookie keeps the cookie for the next start. Where it cannot be kept, browsers need the new
 // token then, and the page says so.
-func (s *Server) remember() {
+func (s *Server) keepCookie() {
 	if s.file != "" {
-		_ = remember(s.file, s.keys.cookie)
+		_ = writeCookie(s.file, s.keys.cookie)
 	}
 }
 

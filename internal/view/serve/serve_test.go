@@ -98,7 +98,7 @@ func (g *stage) ask(t *testing.T, method, path, body string, headers ...string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.AddCookie(&http.Cookie{Name: g.cookie(), Value: g.keys.cookie})
+	r.AddCookie(&http.Cookie{Name: g.cookieName(), Value: g.keys.cookie})
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
 		r.Header.Set(name, value)
@@ -167,9 +167,9 @@ func TestGuard(t *testing.T) {
 		{"nobody stops", "DELETE", "/api/load", []string{"Cookie: "}, 401},
 		{"nobody begins an experiment", "POST", "/api/labs", []string{"Cookie: "}, 401},
 		{"a form of another site begins an experiment", "POST", "/api/labs", []string{"Origin: http://evil.example"}, 403},
-		{"a guess", "GET", "/api/results", []string{"Cookie: " + g.cookie() + "=guess"}, 401},
+		{"a guess", "GET", "/api/results", []string{"Cookie: " + g.cookieName() + "=guess"}, 401},
 		{"a cookie of another port", "GET", "/", []string{"Cookie: dyno-1=" + g.keys.cookie}, 401},
-		{"the URL's token as a cookie", "GET", "/", []string{"Cookie: " + g.cookie() + "=" + g.keys.token}, 401},
+		{"the URL's token as a cookie", "GET", "/", []string{"Cookie: " + g.cookieName() + "=" + g.keys.token}, 401},
 		{"the cookie as the URL's token", "GET", "/?token=" + g.keys.cookie, []string{"Cookie: "}, 401},
 		{"a wrong token", "GET", "/?token=guess", nil, 401},
 		{"an empty token", "GET", "/?token=", nil, 401},
@@ -273,12 +273,12 @@ func TestListen(t *testing.T) {
 		{"127.0.0.1", false, "not an address and a port"}, {"127.0.0.1:http", false, "not a port"},
 		{"127.0.0.1:65536", false, "not a port"}, {"127.0.0.1:080", false, "not a port"},
 	} {
-		_, err := address(Config{Listen: c.listen, Exposed: c.exposed})
+		_, err := listenAddress(Config{Listen: c.listen, Exposed: c.exposed})
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s, exposed %v: %v, want %q", c.listen, c.exposed, err, c.want)
 		}
 	}
-	hosts := hostsOf(netip.MustParseAddrPort("192.0.2.1:80"))
+	hosts := hostNamesOf(netip.MustParseAddrPort("192.0.2.1:80"))
 	if !hosts["192.0.2.1"] || !hosts["192.0.2.1:80"] || hosts["localhost"] || len(hosts) != 2 {
 		t.Errorf("hosts %v", hosts)
 	}
@@ -309,7 +309,7 @@ func TestPolicy(t *testing.T) {
 			}
 		}
 		plan := load.Plan{Target: load.Target{Host: c.host, Unix: c.unix, Port: 80}}
-		err := p.admit(t.Context(), &plan)
+		err := p.checkPlan(t.Context(), &plan)
 		if _, flaw := errors.AsType[load.Flaw](err); (err == nil) != c.want || err != nil && !flaw {
 			t.Errorf("%q allowed, to %s%s: %v", c.allow, c.host, c.unix, err)
 		}
@@ -337,7 +337,7 @@ func TestFaults(t *testing.T) {
 		errors.New("all is wrong")}
 	r := g.ask(t, "POST", "/api/load", `{"rate":"x","key":["a","b"],"connections":7,"insecure":true,
 		"sni":"","watch":[],"spin":false,"body":null}`)
-	var got faulty
+	var got formFaults
 	if err := json.NewDecoder(r.Body).Decode(&got); err != nil || r.StatusCode != 422 {
 		t.Fatal(r.StatusCode, err)
 	}
@@ -362,7 +362,7 @@ func TestFaults(t *testing.T) {
 	if r.StatusCode != 422 || !strings.Contains(text(t, r), "--allow-target") {
 		t.Errorf("a target that is not allowed: %d", r.StatusCode)
 	}
-	if g.loads.halt("") {
+	if g.loads.stopRunning("") {
 		t.Error("a load was begun")
 	}
 }
@@ -539,19 +539,19 @@ func TestLoad(t *testing.T) {
 // The history is bounded, and who has missed more than it holds begins anew.
 func TestHistoryIsBounded(t *testing.T) {
 	j := newJournal(100)
-	j.begin("run", 0)
+	j.restart("run", 0)
 	for i := range 1000 {
-		j.add("second", i)
+		j.appendEvent("second", i)
 	}
 	if len(j.events) != 100 || cap(j.events) > 400 {
 		t.Errorf("%d events are kept, with room for %d", len(j.events), cap(j.events))
 	}
-	news, now, _ := j.since(j.name + ".899")
+	news, now, _ := j.eventsAfter(j.name + ".899")
 	if want := "data: 899\n"; strings.Contains(string(news), want) || !strings.HasSuffix(now, ".1000") {
 		t.Errorf("up to %s", now)
 	}
 	for after, want := range map[int]int{899: 101, 900: 100, 901: 99, 1000: 0, 1001: 101} {
-		news, _, _ := j.since(fmt.Sprintf("%s.%d", j.name, after))
+		news, _, _ := j.eventsAfter(fmt.Sprintf("%s.%d", j.name, after))
 		if n := strings.Count(string(news), "event: "); n != want {
 			t.Errorf("after %d: %d events, want %d", after, n, want)
 		}
@@ -628,7 +628,7 @@ func TestShowConceals(t *testing.T) {
 	said := `not a status line: "HTTP/1.1 Zq1HeaderSec"`
 	show.Interval(load.Interval{Failures: []load.Failure{{Phase: load.Protocol, Detail: said, Count: 1}}})
 	show.End(nil, errors.New("it said Zq1HeaderSecret9x"))
-	news, _, _ := s.loads.journal.since("")
+	news, _, _ := s.loads.journal.eventsAfter("")
 	if strings.Contains(string(news), "Zq1") || strings.Count(string(news), "(redacted)") != 2 {
 		t.Errorf("%s", news)
 	}
@@ -637,20 +637,20 @@ func TestShowConceals(t *testing.T) {
 // Whatever a browser says it had, it gets whole events, and none twice.
 func FuzzSince(f *testing.F) {
 	j := newJournal(5)
-	j.begin("run", 0)
+	j.restart("run", 0)
 	for i := range 9 {
-		j.add("second", i)
+		j.appendEvent("second", i)
 	}
 	for _, id := range []string{"", ".", "x.1", j.name, j.name + ".", j.name + ".7", j.name + ".-1",
 		j.name + ".0", j.name + ".9", j.name + ".10", j.name + ".99999999999999999999"} {
 		f.Add(id)
 	}
 	f.Fuzz(func(t *testing.T, id string) {
-		news, now, _ := j.since(id)
+		news, now, _ := j.eventsAfter(id)
 		if n := strings.Count(string(news), "event: "); n > 6 || !strings.HasSuffix(now, ".9") {
 			t.Errorf("%d events, up to %s", n, now)
 		}
-		if again, _, _ := j.since(now); len(again) > 0 {
+		if again, _, _ := j.eventsAfter(now); len(again) > 0 {
 			t.Errorf("again %q", again)
 		}
 	})
@@ -688,10 +688,10 @@ func FuzzAllow(f *testing.F) {
 			return
 		}
 		socket := load.Plan{Target: load.Target{Unix: "/run/x.sock"}}
-		if p.admit(t.Context(), &socket) == nil && !strings.HasPrefix(s, "unix:") {
+		if p.checkPlan(t.Context(), &socket) == nil && !strings.HasPrefix(s, "unix:") {
 			t.Errorf("%q allows a socket", s)
 		}
-		if !p.address(netip.MustParseAddr("127.0.0.1")) {
+		if !p.allowsAddress(netip.MustParseAddr("127.0.0.1")) {
 			t.Errorf("with %q this machine is not allowed", s)
 		}
 	})

@@ -3,9 +3,8 @@
 // that a plot is light or dark without being drawn again.
 
 import * as Plot from "@observablehq/plot";
-import { svg } from "./dom";
-import type { Mark } from "./figure";
 import * as format from "./format";
+import type { Mark } from "./legend";
 
 export { Plot };
 
@@ -20,15 +19,15 @@ export const symbol = (i: number): (typeof symbols)[number] => symbols[i % symbo
 
 const areas = 6; // --a1 to --a6
 
-/** area is the colour of the i-th area: it has no dash, so that each two differ for every eye. */
-export const area = (i: number): string => `var(--a${(i % areas) + 1})`;
+/** areaColour is the colour of the i-th area: it has no dash, so that each two differ for every eye. */
+export const areaColour = (i: number): string => `var(--a${(i % areas) + 1})`;
 
 /** heatSteps is how many colours a heat map has, in the style sheet --h0 to --h8. */
 export const heatSteps = 9;
-export const heat = (step: number): string => `var(--h${Math.min(Math.max(Math.round(step), 0), heatSteps - 1)})`;
+export const heatColour = (step: number): string => `var(--h${Math.min(Math.max(Math.round(step), 0), heatSteps - 1)})`;
 
-/** line is a mark of the legend for the i-th line. */
-export const line = (i: number, name: string): Mark => ({ name, colour: colour(i), dash: dash(i), shape: "line" });
+/** lineMark is a mark of the legend for the i-th line. */
+export const lineMark = (i: number, name: string): Mark => ({ name, colour: colour(i), dash: dash(i), shape: "line" });
 
 /** chart draws a plot of our manner. Its scales can be asked for, as of every plot. */
 export function chart(width: number, options: Plot.PlotOptions): SVGSVGElement {
@@ -86,16 +85,16 @@ export function extent(values: Iterable<number | null | undefined>, positive = f
 /** timeAxis is an axis of latencies in µs, logarithmic or from 0. */
 export function timeAxis(values: Iterable<number | null | undefined>, log: boolean, label: string, most = 7): Plot.ScaleOptions {
   const [low, high] = extent(values, log) ?? [1, 10];
-  if (!log) return { type: "linear", domain: [0, high * 1.05 || 1], ticks: most, tickFormat: short, label, grid: true };
+  if (!log) return { type: "linear", domain: [0, high * 1.05 || 1], ticks: most, tickFormat: shortDuration, label, grid: true };
   const domain = [low / 1.15, high * 1.15];
-  return { type: "log", domain, ticks: logTicks(domain[0], domain[1], most), tickFormat: short, label, grid: true };
+  return { type: "log", domain, ticks: logTicks(domain[0], domain[1], most), tickFormat: shortDuration, label, grid: true };
 }
 
-/** short is a duration without decimals that say nothing: 10 ms, 1.5 s. */
-export const short = (us: number): string => trim(format.duration(us));
+/** shortDuration is a duration without decimals that say nothing: 10 ms, 1.5 s. */
+export const shortDuration = (us: number): string => trimZeros(format.duration(us));
 
-/** trim takes from a number that has a unit, or none, the zeros at the end of its decimals. */
-export const trim = (s: string): string => s.replace(/(\.\d*?)0+(?!\d)/, "$1").replace(/\.(?!\d)/, "");
+/** trimZeros takes from a number that has a unit, or none, the zeros at the end of its decimals. */
+export const trimZeros = (s: string): string => s.replace(/(\.\d*?)0+(?!\d)/, "$1").replace(/\.(?!\d)/, "");
 
 /** percentileX is where a quantile is on an axis of percentiles: 1/(1−q). */
 export const percentileX = (q: number): number => 1 / (1 - q);
@@ -109,27 +108,14 @@ export function percentileAxis(most: number, width: number): Plot.ScaleOptions {
   return { type: "log", domain: [1, high * 1.05], ticks, tickFormat: name, label: "percentile →", grid: true };
 }
 
-/** swatch draws a mark for the legend. */
-export function swatch(m: Mark): SVGElement {
-  const shape = m.shape ?? "line";
-  const box = svg("svg", { class: "swatch", width: 26, height: 12, viewBox: "0 0 26 12", "aria-hidden": "true" });
-  if (shape === "area") box.append(svg("rect", { x: 4, y: 1, width: 18, height: 10, fill: m.colour }));
-  else if (shape === "dot") box.append(svg("circle", { cx: 13, cy: 6, r: 4, fill: m.colour }));
-  else if (shape === "square") box.append(svg("rect", { x: 9, y: 2, width: 8, height: 8, fill: m.colour }));
-  else if (shape === "diamond") box.append(svg("path", { d: "M13 0L18 6L13 12L8 6Z", fill: m.colour }));
-  else if (shape === "cross") box.append(svg("path", { d: "M9 2L17 10M17 2L9 10", stroke: m.colour, "stroke-width": 2.5 }));
-  else box.append(svg("line", { x1: 1, x2: 25, y1: 6, y2: 6, stroke: m.colour, "stroke-width": 2.5, "stroke-dasharray": m.dash || null }));
-  return box;
-}
-
-/** names is the margin for names along an axis, and named a name that fits into it, with others beside. */
-export const names = (width: number): number => Math.min(width * 0.38, 240);
-export const named = (name: string, width: number, others = 0): string => clip(name, Math.floor(names(width) / 6.9) - 1 - others);
+/** nameMargin is the margin for names along an axis, and nameInMargin a name that fits into it, with others beside. */
+export const nameMargin = (width: number): number => Math.min(width * 0.38, 240);
+export const nameInMargin = (name: string, width: number, others = 0): string => clip(name, Math.floor(nameMargin(width) / 6.9) - 1 - others);
 
 let pen: CanvasRenderingContext2D | null = null; // that measures
 
-/** fit is as much of a name as is at most so many pixels wide, written so large; "" where that is next to nothing. */
-export function fit(s: string, width: number, size: number): string {
+/** fitText is as much of a name as is at most so many pixels wide, written so large; "" where that is next to nothing. */
+export function fitText(s: string, width: number, size: number): string {
   pen ??= document.createElement("canvas").getContext("2d")!;
   pen.font = `${size}px system-ui, sans-serif`; // as the style sheet has it for plots
   const fits = (text: string) => pen!.measureText(text).width <= width;

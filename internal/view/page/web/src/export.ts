@@ -1,14 +1,14 @@
 // Pictures to take away: what is drawn, as one SVG that needs no style sheet, or as a PNG of it.
 
-import type { Mark } from "./figure";
 import { h, svg } from "./dom";
+import type { Mark } from "./legend";
 
 const kept = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray",
   "stroke-linecap", "stroke-linejoin", "opacity", "font-family", "font-size", "font-weight", "font-variant-numeric",
   "text-anchor", "dominant-baseline", "display", "visibility"];
 
-/** drawing is all that is drawn in body as one SVG, below its title and legend. */
-export function drawing(body: HTMLElement, title: string, marks: Mark[]): SVGSVGElement {
+/** figureSVG is all that is drawn in body as one SVG, below its title and legend. */
+export function figureSVG(body: HTMLElement, title: string, marks: Mark[]): SVGSVGElement {
   const box = body.getBoundingClientRect();
   const style = getComputedStyle(body);
   const [ink, paper] = [style.color, getComputedStyle(document.body).backgroundColor];
@@ -28,7 +28,7 @@ export function drawing(body: HTMLElement, title: string, marks: Mark[]): SVGSVG
     const at = e.getBoundingClientRect();
     const top = at.top - parts[0].getBoundingClientRect().top + head;
     bottom = Math.max(bottom, top + at.height);
-    const copy = plain(e);
+    const copy = copyWithStyle(e);
     for (const [k, v] of Object.entries({ x: at.left - box.left, y: top, width: at.width, height: at.height })) {
       copy.setAttribute(k, String(v));
     }
@@ -49,14 +49,14 @@ function resolve(colour: string, within: HTMLElement): string {
   return value;
 }
 
-/** plain copies an element with its computed style as attributes. */
-function plain(e: SVGElement): SVGElement {
+/** copyWithStyle copies an element with its computed style as attributes. */
+function copyWithStyle(e: SVGElement): SVGElement {
   const copy = e.cloneNode(false) as SVGElement;
   const style = getComputedStyle(e);
   for (const name of kept) copy.setAttribute(name, style.getPropertyValue(name));
   copy.removeAttribute("class");
   for (const child of e.childNodes) {
-    if (child instanceof SVGElement) copy.append(plain(child));
+    if (child instanceof SVGElement) copy.append(copyWithStyle(child));
     else if (child instanceof Text) copy.append(child.cloneNode());
   }
   return copy;
@@ -64,8 +64,8 @@ function plain(e: SVGElement): SVGElement {
 
 const scale = 2; // pixels of a PNG for each of the page
 
-/** raster is a drawing as a PNG. */
-export async function raster(drawn: SVGSVGElement): Promise<Blob> {
+/** pngOf is a drawing as a PNG. */
+export async function pngOf(drawn: SVGSVGElement): Promise<Blob> {
   const image = new Image();
   image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(new XMLSerializer().serializeToString(drawn));
   await image.decode();

@@ -1,10 +1,10 @@
 // One frame for every view: a heading, what it shows (unit, n, interval), the plot or its table,
 // and what to take away: PNG, SVG, CSV. What is shown is in the address.
 
-import { swatch } from "./chart";
 import { Cursors } from "./cursor";
 import { h } from "./dom";
-import { download, drawing, raster } from "./export";
+import { download, figureSVG, pngOf } from "./export";
+import { legend, Mark } from "./legend";
 import * as state from "./state";
 import { csv, table, Table } from "./table";
 
@@ -13,14 +13,6 @@ export interface Toggle {
   key: string;
   label: string;
   options: [value: string, label: string][];
-}
-
-/** A Mark is a line of the legend: what is drawn how. */
-export interface Mark {
-  name: string;
-  colour: string; // as CSS writes it
-  dash?: string; // as stroke-dasharray has it: what colours say, shapes say too
-  shape?: "line" | "area" | "dot" | "cross" | "diamond" | "square";
 }
 
 export interface FigureOptions {
@@ -104,15 +96,10 @@ function toolbar(o: FigureOptions, body: HTMLElement, key: (k: string) => string
   });
   const take = (what: string, make: () => void) =>
     h("button", { type: "button", "aria-label": `${o.title} as ${what}`, onclick: make }, what);
-  const image = () => drawing(body, `${o.title}: ${o.unit}`, o.legend ?? []);
+  const image = () => figureSVG(body, `${o.title}: ${o.unit}`, o.legend ?? []);
   return h("div", { class: "toolbar" }, ...choices, shown,
-    take("PNG", async () => download(o.id + ".png", await raster(image()))),
+    take("PNG", async () => download(o.id + ".png", await pngOf(image()))),
     take("SVG", () => download(o.id + ".svg", new Blob([new XMLSerializer().serializeToString(image())], { type: "image/svg+xml" }))),
     take("CSV", () => download(o.id + ".csv", new Blob([csv(o.table())], { type: "text/csv" }))),
   );
-}
-
-/** legend says what is drawn how. */
-export function legend(marks: Mark[]): HTMLElement {
-  return h("ul", { class: "legend" }, ...marks.map((m) => h("li", {}, swatch(m), m.name)));
 }

@@ -35,7 +35,7 @@ type Unit = [size: number, name: string];
 const times: Unit[] = [[1e6, "s"], [1e3, "ms"], [1, "µs"], [1e-3, "ns"]];
 const sizes: Unit[] = [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]];
 
-function within(units: Unit[], f: number): string {
+function inLargestUnit(units: Unit[], f: number): string {
   const smallest = units[units.length - 1];
   const [size, name] = units.find(([size]) => Math.abs(f) >= size * 0.9995) ?? smallest;
   return f === 0 ? "0 " + name : digits3(f / size) + " " + name;
@@ -43,12 +43,12 @@ function within(units: Unit[], f: number): string {
 
 /** duration is a time, given in µs: 83.1 µs, 4.12 ms, 1.20 s. */
 export function duration(us: number): string {
-  return us === 0 ? "0 s" : within(times, us);
+  return us === 0 ? "0 s" : inLargestUnit(times, us);
 }
 
 /** bytes is a size in powers of 1,000. */
 export function bytes(n: number): string {
-  return Math.abs(n) < 999.5 ? count(n) + " B" : within(sizes, n);
+  return Math.abs(n) < 999.5 ? count(n) + " B" : inLargestUnit(sizes, n);
 }
 
 /** percent is a share of 100. */
@@ -56,8 +56,8 @@ export function percent(f: number): string {
   return digits3(f) + " %";
 }
 
-/** small is a number that may be far below 1, to four significant digits: 0.002183. */
-export const small = (x: number): string => significant(x, 4);
+/** fourDigits is a number that may be far below 1, to four significant digits: 0.002183. */
+export const fourDigits = (x: number): string => significant(x, 4);
 
 // What follows is that of internal/view/report/uncertain.go: figures with no digit that their interval does not carry.
 
@@ -66,8 +66,8 @@ const mostDecimals = 6;
 /** exponent is the power of ten in f, which is not 0: 2 of 123. */
 const exponent = (f: number): number => Number(f.toExponential(16).split("e")[1]) || 0;
 
-/** place is how many decimals a figure has of which half of the interval is so wide: that half gets two digits. */
-function place(half: number): number {
+/** decimalsFor is how many decimals a figure has of which half of the interval is so wide: that half gets two digits. */
+function decimalsFor(half: number): number {
   const rounded = Number(half.toExponential(1));
   return rounded > 0 ? Math.min(1 - exponent(rounded), mostDecimals) : mostDecimals;
 }
@@ -91,7 +91,7 @@ const visible = (f: number, d: number): number => (f === 0 ? d : Math.min(Math.m
 /** plusMinus is a figure and half of the width of its interval: no digit beyond the second of that, except its own first. */
 export function plusMinus(f: number, half: number): string {
   if (!(half > 0) || !Number.isFinite(half)) return digits3(f);
-  const d = Math.min(place(half), decimals3(f));
+  const d = Math.min(decimalsFor(half), decimals3(f));
   return `${rounded(f, visible(f, d))} ± ${rounded(half, visible(half, d))}`;
 }
 
@@ -101,7 +101,7 @@ const decimals3 = (f: number): number => (f === 0 ? 2 : Math.min(Math.max(2 - ex
 export function ratioIn(f: number, low: number, high: number): string {
   if (!Number.isFinite(f)) return "–";
   const half = (high - low) / 2;
-  let d = half > 0 && Number.isFinite(half) ? Math.min(place(half), 3) : 3;
+  let d = half > 0 && Number.isFinite(half) ? Math.min(decimalsFor(half), 3) : 3;
   if (f !== 0) d = Math.max(d, 1 - exponent(f));
   return rounded(f, Math.min(d, mostDecimals));
 }
@@ -111,11 +111,11 @@ export function ratioAlone(f: number): string {
   return Number.isFinite(f) ? rounded(f, f === 0 ? 3 : Math.min(2 - exponent(f), mostDecimals)) : "–";
 }
 
-/** sure reports whether an interval holds with 95 %: there were trials enough. */
-export const sure = (level: number): boolean => level >= 0.95 - 1e-9;
+/** holdsAt95 reports whether an interval holds with 95 %: there were trials enough. */
+export const holdsAt95 = (level: number): boolean => level >= 0.95 - 1e-9;
 
 /** factorIn writes a ratio and the ends of its interval, as package report does. */
-export const factorIn = (low: number, high: number, level = 0.95) => (x: number): string => (sure(level) ? ratioIn(x, low, high) : ratioAlone(x));
+export const factorIn = (low: number, high: number, level = 0.95) => (x: number): string => (holdsAt95(level) ? ratioIn(x, low, high) : ratioAlone(x));
 
 /** significant is f to n digits, without zeros at the end and without an exponent; whole numbers have all digits. */
 export function significant(f: number, n: number): string {
@@ -143,8 +143,8 @@ export function byPercent(f: number): string {
   return f > 0 && f / 100 < 10 && f / 100 >= 1e-7 ? "+" + s : s;
 }
 
-/** attained is a percentage that an objective is about, near its limit: four digits. */
-export const attained = (f: number): string => percentage(f / 100, 4);
+/** objectivePercent is a percentage that an objective is about, near its limit: four digits. */
+export const objectivePercent = (f: number): string => percentage(f / 100, 4);
 
 /** time is an instant, given as ISO 8601, in UTC: 2026-01-02 15:04:05 UTC. */
 export function time(iso: string): string {
@@ -162,10 +162,10 @@ export function quantity(key: string, v: number): string {
   if (unit.endsWith("_bytes") || unit.startsWith("bytes")) return bytes(v);
   if (unit.endsWith("_percent")) return percent(v);
   if (per || unit.endsWith("_per_s") || unit.endsWith("rate")) return rate(v);
-  return Number.isInteger(v) ? count(v) : small(v);
+  return Number.isInteger(v) ? count(v) : fourDigits(v);
 }
 
-/** words is a key of the JSON as text: cpu_us_per_request is "cpu per request". */
-export function words(key: string): string {
+/** keyText is a key of the JSON as text: cpu_us_per_request is "cpu per request". */
+export function keyText(key: string): string {
   return key.replace(/_(us|ns|s|bytes|percent)(?=$|_per_)/, "").replaceAll("_", " ");
 }

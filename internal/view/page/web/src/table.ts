@@ -22,11 +22,11 @@ export function cell(key: string, value: number | null | undefined, show: (v: nu
   return typeof value === "number" ? { text: show(value), key, value } : { text: "n/a", key, value: null };
 }
 
-/** said is a cell with a sentence, which a narrow window does not squeeze. */
-export const said = (text: string): Cell => ({ text, node: h("div", { class: "why" }, text) });
+/** sentenceCell is a cell with a sentence, which a narrow window does not squeeze. */
+export const sentenceCell = (text: string): Cell => ({ text, node: h("div", { class: "why" }, text) });
 
-/** when is a cell with an instant, in one line. */
-export const when = (iso: string): Cell => ({ text: format.time(iso), node: h("span", { class: "nowrap" }, format.time(iso)) });
+/** timeCell is a cell with an instant, in one line. */
+export const timeCell = (iso: string): Cell => ({ text: format.time(iso), node: h("span", { class: "nowrap" }, format.time(iso)) });
 
 /** number is an element with a number of the JSON in running text. */
 export function number(key: string, value: number | null | undefined, show: (v: number) => string): HTMLElement {
@@ -40,13 +40,13 @@ function cellAttributes(c: Cell): Record<string, string | null> {
   return { "data-key": c.key ?? null, "data-value": value };
 }
 
-function rank(c: Cell | string | undefined): number | string {
+function sortKey(c: Cell | string | undefined): number | string {
   if (!isCell(c)) return c ?? "";
   return typeof c.value === "number" ? c.value : (c.value ?? c.text);
 }
 
-function compare(a: Cell | string | undefined, b: Cell | string | undefined): number {
-  const [x, y] = [rank(a), rank(b)];
+function compareCells(a: Cell | string | undefined, b: Cell | string | undefined): number {
+  const [x, y] = [sortKey(a), sortKey(b)];
   if (typeof x === "number" && typeof y === "number") return x - y;
   if (typeof x === "number") return -1;
   if (typeof y === "number") return 1;
@@ -70,7 +70,7 @@ export function table(t: Table, label: string): HTMLElement {
     const down = heads[column].getAttribute("aria-sort") === "ascending";
     heads.forEach((e) => e.setAttribute("aria-sort", "none"));
     heads[column].setAttribute("aria-sort", down ? "descending" : "ascending");
-    const order = t.rows.map((_, i) => i).sort((a, b) => compare(t.rows[a][column], t.rows[b][column]) * (down ? -1 : 1));
+    const order = t.rows.map((_, i) => i).sort((a, b) => compareCells(t.rows[a][column], t.rows[b][column]) * (down ? -1 : 1));
     body.append(...order.map((i) => rows[i]));
   };
   return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label },
@@ -99,7 +99,7 @@ export function facts(object: unknown, path: string, skip: string[] = []): Table
       const inner = Object.entries(v as object);
       if (inner.length === 0) rows.push([name, "none"]);
       for (const [k, child] of inner) {
-        walk(child, at ? `${at}.${k}` : k, (name ? name + " " : "") + format.words(k), /^\d+$/.test(k) ? key : k);
+        walk(child, at ? `${at}.${k}` : k, (name ? name + " " : "") + format.keyText(k), /^\d+$/.test(k) ? key : k);
       }
     } else if (v !== undefined) rows.push([name, String(v)]);
   };

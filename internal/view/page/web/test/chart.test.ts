@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { clip, extent, logTicks, percentileX, short } from "../src/chart";
+import { clip, extent, logTicks, percentileX, shortDuration } from "../src/chart";
 import { nearest } from "../src/cursor";
 
 test("ticks of a logarithmic axis are round, within it, and not too many", () => {
@@ -18,9 +18,9 @@ test("the rest of what plots are placed by", () => {
   assert.deepEqual(extent([3, undefined, 0, Infinity], true), [3, 3]);
   assert.equal(extent([]), null);
   assert.equal(Math.round(percentileX(0.99)), 100);
-  assert.equal(short(10_000), "10 ms");
-  assert.equal(short(1500), "1.5 ms");
-  assert.equal(short(100), "100 µs");
+  assert.equal(shortDuration(10_000), "10 ms");
+  assert.equal(shortDuration(1500), "1.5 ms");
+  assert.equal(shortDuration(100), "100 µs");
   assert.equal(clip("日本語のなまえ", 4), "日本語…");
   assert.deepEqual([-5, 1.4, 1.6, 99].map((v) => nearest([0, 1, 2, 3], v)), [0, 1, 2, 3]);
 });

@@ -30,5 +30,5 @@ test("keys say their unit", () => {
 
 test("keys as words", () => {
   for (const [key, text] of [["cpu_us_per_request", "cpu per request"], ["p99_us", "p99"], ["gc_pause_max_us", "gc pause max"], ["t_s", "t"]])
-    assert.equal(format.words(key), text);
+    assert.equal(format.keyText(key), text);
 });

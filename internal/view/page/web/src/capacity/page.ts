@@ -28,7 +28,7 @@ function search(s: Search, p: Capacity) {
         tile("certified", "certified_per_s", s.certified_per_s, rate), tile("met at", "low_per_s", s.low_per_s, rate),
         tile("not met at", "high_per_s", s.high_per_s, rate), tile("a closed loop reached", "closed_loop_per_s", s.closed_loop_per_s, rate)),
     ] },
-    { id: "search", title: "Search", content: [h("div", { class: "views" }, trace(s), ...objectives(s, p.limits ?? [])), probesTable(s), said(p.words)] },
+    { id: "search", title: "Search", content: [h("div", { class: "views" }, trace(s), ...objectives(s, p.limits ?? [])), probesTable(s), factTable(p.words)] },
   ];
 }
 
@@ -36,12 +36,12 @@ function sweep(p: Capacity) {
   const c = p.curve!;
   return [
     { id: "verdict", title: "Verdict", content: [
-      banner(c.fit ? "good" : "doubt", p.words.verdict), ...p.words.warnings.map((w) => banner("doubt", w)), said(p.words)] },
+      banner(c.fit ? "good" : "doubt", p.words.verdict), ...p.words.warnings.map((w) => banner("doubt", w)), factTable(p.words)] },
     { id: "curve", title: "Throughput over load", content: [h("div", { class: "views" }, throughput(c, p.band ?? []), response(c)), pointsTable(c)] },
   ];
 }
 
-function said(words: Words): HTMLElement | null {
+function factTable(words: Words): HTMLElement | null {
   const all = words.facts ?? [];
   return all.length === 0 ? null : table({ head: ["", ""], rows: all.map((f) => [f.name, f.text]) }, "In words");
 }

@@ -1,9 +1,10 @@
 // The search: every probe in its order, the bracket as it shrinks, and how each objective's value
 // grew with the rate.
 
-import { Plot, chart, extent, logTicks, short } from "../chart";
-import { figure, Mark } from "../figure";
+import { Plot, chart, extent, logTicks, shortDuration } from "../chart";
+import { figure } from "../figure";
 import * as format from "../format";
+import type { Mark } from "../legend";
 import { cell, Cell, table, Table } from "../table";
 import type { Judged, Probe, Search } from "./data";
 
@@ -62,7 +63,7 @@ export function trace(s: Search): HTMLElement {
   });
 }
 
-const shows: Record<string, (v: number) => string> = { us: format.duration, percent: format.attained, per_s: (v) => format.digits3(v) + "/s" };
+const shows: Record<string, (v: number) => string> = { us: format.duration, percent: format.objectivePercent, per_s: (v) => format.digits3(v) + "/s" };
 const show = (unit: string | undefined) => shows[unit ?? ""] ?? format.rate;
 
 /** objectives draw each objective's value over the rate, with its bounds and its limit. */
@@ -93,7 +94,7 @@ function objective(s: Search, expr: string, i: number, limit: { value: number; u
       const [from, to] = extent(all.map((d) => d.p.rate_per_s), true) ?? [1, 10];
       const [least, most] = extent(values, log) ?? [1, 10];
       const y = log
-        ? { type: "log" as const, domain: [least / 1.3, most * 1.3], ticks: logTicks(least / 1.3, most * 1.3, 7), tickFormat: short, label: "↑ latency", grid: true }
+        ? { type: "log" as const, domain: [least / 1.3, most * 1.3], ticks: logTicks(least / 1.3, most * 1.3, 7), tickFormat: shortDuration, label: "↑ latency", grid: true }
         : { type: "linear" as const, domain: [0, most * 1.1 || 1], ticks: 6, tickFormat: show(limit?.unit), label: "↑ value", grid: true };
       return chart(width, {
         x: { type: "log", domain: [from / 1.2, to * 1.2], ticks: logTicks(from / 1.2, to * 1.2, width / 80), tickFormat: format.rate, label: "offered requests/s →", grid: true },

@@ -4,7 +4,7 @@ import { h } from "../dom";
 import { count } from "../format";
 import * as state from "../state";
 import { loadOf, Payload } from "./data";
-import { left } from "./shown";
+import { leftOut } from "./shown";
 
 const fewest = 4; // variants and levels together, from which it is worth its place
 
@@ -20,14 +20,14 @@ export function band(p: Payload, again: () => void): HTMLElement | null {
       {},
       h("legend", {}, of),
       ...names.map((name, i) => {
-        const e = h("input", { type: "checkbox", id: `band-${of}-${i}`, checked: !left(of).has(i), onchange: () => toggle(of, i, e.checked) });
+        const e = h("input", { type: "checkbox", id: `band-${of}-${i}`, checked: !leftOut(of).has(i), onchange: () => toggle(of, i, e.checked) });
         return h("label", {}, e, " ", said(name));
       }),
     );
-  const note = (of: "variants" | "levels", all: number) => `${count(all - left(of).size)} of ${count(all)} ${of}`;
+  const note = (of: "variants" | "levels", all: number) => `${count(all - leftOut(of).size)} of ${count(all)} ${of}`;
   const e = h(
     "details",
-    { id: "band", class: "more", open: left("variants").size + left("levels").size > 0 || !!before?.hasAttribute("open") },
+    { id: "band", class: "more", open: leftOut("variants").size + leftOut("levels").size > 0 || !!before?.hasAttribute("open") },
     h("summary", {}, `Plots and tables show ${note("variants", variants.length)} and ${note("levels", levels.length)}`),
     part("variants", variants, (name) => name),
     part("levels", levels, (name) => loadOf(p, name)),
@@ -43,7 +43,7 @@ export function band(p: Payload, again: () => void): HTMLElement | null {
 
 /** toggle takes one in or leaves it out. */
 function toggle(of: "variants" | "levels", i: number, on: boolean): void {
-  const all = left(of);
+  const all = leftOut(of);
   if (on) all.delete(i);
   else all.add(i);
   state.set(`${of}.off`, [...all].sort((a, b) => a - b).join(","));

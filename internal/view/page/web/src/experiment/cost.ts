@@ -1,12 +1,12 @@
 // What a request costs the server: CPU time, user and system, of each of its processes.
 
-import { area, chart, Plot } from "../chart";
+import { areaColour, chart, Plot } from "../chart";
 import { figure } from "../figure";
 import { bytes, duration, percent } from "../format";
 import { Cell, cell } from "../table";
 import { Bar, barsOf, piecesOf } from "./costbars";
 import { clip, halo, loadOf, Part, Payload, slug } from "./data";
-import { levelsShown, shown } from "./shown";
+import { levelsShown, isShown } from "./shown";
 
 /** costs has a plot for each level. */
 export function costs(p: Payload): Node[] {
@@ -14,7 +14,7 @@ export function costs(p: Payload): Node[] {
 }
 
 function cost(p: Payload, level: string): HTMLElement | null {
-  const here = (p.record.parts ?? []).map((part, i) => ({ part, i })).filter(({ part }) => part.level === level && shown(p, part.arm));
+  const here = (p.record.parts ?? []).map((part, i) => ({ part, i })).filter(({ part }) => part.level === level && isShown(p, part.arm));
   if (here.length === 0) return null;
   const arms = p.record.arms.map((a) => a.name).filter((name) => here.some(({ part }) => part.arm === name));
   const names = [
@@ -30,7 +30,7 @@ function cost(p: Payload, level: string): HTMLElement | null {
     interval: "line: 95 % interval of the median of all processes together",
     note: "full colour: in user mode; pale: in the kernel; a bar ends at the median of all together, and is divided as the medians of the parts are, which need not add up to it",
     summary: arms.map((a) => `${a}: ${duration(totals.get(a)?.median.estimate ?? NaN)}`).join("; "),
-    legend: names.map((name, i) => ({ name: name || "all processes", colour: area(i), shape: "area" as const })),
+    legend: names.map((name, i) => ({ name: name || "all processes", colour: areaColour(i), shape: "area" as const })),
     table: () => costTable(here),
     draw: (width) =>
       drawCost(
@@ -84,7 +84,7 @@ function drawCost(arms: string[], parts: Part[], names: string[], totals: Map<st
         x2: "x2",
         y1: (d) => row(d.arm) - 0.12,
         y2: (d) => row(d.arm) + 0.36,
-        fill: (d) => area(d.i),
+        fill: (d) => areaColour(d.i),
         fillOpacity: (d: { user: boolean }) => (d.user ? 0.95 : 0.5),
         stroke: "var(--paper)",
         title: (d) => `${d.name}, ${d.user ? "user" : "kernel"}: ${duration(d.median)} in the median`,

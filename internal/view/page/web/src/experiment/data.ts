@@ -1,7 +1,7 @@
 // The data of an experiment, as internal/view/page/experiment.go writes it, and what all views ask of it.
 
 import { colour, dash } from "../chart";
-import type { Mark } from "../figure";
+import type { Mark } from "../legend";
 import type { Past } from "../history/past";
 
 export { clip } from "../chart";

@@ -18,7 +18,7 @@ export function fairness(p: Payload): (Node | null)[] {
     head: ["aspect", ...t.variants.map((v) => (v === t.reference ? `${v} (reference)` : v)), "why it matters"],
     rows: rows.map(({ r, i }) => [
       r.aspect,
-      ...r.cells.map((c, k): Cell => fair(c, `record.fairness.rows.${i}.cells.${k}.`)),
+      ...r.cells.map((c, k): Cell => fairnessCell(c, `record.fairness.rows.${i}.cells.${k}.`)),
       r.why,
     ]),
   });
@@ -42,9 +42,9 @@ export function fairness(p: Payload): (Node | null)[] {
   ];
 }
 
-/** fair is a cell of the table. What a server said may be of any script: isolated, it does not turn
+/** fairnessCell is a cell of the table. What a server said may be of any script: isolated, it does not turn
  * the words around it around. */
-function fair(c: { value: string; state: string; percent?: number }, at: string): Cell {
+function fairnessCell(c: { value: string; state: string; percent?: number }, at: string): Cell {
   const mark = { violation: "✕ violation: ", allowed: "≈ allowed: ", unknown: "? " }[c.state] ?? "";
   const value = `\u2068${c.value}\u2069`;
   if (c.percent)

@@ -1,7 +1,7 @@
 // Flame graphs: where the servers' time went, each box a function on its path from the root on the
 // top; and how that differs from the baseline's. A click goes into a box, Escape out again.
 
-import { fit } from "../chart";
+import { fitText } from "../chart";
 import { h, svg } from "../dom";
 import { download } from "../export";
 import { figure } from "../figure";
@@ -256,7 +256,7 @@ function boxesOf(
       {
         "data-box": d.box.name,
         opacity: query !== "" && !matched ? 0.5 : null,
-        onclick: () => into(d.box),
+        onclick: () => zoomInto(d.box),
         onpointerenter: () => choose(i),
       },
       svg("rect", {
@@ -264,14 +264,14 @@ function boxesOf(
         y: d.y * row,
         width: Math.max(d.w - 0.5, 0.4),
         height: row - 1,
-        fill: fill(d.box, diff, scale),
+        fill: boxColour(d.box, diff, scale),
         stroke: matched ? "var(--bad)" : "none",
         "stroke-width": 1.5,
       }),
-      svg("title", {}, said(d.box, baseline)),
+      svg("title", {}, boxText(d.box, baseline)),
     );
     const mark = diff && Math.abs(d.box.all - d.box.base) >= 0.005 ? (d.box.all > d.box.base ? "▲ " : "▼ ") : "";
-    const name = d.w < narrowest ? "" : fit(mark + d.box.name, d.w - 6, letters);
+    const name = d.w < narrowest ? "" : fitText(mark + d.box.name, d.w - 6, letters);
     if (name !== "")
       g.append(
         svg(
@@ -286,12 +286,12 @@ function boxesOf(
     groups[chosen]?.classList.remove("chosen");
     chosen = Math.min(Math.max(i, 0), groups.length - 1);
     groups[chosen].classList.add("chosen");
-    readout.textContent = said(placed[chosen].box, baseline);
+    readout.textContent = boxText(placed[chosen].box, baseline);
   };
   out.addEventListener("keydown", (e) => {
     const at = placed[chosen];
     const side = (step: number) =>
-      placed.findIndex((d) => at && d.y === at.y && (step > 0 ? d.x > at.x : placed.indexOf(d) === last(placed, at)));
+      placed.findIndex((d) => at && d.y === at.y && (step > 0 ? d.x > at.x : placed.indexOf(d) === boxToTheLeft(placed, at)));
     const to: Record<string, () => number> = {
       ArrowDown: () => (at ? placed.findIndex((d) => d.box.parent === at.box) : 0),
       ArrowUp: () => placed.findIndex((d) => d.box === at?.box.parent),
@@ -299,7 +299,7 @@ function boxesOf(
       ArrowLeft: () => side(-1),
     };
     if (to[e.key]) choose(Math.max(to[e.key](), -1) < 0 ? Math.max(chosen, 0) : to[e.key]());
-    else if (e.key === "Enter" && at) into(at.box);
+    else if (e.key === "Enter" && at) zoomInto(at.box);
     else if (e.key === "f" && at) state.set(`${id}.focus`, at.box.name);
     else if (e.key === "Escape") {
       state.set(`${id}.focus`, "");
@@ -311,8 +311,8 @@ function boxesOf(
   return out;
 }
 
-/** last is the box to the left in the same row, or -1. */
-function last(placed: Placed[], at: Placed): number {
+/** boxToTheLeft is the box to the left in the same row, or -1. */
+function boxToTheLeft(placed: Placed[], at: Placed): number {
   let best = -1;
   placed.forEach((d, i) => {
     if (d.y === at.y && d.x < at.x && (best < 0 || d.x > placed[best].x)) best = i;
@@ -320,19 +320,19 @@ function last(placed: Placed[], at: Placed): number {
   return best;
 }
 
-function into(box: Box): void {
+function zoomInto(box: Box): void {
   if (box.i >= 0) state.set(`${id}.zoom`, box.i === 0 ? "" : `${state.get(`${id}.of`, "0")}.${box.i}`);
 }
 
-function said(b: Box, baseline: string | undefined): string {
+function boxText(b: Box, baseline: string | undefined): string {
   const s = `${b.name}${b.kernel ? " (kernel)" : ""}: ${percent(100 * b.all)}, in itself ${percent(100 * b.self)}`;
   if (baseline === undefined) return s;
   const more = 100 * (b.all - b.base);
   return `${s}; ${baseline}: ${percent(100 * b.base)} (${more >= 0 ? "+" : ""}${more.toFixed(2)} points)`;
 }
 
-/** fill tells neighbours apart, the kernel's from others, and what grew from what shrank. */
-function fill(b: Box, diff: boolean, scale: number): string {
+/** boxColour tells neighbours apart, the kernel's from others, and what grew from what shrank. */
+function boxColour(b: Box, diff: boolean, scale: number): string {
   if (diff) {
     const part = Math.round(80 * Math.min(1, Math.abs(b.all - b.base) / scale));
     return `color-mix(in srgb, var(${b.all > b.base ? "--c2" : "--c1"}) ${part}%, var(--panel))`;

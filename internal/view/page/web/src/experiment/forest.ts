@@ -3,10 +3,10 @@
 
 import { chart, extent, Plot } from "../chart";
 import { figure } from "../figure";
-import { factorIn, inPercent, sure } from "../format";
+import { factorIn, inPercent, holdsAt95 } from "../format";
 import { Cell, cell } from "../table";
 import { clip, Comparison, halo, loadOf, Payload, ratioTicks, slug } from "./data";
-import { levelsShown, shown } from "./shown";
+import { levelsShown, isShown } from "./shown";
 
 interface Row {
   y: number;
@@ -23,7 +23,7 @@ export function forests(p: Payload): Node[] {
 
 function forest(p: Payload, level: string): HTMLElement | null {
   const all = p.record.verdicts ?? [];
-  const here = all.map((c, i) => ({ c, i })).filter(({ c }) => c.level === level && shown(p, c.variant));
+  const here = all.map((c, i) => ({ c, i })).filter(({ c }) => c.level === level && isShown(p, c.variant));
   if (here.length === 0) return null;
   const rows: Row[] = [];
   for (const metric of new Set(here.map(({ c }) => c.metric))) {
@@ -56,7 +56,7 @@ function forest(p: Payload, level: string): HTMLElement | null {
 /** sayRatio is a comparison's ratio with its interval. */
 function sayRatio(c: Comparison): string {
   const factor = factorIn(c.low, c.high, c.confidence);
-  return factor(c.ratio) + (sure(c.confidence) ? ` [${factor(c.low)}, ${factor(c.high)}]` : "");
+  return factor(c.ratio) + (holdsAt95(c.confidence) ? ` [${factor(c.low)}, ${factor(c.high)}]` : "");
 }
 
 function forestTable(here: { c: Comparison; i: number }[]) {
@@ -98,8 +98,8 @@ const symbols: Record<string, "circle" | "diamond" | "square"> = { negligible: "
 /** thin are the ends of a comparison's interval, where there were rounds enough for one. */
 const thin = (c: Comparison): number[] => (c.confidence >= 0.95 - 1e-9 ? [c.low, c.high] : []);
 
-/** ink is the colour of a verdict. */
-function ink(c: Comparison): string {
+/** verdictColour is the colour of a verdict. */
+function verdictColour(c: Comparison): string {
   if (c.verdict !== "different") return "var(--ink)";
   return (c.ratio - 1) * c.better > 0 ? "var(--good)" : "var(--bad)";
 }
@@ -160,7 +160,7 @@ function drawForest(rows: Row[], width: number): SVGSVGElement {
           x2: (r: Bar) => r.c.high,
           y1: "y",
           y2: "y",
-          stroke: (r: Bar) => ink(r.c),
+          stroke: (r: Bar) => verdictColour(r.c),
           strokeWidth: 1.2,
         },
       ),
@@ -169,7 +169,7 @@ function drawForest(rows: Row[], width: number): SVGSVGElement {
         x2: (r) => r.c.alone!.high,
         y1: "y",
         y2: "y",
-        stroke: (r) => ink(r.c),
+        stroke: (r) => verdictColour(r.c),
         strokeWidth: 4,
         strokeOpacity: 0.85,
       }),
@@ -178,7 +178,7 @@ function drawForest(rows: Row[], width: number): SVGSVGElement {
         y: "y",
         symbol: (r: Bar) => symbols[r.c.verdict] ?? "circle",
         r: 5,
-        fill: (r: Bar) => (r.c.verdict === "inconclusive" ? "var(--paper)" : ink(r.c)),
+        fill: (r: Bar) => (r.c.verdict === "inconclusive" ? "var(--paper)" : verdictColour(r.c)),
         stroke: (r: Bar) => (r.c.verdict === "inconclusive" ? "var(--ink)" : "var(--paper)"),
         strokeWidth: 1.4,
       }),

@@ -2,17 +2,17 @@
 // law of throughput where there are levels enough for one; and latency over throughput, whose bend
 // is where a server is full.
 
-import { chart, extent, logTicks, Plot, short, timeAxis } from "../chart";
+import { chart, extent, logTicks, Plot, shortDuration, timeAxis } from "../chart";
 import { figure } from "../figure";
-import { count, digits3, rate, small } from "../format";
+import { count, digits3, rate, fourDigits } from "../format";
 import { Cell, cell, Table } from "../table";
 import { amount } from "./amount";
 import { Interval, Ladder, legendOf, Payload, stroke, tint, unitOf } from "./data";
-import { levelsShown, shown } from "./shown";
+import { levelsShown, isShown } from "./shown";
 
 /** ladders has two plots for each ladder of levels. */
 export function ladders(p: Payload): Node[] {
-  return (p.ladders ?? []).flatMap((l, k) => [climb(p, l, k), bend(p, l, k)]);
+  return (p.ladders ?? []).flatMap((l, k) => [ladderFigure(p, l, k), latencyFigure(p, l, k)]);
 }
 
 interface Rung {
@@ -28,7 +28,7 @@ interface Rung {
 function rungs(p: Payload, l: Ladder, metric: string): Rung[] {
   const cells = p.record.cells ?? [];
   const levels = levelsShown(p).map((one) => one.name);
-  return p.record.arms.filter((a) => shown(p, a.name)).flatMap((a) =>
+  return p.record.arms.filter((a) => isShown(p, a.name)).flatMap((a) =>
     l.levels.flatMap((level, k) => {
       if (!levels.includes(level)) return [];
       const i = cells.findIndex((c) => c.arm === a.name && c.level === level && c.metric === metric);
@@ -37,30 +37,30 @@ function rungs(p: Payload, l: Ladder, metric: string): Rung[] {
   );
 }
 
-const lawsOf = (p: Payload, l: Ladder) => (l.laws ?? []).filter((d) => shown(p, d.arm));
+const lawsOf = (p: Payload, l: Ladder) => (l.laws ?? []).filter((d) => isShown(p, d.arm));
 const sure = (r: Rung) => r.median.level >= 0.95 - 1e-9;
 const armsOf = (all: Rung[]) => [...new Set(all.map((r) => r.arm))];
 const loads = (l: Ladder) => (l.open ? "requests/s offered" : "connections");
 
-function measured(p: Payload, l: Ladder): string[] {
+function measuredMetrics(p: Payload, l: Ladder): string[] {
   const cells = (p.record.cells ?? []).filter((c) => l.levels.includes(c.level));
   return [...new Set([...p.metrics, ...cells.map((c) => c.metric)])].filter((m) => cells.some((c) => c.metric === m));
 }
 
-function trialsOf(all: Rung[]): string {
+function trialsText(all: Rung[]): string {
   const [least, most] = extent(all.map((r) => r.trials)) ?? [0, 0];
   return `n = ${least === most ? count(most) : `${count(least)} to ${count(most)}`} trials of each variant at each level`;
 }
 
-function climb(p: Payload, l: Ladder, k: number): HTMLElement {
-  const metrics = measured(p, l);
+function ladderFigure(p: Payload, l: Ladder, k: number): HTMLElement {
+  const metrics = measuredMetrics(p, l);
   const all = rungs(p, l, metrics[0] ?? "");
   const laws = lawsOf(p, l);
   return figure({
     id: `ladder-${k}`,
     title: `Over load, ${l.open ? "open" : "closed"} levels`,
     unit: `medians of the chosen measure over ${loads(l)}, logarithmic`,
-    n: trialsOf(all),
+    n: trialsText(all),
     interval: all.some(sure) ? "band: 95 % interval of the median" : "no band: it takes 6 trials",
     note: laws.length > 0 ? "thin, of throughput: the universal scalability law, fitted to the trials" : "",
     summary: `Medians over ${loads(l)} from ${rate(l.at[0])} to ${rate(l.at[l.at.length - 1])}; ` +
@@ -95,7 +95,7 @@ function climbTable(p: Payload, l: Ladder, k: number, metrics: string[]): Table 
     ];
     return parameters
       .filter(([, v]) => v !== undefined)
-      .map(([path, v, name]) => [d.arm, "", "law: " + name, of(path, v, small), "", "", of("trials", d.trials, count)]);
+      .map(([path, v, name]) => [d.arm, "", "law: " + name, of(path, v, fourDigits), "", "", of("trials", d.trials, count)]);
   });
   return { head: ["variant", loads(l), "measure", "median", "low", "high", "trials"], rows: [...rows, ...laws] };
 }
@@ -136,8 +136,8 @@ function drawClimb(p: Payload, l: Ladder, metric: string, width: number): SVGSVG
 
 const latencies = ["p99", "p50", "p99.9", "p95", "mean", "max"];
 
-function bend(p: Payload, l: Ladder, k: number): HTMLElement {
-  const known = measured(p, l).filter((m) => latencies.includes(m));
+function latencyFigure(p: Payload, l: Ladder, k: number): HTMLElement {
+  const known = measuredMetrics(p, l).filter((m) => latencies.includes(m));
   const order = latencies.filter((m) => known.includes(m));
   const pairs = (metric: string) => {
     const done = rungs(p, l, "throughput");
@@ -151,10 +151,10 @@ function bend(p: Payload, l: Ladder, k: number): HTMLElement {
     id: `bend-${k}`,
     title: `Latency over throughput, ${l.open ? "open" : "closed"} levels`,
     unit: `medians of the chosen latency, logarithmic, over those of throughput`,
-    n: trialsOf(first.map((d) => d.y)),
+    n: trialsText(first.map((d) => d.y)),
     interval: first.some((d) => sure(d.y)) ? "bars: 95 % intervals of both medians" : "no bars: they take 6 trials",
     note: "a line goes through a variant's levels, from the least loaded to the most",
-    summary: first.map((d) => `${d.arm} at ${d.y.level}: ${digits3(d.x.median.estimate)}/s, ${order[0]} ${short(d.y.median.estimate)}`).join("; "),
+    summary: first.map((d) => `${d.arm} at ${d.y.level}: ${digits3(d.x.median.estimate)}/s, ${order[0]} ${shortDuration(d.y.median.estimate)}`).join("; "),
     empty: first.length > 0 ? undefined : "Latency and throughput were not both measured at these levels.",
     legend: legendOf(p, [...new Set(first.map((d) => d.arm))]),
     toggles: [{ key: "measure", label: "latency", options: order.map((m) => [m, m]) }],
@@ -165,7 +165,7 @@ function bend(p: Payload, l: Ladder, k: number): HTMLElement {
         d.y.level,
         cell(`record.cells.${d.x.i}.median.estimate`, d.x.median.estimate, digits3),
         m,
-        cell(`record.cells.${d.y.i}.median.estimate`, d.y.median.estimate, short),
+        cell(`record.cells.${d.y.i}.median.estimate`, d.y.median.estimate, shortDuration),
       ])),
     }),
     draw: (width, choice) => {

@@ -3,11 +3,11 @@
 
 import { h } from "../dom";
 import { download } from "../export";
-import { digits3, plusMinus, sure } from "../format";
+import { digits3, plusMinus, holdsAt95 } from "../format";
 import * as state from "../state";
 import { Cell, cell, csv, table } from "../table";
 import { loadOf, Payload, unitOf } from "./data";
-import { levelsShown, shown } from "./shown";
+import { levelsShown, isShown } from "./shown";
 import { sparkline, valuesOf } from "./sparkline";
 
 /** matrix is one table for closed levels and one for open ones. */
@@ -66,13 +66,13 @@ function tableOf(p: Payload, levels: string[], lines: string) {
   for (const level of levels) {
     for (const arm of p.record.arms) {
       const mine = (metric: string) => cells.findIndex((c) => c.arm === arm.name && c.level === level && c.metric === metric);
-      if (metrics.every((m) => mine(m) < 0) || !shown(p, arm.name)) continue;
+      if (metrics.every((m) => mine(m) < 0) || !isShown(p, arm.name)) continue;
       const trials = p.counted?.find((c) => c.arm === arm.name && c.level === level)?.trials.length ?? 0;
       rows.push([
         level,
         arm.name,
-        each(p, arm.name, level, lines),
-        ...metrics.map((m) => median(p, mine(m))),
+        trialsCell(p, arm.name, level, lines),
+        ...metrics.map((m) => medianCell(p, mine(m))),
         { text: String(trials), value: trials },
       ]);
     }
@@ -80,17 +80,17 @@ function tableOf(p: Payload, levels: string[], lines: string) {
   return { head: ["level", "variant", `each trial's ${lines}`, ...metrics.map((m) => `${m} (${unitOf(p, m)})`), "trials"], rows };
 }
 
-/** each is the line of a cell's trials; as text their figures. */
-function each(p: Payload, arm: string, level: string, metric: string): Cell {
+/** trialsCell is the line of a cell's trials; as text their figures. */
+function trialsCell(p: Payload, arm: string, level: string, metric: string): Cell {
   const text = valuesOf(p, arm, level, metric).map((d) => digits3(d.value)).join(" ");
   return { text: text || "n/a", node: sparkline(p, arm, level, metric) ?? undefined };
 }
 
-function median(p: Payload, i: number): Cell {
+function medianCell(p: Payload, i: number): Cell {
   const c = p.record.cells?.[i];
   if (!c) return { text: "n/a", value: null };
   const half = (c.median.high - c.median.low) / 2;
-  const shown = cell(`record.cells.${i}.median.estimate`, c.median.estimate, (v) => (sure(c.median.level) ? plusMinus(v, half) : digits3(v)));
+  const shown = cell(`record.cells.${i}.median.estimate`, c.median.estimate, (v) => (holdsAt95(c.median.level) ? plusMinus(v, half) : digits3(v)));
   const rank = (p.record.ranks ?? []).find((r) => r.level === c.level && r.metric === c.metric);
   const letters = rank?.groups[rank.arms.indexOf(c.arm)];
   if (letters) shown.text += " " + letters;

@@ -4,12 +4,13 @@
 import { chart, colour, dash, extent, Plot } from "../chart";
 import { Cursors } from "../cursor";
 import { css, h } from "../dom";
-import { figure, legend } from "../figure";
+import { figure } from "../figure";
 import { count, digits3 } from "../format";
+import { legend } from "../legend";
 import { Cell } from "../table";
 import { cpuColours } from "./colours";
 import { clip, Column, loadOf, Panel, Payload, Series } from "./data";
-import { levelsShown, shown } from "./shown";
+import { levelsShown, isShown } from "./shown";
 
 interface Line {
   name: string;
@@ -166,7 +167,7 @@ function shownAt(p: Payload, panels: Panel[], level: string, round: number): Sho
     const t = (p.record.trials ?? [])[d.trial];
     if (t.level === level && t.round === round) all.set(t.arm, d);
   }
-  return p.record.arms.filter((a) => all.has(a.name) && shown(p, a.name)).map((a) => ({ arm: a.name, panel: all.get(a.name)! }));
+  return p.record.arms.filter((a) => all.has(a.name) && isShown(p, a.name)).map((a) => ({ arm: a.name, panel: all.get(a.name)! }));
 }
 
 /** linesOf are the lines of a view. What the one process of a tree shows need not be shown of the tree
@@ -234,7 +235,7 @@ function rowOf(view: View, shown: Shown[], width: number, columns: number, curso
       h("div", {}, miniature(view, s.panel, lines, names, width, view.top ?? most)),
     );
     const times = longest(lines).map((t) => t ?? 0);
-    cursors.attach(`${view.title}/${s.arm}`, box, times, (i) => read(lines, times[i]), readout);
+    cursors.attach(`${view.title}/${s.arm}`, box, times, (i) => readingsAt(lines, times[i]), readout);
     box.append(readout);
     return box;
   });
@@ -249,8 +250,8 @@ function rowOf(view: View, shown: Shown[], width: number, columns: number, curso
 
 const longest = (lines: Line[]): Column => lines.reduce<Column>((best, l) => (l.t.length > best.length ? l.t : best), []);
 
-/** read is what the lines are at an instant. */
-function read(lines: Line[], t: number): string {
+/** readingsAt is what the lines are at an instant. */
+function readingsAt(lines: Line[], t: number): string {
   const at = lines.map((l) => {
     let best = -1;
     l.t.forEach((x, i) => {
@@ -295,13 +296,13 @@ function miniature(view: View, panel: Panel, lines: Line[], names: string[], wid
     marginBottom: 22,
     x: { domain: [low, high], ticks: 4, label: null },
     color: { type: "identity" },
-    y: { domain: [0, most * 1.05 || 1], ticks: 3, tickFormat: brief, label: null, grid: true },
+    y: { domain: [0, most * 1.05 || 1], ticks: 3, tickFormat: shortNumber, label: null, grid: true },
     marks: [Plot.ruleX([0, panel.measured_s], { stroke: "var(--faint)", strokeOpacity: 0.5 }), ...marks],
   });
 }
 
-/** brief is a number of few characters: 12k, 3.5M. */
-function brief(v: number): string {
+/** shortNumber is a number of few characters: 12k, 3.5M. */
+function shortNumber(v: number): string {
   const [size, name] = (
     [
       [1e9, "G"],

@@ -2,7 +2,7 @@
 
 import { pastViews } from "../history/past";
 import { legendOf, loadOf, Payload, slug, unitOf } from "./data";
-import { levelsShown, shown } from "./shown";
+import { levelsShown, isShown } from "./shown";
 
 /** past is what they found, beside this one. */
 export function past(p: Payload): (Node | null)[] {
@@ -12,7 +12,7 @@ export function past(p: Payload): (Node | null)[] {
     key: "past",
     id: "past",
     levels: levelsShown(p).map((l) => ({ name: l.name, id: slug(p, l.name), words: loadOf(p, l.name) })),
-    shown: (arm) => shown(p, arm),
+    shown: (arm) => isShown(p, arm),
     first: p.metrics[0],
     unit: (m) => unitOf(p, m),
     mark: (arm) => legendOf(p, [arm])[0],

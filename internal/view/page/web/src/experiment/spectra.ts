@@ -6,7 +6,7 @@ import { figure } from "../figure";
 import { count, duration, factorIn } from "../format";
 import { Cell, cell } from "../table";
 import { clip, Interval, legendOf, loadOf, Payload, ratioTicks, slug, Spectrum, stroke, tint } from "./data";
-import { levelsShown, shown } from "./shown";
+import { levelsShown, isShown } from "./shown";
 
 /** spectraOf has a plot for each level. */
 export function spectraOf(p: Payload): Node[] {
@@ -14,7 +14,7 @@ export function spectraOf(p: Payload): Node[] {
 }
 
 function spectrum(p: Payload, level: string, open: boolean): HTMLElement | null {
-  const all = (p.spectra.cells ?? []).filter((s) => s.level === level && shown(p, s.arm));
+  const all = (p.spectra.cells ?? []).filter((s) => s.level === level && isShown(p, s.arm));
   if (all.length === 0) return null;
   const bands = all.filter((s) => s.low).length;
   const kinds: [string, string][] = [
@@ -35,7 +35,7 @@ function spectrum(p: Payload, level: string, open: boolean): HTMLElement | null 
       `Latency by percentile at ${level}: ` +
       all
         .filter((s) => s.kind === "latency")
-        .map((s) => `${s.arm} p50 ${said(p, s, 0.5)}, p99 ${said(p, s, 0.99)}`)
+        .map((s) => `${s.arm} p50 ${quantileText(p, s, 0.5)}, p99 ${quantileText(p, s, 0.99)}`)
         .join("; "),
     legend: legendOf(p, [...new Set(all.map((s) => s.arm))]),
     toggles: [
@@ -71,12 +71,12 @@ function spectrum(p: Payload, level: string, open: boolean): HTMLElement | null 
   });
 }
 
-function at(p: Payload, s: Spectrum, q: number): number {
+function quantileIndex(p: Payload, s: Spectrum, q: number): number {
   return p.spectra.at.findIndex((f, i) => i < s.merged.length && Math.abs(f - q) < 1e-9);
 }
 
-function said(p: Payload, s: Spectrum, q: number): string {
-  const i = at(p, s, q);
+function quantileText(p: Payload, s: Spectrum, q: number): string {
+  const i = quantileIndex(p, s, q);
   return i < 0 ? "n/a" : duration(s.merged[i] ?? NaN);
 }
 
@@ -85,9 +85,9 @@ const asked = [0.5, 0.75, 0.9, 0.99, 0.999, 0.9999, 0.99999];
 function spectrumTable(p: Payload, level: string) {
   const rows: (Cell | string)[][] = [];
   (p.spectra.cells ?? []).forEach((s, n) => {
-    if (s.level !== level || !shown(p, s.arm)) return;
+    if (s.level !== level || !isShown(p, s.arm)) return;
     for (const q of asked) {
-      const i = at(p, s, q);
+      const i = quantileIndex(p, s, q);
       if (i < 0) continue;
       const of = (key: "merged" | "low" | "high") => cell(`spectra.cells.${n}.${key}.${i}`, s[key]?.[i], duration);
       rows.push([
@@ -145,7 +145,7 @@ export function shifts(p: Payload): Node[] {
 }
 
 function shift(p: Payload, level: string): HTMLElement | null {
-  const all = (p.record.shifts ?? []).filter((s) => s.level === level && shown(p, s.variant));
+  const all = (p.record.shifts ?? []).filter((s) => s.level === level && isShown(p, s.variant));
   if (all.length === 0) return null;
   const pairs = extent(all.flatMap((s) => s.points.map((d) => d.trials))) ?? [0, 0];
   return figure({
@@ -176,7 +176,7 @@ const ratioOf = ({ ratio: r }: { ratio: Interval }): string => factorIn(r.low, r
 function shiftTable(p: Payload, level: string) {
   const rows: (Cell | string)[][] = [];
   (p.record.shifts ?? []).forEach((s, n) => {
-    if (s.level !== level || !shown(p, s.variant)) return;
+    if (s.level !== level || !isShown(p, s.variant)) return;
     s.points.forEach((d, k) => {
       const of = (path: string, v: number, i = d.ratio) => cell(`record.shifts.${n}.points.${k}.${path}`, v, factorIn(i.low, i.high, i.level));
       rows.push([
@@ -199,7 +199,7 @@ function shiftTable(p: Payload, level: string) {
 }
 
 function drawShift(p: Payload, level: string, width: number): SVGSVGElement {
-  const all = (p.record.shifts ?? []).filter((s) => s.level === level && shown(p, s.variant));
+  const all = (p.record.shifts ?? []).filter((s) => s.level === level && isShown(p, s.variant));
   const quantiles = [...new Set(all.flatMap((s) => s.points.map((d) => d.quantile)))].sort((a, b) => a - b);
   const spread = Math.min(0.7, 0.16 * all.length);
   const points = all.flatMap((s, k) =>

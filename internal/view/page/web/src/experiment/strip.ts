@@ -7,7 +7,7 @@ import { figure } from "../figure";
 import { count, digits3, percent, time } from "../format";
 import { Cell, cell } from "../table";
 import { legendOf, loadOf, Payload, tint, Trial, unitOf } from "./data";
-import { armsAt, levelsShown, shown } from "./shown";
+import { armsAt, levelsShown, isShown } from "./shown";
 import { amount } from "./amount";
 
 const burdens = [
@@ -27,7 +27,7 @@ export function strip(p: Payload): HTMLElement {
   const first = p.metrics.find((m) => metrics.includes(m)) ?? metrics[0];
   const order = [first, ...metrics.filter((m) => m !== first)].filter((m) => m !== undefined);
   const levels = levelsShown(p).map((l) => l.name);
-  const drawn = trials.filter((t) => shown(p, t.arm) && levels.includes(t.level));
+  const drawn = trials.filter((t) => isShown(p, t.arm) && levels.includes(t.level));
   const grades = (g: string) => drawn.filter((t) => t.grade === g).length;
   return figure({
     id: "strip",
@@ -40,7 +40,7 @@ export function strip(p: Payload): HTMLElement {
     empty: trials.length === 0 || order.length === 0 ? "No trial measured anything." : undefined,
     legend: legendOf(
       p,
-      p.record.arms.map((a) => a.name).filter((a) => shown(p, a) && trials.some((t) => t.arm === a)),
+      p.record.arms.map((a) => a.name).filter((a) => isShown(p, a) && trials.some((t) => t.arm === a)),
       "dot",
     ).map((m) => (isControl(p, m.name) ? { ...m, name: m.name + ", hollow" } : m)),
     toggles: [{ key: "measure", label: "measure", options: order.map((m) => [m, m]) }],
@@ -49,7 +49,7 @@ export function strip(p: Payload): HTMLElement {
   });
 }
 
-function minutes(p: Payload): number[] {
+function minutesSinceFirst(p: Payload): number[] {
   const all = (p.record.trials ?? []).map((t) => Date.parse(t.started));
   return all.map((t) => (t - all[0]) / 60000);
 }
@@ -89,7 +89,7 @@ function stripTable(p: Payload) {
 }
 
 function drawStrip(p: Payload, width: number, metric: string): HTMLElement {
-  const at = minutes(p);
+  const at = minutesSinceFirst(p);
   const end = (at[at.length - 1] ?? 0) + (p.strip.took_s?.[at.length - 1] ?? 0) / 60;
   const x = { domain: [0, end || 1], label: null, ticks: width < 500 ? 4 : 8 };
   const plots = levelsShown(p)
@@ -107,7 +107,7 @@ function roundStarts(p: Payload, at: number[]): number[] {
 function levelStrip(p: Payload, level: string, metric: string, at: number[], width: number, x: Plot.ScaleOptions): SVGSVGElement {
   const trials = p.record.trials ?? [];
   const unit = unitOf(p, metric);
-  const all = trials.map((t, i) => ({ t, x: at[i], y: t.values?.[metric] })).filter((d) => d.t.level === level && shown(p, d.t.arm));
+  const all = trials.map((t, i) => ({ t, x: at[i], y: t.values?.[metric] })).filter((d) => d.t.level === level && isShown(p, d.t.arm));
   const there = all.filter((d) => d.y !== undefined);
   const values = there.map((d) => d.y!);
   const [low, high] = extent(values) ?? [0, 1];

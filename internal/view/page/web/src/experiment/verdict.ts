@@ -2,7 +2,7 @@
 // grades of the trials.
 
 import { h } from "../dom";
-import { count, duration, factorIn, inPercent, sure } from "../format";
+import { count, duration, factorIn, inPercent, holdsAt95 } from "../format";
 import { banner, list } from "../layout";
 import { Cell, cell, number, table } from "../table";
 import { Payload } from "./data";
@@ -14,7 +14,7 @@ export function verdicts(p: Payload): (Node | null)[] {
   const of = (control: boolean) => said.filter((_, i) => !!all[i].control === control);
   return [
     gate(p),
-    state(p),
+    trustBanner(p),
     tiles(p),
     h("h3", {}, "What the trials allow to say"),
     ...(p.words.correction ?? []).map((s) => h("p", {}, s)),
@@ -36,8 +36,8 @@ function gate(p: Payload): HTMLElement | null {
   return banner(kind as "good" | "bad" | "doubt", "Gate: " + words[0], more ? [more] : []);
 }
 
-/** state is what a reader must know before all else. */
-function state(p: Payload): HTMLElement {
+/** trustBanner is what a reader must know before all else. */
+function trustBanner(p: Payload): HTMLElement {
   const cautions = p.words.cautions ?? [];
   const itself = (p.record.verdicts ?? []).some((c) => c.control && c.verdict === "different");
   if (p.record.state !== "complete" && p.record.state !== "budget") {
@@ -84,7 +84,7 @@ function verdictTable(p: Payload): HTMLElement | null {
   if (all.length === 0) return null;
   const rows = all.map((c, i): (Cell | string)[] => {
     const at = `record.verdicts.${i}.`;
-    const enough = sure(c.confidence);
+    const enough = holdsAt95(c.confidence);
     const factor = factorIn(c.low, c.high, c.confidence);
     const end = (key: "low" | "high"): Cell => (enough ? cell(at + key, c[key], factor) : { text: "–" });
     const marks = [

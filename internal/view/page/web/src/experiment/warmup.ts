@@ -3,11 +3,12 @@
 
 import { chart, extent, Plot } from "../chart";
 import { h } from "../dom";
-import { figure, Mark } from "../figure";
+import { figure } from "../figure";
 import { count, duration, percent, rate } from "../format";
+import type { Mark } from "../legend";
 import { Cell, cell, table } from "../table";
 import { legendOf, loadOf, Payload, slug, Start, stroke, tint } from "./data";
-import { armsAt, levelsShown, shown } from "./shown";
+import { armsAt, levelsShown, isShown } from "./shown";
 
 /** warmups has a plot for each level. */
 export function warmups(p: Payload): Node[] {
@@ -32,11 +33,11 @@ const early = 10; // s of the window that are drawn when it is only how it begin
 
 function warmup(p: Payload, level: string): HTMLElement | null {
   const trials = p.record.trials ?? [];
-  const here = (p.starts ?? []).map((s, i) => ({ s, i })).filter(({ i }) => trials[i].level === level && trials[i].round < 1001 && shown(p, trials[i].arm));
+  const here = (p.starts ?? []).map((s, i) => ({ s, i })).filter(({ i }) => trials[i].level === level && trials[i].round < 1001 && isShown(p, trials[i].arm));
   const lines = here.filter(({ s }) => (s.warm.at_s ?? []).length + (s.window.at_s ?? []).length > 0);
   if (here.length === 0) return null;
   const seconds = (s: number | undefined) => (s === undefined ? "n/a" : duration(s * 1e6));
-  const comings = (p.comings ?? []).filter((c) => c.level === level && shown(p, c.arm));
+  const comings = (p.comings ?? []).filter((c) => c.level === level && isShown(p, c.arm));
   return figure({
     id: "warmup-" + slug(p, level),
     title: `From the start on, at ${loadOf(p, level)}`,
@@ -108,7 +109,7 @@ function startsTable(p: Payload, here: { s: Start; i: number }[]) {
 function comingsTable(p: Payload) {
   const rows: (Cell | string)[][] = [];
   (p.comings ?? []).forEach((c, i) => {
-    if (!shown(p, c.arm) || !levelsShown(p).some((l) => l.name === c.level)) return;
+    if (!isShown(p, c.arm) || !levelsShown(p).some((l) => l.name === c.level)) return;
     const of = (what: "ready" | "steady", end: "low" | "estimate" | "high") =>
       cell(`comings.${i}.${what}.${end}`, c[what]?.[end], (s) => duration(s * 1e6));
     rows.push([

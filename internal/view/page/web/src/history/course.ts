@@ -50,12 +50,12 @@ export const choices: Toggle[] = [
   { key: "from", label: "axis", options: [["values", "of the values"], ["zero", "from 0"]] },
 ];
 
-/** place is where a run is on the axis: its number from 1, or when it began. */
-export const place = (d: Dot, time: boolean): number => (time ? d.at : d.i + 1);
+/** dotX is where a run is on the axis: its number from 1, or when it began. */
+export const dotX = (d: Dot, time: boolean): number => (time ? d.at : d.i + 1);
 
 /** drawCourse draws courses over the runs' order or over time. */
 export function drawCourse(width: number, courses: Course[], unit: string, time: boolean, zero: boolean): SVGSVGElement {
-  const dots = courses.flatMap((c) => c.dots.map((d) => ({ ...d, x: place(d, time), colour: c.colour })));
+  const dots = courses.flatMap((c) => c.dots.map((d) => ({ ...d, x: dotX(d, time), colour: c.colour })));
   const xs = extent(dots.map((d) => d.x)) ?? [1, 1];
   const room = time ? Math.max((xs[1] - xs[0]) * 0.03, 1000) : 0.6;
   const reach = (d: Dot) => [d.value, d.low, d.high];
@@ -63,9 +63,9 @@ export function drawCourse(width: number, courses: Course[], unit: string, time:
   const above = Math.max((high - low) * 0.14, Math.abs(high) * 0.02) || 1; // so that next to nothing looks like it
   const least = zero ? 0 : Math.max(low - above, low > 0 ? low * 0.5 : low - above);
   const log = !zero && unit === "µs" && high / Math.max(low, 1e-9) > 20;
-  const turns = courses.flatMap((c) => c.turns.map((t) => ({ ...t, x: between(c, t.at, time) })));
+  const turns = courses.flatMap((c) => c.turns.map((t) => ({ ...t, x: changeX(c, t.at, time) })));
   const told = turns.filter((t, i) => turns.findIndex((o) => o.x === t.x && o.verdict === t.verdict) === i); // of several lines once
-  const steps = courses.flatMap((c) => c.stretches.map((s) => ({ ...s, ends: ends(c, s, time), colour: c.colour }))).filter((s) => s.ends !== null);
+  const steps = courses.flatMap((c) => c.stretches.map((s) => ({ ...s, ends: stretchEnds(c, s, time), colour: c.colour }))).filter((s) => s.ends !== null);
   const ink = (t: Turn) => (t.verdict === "worse" ? "var(--bad)" : "var(--good)");
   const symbol = { hollow: "circle", cross: "times" } as const;
   return chart(width, {
@@ -84,7 +84,7 @@ export function drawCourse(width: number, courses: Course[], unit: string, time:
       Plot.text(told, { x: "x", frameAnchor: "top", dy: -16, text: (t) => (t.verdict === "worse" ? "▼ worse" : "▲ better"), fill: ink }),
       Plot.link(steps, { x1: (s) => s.ends![0], x2: (s) => s.ends![1], y1: "median", y2: "median", stroke: "colour", strokeWidth: 5, strokeOpacity: 0.3 }),
       ...courses.map((c) =>
-        Plot.line(c.dots, { x: (d) => place(d, time), y: "value", stroke: c.colour, strokeDasharray: c.dash || undefined, strokeWidth: 1, strokeOpacity: 0.7 })),
+        Plot.line(c.dots, { x: (d) => dotX(d, time), y: "value", stroke: c.colour, strokeDasharray: c.dash || undefined, strokeWidth: 1, strokeOpacity: 0.7 })),
       Plot.link(dots.filter((d) => typeof d.low === "number" && typeof d.high === "number"), {
         x1: "x", x2: "x", y1: (d) => d.low!, y2: (d) => d.high!, stroke: "colour", strokeWidth: 2.2, strokeOpacity: 0.75 }),
       Plot.dot(dots, {
@@ -95,18 +95,18 @@ export function drawCourse(width: number, courses: Course[], unit: string, time:
   });
 }
 
-/** between is where a change is: halfway from the last run before it to the first after. */
-function between(c: Course, at: number, time: boolean): number {
+/** changeX is where a change is: halfway from the last run before it to the first after. */
+function changeX(c: Course, at: number, time: boolean): number {
   const after = c.dots.find((d) => d.i >= at);
   const before = c.dots.filter((d) => d.i < at).at(-1);
-  if (!after || !before) return after ? place(after, time) : before ? place(before, time) : 0;
-  return (place(before, time) + place(after, time)) / 2;
+  if (!after || !before) return after ? dotX(after, time) : before ? dotX(before, time) : 0;
+  return (dotX(before, time) + dotX(after, time)) / 2;
 }
 
-/** ends are those of a stretch. */
-function ends(c: Course, s: Stretch, time: boolean): [number, number] | null {
+/** stretchEnds are those of a stretch. */
+function stretchEnds(c: Course, s: Stretch, time: boolean): [number, number] | null {
   const within = c.dots.filter((d) => d.i >= s.from && d.i < s.to);
   if (within.length === 0) return null;
   const pad = time ? 0 : 0.4;
-  return [place(within[0], time) - pad, place(within[within.length - 1], time) + pad];
+  return [dotX(within[0], time) - pad, dotX(within[within.length - 1], time) + pad];
 }

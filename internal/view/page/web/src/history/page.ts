@@ -8,11 +8,11 @@ import { figure } from "../figure";
 import * as format from "../format";
 import { amount } from "../experiment/amount";
 import { banner, list, more } from "../layout";
-import { ask, reason } from "../live/api";
+import { requestJSON, problemText } from "../live/api";
 import { frame, section } from "../live/frame";
 import * as state from "../state";
-import { Cell, cell, said, table, Table, when } from "../table";
-import { choices, drawCourse, place } from "./course";
+import { Cell, cell, sentenceCell, table, Table, timeCell } from "../table";
+import { choices, drawCourse, dotX } from "./course";
 import type { Course, Dot, Stretch, Turn } from "./course";
 import { pastViews } from "./past";
 import type { Past } from "./past";
@@ -75,13 +75,13 @@ export function show(): void {
     const mine = ++asked;
     const query = new URLSearchParams({ metric: state.get("metric"), machine: state.get("machine") });
     try {
-      const all: History = await ask("GET", "/api/history?" + query);
+      const all: History = await requestJSON("GET", "/api/history?" + query);
       if (mine !== asked) return; // another was chosen meanwhile
       bar.replaceChildren(...toolbar(all));
       results.replaceChildren(...resultViews(all));
       labs.replaceChildren(...labViews(all));
     } catch (problem) {
-      if (mine === asked) results.replaceChildren(banner("bad", reason(problem)));
+      if (mine === asked) results.replaceChildren(banner("bad", problemText(problem)));
     }
   };
   state.onChange((key) => (key === "metric" || key === "machine") && fill());
@@ -104,8 +104,8 @@ function toolbar(all: History): Node[] {
   ];
 }
 
-/** matches reports whether a series has every word of the filter. */
-function matches(s: Series, filter: string): boolean {
+/** seriesHasWords reports whether a series has every word of the filter. */
+function seriesHasWords(s: Series, filter: string): boolean {
   const text = [s.name, s.url, s.load, s.machine, ...s.runs.flatMap((r) => [r.id, r.note ?? ""])].join(" ").toLowerCase();
   return filter.toLowerCase().split(/\s+/).every((word) => text.includes(word));
 }
@@ -117,7 +117,7 @@ function resultViews(all: History): Node[] {
   }
   const body = h("div", {});
   const draw = () => {
-    const there = all.series.map((s, k) => ({ s, k })).filter(({ s }) => matches(s, state.get("filter")));
+    const there = all.series.map((s, k) => ({ s, k })).filter(({ s }) => seriesHasWords(s, state.get("filter")));
     const drawn = there.filter(({ s }) => s.runs.length > 1);
     const left = drawn.length - plotsMost;
     body.replaceChildren(
@@ -141,7 +141,7 @@ function seriesTable(all: History, there: { s: Series; k: number }[]): HTMLEleme
       s.name, s.url, s.load, ...(several ? [s.machine] : []), { text: format.count(s.runs.length), value: s.runs.length },
       last < 0 ? "" : link(report(s.runs[last].id), format.time(s.runs[last].started)),
       last < 0 ? "–" : cell(`series.${k}.runs.${last}.value`, s.runs[last].value, (v) => amount(unitOf(all, all.metric), v)),
-      turn ? said(turn.words) : "",
+      turn ? sentenceCell(turn.words) : "",
     ];
   });
   return table({ head: ["series", "URL", "load", ...(several ? ["machine"] : []), "runs", "newest", `${all.metric}, newest`, "last change"], rows }, "Series of results");
@@ -179,13 +179,13 @@ function seriesView(all: History, s: Series, k: number): HTMLElement {
     cursor: {
       group: new Cursors(),
       get times() {
-        return course.dots.map((d) => place(d, time()));
+        return course.dots.map((d) => dotX(d, time()));
       },
       read: (i) => course.dots[i].title,
     },
     draw: (width, choice) => {
       const drawn = drawCourse(width, [course], unit, choice("along") === "time", choice("from") === "zero");
-      drawn.addEventListener("click", (e) => open(drawn, e, course, choice("along") === "time", (i) => report(s.runs[i].id)));
+      drawn.addEventListener("click", (e) => openNearestRun(drawn, e, course, choice("along") === "time", (i) => report(s.runs[i].id)));
       const noted = notes.map((r, i) => `${i + 1}: ${format.time(r.started)}: ${r.note}`);
       const turns = (s.changes ?? []).map((c) => `since ${format.time(s.runs[c.at]?.started ?? "")}, ${c.words}`);
       return h("div", {}, drawn, list([...turns, ...noted], "Changes and notes"));
@@ -193,12 +193,12 @@ function seriesView(all: History, s: Series, k: number): HTMLElement {
   });
 }
 
-/** open opens the report of the run that is nearest to a click. */
-function open(plot: SVGSVGElement, e: MouseEvent, c: Course, time: boolean, href: (run: number) => string): void {
+/** openNearestRun opens the report of the run that is nearest to a click. */
+function openNearestRun(plot: SVGSVGElement, e: MouseEvent, c: Course, time: boolean, href: (run: number) => string): void {
   const box = plot.getBoundingClientRect();
   const scale = (plot as unknown as { scale: (name: string) => { apply(v: number): number } }).scale;
   const shrunk = box.width / Number(plot.getAttribute("width"));
-  const far = (d: Dot) => Math.hypot(scale("x").apply(place(d, time)) * shrunk - (e.clientX - box.left), scale("y").apply(d.value) * shrunk - (e.clientY - box.top));
+  const far = (d: Dot) => Math.hypot(scale("x").apply(dotX(d, time)) * shrunk - (e.clientX - box.left), scale("y").apply(d.value) * shrunk - (e.clientY - box.top));
   const nearest = c.dots.map((d) => ({ d, far: far(d) })).sort((a, b) => a.far - b.far)[0];
   if (nearest && nearest.far < 16) h("a", { href: href(nearest.d.i) }).click();
 }
@@ -209,7 +209,7 @@ function runTable(all: History, s: Series, k: number): Table {
     const at = (s.changes ?? []).findIndex((c) => c.at === i);
     const of = (key: "ratio" | "low" | "high") => (at < 0 ? "" : cell(`series.${k}.changes.${at}.${key}`, s.changes![at][key], format.factorIn(s.changes![at].low, s.changes![at].high)));
     return [
-      { text: String(i + 1), value: i + 1 }, link(report(r.id), r.id), when(r.started),
+      { text: String(i + 1), value: i + 1 }, link(report(r.id), r.id), timeCell(r.started),
       cell(`series.${k}.runs.${i}.value`, r.value, (v) => amount(unit, v)), r.verdict, r.note ?? "", at < 0 ? "" : s.changes![at].verdict, of("ratio"), of("low"), of("high"),
     ];
   });
@@ -220,7 +220,7 @@ function runTable(all: History, s: Series, k: number): Table {
 function labViews(all: History): Node[] {
   if (all.experiments.length === 0) return [h("p", { class: "empty" }, "No experiment of this machine is stored: dyno lab run.")];
   const rows = all.experiments.flatMap((e, k) => e.runs.map((r, i): (Cell | string)[] => [
-    e.name + (e.quick ? " (quick)" : ""), link("/lab?id=" + encodeURIComponent(r.id), r.id), when(r.started), r.state, r.dyno,
+    e.name + (e.quick ? " (quick)" : ""), link("/lab?id=" + encodeURIComponent(r.id), r.id), timeCell(r.started), r.state, r.dyno,
     cell(`experiments.${k}.runs.${i}.trials`, r.trials, format.count),
     cell(`experiments.${k}.runs.${i}.different`, r.different, format.count), cell(`experiments.${k}.runs.${i}.compared`, r.compared, format.count),
     r.gate ?? "", link(labReport(r.id), "report"),
@@ -236,7 +236,7 @@ function labViews(all: History): Node[] {
 /** pastOf fills itself with the past of an experiment. */
 function pastOf(all: History, id: string): HTMLElement {
   const body = h("div", { class: "past" }, h("p", { class: "empty" }, "Looking …"));
-  ask("GET", "/api/history/labs/" + encodeURIComponent(id)).then((p: Past | null) => {
+  requestJSON("GET", "/api/history/labs/" + encodeURIComponent(id)).then((p: Past | null) => {
     if (!p) {
       body.replaceChildren(h("p", { class: "empty" }, "Its other runs were of another file, or on other CPUs, or did not come to their end."));
       return;
@@ -252,6 +252,6 @@ function pastOf(all: History, id: string): HTMLElement {
       mark: (arm) => ({ name: arm, colour: colour(arms.indexOf(arm)), dash: dash(arms.indexOf(arm)), shape: "line" }),
       link: labReport,
     }).filter((n) => n !== null));
-  }, (problem) => body.replaceChildren(banner("bad", reason(problem))));
+  }, (problem) => body.replaceChildren(banner("bad", problemText(problem))));
   return body;
 }

@@ -2,10 +2,11 @@
 // report, and in the dashboard.
 
 import { h } from "../dom";
-import { figure, Mark } from "../figure";
+import { figure } from "../figure";
 import { count, digits3, factorIn, time } from "../format";
+import type { Mark } from "../legend";
 import * as state from "../state";
-import { Cell, cell, said, table, Table, when } from "../table";
+import { Cell, cell, sentenceCell, table, Table, timeCell } from "../table";
 import { amount } from "../experiment/amount";
 import { choices, drawCourse } from "./course";
 import type { Course, Dot, Stretch, Turn } from "./course";
@@ -100,7 +101,7 @@ function linesTable(p: Past, look: Look, here: { line: PastLine; k: number }[]):
   const rows = p.runs.flatMap((r, i) => here.map(({ line, k }): (Cell | string)[] => {
     const of = (key: "median" | "low" | "high") => (line[key][i] === null ? "–" : cell(`${look.key}.lines.${k}.${key}.${i}`, line[key][i], digits3));
     return [
-      { text: String(i + 1), value: i + 1 }, run(p, look, i), when(r.started), r.dyno, cell(`${look.key}.runs.${i}.trials`, r.trials, count),
+      { text: String(i + 1), value: i + 1 }, run(p, look, i), timeCell(r.started), r.dyno, cell(`${look.key}.runs.${i}.trials`, r.trials, count),
       line.arm, `${line.metric} (${look.unit(line.metric)})`, of("median"), of("low"), of("high"),
     ];
   }));
@@ -111,7 +112,7 @@ function linesTable(p: Past, look: Look, here: { line: PastLine; k: number }[]):
 function changes(p: Past, look: Look): HTMLElement | null {
   const rows = (p.lines ?? []).flatMap((line, k) => (line.changes ?? []).map((t, j): (Cell | string)[] => {
     const of = (key: "ratio" | "low" | "high") => cell(`${look.key}.lines.${k}.changes.${j}.${key}`, t[key], factorIn(t.low, t.high));
-    return [line.level, line.arm, line.metric, run(p, look, t.at), when(p.runs[t.at].started), of("ratio"), of("low"), of("high"), said(t.words)];
+    return [line.level, line.arm, line.metric, run(p, look, t.at), timeCell(p.runs[t.at].started), of("ratio"), of("low"), of("high"), sentenceCell(t.words)];
   }));
   if (rows.length === 0) return null;
   return h("div", {}, h("h3", {}, "Changes"),

@@ -7,16 +7,16 @@ export class Refused extends Error {
   }
 }
 
-/** ask makes a request; of an answer that is no success it throws the reason. */
-export async function ask(method: "GET" | "POST" | "PUT" | "DELETE", path: string, body?: unknown): Promise<any> {
+/** requestJSON makes a request; of an answer that is no success it throws the reason. */
+export async function requestJSON(method: "GET" | "POST" | "PUT" | "DELETE", path: string, body?: unknown): Promise<any> {
   const answer = await fetch(path, { method, body: body === undefined ? undefined : JSON.stringify(body) });
   const text = await answer.text();
   if (!answer.ok) throw new Refused(answer.status, text.replace(/^dyno: /, "").trim(), text);
   return JSON.parse(text);
 }
 
-/** reason is why something failed, in words. */
-export const reason = (problem: unknown): string =>
+/** problemText is why something failed, in words. */
+export const problemText = (problem: unknown): string =>
   problem instanceof TypeError ? "the dashboard does not answer" : (problem as Error).message;
 
 /** A Listener is told whether events come: "open"; "lost" and why; or "shut": the server is there and does not know
@@ -25,8 +25,8 @@ export type Listener = (connection: "open" | "lost" | "shut", why: string) => vo
 
 const retry = 1000; // ms between attempts after a refusal; others the browser makes by itself
 
-/** follow calls handlers with the events of their kind, from the first that the server has, each once. */
-export function follow(path: string, handlers: Record<string, (data: any) => void>, listener: Listener): void {
+/** followEvents calls handlers with the events of their kind, from the first that the server has, each once. */
+export function followEvents(path: string, handlers: Record<string, (data: any) => void>, listener: Listener): void {
   let last = "";
   const connect = () => {
     const source = new EventSource(last ? `${path}?after=${encodeURIComponent(last)}` : path);
@@ -36,7 +36,7 @@ export function follow(path: string, handlers: Record<string, (data: any) => voi
         listener("lost", "the dashboard does not answer; trying again");
         return;
       }
-      listener(...(await refusal(path)));
+      listener(...(await whyNoEvents(path)));
       setTimeout(connect, retry);
     };
     for (const [kind, handle] of Object.entries(handlers)) {
@@ -49,15 +49,15 @@ export function follow(path: string, handlers: Record<string, (data: any) => voi
   connect();
 }
 
-/** refusal is why the server sends no events. */
-async function refusal(path: string): Promise<["lost" | "shut", string]> {
+/** whyNoEvents is why the server sends no events. */
+async function whyNoEvents(path: string): Promise<["lost" | "shut", string]> {
   const stop = new AbortController();
   try {
     const answer = await fetch(path, { signal: stop.signal });
     if (answer.ok) return ["lost", "trying again"]; // it has changed its mind
     return [answer.status === 401 ? "shut" : "lost", (await answer.text()).replace(/^dyno: /, "").trim()];
   } catch (problem) {
-    return ["lost", reason(problem)];
+    return ["lost", problemText(problem)];
   } finally {
     stop.abort();
   }

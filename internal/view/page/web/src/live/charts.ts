@@ -1,7 +1,7 @@
 // A load while it runs: plots over its time so far, drawn again as seconds come, and never more than
 // the server keeps.
 
-import { Plot, chart, colour, dash, extent, line, timeAxis, trim } from "../chart";
+import { Plot, chart, colour, dash, extent, lineMark, timeAxis, trimZeros } from "../chart";
 import { Cursors } from "../cursor";
 import { h } from "../dom";
 import { figure } from "../figure";
@@ -80,7 +80,7 @@ export class Charts {
       },
       summary: `${title} of the load so far, a point a second`,
       get legend() {
-        return curves.map((c, i) => line(i, c.name)).filter((_, i) => there().includes(curves[i]));
+        return curves.map((c, i) => lineMark(i, c.name)).filter((_, i) => there().includes(curves[i]));
       },
       toggles: log ? [log] : [],
       table: () => ({
@@ -100,7 +100,7 @@ export class Charts {
         const values = curves.flatMap((c) => all.map(c.of));
         const [, high] = extent(values) ?? [0, 1];
         const y = log ? timeAxis(values, choice(log.key) === "log", `↑ ${axis}`)
-          : { type: "linear" as const, domain: [0, high * 1.05 || 1], label: `↑ ${axis}`, ticks: 6, tickFormat: (v: number) => trim(show(v)), grid: true };
+          : { type: "linear" as const, domain: [0, high * 1.05 || 1], label: `↑ ${axis}`, ticks: 6, tickFormat: (v: number) => trimZeros(show(v)), grid: true };
         const first = Math.min(all[0].from_s, 0);
         return chart(width, {
           x: { type: "linear", domain: [all[0].from_s > 0 ? all[0].from_s : first, all.at(-1)!.t_s], label: "time of the window, s →" },

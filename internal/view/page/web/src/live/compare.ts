@@ -3,7 +3,7 @@
 import { h } from "../dom";
 import { banner } from "../layout";
 import { table } from "../table";
-import { ask, reason } from "./api";
+import { requestJSON, problemText } from "./api";
 import { frame } from "./frame";
 
 interface Part {
@@ -18,10 +18,10 @@ export async function show(): Promise<void> {
   const body = h("div", {}, h("p", { class: "empty" }, "Comparing …"));
   frame("Comparison", "Everything is compared with A", body);
   try {
-    const parts: Part[] = await ask("GET", "/api/compare" + location.search);
+    const parts: Part[] = await requestJSON("GET", "/api/compare" + location.search);
     body.replaceChildren(...parts.flatMap(view));
   } catch (problem) {
-    body.replaceChildren(banner("bad", reason(problem)));
+    body.replaceChildren(banner("bad", problemText(problem)));
   }
 }
 

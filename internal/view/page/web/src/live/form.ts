@@ -3,7 +3,7 @@
 
 import { h } from "../dom";
 import { banner } from "../layout";
-import { ask, reason, Refused } from "./api";
+import { requestJSON, problemText, Refused } from "./api";
 
 interface Field {
   name: string;
@@ -26,23 +26,23 @@ type Input = HTMLInputElement | HTMLTextAreaElement;
 
 /** form makes the form, or nothing if this dashboard begins no loads. */
 export async function form(): Promise<HTMLElement> {
-  const { groups, targets }: { groups: Group[] | null; targets: string } = await ask("GET", "/api/form");
+  const { groups, targets }: { groups: Group[] | null; targets: string } = await requestJSON("GET", "/api/form");
   if (!groups?.length) return h("p", { class: "caption" }, "This dashboard shows one run; dyno serve begins others.");
   const inputs = new Map<string, Input>();
   const general = h("div", { "aria-live": "assertive" });
   const start = h("button", { type: "submit", class: "primary" }, "Start");
-  const url = field({ name: "url", value: "URL", does: `where to send; allowed: ${targets}` }, inputs);
+  const url = formField({ name: "url", value: "URL", does: `where to send; allowed: ${targets}` }, inputs);
   const all = h("form", { id: "form", novalidate: true, onsubmit: (e: Event) => {
     e.preventDefault();
     submit(inputs, general, start);
   } },
   url, ...groups.map((g, i) => h("details", { open: i === 0 }, h("summary", {}, g.title),
-    h("div", { class: "fields" }, ...g.fields.map((f) => field(f, inputs))))),
+    h("div", { class: "fields" }, ...g.fields.map((f) => formField(f, inputs))))),
   general, start);
   return all;
 }
 
-function field(f: Field, inputs: Map<string, Input>): HTMLElement {
+function formField(f: Field, inputs: Map<string, Input>): HTMLElement {
   const id = "field-" + f.name;
   const described = { id, name: f.name, "aria-describedby": `${id}-does ${id}-fault`, autocomplete: "off", spellcheck: "false" };
   const input: Input = f.many || f.name === "body"
@@ -56,8 +56,8 @@ function field(f: Field, inputs: Map<string, Input>): HTMLElement {
     h("p", { class: "fault", id: id + "-fault" }));
 }
 
-/** value is what was entered; many values are lines. */
-function value(input: Input, many: boolean): unknown {
+/** enteredValue is what was entered; many values are lines. */
+function enteredValue(input: Input, many: boolean): unknown {
   if (input instanceof HTMLInputElement && input.type === "checkbox") return input.checked;
   return many ? input.value.split("\n").map((line) => line.trim()).filter((line) => line !== "") : input.value;
 }
@@ -65,23 +65,23 @@ function value(input: Input, many: boolean): unknown {
 async function submit(inputs: Map<string, Input>, general: HTMLElement, start: HTMLButtonElement): Promise<void> {
   const body: Record<string, unknown> = {};
   for (const [name, input] of inputs) {
-    body[name] = value(input, input instanceof HTMLTextAreaElement && name !== "body");
+    body[name] = enteredValue(input, input instanceof HTMLTextAreaElement && name !== "body");
     input.removeAttribute("aria-invalid");
     document.getElementById(input.id + "-fault")!.textContent = "";
   }
   general.replaceChildren();
   start.disabled = true;
   try {
-    await ask("POST", "/api/load", body);
+    await requestJSON("POST", "/api/load", body);
   } catch (problem) {
-    if (problem instanceof Refused && problem.status === 422) tell(JSON.parse(problem.body).faults, inputs, general);
-    else general.replaceChildren(banner("bad", reason(problem)));
+    if (problem instanceof Refused && problem.status === 422) showFaults(JSON.parse(problem.body).faults, inputs, general);
+    else general.replaceChildren(banner("bad", problemText(problem)));
   }
   start.disabled = false;
 }
 
-/** tell puts each fault at its field, and those without one above the button. */
-function tell(faults: Fault[], inputs: Map<string, Input>, general: HTMLElement): void {
+/** showFaults puts each fault at its field, and those without one above the button. */
+function showFaults(faults: Fault[], inputs: Map<string, Input>, general: HTMLElement): void {
   let first: Input | null = null;
   for (const f of faults) {
     const input = inputs.get(f.field);

@@ -26,8 +26,8 @@ export function frame(title: string, subtitle: string, ...content: Node[]): HTML
 export const section = (id: string, title: string, ...content: (Node | string)[]): HTMLElement =>
   h("section", { id, "aria-labelledby": id + "-title" }, h("h2", { id: id + "-title" }, title), ...content);
 
-/** connected is a listener that shows in element that the server is gone, and what to do, and that it is back. */
-export function connected(element: HTMLElement): Listener {
+/** connectionListener is a listener that shows in element that the server is gone, and what to do, and that it is back. */
+export function connectionListener(element: HTMLElement): Listener {
   let shown = "";
   return (connection, why) => {
     element.dataset.connection = connection;
@@ -35,7 +35,7 @@ export function connected(element: HTMLElement): Listener {
     if (now === shown) return; // an attempt that ends as the last did is no news
     shown = now;
     element.replaceChildren(...(connection === "open" ? [h("p", { class: "caption" }, "Connected again.")]
-      : [banner("doubt", `Not connected: ${why}.`, [h("p", {}, what[connection]), copyable(begin())])]));
+      : [banner("doubt", `Not connected: ${why}.`, [h("p", {}, what[connection]), copyable(serveCommand())])]));
   };
 }
 
@@ -44,8 +44,8 @@ const what = {
   shut: "Open the address that it printed in this browser, and this page goes on by itself. If that is lost, end it and begin it again; it prints another:",
 };
 
-/** begin is the command of a dashboard at this page's address. */
-function begin(): string {
+/** serveCommand is the command of a dashboard at this page's address. */
+function serveCommand(): string {
   const { host, hostname } = location;
   const here = hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.");
   return `dyno serve --listen ${host.includes("[") ? `'${host}'` : host}${here ? "" : " --expose"}`;

@@ -5,7 +5,7 @@ import * as format from "../format";
 import { banner } from "../layout";
 import * as state from "../state";
 import { cell, table } from "../table";
-import { ask, reason } from "./api";
+import { requestJSON, problemText } from "./api";
 import { frame, section } from "./frame";
 
 interface Stored {
@@ -35,22 +35,22 @@ export function show(): void {
   const labs = h("div", { class: "stored" }, h("p", { class: "empty" }, "Looking …"));
   frame("What is stored", "Results of loads and experiments, newest first",
     section("results", "Results", results), section("labs", "Experiments", labs));
-  fill(results, "/api/results", resultList);
-  fill(labs, "/api/labs", labList);
+  fillWith(results, "/api/results", resultList);
+  fillWith(labs, "/api/labs", labList);
 }
 
-async function fill<T>(into: HTMLElement, path: string, view: (all: T[]) => Node[]): Promise<void> {
+async function fillWith<T>(into: HTMLElement, path: string, view: (all: T[]) => Node[]): Promise<void> {
   try {
-    into.replaceChildren(...view(await ask("GET", path)));
+    into.replaceChildren(...view(await requestJSON("GET", path)));
   } catch (problem) {
-    into.replaceChildren(banner("bad", `${path}: ${reason(problem)}`));
+    into.replaceChildren(banner("bad", `${path}: ${problemText(problem)}`));
   }
 }
 
 const link = (path: string, name: string) => ({ text: name, node: h("a", { href: path }, name) });
 
 /** words that a filter looks for, in any order. */
-const matches = (r: Stored, filter: string) => {
+const hasWords = (r: Stored, filter: string) => {
   const text = [r.id, r.url, r.model, r.verdict, r.note].join(" ").toLowerCase();
   return filter.toLowerCase().split(/\s+/).every((word) => text.includes(word));
 };
@@ -72,7 +72,7 @@ function resultList(all: Stored[]): Node[] {
   const list = h("div", {});
   const filter = h("input", { type: "search", id: "filter", value: state.get("filter"), placeholder: "URL, ID, model, verdict",
     oninput: () => state.set("filter", filter.value) });
-  const draw = () => list.replaceChildren(rows(all.filter((r) => matches(r, state.get("filter"))), chosen, choose));
+  const draw = () => list.replaceChildren(resultTable(all.filter((r) => hasWords(r, state.get("filter"))), chosen, choose));
   state.onChange((key) => key === "filter" && draw());
   draw();
   return [h("div", { class: "toolbar" }, h("label", { for: "filter" }, "Filter "), filter, compare), list];
@@ -80,7 +80,7 @@ function resultList(all: Stored[]): Node[] {
 
 const mostRows = 500;
 
-function rows(all: Stored[], chosen: Set<string>, choose: (id: string, on: boolean) => void): Node {
+function resultTable(all: Stored[], chosen: Set<string>, choose: (id: string, on: boolean) => void): Node {
   if (all.length === 0) return h("p", { class: "empty" }, "None of them has these words.");
   const box = (r: Stored) => {
     const e = h("input", { type: "checkbox", "aria-label": `compare ${r.id}`, checked: chosen.has(r.id), onchange: () => choose(r.id, e.checked) });
@@ -95,7 +95,7 @@ function rows(all: Stored[], chosen: Set<string>, choose: (id: string, on: boole
     cell(`${i}.completed`, r.completed, format.digits3),
     cell(`${i}.p99_us`, r.p99_us, format.duration),
     (r.verdict ?? "") + (r.errors_percent ? `, ${format.percent(r.errors_percent)} errors` : ""),
-    { text: r.note ?? "", node: note(r) },
+    { text: r.note ?? "", node: noteEditor(r) },
   ];
   const shown = all.slice(0, mostRows);
   const list = table({ head: ["", "ID", "started", "URL", "model", "requests/s", "p99", "generator", "note"], rows: shown.map(row) }, "Stored results");
@@ -103,19 +103,19 @@ function rows(all: Stored[], chosen: Set<string>, choose: (id: string, on: boole
   return h("div", {}, list, h("p", { class: "caption" }, `${format.count(all.length - shown.length)} more; filter to see them.`));
 }
 
-/** note shows what was said of a result; a click changes it, and Enter or leaving the field keeps that. */
-function note(r: Stored): Node {
+/** noteEditor shows what was said of a result; a click changes it, and Enter or leaving the field keeps that. */
+function noteEditor(r: Stored): Node {
   const shown = h("button", { type: "button", class: "sort", "aria-label": `note on ${r.id}` });
   const tell = () => (shown.textContent = r.note || "add …");
   const place = h("span", {}, shown);
   const keep = async (text: string) => {
     try {
-      await ask("PUT", `/api/results/${encodeURIComponent(r.id)}/note`, { text });
+      await requestJSON("PUT", `/api/results/${encodeURIComponent(r.id)}/note`, { text });
       r.note = text.trim();
       tell();
       place.replaceChildren(shown);
     } catch (problem) {
-      place.replaceChildren(shown, banner("bad", reason(problem)));
+      place.replaceChildren(shown, banner("bad", problemText(problem)));
     }
   };
   shown.addEventListener("click", () => {

@@ -4,8 +4,8 @@ import { h } from "../dom";
 import * as format from "../format";
 import { banner, list } from "../layout";
 import { cell, table } from "../table";
-import { ask, follow, reason } from "./api";
-import { connected, frame, section } from "./frame";
+import { requestJSON, followEvents, problemText } from "./api";
+import { connectionListener, frame, section } from "./frame";
 import { offers } from "./offers";
 import { labList } from "./home";
 
@@ -55,8 +55,8 @@ function showAll(): void {
   const begin = h("div", {}, h("p", { class: "empty" }, "Looking …"));
   const labs = h("div", { class: "stored" }, h("p", { class: "empty" }, "Looking …"));
   frame("Experiments", "Servers beside each other; one runs at a time", section("new", "A new experiment", begin), section("labs", "Experiments", labs));
-  offers().then((e) => begin.replaceChildren(e), (problem) => begin.replaceChildren(banner("bad", reason(problem))));
-  ask("GET", "/api/labs").then((all) => labs.replaceChildren(...labList(all)), (problem) => labs.replaceChildren(banner("bad", reason(problem))));
+  offers().then((e) => begin.replaceChildren(e), (problem) => begin.replaceChildren(banner("bad", problemText(problem))));
+  requestJSON("GET", "/api/labs").then((all) => labs.replaceChildren(...labList(all)), (problem) => labs.replaceChildren(banner("bad", problemText(problem))));
 }
 
 /** showOne follows an experiment. */
@@ -64,13 +64,13 @@ function showOne(id: string): void {
   const body = h("div", {}, h("p", { class: "empty" }, "Looking …"));
   const stop = stopButton(id); // it stays as the rest is made anew, and so keeps the keyboard
   const connection = frame("Experiment", id, stop, body);
-  follow(`/api/labs/${encodeURIComponent(id)}/events`, {
+  followEvents(`/api/labs/${encodeURIComponent(id)}/events`, {
     lab: (s: State) => {
       stop.hidden = !s.ours;
       body.replaceChildren(...view(id, s));
     },
     problem: (why: string) => body.replaceChildren(banner("bad", why)),
-  }, connected(connection));
+  }, connectionListener(connection));
 }
 
 /** stopButton stops an experiment that was begun from this dashboard. */
@@ -80,11 +80,11 @@ function stopButton(id: string): HTMLElement {
     stop.disabled = true;
     said.replaceChildren();
     try {
-      await ask("DELETE", `/api/labs/${encodeURIComponent(id)}`);
+      await requestJSON("DELETE", `/api/labs/${encodeURIComponent(id)}`);
       stop.textContent = "Stopping …"; // its servers have their time to end
     } catch (problem) {
       stop.disabled = false;
-      said.replaceChildren(banner("bad", reason(problem)));
+      said.replaceChildren(banner("bad", problemText(problem)));
     }
   } }, "Stop");
   return h("div", { hidden: true }, h("p", {}, stop), said);

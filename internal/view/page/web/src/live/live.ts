@@ -4,10 +4,10 @@ import { h } from "../dom";
 import * as format from "../format";
 import { banner, list } from "../layout";
 import { cell, number, table } from "../table";
-import { ask, follow, reason } from "./api";
+import { requestJSON, followEvents, problemText } from "./api";
 import { Charts, most, Second, shortest } from "./charts";
 import { form } from "./form";
-import { connected, frame, section } from "./frame";
+import { connectionListener, frame, section } from "./frame";
 
 interface Beginning {
   started: string;
@@ -33,13 +33,13 @@ export function show(): void {
   const view = new Live();
   const begin = h("div", {});
   const connection = frame("Load", "One at a time, in a process of its own", view.element, section("new", "A new load", begin));
-  form().then((f) => begin.replaceChildren(f), (problem) => begin.replaceChildren(banner("bad", reason(problem))));
-  follow("/api/load/events", {
+  form().then((f) => begin.replaceChildren(f), (problem) => begin.replaceChildren(banner("bad", problemText(problem))));
+  followEvents("/api/load/events", {
     idle: () => view.idle(),
     run: (b: Beginning) => view.begin(b),
     second: (s: Second) => view.add(s),
     end: (e: Ending) => view.end(e),
-  }, connected(connection));
+  }, connectionListener(connection));
 }
 
 /** Live is the load under way, or the last. */
@@ -73,10 +73,10 @@ class Live {
     const stop = h("button", { type: "button", id: "stop", class: "primary", onclick: async () => {
       stop.disabled = true;
       try {
-        await ask("DELETE", "/api/load");
+        await requestJSON("DELETE", "/api/load");
       } catch (problem) {
         stop.disabled = false;
-        this.head.append(banner("bad", reason(problem)));
+        this.head.append(banner("bad", problemText(problem)));
       }
     } }, "Stop");
     this.head.replaceChildren(

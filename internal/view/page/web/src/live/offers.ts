@@ -2,7 +2,7 @@
 
 import { h } from "../dom";
 import { banner, list } from "../layout";
-import { ask, reason, Refused } from "./api";
+import { requestJSON, problemText, Refused } from "./api";
 
 interface Offer {
   id: string;
@@ -14,7 +14,7 @@ interface Offer {
 
 /** offers is the choice, with a button that begins it; or why there is none. */
 export async function offers(): Promise<HTMLElement> {
-  const all: Offer[] = await ask("GET", "/api/experiments");
+  const all: Offer[] = await requestJSON("GET", "/api/experiments");
   if (all.length === 0) return h("p", { class: "caption" }, "This dashboard shows one run; dyno serve begins experiments.");
   const which = h("select", { id: "experiment", onchange: () => tell() },
     ...all.map((o) => h("option", { value: o.id, selected: o.id === "hello" }, o.id))); // which needs nothing but dyno
@@ -37,10 +37,10 @@ export async function offers(): Promise<HTMLElement> {
     e.preventDefault();
     start.disabled = true;
     try {
-      const { id } = await ask("POST", "/api/labs", { experiment: which.value, quick: quick.checked });
+      const { id } = await requestJSON("POST", "/api/labs", { experiment: which.value, quick: quick.checked });
       location.href = "/lab?id=" + encodeURIComponent(id);
     } catch (problem) {
-      const faults: { problem: string }[] = problem instanceof Refused && problem.status === 422 ? JSON.parse(problem.body).faults : [{ problem: reason(problem) }];
+      const faults: { problem: string }[] = problem instanceof Refused && problem.status === 422 ? JSON.parse(problem.body).faults : [{ problem: problemText(problem) }];
       general.replaceChildren(...faults.map((f) => banner("bad", f.problem)));
       start.disabled = false;
     }

@@ -1,15 +1,15 @@
 // What was answered over time: responses a second, by status code. A line that appears or ends is
 // often the first sign of what went wrong.
 
-import { Plot, chart, colour, dash, extent, line, logTicks, trim } from "../chart";
+import { Plot, chart, colour, dash, extent, lineMark, logTicks, trimZeros } from "../chart";
 import type { Cursors } from "../cursor";
 import { figure } from "../figure";
-import type { Mark } from "../figure";
 import * as format from "../format";
+import type { Mark } from "../legend";
 import { oneRun } from "../result";
 import type { Result } from "../result";
 import { cell } from "../table";
-import { Interval, many, perSecond, steps } from "./time";
+import { Interval, intervalCountText, perSecond, stepCorners } from "./time";
 
 const most = 8; // codes that are drawn, the most frequent: colours end there
 
@@ -30,12 +30,12 @@ export function codes(r: Result, all: Interval[], cursors: Cursors): HTMLElement
   const [, high] = extent(values) ?? [0, 1];
   const there = Object.keys(r.status ?? {}).length > 0;
   const scales: [string, string][] = [["log", "logarithmic"], ["linear", "linear"]];
-  const style = (i: number): Mark => ({ ...line(i, drawn[i]), dash: dash(i) });
+  const style = (i: number): Mark => ({ ...lineMark(i, drawn[i]), dash: dash(i) });
   return figure({
     id: "codes",
     title: "Status codes over time",
     unit: "responses/s over time",
-    n: many(rated),
+    n: intervalCountText(rated),
     interval: oneRun,
     note: ["a gap: none in that time", known.length > most ? `the ${most} most frequent of ${known.length} codes; the table has all` : ""].filter((s) => s).join("; "),
     summary: `Status codes over time: ${known.join(", ")}; at most ${format.rate(high)}/s.`,
@@ -60,14 +60,14 @@ export function codes(r: Result, all: Interval[], cursors: Cursors): HTMLElement
       const log = choice("scale") === "log";
       const domain = log ? ([least, most]: [number, number]) => [least / 1.3, most * 1.3] : () => [0, high * 1.05 || 1];
       const [bottom, top] = domain(extent(values, true) ?? [1, 10]);
-      const write = (v: number) => trim(format.rate(v));
+      const write = (v: number) => trimZeros(format.rate(v));
       return chart(width, {
         x: { type: "linear", domain: [0, rated.at(-1)?.to ?? 1], label: "time of the window, s →" },
         y: log
           ? { type: "log", domain: [bottom, top], ticks: logTicks(bottom, top, 6), tickFormat: write, label: "↑ responses/s", grid: true }
           : { type: "linear", domain: [bottom, top], ticks: 6, tickFormat: write, label: "↑ responses/s", grid: true },
         marks: drawn.map((code, i) =>
-          Plot.line(steps(all, (v) => { const y = at(v, code); return log && y === 0 ? null : y; }),
+          Plot.line(stepCorners(all, (v) => { const y = at(v, code); return log && y === 0 ? null : y; }),
             { x: "t", y: "y", stroke: colour(i), strokeDasharray: dash(i), strokeWidth: 2 })),
       });
     },

@@ -1,7 +1,7 @@
 // The machines that made the load together: what each did, and each's rate over time below one
 // another's, where one that was slow or went silent shows.
 
-import { Plot, chart, colour, extent, fit, trim } from "../chart";
+import { Plot, chart, colour, extent, fitText, trimZeros } from "../chart";
 import type { Cursors } from "../cursor";
 import { h } from "../dom";
 import { figure } from "../figure";
@@ -9,9 +9,9 @@ import * as format from "../format";
 import { more } from "../layout";
 import { oneRun } from "../result";
 import type { Agent, Result, Words } from "../result";
-import { cell, facts, said, table } from "../table";
+import { cell, facts, sentenceCell, table } from "../table";
 import type { Cell, Table } from "../table";
-import { Interval, many, perSecond, steps } from "./time";
+import { Interval, intervalCountText, perSecond, stepCorners } from "./time";
 
 /** fleet has a row for each agent, and its rate over time; nothing where one machine made the load. */
 export function fleet(r: Result, words: Words, all: Interval[], cursors: Cursors): (HTMLElement | null)[] {
@@ -46,7 +46,7 @@ function accounts(agents: Agent[], words: Words): Table {
   const looked = agents.some((a) => a.drift_us !== undefined); // at the clocks, while the load ran
   const shown = columns.filter(([head]) => looked || head !== "drift");
   const adds = (a: Agent) => (a.adds_up === undefined ? "–" : a.adds_up ? "yes" : "NO");
-  const story = (i: number) => words.agents?.[i] && said(words.agents[i]);
+  const story = (i: number) => words.agents?.[i] && sentenceCell(words.agents[i]);
   return {
     head: [...shown.map(([head]) => head), "adds up", ""],
     rows: agents.map((a, i) => [...shown.map(([, of]) => of(a, `fleet.agents.${i}`)), adds(a), story(i) || ""]),
@@ -75,7 +75,7 @@ function rates(r: Result, all: Interval[], cursors: Cursors): HTMLElement | null
     id: "agents",
     title: `The rate of each ${r.fleet ? "agent" : "part"}`,
     unit: "requests completed/s over time, all to one scale",
-    n: `${many(rated)}, ${format.count(n)} ${r.fleet ? "agents" : "parts"}`,
+    n: `${intervalCountText(rated)}, ${format.count(n)} ${r.fleet ? "agents" : "parts"}`,
     interval: oneRun,
     note: ["a gap: it said nothing of that time", drawn.length < n ? `${most} are drawn, lost ones first; the table has all` : ""].filter((s) => s).join("; "),
     summary: `The rate of each of ${n}: ${names.slice(0, mostRead).join(", ")}; at most ${format.rate(high)}/s.`,
@@ -90,17 +90,17 @@ function rates(r: Result, all: Interval[], cursors: Cursors): HTMLElement | null
     }),
     cursor: { group: cursors, times: rated.map((v) => v.to), read: (i) => `${rated[i].to.toFixed(1)} s: ${read(rated[i]).join(", ")}${drawn.length > mostRead ? " …" : ""}` },
     draw: (width) => {
-      const path = drawn.flatMap((k) => steps(rated, (v) => at(v, k)).map((p) => ({ ...p, k })));
+      const path = drawn.flatMap((k) => stepCorners(rated, (v) => at(v, k)).map((p) => ({ ...p, k })));
       const common = { x: "t", fy: "k" };
       return chart(width, {
         height: 66 + 76 * drawn.length,
         x: { type: "linear", domain: [0, rated.at(-1)?.to ?? 1], label: "time of the window, s →" },
-        y: { type: "linear", domain: [0, high * 1.05 || 1], label: "↑ requests/s", ticks: 2, tickFormat: (v: number) => trim(format.rate(v)), grid: true },
+        y: { type: "linear", domain: [0, high * 1.05 || 1], label: "↑ requests/s", ticks: 2, tickFormat: (v: number) => trimZeros(format.rate(v)), grid: true },
         fy: { domain: drawn, axis: null, padding: 0.22 },
         marks: [
           Plot.areaY(path, { ...common, y1: 0, y2: "y", fill: colour(0), fillOpacity: 0.18 }),
           Plot.line(path, { ...common, y: "y", stroke: colour(0), strokeWidth: 1.75 }),
-          Plot.text(drawn, { fy: (k: number) => k, text: (k: number) => fit(names[k], width - 100, 12), frameAnchor: "bottom-left", dx: 6, dy: -4,
+          Plot.text(drawn, { fy: (k: number) => k, text: (k: number) => fitText(names[k], width - 100, 12), frameAnchor: "bottom-left", dx: 6, dy: -4,
             fill: "currentColor", stroke: "var(--paper)", strokeWidth: 3 }),
         ],
       });

@@ -14,6 +14,6 @@ export function generator(r: Result, words: Words): HTMLElement {
   return h("div", {},
     bound ? banner("bad", words.verdict, [list(words.reasons)].filter((n) => n !== null)) : null,
     h("dl", { class: "tiles" }, ...["busy_percent", "cpu_percent", "cpu_us_per_request", "send_lag_p99_us", "send_lag_max_us", "gc_pause_max_us"].map(
-      (key) => tile(format.words(key), `generator.${key}`, readings[key], (v) => format.quantity(key, v)))),
+      (key) => tile(format.keyText(key), `generator.${key}`, readings[key], (v) => format.quantity(key, v)))),
     more("All readings", () => [table(facts(readings, "generator"), "Readings of the generator")]));
 }

@@ -1,13 +1,14 @@
 // The latency heat map: how many exchanges took how long, second by second, under lines of
 // percentiles. It shows what percentiles hide: two groups, a pause, a job that comes and goes.
 
-import { Plot, chart, colour, dash, extent, heat as shade, heatSteps, line, timeAxis } from "../chart";
+import { Plot, chart, colour, dash, extent, heatColour as shade, heatSteps, lineMark, timeAxis } from "../chart";
 import type { Cursors } from "../cursor";
-import { figure, Mark } from "../figure";
+import { figure } from "../figure";
 import * as format from "../format";
+import type { Mark } from "../legend";
 import { oneRun } from "../result";
 import { cell, Cell, Table } from "../table";
-import { Interval, many, steps } from "./time";
+import { Interval, intervalCountText, stepCorners } from "./time";
 
 const perDecade = 8; // buckets, as format dyno.result/1 has them
 const bound = (bucket: number) => 10 ** (bucket / perDecade); // µs
@@ -21,8 +22,8 @@ interface Box {
   n: number;
 }
 
-/** boxes are the counts, with as many seconds together as there are pixels for. */
-function boxes(all: Interval[], most: number): Box[] {
+/** heatBoxes are the counts, with as many seconds together as there are pixels for. */
+function heatBoxes(all: Interval[], most: number): Box[] {
   const together = Math.max(1, Math.ceil(all.length / most));
   const out: Box[] = [];
   for (let i = 0; i < all.length; i += together) {
@@ -40,25 +41,25 @@ export function heat(all: Interval[], cursors: Cursors): HTMLElement {
   const timed = rated.filter((v) => v.point.completed > 0 && (v.point.p50_us ?? 0) > 0);
   const there = rated.some((v) => (v.point.heat?.length ?? 0) > 0);
   const least = 4; // pixels of a box
-  const top = Math.max(1, ...boxes(rated, 300).map((b) => b.n));
+  const top = Math.max(1, ...heatBoxes(rated, 300).map((b) => b.n));
   const step = (n: number) => (top <= 1 ? heatSteps - 1 : Math.round((Math.log(n) / Math.log(top)) * (heatSteps - 1)));
-  const legend: Mark[] = lines.map(([, name], i) => ({ ...line(i, name), colour: inks[i] }));
+  const legend: Mark[] = lines.map(([, name], i) => ({ ...lineMark(i, name), colour: inks[i] }));
   const shades = there ? [0, 4, 8].map((s): Mark => ({ name: `${format.count(Math.max(1, top ** (s / (heatSteps - 1))))}`, colour: shade(s), shape: "area" })) : [];
   if (shades.length > 0) shades[2].name += " exchanges";
   return figure({
     id: "heat",
     title: "Latency over time",
     unit: "latency (log) over time, 1 s × 8 buckets a decade; colour: exchanges (log)",
-    n: many(rated),
+    n: intervalCountText(rated),
     interval: oneRun,
     note: there || timed.length === 0 ? "" : "this result has no heat map (an older dyno wrote it): percentiles only",
-    summary: summary(timed),
+    summary: latencySummary(timed),
     empty: timed.length > 0 ? undefined : "Nothing completed in any whole interval.",
     legend: [...legend, ...shades],
     table: () => heatTable(all),
-    cursor: { group: cursors, times: timed.map((v) => v.to), read: (i) => read(timed[i]) },
+    cursor: { group: cursors, times: timed.map((v) => v.to), read: (i) => readingsAt(timed[i]) },
     draw: (width) => {
-      const drawn = boxes(rated, width / least);
+      const drawn = heatBoxes(rated, width / least);
       const values = [...timed.flatMap((v) => lines.map(([k]) => v.point[k])), ...drawn.flatMap((b) => [bound(b.bucket), bound(b.bucket + 1)])];
       return chart(width, {
         x: { type: "linear", domain: [0, rated.at(-1)?.to ?? 1], label: "time of the window, s →" },
@@ -67,7 +68,7 @@ export function heat(all: Interval[], cursors: Cursors): HTMLElement {
           Plot.rect(drawn, { x1: "from", x2: "to", y1: (b) => bound(b.bucket), y2: (b) => bound(b.bucket + 1), fill: (b) => shade(step(b.n)), inset: 0, shapeRendering: "crispEdges" }),
           ...lines.flatMap(([k], i) => {
             const path = { x: "t", y: "y" };
-            const y = steps(rated, (v) => (v.point.completed > 0 ? v.point[k] : null));
+            const y = stepCorners(rated, (v) => (v.point.completed > 0 ? v.point[k] : null));
             // A rim keeps the line apart from whatever shade it crosses.
             return [Plot.line(y, { ...path, stroke: "var(--paper)", strokeWidth: 4.5, strokeOpacity: 0.75 }),
               Plot.line(y, { ...path, stroke: inks[i], strokeDasharray: dash(i), strokeWidth: 2 })];
@@ -80,11 +81,11 @@ export function heat(all: Interval[], cursors: Cursors): HTMLElement {
 
 const inks = [colour(1), colour(3), colour(6)]; // that stand out against the shades
 
-function read(v: Interval): string {
+function readingsAt(v: Interval): string {
   return `${v.to.toFixed(1)} s: ` + lines.map(([k, name]) => `${name} ${format.duration(v.point[k] ?? 0)}`).join(", ");
 }
 
-function summary(timed: Interval[]): string {
+function latencySummary(timed: Interval[]): string {
   const [low, high] = extent(timed.map((v) => v.point.p99_us)) ?? [0, 0];
   return `Latency over time: the p99 of a second is between ${format.duration(low)} and ${format.duration(high)}.`;
 }
@@ -94,7 +95,7 @@ function heatTable(all: Interval[]): Table {
   const buckets = [...new Set(all.flatMap((v) => (v.point.heat ?? []).map(([b]) => b)))].sort((a, b) => a - b);
   const times = ["mean_us", "p50_us", "p99_us", "max_us"] as const;
   return {
-    head: ["t s", ...times.map((k) => format.words(k) + " µs"), ...buckets.map((b) => "≥ " + format.duration(bound(b)))],
+    head: ["t s", ...times.map((k) => format.keyText(k) + " µs"), ...buckets.map((b) => "≥ " + format.duration(bound(b)))],
     rows: all.map((v): (Cell | string)[] => {
       const at = new Map((v.point.heat ?? []).map(([b, n], k) => [b, { n, k }]));
       return [

@@ -27,8 +27,8 @@ export function environment(r: Result, words: Words): HTMLElement {
 const known = ["format", "id", "dyno", "plan", "model", "ended", "cause", "host", "window", "requests", "rate", "latency", "service",
   "phases", "status", "errors", "bytes", "connections", "series", "routes", "generator", "fcgi_stderr", "fleet", "server", "profile", "objectives", "warnings"];
 
-/** rest is what a newer dyno wrote and no view knows: nothing of a result is hidden. */
-export function rest(r: Result): HTMLElement | null {
+/** unknownParts is what a newer dyno wrote and no view knows: nothing of a result is hidden. */
+export function unknownParts(r: Result): HTMLElement | null {
   const unknown = Object.fromEntries(Object.entries(r).filter(([key]) => !known.includes(key)));
   return Object.keys(unknown).length === 0 ? null : more("More", () => [table(facts(unknown, ""), "More")]);
 }

@@ -9,7 +9,7 @@ import { statuses } from "./errors";
 import { fleet } from "./fleet";
 import { generator } from "./generator";
 import { heat } from "./heat";
-import { environment, methods, rest } from "./methods";
+import { environment, methods, unknownParts } from "./methods";
 import { durations, phases } from "./phases";
 import { routes } from "./routes";
 import { processes, profile, serverHost } from "./server";
@@ -41,6 +41,6 @@ export function sections(run: Run) {
     { id: "routes-all", title: "Routes", content: [routes(r)] },
     { id: "generator-all", title: "Generator", content: [generator(r, words)] },
     { id: "server-all", title: "Server", content: [processes(r), serverHost(r), profile(r)] },
-    { id: "methods", title: "Methods", content: [methods(words), environment(r, words), rest(r)] },
+    { id: "methods", title: "Methods", content: [methods(words), environment(r, words), unknownParts(r)] },
   ];
 }

@@ -1,6 +1,6 @@
 // Parts of an exchange's and a connection's time: as a table of all statistics, and side by side.
 
-import { Plot, chart, extent, logTicks, short } from "../chart";
+import { Plot, chart, extent, logTicks, shortDuration } from "../chart";
 import { figure } from "../figure";
 import * as format from "../format";
 import { oneRun } from "../result";
@@ -22,7 +22,7 @@ const names: [key: string, name: string][] = [["latency", "latency"], ["service"
 function distributions(r: Result): Named[] {
   const of = (path: string) => path.split(".").reduce((o: any, key) => o?.[key], r) as Distribution | undefined;
   const more = Object.keys(r.phases).map((k) => `phases.${k}`).filter((k) => !names.some(([key]) => key === k));
-  return [...names, ...more.map((k): [string, string] => [k, format.words(k.slice(7))])]
+  return [...names, ...more.map((k): [string, string] => [k, format.keyText(k.slice(7))])]
     .flatMap(([key, name]) => { const d = of(key); return d ? [{ name, key, d }] : []; });
 }
 
@@ -65,7 +65,7 @@ export function phases(r: Result): HTMLElement {
       return chart(width, {
         height: 70 + 34 * all.length,
         marginLeft: 98,
-        x: { type: "log", domain: [low / 1.2, high * 1.2], ticks: logTicks(low / 1.2, high * 1.2, width / 75), tickFormat: short, label: "time →", grid: true },
+        x: { type: "log", domain: [low / 1.2, high * 1.2], ticks: logTicks(low / 1.2, high * 1.2, width / 75), tickFormat: shortDuration, label: "time →", grid: true },
         y: { type: "band", domain: all.map((a) => a.name), label: null },
         marks: [
           Plot.ruleY(all, { y: "name", x1: (a) => at(a, "min_us"), x2: (a) => at(a, "max_us"), stroke: "var(--c7)", strokeWidth: 1.5 }),

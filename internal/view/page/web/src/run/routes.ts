@@ -1,7 +1,7 @@
 // Several requests, side by side.
 
 import { h } from "../dom";
-import { Plot, chart, extent, logTicks, named, names, short } from "../chart";
+import { Plot, chart, extent, logTicks, nameInMargin, nameMargin, shortDuration } from "../chart";
 import { figure } from "../figure";
 import * as format from "../format";
 import { oneRun } from "../result";
@@ -31,11 +31,11 @@ export function routes(r: Result): HTMLElement | null {
     table: () => t,
     draw: (width) => {
       const [low, high] = extent(drawn.flatMap((x) => [x.p50_us, x.p99_us]), true) ?? [1, 10];
-      const name = (x: Route) => `${all.indexOf(x) + 1}  ${named(x.name, width, 4)}`;
+      const name = (x: Route) => `${all.indexOf(x) + 1}  ${nameInMargin(x.name, width, 4)}`;
       return chart(width, {
         height: 70 + 24 * drawn.length,
-        marginLeft: names(width),
-        x: { type: "log", domain: [low / 1.2, high * 1.2], ticks: logTicks(low / 1.2, high * 1.2, (width - names(width)) / 70), tickFormat: short, label: "latency →", grid: true },
+        marginLeft: nameMargin(width),
+        x: { type: "log", domain: [low / 1.2, high * 1.2], ticks: logTicks(low / 1.2, high * 1.2, (width - nameMargin(width)) / 70), tickFormat: shortDuration, label: "latency →", grid: true },
         y: { type: "band", domain: drawn.map(name), label: null },
         marks: [
           Plot.ruleY(drawn, { y: name, x1: "p50_us", x2: "p99_us", stroke: "var(--c1)", strokeWidth: 7 }),

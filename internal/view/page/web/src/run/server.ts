@@ -1,7 +1,7 @@
 // The server beside the load, where it was watched, and where its time went.
 
 import { h } from "../dom";
-import { Plot, area, chart, named, names, short } from "../chart";
+import { Plot, areaColour, chart, nameInMargin, nameMargin, shortDuration } from "../chart";
 import { figure } from "../figure";
 import * as format from "../format";
 import { list, more } from "../layout";
@@ -19,17 +19,17 @@ export function processes(r: Result): HTMLElement | null {
   const columns = readings(all[0]);
   const rows = all.map((u, i) => [called(u), u.pid === undefined ? "" : cell(`server.processes.${i}.pid`, u.pid, String),
     ...columns.map((k) => cell(`server.processes.${i}.${k}`, u[k] as number | null, (v) => format.quantity(k, v)))]);
-  return h("div", {}, cost(all), table({ head: ["server", "pid", ...columns.map(format.words)], rows }, "Processes of the server"));
+  return h("div", {}, cost(all), table({ head: ["server", "pid", ...columns.map(format.keyText)], rows }, "Processes of the server"));
 }
 
 const parts: [key: string, name: string, colour: string][] = [
-  ["user_us_per_request", "user", area(0)],
-  ["system_us_per_request", "system", area(1)],
+  ["user_us_per_request", "user", areaColour(0)],
+  ["system_us_per_request", "system", areaColour(1)],
 ];
 
 const label = (u: Usage, width: number) => {
   const pid = u.pid ? ` ${u.pid}` : "";
-  return named(called(u), width, pid.length) + pid;
+  return nameInMargin(called(u), width, pid.length) + pid;
 };
 
 function cost(all: Usage[]): HTMLElement {
@@ -50,8 +50,8 @@ function cost(all: Usage[]): HTMLElement {
     }),
     draw: (width) => chart(width, {
       height: 66 + 28 * all.length,
-      marginLeft: names(width),
-      x: { type: "linear", tickFormat: short, ticks: width / 110, label: "CPU a request →", grid: true },
+      marginLeft: nameMargin(width),
+      x: { type: "linear", tickFormat: shortDuration, ticks: width / 110, label: "CPU a request →", grid: true },
       y: { type: "band", domain: all.map((_, i) => i), tickFormat: (i: number) => label(all[i], width), label: null, padding: 0.3 },
       marks: [Plot.barX(bars, { y: "i", x: "us", fill: "colour" })],
     }),

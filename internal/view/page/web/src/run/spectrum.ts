@@ -1,6 +1,6 @@
 // The percentile spectrum: all of a distribution at once, up to where enough values lie beyond.
 
-import { Plot, chart, line, percentileAxis, percentileX, timeAxis, dash, colour } from "../chart";
+import { Plot, chart, lineMark, percentileAxis, percentileX, timeAxis, dash, colour } from "../chart";
 import { figure } from "../figure";
 import * as format from "../format";
 import { oneRun } from "../result";
@@ -24,7 +24,7 @@ export function spectrum(run: Run): HTMLElement {
     note: "each line ends where fewer than 10 values lie beyond",
     summary: last ? `${drawn[0].name === "latency" ? "Latency" : "Time"} by percentile, rising to ${format.duration(last[1])} at ${percentile(last[0])}.` : "",
     empty: drawn.length > 0 ? undefined : latency?.why ? `No spectrum: ${latency.why}.` : "No spectrum: nothing completed.",
-    legend: drawn.map((s, i) => line(i, s.name)),
+    legend: drawn.map((s, i) => lineMark(i, s.name)),
     toggles: [{ key: "scale", label: "Time axis", options: [["log", "logarithmic"], ["linear", "linear"]] }],
     table: () => ({
       head: ["distribution", "percentile", "µs"],

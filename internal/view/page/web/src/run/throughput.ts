@@ -1,13 +1,13 @@
 // What was offered, sent and completed over time, what was under way, and the bytes.
 
-import { Plot, chart, colour, dash, extent, line, trim } from "../chart";
+import { Plot, chart, colour, dash, extent, lineMark, trimZeros } from "../chart";
 import type { Cursors } from "../cursor";
 import { figure } from "../figure";
 import * as format from "../format";
 import { oneRun } from "../result";
 import type { Result } from "../result";
 import { cell } from "../table";
-import { Interval, many, perSecond, steps } from "./time";
+import { Interval, intervalCountText, perSecond, stepCorners } from "./time";
 
 interface Curve {
   name: string;
@@ -46,9 +46,9 @@ interface Over {
 
 const offeredStyle = 3;
 
-/** over draws curves over the window's time, with a cursor that others share. */
-function over(o: Over, all: Interval[], cursors: Cursors): HTMLElement {
-  const mark = (style: number, name: string) => ({ ...line(style, name), dash: dash(style) });
+/** overTime draws curves over the window's time, with a cursor that others share. */
+function overTime(o: Over, all: Interval[], cursors: Cursors): HTMLElement {
+  const mark = (style: number, name: string) => ({ ...lineMark(style, name), dash: dash(style) });
   const planned = o.planned?.length ? o.planned : null;
   const rated = all.filter((v) => v.rates);
   const columns = o.columns ?? o.curves.map((c) => c.key);
@@ -59,13 +59,13 @@ function over(o: Over, all: Interval[], cursors: Cursors): HTMLElement {
     id: o.id,
     title: o.title,
     unit: o.unit,
-    n: many(rated),
+    n: intervalCountText(rated),
     interval: oneRun,
     summary: `${o.title} over ${format.duration((all.at(-1)?.to ?? 0) * 1e6)}: at most ${o.show(high)}.`,
     empty: rated.length === 0 ? "No interval of the window is long enough to show." : high > 0 ? undefined : o.none,
     legend: [...(planned ? [mark(offeredStyle, "offered")] : []), ...o.curves.map((c) => mark(c.style, c.name))],
     table: () => ({
-      head: ["t s", ...columns.map(format.words)],
+      head: ["t s", ...columns.map(format.keyText)],
       rows: all.map((v) => [
         cell(`series.${v.i}.t_s`, v.to, (n) => String(Number(n.toFixed(3)))),
         ...columns.map((key) => cell(`series.${v.i}.${key}`, (v.point as any)[key], (n) => format.quantity(key, n))),
@@ -74,7 +74,7 @@ function over(o: Over, all: Interval[], cursors: Cursors): HTMLElement {
     cursor: { group: cursors, times: rated.map((v) => v.to), read: (i) => `${rated[i].to.toFixed(1)} s: ${say(rated[i])}` },
     draw: (width) => chart(width, {
       x: { type: "linear", domain: [0, rated.at(-1)?.to ?? 1], label: "time of the window, s →" },
-      y: { type: "linear", domain: [0, high * 1.05 || 1], label: `↑ ${o.axis}`, ticks: 6, tickFormat: (v: number) => trim(o.show(v)), grid: true },
+      y: { type: "linear", domain: [0, high * 1.05 || 1], label: `↑ ${o.axis}`, ticks: 6, tickFormat: (v: number) => trimZeros(o.show(v)), grid: true },
       marks: [
         ...(planned ? [Plot.line(planned, { x: "t", y: "y", stroke: colour(offeredStyle), strokeDasharray: dash(offeredStyle), strokeWidth: 2.5 })] : []),
         ...o.curves.map((c) => Plot.line(c.y, { x: "t", y: "y", stroke: colour(c.style), strokeDasharray: dash(c.style), strokeWidth: 1.75 })),
@@ -85,12 +85,12 @@ function over(o: Over, all: Interval[], cursors: Cursors): HTMLElement {
 
 function curve(all: Interval[], name: string, key: "sent" | "completed" | "errors" | "bytes_received" | "bytes_sent", style: number): Curve {
   const at = (v: Interval) => perSecond(v, v.point[key] ?? 0);
-  return { name, key, at, y: steps(all, at), style };
+  return { name, key, at, y: stepCorners(all, at), style };
 }
 
 /** throughput is requests a second: offered, sent, completed. */
 export function throughput(r: Result, all: Interval[], cursors: Cursors): HTMLElement {
-  return over({
+  return overTime({
     id: "throughput", title: "Throughput", unit: "requests/s over time", axis: "requests/s", show: format.rate,
     curves: [curve(all, "sent", "sent", 1), curve(all, "completed", "completed", 0)],
     columns: ["sent", "completed", "errors", "in_flight"], planned: offered(r),
@@ -101,7 +101,7 @@ export function throughput(r: Result, all: Interval[], cursors: Cursors): HTMLEl
 export function inFlight(all: Interval[], cursors: Cursors): HTMLElement {
   const at = (v: Interval) => v.point.in_flight ?? null;
   const y = all.filter((v) => v.rates).map((v) => ({ t: v.to, y: at(v) }));
-  return over({
+  return overTime({
     id: "in-flight", title: "Under way", unit: "exchanges under way at the end of each second", axis: "exchanges", show: format.rate,
     curves: [{ name: "under way", key: "in_flight", at, y, style: 0 }],
   }, all, cursors);
@@ -109,7 +109,7 @@ export function inFlight(all: Interval[], cursors: Cursors): HTMLElement {
 
 /** traffic is bytes a second, as on the wire. */
 export function traffic(all: Interval[], cursors: Cursors): HTMLElement {
-  return over({
+  return overTime({
     id: "traffic", title: "Bytes", unit: "bytes/s over time, headers and TLS included", axis: "bytes/s", show: format.bytes,
     curves: [curve(all, "in", "bytes_received", 0), curve(all, "out", "bytes_sent", 1)],
   }, all, cursors);
@@ -117,7 +117,7 @@ export function traffic(all: Interval[], cursors: Cursors): HTMLElement {
 
 /** failures is errors a second. */
 export function failures(all: Interval[], cursors: Cursors): HTMLElement {
-  return over({
+  return overTime({
     id: "errors", title: "Errors", unit: "errors/s over time", axis: "errors/s", show: format.rate,
     curves: [curve(all, "errors", "errors", 1)],
     none: "No error in any second of the window.",

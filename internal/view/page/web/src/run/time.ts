@@ -31,15 +31,15 @@ export function perSecond(v: Interval, n: number): number | null {
   return v.rates ? n / (v.to - v.from) : null;
 }
 
-/** steps are the corners of a curve that has one value in each interval. */
-export function steps(all: Interval[], value: (v: Interval) => number | null | undefined): { t: number; y: number | null }[] {
+/** stepCorners are the corners of a curve that has one value in each interval. */
+export function stepCorners(all: Interval[], value: (v: Interval) => number | null | undefined): { t: number; y: number | null }[] {
   return all.flatMap((v) => {
     const y = value(v) ?? null;
     return [{ t: v.from, y }, { t: v.to, y }];
   });
 }
 
-/** many is how long the intervals are, in words. */
-export function many(all: Interval[]): string {
+/** intervalCountText is how long the intervals are, in words. */
+export function intervalCountText(all: Interval[]): string {
   return `n = ${all.length} ${all.length === 1 ? "interval" : "intervals"} of about 1 s`;
 }
