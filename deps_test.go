@@ -21,27 +21,28 @@ internal/engine/proto/fcgi:     internal/engine/proto internal/engine/proto/h1 /
 internal/engine/proto/tls:      internal/engine/proto /
 internal/engine/proto/prototest: internal/engine/proto /
 internal/redact:         /
+internal/atomicfile: /
 internal/engine/uring:          / golang.org/x/sys
 internal/engine/ring:           internal/engine/uring / golang.org/x/sys
 internal/engine/h3:             internal/engine/proto internal/engine/proto/h2 internal/engine/proto/tls internal/engine/ring / golang.org/x/net github.com/quic-go/quic-go
 internal/engine/load:           internal/engine/h3 internal/engine/metric internal/engine/proto internal/engine/proto/fcgi internal/engine/proto/h1 internal/engine/proto/h2 internal/engine/proto/tls internal/redact internal/engine/ring / golang.org/x/sys
 internal/target:         internal/engine/uring /
 internal/engine/requests:       internal/engine/load internal/engine/proto internal/engine/proto/h1 internal/engine/proto/h2 internal/redact / golang.org/x/net
-internal/result:         internal/engine/load internal/engine/metric internal/observe/probe internal/observe/profile internal/engine/proto internal/redact / golang.org/x/sys github.com/HdrHistogram/hdrhistogram-go
+internal/result:         internal/atomicfile internal/engine/load internal/engine/metric internal/observe/probe internal/observe/profile internal/engine/proto internal/redact / golang.org/x/sys github.com/HdrHistogram/hdrhistogram-go
 internal/observe/probe:          / golang.org/x/sys github.com/prometheus/procfs github.com/shirou/gopsutil
-internal/observe/profile:        / github.com/google/pprof
+internal/observe/profile:        internal/atomicfile / github.com/google/pprof
 internal/server:         / golang.org/x/sys
 internal/fairness:       /
 internal/nearest:        /
 internal/lab/experiment:     internal/nearest internal/redact internal/result / go.yaml.in/yaml
-internal/lab:            internal/lab/experiment internal/fairness internal/engine/load internal/observe/probe internal/observe/profile internal/engine/proto internal/redact internal/engine/requests internal/result internal/server internal/stats /
-internal/capacity:       internal/engine/load internal/engine/metric internal/result internal/engine/ring internal/stats /
-internal/store:          internal/lab internal/engine/load internal/engine/metric internal/observe/profile internal/redact internal/result internal/stats / modernc.org/sqlite
+internal/lab:            internal/atomicfile internal/lab/experiment internal/fairness internal/engine/load internal/observe/probe internal/observe/profile internal/engine/proto internal/redact internal/engine/requests internal/result internal/server internal/stats /
+internal/capacity:       internal/atomicfile internal/engine/load internal/engine/metric internal/result internal/engine/ring internal/stats /
+internal/store:          internal/atomicfile internal/lab internal/engine/load internal/engine/metric internal/observe/profile internal/redact internal/result internal/stats / modernc.org/sqlite
 internal/view/report:         internal/capacity internal/lab/experiment internal/fairness internal/lab internal/engine/load internal/engine/metric internal/observe/probe internal/observe/profile internal/redact internal/result internal/stats internal/store /
 internal/view/page:           internal/capacity internal/lab/experiment internal/lab internal/engine/load internal/engine/metric internal/observe/probe internal/observe/profile internal/view/report internal/result internal/stats internal/store /
 internal/view/page/pagetest:  / github.com/chromedp
-internal/view/serve:          internal/lab internal/engine/load internal/view/page internal/redact internal/view/report internal/result internal/store /
-internal/fleet/bus:      / github.com/nats-io
+internal/view/serve:          internal/atomicfile internal/lab internal/engine/load internal/view/page internal/redact internal/view/report internal/result internal/store /
+internal/fleet/bus:      internal/atomicfile / github.com/nats-io
 internal/fleet/hub:      internal/fleet/bus / github.com/nats-io
 internal/fleet/deploy:   internal/fleet/bus /
 internal/fleet/watch:    internal/fleet/wire internal/observe/probe / github.com/nats-io
@@ -50,7 +51,7 @@ internal/notices/generate: /
 internal/fleet/wire:     internal/engine/load internal/engine/metric internal/result / github.com/nats-io/nats.go github.com/nats-io/nkeys
 internal/fleet/policy:   internal/engine/load / go.yaml.in/yaml
 internal/fleet:          internal/fleet/policy internal/fleet/wire internal/engine/load internal/engine/metric internal/result / github.com/nats-io/nats.go github.com/nats-io/nkeys
-internal/cli:            internal/capacity internal/lab/experiment internal/fairness internal/fleet internal/fleet/bus internal/fleet/deploy internal/fleet/hub internal/fleet/policy internal/fleet/watch internal/fleet/wire internal/lab internal/engine/load internal/nearest internal/notices internal/view/page internal/observe/probe internal/observe/profile internal/engine/proto internal/redact internal/view/report internal/engine/requests internal/result internal/view/serve internal/server internal/store internal/target / charm.land/bubbletea github.com/spf13/pflag golang.org/x/sys golang.org/x/term
+internal/cli:            internal/atomicfile internal/capacity internal/lab/experiment internal/fairness internal/fleet internal/fleet/bus internal/fleet/deploy internal/fleet/hub internal/fleet/policy internal/fleet/watch internal/fleet/wire internal/lab internal/engine/load internal/nearest internal/notices internal/view/page internal/observe/probe internal/observe/profile internal/engine/proto internal/redact internal/view/report internal/engine/requests internal/result internal/view/serve internal/server internal/store internal/target / charm.land/bubbletea github.com/spf13/pflag golang.org/x/sys golang.org/x/term
 bench:          internal/stats /  golang.org/x/sys
 bench/correction: internal/stats /
 bench/busy:     / golang.org/x/sys

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"dyno/internal/atomicfile"
 	"dyno/internal/lab"
 	"dyno/internal/result"
 	"dyno/internal/store"
@@ -321,15 +321,13 @@ func writeExport(all *store.Store, output string, ids []string, stdout io.Writer
 	case !isTarball(output):
 		return all.ExportDir(output, ids)
 	}
-	f, err := os.CreateTemp(filepath.Dir(output), "."+filepath.Base(output)+".*")
+	err = atomicfile.Replace(output, 0o600, func(w io.Writer) error {
+		b := bufio.NewWriter(w)
+		n, damaged, err = all.Export(b, ids)
+		return errors.Join(err, b.Flush())
+	})
 	if err != nil {
-		return 0, nil, err
-	}
-	defer os.Remove(f.Name())
-	w := bufio.NewWriter(f)
-	n, damaged, err = all.Export(w, ids)
-	if err = errors.Join(err, w.Flush(), f.Sync(), f.Close()); err != nil {
 		return 0, damaged, err
 	}
-	return n, damaged, os.Rename(f.Name(), output)
+	return n, damaged, nil
 }

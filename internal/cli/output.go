@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"dyno/internal/atomicfile"
 	"dyno/internal/result"
 	"dyno/internal/view/report"
 )
@@ -59,10 +60,10 @@ func opened(name string, flags int) (*os.File, error) {
 // that this has, or that a new one gets. It is nil if the file of that name is written straight:
 // if it is no regular file or has other names too, or if its folder takes no other file or the
 // new one cannot have its owner. A file that may not be written is not replaced.
-func beside(name string) (*os.File, error) {
+func beside(name string) (*atomicfile.File, error) {
 	info, err := os.Lstat(name)
 	if err != nil {
-		return temporary(name)
+		return atomicfile.Begin(name, 0o666)
 	}
 	if !info.Mode().IsRegular() { // a link, a pipe, a device, or a folder, which is refused
 		return nil, nil
@@ -75,42 +76,18 @@ func beside(name string) (*os.File, error) {
 	if linked(info) {
 		return nil, nil
 	}
-	temp, err := temporary(name)
+	temp, err := atomicfile.Begin(name, 0o666)
 	if errors.Is(err, os.ErrPermission) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(own(temp, info), temp.Chmod(info.Mode().Perm())); err != nil {
+	if err := errors.Join(own(temp.File, info), temp.Chmod(info.Mode().Perm())); err != nil {
 		temp.Close()
 		return nil, os.Remove(temp.Name())
 	}
 	return temp, nil
-}
-
-// temporary makes a file in the folder of the one of that name.
-func temporary(name string) (*os.File, error) {
-	for try := range beginnings {
-		temp := fmt.Sprintf(".%s.%d-%d.tmp", filepath.Base(name), os.Getpid(), try)
-		f, err := os.OpenFile(filepath.Join(filepath.Dir(name), temp),
-			os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if !errors.Is(err, os.ErrExist) {
-			return f, named(err, name)
-		}
-	}
-	return nil, fmt.Errorf("%s: too many of its temporary files are there; remove them", name)
-}
-
-// beginnings are how many temporary files of one name there may be.
-const beginnings = 100
-
-// named is a fault of a temporary file as one of the file that it was to become.
-func named(err error, name string) error {
-	if e, is := errors.AsType[*os.PathError](err); is {
-		return &os.PathError{Op: e.Op, Path: name, Err: e.Err}
-	}
-	return err
 }
 
 // discard leaves everything as it was.
@@ -169,14 +146,13 @@ func emptied(f *os.File) error {
 
 // become writes temp and gives it its name. A file whose place no other can take, as one that is
 // mounted into a container, is written straight then.
-func become(temp *os.File, name string, content []byte) error {
+func become(temp *atomicfile.File, name string, content []byte) error {
 	_, err := temp.Write(content)
-	if err := errors.Join(err, temp.Sync(), temp.Close()); err != nil {
+	if err := errors.Join(err, temp.Close()); err != nil {
 		os.Remove(temp.Name())
-		return named(err, name)
+		return err
 	}
-	if os.Rename(temp.Name(), name) == nil {
-		result.SyncFolder(filepath.Dir(name))
+	if temp.Publish() == nil {
 		return nil
 	}
 	if err := overwrite(name, content); err != nil {

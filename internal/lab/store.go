@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"dyno/internal/atomicfile"
 	"dyno/internal/result"
 )
 
@@ -100,21 +101,9 @@ func (s store) write(name string, v any) error {
 
 func (s store) put(name string, b []byte) error {
 	path := filepath.Join(s.dir, name)
-	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
-	f, err := os.Create(temp)
-	if err != nil {
+	if err := atomicfile.Replace(path, 0o666, atomicfile.Content(b)); err != nil {
 		return fmt.Errorf("storing %s: %w", name, err)
 	}
-	_, err = f.Write(b)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(temp, path)
-	}
-	if err != nil {
-		os.Remove(temp)
-		return fmt.Errorf("storing %s: %w", name, err)
-	}
-	result.SyncFolder(filepath.Dir(path))
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"dyno/internal/atomicfile"
 	"dyno/internal/engine/load"
 )
 
@@ -36,14 +37,14 @@ func KeepData(home string, p *load.Plan) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("storing the requests: %w", err)
 	}
-	err := Place(path, p.WriteRequests)
+	err := atomicfile.Create(path, p.WriteRequests)
 	for i := 0; errors.Is(err, fs.ErrExist) && !isData(path, p.Data) && i < attempts; i++ {
 		if _, none := os.Lstat(path); none != nil {
 			time.Sleep(attemptTime) // another process writes it just now
 		} else if err = os.Remove(path); err != nil { // it was put there whole, and damaged since
 			break
 		}
-		err = Place(path, p.WriteRequests)
+		err = atomicfile.Create(path, p.WriteRequests)
 	}
 	if err != nil && !isData(path, p.Data) {
 		return fmt.Errorf("storing the requests: %s is not theirs: %w", path, err)
@@ -62,7 +63,9 @@ func TakeData(home string, d load.Data, from io.Reader) (same bool, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return false, err
 	}
-	err = Place(path, func(to io.Writer) error { return CheckData(d, io.TeeReader(from, to)) })
+	err = atomicfile.Create(path, func(to io.Writer) error {
+		return CheckData(d, io.TeeReader(from, to))
+	})
 	if errors.Is(err, fs.ErrExist) && isData(path, &d) {
 		return true, nil // another process has stored it meanwhile
 	}
@@ -140,14 +143,4 @@ func WithoutSavers(home string, do func() error) error {
 	}
 	defer release()
 	return do()
-}
-
-// Abandoned reports whether nobody writes any more what Place was writing to that file.
-func Abandoned(temp string) bool {
-	f, err := os.OpenFile(temp, os.O_WRONLY, 0)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	return free(f)
 }

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"dyno/internal/atomicfile"
 )
 
 // Home is the directory under which dyno keeps what it stores: $DYNO_HOME,
@@ -92,7 +94,7 @@ func notStored(err error) error {
 // saveAs fails with fs.ErrExist if the ID is taken.
 func saveAs(path, id string, r *Result) error {
 	ours := false
-	err := Place(path, func(w io.Writer) error {
+	err := atomicfile.Create(path, func(w io.Writer) error {
 		ours, r.ID = true, id
 		r.SaveProfile(strings.TrimSuffix(path, suffix))
 		return Encode(w, r)

@@ -25,8 +25,8 @@ var within = map[string]*regexp.Regexp{
 	"data":    regexp.MustCompile(`^sha256$`),
 	"sha256":  regexp.MustCompile(`^(\.lock|\.?[0-9a-f]{64}\.jsonl(\.tmp)?)$`),
 	"changes": regexp.MustCompile(`^\.?[0-9]{8}-[0-9]{6}-[0-9a-f]{4}-[a-z0-9._]+\.json(\.tmp)?$`),
-	"fleet": regexp.MustCompile(`^(lock|plan\.nk|audit\.jsonl|(keys|state|controller)\.json|` +
-		`\.new-[0-9]+)$`),
+	"fleet": regexp.MustCompile(`^(lock|audit\.jsonl|\.new-[0-9]+|` +
+		`\.?(plan\.nk|(keys|state|controller)\.json)(\.[0-9]+)?)$`),
 	"serve": regexp.MustCompile(`^(\.[0-9]+\.)?[0-9]+$`),
 	experiments: regexp.MustCompile(`^(.+-[0-9]{8}-[0-9]{6}-[0-9a-f]{5}|` +
 		`\.(import-[0-9]+|removing-.+))$`),

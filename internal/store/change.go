@@ -1,20 +1,18 @@
 package store
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"os"
 	"slices"
 	"time"
 
+	"dyno/internal/atomicfile"
 	"dyno/internal/engine/load"
 	"dyno/internal/lab"
-	"dyno/internal/result"
 	"dyno/internal/stats"
 )
 
@@ -150,10 +148,7 @@ func (s *Store) publish(c Change) error {
 
 // put writes a file that must not be there.
 func put(path string, content []byte) error {
-	return result.Place(path, func(w io.Writer) error {
-		_, err := io.Copy(w, bytes.NewReader(content))
-		return err
-	})
+	return atomicfile.Create(path, atomicfile.Content(content))
 }
 
 // holds reports whether a change is one of the series: whether it has one of the results

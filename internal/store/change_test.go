@@ -11,8 +11,8 @@ import (
 	"reflect"
 	"testing"
 
+	"dyno/internal/atomicfile"
 	"dyno/internal/lab"
-	"dyno/internal/result"
 )
 
 // noisy is a value that varies by a share.
@@ -208,7 +208,7 @@ func hold(t *testing.T, path string) {
 	t.Helper()
 	held, end, done := make(chan bool), make(chan bool), make(chan error, 1)
 	go func() {
-		done <- result.Place(path, func(io.Writer) error {
+		done <- atomicfile.Create(path, func(io.Writer) error {
 			close(held)
 			<-end
 			return errors.New("the test is over")

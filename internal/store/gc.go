@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"dyno/internal/atomicfile"
 	"dyno/internal/result"
 )
 
@@ -97,7 +98,7 @@ func (s *Store) orphans() (all []Removed, err error) {
 			continue
 		}
 		temp := filepath.Join(dir, "."+id+".json.tmp")
-		kept := isThere(filepath.Join(dir, id+".json")) || isThere(temp) && !result.Abandoned(temp)
+		kept := isThere(filepath.Join(dir, id+".json")) || isThere(temp) && !atomicfile.Abandoned(temp)
 		if resultID.MatchString(id) && !kept {
 			all = append(all, s.removed(what, dir, e))
 		}
@@ -110,7 +111,7 @@ func (s *Store) orphans() (all []Removed, err error) {
 var unfinished = map[string]*regexp.Regexp{
 	"": regexp.MustCompile(`^\.import-[0-9]+$`),
 	"results": regexp.MustCompile(`^\.` + idText +
-		`(\.json\.tmp|\.[a-z]+\.pb\.gz\.tmp|\.note\.[0-9]+)$`),
+		`(\.json\.tmp|\.[a-z]+\.pb\.gz\.(tmp|[0-9]+)|\.note\.[0-9]+)$`),
 	"changes":     regexp.MustCompile(`^\.` + idText + `-[a-z0-9._]+\.json\.tmp$`),
 	"experiments": regexp.MustCompile(`^\.(import-[0-9]+|removing-.+)$`),
 	"data/sha256": regexp.MustCompile(`^\.[0-9a-f]{64}\.jsonl\.tmp$`),
@@ -140,14 +141,14 @@ func ended(path string, e fs.DirEntry) bool {
 	case strings.HasPrefix(e.Name(), removing):
 		return true
 	case strings.HasSuffix(e.Name(), ".tmp"):
-		return e.Type().IsRegular() && result.Abandoned(path)
+		return e.Type().IsRegular() && atomicfile.Abandoned(path)
 	}
 	at, err := newest(path)
 	if err != nil || time.Since(at) <= abandoned {
 		return false
 	}
 	lock := filepath.Join(path, ".lock")
-	return !isThere(lock) || result.Abandoned(lock)
+	return !isThere(lock) || atomicfile.Abandoned(lock)
 }
 
 // newest is when a file, or anything below a folder, was last written to.

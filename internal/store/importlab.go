@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"dyno/internal/atomicfile"
 	"dyno/internal/lab"
 )
 
@@ -248,7 +249,8 @@ func bring(files []file, to string) error {
 	for _, f := range had {
 		content, err := readBounded(f.path, archiveFile)
 		if err == nil {
-			err = overwrite(filepath.Join(to, filepath.FromSlash(f.name)), content)
+			to := filepath.Join(to, filepath.FromSlash(f.name))
+			err = atomicfile.Replace(to, 0o600, atomicfile.Content(content))
 		}
 		if err != nil {
 			return err

@@ -4,11 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
-	"dyno/internal/result"
+	"dyno/internal/atomicfile"
 )
 
 // longestNote is more than anybody will read, in bytes.
@@ -50,22 +49,5 @@ func replace(path, text string) error {
 		}
 		return err
 	}
-	return overwrite(path, []byte(text+"\n"))
-}
-
-// overwrite makes a file, whole, whatever was there.
-func overwrite(path string, content []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(content)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err = os.Rename(f.Name(), path); err == nil {
-		result.SyncFolder(filepath.Dir(path))
-	}
-	return err
+	return atomicfile.Replace(path, 0o600, atomicfile.Content([]byte(text+"\n")))
 }

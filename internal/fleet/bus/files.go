@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"dyno/internal/atomicfile"
+
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nkeys"
 )
@@ -27,16 +29,7 @@ func replace(path string, b []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // which is 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // gone already if it has become the file
-	_, err = f.Write(b)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return atomicfile.Replace(path, 0o600, atomicfile.Content(b))
 }
 
 // ReadFile reads what WriteFile wrote. One that is not there is fs.ErrNotExist.

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package result
+package atomicfile
 
 import (
 	"errors"
@@ -22,6 +22,12 @@ func hold(temp string) (*os.File, error) {
 	return os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-// letGo ends the hold, and does the last thing to the file's name: here no open file can be
+// release ends the hold, and does the last thing to the file's name: here no open file can be
 // renamed.
-func letGo(f *os.File, last func() error) error { return errors.Join(f.Close(), last()) }
+func release(f *os.File, last func() error) error { return errors.Join(f.Close(), last()) }
+
+// isFree reports whether f was written to so long ago that no process holds it.
+func isFree(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && time.Since(info.ModTime()) > abandoned
+}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package result
+package atomicfile
 
 import (
 	"io/fs"
@@ -24,26 +24,31 @@ func hold(temp string) (*os.File, error) {
 	}
 	locked := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	// A file system without locks has those that we made, and never those that we found.
-	if locked == nil && named(f, temp) || made && locked != nil && locked != syscall.EWOULDBLOCK {
+	if locked == nil && isNamed(f, temp) || made && locked != nil && locked != syscall.EWOULDBLOCK {
 		return f, f.Truncate(0)
 	}
 	f.Close()
 	return nil, fs.ErrExist
 }
 
-// named reports whether f still has that name: who held it before may have renamed or
+// isNamed reports whether f still has that name: who held it before may have renamed or
 // removed it.
-func named(f *os.File, name string) bool {
+func isNamed(f *os.File, name string) bool {
 	ours, err := f.Stat()
 	there, err2 := os.Lstat(name)
 	return err == nil && err2 == nil && os.SameFile(ours, there)
 }
 
-// letGo does the last thing to a held file's name, and ends the hold.
-func letGo(f *os.File, last func() error) error {
+// release does the last thing to a held file's name, and ends the hold.
+func release(f *os.File, last func() error) error {
 	err := last() // before another can hold it
 	if bad := f.Close(); err == nil {
 		err = bad
 	}
 	return err
+}
+
+// isFree reports whether no process holds f.
+func isFree(f *os.File) bool {
+	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
 }
