@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"dyno/internal/atomicfile"
@@ -51,7 +52,8 @@ func MarksFor(home, purpose string) redact.Replacer {
 // by another could not be compared with anything. The error says what the user can do.
 func CheckMarks(home string) error {
 	path := filepath.Join(home, keyFile)
-	if _, err := os.Lstat(path); home == "" || errors.Is(err, fs.ErrNotExist) {
+	_, err := os.Lstat(path)
+	if home == "" || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil
 	}
 	if _, err := markKey(home); err != nil {
