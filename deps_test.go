@@ -51,7 +51,7 @@ internal/notices/generate: /
 internal/fleet/wire:     internal/engine/load internal/engine/metric internal/result / github.com/nats-io/nats.go github.com/nats-io/nkeys
 internal/fleet/policy:   internal/engine/load / go.yaml.in/yaml
 internal/fleet:          internal/fleet/policy internal/fleet/wire internal/engine/load internal/engine/metric internal/result / github.com/nats-io/nats.go github.com/nats-io/nkeys
-internal/cli:            internal/atomicfile internal/capacity internal/lab/experiment internal/fairness internal/fleet internal/fleet/bus internal/fleet/deploy internal/fleet/hub internal/fleet/policy internal/fleet/watch internal/fleet/wire internal/lab internal/engine/load internal/nearest internal/notices internal/view/page internal/observe/probe internal/observe/profile internal/engine/proto internal/redact internal/view/report internal/engine/requests internal/result internal/view/serve internal/server internal/store internal/target / charm.land/bubbletea github.com/spf13/pflag golang.org/x/sys golang.org/x/term
+internal/cli:            internal/atomicfile internal/capacity internal/lab/experiment internal/fairness internal/fleet internal/fleet/bus internal/fleet/deploy internal/fleet/hub internal/fleet/policy internal/fleet/watch internal/fleet/wire internal/lab internal/engine/load internal/nearest internal/notices internal/view/page internal/observe/probe internal/observe/profile internal/engine/proto internal/redact internal/view/report internal/engine/requests internal/result internal/view/serve internal/server internal/store internal/target / charm.land/bubbletea golang.org/x/sys golang.org/x/term
 bench:          internal/stats /  golang.org/x/sys
 bench/correction: internal/stats /
 bench/busy:     / golang.org/x/sys
