@@ -73,7 +73,7 @@ func Concealing(p load.Plan, keep redact.Replacer, each func(load.Interval)) fun
 	return func(iv load.Interval) {
 		if len(iv.Failures) > 0 {
 			if known == nil {
-				known = redact.Know(keep, Secrets(p))
+				known = redact.NewKnown(keep, Secrets(p))
 			}
 			iv.Failures = slices.Clone(iv.Failures)
 			for i := range iv.Failures {

@@ -82,7 +82,7 @@ func (r *Result) Complete(p load.Plan, keep redact.Replacer) error {
 	r.Plan.Target.URL, r.Plan.Params = kept.Target.URL, kept.Params
 	r.Plan.Requests, r.Plan.Data = kept.Requests, kept.Data
 	if keep != nil && len(r.repeated()) > 0 {
-		r.Conceal(redact.Know(keep, Secrets(p)))
+		r.Conceal(redact.NewKnown(keep, Secrets(p)))
 	}
 	return nil
 }

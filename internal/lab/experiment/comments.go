@@ -20,7 +20,7 @@ func (e *Experiment) comment(keep redact.Replacer) commenter {
 		for _, v := range Expand(e) {
 			values = append(values, v.Environment()...)
 		}
-		known := redact.Know(keep, values)
+		known := redact.NewKnown(keep, values)
 		return func(comment string) string { return known.Text(keep.Comment(comment)) }
 	}
 }

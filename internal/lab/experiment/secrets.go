@@ -69,7 +69,7 @@ func (e *Experiment) Kept(keep redact.Replacer) (k Kept, err error) {
 // Lacks are the secrets that e was stored without, each mark of a name once.
 func (e *Experiment) Lacks() (all []Lack) {
 	text, err := json.Marshal(e)
-	if err != nil || !redact.Marked(string(text)) {
+	if err != nil || !redact.HasMark(string(text)) {
 		return nil
 	}
 	s := new(sifter)

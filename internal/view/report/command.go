@@ -135,7 +135,7 @@ func (c *commandLine) requests(p load.Plan) {
 // secrets are said to be lost, each once.
 func (c *commandLine) secrets(p load.Plan) {
 	lost := func(value, said string) {
-		if redact.Marked(value) && !slices.Contains(c.lost, said) {
+		if redact.HasMark(value) && !slices.Contains(c.lost, said) {
 			c.lost = append(c.lost, said)
 		}
 	}
