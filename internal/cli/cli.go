@@ -183,7 +183,7 @@ func (s streams) unknown(name string) int {
 		names = append(names, v.name)
 	}
 	meant := ""
-	if n := nearest.Name(name, names); n != "" {
+	if n := nearest.ClosestName(name, names); n != "" {
 		meant = "; did you mean " + n + "?"
 	}
 	fmt.Fprintf(s.err, "dyno: %q is neither a URL nor one of %s%s\nsee 'dyno help'\n",

@@ -149,7 +149,7 @@ func TestNearest(t *testing.T) {
 		"insec": "insecure", "request": "requests", "url": "urls", "conn": "", "frobnicate": "",
 		"x": "", "jsno": "json",
 	} {
-		if got := nearest.Name(in, names); got != want {
+		if got := nearest.ClosestName(in, names); got != want {
 			t.Errorf("nearest to %q is %q, want %q", in, got, want)
 		}
 	}
