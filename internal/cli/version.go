@@ -35,7 +35,7 @@ func version(s streams, args []string) int {
 		return s.print(fmt.Sprintf("dyno %s (%s %s/%s)\n", load.Version, runtime.Version(),
 			runtime.GOOS, runtime.GOARCH))
 	}
-	text, err := notices.Text()
+	text, err := notices.NoticesText()
 	if err != nil {
 		return s.fail(exitUsage, err)
 	}
