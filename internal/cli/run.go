@@ -84,9 +84,9 @@ func (f *runFlags) carryOut(ctx context.Context, p load.Plan, run lab.Runner,
 	defer abort(nil)
 	guard := newGuard(f)
 	keep := f.keep()
-	r, err := run(ctx, p, guard.over(result.Concealing(p, keep, each), abort))
+	r, err := run(ctx, p, guard.over(result.ConcealIntervals(p, keep, each), abort))
 	seen := w.end()
-	if err = errors.Join(err, guard.err, r.Complete(p, keep)); err != nil {
+	if err = errors.Join(err, guard.err, r.RestorePlan(p, keep)); err != nil {
 		return nil, err
 	}
 	seen(r)

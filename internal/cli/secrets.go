@@ -60,7 +60,7 @@ func showing(to *bool) option {
 func completed(run lab.Runner, keep redact.Replacer) lab.Runner {
 	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
 		r, err := run(ctx, p, each)
-		return r, errors.Join(err, r.Complete(p, keep))
+		return r, errors.Join(err, r.RestorePlan(p, keep))
 	}
 }
 

@@ -119,7 +119,7 @@ func (w watch) end() (add func(*result.Result)) {
 	}
 	return func(r *result.Result) {
 		if rec != nil && r.Fleet == nil { // this machine made the load
-			r.Observed(rec)
+			r.AddObserved(rec)
 		}
 		if w.server {
 			r.Server = r.Watched(rec)

@@ -211,11 +211,11 @@ func (r *running) conclude() (*result.Result, error) {
 	f.Planned = planned * float64(len(r.members))
 	f.Rebalanced = r.changes
 	whole.Plan.Addresses = r.plan.Addresses
-	whole.Seconds(r.seconds)
+	whole.SetIntervalPercentiles(r.seconds)
 	if r.lost { // and the others were stopped for that
 		whole.Ended = string(load.Lost)
 	}
-	whole.Together(f)
+	whole.SetFleet(f)
 	return whole, nil
 }
 

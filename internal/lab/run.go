@@ -176,7 +176,7 @@ func (r *running) load(ctx context.Context, t *Trial, p load.Plan, run Runner, s
 	}
 	t.Result, err = t.counted(ctx, stand.Reach().Count, p, run)
 	t.Meanwhile = recorded()
-	err = errors.Join(err, t.Result.Complete(t.kept, r.Keep)) // also what a load left that failed
+	err = errors.Join(err, t.Result.RestorePlan(t.kept, r.Keep)) // also what a load left that failed
 	if err == nil && t.Result.Requests.Completed == 0 {
 		err = nothing(t.Result)
 	}
@@ -238,7 +238,7 @@ func (t *Trial) fail(phase string, err error) {
 // nothing is the failure of a load that was never answered, or only with errors.
 func nothing(r *result.Result) error {
 	if r.OnlyErrors() {
-		return fmt.Errorf("every answer was an error: %s", strings.Join(result.Codes(r.Status), ", "))
+		return fmt.Errorf("every answer was an error: %s", strings.Join(result.StatusCodes(r.Status), ", "))
 	}
 	if len(r.Errors) > 0 {
 		return fmt.Errorf("no exchange completed: %s: %s", r.Errors[0].Phase, r.Errors[0].Detail)

@@ -114,7 +114,7 @@ func (s store) keep(t *Trial) error {
 		return fmt.Errorf("storing %s: it is there already", name)
 	}
 	if t.Result != nil {
-		if err := result.KeepData(s.dir, &t.Result.Plan); err != nil {
+		if err := result.SaveData(s.dir, &t.Result.Plan); err != nil {
 			return fmt.Errorf("storing %s: %w", name, err)
 		}
 		t.Result.Plan.Forget()

@@ -27,9 +27,9 @@ func DataFile(home, sha256 string) string {
 	return filepath.Join(DataFolder(home), sha256+dataSuffix)
 }
 
-// KeepData stores the requests of a plan below home, once, if JSON holds only the first of them
+// SaveData stores the requests of a plan below home, once, if JSON holds only the first of them
 // and the plan has them all. They must be free of secrets.
-func KeepData(home string, p *load.Plan) error {
+func SaveData(home string, p *load.Plan) error {
 	if p.Data == nil || !p.Whole() {
 		return nil
 	}
@@ -53,9 +53,9 @@ func KeepData(home string, p *load.Plan) error {
 	return nil
 }
 
-// TakeData stores data below home that was read from somewhere else, once, if it is what d says.
+// ImportData stores data below home that was read from somewhere else, once, if it is what d says.
 // It reports whether it was there already; then nothing is read.
-func TakeData(home string, d load.Data, from io.Reader) (same bool, err error) {
+func ImportData(home string, d load.Data, from io.Reader) (same bool, err error) {
 	path := DataFile(home, d.SHA256)
 	if isData(path, &d) {
 		return true, nil
@@ -99,9 +99,9 @@ func isData(path string, d *load.Data) bool {
 	return err == nil && info.Mode().IsRegular() && info.Size() == d.Bytes
 }
 
-// locate says where the data of a result is that was read from path: beside the folder that it
+// locateData says where the data of a result is that was read from path: beside the folder that it
 // is in, or in the store.
-func (r *Result) locate(home, path string) {
+func (r *Result) locateData(home, path string) {
 	d := r.Plan.Data
 	if d == nil || !isSHA256(d.SHA256) {
 		return

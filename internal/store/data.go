@@ -69,7 +69,7 @@ func (s *Store) storeData(file string, d load.Data) (same bool, err error) {
 		return false, err
 	}
 	defer from.Close()
-	return result.TakeData(s.home, d, from)
+	return result.ImportData(s.home, d, from)
 }
 
 // openData opens a file of data, which must be a file and no link, and of so many bytes.

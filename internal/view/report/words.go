@@ -225,7 +225,7 @@ func requests(q result.Requests) string {
 
 func statuses(r *result.Result) string {
 	var all []string
-	for _, code := range result.Codes(r.Status) {
+	for _, code := range result.StatusCodes(r.Status) {
 		all = append(all, plain(code)+": "+count(r.Status[code]))
 	}
 	if all == nil {
