@@ -16,7 +16,7 @@ type labProgress struct {
 	seen  bool
 }
 
-func (p *labProgress) tell(e lab.Event) {
+func (p *labProgress) showEvent(e lab.Event) {
 	switch e.Step {
 	case "build", "check":
 		p.say("%s %s", e.Step, e.Arm)
@@ -31,11 +31,11 @@ func (p *labProgress) tell(e lab.Event) {
 			p.seen, p.began, p.first = true, time.Now(), e.Done
 		}
 	case "done":
-		p.done(e)
+		p.finishLine(e)
 	}
 }
 
-func (p *labProgress) done(e lab.Event) {
+func (p *labProgress) finishLine(e lab.Event) {
 	t := e.Trial
 	round := fmt.Sprintf("round %d", e.Round)
 	if e.Round >= lab.Confirming {

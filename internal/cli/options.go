@@ -24,11 +24,11 @@ type group struct {
 	options []option
 }
 
-// flag names o as messages do.
-func (o option) flag() string { return "--" + o.long }
+// flagName names o as messages do.
+func (o option) flagName() string { return "--" + o.long }
 
-// on is what sets a switch.
-func on(b *bool) func(string) error {
+// setSwitch is what sets a switch.
+func setSwitch(b *bool) func(string) error {
 	return func(s string) (err error) {
 		*b, err = strconv.ParseBool(s)
 		if err != nil {
@@ -38,8 +38,8 @@ func on(b *bool) func(string) error {
 	}
 }
 
-// into is what stores a value that parse reads.
-func into[T any](to *T, parse func(string) (T, error)) func(string) error {
+// storeParsed is what stores a value that parse reads.
+func storeParsed[T any](to *T, parse func(string) (T, error)) func(string) error {
 	return func(s string) error {
 		v, err := parse(s)
 		if err == nil {
@@ -52,8 +52,8 @@ func into[T any](to *T, parse func(string) (T, error)) func(string) error {
 // errNoValue is the fault of an empty value where none can be meant.
 var errNoValue = errors.New("needs a value")
 
-// word is what stores a value as it is, unless it is empty.
-func word(to *string) func(string) error {
+// setText is what stores a value as it is, unless it is empty.
+func setText(to *string) func(string) error {
 	return func(s string) error {
 		if s == "" {
 			return errNoValue
@@ -72,11 +72,11 @@ type parsed struct {
 	stray  bool // words may hold the value of an unknown flag
 }
 
-// parse gives the options of groups the values that args has for them, in their order, so that
+// parseOptions gives the options of groups the values that args has for them, in their order, so that
 // the last value of an option counts. It returns every fault: first those of the flags, then
 // those of the values. Flags are written as GNU's: --long V, --long=V, -xV, -x V, -x=V, and -vq for
 // switches; after -- all are words. A single - is a word.
-func parse(args []string, groups []group) parsed {
+func parseOptions(args []string, groups []group) parsed {
 	p := parsed{given: map[string]bool{}, tried: map[string]bool{}}
 	var values []assignment
 	for len(args) > 0 {
@@ -92,13 +92,13 @@ func parse(args []string, groups []group) parsed {
 		}
 		found, known := readFlag(arg, groups)
 		if !known {
-			if found, known = p.correct(arg, groups); !known {
+			if found, known = p.correctFlag(arg, groups); !known {
 				if len(args) > 0 && isNegative(args[0]) {
 					args = args[1:] // its value, which is no flag
 				}
 				continue
 			}
-			arg = found[0].flag()
+			arg = found[0].flagName()
 		}
 		if last := &found[len(found)-1]; last.missing && len(args) > 0 {
 			last.text, args = args[0], args[1:]
@@ -110,7 +110,7 @@ func parse(args []string, groups []group) parsed {
 		values = append(values, found...)
 	}
 	for _, v := range values {
-		p.assign(v)
+		p.assignValue(v)
 	}
 	return p
 }
@@ -128,7 +128,7 @@ func readFlag(arg string, groups []group) (found []assignment, known bool) {
 	name, value, hasValue := strings.Cut(arg, "=")
 	if strings.HasPrefix(arg, "--") {
 		o, known := findOption(groups, func(o option) bool { return "--"+o.long == name })
-		return []assignment{o.with(value, hasValue)}, known
+		return []assignment{o.withValue(value, hasValue)}, known
 	}
 	for letters := arg[1:]; letters != ""; {
 		o, known := findOption(groups, func(o option) bool { return o.short == letters[:1] })
@@ -143,7 +143,7 @@ func readFlag(arg string, groups []group) (found []assignment, known bool) {
 			v.text = "true"
 		case letters == "":
 			v.missing = true
-		case len(found) == 0 && isLong(arg, o, groups):
+		case len(found) == 0 && isLongName(arg, o, groups):
 			return nil, false
 		default:
 			v.text, letters = letters, ""
@@ -153,16 +153,16 @@ func readFlag(arg string, groups []group) (found []assignment, known bool) {
 	return found, true
 }
 
-// isLong reports whether arg, which can be read as o's letter and its value, is more likely the
+// isLongName reports whether arg, which can be read as o's letter and its value, is more likely the
 // option's long name with one dash.
-func isLong(arg string, o option, groups []group) bool {
+func isLongName(arg string, o option, groups []group) bool {
 	name, _, _ := strings.Cut(arg[1:], "=")
 	meant, found := nearestFlag("-"+name, groups)
 	return len(arg) > 3 && found && nearest.Distance(name, meant.long) < 2
 }
 
-// with returns o with the value behind its =. Without one, a switch is true.
-func (o option) with(value string, hasValue bool) assignment {
+// withValue returns o with the value behind its =. Without one, a switch is true.
+func (o option) withValue(value string, hasValue bool) assignment {
 	if o.value == "" && !hasValue {
 		return assignment{o, "true", false}
 	}
@@ -179,27 +179,27 @@ func findOption(groups []group, is func(option) bool) (option, bool) {
 	return option{}, false
 }
 
-// correct adds the fault of a flag that does not exist. It returns the option that it probably
+// correctFlag adds the fault of a flag that does not exist. It returns the option that it probably
 // is, with the value of arg, so that this is not taken for something else.
-func (p *parsed) correct(arg string, groups []group) (found []assignment, known bool) {
+func (p *parsed) correctFlag(arg string, groups []group) (found []assignment, known bool) {
 	flag, value, hasValue := strings.Cut(arg, "=")
 	problem := "is not a flag"
 	meant, known := nearestFlag(flag, groups)
 	if known {
-		problem += "; did you mean " + meant.flag() + "?"
-		found = []assignment{meant.with(value, hasValue)}
+		problem += "; did you mean " + meant.flagName() + "?"
+		found = []assignment{meant.withValue(value, hasValue)}
 	}
 	p.stray = p.stray || !known
 	p.faults = append(p.faults, load.Flaw{Setting: flag, Problem: problem})
 	return found, known
 }
 
-// assign gives an option its value, or keeps the fault of that.
-func (p *parsed) assign(v assignment) {
+// assignValue gives an option its value, or keeps the fault of that.
+func (p *parsed) assignValue(v assignment) {
 	p.tried[v.long] = true
 	if err := v.set(v.text); err != nil {
-		for _, each := range flatten(err) {
-			p.faults = append(p.faults, load.Flaw{Setting: v.flag(), Problem: each.Error()})
+		for _, each := range joinedErrors(err) {
+			p.faults = append(p.faults, load.Flaw{Setting: v.flagName(), Problem: each.Error()})
 		}
 		return
 	}
@@ -212,11 +212,11 @@ func isNegative(arg string) bool {
 	return is && strings.HasPrefix(arg, "-")
 }
 
-// extra is the fault of having more words than n, unless they may be the values of flags that
+// extraWords is the fault of having more words than n, unless they may be the values of flags that
 // are a fault themselves.
-func (p parsed) extra(n int) []error {
+func (p parsed) extraWords(n int) []error {
 	if p.stray {
 		return nil
 	}
-	return extra(p.words, n)
+	return tooManyWords(p.words, n)
 }

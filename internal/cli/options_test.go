@@ -41,7 +41,7 @@ func TestParseOptions(t *testing.T) {
 				return nil
 			}
 		}
-		p := parse(strings.Fields(args), []group{{"", []option{
+		p := parseOptions(strings.Fields(args), []group{{"", []option{
 			{"connections", "c", "N", "", to("connections")},
 			{"quiet", "q", "", "", to("quiet")},
 		}}, {"", []option{{"verbose", "v", "", "", to("verbose")}}}})
