@@ -24,7 +24,8 @@ func newGuard(f *runFlags) *guard {
 }
 
 // watchIntervals is each, and ends the run by abort when an objective is broken.
-func (g *guard) watchIntervals(each func(load.Interval), abort context.CancelCauseFunc) func(load.Interval) {
+func (g *guard) watchIntervals(each func(load.Interval),
+	abort context.CancelCauseFunc) func(load.Interval) {
 	if g.Guard == nil {
 		return each
 	}

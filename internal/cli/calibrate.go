@@ -101,7 +101,9 @@ func (s streams) runCalibration(ctx context.Context, each time.Duration) (*capac
 	if cpus.Apart {
 		plan.CPUs, plan.Threads = cpus.Generator, min(plan.Threads, len(cpus.Generator))
 	}
-	c, err := capacity.Calibrate(ctx, generateLoad, plan, func(what string) { fmt.Fprintln(s.err, what) })
+	c, err := capacity.Calibrate(ctx, generateLoad, plan, func(what string) {
+		fmt.Fprintln(s.err, what)
+	})
 	if err == nil {
 		c.Apart = cpus.Apart
 	}
@@ -186,7 +188,8 @@ func runHere(ctx context.Context, p load.Plan, each func(load.Interval)) (*resul
 }
 
 // generateLoad is here without what is known of this machine.
-func generateLoad(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+func generateLoad(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result,
+	error) {
 	r, err := load.Run(ctx, p, each)
 	if err != nil {
 		return nil, err

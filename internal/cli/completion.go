@@ -98,8 +98,9 @@ func printCompletion(s streams, args []string) int {
 	scripts := map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}
 	script, is := scripts[strings.Join(args, " ")]
 	if !is {
-		return s.refuseFlags("completion", []error{fmt.Errorf("%q is not a shell; there are bash, zsh, fish",
-			strings.Join(args, " "))})
+		return s.refuseFlags("completion",
+			[]error{fmt.Errorf("%q is not a shell; there are bash, zsh, fish",
+				strings.Join(args, " "))})
 	}
 	return s.printText(script)
 }

@@ -148,8 +148,8 @@ func (o order) carryOut(ctx context.Context, exe string) error {
 	return fmt.Errorf("the experiment's process: %w", err)
 }
 
-// conductExperiment is the hidden verb by which a dashboard has an experiment run: dyno lab run, told
-// what by a line on stdin, and to stop by its end.
+// conductExperiment is the hidden verb by which a dashboard has an experiment run: dyno lab run,
+// told what by a line on stdin, and to stop by its end.
 func conductExperiment(s streams, args []string) int {
 	if len(args) > 0 {
 		return s.refuseFlags("conduct", tooManyWords(args, 0))

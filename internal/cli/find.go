@@ -68,7 +68,8 @@ func (f *findFlags) groups() []group {
 	}}
 	load := withoutOptions(f.loadGroup(), "duration", "requests", "rate", "stage", "stages", "probe")
 	load.options = append(load.options, option{"rate", "R", "N",
-		"the first rate to try (a fifth of what a closed loop reaches)", storeParsed(&f.plan.Rate, parseRate)})
+		"the first rate to try (a fifth of what a closed loop reaches)",
+		storeParsed(&f.plan.Rate, parseRate)})
 	return []group{own, load, f.requestGroup(), f.connectionGroup(), f.tlsGroup(),
 		f.fleet.fleetGroup(), out}
 }

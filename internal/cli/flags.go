@@ -88,7 +88,8 @@ func (f *runFlags) loadGroup() group {
 func (f *runFlags) requestGroup() group {
 	d := &f.defaults
 	return group{"Requests", []option{
-		{"method", "X", "M", "GET, unless there is a body: then POST", storeParsed(&d.Method, parseMethod)},
+		{"method", "X", "M", "GET, unless there is a body: then POST",
+			storeParsed(&d.Method, parseMethod)},
 		{"header", "H", "'K: V'", "a header; may be repeated", func(s string) error {
 			field, err := requests.Field(s)
 			if err == nil {
@@ -140,10 +141,12 @@ func (f *runFlags) tlsGroup() group {
 	t := &f.plan.TLS
 	return group{"TLS", []option{
 		{"insecure", "", "", "accept any certificate", setSwitch(&t.Insecure)},
-		{"cacert", "", "FILE", "trust these certificates instead of the system's", setReadable(&t.CAFile)},
+		{"cacert", "", "FILE", "trust these certificates instead of the system's",
+			setReadable(&t.CAFile)},
 		{"cert", "", "FILE", "our certificate, for servers that ask for one", setReadable(&t.CertFile)},
 		{"key", "", "FILE", "its key", setReadable(&t.KeyFile)},
-		{"sni", "", "NAME", "server name to ask for and to verify (the URL's host)", setText(&t.ServerName)},
+		{"sni", "", "NAME", "server name to ask for and to verify (the URL's host)",
+			setText(&t.ServerName)},
 		{"alpn", "", "LIST", "protocols to offer, in this order, as http/1.1,h2; or none\n" +
 			"(as --http says)", setText(&t.ALPN)},
 		{"tls-min", "", "VERSION", "lowest version: 1.0, 1.1, 1.2 or 1.3 (1.2)", setText(&t.MinVersion)},
@@ -248,7 +251,8 @@ func (f *runFlags) parseArgs(args []string, stdin io.Reader) (*runFlags, []error
 	}
 	faults := append(p.faults, contradictions(p.given)...)
 	f.setDefaults(p.given)
-	faults = append(append(faults, f.fleet.setGiven(p.given, f.away.agent != "")...), f.setTarget(p)...)
+	faults = append(append(faults, f.fleet.setGiven(p.given, f.away.agent != "")...),
+		f.setTarget(p)...)
 	var wrong []error
 	f.plan.Requests, wrong = f.readRequests(stdin)
 	if len(f.plan.Requests) == 0 { // why is among the faults; Check need not say so again

@@ -181,7 +181,8 @@ func fleetToken(s streams, args []string) int {
 	defer l.Close()
 	if f.folder != "" {
 		if err := os.Mkdir(f.folder, 0o700); err != nil {
-			return s.refuseFlags("fleet token", []error{load.Flaw{Setting: "--output", Problem: err.Error()}})
+			return s.refuseFlags("fleet token", []error{
+				load.Flaw{Setting: "--output", Problem: err.Error()}})
 		}
 	}
 	tokens, err := f.requestTokens(l)

@@ -30,7 +30,8 @@ func (f *deployFlags) groups() []group {
 		{"image", "", "NAME", fmt.Sprintf("of containers (%s)", c.Image), setText(&c.Image)},
 		{"cpus", "", "N", "of each agent, for kubernetes (2)", storeParsed(&c.CPUs, parseInt)},
 		{"memory", "", "SIZE", "of each agent, for kubernetes (1Gi)", setText(&c.Memory)},
-		{"deadline", "", "D", "after which kubernetes ends them (4h)", storeParsed(&c.Deadline, parseDuration)},
+		{"deadline", "", "D", "after which kubernetes ends them (4h)",
+			storeParsed(&c.Deadline, parseDuration)},
 		{"hub", "", "ADDR", "where agents find the hub, for ssh and, as IP:PORT, for kubernetes;\n" +
 			"may be repeated (this machine's dyno fleet up)", func(s string) error {
 			c.Hubs = append(c.Hubs, s)
@@ -59,7 +60,8 @@ func fleetDeploy(s streams, args []string) int {
 		return s.printHelp("fleet deploy")
 	}
 	if len(p.words) == 0 {
-		return s.refuseFlags("fleet deploy", append(p.faults, fmt.Errorf("a KIND is wanted: %s", deployKinds())))
+		return s.refuseFlags("fleet deploy", append(p.faults,
+			fmt.Errorf("a KIND is wanted: %s", deployKinds())))
 	}
 	if len(f.targets) > 0 {
 		f.Targets = f.targets

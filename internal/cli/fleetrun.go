@@ -178,7 +178,8 @@ func (f *fleetFlags) fleetRunner(usual lab.Runner, tell func(string)) (_ lab.Run
 	return auditedRunner(link, enclosingRunner(c.Run)), link.Close, nil
 }
 
-// enclosingRunner is run, with plans that bring along what they name files of. The result names them.
+// enclosingRunner is run, with plans that bring along what they name files of. The result names
+// them.
 func enclosingRunner(run lab.Runner) lab.Runner {
 	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
 		named := p.TLS
@@ -199,7 +200,8 @@ func enclosingRunner(run lab.Runner) lab.Runner {
 // agents find the hub, if that is this machine. When an agent is missing later, lose is called
 // with what to do: that is no failure of the server, and would be one of each trial to come.
 // The caller must leave it in the end.
-func (f *fleetFlags) setLabFleet(l *lab.Lab, stage *lab.Stage, lose context.CancelCauseFunc) (leave func(),
+func (f *fleetFlags) setLabFleet(l *lab.Lab, stage *lab.Stage,
+	lose context.CancelCauseFunc) (leave func(),
 	err error) {
 	if !f.isAsked() {
 		return func() {}, nil

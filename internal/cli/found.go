@@ -69,6 +69,7 @@ func (s streams) reportFinding(f *finding, output string) int {
 			}))
 		}
 	}
-	return s.refuseFlags("report", []error{fmt.Errorf("--output: %q ends in none of %s, and that is what "+
-		"a search or a sweep can be written as", output, strings.Join(findingForms, ", "))})
+	return s.refuseFlags("report",
+		[]error{fmt.Errorf("--output: %q ends in none of %s, and that is what "+
+			"a search or a sweep can be written as", output, strings.Join(findingForms, ", "))})
 }

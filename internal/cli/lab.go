@@ -222,8 +222,8 @@ func (s streams) runExperiment(whole context.Context, e *experiment.Experiment, 
 	return s.concludeExperiment(l, record, err, context.Cause(whole))
 }
 
-// concludeExperiment writes the reports, and finds the exit code. lost is why the experiment had to stop,
-// if it did.
+// concludeExperiment writes the reports, and finds the exit code. lost is why the experiment had
+// to stop, if it did.
 func (s streams) concludeExperiment(l *lab.Lab, r *lab.Record, err, lost error) int {
 	err = errors.Join(err, writeFile(filepath.Join(l.Dir, "report.md"), func(w io.Writer) error {
 		return report.ExperimentMarkdown(w, r)
@@ -258,8 +258,9 @@ func (s streams) failUnstored(dir string, err error) int {
 	if _, is := errors.AsType[*fs.PathError](err); !is {
 		return s.failWith(exitFault, err)
 	}
-	return s.failWith(exitUsage, errors.Join(err, fmt.Errorf("once it can be stored, go on with: dyno "+
-		"lab run --resume %s", dir)))
+	return s.failWith(exitUsage, errors.Join(err,
+		fmt.Errorf("once it can be stored, go on with: dyno "+
+			"lab run --resume %s", dir)))
 }
 
 // writePage writes the page of the experiment in dir, beside those in history. An experiment is

@@ -47,7 +47,9 @@ var experimentRenderers = []struct {
 	write  func(io.Writer, shown) error
 }{
 	{".md", writePullRequest},
-	{".html", func(w io.Writer, e shown) error { return page.Experiment(w, e.dir, storedExperimentsFolder()) }},
+	{".html", func(w io.Writer, e shown) error {
+		return page.Experiment(w, e.dir, storedExperimentsFolder())
+	}},
 	{".csv", func(w io.Writer, e shown) error { return report.ExperimentCSV(w, e.record) }},
 	{".junit.xml", func(w io.Writer, e shown) error { return report.ExperimentJUnit(w, e.record) }},
 	{".bench.txt", func(w io.Writer, e shown) error { return report.ExperimentBench(w, e.record) }},

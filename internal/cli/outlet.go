@@ -32,8 +32,8 @@ func newOutlets(stdin io.Reader, stdout, stderr io.Writer) streams {
 	return streams{stdin, outlet{stdout, paint}, outlet{stderr, ""}}
 }
 
-// behindOutlet is the stream behind an outlet. What is written there has no words of others, or is none
-// for people; a test has the list of who may do so.
+// behindOutlet is the stream behind an outlet. What is written there has no words of others, or
+// is none for people; a test has the list of who may do so.
 func behindOutlet(stream any) any {
 	if o, is := stream.(outlet); is {
 		return o.to

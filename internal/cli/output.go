@@ -46,8 +46,8 @@ func openOutput(name string, stdout io.Writer) (*output, error) {
 	return &output{w: f, file: f}, nil
 }
 
-// openStraight opens what is written straight. Linux refuses the flag that creates a file to whoever
-// opens another user's file in a folder like /tmp, also where the file may be written.
+// openStraight opens what is written straight. Linux refuses the flag that creates a file to
+// whoever opens another user's file in a folder like /tmp, also where the file may be written.
 func openStraight(name string, flags int) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_WRONLY|flags, 0)
 	if errors.Is(err, os.ErrNotExist) {
@@ -56,10 +56,10 @@ func openStraight(name string, flags int) (*os.File, error) {
 	return f, err
 }
 
-// beginReplacement makes the file that is to become the one of that name, with the owner and the rights
-// that this has, or that a new one gets. It is nil if the file of that name is written straight:
-// if it is no regular file or has other names too, or if its folder takes no other file or the
-// new one cannot have its owner. A file that may not be written is not replaced.
+// beginReplacement makes the file that is to become the one of that name, with the owner and the
+// rights that this has, or that a new one gets. It is nil if the file of that name is written
+// straight: if it is no regular file or has other names too, or if its folder takes no other file
+// or the new one cannot have its owner. A file that may not be written is not replaced.
 func beginReplacement(name string) (*atomicfile.File, error) {
 	info, err := os.Lstat(name)
 	if err != nil {
@@ -144,8 +144,8 @@ func truncateRegular(f *os.File) error {
 	return f.Truncate(0)
 }
 
-// publishContent writes temp and gives it its name. A file whose place no other can take, as one that is
-// mounted into a container, is written straight then.
+// publishContent writes temp and gives it its name. A file whose place no other can take, as one
+// that is mounted into a container, is written straight then.
 func publishContent(temp *atomicfile.File, name string, content []byte) error {
 	_, err := temp.Write(content)
 	if err := errors.Join(err, temp.Close()); err != nil {

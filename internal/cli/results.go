@@ -69,7 +69,9 @@ var renderers = []struct {
 	write  func(io.Writer, *result.Result, report.Style) error
 }{
 	{".junit.xml", withoutStyle(report.JUnit)},
-	{".bench.txt", withoutStyle(func(w io.Writer, r *result.Result) error { return report.Bench(w, r) })},
+	{".bench.txt", withoutStyle(func(w io.Writer, r *result.Result) error {
+		return report.Bench(w, r)
+	})},
 	{".html", withoutStyle(page.Run)},
 	{".txt", report.Text},
 	{".md", withoutStyle(report.Markdown)},
@@ -170,8 +172,9 @@ func printSchema(s streams, args []string) int {
 	schemas := map[string][]byte{"result": result.Schema, "lab": experiment.Schema()}
 	of, known := schemas[strings.Join(args, " ")]
 	if !known {
-		return s.refuseFlags("schema", []error{fmt.Errorf("%q has no schema; there is one of: result, lab",
-			strings.Join(args, " "))})
+		return s.refuseFlags("schema",
+			[]error{fmt.Errorf("%q has no schema; there is one of: result, lab",
+				strings.Join(args, " "))})
 	}
 	_, err := s.out.Write(of)
 	return s.writeExitCode(err)

@@ -183,8 +183,8 @@ func (s streams) showReport(f *runFlags, r *result.Result, out *output) error {
 	return errors.Join(err, report.Text(s.out, r, style))
 }
 
-// showsReport reports whether the report is on the screen that stderr is on, so that its reasons need
-// not be told there again.
+// showsReport reports whether the report is on the screen that stderr is on, so that its reasons
+// need not be told there again.
 func (s streams) showsReport(f *runFlags) bool {
 	return f.json != "-" && isTerminal(s.out) && isTerminal(s.err)
 }

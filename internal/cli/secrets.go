@@ -106,8 +106,8 @@ func (f *secretFlags) addSecret(s string) error {
 	return nil
 }
 
-// fillSecrets gives e back the secrets that it was stored without. begun says that it goes on, with the
-// same ones; what is run anew may be run with others, of which notes tell.
+// fillSecrets gives e back the secrets that it was stored without. begun says that it goes on,
+// with the same ones; what is run anew may be run with others, of which notes tell.
 func (f *secretFlags) fillSecrets(e *experiment.Experiment, begun bool, note func(string)) (
 	*experiment.Experiment, error) {
 	lacks := e.Lacks()

@@ -33,10 +33,12 @@ func (f *targetFlags) groups() []group {
 				storeParsed(&c.CloseAfter, parsePositive(parseInt))},
 		}},
 		{"Time", []option{
-			{"workers", "", "N", "requests served at once (1)", storeParsed(&c.Workers, parsePositive(parseInt))},
+			{"workers", "", "N", "requests served at once (1)",
+				storeParsed(&c.Workers, parsePositive(parseInt))},
 			{"service", "", "DIST", "time to serve one: constant:D, or exponential:D with mean D (none)",
 				setText(&c.Service)},
-			{"stall", "", "D/EVERY", "do nothing for D in every EVERY, as 1s/10s (never)", setText(&c.Stall)},
+			{"stall", "", "D/EVERY", "do nothing for D in every EVERY, as 1s/10s (never)",
+				setText(&c.Stall)},
 		}},
 		{"Server", []option{
 			{"listen", "", "ADDR", "HOST:PORT, where port 0 is a free one, or unix:PATH\n" +

@@ -238,7 +238,8 @@ func (t *Trial) fail(phase string, err error) {
 // nothing is the failure of a load that was never answered, or only with errors.
 func nothing(r *result.Result) error {
 	if r.OnlyErrors() {
-		return fmt.Errorf("every answer was an error: %s", strings.Join(result.StatusCodes(r.Status), ", "))
+		return fmt.Errorf("every answer was an error: %s",
+			strings.Join(result.StatusCodes(r.Status), ", "))
 	}
 	if len(r.Errors) > 0 {
 		return fmt.Errorf("no exchange completed: %s: %s", r.Errors[0].Phase, r.Errors[0].Detail)

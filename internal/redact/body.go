@@ -50,9 +50,9 @@ type jsonReader struct {
 	levels  []level
 }
 
-// redactJSON is JSON without the values of its secret fields; not ok if body is none, or has a value
-// outside of objects and lists, which has no name to judge it by. Several values may follow one
-// another, as lines of them do.
+// redactJSON is JSON without the values of its secret fields; not ok if body is none, or has a
+// value outside of objects and lists, which has no name to judge it by. Several values may follow
+// one another, as lines of them do.
 func (r Replacer) redactJSON(body []byte) (kept []byte, ok bool) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()

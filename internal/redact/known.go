@@ -37,7 +37,8 @@ type Known struct {
 // A form is a text by which a secret value is found, and what stands in its place.
 type form struct{ text, mark string }
 
-// NewKnown is what is Known of values. keep says what stands in their places; nil: nothing is known.
+// NewKnown is what is Known of values. keep says what stands in their places; nil: nothing is
+// known.
 func NewKnown(keep Replacer, values []string) *Known {
 	if keep == nil {
 		return nil
@@ -137,8 +138,9 @@ func spellings(v string) []string {
 
 var lowerHex = regexp.MustCompile(`%[0-9A-F]{2}`)
 
-// base64Cores are what base64 makes of a value, whatever stands before and after it, as a user's name
-// does in the header Authorization: it depends on how many bytes do, of which three are a group.
+// base64Cores are what base64 makes of a value, whatever stands before and after it, as a user's
+// name does in the header Authorization: it depends on how many bytes do, of which three are a
+// group.
 func base64Cores(v, mark string) (all []form) {
 	for before := range 3 {
 		bits := 8 * (before + len(v))
@@ -158,7 +160,8 @@ func (k *Known) Text(s string) string { return k.replaceBetweenMarks(s, k.replac
 // Cut is likewise a text that may have been cut: before its end, before a quotation's, or after a
 // line's begin. Of a value that was cut there at least four bytes are found.
 func (k *Known) Cut(s string) string {
-	return k.replaceBetweenMarks(s, func(s string) string { return k.replaceCutEnds(k.replaceWhole(s)) })
+	return k.replaceBetweenMarks(s,
+		func(s string) string { return k.replaceCutEnds(k.replaceWhole(s)) })
 }
 
 // replaceBetweenMarks searches what of s is no mark.
@@ -234,8 +237,8 @@ func replaceWord(s string, f form) string {
 	}
 }
 
-// replaceCutEnds replaces the beginning of a value where a text was cut after it, and the end of one where it
-// was cut before.
+// replaceCutEnds replaces the beginning of a value where a text was cut after it, and the end of
+// one where it was cut before.
 func (k *Known) replaceCutEnds(s string) string {
 	for i := 0; i+shortestPart <= len(s); i++ {
 		if n, mark := k.prefixLength(s, i); n > 0 {
@@ -252,8 +255,8 @@ func (k *Known) replaceCutEnds(s string) string {
 	return s
 }
 
-// prefixLength is how much of a value there is from i on, if that is as far as s goes, or a quotation in
-// it; 0 if it is none.
+// prefixLength is how much of a value there is from i on, if that is as far as s goes, or a
+// quotation in it; 0 if it is none.
 func (k *Known) prefixLength(s string, i int) (n int, mark string) {
 	for _, f := range k.begin[s[i:i+shortestPart]] {
 		for n = 0; n < len(f.text) && i+n < len(s) && f.text[n] == s[i+n]; {

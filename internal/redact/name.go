@@ -91,7 +91,8 @@ var (
 	plurals = []string{"keys", "tokens", "secrets", "sessions", "cookies", "credentials", "signatures"}
 )
 
-// isPlainSetting reports whether a value in an environment or a command is no secret, whatever its name.
+// isPlainSetting reports whether a value in an environment or a command is no secret, whatever
+// its name.
 func isPlainSetting(name, value string) bool {
 	if slices.Contains(switches, strings.ToLower(value)) || taken.MatchString(value) {
 		return true

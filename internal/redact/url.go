@@ -30,7 +30,9 @@ func (r Replacer) Text(s string) string {
 		s = absolute.ReplaceAllStringFunc(s, r.URL)
 	}
 	if strings.Contains(s, "@") {
-		s = dialed.ReplaceAllStringFunc(s, func(dsn string) string { return r.redactPassword(dialed, dsn) })
+		s = dialed.ReplaceAllStringFunc(s, func(dsn string) string {
+			return r.redactPassword(dialed, dsn)
+		})
 	}
 	return s
 }
@@ -98,8 +100,8 @@ func (r Replacer) URL(s string) string {
 	return rest
 }
 
-// redactUserinfo takes the password out of what a URL has before its query, or a user's name without
-// one, which is how some give a token.
+// redactUserinfo takes the password out of what a URL has before its query, or a user's name
+// without one, which is how some give a token.
 func (r Replacer) redactUserinfo(s string) string {
 	scheme, rest, found := strings.Cut(s, "://")
 	if !found {

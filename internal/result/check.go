@@ -50,7 +50,8 @@ func Check(r *Result) error {
 		"requests do not add up: %d sent, %d completed, %d errors, %d unfinished", q.Sent, q.Completed,
 		q.Errors, q.Unfinished)
 	wrong(q.Due != nil && *q.Due != q.Sent+countOrZero(q.Waiting),
-		"requests.due is %d, and %d were sent and %d not", countOrZero(q.Due), q.Sent, countOrZero(q.Waiting))
+		"requests.due is %d, and %d were sent and %d not", countOrZero(q.Due), q.Sent,
+		countOrZero(q.Waiting))
 	wrong(min(r.Rate.Sent, r.Rate.Completed, r.Window.MeasuredS, r.Window.WarmupS) < 0,
 		"a rate or a time is below 0")
 	all = append(all, checkCounts(r)...)

@@ -63,9 +63,10 @@ func (r *Result) foreignTexts() (all []*string) {
 	return slices.DeleteFunc(all, func(s *string) bool { return *s == "" })
 }
 
-// ConcealIntervals is each, which is not told what of p is secret: what servers said of it in failures
-// has what keep leaves. A nil keep leaves all.
-func ConcealIntervals(p load.Plan, keep redact.Replacer, each func(load.Interval)) func(load.Interval) {
+// ConcealIntervals is each, which is not told what of p is secret: what servers said of it in
+// failures has what keep leaves. A nil keep leaves all.
+func ConcealIntervals(p load.Plan, keep redact.Replacer,
+	each func(load.Interval)) func(load.Interval) {
 	if keep == nil {
 		return each
 	}

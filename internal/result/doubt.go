@@ -149,8 +149,8 @@ func (r *Result) judgeGenerators(all []*Result) {
 	}
 }
 
-// applyCheck adds what a check finds in some parts, each reason once. Whether enough was measured is
-// for all of them together to say: what 100 parts did is no less certain than what one did.
+// applyCheck adds what a check finds in some parts, each reason once. Whether enough was measured
+// is for all of them together to say: what 100 parts did is no less certain than what one did.
 func (r *Result) applyCheck(c check, parts []*Result) {
 	type found struct {
 		Doubt
@@ -224,8 +224,8 @@ func (r *Result) isBrief() bool { return r.Answers() > 0 && r.Window.MeasuredS <
 // hasFewAnswers reports whether the answers are too few for percentiles.
 func (r *Result) hasFewAnswers() bool { return r.Answers() > 0 && r.Answers() < leastCompleted }
 
-// checkTooShort is the doubt about a result of which TooShort holds. That a window is short is no fault
-// of the run, unless requests failed: how many of more would is not known.
+// checkTooShort is the doubt about a result of which TooShort holds. That a window is short is no
+// fault of the run, unless requests failed: how many of more would is not known.
 func checkTooShort(r *Result) (Doubt, string) {
 	many := func(n int64, one string) string {
 		if n != 1 {

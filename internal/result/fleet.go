@@ -154,8 +154,8 @@ func (f *Fleet) sumsMatch(r *Result) bool {
 		r.ErrorAnswers() == r.errorsInPhase(load.Expect)
 }
 
-// SetIntervalPercentiles gives the series the percentiles of intervals that were summed with all their
-// latencies: a merged result cannot have them of itself. They must be of the same
+// SetIntervalPercentiles gives the series the percentiles of intervals that were summed with all
+// their latencies: a merged result cannot have them of itself. They must be of the same
 // exchanges.
 func (r *Result) SetIntervalPercentiles(all []load.Interval) {
 	for _, iv := range all {

@@ -202,8 +202,9 @@ func newDistribution(h *metric.Histogram) (*Distribution, error) {
 	q := func(p float64) float64 { return toMicroseconds(float64(v.Quantile(p))) }
 	hdr, err := h.Encode()
 	return &Distribution{
-		Count: h.Count, Min: toMicroseconds(float64(h.Min)), Mean: toMicroseconds(h.Mean()), Stdev: toMicroseconds(v.Stdev()),
-		P50: q(0.5), P75: q(0.75), P90: q(0.9), P95: q(0.95), P99: q(0.99),
+		Count: h.Count, Min: toMicroseconds(float64(h.Min)), Mean: toMicroseconds(h.Mean()),
+		Stdev: toMicroseconds(v.Stdev()),
+		P50:   q(0.5), P75: q(0.75), P90: q(0.9), P95: q(0.95), P99: q(0.99),
 		P999: q(0.999), P9999: q(0.9999), Max: toMicroseconds(float64(h.Max)), HDR: hdr,
 	}, err
 }
@@ -329,9 +330,11 @@ func newRoutes(from []load.Route) []Route {
 }
 
 func newGenerator(r *load.Result, total *metric.Snapshot) Generator {
-	g := Generator{BusyPercent: roundHundredths(100 * r.Busy), GCPauseMax: toMicroseconds(float64(r.GCPauseMax)),
-		StopMax: toMicroseconds(float64(r.StopMax)), SchedulingP99: toMicroseconds(float64(r.GoroutineWait)),
-		Unscheduled: roundHundredths(100 * r.Unscheduled), CPUWait: toMicroseconds(float64(r.CPUWait)),
+	g := Generator{BusyPercent: roundHundredths(100 * r.Busy),
+		GCPauseMax:    toMicroseconds(float64(r.GCPauseMax)),
+		StopMax:       toMicroseconds(float64(r.StopMax)),
+		SchedulingP99: toMicroseconds(float64(r.GoroutineWait)),
+		Unscheduled:   roundHundredths(100 * r.Unscheduled), CPUWait: toMicroseconds(float64(r.CPUWait)),
 		LocalPorts: r.Ports,
 		Ring:       r.Ring, Threads: min(r.Plan.Threads, r.Plan.Connections)} // no thread without one
 	answers := total.Completed + total.ErrorLatency.Count

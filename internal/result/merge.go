@@ -155,7 +155,8 @@ func (m *Result) addCounts(all []*Result) {
 	if errors != nil {
 		*errors = perSecond(wrong, length)
 	}
-	m.Rate = Rate{Sent: perSecond(sent, length), Completed: perSecond(completed, length), Handshakes: handshakes,
+	m.Rate = Rate{Sent: perSecond(sent, length), Completed: perSecond(completed, length),
+		Handshakes:   handshakes,
 		ErrorAnswers: errors}
 }
 

@@ -54,11 +54,11 @@ func contentType(all []proto.Field) string {
 	return ""
 }
 
-// RestorePlan gives r the plan's part that its generator had from elsewhere, or had only in part: the
-// requests of p, by which r was measured, their parameters and the target's URL, as keep leaves
-// them; and takes out of what servers said what keep does not leave. What a generator says of the
-// plan does not count. Whoever has p calls it once, before the
-// result goes anywhere; until then a result has plain marks, and the names of its routes are p's.
+// RestorePlan gives r the plan's part that its generator had from elsewhere, or had only in part:
+// the requests of p, by which r was measured, their parameters and the target's URL, as keep
+// leaves them; and takes out of what servers said what keep does not leave. What a generator says
+// of the plan does not count. Whoever has p calls it once, before the result goes anywhere; until
+// then a result has plain marks, and the names of its routes are p's.
 func (r *Result) RestorePlan(p load.Plan, keep redact.Replacer) error {
 	if r == nil {
 		return nil

@@ -160,7 +160,8 @@ func OpenID(home, id string) (*Result, error) {
 		return nil, err
 	}
 	if !slices.Contains(ids, id) {
-		return nil, fmt.Errorf("no result %q is stored in %s: %w", id, resultsFolder(home), fs.ErrNotExist)
+		return nil, fmt.Errorf("no result %q is stored in %s: %w", id, resultsFolder(home),
+			fs.ErrNotExist)
 	}
 	return Open(home, filepath.Join(resultsFolder(home), id+suffix))
 }

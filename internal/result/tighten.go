@@ -137,8 +137,8 @@ func isShared(info fs.FileInfo) bool {
 	return (info.IsDir() || info.Mode().IsRegular()) && info.Mode().Perm()&0o077 != 0
 }
 
-// tightenEntry makes private what is of that name in a folder, if it is not: a file, or a folder with
-// what is directly and further below it. Of a folder that is private nothing is looked at.
+// tightenEntry makes private what is of that name in a folder, if it is not: a file, or a folder
+// with what is directly and further below it. Of a folder that is private nothing is looked at.
 func tightenEntry(in *os.Root, name string, which func(name string) bool) {
 	info, err := in.Lstat(name)
 	if err != nil || !isShared(info) {

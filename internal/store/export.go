@@ -66,8 +66,8 @@ func (s *Store) ExportDir(dir string, ids []string) (n int, damaged []Damaged, e
 	return n, damaged, nil
 }
 
-// removeCopied removes files from a folder, and from there to it the folders that are empty then, also
-// those of one that could not be written: so that the folder can be given again.
+// removeCopied removes files from a folder, and from there to it the folders that are empty then,
+// also those of one that could not be written: so that the folder can be given again.
 func removeCopied(dir string, files []file, failed file) {
 	for _, f := range files {
 		os.Remove(filepath.Join(dir, filepath.FromSlash(f.name)))

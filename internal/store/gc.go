@@ -29,7 +29,8 @@ func (s *Store) Collect(dry bool) (all []Removed, err error) {
 		if err = s.Refresh(); err != nil {
 			return err
 		}
-		for _, find := range []func() ([]Removed, error){s.findUnreferred, s.findOrphans, s.findLeftovers} {
+		for _, find := range []func() ([]Removed, error){s.findUnreferred, s.findOrphans,
+			s.findLeftovers} {
 			found, err := find()
 			for _, r := range found {
 				if !dry {
@@ -134,8 +135,8 @@ func (s *Store) findLeftovers() (all []Removed, err error) {
 	return all, nil
 }
 
-// isAbandoned reports whether nobody works any more on what has such a name. What cannot be looked at
-// may be worked on.
+// isAbandoned reports whether nobody works any more on what has such a name. What cannot be
+// looked at may be worked on.
 func isAbandoned(path string, e fs.DirEntry) bool {
 	switch {
 	case strings.HasPrefix(e.Name(), removing):

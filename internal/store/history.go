@@ -272,7 +272,8 @@ func seriesOf(entries []Entry, m lab.Measure) (all []Series) {
 // a hundred stores.
 const nameLeast = 4
 
-// nameUniquely names series, so that no two of the store are alike, whichever of them were asked for.
+// nameUniquely names series, so that no two of the store are alike, whichever of them were asked
+// for.
 func (s *Store) nameUniquely(some []Series) error {
 	var all []Series
 	err := s.eachRow("SELECT DISTINCT plan, machine FROM results", nil, func(rows *sql.Rows) error {
@@ -318,7 +319,8 @@ func nameSeries(all []Series, letters func(Series) string) {
 	}
 }
 
-// fingerprintLetters are those of a series' name, from its fingerprints: so they depend on nothing else.
+// fingerprintLetters are those of a series' name, from its fingerprints: so they depend on
+// nothing else.
 func (s Series) fingerprintLetters() string {
 	sum := sha256.Sum256([]byte(s.Plan + s.Machine))
 	var name [len(sum)]byte

@@ -132,8 +132,8 @@ func withFileName(path string, err error) error {
 	return fmt.Errorf("%s %w", filepath.Base(path), err)
 }
 
-// mergeExperiment stores an experiment's files where one of its name is stored as to. That is replaced
-// by no other, but goes on: what was exported while it ran is later brought in complete.
+// mergeExperiment stores an experiment's files where one of its name is stored as to. That is
+// replaced by no other, but goes on: what was exported while it ran is later brought in complete.
 func mergeExperiment(files []file, dir, to string) (same bool, err error) {
 	if same, err = sameFiles(files, to); same || err != nil {
 		return same, err
@@ -149,9 +149,9 @@ func mergeExperiment(files []file, dir, to string) (same bool, err error) {
 		filepath.Base(to))
 }
 
-// compareProgress is above 0 if the experiment in a is that in b, later; below 0 the other way round;
-// and 0 if they are not one, or it cannot be told. Trials are never changed: whichever has all
-// of the other's is later, and of equal ones whichever has come to its end.
+// compareProgress is above 0 if the experiment in a is that in b, later; below 0 the other way
+// round; and 0 if they are not one, or it cannot be told. Trials are never changed: whichever has
+// all of the other's is later, and of equal ones whichever has come to its end.
 func compareProgress(a, b string) (int, error) {
 	one, err := courseOf(a)
 	if err != nil {
