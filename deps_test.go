@@ -6,6 +6,22 @@ import (
 	"testing"
 )
 
+// The floors of the house, from the top down. A line is a floor, a word on it a wing: a folder
+// with all that is below it. A package imports only from floors below its own and from its own
+// wing. So lab and fleet, which share a floor, do not import each other.
+const floors = `
+. cmd bench e2e
+internal/cli
+internal/view
+internal/store
+internal/lab internal/fleet
+internal/capacity internal/remote
+internal/server internal/fairness internal/target internal/notices
+internal/result
+internal/engine internal/observe
+internal/stats internal/nearest internal/redact internal/atomicfile
+`
+
 // What each package may import from this module and from others, and nothing
 // else: ARCHITECTURE.md has the picture and the reasons. Change it on purpose,
 // in review; do not change it to make a build pass. In a line: the package, a
@@ -93,6 +109,9 @@ func TestLayers(t *testing.T) {
 				dep, ours := strings.CutPrefix(imp, "dyno/")
 				switch {
 				case ours:
+					if !floorAllows(pkg, dep) {
+						t.Errorf("%s: %s must not import %s, which is not on a floor below", goos, pkg, dep)
+					}
 					if !contains(m.ours, dep) {
 						t.Errorf("%s: %s must not import %s", goos, pkg, dep)
 					}
@@ -102,6 +121,47 @@ func TestLayers(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// floorAllows reports whether the floors let pkg import dep.
+func floorAllows(pkg, dep string) bool {
+	from, wing := floorOf(pkg)
+	to, other := floorOf(dep)
+	return from >= 0 && to >= 0 && (to > from || wing == other)
+}
+
+// floorOf returns the floor of a package, 0 for the highest, and its wing; -1 if it has none.
+func floorOf(pkg string) (floor int, wing string) {
+	for line := range strings.Lines(strings.TrimPrefix(floors, "\n")) {
+		for wing := range strings.FieldsSeq(line) {
+			if pkg == wing || strings.HasPrefix(pkg, wing+"/") {
+				return floor, wing
+			}
+		}
+		floor++
+	}
+	return -1, ""
+}
+
+func TestFloors(t *testing.T) {
+	for _, test := range []struct {
+		pkg, dep string
+		want     bool
+	}{
+		{"cmd/dyno", "internal/cli", true},
+		{"internal/cli", "internal/engine/load", true},
+		{"internal/view/page", "internal/view/report", true},
+		{"internal/lab", "internal/fleet", false},
+		{"internal/fleet/wire", "internal/lab/experiment", false},
+		{"internal/result", "internal/cli", false},
+		{"internal/stats", "internal/nearest", false},
+		{"internal/labs", "internal/stats", false},
+		{"internal/cli", "internal/labs", false},
+	} {
+		if got := floorAllows(test.pkg, test.dep); got != test.want {
+			t.Errorf("%s may import %s: %v, want %v", test.pkg, test.dep, got, test.want)
 		}
 	}
 }
