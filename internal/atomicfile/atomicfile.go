@@ -23,7 +23,7 @@ import (
 // leaves it; the next Create of the same path reuses it.
 func Create(path string, write func(io.Writer) error) error {
 	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
-	f, err := hold(temp)
+	f, err := holdTemporary(temp)
 	if err != nil {
 		return err
 	}
@@ -33,30 +33,30 @@ func Create(path string, write func(io.Writer) error) error {
 		err = errors.Join(write(f), f.Sync())
 	}
 	if err != nil {
-		return errors.Join(err, release(f, func() error { return os.Remove(temp) }))
+		return errors.Join(err, releaseHeld(f, func() error { return os.Remove(temp) }))
 	}
-	if err := release(f, func() error { return os.Rename(temp, path) }); err != nil {
+	if err := releaseHeld(f, func() error { return os.Rename(temp, path) }); err != nil {
 		return errors.Join(err, os.Remove(temp))
 	}
 	syncFolder(filepath.Dir(path))
 	return nil
 }
 
-// Abandoned reports whether no process writes the temporary file of a Create any more, and
+// IsAbandoned reports whether no process writes the temporary file of a Create any more, and
 // whether no process holds the lock that any other file is.
-func Abandoned(temp string) bool {
+func IsAbandoned(temp string) bool {
 	f, err := os.OpenFile(temp, os.O_WRONLY, 0)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	return isFree(f)
+	return isUnlocked(f)
 }
 
 // Replace writes a file in place of whatever has its name. Its mode is perm less the umask. If
 // an error is returned, the file that was there is unchanged.
 func Replace(path string, perm fs.FileMode, write func(io.Writer) error) error {
-	f, err := Begin(path, perm)
+	f, err := BeginReplace(path, perm)
 	if err != nil {
 		return err
 	}
@@ -69,27 +69,27 @@ func Replace(path string, perm fs.FileMode, write func(io.Writer) error) error {
 	return err
 }
 
-// Content returns what writes b, for Create and Replace.
-func Content(b []byte) func(io.Writer) error {
+// ContentWriter returns what writes b, for Create and Replace.
+func ContentWriter(b []byte) func(io.Writer) error {
 	return func(w io.Writer) error {
 		_, err := w.Write(b)
 		return err
 	}
 }
 
-// A File is a temporary file that can replace another: Begin, write, Close, Publish. Whoever does
-// not publish it removes it.
+// A File is a temporary file that can replace another: BeginReplace, write, Close, Publish.
+// Whoever does not publish it removes it.
 type File struct {
 	*os.File
 	path string
 }
 
-// mostTemporary bounds how many temporary names Begin tries.
+// mostTemporary bounds how many temporary names BeginReplace tries.
 const mostTemporary = 100
 
-// Begin makes the temporary file, .NAME.DIGITS, with mode perm less the umask. Its errors name
-// path.
-func Begin(path string, perm fs.FileMode) (*File, error) {
+// BeginReplace makes the temporary file, .NAME.DIGITS, with mode perm less the umask. Its errors
+// name path.
+func BeginReplace(path string, perm fs.FileMode) (*File, error) {
 	for range mostTemporary {
 		temp := fmt.Sprintf(".%s.%d", filepath.Base(path), rand.Uint32())
 		f, err := os.OpenFile(filepath.Join(filepath.Dir(path), temp),
@@ -98,7 +98,7 @@ func Begin(path string, perm fs.FileMode) (*File, error) {
 			return &File{f, path}, nil
 		}
 		if !errors.Is(err, fs.ErrExist) {
-			return nil, renamed(err, path)
+			return nil, withPath(err, path)
 		}
 	}
 	return nil, fmt.Errorf("%s: too many of its temporary files are there; remove them", path)
@@ -107,12 +107,12 @@ func Begin(path string, perm fs.FileMode) (*File, error) {
 // Write writes to the temporary file. Its errors name the file to be replaced.
 func (f *File) Write(b []byte) (int, error) {
 	n, err := f.File.Write(b)
-	return n, renamed(err, f.path)
+	return n, withPath(err, f.path)
 }
 
 // Close syncs and closes the temporary file. Its errors name the file to be replaced.
 func (f *File) Close() error {
-	return errors.Join(renamed(f.Sync(), f.path), renamed(f.File.Close(), f.path))
+	return errors.Join(withPath(f.Sync(), f.path), withPath(f.File.Close(), f.path))
 }
 
 // Publish gives the closed file its name and syncs the folder.
@@ -124,8 +124,8 @@ func (f *File) Publish() error {
 	return nil
 }
 
-// renamed returns err with path in place of a temporary file's name.
-func renamed(err error, path string) error {
+// withPath returns err with path in place of a temporary file's name.
+func withPath(err error, path string) error {
 	if e, is := errors.AsType[*fs.PathError](err); is {
 		return &fs.PathError{Op: e.Op, Path: path, Err: e.Err}
 	}

@@ -111,7 +111,7 @@ func TestReplace(t *testing.T) {
 	path := filepath.Join(dir, "x.json")
 	whole := strings.Repeat("x", 100_000)
 	for _, content := range []string{"before", whole} {
-		if err := Replace(path, 0o600, Content([]byte(content))); err != nil {
+		if err := Replace(path, 0o600, ContentWriter([]byte(content))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -138,35 +138,35 @@ func TestReplaceFails(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "none", "x.json")
 	var named *fs.PathError
-	if err := Replace(path, 0o600, Content(nil)); !errors.As(err, &named) || named.Path != path {
+	if err := Replace(path, 0o600, ContentWriter(nil)); !errors.As(err, &named) || named.Path != path {
 		t.Errorf("in no folder: %v", err)
 	}
 	full := filepath.Join(dir, "full")
 	if err := os.MkdirAll(filepath.Join(full, "x"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	err := Replace(full, 0o600, Content(nil))
+	err := Replace(full, 0o600, ContentWriter(nil))
 	if left, _ := os.ReadDir(dir); err == nil || len(left) != 1 {
 		t.Errorf("a folder is replaced: %v; its folder has %v", err, left)
 	}
 }
 
 // A writer holds its temporary file until the file has its name.
-func TestAbandoned(t *testing.T) {
+func TestIsAbandoned(t *testing.T) {
 	dir := t.TempDir()
 	path, temp := filepath.Join(dir, "x"), filepath.Join(dir, ".x.tmp")
 	err := Create(path, func(io.Writer) error {
-		if Abandoned(temp) {
+		if IsAbandoned(temp) {
 			t.Error("it is abandoned while it is written")
 		}
 		return nil
 	})
-	if err != nil || Abandoned(temp) {
-		t.Errorf("%v; a file that is not there is abandoned: %v", err, Abandoned(temp))
+	if err != nil || IsAbandoned(temp) {
+		t.Errorf("%v; a file that is not there is abandoned: %v", err, IsAbandoned(temp))
 	}
 	long := time.Now().Add(-24 * time.Hour)
 	err = errors.Join(os.WriteFile(temp, nil, 0o600), os.Chtimes(temp, long, long))
-	if err != nil || !Abandoned(temp) {
+	if err != nil || !IsAbandoned(temp) {
 		t.Errorf("%v; what was left is held", err)
 	}
 }

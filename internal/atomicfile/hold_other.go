@@ -12,9 +12,9 @@ import (
 // here that end with their process, and nothing that is stored takes minutes.
 const abandoned = time.Hour
 
-// hold makes a temporary file that is not there, or was left by a process that was killed.
+// holdTemporary makes a temporary file that is not there, or was left by a process that was killed.
 // One that is there is fs.ErrExist.
-func hold(temp string) (*os.File, error) {
+func holdTemporary(temp string) (*os.File, error) {
 	info, err := os.Lstat(temp)
 	if err == nil && time.Since(info.ModTime()) > abandoned {
 		os.Remove(temp) // else what follows says that it is there
@@ -22,12 +22,12 @@ func hold(temp string) (*os.File, error) {
 	return os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-// release ends the hold, and does the last thing to the file's name: here no open file can be
+// releaseHeld ends the hold, and does the last thing to the file's name: here no open file can be
 // renamed.
-func release(f *os.File, last func() error) error { return errors.Join(f.Close(), last()) }
+func releaseHeld(f *os.File, last func() error) error { return errors.Join(f.Close(), last()) }
 
-// isFree reports whether f was written to so long ago that no process holds it.
-func isFree(f *os.File) bool {
+// isUnlocked reports whether f was written to so long ago that no process holds it.
+func isUnlocked(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && time.Since(info.ModTime()) > abandoned
 }

@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// hold opens a temporary file for this process alone, by a lock that the system lets go of
+// holdTemporary opens a temporary file for this process alone, by a lock that the system lets go of
 // when the process ends in whatever way. One that nobody has locked was left by a process
 // that was killed, and is taken over. One that is held is fs.ErrExist.
-func hold(temp string) (*os.File, error) {
+func holdTemporary(temp string) (*os.File, error) {
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	made := err == nil
 	if os.IsExist(err) {
@@ -24,23 +24,23 @@ func hold(temp string) (*os.File, error) {
 	}
 	locked := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	// A file system without locks has those that we made, and never those that we found.
-	if locked == nil && isNamed(f, temp) || made && locked != nil && locked != syscall.EWOULDBLOCK {
+	if locked == nil && hasName(f, temp) || made && locked != nil && locked != syscall.EWOULDBLOCK {
 		return f, f.Truncate(0)
 	}
 	f.Close()
 	return nil, fs.ErrExist
 }
 
-// isNamed reports whether f still has that name: who held it before may have renamed or
+// hasName reports whether f still has that name: who held it before may have renamed or
 // removed it.
-func isNamed(f *os.File, name string) bool {
+func hasName(f *os.File, name string) bool {
 	ours, err := f.Stat()
 	there, err2 := os.Lstat(name)
 	return err == nil && err2 == nil && os.SameFile(ours, there)
 }
 
-// release does the last thing to a held file's name, and ends the hold.
-func release(f *os.File, last func() error) error {
+// releaseHeld does the last thing to a held file's name, and ends the hold.
+func releaseHeld(f *os.File, last func() error) error {
 	err := last() // before another can hold it
 	if bad := f.Close(); err == nil {
 		err = bad
@@ -48,7 +48,7 @@ func release(f *os.File, last func() error) error {
 	return err
 }
 
-// isFree reports whether no process holds f.
-func isFree(f *os.File) bool {
+// isUnlocked reports whether no process holds f.
+func isUnlocked(f *os.File) bool {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
 }

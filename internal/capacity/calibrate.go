@@ -225,7 +225,7 @@ func Storable(home string) error {
 	err := os.MkdirAll(home, 0o700)
 	var f *atomicfile.File
 	if err == nil {
-		f, err = atomicfile.Begin(filepath.Join(home, "calibration-"), 0o600)
+		f, err = atomicfile.BeginReplace(filepath.Join(home, "calibration-"), 0o600)
 	}
 	if err == nil {
 		_, err = f.Write(make([]byte, calibrationMost)) // there may be no room
@@ -246,7 +246,7 @@ func (c *Calibration) Save(home string) (path string, err error) {
 		err = os.MkdirAll(home, 0o700)
 	}
 	if err == nil {
-		err = atomicfile.Replace(path, 0o600, atomicfile.Content(append(b, '\n')))
+		err = atomicfile.Replace(path, 0o600, atomicfile.ContentWriter(append(b, '\n')))
 	}
 	if err != nil {
 		return "", fmt.Errorf("storing the calibration: %w", err)

@@ -31,8 +31,8 @@ type awayWatch struct {
 	*fleetwatch.Watch
 }
 
-// beginWatch begins to watch what the flags say, which an agent on that bus does.
-func (f *awayFlags) beginWatch(ctx context.Context, on busFlags) (*awayWatch, error) {
+// beginAwayWatch begins to watch what the flags say, which an agent on that bus does.
+func (f *awayFlags) beginAwayWatch(ctx context.Context, on busFlags) (*awayWatch, error) {
 	if f.agent == "" {
 		return nil, nil
 	}

@@ -28,8 +28,8 @@ type order struct {
 	Dir     string `json:"dir"` // for its folder
 }
 
-// openExperiment reads what is ordered.
-func (o order) openExperiment() (*experiment.Experiment, error) {
+// readOrdered reads what is ordered.
+func (o order) readOrdered() (*experiment.Experiment, error) {
 	if o.Shipped != "" { // never a file of that name that happens to lie here
 		return experiment.Open(o.Shipped)
 	}
@@ -85,7 +85,7 @@ func (f *serveFlags) experimentChoices() (all []choice) {
 func (f *serveFlags) experimentOffers() (all []dashboard.Offer) {
 	for _, c := range f.experimentChoices() {
 		o := dashboard.Offer{ID: c.id, From: c.from}
-		e, err := c.openExperiment()
+		e, err := c.readOrdered()
 		for _, fault := range joinedErrors(err) {
 			o.Problems = append(o.Problems, fault.Error())
 		}
@@ -109,7 +109,7 @@ func (f *serveFlags) newConductor(exe, home string) func(string, bool) (dashboar
 			return dashboard.Conducting{}, []error{fmt.Errorf("%q is not there any more", id)}
 		}
 		o := all[i].order
-		e, err := o.openExperiment()
+		e, err := o.readOrdered()
 		if err != nil {
 			return dashboard.Conducting{}, joinedErrors(err)
 		}
@@ -165,7 +165,7 @@ func conductExperiment(s streams, args []string) int {
 		io.Copy(io.Discard, s.in)
 		stop()
 	}()
-	e, err := o.openExperiment()
+	e, err := o.readOrdered()
 	if faults := append(joinedErrors(err), markFaults(false)...); len(faults) > 0 {
 		return s.refuseFlags("lab run", faults)
 	}

@@ -63,7 +63,7 @@ func openStraight(name string, flags int) (*os.File, error) {
 func beginReplacement(name string) (*atomicfile.File, error) {
 	info, err := os.Lstat(name)
 	if err != nil {
-		return atomicfile.Begin(name, 0o666)
+		return atomicfile.BeginReplace(name, 0o666)
 	}
 	if !info.Mode().IsRegular() { // a link, a pipe, a device, or a folder, which is refused
 		return nil, nil
@@ -76,7 +76,7 @@ func beginReplacement(name string) (*atomicfile.File, error) {
 	if hasOtherNames(info) {
 		return nil, nil
 	}
-	temp, err := atomicfile.Begin(name, 0o666)
+	temp, err := atomicfile.BeginReplace(name, 0o666)
 	if errors.Is(err, os.ErrPermission) {
 		return nil, nil
 	}

@@ -94,7 +94,7 @@ func beginWatch(ctx context.Context, f *runFlags, config probe.Config) (w watch,
 		return w, load.Flaw{Setting: "--watch", Problem: strings.TrimPrefix(err.Error(), "probe: ")}
 	}
 	w.server, w.asked = len(f.watched) > 0, f.watch
-	if w.away, err = f.away.beginWatch(ctx, f.fleet.bus); err != nil {
+	if w.away, err = f.away.beginAwayWatch(ctx, f.fleet.bus); err != nil {
 		if w.sampler != nil { // else this machine cannot be watched either
 			w.sampler.Stop()
 		}

@@ -101,7 +101,7 @@ func (s store) write(name string, v any) error {
 
 func (s store) put(name string, b []byte) error {
 	path := filepath.Join(s.dir, name)
-	if err := atomicfile.Replace(path, 0o666, atomicfile.Content(b)); err != nil {
+	if err := atomicfile.Replace(path, 0o666, atomicfile.ContentWriter(b)); err != nil {
 		return fmt.Errorf("storing %s: %w", name, err)
 	}
 	return nil

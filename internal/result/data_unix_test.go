@@ -18,7 +18,7 @@ func TestWithoutSaversHoldsTheLock(t *testing.T) {
 	home, called := t.TempDir(), 0
 	err := WithoutSavers(home, func() error {
 		called++
-		if atomicfile.Abandoned(filepath.Join(DataFolder(home), ".lock")) {
+		if atomicfile.IsAbandoned(filepath.Join(DataFolder(home), ".lock")) {
 			t.Error("nobody holds the lock")
 		}
 		_, err := os.Stat(filepath.Join(DataFolder(home), ".lock"))

@@ -119,7 +119,7 @@ func (s *Store) publishedChanges() (all []Change, err error) {
 	}
 	k, _ := kindOf("changes/.json")
 	for _, e := range entries {
-		path, is := k.pathOf(e)
+		path, is := k.indexPath(e)
 		if !is {
 			continue
 		}
@@ -148,7 +148,7 @@ func (s *Store) publishChange(c Change) error {
 
 // createFile writes a file that must not be there.
 func createFile(path string, content []byte) error {
-	return atomicfile.Create(path, atomicfile.Content(content))
+	return atomicfile.Create(path, atomicfile.ContentWriter(content))
 }
 
 // hasChange reports whether a change is one of the series: whether it has one of the results

@@ -127,7 +127,7 @@ func (s *Store) storedIDs() (all []string, err error) {
 			return nil, err
 		}
 		for _, e := range entries {
-			path, is := k.pathOf(e)
+			path, is := k.indexPath(e)
 			if _, err := os.Stat(s.pathOf(path)); is && err == nil {
 				id, _ := k.idOf(path)
 				all = append(all, id)

@@ -99,7 +99,7 @@ func (s *Store) findOrphans() (all []Removed, err error) {
 			continue
 		}
 		temp := filepath.Join(dir, "."+id+".json.tmp")
-		kept := isThere(filepath.Join(dir, id+".json")) || isThere(temp) && !atomicfile.Abandoned(temp)
+		kept := isThere(filepath.Join(dir, id+".json")) || isThere(temp) && !atomicfile.IsAbandoned(temp)
 		if resultID.MatchString(id) && !kept {
 			all = append(all, s.describeEntry(what, dir, e))
 		}
@@ -142,14 +142,14 @@ func isAbandoned(path string, e fs.DirEntry) bool {
 	case strings.HasPrefix(e.Name(), removing):
 		return true
 	case strings.HasSuffix(e.Name(), ".tmp"):
-		return e.Type().IsRegular() && atomicfile.Abandoned(path)
+		return e.Type().IsRegular() && atomicfile.IsAbandoned(path)
 	}
 	at, err := lastWritten(path)
 	if err != nil || time.Since(at) <= abandoned {
 		return false
 	}
 	lock := filepath.Join(path, ".lock")
-	return !isThere(lock) || atomicfile.Abandoned(lock)
+	return !isThere(lock) || atomicfile.IsAbandoned(lock)
 }
 
 // lastWritten is when a file, or anything below a folder, was last written to.

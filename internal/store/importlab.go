@@ -250,7 +250,7 @@ func copyAll(files []file, to string) error {
 		content, err := readBounded(f.path, archiveFile)
 		if err == nil {
 			to := filepath.Join(to, filepath.FromSlash(f.name))
-			err = atomicfile.Replace(to, 0o600, atomicfile.Content(content))
+			err = atomicfile.Replace(to, 0o600, atomicfile.ContentWriter(content))
 		}
 		if err != nil {
 			return err

@@ -49,5 +49,5 @@ func replaceNote(path, text string) error {
 		}
 		return err
 	}
-	return atomicfile.Replace(path, 0o600, atomicfile.Content([]byte(text+"\n")))
+	return atomicfile.Replace(path, 0o600, atomicfile.ContentWriter([]byte(text+"\n")))
 }

@@ -106,7 +106,7 @@ func (k kind) changedPaths(home string, known map[string]state) (paths []string,
 		return nil, err
 	}
 	for _, e := range entries {
-		path, is := k.pathOf(e)
+		path, is := k.indexPath(e)
 		if !is {
 			continue
 		}
@@ -142,8 +142,8 @@ func (k kind) stateOf(file string) (state, error) {
 	return now, nil
 }
 
-// pathOf is that of the kind's file that an entry of its folder is, or has.
-func (k kind) pathOf(e fs.DirEntry) (path string, is bool) {
+// indexPath is that of the kind's file that an entry of its folder is, or has.
+func (k kind) indexPath(e fs.DirEntry) (path string, is bool) {
 	if strings.HasPrefix(e.Name(), ".") {
 		return "", false // being written
 	}

@@ -29,7 +29,7 @@ func replace(path string, b []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	return atomicfile.Replace(path, 0o600, atomicfile.Content(b))
+	return atomicfile.Replace(path, 0o600, atomicfile.ContentWriter(b))
 }
 
 // ReadFile reads what WriteFile wrote. One that is not there is fs.ErrNotExist.

@@ -35,5 +35,5 @@ func remember(file, cookie string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
-	return atomicfile.Replace(file, 0o600, atomicfile.Content([]byte(cookie)))
+	return atomicfile.Replace(file, 0o600, atomicfile.ContentWriter([]byte(cookie)))
 }
