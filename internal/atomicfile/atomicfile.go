@@ -42,8 +42,8 @@ func Create(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// IsAbandoned reports whether no process writes the temporary file of a Create any more, and
-// whether no process holds the lock that any other file is.
+// IsAbandoned reports whether a file is there that no process has locked: the temporary file of a
+// Create whose process was killed, or a lock file that is free.
 func IsAbandoned(temp string) bool {
 	f, err := os.OpenFile(temp, os.O_WRONLY, 0)
 	if err != nil {

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// abandoned is how old a temporary file is that nobody writes any more: there are no locks
-// here that end with their process, and nothing that is stored takes minutes.
+// abandoned is the age from which a temporary file counts as left by a killed process. This system
+// has no locks that end with their process. Nothing that is stored takes minutes to write.
 const abandoned = time.Hour
 
-// holdTemporary makes a temporary file that is not there, or was left by a process that was killed.
-// One that is there is fs.ErrExist.
+// holdTemporary makes a temporary file. It replaces one that a killed process left. If the file is
+// there and newer, holdTemporary returns fs.ErrExist.
 func holdTemporary(temp string) (*os.File, error) {
 	info, err := os.Lstat(temp)
 	if err == nil && time.Since(info.ModTime()) > abandoned {
@@ -22,8 +22,8 @@ func holdTemporary(temp string) (*os.File, error) {
 	return os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-// releaseHeld ends the hold, and does the last thing to the file's name: here no open file can be
-// renamed.
+// releaseHeld closes the file and then calls last, which renames or removes it: this system does not
+// rename open files.
 func releaseHeld(f *os.File, last func() error) error { return errors.Join(f.Close(), last()) }
 
 // isUnlocked reports whether f was written to so long ago that no process holds it.

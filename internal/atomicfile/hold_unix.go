@@ -8,22 +8,22 @@ import (
 	"syscall"
 )
 
-// holdTemporary opens a temporary file for this process alone, by a lock that the system lets go of
-// when the process ends in whatever way. One that nobody has locked was left by a process
-// that was killed, and is taken over. One that is held is fs.ErrExist.
+// holdTemporary opens a temporary file and locks it. The system releases the lock when the process
+// ends, however it ends. A file that nobody has locked was left by a killed process and is reused. If
+// another process holds the lock, holdTemporary returns fs.ErrExist.
 func holdTemporary(temp string) (*os.File, error) {
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	made := err == nil
 	if os.IsExist(err) {
 		if f, err = os.OpenFile(temp, os.O_WRONLY, 0); err != nil {
-			return nil, fs.ErrExist // let go of just now, or another user's
+			return nil, fs.ErrExist // it was just renamed, or it is another user's
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
 	locked := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	// A file system without locks has those that we made, and never those that we found.
+	// Without locks, the file is ours only if we made it: whoever made another may still write it.
 	if locked == nil && hasName(f, temp) || made && locked != nil && locked != syscall.EWOULDBLOCK {
 		return f, f.Truncate(0)
 	}
@@ -31,7 +31,7 @@ func holdTemporary(temp string) (*os.File, error) {
 	return nil, fs.ErrExist
 }
 
-// hasName reports whether f still has that name: who held it before may have renamed or
+// hasName reports whether f still has that name. The process that held it before may have renamed or
 // removed it.
 func hasName(f *os.File, name string) bool {
 	ours, err := f.Stat()
@@ -39,9 +39,9 @@ func hasName(f *os.File, name string) bool {
 	return err == nil && err2 == nil && os.SameFile(ours, there)
 }
 
-// releaseHeld does the last thing to a held file's name, and ends the hold.
+// releaseHeld calls last, which renames or removes the file, and then releases the lock.
 func releaseHeld(f *os.File, last func() error) error {
-	err := last() // before another can hold it
+	err := last() // before the lock is released
 	if bad := f.Close(); err == nil {
 		err = bad
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // From is what a run counted, in the form that is kept, with the generator judged. Its plan has
-// plain marks in the place of secrets: see Complete. It says that version of dyno measured. An
+// plain marks in the place of secrets: see RestorePlan. It says that version of dyno measured. An
 // error means that a histogram cannot be encoded, a fault of dyno.
 func From(r *load.Result, version string) (*Result, error) {
 	total := r.Total

@@ -73,7 +73,7 @@ func hasHeader(lines []string, name string) bool {
 	return false
 }
 
-// cloneHeads is an answer with heads of its own, as whoever calls refresh needs.
+// cloneHeads is an answer with heads of its own, as whoever calls refreshDate needs.
 func (a answer) cloneHeads() answer {
 	a.keep, a.last = bytes.Clone(a.keep), bytes.Clone(a.last)
 	return a

@@ -37,7 +37,7 @@ type loop struct {
 // loop's thread.
 type ring interface {
 	startRing() error
-	// runTurn waits until something is due or has come, calls tick, and goes on with
+	// runTurn waits until something is due or has come, calls runTimers, and goes on with
 	// the connections that can.
 	runTurn() error
 	// setAccepting has new connections accepted from now on, or not.
@@ -91,7 +91,7 @@ func (l *loop) requestStop() {
 	signalEvent(l.wake)
 }
 
-// runLoop serves until quit. The thread ends with it.
+// runLoop serves until requestStop. The thread ends with it.
 func (l *loop) runLoop() error {
 	runtime.LockOSThread()
 	if l.site.queue != nil {
