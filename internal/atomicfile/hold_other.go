@@ -22,8 +22,8 @@ func holdTemporary(temp string) (*os.File, error) {
 	return os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-// releaseHeld closes the file and then calls last, which renames or removes it: this system does not
-// rename open files.
+// releaseHeld closes the file and then calls last, which renames or removes it: this system does
+// not rename open files.
 func releaseHeld(f *os.File, last func() error) error { return errors.Join(f.Close(), last()) }
 
 // isUnlocked reports whether f was written to so long ago that no process holds it.

@@ -9,8 +9,8 @@ import (
 )
 
 // holdTemporary opens a temporary file and locks it. The system releases the lock when the process
-// ends, however it ends. A file that nobody has locked was left by a killed process and is reused. If
-// another process holds the lock, holdTemporary returns fs.ErrExist.
+// ends, however it ends. A file that nobody has locked was left by a killed process and is
+// reused. If another process holds the lock, holdTemporary returns fs.ErrExist.
 func holdTemporary(temp string) (*os.File, error) {
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	made := err == nil
@@ -31,8 +31,8 @@ func holdTemporary(temp string) (*os.File, error) {
 	return nil, fs.ErrExist
 }
 
-// hasName reports whether f still has that name. The process that held it before may have renamed or
-// removed it.
+// hasName reports whether f still has that name. The process that held it before may have renamed
+// or removed it.
 func hasName(f *os.File, name string) bool {
 	ours, err := f.Stat()
 	there, err2 := os.Lstat(name)
