@@ -11,8 +11,8 @@ import (
 	"dyno/internal/nearest"
 )
 
-// An option is one flag: its names, its value's name in the help ("" for a
-// switch), what it does, and what takes the value it is given.
+// An option is one flag: its names, its value's name in the help ("" for a switch), what it does, and
+// the function that stores its value.
 type option struct {
 	long, short, value, does string
 	set                      func(string) error
@@ -24,10 +24,10 @@ type group struct {
 	options []option
 }
 
-// flagName names o as messages do.
+// flagName returns the name that messages have for o, with its dashes.
 func (o option) flagName() string { return "--" + o.long }
 
-// setSwitch is what sets a switch.
+// setSwitch returns what sets a switch.
 func setSwitch(b *bool) func(string) error {
 	return func(s string) (err error) {
 		*b, err = strconv.ParseBool(s)
@@ -38,7 +38,7 @@ func setSwitch(b *bool) func(string) error {
 	}
 }
 
-// storeParsed is what stores a value that parse reads.
+// storeParsed returns what stores the value that parse reads.
 func storeParsed[T any](to *T, parse func(string) (T, error)) func(string) error {
 	return func(s string) error {
 		v, err := parse(s)
@@ -52,7 +52,7 @@ func storeParsed[T any](to *T, parse func(string) (T, error)) func(string) error
 // errNoValue is the fault of an empty value where none can be meant.
 var errNoValue = errors.New("needs a value")
 
-// setText is what stores a value as it is, unless it is empty.
+// setText returns what stores a value as it is. An empty value is a fault.
 func setText(to *string) func(string) error {
 	return func(s string) error {
 		if s == "" {
