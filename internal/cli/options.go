@@ -11,8 +11,8 @@ import (
 	"dyno/internal/nearest"
 )
 
-// An option is one flag: its names, its value's name in the help ("" for a switch), what it does, and
-// the function that stores its value.
+// An option is one flag: its names, its value's name in the help ("" for a switch), what it does,
+// and the function that stores its value.
 type option struct {
 	long, short, value, does string
 	set                      func(string) error
