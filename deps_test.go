@@ -6,6 +6,22 @@ import (
 	"testing"
 )
 
+// The floors of the house, from the top down. A line is a floor, a word on it a wing: a folder
+// with all that is below it. A package imports only from floors below its own and from its own
+// wing. So lab and fleet, which share a floor, do not import each other.
+const floors = `
+. cmd bench e2e
+internal/cli
+internal/view
+internal/store
+internal/lab internal/fleet
+internal/capacity internal/remote
+internal/server internal/fairness internal/target internal/notices
+internal/result
+internal/engine internal/observe
+internal/stats internal/nearest internal/redact internal/atomicfile
+`
+
 // What each package may import from this module and from others, and nothing
 // else: ARCHITECTURE.md has the picture and the reasons. Change it on purpose,
 // in review; do not change it to make a build pass. In a line: the package, a
@@ -21,31 +37,32 @@ internal/engine/proto/fcgi:     internal/engine/proto internal/engine/proto/h1 /
 internal/engine/proto/tls:      internal/engine/proto /
 internal/engine/proto/prototest: internal/engine/proto /
 internal/redact:         /
+internal/atomicfile: /
 internal/engine/uring:          / golang.org/x/sys
 internal/engine/ring:           internal/engine/uring / golang.org/x/sys
 internal/engine/h3:             internal/engine/proto internal/engine/proto/h2 internal/engine/proto/tls internal/engine/ring / golang.org/x/net github.com/quic-go/quic-go
 internal/engine/load:           internal/engine/h3 internal/engine/metric internal/engine/proto internal/engine/proto/fcgi internal/engine/proto/h1 internal/engine/proto/h2 internal/engine/proto/tls internal/redact internal/engine/ring / golang.org/x/sys
 internal/target:         internal/engine/uring /
 internal/engine/requests:       internal/engine/load internal/engine/proto internal/engine/proto/h1 internal/engine/proto/h2 internal/redact / golang.org/x/net
-internal/result:         internal/engine/load internal/engine/metric internal/observe/probe internal/observe/profile internal/engine/proto internal/redact / golang.org/x/sys github.com/HdrHistogram/hdrhistogram-go
+internal/result:         internal/atomicfile internal/engine/load internal/engine/metric internal/observe/probe internal/observe/profile internal/engine/proto internal/redact / golang.org/x/sys github.com/HdrHistogram/hdrhistogram-go
 internal/observe/probe:          / golang.org/x/sys github.com/prometheus/procfs github.com/shirou/gopsutil
-internal/observe/profile:        / github.com/google/pprof
+internal/observe/profile:        internal/atomicfile / github.com/google/pprof
 internal/server:         / golang.org/x/sys
 internal/fairness:       /
 internal/nearest:        /
 internal/lab/experiment:     internal/nearest internal/redact internal/result / go.yaml.in/yaml
 internal/lab/experiment/secrets: internal/lab/experiment internal/redact / go.yaml.in/yaml
 internal/remote:         internal/engine/load internal/fairness internal/observe/probe internal/observe/profile internal/result internal/server /
-internal/lab:            internal/lab/experiment internal/fairness internal/observe/probe internal/observe/profile internal/engine/load internal/result internal/server internal/stats /
+internal/lab:            internal/atomicfile internal/lab/experiment internal/fairness internal/observe/probe internal/observe/profile internal/engine/load internal/result internal/server internal/stats /
 internal/lab/judge:      internal/lab internal/lab/experiment internal/engine/load internal/observe/probe internal/result internal/stats /
 internal/lab/run:        internal/lab internal/lab/judge internal/lab/experiment internal/lab/experiment/secrets internal/engine/load internal/engine/proto internal/engine/requests internal/fairness internal/observe/probe internal/observe/profile internal/redact internal/remote internal/result internal/server internal/stats /
-internal/capacity:       internal/engine/load internal/engine/metric internal/result internal/engine/ring internal/stats /
-internal/store:          internal/lab internal/lab/judge internal/lab/run internal/engine/load internal/engine/metric internal/observe/profile internal/redact internal/result internal/stats / modernc.org/sqlite
+internal/capacity:       internal/atomicfile internal/engine/load internal/engine/metric internal/result internal/engine/ring internal/stats /
+internal/store:          internal/atomicfile internal/lab internal/lab/judge internal/lab/run internal/engine/load internal/engine/metric internal/observe/profile internal/redact internal/result internal/stats / modernc.org/sqlite
 internal/view/report:         internal/capacity internal/lab/experiment internal/fairness internal/lab internal/lab/judge internal/lab/run internal/engine/load internal/engine/metric internal/observe/probe internal/observe/profile internal/redact internal/result internal/stats internal/store /
 internal/view/page:           internal/capacity internal/lab/experiment internal/lab internal/lab/judge internal/lab/run internal/engine/load internal/engine/metric internal/observe/probe internal/observe/profile internal/view/report internal/result internal/stats internal/store /
 internal/view/page/pagetest:  / github.com/chromedp
-internal/view/serve:          internal/lab internal/lab/judge internal/lab/run internal/engine/load internal/view/page internal/redact internal/view/report internal/result internal/store /
-internal/fleet/bus:      / github.com/nats-io
+internal/view/serve:          internal/atomicfile internal/lab internal/lab/judge internal/lab/run internal/engine/load internal/view/page internal/redact internal/view/report internal/result internal/store /
+internal/fleet/bus:      internal/atomicfile / github.com/nats-io
 internal/fleet/hub:      internal/fleet/bus / github.com/nats-io
 internal/fleet/deploy:   internal/fleet/bus /
 internal/fleet/watch:    internal/fleet/wire internal/observe/probe / github.com/nats-io
@@ -54,7 +71,7 @@ internal/notices/generate: /
 internal/fleet/wire:     internal/engine/load internal/engine/metric internal/result / github.com/nats-io/nats.go github.com/nats-io/nkeys
 internal/fleet/policy:   internal/engine/load / go.yaml.in/yaml
 internal/fleet:          internal/fleet/policy internal/fleet/wire internal/engine/load internal/engine/metric internal/result / github.com/nats-io/nats.go github.com/nats-io/nkeys
-internal/cli:            internal/capacity internal/lab/experiment internal/lab/experiment/secrets internal/fairness internal/fleet internal/fleet/bus internal/fleet/deploy internal/fleet/hub internal/fleet/policy internal/fleet/watch internal/fleet/wire internal/lab internal/lab/judge internal/lab/run internal/engine/load internal/nearest internal/notices internal/remote internal/view/page internal/observe/probe internal/observe/profile internal/engine/proto internal/redact internal/view/report internal/engine/requests internal/result internal/view/serve internal/server internal/store internal/target / charm.land/bubbletea github.com/spf13/pflag golang.org/x/sys golang.org/x/term
+internal/cli:            internal/atomicfile internal/capacity internal/lab/experiment internal/lab/experiment/secrets internal/fairness internal/fleet internal/fleet/bus internal/fleet/deploy internal/fleet/hub internal/fleet/policy internal/fleet/watch internal/fleet/wire internal/lab internal/lab/judge internal/lab/run internal/engine/load internal/nearest internal/notices internal/remote internal/view/page internal/observe/probe internal/observe/profile internal/engine/proto internal/redact internal/view/report internal/engine/requests internal/result internal/view/serve internal/server internal/store internal/target / charm.land/bubbletea golang.org/x/sys golang.org/x/term
 bench:          internal/stats /  golang.org/x/sys
 bench/correction: internal/stats /
 bench/busy:     / golang.org/x/sys
@@ -96,6 +113,9 @@ func TestLayers(t *testing.T) {
 				dep, ours := strings.CutPrefix(imp, "dyno/")
 				switch {
 				case ours:
+					if !floorAllows(pkg, dep) {
+						t.Errorf("%s: %s must not import %s, which is not on a floor below", goos, pkg, dep)
+					}
 					if !contains(m.ours, dep) {
 						t.Errorf("%s: %s must not import %s", goos, pkg, dep)
 					}
@@ -105,6 +125,47 @@ func TestLayers(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// floorAllows reports whether the floors let pkg import dep.
+func floorAllows(pkg, dep string) bool {
+	from, wing := floorOf(pkg)
+	to, other := floorOf(dep)
+	return from >= 0 && to >= 0 && (to > from || wing == other)
+}
+
+// floorOf returns the floor of a package, 0 for the highest, and its wing; -1 if it has none.
+func floorOf(pkg string) (floor int, wing string) {
+	for line := range strings.Lines(strings.TrimPrefix(floors, "\n")) {
+		for wing := range strings.FieldsSeq(line) {
+			if pkg == wing || strings.HasPrefix(pkg, wing+"/") {
+				return floor, wing
+			}
+		}
+		floor++
+	}
+	return -1, ""
+}
+
+func TestFloors(t *testing.T) {
+	for _, test := range []struct {
+		pkg, dep string
+		want     bool
+	}{
+		{"cmd/dyno", "internal/cli", true},
+		{"internal/cli", "internal/engine/load", true},
+		{"internal/view/page", "internal/view/report", true},
+		{"internal/lab", "internal/fleet", false},
+		{"internal/fleet/wire", "internal/lab/experiment", false},
+		{"internal/result", "internal/cli", false},
+		{"internal/stats", "internal/nearest", false},
+		{"internal/labs", "internal/stats", false},
+		{"internal/cli", "internal/labs", false},
+	} {
+		if got := floorAllows(test.pkg, test.dep); got != test.want {
+			t.Errorf("%s may import %s: %v, want %v", test.pkg, test.dep, got, test.want)
 		}
 	}
 }

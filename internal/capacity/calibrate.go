@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"dyno/internal/atomicfile"
 	"dyno/internal/engine/load"
 	"dyno/internal/result"
 )
@@ -222,7 +223,11 @@ const calibrationMost = 8 << 10
 
 // Storable fails where Save would: whoever is to wait for a calibration must not do so in vain.
 func Storable(home string) error {
-	f, err := createTemporary(home)
+	err := os.MkdirAll(home, 0o700)
+	var f *atomicfile.File
+	if err == nil {
+		f, err = atomicfile.BeginReplace(filepath.Join(home, "calibration-"), 0o600)
+	}
 	if err == nil {
 		_, err = f.Write(make([]byte, calibrationMost)) // there may be no room
 		err = errors.Join(err, f.Close(), os.Remove(f.Name()))
@@ -233,30 +238,16 @@ func Storable(home string) error {
 	return nil
 }
 
-// createTemporary is a file under home that becomes a calibration.
-func createTemporary(home string) (*os.File, error) {
-	if err := os.MkdirAll(home, 0o700); err != nil {
-		return nil, err
-	}
-	return os.CreateTemp(home, ".calibration-")
-}
-
 // Save stores the calibration under home, whole or not at all, in the place of the
 // one before.
 func (c *Calibration) Save(home string) (path string, err error) {
 	path = CalibrationPath(home, c.Host, c.Dyno)
 	b, err := json.MarshalIndent(c, "", "  ")
-	if err != nil {
-		return "", fmt.Errorf("storing the calibration: %w", err)
+	if err == nil {
+		err = os.MkdirAll(home, 0o700)
 	}
-	f, err := createTemporary(home)
-	if err != nil {
-		return "", fmt.Errorf("storing the calibration: %w", err)
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(append(b, '\n'))
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
+	if err == nil {
+		err = atomicfile.Replace(path, 0o600, atomicfile.ContentWriter(append(b, '\n')))
 	}
 	if err != nil {
 		return "", fmt.Errorf("storing the calibration: %w", err)

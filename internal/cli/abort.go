@@ -23,8 +23,9 @@ func newGuard(f *runFlags) *guard {
 	return &guard{Guard: result.NewGuard(f.plan, f.objectives)}
 }
 
-// over is each, and ends the run by abort when an objective is broken.
-func (g *guard) over(each func(load.Interval), abort context.CancelCauseFunc) func(load.Interval) {
+// watchIntervals is each, and ends the run by abort when an objective is broken.
+func (g *guard) watchIntervals(each func(load.Interval),
+	abort context.CancelCauseFunc) func(load.Interval) {
 	if g.Guard == nil {
 		return each
 	}
@@ -38,9 +39,9 @@ func (g *guard) over(each func(load.Interval), abort context.CancelCauseFunc) fu
 	}
 }
 
-// judge holds r against all objectives. What ended the run stays as it was then: the
+// judgeObjectives holds r against all objectives. What ended the run stays as it was then: the
 // exchanges that were broken off would have had their part in it.
-func (g *guard) judge(r *result.Result, all []result.Objective) {
+func (g *guard) judgeObjectives(r *result.Result, all []result.Objective) {
 	for _, o := range all {
 		out := o.Judge(r)
 		if g.broken != nil && g.broken.Expr == out.Expr && r.Ended == string(load.Aborted) {

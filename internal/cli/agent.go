@@ -48,25 +48,25 @@ type agentFlags struct {
 func (f *agentFlags) groups() []group {
 	return []group{
 		{"Who", []option{
-			{"join", "", "TOKEN", "how to join (as it did before)", word(&f.join)},
+			{"join", "", "TOKEN", "how to join (as it did before)", setText(&f.join)},
 			{"name", "", "NAME", "small letters, digits and dashes (the host's)",
-				into(&f.name, parseName)},
+				storeParsed(&f.name, parseName)},
 		}},
 		{"What it lends", []option{
 			{"weight", "", "N", "of its share of a load, beside those of others; or calibrated: the\n" +
 				"thousands of requests a second that dyno calibrate found (its cores)",
-				into(&f.weight, parseWeight)},
+				storeParsed(&f.weight, parseWeight)},
 			{"policy", "", "FILE", "what it may load, and how much (" + policyFile + ")",
-				word(&f.policy)},
+				setText(&f.policy)},
 			{"watch", "", "", "it makes no load; dyno run --watch NAME@AGENT sees its\nprocesses",
-				on(&f.watch)},
+				setSwitch(&f.watch)},
 			{"leave-after", "", "D", "end when the bus was away for so long (never)",
-				into(&f.leave, parseDuration)},
+				storeParsed(&f.leave, parseDuration)},
 		}},
 		{"Another's bus", append(f.options(),
 			option{"plan-key", "", "KEY", "with --nats: whose plans it obeys; dyno fleet key prints it,\n" +
-				"where the fleet is run", into(&f.planKey, parsePlanKey)},
-			option{"help", "h", "", "this", on(&f.help)})},
+				"where the fleet is run", storeParsed(&f.planKey, parsePlanKey)},
+			option{"help", "h", "", "this", setSwitch(&f.help)})},
 	}
 }
 
@@ -90,74 +90,74 @@ func (f *agentFlags) faults() []error {
 	return all
 }
 
-// lend is dyno agent.
-func lend(s streams, args []string) int {
+// runAgent is dyno agent.
+func runAgent(s streams, args []string) int {
 	var f agentFlags
-	p := parse(args, f.groups())
+	p := parseOptions(args, f.groups())
 	if f.help {
-		return s.help("agent")
+		return s.printHelp("agent")
 	}
-	faults := slices.Concat(p.faults, p.extra(0), f.faults())
-	allowed, err := f.allowed()
-	faults = append(faults, flatten(err)...)
+	faults := slices.Concat(p.faults, p.extraWords(0), f.faults())
+	allowed, err := f.readPolicy()
+	faults = append(faults, joinedErrors(err)...)
 	home, err := result.Home()
-	faults = append(faults, flatten(err)...)
+	faults = append(faults, joinedErrors(err)...)
 	if len(faults) > 0 {
-		return s.refuse("agent", faults)
+		return s.refuseFlags("agent", faults)
 	}
-	a := fleet.Agent{Name: f.name, Weight: f.weight, Policy: allowed, WatchOnly: f.watch, Log: s.note,
+	a := fleet.Agent{Name: f.name, Weight: f.weight, Policy: allowed, WatchOnly: f.watch, Log: s.logAgent,
 		ChooseRing: ringHere}
 	if f.URL != "" {
-		return s.lendTo(f, &a)
+		return s.serveAgent(f, &a)
 	}
-	i, err := s.identity(f, home)
+	i, err := s.openIdentity(f, home)
 	if err != nil {
-		return s.fail(busCode(err), err)
+		return s.failWith(busExitCode(err), err)
 	}
 	l, err := i.Connect(f.leave)
 	if err != nil {
-		return s.fail(busCode(err), err)
+		return s.failWith(busExitCode(err), err)
 	}
 	defer l.Close()
-	if err := present(&i, l); err != nil {
-		return s.fail(busCode(err), err)
+	if err := registerAgent(&i, l); err != nil {
+		return s.failWith(busExitCode(err), err)
 	}
 	if err := i.Save(home); err != nil {
-		s.note(err.Error() + "; started again, it will need another token")
+		s.logAgent(err.Error() + "; started again, it will need another token")
 	}
-	a.Name, a.Verify, a.Sign = i.Name, verifier(i.PlanKey), i.SignText
+	a.Name, a.Verify, a.Sign = i.Name, orderVerifier(i.PlanKey), i.SignText
 	return s.serveFleet(&a, l, func(ctx context.Context) {
-		i.KeepRenewed(ctx, l, func(i bus.Identity) error { return i.Save(home) }, s.note)
+		i.KeepRenewed(ctx, l, func(i bus.Identity) error { return i.Save(home) }, s.logAgent)
 	})
 }
 
-// lendTo is dyno agent on a bus that somebody else keeps.
-func (s streams) lendTo(f agentFlags, a *fleet.Agent) int {
+// serveAgent is dyno agent on a bus that somebody else keeps.
+func (s streams) serveAgent(f agentFlags, a *fleet.Agent) int {
 	if a.Name == "" {
 		a.Name = bus.AgentNameFor(hostname())
 	}
 	l, err := f.Connect(bus.Settings{Name: a.Name, GiveUpAfter: f.leave})
 	if err != nil {
-		return s.fail(busCode(err), err)
+		return s.failWith(busExitCode(err), err)
 	}
 	defer l.Close()
-	a.Verify = verifier(f.planKey)
+	a.Verify = orderVerifier(f.planKey)
 	return s.serveFleet(a, l, func(context.Context) {})
 }
 
-// note says what the agent does, and when.
-func (s streams) note(line string) {
-	s.say("%s %s", time.Now().Format(time.DateTime), line)
+// logAgent says what the agent does, and when.
+func (s streams) logAgent(line string) {
+	s.writeLine("%s %s", time.Now().Format(time.DateTime), line)
 }
 
-// verifier accepts what that plan key has signed.
-func verifier(planKey string) func(order, signature []byte) error {
+// orderVerifier accepts what that plan key has signed.
+func orderVerifier(planKey string) func(order, signature []byte) error {
 	return func(order, signature []byte) error { return bus.VerifyPlan(planKey, order, signature) }
 }
 
-// allowed is the agent's policy: that of the file, or of the machine, or the default. Who
+// readPolicy is the agent's policy: that of the file, or of the machine, or the default. Who
 // only watches loads nothing, whoever signs it.
-func (f *agentFlags) allowed() (*policy.Policy, error) {
+func (f *agentFlags) readPolicy() (*policy.Policy, error) {
 	if f.watch {
 		return new(policy.Policy), nil
 	}
@@ -180,14 +180,14 @@ func hostname() string {
 	return h
 }
 
-// identity is the agent's own of before, or what it joins for.
-func (s streams) identity(f agentFlags, home string) (bus.Identity, error) {
+// openIdentity is the agent's own of before, or what it joins for.
+func (s streams) openIdentity(f agentFlags, home string) (bus.Identity, error) {
 	all, err := bus.Identities(home)
 	if err != nil {
 		return bus.Identity{}, err
 	}
 	if f.join == "" {
-		return f.known(all)
+		return f.knownIdentity(all)
 	}
 	token, err := s.readToken(f.join)
 	if err != nil {
@@ -201,8 +201,8 @@ func (s streams) identity(f agentFlags, home string) (bus.Identity, error) {
 	return bus.Join(token, bus.JoinRequest{Name: f.name, Host: hostname(), Version: load.Version})
 }
 
-// known is the one identity that there is, or that of the name that was given.
-func (f *agentFlags) known(all []bus.Identity) (bus.Identity, error) {
+// knownIdentity is the one identity that there is, or that of the name that was given.
+func (f *agentFlags) knownIdentity(all []bus.Identity) (bus.Identity, error) {
 	var names []string
 	for _, i := range all {
 		names = append(names, i.Name)
@@ -228,8 +228,8 @@ const (
 	presentAgain  = 1500 * time.Millisecond
 )
 
-// present says to the hub that the agent is there.
-func present(i *bus.Identity, l *bus.Link) (err error) {
+// registerAgent says to the hub that the agent is there.
+func registerAgent(i *bus.Identity, l *bus.Link) (err error) {
 	for n := range presentations {
 		if n > 0 {
 			time.Sleep(presentAgain)
@@ -256,7 +256,7 @@ func (s streams) serveFleet(a *fleet.Agent, l *bus.Link, beside func(context.Con
 		w := fleetwatch.Agent{Conn: l.Conn, Name: a.Name, Verify: a.Verify, Log: a.Log}
 		helpers.Go(func() {
 			if err := w.Serve(ctx); err != nil {
-				s.note(err.Error())
+				s.logAgent(err.Error())
 			}
 		})
 	}
@@ -268,17 +268,17 @@ func (s streams) serveFleet(a *fleet.Agent, l *bus.Link, beside func(context.Con
 		}
 	})
 	fmt.Fprintf(s.out, "agent %s is on the bus at %s\n", a.Name, l.ConnectedAddr())
-	s.note("its policy: " + a.Policy.String())
+	s.logAgent("its policy: " + a.Policy.String())
 	err := a.Serve(ctx)
 	end()
 	helpers.Wait()
 	switch {
 	case err != nil:
-		return s.fail(exitFault, err)
+		return s.failWith(exitFault, err)
 	case errors.Is(gone, bus.ErrBusLost):
-		s.note(gone.Error())
+		s.logAgent(gone.Error())
 	case gone != nil:
-		return s.fail(busCode(gone), gone)
+		return s.failWith(busExitCode(gone), gone)
 	}
 	return exitOK
 }

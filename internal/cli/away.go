@@ -16,7 +16,7 @@ type awayFlags struct {
 	processes []string
 }
 
-func (f *awayFlags) add(process, agent string) error {
+func (f *awayFlags) addWatched(process, agent string) error {
 	if f.agent != "" && f.agent != agent {
 		return fmt.Errorf("on %s and %s: one agent's machine can be watched", f.agent, agent)
 	}
@@ -31,8 +31,8 @@ type awayWatch struct {
 	*fleetwatch.Watch
 }
 
-// begin begins to watch what the flags say, which an agent on that bus does.
-func (f *awayFlags) begin(ctx context.Context, on busFlags) (*awayWatch, error) {
+// beginAwayWatch begins to watch what the flags say, which an agent on that bus does.
+func (f *awayFlags) beginAwayWatch(ctx context.Context, on busFlags) (*awayWatch, error) {
 	if f.agent == "" {
 		return nil, nil
 	}
@@ -44,7 +44,7 @@ func (f *awayFlags) begin(ctx context.Context, on busFlags) (*awayWatch, error) 
 	if err != nil {
 		return nil, err
 	}
-	link, err := on.open()
+	link, err := on.openBus()
 	if err != nil {
 		return nil, load.Flaw{Setting: "--watch", Problem: err.Error()}
 	}
@@ -56,8 +56,8 @@ func (f *awayFlags) begin(ctx context.Context, on busFlags) (*awayWatch, error) 
 	return &awayWatch{f.agent, link, w}, nil
 }
 
-// end adds to r what was seen in its window, or that nothing was.
-func (w *awayWatch) end(r *result.Result) {
+// addSeen adds to r what was seen in its window, or that nothing was.
+func (w *awayWatch) addSeen(r *result.Result) {
 	if w == nil {
 		return
 	}
@@ -71,8 +71,8 @@ func (w *awayWatch) end(r *result.Result) {
 	r.Server.Agent = w.agent
 }
 
-// leave is for when there is no result either.
-func (w *awayWatch) leave() {
+// closeWatch is for when there is no result either.
+func (w *awayWatch) closeWatch() {
 	if w != nil {
 		w.StopKeeping()
 		w.link.Close()

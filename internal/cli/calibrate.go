@@ -26,8 +26,8 @@ type calibrateFlags struct {
 func (f *calibrateFlags) groups() []group {
 	return []group{{"Flags", []option{
 		{"time", "", "D", "measure so long in each of up to eighteen runs (2s)",
-			into(&f.time, parseProbeTime)},
-		{"help", "h", "", "this", on(&f.help)},
+			storeParsed(&f.time, parseProbeTime)},
+		{"help", "h", "", "this", setSwitch(&f.help)},
 	}}}
 }
 
@@ -41,30 +41,30 @@ when nothing else runs.
 // calibrate is dyno calibrate: what the generator can do on this machine.
 func calibrate(s streams, args []string) int {
 	f := calibrateFlags{time: 2 * time.Second}
-	p := parse(args, f.groups())
+	p := parseOptions(args, f.groups())
 	if f.help {
-		return s.help("calibrate")
+		return s.printHelp("calibrate")
 	}
-	if faults := append(p.faults, p.extra(0)...); len(faults) > 0 {
-		return s.refuse("calibrate", faults)
+	if faults := append(p.faults, p.extraWords(0)...); len(faults) > 0 {
+		return s.refuseFlags("calibrate", faults)
 	}
 	home, err := result.Home()
 	if err != nil {
-		return s.fail(exitUsage, err)
+		return s.failWith(exitUsage, err)
 	}
 	if err := capacity.Storable(home); err != nil {
-		return s.wrote(err)
+		return s.writeExitCode(err)
 	}
 	ctx, stop := untilInterrupted()
 	defer stop()
-	c, err := s.calibration(ctx, f.time)
+	c, err := s.runCalibration(ctx, f.time)
 	switch {
 	case ctx.Err() != nil:
-		return s.fail(exitInterrupted, errors.New("interrupted: nothing is kept"))
+		return s.failWith(exitInterrupted, errors.New("interrupted: nothing is kept"))
 	case errors.Is(err, capacity.ErrNoAnswer):
-		return s.fail(exitUnreachable, err)
+		return s.failWith(exitUnreachable, err)
 	case err != nil:
-		return s.fail(exitFault, err)
+		return s.failWith(exitFault, err)
 	}
 	path, err := c.Save(home)
 	if err == nil {
@@ -73,11 +73,11 @@ func calibrate(s streams, args []string) int {
 	if err == nil {
 		_, err = fmt.Fprintf(s.out, "\n  stored in %s\n", path)
 	}
-	return s.wrote(err)
+	return s.writeExitCode(err)
 }
 
-// calibration starts a server, and measures against it.
-func (s streams) calibration(ctx context.Context, each time.Duration) (*capacity.Calibration,
+// runCalibration starts a server, and measures against it.
+func (s streams) runCalibration(ctx context.Context, each time.Duration) (*capacity.Calibration,
 	error) {
 	cpus, err := server.SplitCPUs()
 	if err != nil {
@@ -100,7 +100,9 @@ func (s streams) calibration(ctx context.Context, each time.Duration) (*capacity
 	if cpus.Apart {
 		plan.CPUs, plan.Threads = cpus.Generator, min(plan.Threads, len(cpus.Generator))
 	}
-	c, err := capacity.Calibrate(ctx, generate, plan, func(what string) { fmt.Fprintln(s.err, what) })
+	c, err := capacity.Calibrate(ctx, generateLoad, plan, func(what string) {
+		fmt.Fprintln(s.err, what)
+	})
 	if err == nil {
 		c.Apart = cpus.Apart
 	}
@@ -155,10 +157,10 @@ func ringHere(p load.Plan) string {
 	return c.Ring(p)
 }
 
-// calibrated is run, a generator of this machine, with what is known of it: which ring auto
+// calibratedRunner is run, a generator of this machine, with what is known of it: which ring auto
 // is, and when a result is near what it can do. What is known and cannot be read is a
 // warning. The plan of the result is the one that was given.
-func calibrated(run result.Runner) result.Runner {
+func calibratedRunner(run result.Runner) result.Runner {
 	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
 		given := p.Ring
 		c, unread := thisCalibration()
@@ -179,13 +181,14 @@ func calibrated(run result.Runner) result.Runner {
 	}
 }
 
-// here is the generator of this process.
-func here(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
-	return calibrated(generate)(ctx, p, each)
+// runHere is the generator of this process.
+func runHere(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+	return calibratedRunner(generateLoad)(ctx, p, each)
 }
 
-// generate is here without what is known of this machine.
-func generate(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+// generateLoad is here without what is known of this machine.
+func generateLoad(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result,
+	error) {
 	r, err := load.Run(ctx, p, each)
 	if err != nil {
 		return nil, err

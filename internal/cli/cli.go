@@ -34,7 +34,7 @@ type streams struct {
 // Main does what args, without the program's name, ask for, and returns the
 // exit code.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
-	s := outlets(stdin, stdout, stderr)
+	s := newOutlets(stdin, stdout, stderr)
 	log.SetOutput(s.err) // what libraries say
 	defer func() {
 		if p := recover(); p != nil {
@@ -45,34 +45,34 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 		}
 	}()
 	if len(args) == 0 {
-		overview(s.err)
+		printOverview(s.err)
 		return exitUsage
 	}
 	name, rest := args[0], args[1:]
 	if len(rest) > 0 {
-		if v, found := find(name + " " + rest[0]); found {
+		if v, found := findVerb(name + " " + rest[0]); found {
 			name, rest = v.name, rest[1:]
 		}
 	}
 	if home, err := result.Home(); err == nil {
 		result.Tighten(home)
 	}
-	if v, found := find(name); found {
+	if v, found := findVerb(name); found {
 		if len(rest) == 1 && (rest[0] == "-h" || rest[0] == "--help") {
-			return s.help(v.name)
+			return s.printHelp(v.name)
 		}
 		return v.run(s, rest)
 	}
 	if name == "lab" || name == "fleet" {
-		return s.verbsOf(name, rest)
+		return s.printVerbs(name, rest)
 	}
 	if run := hidden[name]; run != nil {
 		return run(s, rest)
 	}
 	if strings.HasPrefix(name, "-") || strings.ContainsAny(name, ":/.") {
-		return run(s, args) // dyno URL
+		return runLoad(s, args) // dyno URL
 	}
-	return s.unknown(name)
+	return s.refuseVerb(name)
 }
 
 // A verb is what dyno can do.
@@ -84,7 +84,7 @@ type verb struct {
 	examples         []string       // each of which a test runs
 }
 
-func find(name string) (verb, bool) {
+func findVerb(name string) (verb, bool) {
 	aliases := map[string]string{
 		"-h": "help", "--help": "help", "-V": "version", "--version": "version",
 	}
@@ -101,8 +101,8 @@ func find(name string) (verb, bool) {
 
 // hidden are the verbs that dyno itself uses.
 var hidden = map[string]func(s streams, args []string) int{
-	"supervise": supervise, "worker": worker, "conduct": conduct,
-	"complete": complete}
+	"supervise": superviseServers, "worker": runWorker, "conduct": conductExperiment,
+	"complete": completeWord}
 
 func verbs() []verb { return slices.Concat(loadVerbs(), fleetVerbs(), resultVerbs()) }
 
@@ -110,8 +110,8 @@ func verbs() []verb { return slices.Concat(loadVerbs(), fleetVerbs(), resultVerb
 func loadVerbs() []verb {
 	return []verb{
 		{name: "run", args: "[flags] URL", does: "load a server, and report what was measured",
-			run: run, groups: newRunFlags().groups, more: runNotes, examples: runExamples},
-		{name: "find", args: "--slo EXPR [flags] URL", run: capacityOf,
+			run: runLoad, groups: newRunFlags().groups, more: runNotes, examples: runExamples},
+		{name: "find", args: "--slo EXPR [flags] URL", run: findCapacity,
 			does:   "find the highest rate that meets an objective, or sweep",
 			groups: newFindFlags().groups, more: findNotes, examples: findExamples},
 		{name: "lab run", args: "[flags] FILE|NAME", does: "compare servers in an experiment",
@@ -132,7 +132,7 @@ func loadVerbs() []verb {
 			does:   "be the dashboard in the browser: loads, results, experiments",
 			groups: newServeFlags().groups, more: serveNotes, examples: serveExamples},
 		{name: "target", args: "[flags]", does: "be a small, very fast server to load",
-			run: serve, groups: new(targetFlags).groups, examples: targetExamples},
+			run: serveTarget, groups: new(targetFlags).groups, examples: targetExamples},
 		{name: "calibrate", does: "measure what dyno itself can do on this machine", run: calibrate,
 			groups: new(calibrateFlags).groups, more: calibrateNotes,
 			examples: []string{"dyno calibrate"}},
@@ -143,12 +143,12 @@ func loadVerbs() []verb {
 func resultVerbs() []verb {
 	return []verb{
 		{name: "compare", args: "[flags] A B [C...]", does: "judge stored runs against each other",
-			run: compare, groups: newCompareFlags().groups, more: compareNotes,
+			run: compareRuns, groups: newCompareFlags().groups, more: compareNotes,
 			examples: compareExamples},
 		{name: "report", args: "[flags] RESULT", does: "show a stored result, or write it to a file",
-			run: again, groups: new(reportFlags).groups, more: resultNotes, examples: reportExamples},
+			run: reportAgain, groups: new(reportFlags).groups, more: resultNotes, examples: reportExamples},
 		{name: "history", args: "[flags]", does: "list what is stored, and how it has changed",
-			run: history, groups: newHistoryFlags().groups, more: historyNotes,
+			run: historyList, groups: newHistoryFlags().groups, more: historyNotes,
 			examples: historyExamples},
 		{name: "history note", args: "RESULT TEXT...", does: "say something of a stored result",
 			run: historyNote, groups: new(helpFlag).groups, more: resultNotes,
@@ -160,30 +160,30 @@ func resultVerbs() []verb {
 			run: historyCollect, groups: new(collectFlags).groups, more: collectNotes,
 			examples: []string{"dyno history gc --dry-run", "dyno history gc"}},
 		{name: "export", args: "[flags] [ID...]", does: "write what is stored into an archive",
-			run: handOut, groups: new(exportFlags).groups, more: exportNotes,
+			run: exportFiles, groups: new(exportFlags).groups, more: exportNotes,
 			examples: []string{"dyno export -o exported.tar.gz", "dyno export last -o last.tar.gz"}},
-		{name: "import", args: "FILE|DIR...", does: "store what others have measured", run: takeIn,
+		{name: "import", args: "FILE|DIR...", does: "store what others have measured", run: importFiles,
 			groups: new(helpFlag).groups, more: importNotes,
 			examples: []string{"dyno import before.json", "dyno import exported.tar.gz"}},
-		{name: "schema", args: "result|lab", does: "print a JSON Schema", run: schema,
+		{name: "schema", args: "result|lab", does: "print a JSON Schema", run: printSchema,
 			examples: []string{"dyno schema result", "dyno schema lab"}},
 		{name: "completion", args: "bash|zsh|fish", does: "print what completes dyno's command lines",
-			run: completion, examples: []string{"dyno completion bash"}},
-		{name: "version", args: "[--licences]", does: "print the version", run: version,
+			run: printCompletion, examples: []string{"dyno completion bash"}},
+		{name: "version", args: "[--licences]", does: "print the version", run: printVersion,
 			groups: new(versionFlags).groups, examples: []string{"dyno version"}},
-		{name: "help", args: "[VERB]", does: "explain a verb", run: help,
+		{name: "help", args: "[VERB]", does: "explain a verb", run: helpVerb,
 			examples: []string{"dyno help", "dyno help run"}},
 	}
 }
 
-// unknown says which verb may have been meant.
-func (s streams) unknown(name string) int {
+// refuseVerb says which verb may have been meant.
+func (s streams) refuseVerb(name string) int {
 	var names []string
 	for _, v := range verbs() {
 		names = append(names, v.name)
 	}
 	meant := ""
-	if n := nearest.Name(name, names); n != "" {
+	if n := nearest.ClosestName(name, names); n != "" {
 		meant = "; did you mean " + n + "?"
 	}
 	fmt.Fprintf(s.err, "dyno: %q is neither a URL nor one of %s%s\nsee 'dyno help'\n",
@@ -191,47 +191,47 @@ func (s streams) unknown(name string) int {
 	return exitUsage
 }
 
-// refuse says all that is wrong with the command line of a verb.
-func (s streams) refuse(verb string, faults []error) int {
+// refuseFlags says all that is wrong with the command line of a verb.
+func (s streams) refuseFlags(verb string, faults []error) int {
 	for _, f := range faults {
-		s.say("dyno: %s", brief(f.Error()))
+		s.writeLine("dyno: %s", shortenQuotes(f.Error()))
 	}
 	fmt.Fprintf(s.err, "see 'dyno help %s'\n", verb)
 	return exitUsage
 }
 
-// brief is a message with no more of what it quotes than is needed to find it.
-func brief(message string) string {
+// shortenQuotes is a message with no more of what it quotes than is needed to find it.
+func shortenQuotes(message string) string {
 	quoted := regexp.MustCompile(`"(?:[^"\\]|\\.)*"`) // with the escapes of Go
 	return quoted.ReplaceAllStringFunc(message, func(q string) string {
 		return `"` + report.Clip(q[1:len(q)-1], 80) + `"`
 	})
 }
 
-// print writes to stdout, and returns the exit code of having done so, or not.
-func (s streams) print(text string) int {
+// printText writes to stdout, and returns the exit code of having done so, or not.
+func (s streams) printText(text string) int {
 	_, err := io.WriteString(s.out, text)
-	return s.wrote(err)
+	return s.writeExitCode(err)
 }
 
-func (s streams) fail(code int, err error) int {
-	for _, fault := range flatten(err) {
-		s.say("dyno: %v", fault)
+func (s streams) failWith(code int, err error) int {
+	for _, fault := range joinedErrors(err) {
+		s.writeLine("dyno: %v", fault)
 	}
 	return code
 }
 
-// style is how stdout wants its text: see no-color.org.
-func (s streams) style() report.Style {
+// reportStyle is how stdout wants its text: see no-color.org.
+func (s streams) reportStyle() report.Style {
 	o, _ := s.out.(outlet)
-	return report.Style{Width: columns(s.out), Color: o.paint}
+	return report.Style{Width: terminalWidth(s.out), Color: o.paint}
 }
 
-// colored reports whether a terminal is to have colours.
-func colored() bool { return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" }
+// wantsColor reports whether a terminal is to have colours.
+func wantsColor() bool { return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" }
 
-// extra is the fault of having more words than n.
-func extra(words []string, n int) []error {
+// tooManyWords is the fault of having more words than n.
+func tooManyWords(words []string, n int) []error {
 	if len(words) <= n {
 		return nil
 	}
@@ -242,8 +242,8 @@ func extra(words []string, n int) []error {
 	return all
 }
 
-// flatten is the errors that err joins, where it says nothing besides.
-func flatten(err error) []error {
+// joinedErrors is the errors that err joins, where it says nothing besides.
+func joinedErrors(err error) []error {
 	if err == nil {
 		return nil
 	}
@@ -253,7 +253,7 @@ func flatten(err error) []error {
 	}
 	var all []error
 	for _, e := range joined.Unwrap() {
-		all = append(all, flatten(e)...)
+		all = append(all, joinedErrors(e)...)
 	}
 	return all
 }

@@ -454,8 +454,8 @@ func TestProgressEndsWithTheWindow(t *testing.T) {
 	}{{time.Second, 1}, {0, 2}} {
 		var b bytes.Buffer
 		p := progress{w: &b, table: true, window: test.window}
-		p.second(load.Interval{To: time.Second, Completed: 7})
-		p.second(load.Interval{From: time.Second, To: 1100 * time.Millisecond, Completed: 1})
+		p.showInterval(load.Interval{To: time.Second, Completed: 7})
+		p.showInterval(load.Interval{From: time.Second, To: 1100 * time.Millisecond, Completed: 1})
 		if n := strings.Count(b.String(), "\n"); n != test.rows {
 			t.Errorf("a window of %v has %d rows, want %d\n%s", test.window, n, test.rows, b.String())
 		}
@@ -474,7 +474,7 @@ func TestAt(t *testing.T) {
 		{"localhost:0", &net.TCPAddr{IP: net.IPv6loopback, Port: 80}, "http://[::1]:80"},
 		{"unix:/run/t.s", &net.UnixAddr{Net: "unix", Name: "/run/t.s"}, "http+unix:///run/t.s:/"},
 	} {
-		if got := at(test.asked, test.got); got != test.want {
+		if got := urlHost(test.asked, test.got); got != test.want {
 			t.Errorf("%s is %s, want %s", test.asked, got, test.want)
 		}
 	}

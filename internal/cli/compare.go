@@ -48,13 +48,13 @@ func newCompareFlags() *compareFlags { return &compareFlags{margin: 0.02} }
 func (f *compareFlags) groups() []group {
 	return []group{{"Flags", []option{
 		{"metrics", "", "LIST", "what is compared (throughput,p50,p99, and cpu where it is known)",
-			into(&f.metrics, parseMetrics)},
+			storeParsed(&f.metrics, parseMetrics)},
 		{"margin", "", "P%", "a smaller difference does not matter (2%)", f.setMargin},
-		{"gate", "", "", "exit 1 if something is worse, 3 if that cannot be said", on(&f.gate)},
+		{"gate", "", "", "exit 1 if something is worse, 3 if that cannot be said", setSwitch(&f.gate)},
 		{"json", "", "FILE|-", "write the verdicts there too; with - stdout has nothing else",
-			word(&f.json)},
-		{"output", "o", "FILE.md", "write the report there too, as Markdown", word(&f.output)},
-		{"help", "h", "", "this", on(&f.help)},
+			setText(&f.json)},
+		{"output", "o", "FILE.md", "write the report there too, as Markdown", setText(&f.output)},
+		{"help", "h", "", "this", setSwitch(&f.help)},
 	}}}
 }
 
@@ -86,38 +86,38 @@ func parseMetrics(s string) (all []lab.Measure, err error) {
 	return all, errors.Join(faults...)
 }
 
-// compare is dyno compare: stored runs, judged.
-func compare(s streams, args []string) int {
+// compareRuns is dyno compare: stored runs, judged.
+func compareRuns(s streams, args []string) int {
 	f := newCompareFlags()
-	p := parse(args, f.groups())
+	p := parseOptions(args, f.groups())
 	if f.help {
-		return s.help("compare")
+		return s.printHelp("compare")
 	}
-	groups, faults := f.read(p)
+	groups, faults := f.readGroups(p)
 	if len(faults) > 0 {
-		return s.refuse("compare", faults)
+		return s.refuseFlags("compare", faults)
 	}
 	u, err := judge.CompareGroups(groups, f.metrics, float64(f.margin))
 	if err != nil {
-		return s.refuse("compare", []error{err})
+		return s.refuseFlags("compare", []error{err})
 	}
 	if f.gate {
 		u.DecideGate()
 	}
-	if err := f.write(s, u); err != nil {
-		return s.fail(exitUsage, fmt.Errorf("writing the comparison: %w", err))
+	if err := f.writeComparison(s, u); err != nil {
+		return s.failWith(exitUsage, fmt.Errorf("writing the comparison: %w", err))
 	}
 	switch {
 	case u.Gate == nil || u.Gate.Verdict == lab.Passed:
 		return exitOK
 	case u.Gate.Verdict == lab.Regression:
-		return s.fail(exitMissed, fmt.Errorf("gate: %s", u.Gate.Explain()))
+		return s.failWith(exitMissed, fmt.Errorf("gate: %s", u.Gate.Explain()))
 	}
-	return s.fail(exitUntrusted, fmt.Errorf("gate: %s", u.Gate.Explain()))
+	return s.failWith(exitUntrusted, fmt.Errorf("gate: %s", u.Gate.Explain()))
 }
 
-// read reads all that the words of a command line name.
-func (f *compareFlags) read(p parsed) (groups []judge.Group, faults []error) {
+// readGroups reads all that the words of a command line name.
+func (f *compareFlags) readGroups(p parsed) (groups []judge.Group, faults []error) {
 	faults = p.faults
 	if n := len(p.words); n < 2 {
 		faults = append(faults, fmt.Errorf("comparing needs two results or more; %d given", n))
@@ -143,23 +143,23 @@ func (f *compareFlags) read(p parsed) (groups []judge.Group, faults []error) {
 // openGroup reads what a word names: a file before all else.
 func openGroup(w string) (judge.Group, []error) {
 	info, err := os.Stat(w)
-	dir, arm, named := cutArm(w)
+	dir, arm, named := splitArm(w)
 	switch {
 	case err == nil && info.IsDir():
 		return openFolder(w)
 	case err == nil:
 	case named:
 		g, err := judge.ReadGroup(w, dir, arm)
-		return g, flatten(err)
+		return g, joinedErrors(err)
 	}
 	words := []string{w}
 	if err != nil {
 		words = strings.Split(w, ",")
 	}
-	rs, faults := open(words)
+	rs, faults := openResults(words)
 	for i, r := range rs {
 		if r != nil {
-			faults = append(faults, doubted(words[i], r)...)
+			faults = append(faults, resultFaults(words[i], r)...)
 		}
 	}
 	if len(faults) > 0 {
@@ -168,9 +168,9 @@ func openGroup(w string) (judge.Group, []error) {
 	return judge.GroupResults(w, rs), nil
 }
 
-// cutArm cuts DIR:ARM after the shortest DIR that is a folder: an arm's name may
+// splitArm cuts DIR:ARM after the shortest DIR that is a folder: an arm's name may
 // have a colon in it, and so may a folder's on Windows.
-func cutArm(w string) (dir, arm string, ok bool) {
+func splitArm(w string) (dir, arm string, ok bool) {
 	for i := range len(w) - 1 {
 		if w[i] != ':' {
 			continue
@@ -187,7 +187,7 @@ func cutArm(w string) (dir, arm string, ok bool) {
 func openFolder(dir string) (judge.Group, []error) {
 	if lab.IsExperiment(dir) {
 		g, err := judge.ReadGroup(dir, dir, "")
-		return g, flatten(err)
+		return g, joinedErrors(err)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -205,7 +205,7 @@ func openFolder(dir string) (judge.Group, []error) {
 			faults = append(faults, err)
 			continue
 		}
-		faults = append(faults, doubted(path, r)...)
+		faults = append(faults, resultFaults(path, r)...)
 		rs = append(rs, r)
 	}
 	if len(rs)+len(faults) == 0 {
@@ -215,9 +215,9 @@ func openFolder(dir string) (judge.Group, []error) {
 	return judge.GroupResults(dir, rs), faults
 }
 
-// write writes the comparison to stdout, unless the JSON goes there, and to the
+// writeComparison writes the comparison to stdout, unless the JSON goes there, and to the
 // files that were asked for.
-func (f *compareFlags) write(s streams, u *judge.Unpaired) error {
+func (f *compareFlags) writeComparison(s streams, u *judge.Unpaired) error {
 	encode := func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		e.SetIndent("", " ")
@@ -229,5 +229,5 @@ func (f *compareFlags) write(s streams, u *judge.Unpaired) error {
 	if f.json == "-" {
 		return errors.Join(err, encode(s.out))
 	}
-	return errors.Join(err, report.Unpaired(s.out, u, s.style()))
+	return errors.Join(err, report.Unpaired(s.out, u, s.reportStyle()))
 }

@@ -93,23 +93,24 @@ end
 complete -c dyno -f -a '(__dyno_complete)'
 `
 
-// completion is dyno completion.
-func completion(s streams, args []string) int {
+// printCompletion is dyno completion.
+func printCompletion(s streams, args []string) int {
 	scripts := map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}
 	script, is := scripts[strings.Join(args, " ")]
 	if !is {
-		return s.refuse("completion", []error{fmt.Errorf("%q is not a shell; there are bash, zsh, fish",
-			strings.Join(args, " "))})
+		return s.refuseFlags("completion",
+			[]error{fmt.Errorf("%q is not a shell; there are bash, zsh, fish",
+				strings.Join(args, " "))})
 	}
-	return s.print(script)
+	return s.printText(script)
 }
 
 // A candidate is what the word at the end of a command line can become, and what that is.
 type candidate struct{ word, does string }
 
-// complete is the hidden verb that the shells' scripts ask. Its last argument is the word that
+// completeWord is the hidden verb that the shells' scripts ask. Its last argument is the word that
 // is being completed, which may be empty.
-func complete(s streams, args []string) int {
+func completeWord(s streams, args []string) int {
 	if len(args) == 0 {
 		args = []string{""}
 	}
@@ -121,7 +122,7 @@ func complete(s streams, args []string) int {
 	if files {
 		fmt.Fprintln(&b, wantFiles)
 	}
-	return s.print(b.String())
+	return s.printText(b.String())
 }
 
 func firstLine(s string) string {
@@ -132,34 +133,34 @@ func firstLine(s string) string {
 // candidates are what the last of args can become, and whether it may be a file's name.
 func candidates(args []string) (all []candidate, files bool) {
 	before, current := args[:len(args)-1], args[len(args)-1]
-	v, rest, whole := verbOf(before)
+	v, rest, whole := splitVerb(before)
 	if !whole && !strings.HasPrefix(current, "-") {
 		all = verbsAfter(before)
 		if v.name == "" {
-			return beginning(all, "", current), false
+			return withPrefix(all, "", current), false
 		}
 	}
 	if v.name == "" {
 		return nil, false
 	}
 	flag, value, joined := strings.Cut(current, "=")
-	switch o, open := openFlag(v, rest); {
+	switch o, open := pendingFlag(v, rest); {
 	case open:
 		words, files := valuesOf(o)
-		return beginning(words, "", current), files
+		return withPrefix(words, "", current), files
 	case joined && strings.HasPrefix(flag, "--"):
-		o, _ := flagOf(v, flag)
+		o, _ := findFlag(v, flag)
 		words, files := valuesOf(o)
-		return beginning(words, flag+"=", value), files
+		return withPrefix(words, flag+"=", value), files
 	case strings.HasPrefix(current, "-"):
-		return beginning(flagsOf(v), "", current), false
+		return withPrefix(flagsOf(v), "", current), false
 	}
-	words, files := operands(v, rest)
-	return beginning(append(all, words...), "", current), files
+	words, files := operandValues(v, rest)
+	return withPrefix(append(all, words...), "", current), files
 }
 
-// beginning are those that begin with what was typed, with a prefix put before them.
-func beginning(all []candidate, prefix, typed string) (some []candidate) {
+// withPrefix are those that begin with what was typed, with a prefix put before them.
+func withPrefix(all []candidate, prefix, typed string) (some []candidate) {
 	for _, c := range all {
 		if strings.HasPrefix(c.word, typed) {
 			some = append(some, candidate{prefix + c.word, c.does})
@@ -168,18 +169,18 @@ func beginning(all []candidate, prefix, typed string) (some []candidate) {
 	return some
 }
 
-// verbOf is the verb that words begin with, what follows it, and whether no longer verb can
+// splitVerb is the verb that words begin with, what follows it, and whether no longer verb can
 // begin so: history may yet become history note.
-func verbOf(words []string) (v verb, rest []string, whole bool) {
+func splitVerb(words []string) (v verb, rest []string, whole bool) {
 	for n := min(2, len(words)); n > 0; n-- {
-		if v, found := find(strings.Join(words[:n], " ")); found {
+		if v, found := findVerb(strings.Join(words[:n], " ")); found {
 			rest = words[n:]
 			return v, rest, len(rest) > 0 || len(verbsAfter(words[:n])) == 0
 		}
 	}
 	isURL := len(words) > 0 && strings.ContainsAny(words[0], ":/.-")
 	if isURL {
-		v, _ = find("run") // dyno URL
+		v, _ = findVerb("run") // dyno URL
 		return v, words, true
 	}
 	return verb{}, nil, len(words) > 1
@@ -213,30 +214,30 @@ func flagsOf(v verb) (all []candidate) {
 	}
 	for _, g := range v.groups() {
 		for _, o := range g.options {
-			all = append(all, candidate{o.flag(), o.does})
+			all = append(all, candidate{o.flagName(), o.does})
 		}
 	}
 	slices.SortFunc(all, func(a, b candidate) int { return strings.Compare(a.word, b.word) })
 	return all
 }
 
-// openFlag is the flag that the last of words is, if its value comes next.
-func openFlag(v verb, words []string) (o option, open bool) {
+// pendingFlag is the flag that the last of words is, if its value comes next.
+func pendingFlag(v verb, words []string) (o option, open bool) {
 	if len(words) == 0 || !strings.HasPrefix(words[len(words)-1], "-") {
 		return o, false
 	}
-	o, is := flagOf(v, words[len(words)-1])
+	o, is := findFlag(v, words[len(words)-1])
 	return o, is && o.value != ""
 }
 
-// flagOf is a verb's flag of that name, which has its dashes.
-func flagOf(v verb, name string) (option, bool) {
+// findFlag is a verb's flag of that name, which has its dashes.
+func findFlag(v verb, name string) (option, bool) {
 	if v.groups == nil {
 		return option{}, false
 	}
 	for _, g := range v.groups() {
 		for _, o := range g.options {
-			if name == o.flag() || o.short != "" && name == "-"+o.short {
+			if name == o.flagName() || o.short != "" && name == "-"+o.short {
 				return o, true
 			}
 		}
@@ -270,8 +271,8 @@ func valuesOf(o option) (all []candidate, files bool) {
 	return all, files
 }
 
-// operands are the words that a verb takes, as its synopsis says.
-func operands(v verb, before []string) (all []candidate, files bool) {
+// operandValues are the words that a verb takes, as its synopsis says.
+func operandValues(v verb, before []string) (all []candidate, files bool) {
 	takes := func(word string) bool { return strings.Contains(v.args, word) }
 	switch v.name {
 	case "completion", "schema":

@@ -28,8 +28,8 @@ type order struct {
 	Dir     string `json:"dir"` // for its folder
 }
 
-// open reads what is ordered.
-func (o order) open() (*experiment.Experiment, error) {
+// readOrdered reads what is ordered.
+func (o order) readOrdered() (*experiment.Experiment, error) {
 	if o.Shipped != "" { // never a file of that name that happens to lie here
 		return experiment.Open(o.Shipped)
 	}
@@ -55,8 +55,8 @@ type choice struct {
 	order
 }
 
-// choices are those that ship, and the files that are in the folders now.
-func (f *serveFlags) choices() (all []choice) {
+// experimentChoices are those that ship, and the files that are in the folders now.
+func (f *serveFlags) experimentChoices() (all []choice) {
 	for _, l := range experiment.Shipped() {
 		all = append(all, choice{l.Name, "ships with dyno", order{Shipped: l.Name}})
 	}
@@ -81,12 +81,12 @@ func (f *serveFlags) choices() (all []choice) {
 	return all
 }
 
-// offers are the choices, each with what it would do, or what is wrong with its file.
-func (f *serveFlags) offers() (all []dashboard.Offer) {
-	for _, c := range f.choices() {
+// experimentOffers are the choices, each with what it would do, or what is wrong with its file.
+func (f *serveFlags) experimentOffers() (all []dashboard.Offer) {
+	for _, c := range f.experimentChoices() {
 		o := dashboard.Offer{ID: c.id, From: c.from}
-		e, err := c.open()
-		for _, fault := range flatten(err) {
+		e, err := c.readOrdered()
+		for _, fault := range joinedErrors(err) {
 			o.Problems = append(o.Problems, fault.Error())
 		}
 		if err == nil {
@@ -98,24 +98,24 @@ func (f *serveFlags) offers() (all []dashboard.Offer) {
 	return all
 }
 
-// conductor is what begins an experiment for the page: by the program exe, in a folder of the
+// newConductor is what begins an experiment for the page: by the program exe, in a folder of the
 // store in home.
-func (f *serveFlags) conductor(exe, home string) func(string, bool) (dashboard.Conducting,
+func (f *serveFlags) newConductor(exe, home string) func(string, bool) (dashboard.Conducting,
 	[]error) {
 	return func(id string, quick bool) (dashboard.Conducting, []error) {
-		all := f.choices()
+		all := f.experimentChoices()
 		i := slices.IndexFunc(all, func(c choice) bool { return c.id == id })
 		if i < 0 {
 			return dashboard.Conducting{}, []error{fmt.Errorf("%q is not there any more", id)}
 		}
 		o := all[i].order
-		e, err := o.open()
+		e, err := o.readOrdered()
 		if err != nil {
-			return dashboard.Conducting{}, flatten(err)
+			return dashboard.Conducting{}, joinedErrors(err)
 		}
 		o.Quick, o.Dir = quick, experimentFolder(home, e.Name)
 		return dashboard.Conducting{Name: e.Name, Dir: o.Dir, Run: func(ctx context.Context) error {
-			return o.have(ctx, exe)
+			return o.carryOut(ctx, exe)
 		}}, nil
 	}
 }
@@ -123,9 +123,9 @@ func (f *serveFlags) conductor(exe, home string) func(string, bool) (dashboard.C
 // patience is for an experiment that is to stop: its servers may take theirs.
 const patience = time.Minute
 
-// have has the program exe carry out an order. Its end is its stdin's, so that it does not
+// carryOutPlan has the program exe carry out an order. Its end is its stdin's, so that it does not
 // outlive this process, in whatever way that ends.
-func (o order) have(ctx context.Context, exe string) error {
+func (o order) carryOut(ctx context.Context, exe string) error {
 	cmd := exec.CommandContext(ctx, exe, "conduct")
 	said := new(tail)
 	cmd.Stderr = said
@@ -142,37 +142,37 @@ func (o order) have(ctx context.Context, exe string) error {
 	switch {
 	case cmd.ProcessState.Success(): // even if it was to stop just then
 		return nil
-	case said.last() != "":
-		return errors.New(said.last())
+	case said.lastLine() != "":
+		return errors.New(said.lastLine())
 	}
 	return fmt.Errorf("the experiment's process: %w", err)
 }
 
-// conduct is the hidden verb by which a dashboard has an experiment run: dyno lab run, told
-// what by a line on stdin, and to stop by its end.
-func conduct(s streams, args []string) int {
+// conductExperiment is the hidden verb by which a dashboard has an experiment run: dyno lab run,
+// told what by a line on stdin, and to stop by its end.
+func conductExperiment(s streams, args []string) int {
 	if len(args) > 0 {
-		return s.refuse("conduct", extra(args, 0))
+		return s.refuseFlags("conduct", tooManyWords(args, 0))
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	in := json.NewDecoder(s.in)
 	var o order
 	if err := in.Decode(&o); err != nil {
-		return s.fail(exitUsage, fmt.Errorf("reading what to run: %w", err))
+		return s.failWith(exitUsage, fmt.Errorf("reading what to run: %w", err))
 	}
 	go func() {
 		io.Copy(io.Discard, s.in)
 		stop()
 	}()
-	e, err := o.open()
-	if faults := append(flatten(err), unmarkable(false)...); len(faults) > 0 {
-		return s.refuse("lab run", faults)
+	e, err := o.readOrdered()
+	if faults := append(joinedErrors(err), markFaults(false)...); len(faults) > 0 {
+		return s.refuseFlags("lab run", faults)
 	}
 	if o.Quick {
 		e = experiment.Quick(e)
 	}
-	return s.experiment(ctx, e, labFlags{quick: o.Quick, output: o.Dir})
+	return s.runExperiment(ctx, e, labFlags{quick: o.Quick, output: o.Dir})
 }
 
 // A tail keeps the last of what is written to it.
@@ -187,8 +187,8 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// last is the last line that dyno said of itself; "" if there is none.
-func (t *tail) last() string {
+// lastLine is the last line that dyno said of itself; "" if there is none.
+func (t *tail) lastLine() string {
 	lines := bytes.Split(t.kept, []byte("\n"))
 	for _, line := range slices.Backward(lines) {
 		if said, is := strings.CutPrefix(string(line), "dyno: "); is {

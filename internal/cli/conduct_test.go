@@ -29,13 +29,13 @@ func TestChoices(t *testing.T) {
 	}
 	t.Chdir(one) // where a file has the name of one that ships
 	f := newServeFlags()
-	if p := parse([]string{"--experiments", ".", "--experiments", other, "--experiments", "nowhere"}, f.groups()); len(p.faults) != 1 {
+	if p := parseOptions([]string{"--experiments", ".", "--experiments", other, "--experiments", "nowhere"}, f.groups()); len(p.faults) != 1 {
 		t.Errorf("faults: %v", p.faults)
 	}
 	f.experiments = f.experiments[:2]
 	problems := map[string]int{}
 	var ids []string
-	for _, o := range f.offers() {
+	for _, o := range f.experimentOffers() {
 		ids = append(ids, o.ID)
 		problems[o.ID] = len(o.Problems)
 		if (o.Plan == "" || o.Quick == "") != (len(o.Problems) > 0) {
@@ -47,7 +47,7 @@ func TestChoices(t *testing.T) {
 	if !slices.Equal(ids, want) || problems["hello"]+problems["mine.yaml"] > 0 || problems["bad.yml"]*problems["mine.yaml~2"] == 0 {
 		t.Errorf("offered are %q, with problems %v", ids, problems)
 	}
-	begin := f.conductor("dyno", "home")
+	begin := f.newConductor("dyno", "home")
 	for id, name := range map[string]string{"hello": "hello", "mine.yaml": "mine", "mine.yaml~2": "", "bad.yml": "",
 		"../mine.yaml": "", "": "", filepath.Join(one, "mine.yaml"): ""} {
 		c, faults := begin(id, true)
@@ -67,11 +67,11 @@ func TestConductFails(t *testing.T) {
 		`{"file":"nowhere.yaml"}`: "nowhere.yaml",
 	} {
 		var out, stderr bytes.Buffer
-		if code := conduct(streams{strings.NewReader(input), &out, &stderr}, nil); code != exitUsage || !strings.Contains(stderr.String(), want) {
+		if code := conductExperiment(streams{strings.NewReader(input), &out, &stderr}, nil); code != exitUsage || !strings.Contains(stderr.String(), want) {
 			t.Errorf("%q: %d, %s", input, code, stderr.String())
 		}
 	}
-	if err := (order{Shipped: "none"}).have(context.Background(), filepath.Join(t.TempDir(), "nowhere")); err == nil {
+	if err := (order{Shipped: "none"}).carryOut(context.Background(), filepath.Join(t.TempDir(), "nowhere")); err == nil {
 		t.Error("a program that is not there runs")
 	}
 	long := new(tail)
@@ -81,7 +81,7 @@ func TestConductFails(t *testing.T) {
 		}
 	}
 	long.Write([]byte("dyno: gate: a regression\n\nsee more\n"))
-	if got := long.last(); got != "gate: a regression" || len(long.kept) > tailBytes {
+	if got := long.lastLine(); got != "gate: a regression" || len(long.kept) > tailBytes {
 		t.Errorf("%q of %d bytes", got, len(long.kept))
 	}
 }

@@ -35,13 +35,13 @@ func contradictions(given map[string]bool) (faults []error) {
 	return faults
 }
 
-// conflicts are the contradictions of what the flags say, not of the flags.
-func (f *runFlags) conflicts() (faults []error) {
+// conflictFaults are the contradictions of what the flags say, not of the flags.
+func (f *runFlags) conflictFaults() (faults []error) {
 	if p := f.plan; p.HTTP == "1.0" && p.Reconnect > 1 && !slices.ContainsFunc(p.Requests, keptAlive) {
 		faults = append(faults, load.Flaw{Setting: "--reconnect", Problem: "a connection of HTTP/1.0 " +
 			"carries one exchange, unless -H 'Connection: keep-alive' asks for more"})
 	}
-	if f.pprof != "" && f.profiled() < time.Second {
+	if f.pprof != "" && f.profileDuration() < time.Second {
 		faults = append(faults, load.Flaw{Setting: "--pprof", Problem: "a CPU profile takes whole " +
 			"seconds of the window; give a --duration of 1s or more"})
 	}
@@ -60,8 +60,8 @@ func (f *runFlags) conflicts() (faults []error) {
 	return faults
 }
 
-// seedless is what a seed says where nothing is drawn from it.
-func (f *runFlags) seedless() (faults []error) {
+// seedFaults is what a seed says where nothing is drawn from it.
+func (f *runFlags) seedFaults() (faults []error) {
 	if f.plan.Seed != 0 && f.plan.Arrival != load.Poisson && f.plan.Probe == 0 {
 		faults = append(faults, load.Flaw{Setting: "--seed", Problem: "only random arrivals are drawn " +
 			"from one; add --arrival poisson"})

@@ -11,17 +11,17 @@ import (
 	"dyno/internal/engine/requests"
 )
 
-// requests are those that the flags and their files describe.
-func (f *runFlags) requests(stdin io.Reader) ([]load.Request, []error) {
+// readRequests are those that the flags and their files describe.
+func (f *runFlags) readRequests(stdin io.Reader) ([]load.Request, []error) {
 	var faults []error
-	contested := f.fromStdin()
+	contested := f.stdinFlags()
 	if len(contested) > 1 {
 		faults = append(faults, load.Flaw{Setting: strings.Join(contested, " and "),
 			Problem: "each want all of stdin; give one of them a file"})
 	}
 	read := func(flag, file string, parse func(name string, r io.Reader) error) {
 		if file != "" && (file != "-" || len(contested) == 1) { // else that was said
-			faults = append(faults, f.read(flag, file, stdin, parse)...)
+			faults = append(faults, f.readInput(flag, file, stdin, parse)...)
 		}
 	}
 	var all []load.Request
@@ -40,7 +40,7 @@ func (f *runFlags) requests(stdin io.Reader) ([]load.Request, []error) {
 	})
 	if file, isFile := strings.CutPrefix(f.body, "@"); isFile {
 		read("--body", file, func(_ string, r io.Reader) error {
-			b, err := whole(r)
+			b, err := readWhole(r)
 			bodies = [][]byte{b}
 			return err
 		})
@@ -51,11 +51,11 @@ func (f *runFlags) requests(stdin io.Reader) ([]load.Request, []error) {
 		return all, faults
 	}
 	all, err := requests.Pair(f.defaults, urls, bodies)
-	return all, flatten(err)
+	return all, joinedErrors(err)
 }
 
-// fromStdin names the flags that read it.
-func (f *runFlags) fromStdin() (flags []string) {
+// stdinFlags names the flags that read it.
+func (f *runFlags) stdinFlags() (flags []string) {
 	for _, x := range []struct{ flag, file, stdin string }{
 		{"--body", f.body, "@-"}, {"--urls", f.urls, "-"}, {"--bodies", f.bodies, "-"},
 		{"--requests-file", f.requestsFile, "-"}, {"--stages", f.stages, "-"},
@@ -67,9 +67,9 @@ func (f *runFlags) fromStdin() (flags []string) {
 	return flags
 }
 
-// read gives parse the file, or stdin if that is "-". Without a URL, what is in
+// readInput gives parse the file, or stdin if that is "-". Without a URL, what is in
 // a file cannot be judged, only that it is there.
-func (f *runFlags) read(flag, file string, stdin io.Reader,
+func (f *runFlags) readInput(flag, file string, stdin io.Reader,
 	parse func(name string, r io.Reader) error) []error {
 	r, name := io.NopCloser(stdin), "stdin"
 	if file != "-" {
@@ -83,11 +83,11 @@ func (f *runFlags) read(flag, file string, stdin io.Reader,
 	if f.defaults.URL == (requests.URL{}) {
 		return nil
 	}
-	return flatten(parse(name, r))
+	return joinedErrors(parse(name, r))
 }
 
-// whole is all of r, up to what a run can send. A file is read into memory of its size.
-func whole(r io.Reader) ([]byte, error) {
+// readWhole is all of r, up to what a run can send. A file is read into memory of its size.
+func readWhole(r io.Reader) ([]byte, error) {
 	var b bytes.Buffer
 	if file, is := r.(*os.File); is {
 		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {

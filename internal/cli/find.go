@@ -51,96 +51,97 @@ func (f *findFlags) groups() []group {
 		{"slo", "", "EXPR", "what must hold, as 'p99<20ms' or 'errors<0.1%'; may be repeated",
 			f.addObjective},
 		{"probe-time", "", "D", "measure so long at each rate; bounds need 8s (10s; of a sweep 5s)",
-			into(&f.probe, parseProbeTime)},
+			storeParsed(&f.probe, parseProbeTime)},
 		{"levels", "", "c=LIST", "sweep instead: closed loops of so many connections, as c=1,2,4,8",
-			into(&f.levels, parseLevels)},
+			storeParsed(&f.levels, parseLevels)},
 		{"rates", "", "LIST", "sweep instead: open loops of such rates, as 1k,2k,4k",
-			into(&f.rates, parseRates)},
+			storeParsed(&f.rates, parseRates)},
 		{"rounds", "", "N", "of a sweep, each over all levels in an order of its own; 8 give\n" +
-			"intervals (3)", into(&f.rounds, positive(parseInt))},
+			"intervals (3)", storeParsed(&f.rounds, parsePositive(parseInt))},
 	}}
 	out := group{"Output", []option{
 		{"json", "", "FILE|-", "write what was found there too; with - stdout has nothing else",
-			word(&f.json)},
-		{"quiet", "q", "", "no progress, and a line instead of the report", on(&f.quiet)},
-		showing(&f.showSecrets),
-		{"help", "h", "", "this", on(&f.help)},
+			setText(&f.json)},
+		{"quiet", "q", "", "no progress, and a line instead of the report", setSwitch(&f.quiet)},
+		showSecretsOption(&f.showSecrets),
+		{"help", "h", "", "this", setSwitch(&f.help)},
 	}}
-	load := except(f.loadGroup(), "duration", "requests", "rate", "stage", "stages", "probe")
+	load := withoutOptions(f.loadGroup(), "duration", "requests", "rate", "stage", "stages", "probe")
 	load.options = append(load.options, option{"rate", "R", "N",
-		"the first rate to try (a fifth of what a closed loop reaches)", into(&f.plan.Rate, parseRate)})
+		"the first rate to try (a fifth of what a closed loop reaches)",
+		storeParsed(&f.plan.Rate, parseRate)})
 	return []group{own, load, f.requestGroup(), f.connectionGroup(), f.tlsGroup(),
-		f.fleet.group(), out}
+		f.fleet.fleetGroup(), out}
 }
 
-// except is g without some options.
-func except(g group, long ...string) group {
+// withoutOptions is g without some options.
+func withoutOptions(g group, long ...string) group {
 	g.options = slices.DeleteFunc(slices.Clone(g.options), func(o option) bool {
 		return slices.Contains(long, o.long)
 	})
 	return g
 }
 
-// sweeps reports whether a sweep is asked for, and not a search.
-func (f *findFlags) sweeps() bool { return len(f.levels)+len(f.rates) > 0 }
+// isSweep reports whether a sweep is asked for, and not a search.
+func (f *findFlags) isSweep() bool { return len(f.levels)+len(f.rates) > 0 }
 
-// capacityOf is dyno find.
-func capacityOf(s streams, args []string) int {
+// findCapacity is dyno find.
+func findCapacity(s streams, args []string) int {
 	f, faults := readFind(args, s.in)
 	switch {
 	case f.help:
-		return s.help("find")
+		return s.printHelp("find")
 	case len(faults) > 0:
-		return s.refuse("find", faults)
+		return s.refuseFlags("find", faults)
 	}
 	out, err := openOutput(f.json, s.out)
 	if err != nil {
-		return s.refuse("find", []error{load.Flaw{Setting: "--json", Problem: err.Error()}})
+		return s.refuseFlags("find", []error{load.Flaw{Setting: "--json", Problem: err.Error()}})
 	}
 	ctx, stop := untilInterrupted()
 	defer stop()
-	run, leave, err := f.fleet.runner(here, s.tellFleet(f.quiet))
+	run, leave, err := f.fleet.fleetRunner(runHere, s.fleetReporter(f.quiet))
 	if err != nil {
-		out.discard()
-		return s.fail(busCode(err), err)
+		out.closeUnwritten()
+		return s.failWith(busExitCode(err), err)
 	}
 	defer leave()
-	carryOut := s.search
-	if f.sweeps() {
-		carryOut = s.sweep
+	carryOut := s.searchRate
+	if f.isSweep() {
+		carryOut = s.sweepLevels
 	}
-	code, err := carryOut(ctx, f, completed(unlessPartial(run), f.keep()), out)
+	code, err := carryOut(ctx, f, completingRunner(wholeRunner(run), f.planReplacer()), out)
 	if err == nil {
 		return code
 	}
-	out.discard()
+	out.closeUnwritten()
 	if errors.Is(err, errPartial) {
-		return s.fail(exitUntrusted, err)
+		return s.failWith(exitUntrusted, err)
 	}
 	if _, flaw := errors.AsType[load.Flaw](err); flaw {
-		return s.refuse("find", flatten(err))
+		return s.refuseFlags("find", joinedErrors(err))
 	}
-	return s.fail(exitFault, err)
+	return s.failWith(exitFault, err)
 }
 
 // readFind reads the command line of dyno find.
 func readFind(args []string, stdin io.Reader) (*findFlags, []error) {
 	f := newFindFlags()
-	p := parse(args, f.groups())
+	p := parseOptions(args, f.groups())
 	if f.help {
 		return f, nil
 	}
 	faults := append(p.faults, contradictions(p.given)...)
 	faults = append(faults, f.ownFaults(p)...)
-	f.settle(p.given)
-	faults = append(append(faults, f.fleet.settle(p.given, false)...), f.setTarget(p)...)
+	f.setDefaults(p.given)
+	faults = append(append(faults, f.fleet.setGiven(p.given, false)...), f.setTarget(p)...)
 	var wrong []error
-	f.plan.Requests, wrong = f.requests(stdin)
+	f.plan.Requests, wrong = f.readRequests(stdin)
 	if len(f.plan.Requests) == 0 {
 		f.plan.Requests = []load.Request{{Weight: 1}}
 	}
 	faults = append(faults, wrong...)
-	faults = append(faults, f.unmarkable()...)
+	faults = append(faults, f.planMarkFaults()...)
 	plan := f.plan // as heavy as any that will be run
 	if plan.Rate == 0 {
 		plan.Rate = load.PerSecond(1)
@@ -148,7 +149,7 @@ func readFind(args []string, stdin io.Reader) (*findFlags, []error) {
 	if len(f.levels) > 0 {
 		plan.Connections = slices.Max(f.levels)
 	}
-	return f, append(append(faults, flatten(plan.Check())...), f.conflicts()...)
+	return f, append(append(faults, joinedErrors(plan.Check())...), f.conflictFaults()...)
 }
 
 // ownFaults are those of what only find has.
@@ -178,8 +179,8 @@ func (f *findFlags) ownFaults(p parsed) (faults []error) {
 	return faults
 }
 
-// search is dyno find --slo.
-func (s streams) search(ctx context.Context, f *findFlags, run result.Runner, out *output) (int,
+// searchRate is dyno find --slo.
+func (s streams) searchRate(ctx context.Context, f *findFlags, run result.Runner, out *output) (int,
 	error) {
 	if !f.quiet {
 		fmt.Fprintf(s.err, "searching: %s\n", f.plan.Target.URL)
@@ -187,7 +188,7 @@ func (s streams) search(ctx context.Context, f *findFlags, run result.Runner, ou
 	found, err := capacity.Find(ctx, run, f.plan, f.objectives,
 		capacity.Settings{Probe: f.probe}, func(p capacity.Probe) {
 			if !f.quiet {
-				s.say("%s", report.ProbeLine(p))
+				s.writeLine("%s", report.ProbeLine(p))
 			}
 		})
 	if err != nil {
@@ -196,17 +197,17 @@ func (s streams) search(ctx context.Context, f *findFlags, run result.Runner, ou
 	code := map[capacity.End]int{capacity.Found: exitOK, capacity.Missed: exitMissed,
 		capacity.ClientBound: exitUntrusted, capacity.Inconclusive: exitUntrusted,
 		capacity.Unreachable: exitUnreachable, capacity.Interrupted: exitInterrupted}[found.End]
-	code = s.tell(f, out, code, found, report.CertifiedText(found), func() error {
-		return report.Search(s.out, found, s.style())
+	code = s.showFinding(f, out, code, found, report.CertifiedText(found), func() error {
+		return report.Search(s.out, found, s.reportStyle())
 	})
-	if code != exitOK && code != exitInterrupted && !(s.tells(f.runFlags) && !f.quiet) {
-		s.say("dyno: %s", found.Reason)
+	if code != exitOK && code != exitInterrupted && !(s.showsReport(f.runFlags) && !f.quiet) {
+		s.writeLine("dyno: %s", found.Reason)
 	}
 	return code, nil
 }
 
-// sweep is dyno find --levels and --rates.
-func (s streams) sweep(ctx context.Context, f *findFlags, run result.Runner, out *output) (int,
+// sweepLevels is dyno find --levels and --rates.
+func (s streams) sweepLevels(ctx context.Context, f *findFlags, run result.Runner, out *output) (int,
 	error) {
 	how := capacity.Sweeping{Axis: capacity.Rates, Time: cmp.Or(f.probe, 5*time.Second),
 		Rounds: f.rounds, Seed: cmp.Or(f.plan.Seed, rand.Uint64()>>11|1)}
@@ -224,24 +225,24 @@ func (s streams) sweep(ctx context.Context, f *findFlags, run result.Runner, out
 	}
 	curve, err := capacity.Sweep(ctx, run, f.plan, how, func(p capacity.Point) {
 		if !f.quiet {
-			s.say("%s", report.PointLine(p, how.Axis))
+			s.writeLine("%s", report.PointLine(p, how.Axis))
 		}
 	})
 	if err != nil {
 		return 0, err
 	}
-	code, why := swept(curve)
-	code = s.tell(f, out, code, curve, report.PeakText(curve), func() error {
-		return report.Curve(s.out, curve, s.style())
+	code, why := sweepExitCode(curve)
+	code = s.showFinding(f, out, code, curve, report.PeakText(curve), func() error {
+		return report.Curve(s.out, curve, s.reportStyle())
 	})
 	if why != "" {
-		s.say("dyno: %s", why)
+		s.writeLine("dyno: %s", why)
 	}
 	return code, nil
 }
 
-// swept is the exit code of a sweep, and why it is not 0.
-func swept(c *capacity.Curve) (int, string) {
+// sweepExitCode is the exit code of a sweep, and why it is not 0.
+func sweepExitCode(c *capacity.Curve) (int, string) {
 	completed := func(p capacity.Point) bool { return p.X > 0 }
 	answered := func(p capacity.Point) bool { return p.Answered }
 	switch {
@@ -257,11 +258,11 @@ func swept(c *capacity.Curve) (int, string) {
 	return exitOK, ""
 }
 
-// tell writes v as JSON where that is wanted, and shows it: a line if the user
+// showFinding writes v as JSON where that is wanted, and shows it: a line if the user
 // wants it quiet, else all. The exit code is that given, unless writing fails.
-func (s streams) tell(f *findFlags, out *output, code int, v any, line string,
+func (s streams) showFinding(f *findFlags, out *output, code int, v any, line string,
 	show func() error) int {
-	err := out.object(v)
+	err := out.writeObject(v)
 	switch {
 	case f.json == "-":
 	case f.quiet:
@@ -271,14 +272,14 @@ func (s streams) tell(f *findFlags, out *output, code int, v any, line string,
 		err = errors.Join(err, show())
 	}
 	if err != nil {
-		return s.fail(exitUsage, fmt.Errorf("writing what was found: %w", err))
+		return s.failWith(exitUsage, fmt.Errorf("writing what was found: %w", err))
 	}
 	return code
 }
 
-// object writes v as JSON.
-func (o *output) object(v any) error {
-	return o.put(func(w io.Writer) error { return report.IndentedJSON(w, v) })
+// writeObject writes v as JSON.
+func (o *output) writeObject(v any) error {
+	return o.writeContent(func(w io.Writer) error { return report.IndentedJSON(w, v) })
 }
 
 // levelsMost is how many levels a sweep can have.
@@ -292,7 +293,7 @@ func parseLevels(s string) ([]int, error) {
 			"c=1,2,4,8", s)
 	}
 	return parseList(list, func(s string) (int, error) {
-		n, err := positive(parseInt)(s)
+		n, err := parsePositive(parseInt)(s)
 		if err == nil && n > load.MaxConnections {
 			err = fmt.Errorf("%q is above %d", s, load.MaxConnections)
 		}

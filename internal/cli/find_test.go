@@ -162,7 +162,7 @@ func readJSON(t *testing.T, file string, v any) {
 func TestRunKnowsTheCalibration(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("DYNO_HOME", home)
-	run := calibrated(func(_ context.Context, p load.Plan, _ func(load.Interval)) (*result.Result, error) {
+	run := calibratedRunner(func(_ context.Context, p load.Plan, _ func(load.Interval)) (*result.Result, error) {
 		return &result.Result{Dyno: load.Version, Host: result.ThisHost(), Plan: p,
 			Rate: result.Rate{Completed: 900}, Generator: result.Generator{Threads: 1}}, nil
 	})

@@ -43,52 +43,53 @@ type runFlags struct {
 	purpose        string // of the marks; "" of a command line
 }
 
-// keep is what stands in the place of the plan's secrets.
-func (f *runFlags) keep() redact.Replacer { return marksFor(f.purpose, f.showSecrets) }
+// planReplacer is what stands in the place of the plan's secrets.
+func (f *runFlags) planReplacer() redact.Replacer { return marksFor(f.purpose, f.showSecrets) }
 
 func newRunFlags() *runFlags { return &runFlags{plan: load.DefaultPlan()} }
 
 func (f *runFlags) groups() []group {
 	return []group{f.loadGroup(), f.requestGroup(), f.connectionGroup(), f.tlsGroup(),
-		f.serverGroup(), f.fleet.group(), f.outputGroup()}
+		f.serverGroup(), f.fleet.fleetGroup(), f.outputGroup()}
 }
 
 func (f *runFlags) loadGroup() group {
 	p := &f.plan
 	return group{"Load", []option{
 		{"connections", "c", "N", "connections, of all threads together (50)",
-			into(&p.Connections, parseInt)},
-		{"duration", "d", "D", "how long to measure (10s)", seconds(&p.Duration)},
+			storeParsed(&p.Connections, parseInt)},
+		{"duration", "d", "D", "how long to measure (10s)", setSeconds(&p.Duration)},
 		{"requests", "n", "N", "send exactly N, not for a time; with -d, whichever is first",
-			into(&p.Requested, positive(parseCount))},
+			storeParsed(&p.Requested, parsePositive(parseCount))},
 		{"rate", "R", "N", "requests a second in all, at even intervals whatever the server\n" +
-			"does; without it, a connection sends when it has its answer", into(&p.Rate, parseRate)},
+			"does; without it, a connection sends when it has its answer", storeParsed(&p.Rate, parseRate)},
 		{"arrival", "", "LAW", "constant, or poisson: independent of one another (constant)",
-			into(&p.Arrival, parseArrival)},
+			storeParsed(&p.Arrival, parseArrival)},
 		{"stage", "", "D:RATE", "within D, go evenly from the rate before, which is -R or 0, to\n" +
 			"RATE; may be repeated; 0s:RATE is a step, and the same rate a hold", f.addStage},
 		{"stages", "", "FILE", "stages, D:RATE, one a line", f.readStages},
 		{"seed", "", "N", "of random arrivals, to have the same again (drawn, and stored)",
-			into(&p.Seed, parseSeed)},
+			storeParsed(&p.Seed, parseSeed)},
 		{"probe", "", "N", "also send N a second at random instants, on connections of their own,\n" +
-			"and report their latency apart", into(&p.Probe, parseRate)},
-		{"warmup", "", "D", "load so long before measuring (0s)", seconds(&p.Warmup)},
-		{"drain", "", "D", "wait so long at the end for what is under way (2s)", seconds(&p.Drain)},
-		{"timeout", "", "D", "for an exchange, from when it was sent (10s)", seconds(&p.Timeout)},
-		{"threads", "t", "N", "threads (one a physical core)", into(&p.Threads, parseInt)},
+			"and report their latency apart", storeParsed(&p.Probe, parseRate)},
+		{"warmup", "", "D", "load so long before measuring (0s)", setSeconds(&p.Warmup)},
+		{"drain", "", "D", "wait so long at the end for what is under way (2s)", setSeconds(&p.Drain)},
+		{"timeout", "", "D", "for an exchange, from when it was sent (10s)", setSeconds(&p.Timeout)},
+		{"threads", "t", "N", "threads (one a physical core)", storeParsed(&p.Threads, parseInt)},
 		{"cpus", "", "LIST", "CPUs for the threads, as 0,2-3 (those the process may use)",
-			into(&p.CPUs, parseCPUs)},
+			storeParsed(&p.CPUs, parseCPUs)},
 		{"ring", "", "KIND", "how to do I/O: auto, epoll, uring or portable (auto)",
-			into(&p.Ring, parseRing)},
+			storeParsed(&p.Ring, parseRing)},
 		{"spin", "", "", "threads never sleep: a CPU each, for the least error at low load",
-			on(&p.Spin)},
+			setSwitch(&p.Spin)},
 	}}
 }
 
 func (f *runFlags) requestGroup() group {
 	d := &f.defaults
 	return group{"Requests", []option{
-		{"method", "X", "M", "GET, unless there is a body: then POST", into(&d.Method, parseMethod)},
+		{"method", "X", "M", "GET, unless there is a body: then POST",
+			storeParsed(&d.Method, parseMethod)},
 		{"header", "H", "'K: V'", "a header; may be repeated", func(s string) error {
 			field, err := requests.Field(s)
 			if err == nil {
@@ -97,13 +98,13 @@ func (f *runFlags) requestGroup() group {
 			return err
 		}},
 		{"body", "b", "S|@FILE", "a body, or the file that holds it", f.setBody},
-		{"urls", "", "FILE", "paths or URLs, one a line, sent in turn", word(&f.urls)},
-		{"bodies", "", "FILE", "bodies, one a line, sent in turn", word(&f.bodies)},
+		{"urls", "", "FILE", "paths or URLs, one a line, sent in turn", setText(&f.urls)},
+		{"bodies", "", "FILE", "bodies, one a line, sent in turn", setText(&f.bodies)},
 		{"requests-file", "", "FILE", "requests, one JSON object a line, with any of\n" +
-			"method, url, headers, body, weight, name", word(&f.requestsFile)},
+			"method, url, headers, body, weight, name", setText(&f.requestsFile)},
 		{"expect", "", "LIST", "statuses that are right, as 200,404 or 2xx, or any; others are errors\n" +
 			"(default: all below 400)",
-			into(&f.plan.Expect, parseExpect)},
+			storeParsed(&f.plan.Expect, parseExpect)},
 	}}
 }
 
@@ -111,13 +112,13 @@ func (f *runFlags) connectionGroup() group {
 	p := &f.plan
 	return group{"Connections", []option{
 		{"reconnect", "", "WHEN", "never, always, or after N exchanges (never)",
-			into(&p.Reconnect, parseReconnect)},
+			storeParsed(&p.Reconnect, parseReconnect)},
 		{"http", "", "VERSION", "auto, 1.0, 1.1, 2 or 3 (auto: over TLS what the server chooses of\n" +
-			"2 and 1.1, else 1.1)", into(&p.HTTP, parseHTTP)},
+			"2 and 1.1, else 1.1)", storeParsed(&p.HTTP, parseHTTP)},
 		{"pipeline", "", "N", "requests of HTTP/1.1 under way at once on a connection (1)",
-			into(&p.Pipeline, parseInt)},
+			storeParsed(&p.Pipeline, parseInt)},
 		{"streams", "", "N", "requests of HTTP/2 or 3 under way at once on a connection (1)",
-			into(&p.Streams, parseInt)},
+			storeParsed(&p.Streams, parseInt)},
 		{"fcgi-param", "", "K=V", "a parameter of every FastCGI request; may be repeated",
 			func(s string) error {
 				param, err := parseParam(s)
@@ -127,57 +128,59 @@ func (f *runFlags) connectionGroup() group {
 				return err
 			}},
 		{"connect-to", "", "HOST:PORT", "connect there, and still ask for the URL's host",
-			word(&f.connectTo)},
+			setText(&f.connectTo)},
 		{"source", "", "IP,IP|CIDR", "connect from these addresses of this machine, in turn",
-			into(&p.Source, parseSources)},
+			storeParsed(&p.Source, parseSources)},
 		{"connect-rate", "", "N", "connections to open a second, at the start (at once)",
-			into(&p.ConnectRate, parseRate)},
-		{"connect-timeout", "", "D", "for a connection, TLS included (5s)", seconds(&p.Connecting)},
+			storeParsed(&p.ConnectRate, parseRate)},
+		{"connect-timeout", "", "D", "for a connection, TLS included (5s)", setSeconds(&p.Connecting)},
 	}}
 }
 
 func (f *runFlags) tlsGroup() group {
 	t := &f.plan.TLS
 	return group{"TLS", []option{
-		{"insecure", "", "", "accept any certificate", on(&t.Insecure)},
-		{"cacert", "", "FILE", "trust these certificates instead of the system's", readable(&t.CAFile)},
-		{"cert", "", "FILE", "our certificate, for servers that ask for one", readable(&t.CertFile)},
-		{"key", "", "FILE", "its key", readable(&t.KeyFile)},
-		{"sni", "", "NAME", "server name to ask for and to verify (the URL's host)", word(&t.ServerName)},
+		{"insecure", "", "", "accept any certificate", setSwitch(&t.Insecure)},
+		{"cacert", "", "FILE", "trust these certificates instead of the system's",
+			setReadable(&t.CAFile)},
+		{"cert", "", "FILE", "our certificate, for servers that ask for one", setReadable(&t.CertFile)},
+		{"key", "", "FILE", "its key", setReadable(&t.KeyFile)},
+		{"sni", "", "NAME", "server name to ask for and to verify (the URL's host)",
+			setText(&t.ServerName)},
 		{"alpn", "", "LIST", "protocols to offer, in this order, as http/1.1,h2; or none\n" +
-			"(as --http says)", word(&t.ALPN)},
-		{"tls-min", "", "VERSION", "lowest version: 1.0, 1.1, 1.2 or 1.3 (1.2)", word(&t.MinVersion)},
-		{"tls-max", "", "VERSION", "highest version (1.3)", word(&t.MaxVersion)},
+			"(as --http says)", setText(&t.ALPN)},
+		{"tls-min", "", "VERSION", "lowest version: 1.0, 1.1, 1.2 or 1.3 (1.2)", setText(&t.MinVersion)},
+		{"tls-max", "", "VERSION", "highest version (1.3)", setText(&t.MaxVersion)},
 		{"tls-resume", "", "on|off", "resume sessions of the thread's earlier connections (off: every\n" +
-			"handshake is a full one)", into(&t.Resume, parseOnOff)},
+			"handshake is a full one)", storeParsed(&t.Resume, parseOnOff)},
 	}}
 }
 
 func (f *runFlags) outputGroup() group {
 	return group{"Output", []option{
 		{"json", "", "FILE|-", "write the result there too; with - stdout has nothing else",
-			word(&f.json)},
-		{"save", "", "", "keep the result, for compare, report and history (yes)", on(&f.save)},
-		{"no-save", "", "", "do not keep it", on(&f.noSave)},
+			setText(&f.json)},
+		{"save", "", "", "keep the result, for compare, report and history (yes)", setSwitch(&f.save)},
+		{"no-save", "", "", "do not keep it", setSwitch(&f.noSave)},
 		{"verbose", "v", "", "a line a second, as a table, and in the report latency by percentile\n" +
-			"and over time", on(&f.verbose)},
-		{"quiet", "q", "", "no progress, and a line instead of the report", on(&f.quiet)},
+			"and over time", setSwitch(&f.verbose)},
+		{"quiet", "q", "", "no progress, and a line instead of the report", setSwitch(&f.quiet)},
 		{"tui", "", "", "show the run on all of the terminal, until it ends or q is pressed",
-			on(&f.tui)},
+			setSwitch(&f.tui)},
 		{"serve", "", "", "show the run in the browser, until it has ended and Ctrl-C; it\n" +
-			"is made by a process of its own", on(&f.serve)},
+			"is made by a process of its own", setSwitch(&f.serve)},
 		{"slo", "", "EXPR", "an objective, as 'p99<20ms', 'errors<0.1%' or 'rps>=10k'; may be\n" +
 			"repeated; exit 1 if one is missed", f.addObjective},
 		{"abort-on-slo", "", "", "end the run when one is missed by all so far and by each of the\n" +
-			"last 3 seconds", on(&f.abortOnSLO)},
-		{"strict", "", "", "exit 3 unless the measurement can be trusted", on(&f.strict)},
-		showing(&f.showSecrets),
-		{"help", "h", "", "this", on(&f.help)},
+			"last 3 seconds", setSwitch(&f.abortOnSLO)},
+		{"strict", "", "", "exit 3 unless the measurement can be trusted", setSwitch(&f.strict)},
+		showSecretsOption(&f.showSecrets),
+		{"help", "h", "", "this", setSwitch(&f.help)},
 	}}
 }
 
-func seconds(to *load.Seconds) func(string) error {
-	return into(to, func(s string) (load.Seconds, error) {
+func setSeconds(to *load.Seconds) func(string) error {
+	return storeParsed(to, func(s string) (load.Seconds, error) {
 		d, err := parseDuration(s)
 		return load.Seconds(d), err
 	})
@@ -220,9 +223,9 @@ func parseOnOff(s string) (bool, error) {
 	return s == "on", nil
 }
 
-// readable stores the name of a file that can be read.
-func readable(to *string) func(string) error {
-	return into(to, func(s string) (string, error) {
+// setReadable stores the name of a file that can be read.
+func setReadable(to *string) func(string) error {
+	return storeParsed(to, func(s string) (string, error) {
 		if s == "" {
 			return "", errNoValue
 		}
@@ -237,48 +240,49 @@ func readable(to *string) func(string) error {
 // readRun reads the command line of dyno run. The plan is whole if there is no
 // fault.
 func readRun(args []string, stdin io.Reader) (*runFlags, []error) {
-	return newRunFlags().parse(args, stdin)
+	return newRunFlags().parseArgs(args, stdin)
 }
 
-func (f *runFlags) parse(args []string, stdin io.Reader) (*runFlags, []error) {
+func (f *runFlags) parseArgs(args []string, stdin io.Reader) (*runFlags, []error) {
 	f.stdin = stdin
-	p := parse(args, f.groups())
+	p := parseOptions(args, f.groups())
 	if f.help {
 		return f, nil
 	}
 	faults := append(p.faults, contradictions(p.given)...)
-	f.settle(p.given)
-	faults = append(append(faults, f.fleet.settle(p.given, f.away.agent != "")...), f.setTarget(p)...)
+	f.setDefaults(p.given)
+	faults = append(append(faults, f.fleet.setGiven(p.given, f.away.agent != "")...),
+		f.setTarget(p)...)
 	var wrong []error
-	f.plan.Requests, wrong = f.requests(stdin)
+	f.plan.Requests, wrong = f.readRequests(stdin)
 	if len(f.plan.Requests) == 0 { // why is among the faults; Check need not say so again
 		f.plan.Requests = []load.Request{{Weight: 1}}
 	}
-	faults = append(append(faults, wrong...), flatten(f.plan.Check())...)
-	faults = append(faults, f.unmarkable()...)
-	return f, slices.Concat(faults, f.conflicts(), f.seedless(), f.abortable())
+	faults = append(append(faults, wrong...), joinedErrors(f.plan.Check())...)
+	faults = append(faults, f.planMarkFaults()...)
+	return f, slices.Concat(faults, f.conflictFaults(), f.seedFaults(), f.abortable())
 }
 
 // setTarget makes the target what the URL says. If that is wrong, something
 // takes its place with which Check finds what else is, and nothing that is not.
 func (f *runFlags) setTarget(p parsed) []error {
-	u, err := theURL(p)
+	u, err := requiredURL(p)
 	if err != nil {
 		fcgi := len(f.plan.Params) > 0
 		f.plan.Target = load.Target{Host: "unknown", TLS: !fcgi, FastCGI: fcgi}
 		return []error{err}
 	}
 	f.plan.Target, f.defaults.URL = u.Target, u
-	f.plan.Target.URL = f.keep().URL(u.Target.URL)              // which is for people, and for logs
+	f.plan.Target.URL = f.planReplacer().URL(u.Target.URL)      // which is for people, and for logs
 	f.defaults.HTTP2 = f.plan.OnlyHTTP2() || f.plan.OnlyHTTP3() // which has the same rules
 	if u.Target.TLS {                                           // as browsers and curl know it
 		f.plan.TLS.KeyLogFile = os.Getenv("SSLKEYLOGFILE")
 	}
-	return f.redirect()
+	return f.setConnectTo()
 }
 
-// settle gives what was not asked for the value that suits what was.
-func (f *runFlags) settle(given map[string]bool) {
+// setDefaults gives what was not asked for the value that suits what was.
+func (f *runFlags) setDefaults(given map[string]bool) {
 	p := &f.plan
 	if p.Requested > 0 && !given["duration"] {
 		p.Duration = 0
@@ -297,8 +301,8 @@ func (f *runFlags) settle(given map[string]bool) {
 	}
 }
 
-// theURL is the one that the command line must have.
-func theURL(p parsed) (requests.URL, error) {
+// requiredURL is the one that the command line must have.
+func requiredURL(p parsed) (requests.URL, error) {
 	flaw := func(format string, args ...any) (requests.URL, error) {
 		return requests.URL{}, load.Flaw{Setting: "URL", Problem: fmt.Sprintf(format, args...)}
 	}
@@ -316,9 +320,9 @@ func theURL(p parsed) (requests.URL, error) {
 	return u, nil
 }
 
-// redirect makes the target what --connect-to says. Host and the name that TLS
+// setConnectTo makes the target what --connect-to says. Host and the name that TLS
 // asks for stay the URL's.
-func (f *runFlags) redirect() []error {
+func (f *runFlags) setConnectTo() []error {
 	if f.connectTo == "" {
 		return nil
 	}

@@ -35,7 +35,7 @@ No file has a secret in it: each says how its agents get their tokens.
 
 func fleetVerbs() []verb {
 	return []verb{
-		{name: "agent", args: "--join TOKEN|@FILE|-", does: "lend this machine to a fleet", run: lend,
+		{name: "agent", args: "--join TOKEN|@FILE|-", does: "lend this machine to a fleet", run: runAgent,
 			groups: new(agentFlags).groups, more: agentNotes, examples: agentExamples},
 		{name: "fleet up", args: "[flags]", does: "be the hub that agents of a fleet join",
 			run: fleetUp, groups: newUpFlags().groups, more: upNotes,
@@ -55,14 +55,14 @@ func fleetVerbs() []verb {
 			groups: new(helpFlag).groups, examples: []string{"dyno fleet key"}},
 		{name: "fleet deploy", args: "[flags] KIND [HOST...]",
 			does: "write the file that starts agents elsewhere", run: fleetDeploy,
-			groups: newDeployFlags().groups, more: fmt.Sprintf(deployNotes, kinds()),
+			groups: newDeployFlags().groups, more: fmt.Sprintf(deployNotes, deployKinds()),
 			examples: []string{"dyno fleet deploy systemd", "dyno fleet deploy ssh web1 web2",
 				"dyno fleet deploy kubernetes --agents 3 --hub 10.0.0.5:3967"}},
 	}
 }
 
-// kinds are those of dyno fleet deploy, in words.
-func kinds() string {
+// deployKinds are those of dyno fleet deploy, in words.
+func deployKinds() string {
 	var all []string
 	for _, k := range deploy.Kinds {
 		all = append(all, k.Name+" ("+k.Does+")")
@@ -83,24 +83,24 @@ func newUpFlags() *upFlags {
 func (f *upFlags) groups() []group {
 	return []group{{"Flags", []option{
 		{"listen", "", "ADDR", fmt.Sprintf("HOST:PORT, where port 0 is a free one (127.0.0.1:%d, which\n"+
-			"only this machine reaches)", hub.Port), word(&f.Listen)},
+			"only this machine reaches)", hub.Port), setText(&f.Listen)},
 		{"advertise", "", "HOST", "what agents are told to dial, perhaps with a port; may be repeated\n" +
 			"(where it listens)", func(s string) error {
 			f.Advertise = append(f.Advertise, s)
 			return nil
 		}},
-		{"help", "h", "", "this", on(&f.help)},
+		{"help", "h", "", "this", setSwitch(&f.help)},
 	}}}
 }
 
 // fleetUp is dyno fleet up.
 func fleetUp(s streams, args []string) int {
 	f := newUpFlags()
-	p := parse(args, f.groups())
+	p := parseOptions(args, f.groups())
 	if f.help {
-		return s.help("fleet up")
+		return s.printHelp("fleet up")
 	}
-	faults := append(p.faults, p.extra(0)...)
+	faults := append(p.faults, p.extraWords(0)...)
 	if err := f.Check(); err != nil {
 		faults = append(faults, err)
 	}
@@ -109,21 +109,21 @@ func fleetUp(s streams, args []string) int {
 		faults = append(faults, err)
 	}
 	if len(faults) > 0 {
-		return s.refuse("fleet up", faults)
+		return s.refuseFlags("fleet up", faults)
 	}
 	f.Log = func(line string) {
-		s.say("%s %s", time.Now().Format(time.TimeOnly), line)
+		s.writeLine("%s %s", time.Now().Format(time.TimeOnly), line)
 	}
 	ctx, stop := untilInterrupted()
 	defer stop()
 	h, err := hub.StartHub(f.Config)
 	if err != nil {
-		return s.refuse("fleet up", []error{err})
+		return s.refuseFlags("fleet up", []error{err})
 	}
 	fmt.Fprintf(s.out, "the fleet's hub is at %s\n", strings.Join(h.Addresses(), ", "))
 	fmt.Fprintln(s.err, "dyno: machines join with dyno fleet token and dyno agent; Ctrl-C ends it")
 	if err := h.Serve(ctx); err != nil {
-		return s.fail(exitFault, err)
+		return s.failWith(exitFault, err)
 	}
 	return exitOK
 }
@@ -143,28 +143,28 @@ func newTokenFlags() *tokenFlags {
 func (f *tokenFlags) groups() []group {
 	return []group{{"Flags", []option{
 		{"life", "", "D", fmt.Sprintf("how long it can be used, up to %.0fh (15m)", hub.LifeMax.Hours()),
-			into(&f.Life, parseDuration)},
-		{"name", "", "NAME", "only for an agent of that name", word(&f.Name)},
+			storeParsed(&f.Life, parseDuration)},
+		{"name", "", "NAME", "only for an agent of that name", setText(&f.Name)},
 		{"from", "", "CIDR", "only from these addresses, and so the agent; may be repeated",
 			func(s string) error {
 				f.From = append(f.From, s)
 				return nil
 			}},
 		{"count", "", "N", fmt.Sprintf("so many, one a line, up to %d (1)", deploy.AgentsMax),
-			into(&f.count, positive(parseInt))},
-		{"output", "o", "DIR", "each into a file of that new folder", word(&f.folder)},
-		{"help", "h", "", "this", on(&f.help)},
+			storeParsed(&f.count, parsePositive(parseInt))},
+		{"output", "o", "DIR", "each into a file of that new folder", setText(&f.folder)},
+		{"help", "h", "", "this", setSwitch(&f.help)},
 	}}}
 }
 
 // fleetToken is dyno fleet token.
 func fleetToken(s streams, args []string) int {
 	f := newTokenFlags()
-	p := parse(args, f.groups())
+	p := parseOptions(args, f.groups())
 	if f.help {
-		return s.help("fleet token")
+		return s.printHelp("fleet token")
 	}
-	faults := append(p.faults, p.extra(0)...)
+	faults := append(p.faults, p.extraWords(0)...)
 	if f.Name != "" && f.count > 1 {
 		faults = append(faults, errors.New("--name and --count: two agents cannot have one name"))
 	}
@@ -172,33 +172,34 @@ func fleetToken(s streams, args []string) int {
 		faults = append(faults, fmt.Errorf("--count: %d is more than %d", f.count, deploy.AgentsMax))
 	}
 	if len(faults) > 0 {
-		return s.refuse("fleet token", faults)
+		return s.refuseFlags("fleet token", faults)
 	}
-	l, err := new(busFlags).open()
+	l, err := new(busFlags).openBus()
 	if err != nil {
-		return s.fail(busCode(err), err)
+		return s.failWith(busExitCode(err), err)
 	}
 	defer l.Close()
 	if f.folder != "" {
 		if err := os.Mkdir(f.folder, 0o700); err != nil {
-			return s.refuse("fleet token", []error{load.Flaw{Setting: "--output", Problem: err.Error()}})
+			return s.refuseFlags("fleet token", []error{
+				load.Flaw{Setting: "--output", Problem: err.Error()}})
 		}
 	}
-	tokens, err := f.order(l)
+	tokens, err := f.requestTokens(l)
 	switch {
 	case err != nil && f.folder != "":
 		os.Remove(f.folder) // so that it can be tried again
 		fallthrough
 	case err != nil:
-		return s.fail(busCode(err), err)
+		return s.failWith(busExitCode(err), err)
 	case f.folder == "":
-		return s.print(strings.Join(tokens, "\n") + "\n")
+		return s.printText(strings.Join(tokens, "\n") + "\n")
 	}
-	return s.wrote(writeTokens(f.folder, tokens))
+	return s.writeExitCode(writeTokens(f.folder, tokens))
 }
 
-// order has the hub make the tokens.
-func (f *tokenFlags) order(l *bus.Link) (tokens []string, err error) {
+// requestTokens has the hub make the tokens.
+func (f *tokenFlags) requestTokens(l *bus.Link) (tokens []string, err error) {
 	for range f.count {
 		var t bus.IssuedToken
 		if err := bus.QueryHub(l.Conn, bus.SubjectToken, f.TokenRequest, &t); err != nil {
@@ -228,19 +229,19 @@ func writeTokens(folder string, tokens []string) error {
 // fleetRevoke is dyno fleet revoke.
 func fleetRevoke(s streams, args []string) int {
 	var f helpFlag
-	p := parse(args, f.groups())
+	p := parseOptions(args, f.groups())
 	if f.help {
-		return s.help("fleet revoke")
+		return s.printHelp("fleet revoke")
 	}
 	if len(p.words) == 0 {
 		p.faults = append(p.faults, errors.New("one NAME or more is wanted: of agents, or IDs of tokens"))
 	}
 	if len(p.faults) > 0 {
-		return s.refuse("fleet revoke", p.faults)
+		return s.refuseFlags("fleet revoke", p.faults)
 	}
-	l, err := new(busFlags).open()
+	l, err := new(busFlags).openBus()
 	if err != nil {
-		return s.fail(busCode(err), err)
+		return s.failWith(busExitCode(err), err)
 	}
 	defer l.Close()
 	var errs []error
@@ -253,10 +254,10 @@ func fleetRevoke(s streams, args []string) int {
 	}
 	code := exitOK
 	if len(revoked) > 0 {
-		code = s.print(fmt.Sprintf("revoked: %s\n", strings.Join(revoked, ", ")))
+		code = s.printText(fmt.Sprintf("revoked: %s\n", strings.Join(revoked, ", ")))
 	}
 	if err := errors.Join(errs...); err != nil {
-		return s.fail(busCode(err), err)
+		return s.failWith(busExitCode(err), err)
 	}
 	return code
 }
@@ -270,32 +271,32 @@ type stopFlags struct {
 
 func (f *stopFlags) groups() []group {
 	return []group{{"Flags", slices.Concat([]option{
-		{"loads", "", "", "only what the agents run; the hub stays", on(&f.loads)},
-	}, f.options(), []option{{"help", "h", "", "this", on(&f.help)}})}}
+		{"loads", "", "", "only what the agents run; the hub stays", setSwitch(&f.loads)},
+	}, f.options(), []option{{"help", "h", "", "this", setSwitch(&f.help)}})}}
 }
 
 // fleetStop is dyno fleet stop.
 func fleetStop(s streams, args []string) int {
 	var f stopFlags
-	p := parse(args, f.groups())
+	p := parseOptions(args, f.groups())
 	if f.help {
-		return s.help("fleet stop")
+		return s.printHelp("fleet stop")
 	}
-	if faults := slices.Concat(p.faults, p.extra(0), f.faults()); len(faults) > 0 {
-		return s.refuse("fleet stop", faults)
+	if faults := slices.Concat(p.faults, p.extraWords(0), f.faults()); len(faults) > 0 {
+		return s.refuseFlags("fleet stop", faults)
 	}
-	l, err := f.open()
+	l, err := f.openBus()
 	if err != nil {
-		return s.fail(busCode(err), err)
+		return s.failWith(busExitCode(err), err)
 	}
 	defer l.Close()
 	folder, err := fleetFolder()
 	if err != nil {
-		return s.fail(exitUsage, err)
+		return s.failWith(exitUsage, err)
 	}
 	key, err := bus.OpenPlanKey(folder)
 	if err != nil {
-		return s.fail(busCode(err), err)
+		return s.failWith(busExitCode(err), err)
 	}
 	ctx, stop := untilInterrupted()
 	defer stop()
@@ -306,28 +307,28 @@ func fleetStop(s streams, args []string) int {
 		said += "; the hub is down"
 	}
 	if err != nil {
-		return s.fail(busCode(err), err)
+		return s.failWith(busExitCode(err), err)
 	}
-	return s.print(said + "\n")
+	return s.printText(said + "\n")
 }
 
 // fleetKey is dyno fleet key.
 func fleetKey(s streams, args []string) int {
 	var f helpFlag
-	p := parse(args, f.groups())
+	p := parseOptions(args, f.groups())
 	if f.help {
-		return s.help("fleet key")
+		return s.printHelp("fleet key")
 	}
-	if faults := append(p.faults, p.extra(0)...); len(faults) > 0 {
-		return s.refuse("fleet key", faults)
+	if faults := append(p.faults, p.extraWords(0)...); len(faults) > 0 {
+		return s.refuseFlags("fleet key", faults)
 	}
 	folder, err := fleetFolder()
 	if err != nil {
-		return s.fail(exitUsage, err)
+		return s.failWith(exitUsage, err)
 	}
 	key, err := bus.OpenPlanKey(folder)
 	if err != nil {
-		return s.fail(exitUsage, err)
+		return s.failWith(exitUsage, err)
 	}
-	return s.print(key.Public + "\n")
+	return s.printText(key.Public + "\n")
 }

@@ -230,7 +230,7 @@ func TestAgainst(t *testing.T) {
 		"web port 80: 2 connections":        {Target: load.Target{Host: "web", Port: 80}, Connections: 2},
 		"/run/s: 1 connections, up to 50/s": {Target: load.Target{Unix: "/run/s"}, Connections: 1, Rate: load.PerSecond(50)},
 	} {
-		if got := against(p); got != want {
+		if got := loadedTarget(p); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}

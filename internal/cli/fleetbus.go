@@ -21,9 +21,9 @@ type busFlags struct{ bus.External }
 func (f *busFlags) options() []option {
 	return []option{
 		{"nats", "", "URL", "a NATS server, 2.11.1 or newer, that carries the fleet:\n" +
-			"tls://HOST:PORT (this machine's dyno fleet up)", word(&f.URL)},
-		{"creds", "", "FILE", "with --nats: who one is there", word(&f.Creds)},
-		{"nats-ca", "", "FILE", "with --nats: authorities to trust (the system's)", word(&f.CACert)},
+			"tls://HOST:PORT (this machine's dyno fleet up)", setText(&f.URL)},
+		{"creds", "", "FILE", "with --nats: who one is there", setText(&f.Creds)},
+		{"nats-ca", "", "FILE", "with --nats: authorities to trust (the system's)", setText(&f.CACert)},
 	}
 }
 
@@ -39,8 +39,8 @@ func (f *busFlags) faults() (all []error) {
 	return all
 }
 
-// open connects to the bus as the one who runs the fleet.
-func (f *busFlags) open() (*bus.Link, error) {
+// openBus connects to the bus as the one who runs the fleet.
+func (f *busFlags) openBus() (*bus.Link, error) {
 	if f.URL != "" {
 		return f.External.Connect(bus.Settings{Name: bus.ControllerName})
 	}
@@ -61,16 +61,15 @@ func fleetFolder() (string, error) {
 	return filepath.Join(home, "fleet"), err
 }
 
-// noted is run, of which the hub's audit log says who began what against whom. A bus that
+// auditedRunner is run, of which the hub's audit log says who began what against whom. A bus that
 // somebody else keeps has none.
-func noted(l *bus.Link, run result.Runner) result.Runner {
+func auditedRunner(l *bus.Link, run result.Runner) result.Runner {
 	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
 		who := "somebody"
 		if u, err := user.Current(); err == nil {
 			who = u.Username
 		}
-		err := bus.QueryHub(l.Conn, bus.SubjectNote, bus.AuditNote{Text: who + " loads " + against(p)},
-			nil)
+		err := bus.QueryHub(l.Conn, bus.SubjectNote, bus.AuditNote{Text: who + " loads " + loadedTarget(p)}, nil)
 		if err != nil && !errors.Is(err, bus.ErrUnreachable) {
 			return nil, err
 		}
@@ -78,8 +77,8 @@ func noted(l *bus.Link, run result.Runner) result.Runner {
 	}
 }
 
-// against is whom a plan loads, and with how much.
-func against(p load.Plan) string {
+// loadedTarget is whom a plan loads, and with how much.
+func loadedTarget(p load.Plan) string {
 	at := fmt.Sprintf("%s port %d", p.Target.Host, p.Target.Port)
 	if p.Target.Unix != "" {
 		at = p.Target.Unix
@@ -91,8 +90,8 @@ func against(p load.Plan) string {
 	return s
 }
 
-// busCode is the exit code of what went wrong with a bus.
-func busCode(err error) int {
+// busExitCode is the exit code of what went wrong with a bus.
+func busExitCode(err error) int {
 	switch {
 	case errors.Is(err, bus.ErrRefused) || errors.Is(err, bus.ErrFile):
 		return exitUsage

@@ -24,13 +24,14 @@ func newDeployFlags() *deployFlags {
 func (f *deployFlags) groups() []group {
 	c := &f.Config
 	return []group{{"Flags", []option{
-		{"agents", "", "N", "how many, for compose and kubernetes (1)", into(&c.Agents, parseInt)},
+		{"agents", "", "N", "how many, for compose and kubernetes (1)", storeParsed(&c.Agents, parseInt)},
 		{"program", "", "PATH", "where dyno is on the machine, for systemd (/usr/local/bin/dyno)",
-			word(&c.Program)},
-		{"image", "", "NAME", fmt.Sprintf("of containers (%s)", c.Image), word(&c.Image)},
-		{"cpus", "", "N", "of each agent, for kubernetes (2)", into(&c.CPUs, parseInt)},
-		{"memory", "", "SIZE", "of each agent, for kubernetes (1Gi)", word(&c.Memory)},
-		{"deadline", "", "D", "after which kubernetes ends them (4h)", into(&c.Deadline, parseDuration)},
+			setText(&c.Program)},
+		{"image", "", "NAME", fmt.Sprintf("of containers (%s)", c.Image), setText(&c.Image)},
+		{"cpus", "", "N", "of each agent, for kubernetes (2)", storeParsed(&c.CPUs, parseInt)},
+		{"memory", "", "SIZE", "of each agent, for kubernetes (1Gi)", setText(&c.Memory)},
+		{"deadline", "", "D", "after which kubernetes ends them (4h)",
+			storeParsed(&c.Deadline, parseDuration)},
 		{"hub", "", "ADDR", "where agents find the hub, for ssh and, as IP:PORT, for kubernetes;\n" +
 			"may be repeated (this machine's dyno fleet up)", func(s string) error {
 			c.Hubs = append(c.Hubs, s)
@@ -38,7 +39,7 @@ func (f *deployFlags) groups() []group {
 		}},
 		{"target", "", "CIDR", "that kubernetes lets them load; may be repeated (private addresses)",
 			f.addTarget},
-		{"help", "h", "", "this", on(&f.help)},
+		{"help", "h", "", "this", setSwitch(&f.help)},
 	}}}
 }
 
@@ -54,12 +55,13 @@ func (f *deployFlags) addTarget(s string) error {
 // fleetDeploy is dyno fleet deploy.
 func fleetDeploy(s streams, args []string) int {
 	f := newDeployFlags()
-	p := parse(args, f.groups())
+	p := parseOptions(args, f.groups())
 	if f.help {
-		return s.help("fleet deploy")
+		return s.printHelp("fleet deploy")
 	}
 	if len(p.words) == 0 {
-		return s.refuse("fleet deploy", append(p.faults, fmt.Errorf("a KIND is wanted: %s", kinds())))
+		return s.refuseFlags("fleet deploy", append(p.faults,
+			fmt.Errorf("a KIND is wanted: %s", deployKinds())))
 	}
 	if len(f.targets) > 0 {
 		f.Targets = f.targets
@@ -67,16 +69,16 @@ func fleetDeploy(s streams, args []string) int {
 	kind := p.words[0]
 	f.Hosts = p.words[1:]
 	if len(f.Hubs) == 0 {
-		f.Hubs = thisHub()
+		f.Hubs = hubAddresses()
 	}
 	if faults := slices.Concat(p.faults, f.CheckKind(kind)); len(faults) > 0 {
-		return s.refuse("fleet deploy", faults)
+		return s.refuseFlags("fleet deploy", faults)
 	}
-	return s.wrote(deploy.WriteKind(s.out, kind, f.Config))
+	return s.writeExitCode(deploy.WriteKind(s.out, kind, f.Config))
 }
 
-// thisHub is where agents reach this machine's hub, if one is up.
-func thisHub() []string {
+// hubAddresses is where agents reach this machine's hub, if one is up.
+func hubAddresses() []string {
 	folder, err := fleetFolder()
 	if err != nil {
 		return nil

@@ -127,11 +127,11 @@ func TestLabLosesAgent(t *testing.T) {
 // What is read of a record goes to the bus and to the terminal.
 func TestResumesWithAgentsAlone(t *testing.T) {
 	var f fleetFlags
-	faults := f.resume(&lab.Fleet{Agents: []string{"web1", "a.>\x1b[2J"}})
-	if len(faults) != 1 || strings.Contains(faults[0].Error(), "\x1b") || f.asked() {
+	faults := f.resumeFleet(&lab.Fleet{Agents: []string{"web1", "a.>\x1b[2J"}})
+	if len(faults) != 1 || strings.Contains(faults[0].Error(), "\x1b") || f.isAsked() {
 		t.Errorf("%q", faults)
 	}
-	if faults := f.resume(&lab.Fleet{Agents: []string{"web1"}}); len(faults) > 0 || !f.asked() {
+	if faults := f.resumeFleet(&lab.Fleet{Agents: []string{"web1"}}); len(faults) > 0 || !f.isAsked() {
 		t.Errorf("%q", faults)
 	}
 }

@@ -22,28 +22,28 @@ type listFlags struct {
 }
 
 func (f *listFlags) groups() []group {
-	return []group{{"Flags", append(f.options(), option{"help", "h", "", "this", on(&f.help)})}}
+	return []group{{"Flags", append(f.options(), option{"help", "h", "", "this", setSwitch(&f.help)})}}
 }
 
 // fleetList is dyno fleet ls.
 func fleetList(s streams, args []string) int {
 	var f listFlags
-	p := parse(args, f.groups())
+	p := parseOptions(args, f.groups())
 	if f.help {
-		return s.help("fleet ls")
+		return s.printHelp("fleet ls")
 	}
-	if faults := slices.Concat(p.faults, p.extra(0), f.faults()); len(faults) > 0 {
-		return s.refuse("fleet ls", faults)
+	if faults := slices.Concat(p.faults, p.extraWords(0), f.faults()); len(faults) > 0 {
+		return s.refuseFlags("fleet ls", faults)
 	}
-	l, err := f.open()
+	l, err := f.openBus()
 	if err != nil {
-		return s.fail(busCode(err), err)
+		return s.failWith(busExitCode(err), err)
 	}
 	defer l.Close()
 	var roll bus.Roster
 	if f.URL == "" {
 		if err := bus.QueryHub(l.Conn, bus.SubjectList, struct{}{}, &roll); err != nil {
-			return s.fail(busCode(err), err)
+			return s.failWith(busExitCode(err), err)
 		}
 	}
 	var connected []string
@@ -57,10 +57,10 @@ func fleetList(s streams, args []string) int {
 		ctx, stop := untilInterrupted()
 		defer stop()
 		if there, err = fleet.Discover(ctx, l.Conn, connected, answerTime); err != nil {
-			return s.fail(busCode(err), err)
+			return s.failWith(busExitCode(err), err)
 		}
 	}
-	return s.wrote(writeRoll(s.out, roll, there))
+	return s.writeExitCode(writeRoll(s.out, roll, there))
 }
 
 // writeRoll writes who belongs to the fleet and who of them has answered.

@@ -32,15 +32,15 @@ type fleetFlags struct {
 	was *lab.Fleet // of an experiment that goes on
 }
 
-func (f *fleetFlags) group() group {
+func (f *fleetFlags) fleetGroup() group {
 	return group{"Fleet", append([]option{
 		{"fleet", "", "NAME,...|all", "have these agents make the load, or all that are there: every\n" +
-			"number is for all together (dyno help fleet up)", into(&f.agents, parseAgents)},
+			"number is for all together (dyno help fleet up)", storeParsed(&f.agents, parseAgents)},
 		{"on-agent-loss", "", "WHAT", "abort: the run ends; continue: the others go on with their own\n" +
 			"shares; rebalance: of a rate they take over what it should have\nsent (" + fleet.Abort +
-			"); the exit code is 3 in any case", into(&f.onLoss, parseOnLoss)},
+			"); the exit code is 3 in any case", storeParsed(&f.onLoss, parseOnLoss)},
 		{"loose-start", "", "", "begin though the agents' clocks are not known to 5 ms, as far away",
-			on(&f.loose)},
+			setSwitch(&f.loose)},
 	}, f.bus.options()...)}
 }
 
@@ -65,14 +65,14 @@ func parseOnLoss(s string) (string, error) {
 	return s, nil
 }
 
-// asked reports whether a fleet is to make the load.
-func (f *fleetFlags) asked() bool { return len(f.agents) > 0 }
+// isAsked reports whether a fleet is to make the load.
+func (f *fleetFlags) isAsked() bool { return len(f.agents) > 0 }
 
-// settle notes what was given, and finds what is of no use without a fleet. An agent that
+// setGiven notes what was given, and finds what is of no use without a fleet. An agent that
 // watches needs a bus, too.
-func (f *fleetFlags) settle(given map[string]bool, watches bool) []error {
+func (f *fleetFlags) setGiven(given map[string]bool, watches bool) []error {
 	f.total = given["threads"]
-	if f.asked() || given["fleet"] {
+	if f.isAsked() || given["fleet"] {
 		return f.bus.faults()
 	}
 	var all []error
@@ -88,9 +88,9 @@ func (f *fleetFlags) settle(given map[string]bool, watches bool) []error {
 	return all
 }
 
-// resume has an experiment go on with the fleet that it was begun with, if it was with one.
+// resumeFleet has an experiment go on with the fleet that it was begun with, if it was with one.
 // Where that is found now the command line may say anew, and then --fleet all is who it was.
-func (f *fleetFlags) resume(was *lab.Fleet) []error {
+func (f *fleetFlags) resumeFleet(was *lab.Fleet) []error {
 	if f.was = was; was == nil {
 		return nil
 	}
@@ -99,7 +99,7 @@ func (f *fleetFlags) resume(was *lab.Fleet) []error {
 		return []error{fmt.Errorf("the experiment's record is damaged: %q is not the name of an agent",
 			was.Agents[i])}
 	}
-	if !f.asked() || f.agents[0] == wire.Everyone {
+	if !f.isAsked() || f.agents[0] == wire.Everyone {
 		f.agents = was.Agents
 	}
 	f.onLoss, f.loose = cmp.Or(f.onLoss, was.OnAgentLoss), f.loose || was.Loose
@@ -114,8 +114,8 @@ func (f *fleetFlags) resume(was *lab.Fleet) []error {
 	return faults
 }
 
-// lent is the fleet as an experiment's record has it.
-func (f *fleetFlags) lent(agents []string) (was *lab.Fleet, err error) {
+// recordedFleet is the fleet as an experiment's record has it.
+func (f *fleetFlags) recordedFleet(agents []string) (was *lab.Fleet, err error) {
 	was = &lab.Fleet{Agents: agents, OnAgentLoss: f.onLoss, Loose: f.loose, NATS: f.bus.URL,
 		Creds: f.bus.Creds, CACert: f.bus.CACert}
 	for _, file := range []*string{&was.Creds, &was.CACert} {
@@ -129,8 +129,8 @@ func (f *fleetFlags) lent(agents []string) (was *lab.Fleet, err error) {
 	return was, nil
 }
 
-// absent is why the fleet is not there, and, of an experiment that goes on, what that takes.
-func (f *fleetFlags) absent(err error) error {
+// absentFleet is why the fleet is not there, and, of an experiment that goes on, what that takes.
+func (f *fleetFlags) absentFleet(err error) error {
 	if f.was == nil {
 		return err
 	}
@@ -138,8 +138,8 @@ func (f *fleetFlags) absent(err error) error {
 		"and all of them are there, give the same command again", f.was))
 }
 
-// controller is who has the fleet make loads, and its connection to the bus.
-func (f *fleetFlags) controller(tell func(string)) (*fleet.Controller, *bus.Link, error) {
+// openController is who has the fleet make loads, and its connection to the bus.
+func (f *fleetFlags) openController(tell func(string)) (*fleet.Controller, *bus.Link, error) {
 	folder, err := fleetFolder()
 	if err != nil {
 		return nil, nil, err
@@ -148,7 +148,7 @@ func (f *fleetFlags) controller(tell func(string)) (*fleet.Controller, *bus.Link
 	if err != nil {
 		return nil, nil, err
 	}
-	link, err := f.bus.open()
+	link, err := f.bus.openBus()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -165,22 +165,23 @@ func (f *fleetFlags) controller(tell func(string)) (*fleet.Controller, *bus.Link
 	return c, link, nil
 }
 
-// runner is who makes the load instead of usual, if a fleet is to. The caller must leave
+// fleetRunner is who makes the load instead of usual, if a fleet is to. The caller must leave
 // it in the end.
-func (f *fleetFlags) runner(usual result.Runner, tell func(string)) (_ result.Runner, leave func(),
+func (f *fleetFlags) fleetRunner(usual result.Runner, tell func(string)) (_ result.Runner, leave func(),
 	err error) {
-	if !f.asked() {
+	if !f.isAsked() {
 		return usual, func() {}, nil
 	}
-	c, link, err := f.controller(tell)
+	c, link, err := f.openController(tell)
 	if err != nil {
 		return nil, nil, err
 	}
-	return noted(link, enclosing(c.Run)), link.Close, nil
+	return auditedRunner(link, enclosingRunner(c.Run)), link.Close, nil
 }
 
-// enclosing is run, with plans that bring along what they name files of. The result names them.
-func enclosing(run result.Runner) result.Runner {
+// enclosingRunner is run, with plans that bring along what they name files of. The result names
+// them.
+func enclosingRunner(run result.Runner) result.Runner {
 	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
 		named := p.TLS
 		p, err := p.Enclose()
@@ -196,30 +197,31 @@ func enclosing(run result.Runner) result.Runner {
 	}
 }
 
-// lend has a laboratory's loads made by a fleet, if one is to. Its servers listen where the
+// setLabFleet has a laboratory's loads made by a fleet, if one is to. Its servers listen where the
 // agents find the hub, if that is this machine. When an agent is missing later, lose is called
 // with what to do: that is no failure of the server, and would be one of each trial to come.
 // The caller must leave it in the end.
-func (f *fleetFlags) lend(l *labrun.Lab, stage *labrun.Stage,
-	lose context.CancelCauseFunc) (leave func(), err error) {
-	if !f.asked() {
+func (f *fleetFlags) setLabFleet(l *labrun.Lab, stage *labrun.Stage,
+	lose context.CancelCauseFunc) (leave func(),
+	err error) {
+	if !f.isAsked() {
 		return func() {}, nil
 	}
-	c, link, err := f.controller(nil)
+	c, link, err := f.openController(nil)
 	if err != nil {
-		return nil, f.absent(err)
+		return nil, f.absentFleet(err)
 	}
 	if err = c.ChooseAgents(context.Background()); err != nil {
-		err = f.absent(err)
+		err = f.absentFleet(err)
 	} else {
-		l.Fleet, err = f.lent(c.Names)
+		l.Fleet, err = f.recordedFleet(c.Names)
 	}
 	if err != nil {
 		link.Close()
 		return nil, err
 	}
 	stage.Address = ownAddress(link.ConnectedAddr())
-	run := unlessPartial(noted(link, c.Run)) // whose plans name no files
+	run := wholeRunner(auditedRunner(link, c.Run)) // whose plans name no files
 	l.Load = func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
 		p.CPUs = nil // those of the laboratory are this machine's
 		r, err := run(ctx, p, each)
@@ -249,12 +251,12 @@ func ownAddress(at string) string {
 	return ""
 }
 
-// tellFleet says how far a run of a fleet has come, unless it is to be quiet.
-func (s streams) tellFleet(quiet bool) func(string) {
+// fleetReporter says how far a run of a fleet has come, unless it is to be quiet.
+func (s streams) fleetReporter(quiet bool) func(string) {
 	if quiet {
 		return nil
 	}
-	return func(line string) { s.say("fleet: %s", line) }
+	return func(line string) { s.writeLine("fleet: %s", line) }
 }
 
 // errPartial is the fault of a measurement that an agent's loss has made worthless.
@@ -263,8 +265,8 @@ var errPartial = errors.New("the load was only a part of what was asked for")
 // errWithout is why an experiment stops: an agent is missing.
 var errWithout = errors.New("the experiment stopped")
 
-// unlessPartial is run, and an error where an agent was lost: for whoever compares runs.
-func unlessPartial(run result.Runner) result.Runner {
+// wholeRunner is run, and an error where an agent was lost: for whoever compares runs.
+func wholeRunner(run result.Runner) result.Runner {
 	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
 		r, err := run(ctx, p, each)
 		if err == nil && len(r.Fleet.Lost()) > 0 {

@@ -40,8 +40,8 @@ func openFinding(word string) (*finding, error) {
 // findingForms are those in which a finding can be written.
 var findingForms = []string{".html", ".txt", ".json"}
 
-// write writes the finding in the form that a file's name asks for.
-func (f *finding) write(w io.Writer, file string, style report.Style) error {
+// writeReport writes the finding in the form that a file's name asks for.
+func (f *finding) writeReport(w io.Writer, file string, style report.Style) error {
 	switch {
 	case hasSuffixFold(file, ".html") && f.search != nil:
 		return page.Search(w, f.search)
@@ -57,18 +57,19 @@ func (f *finding) write(w io.Writer, file string, style report.Style) error {
 	return report.Curve(w, f.curve, style)
 }
 
-// againFound is dyno report of a finding.
-func (s streams) againFound(f *finding, output string) int {
+// reportFinding is dyno report of a finding.
+func (s streams) reportFinding(f *finding, output string) int {
 	if output == "" || output == "-" {
-		return s.wrote(f.write(s.out, ".txt", s.style()))
+		return s.writeExitCode(f.writeReport(s.out, ".txt", s.reportStyle()))
 	}
 	for _, form := range findingForms {
 		if hasSuffixFold(output, form) {
-			return s.wrote(writeFile(output, func(w io.Writer) error {
-				return f.write(w, output, report.Style{})
+			return s.writeExitCode(writeFile(output, func(w io.Writer) error {
+				return f.writeReport(w, output, report.Style{})
 			}))
 		}
 	}
-	return s.refuse("report", []error{fmt.Errorf("--output: %q ends in none of %s, and that is what "+
-		"a search or a sweep can be written as", output, strings.Join(findingForms, ", "))})
+	return s.refuseFlags("report",
+		[]error{fmt.Errorf("--output: %q ends in none of %s, and that is what "+
+			"a search or a sweep can be written as", output, strings.Join(findingForms, ", "))})
 }

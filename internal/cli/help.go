@@ -46,29 +46,29 @@ var showExamples = []string{
 
 var reportExamples = []string{"dyno report last", "dyno report last -o result.md"}
 
-// help is dyno help: of everything, or of one verb.
-func help(s streams, args []string) int {
+// helpVerb is dyno help: of everything, or of one verb.
+func helpVerb(s streams, args []string) int {
 	switch {
 	case len(args) == 0, strings.HasPrefix(args[0], "-"):
 		var b strings.Builder
-		overview(&b)
-		return s.print(b.String())
+		printOverview(&b)
+		return s.printText(b.String())
 	}
 	name := strings.Join(args, " ")
-	if _, found := find(name); found {
-		return s.help(name)
+	if _, found := findVerb(name); found {
+		return s.printHelp(name)
 	}
 	if args[0] == "lab" || args[0] == "fleet" {
-		return s.verbsOf(args[0], []string{"--help"})
+		return s.printVerbs(args[0], []string{"--help"})
 	}
-	if _, found := find(args[0]); found {
-		return s.refuse("help", extra(args, 1))
+	if _, found := findVerb(args[0]); found {
+		return s.refuseFlags("help", tooManyWords(args, 1))
 	}
-	return s.unknown(args[0])
+	return s.refuseVerb(args[0])
 }
 
-// overview is what there is.
-func overview(w io.Writer) {
+// printOverview is what there is.
+func printOverview(w io.Writer) {
 	fmt.Fprintf(w, "dyno %s loads HTTP servers, and says how far its numbers can be trusted.\n\n",
 		load.Version)
 	for _, v := range verbs() {
@@ -77,9 +77,9 @@ func overview(w io.Writer) {
 	fmt.Fprint(w, "\ndyno URL means dyno run URL. More of each: dyno help VERB\n")
 }
 
-// help explains the verb of that name.
-func (s streams) help(name string) int {
-	v, _ := find(name)
+// printHelp explains the verb of that name.
+func (s streams) printHelp(name string) int {
+	v, _ := findVerb(name)
 	w := new(strings.Builder)
 	fmt.Fprintf(w, "%s: %s\n", strings.TrimSpace("dyno "+v.name+" "+v.args), v.does)
 	if v.groups != nil {
@@ -99,7 +99,7 @@ func (s streams) help(name string) int {
 			fmt.Fprintf(w, "  %s\n", e)
 		}
 	}
-	return s.print(w.String())
+	return s.printText(w.String())
 }
 
 // writeOption explains one, in lines below each other if it takes several.
@@ -108,7 +108,7 @@ func writeOption(w io.Writer, o option) {
 	if o.short != "" {
 		short = "-" + o.short + ", "
 	}
-	left := strings.TrimRight(short+o.flag()+" "+o.value, " ")
+	left := strings.TrimRight(short+o.flagName()+" "+o.value, " ")
 	for line := range strings.SplitSeq(o.does, "\n") {
 		fmt.Fprintf(w, "  %-28s %s\n", left, line)
 		left = ""

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"dyno/internal/atomicfile"
 	"dyno/internal/lab"
 	"dyno/internal/result"
 	"dyno/internal/store"
@@ -51,19 +51,19 @@ type historyFlags struct {
 
 func newHistoryFlags() *historyFlags {
 	f := &historyFlags{query: store.Query{Limit: listed}}
-	f.query.Metric, _ = measureCalled("throughput")
+	f.query.Metric, _ = findMeasure("throughput")
 	return f
 }
 
 func (f *historyFlags) groups() []group {
 	return []group{{"Flags", []option{
-		{"url", "", "GLOB", "only what was loaded at such URLs", word(&f.query.URL)},
+		{"url", "", "GLOB", "only what was loaded at such URLs", setText(&f.query.URL)},
 		{"limit", "", "N", fmt.Sprintf("results listed, the newest; 0: all (%d)", listed),
-			into(&f.query.Limit, parseLimit)},
+			storeParsed(&f.query.Limit, parseLimit)},
 		{"metric", "", "NAME", "what the series are of (throughput), as in dyno compare --metrics",
-			into(&f.query.Metric, measureCalled)},
+			storeParsed(&f.query.Metric, findMeasure)},
 		{"machine", "", "this|all", "results of which machines (this)", f.setMachine},
-		{"help", "h", "", "this", on(&f.help)},
+		{"help", "h", "", "this", setSwitch(&f.help)},
 	}}}
 }
 
@@ -82,7 +82,7 @@ func parseLimit(s string) (int, error) {
 	return n, nil
 }
 
-func measureCalled(name string) (lab.Measure, error) {
+func findMeasure(name string) (lab.Measure, error) {
 	all, err := parseMetrics(name)
 	if err == nil && len(all) > 1 {
 		err = errors.New("one is wanted")
@@ -101,7 +101,7 @@ func (s streams) openStore() (*store.Store, error) {
 	}
 	all, err := store.Open(home)
 	if err == nil && all.Problem != nil {
-		s.say("dyno: %v; all results were read instead", all.Problem)
+		s.writeLine("dyno: %v; all results were read instead", all.Problem)
 	}
 	return all, err
 }
@@ -110,20 +110,20 @@ func (s streams) openStore() (*store.Store, error) {
 func (s streams) withStore(do func(*store.Store) error) int {
 	all, err := s.openStore()
 	if err != nil {
-		return s.fail(exitUsage, err)
+		return s.failWith(exitUsage, err)
 	}
-	return s.wrote(errors.Join(do(all), all.Close()))
+	return s.writeExitCode(errors.Join(do(all), all.Close()))
 }
 
-// history is dyno history: what is stored, and how it has changed.
-func history(s streams, args []string) int {
+// historyList is dyno history: what is stored, and how it has changed.
+func historyList(s streams, args []string) int {
 	f := newHistoryFlags()
-	p := parse(args, f.groups())
+	p := parseOptions(args, f.groups())
 	if f.help {
-		return s.help("history")
+		return s.printHelp("history")
 	}
-	if faults := append(p.faults, p.extra(0)...); len(faults) > 0 {
-		return s.refuse("history", faults)
+	if faults := append(p.faults, p.extraWords(0)...); len(faults) > 0 {
+		return s.refuseFlags("history", faults)
 	}
 	if !f.all {
 		f.query.Machine = store.MachineOf(result.ThisHost())
@@ -134,7 +134,7 @@ func history(s streams, args []string) int {
 			return err
 		}
 		if h.Unkept != nil {
-			s.say("dyno: %v", h.Unkept)
+			s.writeLine("dyno: %v", h.Unkept)
 		}
 		switch n := len(h.Entries) + h.Elsewhere + len(h.Experiments) + len(h.Unreadable); {
 		case n == 0 && f.query.URL != "":
@@ -142,7 +142,7 @@ func history(s streams, args []string) int {
 		case n == 0:
 			fmt.Fprintln(s.err, "nothing is stored yet; dyno run stores what it measures")
 		}
-		faults := []error{report.History(s.out, h, s.style())}
+		faults := []error{report.History(s.out, h, s.reportStyle())}
 		for _, u := range h.Unreadable {
 			faults = append(faults, fmt.Errorf("%s: %s", u.Path, u.Problem))
 		}
@@ -153,19 +153,19 @@ func history(s streams, args []string) int {
 // historyNote is dyno history note: what somebody says of a result.
 func historyNote(s streams, args []string) int {
 	var f helpFlag
-	p := parse(args, f.groups())
+	p := parseOptions(args, f.groups())
 	if f.help {
-		return s.help("history note")
+		return s.printHelp("history note")
 	}
 	if len(p.words) < 2 {
 		p.faults = append(p.faults, errors.New(`a result and a text are wanted; "" takes a note back`))
 	}
 	if len(p.faults) > 0 {
-		return s.refuse("history note", p.faults)
+		return s.refuseFlags("history note", p.faults)
 	}
-	rs, faults := open(p.words[:1])
+	rs, faults := openResults(p.words[:1])
 	if len(faults) > 0 {
-		return s.refuse("history note", faults)
+		return s.refuseFlags("history note", faults)
 	}
 	text := strings.Join(p.words[1:], " ")
 	return s.withStore(func(all *store.Store) error {
@@ -181,28 +181,28 @@ func historyNote(s streams, args []string) int {
 	})
 }
 
-// takeIn is dyno import.
-func takeIn(s streams, args []string) int {
+// importFiles is dyno import.
+func importFiles(s streams, args []string) int {
 	var f helpFlag
-	p := parse(args, f.groups())
+	p := parseOptions(args, f.groups())
 	if f.help {
-		return s.help("import")
+		return s.printHelp("import")
 	}
 	if len(p.words) == 0 {
 		p.faults = append(p.faults, errors.New("a FILE or DIR is wanted, or several"))
 	}
 	if len(p.faults) > 0 {
-		return s.refuse("import", p.faults)
+		return s.refuseFlags("import", p.faults)
 	}
 	return s.withStore(func(all *store.Store) error {
 		refused := 0
 		for _, path := range p.words {
 			found, err := all.Import(path)
 			for _, i := range found {
-				refused += s.imported(i)
+				refused += s.reportImport(i)
 			}
 			if err != nil {
-				s.say("dyno: %v", err)
+				s.writeLine("dyno: %v", err)
 				refused++
 			}
 		}
@@ -213,12 +213,12 @@ func takeIn(s streams, args []string) int {
 	})
 }
 
-// imported says what became of one thing, and returns 1 if it is not stored.
-func (s streams) imported(i store.Imported) int {
+// reportImport says what became of one thing, and returns 1 if it is not stored.
+func (s streams) reportImport(i store.Imported) int {
 	switch {
 	case i.Err != nil:
-		for _, fault := range flatten(i.Err) {
-			s.say("dyno: %s: %v", i.From, fault)
+		for _, fault := range joinedErrors(i.Err) {
+			s.writeLine("dyno: %s: %v", i.From, fault)
 		}
 		return 1
 	case i.Same:
@@ -239,23 +239,23 @@ func (f *exportFlags) groups() []group {
 	return []group{{"Flags", []option{
 		{"output", "o", "FILE|DIR|-", "write there: an archive if the name ends in .tar.gz, or into a\n" +
 			"new or empty folder (dyno-export-TIME.tar.gz)", f.setOutput},
-		{"help", "h", "", "this", on(&f.help)},
+		{"help", "h", "", "this", setSwitch(&f.help)},
 	}}}
 }
 
-// handOut is dyno export.
-func handOut(s streams, args []string) int {
+// exportFiles is dyno export.
+func exportFiles(s streams, args []string) int {
 	var f exportFlags
-	p := parse(args, f.groups())
+	p := parseOptions(args, f.groups())
 	if f.help {
-		return s.help("export")
+		return s.printHelp("export")
 	}
-	ids, faults := exported(p.words)
+	ids, faults := exportIDs(p.words)
 	if faults = append(p.faults, faults...); len(faults) > 0 {
-		return s.refuse("export", faults)
+		return s.refuseFlags("export", faults)
 	}
 	if f.output == "-" && isTerminal(s.out) {
-		return s.refuse("export", []error{errors.New("--output: an archive is not for a terminal; " +
+		return s.refuseFlags("export", []error{errors.New("--output: an archive is not for a terminal; " +
 			"name a file, or send it on with | or >")})
 	}
 	if f.output == "" {
@@ -264,8 +264,8 @@ func handOut(s streams, args []string) int {
 	return s.withStore(func(all *store.Store) error {
 		n, damaged, err := writeExport(all, f.output, ids, pastOutlet(s.out))
 		for _, d := range damaged {
-			for _, fault := range flatten(d.Err) {
-				s.say("dyno: %s: %v", d.Path, fault)
+			for _, fault := range joinedErrors(d.Err) {
+				s.writeLine("dyno: %s: %v", d.Path, fault)
 			}
 		}
 		if err == nil && f.output != "-" {
@@ -290,11 +290,11 @@ func (f *exportFlags) setOutput(s string) error {
 	if !isTarball(s) && slices.Contains(otherArchives, strings.ToLower(filepath.Ext(s))) {
 		return fmt.Errorf("%q is an archive of another kind; end it in .tar.gz, or name a folder", s)
 	}
-	return word(&f.output)(s)
+	return setText(&f.output)(s)
 }
 
-// exported are the IDs that words mean.
-func exported(words []string) (ids []string, faults []error) {
+// exportIDs are the IDs that words mean.
+func exportIDs(words []string) (ids []string, faults []error) {
 	home, err := result.Home()
 	if err != nil {
 		return nil, []error{err}
@@ -304,7 +304,7 @@ func exported(words []string) (ids []string, faults []error) {
 			ids = append(ids, w)
 			continue
 		}
-		rs, bad := open([]string{w})
+		rs, bad := openResults([]string{w})
 		if faults = append(faults, bad...); len(bad) == 0 {
 			ids = append(ids, rs[0].ID)
 		}
@@ -321,15 +321,13 @@ func writeExport(all *store.Store, output string, ids []string, stdout io.Writer
 	case !isTarball(output):
 		return all.ExportDir(output, ids)
 	}
-	f, err := os.CreateTemp(filepath.Dir(output), "."+filepath.Base(output)+".*")
+	err = atomicfile.Replace(output, 0o600, func(w io.Writer) error {
+		b := bufio.NewWriter(w)
+		n, damaged, err = all.Export(b, ids)
+		return errors.Join(err, b.Flush())
+	})
 	if err != nil {
-		return 0, nil, err
-	}
-	defer os.Remove(f.Name())
-	w := bufio.NewWriter(f)
-	n, damaged, err = all.Export(w, ids)
-	if err = errors.Join(err, w.Flush(), f.Sync(), f.Close()); err != nil {
 		return 0, damaged, err
 	}
-	return n, damaged, os.Rename(f.Name(), output)
+	return n, damaged, nil
 }

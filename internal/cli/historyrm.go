@@ -26,16 +26,16 @@ Exit codes: 0 done, 2 something cannot be removed.
 // historyRemove is dyno history rm.
 func historyRemove(s streams, args []string) int {
 	var f helpFlag
-	p := parse(args, f.groups())
+	p := parseOptions(args, f.groups())
 	if f.help {
-		return s.help("history rm")
+		return s.printHelp("history rm")
 	}
 	if len(p.words) == 0 {
 		p.faults = append(p.faults, errors.New("an ID is wanted, or several"))
 	}
-	ids, faults := removable(p.words)
+	ids, faults := removableIDs(p.words)
 	if faults = append(p.faults, faults...); len(faults) > 0 {
-		return s.refuse("history rm", faults)
+		return s.refuseFlags("history rm", faults)
 	}
 	return s.withStore(func(all *store.Store) error {
 		var faults []error
@@ -52,14 +52,14 @@ func historyRemove(s streams, args []string) int {
 		}
 		if left, err := all.Collect(true); err == nil && len(left) > 0 {
 			fmt.Fprintf(s.err, "%s are not needed any more: dyno history gc removes them\n",
-				report.Bytes(total(left)))
+				report.Bytes(totalBytes(left)))
 		}
 		return errors.Join(faults...)
 	})
 }
 
-// removable are the IDs that words mean, each once. A result need not be readable.
-func removable(words []string) (ids []string, faults []error) {
+// removableIDs are the IDs that words mean, each once. A result need not be readable.
+func removableIDs(words []string) (ids []string, faults []error) {
 	home, err := result.Home()
 	if err != nil {
 		return nil, []error{err}
@@ -83,7 +83,7 @@ func removable(words []string) (ids []string, faults []error) {
 	return ids, faults
 }
 
-func total(all []store.Removed) (bytes int64) {
+func totalBytes(all []store.Removed) (bytes int64) {
 	for _, r := range all {
 		bytes += r.Bytes
 	}
@@ -98,20 +98,20 @@ type collectFlags struct {
 
 func (f *collectFlags) groups() []group {
 	return []group{{"Flags", []option{
-		{"dry-run", "", "", "say what would be removed, and remove nothing", on(&f.dry)},
-		{"help", "h", "", "this", on(&f.help)},
+		{"dry-run", "", "", "say what would be removed, and remove nothing", setSwitch(&f.dry)},
+		{"help", "h", "", "this", setSwitch(&f.help)},
 	}}}
 }
 
 // historyCollect is dyno history gc.
 func historyCollect(s streams, args []string) int {
 	var f collectFlags
-	p := parse(args, f.groups())
+	p := parseOptions(args, f.groups())
 	if f.help {
-		return s.help("history gc")
+		return s.printHelp("history gc")
 	}
-	if faults := append(p.faults, p.extra(0)...); len(faults) > 0 {
-		return s.refuse("history gc", faults)
+	if faults := append(p.faults, p.extraWords(0)...); len(faults) > 0 {
+		return s.refuseFlags("history gc", faults)
 	}
 	did, freed := "removed", "freed"
 	if f.dry {
@@ -128,7 +128,7 @@ func historyCollect(s streams, args []string) int {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(s.out, "%s %s\n", freed, report.Bytes(total(found)))
+		_, err = fmt.Fprintf(s.out, "%s %s\n", freed, report.Bytes(totalBytes(found)))
 		return err
 	})
 }

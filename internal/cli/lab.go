@@ -40,16 +40,16 @@ type labFlags struct {
 }
 
 func (f *labFlags) groups() []group {
-	return []group{f.fleet.group(), {"Flags", []option{
+	return []group{f.fleet.fleetGroup(), {"Flags", []option{
 		{"quick", "", "", "few rounds and short windows: whether it works, not what it says",
-			on(&f.quick)},
-		{"output", "o", "DIR", "folder for trials and report (one in the store)", word(&f.output)},
-		{"resume", "", "DIR", "go on where an experiment stopped", word(&f.resume)},
+			setSwitch(&f.quick)},
+		{"output", "o", "DIR", "folder for trials and report (one in the store)", setText(&f.output)},
+		{"resume", "", "DIR", "go on where an experiment stopped", setText(&f.resume)},
 		{"seed", "", "N", "of the order of trials (the file's, else drawn, and stored)",
-			into(&f.seed, parseSeed)},
-		f.secrets.option(),
-		showing(&f.showSecrets),
-		{"help", "h", "", "this", on(&f.help)},
+			storeParsed(&f.seed, parseSeed)},
+		f.secrets.secretOption(),
+		showSecretsOption(&f.showSecrets),
+		{"help", "h", "", "this", setSwitch(&f.help)},
 	}}}
 }
 
@@ -66,13 +66,13 @@ without an agent, dyno lab run --resume DIR goes on.
 // labRun is dyno lab run.
 func labRun(s streams, args []string) int {
 	var f labFlags
-	p := parse(args, f.groups())
+	p := parseOptions(args, f.groups())
 	if f.help {
-		return s.help("lab run")
+		return s.printHelp("lab run")
 	}
-	e, faults := f.experiment(p, s.remark)
+	e, faults := f.readExperiment(p, s.writeRemark)
 	if len(faults) > 0 {
-		return s.refuse("lab run", faults)
+		return s.refuseFlags("lab run", faults)
 	}
 	if f.seed != 0 {
 		e.Design.Seed = int64(f.seed)
@@ -80,12 +80,12 @@ func labRun(s streams, args []string) int {
 	if f.quick {
 		e = experiment.Quick(e)
 	}
-	return s.experiment(context.Background(), e, f)
+	return s.runExperiment(context.Background(), e, f)
 }
 
-// experiment finds and reads what is to be run.
-func (f *labFlags) experiment(p parsed, note func(string)) (*experiment.Experiment, []error) {
-	faults := append(p.faults, f.fleet.settle(p.given, false)...)
+// readExperiment finds and reads what is to be run.
+func (f *labFlags) readExperiment(p parsed, note func(string)) (*experiment.Experiment, []error) {
+	faults := append(p.faults, f.fleet.setGiven(p.given, false)...)
 	switch {
 	case f.resume != "" && len(p.words) > 0:
 		faults = append(faults, fmt.Errorf("--resume %s: says already which experiment", f.resume))
@@ -94,31 +94,31 @@ func (f *labFlags) experiment(p parsed, note func(string)) (*experiment.Experime
 	case f.resume == "" && !p.tried["resume"] && len(p.words) != 1:
 		faults = append(faults, fmt.Errorf("one FILE or NAME is wanted; %d given", len(p.words)))
 	}
-	if faults = append(faults, unmarkable(f.showSecrets)...); len(faults) > 0 {
+	if faults = append(faults, markFaults(f.showSecrets)...); len(faults) > 0 {
 		return nil, faults
 	}
 	if f.resume == "" {
 		e, err := openExperiment(p.words[0])
 		if err == nil {
-			e, err = f.secrets.fill(e, false, note)
+			e, err = f.secrets.fillSecrets(e, false, note)
 		}
-		return e, flatten(err)
+		return e, joinedErrors(err)
 	}
 	old, err := judge.Reopen(f.resume, func(e *experiment.Experiment) (*experiment.Experiment, error) {
-		return f.secrets.fill(e, true, note)
+		return f.secrets.fillSecrets(e, true, note)
 	})
 	if err != nil {
-		return nil, flatten(err)
+		return nil, joinedErrors(err)
 	}
 	f.output, f.quick = f.resume, old.Quick
-	return old.Experiment, f.fleet.resume(old.Fleet)
+	return old.Experiment, f.fleet.resumeFleet(old.Fleet)
 }
 
-// folder reads the experiment whose folder is the one word there must be.
-func (p parsed) folder() (*lab.Record, []error) { return p.reopened(nil) }
+// openRecord reads the experiment whose folder is the one word there must be.
+func (p parsed) openRecord() (*lab.Record, []error) { return p.reopenRecord(nil) }
 
-// reopened is folder, whose experiment fill completes.
-func (p parsed) reopened(fill judge.Filler) (*lab.Record, []error) {
+// reopenRecord is folder, whose experiment fill completes.
+func (p parsed) reopenRecord(fill judge.Filler) (*lab.Record, []error) {
 	if len(p.words) != 1 {
 		p.faults = append(p.faults, fmt.Errorf("one folder is wanted; %d given", len(p.words)))
 	}
@@ -126,27 +126,27 @@ func (p parsed) reopened(fill judge.Filler) (*lab.Record, []error) {
 		return nil, p.faults
 	}
 	r, err := judge.Reopen(p.words[0], fill)
-	return r, flatten(err)
+	return r, joinedErrors(err)
 }
 
 // labRerun is dyno lab rerun: the same experiment, in the same order, elsewhere.
 func labRerun(s streams, args []string) int {
 	var f rerunFlags
-	p := parse(args, f.groups())
+	p := parseOptions(args, f.groups())
 	if f.help {
-		return s.help("lab rerun")
+		return s.printHelp("lab rerun")
 	}
-	p.faults = append(p.faults, unmarkable(f.showSecrets)...)
-	old, faults := p.reopened(func(e *experiment.Experiment) (*experiment.Experiment, error) {
-		return f.secrets.fill(e, false, s.remark)
+	p.faults = append(p.faults, markFaults(f.showSecrets)...)
+	old, faults := p.reopenRecord(func(e *experiment.Experiment) (*experiment.Experiment, error) {
+		return f.secrets.fillSecrets(e, false, s.writeRemark)
 	})
 	if len(faults) > 0 {
-		return s.refuse("lab rerun", faults)
+		return s.refuseFlags("lab rerun", faults)
 	}
 	if old.Fleet != nil {
 		fmt.Fprintln(s.err, "dyno: its loads were made by a fleet, and now are by this machine alone")
 	}
-	return s.experiment(context.Background(), old.Experiment,
+	return s.runExperiment(context.Background(), old.Experiment,
 		labFlags{output: f.output, quick: old.Quick, showSecrets: f.showSecrets})
 }
 
@@ -160,10 +160,10 @@ type rerunFlags struct {
 
 func (f *rerunFlags) groups() []group {
 	return []group{{"Flags", []option{
-		{"output", "o", "DIR", "folder for trials and report (one in the store)", word(&f.output)},
-		f.secrets.option(),
-		showing(&f.showSecrets),
-		{"help", "h", "", "this", on(&f.help)},
+		{"output", "o", "DIR", "folder for trials and report (one in the store)", setText(&f.output)},
+		f.secrets.secretOption(),
+		showSecretsOption(&f.showSecrets),
+		{"help", "h", "", "this", setSwitch(&f.help)},
 	}}}
 }
 
@@ -173,8 +173,8 @@ func openExperiment(name string) (*experiment.Experiment, error) {
 	switch {
 	case err == nil && !info.IsDir():
 		return experiment.ReadFile(name)
-	case err == nil && !ships(name):
-		return nil, isFolder(name)
+	case err == nil && !isShipped(name):
+		return nil, folderFault(name)
 	case strings.ContainsAny(name, `/\`), strings.HasSuffix(name, ".yaml"),
 		strings.HasSuffix(name, ".yml"):
 		return experiment.ReadFile(name)
@@ -182,8 +182,8 @@ func openExperiment(name string) (*experiment.Experiment, error) {
 	return experiment.Open(name)
 }
 
-// isFolder says what can be meant by a folder where an experiment is wanted.
-func isFolder(name string) error {
+// folderFault says what can be meant by a folder where an experiment is wanted.
+func folderFault(name string) error {
 	if _, err := judge.Open(name); err != nil {
 		return fmt.Errorf("%s is a folder; give the path of an experiment's file", name)
 	}
@@ -191,88 +191,89 @@ func isFolder(name string) error {
 		"on with it, and dyno lab rerun %s begins anew", name, name, name)
 }
 
-// ships reports whether there is an experiment of that name inside dyno.
-func ships(name string) bool {
+// isShipped reports whether there is an experiment of that name inside dyno.
+func isShipped(name string) bool {
 	return slices.ContainsFunc(experiment.Shipped(), func(l experiment.Listing) bool {
 		return l.Name == name
 	})
 }
 
-// experiment runs e until it is done, interrupted, without an agent or whole ends, and
+// runExperiment runs e until it is done, interrupted, without an agent or whole ends, and
 // reports.
-func (s streams) experiment(whole context.Context, e *experiment.Experiment, f labFlags) int {
+func (s streams) runExperiment(whole context.Context, e *experiment.Experiment, f labFlags) int {
 	whole, lose := context.WithCancelCause(whole)
 	defer lose(nil)
-	l, stop, err := f.lab(e, lose)
+	l, stop, err := f.newLab(e, lose)
 	if err = errors.Join(err, widenPath()); errors.Is(err, bus.ErrUnreachable) {
-		return s.fail(busCode(err), err)
+		return s.failWith(busExitCode(err), err)
 	} else if err != nil {
-		return s.refuse("lab run", flatten(err))
+		return s.refuseFlags("lab run", joinedErrors(err))
 	}
 	defer stop()
 	fmt.Fprint(s.err, report.IntentText(l.Intent()))
-	ctx, end := interruptible(whole)
+	ctx, end := interruptedBy(whole)
 	defer end()
-	progress := labProgress{say: s.say, began: time.Now()}
-	l.Tell = progress.tell
+	progress := labProgress{say: s.writeLine, began: time.Now()}
+	l.Tell = progress.showEvent
 	record, err := l.Run(ctx)
 	if record == nil && errors.Is(err, labrun.ErrNothingLeft) {
-		return s.fail(exitUnreachable, err)
+		return s.failWith(exitUnreachable, err)
 	}
 	if record == nil {
-		return s.fail(exitUsage, err)
+		return s.failWith(exitUsage, err)
 	}
-	return s.conclude(l, record, err, context.Cause(whole))
+	return s.concludeExperiment(l, record, err, context.Cause(whole))
 }
 
-// conclude writes the reports, and finds the exit code. lost is why the experiment had to stop,
-// if it did.
-func (s streams) conclude(l *labrun.Lab, r *lab.Record, err, lost error) int {
+// concludeExperiment writes the reports, and finds the exit code. lost is why the experiment had
+// to stop, if it did.
+func (s streams) concludeExperiment(l *labrun.Lab, r *lab.Record, err, lost error) int {
 	err = errors.Join(err, writeFile(filepath.Join(l.Dir, "report.md"), func(w io.Writer) error {
 		return report.ExperimentMarkdown(w, r)
 	}))
-	err = errors.Join(err, report.Experiment(s.out, r, s.style()))
-	s.picture(l.Dir, l.History)
+	err = errors.Join(err, report.Experiment(s.out, r, s.reportStyle()))
+	s.writePage(l.Dir, l.History)
 	fmt.Fprintf(s.out, "\n  stored in %s\n", l.Dir)
 	switch {
 	case errors.Is(err, labrun.ErrNothingLeft):
-		return s.fail(exitUnreachable, err)
+		return s.failWith(exitUnreachable, err)
 	case r.State == lab.Interrupted && errors.Is(lost, errWithout):
-		return s.fail(exitUntrusted, lost)
+		return s.failWith(exitUntrusted, lost)
 	case r.State == lab.Interrupted:
 		fmt.Fprintf(s.err, "dyno: interrupted; go on with: dyno lab run --resume %s\n", l.Dir)
 		return exitInterrupted
 	case err != nil:
-		return s.unstored(l.Dir, err)
+		return s.failUnstored(l.Dir, err)
 	case !r.HasMeasured():
-		return s.fail(exitUnreachable, errors.New("no trial measured anything"))
+		return s.failWith(exitUnreachable, errors.New("no trial measured anything"))
 	case r.Gate != nil && r.Gate.Verdict == lab.Undecided:
-		return s.fail(exitUntrusted, fmt.Errorf("gate: %s", r.Gate.Explain()))
+		return s.failWith(exitUntrusted, fmt.Errorf("gate: %s", r.Gate.Explain()))
 	case r.Gate != nil && r.Gate.Verdict == lab.Regression:
-		return s.fail(exitMissed, fmt.Errorf("gate: %s", r.Gate.Explain()))
+		return s.failWith(exitMissed, fmt.Errorf("gate: %s", r.Gate.Explain()))
 	case r.MissedObjective() != "":
-		return s.fail(exitMissed, fmt.Errorf("objective missed: %s", r.MissedObjective()))
+		return s.failWith(exitMissed, fmt.Errorf("objective missed: %s", r.MissedObjective()))
 	}
 	return exitOK
 }
 
-// unstored is an experiment that ended because of err: what could not be written can be later.
-func (s streams) unstored(dir string, err error) int {
+// failUnstored is an experiment that ended because of err: what could not be written can be later.
+func (s streams) failUnstored(dir string, err error) int {
 	if _, is := errors.AsType[*fs.PathError](err); !is {
-		return s.fail(exitFault, err)
+		return s.failWith(exitFault, err)
 	}
-	return s.fail(exitUsage, errors.Join(err, fmt.Errorf("once it can be stored, go on with: dyno "+
-		"lab run --resume %s", dir)))
+	return s.failWith(exitUsage, errors.Join(err,
+		fmt.Errorf("once it can be stored, go on with: dyno "+
+			"lab run --resume %s", dir)))
 }
 
-// picture writes the page of the experiment in dir, beside those in history. An experiment is
+// writePage writes the page of the experiment in dir, beside those in history. An experiment is
 // none the worse without it, so that it is only said why there is none.
-func (s streams) picture(dir, history string) {
+func (s streams) writePage(dir, history string) {
 	err := writeFile(filepath.Join(dir, "report.html"), func(w io.Writer) error {
 		return page.Experiment(w, dir, history)
 	})
 	if err != nil {
-		s.say("dyno: no report.html: %v", err)
+		s.writeLine("dyno: no report.html: %v", err)
 	}
 }
 
@@ -286,8 +287,8 @@ func experimentFolder(home, name string) string {
 	return filepath.Join(home, experimentsFolder, dir)
 }
 
-// lab is what an experiment is run with. If an agent is missing while it runs, lose is called.
-func (f *labFlags) lab(e *experiment.Experiment, lose context.CancelCauseFunc) (l *labrun.Lab,
+// newLab is what an experiment is run with. If an agent is missing while it runs, lose is called.
+func (f *labFlags) newLab(e *experiment.Experiment, lose context.CancelCauseFunc) (l *labrun.Lab,
 	stop func(), err error) {
 	dir := f.output
 	if dir == "" {
@@ -313,7 +314,7 @@ func (f *labFlags) lab(e *experiment.Experiment, lose context.CancelCauseFunc) (
 	if err != nil {
 		return nil, nil, err
 	}
-	if f.fleet.asked() { // whose agents are the clients
+	if f.fleet.isAsked() { // whose agents are the clients
 		e.Design.Clients = experiment.Clients{Count: 1, Isolate: experiment.NoNamespace}
 	}
 	stage := &labrun.Stage{Output: filepath.Join(dir, "output"), Build: filepath.Join(dir, "build"),
@@ -321,12 +322,12 @@ func (f *labFlags) lab(e *experiment.Experiment, lose context.CancelCauseFunc) (
 		CPUs: cpus, Clients: e.Design.Clients, Ring: ringHere}
 	l = &labrun.Lab{Experiment: e, Quick: f.quick, Dir: dir, Resume: f.resume != "", Dyno: exe,
 		Version: load.Version, CPUs: cpus, Supervisor: stage.Supervisor,
-		Load: here, Start: stage.Start, Ask: fairness.Ask,
-		Watch: labrun.Watch, Keep: marks(f.showSecrets)}
+		Load: runHere, Start: stage.Start, Ask: fairness.Ask,
+		Watch: labrun.Watch, Keep: newMarks(f.showSecrets)}
 	if home, err := result.Home(); err == nil { // else there is no history
 		l.History = filepath.Join(home, experimentsFolder)
 	}
-	leave, err := f.fleet.lend(l, stage, lose)
+	leave, err := f.fleet.setLabFleet(l, stage, lose)
 	if err != nil || e.Design.Isolation != experiment.Shared {
 		return l, leave, err
 	}
@@ -335,23 +336,23 @@ func (f *labFlags) lab(e *experiment.Experiment, lose context.CancelCauseFunc) (
 	return l, func() { shared.Close(); leave() }, nil
 }
 
-// supervise is the hidden verb by which dyno starts servers.
-func supervise(s streams, args []string) int {
+// superviseServers is the hidden verb by which dyno starts servers.
+func superviseServers(s streams, args []string) int {
 	if err := server.Supervise(args); err != nil {
-		return s.fail(exitFault, err)
+		return s.failWith(exitFault, err)
 	}
 	return exitOK
 }
 
-// worker is the hidden verb by which dyno starts generators.
-func worker(s streams, args []string) int {
+// runWorker is the hidden verb by which dyno starts generators.
+func runWorker(s streams, args []string) int {
 	if len(args) > 0 {
-		return s.refuse("worker", extra(args, 0))
+		return s.refuseFlags("worker", tooManyWords(args, 0))
 	}
 	ctx, stop := untilInterrupted()
 	defer stop()
 	if err := remote.RunWorker(ctx, s.in, pastOutlet(s.out)); err != nil {
-		return s.fail(exitFault, err)
+		return s.failWith(exitFault, err)
 	}
 	return exitOK
 }
@@ -359,25 +360,25 @@ func worker(s streams, args []string) int {
 // labCheck is dyno lab check: every fault of a file, and what it would do.
 func labCheck(s streams, args []string) int {
 	var f helpFlag
-	p := parse(args, f.groups())
+	p := parseOptions(args, f.groups())
 	if f.help {
-		return s.help("lab check")
+		return s.printHelp("lab check")
 	}
 	if len(p.words) == 0 {
 		p.faults = append(p.faults, errors.New("a FILE is wanted, or several"))
 	}
 	if len(p.faults) > 0 {
-		return s.refuse("lab check", p.faults)
+		return s.refuseFlags("lab check", p.faults)
 	}
 	if err := widenPath(); err != nil {
-		return s.refuse("lab check", []error{err})
+		return s.refuseFlags("lab check", []error{err})
 	}
 	code := exitOK
 	for _, name := range p.words {
 		e, err := openExperiment(name)
 		if err != nil {
-			for _, fault := range flatten(err) {
-				s.say("dyno: %v", fault)
+			for _, fault := range joinedErrors(err) {
+				s.writeLine("dyno: %v", fault)
 			}
 			code = exitUsage
 			continue
@@ -386,7 +387,7 @@ func labCheck(s streams, args []string) int {
 		_, err = fmt.Fprintf(s.out, "%s  --quick: %s\n",
 			report.IntentText((&labrun.Lab{Experiment: e}).Intent()), report.ExtentText(quick))
 		if err != nil {
-			return s.wrote(err)
+			return s.writeExitCode(err)
 		}
 	}
 	return code
@@ -395,12 +396,12 @@ func labCheck(s streams, args []string) int {
 // labInit is dyno lab init: a file to begin with.
 func labInit(s streams, args []string) int {
 	var f helpFlag
-	p := parse(args, f.groups())
+	p := parseOptions(args, f.groups())
 	if f.help {
-		return s.help("lab init")
+		return s.printHelp("lab init")
 	}
-	if faults := append(p.faults, p.extra(1)...); len(faults) > 0 {
-		return s.refuse("lab init", faults)
+	if faults := append(p.faults, p.extraWords(1)...); len(faults) > 0 {
+		return s.refuseFlags("lab init", faults)
 	}
 	name := "experiment.yaml"
 	if len(p.words) == 1 {
@@ -415,27 +416,27 @@ func labInit(s streams, args []string) int {
 		err = errors.Join(err, file.Close())
 	}
 	if err != nil {
-		return s.fail(exitUsage, err)
+		return s.failWith(exitUsage, err)
 	}
-	return s.print(fmt.Sprintf("wrote %s; now\n  dyno lab check %s\n  dyno lab run --quick %s\n",
+	return s.printText(fmt.Sprintf("wrote %s; now\n  dyno lab check %s\n  dyno lab run --quick %s\n",
 		name, name, name))
 }
 
 // labList is dyno lab list: what ships with dyno.
 func labList(s streams, args []string) int {
 	var f helpFlag
-	p := parse(args, f.groups())
+	p := parseOptions(args, f.groups())
 	if f.help {
-		return s.help("lab list")
+		return s.printHelp("lab list")
 	}
-	if faults := append(p.faults, p.extra(0)...); len(faults) > 0 {
-		return s.refuse("lab list", faults)
+	if faults := append(p.faults, p.extraWords(0)...); len(faults) > 0 {
+		return s.refuseFlags("lab list", faults)
 	}
-	return s.wrote(report.Shipped(s.out, experiment.Shipped()))
+	return s.writeExitCode(report.Shipped(s.out, experiment.Shipped()))
 }
 
-// verbsOf says what there is to dyno lab, or another group, when none of it was asked for.
-func (s streams) verbsOf(group string, args []string) int {
+// printVerbs says what there is to dyno lab, or another group, when none of it was asked for.
+func (s streams) printVerbs(group string, args []string) int {
 	w, code := s.err, exitUsage
 	if len(args) > 0 && (args[0] == "-h" || args[0] == "--help") {
 		w, code = s.out, exitOK

@@ -17,7 +17,7 @@ type labProgress struct {
 	seen  bool
 }
 
-func (p *labProgress) tell(e labrun.Event) {
+func (p *labProgress) showEvent(e labrun.Event) {
 	switch e.Step {
 	case "build", "check":
 		p.say("%s %s", e.Step, e.Arm)
@@ -32,11 +32,11 @@ func (p *labProgress) tell(e labrun.Event) {
 			p.seen, p.began, p.first = true, time.Now(), e.Done
 		}
 	case "done":
-		p.done(e)
+		p.finishLine(e)
 	}
 }
 
-func (p *labProgress) done(e labrun.Event) {
+func (p *labProgress) finishLine(e labrun.Event) {
 	t := e.Trial
 	round := fmt.Sprintf("round %d", e.Round)
 	if e.Round >= lab.ConfirmingRound {

@@ -28,8 +28,8 @@ func (f *showFlags) groups() []group {
 	return []group{{"Flags", []option{
 		{"output", "o", "FILE|-", "write it there, in the form that the name's end says:\n" +
 			strings.Join(all, ", ") + ";\n.md is for a pull request, with a plot in a file beside it;\n" +
-			".csv has a line a trial; - is stdout, as text", word(&f.output)},
-		{"help", "h", "", "this", on(&f.help)},
+			".csv has a line a trial; - is stdout, as text", setText(&f.output)},
+		{"help", "h", "", "this", setSwitch(&f.help)},
 	}}}
 }
 
@@ -46,8 +46,10 @@ var experimentRenderers = []struct {
 	suffix string
 	write  func(io.Writer, shown) error
 }{
-	{".md", pullRequest},
-	{".html", func(w io.Writer, e shown) error { return page.Experiment(w, e.dir, kept()) }},
+	{".md", writePullRequest},
+	{".html", func(w io.Writer, e shown) error {
+		return page.Experiment(w, e.dir, storedExperimentsFolder())
+	}},
 	{".csv", func(w io.Writer, e shown) error { return report.ExperimentCSV(w, e.record) }},
 	{".junit.xml", func(w io.Writer, e shown) error { return report.ExperimentJUnit(w, e.record) }},
 	{".bench.txt", func(w io.Writer, e shown) error { return report.ExperimentBench(w, e.record) }},
@@ -56,8 +58,8 @@ var experimentRenderers = []struct {
 	}},
 }
 
-// kept is the folder of the experiments in the store; "" if there is no store.
-func kept() string {
+// storedExperimentsFolder is the folder of the experiments in the store; "" if there is no store.
+func storedExperimentsFolder() string {
 	home, err := result.Home()
 	if err != nil {
 		return ""
@@ -65,8 +67,8 @@ func kept() string {
 	return filepath.Join(home, experimentsFolder)
 }
 
-// pullRequest writes the Markdown, and the plot that it shows into a file beside it.
-func pullRequest(w io.Writer, e shown) error {
+// writePullRequest writes the Markdown, and the plot that it shows into a file beside it.
+func writePullRequest(w io.Writer, e shown) error {
 	var plot bytes.Buffer
 	drawn, err := report.Forest(&plot, e.record)
 	if err != nil || !drawn {
@@ -86,9 +88,9 @@ func pullRequest(w io.Writer, e shown) error {
 // labShow is dyno lab show: the report of an experiment that was run.
 func labShow(s streams, args []string) int {
 	var f showFlags
-	p := parse(args, f.groups())
+	p := parseOptions(args, f.groups())
 	if f.help {
-		return s.help("lab show")
+		return s.printHelp("lab show")
 	}
 	var write func(io.Writer, shown) error
 	if f.output != "" && f.output != "-" {
@@ -97,15 +99,15 @@ func labShow(s streams, args []string) int {
 			p.faults = append(p.faults, err)
 		}
 	}
-	r, faults := p.folder()
+	r, faults := p.openRecord()
 	if len(faults) > 0 {
-		return s.refuse("lab show", faults)
+		return s.refuseFlags("lab show", faults)
 	}
 	if write == nil {
-		return s.wrote(report.Experiment(s.out, r, s.style()))
+		return s.writeExitCode(report.Experiment(s.out, r, s.reportStyle()))
 	}
 	e := shown{p.words[0], f.output, r}
-	return s.wrote(writeFile(f.output, func(w io.Writer) error { return write(w, e) }))
+	return s.writeExitCode(writeFile(f.output, func(w io.Writer) error { return write(w, e) }))
 }
 
 func experimentRenderer(file string) (func(io.Writer, shown) error, error) {

@@ -27,6 +27,6 @@ func nearestFlag(flag string, groups []group) (option, bool) {
 	if o, known := byName[elsewhere[flag]]; known {
 		return o, true
 	}
-	o, found := byName[nearest.Name(strings.TrimLeft(flag, "-"), names)]
+	o, found := byName[nearest.ClosestName(strings.TrimLeft(flag, "-"), names)]
 	return o, found
 }

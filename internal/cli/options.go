@@ -9,12 +9,10 @@ import (
 
 	"dyno/internal/engine/load"
 	"dyno/internal/nearest"
-
-	"github.com/spf13/pflag"
 )
 
-// An option is one flag: its names, its value's name in the help ("" for a
-// switch), what it does, and what takes the value it is given.
+// An option is one flag: its names, its value's name in the help ("" for a switch), what it does,
+// and the function that stores its value.
 type option struct {
 	long, short, value, does string
 	set                      func(string) error
@@ -26,11 +24,11 @@ type group struct {
 	options []option
 }
 
-// flag names o as messages do.
-func (o option) flag() string { return "--" + o.long }
+// flagName returns the name that messages have for o, with its dashes.
+func (o option) flagName() string { return "--" + o.long }
 
-// on is what sets a switch.
-func on(b *bool) func(string) error {
+// setSwitch returns what sets a switch.
+func setSwitch(b *bool) func(string) error {
 	return func(s string) (err error) {
 		*b, err = strconv.ParseBool(s)
 		if err != nil {
@@ -40,8 +38,8 @@ func on(b *bool) func(string) error {
 	}
 }
 
-// into is what stores a value that parse reads.
-func into[T any](to *T, parse func(string) (T, error)) func(string) error {
+// storeParsed returns what stores the value that parse reads.
+func storeParsed[T any](to *T, parse func(string) (T, error)) func(string) error {
 	return func(s string) error {
 		v, err := parse(s)
 		if err == nil {
@@ -54,8 +52,8 @@ func into[T any](to *T, parse func(string) (T, error)) func(string) error {
 // errNoValue is the fault of an empty value where none can be meant.
 var errNoValue = errors.New("needs a value")
 
-// word is what stores a value as it is, unless it is empty.
-func word(to *string) func(string) error {
+// setText returns what stores a value as it is. An empty value is a fault.
+func setText(to *string) func(string) error {
 	return func(s string) error {
 		if s == "" {
 			return errNoValue
@@ -74,91 +72,138 @@ type parsed struct {
 	stray  bool // words may hold the value of an unknown flag
 }
 
-// parse gives the options of groups the values that args has for them, in their
-// order, so that of several the last counts. It finds every fault: pflag stops
-// at the first, so args are first made free of those that are its business, and
-// the options' own are kept while it goes on.
-func parse(args []string, groups []group) parsed {
-	args, p := settle(args, groups)
-	set := newSet(groups, func(o option) pflag.Value { return &value{o, &p} })
-	if err := set.Parse(args); err != nil {
-		p.faults = append(p.faults, err)
+// parseOptions gives the options of groups the values that args has for them, in their order, so
+// that the last value of an option counts. It returns every fault: first those of the flags, then
+// those of the values. Flags are written as GNU's: --long V, --long=V, -xV, -x V, -x=V, and -vq
+// for switches; after -- all are words. A single - is a word.
+func parseOptions(args []string, groups []group) parsed {
+	p := parsed{given: map[string]bool{}, tried: map[string]bool{}}
+	var values []assignment
+	for len(args) > 0 {
+		arg := args[0]
+		args = args[1:]
+		if arg == "--" {
+			p.words = append(p.words, args...)
+			break
+		}
+		if len(arg) < 2 || arg[0] != '-' {
+			p.words = append(p.words, arg)
+			continue
+		}
+		found, known := readFlag(arg, groups)
+		if !known {
+			if found, known = p.correctFlag(arg, groups); !known {
+				if len(args) > 0 && isNegative(args[0]) {
+					args = args[1:] // its value, which is no flag
+				}
+				continue
+			}
+			arg = found[0].flagName()
+		}
+		if last := &found[len(found)-1]; last.missing && len(args) > 0 {
+			last.text, args = args[0], args[1:]
+		} else if last.missing {
+			p.faults = append(p.faults, load.Flaw{Setting: arg, Problem: "needs a value"})
+			p.tried[last.long] = true
+			continue
+		}
+		values = append(values, found...)
 	}
-	p.words = set.Args()
+	for _, v := range values {
+		p.assignValue(v)
+	}
 	return p
 }
 
-func newSet(groups []group, value func(option) pflag.Value) *pflag.FlagSet {
-	set := pflag.NewFlagSet("", pflag.ContinueOnError)
-	for _, g := range groups {
-		for _, o := range g.options {
-			f := set.VarPF(value(o), o.long, o.short, "")
-			if o.value == "" {
-				f.NoOptDefVal = "true"
-			}
-		}
-	}
-	return set
-}
-
-// A value hands what pflag finds for an option to it, and keeps the fault.
-type value struct {
+// An assignment is an option and the value that the command line has for it.
+type assignment struct {
 	option
-	*parsed
+	text    string
+	missing bool // the value is the next argument
 }
 
-func (v *value) Set(s string) error {
-	v.tried[v.long] = true
-	if err := v.set(s); err != nil {
-		for _, each := range flatten(err) {
-			v.faults = append(v.faults, load.Flaw{Setting: v.flag(), Problem: each.Error()})
-		}
-		return nil
+// readFlag reads an argument that begins with a dash: one long option, or one or more short ones.
+// known is false if any of them does not exist.
+func readFlag(arg string, groups []group) (found []assignment, known bool) {
+	name, value, hasValue := strings.Cut(arg, "=")
+	if strings.HasPrefix(arg, "--") {
+		o, known := findOption(groups, func(o option) bool { return "--"+o.long == name })
+		return []assignment{o.withValue(value, hasValue)}, known
 	}
-	v.given[v.long] = true
-	return nil
+	for letters := arg[1:]; letters != ""; {
+		o, known := findOption(groups, func(o option) bool { return o.short == letters[:1] })
+		if !known {
+			return nil, false
+		}
+		v := assignment{option: o}
+		switch letters = letters[1:]; {
+		case len(letters) > 1 && letters[0] == '=':
+			v.text, letters = letters[1:], ""
+		case o.value == "":
+			v.text = "true"
+		case letters == "":
+			v.missing = true
+		case len(found) == 0 && isLongName(arg, o, groups):
+			return nil, false
+		default:
+			v.text, letters = letters, ""
+		}
+		found = append(found, v)
+	}
+	return found, true
 }
 
-func (v *value) String() string { return "" }
-func (v *value) Type() string   { return v.option.value }
+// isLongName reports whether arg, which can be read as o's letter and its value, is more likely the
+// option's long name with one dash.
+func isLongName(arg string, o option, groups []group) bool {
+	name, _, _ := strings.Cut(arg[1:], "=")
+	meant, found := nearestFlag("-"+name, groups)
+	return len(arg) > 3 && found && nearest.Distance(name, meant.long) < 2
+}
 
-// settle returns args without what pflag would refuse, and the faults that
-// these are. In place of a flag that does not exist stands the one it probably
-// is, so that its value is not taken for something else.
-func settle(args []string, groups []group) ([]string, parsed) {
-	args = slices.Clone(args)
-	p := parsed{given: map[string]bool{}, tried: map[string]bool{}}
-	for range 2 * len(args) { // a round mends one argument; its mend may need another
-		set := newSet(groups, func(o option) pflag.Value { return &inspector{o, args, groups} })
-		err := set.Parse(args)
-		if err == nil {
-			break
-		}
-		i, flag := culprit(args, err)
-		if i < 0 {
-			p.faults = append(p.faults, err)
-			break
-		}
-		fault := load.Flaw{Setting: flag, Problem: "is not a flag"}
-		if e, missing := errors.AsType[*pflag.ValueRequiredError](err); missing {
-			fault.Problem = "needs a value"
-			p.tried[e.GetFlag().Name] = true
-		} else if meant, found := nearestFlag(flag, groups); found {
-			fault.Problem += "; did you mean " + meant.flag() + "?"
-			args[i] = meant.flag() + args[i][len(flag):]
-			p.faults = append(p.faults, fault)
-			continue
-		} else {
-			p.stray = true
-		}
-		p.faults = append(p.faults, fault)
-		n := 1
-		if p.stray && i+1 < len(args) && isNegative(args[i+1]) {
-			n = 2 // its value, which is no flag
-		}
-		args = slices.Delete(args, i, i+n)
+// withValue returns o with the value behind its =. Without one, a switch is true.
+func (o option) withValue(value string, hasValue bool) assignment {
+	if o.value == "" && !hasValue {
+		return assignment{o, "true", false}
 	}
-	return args, p
+	return assignment{o, value, !hasValue}
+}
+
+// findOption returns the first option that is meant.
+func findOption(groups []group, is func(option) bool) (option, bool) {
+	for _, g := range groups {
+		if i := slices.IndexFunc(g.options, is); i >= 0 {
+			return g.options[i], true
+		}
+	}
+	return option{}, false
+}
+
+// correctFlag adds the fault of a flag that does not exist. It returns the option that it probably
+// is, with the value of arg, so that this is not taken for something else.
+func (p *parsed) correctFlag(arg string, groups []group) (found []assignment, known bool) {
+	flag, value, hasValue := strings.Cut(arg, "=")
+	problem := "is not a flag"
+	meant, known := nearestFlag(flag, groups)
+	if known {
+		problem += "; did you mean " + meant.flagName() + "?"
+		found = []assignment{meant.withValue(value, hasValue)}
+	}
+	p.stray = p.stray || !known
+	p.faults = append(p.faults, load.Flaw{Setting: flag, Problem: problem})
+	return found, known
+}
+
+// assignValue gives an option its value, or keeps the fault of that.
+func (p *parsed) assignValue(v assignment) {
+	p.tried[v.long] = true
+	if err := v.set(v.text); err != nil {
+		for _, each := range joinedErrors(err) {
+			p.faults = append(p.faults, load.Flaw{Setting: v.flagName(), Problem: each.Error()})
+		}
+		return
+	}
+	p.given[v.long] = true
 }
 
 // isNegative reports whether an argument is a number below 0.
@@ -167,70 +212,11 @@ func isNegative(arg string) bool {
 	return is && strings.HasPrefix(arg, "-")
 }
 
-// extra is the fault of having more words than n, unless they may be the values of flags that
+// extraWords is the fault of having more words than n, unless they may be the values of flags that
 // are a fault themselves.
-func (p parsed) extra(n int) []error {
+func (p parsed) extraWords(n int) []error {
 	if p.stray {
 		return nil
 	}
-	return extra(p.words, n)
-}
-
-// An inspector refuses a value that was not meant as one: the rest of a long flag
-// written with one dash.
-type inspector struct {
-	option
-	args   []string
-	groups []group
-}
-
-func (p *inspector) String() string { return "" }
-func (p *inspector) Type() string   { return p.option.value }
-
-func (p *inspector) Set(s string) error {
-	word := "-" + p.short + s
-	if p.short == "" || len(s) < 2 || !slices.Contains(p.args, word) {
-		return nil
-	}
-	name, _, _ := strings.Cut(word[1:], "=")
-	if o, found := nearestFlag("-"+name, p.groups); found && nearest.Distance(name, o.long) < 2 {
-		return errors.New("a flag of more than one letter has two dashes")
-	}
-	return nil
-}
-
-// culprit is which of args pflag's err is about, and the flag it has there.
-func culprit(args []string, err error) (i int, flag string) {
-	var matches func(arg string) bool
-	switch e := err.(type) {
-	case *pflag.NotExistError:
-		matches = func(arg string) bool { return isFlag(arg, e.GetSpecifiedName()) }
-		if letters := e.GetSpecifiedShortnames(); letters != "" {
-			matches = func(arg string) bool { return isLetters(arg, letters) }
-		}
-	case *pflag.ValueRequiredError:
-		return len(args) - 1, args[len(args)-1]
-	case *pflag.InvalidSyntaxError:
-		matches = func(arg string) bool { return arg == e.GetSpecifiedFlag() }
-	case *pflag.InvalidValueError:
-		short := "-" + e.GetFlag().Shorthand + e.GetValue()
-		matches = func(arg string) bool { return arg == short }
-	default:
-		return -1, ""
-	}
-	i = slices.IndexFunc(args, matches)
-	if i >= 0 {
-		flag, _, _ = strings.Cut(args[i], "=")
-	}
-	return i, flag
-}
-
-func isFlag(arg, name string) bool {
-	arg, _, _ = strings.Cut(arg, "=")
-	return arg == "--"+name
-}
-
-func isLetters(arg, letters string) bool {
-	return strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") &&
-		strings.HasSuffix(arg, letters)
+	return tooManyWords(p.words, n)
 }

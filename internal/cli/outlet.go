@@ -23,18 +23,18 @@ func (o outlet) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// outlets are the streams of a program, with outlets for all that is said.
-func outlets(stdin io.Reader, stdout, stderr io.Writer) streams {
+// newOutlets are the streams of a program, with outlets for all that is said.
+func newOutlets(stdin io.Reader, stdout, stderr io.Writer) streams {
 	var paint report.Paint
-	if isTerminal(stdout) && colored() {
+	if isTerminal(stdout) && wantsColor() {
 		paint = report.NewPaint()
 	}
 	return streams{stdin, outlet{stdout, paint}, outlet{stderr, ""}}
 }
 
-// past is the stream behind an outlet. What is written there has no words of others, or is none
-// for people; a test has the list of who may do so.
-func past(stream any) any {
+// behindOutlet is the stream behind an outlet. What is written there has no words of others, or
+// is none for people; a test has the list of who may do so.
+func behindOutlet(stream any) any {
 	if o, is := stream.(outlet); is {
 		return o.to
 	}
@@ -42,10 +42,10 @@ func past(stream any) any {
 }
 
 // pastOutlet is past of what is written to.
-func pastOutlet(w io.Writer) io.Writer { return past(w).(io.Writer) }
+func pastOutlet(w io.Writer) io.Writer { return behindOutlet(w).(io.Writer) }
 
-// say writes a line to stderr, and never two: another might have chosen the second.
-func (s streams) say(format string, args ...any) {
+// writeLine writes a line to stderr, and never two: another might have chosen the second.
+func (s streams) writeLine(format string, args ...any) {
 	fmt.Fprintln(s.err, oneLine(fmt.Sprintf(format, args...)))
 }
 

@@ -30,9 +30,9 @@ func TestOutlets(t *testing.T) {
 // No line of a log can be forged.
 func TestOneLine(t *testing.T) {
 	var said bytes.Buffer
-	s := outlets(nil, nil, &said)
-	s.note("refused\n2026-01-01 00:00:00 accepted\x1b[2K\r")
-	s.tellFleet(false)("web1: no\nfleet: all is well")
+	s := newOutlets(nil, nil, &said)
+	s.logAgent("refused\n2026-01-01 00:00:00 accepted\x1b[2K\r")
+	s.fleetReporter(false)("web1: no\nfleet: all is well")
 	if n := strings.Count(said.String(), "\n"); n != 2 || strings.ContainsAny(said.String(), "\r\x1b") {
 		t.Errorf("%q", said.String())
 	}

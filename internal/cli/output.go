@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"dyno/internal/atomicfile"
 	"dyno/internal/result"
 	"dyno/internal/view/report"
 )
@@ -30,7 +31,7 @@ func openOutput(name string, stdout io.Writer) (*output, error) {
 	case "-":
 		return &output{w: stdout}, nil
 	}
-	temp, err := beside(name)
+	temp, err := beginReplacement(name)
 	if err != nil {
 		return nil, err
 	}
@@ -38,16 +39,16 @@ func openOutput(name string, stdout io.Writer) (*output, error) {
 		temp.Close()
 		return &output{name: name}, os.Remove(temp.Name())
 	}
-	f, err := opened(name, 0)
+	f, err := openStraight(name, 0)
 	if err != nil {
 		return nil, err
 	}
 	return &output{w: f, file: f}, nil
 }
 
-// opened opens what is written straight. Linux refuses the flag that creates a file to whoever
-// opens another user's file in a folder like /tmp, also where the file may be written.
-func opened(name string, flags int) (*os.File, error) {
+// openStraight opens what is written straight. Linux refuses the flag that creates a file to
+// whoever opens another user's file in a folder like /tmp, also where the file may be written.
+func openStraight(name string, flags int) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_WRONLY|flags, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|flags, 0o666)
@@ -55,14 +56,14 @@ func opened(name string, flags int) (*os.File, error) {
 	return f, err
 }
 
-// beside makes the file that is to become the one of that name, with the owner and the rights
-// that this has, or that a new one gets. It is nil if the file of that name is written straight:
-// if it is no regular file or has other names too, or if its folder takes no other file or the
-// new one cannot have its owner. A file that may not be written is not replaced.
-func beside(name string) (*os.File, error) {
+// beginReplacement makes the file that is to become the one of that name, with the owner and the
+// rights that this has, or that a new one gets. It is nil if the file of that name is written
+// straight: if it is no regular file or has other names too, or if its folder takes no other file
+// or the new one cannot have its owner. A file that may not be written is not replaced.
+func beginReplacement(name string) (*atomicfile.File, error) {
 	info, err := os.Lstat(name)
 	if err != nil {
-		return temporary(name)
+		return atomicfile.BeginReplace(name, 0o666)
 	}
 	if !info.Mode().IsRegular() { // a link, a pipe, a device, or a folder, which is refused
 		return nil, nil
@@ -72,74 +73,50 @@ func beside(name string) (*os.File, error) {
 		return nil, err
 	}
 	f.Close()
-	if linked(info) {
+	if hasOtherNames(info) {
 		return nil, nil
 	}
-	temp, err := temporary(name)
+	temp, err := atomicfile.BeginReplace(name, 0o666)
 	if errors.Is(err, os.ErrPermission) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(own(temp, info), temp.Chmod(info.Mode().Perm())); err != nil {
+	if err := errors.Join(copyOwner(temp.File, info), temp.Chmod(info.Mode().Perm())); err != nil {
 		temp.Close()
 		return nil, os.Remove(temp.Name())
 	}
 	return temp, nil
 }
 
-// temporary makes a file in the folder of the one of that name.
-func temporary(name string) (*os.File, error) {
-	for try := range beginnings {
-		temp := fmt.Sprintf(".%s.%d-%d.tmp", filepath.Base(name), os.Getpid(), try)
-		f, err := os.OpenFile(filepath.Join(filepath.Dir(name), temp),
-			os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if !errors.Is(err, os.ErrExist) {
-			return f, named(err, name)
-		}
-	}
-	return nil, fmt.Errorf("%s: too many of its temporary files are there; remove them", name)
-}
-
-// beginnings are how many temporary files of one name there may be.
-const beginnings = 100
-
-// named is a fault of a temporary file as one of the file that it was to become.
-func named(err error, name string) error {
-	if e, is := errors.AsType[*os.PathError](err); is {
-		return &os.PathError{Op: e.Op, Path: name, Err: e.Err}
-	}
-	return err
-}
-
-// discard leaves everything as it was.
-func (o *output) discard() {
+// closeUnwritten leaves everything as it was.
+func (o *output) closeUnwritten() {
 	if o != nil && o.file != nil {
 		o.file.Close()
 	}
 }
 
-// write writes r and, beside a file, the profile that is stored nowhere else.
-func (o *output) write(r *result.Result) error {
+// writeResult writes r and, beside a file, the profile that is stored nowhere else.
+func (o *output) writeResult(r *result.Result) error {
 	if o == nil {
 		return nil
 	}
-	if name := o.regular(); name != "" {
+	if name := o.regularName(); name != "" {
 		r.SaveProfile(strings.TrimSuffix(name, filepath.Ext(name)))
 	}
-	return o.put(func(w io.Writer) error { return report.JSON(w, r) })
+	return o.writeContent(func(w io.Writer) error { return report.JSON(w, r) })
 }
 
-// put writes all that the output is to have.
-func (o *output) put(write func(io.Writer) error) error {
+// writeContent writes all that the output is to have.
+func (o *output) writeContent(write func(io.Writer) error) error {
 	switch {
 	case o == nil:
 		return nil
 	case o.name != "":
 		return writeFile(o.name, write)
 	case o.file != nil:
-		err := emptied(o.file)
+		err := truncateRegular(o.file)
 		if err == nil {
 			err = write(o.file)
 		}
@@ -148,8 +125,8 @@ func (o *output) put(write func(io.Writer) error) error {
 	return write(o.w)
 }
 
-// regular is the name of the file that is written, also through a link; "" if it is none.
-func (o *output) regular() string {
+// regularName is the name of the file that is written, also through a link; "" if it is none.
+func (o *output) regularName() string {
 	if o.name != "" || o.file == nil {
 		return o.name
 	}
@@ -159,35 +136,34 @@ func (o *output) regular() string {
 	return ""
 }
 
-// emptied takes away what a file held; a pipe or a device holds nothing.
-func emptied(f *os.File) error {
+// truncateRegular takes away what a file held; a pipe or a device holds nothing.
+func truncateRegular(f *os.File) error {
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return err
 	}
 	return f.Truncate(0)
 }
 
-// become writes temp and gives it its name. A file whose place no other can take, as one that is
-// mounted into a container, is written straight then.
-func become(temp *os.File, name string, content []byte) error {
+// publishContent writes temp and gives it its name. A file whose place no other can take, as one
+// that is mounted into a container, is written straight then.
+func publishContent(temp *atomicfile.File, name string, content []byte) error {
 	_, err := temp.Write(content)
-	if err := errors.Join(err, temp.Sync(), temp.Close()); err != nil {
+	if err := errors.Join(err, temp.Close()); err != nil {
 		os.Remove(temp.Name())
-		return named(err, name)
+		return err
 	}
-	if os.Rename(temp.Name(), name) == nil {
-		result.SyncFolder(filepath.Dir(name))
+	if temp.Publish() == nil {
 		return nil
 	}
-	if err := overwrite(name, content); err != nil {
+	if err := writeStraight(name, content); err != nil {
 		return fmt.Errorf("%w; all of it is in %s", err, temp.Name())
 	}
 	return os.Remove(temp.Name())
 }
 
-// overwrite writes what has that name straight.
-func overwrite(name string, content []byte) error {
-	f, err := opened(name, os.O_TRUNC)
+// writeStraight writes what has that name straight.
+func writeStraight(name string, content []byte) error {
+	f, err := openStraight(name, os.O_TRUNC)
 	if err != nil {
 		return err
 	}
@@ -205,12 +181,12 @@ func writeFile(file string, write func(io.Writer) error) error {
 	if err := write(&b); err != nil {
 		return err
 	}
-	temp, err := beside(file)
+	temp, err := beginReplacement(file)
 	switch {
 	case err != nil:
 		return err
 	case temp == nil:
-		return overwrite(file, b.Bytes())
+		return writeStraight(file, b.Bytes())
 	}
-	return become(temp, file, b.Bytes())
+	return publishContent(temp, file, b.Bytes())
 }

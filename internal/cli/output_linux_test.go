@@ -121,7 +121,7 @@ func TestOutputNotEmptied(t *testing.T) {
 		t.Fatal(err)
 	}
 	wrote := false
-	err = (&output{w: f, file: f}).put(func(io.Writer) error {
+	err = (&output{w: f, file: f}).writeContent(func(io.Writer) error {
 		wrote = true
 		return nil
 	})

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// linked is not known here.
-func linked(fs.FileInfo) bool { return false }
+// hasOtherNames is not known here.
+func hasOtherNames(fs.FileInfo) bool { return false }
 
-// own leaves f as it is: the folder says whose its files are.
-func own(*os.File, fs.FileInfo) error { return nil }
+// copyOwner leaves f as it is: the folder says whose its files are.
+func copyOwner(*os.File, fs.FileInfo) error { return nil }

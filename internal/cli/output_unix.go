@@ -8,14 +8,14 @@ import (
 	"syscall"
 )
 
-// linked reports whether a file has other names too.
-func linked(info fs.FileInfo) bool {
+// hasOtherNames reports whether a file has other names too.
+func hasOtherNames(info fs.FileInfo) bool {
 	stat, is := info.Sys().(*syscall.Stat_t)
 	return is && stat.Nlink > 1
 }
 
-// own gives f the owner and the group of another file.
-func own(f *os.File, other fs.FileInfo) error {
+// copyOwner gives f the owner and the group of another file.
+func copyOwner(f *os.File, other fs.FileInfo) error {
 	want, is := other.Sys().(*syscall.Stat_t)
 	info, err := f.Stat()
 	if err != nil || !is {

@@ -22,7 +22,7 @@ func outputs(name, text string) map[string]func() error {
 			if err != nil {
 				return err
 			}
-			return o.write(&result.Result{ID: text})
+			return o.writeResult(&result.Result{ID: text})
 		},
 		"writeFile": func() error {
 			return writeFile(name, func(w io.Writer) error {

@@ -42,8 +42,8 @@ func newProgress(s streams, f *runFlags) *progress {
 // clearLine goes to the line's beginning and erases it.
 const clearLine = "\r\x1b[K"
 
-// second shows an interval of the window. What ended after it is in the report.
-func (p *progress) second(iv load.Interval) {
+// showInterval shows an interval of the window. What ended after it is in the report.
+func (p *progress) showInterval(iv load.Interval) {
 	if p.window > 0 && iv.From >= p.window {
 		return
 	}
@@ -52,32 +52,32 @@ func (p *progress) second(iv load.Interval) {
 	case p.table:
 		fmt.Fprintln(p.w, report.SecondLine(iv, p.total))
 	case p.live:
-		p.clear()
-		fmt.Fprint(p.w, report.Clip(report.LiveLine(iv), cmp.Or(columns(p.w), 80)-1))
+		p.clearLiveLine()
+		fmt.Fprint(p.w, report.Clip(report.LiveLine(iv), cmp.Or(terminalWidth(p.w), 80)-1))
 	}
 }
 
-// end leaves the terminal as if nothing had been shown that does not stay.
-func (p *progress) end() error {
+// endDisplay leaves the terminal as if nothing had been shown that does not stay.
+func (p *progress) endDisplay() error {
 	if p.live {
-		p.clear()
+		p.clearLiveLine()
 	}
 	return nil
 }
 
-// clear makes room for the next live line.
-func (p *progress) clear() { io.WriteString(pastOutlet(p.w), clearLine) }
+// clearLiveLine makes room for the next live line.
+func (p *progress) clearLiveLine() { io.WriteString(pastOutlet(p.w), clearLine) }
 
 // isTerminal reports whether what is written to a stream is seen at once, or what
 // is read from it typed.
 func isTerminal(stream any) bool {
-	f, isFile := past(stream).(*os.File)
+	f, isFile := behindOutlet(stream).(*os.File)
 	return isFile && term.IsTerminal(int(f.Fd()))
 }
 
-// columns is the width of the terminal that w writes to; 0 if it is none, or
+// terminalWidth is the width of the terminal that w writes to; 0 if it is none, or
 // does not tell.
-func columns(w io.Writer) int {
+func terminalWidth(w io.Writer) int {
 	if !isTerminal(w) {
 		return 0
 	}

@@ -22,11 +22,11 @@ else ~/.local/share/dyno.
 type helpFlag struct{ help bool }
 
 func (f *helpFlag) groups() []group {
-	return []group{{"Flags", []option{{"help", "h", "", "this", on(&f.help)}}}}
+	return []group{{"Flags", []option{{"help", "h", "", "this", setSwitch(&f.help)}}}}
 }
 
-// open reads the results that words name.
-func open(words []string) (all []*result.Result, faults []error) {
+// openResults reads the results that words name.
+func openResults(words []string) (all []*result.Result, faults []error) {
 	home, err := result.Home()
 	if err != nil {
 		return nil, []error{err}
@@ -56,10 +56,10 @@ type reportFlags struct {
 func (f *reportFlags) groups() []group {
 	return []group{{"Flags", []option{
 		{"output", "o", "FILE|-", "write it there, in the form that the name's end says:\n" +
-			strings.Join(formats(), ", ") + ";\n.csv has only the series, a line a second; " +
-			".hgrm and .hlog are\nfor HdrHistogram's tools; - is stdout, as text", word(&f.output)},
-		{"verbose", "v", "", "in text, also latency by percentile and over time", on(&f.verbose)},
-		{"help", "h", "", "this", on(&f.help)},
+			strings.Join(formatNames(), ", ") + ";\n.csv has only the series, a line a second; " +
+			".hgrm and .hlog are\nfor HdrHistogram's tools; - is stdout, as text", setText(&f.output)},
+		{"verbose", "v", "", "in text, also latency by percentile and over time", setSwitch(&f.verbose)},
+		{"help", "h", "", "this", setSwitch(&f.help)},
 	}}}
 }
 
@@ -68,37 +68,39 @@ var renderers = []struct {
 	suffix string
 	write  func(io.Writer, *result.Result, report.Style) error
 }{
-	{".junit.xml", unstyled(report.JUnit)},
-	{".bench.txt", unstyled(func(w io.Writer, r *result.Result) error { return report.Bench(w, r) })},
-	{".html", unstyled(page.Run)},
+	{".junit.xml", withoutStyle(report.JUnit)},
+	{".bench.txt", withoutStyle(func(w io.Writer, r *result.Result) error {
+		return report.Bench(w, r)
+	})},
+	{".html", withoutStyle(page.Run)},
 	{".txt", report.Text},
-	{".md", unstyled(report.Markdown)},
-	{".json", unstyled(report.JSON)},
-	{".csv", unstyled(report.CSV)},
-	{".hgrm", unstyled(result.EncodeHGRM)},
-	{".hlog", unstyled(result.EncodeHLog)},
+	{".md", withoutStyle(report.Markdown)},
+	{".json", withoutStyle(report.JSON)},
+	{".csv", withoutStyle(report.CSV)},
+	{".hgrm", withoutStyle(result.EncodeHGRM)},
+	{".hlog", withoutStyle(result.EncodeHLog)},
 }
 
-// unstyled is write of a form that has one style.
-func unstyled(write func(io.Writer, *result.Result) error) func(io.Writer, *result.Result,
+// withoutStyle is write of a form that has one style.
+func withoutStyle(write func(io.Writer, *result.Result) error) func(io.Writer, *result.Result,
 	report.Style) error {
 	return func(w io.Writer, r *result.Result, _ report.Style) error { return write(w, r) }
 }
 
-func formats() (all []string) {
+func formatNames() (all []string) {
 	for _, r := range renderers {
 		all = append(all, r.suffix)
 	}
 	return all
 }
 
-func renderer(file string) (func(io.Writer, *result.Result, report.Style) error, error) {
+func rendererOf(file string) (func(io.Writer, *result.Result, report.Style) error, error) {
 	for _, r := range renderers {
 		if hasSuffixFold(file, r.suffix) {
 			return r.write, nil
 		}
 	}
-	return nil, fmt.Errorf("--output: %q ends in none of %s", file, strings.Join(formats(), ", "))
+	return nil, fmt.Errorf("--output: %q ends in none of %s", file, strings.Join(formatNames(), ", "))
 }
 
 // hasSuffixFold reports whether s ends in suffix, in whatever case.
@@ -106,12 +108,12 @@ func hasSuffixFold(s, suffix string) bool {
 	return strings.HasSuffix(strings.ToLower(s), suffix)
 }
 
-// again is dyno report: a result as it was shown, or in a file.
-func again(s streams, args []string) int {
+// reportAgain is dyno report: a result as it was shown, or in a file.
+func reportAgain(s streams, args []string) int {
 	var f reportFlags
-	p := parse(args, f.groups())
+	p := parseOptions(args, f.groups())
 	if f.help {
-		return s.help("report")
+		return s.printHelp("report")
 	}
 	if len(p.words) != 1 {
 		p.faults = append(p.faults, fmt.Errorf("one result is wanted; %d given", len(p.words)))
@@ -119,60 +121,61 @@ func again(s streams, args []string) int {
 	if len(p.faults) == 0 {
 		found, err := openFinding(p.words[0])
 		if err != nil {
-			return s.refuse("report", []error{err})
+			return s.refuseFlags("report", []error{err})
 		}
 		if found != nil {
-			return s.againFound(found, f.output)
+			return s.reportFinding(found, f.output)
 		}
 	}
 	var write func(io.Writer, *result.Result, report.Style) error
 	if f.output != "" && f.output != "-" {
 		var err error
-		if write, err = renderer(f.output); err != nil {
+		if write, err = rendererOf(f.output); err != nil {
 			p.faults = append(p.faults, err)
 		}
 	}
-	all, faults := open(p.words)
+	all, faults := openResults(p.words)
 	if faults = append(p.faults, faults...); len(faults) == 0 {
-		faults = doubted(p.words[0], all[0])
+		faults = resultFaults(p.words[0], all[0])
 	}
 	if len(faults) > 0 {
-		return s.refuse("report", faults)
+		return s.refuseFlags("report", faults)
 	}
 	if write == nil {
-		style := s.style()
+		style := s.reportStyle()
 		style.Detail = f.verbose
-		return s.wrote(report.Text(s.out, all[0], style))
+		return s.writeExitCode(report.Text(s.out, all[0], style))
 	}
-	return s.wrote(writeFile(f.output, func(w io.Writer) error {
+	return s.writeExitCode(writeFile(f.output, func(w io.Writer) error {
 		return write(w, all[0], report.Style{Detail: f.verbose})
 	}))
 }
 
-// doubted is why a result is none that dyno could have written: it is not shown as if it were.
-func doubted(name string, r *result.Result) (faults []error) {
-	for _, fault := range flatten(result.Check(r)) {
+// resultFaults is why a result is none that dyno could have written: it is not shown as if it were.
+func resultFaults(name string, r *result.Result) (faults []error) {
+	for _, fault := range joinedErrors(result.Check(r)) {
 		faults = append(faults, fmt.Errorf("%s: %w", name, fault))
 	}
 	return faults
 }
 
-// wrote is the exit code of having written something, or not.
-func (s streams) wrote(err error) int {
+// writeExitCode is the exit code of having written something, or not.
+func (s streams) writeExitCode(err error) int {
 	if err != nil {
-		return s.fail(exitUsage, err)
+		return s.failWith(exitUsage, err)
 	}
 	return exitOK
 }
 
-// schema is dyno schema: what checks a result of another's making.
-func schema(s streams, args []string) int {
+// printSchema is dyno schema: what checks a result of another's making.
+func printSchema(s streams, args []string) int {
 	schemas := map[string][]byte{"result": result.Schema, "lab": experiment.Schema()}
 	of, known := schemas[strings.Join(args, " ")]
 	if !known {
-		return s.refuse("schema", []error{fmt.Errorf("%q has no schema; there is one of: result, lab",
-			strings.Join(args, " "))})
+		return s.refuseFlags("schema",
+			[]error{fmt.Errorf("%q has no schema; there is one of: result, lab",
+				strings.Join(args, " "))})
 	}
 	_, err := s.out.Write(of)
-	return s.wrote(err)
+	return s.writeExitCode(err)
 }

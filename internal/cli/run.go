@@ -25,19 +25,19 @@ const (
 	exitOK          = 0
 )
 
-// run is dyno run: one load, one result.
-func run(s streams, args []string) int {
+// runLoad is dyno run: one load, one result.
+func runLoad(s streams, args []string) int {
 	f, faults := readRun(args, s.in)
-	faults = append(faults, s.drawable(f)...)
+	faults = append(faults, s.drawableFaults(f)...)
 	switch {
 	case f.help:
-		return s.help("run")
+		return s.printHelp("run")
 	case len(faults) > 0:
-		return s.refuse("run", faults)
+		return s.refuseFlags("run", faults)
 	}
 	out, err := openOutput(f.json, s.out)
 	if err != nil {
-		return s.refuse("run", []error{load.Flaw{Setting: "--json", Problem: err.Error()}})
+		return s.refuseFlags("run", []error{load.Flaw{Setting: "--json", Problem: err.Error()}})
 	}
 	ctx, end := untilInterrupted()
 	defer end()
@@ -45,71 +45,71 @@ func run(s streams, args []string) int {
 	defer stop()
 	shown, err := s.serveRun(f, stop)
 	if err != nil {
-		out.discard()
-		return s.fail(exitFault, err)
+		out.closeUnwritten()
+		return s.failWith(exitFault, err)
 	}
-	run, leave, err := f.fleet.runner(shown.runner(), s.tellFleet(f.quiet || f.tui))
+	run, leave, err := f.fleet.fleetRunner(shown.loadRunner(), s.fleetReporter(f.quiet || f.tui))
 	if err != nil {
-		out.discard()
-		shown.end(ctx, s, nil, err)
-		return s.fail(busCode(err), err)
+		out.closeUnwritten()
+		shown.showEnd(ctx, s, nil, err)
+		return s.failWith(busExitCode(err), err)
 	}
 	defer leave()
-	d := s.display(f, stop)
-	r, err := f.carryOut(loading, f.plan, run, shown.over(d.second))
-	if err := d.end(); err != nil {
-		s.say("dyno: --tui: %v", err)
+	d := s.newDisplay(f, stop)
+	r, err := f.carryOutPlan(loading, f.plan, run, shown.showIntervals(d.showInterval))
+	if err := d.endDisplay(); err != nil {
+		s.writeLine("dyno: --tui: %v", err)
 	}
 	if err != nil {
-		shown.end(ctx, s, nil, err)
-		out.discard()
-		return s.notRun(err)
+		shown.showEnd(ctx, s, nil, err)
+		out.closeUnwritten()
+		return s.failNotRun(err)
 	}
-	code := s.deliver(f, r, out)
-	shown.end(ctx, s, r, nil)
+	code := s.deliverResult(f, r, out)
+	shown.showEnd(ctx, s, r, nil)
 	return code
 }
 
-// carryOut has a generator carry out p, which is the flags' plan, perhaps with addresses,
+// carryOutPlan has a generator carry out p, which is the flags' plan, perhaps with addresses,
 // and watches the server meanwhile.
-func (f *runFlags) carryOut(ctx context.Context, p load.Plan, run result.Runner,
+func (f *runFlags) carryOutPlan(ctx context.Context, p load.Plan, run result.Runner,
 	each func(load.Interval)) (*result.Result, error) {
 	w, err := startWatch(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	defer w.away.leave()
+	defer w.away.closeWatch()
 	ctx, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
 	guard := newGuard(f)
-	keep := f.keep()
-	r, err := run(ctx, p, guard.over(result.Concealing(p, keep, each), abort))
-	seen := w.end()
-	if err = errors.Join(err, guard.err, r.Complete(p, keep)); err != nil {
+	keep := f.planReplacer()
+	r, err := run(ctx, p, guard.watchIntervals(result.ConcealIntervals(p, keep, each), abort))
+	seen := w.endWatch()
+	if err = errors.Join(err, guard.err, r.RestorePlan(p, keep)); err != nil {
 		return nil, err
 	}
 	seen(r)
-	guard.judge(r, f.objectives)
+	guard.judgeObjectives(r, f.objectives)
 	return r, nil
 }
 
-// notRun says why nothing was sent: most often what the user can mend.
-func (s streams) notRun(err error) int {
+// failNotRun says why nothing was sent: most often what the user can mend.
+func (s streams) failNotRun(err error) int {
 	if _, flaw := errors.AsType[load.Flaw](err); flaw {
-		return s.refuse("run", flatten(err))
+		return s.refuseFlags("run", joinedErrors(err))
 	}
-	return s.fail(exitFault, err)
+	return s.failWith(exitFault, err)
 }
 
 // untilInterrupted is a context that SIGINT or SIGTERM ends, or the terminal by
 // going away (SIGHUP), unless nohup has it ignored. The next one ends the process, but
 // for those at once: whoever runs dyno may pass on a signal that dyno has got already.
 func untilInterrupted() (context.Context, context.CancelFunc) {
-	return interruptible(context.Background())
+	return interruptedBy(context.Background())
 }
 
-// interruptible is untilInterrupted of a context that may end for other reasons too.
-func interruptible(whole context.Context) (context.Context, context.CancelFunc) {
+// interruptedBy is untilInterrupted of a context that may end for other reasons too.
+func interruptedBy(whole context.Context) (context.Context, context.CancelFunc) {
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
 		ends = append(ends, syscall.SIGHUP)
@@ -122,44 +122,44 @@ func interruptible(whole context.Context) (context.Context, context.CancelFunc) 
 // impatience is for how long after the first signal the next are no second thought.
 const impatience = 500 * time.Millisecond
 
-// deliver stores and shows r, and says with what code to exit. The last line it
+// deliverResult stores and shows r, and says with what code to exit. The last line it
 // writes to stderr is what went wrong, if anything did.
-func (s streams) deliver(f *runFlags, r *result.Result, out *output) int {
+func (s streams) deliverResult(f *runFlags, r *result.Result, out *output) int {
 	code := exitOK
 	if f.save || !f.noSave && r.Answers() > 0 {
-		if err := keep(r); err != nil {
-			s.say("dyno: %v", err)
+		if err := storeResult(r); err != nil {
+			s.writeLine("dyno: %v", err)
 			code = exitUsage // nobody who wanted it kept is to believe that it is
 		}
 	}
-	if err := s.show(f, r, out); err != nil {
-		s.say("dyno: writing the result: %v", err)
+	if err := s.showReport(f, r, out); err != nil {
+		s.writeLine("dyno: writing the result: %v", err)
 		code = exitUsage
 	}
-	switch cause := failure(r, s.tells(f)); {
+	switch cause := failureOf(r, s.showsReport(f)); {
 	case r.Ended == string(load.Interrupted):
 		return exitInterrupted
 	case code != exitOK:
 		return code
 	case cause != "":
-		s.say("dyno: %s", cause)
+		s.writeLine("dyno: %s", cause)
 		return exitUnreachable
 	case len(r.Fleet.Lost()) > 0:
-		s.say("dyno: the measurement is partial: %s", lostAgents(r))
+		s.writeLine("dyno: the measurement is partial: %s", lostAgents(r))
 		return exitUntrusted
 	case f.strict && r.Generator.Verdict != result.OK:
-		s.say("dyno: the measurement cannot be trusted: %s", r.Generator.Verdict)
+		s.writeLine("dyno: the measurement cannot be trusted: %s", r.Generator.Verdict)
 		return exitUntrusted
 	}
 	if missed := report.MissedObjectives(r.Objectives); missed != "" {
-		s.say("dyno: missed: %s", missed)
+		s.writeLine("dyno: missed: %s", missed)
 		return exitMissed
 	}
 	return exitOK
 }
 
-// keep stores r where results are.
-func keep(r *result.Result) error {
+// storeResult stores r where results are.
+func storeResult(r *result.Result) error {
 	home, err := result.Home()
 	if err != nil {
 		return err
@@ -168,29 +168,29 @@ func keep(r *result.Result) error {
 	return err
 }
 
-// show writes the report to stdout, unless the JSON goes there.
-func (s streams) show(f *runFlags, r *result.Result, out *output) error {
-	err := out.write(r)
+// showReport writes the report to stdout, unless the JSON goes there.
+func (s streams) showReport(f *runFlags, r *result.Result, out *output) error {
+	err := out.writeResult(r)
 	switch {
 	case f.json == "-":
 		return err
 	case f.quiet:
 		return errors.Join(err, report.Quiet(s.out, r))
 	}
-	style := s.style()
+	style := s.reportStyle()
 	style.Detail = f.verbose
 	return errors.Join(err, report.Text(s.out, r, style))
 }
 
-// tells reports whether the report is on the screen that stderr is on, so that its reasons need
-// not be told there again.
-func (s streams) tells(f *runFlags) bool {
+// showsReport reports whether the report is on the screen that stderr is on, so that its reasons
+// need not be told there again.
+func (s streams) showsReport(f *runFlags) bool {
 	return f.json != "-" && isTerminal(s.out) && isTerminal(s.err)
 }
 
-// failure is why nothing was measured; "" if something was, which answers that are errors are
+// failureOf is why nothing was measured; "" if something was, which answers that are errors are
 // too. Of one whose reason is told, it is only that.
-func failure(r *result.Result, told bool) string {
+func failureOf(r *result.Result, told bool) string {
 	if r.Answers() > 0 {
 		return ""
 	}
@@ -210,10 +210,10 @@ func failure(r *result.Result, told bool) string {
 	if e.Address != "" {
 		where += " " + e.Address
 	}
-	return fmt.Sprintf("%s: %s: %s (%s)", head, where, e.Detail, times(e.Count))
+	return fmt.Sprintf("%s: %s: %s (%s)", head, where, e.Detail, countTimes(e.Count))
 }
 
-func times(n int64) string {
+func countTimes(n int64) string {
 	if n == 1 {
 		return "once"
 	}

@@ -25,9 +25,9 @@ const framesASecond = 4
 
 // startScreen shows a run of the plan, which stop ends, on stderr's terminal.
 func startScreen(s streams, p load.Plan, stop func()) *screen {
-	style := s.style()
+	style := s.reportStyle()
 	style.Color = "" // stdout's
-	if colored() {
+	if wantsColor() {
 		style.Color = report.NewPaint()
 	}
 	m := &picture{screen: report.NewScreen(p), style: style, began: time.Now(), stop: stop}
@@ -44,11 +44,11 @@ func startScreen(s streams, p load.Plan, stop func()) *screen {
 	return v
 }
 
-// second shows an interval.
-func (v *screen) second(iv load.Interval) { v.program.Send(iv) }
+// showInterval shows an interval.
+func (v *screen) showInterval(iv load.Interval) { v.program.Send(iv) }
 
-// end leaves the terminal as it was before.
-func (v *screen) end() error {
+// endDisplay leaves the terminal as it was before.
+func (v *screen) endDisplay() error {
 	v.program.Quit()
 	<-v.ended
 	return v.err
@@ -100,8 +100,8 @@ func (p *picture) View() tea.View {
 	return view
 }
 
-// drawable reports what speaks against a screen: nothing can be drawn on a file.
-func (s streams) drawable(f *runFlags) []error {
+// drawableFaults reports what speaks against a screen: nothing can be drawn on a file.
+func (s streams) drawableFaults(f *runFlags) []error {
 	if !f.tui || isTerminal(s.err) && os.Getenv("TERM") != "dumb" {
 		return nil
 	}
@@ -111,12 +111,12 @@ func (s streams) drawable(f *runFlags) []error {
 
 // A display shows a run under way.
 type display interface {
-	second(load.Interval)
-	end() error
+	showInterval(load.Interval)
+	endDisplay() error
 }
 
-// display begins to show a run of f's plan, which stop ends.
-func (s streams) display(f *runFlags, stop context.CancelFunc) display {
+// newDisplay begins to show a run of f's plan, which stop ends.
+func (s streams) newDisplay(f *runFlags, stop context.CancelFunc) display {
 	if f.tui {
 		return startScreen(s, f.plan, stop)
 	}

@@ -16,9 +16,9 @@ import (
 	"dyno/internal/result"
 )
 
-// marks is what stands in the place of secrets in all that is stored and written; nil, for the
+// newMarks is what stands in the place of secrets in all that is stored and written; nil, for the
 // secrets themselves, if they are to be shown.
-func marks(show bool) redact.Replacer { return marksFor("", show) }
+func newMarks(show bool) redact.Replacer { return marksFor("", show) }
 
 // marksFor is marks with a key for a purpose, as result.MarksFor has it.
 func marksFor(purpose string, show bool) redact.Replacer {
@@ -32,35 +32,35 @@ func marksFor(purpose string, show bool) redact.Replacer {
 	return result.MarksFor(home, purpose)
 }
 
-// unmarkable is why secrets cannot be marked, unless they are to be shown.
-func unmarkable(show bool) []error {
+// markFaults is why secrets cannot be marked, unless they are to be shown.
+func markFaults(show bool) []error {
 	home, err := result.Home()
 	if show || err != nil {
 		return nil
 	}
-	return flatten(result.CheckMarks(home))
+	return joinedErrors(result.CheckMarks(home))
 }
 
-// unmarkable is why the secrets of the plan cannot be marked.
-func (f *runFlags) unmarkable() []error {
-	if faults := unmarkable(f.showSecrets); len(faults) > 0 && len(result.Secrets(f.plan)) > 0 {
+// planMarkFaults is why the secrets of the plan cannot be marked.
+func (f *runFlags) planMarkFaults() []error {
+	if faults := markFaults(f.showSecrets); len(faults) > 0 && len(result.Secrets(f.plan)) > 0 {
 		return faults
 	}
 	return nil
 }
 
-// showing is the flag by which secrets are kept.
-func showing(to *bool) option {
+// showSecretsOption is the flag by which secrets are kept.
+func showSecretsOption(to *bool) option {
 	return option{"show-secrets", "", "",
 		"keep the values of secret headers, fields and bodies; else marks\n" +
-			"take their place in all that is stored and written", on(to)}
+			"take their place in all that is stored and written", setSwitch(to)}
 }
 
-// completed is run, whose results have the plan that it was given, as keep leaves it.
-func completed(run result.Runner, keep redact.Replacer) result.Runner {
+// completingRunner is run, whose results have the plan that it was given, as keep leaves it.
+func completingRunner(run result.Runner, keep redact.Replacer) result.Runner {
 	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
 		r, err := run(ctx, p, each)
-		return r, errors.Join(err, r.Complete(p, keep))
+		return r, errors.Join(err, r.RestorePlan(p, keep))
 	}
 }
 
@@ -73,14 +73,14 @@ type secretFlags struct{ all []given }
 // longestSecret is more than a secret has, in bytes.
 const longestSecret = 1 << 20
 
-func (f *secretFlags) option() option {
+func (f *secretFlags) secretOption() option {
 	return option{"secret", "", "NAME=@FILE",
 		"a secret that a stored experiment was begun with, and was\n" +
-			"stored without; may be repeated", f.add}
+			"stored without; may be repeated", f.addSecret}
 }
 
-// add takes one --secret. Its value is in a file, because others can read a command line.
-func (f *secretFlags) add(s string) error {
+// addSecret takes one --secret. Its value is in a file, because others can read a command line.
+func (f *secretFlags) addSecret(s string) error {
 	name, file, found := strings.Cut(s, "=")
 	path, isFile := strings.CutPrefix(file, "@")
 	if !found || !isFile || name == "" || path == "" {
@@ -106,9 +106,9 @@ func (f *secretFlags) add(s string) error {
 	return nil
 }
 
-// fill gives e back the secrets that it was stored without. begun says that it goes on, with the
-// same ones; what is run anew may be run with others, of which notes tell.
-func (f *secretFlags) fill(e *experiment.Experiment, begun bool, note func(string)) (
+// fillSecrets gives e back the secrets that it was stored without. begun says that it goes on,
+// with the same ones; what is run anew may be run with others, of which notes tell.
+func (f *secretFlags) fillSecrets(e *experiment.Experiment, begun bool, note func(string)) (
 	*experiment.Experiment, error) {
 	lacks := secrets.ListMissing(e)
 	names := func(all []secrets.Lack) (names []string) {
@@ -132,8 +132,8 @@ func (f *secretFlags) fill(e *experiment.Experiment, begun bool, note func(strin
 		}
 		values[strings.ToLower(g.name)] = append(values[strings.ToLower(g.name)], g.value)
 	}
-	filled, missing, others, err := secrets.FillIn(e, values, marks(false))
-	faults = append(faults, flatten(err)...)
+	filled, missing, others, err := secrets.FillIn(e, values, newMarks(false))
+	faults = append(faults, joinedErrors(err)...)
 	if len(missing) > 0 {
 		var flags []string
 		for _, name := range names(missing) {
@@ -156,5 +156,5 @@ func (f *secretFlags) fill(e *experiment.Experiment, begun bool, note func(strin
 	return filled, errors.Join(faults...)
 }
 
-// remark says what is no fault.
-func (s streams) remark(text string) { s.say("dyno: %s", text) }
+// writeRemark says what is no fault.
+func (s streams) writeRemark(text string) { s.writeLine("dyno: %s", text) }

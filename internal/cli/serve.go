@@ -45,24 +45,24 @@ func newServeFlags() *serveFlags {
 func (f *serveFlags) groups() []group {
 	return []group{{"Flags", []option{
 		{"listen", "", "ADDR", fmt.Sprintf("HOST:PORT, where port 0 is a free one (127.0.0.1:%d)",
-			dashboard.Port), word(&f.listen)},
+			dashboard.Port), setText(&f.listen)},
 		{"expose", "", "", "ADDR may be one that other machines reach: what they send and\n" +
-			"get, the token too, is unencrypted", on(&f.exposed)},
+			"get, the token too, is unencrypted", setSwitch(&f.exposed)},
 		{"allow-target", "", "GLOB", "hosts that the form may load besides this machine: 10.1.0.0/16,\n" +
 			"'*.staging.example', 'unix:/run/*.sock'; may be repeated", f.targets.Allow},
 		{"experiments", "", "DIR", "the page may begin the experiments of DIR's .yaml files too,\n" +
 			"besides those that ship: commands that are run; may be repeated", f.addExperiments},
-		{"no-open", "", "", "do not open a browser", on(&f.notOpen)},
-		{"help", "h", "", "this", on(&f.help)},
+		{"no-open", "", "", "do not open a browser", setSwitch(&f.notOpen)},
+		{"help", "h", "", "this", setSwitch(&f.help)},
 	}}}
 }
 
 // serveDashboard is dyno serve.
 func serveDashboard(s streams, args []string) int {
 	f := newServeFlags()
-	p := parse(args, f.groups())
+	p := parseOptions(args, f.groups())
 	if f.help {
-		return s.help("serve")
+		return s.printHelp("serve")
 	}
 	faults := p.faults
 	for _, dir := range p.words {
@@ -75,17 +75,17 @@ func serveDashboard(s streams, args []string) int {
 		faults = append(faults, err)
 	}
 	if len(faults) > 0 {
-		return s.refuse("serve", faults)
+		return s.refuseFlags("serve", faults)
 	}
 	exe, err := os.Executable()
 	if err = errors.Join(err, widenPath()); err != nil {
-		return s.fail(exitFault, fmt.Errorf("finding dyno itself, and servers: %w", err))
+		return s.failWith(exitFault, fmt.Errorf("finding dyno itself, and servers: %w", err))
 	}
 	d, err := dashboard.New(dashboard.Config{Listen: f.listen, Exposed: f.exposed, Home: home,
 		Targets: f.targets, Folders: p.words, Form: formFields(), Read: formReader(exe),
-		Offers: f.offers, Conduct: f.conductor(exe, home)})
+		Offers: f.experimentOffers, Conduct: f.newConductor(exe, home)})
 	if err != nil {
-		return s.refuse("serve", []error{load.Flaw{Setting: "--listen", Problem: err.Error()}})
+		return s.refuseFlags("serve", []error{load.Flaw{Setting: "--listen", Problem: err.Error()}})
 	}
 	fmt.Fprintf(s.out, "%s\n", d.URL("/"))
 	fmt.Fprintln(s.err, "dyno: open that in a browser; Ctrl-C ends it")
@@ -95,7 +95,7 @@ func serveDashboard(s streams, args []string) int {
 	ctx, stop := untilInterrupted()
 	defer stop()
 	if err := d.Serve(ctx); err != nil {
-		return s.fail(exitFault, err)
+		return s.failWith(exitFault, err)
 	}
 	return exitOK
 }
@@ -157,15 +157,15 @@ func formReader(exe string) func(dashboard.Form) (dashboard.Job, []error) {
 		args, faults := formArgs(form)
 		f := newRunFlags()
 		f.purpose = "forms" // or who may load could try guesses, and compare the marks with yours
-		_, more := f.parse(args, strings.NewReader(""))
+		_, more := f.parseArgs(args, strings.NewReader(""))
 		if faults = append(faults, more...); len(faults) > 0 {
 			return dashboard.Job{}, faults
 		}
 		return dashboard.Job{Plan: f.plan, Run: func(ctx context.Context, p load.Plan,
 			each func(load.Interval)) (*result.Result, error) {
-			r, err := f.carryOut(ctx, p, apart(exe), each)
+			r, err := f.carryOutPlan(ctx, p, workerRunner(exe), each)
 			if err == nil && r.Answers() > 0 {
-				if failed := keep(r); failed != nil {
+				if failed := storeResult(r); failed != nil {
 					r.Warnings = append(r.Warnings, failed.Error())
 				}
 			}
@@ -174,9 +174,9 @@ func formReader(exe string) func(dashboard.Form) (dashboard.Job, []error) {
 	}
 }
 
-// apart is the generator in a process of its own.
-func apart(exe string) result.Runner {
-	return calibrated(remote.Child{Args: []string{exe, "worker"}}.Run)
+// workerRunner is the generator in a process of its own.
+func workerRunner(exe string) result.Runner {
+	return calibratedRunner(remote.Child{Args: []string{exe, "worker"}}.Run)
 }
 
 // formArgs is the command line that says what the form says.
@@ -200,7 +200,7 @@ func formArgs(form dashboard.Form) (args []string, faults []error) {
 			faults = append(faults, load.Flaw{Setting: "--body", Problem: "a form sends no files of " +
 				"this machine; write what is to be sent"})
 			continue
-		case name == "watch" && slices.ContainsFunc(form[name], onAgent):
+		case name == "watch" && slices.ContainsFunc(form[name], isOnAgent):
 			faults = append(faults, load.Flaw{Setting: "--watch", Problem: "a form watches processes of " +
 				"this machine, and names no agent's; dyno run does"})
 			continue
@@ -212,8 +212,8 @@ func formArgs(form dashboard.Form) (args []string, faults []error) {
 	return append(append(args, "--"), form["url"]...), faults
 }
 
-// onAgent reports whether a --watch means a process on an agent's machine.
-func onAgent(watch string) bool {
+// isOnAgent reports whether a --watch means a process on an agent's machine.
+func isOnAgent(watch string) bool {
 	_, agent := splitWatch(watch)
 	return agent != ""
 }
@@ -260,16 +260,16 @@ func (s streams) serveRun(f *runFlags, stop func()) (*shownRun, error) {
 	return v, nil
 }
 
-// runner is who carries out the plan: a process of its own if this one answers browsers.
-func (v *shownRun) runner() result.Runner {
+// loadRunner is who carries out the plan: a process of its own if this one answers browsers.
+func (v *shownRun) loadRunner() result.Runner {
 	if v == nil {
-		return here
+		return runHere
 	}
-	return apart(v.exe)
+	return workerRunner(v.exe)
 }
 
-// over is each, and shows what it is called with.
-func (v *shownRun) over(each func(load.Interval)) func(load.Interval) {
+// showIntervals is each, and shows what it is called with.
+func (v *shownRun) showIntervals(each func(load.Interval)) func(load.Interval) {
 	if v == nil {
 		return each
 	}
@@ -279,8 +279,8 @@ func (v *shownRun) over(each func(load.Interval)) func(load.Interval) {
 	}
 }
 
-// end shows what came of the run, and goes on until ctx ends.
-func (v *shownRun) end(ctx context.Context, s streams, r *result.Result, err error) {
+// showEnd shows what came of the run, and goes on until ctx ends.
+func (v *shownRun) showEnd(ctx context.Context, s streams, r *result.Result, err error) {
 	if v == nil {
 		return
 	}
@@ -291,6 +291,6 @@ func (v *shownRun) end(ctx context.Context, s streams, r *result.Result, err err
 	}
 	v.stop()
 	if err := <-v.ended; err != nil {
-		s.say("dyno: --serve: %v", err)
+		s.writeLine("dyno: --serve: %v", err)
 	}
 }

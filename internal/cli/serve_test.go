@@ -145,14 +145,14 @@ func TestFormsHaveMarksOfTheirOwn(t *testing.T) {
 		if len(faults) > 0 {
 			t.Fatal(faults)
 		}
-		return redact.First(job.Plan.Target.URL)
+		return redact.FirstMark(job.Plan.Target.URL)
 	}
 	line := func() string {
 		f, faults := readRun([]string{url}, strings.NewReader(""))
 		if len(faults) > 0 {
 			t.Fatal(faults)
 		}
-		return redact.First(f.plan.Target.URL)
+		return redact.FirstMark(f.plan.Target.URL)
 	}
 	if form() == line() || form() != form() || line() != line() || form() == "" || line() == "" {
 		t.Errorf("a form marks as %s, and a command line as %s", form(), line())

@@ -90,6 +90,6 @@ func parseArrival(s string) (string, error) {
 
 // parseSeed reads a seed, which JSON can carry.
 func parseSeed(s string) (uint64, error) {
-	n, err := positive(parseCount)(s)
+	n, err := parsePositive(parseCount)(s)
 	return uint64(n), err
 }

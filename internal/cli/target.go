@@ -23,31 +23,33 @@ func (f *targetFlags) groups() []group {
 	c := &f.config
 	return []group{
 		{"Answers", []option{
-			{"status", "", "N", "status of every answer (200)", into(&c.Status, parseInt)},
-			{"body", "b", "N", "bytes of body (0)", into(&c.Body, parseInt)},
+			{"status", "", "N", "status of every answer (200)", storeParsed(&c.Status, parseInt)},
+			{"body", "b", "N", "bytes of body (0)", storeParsed(&c.Body, parseInt)},
 			{"header", "H", "'K: V'", "a header; may be repeated", func(s string) error {
 				c.Header = append(c.Header, s)
 				return nil
 			}},
 			{"close-after", "", "N", "close a connection after N requests (never)",
-				into(&c.CloseAfter, positive(parseInt))},
+				storeParsed(&c.CloseAfter, parsePositive(parseInt))},
 		}},
 		{"Time", []option{
-			{"workers", "", "N", "requests served at once (1)", into(&c.Workers, positive(parseInt))},
+			{"workers", "", "N", "requests served at once (1)",
+				storeParsed(&c.Workers, parsePositive(parseInt))},
 			{"service", "", "DIST", "time to serve one: constant:D, or exponential:D with mean D (none)",
-				word(&c.Service)},
-			{"stall", "", "D/EVERY", "do nothing for D in every EVERY, as 1s/10s (never)", word(&c.Stall)},
+				setText(&c.Service)},
+			{"stall", "", "D/EVERY", "do nothing for D in every EVERY, as 1s/10s (never)",
+				setText(&c.Stall)},
 		}},
 		{"Server", []option{
 			{"listen", "", "ADDR", "HOST:PORT, where port 0 is a free one, or unix:PATH\n" +
-				"(127.0.0.1:8080)", word(&c.Addr)},
+				"(127.0.0.1:8080)", setText(&c.Addr)},
 			{"log", "", "FILE", "a line of CSV for each request: arrival_ns, service_start_ns,\n" +
-				"service_ns, path", word(&f.log)},
+				"service_ns, path", setText(&f.log)},
 			{"cpus", "", "LIST", "CPUs to run on, as 0,2-3 (those the process may use)",
-				into(&f.cpus, parseCPUs)},
-			{"ring", "", "KIND", "how to do I/O on Linux: auto, epoll or uring (auto)", word(&c.Ring)},
-			{"portable", "", "", "serve as on other systems than Linux", on(&c.Portable)},
-			{"help", "h", "", "this", on(&f.help)},
+				storeParsed(&f.cpus, parseCPUs)},
+			{"ring", "", "KIND", "how to do I/O on Linux: auto, epoll or uring (auto)", setText(&c.Ring)},
+			{"portable", "", "", "serve as on other systems than Linux", setSwitch(&c.Portable)},
+			{"help", "h", "", "this", setSwitch(&f.help)},
 		}},
 	}
 }
@@ -59,37 +61,37 @@ var targetExamples = []string{
 	"dyno target --stall 1s/10s --close-after 100",
 }
 
-// serve is dyno target. It says on stdout where it listens, before anything
+// serveTarget is dyno target. It says on stdout where it listens, before anything
 // else, and at the end what it served.
-func serve(s streams, args []string) int {
+func serveTarget(s streams, args []string) int {
 	f := targetFlags{config: target.Config{Addr: "127.0.0.1:8080"}}
-	p := parse(args, f.groups())
+	p := parseOptions(args, f.groups())
 	if f.help {
-		return s.help("target")
+		return s.printHelp("target")
 	}
-	faults := append(append(p.faults, p.extra(0)...), flatten(f.config.Check())...)
+	faults := append(append(p.faults, p.extraWords(0)...), joinedErrors(f.config.Check())...)
 	if err := runOn(f.cpus); err != nil {
 		faults = append(faults, load.Flaw{Setting: "--cpus", Problem: err.Error()})
 	}
 	if len(faults) > 0 {
-		return s.refuse("target", faults)
+		return s.refuseFlags("target", faults)
 	}
 	log, err := f.openLog()
 	if err != nil {
-		return s.refuse("target", []error{load.Flaw{Setting: "--log", Problem: err.Error()}})
+		return s.refuseFlags("target", []error{load.Flaw{Setting: "--log", Problem: err.Error()}})
 	}
 	ctx, stop := untilInterrupted()
 	defer stop()
 	server, err := target.Listen(f.config)
 	if err != nil {
-		return s.refuse("target", []error{err})
+		return s.refuseFlags("target", []error{err})
 	}
-	fmt.Fprintf(s.out, "listening on %s\n", at(f.config.Addr, server.Addr()))
+	fmt.Fprintf(s.out, "listening on %s\n", urlHost(f.config.Addr, server.Addr()))
 	err = server.Serve(ctx)
 	n := server.Served()
 	fmt.Fprintf(s.out, "served %d requests on %d connections\n", n.Requests, n.Connections)
 	if err = errors.Join(err, log()); err != nil {
-		return s.fail(exitFault, err)
+		return s.failWith(exitFault, err)
 	}
 	return exitOK
 }
@@ -107,9 +109,9 @@ func (f *targetFlags) openLog() (end func() error, err error) {
 	return file.Close, nil
 }
 
-// at is an address as URLs begin that lead to it. All addresses of one family
+// urlHost is an address as URLs begin that lead to it. All addresses of one family
 // are called as they were asked for, whichever socket serves them.
-func at(asked string, a net.Addr) string {
+func urlHost(asked string, a net.Addr) string {
 	if a.Network() == "unix" {
 		return "http+unix://" + a.String() + ":/"
 	}

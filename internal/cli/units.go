@@ -19,7 +19,7 @@ func parseDuration(s string) (time.Duration, error) {
 	switch {
 	case bare && f*1e9 < math.MaxInt64:
 		d = time.Duration(math.Round(max(f, -1) * 1e9))
-	case bare, err != nil && tooLarge(s):
+	case bare, err != nil && isTooLarge(s):
 		d = math.MaxInt64
 	case err != nil:
 		return 0, fmt.Errorf("%q is not a duration; write 30s, 1m30s, 500ms, or seconds as 30", s)
@@ -33,9 +33,9 @@ func parseDuration(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// tooLarge reports whether s, which no duration can hold, would be one with
+// isTooLarge reports whether s, which no duration can hold, would be one with
 // smaller numbers.
-func tooLarge(s string) bool {
+func isTooLarge(s string) bool {
 	_, err := time.ParseDuration(strings.Map(func(r rune) rune {
 		if '0' <= r && r <= '9' {
 			return '0'
@@ -103,8 +103,8 @@ func parseInt(s string) (int, error) {
 	return int(n), err
 }
 
-// positive is parse without what is below 1.
-func positive[N int | int64](parse func(string) (N, error)) func(string) (N, error) {
+// parsePositive is parse without what is below 1.
+func parsePositive[N int | int64](parse func(string) (N, error)) func(string) (N, error) {
 	return func(s string) (N, error) {
 		n, err := parse(s)
 		if err == nil && n < 1 {

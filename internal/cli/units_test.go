@@ -23,7 +23,7 @@ func parsing[T any](parse func(string) (T, error)) func(string) string {
 }
 
 func TestUnits(t *testing.T) {
-	above0 := parsing(positive(parseCount))
+	above0 := parsing(parsePositive(parseCount))
 	duration, rate, count := parsing(parseDuration), parsing(parseRate), parsing(parseCount)
 	cpus, expect, reconnect := parsing(parseCPUs), parsing(parseExpect), parsing(parseReconnect)
 	const notAStatus = " is not a status; write codes from 100 to 599 and classes, as 200,204 or 2xx, or any"
@@ -149,7 +149,7 @@ func TestNearest(t *testing.T) {
 		"insec": "insecure", "request": "requests", "url": "urls", "conn": "", "frobnicate": "",
 		"x": "", "jsno": "json",
 	} {
-		if got := nearest.Name(in, names); got != want {
+		if got := nearest.ClosestName(in, names); got != want {
 			t.Errorf("nearest to %q is %q, want %q", in, got, want)
 		}
 	}

@@ -16,28 +16,28 @@ type versionFlags struct {
 
 func (f *versionFlags) groups() []group {
 	return []group{{"Flags", []option{
-		{"licences", "", "", "print the licences of all that is in this binary", on(&f.licences)},
-		{"help", "h", "", "this", on(&f.help)},
+		{"licences", "", "", "print the licences of all that is in this binary", setSwitch(&f.licences)},
+		{"help", "h", "", "this", setSwitch(&f.help)},
 	}}}
 }
 
-// version is dyno version.
-func version(s streams, args []string) int {
+// printVersion is dyno version.
+func printVersion(s streams, args []string) int {
 	var f versionFlags
-	p := parse(args, f.groups())
+	p := parseOptions(args, f.groups())
 	if f.help {
-		return s.help("version")
+		return s.printHelp("version")
 	}
-	if faults := append(p.faults, p.extra(0)...); len(faults) > 0 {
-		return s.refuse("version", faults)
+	if faults := append(p.faults, p.extraWords(0)...); len(faults) > 0 {
+		return s.refuseFlags("version", faults)
 	}
 	if !f.licences {
-		return s.print(fmt.Sprintf("dyno %s (%s %s/%s)\n", load.Version, runtime.Version(),
+		return s.printText(fmt.Sprintf("dyno %s (%s %s/%s)\n", load.Version, runtime.Version(),
 			runtime.GOOS, runtime.GOARCH))
 	}
-	text, err := notices.Text()
+	text, err := notices.NoticesText()
 	if err != nil {
-		return s.fail(exitUsage, err)
+		return s.failWith(exitUsage, err)
 	}
-	return s.print(text)
+	return s.printText(text)
 }

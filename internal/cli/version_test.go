@@ -12,7 +12,7 @@ import (
 func TestLicences(t *testing.T) {
 	var out, errs bytes.Buffer
 	code := Main([]string{"version", "--licences"}, nil, &out, &errs)
-	want, err := notices.Text()
+	want, err := notices.NoticesText()
 	switch {
 	case err == nil && (code != exitOK || out.String() != want || !strings.Contains(want, "sqlite")):
 		t.Errorf("code %d, %d characters of %d", code, out.Len(), len(want))

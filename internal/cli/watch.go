@@ -36,7 +36,7 @@ func (f *runFlags) addWatch(s string) (err error) {
 	}
 	f.watch = append(f.watch, s)
 	if process, agent := splitWatch(s); agent != "" {
-		return f.away.add(process, agent)
+		return f.away.addWatched(process, agent)
 	}
 	if f.watched, err = probe.Also(f.watched, s); err != nil {
 		return errors.New(strings.TrimPrefix(err.Error(), "probe: "))
@@ -60,8 +60,8 @@ func (f *runFlags) setPprof(s string) error {
 	return nil
 }
 
-// profiled is for how long; Go's handlers know whole seconds.
-func (f *runFlags) profiled() time.Duration {
+// profileDuration is for how long; Go's handlers know whole seconds.
+func (f *runFlags) profileDuration() time.Duration {
 	return min(time.Duration(f.plan.Duration), longestProfile).Truncate(time.Second)
 }
 
@@ -94,20 +94,20 @@ func beginWatch(ctx context.Context, f *runFlags, config probe.Config) (w watch,
 		return w, load.Flaw{Setting: "--watch", Problem: strings.TrimPrefix(err.Error(), "probe: ")}
 	}
 	w.server, w.asked = len(f.watched) > 0, f.watch
-	if w.away, err = f.away.begin(ctx, f.fleet.bus); err != nil {
+	if w.away, err = f.away.beginAwayWatch(ctx, f.fleet.bus); err != nil {
 		if w.sampler != nil { // else this machine cannot be watched either
 			w.sampler.Stop()
 		}
 		return w, err
 	}
 	if f.pprof != "" {
-		w.profiling = startProfile(ctx, f.pprof, time.Duration(f.plan.Warmup), f.profiled())
+		w.profiling = startProfile(ctx, f.pprof, time.Duration(f.plan.Warmup), f.profileDuration())
 	}
 	return w, nil
 }
 
-// end stops watching, and returns what adds to the result what was seen.
-func (w watch) end() (add func(*result.Result)) {
+// endWatch stops watching, and returns what adds to the result what was seen.
+func (w watch) endWatch() (add func(*result.Result)) {
 	var rec *probe.Recording
 	var taken *profile.Profile
 	var err error
@@ -115,16 +115,16 @@ func (w watch) end() (add func(*result.Result)) {
 		rec = w.sampler.Stop()
 	}
 	if w.profiling != nil {
-		taken, err = w.profiling.end()
+		taken, err = w.profiling.waitProfile()
 	}
 	return func(r *result.Result) {
 		if rec != nil && r.Fleet == nil { // this machine made the load
-			r.Observed(rec)
+			r.AddObserved(rec)
 		}
 		if w.server {
 			r.Server = r.Watched(rec)
 		}
-		w.away.end(r)
+		w.away.addSeen(r)
 		if r.Server != nil {
 			r.Server.Watch = w.asked
 		}
@@ -169,9 +169,9 @@ func startProfile(ctx context.Context, url string, after, long time.Duration) *p
 // errNotLoaded is the fault of a profile that would be of an idle server.
 var errNotLoaded = errors.New("the load ended before the time to profile did")
 
-// end waits for the profile, whose server is no longer loaded, unless a part of
+// waitProfile waits for the profile, whose server is no longer loaded, unless a part of
 // it that matters is yet to come.
-func (p *profiling) end() (*profile.Profile, error) {
+func (p *profiling) waitProfile() (*profile.Profile, error) {
 	defer p.cancel()
 	if time.Until(p.until) > p.long/10 {
 		p.cancel()

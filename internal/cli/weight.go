@@ -15,7 +15,7 @@ const calibratedWeight = "calibrated"
 // parseWeight reads an agent's weight.
 func parseWeight(s string) (int, error) {
 	if s != calibratedWeight {
-		return positive(parseInt)(s)
+		return parsePositive(parseInt)(s)
 	}
 	home, err := result.Home()
 	if err != nil {

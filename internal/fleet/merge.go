@@ -50,11 +50,11 @@ func (r *fleetRun) mergeResults() (*result.Result, error) {
 	f.Planned = planned * float64(len(r.members))
 	f.Rebalanced = r.rebalances
 	whole.Plan.Addresses = r.plan.Addresses
-	whole.Seconds(r.seconds)
+	whole.SetIntervalPercentiles(r.seconds)
 	if r.endedByLoss { // the others were stopped because of it
 		whole.Ended = string(load.Lost)
 	}
-	whole.Together(f)
+	whole.SetFleet(f)
 	return whole, nil
 }
 

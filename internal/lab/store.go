@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"dyno/internal/atomicfile"
 	"dyno/internal/result"
 )
 
@@ -104,21 +105,9 @@ func (s Folder) WriteJSON(name string, v any) error {
 // WriteFile puts b into a file of the folder, whole or not at all.
 func (s Folder) WriteFile(name string, b []byte) error {
 	path := filepath.Join(s.Dir, name)
-	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
-	f, err := os.Create(temp)
-	if err != nil {
+	if err := atomicfile.Replace(path, 0o666, atomicfile.ContentWriter(b)); err != nil {
 		return fmt.Errorf("storing %s: %w", name, err)
 	}
-	_, err = f.Write(b)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(temp, path)
-	}
-	if err != nil {
-		os.Remove(temp)
-		return fmt.Errorf("storing %s: %w", name, err)
-	}
-	result.SyncFolder(filepath.Dir(path))
 	return nil
 }
 
@@ -129,7 +118,7 @@ func (s Folder) StoreTrial(t *Trial) error {
 		return fmt.Errorf("storing %s: it is there already", name)
 	}
 	if t.Result != nil {
-		if err := result.KeepData(s.Dir, &t.Result.Plan); err != nil {
+		if err := result.SaveData(s.Dir, &t.Result.Plan); err != nil {
 			return fmt.Errorf("storing %s: %w", name, err)
 		}
 		t.Result.Plan.Forget()

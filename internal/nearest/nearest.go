@@ -6,10 +6,10 @@ import "strings"
 // longest is the length of a name beyond which nobody looks for what was meant.
 const longest = 64
 
-// Name is the one of names that someone who wrote s had in mind: that with the
+// ClosestName is the one of names that someone who wrote s had in mind: that with the
 // fewest letters to change, in whatever case, if these are few, else the one that
 // begins with s, if only one does. "" is none.
-func Name(s string, names []string) string {
+func ClosestName(s string, names []string) string {
 	if len(s) < 2 || len(s) > longest {
 		return ""
 	}

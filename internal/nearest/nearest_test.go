@@ -8,7 +8,7 @@ func TestName(t *testing.T) {
 		"conections": "connections", "duraiton": "duration", "dur": "duration", "variant": "Variants",
 		"VARIANTS": "Variants", "conn": "", "r": "", "xyzzy": "", "rats": "rate",
 	} {
-		if got := Name(given, names); got != want {
+		if got := ClosestName(given, names); got != want {
 			t.Errorf("%q is taken for %q, not %q", given, got, want)
 		}
 	}

@@ -12,9 +12,9 @@ import (
 //go:embed all:dist
 var dist embed.FS
 
-// Text is every licence, below the name and version of what it is of. The error, if they
+// NoticesText is every licence, below the name and version of what it is of. The error, if they
 // were not collected, says how to.
-func Text() (string, error) {
+func NoticesText() (string, error) {
 	b, err := dist.ReadFile("dist/notices.txt")
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", errors.New("this dyno was built without its notices; build it with make build, " +

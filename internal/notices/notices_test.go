@@ -8,7 +8,7 @@ import (
 
 // The notices are those that were collected, or it is said how to.
 func TestText(t *testing.T) {
-	text, err := Text()
+	text, err := NoticesText()
 	if _, missing := os.Stat("dist/notices.txt"); missing != nil {
 		if err == nil || !strings.Contains(err.Error(), "make notices") {
 			t.Errorf("%v", err)

@@ -18,12 +18,12 @@ func (r Replacer) Body(kind string, body []byte) []byte {
 	kind, _, _ = strings.Cut(strings.ToLower(kind), ";")
 	kind = strings.TrimSpace(kind)
 	if kind == "" || strings.Contains(kind, "json") {
-		if kept, is := r.json(body); is {
+		if kept, is := r.redactJSON(body); is {
 			return kept
 		}
 	}
 	if (kind == "" || kind == "application/x-www-form-urlencoded") && fields.Match(body) {
-		return []byte(r.form(string(body)))
+		return []byte(r.redactForm(string(body)))
 	}
 	// A body has 100 MB, which are not copied: nobody changes it meanwhile.
 	whole := unsafe.String(&body[0], len(body))
@@ -50,10 +50,10 @@ type jsonReader struct {
 	levels  []level
 }
 
-// json is JSON without the values of its secret fields; not ok if body is none, or has a value
-// outside of objects and lists, which has no name to judge it by. Several values may follow one
-// another, as lines of them do.
-func (r Replacer) json(body []byte) (kept []byte, ok bool) {
+// redactJSON is JSON without the values of its secret fields; not ok if body is none, or has a
+// value outside of objects and lists, which has no name to judge it by. Several values may follow
+// one another, as lines of them do.
+func (r Replacer) redactJSON(body []byte) (kept []byte, ok bool) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
 	j := &jsonReader{replace: r, from: body}
@@ -63,7 +63,7 @@ func (r Replacer) json(body []byte) (kept []byte, ok bool) {
 		if errors.Is(err, io.EOF) && any && len(j.levels) == 0 {
 			break
 		}
-		if err != nil || !j.token(t, before, int(d.InputOffset())) {
+		if err != nil || !j.readToken(t, before, int(d.InputOffset())) {
 			return nil, false
 		}
 	}
@@ -71,10 +71,10 @@ func (r Replacer) json(body []byte) (kept []byte, ok bool) {
 	return j.to.Bytes(), true
 }
 
-// token takes the token that ends at an offset, and begins after another.
-func (j *jsonReader) token(t json.Token, after, end int) bool {
+// readToken takes the token that ends at an offset, and begins after another.
+func (j *jsonReader) readToken(t json.Token, after, end int) bool {
 	if open, is := t.(json.Delim); is {
-		j.delimiter(open)
+		j.readDelimiter(open)
 		return true
 	}
 	if len(j.levels) == 0 {
@@ -89,9 +89,9 @@ func (j *jsonReader) token(t json.Token, after, end int) bool {
 	var kept string
 	switch v := t.(type) {
 	case string:
-		kept = j.text(l, v)
+		kept = j.replaceText(l, v)
 	case json.Number:
-		kept = j.number(l, v.String())
+		kept = j.replaceNumber(l, v.String())
 	}
 	if kept != "" {
 		begin := after + len(j.from[after:end]) - len(bytes.TrimLeft(j.from[after:end], " \t\r\n,:"))
@@ -102,7 +102,7 @@ func (j *jsonReader) token(t json.Token, after, end int) bool {
 	return true
 }
 
-func (j *jsonReader) delimiter(d json.Delim) {
+func (j *jsonReader) readDelimiter(d json.Delim) {
 	switch d {
 	case '{', '[':
 		next := level{object: d == '{', wantsKey: d == '{'}
@@ -120,8 +120,8 @@ func (j *jsonReader) delimiter(d json.Delim) {
 // numeric begins the mark of a number, which is else that of its digits as a text.
 const numeric = "(redacted-n"
 
-// text is what stands in a string's place, as JSON; "" if the string stays.
-func (j *jsonReader) text(l *level, s string) string {
+// replaceText is what stands in a string's place, as JSON; "" if the string stays.
+func (j *jsonReader) replaceText(l *level, s string) string {
 	kept := j.replace.Text(s)
 	if l.secret {
 		if digits, is := strings.CutPrefix(s, numeric); is && len(s) == longestMark {
@@ -132,18 +132,18 @@ func (j *jsonReader) text(l *level, s string) string {
 			case !IsMark(kept):
 				return kept // the number is given back
 			}
-			return quoted(kept)
+			return quoteJSON(kept)
 		}
 		kept = j.replace(l.name, s)
 	}
 	if kept == s {
 		return ""
 	}
-	return quoted(kept)
+	return quoteJSON(kept)
 }
 
-// number is likewise what stands in a number's place.
-func (j *jsonReader) number(l *level, digits string) string {
+// replaceNumber is likewise what stands in a number's place.
+func (j *jsonReader) replaceNumber(l *level, digits string) string {
 	if !l.secret {
 		return ""
 	}
@@ -154,11 +154,11 @@ func (j *jsonReader) number(l *level, digits string) string {
 	case kept != Plain && IsMark(kept):
 		kept = numeric + strings.TrimPrefix(kept, "(redacted-")
 	}
-	return quoted(kept)
+	return quoteJSON(kept)
 }
 
-// quoted is s as a string of JSON.
-func quoted(s string) string {
+// quoteJSON is s as a string of JSON.
+func quoteJSON(s string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

@@ -40,12 +40,12 @@ func (r Replacer) Words(command []string) []string {
 	kept := slices.Clone(command)
 	for i, word := range command {
 		if i > 0 {
-			if value, is := r.valueOf(command[i-1], word); is {
+			if value, is := r.redactNextWord(command[i-1], word); is {
 				kept[i] = value
 				continue
 			}
 		}
-		kept[i] = r.word(word)
+		kept[i] = r.redactWord(word)
 	}
 	return kept
 }
@@ -60,14 +60,14 @@ func (r Replacer) Line(text string) string {
 		if !Secret(m[1]) {
 			return s
 		}
-		return strings.TrimSuffix(s, m[2]) + r.sent(m[1], m[2])
+		return strings.TrimSuffix(s, m[2]) + r.redactSentHeader(m[1], m[2])
 	})
 	at := piece.FindAllStringIndex(text, -1)
 	var words, trimmed []string
 	for _, p := range at {
 		word := text[p[0]:p[1]]
 		words = append(words, word)
-		trimmed = append(trimmed, bare(word))
+		trimmed = append(trimmed, unquoteWord(word))
 	}
 	var b strings.Builder
 	done := 0
@@ -83,8 +83,8 @@ func (r Replacer) Line(text string) string {
 	return b.String() + text[done:]
 }
 
-// bare is a word of a shell without the quotes around it.
-func bare(word string) string {
+// unquoteWord is a word of a shell without the quotes around it.
+func unquoteWord(word string) string {
 	word = strings.TrimSuffix(word, ";")
 	if n := len(word); n > 1 && word[0] == word[n-1] && strings.ContainsRune("'\"", rune(word[0])) {
 		return word[1 : n-1]
@@ -92,20 +92,20 @@ func bare(word string) string {
 	return word
 }
 
-// valueOf is what is kept of a word that is a flag's value.
-func (r Replacer) valueOf(flag, word string) (kept string, is bool) {
+// redactNextWord is what is kept of a word that is a flag's value.
+func (r Replacer) redactNextWord(flag, word string) (kept string, is bool) {
 	if strings.HasPrefix(word, "-") {
 		return "", false
 	}
-	return r.given(flag, word)
+	return r.redactFlagValue(flag, word)
 }
 
-// given is what is kept of the value of a flag, if that can be a secret.
-func (r Replacer) given(flag, value string) (kept string, is bool) {
+// redactFlagValue is what is kept of the value of a flag, if that can be a secret.
+func (r Replacer) redactFlagValue(flag, value string) (kept string, is bool) {
 	switch m := option.FindStringSubmatch(flag); {
 	case slices.Contains(headerFlags, flag):
 		if h := headerLine.FindStringSubmatch(value); h != nil {
-			return h[0] + r.sent(h[1], value[len(h[0]):]), true
+			return h[0] + r.redactSentHeader(h[1], value[len(h[0]):]), true
 		}
 	case slices.Contains(bodyFlags, flag):
 		if !strings.HasPrefix(value, "@") && !strings.HasPrefix(value, "{{") {
@@ -119,7 +119,7 @@ func (r Replacer) given(flag, value string) (kept string, is bool) {
 			}
 			return m[1] + ":" + r("password", m[2]), true
 		}
-	case m != nil && Secret(m[1]) && !setting(m[1], value):
+	case m != nil && Secret(m[1]) && !isPlainSetting(m[1], value):
 		return r(m[1], value), true
 	}
 	return "", false
@@ -128,35 +128,35 @@ func (r Replacer) given(flag, value string) (kept string, is bool) {
 // shellTakes is a header of which a shell has all that is secret from a variable.
 var shellTakes = regexp.MustCompile(`^(?i:(bearer|basic|digest|token)\s+)?\$(\w+|\{\w+\})$`)
 
-// sent is what is kept of a header that a command sends.
-func (r Replacer) sent(name, value string) string {
+// redactSentHeader is what is kept of a header that a command sends.
+func (r Replacer) redactSentHeader(name, value string) string {
 	if shellTakes.MatchString(value) {
 		return value
 	}
 	return r.Header(name, value)
 }
 
-// word is what is kept of a word that may be a command of its own, as sh -c takes one.
-func (r Replacer) word(word string) string {
+// redactWord is what is kept of a word that may be a command of its own, as sh -c takes one.
+func (r Replacer) redactWord(word string) string {
 	if h := headerLine.FindStringSubmatch(word); h != nil && Secret(h[1]) &&
 		strings.ContainsAny(h[0], " \t") {
-		return h[0] + r.sent(h[1], word[len(h[0]):])
+		return h[0] + r.redactSentHeader(h[1], word[len(h[0]):])
 	}
 	if len(piece.FindAllStringIndex(word, 2)) > 1 && !json.Valid([]byte(word)) {
 		return r.Line(word)
 	}
-	return r.single(word)
+	return r.redactSingleWord(word)
 }
 
-// single is what is kept of a word that is none.
-func (r Replacer) single(word string) string {
+// redactSingleWord is what is kept of a word that is none.
+func (r Replacer) redactSingleWord(word string) string {
 	if m := assignment.FindStringSubmatch(word); m != nil {
 		if strings.Contains(word, "&") && fields.MatchString(word) {
-			return r.form(word)
+			return r.redactForm(word)
 		}
 		given := word[len(m[0]):]
-		value := bare(given)
-		kept, is := r.given(m[1], value)
+		value := unquoteWord(given)
+		kept, is := r.redactFlagValue(m[1], value)
 		if !is {
 			kept = r.Variable(strings.TrimLeft(m[1], "-"), value)
 		}

@@ -37,8 +37,9 @@ type Known struct {
 // A form is a text by which a secret value is found, and what stands in its place.
 type form struct{ text, mark string }
 
-// Know is what is Known of values. keep says what stands in their places; nil: nothing is known.
-func Know(keep Replacer, values []string) *Known {
+// NewKnown is what is Known of values. keep says what stands in their places; nil: nothing is
+// known.
+func NewKnown(keep Replacer, values []string) *Known {
 	if keep == nil {
 		return nil
 	}
@@ -49,8 +50,8 @@ func Know(keep Replacer, values []string) *Known {
 		if IsMark(value) {
 			continue
 		}
-		for _, v := range parts(value[:min(len(value), longestKnown)]) {
-			for i, text := range written(v) {
+		for _, v := range secretParts(value[:min(len(value), longestKnown)]) {
+			for i, text := range spellings(v) {
 				switch f := (form{text, keep("", value)}); {
 				case had[text] || len(text) < shortestPart || slices.Contains(switches, text):
 				case len(v) < shortestHidden:
@@ -58,19 +59,19 @@ func Know(keep Replacer, values []string) *Known {
 				default:
 					long = append(long, f)
 					if i == 0 {
-						k.cores = append(k.cores, coresOf(v, f.mark)...)
+						k.cores = append(k.cores, base64Cores(v, f.mark)...)
 					}
 				}
 				had[text] = true
 			}
 		}
 	}
-	k.index(long)
+	k.buildIndex(long)
 	return k
 }
 
-// index makes what forms are found by. One may begin as another, so the longest come first.
-func (k *Known) index(long []form) {
+// buildIndex makes what forms are found by. One may begin as another, so the longest come first.
+func (k *Known) buildIndex(long []form) {
 	longest := func(a, b form) int {
 		return cmp.Or(cmp.Compare(len(b.text), len(a.text)), strings.Compare(a.text, b.text))
 	}
@@ -91,9 +92,9 @@ var scheme = regexp.MustCompile(`^(?i:basic|bearer|digest|negotiate|token|apikey
 // shortestCookie is how long a part of a cookie is that is a secret by itself.
 const shortestCookie = 8
 
-// parts are a value and what of it is secret by itself: what is behind a scheme's name, the
+// secretParts are a value and what of it is secret by itself: what is behind a scheme's name, the
 // password in what that encodes, the values of cookies, and what percent-encoding stands for.
-func parts(value string) []string {
+func secretParts(value string) []string {
 	all := []string{value}
 	if m := scheme.FindStringSubmatch(value); m != nil {
 		all = append(all, m[1])
@@ -119,11 +120,11 @@ func parts(value string) []string {
 	return all
 }
 
-// written are the ways in which a value is written into texts, itself first.
-func written(v string) []string {
+// spellings are the ways in which a value is written into texts, itself first.
+func spellings(v string) []string {
 	query := url.QueryEscape(v)
 	all := []string{v, query, strings.ReplaceAll(query, "+", "%20"), url.PathEscape(v),
-		strconv.Quote(v), strconv.QuoteToASCII(v), quoted(v)}
+		strconv.Quote(v), strconv.QuoteToASCII(v), quoteJSON(v)}
 	for i, s := range all {
 		if i >= len(all)-3 {
 			all[i] = s[1 : len(s)-1]
@@ -137,9 +138,10 @@ func written(v string) []string {
 
 var lowerHex = regexp.MustCompile(`%[0-9A-F]{2}`)
 
-// coresOf are what base64 makes of a value, whatever stands before and after it, as a user's name
-// does in the header Authorization: it depends on how many bytes do, of which three are a group.
-func coresOf(v, mark string) (all []form) {
+// base64Cores are what base64 makes of a value, whatever stands before and after it, as a user's
+// name does in the header Authorization: it depends on how many bytes do, of which three are a
+// group.
+func base64Cores(v, mark string) (all []form) {
 	for before := range 3 {
 		bits := 8 * (before + len(v))
 		coded := base64.StdEncoding.EncodeToString(append(make([]byte, before), v...))
@@ -153,16 +155,17 @@ func coresOf(v, mark string) (all []form) {
 }
 
 // Text is s without secret values.
-func (k *Known) Text(s string) string { return k.between(s, k.find) }
+func (k *Known) Text(s string) string { return k.replaceBetweenMarks(s, k.replaceWhole) }
 
 // Cut is likewise a text that may have been cut: before its end, before a quotation's, or after a
 // line's begin. Of a value that was cut there at least four bytes are found.
 func (k *Known) Cut(s string) string {
-	return k.between(s, func(s string) string { return k.ends(k.find(s)) })
+	return k.replaceBetweenMarks(s,
+		func(s string) string { return k.replaceCutEnds(k.replaceWhole(s)) })
 }
 
-// between searches what of s is no mark.
-func (k *Known) between(s string, search func(string) string) string {
+// replaceBetweenMarks searches what of s is no mark.
+func (k *Known) replaceBetweenMarks(s string, search func(string) string) string {
 	if k == nil || s == "" {
 		return s
 	}
@@ -176,8 +179,8 @@ func (k *Known) between(s string, search func(string) string) string {
 	return k.keep.Text(b.String())
 }
 
-// find replaces whole values.
-func (k *Known) find(s string) string {
+// replaceWhole replaces whole values.
+func (k *Known) replaceWhole(s string) string {
 	s = k.whole.Replace(s)
 	for _, f := range k.words {
 		s = replaceWord(s, f)
@@ -188,7 +191,7 @@ func (k *Known) find(s string) string {
 			if i < 0 {
 				break
 			}
-			begin, end := run(s, from+i, from+i+len(f.text))
+			begin, end := base64Run(s, from+i, from+i+len(f.text))
 			s = s[:begin] + f.mark + s[end:]
 			from = begin + len(f.mark)
 		}
@@ -196,8 +199,8 @@ func (k *Known) find(s string) string {
 	return s
 }
 
-// run is the base64 around a part of it.
-func run(s string, begin, end int) (int, int) {
+// base64Run is the base64 around a part of it.
+func base64Run(s string, begin, end int) (int, int) {
 	coded := func(c byte) bool {
 		return c < utf8.RuneSelf && (unicode.IsLetter(rune(c)) || unicode.IsDigit(rune(c)) ||
 			strings.IndexByte("+/-_", c) >= 0)
@@ -234,17 +237,17 @@ func replaceWord(s string, f form) string {
 	}
 }
 
-// ends replaces the beginning of a value where a text was cut after it, and the end of one where it
-// was cut before.
-func (k *Known) ends(s string) string {
+// replaceCutEnds replaces the beginning of a value where a text was cut after it, and the end of
+// one where it was cut before.
+func (k *Known) replaceCutEnds(s string) string {
 	for i := 0; i+shortestPart <= len(s); i++ {
-		if n, mark := k.begun(s, i); n > 0 {
+		if n, mark := k.prefixLength(s, i); n > 0 {
 			s = s[:i] + mark + s[i+n:]
 			i += len(mark) - 1
 		}
 	}
 	for i := len(s); i >= shortestPart; i-- {
-		if n, mark := k.ended(s, i); n > 0 {
+		if n, mark := k.suffixLength(s, i); n > 0 {
 			s = s[:i-n] + mark + s[i:]
 			i -= n
 		}
@@ -252,9 +255,9 @@ func (k *Known) ends(s string) string {
 	return s
 }
 
-// begun is how much of a value there is from i on, if that is as far as s goes, or a quotation in
-// it; 0 if it is none.
-func (k *Known) begun(s string, i int) (n int, mark string) {
+// prefixLength is how much of a value there is from i on, if that is as far as s goes, or a
+// quotation in it; 0 if it is none.
+func (k *Known) prefixLength(s string, i int) (n int, mark string) {
 	for _, f := range k.begin[s[i:i+shortestPart]] {
 		for n = 0; n < len(f.text) && i+n < len(s) && f.text[n] == s[i+n]; {
 			n++
@@ -270,8 +273,8 @@ func (k *Known) begun(s string, i int) (n int, mark string) {
 	return 0, ""
 }
 
-// ended is likewise how much of a value there is before i, if a line begins with it.
-func (k *Known) ended(s string, i int) (n int, mark string) {
+// suffixLength is likewise how much of a value there is before i, if a line begins with it.
+func (k *Known) suffixLength(s string, i int) (n int, mark string) {
 	for _, f := range k.end[s[i-shortestPart:i]] {
 		for n = 0; n < min(len(f.text), i) && f.text[len(f.text)-1-n] == s[i-1-n]; {
 			n++

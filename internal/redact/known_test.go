@@ -10,9 +10,9 @@ import (
 // A secret is found in the texts of others however it is written there, and nothing of it is left.
 func TestKnown(t *testing.T) {
 	const secret = "pä ss\"w/rd+%\nZq9<secret>"
-	k := Know(Plainly, []string{"(redacted-00000000)", "", "abc", "Bearer " + secret})
+	k := NewKnown(PlainMark, []string{"(redacted-00000000)", "", "abc", "Bearer " + secret})
 	user := base64.StdEncoding.EncodeToString([]byte("somebody:" + secret))
-	for _, s := range append(written(secret), fmt.Sprintf("%q", fmt.Sprintf("x %s y", secret)), user,
+	for _, s := range append(spellings(secret), fmt.Sprintf("%q", fmt.Sprintf("x %s y", secret)), user,
 		base64.RawURLEncoding.EncodeToString([]byte("u:"+secret+" and more")),
 		base64.StdEncoding.EncodeToString([]byte("us:"+secret))) {
 		got := k.Text("he said " + s + " there, abc")
@@ -30,7 +30,7 @@ func TestKnown(t *testing.T) {
 		}
 	}
 	var none *Known
-	if none.Text(secret) != secret || none.Cut(secret) != secret || Know(nil, []string{secret}) != nil {
+	if none.Text(secret) != secret || none.Cut(secret) != secret || NewKnown(nil, []string{secret}) != nil {
 		t.Error("nothing is known and something is replaced")
 	}
 }
@@ -39,7 +39,7 @@ func TestKnown(t *testing.T) {
 // the password without the user and without its encoding.
 func TestPartsOfValuesAreKnown(t *testing.T) {
 	basic := base64.StdEncoding.EncodeToString([]byte("me:hunter2!"))
-	k := Know(Plainly, []string{"Basic " + basic, "theme=dark; sid=Zq7CookieSecret", "p%40ss%20word"})
+	k := NewKnown(PlainMark, []string{"Basic " + basic, "theme=dark; sid=Zq7CookieSecret", "p%40ss%20word"})
 	for _, s := range []string{basic, "me:hunter2!", "hunter2!", "Zq7CookieSecret", "p@ss word",
 		"p%40ss+word"} {
 		if got := k.Text("(" + s + ")"); strings.Contains(got, s) {
@@ -54,7 +54,7 @@ func TestPartsOfValuesAreKnown(t *testing.T) {
 // Of a text that was cut within a secret, its part is taken out too.
 func TestPartsThatWereCut(t *testing.T) {
 	const secret = `Zq1"First9Value`
-	k := Know(Plainly, []string{secret})
+	k := NewKnown(PlainMark, []string{secret})
 	for _, s := range []string{"it said " + secret[:9], fmt.Sprintf("bad line %q; see below", secret[:10]),
 		fmt.Sprintf("%q…", "x "+secret[:12]), secret[6:] + " it said", "output:\n" + secret[5:] + "\nmore"} {
 		got := k.Cut(s)
@@ -71,7 +71,7 @@ func TestPartsThatWereCut(t *testing.T) {
 
 // A short value is found as a whole word, and a shorter one not at all.
 func TestShortValuesAreWords(t *testing.T) {
-	k := Know(Plainly, []string{"4711", "ab!cd", "abc", "true"})
+	k := NewKnown(PlainMark, []string{"4711", "ab!cd", "abc", "true"})
 	for in, want := range map[string]string{"pin=4711.": "pin=(redacted).", "147110": "147110",
 		"4711_": "4711_", "ab!cd": "(redacted)", "xab!cd": "xab!cd", "abc": "abc", "true": "true",
 		"4711, 4711": "(redacted), (redacted)", "ä4711": "ä4711"} {
@@ -84,11 +84,11 @@ func TestShortValuesAreWords(t *testing.T) {
 func FuzzKnown(f *testing.F) {
 	f.Add("secret-value", "it is secret-value\n\"secret-", "Basic bWU6aHVudGVyMg==")
 	f.Fuzz(func(t *testing.T, one, text, other string) {
-		k := Know(Plainly, []string{one, other})
+		k := NewKnown(PlainMark, []string{one, other})
 		kept := k.Cut(text)
 		if len(one) >= shortestHidden && len(one) < longestKnown && strings.Contains(kept, one) &&
 			!strings.Contains(Plain, one) && !strings.Contains(one, "redacted") &&
-			!Marked(text) && !strings.Contains(one, ")") && !strings.Contains(one, "(") {
+			!HasMark(text) && !strings.Contains(one, ")") && !strings.Contains(one, "(") {
 			t.Errorf("%q is left in %q", one, kept)
 		}
 	})

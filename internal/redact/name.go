@@ -36,7 +36,7 @@ var (
 // where letters change from small to capital, and at everything that is no letter. So apiKey,
 // API_KEY and x-api-key are secrets, and keyword, monkey, author and design are not.
 func Secret(name string) bool {
-	all := words(name)
+	all := splitName(name)
 	if len(all) == 0 {
 		return false
 	}
@@ -50,9 +50,9 @@ func Secret(name string) bool {
 	})
 }
 
-// words are those of a name, in small letters. A run of capitals is one word, but for its last
+// splitName are those of a name, in small letters. A run of capitals is one word, but for its last
 // letter if a small one follows: APIKey is api and key.
-func words(name string) (all []string) {
+func splitName(name string) (all []string) {
 	letters := []rune(name)
 	begin := -1
 	end := func(i int) {
@@ -91,14 +91,15 @@ var (
 	plurals = []string{"keys", "tokens", "secrets", "sessions", "cookies", "credentials", "signatures"}
 )
 
-// setting reports whether a value in an environment or a command is no secret, whatever its name.
-func setting(name, value string) bool {
+// isPlainSetting reports whether a value in an environment or a command is no secret, whatever
+// its name.
+func isPlainSetting(name, value string) bool {
 	if slices.Contains(switches, strings.ToLower(value)) || taken.MatchString(value) {
 		return true
 	}
 	if place.MatchString(value) && (named.MatchString(value) || value[0] == '{') {
 		return true
 	}
-	all := words(name)
+	all := splitName(name)
 	return whole.MatchString(value) && slices.Contains(plurals, all[len(all)-1]) // so many keys
 }

@@ -42,15 +42,15 @@ const longestMark = len("(redacted-n00000000)")
 // IsMark reports whether s is a mark and nothing else.
 func IsMark(s string) bool { return len(s) <= longestMark && mark.MatchString(s) }
 
-// Marked reports whether there is a mark in s.
-func Marked(s string) bool { return strings.Contains(s, "(redacted") && within.MatchString(s) }
+// HasMark reports whether there is a mark in s.
+func HasMark(s string) bool { return strings.Contains(s, "(redacted") && within.MatchString(s) }
 
 // lost is a mark of which nobody can mean the words: by its digits, or, without, by being a value.
 var lost = regexp.MustCompile(`\(redacted-n?[0-9a-f]{8}\)` +
 	`|(?:^|[=:"&]|(?i:bearer|basic|digest|token)\s)(\(redacted\))(?:$|["&@;])`)
 
-// First is the first mark in s that stands in the place of a secret; "" if there is none.
-func First(s string) string {
+// FirstMark is the first mark in s that stands in the place of a secret; "" if there is none.
+func FirstMark(s string) string {
 	m := lost.FindStringSubmatch(s)
 	switch {
 	case m == nil:
@@ -61,8 +61,8 @@ func First(s string) string {
 	return m[0]
 }
 
-// Plainly is a Replacer that tells no value from another.
-func Plainly(_, value string) string {
+// PlainMark is a Replacer that tells no value from another.
+func PlainMark(_, value string) string {
 	if value == "" {
 		return ""
 	}
@@ -111,7 +111,7 @@ var parameters = []string{"content_length", "content_type", "document_root", "do
 	"remote_addr", "remote_port", "request_method", "request_scheme", "request_uri",
 	"script_filename", "script_name", "server_*"}
 
-func listed(name string, list []string) bool {
+func isListed(name string, list []string) bool {
 	return slices.ContainsFunc(list, func(entry string) bool {
 		begin, any := strings.CutSuffix(entry, "*")
 		return name == entry || any && strings.HasPrefix(name, begin)
@@ -128,7 +128,7 @@ func (r Replacer) replace(name, value string) string {
 
 // Header is what is kept of a header's value.
 func (r Replacer) Header(name, value string) string {
-	if listed(strings.ToLower(name), harmless) {
+	if isListed(strings.ToLower(name), harmless) {
 		return r.Text(value)
 	}
 	return r.replace(name, value)
@@ -144,10 +144,10 @@ func (r Replacer) Param(name, value string) string {
 	case r == nil:
 		return value
 	case lower == "query_string":
-		return r.form(value)
+		return r.redactForm(value)
 	case lower == "request_uri":
 		return r.URL(value)
-	case listed(lower, parameters):
+	case isListed(lower, parameters):
 		return r.Text(value)
 	}
 	return r(name, value)
@@ -156,10 +156,10 @@ func (r Replacer) Param(name, value string) string {
 // Variable is what is kept of the value of an environment's variable, or of a flag: all, unless
 // the name is that of a secret and the value could be one.
 func (r Replacer) Variable(name, value string) string {
-	if Secret(name) && !setting(name, value) {
+	if Secret(name) && !isPlainSetting(name, value) {
 		return r.replace(name, value)
 	}
-	return r.connection(name, value)
+	return r.redactConnection(name, value)
 }
 
 // Route is what is kept of a route's name, which is a method and a path unless the user gave one.

@@ -38,13 +38,13 @@ func TestSecretNames(t *testing.T) {
 func TestMarks(t *testing.T) {
 	r, other := keyed(), Marks(func() []byte { return []byte("another key") })
 	a, b := r("k", "one"), r("k", "two")
-	if a == b || a != r("other name", "one") || !IsMark(a) || !Marked("Bearer "+a) {
+	if a == b || a != r("other name", "one") || !IsMark(a) || !HasMark("Bearer "+a) {
 		t.Errorf("%s %s", a, b)
 	}
 	if other("k", "one") == a {
 		t.Error("the key makes no difference")
 	}
-	if r("k", a) != a || r("k", Plain) != Plain || r("k", "") != "" || Plainly("k", "") != "" {
+	if r("k", a) != a || r("k", Plain) != Plain || r("k", "") != "" || PlainMark("k", "") != "" {
 		t.Error("a mark is marked again, or nothing is")
 	}
 	for _, s := range []string{"(redacted", "(redacted-12)", "x(redacted-12345678)",
@@ -62,7 +62,7 @@ func TestMarks(t *testing.T) {
 }
 
 func TestHeadersAndParameters(t *testing.T) {
-	r := Replacer(Plainly)
+	r := Replacer(PlainMark)
 	for name, kept := range map[string]bool{"Accept": true, "accept-language": true, "Host": true,
 		"Content-Type": true, "If-None-Match": true, "User-Agent": true, "Range": true,
 		"Cookie": false, "Authorization": false, "X-Auth": false, "X-Tenant": false, "Referer": false,
@@ -102,12 +102,12 @@ func TestURLs(t *testing.T) {
 		"http+unix:///run/x.sock:/?sig=1": "http+unix:///run/x.sock:/?sig=(redacted)",
 		"http://h/#access_token=abc&x=1":  "http://h/#access_token=(redacted)&x=1",
 	} {
-		if got := Replacer(Plainly).URL(in); got != want {
+		if got := Replacer(PlainMark).URL(in); got != want {
 			t.Errorf("%s\n got %s\nwant %s", in, got, want)
 		}
 	}
 	text := "postgres://u:pw@db/x and http://h/?key=1"
-	if got := Replacer(Plainly).Text(text); got !=
+	if got := Replacer(PlainMark).Text(text); got !=
 		"postgres://u:(redacted)@db/x and http://h/?key=(redacted)" {
 		t.Error(got)
 	}
@@ -132,7 +132,7 @@ func TestBodies(t *testing.T) {
 		{"", "QUJDREVG=", Plain}, {"", "QUJDRA==", Plain}, {"", "\xff\x00", Plain},
 		{"", Plain, Plain}, {"", "", ""},
 	} {
-		if got := string(Replacer(Plainly).Body(c.kind, []byte(c.in))); got != c.want {
+		if got := string(Replacer(PlainMark).Body(c.kind, []byte(c.in))); got != c.want {
 			t.Errorf("%s %s\n got %s\nwant %s", c.kind, c.in, got, c.want)
 		}
 	}
@@ -155,16 +155,16 @@ func TestConnections(t *testing.T) {
 		"X=see http://h:80, mail:me@x.org":      "see http://h:80, mail:me@x.org",
 	} {
 		name, value, _ := strings.Cut(in, "=")
-		got := Replacer(Plainly).Variable(name, value)
+		got := Replacer(PlainMark).Variable(name, value)
 		if got != want {
 			t.Errorf("%s\n got %s\nwant %s", in, got, want)
 		}
-		if again := Replacer(Plainly).Variable(name, got); again != got {
+		if again := Replacer(PlainMark).Variable(name, got); again != got {
 			t.Errorf("%s, and then %s", got, again)
 		}
 	}
 	text := `{"to":"http://h:80","mail":"me@x.org"} 'http://u:pa"ss@h/x'`
-	if got := Replacer(Plainly).Text(text); got !=
+	if got := Replacer(PlainMark).Text(text); got !=
 		`{"to":"http://h:80","mail":"me@x.org"} 'http://u:(redacted)@h/x'` {
 		t.Error(got)
 	}
@@ -177,7 +177,7 @@ func TestFirst(t *testing.T) {
 		`{"a": "(redacted)"}`: Plain, "a=1&b=(redacted)": Plain, "/?a=(redacted)&b": Plain,
 		"the word (redacted) is here": "", `{"text":"so (redacted), they say"}`: "",
 		"(redacted-1a2b)": "", "(redacted-1a2b3c4d": "", "(redacted)s": ""} {
-		if got := First(in); got != want {
+		if got := FirstMark(in); got != want {
 			t.Errorf("%s: %q", in, got)
 		}
 	}
@@ -245,7 +245,7 @@ func TestCommands(t *testing.T) {
 			[]string{"x", "127.0.0.1:80", "localhost:{{port}}", `{"key":"(redacted)"}`,
 				`--ring={{env "R" "a"}}`}},
 	} {
-		got := Replacer(Plainly).Words(c.in)
+		got := Replacer(PlainMark).Words(c.in)
 		if strings.Join(got, "\n") != strings.Join(c.want, "\n") {
 			t.Errorf("%q\n got %q\nwant %q", c.in, got, c.want)
 		}

@@ -30,13 +30,15 @@ func (r Replacer) Text(s string) string {
 		s = absolute.ReplaceAllStringFunc(s, r.URL)
 	}
 	if strings.Contains(s, "@") {
-		s = dialed.ReplaceAllStringFunc(s, func(dsn string) string { return r.passwordIn(dialed, dsn) })
+		s = dialed.ReplaceAllStringFunc(s, func(dsn string) string {
+			return r.redactPassword(dialed, dsn)
+		})
 	}
 	return s
 }
 
-// passwordIn replaces the password of what reaches a database.
-func (r Replacer) passwordIn(form *regexp.Regexp, dsn string) string {
+// redactPassword replaces the password of what reaches a database.
+func (r Replacer) redactPassword(form *regexp.Regexp, dsn string) string {
 	m := form.FindStringSubmatch(dsn)
 	return m[1] + ":" + r("password", m[2]) + m[3]
 }
@@ -45,18 +47,18 @@ func (r Replacer) passwordIn(form *regexp.Regexp, dsn string) string {
 var places = []string{"addr", "address", "broker", "conn", "connection", "database", "db", "dsn",
 	"uri", "url"}
 
-// connection is a variable's value without the secrets of what it connects to: a URL,
+// redactConnection is a variable's value without the secrets of what it connects to: a URL,
 // user:password@host, or settings such as "host=x password=y" and "Server=x;Password=y".
-func (r Replacer) connection(name, value string) string {
+func (r Replacer) redactConnection(name, value string) string {
 	if r == nil {
 		return value
 	}
 	place := func(word string) bool { return slices.Contains(places, word) }
-	if slices.ContainsFunc(words(name), place) && reached.MatchString(value) &&
+	if slices.ContainsFunc(splitName(name), place) && reached.MatchString(value) &&
 		!strings.Contains(value, "://") {
-		return r.passwordIn(reached, value)
+		return r.redactPassword(reached, value)
 	}
-	return r.settings(setTo, r.Text(value))
+	return r.redactSettings(setTo, r.Text(value))
 }
 
 // Comment is a comment of a file without the secrets of URLs, and the values of settings in it
@@ -65,15 +67,15 @@ func (r Replacer) Comment(s string) string {
 	if r == nil {
 		return s
 	}
-	return r.settings(noted, r.Text(s))
+	return r.redactSettings(noted, r.Text(s))
 }
 
-// settings is a text with settings of a form, without the values of secret ones.
-func (r Replacer) settings(form *regexp.Regexp, text string) string {
+// redactSettings is a text with settings of a form, without the values of secret ones.
+func (r Replacer) redactSettings(form *regexp.Regexp, text string) string {
 	return form.ReplaceAllStringFunc(text, func(set string) string {
 		m := form.FindStringSubmatch(set)
-		inner := bare(m[3])
-		if !Secret(m[1]) || setting(m[1], inner) {
+		inner := unquoteWord(m[3])
+		if !Secret(m[1]) || isPlainSetting(m[1], inner) {
 			return set
 		}
 		return m[1] + m[2] + strings.Replace(m[3], inner, r(m[1], inner), 1)
@@ -88,19 +90,19 @@ func (r Replacer) URL(s string) string {
 	}
 	rest, fragment, hasFragment := strings.Cut(s, "#")
 	rest, query, hasQuery := strings.Cut(rest, "?")
-	rest = r.userinfo(rest)
+	rest = r.redactUserinfo(rest)
 	if hasQuery {
-		rest += "?" + r.form(query)
+		rest += "?" + r.redactForm(query)
 	}
 	if hasFragment {
-		rest += "#" + r.form(fragment)
+		rest += "#" + r.redactForm(fragment)
 	}
 	return rest
 }
 
-// userinfo takes the password out of what a URL has before its query, or a user's name without
-// one, which is how some give a token.
-func (r Replacer) userinfo(s string) string {
+// redactUserinfo takes the password out of what a URL has before its query, or a user's name
+// without one, which is how some give a token.
+func (r Replacer) redactUserinfo(s string) string {
 	scheme, rest, found := strings.Cut(s, "://")
 	if !found {
 		return s
@@ -123,8 +125,8 @@ func (r Replacer) userinfo(s string) string {
 	return s
 }
 
-// form is a query or a form without the values of its secret fields.
-func (r Replacer) form(s string) string {
+// redactForm is a query or a form without the values of its secret fields.
+func (r Replacer) redactForm(s string) string {
 	parts := strings.Split(s, "&")
 	for i, part := range parts {
 		name, value, found := strings.Cut(part, "=")

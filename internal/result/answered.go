@@ -18,8 +18,8 @@ func (r *Result) ErrorAnswers() int64 {
 	return r.ErrorLatency.Count
 }
 
-// errorsOf is how many errors there were in a phase.
-func (r *Result) errorsOf(phase load.Phase) (n int64) {
+// errorsInPhase is how many errors there were in a phase.
+func (r *Result) errorsInPhase(phase load.Phase) (n int64) {
 	for _, e := range r.Errors {
 		if e.Phase == string(phase) {
 			n += e.Count
@@ -32,11 +32,11 @@ func (r *Result) errorsOf(phase load.Phase) (n int64) {
 func (r *Result) OnlyErrors() bool { return r.Requests.Completed == 0 && r.ErrorAnswers() > 0 }
 
 // Answers are answers a second, right ones and errors.
-func (q Rate) Answers() float64 { return q.Completed + value(q.ErrorAnswers) }
+func (q Rate) Answers() float64 { return q.Completed + valueOrZero(q.ErrorAnswers) }
 
-// answered is the latency that there is most of: of right answers or, where every answer was
+// mainLatency is the latency that there is most of: of right answers or, where every answer was
 // an error, of those. It is nil where nothing was answered.
-func (r *Result) answered() *Distribution {
+func (r *Result) mainLatency() *Distribution {
 	if r.Latency != nil {
 		return r.Latency
 	}
@@ -51,16 +51,16 @@ func (p Point) Answers() (n int64) {
 	return max(n, p.Completed) // an older dyno's points have no Status
 }
 
-// adds checks that what came of r's requests is as many as they are, and that all
+// checkSums checks that what came of r's requests is as many as they are, and that all
 // latencies are there, those of errors too: what a generator sends must not be lost on the way.
-func (r *Result) adds() error {
+func (r *Result) checkSums() error {
 	q, latencies := r.Requests, int64(0)
 	if r.Latency != nil {
 		latencies = r.Latency.Count
 	}
-	if wrong := r.ErrorAnswers(); wrong != r.errorsOf(load.Expect) {
+	if wrong := r.ErrorAnswers(); wrong != r.errorsInPhase(load.Expect) {
 		return fmt.Errorf("part %d does not add up: %d answers were errors, and %d have a latency",
-			r.Plan.Part+1, r.errorsOf(load.Expect), wrong)
+			r.Plan.Part+1, r.errorsInPhase(load.Expect), wrong)
 	}
 	if q.Completed+q.Errors+q.Unfinished != q.Sent || latencies != q.Completed {
 		return fmt.Errorf("part %d does not add up: %d requests are not %d completed, %d failed and "+

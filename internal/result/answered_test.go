@@ -80,11 +80,11 @@ func TestOnlyErrors(t *testing.T) {
 func TestErrorsAreJudged(t *testing.T) {
 	r := from(t, failingRun(0))
 	r.Generator.BusyPercent = 99
-	if r.judge(); r.Generator.Verdict != ClientBound {
+	if r.judgeGenerator(); r.Generator.Verdict != ClientBound {
 		t.Errorf("%s: %v", r.Generator.Verdict, r.Generator.Reasons)
 	}
 	r.Generator.BusyPercent, r.Generator.GCPauseMax = 1, 1e6
-	if r.judge(); r.Generator.Verdict != Suspect {
+	if r.judgeGenerator(); r.Generator.Verdict != Suspect {
 		t.Errorf("%s: %v", r.Generator.Verdict, r.Generator.Reasons)
 	}
 }

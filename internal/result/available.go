@@ -35,8 +35,8 @@ func (r *Result) Unavailable() (share float64) {
 // be judged as a whole.
 func (r *Result) Applied() bool { return r.Unavailable() <= unavailableMost }
 
-// noServer finds time without a server, which a closed loop would pass over.
-func noServer(r *Result) (string, string) {
+// checkNoServer finds time without a server, which a closed loop would pass over.
+func checkNoServer(r *Result) (string, string) {
 	if r.Applied() || r.Answers() == 0 || load.Ending(r.Ended) == load.Gone {
 		return OK, "" // ended says so
 	}
@@ -45,9 +45,9 @@ func noServer(r *Result) (string, string) {
 
 // unavailableFor is how long it was, and since when.
 func (r *Result) unavailableFor() string {
-	s := fmt.Sprintf("%v on average of all connections", span(r.Window.UnavailableS*1e6))
+	s := fmt.Sprintf("%v on average of all connections", formatMicroseconds(r.Window.UnavailableS*1e6))
 	if since := r.Window.UnavailableFromS; since != nil {
-		s += fmt.Sprintf(" (the longest from %v on)", span(*since*1e6))
+		s += fmt.Sprintf(" (the longest from %v on)", formatMicroseconds(*since*1e6))
 	}
 	return s
 }
@@ -60,8 +60,8 @@ func (r *Result) firstCause() string {
 	return " (" + r.Errors[0].Detail + ")"
 }
 
-// withoutServer is what an objective has to be told with: what it says nothing of.
-func (r *Result) withoutServer() string {
+// noteNoServer is what an objective has to be told with: what it says nothing of.
+func (r *Result) noteNoServer() string {
 	switch {
 	case r.Applied():
 		return ""
@@ -70,5 +70,5 @@ func (r *Result) withoutServer() string {
 			100*r.Unavailable())
 	}
 	return fmt.Sprintf("the load could not be applied for %v of the window",
-		span(r.Window.UnavailableS*1e6))
+		formatMicroseconds(r.Window.UnavailableS*1e6))
 }

@@ -49,8 +49,9 @@ func Check(r *Result) error {
 	wrong(q.Sent != q.Completed+q.Errors+q.Unfinished || min(q.Completed, q.Errors, q.Unfinished) < 0,
 		"requests do not add up: %d sent, %d completed, %d errors, %d unfinished", q.Sent, q.Completed,
 		q.Errors, q.Unfinished)
-	wrong(q.Due != nil && *q.Due != q.Sent+counted(q.Waiting),
-		"requests.due is %d, and %d were sent and %d not", counted(q.Due), q.Sent, counted(q.Waiting))
+	wrong(q.Due != nil && *q.Due != q.Sent+countOrZero(q.Waiting),
+		"requests.due is %d, and %d were sent and %d not", countOrZero(q.Due), q.Sent,
+		countOrZero(q.Waiting))
 	wrong(min(r.Rate.Sent, r.Rate.Completed, r.Window.MeasuredS, r.Window.WarmupS) < 0,
 		"a rate or a time is below 0")
 	all = append(all, checkCounts(r)...)
@@ -79,10 +80,10 @@ func checkCounts(r *Result) (all []error) {
 	}
 	c := r.Connections
 	below("connections", int64(c.Asked), c.Opened, int64(c.Served), c.Reconnects,
-		counted(c.TLSFull), counted(c.TLSResumed))
+		countOrZero(c.TLSFull), countOrZero(c.TLSResumed))
 	below("bytes", r.Bytes.Sent, r.Bytes.Received)
 	below("requests", r.Requests.Retried, r.Requests.Warmup, r.Requests.WarmupLost,
-		counted(r.Requests.Waiting), counted(r.Requests.Late), counted(r.Requests.SentAfter))
+		countOrZero(r.Requests.Waiting), countOrZero(r.Requests.Late), countOrZero(r.Requests.SentAfter))
 	var answers int64
 	for _, code := range slices.Sorted(maps.Keys(r.Status)) {
 		below("status "+code, r.Status[code])
@@ -105,9 +106,9 @@ func checkCounts(r *Result) (all []error) {
 	return all
 }
 
-// missing are the keys that every value of typ has, with those of its parts, that are not
+// missingKeys are the keys that every value of typ has, with those of its parts, that are not
 // among keys, or are null there. TestSchemaIsThatOfTheTypes: the schema requires the same.
-func missing(keys map[string]json.RawMessage, within string, typ reflect.Type) (all []string) {
+func missingKeys(keys map[string]json.RawMessage, within string, typ reflect.Type) (all []string) {
 	for f := range typ.Fields() {
 		key, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if key == "-" || strings.HasPrefix(options, "omit") {
@@ -120,7 +121,7 @@ func missing(keys map[string]json.RawMessage, within string, typ reflect.Type) (
 		}
 		var parts map[string]json.RawMessage
 		if f.Type.Kind() == reflect.Struct && json.Unmarshal(value, &parts) == nil {
-			all = append(all, missing(parts, within+key+".", f.Type)...)
+			all = append(all, missingKeys(parts, within+key+".", f.Type)...)
 		}
 	}
 	return all

@@ -26,13 +26,13 @@ func Secrets(p load.Plan) (all []string) {
 // Conceal takes what k knows out of all that others said and r repeats: servers in errors, and
 // those errors in reasons.
 func (r *Result) Conceal(k *redact.Known) {
-	for _, text := range r.repeated() {
+	for _, text := range r.foreignTexts() {
 		*text = k.Cut(*text)
 	}
 }
 
-// repeated are the texts of r in which there may be words of others.
-func (r *Result) repeated() (all []*string) {
+// foreignTexts are the texts of r in which there may be words of others.
+func (r *Result) foreignTexts() (all []*string) {
 	add := func(texts []string) {
 		for i := range texts {
 			all = append(all, &texts[i])
@@ -63,9 +63,10 @@ func (r *Result) repeated() (all []*string) {
 	return slices.DeleteFunc(all, func(s *string) bool { return *s == "" })
 }
 
-// Concealing is each, which is not told what of p is secret: what servers said of it in failures
-// has what keep leaves. A nil keep leaves all.
-func Concealing(p load.Plan, keep redact.Replacer, each func(load.Interval)) func(load.Interval) {
+// ConcealIntervals is each, which is not told what of p is secret: what servers said of it in
+// failures has what keep leaves. A nil keep leaves all.
+func ConcealIntervals(p load.Plan, keep redact.Replacer,
+	each func(load.Interval)) func(load.Interval) {
 	if keep == nil {
 		return each
 	}
@@ -73,7 +74,7 @@ func Concealing(p load.Plan, keep redact.Replacer, each func(load.Interval)) fun
 	return func(iv load.Interval) {
 		if len(iv.Failures) > 0 {
 			if known == nil {
-				known = redact.Know(keep, Secrets(p))
+				known = redact.NewKnown(keep, Secrets(p))
 			}
 			iv.Failures = slices.Clone(iv.Failures)
 			for i := range iv.Failures {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"dyno/internal/atomicfile"
 	"dyno/internal/engine/load"
 )
 
@@ -26,9 +27,9 @@ func DataFile(home, sha256 string) string {
 	return filepath.Join(DataFolder(home), sha256+dataSuffix)
 }
 
-// KeepData stores the requests of a plan below home, once, if JSON holds only the first of them
+// SaveData stores the requests of a plan below home, once, if JSON holds only the first of them
 // and the plan has them all. They must be free of secrets.
-func KeepData(home string, p *load.Plan) error {
+func SaveData(home string, p *load.Plan) error {
 	if p.Data == nil || !p.Whole() {
 		return nil
 	}
@@ -36,14 +37,14 @@ func KeepData(home string, p *load.Plan) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("storing the requests: %w", err)
 	}
-	err := Place(path, p.WriteRequests)
+	err := atomicfile.Create(path, p.WriteRequests)
 	for i := 0; errors.Is(err, fs.ErrExist) && !isData(path, p.Data) && i < attempts; i++ {
 		if _, none := os.Lstat(path); none != nil {
 			time.Sleep(attemptTime) // another process writes it just now
 		} else if err = os.Remove(path); err != nil { // it was put there whole, and damaged since
 			break
 		}
-		err = Place(path, p.WriteRequests)
+		err = atomicfile.Create(path, p.WriteRequests)
 	}
 	if err != nil && !isData(path, p.Data) {
 		return fmt.Errorf("storing the requests: %s is not theirs: %w", path, err)
@@ -52,9 +53,9 @@ func KeepData(home string, p *load.Plan) error {
 	return nil
 }
 
-// TakeData stores data below home that was read from somewhere else, once, if it is what d says.
+// ImportData stores data below home that was read from somewhere else, once, if it is what d says.
 // It reports whether it was there already; then nothing is read.
-func TakeData(home string, d load.Data, from io.Reader) (same bool, err error) {
+func ImportData(home string, d load.Data, from io.Reader) (same bool, err error) {
 	path := DataFile(home, d.SHA256)
 	if isData(path, &d) {
 		return true, nil
@@ -62,7 +63,9 @@ func TakeData(home string, d load.Data, from io.Reader) (same bool, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return false, err
 	}
-	err = Place(path, func(to io.Writer) error { return CheckData(d, io.TeeReader(from, to)) })
+	err = atomicfile.Create(path, func(to io.Writer) error {
+		return CheckData(d, io.TeeReader(from, to))
+	})
 	if errors.Is(err, fs.ErrExist) && isData(path, &d) {
 		return true, nil // another process has stored it meanwhile
 	}
@@ -96,9 +99,9 @@ func isData(path string, d *load.Data) bool {
 	return err == nil && info.Mode().IsRegular() && info.Size() == d.Bytes
 }
 
-// locate says where the data of a result is that was read from path: beside the folder that it
+// locateData says where the data of a result is that was read from path: beside the folder that it
 // is in, or in the store.
-func (r *Result) locate(home, path string) {
+func (r *Result) locateData(home, path string) {
 	d := r.Plan.Data
 	if d == nil || !isSHA256(d.SHA256) {
 		return
@@ -140,14 +143,4 @@ func WithoutSavers(home string, do func() error) error {
 	}
 	defer release()
 	return do()
-}
-
-// Abandoned reports whether nobody writes any more what Place was writing to that file.
-func Abandoned(temp string) bool {
-	f, err := os.OpenFile(temp, os.O_WRONLY, 0)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	return free(f)
 }

@@ -86,14 +86,14 @@ func TestDataIsStoredOnce(t *testing.T) {
 func TestDamagedDataIsReplaced(t *testing.T) {
 	home, r := t.TempDir(), manyRequests(t, 100)
 	for _, damage := range []string{"", "damaged"} {
-		if err := KeepData(home, &r.Plan); err != nil {
+		if err := SaveData(home, &r.Plan); err != nil {
 			t.Fatal(err)
 		}
 		path := DataFile(home, r.Plan.Data.SHA256)
 		if err := os.WriteFile(path, []byte(damage), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := KeepData(home, &r.Plan); err != nil || !isData(path, r.Plan.Data) {
+		if err := SaveData(home, &r.Plan); err != nil || !isData(path, r.Plan.Data) {
 			t.Errorf("%q was left: %v", damage, err)
 		}
 	}
@@ -111,17 +111,17 @@ func TestDataOfAnotherProcess(t *testing.T) {
 	if r, err = Decode(b); err != nil || r.Plan.Whole() {
 		t.Fatalf("all of it is in the JSON: %v", err)
 	}
-	if err := r.Complete(whole, nil); err != nil || !r.Plan.Whole() {
+	if err := r.RestorePlan(whole, nil); err != nil || !r.Plan.Whole() {
 		t.Fatalf("it is not whole again: %v", err)
 	}
-	if err := KeepData(home, &r.Plan); err != nil {
+	if err := SaveData(home, &r.Plan); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(DataFile(home, r.Plan.Data.SHA256)); err != nil {
 		t.Error(err)
 	}
 	var none *Result
-	if err := none.Complete(whole, nil); err != nil {
+	if err := none.RestorePlan(whole, nil); err != nil {
 		t.Error(err)
 	}
 }

@@ -39,8 +39,3 @@ func lockData(home string, alone bool) (release func(), err error) {
 		}
 	}
 }
-
-// free reports whether no process holds f.
-func free(f *os.File) bool {
-	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
-}

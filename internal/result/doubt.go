@@ -80,24 +80,24 @@ const (
 	ofAnswers             // it is of latencies, too: of enough answers
 )
 
-// has reports whether r measured what a check needs.
-func (r *Result) has(n need) bool {
-	return n == certain || !r.brief() && (n == ofWindow || !r.few())
+// hasMeasured reports whether r measured what a check needs.
+func (r *Result) hasMeasured(n need) bool {
+	return n == certain || !r.isBrief() && (n == ofWindow || !r.hasFewAnswers())
 }
 
-// is a kind that does not depend on the result.
-func is(k Kind) func(*Result) Kind { return func(*Result) Kind { return k } }
+// constantKind a kind that does not depend on the result.
+func constantKind(k Kind) func(*Result) Kind { return func(*Result) Kind { return k } }
 
-// late is whether being late was the generator's limit or something that held it up.
-func late(r *Result) Kind {
+// lateKind is whether being late was the generator's limit or something that held it up.
+func lateKind(r *Result) Kind {
 	if r.Generator.BusyPercent >= busySuspect && !r.Generator.Disturbed() {
 		return Limit
 	}
 	return HeldUp
 }
 
-// idling is why Little's law does not hold.
-func idling(r *Result) Kind {
+// idleKind is why Little's law does not hold.
+func idleKind(r *Result) Kind {
 	if r.Generator.Little != nil && *r.Generator.Little > 1 {
 		return Fault
 	}
@@ -106,35 +106,35 @@ func idling(r *Result) Kind {
 
 // checks, the gravest for the numbers first.
 var checks = []check{
-	{Ended, is(OtherLoad), ended, false, certain},
-	{NoServer, is(OtherLoad), noServer, false, certain},
-	{Outage, is(OtherLoad), outage, false, certain},
-	{NeverSent, is(OtherLoad), neverSent, true, certain},
-	{Busy, is(Limit), busy, false, ofWindow},
-	{SendLag, late, sendLag, false, ofAnswers},
-	{Unscheduled, is(HeldUp), unscheduled, false, ofWindow},
-	{Scheduling, late, scheduling, false, ofAnswers},
-	{Steal, is(HeldUp), steal, false, ofWindow},
-	{Spacing, late, law, false, ofAnswers},
-	{Ports, is(Resource), ports, false, certain},
-	{Files, is(Resource), files, false, certain},
-	{TimeWait, is(Resource), timeWait, false, ofWindow},
-	{Dropped, is(Resource), dropped, false, ofWindow},
-	{Resent, is(Resource), resent, false, ofWindow},
-	{Unserved, is(OtherLoad), unserved, true, certain},
-	{Little, idling, little, true, ofWindow},
-	{Pauses, is(HeldUp), pauses, false, ofAnswers},
-	{Stops, is(HeldUp), stops, false, ofAnswers},
-	{ProbeLag, late, probeLag, true, ofAnswers},
+	{Ended, constantKind(OtherLoad), checkEnded, false, certain},
+	{NoServer, constantKind(OtherLoad), checkNoServer, false, certain},
+	{Outage, constantKind(OtherLoad), checkOutage, false, certain},
+	{NeverSent, constantKind(OtherLoad), checkNeverSent, true, certain},
+	{Busy, constantKind(Limit), checkBusy, false, ofWindow},
+	{SendLag, lateKind, checkSendLag, false, ofAnswers},
+	{Unscheduled, constantKind(HeldUp), checkUnscheduled, false, ofWindow},
+	{Scheduling, lateKind, checkScheduling, false, ofAnswers},
+	{Steal, constantKind(HeldUp), checkSteal, false, ofWindow},
+	{Spacing, lateKind, checkLaw, false, ofAnswers},
+	{Ports, constantKind(Resource), checkPorts, false, certain},
+	{Files, constantKind(Resource), checkFiles, false, certain},
+	{TimeWait, constantKind(Resource), checkTimeWait, false, ofWindow},
+	{Dropped, constantKind(Resource), checkDropped, false, ofWindow},
+	{Resent, constantKind(Resource), checkResent, false, ofWindow},
+	{Unserved, constantKind(OtherLoad), checkUnserved, true, certain},
+	{Little, idleKind, checkLittle, true, ofWindow},
+	{Pauses, constantKind(HeldUp), checkPauses, false, ofAnswers},
+	{Stops, constantKind(HeldUp), checkStops, false, ofAnswers},
+	{ProbeLag, lateKind, checkProbeLag, true, ofAnswers},
 }
 
-// judge is the generator's verdict on itself, the worst that any check comes to, with what
+// judgeGenerator is the generator's verdict on itself, the worst that any check comes to, with what
 // led to it. It looks only at the values that r keeps, so that anyone can redo it.
-func (r *Result) judge() { r.judgeParts([]*Result{r}) }
+func (r *Result) judgeGenerator() { r.judgeGenerators([]*Result{r}) }
 
-// judgeParts is judge of r, which several generators measured together. Their reasons name
+// judgeGenerators is judge of r, which several generators measured together. Their reasons name
 // the parts that have them, unless these are all.
-func (r *Result) judgeParts(all []*Result) {
+func (r *Result) judgeGenerators(all []*Result) {
 	g := &r.Generator
 	g.Verdict, g.Reasons, g.Doubts = OK, []string{}, nil
 	for _, c := range checks {
@@ -142,22 +142,22 @@ func (r *Result) judgeParts(all []*Result) {
 		if c.whole {
 			looked = []*Result{r}
 		}
-		r.apply(c, looked)
+		r.applyCheck(c, looked)
 	}
 	if r.TooShort() {
-		g.doubt(tooShort(r))
+		g.addDoubt(checkTooShort(r))
 	}
 }
 
-// apply adds what a check finds in some parts, each reason once. Whether enough was measured is
-// for all of them together to say: what 100 parts did is no less certain than what one did.
-func (r *Result) apply(c check, parts []*Result) {
+// applyCheck adds what a check finds in some parts, each reason once. Whether enough was measured
+// is for all of them together to say: what 100 parts did is no less certain than what one did.
+func (r *Result) applyCheck(c check, parts []*Result) {
 	type found struct {
 		Doubt
 		reason string
 		parts  []string
 	}
-	if !r.has(c.needs) {
+	if !r.hasMeasured(c.needs) {
 		return
 	}
 	var all []found
@@ -175,16 +175,16 @@ func (r *Result) apply(c check, parts []*Result) {
 	}
 	for _, f := range all {
 		if len(f.parts) < len(parts) {
-			f.reason = partsSay(f.parts, len(parts), f.reason)
+			f.reason = reasonOfParts(f.parts, len(parts), f.reason)
 		}
-		r.Generator.doubt(f.Doubt, f.reason)
+		r.Generator.addDoubt(f.Doubt, f.reason)
 	}
 }
 
-// doubt adds a reason, and makes the verdict the worse of two.
-func (g *Generator) doubt(d Doubt, reason string) {
+// addDoubt adds a reason, and makes the verdict the worse of two.
+func (g *Generator) addDoubt(d Doubt, reason string) {
 	g.Reasons, g.Doubts = append(g.Reasons, reason), append(g.Doubts, d)
-	g.Verdict = graver(g.Verdict, d.Verdict)
+	g.Verdict = worseVerdict(g.Verdict, d.Verdict)
 }
 
 // Bound is of which kind the doubt is that made the verdict ClientBound; of several Limit, if it
@@ -216,17 +216,17 @@ func (g *Generator) AtLimit() bool {
 // TooShort reports whether too little was measured for all checks of the generator: a single
 // thread that waits for its CPU once, for milliseconds, would be much of a short window, and the
 // percentiles of few answers are of single ones.
-func (r *Result) TooShort() bool { return r.brief() || r.few() }
+func (r *Result) TooShort() bool { return r.isBrief() || r.hasFewAnswers() }
 
-// brief reports whether the window is too short for any check of the generator's time.
-func (r *Result) brief() bool { return r.Answers() > 0 && r.Window.MeasuredS < leastMeasured }
+// isBrief reports whether the window is too short for any check of the generator's time.
+func (r *Result) isBrief() bool { return r.Answers() > 0 && r.Window.MeasuredS < leastMeasured }
 
-// few reports whether the answers are too few for percentiles.
-func (r *Result) few() bool { return r.Answers() > 0 && r.Answers() < leastCompleted }
+// hasFewAnswers reports whether the answers are too few for percentiles.
+func (r *Result) hasFewAnswers() bool { return r.Answers() > 0 && r.Answers() < leastCompleted }
 
-// tooShort is the doubt about a result of which TooShort holds. That a window is short is no fault
-// of the run, unless requests failed: how many of more would is not known.
-func tooShort(r *Result) (Doubt, string) {
+// checkTooShort is the doubt about a result of which TooShort holds. That a window is short is no
+// fault of the run, unless requests failed: how many of more would is not known.
+func checkTooShort(r *Result) (Doubt, string) {
 	many := func(n int64, one string) string {
 		if n != 1 {
 			one += "s"
@@ -237,8 +237,8 @@ func tooShort(r *Result) (Doubt, string) {
 	if failed := r.Requests.Errors - r.ErrorAnswers() + r.Requests.Unfinished; failed > 0 {
 		verdict, got = Suspect, got+" and "+many(failed, "failure")
 	}
-	got += fmt.Sprintf(" in %v", span(r.Window.MeasuredS*1e6))
-	if !r.brief() {
+	got += fmt.Sprintf(" in %v", formatMicroseconds(r.Window.MeasuredS*1e6))
+	if !r.isBrief() {
 		return Doubt{TooShort, Short, Suspect}, "only " + got + ": too few for percentiles, and it " +
 			fmt.Sprintf("takes at least %d", leastCompleted)
 	}

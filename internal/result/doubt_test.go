@@ -48,7 +48,7 @@ func TestDoubts(t *testing.T) {
 	} {
 		r := sound()
 		test.change(r)
-		r.judge()
+		r.judgeGenerator()
 		g := &r.Generator
 		if got := fmt.Sprint(g.Doubts); got != test.doubts || g.Bound() != test.bound ||
 			len(g.Doubts) != len(g.Reasons) {
@@ -78,7 +78,7 @@ func TestPartsOfFewAnswers(t *testing.T) {
 		}
 		whole.Requests = Requests{Sent: 4 * test.each, Completed: 4 * test.each}
 		whole.Window = parts[0].Window
-		whole.judgeParts(parts)
+		whole.judgeGenerators(parts)
 		if got := fmt.Sprint(whole.Generator.Doubts); got != test.doubts {
 			t.Errorf("4 parts of %d answers in %v s: %s, want %s", test.each, test.seconds, got, test.doubts)
 		}
@@ -146,11 +146,11 @@ func TestReasonsNameNoFlag(t *testing.T) {
 	g.Arrivals = &Arrivals{Spans: 100, OffP95: set(90.0)}
 	r.Errors = []Error{{Kind: "no-file", Count: 4}, {Kind: "no-port", Count: 4}}
 	r.Probe = &Probe{SendLagP99: set(1e6), Latency: &Distribution{Mean: 2000}}
-	r.judge()
+	r.judgeGenerator()
 	r.Model, r.Plan.Reconnect, r.Requests.Waiting = ClosedLoop, 0, nil
 	all := append([]string{}, g.Reasons...)
 	r.Connections.Served, r.Window.MeasuredS = 7, 0.5
-	r.judge()
+	r.judgeGenerator()
 	for _, reason := range append(all, g.Reasons...) {
 		for _, word := range strings.Fields(reason) {
 			if strings.HasPrefix(strings.Trim(word, "(),;"), "-") {

@@ -21,7 +21,7 @@ func Encode(w io.Writer, r *Result) error {
 	return e.Encode(r)
 }
 
-// Codes are the status codes of status, in order.
-func Codes(status map[string]int64) []string {
+// StatusCodes are the status codes of status, in order.
+func StatusCodes(status map[string]int64) []string {
 	return slices.Sorted(maps.Keys(status))
 }

@@ -85,17 +85,17 @@ const LooseBound = 5000.0
 // hundredth of a second that an agent counts.
 const driftTold = 10_000.0
 
-// Together makes of r, the merged result of a fleet, one that says how its agents fared,
+// SetFleet makes of r, the merged result of a fleet, one that says how its agents fared,
 // and judges that.
-func (r *Result) Together(f *Fleet) {
+func (r *Result) SetFleet(f *Fleet) {
 	r.Fleet = f
 	doubt := func(format string, args ...any) {
-		r.Generator.doubt(Doubt{FleetWide, OtherLoad, Suspect}, fmt.Sprintf(format, args...))
+		r.Generator.addDoubt(Doubt{FleetWide, OtherLoad, Suspect}, fmt.Sprintf(format, args...))
 	}
-	f.AddsUp = f.sums(r)
+	f.AddsUp = f.sumsMatch(r)
 	for _, a := range f.Agents {
 		if a.Lost != "" {
-			doubt("agent %s was lost %.1f s after the window's start: %s", a.Name, value(a.LostAfter),
+			doubt("agent %s was lost %.1f s after the window's start: %s", a.Name, valueOrZero(a.LostAfter),
 				a.Lost)
 		}
 		if !a.Final {
@@ -109,7 +109,7 @@ func (r *Result) Together(f *Fleet) {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("agent %s's wall clock is %.0f s off; no number "+
 				"here depends on it", a.Name, a.ClockOff))
 		}
-		if d := value(a.Drift); math.Abs(d)-f.DriftBound > driftTold {
+		if d := valueOrZero(a.Drift); math.Abs(d)-f.DriftBound > driftTold {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("agent %s's clock drifted by %.0f ms in the run: "+
 				"so much earlier or later were its last seconds than the others'", a.Name, d/1000))
 		}
@@ -127,22 +127,22 @@ func (r *Result) Together(f *Fleet) {
 	}
 }
 
-func value(v *float64) float64 {
+func valueOrZero(v *float64) float64 {
 	if v == nil {
 		return 0
 	}
 	return *v
 }
 
-// sums reports whether what the agents counted is what the run did, and what they reported
+// sumsMatch reports whether what the agents counted is what the run did, and what they reported
 // what they counted.
-func (f *Fleet) sums(r *Result) bool {
+func (f *Fleet) sumsMatch(r *Result) bool {
 	var all Requests
 	for _, a := range f.Agents {
 		if a.AddsUp != nil && !*a.AddsUp {
 			return false
 		}
-		all.add(a.Requests)
+		all.addPart(a.Requests)
 	}
 	latencies := int64(0)
 	if r.Latency != nil {
@@ -151,13 +151,13 @@ func (f *Fleet) sums(r *Result) bool {
 	q := r.Requests
 	return all.Sent == q.Sent && all.Completed == q.Completed && all.Errors == q.Errors &&
 		all.Unfinished == q.Unfinished && latencies == q.Completed &&
-		r.ErrorAnswers() == r.errorsOf(load.Expect)
+		r.ErrorAnswers() == r.errorsInPhase(load.Expect)
 }
 
-// Seconds gives the series the percentiles of intervals that were summed with all their
-// latencies: a merged result cannot have them of itself. They must be of the same
+// SetIntervalPercentiles gives the series the percentiles of intervals that were summed with all
+// their latencies: a merged result cannot have them of itself. They must be of the same
 // exchanges.
-func (r *Result) Seconds(all []load.Interval) {
+func (r *Result) SetIntervalPercentiles(all []load.Interval) {
 	for _, iv := range all {
 		i, found := slices.BinarySearchFunc(r.Series, iv.To.Seconds(), func(p Point, to float64) int {
 			return cmp.Compare(p.T, to)

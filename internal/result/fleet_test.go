@@ -41,12 +41,12 @@ func TestTogether(t *testing.T) {
 		verdict, reasons := r.Generator.Verdict, len(r.Generator.Reasons)
 		f := fleetOf(r)
 		c.change(f)
-		r.Together(f)
+		r.SetFleet(f)
 		said := strings.Join(r.Generator.Reasons[reasons:], "; ")
 		if f.AddsUp != c.adds || (said == "") != (c.reason == "") || !strings.Contains(said, c.reason) {
 			t.Errorf("%s: adds up: %v; %s", name, f.AddsUp, said)
 		}
-		if want := graver(verdict, map[bool]string{true: Suspect, false: OK}[c.reason != ""]); r.Generator.Verdict != want {
+		if want := worseVerdict(verdict, map[bool]string{true: Suspect, false: OK}[c.reason != ""]); r.Generator.Verdict != want {
 			t.Errorf("%s: %s, want %s", name, r.Generator.Verdict, want)
 		}
 	}
@@ -54,13 +54,13 @@ func TestTogether(t *testing.T) {
 	f := fleetOf(r)
 	some, much := 9_999.0, -12_000.0
 	f.Agents[1].ClockOff, f.Agents[0].Drift, f.Agents[1].Drift = -7200, &some, &much
-	r.Together(f)
+	r.SetFleet(f)
 	if said := strings.Join(r.Warnings, "\n"); !strings.Contains(said, "agent b's wall clock is -7200 s off") ||
 		!strings.Contains(said, "agent b's clock drifted by -12 ms") || strings.Contains(said, "agent a") {
 		t.Errorf("%q", r.Warnings)
 	}
 	r.Warnings, f.DriftBound = nil, 2_000
-	if r.Together(f); strings.Contains(strings.Join(r.Warnings, "\n"), "drifted") {
+	if r.SetFleet(f); strings.Contains(strings.Join(r.Warnings, "\n"), "drifted") {
 		t.Errorf("what may be no drift: %q", r.Warnings)
 	}
 	f.Agents[0].Lost = "x"
@@ -72,7 +72,7 @@ func TestTogether(t *testing.T) {
 // Percentiles of a second come from intervals of the same exchanges only.
 func TestSeconds(t *testing.T) {
 	r := &Result{Series: []Point{{T: 1, Completed: 10}, {T: 2.5, Completed: 20}, {T: 3, Completed: 30}}}
-	r.Seconds([]load.Interval{
+	r.SetIntervalPercentiles([]load.Interval{
 		{To: time.Second, Completed: 10, P50: time.Millisecond, P99: 2 * time.Millisecond},
 		{To: 2500 * time.Millisecond, Completed: 21, P50: time.Millisecond},
 		{To: 4 * time.Second, Completed: 30, P50: time.Millisecond},

@@ -14,14 +14,14 @@ import (
 )
 
 // From is what a run counted, in the form that is kept, with the generator judged. Its plan has
-// plain marks in the place of secrets: see Complete. It says that version of dyno measured. An
+// plain marks in the place of secrets: see RestorePlan. It says that version of dyno measured. An
 // error means that a histogram cannot be encoded, a fault of dyno.
 func From(r *load.Result, version string) (*Result, error) {
 	total := r.Total
 	if total == nil { // nothing was ever sent
 		total = metric.NewCounters()
 	}
-	out := &Result{Format: Format, Dyno: version, Plan: Redacted(r.Plan, redact.Plainly),
+	out := &Result{Format: Format, Dyno: version, Plan: Redacted(r.Plan, redact.PlainMark),
 		Model: ClosedLoop, Ended: string(r.Ended), Host: ThisHost(),
 		Window: Window{Started: r.Started.UTC(), WarmupS: r.Warmed.Seconds(),
 			MeasuredS: r.Measured.Seconds(), DrainedS: r.Drained.Seconds(),
@@ -29,72 +29,72 @@ func From(r *load.Result, version string) (*Result, error) {
 		Requests: Requests{Sent: total.Sent, Completed: total.Completed, Errors: total.Failed,
 			Unfinished: r.Unfinished, Retried: r.Retried, Warmup: r.Warmup,
 			WarmupLost: r.WarmupLost},
-		Rate: Rate{Sent: per(total.Sent-r.SentAfter, r.Measured),
-			Completed: per(total.Completed-r.CompletedAfter, r.Measured), Handshakes: handshakes(r),
-			ErrorAnswers: errorAnswers(r, total)},
-		Status:      status(total),
-		Errors:      failures(r.Failures),
+		Rate: Rate{Sent: perSecond(total.Sent-r.SentAfter, r.Measured),
+			Completed: perSecond(total.Completed-r.CompletedAfter, r.Measured), Handshakes: handshakeRate(r),
+			ErrorAnswers: errorAnswerRate(r, total)},
+		Status:      countByStatus(total),
+		Errors:      newErrors(r.Failures),
 		Bytes:       Bytes{Sent: total.Written, Received: total.Received},
-		Connections: connections(r),
-		FCGIStderr:  stderr(r),
-		Series:      series(r.Intervals),
-		Routes:      routes(r.Routes),
-		Generator:   generator(r, total),
+		Connections: newConnections(r),
+		FCGIStderr:  newStderr(r),
+		Series:      newPoints(r.Intervals),
+		Routes:      newRoutes(r.Routes),
+		Generator:   newGenerator(r, total),
 	}
 	err := out.Plan.SetData()
-	if err = cmp.Or(err, out.distributions(r, total)); err != nil {
+	if err = cmp.Or(err, out.setDistributions(r, total)); err != nil {
 		return nil, err
 	}
-	if out.Probe, err = probeOf(r.Probe, version); err != nil {
+	if out.Probe, err = newProbe(r.Probe, version); err != nil {
 		return nil, fmt.Errorf("the probe's: %w", err)
 	}
 	if r.Ended == load.Gone || r.Ended == load.Unreachable {
 		out.Cause = r.Cause
 	}
 	if r.Plan.Open() {
-		out.open(r)
+		out.setOpen(r)
 	} else {
-		out.unavailable(r)
-		out.closed()
+		out.setUnavailable(r)
+		out.setClosed()
 	}
-	out.judge()
+	out.judgeGenerator()
 	out.Warnings = append(slices.Clone(r.Notices), warnings(out)...)
 	return out, nil
 }
 
-// open adds what only an open loop has.
-func (r *Result) open(from *load.Result) {
+// setOpen adds what only an open loop has.
+func (r *Result) setOpen(from *load.Result) {
 	offered, late, waiting := from.Plan.Offered().PerSecond(), from.Late, from.Waiting
 	after, due := from.SentAfter, r.Requests.Sent+waiting
-	worst := micro(float64(from.LateMax))
+	worst := toMicroseconds(float64(from.LateMax))
 	r.Model, r.Rate.Offered = OpenLoop, &offered
 	r.Requests.Late, r.Requests.LateMax, r.Requests.Waiting = &late, &worst, &waiting
 	r.Requests.SentAfter, r.Requests.Due = &after, &due
 	if lag := from.Lag; lag != nil && lag.Count > 0 {
 		v := lag.View()
-		p50, p99 := micro(float64(v.Quantile(0.5))), micro(float64(v.Quantile(0.99)))
-		p999, longest := micro(float64(v.Quantile(0.999))), micro(float64(lag.Max))
+		p50, p99 := toMicroseconds(float64(v.Quantile(0.5))), toMicroseconds(float64(v.Quantile(0.99)))
+		p999, longest := toMicroseconds(float64(v.Quantile(0.999))), toMicroseconds(float64(lag.Max))
 		r.Generator.SendLagP50, r.Generator.SendLagP99 = &p50, &p99
 		r.Generator.SendLagP999, r.Generator.SendLagMax = &p999, &longest
 	}
-	r.Generator.Arrivals = arrivals(&from.Law)
+	r.Generator.Arrivals = newArrivals(&from.Law)
 }
 
-// arrivals is what became of the law; nil if nothing is known.
-func arrivals(law *load.Law) *Arrivals {
+// newArrivals is what became of the law; nil if nothing is known.
+func newArrivals(law *load.Law) *Arrivals {
 	if a2, n := law.AndersonDarling(); n > 0 {
-		a2 = hundredths(a2)
+		a2 = roundHundredths(a2)
 		return &Arrivals{Spans: n, A2: &a2}
 	}
 	if law.Off == nil || law.Off.Count == 0 {
 		return nil
 	}
-	off := hundredths(float64(law.Off.View().Quantile(0.95)) / 1e4)
+	off := roundHundredths(float64(law.Off.View().Quantile(0.95)) / 1e4)
 	return &Arrivals{Spans: law.Off.Count, OffP95: &off}
 }
 
-// closed adds what only a closed loop has.
-func (r *Result) closed() {
+// setClosed adds what only a closed loop has.
+func (r *Result) setClosed() {
 	if r.Latency != nil && r.Service == nil {
 		service := *r.Latency // every request was sent when it was due
 		r.Service = &service
@@ -108,14 +108,14 @@ func (r *Result) closed() {
 			busy += d.Mean / 1e6 * r.Rate.Answers() * float64(d.Count) / float64(r.Answers())
 		}
 	}
-	little := math.Round(busy/float64(r.underWay())*1e4) / 1e4
+	little := math.Round(busy/float64(r.inFlight())*1e4) / 1e4
 	r.Generator.Little = &little
 }
 
-// unavailable adds for how long there was no server. What is less than a microsecond of the
+// setUnavailable adds for how long there was no server. What is less than a microsecond of the
 // window is nothing.
-func (r *Result) unavailable(from *load.Result) {
-	each := micro(float64(from.Unavailable)/float64(max(from.Plan.Connections, 1))) / 1e6
+func (r *Result) setUnavailable(from *load.Result) {
+	each := toMicroseconds(float64(from.Unavailable)/float64(max(from.Plan.Connections, 1))) / 1e6
 	if each <= 0 {
 		return
 	}
@@ -130,26 +130,26 @@ func (r *Result) SentLater() bool {
 		r.Service.HDR != r.Latency.HDR
 }
 
-func (r *Result) distributions(from *load.Result, total *metric.Counters) error {
+func (r *Result) setDistributions(from *load.Result, total *metric.Counters) error {
 	for _, d := range []struct {
 		of   string
 		from *metric.Histogram
 		to   **Distribution
 	}{
 		{"latency", total.Latency, &r.Latency},
-		{"dns", lookup(from.DNS), &r.Phases.DNS},
+		{"dns", lookupHistogram(from.DNS), &r.Phases.DNS},
 		{"service", total.Service, &r.Service},
 		{"error latency", total.ErrorLatency, &r.ErrorLatency},
 		{"first byte", from.FirstByte, &r.Phases.FirstByte},
 		{"connect", from.Connect, &r.Phases.Connect},
-		{"tls", both(from.FullTLS, from.ResumedTLS), &r.Phases.TLS},
+		{"tls", mergedCounts(from.FullTLS, from.ResumedTLS), &r.Phases.TLS},
 		{"full tls", from.FullTLS, &r.Phases.TLSFull},
 		{"resumed tls", from.ResumedTLS, &r.Phases.TLSResumed},
 	} {
 		if d.from == nil || d.from.Count == 0 {
 			continue
 		}
-		to, err := distribution(d.from)
+		to, err := newDistribution(d.from)
 		if err != nil {
 			return fmt.Errorf("encoding the %s histogram: %w", d.of, err)
 		}
@@ -158,26 +158,26 @@ func (r *Result) distributions(from *load.Result, total *metric.Counters) error 
 	return nil
 }
 
-// handshakes is their rate, where connections are opened again and again on purpose.
-func handshakes(r *load.Result) *float64 {
+// handshakeRate is their rate, where connections are opened again and again on purpose.
+func handshakeRate(r *load.Result) *float64 {
 	if !r.Plan.Target.TLS || r.Plan.Reconnect == 0 {
 		return nil
 	}
-	rate := per(r.Handshakes, r.Measured)
+	rate := perSecond(r.Handshakes, r.Measured)
 	return &rate
 }
 
-// errorAnswers is the rate of answers that were errors; nil of none.
-func errorAnswers(r *load.Result, total *metric.Counters) *float64 {
+// errorAnswerRate is the rate of answers that were errors; nil of none.
+func errorAnswerRate(r *load.Result, total *metric.Counters) *float64 {
 	if total.ErrorLatency.Count == 0 {
 		return nil
 	}
-	rate := per(total.ErrorLatency.Count-r.ErrorsAfter, r.Measured)
+	rate := perSecond(total.ErrorLatency.Count-r.ErrorsAfter, r.Measured)
 	return &rate
 }
 
-// both is what two histograms counted.
-func both(a, b *metric.Histogram) *metric.Histogram {
+// mergedCounts is what two histograms counted.
+func mergedCounts(a, b *metric.Histogram) *metric.Histogram {
 	if a == nil || b == nil {
 		return nil
 	}
@@ -187,8 +187,8 @@ func both(a, b *metric.Histogram) *metric.Histogram {
 	return sum
 }
 
-// lookup is the one look-up of a name that a run makes, if it made it.
-func lookup(took time.Duration) *metric.Histogram {
+// lookupHistogram is the one look-up of a name that a run makes, if it made it.
+func lookupHistogram(took time.Duration) *metric.Histogram {
 	if took <= 0 {
 		return nil
 	}
@@ -197,18 +197,19 @@ func lookup(took time.Duration) *metric.Histogram {
 	return h
 }
 
-func distribution(h *metric.Histogram) (*Distribution, error) {
+func newDistribution(h *metric.Histogram) (*Distribution, error) {
 	v := h.View()
-	q := func(p float64) float64 { return micro(float64(v.Quantile(p))) }
+	q := func(p float64) float64 { return toMicroseconds(float64(v.Quantile(p))) }
 	hdr, err := h.Encode()
 	return &Distribution{
-		Count: h.Count, Min: micro(float64(h.Min)), Mean: micro(h.Mean()), Stdev: micro(v.Stdev()),
-		P50: q(0.5), P75: q(0.75), P90: q(0.9), P95: q(0.95), P99: q(0.99),
-		P999: q(0.999), P9999: q(0.9999), Max: micro(float64(h.Max)), HDR: hdr,
+		Count: h.Count, Min: toMicroseconds(float64(h.Min)), Mean: toMicroseconds(h.Mean()),
+		Stdev: toMicroseconds(v.Stdev()),
+		P50:   q(0.5), P75: q(0.75), P90: q(0.9), P95: q(0.95), P99: q(0.99),
+		P999: q(0.999), P9999: q(0.9999), Max: toMicroseconds(float64(h.Max)), HDR: hdr,
 	}, err
 }
 
-func status(s *metric.Counters) map[string]int64 {
+func countByStatus(s *metric.Counters) map[string]int64 {
 	m := map[string]int64{}
 	for code, n := range s.Status {
 		if n > 0 {
@@ -218,30 +219,30 @@ func status(s *metric.Counters) map[string]int64 {
 	return m
 }
 
-func failures(from []load.Failure) []Error {
+func newErrors(from []load.Failure) []Error {
 	all := make([]Error, len(from))
 	for i, f := range from {
 		all[i] = Error{string(f.Phase), f.Kind, f.Address, f.Detail, f.Count}
 	}
-	causesFirst(all)
+	sortErrors(all)
 	return all
 }
 
-// causesFirst orders errors: the most frequent first, but what others caused behind them.
-func causesFirst(all []Error) {
+// sortErrors orders errors: the most frequent first, but what others caused behind them.
+func sortErrors(all []Error) {
 	slices.SortStableFunc(all, func(a, b Error) int { return cmp.Compare(b.Count, a.Count) })
-	slices.SortStableFunc(all, func(a, b Error) int { return caused(a) - caused(b) })
+	slices.SortStableFunc(all, func(a, b Error) int { return isConsequence(a) - isConsequence(b) })
 }
 
-// caused is 1 of an error that is but the consequence of another, else 0.
-func caused(e Error) int {
+// isConsequence is 1 of an error that is but the consequence of another, else 0.
+func isConsequence(e Error) int {
 	if e.Kind == load.Behind {
 		return 1
 	}
 	return 0
 }
 
-func connections(r *load.Result) Connections {
+func newConnections(r *load.Result) Connections {
 	c := Connections{Asked: r.Plan.Connections, Opened: r.Opened, Served: r.Served,
 		Reconnects: r.Reconnects}
 	if r.Plan.Target.TLS {
@@ -262,26 +263,26 @@ func connections(r *load.Result) Connections {
 	return c
 }
 
-// underWay is how many exchanges a closed loop has under way at once.
-func (r *Result) underWay() int { return r.Plan.Connections * r.depth() }
+// inFlight is how many exchanges a closed loop has under way at once.
+func (r *Result) inFlight() int { return r.Plan.Connections * r.slotsPerConnection() }
 
-// depth is how many exchanges one connection has under way at once.
-func (r *Result) depth() int {
+// slotsPerConnection is how many exchanges one connection has under way at once.
+func (r *Result) slotsPerConnection() int {
 	if r.Connections.Streams != nil {
 		return *r.Connections.Streams
 	}
 	return r.Plan.Pipeline
 }
 
-// stderr is what applications complained about, if they did.
-func stderr(r *load.Result) *Stderr {
+// newStderr is what applications complained about, if they did.
+func newStderr(r *load.Result) *Stderr {
 	if r.StderrBytes == 0 {
 		return nil
 	}
 	return &Stderr{strings.ToValidUTF8(string(r.Stderr), "\ufffd"), r.StderrBytes}
 }
 
-func series(from []load.Interval) []Point {
+func newPoints(from []load.Interval) []Point {
 	all := []Point{}
 	for _, i := range from {
 		all = append(all, PointOf(i))
@@ -292,13 +293,13 @@ func series(from []load.Interval) []Point {
 // PointOf is an interval as a result has it.
 func PointOf(i load.Interval) Point {
 	return Point{T: i.To.Seconds(), Sent: i.Sent, Completed: i.Completed,
-		Errors: i.Failed, Mean: micro(float64(i.Mean)), P50: micro(float64(i.P50)),
-		P99: micro(float64(i.P99)), Max: micro(float64(i.Max)), InFlight: i.InFlight,
-		Received: i.Received, Written: i.Written, Status: codes(i.Status), Heat: i.Heat}
+		Errors: i.Failed, Mean: toMicroseconds(float64(i.Mean)), P50: toMicroseconds(float64(i.P50)),
+		P99: toMicroseconds(float64(i.P99)), Max: toMicroseconds(float64(i.Max)), InFlight: i.InFlight,
+		Received: i.Received, Written: i.Written, Status: countByCode(i.Status), Heat: i.Heat}
 }
 
-// codes are the answers of an interval by their code; nil of none.
-func codes(of map[uint16]int64) map[string]int64 {
+// countByCode are the answers of an interval by their code; nil of none.
+func countByCode(of map[uint16]int64) map[string]int64 {
 	if len(of) == 0 {
 		return nil
 	}
@@ -309,8 +310,8 @@ func codes(of map[uint16]int64) map[string]int64 {
 	return m
 }
 
-// routes are worth telling only when there are several.
-func routes(from []load.Route) []Route {
+// newRoutes are worth telling only when there are several.
+func newRoutes(from []load.Route) []Route {
 	if len(from) < 2 {
 		return nil
 	}
@@ -321,38 +322,40 @@ func routes(from []load.Route) []Route {
 			continue
 		}
 		v := r.Latency.View()
-		q := func(p float64) float64 { return micro(float64(v.Quantile(p))) }
-		all[i].Mean, all[i].Max = micro(r.Latency.Mean()), micro(float64(r.Latency.Max))
+		q := func(p float64) float64 { return toMicroseconds(float64(v.Quantile(p))) }
+		all[i].Mean, all[i].Max = toMicroseconds(r.Latency.Mean()), toMicroseconds(float64(r.Latency.Max))
 		all[i].P50, all[i].P90, all[i].P99 = q(0.5), q(0.9), q(0.99)
 	}
 	return all
 }
 
-func generator(r *load.Result, total *metric.Counters) Generator {
-	g := Generator{BusyPercent: hundredths(100 * r.Busy), GCPauseMax: micro(float64(r.GCPauseMax)),
-		StopMax: micro(float64(r.StopMax)), SchedulingP99: micro(float64(r.GoroutineWait)),
-		Unscheduled: hundredths(100 * r.Unscheduled), CPUWait: micro(float64(r.CPUWait)),
+func newGenerator(r *load.Result, total *metric.Counters) Generator {
+	g := Generator{BusyPercent: roundHundredths(100 * r.Busy),
+		GCPauseMax:    toMicroseconds(float64(r.GCPauseMax)),
+		StopMax:       toMicroseconds(float64(r.StopMax)),
+		SchedulingP99: toMicroseconds(float64(r.GoroutineWait)),
+		Unscheduled:   roundHundredths(100 * r.Unscheduled), CPUWait: toMicroseconds(float64(r.CPUWait)),
 		LocalPorts: r.Ports,
 		Ring:       r.Ring, Threads: min(r.Plan.Threads, r.Plan.Connections)} // no thread without one
 	answers := total.Completed + total.ErrorLatency.Count
 	if n := answers - r.CompletedAfter - r.ErrorsAfter; n > 0 {
-		g.CPUPerRequest = micro(float64(r.CPU) / float64(n))
+		g.CPUPerRequest = toMicroseconds(float64(r.CPU) / float64(n))
 	}
 	if r.Measured > 0 {
-		g.CPUPercent = hundredths(100 * float64(r.CPU) / float64(r.Measured))
+		g.CPUPercent = roundHundredths(100 * float64(r.CPU) / float64(r.Measured))
 	}
 	return g
 }
 
-// per is n in a time d, a second, to the thousandth.
-func per(n int64, d time.Duration) float64 {
+// perSecond is n in a time d, a second, to the thousandth.
+func perSecond(n int64, d time.Duration) float64 {
 	if d <= 0 {
 		return 0
 	}
 	return math.Round(float64(n)/d.Seconds()*1000) / 1000
 }
 
-// micro is ns nanoseconds in microseconds, to the nanosecond.
-func micro(ns float64) float64 { return math.Round(ns) / 1000 }
+// toMicroseconds is ns nanoseconds in microseconds, to the nanosecond.
+func toMicroseconds(ns float64) float64 { return math.Round(ns) / 1000 }
 
-func hundredths(f float64) float64 { return math.Round(f*100) / 100 }
+func roundHundredths(f float64) float64 { return math.Round(f*100) / 100 }

@@ -146,7 +146,7 @@ func TestFromClosed(t *testing.T) {
 // several machines did together, and in exports.
 func TestServiceTimeOfAClosedLoop(t *testing.T) {
 	run := closedRun()
-	if r := from(t, run); r.SentLater() || r.ownService() != nil {
+	if r := from(t, run); r.SentLater() || r.serviceApart() != nil {
 		t.Error("service time is latency, and said to differ")
 	}
 	run.Total.Service.Add(run.Total.Latency)
@@ -154,7 +154,7 @@ func TestServiceTimeOfAClosedLoop(t *testing.T) {
 	run.Total.Latency.Record(1e9)
 	run.Total.Sent, run.Total.Completed = run.Total.Sent+1, run.Total.Completed+1
 	r := from(t, run)
-	if !r.SentLater() || r.Service.Min != 0.001 || r.Latency.Max != 1e6 || r.ownService() != r.Service {
+	if !r.SentLater() || r.Service.Min != 0.001 || r.Latency.Max != 1e6 || r.serviceApart() != r.Service {
 		t.Errorf("service time %+v", r.Service)
 	}
 	both := run.Plan.Split(2)
@@ -289,7 +289,7 @@ func TestCausesFirst(t *testing.T) {
 	reset := load.Failure{Phase: load.Read, Kind: "reset", Count: 10}
 	broken := load.Failure{Phase: load.Protocol, Kind: "compression", Count: 20}
 	got := ""
-	for _, e := range failures([]load.Failure{behind, reset, broken}) {
+	for _, e := range newErrors([]load.Failure{behind, reset, broken}) {
 		got += e.Kind + " "
 	}
 	if got != "compression reset behind " {

@@ -52,7 +52,7 @@ func (g *Guard) Second(iv load.Interval) (*Outcome, error) {
 		return nil, nil // nothing is due any more
 	}
 	part := Requests{Sent: iv.Sent, Completed: iv.Completed, Errors: iv.Failed}
-	g.sum.add(part)
+	g.sum.addPart(part)
 	g.latency.AddSparse(iv.Latency)
 	g.service.AddSparse(iv.Served())
 	if iv.To-iv.From < time.Second/2 {
@@ -61,7 +61,7 @@ func (g *Guard) Second(iv load.Interval) (*Outcome, error) {
 	latency, service := metric.NewHistogram(metric.Fine), metric.NewHistogram(metric.Fine)
 	latency.AddSparse(iv.Latency)
 	service.AddSparse(iv.Served())
-	now, err := provisional(part, latency, service, iv.To-iv.From)
+	now, err := provisionalResult(part, latency, service, iv.To-iv.From)
 	if err != nil {
 		return nil, err
 	}
@@ -76,11 +76,11 @@ func (g *Guard) Second(iv load.Interval) (*Outcome, error) {
 			g.missed[i] = 0
 			continue
 		}
-		if g.missed[i]++; g.missed[i] < guardSeconds || !o.enough(g.sum) {
+		if g.missed[i]++; g.missed[i] < guardSeconds || !o.hasEnough(g.sum) {
 			continue
 		}
 		if whole == nil {
-			if whole, err = provisional(g.sum, g.latency, g.service, iv.To); err != nil {
+			if whole, err = provisionalResult(g.sum, g.latency, g.service, iv.To); err != nil {
 				return nil, err
 			}
 		}
@@ -93,16 +93,16 @@ func (g *Guard) Second(iv load.Interval) (*Outcome, error) {
 	return nil, nil
 }
 
-// provisional is as much of a result as objectives need, of what a time brought.
-func provisional(q Requests, latency, service *metric.Histogram, took time.Duration) (*Result,
+// provisionalResult is as much of a result as objectives need, of what a time brought.
+func provisionalResult(q Requests, latency, service *metric.Histogram, took time.Duration) (*Result,
 	error) {
-	r := &Result{Requests: q, Rate: Rate{Completed: per(q.Completed, took)}}
+	r := &Result{Requests: q, Rate: Rate{Completed: perSecond(q.Completed, took)}}
 	if latency.Count == 0 {
 		return r, nil
 	}
 	var err error
-	if r.Latency, err = distribution(latency); err == nil {
-		r.Service, err = distribution(service)
+	if r.Latency, err = newDistribution(latency); err == nil {
+		r.Service, err = newDistribution(service)
 	}
 	return r, err
 }
@@ -111,8 +111,8 @@ func provisional(q Requests, latency, service *metric.Histogram, took time.Durat
 // latency, service time, errors or rps. What else there is is known only at the end.
 func (o Objective) Live() bool { return o.live }
 
-// enough reports whether so many exchanges have a value that is worth judging by.
-func (o Objective) enough(q Requests) bool {
+// hasEnough reports whether so many exchanges have a value that is worth judging by.
+func (o Objective) hasEnough(q Requests) bool {
 	if o.kind == rates {
 		return true
 	}

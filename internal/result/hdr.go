@@ -21,7 +21,7 @@ func EncodeHGRM(w io.Writer, r *Result) error {
 	if r.Latency == nil {
 		return errNothing
 	}
-	h, err := r.Latency.histogram()
+	h, err := r.Latency.decodeHistogram()
 	if err != nil {
 		return fmt.Errorf("decoding the histogram of latency: %w", err)
 	}
@@ -33,11 +33,11 @@ func EncodeHGRM(w io.Writer, r *Result) error {
 // each an interval as long as the window, latency without a tag and what else was
 // measured with that as one. Values are in nanoseconds, as the log's readers expect.
 func EncodeHLog(w io.Writer, r *Result) error {
-	if r.answered() == nil {
+	if r.mainLatency() == nil {
 		return errNothing
 	}
 	log := hdrhistogram.NewHistogramLogWriter(w)
-	begin := r.begin().UnixMilli()
+	begin := r.windowBegin().UnixMilli()
 	length := int64(r.Window.MeasuredS * 1e3)
 	err := errors.Join(log.OutputComment(fmt.Sprintf("[dyno %s, %s]", r.Dyno, r.ID)),
 		log.OutputLogFormatVersion(), log.OutputStartTime(begin), log.OutputLegend())
@@ -47,13 +47,13 @@ func EncodeHLog(w io.Writer, r *Result) error {
 	for _, d := range []struct {
 		tag string
 		of  *Distribution
-	}{{"", r.Latency}, {"service", r.ownService()}, {"error_latency", r.ErrorLatency},
+	}{{"", r.Latency}, {"service", r.serviceApart()}, {"error_latency", r.ErrorLatency},
 		{"first_byte", r.Phases.FirstByte}, {"connect", r.Phases.Connect}, {"tls", r.Phases.TLS},
 		{"dns", r.Phases.DNS}} {
 		if d.of == nil {
 			continue
 		}
-		h, err := d.of.histogram()
+		h, err := d.of.decodeHistogram()
 		if err != nil {
 			return fmt.Errorf("decoding the histogram of %s: %w", d.tag, err)
 		}
@@ -68,8 +68,8 @@ func EncodeHLog(w io.Writer, r *Result) error {
 	return nil
 }
 
-// ownService is service time where it is not latency.
-func (r *Result) ownService() *Distribution {
+// serviceApart is service time where it is not latency.
+func (r *Result) serviceApart() *Distribution {
 	if !r.SentLater() {
 		return nil
 	}

@@ -7,7 +7,7 @@ import (
 
 // ThisHost is the machine that this process runs on, as far as it tells.
 func ThisHost() Host {
-	kernel, cpu := platform()
+	kernel, cpu := platformNames()
 	return Host{OS: runtime.GOOS, Arch: runtime.GOARCH, Kernel: kernel, CPU: cpu,
 		CPUs: runtime.NumCPU(), Go: runtime.Version()}
 }

@@ -4,8 +4,8 @@ package result
 
 import "os"
 
-// platform is the kernel's release and the CPU's model; empty when unknown.
+// platformNames is the kernel's release and the CPU's model; empty when unknown.
 // Windows tells its processes the model only.
-func platform() (kernel, cpu string) {
+func platformNames() (kernel, cpu string) {
 	return "", os.Getenv("PROCESSOR_IDENTIFIER")
 }

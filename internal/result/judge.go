@@ -36,16 +36,16 @@ const (
 	leastCompleted = 100
 )
 
-// graver is the worse of two verdicts.
-func graver(a, b string) string {
+// worseVerdict is the worse of two verdicts.
+func worseVerdict(a, b string) string {
 	if a == ClientBound || b == OK {
 		return a
 	}
 	return b
 }
 
-func ended(r *Result) (string, string) {
-	measured := span(r.Window.MeasuredS * 1e6)
+func checkEnded(r *Result) (string, string) {
+	measured := formatMicroseconds(r.Window.MeasuredS * 1e6)
 	switch load.Ending(r.Ended) {
 	case load.Unreachable:
 		return Suspect, "nothing was measured: no connection could be opened (" + r.Cause + ")"
@@ -68,8 +68,8 @@ func ended(r *Result) (string, string) {
 	return OK, ""
 }
 
-func outage(r *Result) (string, string) {
-	if r.Window.OutageS == 0 || !r.Applied() { // noServer says so
+func checkOutage(r *Result) (string, string) {
+	if r.Window.OutageS == 0 || !r.Applied() { // checkNoServer says so
 		return OK, ""
 	}
 	says := "rate and percentiles say nothing of that time"
@@ -77,10 +77,10 @@ func outage(r *Result) (string, string) {
 		says = "what was due then waited for one, which is in its latency, or was never sent"
 	}
 	return Suspect, fmt.Sprintf("for %v of the window no connection could be opened%s: %s",
-		span(r.Window.OutageS*1e6), r.firstCause(), says)
+		formatMicroseconds(r.Window.OutageS*1e6), r.firstCause(), says)
 }
 
-func neverSent(r *Result) (string, string) {
+func checkNeverSent(r *Result) (string, string) {
 	if r.Requests.Waiting == nil {
 		return OK, ""
 	}
@@ -92,7 +92,7 @@ func neverSent(r *Result) (string, string) {
 		"leave them out: they are those of a lower rate", 100*waiting/due)
 }
 
-func busy(r *Result) (string, string) {
+func checkBusy(r *Result) (string, string) {
 	switch b := r.Generator.BusyPercent; {
 	case r.Answers() == 0:
 		return OK, "" // ended says so
@@ -106,8 +106,8 @@ func busy(r *Result) (string, string) {
 	return OK, ""
 }
 
-func sendLag(r *Result) (string, string) {
-	d := r.answered()
+func checkSendLag(r *Result) (string, string) {
+	d := r.mainLatency()
 	if r.Generator.SendLagP99 == nil || d == nil {
 		return OK, ""
 	}
@@ -121,19 +121,19 @@ func sendLag(r *Result) (string, string) {
 	}
 	return verdict, fmt.Sprintf("the generator sent late by its own fault, 1 %% by more than %v, "+
 		"and latency (mean %v) includes that",
-		span(lag), span(mean))
+		formatMicroseconds(lag), formatMicroseconds(mean))
 }
 
-func ports(r *Result) (string, string) {
-	return exhausted(r, "no-port", "no local port was left for a connection, %d times: widen "+
+func checkPorts(r *Result) (string, string) {
+	return checkExhausted(r, "no-port", "no local port was left for a connection, %d times: widen "+
 		"net.ipv4.ip_local_port_range, or keep connections alive")
 }
 
-func files(r *Result) (string, string) {
-	return exhausted(r, "no-file", "no file descriptor was left for a connection, %d times")
+func checkFiles(r *Result) (string, string) {
+	return checkExhausted(r, "no-file", "no file descriptor was left for a connection, %d times")
 }
 
-func exhausted(r *Result, kind, reason string) (string, string) {
+func checkExhausted(r *Result, kind, reason string) (string, string) {
 	var n int64
 	for _, e := range r.Errors {
 		if e.Kind == kind {
@@ -155,13 +155,13 @@ func (r *Result) Unused() (missing int64, what string) {
 	if r.Model == OpenLoop {
 		return max(int64(c.Asked)-(c.Opened-c.Reconnects), 0), "could be opened"
 	}
-	depth, all := max(int64(r.depth()), 1), r.Requests.Sent+r.Requests.Warmup
+	depth, all := max(int64(r.slotsPerConnection()), 1), r.Requests.Sent+r.Requests.Warmup
 	needed := min(int64(c.Asked), (all+depth-1)/depth)
 	return max(needed-int64(c.Served), 0), "completed an exchange"
 }
 
-// unserved finds connections that were asked for and not part of the load.
-func unserved(r *Result) (string, string) {
+// checkUnserved finds connections that were asked for and not part of the load.
+func checkUnserved(r *Result) (string, string) {
 	missing, what := r.Unused()
 	if missing == 0 || r.Answers() == 0 {
 		return OK, ""
@@ -171,11 +171,11 @@ func unserved(r *Result) (string, string) {
 		missing, c.Asked, what)
 }
 
-// little applies Little's law: in a closed loop every connection always has an
+// checkLittle applies Little's law: in a closed loop every connection always has an
 // exchange under way, so the rate times the mean latency is their number. It
 // says nothing where connections pause by design or by failure.
-func little(r *Result) (string, string) {
-	turns := littleTurns * int64(r.underWay())
+func checkLittle(r *Result) (string, string) {
+	turns := littleTurns * int64(r.inFlight())
 	applies := r.Generator.Little != nil && r.Plan.Reconnect == 0 && r.Requests.Errors == 0 &&
 		r.Connections.Reconnects == 0 && r.Connections.Served == r.Connections.Asked &&
 		len(r.Errors) == 0 && r.Requests.Completed >= turns
@@ -202,17 +202,17 @@ func little(r *Result) (string, string) {
 		"requests done early, or to the generator itself", 100*share)
 }
 
-func pauses(r *Result) (string, string) {
+func checkPauses(r *Result) (string, string) {
 	pause := r.Generator.GCPauseMax
-	if d := r.answered(); d == nil || pause <= max(pauseSuspect, pauseSuspectShare*d.P99) {
+	if d := r.mainLatency(); d == nil || pause <= max(pauseSuspect, pauseSuspectShare*d.P99) {
 		return OK, ""
 	}
 	return Suspect, fmt.Sprintf("garbage collection stopped the generator for up to %v: the "+
-		"highest latencies may be its own", span(pause))
+		"highest latencies may be its own", formatMicroseconds(pause))
 }
 
-// span is us microseconds to three digits, for people.
-func span(us float64) time.Duration {
+// formatMicroseconds is us microseconds to three digits, for people.
+func formatMicroseconds(us float64) time.Duration {
 	d := time.Duration(us * 1e3)
 	unit := time.Duration(1)
 	for d/unit >= 1000 {

@@ -26,17 +26,17 @@ const (
 	spacingSuspect     = 25.0   // percent of a span, for 1 in 20
 )
 
-// Observed adds what rec, a recording made on this machine while r was measured, says
+// AddObserved adds what rec, a recording made on this machine while r was measured, says
 // of the window, and judges the generator again with it.
-func (r *Result) Observed(rec *probe.Recording) {
-	from := r.begin()
+func (r *Result) AddObserved(rec *probe.Recording) {
+	from := r.windowBegin()
 	use := rec.Host(from, from.Add(time.Duration(r.Window.MeasuredS*1e9)))
 	r.Generator.Machine = &use
-	r.judge()
+	r.judgeGenerator()
 }
 
-// distance is how far arrivals are from their law, whatever their number.
-func (a *Arrivals) distance() float64 {
+// lawDistance is how far arrivals are from their law, whatever their number.
+func (a *Arrivals) lawDistance() float64 {
 	switch {
 	case a.A2 != nil && a.Spans > 0:
 		return *a.A2 / float64(a.Spans)
@@ -46,16 +46,16 @@ func (a *Arrivals) distance() float64 {
 	return 0
 }
 
-// machine is what the machine did, none of it known unless it was watched.
-func (r *Result) machine() probe.HostUse {
+// hostUse is what the machine did, none of it known unless it was watched.
+func (r *Result) hostUse() probe.HostUse {
 	if r.Generator.Machine == nil {
 		return probe.HostUse{}
 	}
 	return *r.Generator.Machine
 }
 
-func steal(r *Result) (string, string) {
-	taken := float64(r.machine().Steal)
+func checkSteal(r *Result) (string, string) {
+	taken := float64(r.hostUse().Steal)
 	if !(taken > stealSuspect) { // it may be unknown
 		return OK, ""
 	}
@@ -69,9 +69,9 @@ func (g *Generator) Disturbed() bool {
 	return g.CPUWait >= unscheduledLeast && g.Unscheduled > unscheduledSuspect
 }
 
-// unscheduled looks for CPUs that were too few for all that ran: a thread that waits
+// checkUnscheduled looks for CPUs that were too few for all that ran: a thread that waits
 // for one does not see an answer come.
-func unscheduled(r *Result) (string, string) {
+func checkUnscheduled(r *Result) (string, string) {
 	share := r.Generator.Unscheduled
 	verdict := OK
 	switch {
@@ -85,11 +85,11 @@ func unscheduled(r *Result) (string, string) {
 		"%.0f %% of the time: something else ran there", share)
 }
 
-// scheduling looks at how long goroutines waited for a CPU, where the protocol's library
+// checkScheduling looks at how long goroutines waited for a CPU, where the protocol's library
 // works in goroutines: each exchange waits several times, and its latency has that.
-func scheduling(r *Result) (string, string) {
-	d := r.answered()
-	if r.overTCP() || d == nil {
+func checkScheduling(r *Result) (string, string) {
+	d := r.mainLatency()
+	if r.isOverTCP() || d == nil {
 		return OK, ""
 	}
 	wait, mean := r.Generator.SchedulingP99, d.Mean
@@ -98,37 +98,37 @@ func scheduling(r *Result) (string, string) {
 	}
 	return Suspect, fmt.Sprintf("goroutines that could run waited for a CPU, 1 %% of them %v or "+
 		"longer, several times in an exchange, and latency (mean %v) has that: give CPUs of its own, "+
-		"or another machine", span(wait), span(mean))
+		"or another machine", formatMicroseconds(wait), formatMicroseconds(mean))
 }
 
-// overTCP reports whether it can matter here what the kernel does with TCP's sockets and
+// isOverTCP reports whether it can matter here what the kernel does with TCP's sockets and
 // segments: HTTP/3 has none.
-func (r *Result) overTCP() bool { return r.Generator.Ring != load.HTTP3Ring }
+func (r *Result) isOverTCP() bool { return r.Generator.Ring != load.HTTP3Ring }
 
-// waited reports whether it shows that TCP sent segments again: what the kernel counts is
+// showsRetransmits reports whether it shows that TCP sent segments again: what the kernel counts is
 // of all programs on the machine, and may not be ours.
-func (r *Result) waited() bool {
-	d := r.answered()
-	return r.overTCP() && (d != nil && d.P999 >= retransmission ||
+func (r *Result) showsRetransmits() bool {
+	d := r.mainLatency()
+	return r.isOverTCP() && (d != nil && d.P999 >= retransmission ||
 		r.Phases.Connect != nil && r.Phases.Connect.Max >= retransmission)
 }
 
-// dropped are connections that the kernel of this machine turned away, for a server
+// checkDropped are connections that the kernel of this machine turned away, for a server
 // of its own.
-func dropped(r *Result) (string, string) {
-	n := float64(r.machine().ListenOverflow)
-	if !(n > 0) || !r.waited() { // it may be unknown
+func checkDropped(r *Result) (string, string) {
+	n := float64(r.hostUse().ListenOverflow)
+	if !(n > 0) || !r.showsRetransmits() { // it may be unknown
 		return OK, ""
 	}
 	return Suspect, fmt.Sprintf("a server's queue of connections was full on this machine, "+
 		"%.0f times, and so some waited for 200 ms or more", n)
 }
 
-// resent are segments that this machine sent again: too few to matter in a mean, and
+// checkResent are segments that this machine sent again: too few to matter in a mean, and
 // all of a high percentile.
-func resent(r *Result) (string, string) {
-	n, all := float64(r.machine().Retransmits), float64(r.Answers())
-	if !(n > resentSuspect*all) || n < resentLeast || !r.waited() {
+func checkResent(r *Result) (string, string) {
+	n, all := float64(r.hostUse().Retransmits), float64(r.Answers())
+	if !(n > resentSuspect*all) || n < resentLeast || !r.showsRetransmits() {
 		return OK, ""
 	}
 	return Suspect, fmt.Sprintf("%.0f TCP segments were lost and sent again by this machine, "+
@@ -136,11 +136,11 @@ func resent(r *Result) (string, string) {
 		"highest latencies", n, all)
 }
 
-// timeWait looks at how near the ports were to running out: a port is not used again
+// checkTimeWait looks at how near the ports were to running out: a port is not used again
 // for a minute after dyno closed its connection.
-func timeWait(r *Result) (string, string) {
-	waiting, ports := float64(r.machine().TimeWait), float64(r.Generator.LocalPorts)
-	if ports == 0 || !(waiting > timeWaitSuspect*ports) || r.Plan.Reconnect == 0 || !r.overTCP() {
+func checkTimeWait(r *Result) (string, string) {
+	waiting, ports := float64(r.hostUse().TimeWait), float64(r.Generator.LocalPorts)
+	if ports == 0 || !(waiting > timeWaitSuspect*ports) || r.Plan.Reconnect == 0 || !r.isOverTCP() {
 		return OK, ""
 	}
 	return Suspect, fmt.Sprintf("%.0f sockets were in TIME_WAIT, of %.0f local ports: "+
@@ -148,24 +148,24 @@ func timeWait(r *Result) (string, string) {
 		"connections alive", waiting, ports)
 }
 
-// stops are of the runtime, for other reasons than those that pauses knows.
-func stops(r *Result) (string, string) {
-	stop, d := r.Generator.StopMax, r.answered()
+// checkStops are of the runtime, for other reasons than those that pauses knows.
+func checkStops(r *Result) (string, string) {
+	stop, d := r.Generator.StopMax, r.mainLatency()
 	if d == nil || stop <= max(stopSuspect, stopSuspectShare*d.P99) ||
 		r.Generator.GCPauseMax > max(pauseSuspect, pauseSuspectShare*d.P99) {
 		return OK, ""
 	}
 	return Suspect, fmt.Sprintf("the Go runtime stopped the generator for up to %v: the highest "+
-		"latencies may be its own", span(stop))
+		"latencies may be its own", formatMicroseconds(stop))
 }
 
-// law looks at whether requests left as they were to, where that was the generator's
+// checkLaw looks at whether requests left as they were to, where that was the generator's
 // to decide.
-func law(r *Result) (string, string) {
+func checkLaw(r *Result) (string, string) {
 	a := r.Generator.Arrivals
 	switch {
 	case a == nil:
-	case a.A2 != nil && *a.A2 > lawSuspect && a.distance() > lawSuspectShare:
+	case a.A2 != nil && *a.A2 > lawSuspect && a.lawDistance() > lawSuspectShare:
 		return Suspect, fmt.Sprintf("arrivals were not poisson: Anderson and Darling's A² is %.1f for "+
 			"%d spans, and chance exceeds 6.0 once in a thousand", *a.A2, a.Spans)
 	case a.OffP95 != nil && *a.OffP95 > spacingSuspect:
@@ -175,8 +175,8 @@ func law(r *Result) (string, string) {
 	return OK, ""
 }
 
-// probeLag is sendLag of the load beside.
-func probeLag(r *Result) (string, string) {
+// checkProbeLag is checkSendLag of the load beside.
+func checkProbeLag(r *Result) (string, string) {
 	if r.Probe == nil || r.Probe.SendLagP99 == nil || r.Probe.Latency == nil {
 		return OK, ""
 	}
@@ -186,5 +186,5 @@ func probeLag(r *Result) (string, string) {
 	}
 	return Suspect, fmt.Sprintf("the probe was sent late by the generator's own fault, 1 %% by "+
 		"more than %v, and its latency (mean %v) includes that",
-		span(lag), span(mean))
+		formatMicroseconds(lag), formatMicroseconds(mean))
 }

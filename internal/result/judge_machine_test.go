@@ -82,7 +82,7 @@ func TestJudgeMachine(t *testing.T) {
 	} {
 		r := sound()
 		test.change(r)
-		r.judge()
+		r.judgeGenerator()
 		verdict, reasons := r.Generator.Verdict, r.Generator.Reasons
 		if all := strings.Join(reasons, "\n"); verdict != test.verdict || len(reasons) > 1 ||
 			(test.reason == "") != (all == "") || !strings.Contains(all, test.reason) {
@@ -104,7 +104,7 @@ func TestObserved(t *testing.T) {
 	run.Started, run.Warmed, run.Measured = began, 0, 50*time.Millisecond
 	r := from(t, run)
 	r.Generator.Verdict, r.Generator.Reasons = "", nil
-	r.Observed(s.Stop())
+	r.AddObserved(s.Stop())
 	m := r.Generator.Machine
 	if m == nil || m.CPUs < 1 || m.WallS < 0.049 || m.WallS > 0.051 || r.Generator.Verdict == "" {
 		t.Errorf("%+v, judged %q", m, r.Generator.Verdict)

@@ -142,7 +142,7 @@ func TestJudge(t *testing.T) {
 	} {
 		r := sound()
 		test.change(r)
-		r.judge()
+		r.judgeGenerator()
 		verdict, reasons := r.Generator.Verdict, r.Generator.Reasons
 		if verdict != test.verdict {
 			t.Errorf("%s: %s, want %s: %q", test.what, verdict, test.verdict, reasons)
@@ -159,7 +159,7 @@ func TestJudge(t *testing.T) {
 func TestTheWorstVerdictStands(t *testing.T) {
 	r := sound()
 	r.Generator.BusyPercent, r.Ended = 99, "interrupted"
-	r.judge()
+	r.judgeGenerator()
 	if v, reasons := r.Generator.Verdict, r.Generator.Reasons; v != ClientBound || len(reasons) != 2 {
 		t.Errorf("%s: %q", v, reasons)
 	}

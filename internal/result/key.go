@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"dyno/internal/atomicfile"
 	"dyno/internal/redact"
 )
 
@@ -79,7 +80,7 @@ func markKey(home string) ([]byte, error) {
 		if err := os.MkdirAll(home, 0o700); err != nil {
 			return nil, err
 		}
-		err = Place(path, func(w io.Writer) error {
+		err = atomicfile.Create(path, func(w io.Writer) error {
 			_, err := io.CopyN(w, rand.Reader, keyBytes)
 			return err
 		})

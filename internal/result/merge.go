@@ -25,7 +25,7 @@ func Merge(all []*Result) (*Result, error) {
 	plans := make([]load.Plan, len(all))
 	for i, r := range all {
 		plans[i] = r.Plan
-		if err := r.adds(); err != nil {
+		if err := r.checkSums(); err != nil {
 			return nil, fmt.Errorf("merging results: %w", err)
 		}
 	}
@@ -38,9 +38,9 @@ func Merge(all []*Result) (*Result, error) {
 	})
 	m := &Result{Format: Format, Dyno: all[0].Dyno, Plan: plan, Model: all[0].Model,
 		Host: all[0].Host, Status: map[string]int64{}, Errors: []Error{}, Series: []Point{}}
-	m.Ended, m.Cause = endedTogether(all)
-	m.Window = together(all)
-	m.count(all)
+	m.Ended, m.Cause = mergeEnds(all)
+	m.Window = mergeWindows(all)
+	m.addCounts(all)
 	m.mergeSeries(all)
 	m.mergeRoutes(all)
 	if err := m.mergeDistributions(all); err != nil {
@@ -51,19 +51,19 @@ func Merge(all []*Result) (*Result, error) {
 		offered := plan.Offered().PerSecond()
 		m.Rate.Offered = &offered
 	} else {
-		m.closed()
+		m.setClosed()
 		if m.Connections.Asked < plan.Connections { // a part that did not tell of its own
 			m.Generator.Little = nil
 		}
 	}
-	m.judgeParts(all)
-	m.Warnings = append(notices(all), warnings(m)...)
+	m.judgeGenerators(all)
+	m.Warnings = append(mergedNotices(all), warnings(m)...)
 	return m, nil
 }
 
-// endedTogether is why they ended. While one goes on, the load does: what became
+// mergeEnds is why they ended. While one goes on, the load does: what became
 // of the others is among the reasons.
-func endedTogether(all []*Result) (ended, cause string) {
+func mergeEnds(all []*Result) (ended, cause string) {
 	order := []load.Ending{load.Lost, load.Unreachable, load.Gone, load.ByRequests,
 		load.ByDuration, load.Aborted, load.Interrupted}
 	last := slices.MaxFunc(all, func(a, b *Result) int {
@@ -73,9 +73,9 @@ func endedTogether(all []*Result) (ended, cause string) {
 	return last.Ended, last.Cause
 }
 
-// together is the window of all.
-func together(all []*Result) Window {
-	w := slices.MinFunc(begun(all), earlier).Window
+// mergeWindows is the window of all.
+func mergeWindows(all []*Result) Window {
+	w := slices.MinFunc(whoseWindowBegan(all), compareBegin).Window
 	connections, longest := 0, 0.0
 	w.UnavailableS, w.UnavailableFromS = 0, nil
 	for _, r := range all {
@@ -91,12 +91,12 @@ func together(all []*Result) Window {
 			longest, w.UnavailableFromS = r.Window.UnavailableS, r.Window.UnavailableFromS
 		}
 	}
-	w.UnavailableS = micro(1e9*w.UnavailableS/float64(max(connections, 1))) / 1e6
+	w.UnavailableS = toMicroseconds(1e9*w.UnavailableS/float64(max(connections, 1))) / 1e6
 	return w
 }
 
-// begun are those whose window began, which say when the load did, or all if none did.
-func begun(all []*Result) []*Result {
+// whoseWindowBegan are those whose window began, which say when the load did, or all if none did.
+func whoseWindowBegan(all []*Result) []*Result {
 	never := func(r *Result) bool { return r.Window.MeasuredS == 0 }
 	some := slices.DeleteFunc(slices.Clone(all), never)
 	if len(some) == 0 {
@@ -105,61 +105,62 @@ func begun(all []*Result) []*Result {
 	return some
 }
 
-// begin is when the window began.
-func (r *Result) begin() time.Time {
+// windowBegin is when the window began.
+func (r *Result) windowBegin() time.Time {
 	return r.Window.Started.Add(time.Duration(r.Window.WarmupS * 1e9))
 }
 
-// earlier compares when windows began.
-func earlier(a, b *Result) int { return a.begin().Compare(b.begin()) }
+// compareBegin compares when windows began.
+func compareBegin(a, b *Result) int { return a.windowBegin().Compare(b.windowBegin()) }
 
-// inWindow is how many requests a rate of r stands for.
-func (r *Result) inWindow(rate float64) int64 {
+// requestsInWindow is how many requests a rate of r stands for.
+func (r *Result) requestsInWindow(rate float64) int64 {
 	return int64(math.Round(rate * r.Window.MeasuredS))
 }
 
-// count adds up all that is counted.
-func (m *Result) count(all []*Result) {
+// addCounts adds up all that is counted.
+func (m *Result) addCounts(all []*Result) {
 	var sent, completed, wrong, shaken int64 // in the window, as rates count
 	var handshakes, errors *float64
 	place := map[Error]int{}
 	for _, r := range all {
 		m.Probe = cmp.Or(m.Probe, r.Probe) // one part has it
-		sent += r.inWindow(r.Rate.Sent)
-		completed += r.inWindow(r.Rate.Completed)
+		sent += r.requestsInWindow(r.Rate.Sent)
+		completed += r.requestsInWindow(r.Rate.Completed)
 		if r.Rate.ErrorAnswers != nil {
-			wrong += r.inWindow(*r.Rate.ErrorAnswers)
+			wrong += r.requestsInWindow(*r.Rate.ErrorAnswers)
 			errors = new(float64)
 		}
 		if r.Rate.Handshakes != nil {
-			shaken += r.inWindow(*r.Rate.Handshakes)
+			shaken += r.requestsInWindow(*r.Rate.Handshakes)
 			handshakes = new(float64)
 		}
-		m.Requests.add(r.Requests)
+		m.Requests.addPart(r.Requests)
 		for code, n := range r.Status {
 			m.Status[code] += n
 		}
 		m.Bytes.Sent += r.Bytes.Sent
 		m.Bytes.Received += r.Bytes.Received
-		m.Connections.add(r.Connections)
-		m.FCGIStderr = m.FCGIStderr.add(r.FCGIStderr)
+		m.Connections.addPart(r.Connections)
+		m.FCGIStderr = m.FCGIStderr.addPart(r.FCGIStderr)
 		for _, e := range r.Errors {
-			m.addError(e, place)
+			m.countError(e, place)
 		}
 	}
-	causesFirst(m.Errors)
+	sortErrors(m.Errors)
 	length := time.Duration(math.Round(m.Window.MeasuredS * 1e9))
 	if handshakes != nil {
-		*handshakes = per(shaken, length)
+		*handshakes = perSecond(shaken, length)
 	}
 	if errors != nil {
-		*errors = per(wrong, length)
+		*errors = perSecond(wrong, length)
 	}
-	m.Rate = Rate{Sent: per(sent, length), Completed: per(completed, length), Handshakes: handshakes,
+	m.Rate = Rate{Sent: perSecond(sent, length), Completed: perSecond(completed, length),
+		Handshakes:   handshakes,
 		ErrorAnswers: errors}
 }
 
-func (q *Requests) add(part Requests) {
+func (q *Requests) addPart(part Requests) {
 	q.Sent += part.Sent
 	q.Completed += part.Completed
 	q.Errors += part.Errors
@@ -167,20 +168,20 @@ func (q *Requests) add(part Requests) {
 	q.Retried += part.Retried
 	q.Warmup += part.Warmup
 	q.WarmupLost += part.WarmupLost
-	q.Due = sum(q.Due, part.Due)
-	q.Waiting = sum(q.Waiting, part.Waiting)
-	q.Late = sum(q.Late, part.Late)
-	q.SentAfter = sum(q.SentAfter, part.SentAfter)
-	q.LateMax = most(q.LateMax, part.LateMax)
+	q.Due = addPresent(q.Due, part.Due)
+	q.Waiting = addPresent(q.Waiting, part.Waiting)
+	q.Late = addPresent(q.Late, part.Late)
+	q.SentAfter = addPresent(q.SentAfter, part.SentAfter)
+	q.LateMax = maxPresent(q.LateMax, part.LateMax)
 }
 
-func (c *Connections) add(part Connections) {
+func (c *Connections) addPart(part Connections) {
 	c.Asked += part.Asked
 	c.Opened += part.Opened
 	c.Served += part.Served
 	c.Reconnects += part.Reconnects
-	c.TLSFull = sum(c.TLSFull, part.TLSFull)
-	c.TLSResumed = sum(c.TLSResumed, part.TLSResumed)
+	c.TLSFull = addPresent(c.TLSFull, part.TLSFull)
+	c.TLSResumed = addPresent(c.TLSResumed, part.TLSResumed)
 	for _, t := range part.TLS {
 		same := func(known Terms) bool { known.Count = t.Count; return known == t }
 		if i := slices.IndexFunc(c.TLS, same); i >= 0 {
@@ -201,16 +202,16 @@ func (c *Connections) add(part Connections) {
 	}
 }
 
-// add adds up the bytes and keeps the first text.
-func (e *Stderr) add(part *Stderr) *Stderr {
+// addPart adds up the bytes and keeps the first text.
+func (e *Stderr) addPart(part *Stderr) *Stderr {
 	if e == nil || part == nil {
 		return cmp.Or(e, part)
 	}
 	return &Stderr{cmp.Or(e.Text, part.Text), e.Bytes + part.Bytes}
 }
 
-// sum is of what may be absent, and then of what is there.
-func sum(a, b *int64) *int64 {
+// addPresent is of what may be absent, and then of what is there.
+func addPresent(a, b *int64) *int64 {
 	if a == nil || b == nil {
 		return cmp.Or(a, b)
 	}
@@ -218,16 +219,16 @@ func sum(a, b *int64) *int64 {
 	return &n
 }
 
-// most is the larger of what may be absent.
-func most(a, b *float64) *float64 {
+// maxPresent is the larger of what may be absent.
+func maxPresent(a, b *float64) *float64 {
 	if a == nil || b != nil && *b > *a {
 		return b
 	}
 	return a
 }
 
-// addError counts e with those before it of its kind, which place knows.
-func (m *Result) addError(e Error, place map[Error]int) {
+// countError counts e with those before it of its kind, which place knows.
+func (m *Result) countError(e Error, place map[Error]int) {
 	kind := e
 	if kind.Count = 0; e.Phase != string(load.Expect) {
 		kind.Detail = ""
@@ -248,11 +249,11 @@ func (m *Result) mergeSeries(all []*Result) {
 			if i == len(m.Series) {
 				m.Series = append(m.Series, Point{})
 			}
-			m.Series[i].add(p)
+			m.Series[i].addPart(p)
 		}
 	}
 	if len(all) > 1 && len(all)*len(m.Series) <= byPartMost {
-		m.tellParts(all)
+		m.notePartRates(all)
 	}
 }
 
@@ -260,9 +261,9 @@ func (m *Result) mergeSeries(all []*Result) {
 // hour of 36 generators, eleven minutes of 200. A longer one has none.
 const byPartMost = 1 << 17
 
-// tellParts notes what each part completed in each interval: who of many was slow, or went
+// notePartRates notes what each part completed in each interval: who of many was slow, or went
 // silent, does not show in their sum.
-func (m *Result) tellParts(all []*Result) {
+func (m *Result) notePartRates(all []*Result) {
 	for i := range m.Series {
 		by := make([]*int64, len(all))
 		for k, r := range all {
@@ -275,14 +276,14 @@ func (m *Result) tellParts(all []*Result) {
 	}
 }
 
-func (p *Point) add(part Point) {
+func (p *Point) addPart(part Point) {
 	switch {
 	case p.Completed == 0:
 		p.P50, p.P99 = part.P50, part.P99
 	case part.Completed > 0:
 		p.P50, p.P99 = 0, 0 // not to be had
 	}
-	p.Mean = mean(p.Mean, p.Completed, part.Mean, part.Completed)
+	p.Mean = weightedMean(p.Mean, p.Completed, part.Mean, part.Completed)
 	p.T, p.Max = max(p.T, part.T), max(p.Max, part.Max)
 	p.Sent += part.Sent
 	p.Completed += part.Completed
@@ -299,12 +300,12 @@ func (p *Point) add(part Point) {
 	}
 }
 
-// mean is that of n values with mean a and k with mean b, both in µs.
-func mean(a float64, n int64, b float64, k int64) float64 {
+// weightedMean is that of n values with mean a and k with mean b, both in µs.
+func weightedMean(a float64, n int64, b float64, k int64) float64 {
 	if n+k == 0 {
 		return 0
 	}
-	return micro(1e3 * (a*float64(n) + b*float64(k)) / float64(n+k))
+	return toMicroseconds(1e3 * (a*float64(n) + b*float64(k)) / float64(n+k))
 }
 
 func (m *Result) mergeRoutes(all []*Result) {
@@ -317,19 +318,19 @@ func (m *Result) mergeRoutes(all []*Result) {
 				place[route.Name] = at
 				m.Routes = append(m.Routes, Route{Name: route.Name})
 			}
-			m.Routes[at].add(route)
+			m.Routes[at].addPart(route)
 		}
 	}
 }
 
-func (r *Route) add(part Route) {
+func (r *Route) addPart(part Route) {
 	switch {
 	case r.Completed == 0:
 		r.P50, r.P90, r.P99 = part.P50, part.P90, part.P99
 	case part.Completed > 0:
 		r.P50, r.P90, r.P99 = 0, 0, 0 // not to be had
 	}
-	r.Mean = mean(r.Mean, r.Completed, part.Mean, part.Completed)
+	r.Mean = weightedMean(r.Mean, r.Completed, part.Mean, part.Completed)
 	r.Max = max(r.Max, part.Max)
 	r.Completed += part.Completed
 	r.Errors += part.Errors
@@ -353,7 +354,7 @@ var distributions = []struct {
 
 // Mergeable is why Merge cannot add r to others, whatever these are; nil if it can.
 func (r *Result) Mergeable() error {
-	if err := r.adds(); err != nil {
+	if err := r.checkSums(); err != nil {
 		return err
 	}
 	for _, d := range distributions {
@@ -361,8 +362,8 @@ func (r *Result) Mergeable() error {
 		if x == nil || x.Count == 0 {
 			continue
 		}
-		_, err := x.histogram()
-		if err == nil && (x.Mean < x.Min-micro(1) || x.Mean > x.Max+micro(1)) {
+		_, err := x.decodeHistogram()
+		if err == nil && (x.Mean < x.Min-toMicroseconds(1) || x.Mean > x.Max+toMicroseconds(1)) {
 			err = fmt.Errorf("its mean is %v, of values from %v to %v µs", x.Mean, x.Min, x.Max)
 		}
 		if err != nil {
@@ -391,7 +392,7 @@ func mergeDistribution(parts []*Distribution) (*Distribution, error) {
 		if d == nil || d.Count == 0 {
 			continue
 		}
-		h, err := d.histogram()
+		h, err := d.decodeHistogram()
 		if err != nil {
 			return nil, err
 		}
@@ -404,11 +405,11 @@ func mergeDistribution(parts []*Distribution) (*Distribution, error) {
 	if total == nil {
 		return nil, nil
 	}
-	return distribution(total)
+	return newDistribution(total)
 }
 
-// histogram is what d was made of.
-func (d *Distribution) histogram() (*metric.Histogram, error) {
+// decodeHistogram is what d was made of.
+func (d *Distribution) decodeHistogram() (*metric.Histogram, error) {
 	h, err := metric.Decode(d.HDR)
 	if err != nil {
 		return nil, err
@@ -428,57 +429,57 @@ func (m *Result) mergeGenerators(all []*Result) {
 	var rings []string
 	for _, r := range all {
 		part := r.Generator
-		n := r.inWindow(r.Rate.Answers())
+		n := r.requestsInWindow(r.Rate.Answers())
 		if r.Connections.Asked == 0 { // nothing is known of its threads, either
 			n = 0
 		}
-		g.CPUPerRequest = mean(g.CPUPerRequest, completed, part.CPUPerRequest, n)
+		g.CPUPerRequest = weightedMean(g.CPUPerRequest, completed, part.CPUPerRequest, n)
 		completed += n
 		if m.Window.MeasuredS > 0 {
 			g.CPUPercent += part.CPUPercent * r.Window.MeasuredS / m.Window.MeasuredS
 		}
 		g.BusyPercent = max(g.BusyPercent, part.BusyPercent)
-		g.SendLagP50 = most(g.SendLagP50, part.SendLagP50)
-		g.SendLagP99 = most(g.SendLagP99, part.SendLagP99)
-		g.SendLagP999 = most(g.SendLagP999, part.SendLagP999)
-		g.SendLagMax = most(g.SendLagMax, part.SendLagMax)
+		g.SendLagP50 = maxPresent(g.SendLagP50, part.SendLagP50)
+		g.SendLagP99 = maxPresent(g.SendLagP99, part.SendLagP99)
+		g.SendLagP999 = maxPresent(g.SendLagP999, part.SendLagP999)
+		g.SendLagMax = maxPresent(g.SendLagMax, part.SendLagMax)
 		g.GCPauseMax = max(g.GCPauseMax, part.GCPauseMax)
 		g.StopMax = max(g.StopMax, part.StopMax)
 		g.SchedulingP99 = max(g.SchedulingP99, part.SchedulingP99)
 		g.Unscheduled = max(g.Unscheduled, part.Unscheduled)
 		g.CPUWait = max(g.CPUWait, part.CPUWait)
 		g.LocalPorts = max(g.LocalPorts, part.LocalPorts)
-		g.Arrivals = lessLawful(g.Arrivals, part.Arrivals)
+		g.Arrivals = worseArrivals(g.Arrivals, part.Arrivals)
 		g.Threads += part.Threads
 		if part.Ring != "" && !slices.Contains(rings, part.Ring) {
 			rings = append(rings, part.Ring)
 		}
 	}
-	g.CPUPercent = hundredths(g.CPUPercent)
+	g.CPUPercent = roundHundredths(g.CPUPercent)
 	g.Ring = strings.Join(rings, "+")
 }
 
-// lessLawful is the one that is further from its law, for its spans.
-func lessLawful(a, b *Arrivals) *Arrivals {
+// worseArrivals is the one that is further from its law, for its spans.
+func worseArrivals(a, b *Arrivals) *Arrivals {
 	if a == nil || b == nil {
 		return cmp.Or(a, b)
 	}
-	if b.distance() > a.distance() {
+	if b.lawDistance() > a.lawDistance() {
 		return b
 	}
 	return a
 }
 
-// partsSay is a reason that only some of n parts have.
-func partsSay(some []string, n int, reason string) string {
+// reasonOfParts is a reason that only some of n parts have.
+func reasonOfParts(some []string, n int, reason string) string {
 	return fmt.Sprintf("part %s of %d: %s", strings.Join(some, ", "), n, reason)
 }
 
-// notices are what the parts were warned of before they were judged, each once,
+// mergedNotices are what the parts were warned of before they were judged, each once,
 // and that they did not begin together.
-func notices(all []*Result) (said []string) {
-	first := slices.MinFunc(begun(all), earlier).begin()
-	last := slices.MaxFunc(begun(all), earlier).begin()
+func mergedNotices(all []*Result) (said []string) {
+	first := slices.MinFunc(whoseWindowBegan(all), compareBegin).windowBegin()
+	last := slices.MaxFunc(whoseWindowBegan(all), compareBegin).windowBegin()
 	for _, r := range all {
 		known := warnings(r)
 		for _, w := range r.Warnings {
@@ -489,7 +490,7 @@ func notices(all []*Result) (said []string) {
 	}
 	if apart := last.Sub(first); apart > startsApart {
 		said = append(said, fmt.Sprintf("the generators began %v apart: for so long at both ends "+
-			"of the window not all of them loaded", span(float64(apart.Microseconds()))))
+			"of the window not all of them loaded", formatMicroseconds(float64(apart.Microseconds()))))
 	}
 	return said
 }

@@ -266,7 +266,7 @@ func TestMergeOfLargeSums(t *testing.T) {
 	for range 26 {
 		h.AddSparse(h.Sparse())
 	}
-	part, err := distribution(h)
+	part, err := newDistribution(h)
 	if err != nil {
 		t.Fatal(err)
 	}

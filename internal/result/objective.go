@@ -75,21 +75,21 @@ func ParseObjective(s string) (Objective, error) {
 	}
 	o := Objective{Expr: name + op + limit, name: name, op: op}
 	var err error
-	if o.of, o.kind, err = quantity(name); err != nil {
+	if o.of, o.kind, err = parseQuantity(name); err != nil {
 		return at(m[2], "%v", err)
 	}
 	o.live = isLive(name)
 	if o.kind == counts && strings.HasSuffix(limit, "%") {
 		o.kind, o.of = shares, failedShare
 	}
-	if o.limit, err = o.kind.parse(limit); err != nil {
+	if o.limit, err = o.kind.parseLimit(limit); err != nil {
 		return at(m[6], "%v", err)
 	}
 	return o, nil
 }
 
-// parse reads a limit.
-func (k kind) parse(s string) (float64, error) {
+// parseLimit reads a limit.
+func (k kind) parseLimit(s string) (float64, error) {
 	number, wanted := s, "a number is wanted, as 10000"
 	switch k {
 	case durations:
@@ -119,18 +119,18 @@ func (k kind) parse(s string) (float64, error) {
 	return f * factor, nil
 }
 
-// quantity finds what a name means.
-func quantity(name string) (func(*Result) (float64, bool), kind, error) {
+// parseQuantity finds what a name means.
+func parseQuantity(name string) (func(*Result) (float64, bool), kind, error) {
 	switch name {
 	case "rps":
 		return func(r *Result) (float64, bool) { return r.Rate.Completed, true }, rates, nil
 	case "cpu":
-		return serverCPU, durations, nil
+		return serverCPUPerRequest, durations, nil
 	case "errors":
-		return func(r *Result) (float64, bool) { return float64(failed(r)), true }, counts, nil
+		return func(r *Result) (float64, bool) { return float64(failedRequests(r)), true }, counts, nil
 	}
 	if rest, is := strings.CutPrefix(name, "route."); is {
-		return routed(rest)
+		return parseRouted(rest)
 	}
 	of := func(r *Result) *Distribution { return r.Latency }
 	statistic := name
@@ -154,7 +154,7 @@ func quantity(name string) (func(*Result) (float64, bool), kind, error) {
 				"connect, tls, tls_full, tls_resumed, first_byte, probe and route", whose)
 		}
 	}
-	value, err := statisticOf(statistic)
+	value, err := parseStatistic(statistic)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -177,8 +177,8 @@ func isLive(name string) bool {
 	return name != "cpu" && (!dotted || isPercentile(name) || whose == "latency" || whose == "service")
 }
 
-// statisticOf finds what of a distribution a name means.
-func statisticOf(name string) (func(*Distribution) (float64, bool), error) {
+// parseStatistic finds what of a distribution a name means.
+func parseStatistic(name string) (func(*Distribution) (float64, bool), error) {
 	field := map[string]func(*Distribution) float64{
 		"min":   func(d *Distribution) float64 { return d.Min },
 		"mean":  func(d *Distribution) float64 { return d.Mean },
@@ -195,11 +195,11 @@ func statisticOf(name string) (func(*Distribution) (float64, bool), error) {
 		return nil, fmt.Errorf("%q is not one of min, mean, stdev, max, errors, rps and percentiles "+
 			"such as p99 and p99.9", name)
 	}
-	return func(d *Distribution) (float64, bool) { return d.percentile(percent) }, nil
+	return func(d *Distribution) (float64, bool) { return d.percentileValue(percent) }, nil
 }
 
-// percentile is any percentile, in µs, from the histogram.
-func (d *Distribution) percentile(percent float64) (float64, bool) {
+// percentileValue is any percentile, in µs, from the histogram.
+func (d *Distribution) percentileValue(percent float64) (float64, bool) {
 	for p, v := range map[float64]float64{50: d.P50, 75: d.P75, 90: d.P90, 95: d.P95, 99: d.P99,
 		99.9: d.P999, 99.99: d.P9999} {
 		if p == percent {
@@ -210,12 +210,12 @@ func (d *Distribution) percentile(percent float64) (float64, bool) {
 	if err != nil {
 		return 0, false
 	}
-	return min(max(micro(float64(h.ValueAtQuantile(percent))), d.Min), d.Max), true
+	return min(max(toMicroseconds(float64(h.ValueAtQuantile(percent))), d.Min), d.Max), true
 }
 
-// routed finds what of a route is meant: NAME.STATISTIC, where the name may have
+// parseRouted finds what of a route is meant: NAME.STATISTIC, where the name may have
 // dots too.
-func routed(name string) (func(*Result) (float64, bool), kind, error) {
+func parseRouted(name string) (func(*Result) (float64, bool), kind, error) {
 	values := map[string]func(Route) float64{
 		"mean": func(r Route) float64 { return r.Mean }, "p50": func(r Route) float64 { return r.P50 },
 		"p90": func(r Route) float64 { return r.P90 }, "p99": func(r Route) float64 { return r.P99 },
@@ -245,23 +245,23 @@ func probeLatency(r *Result) *Distribution {
 	return r.Probe.Latency
 }
 
-// serverCPU is the CPU time of the server for a request, in µs, if it was watched.
-func serverCPU(r *Result) (float64, bool) {
+// serverCPUPerRequest is the CPU time of the server for a request, in µs, if it was watched.
+func serverCPUPerRequest(r *Result) (float64, bool) {
 	if r.Server == nil || len(r.Server.Processes) == 0 || !r.Server.Processes[0].CPU.OK() {
 		return 0, false
 	}
 	return float64(r.Server.Processes[0].CPU), true
 }
 
-// failed are the requests of the window that came to nothing.
-func failed(r *Result) int64 {
-	return r.Requests.Errors + r.Requests.Unfinished + counted(r.Requests.Waiting)
+// failedRequests are the requests of the window that came to nothing.
+func failedRequests(r *Result) int64 {
+	return r.Requests.Errors + r.Requests.Unfinished + countOrZero(r.Requests.Waiting)
 }
 
 // failedShare is their share of all that were due, in percent.
 func failedShare(r *Result) (float64, bool) {
-	due := r.Requests.Sent + counted(r.Requests.Waiting)
-	return 100 * float64(failed(r)) / float64(max(due, 1)), due > 0
+	due := r.Requests.Sent + countOrZero(r.Requests.Waiting)
+	return 100 * float64(failedRequests(r)) / float64(max(due, 1)), due > 0
 }
 
 // Judge says how r stands to the objective. One of errors or rps is missed where a closed loop
@@ -272,7 +272,7 @@ func (o Objective) Judge(r *Result) Outcome {
 	if !ok {
 		return out
 	}
-	out.Value, out.Met, out.Note = &value, o.Meets(value), r.withoutServer()
+	out.Value, out.Met, out.Note = &value, o.Meets(value), r.noteNoServer()
 	if out.Note != "" && (o.OfErrors() || o.kind == rates) {
 		out.Met = false
 	}

@@ -56,7 +56,7 @@ func TestObjectivesAreJudged(t *testing.T) {
 	for i := range ms {
 		ms[i] = time.Duration(i+1) * time.Millisecond
 	}
-	h, err := distribution(histogram(metric.Fine, ms...))
+	h, err := newDistribution(histogram(metric.Fine, ms...))
 	if err != nil {
 		t.Fatal(err)
 	}

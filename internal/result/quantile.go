@@ -6,13 +6,13 @@ import "fmt"
 // counted did not exceed, from its histogram, and never outside d's Min and Max. An error means
 // that d has no histogram, or not one of dyno's.
 func (d *Distribution) Quantiles(at []float64) ([]float64, error) {
-	h, err := d.histogram()
+	h, err := d.decodeHistogram()
 	if err != nil {
 		return nil, fmt.Errorf("reading a histogram: %w", err)
 	}
 	v, all := h.View(), make([]float64, len(at))
 	for i, q := range at {
-		all[i] = micro(float64(v.Quantile(q)))
+		all[i] = toMicroseconds(float64(v.Quantile(q)))
 	}
 	return all, nil
 }

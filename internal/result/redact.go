@@ -21,7 +21,7 @@ func Redacted(p load.Plan, keep redact.Replacer) load.Plan {
 	for i := range p.Requests {
 		r := &p.Requests[i]
 		if len(r.Header) == 0 || len(given) != len(r.Header) || &given[0] != &r.Header[0] {
-			given, kept = r.Header, headers(r.Header, keep)
+			given, kept = r.Header, redactHeaders(r.Header, keep)
 		}
 		r.Header = kept
 		r.Body = keep.Body(contentType(given), r.Body)
@@ -36,7 +36,7 @@ func Redacted(p load.Plan, keep redact.Replacer) load.Plan {
 	return p
 }
 
-func headers(given []proto.Field, keep redact.Replacer) []proto.Field {
+func redactHeaders(given []proto.Field, keep redact.Replacer) []proto.Field {
 	kept := slices.Clone(given)
 	for i, f := range kept {
 		kept[i].Value = keep.Header(f.Name, f.Value)
@@ -54,12 +54,12 @@ func contentType(all []proto.Field) string {
 	return ""
 }
 
-// Complete gives r the plan's part that its generator had from elsewhere, or had only in part: the
-// requests of p, by which r was measured, their parameters and the target's URL, as keep leaves
-// them; and takes out of what servers said what keep does not leave. What a generator says of the
-// plan does not count. Whoever has p calls it once, before the
-// result goes anywhere; until then a result has plain marks, and the names of its routes are p's.
-func (r *Result) Complete(p load.Plan, keep redact.Replacer) error {
+// RestorePlan gives r the plan's part that its generator had from elsewhere, or had only in part:
+// the requests of p, by which r was measured, their parameters and the target's URL, as keep
+// leaves them; and takes out of what servers said what keep does not leave. What a generator says
+// of the plan does not count. Whoever has p calls it once, before the result goes anywhere; until
+// then a result has plain marks, and the names of its routes are p's.
+func (r *Result) RestorePlan(p load.Plan, keep redact.Replacer) error {
 	if r == nil {
 		return nil
 	}
@@ -81,8 +81,8 @@ func (r *Result) Complete(p load.Plan, keep redact.Replacer) error {
 	}
 	r.Plan.Target.URL, r.Plan.Params = kept.Target.URL, kept.Params
 	r.Plan.Requests, r.Plan.Data = kept.Requests, kept.Data
-	if keep != nil && len(r.repeated()) > 0 {
-		r.Conceal(redact.Know(keep, Secrets(p)))
+	if keep != nil && len(r.foreignTexts()) > 0 {
+		r.Conceal(redact.NewKnown(keep, Secrets(p)))
 	}
 	return nil
 }

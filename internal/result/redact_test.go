@@ -53,7 +53,7 @@ func TestNoSecretIsInAResult(t *testing.T) {
 	if s := text(r.Plan); strings.Contains(s, "SECRET") || !strings.Contains(s, redact.Plain) {
 		t.Error(s)
 	}
-	if err := r.Complete(p, Marks(t.TempDir())); err != nil {
+	if err := r.RestorePlan(p, Marks(t.TempDir())); err != nil {
 		t.Fatal(err)
 	}
 	s := text(r)
@@ -68,7 +68,7 @@ func TestNoSecretIsInAResult(t *testing.T) {
 	if r.Routes[0].Name != r.Plan.Requests[0].Name {
 		t.Errorf("a route is %q and its request %q", r.Routes[0].Name, r.Plan.Requests[0].Name)
 	}
-	if err := r.Complete(p, nil); err != nil || !strings.Contains(text(r), "SECRET8") {
+	if err := r.RestorePlan(p, nil); err != nil || !strings.Contains(text(r), "SECRET8") {
 		t.Errorf("secrets that are to be shown are not, %v", err)
 	}
 	if got, want := text(p), text(secretPlan()); got != want {

@@ -110,7 +110,7 @@ func TestSamples(t *testing.T) {
 		r := from(t, run)
 		r.ID = "20260102-150405-4f2a"
 		if name == "fleet" {
-			r.Together(fleetOf(r))
+			r.SetFleet(fleetOf(r))
 		}
 		if name == "watched" {
 			r.Server, r.Profile = watchSelf(t, r), profileOf(t)

@@ -53,29 +53,29 @@ func (r *Result) Watched(rec *probe.Recording) *Server {
 // Used is what trees of processes and their machine used in r's window, wherever they are.
 func (r *Result) Used(trees []probe.Use, host probe.HostUse, cost probe.Cost,
 	unavailable []string) *Server {
-	return &Server{Processes: r.usages(trees), Host: host, Sampler: cost, Unavailable: unavailable}
+	return &Server{Processes: r.usagesOf(trees), Host: host, Sampler: cost, Unavailable: unavailable}
 }
 
 // Measured is from when to when the window was, in this process's time.
 func (r *Result) Measured() (from, to time.Time) {
-	from = r.begin()
+	from = r.windowBegin()
 	return from, from.Add(time.Duration(r.Window.MeasuredS * 1e9))
 }
 
-func (r *Result) usages(trees []probe.Use) []Usage {
+func (r *Result) usagesOf(trees []probe.Use) []Usage {
 	if len(trees) == 0 {
 		return nil
 	}
 	all := []Usage{{}}
 	for _, tree := range trees {
-		part := r.usage(tree)
+		part := r.usagePerRequest(tree)
 		all[0].Add(part)
 		all = append(all, part)
 		if len(tree.Processes) < 2 {
 			continue
 		}
 		for _, p := range tree.Processes {
-			part := r.usage(p)
+			part := r.usagePerRequest(p)
 			part.Name = tree.Name + ": " + nameOf(p)
 			all = append(all, part)
 		}
@@ -90,10 +90,10 @@ func nameOf(u probe.Use) string {
 	return u.Name + " " + u.Role
 }
 
-// usage divides by the exchanges that were answered in the window, as Rate counts
+// usagePerRequest divides by the exchanges that were answered in the window, as Rate counts
 // them, rightly or with an error: what the server worked off later cost it nothing in
 // the window.
-func (r *Result) usage(u probe.Use) Usage {
+func (r *Result) usagePerRequest(u probe.Use) Usage {
 	seconds := probe.Value(r.Window.MeasuredS)
 	requests := probe.Value(r.Rate.Answers()) * seconds
 	if requests == 0 {
@@ -113,13 +113,13 @@ func (r *Result) usage(u probe.Use) Usage {
 
 // Add makes u the sum of both; what one of them does not know, the sum does not.
 func (u *Usage) Add(part Usage) {
-	sum := u.values()
-	for i, v := range part.values() {
+	sum := u.valuePointers()
+	for i, v := range part.valuePointers() {
 		*sum[i] += *v
 	}
 }
 
-func (u *Usage) values() []*probe.Value {
+func (u *Usage) valuePointers() []*probe.Value {
 	return []*probe.Value{&u.CPU, &u.User, &u.System, &u.Wait, &u.Percent, &u.Memory, &u.RSS,
 		&u.Count, &u.Threads, &u.FDs, &u.Voluntary, &u.Involuntary, &u.Read, &u.Written}
 }

@@ -58,8 +58,8 @@ func TestWatched(t *testing.T) {
 	}
 	all, self := s.Processes[0], s.Processes[1]
 	self.Name, self.PID = "", 0
-	for i, v := range all.values() {
-		if of := *self.values()[i]; *v != of && v.OK() {
+	for i, v := range all.valuePointers() {
+		if of := *self.valuePointers()[i]; *v != of && v.OK() {
 			t.Errorf("value %d: all of one is %v, and it is %v", i, *v, of)
 		}
 	}
@@ -86,16 +86,16 @@ func TestWatchedNothing(t *testing.T) {
 		Processes: []probe.Use{{Name: "b", Role: "root"}, {Name: "b", Role: "worker"}}}}
 	r.Rate.Completed = 1e6 / r.Window.MeasuredS
 	var names []string
-	for _, u := range r.usages(trees) {
+	for _, u := range r.usagesOf(trees) {
 		names = append(names, u.Name)
 	}
 	if got, want := strings.Join(names, ", "), ", a, b, b: b, b: b worker"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if cpu := r.usages(trees)[0].CPU; math.Abs(float64(cpu)-5) > 1e-6 {
+	if cpu := r.usagesOf(trees)[0].CPU; math.Abs(float64(cpu)-5) > 1e-6 {
 		t.Errorf("5 s for a million requests are %v µs each", cpu)
 	}
-	if got := r.usages(nil); got != nil {
+	if got := r.usagesOf(nil); got != nil {
 		t.Errorf("%+v", got)
 	}
 }

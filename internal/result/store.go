@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"dyno/internal/atomicfile"
 )
 
 // Home is the directory under which dyno keeps what it stores: $DYNO_HOME,
@@ -38,7 +40,7 @@ func Home() (string, error) {
 
 const suffix = ".json"
 
-func folder(home string) string { return filepath.Join(home, "results") }
+func resultsFolder(home string) string { return filepath.Join(home, "results") }
 
 // An ID is the instant the load began, to a tick; the next is tried if it is
 // taken, so many times at most.
@@ -56,7 +58,7 @@ func idOf(start time.Time) string {
 // profile that was taken is stored beside it, and data of its plan where all data is.
 // IDs sort by the time the load began (UTC); none is ever given twice.
 func Save(home string, r *Result) (path string, err error) {
-	dir := folder(home)
+	dir := resultsFolder(home)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", notStored(err)
 	}
@@ -66,7 +68,7 @@ func Save(home string, r *Result) (path string, err error) {
 			return "", notStored(err)
 		}
 		defer release()
-		if err := KeepData(home, &r.Plan); err != nil {
+		if err := SaveData(home, &r.Plan); err != nil {
 			return "", notStored(err)
 		}
 	}
@@ -92,7 +94,7 @@ func notStored(err error) error {
 // saveAs fails with fs.ErrExist if the ID is taken.
 func saveAs(path, id string, r *Result) error {
 	ours := false
-	err := Place(path, func(w io.Writer) error {
+	err := atomicfile.Create(path, func(w io.Writer) error {
 		ours, r.ID = true, id
 		r.SaveProfile(strings.TrimSuffix(path, suffix))
 		return Encode(w, r)
@@ -107,11 +109,11 @@ func saveAs(path, id string, r *Result) error {
 // Open reads a stored result: idOrPath is a file, an ID, the beginning of an
 // ID that no other shares, or "last".
 func Open(home, idOrPath string) (*Result, error) {
-	path, err := find(home, idOrPath)
+	path, err := findResult(home, idOrPath)
 	if err != nil {
 		return nil, err
 	}
-	b, err := read(path)
+	b, err := readFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading a result: %w", err)
 	}
@@ -119,15 +121,15 @@ func Open(home, idOrPath string) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	r.locate(home, path)
+	r.locateData(home, path)
 	return r, nil
 }
 
 // longest is more than a result has, in bytes: one of a month has a second in 250.
 const longest = 1 << 30
 
-// read reads a file that may be any.
-func read(path string) ([]byte, error) {
+// readFile reads a file that may be any.
+func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -153,40 +155,41 @@ func read(path string) ([]byte, error) {
 // that there are and never taken for a file's name. One that is not there is
 // fs.ErrNotExist.
 func OpenID(home, id string) (*Result, error) {
-	ids, err := stored(home)
+	ids, err := storedIDs(home)
 	if err != nil {
 		return nil, err
 	}
 	if !slices.Contains(ids, id) {
-		return nil, fmt.Errorf("no result %q is stored in %s: %w", id, folder(home), fs.ErrNotExist)
+		return nil, fmt.Errorf("no result %q is stored in %s: %w", id, resultsFolder(home),
+			fs.ErrNotExist)
 	}
-	return Open(home, filepath.Join(folder(home), id+suffix))
+	return Open(home, filepath.Join(resultsFolder(home), id+suffix))
 }
 
 // ID is that of the stored result that id begins, and no other; or of the newest, "last".
 func ID(home, id string) (string, error) {
-	path, err := among(home, id)
+	path, err := matchID(home, id)
 	return strings.TrimSuffix(filepath.Base(path), suffix), err
 }
 
-func find(home, idOrPath string) (path string, err error) {
+func findResult(home, idOrPath string) (path string, err error) {
 	info, err := os.Stat(idOrPath)
 	file := err == nil && info.Mode().IsRegular()
 	if file || strings.ContainsAny(idOrPath, `/\`) || strings.HasSuffix(idOrPath, suffix) {
 		return idOrPath, nil
 	}
-	return among(home, idOrPath)
+	return matchID(home, idOrPath)
 }
 
-// among is the file of the stored result that idOrPath is the ID of, or the beginning of one.
-func among(home, idOrPath string) (path string, err error) {
-	ids, err := stored(home)
+// matchID is the file of the stored result that idOrPath is the ID of, or the beginning of one.
+func matchID(home, idOrPath string) (path string, err error) {
+	ids, err := storedIDs(home)
 	if err != nil {
 		return "", err
 	}
 	if len(ids) == 0 {
 		return "", fmt.Errorf("result %q: there is no such file, and none is stored in %s",
-			idOrPath, folder(home))
+			idOrPath, resultsFolder(home))
 	}
 	matches := ids[:1]
 	if idOrPath != "last" {
@@ -196,9 +199,9 @@ func among(home, idOrPath string) (path string, err error) {
 	}
 	switch {
 	case slices.Contains(matches, idOrPath):
-		return filepath.Join(folder(home), idOrPath+suffix), nil
+		return filepath.Join(resultsFolder(home), idOrPath+suffix), nil
 	case len(matches) == 1:
-		return filepath.Join(folder(home), matches[0]+suffix), nil
+		return filepath.Join(resultsFolder(home), matches[0]+suffix), nil
 	case len(matches) == 0:
 		return "", fmt.Errorf("result %q: there is no such file, and no stored one has an ID that "+
 			"begins so; the last is %s, and \"last\" means it", idOrPath, ids[0])
@@ -207,9 +210,9 @@ func among(home, idOrPath string) (path string, err error) {
 		"give more of it", idOrPath, len(matches), matches[0], matches[1])
 }
 
-// stored are the IDs of all stored results, newest first.
-func stored(home string) ([]string, error) {
-	entries, err := os.ReadDir(folder(home))
+// storedIDs are the IDs of all stored results, newest first.
+func storedIDs(home string) ([]string, error) {
+	entries, err := os.ReadDir(resultsFolder(home))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("looking for stored results: %w", err)
 	}
@@ -240,13 +243,13 @@ type Summary struct {
 // List is all that is stored under home, newest first. A file that cannot be
 // read is listed with the reason.
 func List(home string) ([]Summary, error) {
-	ids, err := stored(home)
+	ids, err := storedIDs(home)
 	if err != nil {
 		return nil, err
 	}
 	all := make([]Summary, len(ids))
 	for i, id := range ids {
-		s := Summary{ID: id, Path: filepath.Join(folder(home), id+suffix)}
+		s := Summary{ID: id, Path: filepath.Join(resultsFolder(home), id+suffix)}
 		if r, err := Open(home, s.Path); err != nil {
 			s.Err = err
 		} else {
@@ -281,7 +284,7 @@ func Decode(b []byte) (*Result, error) {
 	if err := json.Unmarshal(b, &keys); err != nil {
 		return nil, fmt.Errorf("a damaged result: %w", err)
 	}
-	r.missing = missing(keys, "", reflect.TypeFor[Result]())
+	r.missing = missingKeys(keys, "", reflect.TypeFor[Result]())
 	return r, nil
 }
 

@@ -2,8 +2,6 @@ package result
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,7 +9,6 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -69,95 +66,6 @@ func TestRunsOfOneInstantAreStoredApart(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(home, "results", ".*")); len(left) != 0 {
 		t.Errorf("left behind: %q", left)
-	}
-}
-
-// A process that was killed while it stored leaves a file that blocks no name; one that stores
-// at this moment has its name for itself.
-func TestPlaceOverWhatWasLeft(t *testing.T) {
-	dir := t.TempDir()
-	path, temp := filepath.Join(dir, "x.json"), filepath.Join(dir, ".x.json.tmp")
-	long := time.Now().Add(-24 * time.Hour)
-	if err := errors.Join(os.WriteFile(temp, []byte("half of something longer"), 0o600), os.Chtimes(temp, long, long)); err != nil {
-		t.Fatal(err)
-	}
-	held, end, first := make(chan bool), make(chan bool), make(chan error, 1)
-	go func() {
-		first <- Place(path, func(w io.Writer) error {
-			close(held)
-			<-end
-			_, err := io.WriteString(w, "whole")
-			return err
-		})
-	}()
-	select {
-	case <-held:
-	case err := <-first:
-		t.Fatal(err)
-	}
-	never := func(io.Writer) error {
-		t.Error("it was written twice")
-		return nil
-	}
-	var all sync.WaitGroup
-	for range 8 {
-		all.Go(func() {
-			if err := Place(path, never); !errors.Is(err, fs.ErrExist) {
-				t.Errorf("while another stores: %v", err)
-			}
-		})
-	}
-	all.Wait()
-	close(end)
-	if err := <-first; err != nil {
-		t.Fatal(err)
-	}
-	if err := Place(path, never); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("when it is there: %v", err)
-	}
-	failed := errors.New("no room")
-	if err := Place(filepath.Join(dir, "y.json"), func(io.Writer) error { return failed }); !errors.Is(err, failed) {
-		t.Errorf("what cannot be written: %v", err)
-	}
-	b, err := os.ReadFile(path)
-	left, _ := os.ReadDir(dir)
-	if string(b) != "whole" || err != nil || len(left) != 1 {
-		t.Errorf("%q, %v; the folder has %v", b, err, left)
-	}
-}
-
-// Of many that want one name at once, over what was left, one makes it, and it is whole.
-func TestPlaceOnce(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("what was left is taken over only when it is old, and by one at a time")
-	}
-	for range 50 {
-		dir := t.TempDir()
-		path := filepath.Join(dir, "x.json")
-		if err := os.WriteFile(filepath.Join(dir, ".x.json.tmp"), []byte("left"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		var all sync.WaitGroup
-		var made atomic.Int32
-		for i := range 8 {
-			all.Go(func() {
-				err := Place(path, func(w io.Writer) error {
-					_, err := fmt.Fprintf(w, "by %d", i)
-					return err
-				})
-				switch {
-				case err == nil:
-					made.Add(1)
-				case !errors.Is(err, fs.ErrExist):
-					t.Error(err)
-				}
-			})
-		}
-		all.Wait()
-		b, err := os.ReadFile(path)
-		if left, _ := os.ReadDir(dir); made.Load() != 1 || err != nil || len(b) != 4 || len(left) != 1 {
-			t.Fatalf("%d made it: %q, %v; %v", made.Load(), b, err, left)
-		}
 	}
 }
 

@@ -25,8 +25,8 @@ var within = map[string]*regexp.Regexp{
 	"data":    regexp.MustCompile(`^sha256$`),
 	"sha256":  regexp.MustCompile(`^(\.lock|\.?[0-9a-f]{64}\.jsonl(\.tmp)?)$`),
 	"changes": regexp.MustCompile(`^\.?[0-9]{8}-[0-9]{6}-[0-9a-f]{4}-[a-z0-9._]+\.json(\.tmp)?$`),
-	"fleet": regexp.MustCompile(`^(lock|plan\.nk|audit\.jsonl|(keys|state|controller)\.json|` +
-		`\.new-[0-9]+)$`),
+	"fleet": regexp.MustCompile(`^(lock|audit\.jsonl|\.new-[0-9]+|` +
+		`\.?(plan\.nk|(keys|state|controller)\.json)(\.[0-9]+)?)$`),
 	"serve": regexp.MustCompile(`^(\.[0-9]+\.)?[0-9]+$`),
 	experiments: regexp.MustCompile(`^(.+-[0-9]{8}-[0-9]{6}-[0-9a-f]{5}|` +
 		`\.(import-[0-9]+|removing-.+))$`),
@@ -53,8 +53,8 @@ func Tighten(home string) {
 	defer root.Close()
 	names := namesIn(root)
 	other := func(name string) bool { return !made.MatchString(name) }
-	whole := ours(root, names) && !slices.ContainsFunc(names, other)
-	if whole && wide(info) {
+	whole := isDynoHome(root, names) && !slices.ContainsFunc(names, other)
+	if whole && isShared(info) {
 		root.Chmod(".", 0o700) // fails of another user's, which is theirs to mend
 	}
 	for _, name := range names {
@@ -68,7 +68,7 @@ func Tighten(home string) {
 		default:
 			continue
 		}
-		tighten(root, name, which)
+		tightenEntry(root, name, which)
 	}
 }
 
@@ -106,8 +106,8 @@ func namesIn(root *os.Root) (all []string) {
 	return all
 }
 
-// ours reports whether a home has anything in it that nobody but dyno makes.
-func ours(home *os.Root, names []string) bool {
+// isDynoHome reports whether a home has anything in it that nobody but dyno makes.
+func isDynoHome(home *os.Root, names []string) bool {
 	if results, err := openIn(home, "results"); err == nil { // none is none
 		defer results.Close()
 		names = append(namesIn(results), names...)
@@ -132,16 +132,16 @@ func isOwn(parent *os.Root, name string) bool {
 	})
 }
 
-// wide reports whether others than the owner may do anything with a file or folder.
-func wide(info fs.FileInfo) bool {
+// isShared reports whether others than the owner may do anything with a file or folder.
+func isShared(info fs.FileInfo) bool {
 	return (info.IsDir() || info.Mode().IsRegular()) && info.Mode().Perm()&0o077 != 0
 }
 
-// tighten makes private what is of that name in a folder, if it is not: a file, or a folder with
-// what is directly and further below it. Of a folder that is private nothing is looked at.
-func tighten(in *os.Root, name string, which func(name string) bool) {
+// tightenEntry makes private what is of that name in a folder, if it is not: a file, or a folder
+// with what is directly and further below it. Of a folder that is private nothing is looked at.
+func tightenEntry(in *os.Root, name string, which func(name string) bool) {
 	info, err := in.Lstat(name)
-	if err != nil || !wide(info) {
+	if err != nil || !isShared(info) {
 		return
 	}
 	if !info.IsDir() {
@@ -159,6 +159,6 @@ func tighten(in *os.Root, name string, which func(name string) bool) {
 		folder.Chmod(".", info.Mode().Perm()&0o700)
 	}
 	for _, below := range namesIn(folder) {
-		tighten(folder, below, which)
+		tightenEntry(folder, below, which)
 	}
 }

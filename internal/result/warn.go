@@ -32,7 +32,7 @@ func warnings(r *Result) []string {
 // warnBacklog says that an open loop was asked for more than came of it. One or
 // two requests that were due just before the window's end do not make that so.
 func warnBacklog(r *Result, say func(string, ...any)) {
-	waiting, after := counted(r.Requests.Waiting), counted(r.Requests.SentAfter)
+	waiting, after := countOrZero(r.Requests.Waiting), countOrZero(r.Requests.SentAfter)
 	if waiting == 0 && float64(after) <= lossShare*float64(r.Requests.Sent) {
 		return
 	}
@@ -51,8 +51,8 @@ func firstLine(s string) string {
 	return line
 }
 
-// counted is a count that may be absent.
-func counted(n *int64) int64 {
+// countOrZero is a count that may be absent.
+func countOrZero(n *int64) int64 {
 	if n == nil {
 		return 0
 	}
@@ -104,7 +104,7 @@ func warnErrors(r *Result, say func(string, ...any)) {
 
 // warnRedirects says that nothing but redirects came, unless they were asked for.
 func warnRedirects(r *Result, say func(string, ...any)) {
-	codes := Codes(r.Status)
+	codes := StatusCodes(r.Status)
 	other := func(code string) bool { return code[0] != '3' }
 	if len(r.Plan.Expect) > 0 || len(codes) == 0 || slices.ContainsFunc(codes, other) {
 		return

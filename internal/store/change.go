@@ -1,20 +1,18 @@
 package store
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"os"
 	"slices"
 	"time"
 
+	"dyno/internal/atomicfile"
 	"dyno/internal/engine/load"
 	"dyno/internal/lab"
-	"dyno/internal/result"
 	"dyno/internal/stats"
 )
 
@@ -78,29 +76,29 @@ func decodeChange(b []byte) (Change, error) {
 	return c, nil
 }
 
-// addChanges adds to each series the change points that were published, and publishes
+// publishChanges adds to each series the change points that were published, and publishes
 // those that are new; unkept is why that cannot be done. Whoever looks for new ones is
 // alone: two that did so at once could each find the same change, one result apart.
-func (s *Store) addChanges(all []Series) (unkept, err error) {
+func (s *Store) publishChanges(all []Series) (unkept, err error) {
 	tx, err := s.db.Begin()
 	if err != nil {
 		return nil, fmt.Errorf("looking for changes: %w", err)
 	}
 	defer tx.Rollback()
-	published, err := s.published()
+	published, err := s.publishedChanges()
 	if err != nil {
 		return nil, fmt.Errorf("looking for changes: %w", err)
 	}
 	for i := range all {
 		t := &all[i]
 		for _, c := range published {
-			if c.Metric == t.Metric.Name && t.holds(c) {
+			if c.Metric == t.Metric.Name && t.hasChange(c) {
 				t.Changes = append(t.Changes, c)
 			}
 		}
 		t.sortChanges()
-		for _, c := range t.found() {
-			if err := s.publish(c); err != nil {
+		for _, c := range t.findChanges() {
+			if err := s.publishChange(c); err != nil {
 				c.Published = time.Time{}
 				unkept = fmt.Errorf("keeping a change point: %w", err)
 			}
@@ -111,21 +109,21 @@ func (s *Store) addChanges(all []Series) (unkept, err error) {
 	return unkept, nil
 }
 
-// published are all change points, as their files have them: what another process has
-// published may not be in the index yet. Those that cannot be read are listed as
+// publishedChanges are all change points, as their files have them: what another process has
+// publishedChanges may not be in the index yet. Those that cannot be read are listed as
 // unreadable when it is.
-func (s *Store) published() (all []Change, err error) {
-	entries, err := os.ReadDir(s.file("changes"))
+func (s *Store) publishedChanges() (all []Change, err error) {
+	entries, err := os.ReadDir(s.pathOf("changes"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	k, _ := kindOf("changes/.json")
 	for _, e := range entries {
-		path, is := k.path(e)
+		path, is := k.indexPath(e)
 		if !is {
 			continue
 		}
-		b, err := os.ReadFile(s.file(path))
+		b, err := os.ReadFile(s.pathOf(path))
 		if err != nil {
 			return nil, err
 		}
@@ -136,30 +134,27 @@ func (s *Store) published() (all []Change, err error) {
 	return all, nil
 }
 
-// publish writes a change point, once.
-func (s *Store) publish(c Change) error {
-	if err := os.MkdirAll(s.file("changes"), 0o700); err != nil {
+// publishChange writes a change point, once.
+func (s *Store) publishChange(c Change) error {
+	if err := os.MkdirAll(s.pathOf("changes"), 0o700); err != nil {
 		return err
 	}
 	b, err := json.MarshalIndent(c, "", " ")
 	if err != nil {
 		return err
 	}
-	return put(s.file("changes", c.ID+".json"), append(b, '\n'))
+	return createFile(s.pathOf("changes", c.ID+".json"), append(b, '\n'))
 }
 
-// put writes a file that must not be there.
-func put(path string, content []byte) error {
-	return result.Place(path, func(w io.Writer) error {
-		_, err := io.Copy(w, bytes.NewReader(content))
-		return err
-	})
+// createFile writes a file that must not be there.
+func createFile(path string, content []byte) error {
+	return atomicfile.Create(path, atomicfile.ContentWriter(content))
 }
 
-// holds reports whether a change is one of the series: whether it has one of the results
+// hasChange reports whether a change is one of the series: whether it has one of the results
 // that the change rests on. By their fingerprint alone it could not be told: another
 // version of dyno may compute another.
-func (s *Series) holds(c Change) bool {
+func (s *Series) hasChange(c Change) bool {
 	return slices.ContainsFunc(s.Runs, func(r Run) bool {
 		same := func(o Run) bool { return o.ID == r.ID }
 		return slices.ContainsFunc(c.After, same) || slices.ContainsFunc(c.Before, same)
@@ -173,9 +168,9 @@ func (s *Series) sortChanges() {
 // At is when the first result after the change began.
 func (c Change) At() time.Time { return c.After[0].Started }
 
-// found are the changes of a series that are not published yet. Between those that are,
+// findChanges are the changes of a series that are not published yet. Between those that are,
 // each stretch is looked at by itself: so what is added moves none of them.
-func (s *Series) found() (all []Change) {
+func (s *Series) findChanges() (all []Change) {
 	from := 0
 	for i := range len(s.Changes) + 1 {
 		to := len(s.Runs)
@@ -186,15 +181,15 @@ func (s *Series) found() (all []Change) {
 				to++
 			}
 		}
-		all = append(all, s.foundIn(s.Runs[from:to])...)
+		all = append(all, s.changesWithin(s.Runs[from:to])...)
 		from = to
 	}
 	return all
 }
 
-// foundIn are the changes within a stretch. That there is one is said by Divide; by how
+// changesWithin are the changes within a stretch. That there is one is said by Divide; by how
 // much, and whether that matters, by a comparison of what lies on both sides.
-func (s *Series) foundIn(runs []Run) (all []Change) {
+func (s *Series) changesWithin(runs []Run) (all []Change) {
 	runs = runs[max(len(runs)-changeLongest, 0):]
 	logs := make([]float64, len(runs))
 	for i, r := range runs {
@@ -206,7 +201,7 @@ func (s *Series) foundIn(runs []Run) (all []Change) {
 		before, after := runs[from:at], runs[at:cuts[i+1]]
 		from = at
 		margin := stats.Margin{Practical: changeMargin}
-		j, err := stats.JudgeUnpaired(values(after), values(before), margin)
+		j, err := stats.JudgeUnpaired(runValues(after), runValues(before), margin)
 		if err != nil || j.Verdict != stats.Different {
 			continue
 		}
@@ -226,7 +221,7 @@ func newChange(m lab.Measure, before, after []Run, j stats.Judgement) Change {
 		Margin: changeMargin, Before: slices.Clone(before), After: slices.Clone(after)}
 }
 
-func values(runs []Run) []float64 {
+func runValues(runs []Run) []float64 {
 	all := make([]float64, len(runs))
 	for i, r := range runs {
 		all[i] = r.Value

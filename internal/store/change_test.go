@@ -11,8 +11,8 @@ import (
 	"reflect"
 	"testing"
 
+	"dyno/internal/atomicfile"
 	"dyno/internal/lab"
-	"dyno/internal/result"
 )
 
 // noisy is a value that varies by a share.
@@ -146,7 +146,7 @@ func TestFalseChangesAreRare(t *testing.T) {
 		s := Series{Metric: lab.CPU}
 		for i := range length {
 			s.Runs = append(s.Runs, Run{fmt.Sprint(i), began.AddDate(0, 0, i), noisy(random, 100, 0.05)})
-			if found := s.found(); len(found) > 0 {
+			if found := s.findChanges(); len(found) > 0 {
 				wrong++
 				break
 			}
@@ -172,7 +172,7 @@ func TestChangesAreFound(t *testing.T) {
 				}
 				s.Runs = append(s.Runs, Run{fmt.Sprint(i), began.AddDate(0, 0, i), noisy(random, level, 0.03)})
 			}
-			found := s.found()
+			found := s.findChanges()
 			if len(found) == 1 && found[0].Verdict == Worse && len(found[0].Before) >= 18 && len(found[0].Before) <= 22 {
 				right++
 			}
@@ -208,7 +208,7 @@ func hold(t *testing.T, path string) {
 	t.Helper()
 	held, end, done := make(chan bool), make(chan bool), make(chan error, 1)
 	go func() {
-		done <- result.Place(path, func(io.Writer) error {
+		done <- atomicfile.Create(path, func(io.Writer) error {
 			close(held)
 			<-end
 			return errors.New("the test is over")

@@ -55,7 +55,7 @@ func (s *Store) importData(path string, d *load.Data, tried map[string]bool,
 	if !tried[file] {
 		tried[file] = true
 		out := Imported{From: file, What: "data", ID: d.SHA256}
-		out.Same, out.Err = s.takeData(file, *d)
+		out.Same, out.Err = s.storeData(file, *d)
 		if !out.Same && !errors.Is(out.Err, fs.ErrNotExist) {
 			all = append(all, out)
 		}
@@ -63,13 +63,13 @@ func (s *Store) importData(path string, d *load.Data, tried map[string]bool,
 	return all, store()
 }
 
-func (s *Store) takeData(file string, d load.Data) (same bool, err error) {
+func (s *Store) storeData(file string, d load.Data) (same bool, err error) {
 	from, err := openData(file, d.Bytes)
 	if err != nil {
 		return false, err
 	}
 	defer from.Close()
-	return result.TakeData(s.home, d, from)
+	return result.ImportData(s.home, d, from)
 }
 
 // openData opens a file of data, which must be a file and no link, and of so many bytes.

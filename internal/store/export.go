@@ -30,14 +30,14 @@ type Damaged struct {
 // experiments of those IDs, or without any all there is, with notes and profiles. If all of
 // it is damaged, nothing is written.
 func (s *Store) Export(w io.Writer, ids []string) (n int, damaged []Damaged, err error) {
-	files, n, damaged, err := s.files(ids)
+	files, n, damaged, err := s.filesToExport(ids)
 	if err != nil {
 		return 0, damaged, err
 	}
 	zipped := gzip.NewWriter(w)
 	archive := tar.NewWriter(zipped)
 	for _, f := range files {
-		if err := f.archive(archive); err != nil {
+		if err := f.writeTo(archive); err != nil {
 			return 0, damaged, fmt.Errorf("exporting %s: %w", f.path, err)
 		}
 	}
@@ -46,7 +46,7 @@ func (s *Store) Export(w io.Writer, ids []string) (n int, damaged []Damaged, err
 
 // ExportDir writes the same files into a folder, which must be empty or not be there.
 func (s *Store) ExportDir(dir string, ids []string) (n int, damaged []Damaged, err error) {
-	files, n, damaged, err := s.files(ids)
+	files, n, damaged, err := s.filesToExport(ids)
 	if err != nil {
 		return 0, damaged, err
 	}
@@ -56,7 +56,7 @@ func (s *Store) ExportDir(dir string, ids []string) (n int, damaged []Damaged, e
 	}
 	for i, f := range files {
 		if err := copyFile(f.path, filepath.Join(dir, filepath.FromSlash(f.name))); err != nil {
-			takeBack(dir, files[:i], f)
+			removeCopied(dir, files[:i], f)
 			if missing != nil {
 				os.Remove(dir) // fails if somebody else has put something there
 			}
@@ -66,9 +66,9 @@ func (s *Store) ExportDir(dir string, ids []string) (n int, damaged []Damaged, e
 	return n, damaged, nil
 }
 
-// takeBack removes files from a folder, and from there to it the folders that are empty then, also
-// those of one that could not be written: so that the folder can be given again.
-func takeBack(dir string, files []file, failed file) {
+// removeCopied removes files from a folder, and from there to it the folders that are empty then,
+// also those of one that could not be written: so that the folder can be given again.
+func removeCopied(dir string, files []file, failed file) {
 	for _, f := range files {
 		os.Remove(filepath.Join(dir, filepath.FromSlash(f.name)))
 	}
@@ -79,11 +79,11 @@ func takeBack(dir string, files []file, failed file) {
 	}
 }
 
-// files are those of results and experiments, and how many of these there are.
-func (s *Store) files(ids []string) (all []file, n int, damaged []Damaged, err error) {
+// filesToExport are those of results and experiments, and how many of these there are.
+func (s *Store) filesToExport(ids []string) (all []file, n int, damaged []Damaged, err error) {
 	everything := len(ids) == 0
 	if everything {
-		if ids, err = s.ids(); err != nil {
+		if ids, err = s.storedIDs(); err != nil {
 			return nil, 0, nil, err
 		}
 	}
@@ -101,12 +101,12 @@ func (s *Store) files(ids []string) (all []file, n int, damaged []Damaged, err e
 		}
 	}
 	if everything {
-		changes, err := walk(s.file("changes"), "changes")
+		changes, err := filesBelow(s.pathOf("changes"), "changes")
 		if err != nil {
 			return nil, 0, nil, err
 		}
 		for _, f := range changes {
-			if err := sound(f.path, soundChange); err != nil {
+			if err := checkContent(f.path, checkChange); err != nil {
 				damaged = append(damaged, Damaged{f.path, err})
 			} else {
 				all = append(all, f)
@@ -119,17 +119,17 @@ func (s *Store) files(ids []string) (all []file, n int, damaged []Damaged, err e
 	return all, n, damaged, err
 }
 
-// ids are those of all results and experiments.
-func (s *Store) ids() (all []string, err error) {
+// storedIDs are those of all results and experiments.
+func (s *Store) storedIDs() (all []string, err error) {
 	for _, k := range []kind{kinds[0], kinds[2]} {
-		entries, err := os.ReadDir(s.file(k.folder))
+		entries, err := os.ReadDir(s.pathOf(k.folder))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 		for _, e := range entries {
-			path, is := k.path(e)
-			if _, err := os.Stat(s.file(path)); is && err == nil {
-				id, _ := k.id(path)
+			path, is := k.indexPath(e)
+			if _, err := os.Stat(s.pathOf(path)); is && err == nil {
+				id, _ := k.idOf(path)
 				all = append(all, id)
 			}
 		}
@@ -140,11 +140,11 @@ func (s *Store) ids() (all []string, err error) {
 // filesOf are the files of one result or experiment, with the data that it refers to and that is
 // not had yet; none if it is damaged.
 func (s *Store) filesOf(id string, had map[string]bool) (all []file, damaged []Damaged, err error) {
-	if path := s.file("results", id+".json"); filepath.IsLocal(id) && isThere(path) {
+	if path := s.pathOf("results", id+".json"); filepath.IsLocal(id) && isThere(path) {
 		all, damaged = s.filesOfResult(path, id, had)
 		return all, damaged, nil
 	}
-	dir := s.file("experiments", id)
+	dir := s.pathOf("experiments", id)
 	if !isFolder(id) || !isThere(filepath.Join(dir, "experiment.json")) {
 		return nil, nil, fmt.Errorf("%q is neither a result nor an experiment that is stored in %s", id,
 			s.home)
@@ -152,7 +152,7 @@ func (s *Store) filesOf(id string, had map[string]bool) (all []file, damaged []D
 	if err := checkExperiment(dir); err != nil {
 		return nil, []Damaged{{dir, err}}, nil
 	}
-	all, err = walk(dir, "experiments/"+id)
+	all, err = filesBelow(dir, "experiments/"+id)
 	return all, nil, err
 }
 
@@ -165,8 +165,8 @@ func isThere(path string) bool {
 func (s *Store) filesOfResult(path, id string, had map[string]bool) (all []file,
 	damaged []Damaged) {
 	var r *result.Result
-	err := sound(path, func(content []byte) (err error) {
-		r, err = decode(content)
+	err := checkContent(path, func(content []byte) (err error) {
+		r, err = decodeResult(content)
 		return err
 	})
 	if err != nil {
@@ -174,23 +174,23 @@ func (s *Store) filesOfResult(path, id string, had map[string]bool) (all []file,
 	}
 	all, damaged = s.filesOfData(r.Plan.Data, had)
 	names := []string{id + ".json"}
-	note := s.file("results", id+".note")
-	if err := sound(note, soundNote); err == nil {
+	note := s.pathOf("results", id+".note")
+	if err := checkContent(note, checkNoteContent); err == nil {
 		names = append(names, id+".note")
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		damaged = append(damaged, Damaged{note, err})
 	}
-	for _, p := range profiles(s.file("results"), id) {
+	for _, p := range profileFiles(s.pathOf("results"), id) {
 		names = append(names, filepath.Base(p))
 	}
 	for _, name := range names {
-		all = append(all, file{s.file("results", name), "results/" + name})
+		all = append(all, file{s.pathOf("results", name), "results/" + name})
 	}
 	return all, damaged
 }
 
-// sound reports what is wrong with what a file holds.
-func sound(path string, check func([]byte) error) error {
+// checkContent reports what is wrong with what a file holds.
+func checkContent(path string, check func([]byte) error) error {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -198,15 +198,15 @@ func sound(path string, check func([]byte) error) error {
 	return check(content)
 }
 
-func soundNote(content []byte) error { return checkNote(string(content)) }
+func checkNoteContent(content []byte) error { return checkNote(string(content)) }
 
-func soundChange(content []byte) error {
+func checkChange(content []byte) error {
 	_, err := decodeChange(content)
 	return err
 }
 
-// profiles are the files of a result's profiles, which lie beside it.
-func profiles(dir, id string) (all []string) {
+// profileFiles are the files of a result's profiles, which lie beside it.
+func profileFiles(dir, id string) (all []string) {
 	for _, kind := range []profile.Kind{profile.CPU, profile.Heap, profile.Allocs, profile.Mutex,
 		profile.Block, profile.Goroutine} {
 		p := filepath.Join(dir, id+"."+string(kind)+".pb.gz")
@@ -217,9 +217,9 @@ func profiles(dir, id string) (all []string) {
 	return all
 }
 
-// walk are the files below dir, named below name, sorted: but for those that begin with
+// filesBelow are the files below dir, named below name, sorted: but for those that begin with
 // a dot, which are being written or locks, and what an experiment has built.
-func walk(dir, name string) (all []file, err error) {
+func filesBelow(dir, name string) (all []file, err error) {
 	err = filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
 		switch {
 		case p == dir && errors.Is(err, fs.ErrNotExist):
@@ -242,7 +242,7 @@ func walk(dir, name string) (all []file, err error) {
 	return all, err
 }
 
-func (f file) archive(to *tar.Writer) error {
+func (f file) writeTo(to *tar.Writer) error {
 	from, err := os.Open(f.path)
 	if err != nil {
 		return err
@@ -270,5 +270,5 @@ func copyFile(from, to string) error {
 	if err != nil {
 		return err
 	}
-	return put(to, content)
+	return createFile(to, content)
 }

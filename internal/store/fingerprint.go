@@ -14,11 +14,11 @@ import (
 // PlanOf is the fingerprint of what is asked of a server: of all of the plan but how
 // long it is loaded, how long one waits for it, and what is drawn anew each time.
 // Results with the same one can be compared, on one machine.
-func PlanOf(p load.Plan) string { return fingerprint(asking(p)) }
+func PlanOf(p load.Plan) string { return shortDigest(askedPart(p)) }
 
-// asking is what of a plan its fingerprint is of. Credentials are not: they change from run to
+// askedPart is what of a plan its fingerprint is of. Credentials are not: they change from run to
 // run, and who may ask is not what is asked.
-func asking(p load.Plan) load.Plan {
+func askedPart(p load.Plan) load.Plan {
 	p = result.Redacted(p, func(name, value string) string {
 		if redact.Secret(name) {
 			return redact.Plain
@@ -34,12 +34,12 @@ func asking(p load.Plan) load.Plan {
 // major and minor version. What a kernel's later digits change are mends.
 func MachineOf(h result.Host) string {
 	release := regexp.MustCompile(`^\d+\.\d+`).FindString(h.Kernel)
-	return fingerprint([]any{h.OS, h.Arch, h.CPU, h.CPUs, release})
+	return shortDigest([]any{h.OS, h.Arch, h.CPU, h.CPUs, release})
 }
 
-// makers is the fingerprint of the machine that made a load, or of all of them and of
+// generatorsOf is the fingerprint of the machine that made a load, or of all of them and of
 // their shares.
-func makers(r *result.Result) string {
+func generatorsOf(r *result.Result) string {
 	if r.Fleet == nil {
 		return MachineOf(r.Host)
 	}
@@ -47,12 +47,12 @@ func makers(r *result.Result) string {
 	for _, a := range r.Fleet.Agents {
 		all = append(all, MachineOf(a.Host), a.Weight)
 	}
-	return fingerprint(all)
+	return shortDigest(all)
 }
 
-// fingerprint is short enough to be read out, and long enough that no two of a
+// shortDigest is short enough to be read out, and long enough that no two of a
 // million are alike.
-func fingerprint(v any) string {
+func shortDigest(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(err) // of plain values; of a plan, it was read from JSON

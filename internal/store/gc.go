@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"dyno/internal/atomicfile"
 	"dyno/internal/result"
 )
 
@@ -28,7 +29,8 @@ func (s *Store) Collect(dry bool) (all []Removed, err error) {
 		if err = s.Refresh(); err != nil {
 			return err
 		}
-		for _, find := range []func() ([]Removed, error){s.unreferred, s.orphans, s.leftovers} {
+		for _, find := range []func() ([]Removed, error){s.findUnreferred, s.findOrphans,
+			s.findLeftovers} {
 			found, err := find()
 			for _, r := range found {
 				if !dry {
@@ -48,11 +50,11 @@ func (s *Store) Collect(dry bool) (all []Removed, err error) {
 
 var sha256Text = regexp.MustCompile(`[0-9a-f]{64}`)
 
-// unreferred are the files of data that no result refers to. What a file says that cannot be
+// findUnreferred are the files of data that no result refers to. What a file says that cannot be
 // read as a result counts as well: it may be of a newer dyno.
-func (s *Store) unreferred() (all []Removed, err error) {
+func (s *Store) findUnreferred() (all []Removed, err error) {
 	refers := map[string]bool{}
-	err = s.each("SELECT DISTINCT sha256 FROM data", nil, func(rows *sql.Rows) error {
+	err = s.eachRow("SELECT DISTINCT sha256 FROM data", nil, func(rows *sql.Rows) error {
 		var sum string
 		err := rows.Scan(&sum)
 		refers[sum] = true
@@ -61,7 +63,7 @@ func (s *Store) unreferred() (all []Removed, err error) {
 	if err != nil {
 		return nil, err
 	}
-	unreadable, err := s.unreadable()
+	unreadable, err := s.unreadableFiles()
 	if err != nil {
 		return nil, err
 	}
@@ -78,15 +80,15 @@ func (s *Store) unreferred() (all []Removed, err error) {
 	for _, e := range entries {
 		sum, _, _ := strings.Cut(e.Name(), ".")
 		if e.Type().IsRegular() && len(sum) == 64 && !refers[sum] {
-			all = append(all, s.removed("data", result.DataFolder(s.home), e))
+			all = append(all, s.describeEntry("data", result.DataFolder(s.home), e))
 		}
 	}
 	return all, err
 }
 
-// orphans are notes and profiles without a result, unless one is being stored.
-func (s *Store) orphans() (all []Removed, err error) {
-	dir := s.file("results")
+// findOrphans are notes and profiles without a result, unless one is being stored.
+func (s *Store) findOrphans() (all []Removed, err error) {
+	dir := s.pathOf("results")
 	entries, err := entriesOf(dir)
 	for _, e := range entries {
 		id, _, _ := strings.Cut(e.Name(), ".")
@@ -97,9 +99,9 @@ func (s *Store) orphans() (all []Removed, err error) {
 			continue
 		}
 		temp := filepath.Join(dir, "."+id+".json.tmp")
-		kept := isThere(filepath.Join(dir, id+".json")) || isThere(temp) && !result.Abandoned(temp)
+		kept := isThere(filepath.Join(dir, id+".json")) || isThere(temp) && !atomicfile.IsAbandoned(temp)
 		if resultID.MatchString(id) && !kept {
-			all = append(all, s.removed(what, dir, e))
+			all = append(all, s.describeEntry(what, dir, e))
 		}
 	}
 	return all, err
@@ -110,48 +112,48 @@ func (s *Store) orphans() (all []Removed, err error) {
 var unfinished = map[string]*regexp.Regexp{
 	"": regexp.MustCompile(`^\.import-[0-9]+$`),
 	"results": regexp.MustCompile(`^\.` + idText +
-		`(\.json\.tmp|\.[a-z]+\.pb\.gz\.tmp|\.note\.[0-9]+)$`),
+		`(\.json\.tmp|\.[a-z]+\.pb\.gz\.(tmp|[0-9]+)|\.note\.[0-9]+)$`),
 	"changes":     regexp.MustCompile(`^\.` + idText + `-[a-z0-9._]+\.json\.tmp$`),
 	"experiments": regexp.MustCompile(`^\.(import-[0-9]+|removing-.+)$`),
 	"data/sha256": regexp.MustCompile(`^\.[0-9a-f]{64}\.jsonl\.tmp$`),
 }
 
-// leftovers are what was being written by processes that are no more.
-func (s *Store) leftovers() (all []Removed, err error) {
+// findLeftovers are what was being written by processes that are no more.
+func (s *Store) findLeftovers() (all []Removed, err error) {
 	for _, folder := range slices.Sorted(maps.Keys(unfinished)) {
-		dir := s.file(filepath.FromSlash(folder))
+		dir := s.pathOf(filepath.FromSlash(folder))
 		entries, err := entriesOf(dir)
 		if err != nil {
 			return all, err
 		}
 		for _, e := range entries {
-			if unfinished[folder].MatchString(e.Name()) && ended(filepath.Join(dir, e.Name()), e) {
-				all = append(all, s.removed("leftover", dir, e))
+			if unfinished[folder].MatchString(e.Name()) && isAbandoned(filepath.Join(dir, e.Name()), e) {
+				all = append(all, s.describeEntry("leftover", dir, e))
 			}
 		}
 	}
 	return all, nil
 }
 
-// ended reports whether nobody works any more on what has such a name. What cannot be looked at
-// may be worked on.
-func ended(path string, e fs.DirEntry) bool {
+// isAbandoned reports whether nobody works any more on what has such a name. What cannot be
+// looked at may be worked on.
+func isAbandoned(path string, e fs.DirEntry) bool {
 	switch {
 	case strings.HasPrefix(e.Name(), removing):
 		return true
 	case strings.HasSuffix(e.Name(), ".tmp"):
-		return e.Type().IsRegular() && result.Abandoned(path)
+		return e.Type().IsRegular() && atomicfile.IsAbandoned(path)
 	}
-	at, err := newest(path)
+	at, err := lastWritten(path)
 	if err != nil || time.Since(at) <= abandoned {
 		return false
 	}
 	lock := filepath.Join(path, ".lock")
-	return !isThere(lock) || result.Abandoned(lock)
+	return !isThere(lock) || atomicfile.IsAbandoned(lock)
 }
 
-// newest is when a file, or anything below a folder, was last written to.
-func newest(path string) (at time.Time, err error) {
+// lastWritten is when a file, or anything below a folder, was last written to.
+func lastWritten(path string) (at time.Time, err error) {
 	return at, filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -164,8 +166,8 @@ func newest(path string) (at time.Time, err error) {
 	})
 }
 
-// removed is an entry of a folder, with all that is in it.
-func (s *Store) removed(what, dir string, e fs.DirEntry) Removed {
+// describeEntry is an entry of a folder, with all that is in it.
+func (s *Store) describeEntry(what, dir string, e fs.DirEntry) Removed {
 	path := filepath.Join(dir, e.Name())
 	size, _ := folderSize(path) // what cannot be read is not counted
 	return Removed{path, what, size}

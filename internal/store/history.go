@@ -81,7 +81,7 @@ type Unreadable struct{ Path, Problem string }
 // History is what the index has. Series with a value are all those of the listed
 // results' configurations, in the order of the results.
 func (s *Store) History(q Query) (h History, err error) {
-	all, err := s.entries(q.URL, "throughput", "p99", Errors, q.Metric.Name)
+	all, err := s.selectEntries(q.URL, "throughput", "p99", Errors, q.Metric.Name)
 	if err != nil {
 		return h, err
 	}
@@ -93,27 +93,27 @@ func (s *Store) History(q Query) (h History, err error) {
 		h.Entries = append(h.Entries, e)
 	}
 	h.Series = seriesOf(h.Entries, q.Metric)
-	if err = s.name(h.Series); err != nil {
+	if err = s.nameUniquely(h.Series); err != nil {
 		return h, err
 	}
 	if err = s.tellApart(h.Series); err != nil {
 		return h, err
 	}
-	if h.Size, err = s.size(); err != nil {
+	if h.Size, err = s.totalSize(); err != nil {
 		return h, err
 	}
-	if h.Unkept, err = s.addChanges(h.Series); err != nil {
+	if h.Unkept, err = s.publishChanges(h.Series); err != nil {
 		return h, err
 	}
 	if n := len(h.Entries); q.Limit > 0 && n > q.Limit {
 		h.Entries, h.Older = h.Entries[:q.Limit], n-q.Limit
 	}
 	if q.URL == "" {
-		if h.Experiments, err = s.experiments(q.Machine); err != nil {
+		if h.Experiments, err = s.selectExperiments(q.Machine); err != nil {
 			return h, err
 		}
 	}
-	h.Unreadable, err = s.unreadable()
+	h.Unreadable, err = s.unreadableFiles()
 	return h, err
 }
 
@@ -123,16 +123,16 @@ func (s *Store) Entries() ([]Entry, error) {
 	for _, m := range lab.Measures {
 		all = append(all, m.Name)
 	}
-	return s.entries("", all...)
+	return s.selectEntries("", all...)
 }
 
-// entries are those of URLs, with the values of measures: of all, they are most of the
+// selectEntries are those of URLs, with the values of measures: of all, they are most of the
 // index.
-func (s *Store) entries(url string, measures ...string) (all []Entry, err error) {
+func (s *Store) selectEntries(url string, measures ...string) (all []Entry, err error) {
 	url = strings.ReplaceAll(url, "[", "[[]") // of an IPv6 address, and no set of characters
 	at := map[string]int{}
 	hostText, hostOf := "", result.Host{}
-	err = s.each(`SELECT id, started, url, model, connections, ifnull(offered, 0), verdict, plan,
+	err = s.eachRow(`SELECT id, started, url, model, connections, ifnull(offered, 0), verdict, plan,
 		machine, host, ifnull(agents, ''), ifnull(why, ''), dyno, ifnull(text, ''),
 		ifnull(sizes.bytes, 0), ifnull(data.bytes, 0) FROM results
 		LEFT JOIN sizes ON sizes.result = id LEFT JOIN data ON data.result = id
@@ -146,7 +146,7 @@ func (s *Store) entries(url string, measures ...string) (all []Entry, err error)
 			err := rows.Scan(&e.ID, &started, &e.URL, &e.Model, &e.Connections, &e.Offered, &e.Verdict,
 				&e.Plan, &e.Machine, &host, &e.Fleet, &e.Partial, &e.Dyno, &e.Note,
 				&e.Size, &e.Data)
-			e.Started, e.Path = time.Unix(0, started).UTC(), s.file("results", e.ID+".json")
+			e.Started, e.Path = time.Unix(0, started).UTC(), s.pathOf("results", e.ID+".json")
 			if host != hostText { // most are of the machine before
 				hostText, hostOf = host, result.Host{}
 				err = cmp.Or(err, json.Unmarshal([]byte(host), &hostOf))
@@ -163,7 +163,7 @@ func (s *Store) entries(url string, measures ...string) (all []Entry, err error)
 	if err != nil {
 		return nil, err
 	}
-	return all, s.each(`SELECT result, name, value FROM measures
+	return all, s.eachRow(`SELECT result, name, value FROM measures
 		WHERE name IN (SELECT value FROM json_each(?))`, []any{string(names)},
 		func(rows *sql.Rows) error {
 			var id, name string
@@ -176,8 +176,8 @@ func (s *Store) entries(url string, measures ...string) (all []Entry, err error)
 		})
 }
 
-func (s *Store) experiments(machine string) (all []Experiment, err error) {
-	return all, s.each(`SELECT id, name, started, state, quick, trials, different, compared, gate,
+func (s *Store) selectExperiments(machine string) (all []Experiment, err error) {
+	return all, s.eachRow(`SELECT id, name, started, state, quick, trials, different, compared, gate,
 		machine, dyno, ifnull(bytes, 0) FROM experiments LEFT JOIN folders ON experiment = id
 		WHERE ? = '' OR machine = ? ORDER BY started DESC, id DESC`,
 		[]any{machine, machine}, func(rows *sql.Rows) error {
@@ -185,30 +185,30 @@ func (s *Store) experiments(machine string) (all []Experiment, err error) {
 			var started int64
 			err := rows.Scan(&e.ID, &e.Name, &started, &e.State, &e.Quick, &e.Trials, &e.Different,
 				&e.Compared, &e.Gate, &e.Machine, &e.Dyno, &e.Size)
-			e.Started, e.Dir = time.Unix(0, started).UTC(), s.file("experiments", e.ID)
+			e.Started, e.Dir = time.Unix(0, started).UTC(), s.pathOf("experiments", e.ID)
 			all = append(all, e)
 			return err
 		})
 }
 
-func (s *Store) unreadable() (all []Unreadable, err error) {
-	return all, s.each("SELECT path, problem FROM files WHERE problem <> '' ORDER BY path", nil,
+func (s *Store) unreadableFiles() (all []Unreadable, err error) {
+	return all, s.eachRow("SELECT path, problem FROM files WHERE problem <> '' ORDER BY path", nil,
 		func(rows *sql.Rows) error {
 			var u Unreadable
 			err := rows.Scan(&u.Path, &u.Problem)
-			u.Path = s.file(u.Path)
+			u.Path = s.pathOf(u.Path)
 			all = append(all, u)
 			return err
 		})
 }
 
-// file is the path of a file of the store.
-func (s *Store) file(parts ...string) string {
+// pathOf is the path of a file of the store.
+func (s *Store) pathOf(parts ...string) string {
 	return filepath.Join(append([]string{s.home}, parts...)...)
 }
 
-// each hands every row of a query to take.
-func (s *Store) each(query string, args []any, take func(*sql.Rows) error) error {
+// eachRow hands every row of a query to take.
+func (s *Store) eachRow(query string, args []any, take func(*sql.Rows) error) error {
 	rows, err := s.db.Query(query, args...)
 	if err != nil {
 		return fmt.Errorf("asking the index: %w", err)
@@ -272,10 +272,11 @@ func seriesOf(entries []Entry, m lab.Measure) (all []Series) {
 // a hundred stores.
 const nameLeast = 4
 
-// name names series, so that no two of the store are alike, whichever of them were asked for.
-func (s *Store) name(some []Series) error {
+// nameUniquely names series, so that no two of the store are alike, whichever of them were asked
+// for.
+func (s *Store) nameUniquely(some []Series) error {
 	var all []Series
-	err := s.each("SELECT DISTINCT plan, machine FROM results", nil, func(rows *sql.Rows) error {
+	err := s.eachRow("SELECT DISTINCT plan, machine FROM results", nil, func(rows *sql.Rows) error {
 		var t Series
 		err := rows.Scan(&t.Plan, &t.Machine)
 		all = append(all, t)
@@ -284,7 +285,7 @@ func (s *Store) name(some []Series) error {
 	if err != nil {
 		return err
 	}
-	nameAll(all, Series.letters)
+	nameSeries(all, Series.fingerprintLetters)
 	names := map[string]string{}
 	for _, t := range all {
 		names[t.Plan+t.Machine] = t.Name
@@ -295,8 +296,8 @@ func (s *Store) name(some []Series) error {
 	return nil
 }
 
-// nameAll names series by the first of their letters, by so many that no two are alike.
-func nameAll(all []Series, letters func(Series) string) {
+// nameSeries names series by the first of their letters, by so many that no two are alike.
+func nameSeries(all []Series, letters func(Series) string) {
 	for n, left := nameLeast, all; len(left) > 0; n++ {
 		count := map[string]int{}
 		for _, s := range all {
@@ -318,8 +319,9 @@ func nameAll(all []Series, letters func(Series) string) {
 	}
 }
 
-// letters are those of a series' name, from its fingerprints: so they depend on nothing else.
-func (s Series) letters() string {
+// fingerprintLetters are those of a series' name, from its fingerprints: so they depend on
+// nothing else.
+func (s Series) fingerprintLetters() string {
 	sum := sha256.Sum256([]byte(s.Plan + s.Machine))
 	var name [len(sum)]byte
 	for i, b := range sum {
@@ -350,7 +352,7 @@ func (s *Store) tellApart(all []Series) error {
 		}
 		plans := map[int]*load.Plan{}
 		for _, i := range group {
-			p, err := s.asked(all[i].Plan)
+			p, err := s.planOf(all[i].Plan)
 			if err != nil {
 				return err
 			}
@@ -368,9 +370,9 @@ func (s *Store) tellApart(all []Series) error {
 	return nil
 }
 
-// asked is the plan of a fingerprint, but for what that is not of.
-func (s *Store) asked(plan string) (p *load.Plan, err error) {
-	return p, s.each("SELECT content FROM asked WHERE plan = ?", []any{plan},
+// planOf is the plan of a fingerprint, but for what that is not of.
+func (s *Store) planOf(plan string) (p *load.Plan, err error) {
+	return p, s.eachRow("SELECT content FROM asked WHERE plan = ?", []any{plan},
 		func(rows *sql.Rows) error {
 			var content string
 			p = new(load.Plan)
@@ -388,8 +390,8 @@ type Size struct {
 	Experiments int64
 }
 
-func (s *Store) size() (all Size, err error) {
-	err = s.each(`SELECT (SELECT ifnull(sum(bytes), 0) FROM sizes),
+func (s *Store) totalSize() (all Size, err error) {
+	err = s.eachRow(`SELECT (SELECT ifnull(sum(bytes), 0) FROM sizes),
 		(SELECT ifnull(sum(bytes), 0) FROM folders)`, nil, func(rows *sql.Rows) error {
 		return rows.Scan(&all.Results, &all.Experiments)
 	})

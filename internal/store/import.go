@@ -81,7 +81,7 @@ func (s *Store) importDir(dir string) (all []Imported, err error) {
 	}
 	tried := map[string]bool{}
 	for _, sub := range []string{"", "results", "changes"} {
-		files, err := importable(filepath.Join(dir, sub))
+		files, err := importableFiles(filepath.Join(dir, sub))
 		if err != nil {
 			return nil, err
 		}
@@ -101,8 +101,8 @@ func (s *Store) importDir(dir string) (all []Imported, err error) {
 	return all, nil
 }
 
-// importable are the files in dir that may be results or change points.
-func importable(dir string) (all []string, err error) {
+// importableFiles are the files in dir that may be results or change points.
+func importableFiles(dir string) (all []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -129,7 +129,7 @@ func (s *Store) importFile(path string, tried map[string]bool) []Imported {
 	if json.Unmarshal(content, &head) == nil && head.Format == ChangeFormat {
 		return []Imported{s.importChange(path, content)}
 	}
-	r, err := decode(content)
+	r, err := decodeResult(content)
 	if err != nil {
 		out.Err = err
 		return []Imported{out}
@@ -153,8 +153,8 @@ func (s *Store) importBeside(path, id string) (all []Imported) {
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		all = append(all, Imported{From: base + ".note", What: "note", ID: id, Err: err})
 	}
-	for _, p := range profiles(filepath.Dir(path), filepath.Base(base)) {
-		to := s.file("results", id+strings.TrimPrefix(filepath.Base(p), filepath.Base(base)))
+	for _, p := range profileFiles(filepath.Dir(path), filepath.Base(base)) {
+		to := s.pathOf("results", id+strings.TrimPrefix(filepath.Base(p), filepath.Base(base)))
 		if err := copyFile(p, to); err != nil && !errors.Is(err, fs.ErrExist) {
 			all = append(all, Imported{From: p, What: "profile", ID: id, Err: err})
 		}
@@ -168,7 +168,7 @@ const longestResult = 128 << 20
 
 // readBounded reads a regular file of at most so many bytes, and follows no link.
 func readBounded(path string, most int64) ([]byte, error) {
-	if err := bounded(path, most); err != nil {
+	if err := checkSize(path, most); err != nil {
 		return nil, err
 	}
 	f, err := os.Open(path)
@@ -179,8 +179,8 @@ func readBounded(path string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, most))
 }
 
-// decode reads a result that dyno could have written.
-func decode(content []byte) (*result.Result, error) {
+// decodeResult reads a result that dyno could have written.
+func decodeResult(content []byte) (*result.Result, error) {
 	r, err := result.Decode(content)
 	if err == nil {
 		err = result.Check(r)
@@ -192,7 +192,7 @@ func decode(content []byte) (*result.Result, error) {
 // same is there already.
 func (s *Store) importResult(out *Imported, r *result.Result, content []byte) error {
 	if r.ID == "" {
-		had, err := s.twin(r)
+		had, err := s.findTwin(r)
 		if err != nil || had != "" {
 			out.ID, out.Same = had, had != ""
 			return err
@@ -202,11 +202,11 @@ func (s *Store) importResult(out *Imported, r *result.Result, content []byte) er
 		return err
 	}
 	out.ID = r.ID
-	if err := os.MkdirAll(s.file("results"), 0o700); err != nil {
+	if err := os.MkdirAll(s.pathOf("results"), 0o700); err != nil {
 		return err
 	}
-	path := s.file("results", r.ID+".json")
-	err := put(path, content)
+	path := s.pathOf("results", r.ID+".json")
+	err := createFile(path, content)
 	if !errors.Is(err, fs.ErrExist) {
 		return err
 	}
@@ -224,8 +224,8 @@ func (s *Store) importResult(out *Imported, r *result.Result, content []byte) er
 	return nil
 }
 
-// twin is the ID of the stored result that is r but for its ID; "" if there is none.
-func (s *Store) twin(r *result.Result) (id string, err error) {
+// findTwin is the ID of the stored result that is r but for its ID; "" if there is none.
+func (s *Store) findTwin(r *result.Result) (id string, err error) {
 	all, err := s.Entries()
 	if err != nil {
 		return "", err
@@ -268,8 +268,8 @@ func (s *Store) importNote(path, id, text string) Imported {
 	if out.Err = checkNote(text); out.Err != nil {
 		return out
 	}
-	to := s.file("results", id+".note")
-	if out.Err = put(to, []byte(text+"\n")); !errors.Is(out.Err, fs.ErrExist) {
+	to := s.pathOf("results", id+".note")
+	if out.Err = createFile(to, []byte(text+"\n")); !errors.Is(out.Err, fs.ErrExist) {
 		return out
 	}
 	had, err := os.ReadFile(to)
@@ -288,11 +288,11 @@ func (s *Store) importChange(path string, content []byte) Imported {
 		return out
 	}
 	out.ID = c.ID
-	if out.Err = os.MkdirAll(s.file("changes"), 0o700); out.Err != nil {
+	if out.Err = os.MkdirAll(s.pathOf("changes"), 0o700); out.Err != nil {
 		return out
 	}
-	to := s.file("changes", c.ID+".json")
-	if out.Err = put(to, content); !errors.Is(out.Err, fs.ErrExist) {
+	to := s.pathOf("changes", c.ID+".json")
+	if out.Err = createFile(to, content); !errors.Is(out.Err, fs.ErrExist) {
 		return out
 	}
 	had, err := os.ReadFile(to)

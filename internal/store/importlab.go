@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"dyno/internal/atomicfile"
 	"dyno/internal/lab"
 )
 
@@ -33,19 +34,19 @@ func (s *Store) copyExperiment(dir, name string) (same bool, err error) {
 	if err := checkExperiment(dir); err != nil {
 		return false, err
 	}
-	files, err := walk(dir, "")
+	files, err := filesBelow(dir, "")
 	if err != nil {
 		return false, err
 	}
-	to := s.file("experiments", name)
+	to := s.pathOf("experiments", name)
 	if _, err := os.Lstat(to); err == nil {
-		return meet(files, dir, to)
+		return mergeExperiment(files, dir, to)
 	}
-	if err := os.MkdirAll(s.file("experiments"), 0o700); err != nil {
+	if err := os.MkdirAll(s.pathOf("experiments"), 0o700); err != nil {
 		return false, err
 	}
 	// It gets its name when it is whole.
-	temp, err := os.MkdirTemp(s.file("experiments"), ".import-")
+	temp, err := os.MkdirTemp(s.pathOf("experiments"), ".import-")
 	if err != nil {
 		return false, err
 	}
@@ -64,18 +65,18 @@ func checkExperiment(dir string) error {
 	path := filepath.Join(dir, "experiment.json")
 	content, err := readBounded(path, longestResult)
 	if err != nil {
-		return named(path, err)
+		return withFileName(path, err)
 	}
 	if _, err := experimentRows(path, "", content); err != nil {
 		return err
 	}
-	files, err := walk(dir, "")
+	files, err := filesBelow(dir, "")
 	if err != nil {
 		return err
 	}
 	for _, f := range files {
-		if err := bounded(f.path, archiveFile); err != nil {
-			return named(f.path, err)
+		if err := checkSize(f.path, archiveFile); err != nil {
+			return withFileName(f.path, err)
 		}
 	}
 	if err := checkDataOf(dir); err != nil {
@@ -95,12 +96,12 @@ func checkTrials(dir string) error {
 		err = errors.New("is a link, or no folder; import takes the files themselves")
 	}
 	if err != nil {
-		return named(folder, err)
+		return withFileName(folder, err)
 	}
-	trials, err := importable(folder)
+	trials, err := importableFiles(folder)
 	for _, path := range trials {
-		if err := bounded(path, longestResult); err != nil {
-			return named(path, err)
+		if err := checkSize(path, longestResult); err != nil {
+			return withFileName(path, err)
 		}
 		if _, err := lab.ReadTrial(dir, strings.TrimSuffix(filepath.Base(path), ".json")); err != nil {
 			return err
@@ -109,8 +110,8 @@ func checkTrials(dir string) error {
 	return err
 }
 
-// bounded is an error if a file has more than so many bytes, or is a link.
-func bounded(path string, most int64) error {
+// checkSize is an error if a file has more than so many bytes, or is a link.
+func checkSize(path string, most int64) error {
 	info, err := os.Lstat(path)
 	switch {
 	case err != nil:
@@ -123,47 +124,47 @@ func bounded(path string, most int64) error {
 	return nil
 }
 
-// named is an error that says of which file it is.
-func named(path string, err error) error {
+// withFileName is an error that says of which file it is.
+func withFileName(path string, err error) error {
 	if _, is := errors.AsType[*fs.PathError](err); is {
 		return err // it says so
 	}
 	return fmt.Errorf("%s %w", filepath.Base(path), err)
 }
 
-// meet stores an experiment's files where one of its name is stored as to. That is replaced
-// by no other, but goes on: what was exported while it ran is later brought in complete.
-func meet(files []file, dir, to string) (same bool, err error) {
+// mergeExperiment stores an experiment's files where one of its name is stored as to. That is
+// replaced by no other, but goes on: what was exported while it ran is later brought in complete.
+func mergeExperiment(files []file, dir, to string) (same bool, err error) {
 	if same, err = sameFiles(files, to); same || err != nil {
 		return same, err
 	}
-	later, err := compare(dir, to)
+	later, err := compareProgress(dir, to)
 	switch {
 	case err != nil || later < 0: // the one that is stored has gone on since
 		return err == nil, err
 	case later > 0:
-		return false, goOn(files, to)
+		return false, updateExperiment(files, to)
 	}
 	return false, fmt.Errorf("another experiment is stored as %s, and is kept; rename one of them",
 		filepath.Base(to))
 }
 
-// compare is above 0 if the experiment in a is that in b, later; below 0 the other way round;
-// and 0 if they are not one, or it cannot be told. Trials are never changed: whichever has all
-// of the other's is later, and of equal ones whichever has come to its end.
-func compare(a, b string) (int, error) {
-	one, err := stateOf(a)
+// compareProgress is above 0 if the experiment in a is that in b, later; below 0 the other way
+// round; and 0 if they are not one, or it cannot be told. Trials are never changed: whichever has
+// all of the other's is later, and of equal ones whichever has come to its end.
+func compareProgress(a, b string) (int, error) {
+	one, err := courseOf(a)
 	if err != nil {
 		return 0, err
 	}
-	other, err := stateOf(b)
+	other, err := courseOf(b)
 	if err != nil || one.identity != other.identity {
 		return 0, err
 	}
-	holds, held := one.holds(other), other.holds(one)
+	holds, held := one.hasTrialsOf(other), other.hasTrialsOf(one)
 	switch {
 	case holds && held:
-		return one.ended() - other.ended(), nil
+		return one.stageOf() - other.stageOf(), nil
 	case holds:
 		return 1, nil
 	case held:
@@ -185,7 +186,7 @@ type identity struct {
 	Seed            int64
 }
 
-func stateOf(dir string) (c course, err error) {
+func courseOf(dir string) (c course, err error) {
 	content, err := readBounded(filepath.Join(dir, "experiment.json"), longestResult)
 	if err == nil {
 		err = json.Unmarshal(content, &c)
@@ -193,18 +194,18 @@ func stateOf(dir string) (c course, err error) {
 	if err != nil {
 		return c, fmt.Errorf("%s: %w", dir, err)
 	}
-	files, err := walk(filepath.Join(dir, "trials"), "")
+	files, err := filesBelow(filepath.Join(dir, "trials"), "")
 	c.trials = map[string][sha256.Size]byte{}
 	for _, f := range files {
-		if c.trials[f.name], err = sumOf(f.path); err != nil {
+		if c.trials[f.name], err = sha256Of(f.path); err != nil {
 			return c, err
 		}
 	}
 	return c, err
 }
 
-// holds reports whether c has all trials of o.
-func (c course) holds(o course) bool {
+// hasTrialsOf reports whether c has all trials of o.
+func (c course) hasTrialsOf(o course) bool {
 	for name, sum := range o.trials {
 		if had, is := c.trials[name]; !is || had != sum {
 			return false
@@ -213,8 +214,8 @@ func (c course) holds(o course) bool {
 	return true
 }
 
-// ended is higher the nearer to its end an experiment is.
-func (c course) ended() int {
+// stageOf is higher the nearer to its end an experiment is.
+func (c course) stageOf() int {
 	switch c.State {
 	case lab.Running:
 		return 0
@@ -224,18 +225,18 @@ func (c course) ended() int {
 	return 2
 }
 
-// goOn brings the folder to what the later files say, unless a dyno works in it.
-func goOn(files []file, to string) error {
+// updateExperiment brings the folder to what the later files say, unless a dyno works in it.
+func updateExperiment(files []file, to string) error {
 	release, err := lab.LockFolder(to)
 	if err != nil {
 		return err
 	}
-	return errors.Join(bring(files, to), release())
+	return errors.Join(copyAll(files, to), release())
 }
 
-// bring copies files into a folder. What is new comes first: a record never names what is
+// copyAll copies files into a folder. What is new comes first: a record never names what is
 // not there.
-func bring(files []file, to string) error {
+func copyAll(files []file, to string) error {
 	var had []file
 	for _, f := range files {
 		err := copyFile(f.path, filepath.Join(to, filepath.FromSlash(f.name)))
@@ -248,7 +249,8 @@ func bring(files []file, to string) error {
 	for _, f := range had {
 		content, err := readBounded(f.path, archiveFile)
 		if err == nil {
-			err = overwrite(filepath.Join(to, filepath.FromSlash(f.name)), content)
+			to := filepath.Join(to, filepath.FromSlash(f.name))
+			err = atomicfile.Replace(to, 0o600, atomicfile.ContentWriter(content))
 		}
 		if err != nil {
 			return err
@@ -257,8 +259,8 @@ func bring(files []file, to string) error {
 	return nil
 }
 
-// sumOf is the SHA256 of a file, of which no more than a piece is in memory.
-func sumOf(path string) (sum [sha256.Size]byte, err error) {
+// sha256Of is the SHA256 of a file, of which no more than a piece is in memory.
+func sha256Of(path string) (sum [sha256.Size]byte, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return sum, err
@@ -273,7 +275,7 @@ func sumOf(path string) (sum [sha256.Size]byte, err error) {
 
 // sameFiles reports whether the folder has the same files, and no others.
 func sameFiles(files []file, dir string) (bool, error) {
-	had, err := walk(dir, "")
+	had, err := filesBelow(dir, "")
 	if err != nil || len(had) != len(files) {
 		return false, err
 	}
@@ -281,11 +283,11 @@ func sameFiles(files []file, dir string) (bool, error) {
 		if had[i].name != f.name {
 			return false, nil
 		}
-		a, err := sumOf(f.path)
+		a, err := sha256Of(f.path)
 		if err != nil {
 			return false, err
 		}
-		b, err := sumOf(had[i].path)
+		b, err := sha256Of(had[i].path)
 		if err != nil || a != b {
 			return false, err
 		}

@@ -20,8 +20,8 @@ func MarkOf(home string) Mark {
 	return Mark{info}
 }
 
-// Is reports whether nothing has changed from one mark to the other.
-func (m Mark) Is(other Mark) bool {
+// Equal reports whether nothing has changed from one mark to the other.
+func (m Mark) Equal(other Mark) bool {
 	return m.folder != nil && other.folder != nil && os.SameFile(m.folder, other.folder) &&
 		m.folder.ModTime().Equal(other.folder.ModTime())
 }

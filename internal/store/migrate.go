@@ -20,10 +20,10 @@ type migration struct {
 	up, down string
 }
 
-// migrations are those that this dyno knows, in order: files N_NAME.up.sql and
+// knownMigrations are those that this dyno knows, in order: files N_NAME.up.sql and
 // N_NAME.down.sql, from 1 without a gap. Down forgets the files that were read into
 // what it drops, so that they are read again.
-func migrations() ([]migration, error) {
+func knownMigrations() ([]migration, error) {
 	names, err := scripts.ReadDir("migrations")
 	if err != nil {
 		return nil, err
@@ -58,10 +58,10 @@ func migrations() ([]migration, error) {
 	return all, nil
 }
 
-// migrate brings the schema of db to that of all, in one transaction. What a newer
+// migrateTo brings the schema of db to that of all, in one transaction. What a newer
 // dyno has added is taken back by the scripts that it stored for that: without them
 // nobody but it could.
-func migrate(db *sql.DB, all []migration) error {
+func migrateTo(db *sql.DB, all []migration) error {
 	tx, err := db.Begin()
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func migrate(db *sql.DB, all []migration) error {
 		"(version INTEGER PRIMARY KEY, down TEXT NOT NULL)"); err != nil {
 		return err
 	}
-	version, err := down(tx, len(all))
+	version, err := migrateDown(tx, len(all))
 	if err != nil {
 		return err
 	}
@@ -86,9 +86,9 @@ func migrate(db *sql.DB, all []migration) error {
 	return tx.Commit()
 }
 
-// down takes back what is above a version, the newest first, and returns the
+// migrateDown takes back what is above a version, the newest first, and returns the
 // version that is left.
-func down(tx *sql.Tx, to int) (version int, err error) {
+func migrateDown(tx *sql.Tx, to int) (version int, err error) {
 	for {
 		var script string
 		err := tx.QueryRow("SELECT version, down FROM migrations ORDER BY version DESC LIMIT 1").

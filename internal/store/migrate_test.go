@@ -29,7 +29,7 @@ func schema(t *testing.T, db *sql.DB) (all []string) {
 
 // Each migration, taken back, leaves what was there before it, from wherever one comes.
 func TestMigrationsUpAndDown(t *testing.T) {
-	all, err := migrations()
+	all, err := knownMigrations()
 	if err != nil || len(all) == 0 {
 		t.Fatal(len(all), err)
 	}
@@ -40,7 +40,7 @@ func TestMigrationsUpAndDown(t *testing.T) {
 	defer db.Close()
 	var at [][]string
 	for n := range len(all) + 1 {
-		if err := migrate(db, all[:n]); err != nil {
+		if err := migrateTo(db, all[:n]); err != nil {
 			t.Fatalf("up to %d: %v", n, err)
 		}
 		at = append(at, schema(t, db))
@@ -51,7 +51,7 @@ func TestMigrationsUpAndDown(t *testing.T) {
 	for from := range len(all) + 1 {
 		for to := range len(all) + 1 {
 			for _, n := range []int{from, to} {
-				if err := migrate(db, all[:n]); err != nil {
+				if err := migrateTo(db, all[:n]); err != nil {
 					t.Fatalf("%d to %d: %v", from, to, err)
 				}
 				if got := schema(t, db); !slices.Equal(got, at[n]) {
@@ -66,12 +66,12 @@ func TestMigrationsUpAndDown(t *testing.T) {
 func TestAMigrationIsWholeOrNot(t *testing.T) {
 	s := opened(t, t.TempDir())
 	before := schema(t, s.db)
-	all, err := migrations()
+	all, err := knownMigrations()
 	if err != nil {
 		t.Fatal(err)
 	}
 	bad := append(all, migration{len(all) + 1, "CREATE TABLE fine (x); CREATE TABLE files (x)", ""})
-	if err := migrate(s.db, bad); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("migration %d", len(all)+1)) {
+	if err := migrateTo(s.db, bad); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("migration %d", len(all)+1)) {
 		t.Errorf("%v", err)
 	}
 	if after := schema(t, s.db); !slices.Equal(after, before) {
@@ -82,7 +82,7 @@ func TestAMigrationIsWholeOrNot(t *testing.T) {
 // The index of each older version, and of a newer one, becomes that of this one, with all
 // that the files say.
 func TestIndexesOfOtherVersions(t *testing.T) {
-	all, err := migrations()
+	all, err := knownMigrations()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,11 +96,11 @@ func TestIndexesOfOtherVersions(t *testing.T) {
 		act(t, home, 3, nil, func() string { return id }, true)
 		act(t, home, 8, nil, func() string { return id }, true)
 		s := opened(t, home)
-		if err := migrate(s.db, newer[:n+1]); err != nil {
+		if err := migrateTo(s.db, newer[:n+1]); err != nil {
 			t.Fatal(err)
 		}
 		if n < len(all) {
-			if err := migrate(s.db, newer[:n]); err != nil { // it was never there
+			if err := migrateTo(s.db, newer[:n]); err != nil { // it was never there
 				t.Fatal(err)
 			}
 		}

@@ -4,11 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
-	"dyno/internal/result"
+	"dyno/internal/atomicfile"
 )
 
 // longestNote is more than anybody will read, in bytes.
@@ -21,14 +20,14 @@ func (s *Store) Note(id, text string) error {
 	if err := checkNote(text); err != nil {
 		return err
 	}
-	if _, err := os.Lstat(s.file("results", id+".json")); !resultID.MatchString(id) || err != nil {
+	if _, err := os.Lstat(s.pathOf("results", id+".json")); !resultID.MatchString(id) || err != nil {
 		return fmt.Errorf("no result %q is stored in %s", id, s.home)
 	}
-	path := s.file("results", id+".note")
-	if err := replace(path, strings.TrimSpace(text)); err != nil {
+	path := s.pathOf("results", id+".note")
+	if err := replaceNote(path, strings.TrimSpace(text)); err != nil {
 		return fmt.Errorf("keeping a note on %s: %w", id, err)
 	}
-	return s.update([]string{"results/" + id + ".note"})
+	return s.updateIndex([]string{"results/" + id + ".note"})
 }
 
 func checkNote(text string) error {
@@ -41,8 +40,8 @@ func checkNote(text string) error {
 	return nil
 }
 
-// replace makes a file that holds a text, whole, whatever was there; none of "".
-func replace(path, text string) error {
+// replaceNote makes a file that holds a text, whole, whatever was there; none of "".
+func replaceNote(path, text string) error {
 	if text == "" {
 		err := os.Remove(path)
 		if errors.Is(err, os.ErrNotExist) {
@@ -50,22 +49,5 @@ func replace(path, text string) error {
 		}
 		return err
 	}
-	return overwrite(path, []byte(text+"\n"))
-}
-
-// overwrite makes a file, whole, whatever was there.
-func overwrite(path string, content []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(content)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err = os.Rename(f.Name(), path); err == nil {
-		result.SyncFolder(filepath.Dir(path))
-	}
-	return err
+	return atomicfile.Replace(path, 0o600, atomicfile.ContentWriter([]byte(text+"\n")))
 }

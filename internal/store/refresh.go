@@ -54,13 +54,13 @@ type state struct{ modified, size int64 }
 
 // Refresh brings the index up to date with the files.
 func (s *Store) Refresh() error {
-	known, err := s.known()
+	known, err := s.knownStates()
 	if err != nil {
 		return err
 	}
 	var changed []string
 	for _, k := range kinds {
-		paths, err := k.changed(s.home, known)
+		paths, err := k.changedPaths(s.home, known)
 		if err != nil {
 			return fmt.Errorf("looking for what is stored: %w", err)
 		}
@@ -71,7 +71,7 @@ func (s *Store) Refresh() error {
 	}
 	for len(changed) > 0 {
 		n := min(len(changed), batch)
-		if err := s.update(changed[:n]); err != nil {
+		if err := s.updateIndex(changed[:n]); err != nil {
 			return err
 		}
 		changed = changed[n:]
@@ -79,8 +79,8 @@ func (s *Store) Refresh() error {
 	return nil
 }
 
-// known are the files that were read.
-func (s *Store) known() (map[string]state, error) {
+// knownStates are the files that were read.
+func (s *Store) knownStates() (map[string]state, error) {
 	rows, err := s.db.Query("SELECT path, modified, size FROM files")
 	if err != nil {
 		return nil, err
@@ -98,19 +98,19 @@ func (s *Store) known() (map[string]state, error) {
 	return all, rows.Err()
 }
 
-// changed are the files of a kind that are not as they are known. Those that are there
+// changedPaths are the files of a kind that are not as they are known. Those that are there
 // are taken out of known.
-func (k kind) changed(home string, known map[string]state) (paths []string, err error) {
+func (k kind) changedPaths(home string, known map[string]state) (paths []string, err error) {
 	entries, err := os.ReadDir(filepath.Join(home, k.folder))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	for _, e := range entries {
-		path, is := k.path(e)
+		path, is := k.indexPath(e)
 		if !is {
 			continue
 		}
-		now, err := k.state(filepath.Join(home, path))
+		now, err := k.stateOf(filepath.Join(home, path))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -126,9 +126,9 @@ func (k kind) changed(home string, known map[string]state) (paths []string, err 
 	return paths, nil
 }
 
-// state is that of a file of the kind; of an experiment's record also that of its folder, into
+// courseOf is that of a file of the kind; of an experiment's record also that of its folder, into
 // which reports come later.
-func (k kind) state(file string) (state, error) {
+func (k kind) stateOf(file string) (state, error) {
 	info, err := os.Stat(file)
 	if err != nil {
 		return state{}, err
@@ -142,8 +142,8 @@ func (k kind) state(file string) (state, error) {
 	return now, nil
 }
 
-// path is that of the kind's file that an entry of its folder is, or has.
-func (k kind) path(e fs.DirEntry) (path string, is bool) {
+// indexPath is that of the kind's file that an entry of its folder is, or has.
+func (k kind) indexPath(e fs.DirEntry) (path string, is bool) {
 	if strings.HasPrefix(e.Name(), ".") {
 		return "", false // being written
 	}
@@ -153,16 +153,16 @@ func (k kind) path(e fs.DirEntry) (path string, is bool) {
 	return k.folder + "/" + e.Name(), strings.HasSuffix(e.Name(), k.suffix)
 }
 
-// id is what the file of that path is of, if it is of the kind.
-func (k kind) id(path string) (id string, is bool) {
+// idOf is what the file of that path is of, if it is of the kind.
+func (k kind) idOf(path string) (id string, is bool) {
 	id, below := strings.CutPrefix(path, k.folder+"/")
 	id, is = strings.CutSuffix(id, k.suffix)
 	return id, below && is
 }
 
-// update reads files into the index, as they are now: whoever has the transaction is
+// updateIndex reads files into the index, as they are now: whoever has the transaction is
 // alone, so that what another process has read since is not replaced by older.
-func (s *Store) update(paths []string) error {
+func (s *Store) updateIndex(paths []string) error {
 	tx, err := s.db.Begin()
 	if err != nil {
 		return err
@@ -170,7 +170,7 @@ func (s *Store) update(paths []string) error {
 	defer tx.Rollback()
 	all := transaction{tx, map[string]*sql.Stmt{}}
 	for _, path := range paths {
-		if err := s.read(all, path); err != nil {
+		if err := s.indexFile(all, path); err != nil {
 			return fmt.Errorf("indexing %s: %w", path, err)
 		}
 	}
@@ -184,7 +184,7 @@ type transaction struct {
 	prepared map[string]*sql.Stmt // by their text
 }
 
-func (t transaction) exec(statement string, args ...any) error {
+func (t transaction) execStatement(statement string, args ...any) error {
 	ready := t.prepared[statement]
 	if ready == nil {
 		var err error
@@ -197,20 +197,20 @@ func (t transaction) exec(statement string, args ...any) error {
 	return err
 }
 
-// read reads one file into the index. One that cannot be read, or makes no sense, is
+// indexFile reads one file into the index. One that cannot be read, or makes no sense, is
 // there with the reason.
-func (s *Store) read(tx transaction, path string) error {
+func (s *Store) indexFile(tx transaction, path string) error {
 	k, id := kindOf(path)
 	for _, statement := range k.forget {
-		if err := tx.exec(statement, id); err != nil {
+		if err := tx.execStatement(statement, id); err != nil {
 			return err
 		}
 	}
-	if err := tx.exec("DELETE FROM files WHERE path = ?", path); err != nil {
+	if err := tx.execStatement("DELETE FROM files WHERE path = ?", path); err != nil {
 		return err
 	}
 	full := filepath.Join(s.home, path)
-	at, err := k.state(full) // before it is read: what comes later is then seen
+	at, err := k.stateOf(full) // before it is read: what comes later is then seen
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -221,21 +221,21 @@ func (s *Store) read(tx transaction, path string) error {
 		at.modified = 0
 	}
 	problem := ""
-	all, err := k.read(full, id)
+	all, err := k.readRows(full, id)
 	if err != nil {
 		problem = err.Error()
 	}
 	for _, add := range append(all, statement{"INSERT INTO files VALUES (?, ?, ?, ?)",
 		[]any{path, at.modified, at.size, problem}}) {
-		if err := tx.exec(add.sql, add.args...); err != nil {
+		if err := tx.execStatement(add.sql, add.args...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// read is what a file puts into the index.
-func (k kind) read(file, id string) ([]statement, error) {
+// readRows is what a file puts into the index.
+func (k kind) readRows(file, id string) ([]statement, error) {
 	content, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
@@ -246,7 +246,7 @@ func (k kind) read(file, id string) ([]statement, error) {
 // kindOf is the kind of the file of a path, and its ID.
 func kindOf(path string) (kind, string) {
 	for _, k := range kinds {
-		if id, is := k.id(path); is {
+		if id, is := k.idOf(path); is {
 			return k, id
 		}
 	}

@@ -23,13 +23,13 @@ const removing = ".removing-"
 // Remove removes a result, with its note and profiles, or an experiment in which no dyno works.
 // Data that it refers to stays until Collect; change points stay as they were published.
 func (s *Store) Remove(id string) (Removed, error) {
-	path := s.file("results", id+".json")
+	path := s.pathOf("results", id+".json")
 	if resultID.MatchString(id) && isThere(path) {
 		out := Removed{path, "result", sizeOf(path)}
 		if err := os.Remove(path); err != nil { // first: what is left of it is a leftover
 			return out, fmt.Errorf("removing result %s: %w", id, err)
 		}
-		for _, p := range append(profiles(s.file("results"), id), s.file("results", id+".note")) {
+		for _, p := range append(profileFiles(s.pathOf("results"), id), s.pathOf("results", id+".note")) {
 			n := sizeOf(p)
 			if err := os.Remove(p); err == nil {
 				out.Bytes += n
@@ -37,9 +37,9 @@ func (s *Store) Remove(id string) (Removed, error) {
 				return out, fmt.Errorf("removing result %s: %w", id, err)
 			}
 		}
-		return out, s.update([]string{"results/" + id + ".json", "results/" + id + ".note"})
+		return out, s.updateIndex([]string{"results/" + id + ".json", "results/" + id + ".note"})
 	}
-	dir := s.file("experiments", id)
+	dir := s.pathOf("experiments", id)
 	if !isFolder(id) || !isThere(filepath.Join(dir, "experiment.json")) {
 		return Removed{}, fmt.Errorf("%q is neither a result nor an experiment that is stored in %s",
 			id, s.home)
@@ -57,7 +57,7 @@ func (s *Store) removeExperiment(id, dir string) (out Removed, err error) {
 	if err != nil {
 		return out, fmt.Errorf("removing experiment %s: %w", id, err)
 	}
-	gone := s.file("experiments", removing+id)
+	gone := s.pathOf("experiments", removing+id)
 	err = os.Rename(dir, gone) // at once: no half of it is ever listed
 	if err = errors.Join(err, release()); err == nil {
 		err = os.RemoveAll(gone)
@@ -65,5 +65,5 @@ func (s *Store) removeExperiment(id, dir string) (out Removed, err error) {
 	if err != nil {
 		return out, fmt.Errorf("removing experiment %s: %w", id, err)
 	}
-	return out, s.update([]string{"experiments/" + id + "/experiment.json"})
+	return out, s.updateIndex([]string{"experiments/" + id + "/experiment.json"})
 }

@@ -34,10 +34,10 @@ func resultRows(file, id string, content []byte) ([]statement, error) {
 		return nil, err
 	}
 	size := int64(len(content))
-	for _, p := range profiles(filepath.Dir(file), id) {
+	for _, p := range profileFiles(filepath.Dir(file), id) {
 		size += sizeOf(p)
 	}
-	asked, err := json.Marshal(asking(r.Plan))
+	asked, err := json.Marshal(askedPart(r.Plan))
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func resultRows(file, id string, content []byte) ([]statement, error) {
 	all = append(all, statement{"INSERT INTO results VALUES " +
 		"(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", []any{id,
 		r.Window.Started.UnixNano(), r.Plan.Target.URL, r.Model, r.Plan.Connections, r.Rate.Offered,
-		r.Generator.Verdict, plan, makers(r), string(host), r.Dyno}})
+		r.Generator.Verdict, plan, generatorsOf(r), string(host), r.Dyno}})
 	if r.Fleet != nil {
 		var names []string
 		for _, a := range r.Fleet.Agents {

@@ -48,7 +48,7 @@ func TestFleetsInHistory(t *testing.T) {
 	if !slices.Equal(runs, []int{1, 2, 1}) {
 		t.Errorf("series of %d runs", runs)
 	}
-	if err := os.Remove(s.file("results", ids[3]+".json")); err != nil {
+	if err := os.Remove(s.pathOf("results", ids[3]+".json")); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Refresh(); err != nil {
@@ -86,7 +86,7 @@ func TestSeriesApart(t *testing.T) {
 			t.Errorf("%s asked for %+v, and another for %+v", id, series.Asked, series.Others)
 		}
 	}
-	if err := os.Remove(s.file("results", ids[1]+".json")); err != nil {
+	if err := os.Remove(s.pathOf("results", ids[1]+".json")); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Refresh(); err != nil {
@@ -138,7 +138,7 @@ func TestSeriesKeepTheirNames(t *testing.T) {
 // Two series of which the beginnings of their names are alike have longer ones.
 func TestNamesThatBeginAlike(t *testing.T) {
 	all := []Series{{Plan: "a"}, {Plan: "b"}, {Plan: "c"}}
-	nameAll(all, func(s Series) string {
+	nameSeries(all, func(s Series) string {
 		return map[string]string{"a": "ABCDEFG", "b": "ABCDEXY", "c": "QRSTUVW"}[s.Plan]
 	})
 	for i, want := range []string{"ABCDEF", "ABCDEX", "QRST"} {
@@ -155,7 +155,7 @@ func alike(t *testing.T) (a, b *result.Result) {
 	for i := range 100_000 {    // of 457,000 beginnings, two of a thousand are likely to be the same
 		r := measured(1, 1000)
 		r.Plan.Target.URL = fmt.Sprint("http://127.0.0.1:8080/", i)
-		begins := Series{Plan: PlanOf(r.Plan), Machine: makers(r)}.letters()[:nameLeast]
+		begins := Series{Plan: PlanOf(r.Plan), Machine: generatorsOf(r)}.fingerprintLetters()[:nameLeast]
 		if url, had := urls[begins]; had {
 			other := measured(2, 1000)
 			other.Plan.Target.URL = url
@@ -229,7 +229,7 @@ func TestPartsAreNoPoints(t *testing.T) {
 			t.Errorf("%s is %q, want %q", e.ID, e.Partial, want[i])
 		}
 	}
-	if err := os.Remove(s.file("results", parts[0]+".json")); err != nil {
+	if err := os.Remove(s.pathOf("results", parts[0]+".json")); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Refresh(); err != nil {

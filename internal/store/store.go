@@ -50,25 +50,25 @@ type Store struct {
 // files. Nothing is written if there is no store.
 func Open(home string) (*Store, error) {
 	if _, err := os.Stat(home); err != nil {
-		return inMemory(home, nil)
+		return openInMemory(home, nil)
 	}
 	path := filepath.Join(home, indexFile)
-	s, err := open(home, path)
+	s, err := openIndex(home, path)
 	if err == nil {
 		return s, nil
 	}
-	if !busy(err) {
-		if err = discard(path); err == nil {
-			if s, err = open(home, path); err == nil {
+	if !isBusy(err) {
+		if err = removeIndex(path); err == nil {
+			if s, err = openIndex(home, path); err == nil {
 				return s, nil
 			}
 		}
 	}
-	return inMemory(home, fmt.Errorf("the index %s cannot be used: %w", path, err))
+	return openInMemory(home, fmt.Errorf("the index %s cannot be used: %w", path, err))
 }
 
-func inMemory(home string, problem error) (*Store, error) {
-	s, err := open(home, "")
+func openInMemory(home string, problem error) (*Store, error) {
+	s, err := openIndex(home, "")
 	if err != nil {
 		return nil, fmt.Errorf("reading what is stored in %s: %w", home, errors.Join(err, problem))
 	}
@@ -76,8 +76,8 @@ func inMemory(home string, problem error) (*Store, error) {
 	return s, nil
 }
 
-// open opens the index in a file, or without one in memory.
-func open(home, path string) (*Store, error) {
+// openIndex opens the index in a file, or without one in memory.
+func openIndex(home, path string) (*Store, error) {
 	name := "file::memory:"
 	if path != "" {
 		// SQLite would make it readable to all; URLs may hold secrets.
@@ -103,14 +103,14 @@ func open(home, path string) (*Store, error) {
 	}
 	db.SetMaxOpenConns(1) // in memory, each connection would have an index of its own
 	s := &Store{home: home, db: db}
-	if err := s.prepare(); err != nil {
+	if err := s.prepareSchema(); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return s, nil
 }
 
-// prepare makes the index whole, of our schema, and up to date.
-func (s *Store) prepare() error {
+// prepareSchema makes the index whole, of our schema, and up to date.
+func (s *Store) prepareSchema() error {
 	var check string
 	if err := s.db.QueryRow("PRAGMA quick_check(1)").Scan(&check); err != nil {
 		return err
@@ -118,11 +118,11 @@ func (s *Store) prepare() error {
 	if check != "ok" {
 		return fmt.Errorf("it is damaged: %s", check)
 	}
-	all, err := migrations()
+	all, err := knownMigrations()
 	if err != nil {
 		return err
 	}
-	if err := migrate(s.db, all); err != nil {
+	if err := migrateTo(s.db, all); err != nil {
 		return err
 	}
 	return s.Refresh()
@@ -131,17 +131,17 @@ func (s *Store) prepare() error {
 // Close closes the index.
 func (s *Store) Close() error { return s.db.Close() }
 
-// busy reports whether err is that another process is writing, for longer than we
+// isBusy reports whether err is that another process is writing, for longer than we
 // wait.
-func busy(err error) bool {
+func isBusy(err error) bool {
 	const sqliteBusy, sqliteLocked, primary = 5, 6, 0xff
 	e, is := errors.AsType[*sqlite.Error](err)
 	return is && (e.Code()&primary == sqliteBusy || e.Code()&primary == sqliteLocked)
 }
 
-// discard removes the index. What belongs to it goes first, so that there is never a
+// removeIndex removes the index. What belongs to it goes first, so that there is never a
 // new index beside the old one's log.
-func discard(path string) error {
+func removeIndex(path string) error {
 	for _, end := range []string{"-wal", "-shm", ""} {
 		if err := os.Remove(path + end); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err

@@ -70,7 +70,7 @@ func dump(t *testing.T, s *Store) string {
 	for _, table := range []string{"SELECT path, size, problem FROM files", "SELECT * FROM results",
 		"SELECT * FROM measures", "SELECT * FROM fleets", "SELECT * FROM partials", "SELECT * FROM notes", "SELECT * FROM tags",
 		"SELECT * FROM experiments", "SELECT * FROM changes"} {
-		err := s.each(table+" ORDER BY 1, 2", nil, func(rows *sql.Rows) error {
+		err := s.eachRow(table+" ORDER BY 1, 2", nil, func(rows *sql.Rows) error {
 			columns, err := rows.Columns()
 			row := make([]any, len(columns))
 			for i := range row {
@@ -100,7 +100,7 @@ func joined(a, b error) error {
 // anew is what an index would say that were made from the files alone.
 func anew(t *testing.T, home string) string {
 	t.Helper()
-	s, err := inMemory(home, nil)
+	s, err := openInMemory(home, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

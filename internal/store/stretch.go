@@ -22,18 +22,18 @@ func (s Series) Stretches() (all []Stretch) {
 	for i := range len(s.Changes) + 1 {
 		to := len(s.Runs)
 		if i < len(s.Changes) {
-			to = s.Place(s.Changes[i])
+			to = s.RunsBefore(s.Changes[i])
 		}
 		if to > from {
-			all = append(all, Stretch{from, to, stats.Median(values(s.Runs[from:to]))})
+			all = append(all, Stretch{from, to, stats.Median(runValues(s.Runs[from:to]))})
 			from = to
 		}
 	}
 	return all
 }
 
-// Place is the first of the series' runs that is not before a change: their number if all are.
-func (s Series) Place(c Change) int {
+// RunsBefore is the first of the series' runs that is not before a change: their number if all are.
+func (s Series) RunsBefore(c Change) int {
 	for i, r := range s.Runs {
 		if !r.Started.Before(c.At()) {
 			return i
@@ -42,15 +42,15 @@ func (s Series) Place(c Change) int {
 	return len(s.Runs)
 }
 
-// Found are the changes of a series of values that no file has: nothing is published.
-func Found(m lab.Measure, runs []Run) []Change {
+// FindChanges are the changes of a series of values that no file has: nothing is published.
+func FindChanges(m lab.Measure, runs []Run) []Change {
 	for _, r := range runs {
 		if !(r.Value > 0) || math.IsInf(r.Value, 0) {
 			return nil // there are no logarithms
 		}
 	}
 	s := Series{Metric: m, Runs: runs}
-	all := s.found()
+	all := s.findChanges()
 	for i := range all {
 		all[i].Published = time.Time{}
 	}

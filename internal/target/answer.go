@@ -37,8 +37,8 @@ func newAnswer(c Config) answer {
 			"Content-Type: text/plain")
 	}
 	lines = append(lines, "Server: dyno1")
-	lines = override(lines, c.Header)
-	a.dated = !given(c.Header, "Date")
+	lines = overrideHeaders(lines, c.Header)
+	a.dated = !hasHeader(c.Header, "Date")
 	if a.dated {
 		lines = append(lines, "Date: "+strings.Repeat(" ", dateLen))
 	}
@@ -48,23 +48,23 @@ func newAnswer(c Config) answer {
 			"\r\n\r\n")
 	}
 	a.keep, a.last = head("keep-alive"), head("close")
-	a.refresh(time.Now())
+	a.refreshDate(time.Now())
 	return a
 }
 
-// override is the lines with those of extra, which replace any of their name.
-func override(lines, extra []string) []string {
+// overrideHeaders is the lines with those of extra, which replace any of their name.
+func overrideHeaders(lines, extra []string) []string {
 	var out []string
 	for _, line := range lines {
 		name, _, _ := strings.Cut(line, ":")
-		if !given(extra, name) {
+		if !hasHeader(extra, name) {
 			out = append(out, line)
 		}
 	}
 	return append(out, extra...)
 }
 
-func given(lines []string, name string) bool {
+func hasHeader(lines []string, name string) bool {
 	for _, line := range lines {
 		if n, _, _ := strings.Cut(line, ":"); strings.EqualFold(n, name) {
 			return true
@@ -73,14 +73,14 @@ func given(lines []string, name string) bool {
 	return false
 }
 
-// clone is an answer with heads of its own, as whoever calls refresh needs.
-func (a answer) clone() answer {
+// cloneHeads is an answer with heads of its own, as whoever calls refreshDate needs.
+func (a answer) cloneHeads() answer {
 	a.keep, a.last = bytes.Clone(a.keep), bytes.Clone(a.last)
 	return a
 }
 
-// refresh writes the date into the heads.
-func (a *answer) refresh(t time.Time) {
+// refreshDate writes the date into the heads.
+func (a *answer) refreshDate(t time.Time) {
 	if !a.dated {
 		return
 	}
@@ -90,9 +90,9 @@ func (a *answer) refresh(t time.Time) {
 	}
 }
 
-// append appends the answer to out. It returns how many bytes of the body are
+// appendTo appends the answer to out. It returns how many bytes of the body are
 // to follow that were not worth copying: all of them, or none.
-func (a *answer) append(out []byte, last, bare bool) ([]byte, int) {
+func (a *answer) appendTo(out []byte, last, bare bool) ([]byte, int) {
 	if last {
 		out = append(out, a.last...)
 	} else {

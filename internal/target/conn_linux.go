@@ -29,33 +29,33 @@ type conn struct {
 	piece   *[pieceMax]byte // for io_uring to receive
 }
 
-func (c *conn) open() bool { return c.fd >= 0 }
+func (c *conn) isOpen() bool { return c.fd >= 0 }
 
-func (c *conn) unsent() bool { return len(c.out)+c.body > 0 }
+func (c *conn) hasUnsent() bool { return len(c.out)+c.body > 0 }
 
-// blocked tells whether something must happen before more is read.
-func (c *conn) blocked() bool { return c.serving || c.unsent() }
+// isBlocked tells whether something must happen before more is read.
+func (c *conn) isBlocked() bool { return c.serving || c.hasUnsent() }
 
-// open begins a connection.
-func (l *loop) open(fd int) {
+// openConn begins a connection.
+func (l *loop) openConn(fd int) {
 	c := &conn{fd: fd, index: len(l.conns)}
-	if l.ring.open(c) != nil {
+	if l.ring.addConn(c) != nil {
 		syscall.Close(fd) // out of memory: the client sees it closed
 		return
 	}
-	c.session.open(&l.worker)
+	c.session.beginConn(&l.worker)
 	l.conns = append(l.conns, c)
 	for len(l.byFD) <= fd {
 		l.byFD = append(l.byFD, nil)
 	}
 	l.byFD[fd] = c
-	l.ring.rest(c)
+	l.ring.awaitConn(c)
 }
 
-// drop ends a connection at once, or as soon as the kernel has let go of its
+// dropConn ends a connection at once, or as soon as the kernel has let go of its
 // memory. It may have been dropped before.
-func (l *loop) drop(c *conn) {
-	if !c.open() {
+func (l *loop) dropConn(c *conn) {
+	if !c.isOpen() {
 		return
 	}
 	if c.under {
@@ -75,44 +75,44 @@ func (l *loop) drop(c *conn) {
 	c.fd, c.in, c.out, c.piece = -1, nil, nil, nil
 }
 
-// ready goes on with a connection of which there may be news. It tells whether
+// serveReady goes on with a connection of which there may be news. It tells whether
 // something was received. With drain it reads until there is nothing left.
-func (l *loop) ready(c *conn, drain bool) (hit bool) {
-	if c.blocked() {
+func (l *loop) serveReady(c *conn, drain bool) (hit bool) {
+	if c.isBlocked() {
 		c.unread = true
 		if !c.serving {
-			l.flush(c, c.out)
-			l.proceed(c)
+			l.flushConn(c, c.out)
+			l.resumeConn(c)
 		}
 	} else {
-		hit = l.read(c, drain)
+		hit = l.readConn(c, drain)
 	}
-	l.ring.rest(c)
+	l.ring.awaitConn(c)
 	return hit
 }
 
-// read receives and answers. A buffer that was not filled has emptied the
+// readConn receives and answers. A buffer that was not filled has emptied the
 // socket, and the ring tells of what comes after.
-func (l *loop) read(c *conn, drain bool) (hit bool) {
+func (l *loop) readConn(c *conn, drain bool) (hit bool) {
 	for range readsMax {
-		n, e := receive(c.fd, l.in)
+		n, e := receiveBytes(c.fd, l.in)
 		switch {
 		case e == syscall.EAGAIN:
 			return hit
 		case e == syscall.EINTR:
 			continue
 		case e != 0 || n == 0:
-			l.drop(c)
+			l.dropConn(c)
 			return hit
 		}
 		hit = true
 		c.large = n >= pieceMax
-		l.received(c, l.in[:n])
+		l.answerReceived(c, l.in[:n])
 		if c.linger {
 			continue
 		}
 		left := drain || n == len(l.in)
-		if !left || !c.open() || c.blocked() {
+		if !left || !c.isOpen() || c.isBlocked() {
 			c.unread = left
 			return hit
 		}
@@ -121,38 +121,38 @@ func (l *loop) read(c *conn, drain bool) (hit bool) {
 	return hit
 }
 
-// received answers what has come.
-func (l *loop) received(c *conn, data []byte) {
+// answerReceived answers what has come.
+func (l *loop) answerReceived(c *conn, data []byte) {
 	if c.linger {
 		return
 	}
 	if l.timed {
-		l.now = l.site.now()
+		l.now = l.site.sinceStart()
 	}
 	if len(c.in) > 0 {
 		c.in = append(c.in, data...)
 		data = c.in
 	}
-	l.take(c, data)
+	l.answerBuffered(c, data)
 }
 
-// take answers what is in data, and keeps the rest of it.
-func (l *loop) take(c *conn, data []byte) {
+// answerBuffered answers what is in data, and keeps the rest of it.
+func (l *loop) answerBuffered(c *conn, data []byte) {
 	for {
-		n, out, need := c.session.take(l.now, data, l.out[:0])
+		n, out, need := c.session.answerRequests(l.now, data, l.out[:0])
 		data = data[n:]
 		if need == serving {
 			c.serving = true
 			l.order++
-			l.jobs.push(job{end: c.end, order: l.order, conn: c})
+			l.jobs.pushJob(job{end: c.end, order: l.order, conn: c})
 		}
 		l.out = out
-		l.ring.send(c, out, need == input)
-		if need != room || c.closing || !c.open() || c.blocked() {
+		l.ring.sendAnswer(c, out, need == input)
+		if need != room || c.closing || !c.isOpen() || c.isBlocked() {
 			break
 		}
 	}
-	if !c.open() || c.closing {
+	if !c.isOpen() || c.closing {
 		return
 	}
 	c.in = append(c.in[:0], data...)
@@ -161,34 +161,34 @@ func (l *loop) take(c *conn, data []byte) {
 	}
 }
 
-// reply answers the request that has been served.
-func (l *loop) reply(c *conn) {
-	if !c.open() {
+// sendServed answers the request that has been served.
+func (l *loop) sendServed(c *conn) {
+	if !c.isOpen() {
 		return
 	}
 	c.serving = false
-	l.out = c.session.reply(l.out[:0])
-	l.ring.send(c, l.out, len(c.in) == 0)
-	l.proceed(c)
-	l.ring.rest(c)
+	l.out = c.session.appendReply(l.out[:0])
+	l.ring.sendAnswer(c, l.out, len(c.in) == 0)
+	l.resumeConn(c)
+	l.ring.awaitConn(c)
 }
 
-// proceed goes on with what was left while the connection was blocked.
-func (l *loop) proceed(c *conn) {
-	if c.open() && !c.blocked() && len(c.in) > 0 {
-		l.take(c, c.in)
+// resumeConn goes on with what was left while the connection was blocked.
+func (l *loop) resumeConn(c *conn) {
+	if c.isOpen() && !c.isBlocked() && len(c.in) > 0 {
+		l.answerBuffered(c, c.in)
 	}
-	if c.open() && !c.blocked() && c.unread {
+	if c.isOpen() && !c.isBlocked() && c.unread {
 		c.unread = false
-		l.read(c, true)
+		l.readConn(c, true)
 	}
 }
 
-// flush sends out and what is due of the body, and keeps what there is no room
+// flushConn sends out and what is due of the body, and keeps what there is no room
 // for. The connection may be gone afterwards.
-func (l *loop) flush(c *conn, out []byte) {
+func (l *loop) flushConn(c *conn, out []byte) {
 	for len(out)+c.body > 0 {
-		n, e := l.transmit(c, out)
+		n, e := l.transmitAnswer(c, out)
 		switch e {
 		case 0:
 			k := min(n, len(out))
@@ -200,7 +200,7 @@ func (l *loop) flush(c *conn, out []byte) {
 			return
 		default:
 			c.out = append(c.out[:0], out...) // drop counts it as not sent
-			l.drop(c)
+			l.dropConn(c)
 			return
 		}
 	}
@@ -209,24 +209,24 @@ func (l *loop) flush(c *conn, out []byte) {
 		c.out = nil
 	}
 	if c.closing && !c.linger {
-		l.finish(c)
+		l.finishConn(c)
 	}
 }
 
-func (l *loop) transmit(c *conn, out []byte) (int, syscall.Errno) {
+func (l *loop) transmitAnswer(c *conn, out []byte) (int, syscall.Errno) {
 	if c.body == 0 {
-		return send(c.fd, out)
+		return sendBytes(c.fd, out)
 	}
-	return l.gather.send(c.fd, out, l.answer.body[len(l.answer.body)-c.body:])
+	return l.gather.sendBoth(c.fd, out, l.answer.body[len(l.answer.body)-c.body:])
 }
 
-// finish ends a connection whose last answer is sent. To close a socket that
+// finishConn ends a connection whose last answer is sent. To close a socket that
 // holds something unread would reset it, and take answers from the client that
 // it has not read: unless the client said itself that it sends no more, leave
 // it to the client to close, for a while.
-func (l *loop) finish(c *conn) {
+func (l *loop) finishConn(c *conn) {
 	if !c.gently {
-		l.drop(c)
+		l.dropConn(c)
 		return
 	}
 	syscall.Shutdown(c.fd, syscall.SHUT_WR)

@@ -27,7 +27,7 @@ func newEngine(s *site, l net.Listener) (engine, error) {
 		n = 1
 	}
 	e := &loops{}
-	listeners, err := e.listeners(l, n)
+	listeners, err := e.openListeners(l, n)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func newEngine(s *site, l net.Listener) (engine, error) {
 			for _, fd := range listeners[i:] {
 				syscall.Close(fd)
 			}
-			e.close()
+			e.closeLoops()
 			return nil, fmt.Errorf("--ring %s: event loop %d: %w", s.Ring, i, err)
 		}
 		if e.path != "" && n > 1 {
@@ -58,11 +58,11 @@ func newRing(kind string, l *loop) (ring, error) {
 	return newEpoll(l)
 }
 
-// listeners makes n descriptors that listen where l does. Several TCP sockets
+// openListeners makes n descriptors that listen where l does. Several TCP sockets
 // can share one port, the kernel then spreads connections over them; a unix
 // socket is shared itself. The Go runtime is not to watch them, so they are
 // duplicates of what package net has made.
-func (e *loops) listeners(l net.Listener, n int) (fds []int, err error) {
+func (e *loops) openListeners(l net.Listener, n int) (fds []int, err error) {
 	defer func() {
 		for _, fd := range fds {
 			if err != nil {
@@ -74,14 +74,14 @@ func (e *loops) listeners(l net.Listener, n int) (fds []int, err error) {
 		u.SetUnlinkOnClose(false)
 		e.path = l.Addr().String()
 	} else if n > 1 {
-		if err := control(l, shared); err != nil {
+		if err := withDescriptor(l, setReusePort); err != nil {
 			return nil, fmt.Errorf("--workers %d: sharing the port: %w", n, err)
 		}
 	}
 	for i := range n {
 		if i > 0 && e.path == "" {
 			config := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error {
-				return controlRaw(c, shared)
+				return withRawDescriptor(c, setReusePort)
 			}}
 			l, err = config.Listen(context.Background(), "tcp", l.Addr().String())
 			if err != nil {
@@ -90,8 +90,8 @@ func (e *loops) listeners(l net.Listener, n int) (fds []int, err error) {
 			defer l.Close()
 		}
 		fd := -1
-		err := control(l, func(raw int) (err error) {
-			fd, err = duplicate(raw)
+		err := withDescriptor(l, func(raw int) (err error) {
+			fd, err = duplicateDescriptor(raw)
 			return err
 		})
 		if err != nil {
@@ -102,11 +102,11 @@ func (e *loops) listeners(l net.Listener, n int) (fds []int, err error) {
 	return fds, nil
 }
 
-func shared(fd int) error {
+func setReusePort(fd int) error {
 	return syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, reusePort, 1)
 }
 
-func duplicate(fd int) (int, error) {
+func duplicateDescriptor(fd int) (int, error) {
 	n, _, e := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_DUPFD_CLOEXEC, 0)
 	if e != 0 {
 		return -1, e
@@ -116,22 +116,22 @@ func duplicate(fd int) (int, error) {
 	return int(n), nil
 }
 
-// control calls do with the descriptor of l.
-func control(l net.Listener, do func(fd int) error) error {
+// withDescriptor calls do with the descriptor of l.
+func withDescriptor(l net.Listener, do func(fd int) error) error {
 	c, err := l.(syscall.Conn).SyscallConn()
 	if err != nil {
 		return err
 	}
-	return controlRaw(c, do)
+	return withRawDescriptor(c, do)
 }
 
-func controlRaw(c syscall.RawConn, do func(fd int) error) (err error) {
+func withRawDescriptor(c syscall.RawConn, do func(fd int) error) (err error) {
 	return errors.Join(c.Control(func(fd uintptr) { err = do(int(fd)) }), err)
 }
 
-// raiseFiles has the process have as many open files as it may: a server cannot know
+// raiseFileLimit has the process have as many open files as it may: a server cannot know
 // how many will come. Root may have as many as the kernel allows unless told otherwise.
-func raiseFiles() {
+func raiseFileLimit() {
 	const most = 1 << 20
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) == nil && limit.Max < most {
@@ -139,9 +139,9 @@ func raiseFiles() {
 	}
 }
 
-// run runs the loops, each on a thread.
-func (e *loops) run(ctx context.Context) error {
-	raiseFiles()
+// serveUntil runs the loops, each on a thread.
+func (e *loops) serveUntil(ctx context.Context) error {
+	raiseFileLimit()
 	// A loop that sweeps, or waits with a limit, does not give its processor back to the
 	// scheduler.
 	if n := len(e.all) + 1; runtime.GOMAXPROCS(0) < n {
@@ -154,7 +154,7 @@ func (e *loops) run(ctx context.Context) error {
 	for i, l := range e.all {
 		running.Go(func() {
 			defer cancel()
-			if err := l.run(); err != nil {
+			if err := l.runLoop(); err != nil {
 				errs[i] = fmt.Errorf("event loop %d: %w", i, err)
 			}
 		})
@@ -162,18 +162,18 @@ func (e *loops) run(ctx context.Context) error {
 	waking.Go(func() {
 		<-ctx.Done()
 		for _, l := range e.all {
-			l.quit()
+			l.requestStop()
 		}
 	})
 	running.Wait()
 	waking.Wait()
-	e.close()
+	e.closeLoops()
 	return errors.Join(errs...)
 }
 
-func (e *loops) close() {
+func (e *loops) closeLoops() {
 	for _, l := range e.all {
-		l.free()
+		l.closeAll()
 	}
 	if e.path != "" {
 		os.Remove(e.path)

@@ -29,8 +29,8 @@ func newEpoll(l *loop) (ring, error) {
 	if r.fd, err = syscall.EpollCreate1(syscall.EPOLL_CLOEXEC); err != nil {
 		return nil, err
 	}
-	if err = r.watch(syscall.EPOLL_CTL_ADD, l.wake, syscall.EPOLLIN); err == nil {
-		err = r.hear(true)
+	if err = r.setInterest(syscall.EPOLL_CTL_ADD, l.wake, syscall.EPOLLIN); err == nil {
+		err = r.setAccepting(true)
 	}
 	if err != nil {
 		syscall.Close(r.fd)
@@ -39,55 +39,55 @@ func newEpoll(l *loop) (ring, error) {
 	return r, nil
 }
 
-func (r *epollRing) start() error { return nil }
+func (r *epollRing) startRing() error { return nil }
 
-func (r *epollRing) stop() {
+func (r *epollRing) closeConns() {
 	for len(r.conns) > 0 {
-		r.drop(r.conns[0])
+		r.dropConn(r.conns[0])
 	}
 }
 
-func (r *epollRing) free() { syscall.Close(r.fd) }
+func (r *epollRing) closeRing() { syscall.Close(r.fd) }
 
-func (r *epollRing) turn() (err error) {
+func (r *epollRing) runTurn() (err error) {
 	if r.hits >= sweepMin && r.hits*sweepShare >= len(r.conns) {
-		r.hits = r.sweep()
+		r.hits = r.pollEachConn()
 		return nil
 	}
-	r.hits, err = r.poll()
+	r.hits, err = r.waitEpoll()
 	return err
 }
 
-// sweep asks every connection. It returns how many had something to say.
-func (r *epollRing) sweep() (hits int) {
-	r.tick()
+// pollEachConn asks every connection. It returns how many had something to say.
+func (r *epollRing) pollEachConn() (hits int) {
+	r.runTimers()
 	if r.sweeps++; r.sweeps%acceptEvery == 0 {
-		r.accept()
+		r.acceptConns()
 	}
 	// Backwards, since the last connection takes the place of one dropped.
 	for i := len(r.conns) - 1; i >= 0; i-- {
-		if i < len(r.conns) && r.ready(r.conns[i], false) {
+		if i < len(r.conns) && r.serveReady(r.conns[i], false) {
 			hits++
 		}
 	}
 	return hits
 }
 
-// poll asks epoll which connections have something to say, and waits for one.
-func (r *epollRing) poll() (hits int, err error) {
-	n, err := waitFor(r.fd, r.events, r.patience())
+// waitEpoll asks epoll which connections have something to say, and waits for one.
+func (r *epollRing) waitEpoll() (hits int, err error) {
+	n, err := waitFor(r.fd, r.events, r.waitTimeout())
 	if err != nil {
 		return 0, err
 	}
-	r.tick()
+	r.runTimers()
 	const ended = syscall.EPOLLRDHUP | syscall.EPOLLHUP | syscall.EPOLLERR
 	for _, ev := range r.events[:n] {
 		switch fd := int(ev.Fd); fd {
 		case r.wake:
 		case r.listener:
-			r.accept()
+			r.acceptConns()
 		default:
-			if c := r.byFD[fd]; c != nil && r.ready(c, ev.Events&ended != 0) {
+			if c := r.byFD[fd]; c != nil && r.serveReady(c, ev.Events&ended != 0) {
 				hits++
 			}
 		}
@@ -95,25 +95,25 @@ func (r *epollRing) poll() (hits int, err error) {
 	return hits, nil
 }
 
-// hear is, where loops share a socket, for one of them to be woken for each.
-func (r *epollRing) hear(on bool) error {
+// setAccepting is, where loops share a socket, for one of them to be woken for each.
+func (r *epollRing) setAccepting(on bool) error {
 	if !on {
-		return r.watch(syscall.EPOLL_CTL_DEL, r.listener, 0)
+		return r.setInterest(syscall.EPOLL_CTL_DEL, r.listener, 0)
 	}
-	return r.watch(syscall.EPOLL_CTL_ADD, r.listener, syscall.EPOLLIN|exclusive)
+	return r.setInterest(syscall.EPOLL_CTL_ADD, r.listener, syscall.EPOLLIN|exclusive)
 }
 
-func (r *epollRing) open(c *conn) error {
-	return r.watch(syscall.EPOLL_CTL_ADD, c.fd, connEvents)
+func (r *epollRing) addConn(c *conn) error {
+	return r.setInterest(syscall.EPOLL_CTL_ADD, c.fd, connEvents)
 }
 
-func (r *epollRing) send(c *conn, out []byte, _ bool) { r.flush(c, out) }
+func (r *epollRing) sendAnswer(c *conn, out []byte, _ bool) { r.flushConn(c, out) }
 
-// rest has epoll tell once more what it has told of c, where that was not used
+// awaitConn has epoll tell once more what it has told of c, where that was not used
 // up, and from the first time on that there is no room, when there is.
-func (r *epollRing) rest(c *conn) {
-	full, stale := c.unsent() && !c.watched, c.unread && !c.blocked()
-	if !c.open() || !full && !stale {
+func (r *epollRing) awaitConn(c *conn) {
+	full, stale := c.hasUnsent() && !c.watched, c.unread && !c.isBlocked()
+	if !c.isOpen() || !full && !stale {
 		return
 	}
 	c.unread = c.unread && !stale
@@ -122,12 +122,12 @@ func (r *epollRing) rest(c *conn) {
 	if c.watched {
 		events |= syscall.EPOLLOUT
 	}
-	if r.watch(syscall.EPOLL_CTL_MOD, c.fd, events) != nil {
-		r.drop(c)
+	if r.setInterest(syscall.EPOLL_CTL_MOD, c.fd, events) != nil {
+		r.dropConn(c)
 	}
 }
 
-func (r *epollRing) watch(op, fd int, events uint32) error {
+func (r *epollRing) setInterest(op, fd int, events uint32) error {
 	ev := syscall.EpollEvent{Events: events, Fd: int32(fd)}
 	return syscall.EpollCtl(r.fd, op, fd, &ev)
 }

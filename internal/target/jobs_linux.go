@@ -12,19 +12,19 @@ type job struct {
 // jobs is a heap, the job that ends first at its top.
 type jobs []job
 
-func (j jobs) before(a, b int) bool {
+func (j jobs) isBefore(a, b int) bool {
 	if j[a].end != j[b].end {
 		return j[a].end < j[b].end
 	}
 	return j[a].order < j[b].order
 }
 
-func (j *jobs) push(added job) {
+func (j *jobs) pushJob(added job) {
 	*j = append(*j, added)
 	h := *j
 	for i := len(h) - 1; i > 0; {
 		up := (i - 1) / 2
-		if !h.before(i, up) {
+		if !h.isBefore(i, up) {
 			break
 		}
 		h[i], h[up] = h[up], h[i]
@@ -32,7 +32,7 @@ func (j *jobs) push(added job) {
 	}
 }
 
-func (j *jobs) pop() job {
+func (j *jobs) popJob() job {
 	h := *j
 	top, last := h[0], len(h)-1
 	h[0], h[last] = h[last], job{}
@@ -41,7 +41,7 @@ func (j *jobs) pop() job {
 	for i := 0; ; {
 		first := i
 		for down := 2*i + 1; down <= 2*i+2 && down < last; down++ {
-			if h.before(down, first) {
+			if h.isBefore(down, first) {
 				first = down
 			}
 		}

@@ -23,8 +23,8 @@ func newRequestLog(w io.Writer, start time.Time) *requestLog {
 	return &requestLog{w: bufio.NewWriterSize(w, 64<<10), epoch: start.UnixNano()}
 }
 
-// add adds a line. A failed write shows when the log is flushed.
-func (l *requestLog) add(arrival, start, service int64, path []byte) {
+// addRequest adds a line. A failed write shows when the log is flushed.
+func (l *requestLog) addRequest(arrival, start, service int64, path []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b := strconv.AppendInt(l.line[:0], l.epoch+arrival, 10)
@@ -35,7 +35,7 @@ func (l *requestLog) add(arrival, start, service int64, path []byte) {
 	l.w.Write(l.line)
 }
 
-func (l *requestLog) flush() error {
+func (l *requestLog) flushLog() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.w.Flush(); err != nil {

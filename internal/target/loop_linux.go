@@ -36,30 +36,30 @@ type loop struct {
 // A ring is how a loop waits, receives and sends. All but free is called by the
 // loop's thread.
 type ring interface {
-	start() error
-	// turn waits until something is due or has come, calls tick, and goes on with
+	startRing() error
+	// runTurn waits until something is due or has come, calls runTimers, and goes on with
 	// the connections that can.
-	turn() error
-	// hear has new connections accepted from now on, or not.
-	hear(on bool) error
-	// open begins with a connection. Its error leaves c to the caller.
-	open(c *conn) error
-	// send sends out and what is due of the body, or keeps of it what it cannot.
+	runTurn() error
+	// setAccepting has new connections accepted from now on, or not.
+	setAccepting(on bool) error
+	// addConn begins with a connection. Its error leaves c to the caller.
+	addConn(c *conn) error
+	// sendAnswer sends out and what is due of the body, or keeps of it what it cannot.
 	// Where idle, the client is to speak next.
-	send(c *conn, out []byte, idle bool)
-	// rest comes back to c when it can go on. It is called last, when all has been
+	sendAnswer(c *conn, out []byte, idle bool)
+	// awaitConn comes back to c when it can go on. It is called last, when all has been
 	// done for c that could be; c may be closed.
-	rest(c *conn)
-	// stop ends all connections.
-	stop()
-	free()
+	awaitConn(c *conn)
+	// closeConns ends all connections.
+	closeConns()
+	closeRing()
 }
 
 // newLoop makes a loop that accepts from listener, which it takes over unless it
 // fails.
 func newLoop(s *site, c *counters, listener int) (*loop, error) {
 	l := &loop{
-		worker:    worker{site: s, count: c, answer: s.answer.clone()},
+		worker:    worker{site: s, count: c, answer: s.answer.cloneHeads()},
 		wake:      -1,
 		listener:  listener,
 		acceptMax: 64,
@@ -77,40 +77,40 @@ func newLoop(s *site, c *counters, listener int) (*loop, error) {
 	return l, nil
 }
 
-// free closes what is open. The loop does not run, or not any more.
-func (l *loop) free() {
-	l.ring.free()
+// closeAll closes what is open. The loop does not run, or not any more.
+func (l *loop) closeAll() {
+	l.ring.closeRing()
 	for _, fd := range []int{l.listener, l.wake} {
 		syscall.Close(fd)
 	}
 }
 
-// quit makes run return. It may be called from any goroutine before free.
-func (l *loop) quit() {
+// requestStop makes run return. It may be called from any goroutine before free.
+func (l *loop) requestStop() {
 	l.stopping.Store(true)
-	signal(l.wake)
+	signalEvent(l.wake)
 }
 
-// run serves until quit. The thread ends with it.
-func (l *loop) run() error {
+// runLoop serves until requestStop. The thread ends with it.
+func (l *loop) runLoop() error {
 	runtime.LockOSThread()
 	if l.site.queue != nil {
 		preciseTimers()
 	}
-	if err := l.ring.start(); err != nil {
+	if err := l.ring.startRing(); err != nil {
 		return err
 	}
-	defer l.ring.stop()
+	defer l.ring.closeConns()
 	for !l.stopping.Load() {
-		if err := l.ring.turn(); err != nil {
+		if err := l.ring.runTurn(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// patience is how long the loop may wait; negative when there is no limit.
-func (l *loop) patience() time.Duration {
+// waitTimeout is how long the loop may wait; negative when there is no limit.
+func (l *loop) waitTimeout() time.Duration {
 	deadline := int64(never)
 	if len(l.jobs) > 0 {
 		deadline = l.jobs[0].end
@@ -124,55 +124,55 @@ func (l *loop) patience() time.Duration {
 	if deadline == never {
 		return -1
 	}
-	return time.Duration(max(0, deadline-l.site.now()))
+	return time.Duration(max(0, deadline-l.site.sinceStart()))
 }
 
-// tick does what is due: it is the start of each turn.
-func (l *loop) tick() {
-	l.now = l.site.now()
-	if until := l.site.stalled(l.now); until > l.now {
-		l.pause(until)
+// runTimers does what is due: it is the start of each turn.
+func (l *loop) runTimers() {
+	l.now = l.site.sinceStart()
+	if until := l.site.stallEnd(l.now); until > l.now {
+		l.pauseUntil(until)
 	}
 	if l.now >= l.nextDate {
 		t := time.Now()
-		l.answer.refresh(t)
+		l.answer.refreshDate(t)
 		l.nextDate = l.now + int64(time.Second) - int64(t.Nanosecond())
 	}
 	for len(l.jobs) > 0 && l.jobs[0].end <= l.now {
-		l.reply(l.jobs.pop().conn)
+		l.sendServed(l.jobs.popJob().conn)
 	}
 	for len(l.lingering) > 0 {
 		c := l.lingering[0]
-		if c.open() && c.deadline > l.now {
+		if c.isOpen() && c.deadline > l.now {
 			break
 		}
 		l.lingering[0], l.lingering = nil, l.lingering[1:]
-		l.drop(c)
+		l.dropConn(c)
 	}
-	if l.deafUntil > 0 && l.now >= l.deafUntil && l.ring.hear(true) == nil {
+	if l.deafUntil > 0 && l.now >= l.deafUntil && l.ring.setAccepting(true) == nil {
 		l.deafUntil = 0
 	}
 }
 
-// pause stops everything until then, but for quit.
-func (l *loop) pause(until int64) {
+// pauseUntil stops everything until then, but for quit.
+func (l *loop) pauseUntil(until int64) {
 	for l.now < until && !l.stopping.Load() {
-		pauseOn(l.wake, time.Duration(until-l.now))
-		l.now = l.site.now()
+		pauseThread(l.wake, time.Duration(until-l.now))
+		l.now = l.site.sinceStart()
 	}
 }
 
-// accept takes new connections.
-func (l *loop) accept() {
+// acceptConns takes new connections.
+func (l *loop) acceptConns() {
 	for range l.acceptMax {
-		fd, e := accept(l.listener)
+		fd, e := acceptConn(l.listener)
 		switch e {
 		case 0:
-			l.open(fd)
+			l.openConn(fd)
 		case syscall.EAGAIN:
 			return
 		case syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM:
-			l.ring.hear(false)
+			l.ring.setAccepting(false)
 			l.deafUntil = l.now + int64(acceptPause)
 			return
 		}

@@ -63,13 +63,13 @@ func TestJobs(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var queue jobs
 	for i := range uint64(1000) {
-		queue.push(job{end: random.Int64N(50), order: i})
+		queue.pushJob(job{end: random.Int64N(50), order: i})
 		if i%3 == 2 {
-			queue.pop()
+			queue.popJob()
 		}
 	}
 	for last := (job{end: -1}); len(queue) > 0; {
-		next := queue.pop()
+		next := queue.popJob()
 		if next.end < last.end || next.end == last.end && next.order < last.order {
 			t.Fatalf("%+v came after %+v", next, last)
 		}
@@ -103,7 +103,7 @@ func TestWaits(t *testing.T) {
 		if d := time.Since(begin); d < 1500*time.Microsecond {
 			t.Errorf("%s: waited only %v", name, d)
 		}
-		if err := signal(event); err != nil {
+		if err := signalEvent(event); err != nil {
 			t.Fatal(err)
 		}
 		if n, err := wait(ep, events, -1); n != 1 || events[0].Fd != 7 || err != nil {

@@ -30,7 +30,7 @@ func newPortable(s *site, l net.Listener) engine {
 	return &portable{site: s, listener: l, conns: map[net.Conn]bool{}}
 }
 
-func (p *portable) run(ctx context.Context) error {
+func (p *portable) serveUntil(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var group sync.WaitGroup
 	group.Go(func() {
@@ -43,13 +43,13 @@ func (p *portable) run(ctx context.Context) error {
 		}
 		p.conns = nil
 	})
-	err := p.accept(ctx, &group)
+	err := p.acceptLoop(ctx, &group)
 	cancel()
 	group.Wait()
 	return err
 }
 
-func (p *portable) accept(ctx context.Context, group *sync.WaitGroup) error {
+func (p *portable) acceptLoop(ctx context.Context, group *sync.WaitGroup) error {
 	for {
 		c, err := p.listener.Accept()
 		switch {
@@ -59,9 +59,9 @@ func (p *portable) accept(ctx context.Context, group *sync.WaitGroup) error {
 			}
 			return nil
 		case err == nil:
-			group.Go(func() { p.serve(ctx, c) })
+			group.Go(func() { p.serveConn(ctx, c) })
 		case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-			sleep(ctx, acceptPause)
+			sleepContext(ctx, acceptPause)
 		case errors.Is(err, syscall.ECONNABORTED):
 		default:
 			return err
@@ -69,8 +69,8 @@ func (p *portable) accept(ctx context.Context, group *sync.WaitGroup) error {
 	}
 }
 
-// hold keeps c to be closed at the end, unless that has come.
-func (p *portable) hold(c net.Conn) bool {
+// trackConn keeps c to be closed at the end, unless that has come.
+func (p *portable) trackConn(c net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.conns == nil {
@@ -80,9 +80,9 @@ func (p *portable) hold(c net.Conn) bool {
 	return true
 }
 
-func (p *portable) serve(ctx context.Context, c net.Conn) {
+func (p *portable) serveConn(ctx context.Context, c net.Conn) {
 	defer c.Close()
-	if !p.hold(c) {
+	if !p.trackConn(c) {
 		return
 	}
 	defer func() {
@@ -90,13 +90,13 @@ func (p *portable) serve(ctx context.Context, c net.Conn) {
 		defer p.mu.Unlock()
 		delete(p.conns, c)
 	}()
-	w := &worker{site: p.site, count: &p.site.counts[0], answer: p.site.answer.clone()}
+	w := &worker{site: p.site, count: &p.site.counts[0], answer: p.site.answer.cloneHeads()}
 	pc := portableConn{Conn: c, in: make([]byte, 0, portableIn)}
-	pc.session.open(w)
-	for pc.exchange(ctx) {
+	pc.session.beginConn(w)
+	for pc.answerOnce(ctx) {
 	}
 	if pc.session.closing && pc.session.gently {
-		linger(c)
+		closeAfterAnswer(c)
 	}
 }
 
@@ -108,8 +108,8 @@ type portableConn struct {
 	second  int64 // of the date in the heads
 }
 
-// exchange reads once and answers what has come. It tells whether to go on.
-func (c *portableConn) exchange(ctx context.Context) bool {
+// answerOnce reads once and answers what has come. It tells whether to go on.
+func (c *portableConn) answerOnce(ctx context.Context) bool {
 	c.in = slices.Grow(c.in, portableIn/4)
 	k, err := c.Read(c.in[len(c.in):cap(c.in)])
 	if err != nil {
@@ -120,24 +120,24 @@ func (c *portableConn) exchange(ctx context.Context) bool {
 	site := s.worker.site
 	if t := time.Now(); t.Unix() != c.second {
 		c.second = t.Unix()
-		s.worker.answer.refresh(t)
+		s.worker.answer.refreshDate(t)
 	}
-	now := site.now()
-	if until := site.stalled(now); until > now {
-		sleep(ctx, time.Duration(until-now))
-		now = site.now()
+	now := site.sinceStart()
+	if until := site.stallEnd(now); until > now {
+		sleepContext(ctx, time.Duration(until-now))
+		now = site.sinceStart()
 	}
 	for {
-		n, out, need := s.take(now, c.in, c.out[:0])
+		n, out, need := s.answerRequests(now, c.in, c.out[:0])
 		c.in = c.in[:copy(c.in, c.in[n:])]
 		if need == serving {
-			if c.write(out) != nil || !sleep(ctx, time.Duration(s.end-site.now())) {
+			if c.writeAnswer(out) != nil || !sleepContext(ctx, time.Duration(s.end-site.sinceStart())) {
 				return false
 			}
-			out = s.reply(out[:0])
-			now = site.now()
+			out = s.appendReply(out[:0])
+			now = site.sinceStart()
 		}
-		if c.write(out) != nil || s.closing {
+		if c.writeAnswer(out) != nil || s.closing {
 			return false
 		}
 		if need == input {
@@ -146,8 +146,8 @@ func (c *portableConn) exchange(ctx context.Context) bool {
 	}
 }
 
-// write sends out and what is due of the body.
-func (c *portableConn) write(out []byte) error {
+// writeAnswer sends out and what is due of the body.
+func (c *portableConn) writeAnswer(out []byte) error {
 	c.out = out
 	w := c.session.worker
 	unsent := net.Buffers{out, w.answer.body[len(w.answer.body)-c.session.body:]}
@@ -160,17 +160,17 @@ func (c *portableConn) write(out []byte) error {
 	return err
 }
 
-// linger ends a connection so that the client gets all of the answer even when
+// closeAfterAnswer ends a connection so that the client gets all of the answer even when
 // it is still sending: closing with bytes unread would reset it.
-func linger(c net.Conn) {
+func closeAfterAnswer(c net.Conn) {
 	if half, ok := c.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
 		c.SetReadDeadline(time.Now().Add(lingerMax))
 		io.Copy(io.Discard, c)
 	}
 }
 
-// sleep waits for d, and tells whether it did until the end.
-func sleep(ctx context.Context, d time.Duration) bool {
+// sleepContext waits for d, and tells whether it did until the end.
+func sleepContext(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil
 	}

@@ -61,27 +61,27 @@ const (
 	watchPath    = "/.dyno/served"
 )
 
-// next reads on in in until there is something to tell, and says how much of it
+// nextEvent reads on in in until there is something to tell, and says how much of it
 // is used. What is not must be given again, with what followed.
 //
 // Clients ask for the same again and again: the bytes of the last request are
 // the last request.
-func (r *reader) next(in []byte) (n int, ev event) {
-	if r.phase == atLine && r.last != nil && r.last.begins(in) {
-		r.recall()
+func (r *reader) nextEvent(in []byte) (n int, ev event) {
+	if r.phase == atLine && r.last != nil && r.last.isPrefixOf(in) {
+		r.recallRequest()
 		return len(r.last.bytes), whole
 	}
 	for {
 		var k int
 		if r.phase == atContent || r.phase == atChunk {
-			k, ev = r.skip(in[n:])
+			k, ev = r.skipBody(in[n:])
 		} else {
-			k, ev = r.line(in[n:])
+			k, ev = r.takeLine(in[n:])
 		}
 		n += k
 		r.size += int64(k)
 		if ev == whole && r.last != nil && r.size <= min(knownMax, int64(n)) {
-			r.remember(in[n-int(r.size) : n])
+			r.rememberRequest(in[n-int(r.size) : n])
 		}
 		if ev != more || k == 0 {
 			return n, ev
@@ -89,24 +89,24 @@ func (r *reader) next(in []byte) (n int, ev event) {
 	}
 }
 
-func (k *known) begins(in []byte) bool {
+func (k *known) isPrefixOf(in []byte) bool {
 	return len(k.bytes) > 0 && bytes.HasPrefix(in, k.bytes)
 }
 
-func (r *reader) recall() {
+func (r *reader) recallRequest() {
 	r.req, r.size = r.last.req, int64(len(r.last.bytes))
 	if r.keepPath {
 		r.path = append(r.path[:0], r.last.path...)
 	}
 }
 
-func (r *reader) remember(in []byte) {
+func (r *reader) rememberRequest(in []byte) {
 	r.last.req, r.last.bytes = r.req, append(r.last.bytes[:0], in...)
 	r.last.path = append(r.last.path[:0], r.path...)
 }
 
-// skip drops bytes of a body.
-func (r *reader) skip(in []byte) (int, event) {
+// skipBody drops bytes of a body.
+func (r *reader) skipBody(in []byte) (int, event) {
 	k := min(r.left, int64(len(in)))
 	r.left -= k
 	switch {
@@ -120,8 +120,8 @@ func (r *reader) skip(in []byte) (int, event) {
 	return int(k), more
 }
 
-// line takes one line, if it is complete.
-func (r *reader) line(in []byte) (int, event) {
+// takeLine takes one line, if it is complete.
+func (r *reader) takeLine(in []byte) (int, event) {
 	if r.phase == atLine {
 		r.size, r.section = 0, 0
 	}
@@ -145,25 +145,25 @@ func (r *reader) line(in []byte) (int, event) {
 	if r.phase != atSize && r.phase != atGap {
 		r.section += int64(k)
 	}
-	return k, r.take(in[:i-1])
+	return k, r.readLine(in[:i-1])
 }
 
-// take reads one line, which is without its end.
-func (r *reader) take(line []byte) event {
+// readLine reads one line, which is without its end.
+func (r *reader) readLine(line []byte) event {
 	switch r.phase {
 	case atLine:
 		if len(line) == 0 {
 			return more // some clients send one after a body
 		}
 		r.phase = atHeader
-		return r.requestLine(line)
+		return r.readRequestLine(line)
 	case atHeader:
 		if len(line) == 0 {
-			return r.headed()
+			return r.endHeaders()
 		}
-		return r.header(line)
+		return r.readHeader(line)
 	case atSize:
-		return r.chunkSize(line)
+		return r.readChunkSize(line)
 	case atGap:
 		r.phase = atSize
 		if len(line) > 0 {
@@ -181,7 +181,7 @@ func (r *reader) take(line []byte) event {
 	return more
 }
 
-func (r *reader) requestLine(line []byte) event {
+func (r *reader) readRequestLine(line []byte) event {
 	i, j := bytes.IndexByte(line, ' '), bytes.LastIndexByte(line, ' ')
 	if i < 0 || j == i || !isToken(line[:i]) || !isTarget(line[i+1:j]) {
 		return 400
@@ -213,8 +213,8 @@ var (
 	expect           = []byte("expect")
 )
 
-// header reads one header line, of which only four matter.
-func (r *reader) header(line []byte) event {
+// readHeader reads one header line, of which only four matter.
+func (r *reader) readHeader(line []byte) event {
 	name, value, ok := bytes.Cut(line, colon)
 	if !ok || !isToken(name) {
 		return 400
@@ -227,9 +227,9 @@ func (r *reader) header(line []byte) event {
 	value = bytes.Trim(value, " \t")
 	switch {
 	case bytes.EqualFold(name, connection):
-		r.connection(value)
+		r.readConnection(value)
 	case bytes.EqualFold(name, contentLength):
-		return r.contentLength(value)
+		return r.readContentLength(value)
 	case bytes.EqualFold(name, transferEncoding):
 		if r.req.chunked {
 			return 400
@@ -247,7 +247,7 @@ func (r *reader) header(line []byte) event {
 	return more
 }
 
-func (r *reader) connection(options []byte) {
+func (r *reader) readConnection(options []byte) {
 	for len(options) > 0 {
 		var option []byte
 		option, options, _ = bytes.Cut(options, comma)
@@ -261,7 +261,7 @@ func (r *reader) connection(options []byte) {
 	}
 }
 
-func (r *reader) contentLength(digits []byte) event {
+func (r *reader) readContentLength(digits []byte) event {
 	if len(digits) == 0 || len(digits) > 18 {
 		return 400
 	}
@@ -279,8 +279,8 @@ func (r *reader) contentLength(digits []byte) event {
 	return more
 }
 
-// headed ends the header section and says what follows it.
-func (r *reader) headed() event {
+// endHeaders ends the header section and says what follows it.
+func (r *reader) endHeaders() event {
 	q := &r.req
 	if q.old {
 		q.close = q.close || !q.keepAlive
@@ -303,7 +303,7 @@ func (r *reader) headed() event {
 	return more
 }
 
-func (r *reader) chunkSize(line []byte) event {
+func (r *reader) readChunkSize(line []byte) event {
 	digits, _, _ := bytes.Cut(line, semicolon)
 	digits = bytes.TrimRight(digits, " \t")
 	if len(digits) == 0 || len(digits) > 15 {

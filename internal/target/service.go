@@ -24,9 +24,9 @@ func newQueue(servers int, s service, seed uint64) *queue {
 	}
 }
 
-// arrive gives the request that arrives at now to a server. It returns when its
+// scheduleArrival gives the request that arrives at now to a server. It returns when its
 // service begins and how long it takes; busy must then say when it ends.
-func (q *queue) arrive(now int64) (start, service int64) {
+func (q *queue) scheduleArrival(now int64) (start, service int64) {
 	earliest := slices.Min(q.free)
 	q.next = slices.Index(q.free, earliest)
 	service = int64(q.service.mean)
@@ -36,8 +36,8 @@ func (q *queue) arrive(now int64) (start, service int64) {
 	return max(now, earliest), service
 }
 
-// busy says that the server just chosen is so until end.
-func (q *queue) busy(end int64) { q.free[q.next] = end }
+// occupyServer says that the server just chosen is so until end.
+func (q *queue) occupyServer(end int64) { q.free[q.next] = end }
 
 // A stall is the plan of the times at which nothing is done: for length in each
 // period, the first of them half a period after 0. All are nanoseconds.
@@ -45,8 +45,8 @@ type stall struct {
 	length, period int64 // 0: none
 }
 
-// next is when the first stall not over at t begins, which may be before t.
-func (s stall) next(t int64) int64 {
+// nextBegin is when the first stall not over at t begins, which may be before t.
+func (s stall) nextBegin(t int64) int64 {
 	if s.length == 0 {
 		return never
 	}
@@ -57,18 +57,18 @@ func (s stall) next(t int64) int64 {
 	return begin
 }
 
-// until is when the stall at t ends, or t when there is none then.
-func (s stall) until(t int64) int64 {
-	if begin := s.next(t); t >= begin {
+// endOf is when the stall at t ends, or t when there is none then.
+func (s stall) endOf(t int64) int64 {
+	if begin := s.nextBegin(t); t >= begin {
 		return begin + s.length
 	}
 	return t
 }
 
-// work is when d of work begun at t is done, given that none is in a stall.
-func (s stall) work(t, d int64) int64 {
-	t = s.until(t)
-	begin := s.next(t)
+// workEnd is when d of work begun at t is done, given that none is in a stall.
+func (s stall) workEnd(t, d int64) int64 {
+	t = s.endOf(t)
+	begin := s.nextBegin(t)
 	if d <= begin-t {
 		return t + d
 	}

@@ -35,7 +35,7 @@ func TestConstantQueue(t *testing.T) {
 	} {
 		c := Config{Workers: e.workers, Service: "constant:" + e.serviceMillis, Stall: e.stall}
 		s := newSite(c)
-		s.arrived(1) // instants are never 0, so the first is 1 ns
+		s.arriveAt(1) // instants are never 0, so the first is 1 ns
 		var starts, ends []int64
 		for _, at := range e.arrivals {
 			start, end := s.enqueue(at*ms + 1)
@@ -57,7 +57,7 @@ func TestExponentialQueue(t *testing.T) {
 		q := newQueue(1, s, seed)
 		times := make([]int64, 100_000)
 		for i := range times {
-			_, times[i] = q.arrive(0)
+			_, times[i] = q.scheduleArrival(0)
 		}
 		return times
 	}
@@ -92,7 +92,7 @@ func TestStall(t *testing.T) {
 		{15*sec - 1, 15*sec - 1}, {15 * sec, 16 * sec}, {16 * sec, 16 * sec}, {105 * sec, 106 * sec},
 		{-1, -1},
 	} {
-		if got := s.until(e.at); got != e.until {
+		if got := s.endOf(e.at); got != e.until {
 			t.Errorf("at %d: until %d, want %d", e.at, got, e.until)
 		}
 	}
@@ -101,11 +101,11 @@ func TestStall(t *testing.T) {
 		{4 * sec, 3 * sec, 8 * sec}, {6 * sec, 9 * sec, 15 * sec}, {6 * sec, 9*sec + 1, 16*sec + 1},
 		{4 * sec, 10 * sec, 15 * sec}, {0, 32*sec + 1, 36*sec + 1}, {0, 5*sec + 9*sec*1000, 10005 * sec},
 	} {
-		if got := s.work(e.at, e.work); got != e.done {
+		if got := s.workEnd(e.at, e.work); got != e.done {
 			t.Errorf("%d of work begun at %d: done at %d, want %d", e.work, e.at, got, e.done)
 		}
 	}
-	if none := (stall{}); none.until(7) != 7 || none.work(7, 8) != 15 {
+	if none := (stall{}); none.endOf(7) != 7 || none.workEnd(7, 8) != 15 {
 		t.Error("without a stall time passes")
 	}
 }

@@ -22,7 +22,7 @@ type session struct {
 	arrival, start, end int64 // of the request being served
 }
 
-func (s *session) open(w *worker) {
+func (s *session) beginConn(w *worker) {
 	s.worker = w
 	s.reader.keepPath, s.reader.last = w.site.log != nil, &w.last
 	w.count.connections.Add(1)
@@ -40,44 +40,44 @@ const (
 // batchMax is how many bytes of answers are gathered for one send.
 const batchMax = 64 << 10
 
-// take answers requests from in, appending to out. It stops when it needs
+// answerRequests answers requests from in, appending to out. It stops when it needs
 // something, and says how much of in it used.
-func (s *session) take(now int64, in, out []byte) (n int, _ []byte, _ need) {
+func (s *session) answerRequests(now int64, in, out []byte) (n int, _ []byte, _ need) {
 	for len(out) < batchMax && s.body == 0 && !s.closing {
-		k, ev := s.reader.next(in[n:])
+		k, ev := s.reader.nextEvent(in[n:])
 		n += k
 		switch {
 		case ev == more:
 			return n, out, input
 		case ev == proceed:
-			out = s.proceed(out)
+			out = s.appendContinue(out)
 		case ev >= 400:
-			out = s.refuse(out, int(ev))
+			out = s.appendRefused(out, int(ev))
 		case s.reader.req.observe:
-			out = s.tell(out)
+			out = s.appendCounted(out)
 		default:
-			s.arrived(now)
+			s.scheduleRequest(now)
 			if s.end > now {
 				return n, out, serving
 			}
-			out = s.reply(out)
+			out = s.appendReply(out)
 		}
 	}
 	return n, out, room
 }
 
-// arrived decides when the request just read is served.
-func (s *session) arrived(now int64) {
+// scheduleRequest decides when the request just read is served.
+func (s *session) scheduleRequest(now int64) {
 	site := s.worker.site
-	site.arrived(now)
+	site.arriveAt(now)
 	s.arrival, s.start, s.end = now, now, now
 	if site.queue != nil {
 		s.start, s.end = site.enqueue(now)
 	}
 }
 
-// reply appends the answer to the request that was served.
-func (s *session) reply(out []byte) []byte {
+// appendReply appends the answer to the request that was served.
+func (s *session) appendReply(out []byte) []byte {
 	w := s.worker
 	s.answered++
 	s.closing = s.reader.req.close
@@ -85,25 +85,25 @@ func (s *session) reply(out []byte) []byte {
 		s.closing, s.gently = true, true
 	}
 	before := len(out)
-	out, s.body = w.answer.append(out, s.closing, s.reader.req.bare)
+	out, s.body = w.answer.appendTo(out, s.closing, s.reader.req.bare)
 	w.count.requests.Add(1)
 	w.count.received.Add(s.reader.size)
 	w.count.sent.Add(int64(len(out) - before + s.body))
 	if w.site.log != nil {
-		w.site.log.add(s.arrival, s.start, s.end-s.start, s.reader.path)
+		w.site.log.addRequest(s.arrival, s.start, s.end-s.start, s.reader.path)
 	}
 	return out
 }
 
-// proceed appends what a client waits for before it sends a body.
-func (s *session) proceed(out []byte) []byte {
+// appendContinue appends what a client waits for before it sends a body.
+func (s *session) appendContinue(out []byte) []byte {
 	const interim = "HTTP/1.1 100 Continue\r\n\r\n"
 	s.worker.count.sent.Add(int64(len(interim)))
 	return append(out, interim...)
 }
 
-// refuse appends the answer to what cannot be understood.
-func (s *session) refuse(out []byte, status int) []byte {
+// appendRefused appends the answer to what cannot be understood.
+func (s *session) appendRefused(out []byte, status int) []byte {
 	c := s.worker.count
 	s.closing, s.gently = true, true
 	before := len(out)
@@ -114,13 +114,13 @@ func (s *session) refuse(out []byte, status int) []byte {
 	return out
 }
 
-// tell appends the counts. Neither it nor a connection opened for it is counted.
-func (s *session) tell(out []byte) []byte {
+// appendCounted appends the counts. Neither it nor a connection opened for it is counted.
+func (s *session) appendCounted(out []byte) []byte {
 	if s.answered == 0 && !s.observer {
 		s.observer = true
 		s.worker.count.connections.Add(-1)
 	}
 	s.closing = s.reader.req.close
-	counts := s.worker.site.counted()
+	counts := s.worker.site.readCounts()
 	return appendCounts(out, counts, s.closing, s.reader.req.bare)
 }

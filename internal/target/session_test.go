@@ -104,14 +104,14 @@ type pipe struct {
 func newPipe(c Config) *pipe {
 	s := newSite(c)
 	p := &pipe{}
-	p.open(&worker{site: s, count: &s.counts[0], answer: s.answer})
+	p.beginConn(&worker{site: s, count: &s.counts[0], answer: s.answer})
 	return p
 }
 
 func (p *pipe) write(data string) {
 	p.in = append(p.in, data...)
 	for !p.closing {
-		n, out, need := p.take(1, p.in, p.out)
+		n, out, need := p.answerRequests(1, p.in, p.out)
 		p.in = p.in[n:]
 		body := p.worker.answer.body
 		p.out = append(out, body[len(body)-p.body:]...)
@@ -148,7 +148,7 @@ func TestNothingAfterTheLast(t *testing.T) {
 	p := newPipe(fixed())
 	p.write(getLast + get)
 	p.write(get)
-	if got := string(p.out); got != last || p.worker.site.counted().Requests != 1 {
+	if got := string(p.out); got != last || p.worker.site.readCounts().Requests != 1 {
 		t.Errorf("%q", got)
 	}
 }
@@ -241,11 +241,11 @@ func TestCounts(t *testing.T) {
 	observer.worker = p.worker
 	p.worker.count.connections.Add(1)
 	observer.write(ask + "HEAD /.dyno/served HTTP/1.1\r\n\r\n" + ask)
-	if c := p.worker.site.counted(); c.Connections != 1 || c.Requests != 2 {
+	if c := p.worker.site.readCounts(); c.Connections != 1 || c.Requests != 2 {
 		t.Errorf("asking for the counts was counted: %+v", c)
 	}
 	p.write("POST /.dyno/served HTTP/1.1\r\n\r\nbad\r\n")
-	if c := p.worker.site.counted(); c.Requests != 3 || c.Refused != 1 {
+	if c := p.worker.site.readCounts(); c.Requests != 3 || c.Refused != 1 {
 		t.Errorf("POST is a request like any, and what follows is none: %+v", c)
 	}
 }
@@ -254,7 +254,7 @@ func TestRequestsAllocateNothing(t *testing.T) {
 	p := newPipe(fixed())
 	in := []byte(get + post + "Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n")
 	out := make([]byte, 0, 1024)
-	n := testing.AllocsPerRun(100, func() { p.take(1, in, out) })
+	n := testing.AllocsPerRun(100, func() { p.answerRequests(1, in, out) })
 	if n > 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -288,14 +288,14 @@ func TestKnownRequest(t *testing.T) {
 			"/" + strings.Repeat("a", knownMax), false, false},
 		{path, "/path", false, true}, // too long to be remembered
 	} {
-		known := r.last.begins([]byte(test.in))
-		_, ev := r.next([]byte(test.in))
+		known := r.last.isPrefixOf([]byte(test.in))
+		_, ev := r.nextEvent([]byte(test.in))
 		if ev != whole || string(r.path) != test.path || r.req.bare != test.bare ||
 			known != test.known {
 			t.Errorf("%d: %q: event %d, path %q, bare %v, known %v",
 				i, test.in, ev, r.path, r.req.bare, known)
 		}
-		if n, ev := r.next(nil); n != 0 || ev != more {
+		if n, ev := r.nextEvent(nil); n != 0 || ev != more {
 			t.Errorf("%d: of nothing %d bytes are used, event %d", i, n, ev)
 		}
 	}
@@ -325,7 +325,7 @@ func events(t *testing.T, pieces ...[]byte) (evs []byte) {
 	for _, piece := range pieces {
 		in = append(in, piece...)
 		for {
-			n, ev := r.next(in)
+			n, ev := r.nextEvent(in)
 			if n < 0 || n > len(in) {
 				t.Fatalf("used %d of %d bytes", n, len(in))
 			}

@@ -20,15 +20,15 @@ const (
 	sysEpollWait2 = 441 // epoll_pwait2, the same on both architectures
 )
 
-// receive reads what has come. Both results are 0 at the end of the stream.
-func receive(fd int, b []byte) (int, syscall.Errno) {
+// receiveBytes reads what has come. Both results are 0 at the end of the stream.
+func receiveBytes(fd int, b []byte) (int, syscall.Errno) {
 	n, _, e := syscall.RawSyscall6(syscall.SYS_RECVFROM, uintptr(fd),
 		uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), 0, 0, 0)
 	return int(n), e
 }
 
-// send sends as much of b as there is room for.
-func send(fd int, b []byte) (int, syscall.Errno) {
+// sendBytes sends as much of b as there is room for.
+func sendBytes(fd int, b []byte) (int, syscall.Errno) {
 	n, _, e := syscall.RawSyscall6(syscall.SYS_SENDTO, uintptr(fd),
 		uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)),
 		syscall.MSG_NOSIGNAL, 0, 0)
@@ -41,7 +41,7 @@ type gather struct {
 	msg syscall.Msghdr
 }
 
-func (g *gather) send(fd int, a, b []byte) (int, syscall.Errno) {
+func (g *gather) sendBoth(fd int, a, b []byte) (int, syscall.Errno) {
 	g.iov[0].Base, g.iov[0].Len = unsafe.SliceData(a), uint64(len(a))
 	g.iov[1].Base, g.iov[1].Len = unsafe.SliceData(b), uint64(len(b))
 	g.msg.Iov, g.msg.Iovlen = &g.iov[0], 2
@@ -50,8 +50,8 @@ func (g *gather) send(fd int, a, b []byte) (int, syscall.Errno) {
 	return int(n), e
 }
 
-// accept takes a connection, made not to block.
-func accept(fd int) (int, syscall.Errno) {
+// acceptConn takes a connection, made not to block.
+func acceptConn(fd int) (int, syscall.Errno) {
 	n, _, e := syscall.RawSyscall6(syscall.SYS_ACCEPT4, uintptr(fd), 0, 0,
 		syscall.SOCK_NONBLOCK|syscall.SOCK_CLOEXEC, 0, 0)
 	return int(n), e
@@ -66,7 +66,7 @@ func newEvent() (int, error) {
 	return int(fd), nil
 }
 
-func signal(event int) error {
+func signalEvent(event int) error {
 	_, err := syscall.Write(event, []byte{1, 0, 0, 0, 0, 0, 0, 0})
 	return err
 }
@@ -111,8 +111,8 @@ type pollfd struct {
 	events, revents int16
 }
 
-// pauseOn waits for d, or until event rings.
-func pauseOn(event int, d time.Duration) {
+// pauseThread waits for d, or until event rings.
+func pauseThread(event int, d time.Duration) {
 	const in = 1 // POLLIN
 	p := pollfd{fd: int32(event), events: in}
 	t := syscall.NsecToTimespec(int64(d))

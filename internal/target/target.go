@@ -40,7 +40,7 @@ type Server struct {
 // An engine accepts and serves connections until ctx is done, once, and then
 // lets go of its listeners.
 type engine interface {
-	run(ctx context.Context) error
+	serveUntil(ctx context.Context) error
 }
 
 // Listen opens the addresses of c, so that connections are queued from now on.
@@ -68,14 +68,14 @@ func Listen(c Config) (*Server, error) {
 func (s *Server) Addr() net.Addr { return s.addr }
 
 // Served is what the server has done so far.
-func (s *Server) Served() Counts { return s.site.counted() }
+func (s *Server) Served() Counts { return s.site.readCounts() }
 
 // Serve answers until ctx is done. Requests then under way are not answered,
 // connections are closed, the log is flushed. It may be called once.
 func (s *Server) Serve(ctx context.Context) error {
-	err := s.engine.run(ctx)
+	err := s.engine.serveUntil(ctx)
 	if s.site.log != nil {
-		err = errors.Join(err, s.site.log.flush())
+		err = errors.Join(err, s.site.log.flushLog())
 	}
 	return err
 }
@@ -131,23 +131,23 @@ func newSite(c Config) *site {
 	return s
 }
 
-// now is the time in nanoseconds after start, and never 0.
-func (s *site) now() int64 { return int64(time.Since(s.start)) | 1 }
+// sinceStart is the time in nanoseconds after start, and never 0.
+func (s *site) sinceStart() int64 { return int64(time.Since(s.start)) | 1 }
 
-// arrived notes the instant of the first request, after which stalls are timed.
-func (s *site) arrived(now int64) {
+// arriveAt notes the instant of the first request, after which stalls are timed.
+func (s *site) arriveAt(now int64) {
 	if s.stall.length > 0 && s.first.Load() == 0 {
 		s.first.CompareAndSwap(0, now)
 	}
 }
 
-// stalled is when the stall at instant now ends; now itself when there is none.
-func (s *site) stalled(now int64) int64 {
+// stallEnd is when the stall at instant now ends; now itself when there is none.
+func (s *site) stallEnd(now int64) int64 {
 	first := s.first.Load()
 	if first == 0 || now < first {
 		return now
 	}
-	return first + s.stall.until(now-first)
+	return first + s.stall.endOf(now-first)
 }
 
 // enqueue puts a request that arrives now into the queue, and says when its
@@ -155,16 +155,16 @@ func (s *site) stalled(now int64) int64 {
 func (s *site) enqueue(now int64) (start, end int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	start, service := s.queue.arrive(now)
+	start, service := s.queue.scheduleArrival(now)
 	end = start + service
 	if first := s.first.Load(); first != 0 {
-		end = first + s.stall.work(start-first, service)
+		end = first + s.stall.workEnd(start-first, service)
 	}
-	s.queue.busy(end)
+	s.queue.occupyServer(end)
 	return start, end
 }
 
-func (s *site) counted() Counts {
+func (s *site) readCounts() Counts {
 	var sum Counts
 	for i := range s.counts {
 		c := &s.counts[i]

@@ -56,49 +56,49 @@ func newURing(l *loop) (ring, error) {
 	return r, nil
 }
 
-func (r *uringRing) start() error {
+func (r *uringRing) startRing() error {
 	if err := r.queues.Start(); err != nil {
 		return err
 	}
-	r.wait(r.wake, uring.In)
-	return r.hear(true)
+	r.queuePoll(r.wake, uring.In)
+	return r.setAccepting(true)
 }
 
-// stop waits until the kernel has let go of all memory and of the listener, but
+// closeConns waits until the kernel has let go of all memory and of the listener, but
 // not for ever.
-func (r *uringRing) stop() {
-	r.quit()
+func (r *uringRing) closeConns() {
+	r.requestStop()
 	syscall.Shutdown(r.listener, syscall.SHUT_RDWR)
 	for i := len(r.conns) - 1; i >= 0; i-- {
-		r.drop(r.conns[i])
+		r.dropConn(r.conns[i])
 	}
-	for till := r.site.now() + int64(freeing); r.under > 0; {
-		left := till - r.site.now()
+	for till := r.site.sinceStart() + int64(freeing); r.under > 0; {
+		left := till - r.site.sinceStart()
 		if left <= 0 || r.queues.Wait(left) != nil {
 			return
 		}
 		r.queues.Look()
 		for e, ok := r.queues.Take(); ok; e, ok = r.queues.Take() {
-			r.complete(e)
+			r.handleCompletion(e)
 		}
 	}
 }
 
-func (r *uringRing) free() { r.queues.Close() }
+func (r *uringRing) closeRing() { r.queues.Close() }
 
-func (r *uringRing) turn() error {
-	if err := r.await(r.patience()); err != nil {
+func (r *uringRing) runTurn() error {
+	if err := r.submitAndWait(r.waitTimeout()); err != nil {
 		return err
 	}
 	r.queues.Look()
-	r.tick()
+	r.runTimers()
 	late := r.late
 	r.late = nil
 	for _, c := range late {
-		r.rest(c)
+		r.awaitConn(c)
 	}
 	for e, ok := r.queues.Take(); ok; e, ok = r.queues.Take() {
-		r.complete(e)
+		r.handleCompletion(e)
 		if r.queues.Queued() >= submitMax {
 			if err := r.queues.Submit(false); err != nil {
 				return err
@@ -108,9 +108,9 @@ func (r *uringRing) turn() error {
 	return nil
 }
 
-// await submits, and waits until something is to be done. To do both at once would
+// submitAndWait submits, and waits until something is to be done. To do both at once would
 // be a system call less, but measures as slower where each request is waited for.
-func (r *uringRing) await(patience time.Duration) error {
+func (r *uringRing) submitAndWait(patience time.Duration) error {
 	if r.queues.Queued() > 0 || patience == 0 {
 		err := r.queues.Submit(true)
 		if err != nil || patience == 0 || r.queues.Look() {
@@ -123,15 +123,15 @@ func (r *uringRing) await(patience time.Duration) error {
 	return r.queues.Wait(int64(patience))
 }
 
-// complete goes on with that of which something has ended.
-func (r *uringRing) complete(e uring.Completion) {
+// handleCompletion goes on with that of which something has ended.
+func (r *uringRing) handleCompletion(e uring.Completion) {
 	fd, kind := int(e.UserData>>kindBits), e.UserData&(1<<kindBits-1)
 	r.under--
 	switch fd {
 	case r.wake:
 		return
 	case r.listener:
-		r.knocked()
+		r.handleAccept()
 		return
 	}
 	c := r.byFD[fd]
@@ -141,71 +141,71 @@ func (r *uringRing) complete(e uring.Completion) {
 	}
 	switch {
 	case c.ending:
-		r.drop(c)
+		r.dropConn(c)
 		return
 	case kind == kindWait:
-		r.ready(c, false) // rests c
+		r.serveReady(c, false) // rests c
 		return
 	case kind == kindSend:
-		r.sent(c, e.Res)
+		r.handleSent(c, e.Res)
 	default:
-		r.got(c, e.Res)
+		r.handleReceived(c, e.Res)
 	}
-	r.rest(c)
+	r.awaitConn(c)
 }
 
-// knocked accepts, and goes on hearing.
-func (r *uringRing) knocked() {
+// handleAccept accepts, and goes on hearing.
+func (r *uringRing) handleAccept() {
 	if r.stopping.Load() {
 		return
 	}
-	if r.accept(); r.deafUntil == 0 && r.hear(true) != nil {
+	if r.acceptConns(); r.deafUntil == 0 && r.setAccepting(true) != nil {
 		r.deafUntil = r.now + int64(acceptPause)
 	}
 }
 
-// sent goes on after a send that failed, or for which there was too little room.
-func (r *uringRing) sent(c *conn, res int32) {
+// handleSent goes on after a send that failed, or for which there was too little room.
+func (r *uringRing) handleSent(c *conn, res int32) {
 	switch {
 	case res >= 0:
-		r.flush(c, c.out[res:])
+		r.flushConn(c, c.out[res:])
 	case res == -int32(syscall.EAGAIN), res == -int32(syscall.EINTR):
-		r.flush(c, c.out)
+		r.flushConn(c, c.out)
 	default:
-		r.drop(c)
+		r.dropConn(c)
 	}
 }
 
-// got goes on after a receive.
-func (r *uringRing) got(c *conn, res int32) {
+// handleReceived goes on after a receive.
+func (r *uringRing) handleReceived(c *conn, res int32) {
 	switch {
 	case res > 0:
-		r.received(c, c.piece[:res])
-		if res == pieceMax && c.open() && !c.under && !c.blocked() {
-			r.read(c, false)
+		r.answerReceived(c, c.piece[:res])
+		if res == pieceMax && c.isOpen() && !c.under && !c.isBlocked() {
+			r.readConn(c, false)
 		}
 	case res == -int32(syscall.EAGAIN), res == -int32(syscall.EINTR):
 	default:
-		r.drop(c)
+		r.dropConn(c)
 	}
 }
 
-func (r *uringRing) hear(on bool) error {
+func (r *uringRing) setAccepting(on bool) error {
 	if !on {
 		return nil // a wait is for one time
 	}
-	return r.wait(r.listener, uring.In)
+	return r.queuePoll(r.listener, uring.In)
 }
 
-func (r *uringRing) open(c *conn) error {
+func (r *uringRing) addConn(c *conn) error {
 	c.piece = new([pieceMax]byte)
 	return nil
 }
 
-func (r *uringRing) send(c *conn, out []byte, idle bool) {
+func (r *uringRing) sendAnswer(c *conn, out []byte, idle bool) {
 	small := len(out) > 0 && len(out) <= keepMax && c.body == 0
 	if !small || !idle || c.closing || r.queues.Room(2) != nil {
-		r.flush(c, out)
+		r.flushConn(c, out)
 		return
 	}
 	c.out = append(c.out[:0], out...)
@@ -214,38 +214,38 @@ func (r *uringRing) send(c *conn, out []byte, idle bool) {
 	e.Message(syscall.MSG_NOSIGNAL | syscall.MSG_DONTWAIT | syscall.MSG_WAITALL)
 	e.Link()
 	e.Quiet()
-	r.receive(c)
+	r.queueReceive(c)
 }
 
-// receive queues a receive, for which there must be room.
-func (r *uringRing) receive(c *conn) {
+// queueReceive queues a receive, for which there must be room.
+func (r *uringRing) queueReceive(c *conn) {
 	r.queues.Push(uring.Receive, int32(c.fd), uint64(c.fd)<<kindBits|kindReceive).
 		Memory(c.piece[:])
 	c.under = true
 	r.under++
 }
 
-func (r *uringRing) rest(c *conn) {
-	if !c.open() || c.under || c.serving {
+func (r *uringRing) awaitConn(c *conn) {
+	if !c.isOpen() || c.under || c.serving {
 		return
 	}
 	events := uint16(uring.In | uring.RDHup)
 	switch {
-	case c.unsent():
+	case c.hasUnsent():
 		events = uring.Out
 	case !c.unread && !c.large && r.queues.Room(1) == nil:
-		r.receive(c)
+		r.queueReceive(c)
 		return
 	}
-	if r.wait(c.fd, events) != nil {
+	if r.queuePoll(c.fd, events) != nil {
 		r.late = append(r.late, c)
 		return
 	}
 	c.under = true
 }
 
-// wait has a descriptor complete when it can do what events say.
-func (r *uringRing) wait(fd int, events uint16) error {
+// queuePoll has a descriptor complete when it can do what events say.
+func (r *uringRing) queuePoll(fd int, events uint16) error {
 	if err := r.queues.Room(1); err != nil {
 		return err
 	}

@@ -40,23 +40,23 @@ func TestURingShortSend(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l.open(fds[0])
+		l.openConn(fds[0])
 		c := l.conns[0]
 		c.under, c.out = false, []byte("halves")
-		l.ring.(*uringRing).sent(c, test.res)
+		l.ring.(*uringRing).handleSent(c, test.res)
 		b := make([]byte, 10)
 		n, _ := syscall.Read(fds[1], b)
-		if got := string(b[:max(n, 0)]); got != test.want || c.unsent() || c.open() != test.open {
-			t.Errorf("after %d: %q is sent, open %v", test.res, got, c.open())
+		if got := string(b[:max(n, 0)]); got != test.want || c.hasUnsent() || c.isOpen() != test.open {
+			t.Errorf("after %d: %q is sent, open %v", test.res, got, c.isOpen())
 		}
 		if sent := l.count.sent.Load(); !test.open && sent != -int64(len("halves")) {
 			t.Errorf("after %d: what is lost remains counted, %d", test.res, sent)
 		}
-		if c.under = false; c.open() {
-			l.drop(c)
+		if c.under = false; c.isOpen() {
+			l.dropConn(c)
 		}
 		syscall.Close(fds[1])
-		l.free()
+		l.closeAll()
 	}
 }
 

@@ -131,7 +131,7 @@ func (p *Plan) WriteRequests(w io.Writer) error {
 			line.Weight = r.Weight
 		}
 		for _, f := range r.Header {
-			if redact.First(f.Value) == "" {
+			if redact.FirstMark(f.Value) == "" {
 				line.Headers = append(line.Headers, f.Name+": "+f.Value)
 			}
 		}

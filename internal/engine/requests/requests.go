@@ -210,7 +210,7 @@ func Field(s string) (proto.Field, error) {
 
 // Unmarked reports what has a mark in the place of a secret: that is nothing to send.
 func Unmarked(what, text string) error {
-	if m := redact.First(text); m != "" {
+	if m := redact.FirstMark(text); m != "" {
 		return fmt.Errorf("%s has %s in the place of a secret that was not kept; write what it was",
 			what, m)
 	}

@@ -2,10 +2,11 @@ package bus
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"dyno/internal/atomicfile"
 )
 
 // WriteJSON writes v as JSON to a file that only its owner may read, atomically. It makes the
@@ -22,16 +23,7 @@ func replaceFile(path string, b []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // which is 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // fails once it was renamed
-	_, err = f.Write(b)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return atomicfile.Replace(path, 0o600, atomicfile.ContentWriter(b))
 }
 
 // ReadJSON reads what WriteJSON wrote. The error is fs.ErrNotExist if there is no such file.

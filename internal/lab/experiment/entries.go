@@ -109,7 +109,7 @@ func (d *decoder) suggestKey(path, key string, allowed []string) string {
 	if s := synonyms[key]; slices.Contains(allowed, s) {
 		return "; did you mean " + s + "?"
 	}
-	if n := nearest.Name(key, allowed); n != "" {
+	if n := nearest.ClosestName(key, allowed); n != "" {
 		return "; did you mean " + n + "?"
 	}
 	for _, name := range []string{key, synonyms[key]} {

@@ -49,7 +49,7 @@ func (c *concealer) learn(values []string) {
 		}
 	}
 	if len(c.values) > had {
-		c.known = redact.Know(c.keep, c.values)
+		c.known = redact.NewKnown(c.keep, c.values)
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 // A server may repeat a secret wherever it says something.
 func TestAnswersConcealed(t *testing.T) {
 	const secret = "s3cretvalue"
-	c := concealing(&experiment.Experiment{}, redact.Plainly, []string{secret})
+	c := concealing(&experiment.Experiment{}, redact.PlainMark, []string{secret})
 	said := "so " + secret + " it is"
 	a := &fairness.Answer{URL: "http://h/" + secret, Reason: said, BodyStart: said,
 		Header: []fairness.Line{{Name: "X-Said", Value: said}, {Name: "Location", Value: "/" + secret},
@@ -47,7 +47,7 @@ func TestAnswersConcealed(t *testing.T) {
 // by which a process calls itself.
 func TestPartsAndFormsConcealed(t *testing.T) {
 	const secret = `Zq1"First9 Value+x`
-	c := concealing(&experiment.Experiment{}, redact.Plainly, []string{secret, "4711"})
+	c := concealing(&experiment.Experiment{}, redact.PlainMark, []string{secret, "4711"})
 	long := strings.Repeat("x", argsMax-9)
 	t1 := &lab.Trial{
 		Failure: &lab.Failure{Reason: fmt.Sprintf("it began with %q", secret[:9]),

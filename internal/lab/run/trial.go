@@ -181,7 +181,7 @@ func (r *running) warmAndMeasure(ctx context.Context, t *lab.Trial, p, kept load
 	}
 	t.Result, err = loadCounted(ctx, t, stand.Reach().Count, p, run)
 	t.Meanwhile = recorded()
-	err = errors.Join(err, t.Result.Complete(kept, r.Keep)) // also what a load left that failed
+	err = errors.Join(err, t.Result.RestorePlan(kept, r.Keep)) // also what a load left that failed
 	if err == nil && t.Result.Requests.Completed == 0 {
 		err = nothingCompleted(t.Result)
 	}
@@ -243,7 +243,8 @@ func setFailure(t *lab.Trial, phase string, err error) {
 // nothingCompleted is the failure of a load that was never answered, or only with errors.
 func nothingCompleted(r *result.Result) error {
 	if r.OnlyErrors() {
-		return fmt.Errorf("every answer was an error: %s", strings.Join(result.Codes(r.Status), ", "))
+		return fmt.Errorf("every answer was an error: %s",
+			strings.Join(result.StatusCodes(r.Status), ", "))
 	}
 	if len(r.Errors) > 0 {
 		return fmt.Errorf("no exchange completed: %s: %s", r.Errors[0].Phase, r.Errors[0].Detail)

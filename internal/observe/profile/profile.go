@@ -24,7 +24,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+
+	"dyno/internal/atomicfile"
 
 	pprof "github.com/google/pprof/profile"
 )
@@ -71,15 +72,7 @@ func Save(path string, p *Profile) (err error) {
 	if err := p.CheckValid(); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	if err := errors.Join(p.Write(f), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return atomicfile.Replace(path, 0o600, p.Write)
 }
 
 // Load reads a profile that Save, a Go server or `go tool pprof` wrote.

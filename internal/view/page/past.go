@@ -54,7 +54,7 @@ type Turn struct {
 func TurnsOf(s store.Series) []Turn {
 	var all []Turn
 	for _, c := range s.Changes {
-		all = append(all, Turn{s.Place(c), c.Verdict, c.Ratio, c.Low, c.High, report.ChangeWords(c)})
+		all = append(all, Turn{s.RunsBefore(c), c.Verdict, c.Ratio, c.Low, c.High, report.ChangeWords(c)})
 	}
 	return all
 }
@@ -122,7 +122,7 @@ func pastOf(of lab.Cell, runs []*lab.Record) pastLine {
 	}
 	for _, m := range lab.Measures {
 		if m.Name == of.Metric {
-			s.Metric, s.Changes = m, store.Found(m, s.Runs)
+			s.Metric, s.Changes = m, store.FindChanges(m, s.Runs)
 		}
 	}
 	if len(s.Changes) == 0 {

@@ -135,7 +135,7 @@ func (c *commandLine) addRequests(p load.Plan) {
 // noteSecrets notes each secret once as not kept.
 func (c *commandLine) noteSecrets(p load.Plan) {
 	lost := func(value, said string) {
-		if redact.Marked(value) && !slices.Contains(c.lost, said) {
+		if redact.HasMark(value) && !slices.Contains(c.lost, said) {
 			c.lost = append(c.lost, said)
 		}
 	}

@@ -225,7 +225,7 @@ func requestsText(q result.Requests) string {
 
 func statusText(r *result.Result) string {
 	var all []string
-	for _, code := range result.Codes(r.Status) {
+	for _, code := range result.StatusCodes(r.Status) {
 		all = append(all, plainLine(code)+": "+countText(r.Status[code]))
 	}
 	if all == nil {

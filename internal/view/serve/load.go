@@ -100,7 +100,7 @@ func (l *loads) release() {
 // goroutine, is what the stop button does. The caller must call End. While one load is
 // shown, another is an error.
 func (s *Server) Show(p load.Plan, stop func()) (*Show, error) {
-	p.Target.URL = redact.Replacer(redact.Plainly).URL(p.Target.URL)
+	p.Target.URL = redact.Replacer(redact.PlainMark).URL(p.Target.URL)
 	l := &s.loads
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,7 +113,7 @@ func (s *Server) Show(p load.Plan, stop func()) (*Show, error) {
 		DurationS: time.Duration(p.Duration).Seconds(), WarmupS: time.Duration(p.Warmup).Seconds(),
 		Requested: p.Requested})
 	return &Show{of: l, plan: p, known: sync.OnceValue(func() *redact.Known {
-		return redact.Know(redact.Plainly, result.Secrets(p))
+		return redact.NewKnown(redact.PlainMark, result.Secrets(p))
 	})}, nil
 }
 

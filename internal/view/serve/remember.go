@@ -2,11 +2,12 @@ package serve
 
 import (
 	"crypto/rand"
-	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
 	"time"
+
+	"dyno/internal/atomicfile"
 )
 
 // rememberTime is for how long after the dashboard last began or ended the browsers that it
@@ -34,14 +35,5 @@ func writeCookie(file, cookie string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*") // with mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.WriteString(cookie)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), file)
+	return atomicfile.Replace(file, 0o600, atomicfile.ContentWriter([]byte(cookie)))
 }

@@ -58,7 +58,7 @@ func (l *listing) resultsIn(home string) ([]stored, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	mark := store.MarkOf(home) // before the index is read: what comes later is then seen
-	if mark.Is(l.mark) && time.Since(l.made) < recheckTime {
+	if mark.Equal(l.mark) && time.Since(l.made) < recheckTime {
 		return l.all, nil
 	}
 	index, err := store.Open(home)

@@ -73,7 +73,7 @@ func TakeOut(e *experiment.Experiment, keep redact.Replacer) (k Kept, err error)
 // ListMissing are the secrets that e was stored without, each mark of a name once.
 func ListMissing(e *experiment.Experiment) (all []Lack) {
 	text, err := json.Marshal(e)
-	if err != nil || !redact.Marked(string(text)) {
+	if err != nil || !redact.HasMark(string(text)) {
 		return nil
 	}
 	s := new(sifter)

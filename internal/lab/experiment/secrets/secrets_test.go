@@ -161,7 +161,7 @@ func TestRequestsOfTheEnvironment(t *testing.T) {
 		got.Headers[0].Value != "b-value" || r.Headers[0].Value == "b-value" {
 		t.Errorf("%v %+v of %+v", err, got, r)
 	}
-	got, err = r.Expand(redact.Plainly)
+	got, err = r.Expand(redact.PlainMark)
 	if err != nil || got.Path != "/(redacted)" || got.Body != "{{name}} or this (redacted)" {
 		t.Errorf("%v %+v", err, got)
 	}

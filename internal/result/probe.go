@@ -20,8 +20,8 @@ type Probe struct {
 	ErrorLatency *Distribution `json:"error_latency,omitempty"`
 }
 
-// probeOf is what is kept of a probe; nil of none.
-func probeOf(r *load.Result, version string) (*Probe, error) {
+// newProbe is what is kept of a probe; nil of none.
+func newProbe(r *load.Result, version string) (*Probe, error) {
 	if r == nil {
 		return nil, nil
 	}

@@ -1,0 +1,142 @@
+// Package atomicfile writes files that other processes see whole or not at all. A file is
+// written under a temporary name in the same folder, synced, closed and renamed; then the folder
+// is synced, so that the file outlives a loss of power.
+//
+// No library does all of this: github.com/google/renameio does not build for Windows, and
+// github.com/natefinch/atomic does not sync.
+package atomicfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+)
+
+// Create writes a new file with mode 0600. If path exists, or another process is creating it,
+// Create returns fs.ErrExist and does not call write.
+//
+// The temporary file is .NAME.tmp, and its writer holds a lock on it. A process that is killed
+// leaves it; the next Create of the same path reuses it.
+func Create(path string, write func(io.Writer) error) error {
+	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
+	f, err := holdTemporary(temp)
+	if err != nil {
+		return err
+	}
+	if _, err = os.Lstat(path); err == nil {
+		err = fs.ErrExist
+	} else {
+		err = errors.Join(write(f), f.Sync())
+	}
+	if err != nil {
+		return errors.Join(err, releaseHeld(f, func() error { return os.Remove(temp) }))
+	}
+	if err := releaseHeld(f, func() error { return os.Rename(temp, path) }); err != nil {
+		return errors.Join(err, os.Remove(temp))
+	}
+	syncFolder(filepath.Dir(path))
+	return nil
+}
+
+// IsAbandoned reports whether a file is there that no process has locked: the temporary file of a
+// Create whose process was killed, or a lock file that is free.
+func IsAbandoned(temp string) bool {
+	f, err := os.OpenFile(temp, os.O_WRONLY, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return isUnlocked(f)
+}
+
+// Replace writes a file in place of whatever has its name. Its mode is perm less the umask. If
+// an error is returned, the file that was there is unchanged.
+func Replace(path string, perm fs.FileMode, write func(io.Writer) error) error {
+	f, err := BeginReplace(path, perm)
+	if err != nil {
+		return err
+	}
+	if err = errors.Join(write(f), f.Close()); err == nil {
+		err = f.Publish()
+	}
+	if err != nil {
+		os.Remove(f.Name()) // the error says why, and the file may be gone
+	}
+	return err
+}
+
+// ContentWriter returns what writes b, for Create and Replace.
+func ContentWriter(b []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	}
+}
+
+// A File is a temporary file that can replace another: BeginReplace, write, Close, Publish.
+// Whoever does not publish it removes it.
+type File struct {
+	*os.File
+	path string
+}
+
+// mostTemporary bounds how many temporary names BeginReplace tries.
+const mostTemporary = 100
+
+// BeginReplace makes the temporary file, .NAME.DIGITS, with mode perm less the umask. Its errors
+// name path.
+func BeginReplace(path string, perm fs.FileMode) (*File, error) {
+	for range mostTemporary {
+		temp := fmt.Sprintf(".%s.%d", filepath.Base(path), rand.Uint32())
+		f, err := os.OpenFile(filepath.Join(filepath.Dir(path), temp),
+			os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+		if err == nil {
+			return &File{f, path}, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return nil, withPath(err, path)
+		}
+	}
+	return nil, fmt.Errorf("%s: too many of its temporary files are there; remove them", path)
+}
+
+// Write writes to the temporary file. Its errors name the file to be replaced.
+func (f *File) Write(b []byte) (int, error) {
+	n, err := f.File.Write(b)
+	return n, withPath(err, f.path)
+}
+
+// Close syncs and closes the temporary file. Its errors name the file to be replaced.
+func (f *File) Close() error {
+	return errors.Join(withPath(f.Sync(), f.path), withPath(f.File.Close(), f.path))
+}
+
+// Publish gives the closed file its name and syncs the folder.
+func (f *File) Publish() error {
+	if err := os.Rename(f.Name(), f.path); err != nil {
+		return err
+	}
+	syncFolder(filepath.Dir(f.path))
+	return nil
+}
+
+// withPath returns err with path in place of a temporary file's name.
+func withPath(err error, path string) error {
+	if e, is := errors.AsType[*fs.PathError](err); is {
+		return &fs.PathError{Op: e.Op, Path: path, Err: e.Err}
+	}
+	return err
+}
+
+// syncFolder makes a rename outlive a loss of power. Not every system can sync a folder: Windows
+// cannot open one. So its errors are ignored.
+func syncFolder(dir string) {
+	if d, err := os.Open(dir); err == nil {
+		_ = d.Sync()
+		d.Close()
+	}
+}
