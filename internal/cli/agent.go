@@ -105,8 +105,8 @@ func runAgent(s streams, args []string) int {
 	if len(faults) > 0 {
 		return s.refuseFlags("agent", faults)
 	}
-	a := fleet.Agent{Name: f.name, Weight: f.weight, Policy: allowed, WatchOnly: f.watch, Log: s.logAgent,
-		ChooseRing: ringHere}
+	a := fleet.Agent{Name: f.name, Weight: f.weight, Policy: allowed, WatchOnly: f.watch,
+		Log: s.logAgent, ChooseRing: ringHere}
 	if f.URL != "" {
 		return s.serveAgent(f, &a)
 	}

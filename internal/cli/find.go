@@ -207,8 +207,8 @@ func (s streams) searchRate(ctx context.Context, f *findFlags, run result.Runner
 }
 
 // sweepLevels is dyno find --levels and --rates.
-func (s streams) sweepLevels(ctx context.Context, f *findFlags, run result.Runner, out *output) (int,
-	error) {
+func (s streams) sweepLevels(ctx context.Context, f *findFlags, run result.Runner,
+	out *output) (int, error) {
 	how := capacity.Sweeping{Axis: capacity.Rates, Time: cmp.Or(f.probe, 5*time.Second),
 		Rounds: f.rounds, Seed: cmp.Or(f.plan.Seed, rand.Uint64()>>11|1)}
 	for _, r := range f.rates {

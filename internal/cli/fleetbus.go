@@ -69,7 +69,8 @@ func auditedRunner(l *bus.Link, run result.Runner) result.Runner {
 		if u, err := user.Current(); err == nil {
 			who = u.Username
 		}
-		err := bus.QueryHub(l.Conn, bus.SubjectNote, bus.AuditNote{Text: who + " loads " + loadedTarget(p)}, nil)
+		err := bus.QueryHub(l.Conn, bus.SubjectNote, bus.AuditNote{Text: who + " loads " +
+			loadedTarget(p)}, nil)
 		if err != nil && !errors.Is(err, bus.ErrUnreachable) {
 			return nil, err
 		}

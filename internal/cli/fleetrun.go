@@ -167,8 +167,8 @@ func (f *fleetFlags) openController(tell func(string)) (*fleet.Controller, *bus.
 
 // fleetRunner is who makes the load instead of usual, if a fleet is to. The caller must leave
 // it in the end.
-func (f *fleetFlags) fleetRunner(usual result.Runner, tell func(string)) (_ result.Runner, leave func(),
-	err error) {
+func (f *fleetFlags) fleetRunner(usual result.Runner, tell func(string)) (_ result.Runner,
+	leave func(), err error) {
 	if !f.isAsked() {
 		return usual, func() {}, nil
 	}
