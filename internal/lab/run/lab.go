@@ -409,7 +409,6 @@ func (r *running) runTrial(ctx context.Context, s lab.Slot, try int) error {
 		return err // a trial that was cut short is none
 	}
 	t.ID = s.FileID(try)
-	r.conceal.trial(t)
 	if err := r.folder.StoreTrial(t); err != nil {
 		return err
 	}

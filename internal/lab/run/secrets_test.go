@@ -1,15 +1,21 @@
 package run
 
 import (
-	"dyno/internal/lab"
+	"context"
+
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"dyno/internal/engine/load"
 	"dyno/internal/fairness"
+	"dyno/internal/lab"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/redact"
 	"dyno/internal/result"
@@ -80,5 +86,56 @@ func TestPartsAndFormsConcealed(t *testing.T) {
 	}
 	if got := t1.Programs[1].Args[0]; got != "env" {
 		t.Errorf("a program's name became %q", got)
+	}
+}
+
+// The reasons of a grade repeat what a server or a generator said, and have no secret either.
+func TestReasonsConcealed(t *testing.T) {
+	const secret = "hunter2-said-again"
+	t.Setenv("DYNO_T", secret)
+	b := newTestBench(t)
+	b.rates["base"], b.rates["same"] = 1000, 1000
+	dir := t.TempDir()
+	l := b.lab(dir, `
+version: 1
+name: reasons
+design: {rounds: 6, seed: 7, warmup: {min: 0, max: 0}, measure: 1s, cooldown: 0, metrics: [throughput]}
+workload: {request: {path: /, headers: {X-Auth: '{{env "DYNO_T"}}'}}}
+levels: [{name: low, connections: 1}]
+variants:
+  base: {url: http://base.invalid/}
+  same: {url: http://same.invalid/}
+`)
+	l.Keep = redact.PlainMark
+	l.Load = func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
+		r, err := b.load(ctx, p, each)
+		r.Generator.Verdict = result.Suspect
+		r.Generator.Reasons = []string{"most failures were: bad line " + secret}
+		if p.Target.Host == "same.invalid" {
+			r.Requests, r.Rate = result.Requests{}, result.Rate{}
+			r.Errors = []result.Error{{Phase: "protocol", Kind: "protocol", Count: 1, Detail: "bad line " + secret}}
+		}
+		return r, err
+	}
+	r := b.run(t.Context(), l)
+	reasons := 0
+	for _, s := range r.Trials {
+		reasons += len(s.Reasons)
+	}
+	if reasons == 0 {
+		t.Error("no trial has a reason")
+	}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if strings.Contains(string(text), secret) {
+			t.Errorf("%s has the secret", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

@@ -92,6 +92,7 @@ func (r *running) makeTrial(ctx context.Context, s lab.Slot, attempt int) *lab.T
 	for _, o := range r.Experiment.Objectives {
 		t.Objectives = append(t.Objectives, o.Judge(t.Result))
 	}
+	r.conceal.trial(t) // first: reasons repeat what it has of others
 	t.Grade, t.Reasons = judge.GradeTrial(t)
 	return t
 }
