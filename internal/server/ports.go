@@ -1,6 +1,8 @@
 package server
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -36,26 +38,35 @@ func FreePort() (int, error) {
 
 // SocketDir makes a directory of mode 0700 for unix sockets, with a path that is short
 // enough for names of up to 60 bytes, and those of 55 in a folder of up to 4 within it.
-// It is an error if another user could put something else in its place.
-// The caller removes it.
+// It lies in $TMPDIR, or in the first of $XDG_RUNTIME_DIR, /tmp and /dev/shm that will do, where no
+// other user can put something else in its place. It is an error if none will. The caller removes
+// it.
 func SocketDir() (string, error) {
+	return socketDirIn(os.TempDir(), os.Getenv("XDG_RUNTIME_DIR"), "/tmp", "/dev/shm")
+}
+
+// socketDirIn is SocketDir, in the first of these directories that will do. The error is that of
+// the first.
+func socketDirIn(parents ...string) (string, error) {
 	const longestName = 60
-	for _, parent := range []string{os.TempDir(), "/tmp"} {
+	var first error
+	for _, parent := range parents {
+		if parent == "" {
+			continue
+		}
 		parent, err := steady(parent)
-		if err != nil {
-			return "", fmt.Errorf("directory for sockets: %w", err)
+		dir := ""
+		if err == nil {
+			dir, err = os.MkdirTemp(parent, "dyno-")
 		}
-		dir, err := os.MkdirTemp(parent, "dyno-")
-		if err != nil {
-			return "", fmt.Errorf("directory for sockets: %w", err)
-		}
-		if len(dir)+1+longestName <= maxSocketPath {
+		if err == nil && len(dir)+1+longestName <= maxSocketPath {
 			return dir, nil
 		}
-		if err := os.Remove(dir); err != nil {
-			return "", fmt.Errorf("directory for sockets: %w", err)
+		if err == nil {
+			long := fmt.Errorf("%s is too long a path for them; set TMPDIR", parent)
+			err = errors.Join(long, os.Remove(dir))
 		}
+		first = cmp.Or(first, err)
 	}
-	return "", fmt.Errorf("directory for sockets: %s is too long a path for them; set TMPDIR",
-		os.TempDir())
+	return "", fmt.Errorf("directory for sockets: %w", first)
 }

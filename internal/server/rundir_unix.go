@@ -5,8 +5,10 @@ package server
 import (
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 )
@@ -47,14 +49,26 @@ func steady(dir string) (string, error) {
 }
 
 // mapped reports whether there are processes of a user in this namespace of users. What belongs to
-// all others seems to be one user's, and may be root's.
+// all others seems to be one user's, the overflow user's, and may be root's.
 func mapped(user int) bool {
 	lines, err := os.ReadFile("/proc/self/uid_map")
 	if err != nil {
 		return true // a system that has no such namespaces
 	}
-	for line := range strings.Lines(string(lines)) {
-		var first, outside, n int
+	overflow, _ := os.ReadFile("/proc/sys/kernel/overflowuid")
+	return mapsUser(string(lines), string(overflow), user)
+}
+
+// mapsUser is mapped, for the text of a uid_map. Where that is not of all users, the overflow user
+// is taken for one of those it lacks, though a container's map may have its number.
+func mapsUser(lines, overflow string, user int) bool {
+	var first, outside, n int
+	fmt.Sscan(lines, &first, &outside, &n)
+	all := first == 0 && outside == 0 && n == math.MaxUint32
+	if number, err := strconv.Atoi(strings.TrimSpace(overflow)); err == nil && number == user && !all {
+		return false
+	}
+	for line := range strings.Lines(lines) {
 		_, err := fmt.Sscan(line, &first, &outside, &n)
 		if err == nil && user >= first && user-first < n {
 			return true
