@@ -53,7 +53,8 @@ func NewKnown(keep Replacer, values []string) *Known {
 		for _, v := range secretParts(value[:min(len(value), longestKnown)]) {
 			for i, text := range spellings(v) {
 				switch f := (form{text, keep("", value)}); {
-				case had[text] || len(text) < shortestPart || slices.Contains(switches, text):
+				case had[text] || len(text) < shortestPart ||
+					slices.Contains(switches, strings.ToLower(text)):
 				case len(v) < shortestHidden:
 					k.words = append(k.words, f)
 				default:

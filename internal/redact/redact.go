@@ -47,7 +47,7 @@ func HasMark(s string) bool { return strings.Contains(s, "(redacted") && within.
 
 // lost is a mark of which nobody can mean the words: by its digits, or, without, by being a value.
 var lost = regexp.MustCompile(`\(redacted-n?[0-9a-f]{8}\)` +
-	`|(?:^|[=:"&]|(?i:bearer|basic|digest|token)\s)(\(redacted\))(?:$|["&@;])`)
+	`|(?:^|[=:"&]|//|(?i:bearer|basic|digest|token)\s)(\(redacted\))(?:$|["&@;])`)
 
 // FirstMark is the first mark in s that stands in the place of a secret; "" if there is none.
 func FirstMark(s string) string {

@@ -175,7 +175,7 @@ func TestFirst(t *testing.T) {
 	for in, want := range map[string]string{"a (redacted-1a2b3c4d) b": "(redacted-1a2b3c4d)",
 		`{"a":"(redacted-n1a2b3c4d)"}`: "(redacted-n1a2b3c4d)", Plain: Plain, "Bearer (redacted)": Plain,
 		`{"a": "(redacted)"}`: Plain, "a=1&b=(redacted)": Plain, "/?a=(redacted)&b": Plain,
-		"the word (redacted) is here": "", `{"text":"so (redacted), they say"}`: "",
+		"https://(redacted)@h/": Plain, "the word (redacted) is here": "", `{"text":"so (redacted), they say"}`: "",
 		"(redacted-1a2b)": "", "(redacted-1a2b3c4d": "", "(redacted)s": ""} {
 		if got := FirstMark(in); got != want {
 			t.Errorf("%s: %q", in, got)

@@ -48,7 +48,7 @@ func (c *concealer) learn(values []string) {
 			c.values = append(c.values, v)
 		}
 	}
-	if len(c.values) > had {
+	if len(c.values) > had || c.known == nil { // which cleans URLs though it knows no value
 		c.known = redact.NewKnown(c.keep, c.values)
 	}
 }

@@ -43,6 +43,9 @@ func TestAnswersConcealed(t *testing.T) {
 			t.Errorf("%s: %s has no mark", name, b)
 		}
 	}
+	if got := concealing(&experiment.Experiment{}, redact.PlainMark, nil).said("postgres://u:hunter2@h/x"); strings.Contains(got, "hunter2") {
+		t.Errorf("where no value is known, %s", got)
+	}
 	kept := &fairness.Answer{Reason: said}
 	if (concealer{}).answer(kept); kept.Reason != said {
 		t.Errorf("%q, and nothing is concealed", kept.Reason)
