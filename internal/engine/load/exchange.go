@@ -23,7 +23,7 @@ func (w *worker) sendRequest(i uint32, c *conn, a arrival) {
 	c.out = c.codec.Encode(c.out, int(a.request), tag)
 	c.live++
 	w.inFlight++
-	if w.next != AtOnce && a.counted && a.past == 0 {
+	if !w.isClosed() && a.counted && a.past == 0 {
 		w.countLag(w.now, a.due, max(c.open, w.released))
 	}
 	w.setTimer(i, c, w.now+int64(w.plan.Timeout))

@@ -55,7 +55,7 @@ func (f *flow) isDue(now int64, v *window) bool {
 
 // intendedStart is when the next arrival is due.
 func (f *flow) intendedStart(now, start int64) int64 {
-	if f.next == AtOnce {
+	if f.isClosed() {
 		return now
 	}
 	return start + f.next
@@ -98,7 +98,7 @@ func (f *flow) nextRequest(freed int64, v *window) (a arrival) {
 	if f.retries.len > 0 {
 		return f.nextRetry()
 	}
-	if a.due = freed; f.next != AtOnce {
+	if a.due = freed; !f.isClosed() {
 		a.due = v.start + f.next
 		f.advanceArrival()
 	}
@@ -115,7 +115,7 @@ func (f *flow) nextRequest(freed int64, v *window) (a arrival) {
 // backlog is how many requests were due in the window until now and never sent.
 func (f *flow) backlog(now int64, v *window) (n int64) {
 	from, till := v.from-v.start, min(v.end, now)-v.start
-	if f.next == AtOnce || v.start == notYet || f.over || f.next >= till {
+	if f.isClosed() || v.start == notYet || f.over || f.next >= till {
 		return 0
 	}
 	if f.next >= from {
@@ -130,7 +130,7 @@ func (f *flow) backlog(now int64, v *window) (n int64) {
 // firstUnrequested is when the request would have been due that is the first an open workload was
 // not asked for, or notYet.
 func (f *flow) firstUnrequested(v *window) int64 {
-	if f.left != 0 || f.next == AtOnce || v.start == notYet {
+	if f.left != 0 || f.isClosed() || v.start == notYet {
 		return notYet
 	}
 	return v.start + f.next

@@ -57,7 +57,7 @@ func (r *run) followShares() (stop func()) {
 // changeShare changes to another share. Arrivals due before its instant stay as they were.
 func (w *worker) changeShare(s *reshare) {
 	w.share = s
-	if w.next == AtOnce {
+	if w.isClosed() {
 		return
 	}
 	w.plan = &s.plan

@@ -45,7 +45,7 @@ func (r *batching) updateDelay(now int64) {
 // delayForBatch sleeps before the worker waits for completions: in a closed workload with more than
 // one stream on a connection, and not with --spin.
 func (w *worker) delayForBatch() {
-	if w.batching.delay > 0 && w.plan.Streams > 1 && w.totals.Room > 1 && w.next == AtOnce &&
+	if w.batching.delay > 0 && w.plan.Streams > 1 && w.totals.Room > 1 && w.isClosed() &&
 		!w.plan.Spin {
 		w.ring.Rest(min(w.turnBegan+w.batching.delay, w.nextWakeUp()))
 	}

@@ -187,7 +187,7 @@ const burst = 1024
 // most. A closed workload fills a connection before it goes on to the next. An open one takes them
 // in turn and flushes each request at once, because the instant of sending is measured there.
 func (w *worker) sendDue(most int) {
-	open := w.next != AtOnce
+	open := !w.isClosed()
 	for n := 0; n < most && w.idle.len > 0 && w.isDue(w.now, &w.window); {
 		i := w.idle.first()
 		c := &w.conns[i]
