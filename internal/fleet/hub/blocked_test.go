@@ -2,70 +2,12 @@ package hub
 
 import (
 	"errors"
-	"net"
-	"sync"
 	"testing"
 	"time"
 
 	"dyno/internal/fleet/bus"
+	"dyno/internal/fleet/bus/bustest"
 )
-
-// A valve is a way to a listener that takes nothing any more once it is shut, in either direction, and
-// does not say so.
-type valve struct {
-	net.Listener
-	closed chan struct{}
-}
-
-// newValve is one to that address, until the test ends.
-func newValve(t *testing.T, to string) *valve {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, over := &valve{l, make(chan struct{})}, make(chan struct{})
-	var group sync.WaitGroup
-	pass := func(from, to net.Conn) {
-		defer from.Close()
-		defer to.Close()
-		for b := make([]byte, 32<<10); ; {
-			n, err := from.Read(b)
-			select {
-			case <-v.closed:
-				<-over
-				return
-			default:
-			}
-			if _, more := to.Write(b[:n]); err != nil || more != nil {
-				return
-			}
-		}
-	}
-	group.Go(func() {
-		for {
-			near, err := l.Accept()
-			if err != nil {
-				return
-			}
-			far, err := net.Dial("tcp", to)
-			if err != nil {
-				near.Close()
-				continue
-			}
-			group.Go(func() { pass(near, far) })
-			group.Go(func() { pass(far, near) })
-		}
-	})
-	t.Cleanup(func() {
-		l.Close()
-		close(over)
-		group.Wait()
-	})
-	return v
-}
-
-func (v *valve) shut() { close(v.closed) }
 
 // An agent that takes nothing any more, and whose line does not end, holds up neither what others say
 // and hear nor the end of the hub.
@@ -78,7 +20,7 @@ func TestBlockedAgent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := newValve(t, i.Addresses[0])
+	v := bustest.NewValve(t, i.Addresses[0])
 	i.Addresses = []string{v.Addr().String()}
 	blocked := connected(t, i)
 	if _, err := blocked.SubscribeSync("dyno.cmd.web1.>"); err != nil {
@@ -90,7 +32,7 @@ func TestBlockedAgent(t *testing.T) {
 	if err := errors.Join(err, more, blocked.Flush(), other.Flush(), l.Flush()); err != nil {
 		t.Fatal(err)
 	}
-	v.shut()
+	v.Shut()
 	for range 64 { // far more than the line holds
 		err := errors.Join(l.Publish("dyno.cmd.web1.plan", make([]byte, 512<<10)), l.Publish("dyno.cmd.web2.beat", nil),
 			other.Publish("dyno.ev.web2.beat", nil))
