@@ -3,8 +3,11 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/pflag"
 )
 
 // Each form of a flag gives its value, and each fault is told of the argument that it is in.
@@ -53,4 +56,48 @@ func TestParseOptions(t *testing.T) {
 			t.Errorf("%s\n got %s\nwant %s", args, got, want)
 		}
 	}
+}
+
+// recorded is a value of pflag that notes what it is set to.
+type recorded struct {
+	set        *[]string
+	name, kind string
+}
+
+func (r recorded) String() string { return "" }
+func (r recorded) Type() string   { return r.kind }
+func (r recorded) Set(s string) error {
+	*r.set = append(*r.set, r.name+"="+s)
+	return nil
+}
+
+// A command line in which neither finds a fault is read as pflag reads it.
+func FuzzParseOptions(f *testing.F) {
+	for _, line := range []string{"-c 5 u", "-qvc 5 --connections=7", "u -q -- -c", "-q=false - --connections= x",
+		"-c=", "-c5=6", "-vq -c -7 --verbose=true"} {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		args := strings.Split(line, " ")
+		var ours, theirs []string
+		set := pflag.NewFlagSet("", pflag.ContinueOnError)
+		set.Usage = func() {}
+		var options []option
+		for _, o := range []option{{long: "connections", short: "c", value: "N"}, {long: "quiet", short: "q"},
+			{long: "verbose", short: "v"}} {
+			set.VarPF(recorded{&theirs, o.long, o.value}, o.long, o.short, "")
+			if o.value == "" {
+				set.Lookup(o.long).NoOptDefVal = "true"
+			}
+			o.set = recorded{&ours, o.long, o.value}.Set
+			options = append(options, o)
+		}
+		p, err := parseOptions(args, []group{{"", options}}), set.Parse(args)
+		if err != nil || len(p.faults) > 0 { // each asks for help, or corrects, in its own way
+			return
+		}
+		if !slices.Equal(ours, theirs) || !slices.Equal(p.words, set.Args()) {
+			t.Errorf("%q: %q %q, and pflag %q %q", args, ours, p.words, theirs, set.Args())
+		}
+	})
 }
