@@ -81,8 +81,8 @@ var codes = map[capacity.End]int{capacity.Found: 0, capacity.Missed: 1, capacity
 	capacity.Inconclusive: 3}
 
 // A server that takes 2 ms for each request carries 500 a second, and no objective
-// makes it carry more, but for what a queue of 40 ms hides in so short a probe. On a machine that is busy the generator may be the limit,
-// which is then said.
+// makes it carry more, but for what a queue of 40 ms hides in so short a probe. How much less a
+// machine that is busy lets it carry is not known: capacity's tests have a server in virtual time.
 func TestFindsARealServersLimit(t *testing.T) {
 	url := startDyno(t, "--workers 1 --service constant:2ms")
 	var out, errs bytes.Buffer
@@ -96,8 +96,11 @@ func TestFindsARealServersLimit(t *testing.T) {
 	if !known || code != want {
 		t.Errorf("%s: code %d\n%s", s.End, code, errs.Bytes())
 	}
-	if s.Certified != nil && *s.Certified > 600 || s.End == capacity.Found && *s.High < 100 {
+	if s.Certified != nil && *s.Certified > 600 {
 		t.Errorf("certified %v of 500/s", *s.Certified)
+	}
+	if s.End == capacity.Found && !(*s.Certified < *s.High) {
+		t.Errorf("met at %v, and not at %v", *s.Certified, *s.High)
 	}
 	for _, p := range s.Probes {
 		if p.Rate > 650 && p.Outcome == capacity.Passed {
