@@ -16,6 +16,9 @@ import (
 	"dyno/internal/observe/probe"
 )
 
+// A program is identified by the file that a process executes (/proc/PID/exe), and not by its name:
+// so it is known behind `sh -c` and `go run`, and when another file has taken its place since.
+
 // A hasher knows the SHA-256 of files, and computes each once: a file is the same as long as
 // its path, size and time of change are.
 type hasher map[fileVersion]string
