@@ -16,9 +16,6 @@ import (
 	"dyno/internal/observe/probe"
 )
 
-// A program is identified by the file that a process executes (/proc/PID/exe), and not by its name:
-// so it is known behind `sh -c` and `go run`, and when another file has taken its place since.
-
 // A hasher knows the SHA-256 of files, and computes each once: a file is the same as long as
 // its path, size and time of change are.
 type hasher map[fileVersion]string
@@ -67,6 +64,8 @@ func (h hasher) generatorProgram(name string) []lab.Program {
 }
 
 // serverPrograms are those of the processes in the trees that still run, the generators' left out.
+// A program is identified by the file that a process executes (/proc/PID/exe), and not by a name:
+// so it is known behind `sh -c` and `go run`, and when another file has taken its place since.
 func (h hasher) serverPrograms(trees []probe.Use) (all []lab.Program) {
 	for _, tree := range trees {
 		for _, process := range tree.Processes {
