@@ -159,7 +159,8 @@ func ringHere(p load.Plan) string {
 
 // calibratedRunner is run, a generator of this machine, with what is known of it: which ring auto
 // is, and when a result is near what it can do. What is known and cannot be read is a
-// warning. The plan of the result is the one that was given.
+// warning. The plan of the result is the one that was given. The ring is asked for by its name, so
+// that neither load nor the rings know of calibrations; an agent uses its own.
 func calibratedRunner(run result.Runner) result.Runner {
 	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
 		given := p.Ring

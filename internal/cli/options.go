@@ -75,7 +75,8 @@ type parsed struct {
 // parseOptions gives the options of groups the values that args has for them, in their order, so
 // that the last value of an option counts. It returns every fault: first those of the flags, then
 // those of the values. Flags are written as GNU's: --long V, --long=V, -xV, -x V, -x=V, and -vq
-// for switches; after -- all are words. A single - is a word.
+// for switches; after -- all are words. A single - is a word. pflag stops at the first fault, and
+// does not say at which argument; FuzzParseOptions compares its reading with this one.
 func parseOptions(args []string, groups []group) parsed {
 	p := parsed{given: map[string]bool{}, tried: map[string]bool{}}
 	var values []assignment

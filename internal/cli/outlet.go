@@ -10,7 +10,8 @@ import (
 
 // An outlet is stdout or stderr. All that dyno says may have words in it that a server, a
 // certificate, an archive or an agent has chosen: they come out as they are, but for what a
-// terminal would obey, which is shown. Each Write has whole characters.
+// terminal would obey, which is shown. Such words come into messages in many places, one of which
+// would be forgotten; here is the one place that all of them pass. Each Write has whole characters.
 type outlet struct {
 	to    io.Writer
 	paint report.Paint // of which dyno's own colours are made

@@ -23,8 +23,10 @@ const (
 )
 
 // Known are the values of secrets that are searched for in texts of others, as they are and as
-// %q, JSON, percent-encoding and base64 write them. A nil Known finds nothing. It may be used by
-// several goroutines.
+// %q, JSON, percent-encoding and base64 write them. Only texts of others are searched, such as the
+// last output of a server: they may quote what they were sent, and cut it. A request is not
+// searched but expanded twice, with values and with marks, because a value such as 1 is in many
+// texts. A nil Known finds nothing. It may be used by several goroutines.
 type Known struct {
 	keep  Replacer
 	whole *strings.Replacer

@@ -6,6 +6,9 @@
 // is neither JSON nor a form is secret as a whole, and so are the credentials of a URL.
 // docs/security.md says the same to users.
 //
+// The list has harmless headers, and not secret ones, because nobody knows all the names that
+// people give to their tokens.
+//
 // The functions change no layout: what is not secret stays byte for byte as it was. So the same
 // rules put values back where there were marks, with another Replacer.
 package redact
@@ -73,8 +76,9 @@ func PlainMark(_, value string) string {
 const memoMost = 1 << 12
 
 // Marks is a Replacer by whose marks values can be told alike or different, and by which nobody
-// without the key can try a guess. key is called when there is something to mark. It may be used
-// by several goroutines. An empty value and a mark are left as they are.
+// without the key can try a guess: a plain hash of a short secret could be found by a dictionary.
+// key is called when there is something to mark. It may be used by several goroutines. An empty
+// value and a mark are left as they are.
 func Marks(key func() []byte) Replacer {
 	var mu sync.Mutex
 	memo := map[string]string{}

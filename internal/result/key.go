@@ -31,6 +31,11 @@ func Marks(home string) redact.Replacer { return MarksFor(home, "") }
 
 // MarksFor is likewise for a purpose, whose marks cannot be compared with those of others: its key
 // is derived from home's.
+//
+// Example: whoever may load from the dashboard has values marked and sees the marks of all results.
+// With one key they could test guesses at what others loaded with. A field's name in the HMAC would
+// not help, because who guesses names the field. The price: a load of a form and the same load of
+// dyno run have different marks.
 func MarksFor(home, purpose string) redact.Replacer {
 	return redact.Marks(sync.OnceValue(func() []byte {
 		key, err := markKey(home)

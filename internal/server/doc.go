@@ -8,7 +8,8 @@
 // however dyno ended, it stops its servers, first with their own signal, then
 // everything below itself in /proc with SIGKILL until wait says that no child is
 // left. Should the supervisor be killed instead, its children get SIGKILL from
-// the kernel, and dyno kills the rest of its session.
+// the kernel, and dyno kills the rest of its session. Neither a process group nor
+// Pdeathsig would do alone: the first misses daemons, the second grandchildren.
 //
 // Between supervisor and server stands the program a third time, as trampoline:
 // what must hold before the first instruction (CPUs, limits, user, folder) is

@@ -13,6 +13,9 @@ import (
 // A RunDir is an open folder of a trial, or of one user in it. All that dyno writes into it goes
 // through an os.Root and makes a new file, so that a link that somebody has planted is neither
 // followed nor written through. Close it.
+//
+// A process of another user gets a folder within it and files of its own. A program that drops
+// root by itself must say so (drops_root): dyno cannot know it beforehand.
 type RunDir struct {
 	root *os.Root
 

@@ -23,7 +23,9 @@ import (
 //
 // It assumes that rounds are independent, and that what they show lies symmetrically about the
 // truth, in all comparisons jointly. The least p-value is 2/2ⁿ of n rounds, however many
-// comparisons there are, which is why six rounds can do what Holm's correction cannot. A round
+// comparisons there are, which is why six rounds can do what Holm's correction cannot: of 18
+// comparisons it can show nothing then. T is no rank, because some flip reaches the greatest rank
+// of every comparison. bench/correction simulates both corrections. A round
 // that a comparison lacks makes its own T smaller, and no other comparison's.
 //
 // Time is O(2ⁿ·k), and that of 14 rounds beyond: then 2¹³ flips are drawn, always the same, of

@@ -187,8 +187,9 @@ func (s *Series) findChanges() (all []Change) {
 	return all
 }
 
-// changesWithin are the changes within a stretch. That there is one is said by Divide; by how
-// much, and whether that matters, by a comparison of what lies on both sides.
+// changesWithin are the changes within a stretch. That there is one is said by Divide, because with
+// ten results on a side the penalty of PELT (stats.Changepoints) leaves little to find. By how
+// much, and whether that matters, is said by a comparison of what lies on both sides.
 func (s *Series) changesWithin(runs []Run) (all []Change) {
 	runs = runs[max(len(runs)-changeLongest, 0):]
 	logs := make([]float64, len(runs))

@@ -3,7 +3,8 @@ package load
 import "dyno/internal/engine/metric"
 
 // An account is what a worker counts: the interval's counters, which it gives away once a
-// second, and the totals of the run.
+// second, and the totals of the run. While it counts nobody else reads, so counters need neither
+// atomics nor locks.
 type account struct {
 	counters     *metric.Counters
 	totals       *Totals
@@ -73,7 +74,8 @@ func (a *account) countHandshake(now, took int64, resumed bool, v *window) {
 	}
 }
 
-// countAnswer measures a request that was answered completely now. Its status may not be expected.
+// countAnswer measures a request that was answered completely now. If its status is not expected,
+// it is an error whose latency is recorded apart: a server that fails fast must not look fast.
 func (a *account) countAnswer(x *exchange, now int64, v *window, expected, closed bool) {
 	if !x.counted {
 		if !expected {

@@ -6,6 +6,9 @@ package load
 // is not: that wait is latency (see slot.go). Nor is an idle connection for which nothing is due. A
 // connection that was never open is unavailable from the end of its first attempt on. Only time in
 // the window counts, while there is something to send.
+//
+// In a closed workload only this time shows that a server was gone. The workload sends it nothing
+// then, so half a minute would count as one error.
 
 // noteClosed notes when a life ended, or the first attempt.
 func (c *conn) noteClosed(now int64) {

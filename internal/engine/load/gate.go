@@ -10,6 +10,10 @@ import (
 // A gate is what the workers of a run share: whether all are connected, when the load begins, and
 // when it is interrupted. Nothing is written to it while there is load, except a change of the
 // load's share.
+//
+// The load begins when every first connect has ended, TLS included, with success or without. So
+// handshakes do not distort the first second, and a target that cannot be reached is known before
+// the first request.
 type gate struct {
 	unsettled atomic.Int32            // workers that are still connecting
 	opened    atomic.Int64            // connections, at the first attempt

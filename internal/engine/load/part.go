@@ -29,6 +29,8 @@ func (p Plan) Split(n int) []Plan {
 // SplitBy cuts a load into a part for each weight, for as many generators that load
 // at once. What they send together is what p alone would: constant arrivals each
 // once, Poisson ones at its rate, exactly as many requests, on as many connections.
+// Example: with the weights 2, 1 and 1 the first part has two of every four arrivals,
+// spread over the four. So parts interleave without talking to each other.
 // Threads and CPUs are shared out as far as they go; every part has one at least. A
 // part that has no connection is one that Check refuses.
 func (p Plan) SplitBy(weights []int) []Plan {

@@ -8,6 +8,12 @@ package load
 //
 // The delay adds to latency at most a 32nd of the quickest recent round trip, and what waking a
 // thread takes. It is 0 where few answers arrive in that time.
+//
+// Measured with 10 connections of 100 streams to nginx on another CPU: without the delay dyno had
+// 0.88 of h2load's rate in clear and 0.80 over TLS, and nginx needed 1.15 and 1.30 times the CPU
+// per request. With it dyno has 1.42 and 1.06 of the rate. A 64th is too little over TLS, where a
+// record has one request. HTTP/1.1 has no delay: nothing is gathered with one request on a
+// connection, and 1,000 connections lost 7 %.
 type batching struct {
 	quickest int64 // ns, the shortest round trip since the last update
 	ended    int64 // round trips since then

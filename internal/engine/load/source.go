@@ -51,10 +51,12 @@ const sourcesMost = 1 << 12
 
 // portsUsed is the share of an address's local ports that is counted on. Linux gives out every
 // second port first: once these are used up, each connect looks at all of them in vain, which
-// takes longer than to connect.
+// takes longer than to connect. Measured: 19,000 connections took 9.9 s of system time from one
+// address, and 1.4 s from two.
 const portsUsed = 0.45
 
-// spreadOverSources has each of the target's addresses from each source, in turn. The sources are
+// spreadOverSources has each of the target's addresses from each source, in turn. A pair of the two
+// is an address like others, so neither dialing nor the rings know of sources. The sources are
 // those of the plan; without any, those of loopback where one alone has too few ports.
 func (r *run) spreadOverSources(addrs []ring.Addr) ([]ring.Addr, error) {
 	sources := r.plan.sourceAddrs()

@@ -133,7 +133,8 @@ func (w *worker) openWindow() {
 // idleTime is how many ns since the run began there was nothing to do, asleep or spinning.
 func (w *worker) idleTime() int64 { return w.ring.Idle() + w.spun }
 
-// nextWakeUp is when the worker has something to do even if nothing completes.
+// nextWakeUp is when the worker has something to do even if nothing completes. With --spin that is
+// now, so the rings need no mode of their own for it. Turns that then find nothing count as idle.
 func (w *worker) nextWakeUp() int64 {
 	if w.plan.Spin {
 		return w.now
@@ -180,7 +181,8 @@ func (w *worker) endOfRun() Ending {
 }
 
 // burst is to how many connections a turn sends, besides those that have answered. The ring must
-// have room for what completes meanwhile.
+// have room for what completes meanwhile: 100,000 connections that become ready together would
+// fill io_uring's queue.
 const burst = 1024
 
 // sendDue sends the requests that are due while connections have room, to that many connections at
@@ -225,7 +227,8 @@ const (
 // rampIn is sendDue at the beginning of a closed workload that begins with others: in small bursts
 // with sleeps between, so that threads that share a CPU with this one begin too. Otherwise each
 // thread would send to all its connections before the next one gets the CPU, some kernel ticks
-// later.
+// later. Measured with three agents and nginx on two CPUs, ten runs each: their starts lay 5.7 to
+// 7.7 ms apart without the ramp-in, and 3.3 to 5.0 ms with it (medians).
 func (w *worker) rampIn() {
 	w.sendDue(rampInBurst)
 	if w.start == notYet || w.now < w.start {

@@ -12,6 +12,12 @@ var Kinds = []string{"epoll", "uring", "portable"}
 
 // uringLeast is from how many sockets on io_uring takes less CPU time. Of fewer
 // there are too few requests to submit by one call.
+//
+// Measured: at 100 connections a request takes 0.06 system calls instead of 2. With bodies of
+// 64 KiB and more the two rings are equal; at one connection io_uring is up to 5 % slower. The
+// gain depends on the server: one that answers in batches lets io_uring receive as many at once.
+// It also depends on the processor: on some, epoll takes less CPU at 100 and 1,000 connections.
+// So `dyno calibrate` measures both, and package cli asks for the faster one by its name.
 const uringLeast = 8
 
 // preferredKinds are the kinds for so many sockets, the fastest first.
@@ -43,10 +49,12 @@ const (
 // epoll is the readiness of sockets, turned into completions.
 //
 // A socket is registered once, edge-triggered, for all it can report; there is
-// no further call to epoll_ctl. What is sent is written at once. In the epoll
+// no further call to epoll_ctl. What is sent is written at once: an event of output
+// comes only after a write that did not fit. In the epoll
 // mode a turn takes the kernel's list of ready sockets; in the poll mode it
 // asks each socket for its answer, and epoll only for the orphans: sockets that
-// wait for something else than an answer.
+// wait for something else than an answer. While there is an orphan, every turn asks
+// epoll too, without waiting.
 type epoll struct {
 	ep      int
 	addrs   []target

@@ -5,6 +5,11 @@
 // All connections go out to the hub over TLS 1.3. They identify the hub by its certificate's
 // SHA-256, which came with the token: no certificate authority is needed. There is no connection
 // to a hub without TLS.
+//
+// An agent trusts two keys: that certificate, and the key by which plans are signed. So the owner
+// of the bus cannot command agents. The controller knows agents by the keys with which they
+// joined. It reads these from the hub's file, and does not ask the bus. On somebody else's NATS
+// server there is no such file, and agents are whoever the bus says they are.
 package bus
 
 import (

@@ -72,7 +72,8 @@ func countFitting(series []result.Point) (n int, full bool) {
 }
 
 // IsFull reports whether a part has as many seconds as PackParts puts into each part but the
-// last.
+// last. Otherwise an agent could send many small parts, each of which costs the controller a
+// reading.
 func (f *Final) IsFull() bool {
 	_, full := countFitting(f.Series)
 	return full

@@ -4,7 +4,9 @@ import "fmt"
 
 // An Instruction is a command that begins, continues, changes or ends a load. It is signed,
 // because the bus may belong to somebody else. It cannot be replayed: it names the agent, its
-// process and the run, its number grows, and it expires.
+// process and the run, its number grows, and it expires. Heartbeats are instructions too, because
+// recorded ones must not keep a load alive. Acknowledgements and clock queries are not signed:
+// they change no load.
 type Instruction struct {
 	RunRef          // a Heartbeat has no Epoch
 	Agent    string `json:"agent"`

@@ -171,6 +171,10 @@ type Stop struct {
 // A Report is what an agent measured in an interval, or a piece of its Final. Reports are
 // numbered from 1. An agent sends each again until it is acknowledged, so none is lost; the
 // controller accepts them in order only, so none counts twice.
+//
+// The controller acknowledges reports, and not a stream of JetStream. That would acknowledge what
+// the bus has, perhaps not yet on its disk, and the agent must know what the controller has
+// counted.
 type Report struct {
 	RunRef
 	Seq  int64          `json:"seq"`

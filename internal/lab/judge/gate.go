@@ -15,7 +15,8 @@ const significance = 0.05
 
 // A Gate decides whether the trials of an experiment show a regression. A regression counts only
 // if a second batch of trials, of the arms that it is about, shows it too: what the first batch
-// alone shows was picked out for being large.
+// alone shows was picked out for being large. A gate passes only if all that it asks for was
+// measured: a variant that does not start has no trial that is worse.
 type Gate struct {
 	Outcome lab.GateOutcome
 	record  *lab.Record

@@ -126,7 +126,8 @@ func (cells byCell) roundNumbers() []int {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// A paired is the trials of two arms, round by round.
+// A paired is the trials of two arms, round by round. The trials of a round are close in time, so
+// slow drift of the machine changes both and cancels out of their ratio.
 type paired struct {
 	lab.Comparison
 	margin stats.Margin

@@ -64,6 +64,8 @@ func (h hasher) generatorProgram(name string) []lab.Program {
 }
 
 // serverPrograms are those of the processes in the trees that still run, the generators' left out.
+// A program is identified by the file that a process executes (/proc/PID/exe), and not by a name:
+// so it is known behind `sh -c` and `go run`, and when another file has taken its place since.
 func (h hasher) serverPrograms(trees []probe.Use) (all []lab.Program) {
 	for _, tree := range trees {
 		for _, process := range tree.Processes {

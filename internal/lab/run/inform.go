@@ -56,7 +56,8 @@ func backlogLengths(s probe.Setup) (all []string) {
 	return all
 }
 
-// addGivens adds what servers were given to the table of their answers.
+// addGivens adds what servers were given to the table of their answers. It is shown and not judged:
+// the number of workers, or GOMAXPROCS, may be what is compared.
 func addGivens(t *fairness.Table, setups map[string][]probe.Setup) {
 	for _, g := range givens {
 		values, any := map[string]string{}, false

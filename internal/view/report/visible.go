@@ -13,6 +13,9 @@ import (
 // A Paint is what a Style writes where a colour begins or ends, before the number of the colour.
 // Visible makes the colour of it. It is drawn anew for each use, so that nobody whose words are in
 // the text can paint. The zero value paints nothing.
+//
+// Only colours with this mark pass the filter (Visible). A filter that let every colour pass could
+// not tell whose it is. To filter before painting would be forgotten at one of many places.
 type Paint string
 
 // NewPaint is one that nobody knows.

@@ -28,6 +28,10 @@
 // too long is canceled alone.
 //
 // Server push is disabled, priorities are ignored, both as RFC 9113 wants it.
+//
+// The end of a run sends no GOAWAY, though RFC 9113 (6.8) recommends it. GOAWAY says which
+// streams of the server were processed, and without push there are none. It would also be
+// a send for each connection, and work for a server between two trials.
 package h2
 
 import (

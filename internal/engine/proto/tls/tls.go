@@ -15,7 +15,8 @@
 // A connection holds nothing of ours between calls but part of a message. What
 // crypto/tls is given to read never goes beyond the end of a record: so it keeps
 // no more than one either, and we know, without asking, that after it nothing is
-// left to decrypt. To ask would cost an allocation.
+// left to decrypt. To ask would cost an allocation. crypto/tls itself allocates once
+// for each record.
 package tls
 
 import (
