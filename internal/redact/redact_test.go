@@ -237,10 +237,18 @@ func TestCommands(t *testing.T) {
 				`{"token":"(redacted)"}`}},
 		{[]string{"sh", "-c", `server --token $TOKEN --password "${PASS}" -H "X-Auth: Bearer $T" KEY=$K`},
 			[]string{"sh", "-c", `server --token $TOKEN --password "${PASS}" -H "X-Auth: Bearer $T" KEY=$K`}},
-		{[]string{"memtier_benchmark", "--key-prefix", "m-", "--key-maximum=100", "--user", "me:$PW"},
-			[]string{"memtier_benchmark", "--key-prefix", "m-", "--key-maximum=100", "--user", "me:$PW"}},
+		{[]string{"memtier_benchmark", "--key-prefix", "m-", "--key-maximum=100"},
+			[]string{"memtier_benchmark", "--key-prefix", "m-", "--key-maximum=100"}},
+		{[]string{"env", "A=b", "/bin/bash", "-lc", "memtier_benchmark --user me:$PW"},
+			[]string{"env", "A=b", "/bin/bash", "-lc", "memtier_benchmark --user me:$PW"}},
 		{[]string{"server", "--password", "$a$b", "--token=${T:-literal}", "--pin", "pa$$"},
 			[]string{"server", "--password", Plain, "--token=(redacted)", "--pin", Plain}},
+		{[]string{"server", "--password", "$ecret", "--token=${T}", "-H", "X-Auth: $T", "--user", "me:$PW"},
+			[]string{"server", "--password", Plain, "--token=(redacted)", "-H", "X-Auth: (redacted)",
+				"--user", "me:(redacted)"}},
+		{[]string{"env", "PASSWORD=$ecret", "CONN=host=h password=$ecret", "sh", "-c", "T=$T CONN='host=h password=$P' x"},
+			[]string{"env", "PASSWORD=(redacted)", "CONN=host=h password=(redacted)", "sh", "-c",
+				"T=$T CONN='host=h password=$P' x"}},
 		{[]string{"x", "127.0.0.1:80", "localhost:{{port}}", `{"key":"a b"}`, `--ring={{env "R" "a"}}`},
 			[]string{"x", "127.0.0.1:80", "localhost:{{port}}", `{"key":"(redacted)"}`,
 				`--ring={{env "R" "a"}}`}},
@@ -249,6 +257,18 @@ func TestCommands(t *testing.T) {
 		if strings.Join(got, "\n") != strings.Join(c.want, "\n") {
 			t.Errorf("%q\n got %q\nwant %q", c.in, got, c.want)
 		}
+	}
+	for in, want := range map[string]string{
+		"server --token $TOKEN -H 'X-Auth: $T'":                "server --token (redacted) -H 'X-Auth: (redacted)'",
+		`sh -c 'server --token $TOKEN -H "X-Auth: Bearer $T"'`: `sh -c 'server --token $TOKEN -H "X-Auth: Bearer $T"'`,
+		"PASSWORD=$ecret sh":                                   "PASSWORD=(redacted) sh",
+	} {
+		if got := Replacer(PlainMark).Line(in); got != want {
+			t.Errorf("%s\n got %s\nwant %s", in, got, want)
+		}
+	}
+	if got := Replacer(PlainMark).Variable("PASSWORD", "$ecret"); got != Plain {
+		t.Errorf("no shell reads an environment, and %s is kept", got)
 	}
 	line := `{{env "NGINX" "nginx"}} -p {{dir}} --token {{env "T"}} --password "x y"`
 	var told []string
