@@ -208,6 +208,9 @@ func (c commandLine) redactWord(word string) string {
 		strings.ContainsAny(h[0], " \t") {
 		return h[0] + c.redactSentHeader(h[1], word[len(h[0]):])
 	}
+	if m := assignment.FindString(word); m != "" && !c.shell && isSegmented(word[len(m):]) {
+		return c.redactSingleWord(word)
+	}
 	if len(piece.FindAllStringIndex(word, 2)) > 1 && !json.Valid([]byte(word)) {
 		return c.line(word)
 	}

@@ -96,8 +96,12 @@ var scheme = regexp.MustCompile(`^(?i:basic|bearer|digest|negotiate|token|apikey
 // shortestCookie is how long a part of a cookie is that is a secret by itself.
 const shortestCookie = 8
 
+// unescape is what a value between quotes of settings stands for.
+var unescape = strings.NewReplacer(`\\`, `\`, `\'`, `'`, `\"`, `"`, `\ `, ` `, `''`, `'`, `""`, `"`)
+
 // secretParts are a value and what of it is secret by itself: what is behind a scheme's name, the
-// password in what that encodes, the values of cookies, and what percent-encoding stands for.
+// password in what that encodes, the values of cookies, and what percent-encoding and the quoting
+// of settings stand for.
 func secretParts(value string) []string {
 	all := []string{value}
 	if m := scheme.FindStringSubmatch(value); m != nil {
@@ -118,6 +122,9 @@ func secretParts(value string) []string {
 			all = append(all, plain)
 		}
 		if plain, err := url.QueryUnescape(v); err == nil && plain != v {
+			all = append(all, plain)
+		}
+		if plain := unescape.Replace(v); plain != v {
 			all = append(all, plain)
 		}
 	}

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -150,9 +151,26 @@ func TestConnections(t *testing.T) {
 		"CONN=host=h password='p w' port=1":     "host=h password='(redacted)' port=1",
 		"X=Server=h;User Id=u;Password=pw;":     "Server=h;User Id=u;Password=(redacted);",
 		"JAVA_OPTS=-Xmx1g -Dapi.token=x":        "-Xmx1g -Dapi.token=(redacted)",
-		"IMAGE=npm:left-pad@1.0":                "npm:left-pad@1.0",
-		"OPTS=max_tokens=5 sessions=100":        "max_tokens=5 sessions=100",
-		"X=see http://h:80, mail:me@x.org":      "see http://h:80, mail:me@x.org",
+		"X=Server=h;Password=p&ssw0rd;":         "Server=h;Password=(redacted);",
+		"X=Password=my pass;":                   "Password=(redacted);",
+		"X=Password=my pass ; Server = h":       "Password=(redacted) ; Server = h",
+		"X=Server=h;Pwd=\"a;''b\"\"c\";Port=1":  "Server=h;Pwd=\"(redacted)\";Port=1",
+		"X=Driver={Any; One};Pwd={p;}}w};A=b":   "Driver={Any; One};Pwd=(redacted);A=b",
+		"X=Server=h;Pass Phrase=x y;Opt=-k a=b": "Server=h;Pass Phrase=(redacted);Opt=-k a=b",
+		"X=jdbc:sqlserver://h:1;user=u;password=p&w;ssl=true": "jdbc:sqlserver://h:1;user=u;" +
+			"password=(redacted);ssl=true",
+		`X=host=h password='it\'s \\ mine' port=1`: "host=h password='(redacted)' port=1",
+		`X=host=h password=it\ is&it's;so port=1`:  "host=h password=(redacted) port=1",
+		"X=host=h password=a;b port=5":             "host=h password=(redacted) port=5",
+		"X=sh -c 'TOKEN=abc; export PASSWORD=d' x": "sh -c 'TOKEN=(redacted); export PASSWORD=(redacted)' x",
+		"X=page=1&token=x&sort=a":                  "page=1&token=(redacted)&sort=a",
+		"X=see /x?token=a&sort=b":                  "see /x?token=(redacted)&sort=b",
+		`X=host=h password={{env "A B"}} port=1`:   "host=h password=(redacted) port=1",
+		`X=Server=h;Password={{env "A;B"}};Port=1`: "Server=h;Password=(redacted);Port=1",
+		"X=Password=;Server=h":                     "Password=;Server=h",
+		"IMAGE=npm:left-pad@1.0":                   "npm:left-pad@1.0",
+		"OPTS=max_tokens=5 sessions=100":           "max_tokens=5 sessions=100",
+		"X=see http://h:80, mail:me@x.org":         "see http://h:80, mail:me@x.org",
 	} {
 		name, value, _ := strings.Cut(in, "=")
 		got := Replacer(PlainMark).Variable(name, value)
@@ -167,6 +185,19 @@ func TestConnections(t *testing.T) {
 	if got := Replacer(PlainMark).Text(text); got !=
 		`{"to":"http://h:80","mail":"me@x.org"} 'http://u:(redacted)@h/x'` {
 		t.Error(got)
+	}
+}
+
+// A word of a command may be a variable with settings, in which there are blanks.
+func TestSettingsInCommands(t *testing.T) {
+	in := []string{"docker", "run", "-e", "CONN=Server=h;Password=my p&ss;", "--conn=User Id=u;Pwd=a b"}
+	want := []string{"docker", "run", "-e", "CONN=Server=h;Password=(redacted);", "--conn=User Id=u;Pwd=(redacted)"}
+	if got := Replacer(PlainMark).Words(in); !slices.Equal(got, want) {
+		t.Errorf("%q, and not %q", got, want)
+	}
+	k := NewKnown(PlainMark, []string{`it\'s \\ mine`})
+	if got := k.Text(`said: it's \ mine!`); got != "said: (redacted)!" {
+		t.Errorf("what quoting stands for is left: %s", got)
 	}
 }
 

@@ -15,8 +15,7 @@ var (
 	dialed = regexp.MustCompile(`([\w.-]+):(\S+)(@\w+\()`)
 	// reached is the same of others: user:password@host.
 	reached = regexp.MustCompile(`^([\w.-]+):(\S+)(@(?:[\w.-]+|\[[0-9a-fA-F:]+\])(?::\d+)?(?:/.*)?)$`)
-	// setTo is one of several settings in a value, and noted one in a comment.
-	setTo = regexp.MustCompile(`([\w.-]+)(\s*=\s*)('[^']*'|"[^"]*"|(?:\{\{.*?\}\}|[^;&\s'"])+)`)
+	// noted is a setting in a comment.
 	noted = regexp.MustCompile(`([A-Za-z_][\w.-]*)(["']?[ \t]*[:=][ \t]*)` +
 		`('[^']*'|"[^"]*"|(?:\{\{.*?\}\}|[^,;\s\]}])+)`)
 )
@@ -58,7 +57,7 @@ func (c commandLine) redactConnection(name, value string) string {
 		!strings.Contains(value, "://") {
 		return c.redactPassword(reached, value)
 	}
-	return c.redactSettings(setTo, c.Text(value))
+	return c.redactSettings(c.Text(value))
 }
 
 // Comment is a comment of a file without the secrets of URLs, and the values of settings in it
@@ -67,18 +66,13 @@ func (r Replacer) Comment(s string) string {
 	if r == nil {
 		return s
 	}
-	return commandLine{Replacer: r}.redactSettings(noted, r.Text(s))
-}
-
-// redactSettings is a text with settings of a form, without the values of secret ones.
-func (c commandLine) redactSettings(form *regexp.Regexp, text string) string {
-	return form.ReplaceAllStringFunc(text, func(set string) string {
-		m := form.FindStringSubmatch(set)
+	return noted.ReplaceAllStringFunc(r.Text(s), func(set string) string {
+		m := noted.FindStringSubmatch(set)
 		inner := unquoteWord(m[3])
-		if !Secret(m[1]) || isPlainSetting(m[1], inner) || c.takes(inner) {
+		if !Secret(m[1]) || isPlainSetting(m[1], inner) {
 			return set
 		}
-		return m[1] + m[2] + strings.Replace(m[3], inner, c.Replacer(m[1], inner), 1)
+		return m[1] + m[2] + strings.Replace(m[3], inner, r(m[1], inner), 1)
 	})
 }
 

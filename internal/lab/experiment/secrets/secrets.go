@@ -109,7 +109,7 @@ func FillIn(e *experiment.Experiment, values map[string][]string,
 			return value
 		}
 		for _, v := range given {
-			for _, form := range []string{v, url.QueryEscape(v), url.PathEscape(v)} {
+			for _, form := range writtenForms(v) {
 				if mark(name, form) == value {
 					s.replaced[value] = form
 					return form
@@ -133,6 +133,14 @@ func FillIn(e *experiment.Experiment, values map[string][]string,
 		filled.Source = e.Source // what is stored of both is the same
 	}
 	return filled, nil, others, nil
+}
+
+// writtenForms are the ways in which a file may have a secret: as it is, in a URL, and in the quotes
+// of a connection string.
+func writtenForms(v string) []string {
+	return []string{v, url.QueryEscape(v), url.PathEscape(v),
+		strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(v), strings.ReplaceAll(v, "'", "''"),
+		strings.ReplaceAll(v, `"`, `""`)}
 }
 
 // A sifter goes through an experiment file, and replaces its secrets.
