@@ -188,6 +188,38 @@ func TestConnections(t *testing.T) {
 	}
 }
 
+// Of a comment what it calls a secret is taken out, and sentences stay.
+func TestComments(t *testing.T) {
+	for in, want := range map[string]string{
+		"# key: the number of workers":            "# key: the number of workers",
+		"# session: one for each client, no more": "# session: one for each client, no more",
+		"# pass = those that ended well":          "# pass = those that ended well",
+		"# the token: see below\n# and here":      "# the token: see below\n# and here",
+		"# password: a,b":                         "# password: (redacted)",
+		"# password: a,b;c.d\n# next: line":       "# password: (redacted)\n# next: line",
+		"# password: hunter2  \n# pin: 4711,\r\n": "# password: (redacted)  \n# pin: (redacted),\r\n",
+		`# "password": "a \"b\", c", "n": 1`:      `# "password": "(redacted)", "n": 1`,
+		"# password: 'it''s mine' or so":          "# password: '(redacted)' or so",
+		"# it was --token=abc, and works":         "# it was --token=(redacted), and works",
+		"# {PASSWORD: x y, PORT: 1} [--key=a,b]":  "# {PASSWORD: (redacted), PORT: 1} [--key=(redacted),b]",
+		"# Authorization: Bearer abc.def":         "# Authorization: Bearer (redacted)",
+		`# token: {{env "A B"}}`:                  "# token: (redacted)",
+		"# auth: on\n# keys: 100\n# key: |":       "# auth: on\n# keys: 100\n# key: |",
+		"# see the key: http://u:p@h/":            "# see the key: (redacted)",
+		"# key: /etc/x.pem":                       "# key: /etc/x.pem",
+		"# password:\n# x":                        "# password:\n# x",
+		"# PASSWORD='":                            "# PASSWORD='",
+	} {
+		got := Replacer(PlainMark).Comment(in)
+		if got != want {
+			t.Errorf("%q\n got %q\nwant %q", in, got, want)
+		}
+		if again := Replacer(PlainMark).Comment(got); again != got {
+			t.Errorf("%q, and then %q", got, again)
+		}
+	}
+}
+
 // A word of a command may be a variable with settings, in which there are blanks.
 func TestSettingsInCommands(t *testing.T) {
 	in := []string{"docker", "run", "-e", "CONN=Server=h;Password=my p&ss;", "--conn=User Id=u;Pwd=a b"}

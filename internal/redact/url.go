@@ -15,9 +15,6 @@ var (
 	dialed = regexp.MustCompile(`([\w.-]+):(\S+)(@\w+\()`)
 	// reached is the same of others: user:password@host.
 	reached = regexp.MustCompile(`^([\w.-]+):(\S+)(@(?:[\w.-]+|\[[0-9a-fA-F:]+\])(?::\d+)?(?:/.*)?)$`)
-	// noted is a setting in a comment.
-	noted = regexp.MustCompile(`([A-Za-z_][\w.-]*)(["']?[ \t]*[:=][ \t]*)` +
-		`('[^']*'|"[^"]*"|(?:\{\{.*?\}\}|[^,;\s\]}])+)`)
 )
 
 // Text is a text without the secrets of the URLs in it, and of what databases are reached by.
@@ -58,22 +55,6 @@ func (c commandLine) redactConnection(name, value string) string {
 		return c.redactPassword(reached, value)
 	}
 	return c.redactSettings(c.Text(value))
-}
-
-// Comment is a comment of a file without the secrets of URLs, and the values of settings in it
-// whose name is that of a secret.
-func (r Replacer) Comment(s string) string {
-	if r == nil {
-		return s
-	}
-	return noted.ReplaceAllStringFunc(r.Text(s), func(set string) string {
-		m := noted.FindStringSubmatch(set)
-		inner := unquoteWord(m[3])
-		if !Secret(m[1]) || isPlainSetting(m[1], inner) {
-			return set
-		}
-		return m[1] + m[2] + strings.Replace(m[3], inner, r(m[1], inner), 1)
-	})
 }
 
 // URL is a URL, or a path with its query, without its credentials and without the values of the
