@@ -90,6 +90,24 @@ func TestRepeatedSecretsAreConcealed(t *testing.T) {
 	}
 }
 
+// Where a load went is said, though one of its headers says the same.
+func TestDestinationIsSaid(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c := shell(t, dir, "dyno run -n 1 --save --json run.json -H 'X-Forwarded-For: 127.0.0.1' "+
+		"-H 'X-Word: could' http://127.0.0.1:1/")
+	out, _ := c.CombinedOutput() // nothing could be reached: 4
+	stored, err := os.ReadFile(filepath.Join(dir, "run.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "no connection could be opened (connect 127.0.0.1:1: "
+	if !strings.Contains(string(stored), want) || strings.Contains(string(out), "(redacted") ||
+		!strings.Contains(string(out), "no connection could be opened") {
+		t.Errorf("%s\n%s", out, stored)
+	}
+}
+
 // What was begun with secrets shown goes on so, and what was begun without does not show them; which
 // of the two it is is said.
 func TestResumesAsItWasShown(t *testing.T) {

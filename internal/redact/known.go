@@ -41,8 +41,8 @@ type Known struct {
 type form struct{ text, mark string }
 
 // NewKnown is what is Known of values. keep says what stands in their places; nil: nothing is
-// known.
-func NewKnown(keep Replacer, values []string) *Known {
+// known. What is a part of a public text is searched for nowhere.
+func NewKnown(keep Replacer, values []string, public ...string) *Known {
 	if keep == nil {
 		return nil
 	}
@@ -54,6 +54,9 @@ func NewKnown(keep Replacer, values []string) *Known {
 			continue
 		}
 		for _, v := range secretParts(value[:min(len(value), longestKnown)]) {
+			if slices.ContainsFunc(public, func(s string) bool { return strings.Contains(s, v) }) {
+				continue
+			}
 			for i, text := range spellings(v) {
 				switch f := (form{text, keep("", value)}); {
 				case had[text] || len(text) < shortestPart ||

@@ -86,6 +86,16 @@ func TestPartsOfWordsAreKept(t *testing.T) {
 	}
 }
 
+// What is public anyway is not searched for, nor is what of a value is.
+func TestPublicIsKept(t *testing.T) {
+	k := NewKnown(PlainMark, []string{"127.0.0.1", "host=localhost; sid=Zq7CookieSecret", "8080"},
+		"http://127.0.0.1:8080", "localhost")
+	const text = "connect 127.0.0.1:8080: localhost refused"
+	if got := k.Cut(text + " Zq7CookieSecret"); got != text+" (redacted)" {
+		t.Error(got)
+	}
+}
+
 // A short value is found as a whole word, and a shorter one not at all.
 func TestShortValuesAreWords(t *testing.T) {
 	k := NewKnown(PlainMark, []string{"4711", "ab!cd", "abc", "true", "NULL", "Disabled"})

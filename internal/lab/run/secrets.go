@@ -24,33 +24,44 @@ import (
 type concealer struct {
 	keep   redact.Replacer
 	values []string // that are secret: those of the file, of the environment, and of the loads
+	public []string // where loads go, which is no secret whatever value is a part of it
 	known  *redact.Known
 }
 
 // concealing is the concealer of an experiment from whose file secrets were taken out.
 func concealing(e *experiment.Experiment, keep redact.Replacer, secrets []string) concealer {
-	c := concealer{keep: keep}
+	c := concealer{keep: keep, public: experiment.Destinations(e)}
 	for _, v := range experiment.Expand(e) {
 		secrets = append(secrets, v.Environment()...)
 	}
-	c.learn(secrets)
+	c.learn(secrets, nil)
 	return c
 }
 
-// learn has c conceal more values.
-func (c *concealer) learn(values []string) {
+// learn has c conceal more values, but for what is where loads go.
+func (c *concealer) learn(values, public []string) {
 	if c.keep == nil {
 		return
 	}
-	had := len(c.values)
+	had := len(c.values) + len(c.public)
+	for _, s := range public {
+		if !slices.Contains(c.public, s) {
+			c.public = append(c.public, s)
+		}
+	}
 	for _, v := range values {
 		if !slices.Contains(c.values, v) && !redact.IsMark(v) {
 			c.values = append(c.values, v)
 		}
 	}
-	if len(c.values) > had || c.known == nil { // which cleans URLs though it knows no value
-		c.known = redact.NewKnown(c.keep, c.values)
+	if len(c.values)+len(c.public) > had || c.known == nil { // it cleans URLs without values, too
+		c.known = redact.NewKnown(c.keep, c.values, c.public...)
 	}
+}
+
+// isPublic reports whether a value is a part of where a load goes.
+func (c concealer) isPublic(v string) bool {
+	return slices.ContainsFunc(c.public, func(s string) bool { return strings.Contains(s, v) })
 }
 
 // text is a text without secret values, of which none was cut.
@@ -72,7 +83,7 @@ func (c concealer) words(all []string) []string {
 	}
 	kept := slices.Clone(c.keep.Words(all))
 	for i, word := range kept {
-		if slices.Contains(c.values, word) {
+		if slices.Contains(c.values, word) && !c.isPublic(word) {
 			word = c.keep("", word)
 		}
 		kept[i] = c.text(word)
@@ -182,7 +193,7 @@ func (r *running) plans(a *arm, l experiment.Level, url string, cpus []int) (mad
 	if made, err = plan(r.Experiment, l, real, url, cpus); err != nil || r.Keep == nil {
 		return made, made, err
 	}
-	r.conceal.learn(result.Secrets(made))
+	r.conceal.learn(result.Secrets(made), result.Destination(made))
 	made.Target.URL = r.conceal.path(r.Keep.URL(made.Target.URL))
 	if kept = made; w.Request.FromEnvironment() {
 		if w.Request, err = w.Request.Expand(r.Keep); err == nil {

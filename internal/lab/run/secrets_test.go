@@ -92,6 +92,25 @@ func TestPartsAndFormsConcealed(t *testing.T) {
 	}
 }
 
+// Where a load goes is said, though a header says the same.
+func TestDestinationsAreSaid(t *testing.T) {
+	e, err := experiment.Read("x.yaml", strings.NewReader(`version: 1
+name: x
+variants: {a: {processes: [{cmd: 'server {{port}}'}], url: 'http://127.0.0.1:{{port}}/'}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := concealing(e, redact.PlainMark, []string{"127.0.0.1", "10.11.12.13"})
+	const reason = "connect 127.0.0.1:80: connection refused"
+	t1 := &lab.Trial{Failure: &lab.Failure{Reason: reason + " (10.11.12.13)"},
+		Programs: []lab.Program{{Path: "/usr/bin/server", Args: []string{"server", "127.0.0.1"}}}}
+	c.trial(t1)
+	if t1.Failure.Reason != reason+" ((redacted))" || t1.Programs[0].Args[1] != "127.0.0.1" {
+		t.Errorf("%+v %+v", t1.Failure, t1.Programs)
+	}
+}
+
 // The reasons of a grade repeat what a server or a generator said, and have no secret either.
 func TestReasonsConcealed(t *testing.T) {
 	const secret = "hunter2-said-again"

@@ -113,7 +113,7 @@ func (s *Server) Show(p load.Plan, stop func()) (*Show, error) {
 		DurationS: time.Duration(p.Duration).Seconds(), WarmupS: time.Duration(p.Warmup).Seconds(),
 		Requested: p.Requested})
 	return &Show{of: l, plan: p, known: sync.OnceValue(func() *redact.Known {
-		return redact.NewKnown(redact.PlainMark, result.Secrets(p))
+		return result.Known(p, redact.PlainMark)
 	})}, nil
 }
 

@@ -37,17 +37,21 @@ type Kept struct {
 }
 
 // TakeOut is e without its secrets, of which keep says what stands in their place. What a file
-// takes from the environment is not in it. A nil keep leaves all.
+// takes from the environment is not in it. Of a value that is also where a load goes, as that of
+// X-Forwarded-For may be, the copies stay. A nil keep leaves all.
 func TakeOut(e *experiment.Experiment, keep redact.Replacer) (k Kept, err error) {
 	if k.Plan, err = json.Marshal(e); err != nil || keep == nil {
 		k.Source = e.Source
 		return k, err
 	}
+	public := experiment.Destinations(e)
 	s := &sifter{replaced: map[string]string{}, comment: commentKeeper(e, keep)}
 	s.replace = s.secret(func(name, value string, _ bool) string {
 		kept := keep(name, value)
-		if kept != value {
-			s.replaced[value] = kept
+		if kept != value && !slices.ContainsFunc(public, func(s string) bool {
+			return strings.Contains(s, value)
+		}) {
+			s.replaced[value] = kept // its copies are secret, too
 		}
 		return kept
 	})

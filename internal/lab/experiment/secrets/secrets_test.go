@@ -255,6 +255,28 @@ variants:
 	}
 }
 
+// Where a load goes stays where it stands, though a header says the same.
+func TestDestinationsAreKept(t *testing.T) {
+	k, err := TakeOut(readText(t, `version: 1
+name: kept # on 127.0.0.1
+workload: {request: {path: /, headers: {X-Forwarded-For: 127.0.0.1, X-Other: 10.11.12.13}}}
+variants:
+  a:
+    description: not on 10.11.12.13
+    processes: [{cmd: 'server --listen 127.0.0.1:{{port}}'}]
+    url: 'http://127.0.0.1:{{port}}/'
+`), marking())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"# on 127.0.0.1", "--listen 127.0.0.1:{{port}}", "http://127.0.0.1:",
+		"X-Forwarded-For: " + marking()("", "127.0.0.1"), "not on " + marking()("", "10.11.12.13")} {
+		if !strings.Contains(string(k.Source), want) {
+			t.Errorf("%s is not in\n%s", want, k.Source)
+		}
+	}
+}
+
 // A password in the quotes of a connection string is given back as it is.
 func TestQuotedPasswords(t *testing.T) {
 	const text = `version: 1
