@@ -101,22 +101,18 @@ func (r *Result) repeatsOthers() bool {
 }
 
 // ConcealIntervals is each, which is not told what of p is secret: what servers said of it in
-// failures has what keep leaves. A nil keep leaves all.
+// failures has what keep leaves. A nil keep leaves all. What is known of p is computed now, for with
+// many secrets that takes up to a second of a CPU, which the load is to have.
 func ConcealIntervals(p load.Plan, keep redact.Replacer,
 	each func(load.Interval)) func(load.Interval) {
 	if keep == nil {
 		return each
 	}
-	var known *redact.Known // made when it is first needed, for most loads do not fail
+	known := Known(p, keep)
 	return func(iv load.Interval) {
-		if len(iv.Failures) > 0 {
-			if known == nil {
-				known = Known(p, keep)
-			}
-			iv.Failures = slices.Clone(iv.Failures)
-			for i := range iv.Failures {
-				iv.Failures[i].Detail = known.Cut(iv.Failures[i].Detail)
-			}
+		iv.Failures = slices.Clone(iv.Failures)
+		for i := range iv.Failures {
+			iv.Failures[i].Detail = known.Cut(iv.Failures[i].Detail)
 		}
 		each(iv)
 	}
