@@ -23,14 +23,17 @@ import (
 // values themselves. The zero value conceals nothing.
 type concealer struct {
 	keep   redact.Replacer
-	values []string // that are secret: those of the file, of the environment, and of the loads
-	public []string // where loads go, which is no secret whatever value is a part of it
+	values []string             // that are secret: those of the file, of the environment, and of the loads
+	has    map[string]bool      // the same, to ask of each whether it is among them
+	public []string             // where loads go, which is no secret whatever value is a part of it
+	loads  map[lab.CellKey]bool // whose values are known
 	known  *redact.Known
 }
 
 // concealing is the concealer of an experiment from whose file secrets were taken out.
 func concealing(e *experiment.Experiment, keep redact.Replacer, secrets []string) concealer {
-	c := concealer{keep: keep, public: experiment.Destinations(e)}
+	c := concealer{keep: keep, public: experiment.Destinations(e), has: map[string]bool{},
+		loads: map[lab.CellKey]bool{}}
 	for _, v := range experiment.Expand(e) {
 		secrets = append(secrets, v.Environment()...)
 	}
@@ -50,12 +53,21 @@ func (c *concealer) learn(values, public []string) {
 		}
 	}
 	for _, v := range values {
-		if !slices.Contains(c.values, v) && !redact.IsMark(v) {
-			c.values = append(c.values, v)
+		if !c.has[v] && !redact.IsMark(v) {
+			c.values, c.has[v] = append(c.values, v), true
 		}
 	}
 	if len(c.values)+len(c.public) > had || c.known == nil { // it cleans URLs without values, too
 		c.known = redact.NewKnown(c.keep, c.values, c.public...)
+	}
+}
+
+// learnLoad has c conceal the values of the load of a level on an arm's server. They are the same in
+// each trial, and may be thousands, so it looks at them in the first.
+func (c *concealer) learnLoad(of lab.CellKey, p load.Plan) {
+	if !c.loads[of] {
+		c.learn(result.Secrets(p), result.Destination(p))
+		c.loads[of] = true
 	}
 }
 
@@ -83,7 +95,7 @@ func (c concealer) words(all []string) []string {
 	}
 	kept := slices.Clone(c.keep.Words(all))
 	for i, word := range kept {
-		if slices.Contains(c.values, word) && !c.isPublic(word) {
+		if c.has[word] && !c.isPublic(word) {
 			word = c.keep("", word)
 		}
 		kept[i] = c.text(word)
@@ -193,7 +205,7 @@ func (r *running) plans(a *arm, l experiment.Level, url string, cpus []int) (mad
 	if made, err = plan(r.Experiment, l, real, url, cpus); err != nil || r.Keep == nil {
 		return made, made, err
 	}
-	r.conceal.learn(result.Secrets(made), result.Destination(made))
+	r.conceal.learnLoad(lab.CellKey{Arm: a.Name, Level: l.Name}, made)
 	made.Target.URL = r.conceal.path(r.Keep.URL(made.Target.URL))
 	if kept = made; w.Request.FromEnvironment() {
 		if w.Request, err = w.Request.Expand(r.Keep); err == nil {
