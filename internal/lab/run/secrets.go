@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"dyno/internal/engine/load"
+	"dyno/internal/engine/requests"
 	"dyno/internal/fairness"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/experiment/secrets"
@@ -219,6 +220,38 @@ func (r *running) plans(a *arm, l experiment.Level, url string, cpus []int) (mad
 		q.Path, q.Name = r.conceal.text(q.Path), r.conceal.text(q.Name)
 	}
 	return made, kept, err
+}
+
+// HasSecrets reports whether there is something to mark in what is stored of e: in its file, in what
+// it takes from the environment, or in requests that it reads from files. A file that cannot be
+// read has what nobody knows.
+func HasSecrets(e *experiment.Experiment) bool {
+	has := false
+	note := func(_, value string) string {
+		has = has || value != ""
+		return value
+	}
+	if _, err := secrets.TakeOut(e, note); err != nil || has {
+		return true
+	}
+	somewhere, err := requests.Parse("http://localhost/") // what is sent is the same everywhere
+	if err != nil {
+		return true
+	}
+	for _, v := range experiment.Expand(e) {
+		if len(v.Environment()) > 0 {
+			return true
+		}
+		w := workloadOf(e, v)
+		if w.Request, err = w.Request.Expand(nil); err != nil {
+			continue // it names a variable that is not set, and so is not available
+		}
+		all, err := buildRequests(e, w, somewhere)
+		if result.Redacted(load.Plan{Requests: all}, note); err != nil || has {
+			return true
+		}
+	}
+	return false
 }
 
 // path is a URL without secret values in what follows its host: where a load went is said.
