@@ -256,3 +256,19 @@ func (b *bench) resumes(t *testing.T, dir string, taken []string, gone string) {
 		t.Errorf("%s; trials %v, want %v; intended were %d", r.State, ran, want, intended)
 	}
 }
+
+// An experiment whose folder cannot be written leaves none behind.
+func TestUnstoredExperimentLeavesNoFolder(t *testing.T) {
+	home := t.TempDir()
+	b := newTestBench(t)
+	l := b.lab(filepath.Join(home, "experiments", "three"), three)
+	shipped := *l.Experiment
+	shipped.Here, shipped.File = "", "of another dyno" // whose files cannot be put there
+	l.Experiment = &shipped
+	if r, err := l.Run(t.Context()); r != nil || err == nil {
+		t.Fatalf("%v %v", r, err)
+	}
+	if all, err := os.ReadDir(home); err != nil || len(all) > 0 {
+		t.Errorf("%v is left, %v", all, err)
+	}
+}
