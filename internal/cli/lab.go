@@ -284,23 +284,35 @@ func experimentFolder(home, name string) string {
 	return filepath.Join(home, experimentsFolder, dir)
 }
 
-// newLab is what an experiment is run with. If an agent is missing while it runs, lose is called.
-func (f *labFlags) newLab(e *experiment.Experiment, lose context.CancelCauseFunc) (l *labrun.Lab,
-	stop func(), err error) {
+// chooseFolder is the absolute path of the folder of an experiment of that name: of one that goes on,
+// or a new one.
+func (f *labFlags) chooseFolder(name string) (string, error) {
 	dir := f.output
 	if dir == "" {
 		home, err := result.Home()
 		if err != nil {
-			return nil, nil, err
+			return "", err
 		}
 		// Private, whatever the folder in it will be.
 		if err := os.MkdirAll(filepath.Join(home, experimentsFolder), 0o700); err != nil {
-			return nil, nil, fmt.Errorf("storing the experiment: %w; name another place with DYNO_HOME, "+
+			return "", fmt.Errorf("storing the experiment: %w; name another place with DYNO_HOME, "+
 				"or a folder with -o", err)
 		}
-		dir = experimentFolder(home, e.Name)
+		dir = experimentFolder(home, name)
 	}
-	if dir, err = filepath.Abs(dir); err != nil {
+	if f.resume == "" {
+		if err := lab.CheckNew(dir); err != nil {
+			return "", err
+		}
+	}
+	return filepath.Abs(dir)
+}
+
+// newLab is what an experiment is run with. If an agent is missing while it runs, lose is called.
+func (f *labFlags) newLab(e *experiment.Experiment, lose context.CancelCauseFunc) (l *labrun.Lab,
+	stop func(), err error) {
+	dir, err := f.chooseFolder(e.Name)
+	if err != nil {
 		return nil, nil, err
 	}
 	exe, err := os.Executable()
