@@ -284,8 +284,8 @@ func experimentFolder(home, name string) string {
 	return filepath.Join(home, experimentsFolder, dir)
 }
 
-// chooseFolder is the absolute path of the folder of an experiment of that name: of one that goes on,
-// or a new one.
+// chooseFolder is the absolute path of the folder of an experiment of that name: of one that goes
+// on, or a new one.
 func (f *labFlags) chooseFolder(name string) (string, error) {
 	dir := f.output
 	if dir == "" {

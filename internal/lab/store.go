@@ -43,7 +43,8 @@ func CheckNew(dir string) error {
 	return nil
 }
 
-// CreateFolder makes the folder, which must not be one already in use. If it fails it leaves nothing.
+// CreateFolder makes the folder, which must not be one already in use. If it fails it leaves
+// nothing.
 func CreateFolder(dir string) (Folder, error) {
 	if err := CheckNew(dir); err != nil {
 		return Folder{}, err

@@ -101,8 +101,8 @@ func (r *Result) repeatsOthers() bool {
 }
 
 // ConcealIntervals is each, which is not told what of p is secret: what servers said of it in
-// failures has what keep leaves. A nil keep leaves all. What is known of p is computed now, for with
-// many secrets that takes up to a second of a CPU, which the load is to have.
+// failures has what keep leaves. A nil keep leaves all. What is known of p is computed now, for
+// with many secrets that takes up to a second of a CPU, which the load is to have.
 func ConcealIntervals(p load.Plan, keep redact.Replacer,
 	each func(load.Interval)) func(load.Interval) {
 	if keep == nil {

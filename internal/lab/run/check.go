@@ -142,7 +142,9 @@ func (r *running) askArm(ctx context.Context, a *arm) (*fairness.Answer, []probe
 }
 
 // workload is what an arm is asked for.
-func (r *running) workload(a *arm) experiment.Workload { return workloadOf(r.Experiment, a.variant) }
+func (r *running) workload(a *arm) experiment.Workload {
+	return workloadOf(r.Experiment, a.variant)
+}
 
 // workloadOf is what a variant is sent, and what of.
 func workloadOf(e *experiment.Experiment, v experiment.Variant) experiment.Workload {

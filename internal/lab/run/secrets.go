@@ -24,7 +24,7 @@ import (
 // values themselves. The zero value conceals nothing.
 type concealer struct {
 	keep   redact.Replacer
-	values []string             // that are secret: those of the file, of the environment, and of the loads
+	values []string             // that are secret: of the file, the environment and the loads
 	has    map[string]bool      // the same, to ask of each whether it is among them
 	public []string             // where loads go, which is no secret whatever value is a part of it
 	loads  map[lab.CellKey]bool // whose values are known
@@ -63,8 +63,8 @@ func (c *concealer) learn(values, public []string) {
 	}
 }
 
-// learnLoad has c conceal the values of the load of a level on an arm's server. They are the same in
-// each trial, and may be thousands, so it looks at them in the first.
+// learnLoad has c conceal the values of the load of a level on an arm's server. They are the same
+// in each trial, and may be thousands, so it looks at them in the first.
 func (c *concealer) learnLoad(of lab.CellKey, p load.Plan) {
 	if !c.loads[of] {
 		c.learn(result.Secrets(p), result.Destination(p))
@@ -222,9 +222,9 @@ func (r *running) plans(a *arm, l experiment.Level, url string, cpus []int) (mad
 	return made, kept, err
 }
 
-// HasSecrets reports whether there is something to mark in what is stored of e: in its file, in what
-// it takes from the environment, or in requests that it reads from files. A file that cannot be
-// read has what nobody knows.
+// HasSecrets reports whether there is something to mark in what is stored of e: in its file, in
+// what it takes from the environment, or in requests that it reads from files. A file that cannot
+// be read has what nobody knows.
 func HasSecrets(e *experiment.Experiment) bool {
 	has := false
 	note := func(_, value string) string {

@@ -139,8 +139,8 @@ func FillIn(e *experiment.Experiment, values map[string][]string,
 	return filled, nil, others, nil
 }
 
-// writtenForms are the ways in which a file may have a secret: as it is, in a URL, and in the quotes
-// of a connection string.
+// writtenForms are the ways in which a file may have a secret: as it is, in a URL, and in the
+// quotes of a connection string.
 func writtenForms(v string) []string {
 	return []string{v, url.QueryEscape(v), url.PathEscape(v),
 		strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(v), strings.ReplaceAll(v, "'", "''"),
