@@ -166,7 +166,11 @@ func conductExperiment(s streams, args []string) int {
 		stop()
 	}()
 	e, err := o.readOrdered()
-	if faults := append(joinedErrors(err), markFaults(false)...); len(faults) > 0 {
+	faults := joinedErrors(err)
+	if err == nil {
+		faults = experimentMarkFaults(e, false)
+	}
+	if len(faults) > 0 {
 		return s.refuseFlags("lab run", faults)
 	}
 	if o.Quick {

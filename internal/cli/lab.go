@@ -35,8 +35,7 @@ type labFlags struct {
 	seed   uint64
 	fleet  fleetFlags
 
-	secrets     secretFlags
-	showSecrets bool
+	secrets secretFlags
 }
 
 func (f *labFlags) groups() []group {
@@ -48,7 +47,7 @@ func (f *labFlags) groups() []group {
 		{"seed", "", "N", "of the order of trials (the file's, else drawn, and stored)",
 			storeParsed(&f.seed, parseSeed)},
 		f.secrets.secretOption(),
-		showSecretsOption(&f.showSecrets),
+		showSecretsOption(&f.secrets.show),
 		{"help", "h", "", "this", setSwitch(&f.help)},
 	}}}
 }
@@ -94,7 +93,7 @@ func (f *labFlags) readExperiment(p parsed, note func(string)) (*experiment.Expe
 	case f.resume == "" && !p.tried["resume"] && len(p.words) != 1:
 		faults = append(faults, fmt.Errorf("one FILE or NAME is wanted; %d given", len(p.words)))
 	}
-	if faults = append(faults, markFaults(f.showSecrets)...); len(faults) > 0 {
+	if len(faults) > 0 {
 		return nil, faults
 	}
 	if f.resume == "" {
@@ -136,7 +135,6 @@ func labRerun(s streams, args []string) int {
 	if f.help {
 		return s.printHelp("lab rerun")
 	}
-	p.faults = append(p.faults, markFaults(f.showSecrets)...)
 	old, faults := p.reopenRecord(func(e *experiment.Experiment) (*experiment.Experiment, error) {
 		return f.secrets.fillSecrets(e, false, s.writeRemark)
 	})
@@ -147,22 +145,21 @@ func labRerun(s streams, args []string) int {
 		fmt.Fprintln(s.err, "dyno: its loads were made by a fleet, and now are by this machine alone")
 	}
 	return s.runExperiment(context.Background(), old.Experiment,
-		labFlags{output: f.output, quick: old.Quick, showSecrets: f.showSecrets})
+		labFlags{output: f.output, quick: old.Quick, secrets: secretFlags{show: f.secrets.show}})
 }
 
 // rerunFlags is the command line of dyno lab rerun.
 type rerunFlags struct {
 	helpFlag
-	output      string
-	secrets     secretFlags
-	showSecrets bool
+	output  string
+	secrets secretFlags
 }
 
 func (f *rerunFlags) groups() []group {
 	return []group{{"Flags", []option{
 		{"output", "o", "DIR", "folder for trials and report (one in the store)", setText(&f.output)},
 		f.secrets.secretOption(),
-		showSecretsOption(&f.showSecrets),
+		showSecretsOption(&f.secrets.show),
 		{"help", "h", "", "this", setSwitch(&f.help)},
 	}}}
 }
@@ -287,23 +284,35 @@ func experimentFolder(home, name string) string {
 	return filepath.Join(home, experimentsFolder, dir)
 }
 
-// newLab is what an experiment is run with. If an agent is missing while it runs, lose is called.
-func (f *labFlags) newLab(e *experiment.Experiment, lose context.CancelCauseFunc) (l *labrun.Lab,
-	stop func(), err error) {
+// chooseFolder is the absolute path of the folder of an experiment of that name: of one that goes
+// on, or a new one.
+func (f *labFlags) chooseFolder(name string) (string, error) {
 	dir := f.output
 	if dir == "" {
 		home, err := result.Home()
 		if err != nil {
-			return nil, nil, err
+			return "", err
 		}
 		// Private, whatever the folder in it will be.
 		if err := os.MkdirAll(filepath.Join(home, experimentsFolder), 0o700); err != nil {
-			return nil, nil, fmt.Errorf("storing the experiment: %w; name another place with DYNO_HOME, "+
+			return "", fmt.Errorf("storing the experiment: %w; name another place with DYNO_HOME, "+
 				"or a folder with -o", err)
 		}
-		dir = experimentFolder(home, e.Name)
+		dir = experimentFolder(home, name)
 	}
-	if dir, err = filepath.Abs(dir); err != nil {
+	if f.resume == "" {
+		if err := lab.CheckNew(dir); err != nil {
+			return "", err
+		}
+	}
+	return filepath.Abs(dir)
+}
+
+// newLab is what an experiment is run with. If an agent is missing while it runs, lose is called.
+func (f *labFlags) newLab(e *experiment.Experiment, lose context.CancelCauseFunc) (l *labrun.Lab,
+	stop func(), err error) {
+	dir, err := f.chooseFolder(e.Name)
+	if err != nil {
 		return nil, nil, err
 	}
 	exe, err := os.Executable()
@@ -323,7 +332,7 @@ func (f *labFlags) newLab(e *experiment.Experiment, lose context.CancelCauseFunc
 	l = &labrun.Lab{Experiment: e, Quick: f.quick, Dir: dir, Resume: f.resume != "", Dyno: exe,
 		Version: load.Version, CPUs: cpus, Supervisor: stage.Supervisor,
 		Load: runHere, Start: stage.Start, Ask: fairness.Ask,
-		Watch: labrun.Watch, Keep: newMarks(f.showSecrets)}
+		Watch: labrun.Watch, Keep: newMarks(f.secrets.show)}
 	if home, err := result.Home(); err == nil { // else there is no history
 		l.History = filepath.Join(home, experimentsFolder)
 	}

@@ -90,6 +90,24 @@ func TestRepeatedSecretsAreConcealed(t *testing.T) {
 	}
 }
 
+// Where a load went is said, though one of its headers says the same.
+func TestDestinationIsSaid(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c := shell(t, dir, "dyno run -n 1 --save --json run.json -H 'X-Forwarded-For: 127.0.0.1' "+
+		"-H 'X-Word: could' http://127.0.0.1:1/")
+	out, _ := c.CombinedOutput() // nothing could be reached: 4
+	stored, err := os.ReadFile(filepath.Join(dir, "run.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "no connection could be opened (connect 127.0.0.1:1: "
+	if !strings.Contains(string(stored), want) || strings.Contains(string(out), "(redacted") ||
+		!strings.Contains(string(out), "no connection could be opened") {
+		t.Errorf("%s\n%s", out, stored)
+	}
+}
+
 // What was begun with secrets shown goes on so, and what was begun without does not show them; which
 // of the two it is is said.
 func TestResumesAsItWasShown(t *testing.T) {
@@ -133,29 +151,39 @@ variants:`, 1)
 }
 
 // Where the key of the marks is there and cannot be read, nothing is marked by another, and nothing
-// is sent: the user is told once, with what to do.
+// is sent: the user is told once, with what to do. What has no secrets needs no key.
 func TestUnreadableKeyIsTold(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "home", "redact.key"), 0o700); err != nil { // also root's
 		t.Fatal(err)
 	}
-	file := filepath.Join(dir, "e.yaml")
-	if err := os.WriteFile(file, []byte(fleetExperiment), 0o600); err != nil {
-		t.Fatal(err)
+	asking := func(what string) string {
+		return strings.Replace(fleetExperiment, "variants:", "workload: {"+what+"}\nvariants:", 1)
+	}
+	for name, text := range map[string]string{
+		"plain.yaml":  strings.Replace(fleetExperiment, "rounds: 3", "rounds: 1", 1),
+		"header.yaml": asking("request: {headers: {X-Auth: secret}}"),
+		"file.yaml":   asking("requests_file: some.jsonl"), "some.jsonl": `{"url": "/?token=secret"}`,
+		"env.yaml": asking(`request: {path: '/{{env "DYNO_HOME"}}'}`)} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, verb := range []string{"run -n 1 -H 'X-Auth: secret' http://127.0.0.1:1/",
-		"find --levels c=1 -H 'X-Auth: secret' http://127.0.0.1:1/", "lab run e.yaml -o out"} {
+		"find --levels c=1 -H 'X-Auth: secret' http://127.0.0.1:1/", "lab run header.yaml -o out",
+		"lab run file.yaml -o out", "lab run env.yaml -o out"} {
 		c := shell(t, dir, "dyno "+verb)
 		out, _ := c.CombinedOutput()
 		if c.ProcessState.ExitCode() != exitUsage || strings.Count(string(out), "redact.key readable") != 1 {
 			t.Errorf("%s: %v\n%s", verb, c.ProcessState, out)
 		}
 	}
-	for _, verb := range []string{"run -n 1 --no-save http://127.0.0.1:1/",
-		"run -n 1 --no-save --show-secrets -H 'X-Auth: secret' http://127.0.0.1:1/"} {
+	for verb, code := range map[string]int{"run -n 1 --no-save http://127.0.0.1:1/": exitUnreachable,
+		"run -n 1 --no-save --show-secrets -H 'X-Auth: secret' http://127.0.0.1:1/": exitUnreachable,
+		"lab run --quick plain.yaml -o plain":                                       exitOK, "lab run --quick --show-secrets header.yaml -o shown": exitOK} {
 		c := shell(t, dir, "dyno "+verb)
-		if out, _ := c.CombinedOutput(); c.ProcessState.ExitCode() != exitUnreachable {
+		if out, _ := c.CombinedOutput(); c.ProcessState.ExitCode() != code {
 			t.Errorf("%s: %v\n%s", verb, c.ProcessState, out)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"dyno/internal/engine/load"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/experiment/secrets"
+	labrun "dyno/internal/lab/run"
 	"dyno/internal/redact"
 	"dyno/internal/result"
 )
@@ -49,6 +50,14 @@ func (f *runFlags) planMarkFaults() []error {
 	return nil
 }
 
+// experimentMarkFaults is why the secrets of an experiment cannot be marked.
+func experimentMarkFaults(e *experiment.Experiment, show bool) []error {
+	if faults := markFaults(show); len(faults) > 0 && labrun.HasSecrets(e) {
+		return faults
+	}
+	return nil
+}
+
 // showSecretsOption is the flag by which secrets are kept.
 func showSecretsOption(to *bool) option {
 	return option{"show-secrets", "", "",
@@ -67,8 +76,11 @@ func completingRunner(run result.Runner, keep redact.Replacer) result.Runner {
 // A given secret is one that a stored experiment lacks: its name, and what the file holds.
 type given struct{ name, file, value string }
 
-// secretFlags are the secrets that the command line gives.
-type secretFlags struct{ all []given }
+// secretFlags are the secrets that the command line gives, and whether all are shown.
+type secretFlags struct {
+	all  []given
+	show bool
+}
 
 // longestSecret is more than a secret has, in bytes.
 const longestSecret = 1 << 20
@@ -110,6 +122,9 @@ func (f *secretFlags) addSecret(s string) error {
 // with the same ones; what is run anew may be run with others, of which notes tell.
 func (f *secretFlags) fillSecrets(e *experiment.Experiment, begun bool, note func(string)) (
 	*experiment.Experiment, error) {
+	if faults := experimentMarkFaults(e, f.show); len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
 	lacks := secrets.ListMissing(e)
 	names := func(all []secrets.Lack) (names []string) {
 		for _, l := range all {

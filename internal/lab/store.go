@@ -31,20 +31,54 @@ const (
 type Folder struct {
 	Dir    string
 	locked *os.File
+	made   []string // folders that did not exist before, Dir first
 }
 
-// CreateFolder makes the folder, which must not be one already in use.
-func CreateFolder(dir string) (Folder, error) {
+// CheckNew reports a folder that CreateFolder would not take because something is in it.
+func CheckNew(dir string) error {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-		return Folder{}, fmt.Errorf("%s is not empty; give another folder, or --resume %s if it is "+
+		return fmt.Errorf("%s is not empty; give another folder, or --resume %s if it is "+
 			"an experiment's", dir, dir)
 	}
+	return nil
+}
+
+// CreateFolder makes the folder, which must not be one already in use. If it fails it leaves
+// nothing.
+func CreateFolder(dir string) (Folder, error) {
+	if err := CheckNew(dir); err != nil {
+		return Folder{}, err
+	}
+	s := Folder{Dir: dir, made: missingFolders(dir)}
 	for _, sub := range []string{TrialsFolder, OutputFolder} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
+			for _, made := range []string{TrialsFolder, OutputFolder} {
+				os.Remove(filepath.Join(dir, made)) // if it was made
+			}
+			s.removeMade()
 			return Folder{}, fmt.Errorf("making the experiment's folder: %w; give another with -o", err)
 		}
 	}
-	return Folder{Dir: dir}, nil
+	return s, nil
+}
+
+// missingFolders are dir and the folders above it that do not exist, dir first.
+func missingFolders(dir string) (all []string) {
+	for {
+		_, err := os.Lstat(dir)
+		above := filepath.Dir(dir)
+		if !errors.Is(err, fs.ErrNotExist) || above == dir {
+			return all
+		}
+		all, dir = append(all, dir), above
+	}
+}
+
+// removeMade removes the folders that were made, as far as nothing else is in them.
+func (s Folder) removeMade() {
+	for _, dir := range s.made {
+		os.Remove(dir) // which fails of one that is not empty
+	}
 }
 
 // lockName is held by whoever works in the folder.
@@ -76,12 +110,14 @@ func LockFolder(dir string) (release func() error, err error) {
 	return s.Unlock, nil
 }
 
-// Clear removes what is in a folder that was empty and whose experiment could not begin.
+// Clear leaves a folder whose experiment could not begin as CreateFolder found it: empty, or not
+// there.
 func (s Folder) Clear() (err error) {
 	entries, err := os.ReadDir(s.Dir)
 	for _, e := range entries {
 		err = errors.Join(err, os.RemoveAll(filepath.Join(s.Dir, e.Name())))
 	}
+	s.removeMade()
 	return err
 }
 

@@ -1,6 +1,9 @@
 package lab
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -27,5 +30,32 @@ func TestOpenTrial(t *testing.T) {
 		if _, err := ReadTrial(s.Dir, id); err == nil || !strings.Contains(err.Error(), id) {
 			t.Errorf("trial %q: %v", id, err)
 		}
+	}
+}
+
+// A folder that is cleared is as it was found: empty, or not there.
+func TestClearedFolderIsAsItWasFound(t *testing.T) {
+	above := t.TempDir()
+	for _, dir := range []string{above, filepath.Join(above, "new"), filepath.Join(above, "a", "b", "c")} {
+		s, err := CreateFolder(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(s.Lock(), s.Clear(), s.Unlock()); err != nil {
+			t.Error(err)
+		}
+		if all, err := os.ReadDir(above); err != nil || len(all) > 0 {
+			t.Errorf("%s: %v is left, %v", dir, all, err)
+		}
+	}
+	inTheWay := filepath.Join(above, "file")
+	if err := os.WriteFile(inTheWay, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := CreateFolder(filepath.Join(inTheWay, "x", "y")); err == nil {
+		t.Error("a folder was made in a file")
+	}
+	if err := CheckNew(above); err == nil {
+		t.Error("a folder with a file is taken for new")
 	}
 }

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"encoding/json"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,38 +31,66 @@ var (
 	userFlags = []string{"--user", "--proxy-user"}
 )
 
+// shellNames are programs that take a command as the word behind -c.
+var shellNames = []string{"ash", "bash", "dash", "fish", "ksh", "mksh", "runuser", "sh", "su",
+	"zsh"}
+
+// scriptFlag is the flag before that word, perhaps with others.
+var scriptFlag = regexp.MustCompile(`^-[a-z]*c$`)
+
+// A commandLine replaces the secrets of a command.
+type commandLine struct {
+	Replacer
+	shell bool // a shell reads it, and replaces $NAME
+}
+
 // Words is a command without its secrets: the values of flags and variables whose name is that of
-// a secret, headers and bodies that it gives to a generator, and the credentials of URLs. A
-// secret that has no name, as in mysql -pSECRET, is not found.
+// a secret, headers and bodies that it gives to a generator, and the credentials of URLs. In what a
+// shell reads (sh -c) a variable, as $NAME, is no secret; elsewhere nobody replaces it, so that it
+// is a value like others. A secret that has no name, as in mysql -pSECRET, is not found.
 func (r Replacer) Words(command []string) []string {
 	if r == nil {
 		return command
 	}
+	return commandLine{Replacer: r}.words(command)
+}
+
+func (c commandLine) words(command []string) []string {
 	kept := slices.Clone(command)
 	for i, word := range command {
 		if i > 0 {
-			if value, is := r.redactNextWord(command[i-1], word); is {
+			if value, is := c.redactNextWord(command[i-1], word); is {
 				kept[i] = value
 				continue
 			}
 		}
-		kept[i] = r.redactWord(word)
+		within := commandLine{c.Replacer, c.shell || isScript(command[:i])}
+		kept[i] = within.redactWord(word)
 	}
 	return kept
 }
 
-// Line is a command that is one text, as a shell has it, without its secrets.
+// isScript reports whether a shell reads what comes behind these words.
+func isScript(before []string) bool {
+	if len(before) == 0 || !scriptFlag.MatchString(before[len(before)-1]) {
+		return false
+	}
+	return slices.ContainsFunc(before, func(word string) bool {
+		return slices.Contains(shellNames, path.Base(word))
+	})
+}
+
+// Line is a command that is one text, in words as a shell splits them, without its secrets. No
+// shell replaces its variables.
 func (r Replacer) Line(text string) string {
 	if r == nil {
 		return text
 	}
-	text = headerIn.ReplaceAllStringFunc(text, func(s string) string {
-		m := headerIn.FindStringSubmatch(s)
-		if !Secret(m[1]) {
-			return s
-		}
-		return strings.TrimSuffix(s, m[2]) + r.redactSentHeader(m[1], m[2])
-	})
+	return commandLine{Replacer: r}.line(text)
+}
+
+func (c commandLine) line(text string) string {
+	text = c.redactHeadersIn(text)
 	at := piece.FindAllStringIndex(text, -1)
 	var words, trimmed []string
 	for _, p := range at {
@@ -71,7 +100,7 @@ func (r Replacer) Line(text string) string {
 	}
 	var b strings.Builder
 	done := 0
-	for i, kept := range r.Words(trimmed) {
+	for i, kept := range c.words(trimmed) {
 		b.WriteString(text[done:at[i][0]])
 		if trimmed[i] != "" {
 			b.WriteString(strings.Replace(words[i], trimmed[i], kept, 1))
@@ -79,6 +108,26 @@ func (r Replacer) Line(text string) string {
 			b.WriteString(words[i])
 		}
 		done = at[i][1]
+	}
+	return b.String() + text[done:]
+}
+
+// redactHeadersIn replaces the values of headers wherever they are in a text.
+func (c commandLine) redactHeadersIn(text string) string {
+	var b strings.Builder
+	done := 0
+	for _, at := range headerIn.FindAllStringSubmatchIndex(text, -1) {
+		name, value := text[at[2]:at[3]], text[at[4]:at[5]]
+		if !Secret(name) {
+			continue
+		}
+		before := strings.Fields(text[:at[0]])
+		within := commandLine{c.Replacer, c.shell}
+		for i := range before {
+			within.shell = within.shell || isScript(before[:i+1])
+		}
+		b.WriteString(text[done:at[4]] + within.redactSentHeader(name, value))
+		done = at[5]
 	}
 	return b.String() + text[done:]
 }
@@ -93,77 +142,97 @@ func unquoteWord(word string) string {
 }
 
 // redactNextWord is what is kept of a word that is a flag's value.
-func (r Replacer) redactNextWord(flag, word string) (kept string, is bool) {
+func (c commandLine) redactNextWord(flag, word string) (kept string, is bool) {
 	if strings.HasPrefix(word, "-") {
 		return "", false
 	}
-	return r.redactFlagValue(flag, word)
+	return c.redactFlagValue(flag, word)
 }
 
 // redactFlagValue is what is kept of the value of a flag, if that can be a secret.
-func (r Replacer) redactFlagValue(flag, value string) (kept string, is bool) {
+func (c commandLine) redactFlagValue(flag, value string) (kept string, is bool) {
 	switch m := option.FindStringSubmatch(flag); {
 	case slices.Contains(headerFlags, flag):
 		if h := headerLine.FindStringSubmatch(value); h != nil {
-			return h[0] + r.redactSentHeader(h[1], value[len(h[0]):]), true
+			return h[0] + c.redactSentHeader(h[1], value[len(h[0]):]), true
 		}
 	case slices.Contains(bodyFlags, flag):
 		if !strings.HasPrefix(value, "@") && !strings.HasPrefix(value, "{{") {
-			return string(r.Body("", []byte(value))), true
+			return string(c.Body("", []byte(value))), true
 		}
 	case slices.Contains(userFlags, flag):
 		if m := user.FindStringSubmatch(value); m != nil &&
 			!(whole.MatchString(m[1]) && whole.MatchString(m[2])) { // docker's uid:gid
-			if taken.MatchString(m[2]) {
+			if c.takes(m[2]) {
 				return value, true
 			}
-			return m[1] + ":" + r("password", m[2]), true
+			return m[1] + ":" + c.Replacer("password", m[2]), true
 		}
-	case m != nil && Secret(m[1]) && !isPlainSetting(m[1], value):
-		return r(m[1], value), true
+	case m != nil && Secret(m[1]) && !isPlainSetting(m[1], value) && !c.takes(value):
+		return c.Replacer(m[1], value), true
 	}
 	return "", false
+}
+
+// taken is what a shell replaces by the value of a variable.
+var taken = regexp.MustCompile(`^\$(\w+|\{\w+\})$`)
+
+// takes reports whether a value is a variable's, which a shell puts there.
+func (c commandLine) takes(value string) bool { return c.shell && taken.MatchString(value) }
+
+// variable is what is kept of the value of a variable or of a flag.
+func (c commandLine) variable(name, value string) string {
+	switch {
+	case c.takes(value):
+		return value
+	case Secret(name) && !isPlainSetting(name, value):
+		return c.replace(name, value)
+	}
+	return c.redactConnection(name, value)
 }
 
 // shellTakes is a header of which a shell has all that is secret from a variable.
 var shellTakes = regexp.MustCompile(`^(?i:(bearer|basic|digest|token)\s+)?\$(\w+|\{\w+\})$`)
 
 // redactSentHeader is what is kept of a header that a command sends.
-func (r Replacer) redactSentHeader(name, value string) string {
-	if shellTakes.MatchString(value) {
+func (c commandLine) redactSentHeader(name, value string) string {
+	if c.shell && shellTakes.MatchString(value) {
 		return value
 	}
-	return r.Header(name, value)
+	return c.Header(name, value)
 }
 
 // redactWord is what is kept of a word that may be a command of its own, as sh -c takes one.
-func (r Replacer) redactWord(word string) string {
+func (c commandLine) redactWord(word string) string {
 	if h := headerLine.FindStringSubmatch(word); h != nil && Secret(h[1]) &&
 		strings.ContainsAny(h[0], " \t") {
-		return h[0] + r.redactSentHeader(h[1], word[len(h[0]):])
+		return h[0] + c.redactSentHeader(h[1], word[len(h[0]):])
+	}
+	if m := assignment.FindString(word); m != "" && !c.shell && isSegmented(word[len(m):]) {
+		return c.redactSingleWord(word)
 	}
 	if len(piece.FindAllStringIndex(word, 2)) > 1 && !json.Valid([]byte(word)) {
-		return r.Line(word)
+		return c.line(word)
 	}
-	return r.redactSingleWord(word)
+	return c.redactSingleWord(word)
 }
 
 // redactSingleWord is what is kept of a word that is none.
-func (r Replacer) redactSingleWord(word string) string {
+func (c commandLine) redactSingleWord(word string) string {
 	if m := assignment.FindStringSubmatch(word); m != nil {
 		if strings.Contains(word, "&") && fields.MatchString(word) {
-			return r.redactForm(word)
+			return c.redactForm(word)
 		}
 		given := word[len(m[0]):]
 		value := unquoteWord(given)
-		kept, is := r.redactFlagValue(m[1], value)
+		kept, is := c.redactFlagValue(m[1], value)
 		if !is {
-			kept = r.Variable(strings.TrimLeft(m[1], "-"), value)
+			kept = c.variable(strings.TrimLeft(m[1], "-"), value)
 		}
 		return m[0] + strings.Replace(given, value, kept, 1)
 	}
 	if strings.HasPrefix(word, "{") && !strings.HasPrefix(word, "{{") && json.Valid([]byte(word)) {
-		return string(r.Body("application/json", []byte(word)))
+		return string(c.Body("application/json", []byte(word)))
 	}
-	return r.Text(word)
+	return c.Text(word)
 }

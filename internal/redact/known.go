@@ -14,10 +14,13 @@ import (
 
 // Lengths of values that are searched for, in bytes, and how many there are at most. A value is in
 // many texts by chance if it is short: below shortestPart it is not searched for, and below
-// shortestHidden only as a whole word. Of a longer one than longestKnown its beginning is known.
+// shortestHidden only as a whole word. Of a value that was cut, less than shortestInWord is not
+// found within a longer word: "test" begins many secrets, and ends "latest". Of a longer value than
+// longestKnown its beginning is known.
 const (
 	shortestPart   = 4
 	shortestHidden = 6
+	shortestInWord = 8
 	longestKnown   = 4 << 10
 	MostKnown      = 4 << 10
 )
@@ -40,8 +43,8 @@ type Known struct {
 type form struct{ text, mark string }
 
 // NewKnown is what is Known of values. keep says what stands in their places; nil: nothing is
-// known.
-func NewKnown(keep Replacer, values []string) *Known {
+// known. What is a part of a public text is searched for nowhere.
+func NewKnown(keep Replacer, values []string, public ...string) *Known {
 	if keep == nil {
 		return nil
 	}
@@ -53,6 +56,9 @@ func NewKnown(keep Replacer, values []string) *Known {
 			continue
 		}
 		for _, v := range secretParts(value[:min(len(value), longestKnown)]) {
+			if slices.ContainsFunc(public, func(s string) bool { return strings.Contains(s, v) }) {
+				continue
+			}
 			for i, text := range spellings(v) {
 				switch f := (form{text, keep("", value)}); {
 				case had[text] || len(text) < shortestPart ||
@@ -95,8 +101,12 @@ var scheme = regexp.MustCompile(`^(?i:basic|bearer|digest|negotiate|token|apikey
 // shortestCookie is how long a part of a cookie is that is a secret by itself.
 const shortestCookie = 8
 
+// unescape is what a value between quotes of settings stands for.
+var unescape = strings.NewReplacer(`\\`, `\`, `\'`, `'`, `\"`, `"`, `\ `, ` `, `''`, `'`, `""`, `"`)
+
 // secretParts are a value and what of it is secret by itself: what is behind a scheme's name, the
-// password in what that encodes, the values of cookies, and what percent-encoding stands for.
+// password in what that encodes, the values of cookies, and what percent-encoding and the quoting
+// of settings stand for.
 func secretParts(value string) []string {
 	all := []string{value}
 	if m := scheme.FindStringSubmatch(value); m != nil {
@@ -117,6 +127,9 @@ func secretParts(value string) []string {
 			all = append(all, plain)
 		}
 		if plain, err := url.QueryUnescape(v); err == nil && plain != v {
+			all = append(all, plain)
+		}
+		if plain := unescape.Replace(v); plain != v {
 			all = append(all, plain)
 		}
 	}
@@ -161,7 +174,8 @@ func base64Cores(v, mark string) (all []form) {
 func (k *Known) Text(s string) string { return k.replaceBetweenMarks(s, k.replaceWhole) }
 
 // Cut is likewise a text that may have been cut: before its end, before a quotation's, or after a
-// line's begin. Of a value that was cut there at least four bytes are found.
+// line's begin. Of a value that was cut there at least four bytes are found, or eight if the other
+// end of what is left is within a word.
 func (k *Known) Cut(s string) string {
 	return k.replaceBetweenMarks(s,
 		func(s string) string { return k.replaceCutEnds(k.replaceWhole(s)) })
@@ -222,16 +236,13 @@ func base64Run(s string, begin, end int) (int, int) {
 
 // replaceWord replaces a form where no letter and no digit is beside it.
 func replaceWord(s string, f form) string {
-	part := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 	for from := 0; ; {
 		i := strings.Index(s[from:], f.text)
 		if i < 0 {
 			return s
 		}
 		begin, end := from+i, from+i+len(f.text)
-		before, _ := utf8.DecodeLastRuneInString(s[:begin])
-		after, _ := utf8.DecodeRuneInString(s[end:])
-		if begin > 0 && part(before) || end < len(s) && part(after) {
+		if endsInWord(s[:begin]) || beginsInWord(s[end:]) {
 			from = begin + 1
 			continue
 		}
@@ -239,6 +250,20 @@ func replaceWord(s string, f form) string {
 		from = begin + len(f.mark)
 	}
 }
+
+// endsInWord reports whether the last of s is a letter, a digit or _.
+func endsInWord(s string) bool {
+	last, _ := utf8.DecodeLastRuneInString(s)
+	return s != "" && isOfWord(last)
+}
+
+// beginsInWord reports whether the first of s is a letter, a digit or _.
+func beginsInWord(s string) bool {
+	first, _ := utf8.DecodeRuneInString(s)
+	return s != "" && isOfWord(first)
+}
+
+func isOfWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // replaceCutEnds replaces the beginning of a value where a text was cut after it, and the end of
 // one where it was cut before.
@@ -261,11 +286,15 @@ func (k *Known) replaceCutEnds(s string) string {
 // prefixLength is how much of a value there is from i on, if that is as far as s goes, or a
 // quotation in it; 0 if it is none.
 func (k *Known) prefixLength(s string, i int) (n int, mark string) {
+	shortest := shortestPart
+	if endsInWord(s[:i]) && (i < 2 || s[i-2] != '\\') { // %q has line ends as \n
+		shortest = shortestInWord
+	}
 	for _, f := range k.begin[s[i:i+shortestPart]] {
 		for n = 0; n < len(f.text) && i+n < len(s) && f.text[n] == s[i+n]; {
 			n++
 		}
-		for ; n >= shortestPart; n-- {
+		for ; n >= shortest; n-- {
 			rest := s[i+n:]
 			if rest == "" || rest[0] == '"' || strings.HasPrefix(rest, `\"`) ||
 				strings.HasPrefix(rest, "…") {
@@ -278,11 +307,15 @@ func (k *Known) prefixLength(s string, i int) (n int, mark string) {
 
 // suffixLength is likewise how much of a value there is before i, if a line begins with it.
 func (k *Known) suffixLength(s string, i int) (n int, mark string) {
+	shortest := shortestPart
+	if beginsInWord(s[i:]) {
+		shortest = shortestInWord
+	}
 	for _, f := range k.end[s[i-shortestPart:i]] {
 		for n = 0; n < min(len(f.text), i) && f.text[len(f.text)-1-n] == s[i-1-n]; {
 			n++
 		}
-		for ; n >= shortestPart; n-- {
+		for ; n >= shortest; n-- {
 			if i == n || s[i-n-1] == '\n' {
 				return n, f.mark
 			}

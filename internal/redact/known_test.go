@@ -70,6 +70,32 @@ func TestPartsThatWereCut(t *testing.T) {
 	}
 }
 
+// A few bytes of a secret are in many words by chance, and then are not taken for one that was cut.
+func TestPartsOfWordsAreKept(t *testing.T) {
+	k := NewKnown(PlainMark, []string{"test-account-7-ends"})
+	for in, want := range map[string]string{
+		`not found: "latest"`: `not found: "latest"`, "the latest": "the latest", "endsome": "endsome",
+		"ends\nfriends": "(redacted)\nfriends", "a test": "a (redacted)", `x="test-a"`: `x="(redacted)"`,
+		"is test-acc": "is (redacted)", "istest-acc": "is(redacted)", "istest-ac": "istest-ac",
+		"ount-7-ends1": "(redacted)1", "7-ends1": "7-ends1", "7-ends 1": "(redacted) 1",
+		`"\ntest-a"`: `"\n(redacted)"`,
+	} {
+		if got := k.Cut(in); got != want {
+			t.Errorf("%q became %q, and not %q", in, got, want)
+		}
+	}
+}
+
+// What is public anyway is not searched for, nor is what of a value is.
+func TestPublicIsKept(t *testing.T) {
+	k := NewKnown(PlainMark, []string{"127.0.0.1", "host=localhost; sid=Zq7CookieSecret", "8080"},
+		"http://127.0.0.1:8080", "localhost")
+	const text = "connect 127.0.0.1:8080: localhost refused"
+	if got := k.Cut(text + " Zq7CookieSecret"); got != text+" (redacted)" {
+		t.Error(got)
+	}
+}
+
 // A short value is found as a whole word, and a shorter one not at all.
 func TestShortValuesAreWords(t *testing.T) {
 	k := NewKnown(PlainMark, []string{"4711", "ab!cd", "abc", "true", "NULL", "Disabled"})

@@ -78,13 +78,11 @@ func splitName(name string) (all []string) {
 	return all
 }
 
-// What no secret is, though its name may say so: a switch, a file, a place that a template names,
-// what a shell takes from a variable.
+// What no secret is, though its name may say so: a switch, a file, a place that a template names.
 var (
 	switches = []string{"", "auto", "basic", "disabled", "enabled", "false", "no", "none", "null",
 		"off", "on", "optional", "required", "true", "yes"}
 	place = regexp.MustCompile(`^(\.{0,2}/|~/|@|\{\{-?\s*(dir|here|build|file|socket)\b)`)
-	taken = regexp.MustCompile(`^\$(\w+|\{\w+\})$`)
 	named = regexp.MustCompile(`\.(pem|key|crt|cer|p12|pfx|jks|json|ya?ml|conf|txt|sock)$|^\{\{`)
 	whole = regexp.MustCompile(`^[0-9]+$`)
 
@@ -94,7 +92,7 @@ var (
 // isPlainSetting reports whether a value in an environment or a command is no secret, whatever
 // its name.
 func isPlainSetting(name, value string) bool {
-	if slices.Contains(switches, strings.ToLower(value)) || taken.MatchString(value) {
+	if slices.Contains(switches, strings.ToLower(value)) {
 		return true
 	}
 	if place.MatchString(value) && (named.MatchString(value) || value[0] == '{') {

@@ -160,10 +160,7 @@ func (r Replacer) Param(name, value string) string {
 // Variable is what is kept of the value of an environment's variable, or of a flag: all, unless
 // the name is that of a secret and the value could be one.
 func (r Replacer) Variable(name, value string) string {
-	if Secret(name) && !isPlainSetting(name, value) {
-		return r.replace(name, value)
-	}
-	return r.redactConnection(name, value)
+	return commandLine{Replacer: r}.variable(name, value)
 }
 
 // Route is what is kept of a route's name, which is a method and a path unless the user gave one.

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -150,9 +151,26 @@ func TestConnections(t *testing.T) {
 		"CONN=host=h password='p w' port=1":     "host=h password='(redacted)' port=1",
 		"X=Server=h;User Id=u;Password=pw;":     "Server=h;User Id=u;Password=(redacted);",
 		"JAVA_OPTS=-Xmx1g -Dapi.token=x":        "-Xmx1g -Dapi.token=(redacted)",
-		"IMAGE=npm:left-pad@1.0":                "npm:left-pad@1.0",
-		"OPTS=max_tokens=5 sessions=100":        "max_tokens=5 sessions=100",
-		"X=see http://h:80, mail:me@x.org":      "see http://h:80, mail:me@x.org",
+		"X=Server=h;Password=p&ssw0rd;":         "Server=h;Password=(redacted);",
+		"X=Password=my pass;":                   "Password=(redacted);",
+		"X=Password=my pass ; Server = h":       "Password=(redacted) ; Server = h",
+		"X=Server=h;Pwd=\"a;''b\"\"c\";Port=1":  "Server=h;Pwd=\"(redacted)\";Port=1",
+		"X=Driver={Any; One};Pwd={p;}}w};A=b":   "Driver={Any; One};Pwd=(redacted);A=b",
+		"X=Server=h;Pass Phrase=x y;Opt=-k a=b": "Server=h;Pass Phrase=(redacted);Opt=-k a=b",
+		"X=jdbc:sqlserver://h:1;user=u;password=p&w;ssl=true": "jdbc:sqlserver://h:1;user=u;" +
+			"password=(redacted);ssl=true",
+		`X=host=h password='it\'s \\ mine' port=1`: "host=h password='(redacted)' port=1",
+		`X=host=h password=it\ is&it's;so port=1`:  "host=h password=(redacted) port=1",
+		"X=host=h password=a;b port=5":             "host=h password=(redacted) port=5",
+		"X=sh -c 'TOKEN=abc; export PASSWORD=d' x": "sh -c 'TOKEN=(redacted); export PASSWORD=(redacted)' x",
+		"X=page=1&token=x&sort=a":                  "page=1&token=(redacted)&sort=a",
+		"X=see /x?token=a&sort=b":                  "see /x?token=(redacted)&sort=b",
+		`X=host=h password={{env "A B"}} port=1`:   "host=h password=(redacted) port=1",
+		`X=Server=h;Password={{env "A;B"}};Port=1`: "Server=h;Password=(redacted);Port=1",
+		"X=Password=;Server=h":                     "Password=;Server=h",
+		"IMAGE=npm:left-pad@1.0":                   "npm:left-pad@1.0",
+		"OPTS=max_tokens=5 sessions=100":           "max_tokens=5 sessions=100",
+		"X=see http://h:80, mail:me@x.org":         "see http://h:80, mail:me@x.org",
 	} {
 		name, value, _ := strings.Cut(in, "=")
 		got := Replacer(PlainMark).Variable(name, value)
@@ -167,6 +185,51 @@ func TestConnections(t *testing.T) {
 	if got := Replacer(PlainMark).Text(text); got !=
 		`{"to":"http://h:80","mail":"me@x.org"} 'http://u:(redacted)@h/x'` {
 		t.Error(got)
+	}
+}
+
+// Of a comment what it calls a secret is taken out, and sentences stay.
+func TestComments(t *testing.T) {
+	for in, want := range map[string]string{
+		"# key: the number of workers":            "# key: the number of workers",
+		"# session: one for each client, no more": "# session: one for each client, no more",
+		"# pass = those that ended well":          "# pass = those that ended well",
+		"# the token: see below\n# and here":      "# the token: see below\n# and here",
+		"# password: a,b":                         "# password: (redacted)",
+		"# password: a,b;c.d\n# next: line":       "# password: (redacted)\n# next: line",
+		"# password: hunter2  \n# pin: 4711,\r\n": "# password: (redacted)  \n# pin: (redacted),\r\n",
+		`# "password": "a \"b\", c", "n": 1`:      `# "password": "(redacted)", "n": 1`,
+		"# password: 'it''s mine' or so":          "# password: '(redacted)' or so",
+		"# it was --token=abc, and works":         "# it was --token=(redacted), and works",
+		"# {PASSWORD: x y, PORT: 1} [--key=a,b]":  "# {PASSWORD: (redacted), PORT: 1} [--key=(redacted),b]",
+		"# Authorization: Bearer abc.def":         "# Authorization: Bearer (redacted)",
+		`# token: {{env "A B"}}`:                  "# token: (redacted)",
+		"# auth: on\n# keys: 100\n# key: |":       "# auth: on\n# keys: 100\n# key: |",
+		"# see the key: http://u:p@h/":            "# see the key: (redacted)",
+		"# key: /etc/x.pem":                       "# key: /etc/x.pem",
+		"# password:\n# x":                        "# password:\n# x",
+		"# PASSWORD='":                            "# PASSWORD='",
+	} {
+		got := Replacer(PlainMark).Comment(in)
+		if got != want {
+			t.Errorf("%q\n got %q\nwant %q", in, got, want)
+		}
+		if again := Replacer(PlainMark).Comment(got); again != got {
+			t.Errorf("%q, and then %q", got, again)
+		}
+	}
+}
+
+// A word of a command may be a variable with settings, in which there are blanks.
+func TestSettingsInCommands(t *testing.T) {
+	in := []string{"docker", "run", "-e", "CONN=Server=h;Password=my p&ss;", "--conn=User Id=u;Pwd=a b"}
+	want := []string{"docker", "run", "-e", "CONN=Server=h;Password=(redacted);", "--conn=User Id=u;Pwd=(redacted)"}
+	if got := Replacer(PlainMark).Words(in); !slices.Equal(got, want) {
+		t.Errorf("%q, and not %q", got, want)
+	}
+	k := NewKnown(PlainMark, []string{`it\'s \\ mine`})
+	if got := k.Text(`said: it's \ mine!`); got != "said: (redacted)!" {
+		t.Errorf("what quoting stands for is left: %s", got)
 	}
 }
 
@@ -237,10 +300,18 @@ func TestCommands(t *testing.T) {
 				`{"token":"(redacted)"}`}},
 		{[]string{"sh", "-c", `server --token $TOKEN --password "${PASS}" -H "X-Auth: Bearer $T" KEY=$K`},
 			[]string{"sh", "-c", `server --token $TOKEN --password "${PASS}" -H "X-Auth: Bearer $T" KEY=$K`}},
-		{[]string{"memtier_benchmark", "--key-prefix", "m-", "--key-maximum=100", "--user", "me:$PW"},
-			[]string{"memtier_benchmark", "--key-prefix", "m-", "--key-maximum=100", "--user", "me:$PW"}},
+		{[]string{"memtier_benchmark", "--key-prefix", "m-", "--key-maximum=100"},
+			[]string{"memtier_benchmark", "--key-prefix", "m-", "--key-maximum=100"}},
+		{[]string{"env", "A=b", "/bin/bash", "-lc", "memtier_benchmark --user me:$PW"},
+			[]string{"env", "A=b", "/bin/bash", "-lc", "memtier_benchmark --user me:$PW"}},
 		{[]string{"server", "--password", "$a$b", "--token=${T:-literal}", "--pin", "pa$$"},
 			[]string{"server", "--password", Plain, "--token=(redacted)", "--pin", Plain}},
+		{[]string{"server", "--password", "$ecret", "--token=${T}", "-H", "X-Auth: $T", "--user", "me:$PW"},
+			[]string{"server", "--password", Plain, "--token=(redacted)", "-H", "X-Auth: (redacted)",
+				"--user", "me:(redacted)"}},
+		{[]string{"env", "PASSWORD=$ecret", "CONN=host=h password=$ecret", "sh", "-c", "T=$T CONN='host=h password=$P' x"},
+			[]string{"env", "PASSWORD=(redacted)", "CONN=host=h password=(redacted)", "sh", "-c",
+				"T=$T CONN='host=h password=$P' x"}},
 		{[]string{"x", "127.0.0.1:80", "localhost:{{port}}", `{"key":"a b"}`, `--ring={{env "R" "a"}}`},
 			[]string{"x", "127.0.0.1:80", "localhost:{{port}}", `{"key":"(redacted)"}`,
 				`--ring={{env "R" "a"}}`}},
@@ -249,6 +320,18 @@ func TestCommands(t *testing.T) {
 		if strings.Join(got, "\n") != strings.Join(c.want, "\n") {
 			t.Errorf("%q\n got %q\nwant %q", c.in, got, c.want)
 		}
+	}
+	for in, want := range map[string]string{
+		"server --token $TOKEN -H 'X-Auth: $T'":                "server --token (redacted) -H 'X-Auth: (redacted)'",
+		`sh -c 'server --token $TOKEN -H "X-Auth: Bearer $T"'`: `sh -c 'server --token $TOKEN -H "X-Auth: Bearer $T"'`,
+		"PASSWORD=$ecret sh":                                   "PASSWORD=(redacted) sh",
+	} {
+		if got := Replacer(PlainMark).Line(in); got != want {
+			t.Errorf("%s\n got %s\nwant %s", in, got, want)
+		}
+	}
+	if got := Replacer(PlainMark).Variable("PASSWORD", "$ecret"); got != Plain {
+		t.Errorf("no shell reads an environment, and %s is kept", got)
 	}
 	line := `{{env "NGINX" "nginx"}} -p {{dir}} --token {{env "T"}} --password "x y"`
 	var told []string

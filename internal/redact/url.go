@@ -15,10 +15,6 @@ var (
 	dialed = regexp.MustCompile(`([\w.-]+):(\S+)(@\w+\()`)
 	// reached is the same of others: user:password@host.
 	reached = regexp.MustCompile(`^([\w.-]+):(\S+)(@(?:[\w.-]+|\[[0-9a-fA-F:]+\])(?::\d+)?(?:/.*)?)$`)
-	// setTo is one of several settings in a value, and noted one in a comment.
-	setTo = regexp.MustCompile(`([\w.-]+)(\s*=\s*)('[^']*'|"[^"]*"|(?:\{\{.*?\}\}|[^;&\s'"])+)`)
-	noted = regexp.MustCompile(`([A-Za-z_][\w.-]*)(["']?[ \t]*[:=][ \t]*)` +
-		`('[^']*'|"[^"]*"|(?:\{\{.*?\}\}|[^,;\s\]}])+)`)
 )
 
 // Text is a text without the secrets of the URLs in it, and of what databases are reached by.
@@ -49,37 +45,16 @@ var places = []string{"addr", "address", "broker", "conn", "connection", "databa
 
 // redactConnection is a variable's value without the secrets of what it connects to: a URL,
 // user:password@host, or settings such as "host=x password=y" and "Server=x;Password=y".
-func (r Replacer) redactConnection(name, value string) string {
-	if r == nil {
+func (c commandLine) redactConnection(name, value string) string {
+	if c.Replacer == nil {
 		return value
 	}
 	place := func(word string) bool { return slices.Contains(places, word) }
 	if slices.ContainsFunc(splitName(name), place) && reached.MatchString(value) &&
 		!strings.Contains(value, "://") {
-		return r.redactPassword(reached, value)
+		return c.redactPassword(reached, value)
 	}
-	return r.redactSettings(setTo, r.Text(value))
-}
-
-// Comment is a comment of a file without the secrets of URLs, and the values of settings in it
-// whose name is that of a secret.
-func (r Replacer) Comment(s string) string {
-	if r == nil {
-		return s
-	}
-	return r.redactSettings(noted, r.Text(s))
-}
-
-// redactSettings is a text with settings of a form, without the values of secret ones.
-func (r Replacer) redactSettings(form *regexp.Regexp, text string) string {
-	return form.ReplaceAllStringFunc(text, func(set string) string {
-		m := form.FindStringSubmatch(set)
-		inner := unquoteWord(m[3])
-		if !Secret(m[1]) || isPlainSetting(m[1], inner) {
-			return set
-		}
-		return m[1] + m[2] + strings.Replace(m[3], inner, r(m[1], inner), 1)
-	})
+	return c.redactSettings(c.Text(value))
 }
 
 // URL is a URL, or a path with its query, without its credentials and without the values of the

@@ -43,7 +43,8 @@ func Check(r *Result) error {
 		"generator has %d doubts and %d reasons", len(r.Generator.Doubts), len(r.Generator.Reasons))
 	wrong(r.Plan.Target.URL == "", "plan.target.url is missing")
 	d := r.Plan.Data
-	wrong(d != nil && (!isSHA256(d.SHA256) || d.Bytes < 0 || d.Requests < len(r.Plan.Requests)),
+	wrong(d != nil && (!isSHA256(d.SHA256) || d.Marks != "" && !isSHA256(d.Marks) || d.Bytes < 0 ||
+		d.Requests < len(r.Plan.Requests)),
 		"plan.data is not that of so many requests: %+v", d)
 	q := r.Requests
 	wrong(q.Sent != q.Completed+q.Errors+q.Unfinished || min(q.Completed, q.Errors, q.Unfinished) < 0,

@@ -23,21 +23,56 @@ func Secrets(p load.Plan) (all []string) {
 	return all
 }
 
+// Known are the secrets of p, to be searched for in what others say. Where p goes is none of them,
+// whatever header says the same. A nil keep knows nothing.
+func Known(p load.Plan, keep redact.Replacer) *redact.Known {
+	if keep == nil {
+		return nil
+	}
+	return redact.NewKnown(keep, Secrets(p), Destination(p)...)
+}
+
+// Destination is where p goes: scheme, host and port of its URL, its socket, and the addresses of
+// its host, as far as they are known. It is in every result, and no secret.
+func Destination(p load.Plan) []string {
+	t := p.Target
+	scheme, rest, _ := strings.Cut(t.URL, "://")
+	all := []string{scheme + "://" + rest[:strings.IndexAny(rest+"/", "/?#")], t.Host, t.Unix}
+	for _, a := range p.Addresses {
+		all = append(all, a.String())
+	}
+	return all
+}
+
 // Conceal takes what k knows out of all that others said and r repeats: servers in errors, and
-// those errors in reasons.
+// those errors in reasons. What dyno says itself of r is said anew, and not searched: a secret may
+// be a word of it by chance.
 func (r *Result) Conceal(k *redact.Known) {
+	before := r.sentences()
 	for _, text := range r.foreignTexts() {
 		*text = k.Cut(*text)
 	}
-}
-
-// foreignTexts are the texts of r in which there may be words of others.
-func (r *Result) foreignTexts() (all []*string) {
-	add := func(texts []string) {
-		for i := range texts {
-			all = append(all, &texts[i])
+	after := r.sentences()
+	for _, list := range [][]string{r.Warnings, r.Generator.Reasons} {
+		for i, s := range list {
+			if at := slices.Index(before, s); at >= 0 && len(before) == len(after) {
+				list[i] = after[at]
+			} else { // of a fleet, or of the load before it was judged
+				list[i] = k.Cut(s)
+			}
 		}
 	}
+}
+
+// sentences are what dyno says of what r keeps, in an order that is the same whatever others said.
+func (r *Result) sentences() []string {
+	again := *r
+	again.judgeGenerator()
+	return append(again.Generator.Reasons, warnings(&again)...)
+}
+
+// foreignTexts are the texts of r that others said.
+func (r *Result) foreignTexts() (all []*string) {
 	errors := [][]Error{r.Errors}
 	if r.Probe != nil {
 		errors = append(errors, r.Probe.Errors)
@@ -47,11 +82,7 @@ func (r *Result) foreignTexts() (all []*string) {
 			all = append(all, &list[i].Detail)
 		}
 	}
-	add(r.Warnings)
-	add(r.Generator.Reasons)
-	if r.Cause != "" {
-		all = append(all, &r.Cause)
-	}
+	all = append(all, &r.Cause)
 	if r.FCGIStderr != nil {
 		all = append(all, &r.FCGIStderr.Text)
 	}
@@ -60,26 +91,28 @@ func (r *Result) foreignTexts() (all []*string) {
 			all = append(all, &r.Fleet.Agents[i].Lost)
 		}
 	}
-	return slices.DeleteFunc(all, func(s *string) bool { return *s == "" })
+	return all
+}
+
+// repeatsOthers reports whether there is anything in r that others may have said.
+func (r *Result) repeatsOthers() bool {
+	said := slices.ContainsFunc(r.foreignTexts(), func(s *string) bool { return *s != "" })
+	return said || len(r.Warnings)+len(r.Generator.Reasons) > 0
 }
 
 // ConcealIntervals is each, which is not told what of p is secret: what servers said of it in
-// failures has what keep leaves. A nil keep leaves all.
+// failures has what keep leaves. A nil keep leaves all. What is known of p is computed now, for
+// with many secrets that takes up to a second of a CPU, which the load is to have.
 func ConcealIntervals(p load.Plan, keep redact.Replacer,
 	each func(load.Interval)) func(load.Interval) {
 	if keep == nil {
 		return each
 	}
-	var known *redact.Known // made when it is first needed, for most loads do not fail
+	known := Known(p, keep)
 	return func(iv load.Interval) {
-		if len(iv.Failures) > 0 {
-			if known == nil {
-				known = redact.NewKnown(keep, Secrets(p))
-			}
-			iv.Failures = slices.Clone(iv.Failures)
-			for i := range iv.Failures {
-				iv.Failures[i].Detail = known.Cut(iv.Failures[i].Detail)
-			}
+		iv.Failures = slices.Clone(iv.Failures)
+		for i := range iv.Failures {
+			iv.Failures[i].Detail = known.Cut(iv.Failures[i].Detail)
 		}
 		each(iv)
 	}

@@ -82,8 +82,8 @@ func (r *Result) RestorePlan(p load.Plan, keep redact.Replacer) error {
 	}
 	r.Plan.Target.URL, r.Plan.Params = kept.Target.URL, kept.Params
 	r.Plan.Requests, r.Plan.Data = kept.Requests, kept.Data
-	if keep != nil && len(r.foreignTexts()) > 0 {
-		r.Conceal(redact.NewKnown(keep, Secrets(p)))
+	if keep != nil && r.repeatsOthers() {
+		r.Conceal(Known(p, keep))
 	}
 	return nil
 }

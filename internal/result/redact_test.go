@@ -76,6 +76,62 @@ func TestNoSecretIsInAResult(t *testing.T) {
 	}
 }
 
+// dyno's own sentences stay, though a header's value is a word of them or where the load goes; what
+// a server says is concealed in them too.
+func TestOwnSentencesAreKept(t *testing.T) {
+	p := load.DefaultPlan()
+	p.Target = load.Target{URL: "http://127.0.0.1:8080/x?key=secret-of-the-URL", Host: "127.0.0.1", Port: 8080}
+	p.Requests = []load.Request{{Weight: 1, Request: proto.Request{Method: "GET", Path: "/", Authority: "127.0.0.1",
+		Header: []proto.Field{{Name: "X-Forwarded-For", Value: "127.0.0.1"}, {Name: "X-Kind", Value: "measured"},
+			{Name: "X-Scheme", Value: "http"}, {Name: "X-Ports", Value: "8080"}, {Name: "X-Auth", Value: "hunter2-said"}}}}}
+	for _, said := range []string{"connection refused", "bad line \"hunter2-said\""} {
+		r, err := From(&load.Result{Plan: p, Started: time.Now(), Ended: load.Unreachable,
+			Cause: "connect 127.0.0.1:8080: " + said,
+			Totals: load.Totals{Failures: []load.Failure{{Phase: load.Connect, Kind: "refused",
+				Address: "127.0.0.1:8080", Detail: said, Count: 1}}},
+			Notices: []string{"1 connection was " + said}}, "1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := strings.ReplaceAll(strings.Join(append(r.Generator.Reasons, append(r.Warnings, r.Cause)...), "\n"),
+			"hunter2-said", redact.Plain)
+		if err := r.RestorePlan(p, redact.PlainMark); err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join(append(r.Generator.Reasons, append(r.Warnings, r.Cause)...), "\n")
+		if got != want || !strings.Contains(got, "nothing was measured: no connection could be opened") {
+			t.Errorf("%s\nand not\n%s", got, want)
+		}
+	}
+}
+
+// What is searched for is computed before a load begins, and not when first something fails: the
+// load is to have the CPU.
+func TestSecretsAreKnownBeforeTheLoad(t *testing.T) {
+	marked := 0
+	keep := func(_, value string) string {
+		marked++
+		return redact.PlainMark("", value)
+	}
+	var said string
+	each := ConcealIntervals(secretPlan(), keep, func(iv load.Interval) { said = iv.Failures[0].Detail })
+	before := marked
+	if each(load.Interval{Failures: []load.Failure{{Detail: "bad line SECRET2"}}}); said !=
+		"bad line (redacted)" || before == 0 || marked != before {
+		t.Errorf("%q: %d secrets were marked before the load, and %d later", said, before, marked-before)
+	}
+}
+
+// What follows the host in a URL is not public.
+func TestDestinations(t *testing.T) {
+	for url, want := range map[string]string{"http://h:80/x?key=1": "http://h:80", "http://h?key=1": "http://h",
+		"http+unix:///run/x.sock:/?key=1": "http+unix://", "http://h": "http://h", "": "://"} {
+		if got := Destination(load.Plan{Target: load.Target{URL: url}})[0]; got != want {
+			t.Errorf("%s: %s", url, got)
+		}
+	}
+}
+
 // Marks of one home are those of one key, whoever made it and however many did at once; those of
 // another home are others.
 func TestOneKeyOfAHome(t *testing.T) {

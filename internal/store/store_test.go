@@ -203,6 +203,34 @@ func TestFingerprintsOfManyRequests(t *testing.T) {
 	}
 }
 
+// Results whose requests differ only in a header of which a mark is kept share the lines of their
+// requests, and are other series, unless that is a credential.
+func TestFingerprintsOfMarkedHeaders(t *testing.T) {
+	marks := result.Marks(t.TempDir())
+	of := func(name, value string) load.Plan {
+		p := measured(0, 1000).Plan
+		for i := range 30 {
+			p.Requests = append(p.Requests, load.Request{Weight: 1,
+				Request: proto.Request{Method: "GET", Path: fmt.Sprint("/", i)}})
+		}
+		p.Requests[25].Header = []proto.Field{{Name: name, Value: marks(name, value)}} // not among the first
+		b, err := json.Marshal(p)
+		if err := joined(err, json.Unmarshal(b, &p)); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	for name, same := range map[string]bool{"X-Variant": false, "Authorization": true} {
+		a, b := of(name, "a"), of(name, "b")
+		if a.Data.SHA256 != b.Data.SHA256 {
+			t.Errorf("%s: the lines differ", name)
+		}
+		if got := PlanOf(a) == PlanOf(b); got != same || PlanOf(a) != PlanOf(of(name, "a")) {
+			t.Errorf("%s: with another value it is the same series: %v", name, got)
+		}
+	}
+}
+
 func TestFingerprints(t *testing.T) {
 	base := measured(0, 1)
 	for name, change := range map[string]func(r *result.Result){

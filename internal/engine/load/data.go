@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"dyno/internal/engine/proto"
 	"dyno/internal/redact"
 )
 
@@ -23,11 +24,16 @@ const (
 )
 
 // Data says what all requests of a plan are, where JSON holds only the first of them. Data of
-// one SHA256 are the same, whichever server they were sent to.
+// one SHA256 are the same, whichever server they were sent to, but for the headers that the lines
+// leave out. Data of one Marks have these in common, too.
 type Data struct {
 	Requests int    `json:"requests"`
 	Bytes    int64  `json:"bytes"`  // of the lines that WriteRequests writes
 	SHA256   string `json:"sha256"` // of them
+
+	// Marks is the SHA256 of the headers of which only marks are kept, with their lines, but for
+	// credentials: who may ask is not what is asked. "" if there are none.
+	Marks string `json:"marks_sha256,omitempty"`
 
 	File string `json:"-"` // a file that holds them, where that is known
 }
@@ -49,11 +55,21 @@ func (p *Plan) SetData() error {
 		return nil
 	}
 	sum, n := sha256.New(), new(counter)
-	if err := p.WriteRequests(io.MultiWriter(sum, n)); err != nil {
+	marks, marked := sha256.New(), false
+	err := p.writeRequests(io.MultiWriter(sum, n), func(line int, left proto.Field) {
+		if !redact.Secret(left.Name) {
+			fmt.Fprintf(marks, "%d %q %q\n", line, left.Name, left.Value) // a hash takes everything
+			marked = true
+		}
+	})
+	if err != nil {
 		return err
 	}
 	p.Data = &Data{Requests: len(p.Requests), Bytes: int64(*n),
 		SHA256: hex.EncodeToString(sum.Sum(nil))}
+	if marked {
+		p.Data.Marks = hex.EncodeToString(marks.Sum(nil))
+	}
 	return nil
 }
 
@@ -111,6 +127,11 @@ type lineJSON struct {
 // WriteRequests writes all requests of the plan, a line each, as --requests-file reads them.
 // Headers of which only a mark is kept are left out: whoever sends them again has to give them.
 func (p *Plan) WriteRequests(w io.Writer) error {
+	return p.writeRequests(w, func(int, proto.Field) {})
+}
+
+// writeRequests is WriteRequests that tells of each header that it leaves out, and of which line.
+func (p *Plan) writeRequests(w io.Writer, leave func(line int, left proto.Field)) error {
 	if !p.Whole() {
 		return fmt.Errorf("writing requests: of %d the first %d are known", p.Asks(), len(p.Requests))
 	}
@@ -133,6 +154,8 @@ func (p *Plan) WriteRequests(w io.Writer) error {
 		for _, f := range r.Header {
 			if redact.FirstMark(f.Value) == "" {
 				line.Headers = append(line.Headers, f.Name+": "+f.Value)
+			} else {
+				leave(i, f)
 			}
 		}
 		if r.Body != nil && !utf8.Valid(r.Body) {

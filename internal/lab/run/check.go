@@ -143,11 +143,16 @@ func (r *running) askArm(ctx context.Context, a *arm) (*fairness.Answer, []probe
 
 // workload is what an arm is asked for.
 func (r *running) workload(a *arm) experiment.Workload {
-	w := r.Experiment.Workload
-	if a.variant.Request != nil {
+	return workloadOf(r.Experiment, a.variant)
+}
+
+// workloadOf is what a variant is sent, and what of.
+func workloadOf(e *experiment.Experiment, v experiment.Variant) experiment.Workload {
+	w := e.Workload
+	if v.Request != nil {
 		w.RequestsFile, w.URLs = "", ""
 	}
-	w.Request, w.Expect = a.variant.Asked(), a.variant.Expected()
+	w.Request, w.Expect = v.Asked(), v.Expected()
 	return w
 }
 

@@ -193,8 +193,8 @@ func (l *Lab) prepareRun() (*running, error) {
 	return r, nil
 }
 
-// releaseFolder leaves the folder of an experiment that could not begin as empty as it was found,
-// and one that could not be gone on with as it is.
+// releaseFolder leaves the folder of an experiment that could not begin as it was found, and one
+// that could not be gone on with as it is.
 func (r *running) releaseFolder() (err error) {
 	if !r.Resume && r.folder.IsLocked() {
 		err = r.folder.Clear()

@@ -6,6 +6,7 @@ import (
 	"dyno/internal/lab"
 	"dyno/internal/lab/judge"
 	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -93,7 +94,7 @@ func TestBeginsAgain(t *testing.T) {
 	if _, err := l.Run(t.Context()); err == nil {
 		t.Fatal("began without its files")
 	}
-	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+	if left, err := os.ReadDir(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("left: %v, %v", left, err)
 	}
 	if r := b.run(t.Context(), b.lab(dir, three)); r.State != lab.Complete {
@@ -254,5 +255,21 @@ func (b *bench) resumes(t *testing.T, dir string, taken []string, gone string) {
 	}
 	if r.State != lab.Complete || !maps.Equal(ran, want) || intended != 16*len(want) {
 		t.Errorf("%s; trials %v, want %v; intended were %d", r.State, ran, want, intended)
+	}
+}
+
+// An experiment whose folder cannot be written leaves none behind.
+func TestUnstoredExperimentLeavesNoFolder(t *testing.T) {
+	home := t.TempDir()
+	b := newTestBench(t)
+	l := b.lab(filepath.Join(home, "experiments", "three"), three)
+	shipped := *l.Experiment
+	shipped.Here, shipped.File = "", "of another dyno" // whose files cannot be put there
+	l.Experiment = &shipped
+	if r, err := l.Run(t.Context()); r != nil || err == nil {
+		t.Fatalf("%v %v", r, err)
+	}
+	if all, err := os.ReadDir(home); err != nil || len(all) > 0 {
+		t.Errorf("%v is left, %v", all, err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"dyno/internal/engine/load"
+	"dyno/internal/engine/requests"
 	"dyno/internal/fairness"
 	"dyno/internal/lab/experiment"
 	"dyno/internal/lab/experiment/secrets"
@@ -23,34 +24,57 @@ import (
 // values themselves. The zero value conceals nothing.
 type concealer struct {
 	keep   redact.Replacer
-	values []string // that are secret: those of the file, of the environment, and of the loads
+	values []string             // that are secret: of the file, the environment and the loads
+	has    map[string]bool      // the same, to ask of each whether it is among them
+	public []string             // where loads go, which is no secret whatever value is a part of it
+	loads  map[lab.CellKey]bool // whose values are known
 	known  *redact.Known
 }
 
 // concealing is the concealer of an experiment from whose file secrets were taken out.
 func concealing(e *experiment.Experiment, keep redact.Replacer, secrets []string) concealer {
-	c := concealer{keep: keep}
+	c := concealer{keep: keep, public: experiment.Destinations(e), has: map[string]bool{},
+		loads: map[lab.CellKey]bool{}}
 	for _, v := range experiment.Expand(e) {
 		secrets = append(secrets, v.Environment()...)
 	}
-	c.learn(secrets)
+	c.learn(secrets, nil)
 	return c
 }
 
-// learn has c conceal more values.
-func (c *concealer) learn(values []string) {
+// learn has c conceal more values, but for what is where loads go.
+func (c *concealer) learn(values, public []string) {
 	if c.keep == nil {
 		return
 	}
-	had := len(c.values)
-	for _, v := range values {
-		if !slices.Contains(c.values, v) && !redact.IsMark(v) {
-			c.values = append(c.values, v)
+	had := len(c.values) + len(c.public)
+	for _, s := range public {
+		if !slices.Contains(c.public, s) {
+			c.public = append(c.public, s)
 		}
 	}
-	if len(c.values) > had || c.known == nil { // which cleans URLs though it knows no value
-		c.known = redact.NewKnown(c.keep, c.values)
+	for _, v := range values {
+		if !c.has[v] && !redact.IsMark(v) {
+			c.values, c.has[v] = append(c.values, v), true
+		}
 	}
+	if len(c.values)+len(c.public) > had || c.known == nil { // it cleans URLs without values, too
+		c.known = redact.NewKnown(c.keep, c.values, c.public...)
+	}
+}
+
+// learnLoad has c conceal the values of the load of a level on an arm's server. They are the same
+// in each trial, and may be thousands, so it looks at them in the first.
+func (c *concealer) learnLoad(of lab.CellKey, p load.Plan) {
+	if !c.loads[of] {
+		c.learn(result.Secrets(p), result.Destination(p))
+		c.loads[of] = true
+	}
+}
+
+// isPublic reports whether a value is a part of where a load goes.
+func (c concealer) isPublic(v string) bool {
+	return slices.ContainsFunc(c.public, func(s string) bool { return strings.Contains(s, v) })
 }
 
 // text is a text without secret values, of which none was cut.
@@ -72,7 +96,7 @@ func (c concealer) words(all []string) []string {
 	}
 	kept := slices.Clone(c.keep.Words(all))
 	for i, word := range kept {
-		if slices.Contains(c.values, word) {
+		if c.has[word] && !c.isPublic(word) {
 			word = c.keep("", word)
 		}
 		kept[i] = c.text(word)
@@ -182,7 +206,7 @@ func (r *running) plans(a *arm, l experiment.Level, url string, cpus []int) (mad
 	if made, err = plan(r.Experiment, l, real, url, cpus); err != nil || r.Keep == nil {
 		return made, made, err
 	}
-	r.conceal.learn(result.Secrets(made))
+	r.conceal.learnLoad(lab.CellKey{Arm: a.Name, Level: l.Name}, made)
 	made.Target.URL = r.conceal.path(r.Keep.URL(made.Target.URL))
 	if kept = made; w.Request.FromEnvironment() {
 		if w.Request, err = w.Request.Expand(r.Keep); err == nil {
@@ -196,6 +220,38 @@ func (r *running) plans(a *arm, l experiment.Level, url string, cpus []int) (mad
 		q.Path, q.Name = r.conceal.text(q.Path), r.conceal.text(q.Name)
 	}
 	return made, kept, err
+}
+
+// HasSecrets reports whether there is something to mark in what is stored of e: in its file, in
+// what it takes from the environment, or in requests that it reads from files. A file that cannot
+// be read has what nobody knows.
+func HasSecrets(e *experiment.Experiment) bool {
+	has := false
+	note := func(_, value string) string {
+		has = has || value != ""
+		return value
+	}
+	if _, err := secrets.TakeOut(e, note); err != nil || has {
+		return true
+	}
+	somewhere, err := requests.Parse("http://localhost/") // what is sent is the same everywhere
+	if err != nil {
+		return true
+	}
+	for _, v := range experiment.Expand(e) {
+		if len(v.Environment()) > 0 {
+			return true
+		}
+		w := workloadOf(e, v)
+		if w.Request, err = w.Request.Expand(nil); err != nil {
+			continue // it names a variable that is not set, and so is not available
+		}
+		all, err := buildRequests(e, w, somewhere)
+		if result.Redacted(load.Plan{Requests: all}, note); err != nil || has {
+			return true
+		}
+	}
+	return false
 }
 
 // path is a URL without secret values in what follows its host: where a load went is said.

@@ -92,6 +92,25 @@ func TestPartsAndFormsConcealed(t *testing.T) {
 	}
 }
 
+// Where a load goes is said, though a header says the same.
+func TestDestinationsAreSaid(t *testing.T) {
+	e, err := experiment.Read("x.yaml", strings.NewReader(`version: 1
+name: x
+variants: {a: {processes: [{cmd: 'server {{port}}'}], url: 'http://127.0.0.1:{{port}}/'}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := concealing(e, redact.PlainMark, []string{"127.0.0.1", "10.11.12.13"})
+	const reason = "connect 127.0.0.1:80: connection refused"
+	t1 := &lab.Trial{Failure: &lab.Failure{Reason: reason + " (10.11.12.13)"},
+		Programs: []lab.Program{{Path: "/usr/bin/server", Args: []string{"server", "127.0.0.1"}}}}
+	c.trial(t1)
+	if t1.Failure.Reason != reason+" ((redacted))" || t1.Programs[0].Args[1] != "127.0.0.1" {
+		t.Errorf("%+v %+v", t1.Failure, t1.Programs)
+	}
+}
+
 // The reasons of a grade repeat what a server or a generator said, and have no secret either.
 func TestReasonsConcealed(t *testing.T) {
 	const secret = "hunter2-said-again"
@@ -140,5 +159,56 @@ variants:
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// What is secret of a load is looked for once for each arm and level, and not in each trial.
+func TestSecretsOfALoadAreLearnedOnce(t *testing.T) {
+	const many = 3000
+	var headers strings.Builder
+	for i := range many {
+		fmt.Fprintf(&headers, "X-H%d: secret-%d\n      ", i, i)
+	}
+	e, err := experiment.Read("x.yaml", strings.NewReader(fmt.Sprintf(`version: 1
+name: x
+levels: [{name: low, connections: 1}, {name: high, connections: 2}]
+workload:
+  request:
+    path: /
+    headers:
+      %s
+variants: {a: {url: 'http://127.0.0.1:1/'}}
+`, headers.String())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	marked := 0
+	keep := func(_, value string) string { marked++; return redact.PlainMark("", value) }
+	r := &running{Lab: &Lab{Experiment: e, Keep: keep}}
+	r.conceal = concealing(e, keep, nil)
+	a := &arm{Arm: lab.Arm{Name: "a"}, variant: experiment.Expand(e)[0]}
+	port := 1
+	allocations := func(keep redact.Replacer) float64 {
+		r.Keep = keep
+		return testing.AllocsPerRun(1, func() {
+			made, _, err := r.plans(a, e.Levels[0], fmt.Sprintf("http://127.0.0.1:%d/", port), nil)
+			if err != nil || len(made.Requests[0].Header) < many {
+				t.Fatal(err, len(made.Requests))
+			}
+			port++
+		})
+	}
+	allocations(keep)
+	first := marked
+	if first < many {
+		t.Fatalf("%d values are known", first)
+	}
+	with, without := allocations(keep), allocations(nil)
+	if with-without >= many || marked != first {
+		t.Errorf("another trial makes %v allocations more than without secrets, and marks %d values",
+			with-without, marked-first)
+	}
+	if got := r.conceal.said("it was secret-2999"); got != "it was (redacted)" {
+		t.Error(got)
 	}
 }

@@ -69,8 +69,8 @@ type loads struct {
 type Show struct {
 	of                *loads
 	plan              load.Plan
-	known             func() *redact.Known // the secrets of the plan
-	completed, failed int64                // so far
+	known             *redact.Known // the secrets of the plan
+	completed, failed int64         // so far
 }
 
 // errBusy is why nothing was begun.
@@ -101,6 +101,7 @@ func (l *loads) release() {
 // shown, another is an error.
 func (s *Server) Show(p load.Plan, stop func()) (*Show, error) {
 	p.Target.URL = redact.Replacer(redact.PlainMark).URL(p.Target.URL)
+	known := result.Known(p, redact.PlainMark) // now, for the load is to have the CPU
 	l := &s.loads
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -112,9 +113,7 @@ func (s *Server) Show(p load.Plan, stop func()) (*Show, error) {
 		Words: report.PlanText(p), Open: p.Open(), Connections: p.Connections,
 		DurationS: time.Duration(p.Duration).Seconds(), WarmupS: time.Duration(p.Warmup).Seconds(),
 		Requested: p.Requested})
-	return &Show{of: l, plan: p, known: sync.OnceValue(func() *redact.Known {
-		return redact.NewKnown(redact.PlainMark, result.Secrets(p))
-	})}, nil
+	return &Show{of: l, plan: p, known: known}, nil
 }
 
 // A beginning is the head of a load's journal. There is nothing in it that may be secret:
@@ -169,7 +168,7 @@ func (v *Show) Interval(iv load.Interval) {
 		s.Offered = &offered
 	}
 	for _, f := range iv.Failures[:min(len(iv.Failures), mostFailures)] {
-		s.Faults = append(s.Faults, failure{string(f.Phase), f.Kind, v.known().Cut(f.Detail),
+		s.Faults = append(s.Faults, failure{string(f.Phase), f.Kind, v.known.Cut(f.Detail),
 			f.Count})
 	}
 	v.of.journal.appendEvent("second", s)
@@ -190,7 +189,7 @@ type ending struct {
 func (v *Show) End(r *result.Result, err error) {
 	var e ending
 	if err != nil {
-		e.Error = v.known().Cut(err.Error())
+		e.Error = v.known.Cut(err.Error())
 	} else {
 		var words bytes.Buffer
 		report.Quiet(&words, r) // a Buffer takes everything

@@ -21,7 +21,7 @@ func commentKeeper(e *experiment.Experiment, keep redact.Replacer) commenter {
 		for _, v := range experiment.Expand(e) {
 			values = append(values, v.Environment()...)
 		}
-		known := redact.NewKnown(keep, values)
+		known := redact.NewKnown(keep, values, experiment.Destinations(e)...)
 		return func(comment string) string { return known.Text(keep.Comment(comment)) }
 	}
 }

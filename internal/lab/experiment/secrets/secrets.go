@@ -37,17 +37,21 @@ type Kept struct {
 }
 
 // TakeOut is e without its secrets, of which keep says what stands in their place. What a file
-// takes from the environment is not in it. A nil keep leaves all.
+// takes from the environment is not in it. Of a value that is also where a load goes, as that of
+// X-Forwarded-For may be, the copies stay. A nil keep leaves all.
 func TakeOut(e *experiment.Experiment, keep redact.Replacer) (k Kept, err error) {
 	if k.Plan, err = json.Marshal(e); err != nil || keep == nil {
 		k.Source = e.Source
 		return k, err
 	}
+	public := experiment.Destinations(e)
 	s := &sifter{replaced: map[string]string{}, comment: commentKeeper(e, keep)}
 	s.replace = s.secret(func(name, value string, _ bool) string {
 		kept := keep(name, value)
-		if kept != value {
-			s.replaced[value] = kept
+		if kept != value && !slices.ContainsFunc(public, func(s string) bool {
+			return strings.Contains(s, value)
+		}) {
+			s.replaced[value] = kept // its copies are secret, too
 		}
 		return kept
 	})
@@ -109,7 +113,7 @@ func FillIn(e *experiment.Experiment, values map[string][]string,
 			return value
 		}
 		for _, v := range given {
-			for _, form := range []string{v, url.QueryEscape(v), url.PathEscape(v)} {
+			for _, form := range writtenForms(v) {
 				if mark(name, form) == value {
 					s.replaced[value] = form
 					return form
@@ -133,6 +137,14 @@ func FillIn(e *experiment.Experiment, values map[string][]string,
 		filled.Source = e.Source // what is stored of both is the same
 	}
 	return filled, nil, others, nil
+}
+
+// writtenForms are the ways in which a file may have a secret: as it is, in a URL, and in the
+// quotes of a connection string.
+func writtenForms(v string) []string {
+	return []string{v, url.QueryEscape(v), url.PathEscape(v),
+		strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(v), strings.ReplaceAll(v, "'", "''"),
+		strings.ReplaceAll(v, `"`, `""`)}
 }
 
 // A sifter goes through an experiment file, and replaces its secrets.

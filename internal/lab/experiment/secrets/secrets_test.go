@@ -255,6 +255,54 @@ variants:
 	}
 }
 
+// Where a load goes stays where it stands, though a header says the same.
+func TestDestinationsAreKept(t *testing.T) {
+	k, err := TakeOut(readText(t, `version: 1
+name: kept # on 127.0.0.1
+workload: {request: {path: /, headers: {X-Forwarded-For: 127.0.0.1, X-Other: 10.11.12.13}}}
+variants:
+  a:
+    description: not on 10.11.12.13
+    processes: [{cmd: 'server --listen 127.0.0.1:{{port}}'}]
+    url: 'http://127.0.0.1:{{port}}/'
+`), marking())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"# on 127.0.0.1", "--listen 127.0.0.1:{{port}}", "http://127.0.0.1:",
+		"X-Forwarded-For: " + marking()("", "127.0.0.1"), "not on " + marking()("", "10.11.12.13")} {
+		if !strings.Contains(string(k.Source), want) {
+			t.Errorf("%s is not in\n%s", want, k.Source)
+		}
+	}
+}
+
+// A password in the quotes of a connection string is given back as it is.
+func TestQuotedPasswords(t *testing.T) {
+	const text = `version: 1
+name: quoted
+workload: {request: {path: /}}
+variants:
+  a:
+    env: {CONN: "host=h password='it\\'s mine' port=1", OTHER: "Server=h;Pwd='it''s yours; x';Port=1"}
+    processes: [{cmd: 'server {{port}}'}]
+    url: 'http://127.0.0.1:{{port}}/'
+`
+	k, err := TakeOut(readText(t, text), marking())
+	if err != nil || strings.Contains(string(k.Source), "mine") || strings.Contains(string(k.Source), "yours") {
+		t.Fatalf("%v: %s", err, k.Source)
+	}
+	filled, missing, others, err := FillIn(readText(t, string(k.Source)), map[string][]string{
+		"password": {"it's mine"}, "pwd": {"it's yours; x"}}, marking())
+	if err != nil || len(missing)+len(others) > 0 {
+		t.Fatalf("%v, missing %v, others %v", err, missing, others)
+	}
+	env := filled.Variants[0].Value.Env
+	if env[0].Value != `host=h password='it\'s mine' port=1` || env[1].Value != "Server=h;Pwd='it''s yours; x';Port=1" {
+		t.Errorf("%q", env)
+	}
+}
+
 // A secret that comes from the environment is kept as what it is, but for what the file has in its
 // place; and that is only wanted back where the variable is not set.
 func TestDefaultsOfTheEnvironment(t *testing.T) {
