@@ -88,6 +88,18 @@ func (m *member) distrustMember(r *fleetRun, why string) {
 	}
 }
 
+// releaseMembers tells the members of which no final came that the run is over, so that they can
+// take another at once. Those that do not hear it are busy until the controller was silent for
+// Lease.
+func (r *fleetRun) releaseMembers() {
+	for _, m := range r.members {
+		if r.connecting && !m.hasFinal() {
+			r.instructMember(m, wire.Instruction{Verb: wire.StopLoad,
+				Stop: &wire.Stop{Why: "the run is over", RunOver: true}})
+		}
+	}
+}
+
 // unsubscribe stops listening to the agent.
 func (m *member) unsubscribe() {
 	if m.sub != nil {
