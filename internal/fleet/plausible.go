@@ -220,6 +220,10 @@ func (m *member) costClaims(part *result.Result, all float64) []claim {
 	}
 }
 
+// probeWindowMin is how short the window of a probe with requests can be, in seconds: no connection
+// carries one and is lost within a microsecond.
+const probeWindowMin = 1e-6
+
 // probeClaims returns the claims about the probe, the light load that runs with the main one.
 func probeClaims(p load.Plan, part *result.Result, all float64) []claim {
 	b := part.Probe
@@ -228,6 +232,12 @@ func probeClaims(p load.Plan, part *result.Result, all float64) []claim {
 	}
 	q, in := b.Requests, part.Window.MeasuredS
 	most := arrivalsMax(p.Probe.PerSecond(), all)
+	sent, completed := claim{"rate of the probe", b.Rate.Sent * in, most + 1 + in},
+		claim{"completed of the probe in the window", b.Rate.Completed * in, most + 1 + in}
+	if len(b.Errors) > 0 { // its window may be its own: until all its connections were lost
+		sent.value, sent.max = b.Rate.Sent*probeWindowMin, float64(q.Sent)
+		completed.value, completed.max = b.Rate.Completed*probeWindowMin, float64(q.Completed)
+	}
 	claims := []claim{
 		{"requests of the probe", float64(q.Sent), most},
 		{"completed of the probe", float64(q.Completed), float64(q.Sent)},
@@ -236,8 +246,7 @@ func probeClaims(p load.Plan, part *result.Result, all float64) []claim {
 		{"waiting of the probe", countOrZero(q.Waiting), most},
 		{"late of the probe", countOrZero(q.Late), float64(q.Sent)},
 		{"connections of the probe", float64(b.Connections.Asked), float64(p.ProbeConnections())},
-		{"rate of the probe", b.Rate.Sent * in, most + 1 + in},
-		{"completed of the probe in the window", b.Rate.Completed * in, most + 1 + in},
+		sent, completed,
 		{"µs sent late of the probe", valueOrZero(b.SendLagMax), all * 1e6},
 	}
 	for _, d := range []*result.Distribution{b.Latency, b.Service, b.ErrorLatency} {

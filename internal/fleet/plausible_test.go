@@ -151,6 +151,18 @@ func TestPossible(t *testing.T) {
 			}
 		}, "ways to fail"},
 		{light, func(r *result.Result) { r.Probe = &result.Probe{Requests: result.Requests{Sent: 20, Completed: 20}} }, ""},
+		{light, func(r *result.Result) { // its connections were lost 2 ms after the beginning
+			r.Probe = &result.Probe{Requests: result.Requests{Sent: 3, Completed: 1, Errors: 2},
+				Rate: result.Rate{Sent: 1500, Completed: 500}, Errors: []result.Error{{Phase: "connect", Count: 9}}}
+		}, ""},
+		{light, func(r *result.Result) {
+			r.Probe = &result.Probe{Requests: result.Requests{Sent: 3}, Rate: result.Rate{Sent: 1e7},
+				Errors: []result.Error{{Phase: "connect", Count: 9}}}
+		}, "rate of the probe"},
+		{light, func(r *result.Result) {
+			r.Probe = &result.Probe{Requests: result.Requests{Sent: 3}, Rate: result.Rate{Completed: 1},
+				Errors: []result.Error{{Phase: "connect", Count: 9}}}
+		}, "completed of the probe in the window"},
 		{light, func(r *result.Result) { r.Probe = &result.Probe{Requests: result.Requests{Sent: 1000}} }, "requests of the probe"},
 		{light, func(r *result.Result) { r.Probe = &result.Probe{Rate: result.Rate{Sent: 1e6}} }, "rate of the probe"},
 		{light, func(r *result.Result) { r.Probe = &result.Probe{Latency: &result.Distribution{Count: 1}} }, "latencies of the probe"},
