@@ -138,8 +138,8 @@ func (m *member) whyOverdue(p load.Plan, start, now int64) string {
 }
 
 // finalTimePerSecond is how long an agent may take to send one measured second within its final:
-// a hundredth of the time in which it was measured. That is enough for some hundred bytes on a
-// line of 100 kbit/s.
+// a hundredth of the time in which it was measured. That is enough for 320 bytes on a line of
+// 256 kbit/s, the slowest that TestSlowLine tries.
 const finalTimePerSecond = 10 * time.Millisecond
 
 // finalTimeout returns how long the agent may take to send its final, in ns.
