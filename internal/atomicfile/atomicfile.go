@@ -127,8 +127,8 @@ func (f *File) Publish() error {
 	return nil
 }
 
-// renameTo gives a temporary file its name. Its errors name path alone, because a user does not know
-// the other.
+// renameTo gives a temporary file its name. Its errors name path alone: a user does not know the
+// other.
 func renameTo(temp, path string) error {
 	err := os.Rename(temp, path)
 	if e, is := errors.AsType[*os.LinkError](err); is {

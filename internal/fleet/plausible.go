@@ -19,8 +19,8 @@ const (
 )
 
 // A claim is a number that only the final has, and that the controller checks against what is
-// possible: it must be between 0 and max. what is what it counts, with its unit, and stands after the
-// number.
+// possible: it must be between 0 and max. what is what it counts, with its unit, and stands after
+// the number.
 type claim struct {
 	what       string
 	value, max float64
