@@ -17,7 +17,7 @@ import (
 )
 
 // Create writes a new file with mode 0600. If path exists, or another process is creating it,
-// Create returns fs.ErrExist and does not call write.
+// Create returns fs.ErrExist and does not call write. Its errors name path.
 //
 // The temporary file is .NAME.tmp, and its writer holds a lock on it. A process that is killed
 // leaves it; the next Create of the same path reuses it.
@@ -25,17 +25,19 @@ func Create(path string, write func(io.Writer) error) error {
 	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
 	f, err := holdTemporary(temp)
 	if err != nil {
-		return err
+		return withPath(err, path)
 	}
 	if _, err = os.Lstat(path); err == nil {
 		err = fs.ErrExist
 	} else {
-		err = errors.Join(write(f), f.Sync())
+		named := &File{f, path}
+		err = errors.Join(write(named), withPath(f.Sync(), path))
 	}
 	if err != nil {
-		return errors.Join(err, releaseHeld(f, func() error { return os.Remove(temp) }))
+		left := releaseHeld(f, func() error { return os.Remove(temp) })
+		return errors.Join(err, withPath(left, path))
 	}
-	if err := releaseHeld(f, func() error { return os.Rename(temp, path) }); err != nil {
+	if err := releaseHeld(f, func() error { return renameTo(temp, path) }); err != nil {
 		return errors.Join(err, os.Remove(temp))
 	}
 	syncFolder(filepath.Dir(path))
@@ -115,13 +117,24 @@ func (f *File) Close() error {
 	return errors.Join(withPath(f.Sync(), f.path), withPath(f.File.Close(), f.path))
 }
 
-// Publish gives the closed file its name and syncs the folder.
+// Publish gives the closed file its name and syncs the folder. Its errors name the file to be
+// replaced.
 func (f *File) Publish() error {
-	if err := os.Rename(f.Name(), f.path); err != nil {
+	if err := renameTo(f.Name(), f.path); err != nil {
 		return err
 	}
 	syncFolder(filepath.Dir(f.path))
 	return nil
+}
+
+// renameTo gives a temporary file its name. Its errors name path alone: a user does not know the
+// other.
+func renameTo(temp, path string) error {
+	err := os.Rename(temp, path)
+	if e, is := errors.AsType[*os.LinkError](err); is {
+		return &fs.PathError{Op: e.Op, Path: path, Err: e.Err}
+	}
+	return err
 }
 
 // withPath returns err with path in place of a temporary file's name.

@@ -149,6 +149,34 @@ func TestReplaceFails(t *testing.T) {
 	if left, _ := os.ReadDir(dir); err == nil || len(left) != 1 {
 		t.Errorf("a folder is replaced: %v; its folder has %v", err, left)
 	}
+	if named = nil; !errors.As(err, &named) || named.Path != full || strings.Contains(err.Error(), ".full") {
+		t.Errorf("of a folder: %v", err)
+	}
+}
+
+// Errors of Create name the new file too, whichever step failed.
+func TestCreateFails(t *testing.T) {
+	dir := t.TempDir()
+	missing, path := filepath.Join(dir, "none", "x.json"), filepath.Join(dir, "y.json")
+	closed := func(w io.Writer) error { // so that it cannot be written
+		f := w.(*File)
+		if err := f.File.Close(); err != nil {
+			t.Fatal(err)
+		}
+		_, err := f.Write([]byte("x"))
+		return err
+	}
+	late := func(io.Writer) error { return os.MkdirAll(filepath.Join(path, "in it"), 0o700) }
+	for _, c := range []struct {
+		path  string
+		write func(io.Writer) error
+	}{{missing, nil}, {path, closed}, {path, late}} {
+		var named *fs.PathError
+		err := Create(c.path, c.write)
+		if !errors.As(err, &named) || named.Path != c.path || strings.Contains(err.Error(), ".tmp") {
+			t.Errorf("%s: %v", filepath.Base(c.path), err)
+		}
+	}
 }
 
 // A writer holds its temporary file until the file has its name.

@@ -242,10 +242,15 @@ func tooManyWords(words []string, n int) []error {
 	return all
 }
 
-// joinedErrors is the errors that err joins, where it says nothing besides.
+// joinedErrors is the errors that err joins, where it says nothing besides, each with what err says
+// before all of them. Lines are not split: of those in one error, another may have chosen the
+// second.
 func joinedErrors(err error) []error {
 	if err == nil {
 		return nil
+	}
+	if inner := errors.Unwrap(err); inner != nil {
+		return wrappedErrors(err, inner)
 	}
 	joined, is := err.(interface{ Unwrap() []error })
 	if !is || errors.Join(joined.Unwrap()...).Error() != err.Error() {
@@ -254,6 +259,19 @@ func joinedErrors(err error) []error {
 	var all []error
 	for _, e := range joined.Unwrap() {
 		all = append(all, joinedErrors(e)...)
+	}
+	return all
+}
+
+// wrappedErrors is joinedErrors of an err that wraps one.
+func wrappedErrors(err, inner error) []error {
+	all := joinedErrors(inner)
+	before, is := strings.CutSuffix(err.Error(), inner.Error())
+	if len(all) < 2 || !is {
+		return []error{err}
+	}
+	for i := range all {
+		all[i] = fmt.Errorf("%s%w", before, all[i])
 	}
 	return all
 }

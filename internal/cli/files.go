@@ -71,19 +71,44 @@ func (f *runFlags) stdinFlags() (flags []string) {
 // a file cannot be judged, only that it is there.
 func (f *runFlags) readInput(flag, file string, stdin io.Reader,
 	parse func(name string, r io.Reader) error) []error {
-	r, name := io.NopCloser(stdin), "stdin"
+	r, name := stdin, "stdin"
 	if file != "-" {
 		opened, err := os.Open(file)
 		if err != nil {
 			return []error{load.Flaw{Setting: flag, Problem: err.Error()}}
 		}
+		defer opened.Close()
 		r, name = opened, file
 	}
-	defer r.Close()
 	if f.defaults.URL == (requests.URL{}) {
 		return nil
 	}
+	r, err := limitDevice(r)
+	if err != nil {
+		return []error{load.Flaw{Setting: flag, Problem: name + ": " + err.Error()}}
+	}
 	return joinedErrors(parse(name, r))
+}
+
+// deviceMost is how many bytes a device may give. Some have their use, as /dev/null and a terminal,
+// and some never end, as /dev/zero.
+const deviceMost = 1 << 20
+
+// limitDevice is r, or all that it gives if it is a device. It fails on one that gives more than
+// deviceMost.
+func limitDevice(r io.Reader) (io.Reader, error) {
+	file, is := r.(*os.File)
+	if !is {
+		return r, nil
+	}
+	if info, err := file.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return r, nil
+	}
+	b, err := io.ReadAll(io.LimitReader(file, deviceMost+1))
+	if err == nil && len(b) > deviceMost {
+		err = fmt.Errorf("it is a device that gives more than %d MiB; name a file", deviceMost>>20)
+	}
+	return bytes.NewReader(b), err
 }
 
 // readWhole is all of r, up to what a run can send. A file is read into memory of its size.

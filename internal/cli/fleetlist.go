@@ -105,6 +105,8 @@ func toTheMinute(t time.Time) string { return t.Local().Format("2006-01-02 15:04
 func writeAnswerer(w io.Writer, h fleet.FoundAgent, address string) {
 	state, weight := "ready", strconv.Itoa(h.Weight)
 	switch {
+	case h.Reporting:
+		state = "busy, reports"
 	case h.Busy != "":
 		state = "busy"
 	case h.Watches:

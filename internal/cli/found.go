@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dyno/internal/capacity"
+	"dyno/internal/result"
 	"dyno/internal/view/page"
 	"dyno/internal/view/report"
 )
@@ -23,7 +24,7 @@ func openFinding(word string) (*finding, error) {
 	if err != nil || !info.Mode().IsRegular() { // a pipe can be read once
 		return nil, nil
 	}
-	b, err := os.ReadFile(word)
+	b, err := result.ReadFile(word)
 	if err != nil {
 		return nil, nil
 	}

@@ -2,14 +2,19 @@ package cli
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"dyno/internal/engine/load"
 )
 
 // What others have chosen is shown on a terminal, and not obeyed.
@@ -113,4 +118,29 @@ func writesPast(file *ast.File, path string) (all []string) {
 		})
 	}
 	return all
+}
+
+// Each of several errors has a line of its own, with what was said before all of them. The lines of
+// one error are one: another may have chosen the second.
+func TestErrorsHaveLines(t *testing.T) {
+	one, two := errors.New("one"), errors.New("two\ndyno: forged")
+	both := errors.Join(one, two)
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{one, "dyno: one\n"},
+		{both, "dyno: one\ndyno: two | dyno: forged\n"},
+		{fmt.Errorf("a: %w", one), "dyno: a: one\n"},
+		{fmt.Errorf("a: %w", both), "dyno: a: one\ndyno: a: two | dyno: forged\n"},
+		{fmt.Errorf("a: %w", errors.Join(fmt.Errorf("b: %w", both), io.EOF)),
+			"dyno: a: b: one\ndyno: a: b: two | dyno: forged\ndyno: a: EOF\n"},
+		{fmt.Errorf("a: %w, and more", both), "dyno: a: one | two | dyno: forged, and more\n"},
+		{load.Flaw{Setting: "-c", Problem: "x"}, "dyno: " + load.Flaw{Setting: "-c", Problem: "x"}.Error() + "\n"},
+	} {
+		var said bytes.Buffer
+		if newOutlets(nil, io.Discard, &said).failWith(exitFault, c.err); said.String() != c.want {
+			t.Errorf("%q, want %q", &said, c.want)
+		}
+	}
 }

@@ -240,8 +240,7 @@ func (s *agentService) checkTimers(now time.Time) {
 	case !j.isOver() && silence > cmp.Or(s.lease, Lease):
 		s.logLine("nothing was heard of the controller for %v: stopped", cmp.Or(s.lease, Lease))
 		s.stopJob("nothing was heard of the controller", context.Canceled)
-	case j.isOver() && (silence > reportKeepTime || j.stage == stageFinished &&
-		len(j.spool.unacked) == 0):
+	case j.isOver() && (silence > reportKeepTime || !j.isAwaited()):
 		s.job = nil
 		return
 	}

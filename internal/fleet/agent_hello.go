@@ -18,8 +18,8 @@ func (s *agentService) sendHello(asked string, now time.Time) {
 		Policy: s.policyText(), Key: s.publicKey, Proof: s.proof,
 		Nonce: s.nonces.Issue(s.clock.readingAt(now)),
 		Clock: s.clock.wallTime()}
-	if s.job != nil && !s.job.isOver() {
-		h.Busy = s.job.Run
+	if s.isBusy(now) {
+		h.Busy, h.Reporting = s.job.Run, s.job.isOver()
 	}
 	s.publishEvent(wire.Present, h)
 }

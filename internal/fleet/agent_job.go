@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,10 +42,26 @@ type job struct {
 	mayReshard bool           // its shard may become larger
 	shards     chan load.Share
 	stopReason string // why it was stopped; "": it was not
+	runOver    bool   // the controller waits for nothing more
 	spool      spool
 }
 
 func (j *job) isOver() bool { return j.stage >= stagePackingFinal }
+
+// isAwaited reports whether the controller waits for the final, or for the rest of it.
+func (j *job) isAwaited() bool {
+	return !j.runOver && (j.stage != stageFinished || len(j.spool.unacked) > 0)
+}
+
+// isBusy reports whether the agent has a run that another would disturb: its load goes on, or its
+// controller waits for the final. A controller that was silent for Lease does not.
+func (s *agentService) isBusy(now time.Time) bool {
+	j := s.job
+	if j == nil || !j.isOver() {
+		return j != nil
+	}
+	return j.isAwaited() && now.Sub(j.heardAt) <= cmp.Or(s.lease, Lease)
+}
 
 // runRef returns what the agent's messages about the job refer to.
 func (j *job) runRef(s *agentService) wire.RunRef { return wire.RunRef{Run: j.Run, Epoch: s.epoch} }
@@ -159,6 +176,7 @@ func (s *agentService) changeShard(to wire.Shard) error {
 
 // stopByOrder stops the job on the controller's instruction.
 func (s *agentService) stopByOrder(stop wire.Stop) {
+	s.job.runOver = s.job.runOver || stop.RunOver
 	cause := context.Canceled
 	if stop.Aborted {
 		cause = load.ErrAborted

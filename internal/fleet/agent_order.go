@@ -58,7 +58,7 @@ func (s *agentService) considerOrder(of wire.RunRef, sealed []byte, from string)
 	case of.Epoch != s.epoch:
 		refuse("the plan is for a life of this agent that is over")
 		return
-	case s.job != nil && !s.job.isOver():
+	case s.isBusy(time.Now()):
 		refuse("it is busy with another run")
 		return
 	}

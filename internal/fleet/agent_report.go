@@ -50,18 +50,25 @@ func (s *agentService) reportFinal(j *job, f wire.Final) {
 			f.Why = "its policy allows no longer runs"
 		}
 	})
+	var packed []byte // a part that is not reported yet
 	for part := range f.PackParts() {
-		wanted := false
-		s.callInLoopAndWait(func() {
-			if wanted = s.job == j; wanted {
-				s.reportFinalPart(j, part)
-			}
-		})
+		wanted := packed == nil
+		if !wanted {
+			s.callInLoopAndWait(func() {
+				if wanted = s.job == j; wanted {
+					s.reportFinalPart(j, packed)
+				}
+			})
+		}
 		if !wanted { // the controller is silent for too long, or the agent ends
 			break
 		}
+		packed = part
 	}
 	s.callInLoopAndWait(func() {
+		if s.job == j { // the last part: once it is acknowledged, the agent is free at once
+			s.reportFinalPart(j, packed)
+		}
 		j.stage = stageFinished
 		j.cancel(nil)
 		s.logLine("run %s: over", j.Run)

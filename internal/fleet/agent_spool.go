@@ -27,7 +27,7 @@ const resendDelayMax = 6 * time.Second
 type spool struct {
 	lastSeq     int64 // number of the last report
 	unacked     []spooledReport
-	windowExtra int           // bytes that may be in flight, beyond windowMin
+	windowExtra int           // bytes that may be in flight, beyond windowMin; 0 of an empty spool
 	resendExtra time.Duration // wait before a report is sent again, beyond resendDelay
 }
 
@@ -49,7 +49,8 @@ func (s *spool) addReport(r wire.Report) {
 // isFull reports whether more reports are kept than should be.
 func (s *spool) isFull() bool { return len(s.unacked) > spooledMax }
 
-// acknowledgeUpTo drops the reports up to a number.
+// acknowledgeUpTo drops the reports up to a number. When none is left, the window is the smallest
+// again: acknowledgements of single seconds do not show that the line takes a whole final.
 func (s *spool) acknowledgeUpTo(seq int64, now time.Time) {
 	for len(s.unacked) > 0 && s.unacked[0].seq <= seq {
 		if w := &s.unacked[0]; !w.sentAt.IsZero() &&
@@ -58,6 +59,9 @@ func (s *spool) acknowledgeUpTo(seq int64, now time.Time) {
 		}
 		s.unacked[0].text = nil
 		s.unacked = s.unacked[1:]
+	}
+	if len(s.unacked) == 0 {
+		s.windowExtra = 0
 	}
 }
 

@@ -67,6 +67,7 @@ func (c *Controller) Run(ctx context.Context, p load.Plan, each func(load.Interv
 	defer leave()
 	shown := r.startLiveView(each)
 	err = r.runStages(ctx)
+	r.releaseMembers()
 	shown()
 	if err != nil || !r.connecting {
 		return r.emptyResult(err)

@@ -88,6 +88,18 @@ func (m *member) distrustMember(r *fleetRun, why string) {
 	}
 }
 
+// releaseMembers tells the members of which no final came that the run is over, so that they can
+// take another at once. Those that do not hear it are busy until the controller was silent for
+// Lease.
+func (r *fleetRun) releaseMembers() {
+	for _, m := range r.members {
+		if r.connecting && !m.hasFinal() {
+			r.instructMember(m, wire.Instruction{Verb: wire.StopLoad,
+				Stop: &wire.Stop{Why: "the run is over", RunOver: true}})
+		}
+	}
+}
+
 // unsubscribe stops listening to the agent.
 func (m *member) unsubscribe() {
 	if m.sub != nil {
@@ -126,8 +138,8 @@ func (m *member) whyOverdue(p load.Plan, start, now int64) string {
 }
 
 // finalTimePerSecond is how long an agent may take to send one measured second within its final:
-// a hundredth of the time in which it was measured. That is enough for some hundred bytes on a
-// line of 100 kbit/s.
+// a hundredth of the time in which it was measured. That is enough for 320 bytes on a line of
+// 256 kbit/s, the slowest that TestSlowLine tries.
 const finalTimePerSecond = 10 * time.Millisecond
 
 // finalTimeout returns how long the agent may take to send its final, in ns.

@@ -19,7 +19,8 @@ const (
 )
 
 // A claim is a number that only the final has, and that the controller checks against what is
-// possible: it must be between 0 and max.
+// possible: it must be between 0 and max. what is what it counts, with its unit, and stands after
+// the number.
 type claim struct {
 	what       string
 	value, max float64
@@ -52,7 +53,8 @@ func (r *fleetRun) checkPlausible(m *member, part *result.Result, all float64) e
 		m.costClaims(part, all),
 		probeClaims(m.part, part, all)) {
 		if c.value < 0 || c.value > c.max {
-			return fmt.Errorf("its result cannot be: %s %.6g, of %.6g at most", c.what, c.value, c.max)
+			return fmt.Errorf("its result cannot be true: %.6g %s, and possible are 0 to %.6g", c.value,
+				c.what, c.max)
 		}
 	}
 	if !sameDistribution(m.reported.service, part.Service) {
@@ -85,7 +87,7 @@ func (m *member) timeClaims(part *result.Result, all float64) (claims []claim) {
 		{"s of warm-up", w.WarmupS, time.Duration(m.part.Warmup).Seconds() + 1e-6},
 		{"s of the window without a server", w.OutageS, w.MeasuredS + 1},
 		{"s of the window without connections", w.UnavailableS, w.MeasuredS + 1},
-		{"s until there were none", valueOrZero(w.UnavailableFromS), w.MeasuredS + 1},
+		{"s until there were no connections", valueOrZero(w.UnavailableFromS), w.MeasuredS + 1},
 		{"µs late at most", valueOrZero(part.Requests.LateMax), all * us},
 		{"µs of garbage collection at most", g.GCPauseMax, all * us},
 		{"µs without running at most", g.StopMax, all * us},
@@ -138,11 +140,11 @@ func (r *fleetRun) countClaims(m *member, part *result.Result, all float64) (cla
 	handshakes := countOrZero(c.TLSFull) + countOrZero(c.TLSResumed)
 	claims = append(claims, claim{"requests sent again", float64(q.Retried), retriesMax * sent},
 		claim{"requests before the window", float64(q.Warmup), warm},
-		claim{"of those lost", float64(q.WarmupLost), float64(q.Warmup)},
+		claim{"requests lost before the window", float64(q.WarmupLost), float64(q.Warmup)},
 		claim{"connections asked for", float64(c.Asked), float64(m.part.Connections)},
 		claim{"connections that served", float64(c.Served), float64(c.Asked)},
 		claim{"connections opened", float64(c.Opened), dialed},
-		claim{"of those again", float64(c.Reconnects), float64(c.Opened)},
+		claim{"connections opened again", float64(c.Reconnects), float64(c.Opened)},
 		claim{"handshakes", handshakes, dialed},
 		claim{"routes", float64(len(part.Routes)), float64(min(m.part.Asks(), load.RoutesMax))})
 	for _, n := range c.Protocols {
@@ -153,8 +155,8 @@ func (r *fleetRun) countClaims(m *member, part *result.Result, all float64) (cla
 	}
 	for _, route := range part.Routes {
 		claims = append(claims,
-			claim{"of a route completed", float64(route.Completed), float64(q.Completed)},
-			claim{"of a route failed", float64(route.Errors), float64(q.Errors)})
+			claim{"requests of a route completed", float64(route.Completed), float64(q.Completed)},
+			claim{"requests of a route failed", float64(route.Errors), float64(q.Errors)})
 	}
 	for _, e := range part.Errors {
 		claims = append(claims, claim{"failures of a kind", float64(e.Count),
@@ -215,10 +217,14 @@ func (m *member) costClaims(part *result.Result, all float64) []claim {
 		{"local ports", float64(g.LocalPorts), 1 << 16},
 		{"threads", float64(g.Threads), float64(min(m.part.Connections, load.MaxThreads))},
 		{"spans between arrivals", spans, float64(part.Requests.Sent)},
-		{"of A²", a2, 16 * spans}, // each value as far off as it can be
+		{"as A² of the arrivals", a2, 16 * spans}, // each value as far off as it can be
 		{"% off the law", off, float64(all) * 1e9 * 100},
 	}
 }
+
+// probeWindowMin is how short the window of a probe with requests can be, in seconds: no connection
+// carries one and is lost within a microsecond.
+const probeWindowMin = 1e-6
 
 // probeClaims returns the claims about the probe, the light load that runs with the main one.
 func probeClaims(p load.Plan, part *result.Result, all float64) []claim {
@@ -228,17 +234,24 @@ func probeClaims(p load.Plan, part *result.Result, all float64) []claim {
 	}
 	q, in := b.Requests, part.Window.MeasuredS
 	most := arrivalsMax(p.Probe.PerSecond(), all)
+	sent, completed := claim{"requests of the probe in the window", b.Rate.Sent * in, most + 1 + in},
+		claim{"requests of the probe completed in the window", b.Rate.Completed * in, most + 1 + in}
+	if len(b.Errors) > 0 { // its window may be its own: until all its connections were lost
+		sent = claim{"requests of the probe in a microsecond", b.Rate.Sent * probeWindowMin,
+			float64(q.Sent)}
+		completed = claim{"requests of the probe completed in a microsecond",
+			b.Rate.Completed * probeWindowMin, float64(q.Completed)}
+	}
 	claims := []claim{
 		{"requests of the probe", float64(q.Sent), most},
-		{"completed of the probe", float64(q.Completed), float64(q.Sent)},
-		{"failed of the probe", float64(q.Errors), float64(q.Sent - q.Completed)},
-		{"due of the probe", countOrZero(q.Due), most},
-		{"waiting of the probe", countOrZero(q.Waiting), most},
-		{"late of the probe", countOrZero(q.Late), float64(q.Sent)},
+		{"requests of the probe completed", float64(q.Completed), float64(q.Sent)},
+		{"requests of the probe failed", float64(q.Errors), float64(q.Sent - q.Completed)},
+		{"requests of the probe due", countOrZero(q.Due), most},
+		{"requests of the probe never sent", countOrZero(q.Waiting), most},
+		{"requests of the probe sent late", countOrZero(q.Late), float64(q.Sent)},
 		{"connections of the probe", float64(b.Connections.Asked), float64(p.ProbeConnections())},
-		{"rate of the probe", b.Rate.Sent * in, most + 1 + in},
-		{"completed of the probe in the window", b.Rate.Completed * in, most + 1 + in},
-		{"µs sent late of the probe", valueOrZero(b.SendLagMax), all * 1e6},
+		sent, completed,
+		{"µs late at most of the probe", valueOrZero(b.SendLagMax), all * 1e6},
 	}
 	for _, d := range []*result.Distribution{b.Latency, b.Service, b.ErrorLatency} {
 		if d != nil {

@@ -13,8 +13,9 @@ import (
 	"dyno/internal/fleet/wire"
 )
 
-// StopAllRuns tells every agent to stop its run, and waits until they have, up to Lease. An agent
-// obeys only if it trusts the key that signs. The error names the agents that did not stop.
+// StopAllRuns tells every agent to stop its load, and waits until they have, up to Lease. An agent
+// obeys only if it trusts the key that signs. The error names the agents that did not stop. Agents
+// whose load is over go on sending what they measured.
 func StopAllRuns(ctx context.Context, conn *nats.Conn, sign func([]byte) ([]byte, error),
 	why string) error {
 	there, err := Discover(ctx, conn, nil, helloTimeout)
@@ -23,7 +24,7 @@ func StopAllRuns(ctx context.Context, conn *nats.Conn, sign func([]byte) ([]byte
 	}
 	running := map[string]string{} // runs, by agent
 	for _, a := range there {
-		if a.Busy == "" {
+		if a.Busy == "" || a.Reporting {
 			continue
 		}
 		running[a.Name] = a.Busy
@@ -52,7 +53,7 @@ func awaitStopped(ctx context.Context, conn *nats.Conn, running map[string]strin
 		}
 		left = nil
 		for _, a := range there {
-			if a.Busy != "" && a.Busy == running[a.Name] {
+			if a.Busy != "" && a.Busy == running[a.Name] && !a.Reporting {
 				left = append(left, a.Name)
 			}
 		}

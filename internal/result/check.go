@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"dyno/internal/engine/load"
 	"dyno/internal/engine/metric"
 )
 
@@ -53,9 +54,8 @@ func Check(r *Result) error {
 	wrong(q.Due != nil && *q.Due != q.Sent+countOrZero(q.Waiting),
 		"requests.due is %d, and %d were sent and %d not", countOrZero(q.Due), q.Sent,
 		countOrZero(q.Waiting))
-	wrong(min(r.Rate.Sent, r.Rate.Completed, r.Window.MeasuredS, r.Window.WarmupS) < 0,
-		"a rate or a time is below 0")
-	all = append(all, checkCounts(r)...)
+	wrong(min(r.Window.MeasuredS, r.Window.WarmupS) < 0, "a time is below 0")
+	all = append(append(all, checkRates(r)...), checkCounts(r)...)
 	wrong(r.ErrorAnswers() > q.Errors, "error_latency has %d answers, and requests has %d errors",
 		r.ErrorAnswers(), q.Errors)
 	for _, x := range []struct {
@@ -69,6 +69,29 @@ func Check(r *Result) error {
 		}
 	}
 	return errors.Join(all...)
+}
+
+// ratePerMachine is more requests a second than a machine can send: ten times what a plan can ask
+// of a fleet.
+const ratePerMachine = 10 * load.MaxRate
+
+// checkRates finds rates that cannot be.
+func checkRates(r *Result) (all []error) {
+	most := float64(ratePerMachine)
+	if r.Fleet != nil {
+		most *= float64(max(len(r.Fleet.Agents), 1))
+	}
+	for _, x := range []struct {
+		name  string
+		value *float64
+	}{{"sent", &r.Rate.Sent}, {"completed", &r.Rate.Completed}, {"offered", r.Rate.Offered},
+		{"error_answers", r.Rate.ErrorAnswers}, {"handshakes", r.Rate.Handshakes}} {
+		if x.value != nil && (*x.value < 0 || *x.value > most) {
+			all = append(all, fmt.Errorf("rate.%s is %.6g a second, not within 0 and %.6g", x.name, *x.value,
+				most))
+		}
+	}
+	return all
 }
 
 // checkCounts finds counts that cannot be: below 0, or more answers than exchanges that ended.

@@ -104,6 +104,28 @@ func TestCheckFindsCountsThatCannotBe(t *testing.T) {
 	}
 }
 
+// Rates that no machine makes.
+func TestCheckFindsRatesThatCannotBe(t *testing.T) {
+	for want, change := range map[string]func(r *Rate){
+		"rate.completed is 1e+308 a second":     func(r *Rate) { r.Completed = 1e308 },
+		"rate.sent is 1e+10 a second":           func(r *Rate) { r.Sent = 1e10 },
+		"rate.sent is -1 a second":              func(r *Rate) { r.Sent = -1 },
+		"rate.offered is 1e+308 a second":       func(r *Rate) { r.Offered = new(1e308) },
+		"rate.error_answers is 1e+308 a second": func(r *Rate) { r.ErrorAnswers = new(1e308) },
+		"rate.handshakes is 1e+308 a second":    func(r *Rate) { r.Handshakes = new(1e308) },
+	} {
+		r := from(t, closedRun())
+		if change(&r.Rate); Check(r) == nil || !strings.Contains(Check(r).Error(), want) {
+			t.Errorf("%v; want %s", Check(r), want)
+		}
+	}
+	r := from(t, closedRun())
+	r.Rate.Completed, r.Fleet = 1.5e9, &Fleet{Agents: make([]Agent, 2)}
+	if err := Check(r); err != nil {
+		t.Errorf("of two machines: %v", err)
+	}
+}
+
 // Whoever interrupts a run is not told to let it end more slowly.
 func TestNoDrainOfAnInterruptedRun(t *testing.T) {
 	for ended, want := range map[load.Ending]bool{load.ByDuration: true, load.ByRequests: true,

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -113,7 +114,7 @@ func Open(home, idOrPath string) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := readFile(path)
+	b, err := ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading a result: %w", err)
 	}
@@ -125,11 +126,18 @@ func Open(home, idOrPath string) (*Result, error) {
 	return r, nil
 }
 
+// blanks are those of JSON.
+const blanks = " \t\r\n"
+
 // longest is more than a result has, in bytes: one of a month has a second in 250.
 const longest = 1 << 30
 
-// readFile reads a file that may be any.
-func readFile(path string) ([]byte, error) {
+// longestBlank is more than a result has before its first character, in bytes.
+const longestBlank = 4 << 10
+
+// ReadFile reads a file that is to be a result, of at most 1 GiB. It may be any: of one that does
+// not begin as a JSON object, as a device that never ends, only the beginning is read.
+func ReadFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -139,10 +147,14 @@ func readFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var b []byte
+	b, err := io.ReadAll(io.LimitReader(f, longestBlank))
+	if err != nil || !bytes.HasPrefix(bytes.TrimLeft(b, blanks), []byte("{")) {
+		return b, err
+	}
 	size := info.Size() // 0 of what is no file
 	if size <= longest {
-		b, err = io.ReadAll(io.LimitReader(f, longest+1))
+		begin := io.MultiReader(bytes.NewReader(b), f)
+		b, err = io.ReadAll(io.LimitReader(begin, longest+1))
 		size = int64(len(b))
 	}
 	if size > longest {
@@ -269,6 +281,12 @@ func List(home string) ([]Summary, error) {
 func Decode(b []byte) (*Result, error) {
 	var head struct {
 		Format string `json:"format"`
+	}
+	switch {
+	case len(b) == 0:
+		return nil, errors.New("not a result of dyno: it is empty")
+	case len(bytes.TrimLeft(b, blanks)) == 0:
+		return nil, errors.New("not a result of dyno: it begins with blanks only")
 	}
 	if err := json.Unmarshal(b, &head); err != nil {
 		return nil, fmt.Errorf("not a result of dyno: %w", err)

@@ -104,7 +104,9 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 		`{"format":"dyno.lab/9"}`:             "not a result of dyno: its format is",
 		`{"format":"dyno.result/x"}`:          "not a result of dyno: its format is",
 		`{}`:                                  `its format is ""`,
-		``:                                    "not a result of dyno: unexpected end",
+		``:                                    "not a result of dyno: it is empty",
+		" \n":                                 "not a result of dyno: it begins with blanks only",
+		`{"format":"dyno.result/1"`:           "not a result of dyno: unexpected end",
 		`{"format":"dyno.result/1","plan":7}`: "a damaged result",
 		`{"format":"dyno.result/1"} and some more`: "not a result of dyno: invalid character",
 	} {
@@ -175,7 +177,7 @@ func FuzzDecode(f *testing.F) {
 // A file that no result can be is refused before it is in memory.
 func TestOpenTooLong(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.json")
-	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, longest+1)); err != nil {
+	if err := errors.Join(os.WriteFile(path, []byte("{"), 0o600), os.Truncate(path, longest+1)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open("", path); err == nil || !strings.Contains(err.Error(), "has more than 1073741824 bytes") {

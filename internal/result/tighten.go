@@ -18,8 +18,9 @@ var (
 )
 
 // within has what dyno makes in folders of those names. One that has that and nothing else is
-// dyno's own, whatever lies beside it. Agents' files have no names of their own, and were never
-// open to others.
+// dyno's own, whatever lies beside it; but serve, whose files have names that others give too, only
+// in a home that has what nobody but dyno makes. Agents' files have no names of their own, and were
+// never open to others.
 var within = map[string]*regexp.Regexp{
 	"results": regexp.MustCompile(`^\.?[0-9]{8}-[0-9]{6}-[0-9a-f]{4}\..+$`),
 	"data":    regexp.MustCompile(`^sha256$`),
@@ -53,13 +54,14 @@ func Tighten(home string) {
 	defer root.Close()
 	names := namesIn(root)
 	other := func(name string) bool { return !made.MatchString(name) }
-	whole := isDynoHome(root, names) && !slices.ContainsFunc(names, other)
+	ours := isDynoHome(root, names)
+	whole := ours && !slices.ContainsFunc(names, other)
 	if whole && isShared(info) {
 		root.Chmod(".", 0o700) // fails of another user's, which is theirs to mend
 	}
 	for _, name := range names {
 		which := func(string) bool { return true }
-		switch own := whole || isOwn(root, name); {
+		switch own := whole || (ours || name != "serve") && isOwn(root, name); {
 		case own && name == experiments:
 			which = func(below string) bool { return below == experiments }
 		case own:

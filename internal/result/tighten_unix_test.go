@@ -117,6 +117,26 @@ func TestTightenBesideOthers(t *testing.T) {
 	}
 }
 
+// A folder called serve, of files whose names are numbers, is nothing of dyno's where nothing else is.
+func TestTightenNoOthersServe(t *testing.T) {
+	home := t.TempDir()
+	file := filepath.Join(home, "serve", "8080")
+	if err := errors.Join(os.Chmod(home, 0o755), os.Mkdir(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	Tighten(home)
+	if mode(t, filepath.Dir(file)) != 0o755 || mode(t, file) != 0o644 {
+		t.Errorf("%v, and in it %v", mode(t, filepath.Dir(file)), mode(t, file))
+	}
+	if err := os.WriteFile(filepath.Join(home, "index.sqlite"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	Tighten(home)
+	if mode(t, filepath.Dir(file)) != 0o700 {
+		t.Errorf("in dyno's home: %v", mode(t, filepath.Dir(file)))
+	}
+}
+
 // A link that takes the place of a folder meanwhile is not followed, and one that is there neither.
 func TestTightenFollowsNothing(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "outside")

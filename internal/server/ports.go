@@ -45,6 +45,18 @@ func SocketDir() (string, error) {
 	return socketDirIn(os.TempDir(), os.Getenv("XDG_RUNTIME_DIR"), "/tmp", "/dev/shm")
 }
 
+// checkModes fails if a folder that this user has made has other rights than it was made with. Then
+// it lies in a filesystem that does not store them, as FAT and some shared folders of virtual
+// machines do, and others may enter it.
+func checkModes(dir string) error {
+	info, err := os.Lstat(dir)
+	if err == nil && !isPrivate(info) {
+		err = fmt.Errorf("%s was made with the rights of its user alone, and has %v: its filesystem "+
+			"stores no owners or modes; set TMPDIR to a directory of another", dir, info.Mode())
+	}
+	return err
+}
+
 // socketDirIn is SocketDir, in the first of these directories that will do. The error is that of
 // the first.
 func socketDirIn(parents ...string) (string, error) {
@@ -59,12 +71,16 @@ func socketDirIn(parents ...string) (string, error) {
 		if err == nil {
 			dir, err = os.MkdirTemp(parent, "dyno-")
 		}
-		if err == nil && len(dir)+1+longestName <= maxSocketPath {
-			return dir, nil
+		if err == nil && len(dir)+1+longestName > maxSocketPath {
+			err = fmt.Errorf("%s is too long a path for them; set TMPDIR", parent)
+		} else if err == nil {
+			err = checkModes(dir)
 		}
 		if err == nil {
-			long := fmt.Errorf("%s is too long a path for them; set TMPDIR", parent)
-			err = errors.Join(long, os.Remove(dir))
+			return dir, nil
+		}
+		if dir != "" {
+			err = errors.Join(err, os.Remove(dir))
 		}
 		first = cmp.Or(first, err)
 	}

@@ -98,6 +98,22 @@ func TestSocketDirElsewhere(t *testing.T) {
 	}
 }
 
+// A filesystem that does not store modes shows the folder with others than it was made with. There
+// anybody might look into it, and the message says why it will not do.
+func TestCheckModes(t *testing.T) {
+	dir := shortDir(t)
+	for mode, good := range map[fs.FileMode]bool{0o700: true, 0o755: false, 0o777: false, 0o750: false} {
+		if err := os.Chmod(dir, mode); err != nil {
+			t.Fatal(err)
+		}
+		err := checkModes(dir)
+		if good != (err == nil) || !good && (!strings.Contains(err.Error(), (fs.ModeDir|mode).String()) ||
+			!strings.Contains(err.Error(), "its filesystem stores no owners or modes; set TMPDIR")) {
+			t.Errorf("%v: %v", mode, err)
+		}
+	}
+}
+
 // In a container the overflow user stands for those that it does not have.
 func TestMapsUser(t *testing.T) {
 	for _, c := range []struct {

@@ -1,6 +1,9 @@
 package h3
 
-import "dyno/internal/engine/proto"
+import (
+	"dyno/internal/engine/proto"
+	ptls "dyno/internal/engine/proto/tls"
+)
 
 // Protocol is the codec's half of HTTP/3: of connections that a Ring of the same options
 // and requests makes. It fails on options out of range and on requests that Check refuses,
@@ -13,9 +16,10 @@ func Protocol(o Options) proto.Protocol {
 		if _, err := o.encodeRequests(reqs); err != nil {
 			return nil, err
 		}
-		streams := max(o.Streams, 1)
+		streams, settled := max(o.Streams, 1), map[uint64]int64{}
 		return func() proto.Codec {
-			return &codec{slots: make([]slot, streams), closeAfter: o.CloseAfter, taken: everything}
+			return &codec{slots: make([]slot, streams), closeAfter: o.CloseAfter, settled: settled,
+				taken: everything}
 		}, nil
 	}
 }
@@ -23,6 +27,7 @@ func Protocol(o Options) proto.Protocol {
 // A codec is one connection, as its worker knows it.
 type codec struct {
 	closeAfter int
+	settled    map[uint64]int64 // handshakes by the N of shaken, of all codecs of a maker
 
 	shaken bool
 	full   bool   // no new requests
@@ -129,8 +134,9 @@ func (c *codec) decodeRecord(r record) (ev proto.Event) {
 	switch r.what {
 	case shaken:
 		c.shaken = true
+		c.settled[r.n]++
 		ev = newEvent(proto.Shaken, 1, 0)
-		ev.Resumed = r.n == 1
+		ev.Resumed = handshakeOf(r.n).DidResume
 		return ev
 	case leaving:
 		c.full, c.taken = true, r.n
@@ -219,6 +225,17 @@ func (c *codec) brokenEvent(f *proto.Fault) proto.Event {
 	ev := newEvent(proto.Broken, 0, 0)
 	ev.Err = f
 	return ev
+}
+
+// Settled is how many handshakes settled which terms, of all codecs of the maker that c, which is
+// one of Protocol's, comes from. A codec counts a handshake when it tells its worker of it, which
+// counts it too: a connection may be open of which the worker never heard.
+func Settled(c proto.Codec) map[ptls.Terms]int64 {
+	all := map[ptls.Terms]int64{}
+	for n, count := range c.(*codec).settled {
+		all[ptls.TermsOf(handshakeOf(n))] += count
+	}
+	return all
 }
 
 var (

@@ -1,13 +1,16 @@
 package h3
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
 	"dyno/internal/engine/proto"
 	"dyno/internal/engine/proto/prototest"
+	ptls "dyno/internal/engine/proto/tls"
 )
 
 var get = proto.Request{Method: "GET", Authority: "host", Path: "/"}
@@ -127,6 +130,39 @@ func TestConversations(t *testing.T) {
 	}
 	if got := tell(newCodec(t, Options{}), nil, true); got != "broken closed" {
 		t.Errorf("a connection that was never shaken ends: %s", got)
+	}
+}
+
+// A handshake has settled its terms when its worker hears of it, so that the worker counts as many.
+func TestSettled(t *testing.T) {
+	mk, err := Protocol(Options{})([]proto.Request{get})
+	if err != nil {
+		t.Fatal(err)
+	}
+	states := []tls.ConnectionState{
+		{Version: tls.VersionTLS13, CipherSuite: tls.TLS_AES_128_GCM_SHA256, CurveID: tls.X25519MLKEM768},
+		{Version: tls.VersionTLS13, CipherSuite: tls.TLS_AES_128_GCM_SHA256, CurveID: tls.X25519MLKEM768, DidResume: true},
+		{Version: tls.VersionTLS13, CipherSuite: tls.TLS_CHACHA20_POLY1305_SHA256},
+	}
+	for _, state := range states {
+		c, said := mk(), speech(shakenRecord(state))
+		before := len(Settled(c))
+		if tell(c, said[:len(said)-1], false); len(Settled(c)) != before {
+			t.Errorf("of a record that has not come: %v", Settled(c))
+		}
+		if _, ev := c.Decode(said, false); ev.Kind != proto.Shaken || ev.Resumed != state.DidResume {
+			t.Errorf("%+v is told as %+v", state, ev)
+		}
+	}
+	want := map[ptls.Terms]int64{
+		{Version: "1.3", Cipher: "TLS_AES_128_GCM_SHA256", Group: "X25519MLKEM768"}: 2,
+		{Version: "1.3", Cipher: "TLS_CHACHA20_POLY1305_SHA256"}:                    1,
+	}
+	if got := Settled(mk()); !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if other := Settled(newCodec(t, Options{})); len(other) > 0 {
+		t.Errorf("of another worker: %v", other)
 	}
 }
 

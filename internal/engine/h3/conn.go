@@ -10,7 +10,6 @@ import (
 	"github.com/quic-go/quic-go/http3"
 
 	"dyno/internal/engine/proto"
-	ptls "dyno/internal/engine/proto/tls"
 	"dyno/internal/engine/ring"
 )
 
@@ -69,17 +68,12 @@ func (c *conn) serveConn() {
 
 // postHandshake reports the end of the handshake.
 func (c *conn) postHandshake() {
-	r, state := c.ring, c.quic.ConnectionState().TLS
-	resumed := uint64(0)
-	if state.DidResume {
-		resumed = 1
-	}
+	r := c.ring
 	r.mu.Lock()
-	r.settled[ptls.TermsOf(state)]++
 	r.live[c] = struct{}{}
 	r.mu.Unlock()
 	c.postConnected(nil, nil)
-	c.postRecord(record{what: shaken, n: resumed})
+	c.postRecord(shakenRecord(c.quic.ConnectionState().TLS))
 }
 
 // postConnectionEnd reports the end of each exchange, because one that never left need not fail,

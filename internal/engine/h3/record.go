@@ -1,6 +1,7 @@
 package h3
 
 import (
+	"crypto/tls"
 	"encoding/binary"
 	"math"
 
@@ -14,7 +15,7 @@ const (
 	ask    byte = iota + 1 // to the ring: begin exchange ID with request N
 	giveUp                 // give up exchange ID
 
-	shaken  // to the codec: the handshake is over; N is 1 if a session was resumed
+	shaken  // to the codec: the handshake is over, and N says how: see shakenRecord
 	head    // exchange ID: the final status is N
 	done    // exchange ID is over; N bytes of body came
 	refused // exchange ID: the server did not process it
@@ -30,6 +31,22 @@ type record struct {
 	id    uint64 // the exchange's place in the connection, and its tag in the low half
 	n     uint64
 	fault proto.Fault // its Kind and Detail
+}
+
+// shakenRecord is shaken for a handshake. Its N has a bit that says whether a session was resumed,
+// and above it the numbers of the key exchange's group, the cipher and the version.
+func shakenRecord(s tls.ConnectionState) record {
+	n := uint64(s.Version)<<33 | uint64(s.CipherSuite)<<17 | uint64(s.CurveID)<<1
+	if s.DidResume {
+		n |= 1
+	}
+	return record{what: shaken, n: n}
+}
+
+// handshakeOf is the handshake of shakenRecord's N.
+func handshakeOf(n uint64) tls.ConnectionState {
+	return tls.ConnectionState{Version: uint16(n >> 33), CipherSuite: uint16(n >> 17),
+		CurveID: tls.CurveID(n >> 1), DidResume: n&1 != 0}
 }
 
 // everything is the N of leaving if all that were begun have been taken.

@@ -3,7 +3,6 @@ package h3
 import (
 	"context"
 	"crypto/tls"
-	"maps"
 	"os"
 	"sync"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"github.com/quic-go/quic-go/http3"
 
 	"dyno/internal/engine/proto"
-	ptls "dyno/internal/engine/proto/tls"
 	"dyno/internal/engine/ring"
 )
 
@@ -38,12 +36,11 @@ type Ring struct {
 	life context.Context // ends when the ring is freed
 	all  sync.WaitGroup  // our goroutines
 
-	wake    chan struct{} // of 1: the queue is no longer empty
-	mu      sync.Mutex    // of what follows, and of the connections' shared fields
-	queue   []*conn       // with something to report, each once
-	live    map[*conn]struct{}
-	gone    traffic // of connections that have ended
-	settled map[ptls.Terms]int64
+	wake  chan struct{} // of 1: the queue is no longer empty
+	mu    sync.Mutex    // of what follows, and of the connections' shared fields
+	queue []*conn       // with something to report, each once
+	live  map[*conn]struct{}
+	gone  traffic // of connections that have ended
 }
 
 // What quic-go is told. The windows are its own largest, from the start: what comes is read
@@ -106,7 +103,7 @@ func Open(o Options, reqs []proto.Request, addrs []ring.Addr) (*Ring, func(), er
 		http:    http3.Transport{DisableCompression: true, MaxResponseHeaderBytes: maxHead},
 		buffers: sync.Pool{New: func() any { return new([bodyPiece]byte) }},
 		timer:   time.NewTimer(0), wake: make(chan struct{}, 1),
-		live: map[*conn]struct{}{}, settled: map[ptls.Terms]int64{},
+		live: map[*conn]struct{}{},
 	}
 	life, cancel := context.WithCancel(context.Background())
 	r.life = life
@@ -257,11 +254,4 @@ func (r *Ring) Traffic() (received, sent int64) {
 func (t *traffic) addStats(s quic.ConnectionStats) {
 	t.received += int64(s.BytesReceived)
 	t.sent += int64(s.BytesSent)
-}
-
-// Settled is how many handshakes settled which terms.
-func (r *Ring) Settled() map[ptls.Terms]int64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return maps.Clone(r.settled)
 }

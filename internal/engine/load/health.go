@@ -129,7 +129,7 @@ func Fewer(all []Failure, most int) []Failure {
 			kept = append(kept, f)
 			continue
 		}
-		f = Failure{Phase: f.Phase, Kind: OtherWays, Detail: "in ways that are not told apart",
+		f = Failure{Phase: f.Phase, Kind: OtherWays, Detail: "failures of further kinds, counted as one",
 			Count: f.Count}
 		others = mergeFailures(others, []Failure{f})
 	}

@@ -100,7 +100,9 @@ func TestFewer(t *testing.T) {
 			if others[f.Phase] {
 				t.Errorf("%s has others twice", f.Phase)
 			}
-			others[f.Phase] = true
+			if others[f.Phase] = true; f.Detail != "failures of further kinds, counted as one" {
+				t.Errorf("others of %s: %q", f.Phase, f.Detail)
+			}
 		}
 	}
 	for phase, n := range want {

@@ -273,6 +273,25 @@ func TestHTTP3Reconnect(t *testing.T) {
 	}
 }
 
+// When the load ends while connections are being opened, the handshakes that settled terms are
+// those that are counted.
+func TestHTTP3HandshakesAtTheEnd(t *testing.T) {
+	port, _ := serveHTTP3(t, echo, nil)
+	for range 20 {
+		r := measure(t, http3Plan(port, func(p *Plan) {
+			p.Connections, p.Reconnect, p.Streams = 50, 1, 1
+			p.Requested, p.Duration = 0, Seconds(100*time.Millisecond)
+		}))
+		settled := int64(0)
+		for _, n := range r.Terms {
+			settled += n
+		}
+		if settled != r.TLSFull+r.TLSResumed {
+			t.Errorf("%d handshakes settled terms, and %d were counted", settled, r.TLSFull+r.TLSResumed)
+		}
+	}
+}
+
 // patiently tries what needs a server that answers within a timeout, with longer and longer ones:
 // a machine that is busy may spoil the first. It fails as the last does.
 func patiently(t *testing.T, timeout time.Duration, try func(timeout time.Duration) error) {

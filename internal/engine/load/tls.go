@@ -186,8 +186,8 @@ func (w *worker) tlsTerms() map[ptls.Terms]int64 {
 	if !w.plan.Target.TLS {
 		return nil
 	}
-	if q, is := w.ring.(*h3.Ring); is {
-		return q.Settled()
+	if w.plan.OnlyHTTP3() {
+		return h3.Settled(w.newCodec())
 	}
 	return ptls.Settled(w.newCodec())
 }

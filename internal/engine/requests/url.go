@@ -72,7 +72,7 @@ func missingScheme(s string) error {
 	if l := strings.ToLower(scheme); l != "http" && l != "https" {
 		scheme, rest, problem = "http", s, "has no scheme"
 	}
-	rest = strings.TrimLeft(rest, "/:")
+	rest = strings.TrimSpace(strings.TrimLeft(rest, "/:"))
 	switch {
 	case rest == "":
 		return fmt.Errorf("%q names no host; write one, as in http://localhost:8080/", s)

@@ -72,6 +72,7 @@ func TestParse(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	for _, test := range []struct{ in, want string }{
 		{"", `"" names no host; write one, as in http://localhost:8080/`},
+		{" \t", `" \t" names no host; write one, as in http://localhost:8080/`},
 		{"http:/host", `"http:/host" has no // after its scheme; write http://host/`},
 		{"https:host/x", `"https:host/x" has no // after its scheme; write https://host/x`},
 		{"localhost:8080", `"localhost:8080" has no scheme; write http://localhost:8080/`},

@@ -65,8 +65,8 @@ func TestBlockedAgent(t *testing.T) {
 	}
 }
 
-// Who speaks on a line that takes nothing waits for no longer than an agent believes in its controller
-// unheard: it could not notice that.
+// A sender whose connection takes nothing more fails within Lease. Until it fails, an agent cannot
+// notice that it hears nothing of its controller.
 func TestBlockedSpeakerNotices(t *testing.T) {
 	folder := t.TempDir()
 	up(t, folder, "")

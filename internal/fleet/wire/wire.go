@@ -101,13 +101,18 @@ type DiscoveryQuery struct {
 
 // A Hello says that an agent is there, what it can do and what it may do.
 type Hello struct {
-	QueryID  string      `json:"asked"`
-	Epoch    string      `json:"epoch"`
-	Busy     string      `json:"busy,omitempty"` // ID of the run that it has; "": none
-	Version  string      `json:"version"`        // of dyno
-	Geometry string      `json:"geometry"`       // of its histograms
-	Weight   int         `json:"weight"`         // of its part, relative to other agents
-	Threads  int         `json:"threads"`        // that it would use for a load
+	QueryID string `json:"asked"`
+	Epoch   string `json:"epoch"`
+	Busy    string `json:"busy,omitempty"` // ID of the run that it has; "": none
+
+	// Reporting means that the load of that run is over, and its controller still waits for what
+	// the agent measured.
+	Reporting bool `json:"reporting,omitempty"`
+
+	Version  string      `json:"version"`  // of dyno
+	Geometry string      `json:"geometry"` // of its histograms
+	Weight   int         `json:"weight"`   // of its part, relative to other agents
+	Threads  int         `json:"threads"`  // that it would use for a load
 	Host     result.Host `json:"host"`
 	Watches  bool        `json:"watches,omitempty"` // it carries out no plan; see package watch
 	Policy   string      `json:"policy"`            // as text
@@ -164,7 +169,8 @@ type Ack struct {
 
 // A Stop says why a run is stopped.
 type Stop struct {
-	Aborted bool   `json:"aborted,omitempty"` // because of what was measured
+	Aborted bool   `json:"aborted,omitempty"`  // because of what was measured
+	RunOver bool   `json:"run_over,omitempty"` // the controller waits for no final
 	Why     string `json:"why"`
 }
 
