@@ -15,8 +15,8 @@ import (
 
 var wellFormedID = regexp.MustCompile(`^[0-9]{8}-[0-9]{6}-[0-9a-f]{4}$`)
 
-// Check says all that keeps a result that was read from being one that dyno could have
-// written: fields that are missing, sums that do not add up.
+// Check returns an error if dyno cannot have written the result: keys are missing, or sums do not
+// add up.
 func Check(r *Result) error {
 	var all []error
 	wrong := func(bad bool, format string, args ...any) {
@@ -70,8 +70,8 @@ func Check(r *Result) error {
 	return errors.Join(all...)
 }
 
-// checkCounts finds counts that cannot be: below 0, or more answers than exchanges that ended.
-// An answer with a status is one that completed, or failed for what it was or by its rest.
+// checkCounts finds impossible counts: negative ones, or more answers than requests that ended. An
+// answer with a status has completed, or failed by its status or by its body.
 func checkCounts(r *Result) (all []error) {
 	below := func(name string, counts ...int64) {
 		if n := slices.Min(counts); n < 0 {
@@ -106,11 +106,16 @@ func checkCounts(r *Result) (all []error) {
 	return all
 }
 
-// missingKeys are the keys that every value of typ has, with those of its parts, that are not
-// among keys, or are null there. TestSchemaIsThatOfTheTypes: the schema requires the same.
+// missingKeys are the keys that every value of typ has, its parts included, and that are absent
+// from keys or null there. TestSchemaIsThatOfTheTypes checks that the schema requires the same
+// keys.
 func missingKeys(keys map[string]json.RawMessage, within string, typ reflect.Type) (all []string) {
 	for f := range typ.Fields() {
 		key, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous && key == "" { // its keys are those of typ
+			all = append(all, missingKeys(keys, within, f.Type)...)
+			continue
+		}
 		if key == "-" || strings.HasPrefix(options, "omit") {
 			continue
 		}

@@ -59,7 +59,8 @@ func (s *sampler) run(seconds, rate int) *result.Result {
 	r := &result.Result{Format: result.Format, ID: "20260102-150405-4f2a", Dyno: "0.1.0", Plan: plan(), Model: result.ClosedLoop,
 		Ended: "duration", Host: result.Host{OS: "linux", Arch: "amd64", Kernel: "6.1.0", CPU: "Some CPU", CPUs: 4, Go: "go1.26.0"},
 		Window: result.Window{Started: time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC), WarmupS: 1, MeasuredS: float64(seconds), DrainedS: 0.00123},
-		Errors: []result.Error{}, Connections: result.Connections{Asked: 100, Opened: 102, Served: 100, Reconnects: 2},
+		Traffic: result.Traffic{Errors: []result.Error{},
+			Connections: result.Connections{Asked: 100, Opened: 102, Served: 100, Reconnects: 2}},
 		Generator: result.Generator{CPUPerRequest: 2.93, CPUPercent: 97.3, BusyPercent: 48.9, GCPauseMax: 61.2, Ring: "epoll", Threads: 2,
 			Little: set(1.001), Verdict: result.OK, Reasons: []string{}}}
 	for i := range seconds {
@@ -240,7 +241,9 @@ func watched(t testing.TB, s *sampler) *result.Result {
 // bare is of a run that reached nothing.
 func bare() *result.Result {
 	r := &result.Result{Format: result.Format, Dyno: "0.1.0", Plan: plan(), Model: result.ClosedLoop, Ended: "unreachable", Cause: "connection refused",
-		Status: map[string]int64{}, Errors: []result.Error{{Phase: "connect", Kind: "refused", Detail: "connection refused", Count: 3}}, Series: []result.Point{}}
+		Traffic: result.Traffic{Status: map[string]int64{},
+			Errors: []result.Error{{Phase: "connect", Kind: "refused", Detail: "connection refused", Count: 3}}},
+		Series: []result.Point{}}
 	r.Generator.Verdict, r.Generator.Reasons = result.Suspect, []string{"nothing was measured"}
 	return r
 }

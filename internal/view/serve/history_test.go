@@ -45,11 +45,15 @@ func keep(t testing.TB, home, url string, number int, rate float64) string {
 func keepLab(t testing.TB, home string, day int, throughput float64) {
 	t.Helper()
 	dir := filepath.Join(home, "experiments", fmt.Sprintf("small-%02d", day))
-	r := lab.Record{Format: lab.ExperimentFormat, Dyno: fmt.Sprintf("0.%d", day), Name: "small", State: lab.Complete,
-		Started: time.Date(2026, 3, day, 0, 0, 0, 0, time.UTC), Host: result.ThisHost(), SHA256: "ab",
-		CPUs: server.Split{}, Arms: []lab.Arm{{Name: "one <b>"}}, Trials: []lab.TrialSummary{}, Verdicts: []lab.Comparison{},
-		Cells: []lab.Cell{{Arm: "one <b>", Level: "c1", Metric: "throughput", Unit: "req/s", Trials: 6,
-			Median: stats.Interval{Low: throughput * 0.99, Estimate: throughput, High: throughput * 1.01, Level: 0.95}}}}
+	r := lab.Record{Format: lab.ExperimentFormat,
+		Progress: lab.Progress{Dyno: fmt.Sprintf("0.%d", day), Name: "small", State: lab.Complete,
+			Started: time.Date(2026, 3, day, 0, 0, 0, 0, time.UTC)},
+		Definition:  lab.Definition{SHA256: "ab"},
+		Setup:       lab.Setup{Host: result.ThisHost(), CPUs: server.Split{}},
+		Preparation: lab.Preparation{Arms: []lab.Arm{{Name: "one <b>"}}},
+		Findings: lab.Findings{Trials: []lab.TrialSummary{}, Verdicts: []lab.Comparison{},
+			Cells: []lab.Cell{{Arm: "one <b>", Level: "c1", Metric: "throughput", Unit: "req/s", Trials: 6,
+				Median: stats.Interval{Low: throughput * 0.99, Estimate: throughput, High: throughput * 1.01, Level: 0.95}}}}}
 	b, err := json.Marshal(r)
 	if err == nil {
 		err = os.MkdirAll(dir, 0o755)
