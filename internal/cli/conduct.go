@@ -31,7 +31,7 @@ type order struct {
 // readOrdered reads what is ordered.
 func (o order) readOrdered() (*experiment.Experiment, error) {
 	if o.Shipped != "" { // never a file of that name that happens to lie here
-		return experiment.Open(o.Shipped)
+		return experiment.OpenShipped(o.Shipped)
 	}
 	return experiment.ReadFile(o.File)
 }

@@ -144,7 +144,7 @@ func readFind(args []string, stdin io.Reader) (*findFlags, []error) {
 	faults = append(faults, f.planMarkFaults()...)
 	plan := f.plan // as heavy as any that will be run
 	if plan.Rate == 0 {
-		plan.Rate = load.PerSecond(1)
+		plan.Rate = load.RatePerSecond(1)
 	}
 	if len(f.levels) > 0 {
 		plan.Connections = slices.Max(f.levels)

@@ -179,7 +179,7 @@ func openExperiment(name string) (*experiment.Experiment, error) {
 		strings.HasSuffix(name, ".yml"):
 		return experiment.ReadFile(name)
 	}
-	return experiment.Open(name)
+	return experiment.OpenShipped(name)
 }
 
 // folderFault says what can be meant by a folder where an experiment is wanted.

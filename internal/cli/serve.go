@@ -176,7 +176,7 @@ func formReader(exe string) func(dashboard.Form) (dashboard.Job, []error) {
 
 // workerRunner is the generator in a process of its own.
 func workerRunner(exe string) result.Runner {
-	return calibratedRunner(remote.Child{Args: []string{exe, "worker"}}.Run)
+	return calibratedRunner(remote.Child{Args: []string{exe, "worker"}}.RunLoad)
 }
 
 // formArgs is the command line that says what the form says.

@@ -79,7 +79,7 @@ func parseRate(s string) (load.Rate, error) {
 	case f < 0.0005:
 		return 0, fmt.Errorf("%q is below 0.001/s", s)
 	}
-	return load.PerSecond(f), nil
+	return load.RatePerSecond(f), nil
 }
 
 // parseCount reads a whole number of things. It may be negative: who knows the

@@ -25,8 +25,8 @@ func parseWeight(s string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if c == nil || c.Peak() == 0 {
+	if c == nil || c.PeakRate() == 0 {
 		return 0, errors.New("this machine was not calibrated; run dyno calibrate first")
 	}
-	return max(int(math.Round(c.Peak()/1000)), 1), nil
+	return max(int(math.Round(c.PeakRate()/1000)), 1), nil
 }

@@ -100,7 +100,7 @@ func hostCPU(t *Trial) float64 {
 	if len(t.ServerProcesses()) == 0 {
 		return 0
 	}
-	done := t.Result.Rate.Answers() * t.Result.Window.MeasuredS
+	done := t.Result.Rate.AnswersPerSecond() * t.Result.Window.MeasuredS
 	return float64(t.Result.Server.Host.Busy) / 1e3 / max(done, 1)
 }
 

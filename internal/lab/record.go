@@ -55,7 +55,7 @@ type Definition struct {
 	Dir        string                 `json:"-"`              // folder that the record was read from
 	SHA256     string                 `json:"sha256"`         // of the file
 	Plan       json.RawMessage        `json:"experiment"`     // as it was read, with its defaults
-	Experiment *experiment.Experiment `json:"-"`              // the same; Open reads it from the file
+	Experiment *experiment.Experiment `json:"-"`              // the same; judge.Open reads it
 }
 
 // A Setup is the machines of an experiment, and how its CPUs are divided.

@@ -140,7 +140,7 @@ func checkDistribution(name string, d *Distribution) error {
 	if d.HDR == "" {
 		return nil
 	}
-	if h, err := metric.Decode(d.HDR); err != nil {
+	if h, err := metric.DecodeHDR(d.HDR); err != nil {
 		return fmt.Errorf("%s.hdr: %w", name, err)
 	} else if h.Count != d.Count {
 		return fmt.Errorf("%s: hdr has %d values, and count is %d", name, h.Count, d.Count)

@@ -104,7 +104,7 @@ func (r *Result) setClosed() {
 	busy := 0.0 // mean number of busy connections
 	for _, d := range []*Distribution{r.Latency, r.ErrorLatency} {
 		if d != nil {
-			busy += d.Mean / 1e6 * r.Rate.Answers() * float64(d.Count) / float64(r.Answers())
+			busy += d.Mean / 1e6 * r.Rate.AnswersPerSecond() * float64(d.Count) / float64(r.Answers())
 		}
 	}
 	little := math.Round(busy/float64(r.inFlight())*1e4) / 1e4
@@ -180,8 +180,8 @@ func mergedCounts(a, b *metric.Histogram) *metric.Histogram {
 		return nil
 	}
 	sum := metric.NewHistogram(metric.Coarse)
-	sum.Add(a)
-	sum.Add(b)
+	sum.Merge(a)
+	sum.Merge(b)
 	return sum
 }
 
@@ -198,7 +198,7 @@ func lookupHistogram(took time.Duration) *metric.Histogram {
 func newDistribution(h *metric.Histogram) (*Distribution, error) {
 	v := h.View()
 	q := func(p float64) float64 { return toMicroseconds(float64(v.Quantile(p))) }
-	hdr, err := h.Encode()
+	hdr, err := h.EncodeHDR()
 	return &Distribution{
 		Count: h.Count, Min: toMicroseconds(float64(h.Min)), Mean: toMicroseconds(h.Mean()),
 		Stdev: toMicroseconds(v.Stdev()),

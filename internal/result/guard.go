@@ -52,14 +52,14 @@ func (g *Guard) Second(iv load.Interval) (*Outcome, error) {
 	}
 	part := Requests{Sent: iv.Sent, Completed: iv.Completed, Errors: iv.Failed}
 	g.sum.addPart(part)
-	g.latency.AddSparse(iv.Latency)
-	g.service.AddSparse(iv.Served())
+	g.latency.MergeSparse(iv.Latency)
+	g.service.MergeSparse(iv.Served())
 	if iv.To-iv.From < time.Second/2 {
 		return nil, nil
 	}
 	latency, service := metric.NewHistogram(metric.Fine), metric.NewHistogram(metric.Fine)
-	latency.AddSparse(iv.Latency)
-	service.AddSparse(iv.Served())
+	latency.MergeSparse(iv.Latency)
+	service.MergeSparse(iv.Served())
 	now, err := provisionalResult(part, latency, service, iv.To-iv.From)
 	if err != nil {
 		return nil, err

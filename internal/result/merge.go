@@ -401,7 +401,7 @@ func mergeDistribution(parts []*Distribution) (*Distribution, error) {
 			total = h
 			continue
 		}
-		total.Add(h)
+		total.Merge(h)
 	}
 	if total == nil {
 		return nil, nil
@@ -411,7 +411,7 @@ func mergeDistribution(parts []*Distribution) (*Distribution, error) {
 
 // decodeHistogram is the histogram of d.
 func (d *Distribution) decodeHistogram() (*metric.Histogram, error) {
-	h, err := metric.Decode(d.HDR)
+	h, err := metric.DecodeHDR(d.HDR)
 	if err != nil {
 		return nil, err
 	}
@@ -419,7 +419,7 @@ func (d *Distribution) decodeHistogram() (*metric.Histogram, error) {
 		return nil, fmt.Errorf("it has %d values, not the %d that it should", h.Count, d.Count)
 	}
 	ns := func(us float64) int64 { return int64(math.Round(us * 1e3)) }
-	err = h.Exact(ns(d.Min), ns(d.Max), math.Round(d.Mean*1e3))
+	err = h.SetExactValues(ns(d.Min), ns(d.Max), math.Round(d.Mean*1e3))
 	return h, err
 }
 
@@ -430,7 +430,7 @@ func (m *Result) mergeGenerators(all []*Result) {
 	var rings []string
 	for _, r := range all {
 		part := r.Generator
-		n := r.requestsInWindow(r.Rate.Answers())
+		n := r.requestsInWindow(r.Rate.AnswersPerSecond())
 		if r.Connections.Asked == 0 { // its threads are unknown too
 			n = 0
 		}

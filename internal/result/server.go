@@ -93,7 +93,7 @@ func nameOf(u probe.Use) string {
 // errors included. What the server worked off later cost it nothing in the window.
 func (r *Result) usagePerRequest(u probe.Use) Usage {
 	seconds := probe.Value(r.Window.MeasuredS)
-	requests := probe.Value(r.Rate.Answers()) * seconds
+	requests := probe.Value(r.Rate.AnswersPerSecond()) * seconds
 	if requests == 0 {
 		requests = probe.Value(math.NaN())
 	}

@@ -34,7 +34,7 @@ func TestHTTP2Conform(t *testing.T) {
 				}
 			}
 			r := simulate(t, h2Plan(func(p *Plan) {
-				p.Streams, p.Requested, p.Rate = 3, requested, PerSecond(1000)
+				p.Streams, p.Requested, p.Rate = 3, requested, RatePerSecond(1000)
 				p.Requests, p.Expect = nil, []Statuses{AnyStatus()}
 				for _, r := range conform.Requests() {
 					p.Requests = append(p.Requests, Request{Request: r})

@@ -46,16 +46,16 @@ func (s *Source) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// sourcesMost is from how many local addresses a run connects at most.
+// sourcesMost is the largest number of local addresses that a run connects from.
 const sourcesMost = 1 << 12
 
-// portsUsed is the share of an address's local ports that is counted on. Linux gives out every
-// second port first: once these are used up, each connect looks at all of them in vain, which
-// takes longer than to connect.
+// portsUsed is the share of an address's local ports that a run plans to use. Linux gives out every
+// second port first. Once these are used up, each connect searches all of them in vain, which takes
+// longer than the connect itself.
 const portsUsed = 0.45
 
-// spreadOverSources has each of the target's addresses from each source, in turn. The sources are
-// those of the plan; without any, those of loopback where one alone has too few ports.
+// spreadOverSources pairs each of the target's addresses with each source, in turn. The sources are
+// those of the plan; without any, those of loopback where one address has too few ports.
 func (r *run) spreadOverSources(addrs []ring.Addr) ([]ring.Addr, error) {
 	sources := r.plan.sourceAddrs()
 	if len(r.plan.Source) > 0 {
@@ -81,7 +81,7 @@ func (r *run) spreadOverSources(addrs []ring.Addr) ([]ring.Addr, error) {
 	return all, nil
 }
 
-// sourceAddrs are the addresses of the plan's ranges.
+// sourceAddrs are the addresses of the plan's sources.
 func (p *Plan) sourceAddrs() (all []netip.Addr) {
 	for _, s := range p.Source {
 		r := s.Range
@@ -92,8 +92,8 @@ func (p *Plan) sourceAddrs() (all []netip.Addr) {
 	return all
 }
 
-// presentSources are those of the addresses that this machine has. One that was named by itself
-// must be there; of a range the others are left out.
+// presentSources are the addresses that this machine has. An address that was given by itself must
+// be present; of a range, absent ones are left out.
 func (r *run) presentSources(asked []netip.Addr) (all []netip.Addr, err error) {
 	for _, a := range asked {
 		c, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(a, 0)))
@@ -114,8 +114,8 @@ func (r *run) presentSources(asked []netip.Addr) (all []netip.Addr, err error) {
 	return all, nil
 }
 
-// loopbackSources are as many addresses of 127.0.0.0/8, all of which Linux has, as the connections
-// need to a target there; none if one is enough.
+// loopbackSources are as many addresses of 127.0.0.0/8 as the connections to a loopback target
+// need; Linux has them all. None if one is enough.
 func (r *run) loopbackSources(addrs []ring.Addr) (all []netip.Addr) {
 	for _, a := range addrs {
 		if ip := a.TCP.Addr().Unmap(); !ip.Is4() || !ip.IsLoopback() {
@@ -137,7 +137,7 @@ func (r *run) loopbackSources(addrs []ring.Addr) (all []netip.Addr) {
 	return all
 }
 
-// checkSource is Check of where connections come from.
+// checkSource checks the local addresses.
 func (p *Plan) checkSource(flaw func(bool, string, string, ...any)) {
 	flaw(len(p.Source) > 0 && p.Target.Unix != "", "--source", "a unix socket has no address")
 	count := 0.0

@@ -32,7 +32,7 @@ func NewCounters() *Counters {
 }
 
 // Merge adds from to s, which then covers both intervals.
-func (s *Counters) Add(from *Counters) {
+func (s *Counters) Merge(from *Counters) {
 	if s.To == 0 {
 		s.From = from.From
 	}
@@ -47,15 +47,15 @@ func (s *Counters) Add(from *Counters) {
 		s.Status[i] += n
 	}
 	if s.Service.Count == 0 && from.Service.Count > 0 {
-		s.Service.Add(s.Latency)
+		s.Service.Merge(s.Latency)
 	}
 	if from.Service.Count > 0 {
-		s.Service.Add(from.Service)
+		s.Service.Merge(from.Service)
 	} else if s.Service.Count > 0 {
-		s.Service.Add(from.Latency)
+		s.Service.Merge(from.Latency)
 	}
-	s.Latency.Add(from.Latency)
-	s.ErrorLatency.Add(from.ErrorLatency)
+	s.Latency.Merge(from.Latency)
+	s.ErrorLatency.Merge(from.ErrorLatency)
 }
 
 // Reset makes s empty, to be filled again.

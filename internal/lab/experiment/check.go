@@ -188,7 +188,7 @@ func (c *checker) checkLevels() {
 		c.addFaultIf(seen[l.Name], at+".name",
 			"another level is called %s; give each a name of its own", l.Name)
 		seen[l.Name] = true
-		c.addFaultIf(l.Arrival != "" && !l.Open(), at+".arrival",
+		c.addFaultIf(l.Arrival != "" && !l.IsOpen(), at+".arrival",
 			"there are arrivals only at a rate; give rate")
 		c.addFaultIf(l.Requests > 0 && l.Requests < l.Connections, at+".requests",
 			"%d requests cannot use %d connections", l.Requests, l.Connections)

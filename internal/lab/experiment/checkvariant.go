@@ -127,7 +127,7 @@ func (c *checker) checkGenerator(at string, d Definition) {
 		"with isolation: none it would "+
 			"be told of the first level alone; leave one, or isolate the trials")
 	for i, l := range c.Levels {
-		more := l.Requests > 0 || l.Open() || l.Reconnect > 0 || l.HTTP != HTTPAuto || l.Pipeline > 1
+		more := l.Requests > 0 || l.IsOpen() || l.Reconnect > 0 || l.HTTP != HTTPAuto || l.Pipeline > 1
 		c.addFaultIf(more, fmt.Sprintf("levels[%d]", i), "%s is told of connections and threads alone; "+
 			"leave out what else there is but name and timeout", at)
 	}

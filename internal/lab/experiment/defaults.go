@@ -101,12 +101,12 @@ func (e *Experiment) derive() {
 func (l *Level) derive() {
 	switch {
 	case l.Name != "":
-	case l.Open():
+	case l.IsOpen():
 		l.Name = "r" + strconv.FormatFloat(float64(l.Rate), 'f', -1, 64)
 	default:
 		l.Name = "c" + strconv.FormatInt(int64(l.Connections), 10)
 	}
-	if l.Open() && l.Arrival == "" {
+	if l.IsOpen() && l.Arrival == "" {
 		l.Arrival = "constant"
 	}
 }

@@ -178,8 +178,8 @@ type Level struct {
 	Timeout     Duration  `json:"timeout"`                          // of an exchange
 }
 
-// Open reports whether requests are due at instants of their own.
-func (l Level) Open() bool { return l.Rate > 0 }
+// IsOpen reports whether requests are due at instants of their own.
+func (l Level) IsOpen() bool { return l.Rate > 0 }
 
 // The modes of the fairness check.
 const (

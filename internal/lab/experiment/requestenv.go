@@ -26,9 +26,10 @@ func (r *Request) texts() []*string {
 	return all
 }
 
-// Expand is r with the values of the variables that its path, headers and body name; or, if keep is
-// not nil, with what it leaves of them. An error is that of a variable that is not set.
-func (r Request) Expand(keep redact.Replacer) (Request, error) {
+// ExpandVariables is r with the values of the variables that its path, headers and body name. If
+// keep is not nil, what keep returns stands in the place of the values. A variable that is not set
+// is an error.
+func (r Request) ExpandVariables(keep redact.Replacer) (Request, error) {
 	r.Headers = slices.Clone(r.Headers)
 	var failed error
 	for _, text := range r.texts() {

@@ -44,7 +44,7 @@ type Listing struct {
 func Shipped() []Listing {
 	var all []Listing
 	for _, name := range shippedNames() {
-		e, err := Open(name)
+		e, err := OpenShipped(name)
 		if err != nil {
 			continue // a test opens each
 		}
@@ -59,9 +59,9 @@ func Shipped() []Listing {
 	return all
 }
 
-// Open is a shipped experiment. It is in no folder yet: Here is "", and Extract
+// OpenShipped is a shipped experiment. It is in no folder yet: Here is "", and Extract
 // makes one.
-func Open(name string) (*Experiment, error) {
+func OpenShipped(name string) (*Experiment, error) {
 	text, err := shipped.ReadFile(path.Join("shipped", name, shippedFile))
 	if err != nil {
 		return nil, fmt.Errorf("%q is not an experiment that ships with dyno%s", name,

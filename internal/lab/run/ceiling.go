@@ -48,7 +48,7 @@ func ceilingLevels(e *experiment.Experiment, all []experiment.Variant) []experim
 	if slices.ContainsFunc(all, func(v experiment.Variant) bool { return v.Generator != nil }) {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(e.Levels), experiment.Level.Open)
+	return slices.DeleteFunc(slices.Clone(e.Levels), experiment.Level.IsOpen)
 }
 
 func (r *running) measureCeiling(ctx context.Context, l experiment.Level) (float64, bool) {

@@ -79,7 +79,7 @@ type countAt struct {
 
 // runLoad is a result.Runner. It starts the program before the window begins, and interrupts it
 // when the window ends.
-func (f *foreignGenerator) Run(ctx context.Context, p load.Plan,
+func (f *foreignGenerator) runLoad(ctx context.Context, p load.Plan,
 	each func(load.Interval)) (*result.Result, error) {
 	first, err := f.countServed(ctx)
 	if err != nil {

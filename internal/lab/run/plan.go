@@ -37,8 +37,8 @@ func plan(e *experiment.Experiment, l experiment.Level, w experiment.Workload, u
 		p.HTTP = experiment.HTTP11
 	}
 	p.Threads = generatorThreads(l, cpus)
-	if l.Open() {
-		p.Rate, p.Arrival = load.PerSecond(float64(l.Rate)), l.Arrival
+	if l.IsOpen() {
+		p.Rate, p.Arrival = load.RatePerSecond(float64(l.Rate)), l.Arrival
 	}
 	p.Duration = load.Seconds(e.Design.Measure)
 	if p.Reconnect != 1 { // otherwise connections are always new

@@ -213,24 +213,24 @@ func (h *localStand) Trees() (all []probe.Tree) {
 	if h.foreign != nil {
 		all = append(all, h.foreign.Trees()...)
 	}
-	return append(all, h.workers.Trees()...)
+	return append(all, h.workers.ProcessTrees()...)
 }
 
 func (h *localStand) Load() result.Runner {
 	if h.foreign != nil {
-		return h.foreign.Run
+		return h.foreign.runLoad
 	}
 	if !h.private && h.workers.Count < 2 {
 		return nil
 	}
-	return h.workers.Run
+	return h.workers.RunLoad
 }
 
 func (h *localStand) Reach() Reach {
 	if !h.private {
 		return Reach{Count: remote.NewCounter(h.Served)}
 	}
-	r := Reach{Ask: h.workers.Ask, Fetch: h.workers.Fetch}
+	r := Reach{Ask: h.workers.AskServer, Fetch: h.workers.FetchProfile}
 	if h.Served != "" {
 		r.Count = func(ctx context.Context) (remote.Count, error) {
 			return h.workers.CountServed(ctx, h.Served)

@@ -279,7 +279,7 @@ func (f *experimenter) exchanges(r *result.Result, rate, slower float64, open bo
 			}
 			second.Record(int64(us * 1e3))
 		}
-		latency.Add(second)
+		latency.Merge(second)
 		r.Series = append(r.Series, result.Point{T: float64(s + 1), Sent: n, Completed: n,
 			P50: 400, P99: 900, Max: float64(second.Max) / 1e3, InFlight: 100, Received: n * 125})
 		r.Requests.Sent += n
@@ -292,7 +292,7 @@ func (f *experimenter) exchanges(r *result.Result, rate, slower float64, open bo
 }
 
 func (f *experimenter) distribution(h *metric.Histogram) *result.Distribution {
-	hdr, err := h.Encode()
+	hdr, err := h.EncodeHDR()
 	f.check(err)
 	v := h.View()
 	q := func(q float64) float64 { return float64(v.Quantile(q)) / 1e3 }

@@ -340,11 +340,11 @@ func TestPool(t *testing.T) {
 		a.Record(i * i * 37)
 		b.Record(1e6 + i)
 	}
-	p := newHistogramPool([]metric.Sparse{a.Sparse(), b.Sparse()})
+	p := newHistogramPool([]metric.Sparse{a.ToSparse(), b.ToSparse()})
 	sum := metric.NewHistogram(metric.Fine)
-	sum.Add(a)
-	sum.Add(b)
-	sum.Add(b)
+	sum.Merge(a)
+	sum.Merge(b)
+	sum.Merge(b)
 	for _, c := range []struct {
 		blocks []int
 		of     *metric.Histogram

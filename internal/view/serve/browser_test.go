@@ -802,7 +802,7 @@ func TestPageIsBounded(t *testing.T) {
 	done := make(chan error)
 	go func() { done <- s.Serve(ctx) }()
 	p := load.DefaultPlan()
-	p.Target, p.Rate = load.Target{URL: "http://127.0.0.1/", Host: "127.0.0.1", Port: 80}, load.PerSecond(1000)
+	p.Target, p.Rate = load.Target{URL: "http://127.0.0.1/", Host: "127.0.0.1", Port: 80}, load.RatePerSecond(1000)
 	p.Duration = load.Seconds(3 * time.Hour)
 	show, err := s.Show(p, func() {})
 	if err != nil {
