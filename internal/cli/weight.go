@@ -9,10 +9,10 @@ import (
 	"dyno/internal/result"
 )
 
-// calibratedWeight is the weight of a machine that was calibrated.
+// calibratedWeight means the weight that a calibration of the machine gives.
 const calibratedWeight = "calibrated"
 
-// parseWeight reads an agent's weight.
+// parseWeight parses an agent's weight.
 func parseWeight(s string) (int, error) {
 	if s != calibratedWeight {
 		return parsePositive(parseInt)(s)

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// dataPatience is how long to wait for other processes that store or remove data.
-const dataPatience = 10 * time.Second
+// lockTimeout is how long to wait for other processes that store or remove data.
+const lockTimeout = 10 * time.Second
 
 // lockData locks the data below home, exclusively if alone is set, otherwise shared.
 func lockData(home string, alone bool) (release func(), err error) {
@@ -32,10 +32,10 @@ func lockData(home string, alone bool) (release func(), err error) {
 		if err != syscall.EWOULDBLOCK { // a file system without locks
 			return func() { f.Close() }, nil
 		}
-		if time.Since(began) > dataPatience {
+		if time.Since(began) > lockTimeout {
 			f.Close()
 			return nil, fmt.Errorf("another dyno stores results, or removes some, for over %v; "+
-				"try again", dataPatience)
+				"try again", lockTimeout)
 		}
 	}
 }

@@ -110,17 +110,17 @@ func (r *uringRing) runTurn() error {
 
 // submitAndWait submits, and waits until something is to be done. To do both at once would
 // be a system call less, but measures as slower where each request is waited for.
-func (r *uringRing) submitAndWait(patience time.Duration) error {
-	if r.queues.QueuedEntries() > 0 || patience == 0 {
+func (r *uringRing) submitAndWait(timeout time.Duration) error {
+	if r.queues.QueuedEntries() > 0 || timeout == 0 {
 		err := r.queues.Submit(true)
-		if err != nil || patience == 0 || r.queues.LoadCompletions() {
+		if err != nil || timeout == 0 || r.queues.LoadCompletions() {
 			return err
 		}
 	}
-	if patience < 0 {
-		patience = time.Duration(uring.Forever)
+	if timeout < 0 {
+		timeout = time.Duration(uring.Forever)
 	}
-	return r.queues.Wait(int64(patience))
+	return r.queues.Wait(int64(timeout))
 }
 
 // handleCompletion goes on with that of which something has ended.

@@ -229,7 +229,7 @@ func (r *epoll) Wait(deadline int64) error {
 		now = Clock()
 		deadline = min(deadline, r.lingering.closeExpired(now, r))
 	}
-	r.pollMode = r.worthPolling()
+	r.pollMode = r.judgePolling()
 	r.cursor, r.polls, r.hits = 0, 0, 0
 	if r.pollMode {
 		if r.orphans == 0 {
@@ -250,8 +250,9 @@ func (r *epoll) Wait(deadline int64) error {
 	return err
 }
 
-// worthPolling reports whether polling would have paid in the last turn.
-func (r *epoll) worthPolling() bool {
+// judgePolling reports whether polling would have paid in the last turn, and counts the time of
+// receives that found nothing as idle.
+func (r *epoll) judgePolling() bool {
 	if !r.pollMode {
 		return r.hits >= pollMin && r.hits*pollShare >= len(r.open)
 	}
