@@ -208,7 +208,7 @@ func TestFingerprints(t *testing.T) {
 	for name, change := range map[string]func(r *result.Result){
 		"longer":      func(r *result.Result) { r.Plan.Duration *= 2 },
 		"seed":        func(r *result.Result) { r.Plan.Seed = 9 },
-		"writerTimeout":    func(r *result.Result) { r.Plan.Timeout, r.Plan.Drain = 1, 1 },
+		"patience":    func(r *result.Result) { r.Plan.Timeout, r.Plan.Drain = 1, 1 },
 		"patch level": func(r *result.Result) { r.Host.Kernel = "6.1.99-other" },
 		"Go":          func(r *result.Result) { r.Host.Go = "go9" },
 	} {
