@@ -157,9 +157,9 @@ func ringHere(p load.Plan) string {
 	return c.Ring(p)
 }
 
-// calibratedRunner adds the calibration of this machine to run: which ring auto means, and a
-// warning when a result is near what the generator can do. A calibration that cannot be read is a
-// warning. The result has the plan that was given.
+// calibratedRunner is run, a generator of this machine, with what is known of it: which ring auto
+// is, and when a result is near what it can do. What is known and cannot be read is a
+// warning. The plan of the result is the one that was given.
 func calibratedRunner(run result.Runner) result.Runner {
 	return func(ctx context.Context, p load.Plan, each func(load.Interval)) (*result.Result, error) {
 		given := p.Ring

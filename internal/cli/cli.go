@@ -241,7 +241,7 @@ func tooManyWords(words []string, n int) []error {
 	return all
 }
 
-// joinedErrors are the errors that err joins, if it has no text of its own.
+// joinedErrors is the errors that err joins, where it says nothing besides.
 func joinedErrors(err error) []error {
 	if err == nil {
 		return nil

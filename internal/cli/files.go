@@ -86,7 +86,7 @@ func (f *runFlags) readInput(flag, file string, stdin io.Reader,
 	return joinedErrors(parse(name, r))
 }
 
-// readWhole reads all of r, up to the largest input of a run. It allocates a file's size at once.
+// readWhole is all of r, up to what a run can send. A file is read into memory of its size.
 func readWhole(r io.Reader) ([]byte, error) {
 	var b bytes.Buffer
 	if file, is := r.(*os.File); is {

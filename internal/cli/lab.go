@@ -288,7 +288,7 @@ func experimentFolder(home, name string) string {
 	return filepath.Join(home, experimentsFolder, dir)
 }
 
-// newLab sets up what runs an experiment. If an agent is missing while it runs, lose is called.
+// newLab is what an experiment is run with. If an agent is missing while it runs, lose is called.
 func (f *labFlags) newLab(e *experiment.Experiment, lose context.CancelCauseFunc) (l *labrun.Lab,
 	stop func(), err error) {
 	dir := f.output
@@ -325,7 +325,7 @@ func (f *labFlags) newLab(e *experiment.Experiment, lose context.CancelCauseFunc
 		Version: load.Version, CPUs: cpus, Supervisor: stage.Supervisor,
 		Load: runHere, Start: stage.Start, Ask: fairness.Ask,
 		Watch: labrun.Watch, Keep: newMarks(f.showSecrets)}
-	if home, err := result.Home(); err == nil { // otherwise there is no history
+	if home, err := result.Home(); err == nil { // else there is no history
 		l.History = filepath.Join(home, experimentsFolder)
 	}
 	leave, err := f.fleet.setLabFleet(l, stage, lose)

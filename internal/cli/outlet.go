@@ -8,9 +8,9 @@ import (
 	"dyno/internal/view/report"
 )
 
-// An outlet is stdout or stderr. Everything that dyno writes may contain text that a server, a
-// certificate, an archive or an agent has chosen. An outlet writes it unchanged, except for control
-// characters, which it makes visible. Each Write must contain complete characters.
+// An outlet is stdout or stderr. All that dyno says may have words in it that a server, a
+// certificate, an archive or an agent has chosen: they come out as they are, but for what a
+// terminal would obey, which is shown. Each Write has whole characters.
 type outlet struct {
 	to    io.Writer
 	paint report.Paint // marks dyno's own colours

@@ -49,7 +49,7 @@ func (f *runFlags) planMarkFaults() []error {
 	return nil
 }
 
-// showSecretsOption is the flag that stores secrets as they are.
+// showSecretsOption is the flag by which secrets are kept.
 func showSecretsOption(to *bool) option {
 	return option{"show-secrets", "", "",
 		"keep the values of secret headers, fields and bodies; else marks\n" +

@@ -32,7 +32,7 @@ type Folder struct {
 	locked *os.File
 }
 
-// CreateFolder creates the folder. It must not exist, or must be empty.
+// CreateFolder makes the folder, which must not be one already in use.
 func CreateFolder(dir string) (Folder, error) {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return Folder{}, fmt.Errorf("%s is not empty; give another folder, or --resume %s if it is "+
@@ -75,7 +75,7 @@ func LockFolder(dir string) (release func() error, err error) {
 	return s.Unlock, nil
 }
 
-// Clear removes everything from a folder that was empty, when its experiment could not begin.
+// Clear removes what is in a folder that was empty and whose experiment could not begin.
 func (s Folder) Clear() (err error) {
 	entries, err := os.ReadDir(s.Dir)
 	for _, e := range entries {

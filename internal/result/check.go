@@ -70,8 +70,8 @@ func Check(r *Result) error {
 	return errors.Join(all...)
 }
 
-// checkCounts finds impossible counts: negative ones, or more answers than requests that ended. An
-// answer with a status has completed, or failed by its status or by its body.
+// checkCounts finds counts that cannot be: below 0, or more answers than exchanges that ended.
+// An answer with a status is one that completed, or failed for what it was or by its rest.
 func checkCounts(r *Result) (all []error) {
 	below := func(name string, counts ...int64) {
 		if n := slices.Min(counts); n < 0 {

@@ -125,11 +125,10 @@ func Open(home, idOrPath string) (*Result, error) {
 	return r, nil
 }
 
-// longest is the size of the largest result that is read, in bytes. A run of a month has 250 bytes
-// for each second, 650 MB.
+// longest is more than a result has, in bytes: one of a month has a second in 250.
 const longest = 1 << 30
 
-// readFile reads a file, which may be of any kind.
+// readFile reads a file that may be any.
 func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -141,7 +140,7 @@ func readFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	var b []byte
-	size := info.Size() // 0 if it is not a regular file
+	size := info.Size() // 0 of what is no file
 	if size <= longest {
 		b, err = io.ReadAll(io.LimitReader(f, longest+1))
 		size = int64(len(b))

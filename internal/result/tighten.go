@@ -17,9 +17,9 @@ var (
 		`[0-9]{8}-[0-9]{6}-[0-9a-f]{4}\..+|[0-9a-f]{64}\.jsonl)$`)
 )
 
-// within has patterns of what dyno writes into folders of those names. A folder that contains such
-// files and no others is dyno's own, whatever lies next to it. Agents' files have no fixed names,
-// and other users could never read them.
+// within has what dyno makes in folders of those names. One that has that and nothing else is
+// dyno's own, whatever lies beside it. Agents' files have no names of their own, and were never
+// open to others.
 var within = map[string]*regexp.Regexp{
 	"results": regexp.MustCompile(`^\.?[0-9]{8}-[0-9]{6}-[0-9a-f]{4}\..+$`),
 	"data":    regexp.MustCompile(`^sha256$`),

@@ -2,7 +2,7 @@ package load
 
 import "dyno/internal/engine/metric"
 
-// An account is what a worker counts: the counters of the interval, which it publishes once a
+// An account is what a worker counts: the interval's counters, which it gives away once a
 // second, and the totals of the run.
 type account struct {
 	counters     *metric.Counters
@@ -73,8 +73,7 @@ func (a *account) countHandshake(now, took int64, resumed bool, v *window) {
 	}
 }
 
-// countAnswer measures a request that was answered completely now. expected is whether its status
-// is.
+// countAnswer measures a request that was answered completely now. Its status may not be expected.
 func (a *account) countAnswer(x *exchange, now int64, v *window, expected, closed bool) {
 	if !x.counted {
 		if !expected {

@@ -22,14 +22,14 @@ const (
 	headBytes    = 64 << 10
 )
 
-// Data describes all requests of a plan whose JSON holds only the first of them. Equal SHA256 means
-// equal requests, whichever server they were sent to.
+// Data says what all requests of a plan are, where JSON holds only the first of them. Data of
+// one SHA256 are the same, whichever server they were sent to.
 type Data struct {
 	Requests int    `json:"requests"`
 	Bytes    int64  `json:"bytes"`  // of the lines that WriteRequests writes
 	SHA256   string `json:"sha256"` // of these lines
 
-	File string `json:"-"` // a file that holds them, if one is known
+	File string `json:"-"` // a file that holds them, where that is known
 }
 
 // Asks is how many requests the plan has, including those that were not read with it.

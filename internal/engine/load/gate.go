@@ -8,7 +8,8 @@ import (
 )
 
 // A gate is what the workers of a run share: whether all are connected, when the load begins, and
-// when it is interrupted. Under load nothing is written to it, except a change of the load's share.
+// when it is interrupted. Nothing is written to it while there is load, except a change of the
+// load's share.
 type gate struct {
 	unsettled atomic.Int32            // workers that are still connecting
 	opened    atomic.Int64            // connections, at the first attempt

@@ -26,10 +26,11 @@ func (p Plan) Split(n int) []Plan {
 	return all
 }
 
-// SplitBy cuts a load into one part for each weight, for generators that load at once. Together
-// they send what p alone would: each constant arrival once, Poisson arrivals at the rate of p,
-// exactly as many requests, on as many connections. Threads and CPUs are divided as far as
-// possible; every part has at least one. Check refuses a part that has no connection.
+// SplitBy cuts a load into a part for each weight, for as many generators that load
+// at once. What they send together is what p alone would: constant arrivals each
+// once, Poisson ones at its rate, exactly as many requests, on as many connections.
+// Threads and CPUs are shared out as far as they go; every part has one at least. A
+// part that has no connection is one that Check refuses.
 func (p Plan) SplitBy(weights []int) []Plan {
 	if (p.Arrival == Poisson || p.Probe > 0) && p.Seed == 0 {
 		p.Seed = drawSeed() // one for all parts: the streams of one seed are independent

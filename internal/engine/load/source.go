@@ -49,13 +49,13 @@ func (s *Source) UnmarshalText(text []byte) (err error) {
 // sourcesMost is the largest number of local addresses that a run connects from.
 const sourcesMost = 1 << 12
 
-// portsUsed is the share of an address's local ports that a run plans to use. Linux gives out every
-// second port first. Once these are used up, each connect searches all of them in vain, which takes
-// longer than the connect itself.
+// portsUsed is the share of an address's local ports that is counted on. Linux gives out every
+// second port first: once these are used up, each connect looks at all of them in vain, which
+// takes longer than to connect.
 const portsUsed = 0.45
 
-// spreadOverSources pairs each of the target's addresses with each source, in turn. The sources are
-// those of the plan; without any, those of loopback where one address has too few ports.
+// spreadOverSources has each of the target's addresses from each source, in turn. The sources are
+// those of the plan; without any, those of loopback where one alone has too few ports.
 func (r *run) spreadOverSources(addrs []ring.Addr) ([]ring.Addr, error) {
 	sources := r.plan.sourceAddrs()
 	if len(r.plan.Source) > 0 {

@@ -179,8 +179,8 @@ func (w *worker) endOfRun() Ending {
 	return ""
 }
 
-// burst is to how many connections a turn sends at most, in addition to those that have answered.
-// The ring must have room for what completes meanwhile.
+// burst is to how many connections a turn sends, besides those that have answered. The ring must
+// have room for what completes meanwhile.
 const burst = 1024
 
 // sendDue sends the requests that are due while connections have room, to that many connections at
@@ -222,10 +222,10 @@ const (
 	rampInDelay = int64(50e3)
 )
 
-// rampIn replaces sendDue at the beginning of a closed workload that begins together with others.
-// It sends in small bursts with sleeps between, so that threads that share a CPU with this one
-// begin too. Otherwise each thread would send to all its connections before the next one gets the
-// CPU, some kernel ticks later.
+// rampIn is sendDue at the beginning of a closed workload that begins with others: in small bursts
+// with sleeps between, so that threads that share a CPU with this one begin too. Otherwise each
+// thread would send to all its connections before the next one gets the CPU, some kernel ticks
+// later.
 func (w *worker) rampIn() {
 	w.sendDue(rampInBurst)
 	if w.start == notYet || w.now < w.start {

@@ -10,8 +10,8 @@ import (
 // Kinds are the rings of this platform.
 var Kinds = []string{"epoll", "uring", "portable"}
 
-// uringLeast is the number of sockets from which on io_uring takes less CPU time. With fewer, one
-// system call submits too few requests.
+// uringLeast is from how many sockets on io_uring takes less CPU time. Of fewer
+// there are too few requests to submit by one call.
 const uringLeast = 8
 
 // preferredKinds returns the kinds for that number of sockets, the fastest first.
@@ -42,10 +42,11 @@ const (
 
 // epoll turns the readiness of sockets into completions.
 //
-// A socket is registered once, edge-triggered, for all events, so epoll_ctl is not called again.
-// Data is sent at once. In epoll mode a turn reads the kernel's list of ready sockets. In poll mode
-// it tries to receive from each socket, and uses epoll only for the orphans: sockets that wait for
-// something other than an answer.
+// A socket is registered once, edge-triggered, for all it can report; there is
+// no further call to epoll_ctl. What is sent is written at once. In the epoll
+// mode a turn takes the kernel's list of ready sockets; in the poll mode it
+// asks each socket for its answer, and epoll only for the orphans: sockets that
+// wait for something else than an answer.
 type epoll struct {
 	ep      int
 	addrs   []target

@@ -67,10 +67,10 @@ const (
 	Sent
 )
 
-// lastMost is how many bytes are sent although Close follows.
+// A last word is sent although Close follows.
 const lastMost = 512
 
-// How many sockets of a ring may wait for their peers to close, and how long each; ns.
+// A ring's sockets that are left to their peers to close, and for how long.
 const (
 	lingerMax = 4096
 	lingerFor = int64(time.Second)

@@ -13,9 +13,9 @@ import (
 // significance is the probability of a false regression, over all comparisons of a gate.
 const significance = 0.05
 
-// A Gate decides whether the trials of an experiment show a regression. A regression counts only if
-// a second batch of trials, of the arms that it is about, shows it too: the first batch selected it
-// for being large.
+// A Gate decides whether the trials of an experiment show a regression. A regression counts only
+// if a second batch of trials, of the arms that it is about, shows it too: what the first batch
+// alone shows was picked out for being large.
 type Gate struct {
 	Outcome lab.GateOutcome
 	record  *lab.Record

@@ -64,7 +64,7 @@ func (h hasher) generatorProgram(name string) []lab.Program {
 		Args: []string{name}, Count: 1}}
 }
 
-// serverPrograms are the programs of the processes in the trees that still run, except generators.
+// serverPrograms are those of the processes in the trees that still run, the generators' left out.
 func (h hasher) serverPrograms(trees []probe.Use) (all []lab.Program) {
 	for _, tree := range trees {
 		for _, process := range tree.Processes {

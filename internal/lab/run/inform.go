@@ -56,7 +56,7 @@ func backlogLengths(s probe.Setup) (all []string) {
 	return all
 }
 
-// addGivens adds the settings of servers to the table of their answers.
+// addGivens adds what servers were given to the table of their answers.
 func addGivens(t *fairness.Table, setups map[string][]probe.Setup) {
 	for _, g := range givens {
 		values, any := map[string]string{}, false

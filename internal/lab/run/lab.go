@@ -192,8 +192,8 @@ func (l *Lab) prepareRun() (*running, error) {
 	return r, nil
 }
 
-// releaseFolder unlocks the folder. If the experiment could not begin, it leaves the folder as
-// empty as it was. A folder that could not be resumed stays unchanged.
+// releaseFolder leaves the folder of an experiment that could not begin as empty as it was found,
+// and one that could not be gone on with as it is.
 func (r *running) releaseFolder() (err error) {
 	if !r.Resume && r.folder.IsLocked() {
 		err = r.folder.Clear()
