@@ -163,23 +163,23 @@ func Warnings(e *Experiment, variants []Variant) (all []Warning) {
 	return all
 }
 
-// Quick is e made short, to see whether it works: few rounds, few levels and
-// short windows, without variants that take long to build, as design.quick says,
-// and no more than the file asks for otherwise. Its intervals are wide.
+// Quick shortens e to a test run: few rounds, few levels, short windows, and without variants that
+// take long to build, as design.quick says. It never exceeds what the file asks for otherwise. Its
+// intervals are wide.
 func Quick(e *Experiment) *Experiment {
 	q := *e
 	d := &q.Design
 	shorten := func(t *Duration, most time.Duration) { *t = min(*t, Duration(most)) }
 	d.Rounds, d.MaxRounds, d.Precision = min(d.Rounds, d.Quick.Rounds), 0, 0
 	shorten(&d.Warmup.Min, 500*time.Millisecond)
-	shorten(&d.Warmup.Max, 500*time.Millisecond) // too short to become steady, so no longer
+	shorten(&d.Warmup.Max, 500*time.Millisecond) // too short to become steady, so not longer
 	shorten(&d.Measure, time.Duration(d.Quick.Measure))
 	shorten(&d.Cooldown, 100*time.Millisecond)
 	q.Levels = slices.DeleteFunc(slices.Clone(e.Levels), func(l Level) bool {
 		return !slices.Contains(d.Quick.Levels, l.Name)
 	})
 	for i := range q.Levels {
-		q.Levels[i].Requests = 0 // as many as there are in the window
+		q.Levels[i].Requests = 0 // as many as fit into the window
 	}
 	q.Variants = slices.Clone(e.Variants)
 	for i, v := range q.Variants {
