@@ -186,8 +186,8 @@ func (s *Series) findChanges() (all []Change) {
 	return all
 }
 
-// changesWithin are the changes within a stretch. Divide finds them. A comparison of both sides
-// decides how large each is, and whether it matters.
+// changesWithin are the changes within a stretch. That there is one is said by Divide; by how
+// much, and whether that matters, by a comparison of what lies on both sides.
 func (s *Series) changesWithin(runs []Run) (all []Change) {
 	runs = runs[max(len(runs)-changeLongest, 0):]
 	logs := make([]float64, len(runs))
